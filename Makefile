@@ -1,0 +1,81 @@
+# make lab                opens the course                make train   trains a small model (PRESET=12m: the big one)
+# make test               checks everything               make bench   measures this machine
+# make test-fast          the same in under 3 minutes     make clean   removes what the set-up made
+# Options: COMPILER=zig brings a C++ compiler by pip; PEERS=1 compares with PyTorch too; PYTHON=... chooses the Python.
+# Written for GNU make 3.81, the one that macOS has.
+
+COMPILER =
+PEERS =
+PYTHON =
+PRESET = small
+RUN = runs/$(PRESET)
+
+BIN = .venv/bin
+NOTEBOOKS = $(wildcard notebooks/*.ipynb)
+NBVAL = --nbval --nbval-sanitize-with tests/nbval_sanitize.cfg --nbval-cell-timeout 900
+# a notebook's cells stay on one worker, and the notebooks, which are longest, start first
+PYTEST = $(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder
+
+ifneq ($(COMPILER),)
+export COURSE_COMPILER := $(COMPILER)
+endif
+
+# Finds a Python and lets course_lib/environment.py make .venv and install into it: $(call prepare,extras).
+# When all is in place already, one short look is all that happens: no network.
+prepare = @$(BIN)/python -m course_lib.environment --check $(1) $(COMPILER) 2>/dev/null || { \
+	for python in $(if $(PYTHON),$(PYTHON),python3.11 python3.12 python3.13 python3.14 python3 python); do \
+		"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 || continue; \
+		found="$$python"; \
+		"$$python" -c 'import ensurepip, venv' >/dev/null 2>&1 && break; \
+	done; \
+	if [ -z "$$found" ]; then $(no_python) exit 1; fi; \
+	"$$found" -m course_lib.environment $(1) $(COMPILER); }
+
+no_python = \
+	echo 'The course needs Python 3.11 or newer, and found none (looked for: $(if $(PYTHON),$(PYTHON),python3.11 to python3.14, python3)).'; \
+	sudo=$$([ "$$(id -u)" = 0 ] || echo 'sudo '); \
+	if [ "$$(uname -s)" = Darwin ]; then echo 'Install it, then say make again: brew install python@3.13'; \
+	elif command -v apt-get >/dev/null; then \
+		for version in 3.13 3.12 3.11 3; do \
+			apt-cache show "python$$version-venv" >/dev/null 2>&1 && break; done; \
+		echo "Install it, then say make again: $${sudo}apt-get install -y python$$version python$$version-venv"; \
+	elif command -v dnf >/dev/null; then echo "Install it, then say make again: $${sudo}dnf install -y python3"; \
+	else echo 'Install it with the package manager of your system or from python.org, then say make again.'; fi;
+
+.PHONY: help install lab test test-fast train bench clean
+
+help:
+	@sed -n '/^#/!q;s/^# //p' Makefile
+
+install:
+	$(call prepare,)
+
+lab: install
+	@$(BIN)/course lab
+
+test:
+	$(call prepare,test $(if $(PEERS),peers))
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+ifneq ($(PEERS),)
+	OPENBLAS_CORETYPE=Haswell $(PYTEST) $(NBVAL) $(NOTEBOOKS) -p no:cacheprovider
+endif
+	$(PYTEST) $(if $(PEERS),--peers) $(NBVAL) $(NOTEBOOKS) tests
+
+test-fast:
+	$(call prepare,test)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(PYTEST) -m 'not slow' tests
+
+train: install
+	$(BIN)/course train --preset $(PRESET) --out $(RUN) $(if $(wildcard $(RUN)/last.safetensors),--resume)
+
+bench: install
+	$(BIN)/course bench cpu
+	$(BIN)/course bench tokenizer
+
+clean:
+	rm -rf .venv .cache *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+	@echo 'Removed .venv and every cache. Your runs (runs/) and answers (exercises/mine/) are still there.'

@@ -1,0 +1,28 @@
+"""The finished pieces of the course, each imported by the chapters after the one that builds it.
+
+`from course_lib import Tensor, no_grad, gradcheck, available_devices` works, and each name is looked up only when it is
+asked for, so that `import course_lib` alone costs nothing and needs no package.
+"""
+
+from importlib import import_module
+from typing import Any
+
+_HOMES = {
+    "Tensor": "course_lib.tensor",
+    "no_grad": "course_lib.tensor",
+    "gradcheck": "course_lib.gradcheck",
+    "available_devices": "course_lib.devices",
+}
+__all__ = ["Tensor", "available_devices", "gradcheck", "no_grad"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'course_lib' has no attribute '{name}'")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value  # the next look-up finds it without coming here, and a submodule's name cannot hide it
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

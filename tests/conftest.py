@@ -1,0 +1,55 @@
+"""What every test shares: the `--peers` option, one deterministic Hypothesis profile, skipped tests counted in a sentence."""
+
+import importlib.util
+import os
+from collections import Counter
+
+# Two workers on two cores: BLAS threads on top of them would only fight. Set before anything imports NumPy,
+# and inherited by the kernels that run the notebooks and by every child process.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "course",
+    derandomize=True,  # the same examples on every run: a red test stays red until it is mended
+    max_examples=20,
+    deadline=None,  # a busy machine is no bug
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("course")
+
+PEERS = ("torch", "tokenizers", "tiktoken")
+PEERS_REASON = "compares with PyTorch, tokenizers or tiktoken, which only make test PEERS=1 installs"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--peers", action="store_true", help="also compare with PyTorch, tokenizers and tiktoken")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    missing = [name for name in PEERS if importlib.util.find_spec(name) is None]
+    if config.getoption("--peers") and missing:
+        raise pytest.UsageError(f"--peers needs {', '.join(missing)}; make test PEERS=1 installs it.")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--peers"):
+        return
+    for item in items:
+        if item.get_closest_marker("peers"):
+            item.add_marker(pytest.mark.skip(reason=PEERS_REASON))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many tests were skipped and why, so that no skip goes unseen."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    if not skipped:
+        return
+    reasons = Counter(str(report.longrepr[2]).removeprefix("Skipped: ") for report in skipped)
+    listed = "; ".join(f"{count} because: {reason}" for reason, count in reasons.most_common())
+    noun = "test was" if len(skipped) == 1 else "tests were"
+    terminalreporter.write_line("")
+    terminalreporter.write_line(f"{len(skipped)} {noun} skipped: {listed}.")
