@@ -76,6 +76,6 @@ bench: install
 	$(BIN)/course bench tokenizer
 
 clean:
-	rm -rf .venv .cache *.egg-info
+	rm -rf .venv .cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 	@echo 'Removed .venv and every cache. Your runs (runs/) and answers (exercises/mine/) are still there.'

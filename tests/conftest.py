@@ -1,4 +1,4 @@
-"""What every test shares: the `--peers` option, one deterministic Hypothesis profile, skipped tests counted in a sentence."""
+"""What every test shares: the `--peers` option, one deterministic Hypothesis profile, skips counted in a sentence."""
 
 import importlib.util
 import os
