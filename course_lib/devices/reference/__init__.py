@@ -1,0 +1,18 @@
+"""The reference device: every op of the contract in plain NumPy, written to be read.
+
+It computes in the dtype it is given: in float64 it is what all other devices are tested against. It prefers the formula
+to speed and keeps whole intermediates, so it is for small arrays. Contract: `course_lib/devices/__init__.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from . import attention, dropout, elementwise, layers, loss, normalisation, optimiser, reductions, storage
+
+FILES = (storage, elementwise, reductions, layers, normalisation, attention, loss, dropout, optimiser)
+
+
+def table() -> dict[str, Callable]:
+    """Every op by its name."""
+    return {name: getattr(file, name) for file in FILES for name in file.__all__}

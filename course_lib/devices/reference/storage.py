@@ -1,0 +1,86 @@
+"""Storage on the reference device: an array is a contiguous NumPy array."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from ..checks import check_out, check_view
+
+__all__ = (
+    "empty zeros full copy cast from_numpy to_numpy view strided_copy strided_write concatenate synchronize".split()
+)
+
+
+def empty(shape, dtype="float32"):
+    return np.empty(shape, dtype)
+
+
+def zeros(shape, dtype="float32"):
+    return np.zeros(shape, dtype)
+
+
+def full(shape, value, dtype="float32"):
+    return np.full(shape, value, dtype)
+
+
+def copy(x):
+    return x.copy()
+
+
+def cast(x, dtype):
+    return x.astype(dtype)
+
+
+def from_numpy(array):
+    return np.array(array, order="C")
+
+
+def to_numpy(x):
+    return x
+
+
+def view(x, shape, offset=0):
+    size = math.prod(shape)
+    check_view("view", x.size, (size,), (1,), offset)
+    return x.reshape(-1)[offset : offset + size].reshape(shape)
+
+
+def _strided(op, x, shape, strides, offset):
+    """The view itself, as NumPy makes it: strides counted in bytes, from the address of element `offset`."""
+    check_view(op, x.size, shape, strides, offset)
+    return as_strided(x.reshape(-1)[offset:], shape, [stride * x.itemsize for stride in strides])
+
+
+def strided_copy(x, shape, strides, offset=0, out=None):
+    check_out("strided_copy", out, shape, x.dtype)
+    if out is None:
+        out = np.empty(shape, x.dtype)
+    out[...] = _strided("strided_copy", x, shape, strides, offset)
+    return out
+
+
+def strided_write(x, values, strides, offset=0, add=False):
+    target = _strided("strided_write", x, values.shape, strides, offset)
+    if add:
+        target += values
+    else:
+        target[...] = values
+
+
+def concatenate(arrays, axis):
+    first = arrays[0].shape
+    if not -len(first) <= axis < len(first):
+        raise ValueError(f"concatenate: axis {axis} does not exist in an array of shape {first}.")
+    axis %= len(first)
+    for array in arrays[1:]:
+        shape = array.shape
+        if len(shape) != len(first) or shape[:axis] + shape[axis + 1 :] != first[:axis] + first[axis + 1 :]:
+            raise ValueError(f"concatenate along axis {axis} cannot join the shapes {first} and {shape}.")
+    return np.concatenate(arrays, axis)
+
+
+def synchronize():
+    """Nothing to wait for: NumPy returns when it is done."""
