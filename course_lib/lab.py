@@ -1,0 +1,74 @@
+"""Opens JupyterLab on chapter 00: what `make lab` and `course lab` do.
+
+Promises: a free port, an address that is printed whether or not a browser opens, a token as Jupyter wants it, and no
+call to the outside: news, update checks and the extension manager's look-ups are off.
+"""
+
+import json
+import os
+import platform
+import secrets
+import socket
+import sys
+from pathlib import Path
+
+from course_lib.paths import ROOT
+
+FIRST_CHAPTER = "notebooks/00_start_here.ipynb"
+FIRST_PORT = 8888
+
+# What a learner's JupyterLab starts with; a choice made in its settings menu wins over these.
+SETTINGS = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
+
+
+def free_port(first: int = FIRST_PORT, tries: int = 100) -> int:
+    """The first port from `first` on that nobody listens to on this machine."""
+    for port in range(first, first + tries):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    raise RuntimeError(f"No free port from {first} to {first + tries - 1}: close a few Jupyter servers and try again.")
+
+
+def has_browser() -> bool:
+    """Whether a window could open: on a Mac, or in a desktop session. A browser inside the terminal is no help."""
+    return platform.system() == "Darwin" or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+
+
+def write_settings(prefix: Path = Path(sys.prefix)) -> None:
+    """Put SETTINGS where JupyterLab looks for the defaults of one environment."""
+    folder = prefix / "share/jupyter/lab/settings"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "overrides.json").write_text(json.dumps(SETTINGS, indent=1))
+
+
+def command(port: int, browser: bool) -> list[str]:
+    """The command line that starts the server for this course."""
+    line = [sys.executable, "-m", "jupyterlab", "--ip=127.0.0.1", f"--port={port}", "--ServerApp.port_retries=0"]
+    line += [f"--ServerApp.root_dir={ROOT}", f"--LabApp.default_url=/lab/tree/{FIRST_CHAPTER}", "--log-level=WARN"]
+    line += ["--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
+    line += ["--LabApp.extension_manager=readonly"]
+    if not browser:
+        line.append("--no-browser")
+    if os.geteuid() == 0:
+        line.append("--allow-root")  # a container's only user, often
+    return line
+
+
+def start(browser: bool = True) -> None:
+    """Become the JupyterLab server; does not return. The token travels by environment, out of sight of `ps`."""
+    write_settings()
+    port = free_port()
+    token = os.environ.setdefault("JUPYTER_TOKEN", secrets.token_hex(24))
+    opens = browser and has_browser()
+    print(
+        f"The course is at   http://127.0.0.1:{port}/lab/tree/{FIRST_CHAPTER}?token={token}\n"
+        f"{'Your browser opens there in a moment.' if opens else 'Open this address in a browser.'}"
+        " Leave this terminal open; Ctrl-C, twice, stops the course.",
+        flush=True,
+    )
+    os.execv(sys.executable, command(port, opens))
