@@ -49,7 +49,7 @@ Fused forward and backward. `dx` is the gradient of `x`, with its shape; `-> a, 
     linear_backward(dy, x, weight, has_bias) -> dx, dweight, dbias (None without bias)
     embedding_forward(table (V, C), indices (*n)) -> y (*n, C)
     embedding_backward(dy, indices, rows) -> dtable (rows, C)
-    layernorm_forward(x (*n, C), weight (C), bias (C) or None, eps) -> y, mean (*n), rstd (*n)      rstd = 1 / sqrt(variance + eps)
+    layernorm_forward(x (*n, C), weight (C), bias (C) or None, eps) -> y, mean (*n), rstd (*n)   rstd = 1 / sqrt(variance + eps)
     layernorm_backward(dy, x, weight, mean, rstd, has_bias) -> dx, dweight, dbias
     residual_layernorm_forward(x, residual, weight, bias, eps) -> y, total, mean, rstd              total = x + residual
     residual_layernorm_backward(dy, dtotal or None, total, weight, mean, rstd, has_bias) -> dx, dweight, dbias
@@ -94,8 +94,8 @@ below, and run `tests/test_ops.py`, which tries every op on every device.
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Callable
 
 # Modules whose `table()` builds the device; `available()` says whether this machine has it.
 LOADERS = {"reference": "course_lib.devices.reference", "cpu": "course_lib.devices.cpu"}

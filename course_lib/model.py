@@ -1,0 +1,235 @@
+"""The GPT: token embedding, blocks of attention and MLP on a residual stream, a norm, a tied head.
+
+Pre-norm decoder after GPT-2 (Radford et al. 2019), with the options of a modern one: RMSNorm (Zhang and Sennrich 2019),
+RoPE (Su et al. 2021), SwiGLU (Shazeer 2020), grouped-query attention (Ainslie et al. 2023). The model knows nothing of
+how it is trained. Each addition to the residual stream is fused with the norm that reads it next, so blocks hand on a
+pair: the stream, and the branch that is still to be added to it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+import numpy as np
+
+from course_lib import functional, nn
+from course_lib.tensor import Tensor, no_grad
+
+
+@dataclass
+class GPTConfig:
+    """Everything that decides the shape of a model."""
+
+    layers: int
+    heads: int  # H
+    channels: int  # C; D = C / H
+    context: int  # T: the longest sequence
+    vocab_size: int  # V
+    kv_heads: int = 0  # G; 0 means as many as heads
+    hidden: int = 0  # F of the MLP; 0 means 4 C
+    norm: str = "layernorm"  # or "rmsnorm"
+    activation: str = "gelu"  # or "swiglu"
+    positions: str = "learned"  # or "rope"
+    bias: bool = True  # of linear layers, norms and the head
+    dropout: float = 0.0
+    eps: float = 1e-5  # of the norms
+    rope_base: float = 10000.0
+
+    def __post_init__(self) -> None:
+        self.kv_heads = self.kv_heads or self.heads
+        self.hidden = self.hidden or 4 * self.channels
+        for field in ("layers", "heads", "channels", "context", "vocab_size", "kv_heads", "hidden"):
+            if getattr(self, field) < 1:
+                raise ValueError(f"GPTConfig: {field} must be at least 1; it is {getattr(self, field)}.")
+        for field, choices in (("norm", ("layernorm", "rmsnorm")), ("activation", ("gelu", "swiglu")),
+                               ("positions", ("learned", "rope"))):  # fmt: skip
+            if getattr(self, field) not in choices:
+                raise ValueError(f"GPTConfig: {field} is {getattr(self, field)!r}; it must be one of {choices}.")
+        if self.channels % self.heads or self.heads % self.kv_heads:
+            raise ValueError(
+                f"GPTConfig: channels {self.channels} must be a multiple of heads {self.heads}, and heads of kv_heads "
+                f"{self.kv_heads}."
+            )
+        if self.positions == "rope" and self.head_size % 2:
+            raise ValueError(f"GPTConfig: RoPE turns pairs, so the head size must be even; it is {self.head_size}.")
+
+    @property
+    def head_size(self) -> int:
+        return self.channels // self.heads
+
+    @classmethod
+    def preset(cls, name: str, **changes) -> GPTConfig:
+        """A named configuration, with fields changed at will. Raises ValueError for a name that is not known."""
+        if name not in PRESETS:
+            raise ValueError(f"There is no preset named {name!r}. Choose one of: {', '.join(PRESETS)}.")
+        return cls(**{**PRESETS[name], **changes})
+
+    def to_dict(self) -> dict:
+        return dataclasses.asdict(self)
+
+    def parameter_table(self) -> list[tuple[str, int]]:
+        """Where the parameters go: (part, count), largest structure first; the counts add up to the model's."""
+        c, d, bias, layers = self.channels, self.head_size, int(self.bias), self.layers
+        qkv = (self.heads + 2 * self.kv_heads) * d
+        up = self.hidden * (2 if self.activation == "swiglu" else 1)
+        norm = c * (1 + (bias if self.norm == "layernorm" else 0))
+        rows = [("token embedding (also the head)", self.vocab_size * c)]
+        if self.positions == "learned":
+            rows.append(("position embedding", self.context * c))
+        rows += [
+            ("attention: queries, keys, values", layers * (c * qkv + bias * qkv)),
+            ("attention: output", layers * (self.heads * d * c + bias * c)),
+            ("MLP: up", layers * (c * up + bias * up)),
+            ("MLP: down", layers * (self.hidden * c + bias * c)),
+            ("norms", (2 * layers + 1) * norm),
+        ]
+        return [*rows, ("head bias", self.vocab_size)] if self.bias else rows
+
+    def flops_per_token(self) -> int:
+        """Floating-point operations of forward and backward per token: 6 for each weight of a matmul, and 12 C for each
+        key a query sees, on average half the context. (Kaplan et al. 2020, section 2.1, with the causal half counted)"""
+        matrices = sum(
+            count for part, count in self.parameter_table() if not part.startswith(("position", "norm", "head"))
+        )
+        return 6 * matrices + 12 * self.layers * self.channels * self.context // 2
+
+
+PRESETS: dict[str, dict] = {
+    # Speaks within a minute on a laptop, and trains on the simulator.
+    "micro": {"layers": 2, "heads": 2, "channels": 64, "context": 128, "vocab_size": 512, "positions": "rope"},
+    # Readable stories in about three minutes on two cores: many small steps beat few large ones.
+    "small": {"layers": 3, "heads": 3, "channels": 96, "context": 192, "vocab_size": 2048, "positions": "rope"},
+    # The reference: 12,322,816 parameters.
+    "12m": {"layers": 6, "heads": 6, "channels": 384, "context": 256, "vocab_size": 4096},
+    # The same size with the four changes of a modern model.
+    "modern-12m": {"layers": 6, "heads": 6, "kv_heads": 2, "channels": 384, "hidden": 1216, "context": 256, "vocab_size": 4096,
+                       "norm": "rmsnorm", "activation": "swiglu", "positions": "rope", "bias": False},
+}  # fmt: skip
+
+
+class Attention(nn.Module):
+    """Causal self-attention: (B, T, C) -> (B, T, C)."""
+
+    def __init__(self, config: GPTConfig, std: float, **made):
+        c, d = config.channels, config.head_size
+        self.heads, self.kv_heads, self.head_size = config.heads, config.kv_heads, d
+        self.qkv = nn.Linear(c, (config.heads + 2 * config.kv_heads) * d, config.bias, **made)
+        self.out = nn.Linear(config.heads * d, c, config.bias, **{**made, "std": std})
+
+    def forward(self, x: Tensor, rotation: tuple[Tensor, Tensor] | None, cache: list | None) -> Tensor:
+        b, t, _ = x.shape
+        h, g, d = self.heads, self.kv_heads, self.head_size
+        q, k, v = functional.split(self.qkv(x), (h * d, g * d, g * d))  # (B, T, H D), twice (B, T, G D)
+        q, k, v = q.reshape(b, t, h, d), k.reshape(b, t, g, d), v.reshape(b, t, g, d)
+        if rotation is not None:
+            q, k = functional.rope(q, *rotation), functional.rope(k, *rotation)
+        if cache is not None:
+            k = functional.concatenate([cache[0], k], axis=1) if cache else k  # (B, S, G, D)
+            v = functional.concatenate([cache[1], v], axis=1) if cache else v
+            cache[:] = [k, v]
+        y = functional.attention(q, k, v)  # (B, T, H, D)
+        return self.out(y.reshape(b, t, h * d))
+
+
+class MLP(nn.Module):
+    """Up, a bend, down, at each position alone: (B, T, C) -> (B, T, F) -> (B, T, C)."""
+
+    def __init__(self, config: GPTConfig, std: float, **made):
+        self.activation = config.activation
+        width = config.hidden * (2 if config.activation == "swiglu" else 1)
+        self.up = nn.Linear(config.channels, width, config.bias, **made)
+        self.down = nn.Linear(config.hidden, config.channels, config.bias, **{**made, "std": std})
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.activation == "swiglu":
+            return self.down(functional.swiglu(self.up(x)))
+        if self.up.bias is None:
+            return self.down(functional.gelu(self.up(x)))
+        return self.down(functional.bias_gelu(functional.linear(x, self.up.weight), self.up.bias))
+
+
+class Block(nn.Module):
+    """stream + attention(norm(stream)), then + mlp(norm(stream)); the last addition is left to whoever comes next."""
+
+    def __init__(self, config: GPTConfig, number: int, random: nn.RandomBits, **made):
+        std = 0.02 / (2 * config.layers) ** 0.5  # GPT-2: each layer adds twice to the stream
+        self.norm1, self.norm2 = make_norm(config, **made), make_norm(config, **made)
+        self.attention = Attention(config, std, **made)
+        self.mlp = MLP(config, std, **made)
+        self.dropout1 = nn.Dropout(config.dropout, random, site=2 * number + 1)
+        self.dropout2 = nn.Dropout(config.dropout, random, site=2 * number + 2)
+
+    def forward(self, stream: Tensor, branch: Tensor | None, rotation, cache) -> tuple[Tensor, Tensor]:
+        if branch is None:
+            x = self.norm1(stream)  # (B, T, C)
+        else:
+            x, stream = self.norm1(branch, stream)
+        branch = self.dropout1(self.attention(x, rotation, cache))  # (B, T, C)
+        x, stream = self.norm2(branch, stream)
+        return stream, self.dropout2(self.mlp(x))
+
+
+class GPT(nn.Module):
+    """model(idx) -> logits (B, T, V); model.loss(idx, targets) -> mean nats per token.
+
+    idx: integers (B, T), T at most `config.context`. seed: of the initial weights, the same on every device.
+    """
+
+    def __init__(self, config: GPTConfig, device: str = "cpu", seed: int = 0, dtype: str = "float32"):
+        self.config, self.device, self.dtype = config, device, dtype
+        self.random = nn.RandomBits(device, seed)
+        made = {"rng": np.random.default_rng(seed), "device": device, "dtype": dtype}
+        self.tokens = nn.Embedding(config.vocab_size, config.channels, **made)
+        self.places = nn.Embedding(config.context, config.channels, **made) if config.positions == "learned" else None
+        self.dropout = nn.Dropout(config.dropout, self.random, site=0)
+        self.blocks = [Block(config, number, self.random, **made) for number in range(config.layers)]
+        self.norm = make_norm(config, **made)
+        self.head_bias = nn.parameter(np.zeros(config.vocab_size), device, dtype) if config.bias else None
+        self.rotation = rope_tables(config, device, dtype) if config.positions == "rope" else None
+
+    def forward(self, idx, cache: list | None = None) -> Tensor:
+        """Logits (B, T, V). cache: from `new_cache`; idx then continues what the cache holds, and is added to it."""
+        x = self._final(idx, cache)  # (B, T, C)
+        return functional.linear(x, self.tokens.weight, self.head_bias)
+
+    def _final(self, idx, cache: list | None = None) -> Tensor:
+        t = idx.shape[1]
+        start = cache[0][0].shape[1] if cache and cache[0] else 0
+        if start + t > self.config.context:
+            raise ValueError(
+                f"The sequence has {start + t} tokens, but this model's context is {self.config.context}. Give it fewer."
+            )
+        x = self.tokens(idx)  # (B, T) -> (B, T, C)
+        if self.places is not None:
+            x = x + self.places.weight[start : start + t]  # + (T, C)
+        rotation = None if self.rotation is None else tuple(table[start : start + t] for table in self.rotation)
+        stream, branch = self.dropout(x), None
+        for number, block in enumerate(self.blocks):
+            stream, branch = block(stream, branch, rotation, cache[number] if cache is not None else None)
+        return self.norm(branch, stream)[0]
+
+    def loss(self, idx, targets) -> Tensor:
+        """Mean cross-entropy in nats per token, shape (). targets: integers (B, T); -1 does not count."""
+        logits = self.forward(idx)
+        return functional.cross_entropy(logits.reshape(-1, self.config.vocab_size), np.asarray(targets).reshape(-1))
+
+    def new_cache(self) -> list:
+        """An empty key-value cache: for each layer its keys and values, (B, S, G, D) each, once there are any."""
+        return [[] for _ in self.blocks]
+
+
+def make_norm(config: GPTConfig, rng=None, **made):
+    """The norm that the configuration names."""
+    if config.norm == "rmsnorm":
+        return nn.RMSNorm(config.channels, config.eps, **made)
+    return nn.LayerNorm(config.channels, config.bias, config.eps, **made)
+
+
+@no_grad()
+def rope_tables(config: GPTConfig, device: str, dtype: str) -> tuple[Tensor, Tensor]:
+    """cos and sin of position * base^(-2 i / D), (context, D/2) each."""
+    half = config.head_size // 2
+    frequency = config.rope_base ** (-np.arange(half) / half)  # (D/2,)
+    angle = np.arange(config.context)[:, None] * frequency[None, :]  # (T, D/2)
+    return Tensor(np.cos(angle), dtype, device), Tensor(np.sin(angle), dtype, device)

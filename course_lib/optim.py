@@ -1,0 +1,130 @@
+"""Optimisers and the learning-rate schedule. They change parameters in place, off the tape.
+
+What changes from step to step goes to the device in one small array, so that a step can be captured as a graph.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+
+from course_lib.tensor import Tensor, tensor_from_array
+
+
+def warmup_cosine(step: int, steps: int, peak: float, floor: float, warmup: int) -> float:
+    """Learning rate of `step` (0, 1, ...): a straight rise to `peak` over `warmup` steps, then half a cosine to `floor`."""
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    progress = min((step - warmup) / max(steps - warmup, 1), 1.0)
+    return floor + 0.5 * (peak - floor) * (1 + math.cos(math.pi * progress))
+
+
+class Optimiser:
+    """What SGD and AdamW share: named parameters, zero_grad, and a state that a checkpoint can hold."""
+
+    def __init__(self, named_parameters: Iterable[tuple[str, Tensor]]):
+        self.named_parameters = list(named_parameters)
+        if not self.named_parameters:
+            raise ValueError("The optimiser got no parameters. Pass model.named_parameters().")
+        self.parameters = [p for _, p in self.named_parameters]
+        self.ops = self.parameters[0].ops
+        self.steps = 0
+
+    def zero_grad(self) -> None:
+        """Forget all gradients; without this they add up over backward() calls."""
+        for p in self.parameters:
+            p.grad = None
+
+    def gradients(self) -> list:
+        """One device array for each parameter. Raises RuntimeError naming a parameter that has no gradient."""
+        for name, p in self.named_parameters:
+            if p.node.gradient is None:
+                raise RuntimeError(f"The parameter {name!r} has no gradient: call loss.backward() before step().")
+        return [p.node.gradient for p in self.parameters]
+
+    def moments(self) -> dict[str, list]:
+        """Lists of device arrays, one array for each parameter, that belong to the state."""
+        return {}
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Everything a resumed run needs, as NumPy arrays."""
+        arrays = {"steps": np.array(self.steps)}
+        for kind, moments in self.moments().items():
+            for (name, _), moment in zip(self.named_parameters, moments, strict=True):
+                arrays[f"{kind}.{name}"] = np.array(self.ops.to_numpy(moment))
+        return arrays
+
+    def load_state(self, state: dict[str, np.ndarray]) -> None:
+        """Take over a state made by `state()`. Raises ValueError naming what is missing or has another shape."""
+        for kind, moments in self.moments().items():
+            for i, (name, p) in enumerate(self.named_parameters):
+                saved = state.get(f"{kind}.{name}")
+                if saved is None or saved.shape != p.shape:
+                    found = "nothing" if saved is None else f"shape {saved.shape}"
+                    raise ValueError(
+                        f"The saved optimiser state has {found} for {kind}.{name}; expected shape {p.shape}."
+                    )
+                moments[i] = self.ops.from_numpy(np.ascontiguousarray(saved))
+        self.steps = int(state["steps"])
+
+
+class SGD(Optimiser):
+    """p <- p - learning_rate * gradient, with momentum if asked for: v <- momentum v + gradient, p <- p - learning_rate v."""
+
+    def __init__(self, named_parameters: Iterable[tuple[str, Tensor]], momentum: float = 0.0):
+        super().__init__(named_parameters)
+        self.momentum = momentum
+        self.velocity = [self.ops.zeros(p.shape, p.dtype) for p in self.parameters] if momentum else []
+
+    def moments(self) -> dict[str, list]:
+        return {"velocity": self.velocity} if self.momentum else {}
+
+    def step(self, learning_rate: float) -> None:
+        """One step along the gradients that backward() left."""
+        ops = self.ops
+        for i, (p, gradient) in enumerate(zip(self.parameters, self.gradients(), strict=True)):
+            if self.momentum:
+                gradient = self.velocity[i] = ops.add(ops.multiply(self.velocity[i], self.momentum), gradient)
+            values = p.storage.array
+            ops.subtract(values, ops.multiply(gradient, learning_rate), out=values)
+            p.storage.version += 1
+        self.steps += 1
+
+
+class AdamW(Optimiser):
+    """Adam with decoupled weight decay, and clipping by the global norm. (Kingma and Ba 2015; Loshchilov and Hutter 2019)
+
+    weight_decay applies to parameters with two axes or more (matrices), not to biases and norms. max_norm: gradients are
+    scaled down together so that the norm of all of them is at most this; None does not clip.
+    """
+
+    def __init__(self, named_parameters: Iterable[tuple[str, Tensor]], betas: tuple[float, float] = (0.9, 0.95),
+                 eps: float = 1e-8, weight_decay: float = 0.1, max_norm: float | None = 1.0):  # fmt: skip
+        super().__init__(named_parameters)
+        self.betas, self.eps, self.max_norm = betas, eps, max_norm
+        self.weight_decay = [weight_decay if p.ndim >= 2 else 0.0 for p in self.parameters]
+        self.first = [self.ops.zeros(p.shape, p.dtype) for p in self.parameters]
+        self.second = [self.ops.zeros(p.shape, p.dtype) for p in self.parameters]
+
+    def moments(self) -> dict[str, list]:
+        return {"first": self.first, "second": self.second}
+
+    def step(self, learning_rate: float) -> float:
+        """One step along the gradients that backward() left. Returns their global norm before clipping."""
+        ops, (beta1, beta2) = self.ops, self.betas
+        self.steps += 1
+        gradients = self.gradients()
+        norm = ops.global_norm(gradients)
+        settings = np.array(
+            [learning_rate, 1 - beta1**self.steps, 1 - beta2**self.steps], dtype=self.parameters[0].dtype
+        )
+        ops.adamw_step(
+            [p.storage.array for p in self.parameters], gradients, self.first, self.second, ops.from_numpy(settings),
+            norm if self.max_norm else None, beta1=beta1, beta2=beta2, eps=self.eps, weight_decay=self.weight_decay,
+            max_norm=self.max_norm or 0.0,
+        )  # fmt: skip
+        for p in self.parameters:
+            p.storage.version += 1
+        return tensor_from_array(norm, ops).item()
