@@ -89,9 +89,9 @@ class GPTConfig:
     def flops_per_token(self) -> int:
         """Floating-point operations of forward and backward per token: 6 for each weight of a matmul, and 12 C for each
         key a query sees, on average half the context. (Kaplan et al. 2020, section 2.1, with the causal half counted)"""
-        matrices = sum(
-            count for part, count in self.parameter_table() if not part.startswith(("position", "norm", "head"))
-        )
+        d, up = self.head_size, self.hidden * (2 if self.activation == "swiglu" else 1)
+        layer = self.channels * ((2 * self.heads + 2 * self.kv_heads) * d + up + self.hidden)  # q, out; k, v; up; down
+        matrices = self.vocab_size * self.channels + self.layers * layer
         return 6 * matrices + 12 * self.layers * self.channels * self.context // 2
 
 
