@@ -1,0 +1,176 @@
+"""Build shared libraries and keep them: one folder per entry, named by a hash of all that the result depends on.
+
+An entry is made in a temporary folder and renamed into place, so that nobody ever sees half of one. Beside the library
+lies its checksum: a cut-off or altered file is noticed before it is loaded, and built again.
+"""
+
+import ctypes
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from course_lib import paths
+from course_lib.native.compiler import Compiler, find_compiler
+from course_lib.native.machine import processor
+
+BASE_FLAGS = ("-std=c++17", "-O2", "-fPIC", "-shared", "-pthread")  # the caller's flags follow, and win
+SUFFIX = ".dylib" if sys.platform == "darwin" else ".so"
+STALE = 3600.0  # seconds after which a temporary folder belongs to nobody
+
+_loaded: dict[Path, ctypes.CDLL] = {}
+
+
+class NoCompiler(RuntimeError):
+    """There is no C++ compiler on this machine, or COURSE_COMPILER rules them out."""
+
+
+class CompileError(RuntimeError):
+    """The compiler refused the source. `.log` is all it said."""
+
+    def __init__(self, message: str, log: str):
+        super().__init__(message)
+        self.log = log
+
+
+def cache_folder() -> Path:
+    """Where built libraries are kept: `native` below $COURSE_CACHE, or below .cache in the clone. Safe to delete."""
+    return paths.cache("native")
+
+
+def build(
+    name: str,
+    sources: Sequence[Path],
+    flags: Sequence[str] = (),
+    depends: Sequence[Path] = (),
+    compiler: Compiler | None = None,
+) -> Path:
+    """Compile `sources` into one shared library, or find it in the cache. Returns its path.
+
+    name: part of the file's name, for people. depends: files that the sources include; a change in them builds anew.
+    flags: added to C++17, -O2, -fPIC; "-march=native" becomes what the compiler understands, or nothing.
+    Raises NoCompiler, CompileError, and FileNotFoundError for a source that does not exist.
+    """
+    compiler = compiler or find_compiler()
+    if compiler is None:
+        raise NoCompiler(_why_no_compiler())
+    entry = cache_folder() / f"{name}-{_key(name, sources, flags, depends, compiler)}"
+    library = entry / f"{name}{SUFFIX}"
+    if not _is_whole(library):
+        _make_entry(entry, name, sources, flags, compiler)
+    return library
+
+
+def load(
+    name: str,
+    sources: Sequence[Path],
+    flags: Sequence[str] = (),
+    depends: Sequence[Path] = (),
+    compiler: Compiler | None = None,
+) -> ctypes.CDLL:
+    """`build`, then open the library. One that does not open is built once more, then OSError is passed on."""
+    library = build(name, sources, flags, depends, compiler)
+    if library not in _loaded:
+        try:
+            _loaded[library] = ctypes.CDLL(str(library))
+        except OSError:
+            shutil.rmtree(library.parent, ignore_errors=True)
+            library = build(name, sources, flags, depends, compiler)
+            _loaded[library] = ctypes.CDLL(str(library))
+    return _loaded[library]
+
+
+def _key(name, sources, flags, depends, compiler: Compiler) -> str:
+    """Hash of the content of the files, the compiler and the flags; where the files lie does not matter."""
+    parts = [name, compiler.identity, *BASE_FLAGS, *flags, processor() if "-march=native" in flags else ""]
+    for role, files in (("source", sources), ("depends", depends)):
+        for file in files:
+            parts += [role, Path(file).name, hashlib.sha256(Path(file).read_bytes()).hexdigest()]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
+
+
+def _is_whole(library: Path) -> bool:
+    """Whether the entry exists and its library is the one that was built."""
+    try:
+        return _checksum(library).read_text() == hashlib.sha256(library.read_bytes()).hexdigest()
+    except OSError:
+        return False
+
+
+def _checksum(library: Path) -> Path:
+    return library.with_suffix(".sha256")
+
+
+def _make_entry(entry: Path, name: str, sources, flags, compiler: Compiler) -> None:
+    """Compile in a folder of our own, then rename it to `entry`. If another process was first, its entry stays."""
+    _remove_stale(entry.parent)
+    folder = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=entry.parent))
+    try:
+        library = folder / "made" / f"{name}{SUFFIX}"
+        library.parent.mkdir()
+        _compile(name, library, sources, flags, compiler)
+        _checksum(library).write_text(hashlib.sha256(library.read_bytes()).hexdigest())
+        for attempt in range(10):
+            try:
+                os.rename(library.parent, entry)  # atomic; refused while a folder with files stands there
+                return
+            except OSError:
+                if _is_whole(entry / library.name):
+                    return
+                if attempt == 9:
+                    raise
+            _move_away(entry, folder / f"damaged{attempt}")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _move_away(entry: Path, target: Path) -> None:
+    """Take a damaged entry out of the way; another process may have done so already."""
+    try:
+        os.rename(entry, target)
+    except FileNotFoundError:
+        pass
+
+
+def _remove_stale(folder: Path) -> None:
+    """Drop what builds that were killed have left."""
+    for leftover in folder.glob(".*-*"):
+        try:
+            if time.time() - leftover.stat().st_mtime > STALE:
+                shutil.rmtree(leftover, ignore_errors=True)
+        except FileNotFoundError:
+            pass
+
+
+def _compile(name: str, library: Path, sources, flags, compiler: Compiler) -> None:
+    """Run the compiler. Raises CompileError with its log."""
+    words = [*BASE_FLAGS, *compiler.translate(tuple(flags))]
+    environment = dict(os.environ)
+    if compiler.kind == "zig":
+        words.append("-fno-sanitize=undefined")  # zig's default, but its runtime is not in a shared library
+        environment.setdefault("ZIG_GLOBAL_CACHE_DIR", str(paths.cache("zig")))
+        environment.setdefault("ZIG_LOCAL_CACHE_DIR", str(paths.cache("zig")))
+    command = [*compiler.command, *words, "-o", str(library), *map(str, sources)]
+    result = subprocess.run(command, capture_output=True, text=True, errors="replace", env=environment)
+    if result.returncode != 0 or not library.exists():
+        log = (result.stderr + result.stdout).strip()
+        first = next(
+            (line for line in log.splitlines() if "error" in line), log.splitlines()[0] if log else "no message"
+        )
+        raise CompileError(
+            f"{compiler.kind} could not compile {name}: {first.strip()} (The whole message is in .log.)", log
+        )
+
+
+def _why_no_compiler() -> str:
+    if choice := os.environ.get("COURSE_COMPILER"):
+        return f"COURSE_COMPILER={choice} leaves no C++ compiler to use. Unset it, or install what it names."
+    return (
+        "No C++ compiler was found. Install one: `sudo apt install g++` on Debian, Ubuntu and WSL, "
+        "`xcode-select --install` on macOS, or `pip install ziglang` anywhere."
+    )
