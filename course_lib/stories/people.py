@@ -1,0 +1,89 @@
+"""Who the stories are about: a small cast of names and kinds, and what may be said of them. Most used first."""
+
+from course_lib.stories.grammar import Word, Words, word
+
+SHE = {"she": "she", "her": "her", "him": "her", "girl": "girl"}
+HE = {"she": "he", "her": "his", "him": "him", "girl": "boy"}
+
+
+def names(girls: str, boys: str) -> list[Word]:
+    """Names with their pronouns, girls and boys in turn."""
+    pairs = zip(girls.split(), boys.split(), strict=True)
+    return [word(name, "name", **forms) for pair in pairs for name, forms in zip(pair, (SHE, HE), strict=True)]
+
+
+HEROES = names("Mia Lily Rosa Nora Ella Zoe Poppy Ada", "Tom Ben Leo Sam Max Finn Otto Hugo")
+FRIENDS = names("Daisy Ruby Hazel Clara Bella Tilly Olive Greta", "Jack Oscar Felix Gus Bruno Toby Milo Walter")
+HERO_ANIMALS = Words.parse("animal", "rabbit, mouse, fox, bear, squirrel, hedgehog", 0.5).words
+CHILDREN = {child: word(child, "animal") for child in ("girl", "boy")}
+
+# A hero carries the kinds that fit the name, and a kind the names that fit it, so that either can be told first.
+for hero in HEROES:
+    hero.forms["kinds"] = Words([CHILDREN[hero["girl"]], *HERO_ANIMALS], 0.7)
+for kind in (*CHILDREN.values(), *HERO_ANIMALS):
+    kind.forms["names"] = Words(
+        [hero for hero in HEROES if kind[""] in (hero["girl"], *(a[""] for a in HERO_ANIMALS))], 0.6
+    )
+
+RELATIVES = [
+    *(word(name, "relative", **SHE) for name in ("mother", "grandmother", "aunt", "big sister")),
+    *(word(name, "relative", **HE) for name in ("father", "grandfather", "uncle", "big brother")),
+]
+
+LISTS = {
+    "hero": Words(HEROES, 0.6),
+    "friend": Words(FRIENDS, 0.6),
+    "kind": Words([CHILDREN["girl"], CHILDREN["boy"], *HERO_ANIMALS], 0.7),
+    "friendkind": Words.parse("animal", "badger, frog, otter, goose, mole, hare, beaver, goat, tortoise, hamster", 0.6),
+    "relative": Words(RELATIVES[::2] + RELATIVES[1::2], 0.5),
+    "trait": Words.parse(
+        "trait",
+        """kind, brave, curious, cheerful, shy, clever, gentle, patient, quiet, merry, dreamy, thoughtful, polite, lively,
+        honest, busy, playful, bold, friendly, careful, eager, jolly, nimble, stubborn, generous, sensible, adventurous,
+        hopeful, inquisitive, plucky, bashful, loyal, untidy, absent-minded, daring, sunny, spirited, bright-eyed""",
+        1.0,
+    ),
+    "oddity": Words.parse(
+        "trait",
+        """funny, sleepy, wise, noisy, plump, round, fluffy, talkative, tidy, giddy, stout, forgetful, hungry, freckled,
+        grumpy, dapper, chatty, long-legged, bouncy, whiskery, short-sighted, dignified, muddy, ticklish, big-hearted""",
+        1.0,
+    ),
+    "home": Words.parse(
+        "home",
+        """the house with the blue door, the cottage by the bridge, the last house in the lane, the house under the oak,
+        the crooked house on the hill, the cottage behind the church, the house with the round windows, the old mill,
+        the little house by the well, the cottage with the thatched roof, the house above the bakery, the lighthouse,
+        the house with the creaky stairs, the gardener's cottage, the cottage among the hollyhocks,
+        the tall house in the square""",
+        0.8,
+    ),
+    "hobby": Words.parse(
+        "hobby",
+        """sing/sang/singing, dance/danced/dancing, whistle/whistled/whistling, laugh/laughed/laughing, hum/hummed/humming,
+        skip/skipped/skipping, tell jokes/told jokes/telling jokes, hop on one leg/hopped on one leg/hopping on one leg,
+        ask riddles/asked riddles/asking riddles, make up rhymes/made up rhymes/making up rhymes,
+        walk backwards/walked backwards/walking backwards, giggle/giggled/giggling, twirl/twirled/twirling,
+        count the clouds/counted the clouds/counting the clouds, yodel/yodelled/yodelling,
+        recite poems/recited poems/reciting poems""",
+        0.7,
+        ("ed", "ing"),
+    ),
+    "job": Words.parse(
+        "job",
+        """baker, gardener, teacher, farmer, fisherman, carpenter, doctor, painter, postman, tailor, shepherd, beekeeper,
+        miller, sailor, blacksmith, pastry cook, potter, clockmaker, weaver, librarian, cobbler, musician, ferryman, inventor,
+        toymaker, gamekeeper, bricklayer, dentist, watchman, candlemaker, chimney sweep, organist, astronomer, locksmith,
+        glassblower, bookbinder, goldsmith, woodcutter, cheesemaker, nurse, mapmaker, umbrella maker, magician, plumber,
+        bell ringer, basket weaver, puppeteer, juggler, milliner, upholsterer""",
+        0.9,
+    ),
+    "town": Words.parse(
+        "town",
+        """Willowbrook, Appleton, Bramblewick, Mossbury, Thistledown, Honeyford, Pebblestone, Ferndale, Puddleby,
+        Hazelmere, Cloverfield, Otterbourne, Nettlecombe, Windleham, Larkspur, Foxglove Hill, Buttercross, Marshwood,
+        Rosethorne, Kettleburn, Drizzleton, Snowdrop Vale, Barleycote, Gooseberry Green, Tumbledown, Quillbrook,
+        Sparrowfield, Merrydown, Elderwick, Candleford, Dovecote, Ivybridge""",
+        0.9,
+    ),
+}
