@@ -159,8 +159,8 @@ class Overlay:
 def overlay(name: str, function: Callable, device: str | None = None) -> Overlay:
     """Put `function` in the place of op `name` at once, on `device` or on every device; returns a handle to undo it."""
     new = Overlay(name, function, device)
-    if not _tables:
-        ops("reference")  # a misspelt name is refused now rather than at the first use
+    if device is not None or not _tables:
+        ops(device or "reference")  # a misspelt name is refused now rather than at the first use
     for table in _tables.values():
         new.lay_on(table)
     _overlays.append(new)

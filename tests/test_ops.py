@@ -1,0 +1,666 @@
+"""Every op of the contract, on every device of this machine, against the reference in float64.
+
+A new device needs no new test: list it in `course_lib.devices.LOADERS`, and here what it lacks.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+import sys
+from types import ModuleType
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from op_cases import BINARY, CASES, UNARY, Case, is_float, on_device
+
+import course_lib.devices as devices
+from course_lib.devices import available_devices, ops, overlay
+from course_lib.devices.reference.dropout import philox
+
+DEVICES = available_devices()
+LACKS_FLOAT64 = {"webgpu"}  # WGSL has no such type
+
+# In units of the largest element of the result. float32 rounds to 6e-8 and the longest sums here have about a thousand
+# terms: in any order of summation that stays below 1e-5, and a wrong term or index is far above it. float64: 1e-16.
+TOLERANCE = {"float32": 1e-5, "float64": 1e-12}
+
+NAMES = """
+    empty zeros full copy cast from_numpy to_numpy view strided_copy strided_write concatenate synchronize
+    add subtract multiply divide power maximum negative exp log tanh sqrt
+    equal not_equal less less_equal greater greater_equal where
+    sum max argmax gather scatter_add matmul
+    linear_forward linear_backward embedding_forward embedding_backward
+    layernorm_forward layernorm_backward residual_layernorm_forward residual_layernorm_backward
+    rmsnorm_forward rmsnorm_backward gelu_forward gelu_backward bias_gelu_forward bias_gelu_backward
+    swiglu_forward swiglu_backward softmax_forward softmax_backward rope_forward rope_backward
+    attention_forward attention_backward cross_entropy_forward cross_entropy_backward dropout_forward dropout_backward
+    global_norm adamw_step
+""".split()
+
+PLACES = [(device, dtype) for device in DEVICES for dtype in TOLERANCE if (device, dtype) not in
+          {(lacking, "float64") for lacking in LACKS_FLOAT64}]  # fmt: skip
+on_every_device = pytest.mark.parametrize("device", DEVICES)
+on_every_device_and_dtype = pytest.mark.parametrize("device, dtype", PLACES, ids=["-".join(place) for place in PLACES])
+
+
+# Every case, forward and backward
+
+
+def run(case: Case, device: str, dtype: str):
+    """Inputs, outputs and input gradients of a case, as the device's own arrays."""
+    table = ops(device)
+    inputs = [on_device(table, value, dtype) for value in case.make_inputs()]
+    outputs, backward = case.run(table, *inputs)
+    gradients = []
+    if backward is not None:
+        count = len(inspect.signature(backward).parameters)
+        dys = case.make_gradients([table.to_numpy(y) for y in outputs[:count]])
+        gradients = [g for g in backward(*(on_device(table, dy, dtype) for dy in dys)) if g is not None]
+    return inputs, outputs, gradients
+
+
+@functools.cache
+def expected(case: Case):
+    _, outputs, gradients = run(case, "reference", "float64")
+    return outputs, gradients
+
+
+def assert_close(got: np.ndarray, want: np.ndarray, tolerance: float, what: str) -> None:
+    assert got.shape == want.shape, f"{what}: shape {got.shape} instead of {want.shape}"
+    if want.dtype.kind != "f":
+        assert got.dtype == want.dtype, f"{what}: {got.dtype} instead of {want.dtype}"
+        np.testing.assert_array_equal(got, want, err_msg=what)
+        return
+    finite = np.abs(want[np.isfinite(want)])
+    scale = finite.max(initial=0) or 1.0
+    np.testing.assert_allclose(got, want, rtol=tolerance, atol=tolerance * scale, err_msg=what)
+
+
+def shares_memory(a, b) -> bool:
+    return isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and np.shares_memory(a, b)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+@on_every_device_and_dtype
+def test_op_agrees_with_reference(device: str, dtype: str, case: Case):
+    inputs, outputs, gradients = run(case, device, dtype)
+    table = ops(device)
+    wanted_outputs, wanted_gradients = expected(case)
+    tolerance = TOLERANCE[dtype] * case.tolerance
+    kind = type(table.zeros((2,)))
+    for what, all_got, all_wanted in (("output", outputs, wanted_outputs), ("gradient", gradients, wanted_gradients)):
+        assert len(all_got) == len(all_wanted)
+        for number, (got, want) in enumerate(zip(all_got, all_wanted, strict=True)):
+            assert isinstance(got, kind), f"{what} {number} is {type(got)}, not {kind}"
+            assert got.dtype == (dtype if want.dtype.kind == "f" else want.dtype), f"{what} {number} is {got.dtype}"
+            assert_close(table.to_numpy(got), want, tolerance, f"{what} {number}")
+            assert table.to_numpy(got).flags.c_contiguous
+            assert not any(shares_memory(got, x) for x in inputs), f"{what} {number} is no new array"
+    for before, after in zip(case.make_inputs(), inputs, strict=True):
+        if isinstance(before, np.ndarray):
+            np.testing.assert_array_equal(table.to_numpy(after), before, err_msg="an input was changed")
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+@on_every_device
+def test_op_gives_the_same_bits_twice(device: str, case: Case):
+    table = ops(device)
+    first, second = (run(case, device, "float32")[1:] for _ in range(2))
+    for a, b in zip(first[0] + first[1], second[0] + second[1], strict=True):
+        assert table.to_numpy(a).tobytes() == table.to_numpy(b).tobytes()
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if expected(case)[1]], ids=str)
+def test_reference_backward_agrees_with_finite_differences(case: Case):
+    """Along random directions: the slope of sum(y * dy) by central differences is the sum of gradient * direction."""
+    table, random, step = ops("reference"), case.generator(2), 1e-6
+    inputs = case.make_inputs()
+    _, gradients = expected(case)
+    positions = [i for i, value in enumerate(inputs) if is_float(value)]
+
+    def weighted_sum(position: int, moved: np.ndarray) -> float:
+        ys, backward = case.run(table, *inputs[:position], moved, *inputs[position + 1 :])
+        dys = case.make_gradients(ys[: len(inspect.signature(backward).parameters)])
+        return sum(float((y * dy).sum()) for y, dy in zip(ys, dys, strict=False))
+
+    for position, gradient in zip(positions, gradients, strict=False):
+        x = inputs[position]
+        assert gradient.shape == x.shape
+        for _ in range(2):
+            direction = random.normal(size=x.shape)
+            slope = (weighted_sum(position, x + step * direction) - weighted_sum(position, x - step * direction)) / (
+                2 * step
+            )
+            scale = np.abs(gradient * direction).sum() + 1e-3
+            assert abs(slope - (gradient * direction).sum()) < 1e-6 * scale, f"input {position}"
+
+
+# The tables
+
+
+@on_every_device
+def test_table_has_every_name_of_the_contract(device: str):
+    missing = [name for name in NAMES if not callable(getattr(ops(device), name, None))]
+    assert not missing
+    beyond = set(vars(ops(device))) - set(NAMES) - {"name"}
+    assert not beyond, "not in the contract"
+
+
+def test_names_are_those_of_the_contract():
+    contract = re.sub(r"\s+", " ", devices.__doc__)
+    assert not [name for name in NAMES if not re.search(rf"\b{name}\b", contract)]
+    written = set(re.findall(r"\w+_(?:forward|backward|step)\b", contract))
+    assert written <= set(NAMES)
+
+
+@on_every_device
+def test_options_are_those_of_the_reference(device: str):
+    for name in NAMES:
+        wanted = inspect.signature(getattr(ops("reference"), name)).parameters.values()
+        given = inspect.signature(getattr(ops(device), name)).parameters
+        for parameter in wanted:
+            if parameter.default is not parameter.empty or parameter.kind is parameter.KEYWORD_ONLY:
+                assert parameter.name in given, f"{name} takes no {parameter.name}="
+                assert given[parameter.name].default == parameter.default, f"{name}: {parameter.name}"
+
+
+def test_unknown_device_is_named():
+    with pytest.raises(ValueError, match="abacus"):
+        ops("abacus")
+
+
+# Storage
+
+
+@on_every_device
+def test_new_arrays(device: str):
+    table = ops(device)
+    assert table.empty((2, 3)).shape == (2, 3)
+    assert table.empty((2, 3)).dtype == table.zeros((2,)).dtype == table.full((2,), 1).dtype == np.float32
+    for dtype in ("float32", "int32", "int64", "uint32", "bool", *(["float64"] if device not in LACKS_FLOAT64 else [])):
+        assert table.zeros((2, 3), dtype).dtype == dtype
+        np.testing.assert_array_equal(table.to_numpy(table.zeros((2, 3), dtype)), np.zeros((2, 3), dtype))
+        np.testing.assert_array_equal(table.to_numpy(table.full((3,), 1, dtype)), np.ones(3, dtype))
+        there = table.from_numpy(np.array([0, 1, 1], dtype))
+        assert there.dtype == dtype and there.shape == (3,) and there.size == 3
+        np.testing.assert_array_equal(table.to_numpy(there), np.array([0, 1, 1], dtype))
+    assert table.zeros(()).shape == () and table.zeros(()).size == 1
+    assert table.synchronize() is None
+
+
+@on_every_device
+def test_from_numpy_copies_whatever_the_layout(device: str):
+    table = ops(device)
+    source = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    for layout in (source, source.T, source[:, ::-2], np.asfortranarray(source), np.broadcast_to(source[0], (5, 3, 4))):
+        there = table.from_numpy(layout)
+        np.testing.assert_array_equal(table.to_numpy(there), layout)
+        assert table.to_numpy(there).flags.c_contiguous and not shares_memory(there, source)
+
+
+@on_every_device
+def test_copy_and_cast_are_new_arrays(device: str):
+    table = ops(device)
+    x = table.from_numpy(np.array([1.5, -2.5], np.float32))
+    for new in (table.copy(x), table.cast(x, "float32")):
+        table.strided_write(new, table.from_numpy(np.zeros(2, np.float32)), (1,))
+        np.testing.assert_array_equal(table.to_numpy(x), [1.5, -2.5])
+    assert table.cast(x, "int64").dtype == np.int64
+    np.testing.assert_array_equal(table.to_numpy(table.cast(x, np.dtype("int64"))), [1, -2])
+    np.testing.assert_array_equal(table.to_numpy(table.cast(table.greater(x, 0), "float32")), [1, 0])
+
+
+@on_every_device
+def test_view_takes_elements_from_an_offset(device: str):
+    table = ops(device)
+    x = table.from_numpy(np.arange(24, dtype=np.float32).reshape(4, 6))
+    np.testing.assert_array_equal(table.to_numpy(table.view(x, (2, 5), 7)), np.arange(7, 17).reshape(2, 5))
+    assert table.view(x, (24,)).shape == (24,)
+    assert table.view(x, (), 3).shape == ()
+
+
+@on_every_device
+def test_concatenate(device: str):
+    table = ops(device)
+    arrays = [np.random.default_rng(0).normal(size=(2, n, 3)).astype(np.float32) for n in (1, 5, 2)]
+    there = [table.from_numpy(array) for array in arrays]
+    for axis in (1, -2):
+        np.testing.assert_array_equal(table.to_numpy(table.concatenate(there, axis)), np.concatenate(arrays, 1))
+    one = table.concatenate(there[:1], 0)
+    np.testing.assert_array_equal(table.to_numpy(one), arrays[0])
+    assert not shares_memory(one, there[0])
+    for axis in (0, 2, -1):
+        same = [table.from_numpy(arrays[1])] * 2
+        np.testing.assert_array_equal(
+            table.to_numpy(table.concatenate(same, axis)), np.concatenate([arrays[1]] * 2, axis)
+        )
+
+
+@st.composite
+def views(draw, broadcast: bool):
+    """A NumPy buffer and a view of it: sliced, turned, flipped, and stretched where `broadcast`."""
+    shape = draw(hnp.array_shapes(min_dims=0, max_dims=4, max_side=5))
+    buffer = np.arange(int(np.prod(shape)), dtype=np.float32).reshape(shape)
+    view = buffer[draw(hnp.basic_indices(shape, allow_newaxis=True))] if shape else buffer[...]
+    view = np.asarray(view) if np.ndim(view) else buffer.reshape(-1)[int(view) : int(view) + 1].reshape(())
+    view = view.transpose(draw(st.permutations(range(view.ndim))))
+    if broadcast:
+        stretched = draw(hnp.broadcastable_shapes(view.shape, max_dims=5, max_side=4))
+        view = np.broadcast_to(view, np.broadcast_shapes(stretched, view.shape))
+    offset = (view.ctypes.data - buffer.ctypes.data) // 4 if view.size else 0
+    return buffer, view, tuple(stride // 4 for stride in view.strides), offset
+
+
+@on_every_device
+@given(case=views(broadcast=True))
+def test_strided_copy_reads_any_view(device: str, case):
+    table = ops(device)
+    buffer, view, strides, offset = case
+    there = table.from_numpy(buffer)
+    result = table.strided_copy(there, view.shape, strides, offset)
+    np.testing.assert_array_equal(table.to_numpy(result), view)
+    assert result.shape == view.shape and result.dtype == np.float32
+    assert table.to_numpy(result).flags.c_contiguous and not shares_memory(result, there)
+    out = table.zeros(view.shape)
+    assert table.strided_copy(there, view.shape, strides, offset, out=out) is out
+    np.testing.assert_array_equal(table.to_numpy(out), view)
+
+
+@on_every_device
+@given(case=views(broadcast=False), add=st.booleans())
+def test_strided_write_writes_any_view(device: str, case, add: bool):
+    table = ops(device)
+    buffer, view, strides, offset = case
+    values = 100 + np.arange(view.size, dtype=np.float32).reshape(view.shape)
+    there = table.from_numpy(buffer)
+    table.strided_write(there, table.from_numpy(values), strides, offset, add=add)
+    if add:
+        view += values  # `buffer` changes with it
+    else:
+        view[...] = values
+    np.testing.assert_array_equal(table.to_numpy(there), buffer)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "bool"])
+@on_every_device
+def test_strided_ops_keep_other_dtypes(device: str, dtype: str):
+    table = ops(device)
+    buffer = np.array([[0, 1, 1], [1, 0, 1]], dtype)
+    there = table.from_numpy(buffer)
+    turned = table.strided_copy(there, (3, 2), (1, 3))
+    assert turned.dtype == dtype
+    np.testing.assert_array_equal(table.to_numpy(turned), buffer.T)
+    table.strided_write(there, table.from_numpy(np.zeros(2, dtype)), (-3,), 3)
+    np.testing.assert_array_equal(table.to_numpy(there)[:, 0], [0, 0])
+
+
+# Elementwise: broadcasting, numbers, out
+
+
+@on_every_device
+@given(shapes=hnp.mutually_broadcastable_shapes(num_shapes=3, max_dims=4, max_side=6))
+def test_broadcasting_is_numpys(device: str, shapes):
+    table, random = ops(device), np.random.default_rng(0)
+    a, b, c = (random.integers(-9, 9, size=shape).astype(np.float32) for shape in shapes.input_shapes)
+    there = [table.from_numpy(x) for x in (a, b, c)]
+    for op, function in (("add", np.add), ("multiply", np.multiply), ("maximum", np.maximum), ("less", np.less)):
+        result = table.to_numpy(getattr(table, op)(*there[:2]))
+        np.testing.assert_array_equal(result, function(a, b), err_msg=op, strict=True)
+        assert result.flags.c_contiguous
+    condition = table.greater(there[0], 0)
+    chosen = table.to_numpy(table.where(condition, *there[1:]))
+    np.testing.assert_array_equal(chosen, np.where(a > 0, b, c), strict=True)
+    assert chosen.flags.c_contiguous
+
+
+@on_every_device
+@given(data=st.data(), shape=hnp.array_shapes(max_dims=4, max_side=6), keepdims=st.booleans())
+def test_reductions_take_any_axes(device: str, data, shape, keepdims: bool):
+    table = ops(device)
+    axis = data.draw(
+        st.none() | hnp.valid_tuple_axes(len(shape), min_size=1) | st.integers(-len(shape), len(shape) - 1)
+    )
+    x = np.random.default_rng(0).integers(-9, 9, size=shape).astype(np.float32)
+    for op, function in (("sum", np.sum), ("max", np.max)):
+        result = table.to_numpy(getattr(table, op)(table.from_numpy(x), axis, keepdims))
+        np.testing.assert_array_equal(result, np.asarray(function(x, axis=axis, keepdims=keepdims)), strict=True)
+        assert result.flags.c_contiguous
+
+
+@on_every_device_and_dtype
+def test_a_number_takes_the_dtype_of_the_array(device: str, dtype: str):
+    table = ops(device)
+    x = table.from_numpy(np.array([1.0, 2.0], dtype))
+    for op in BINARY:
+        for number in (2, 0.1, np.float64(0.1).item()):
+            assert getattr(table, op)(x, number).dtype == dtype
+            assert getattr(table, op)(number, x).dtype == dtype
+    assert table.where(table.greater(x, 1), x, 0.1).dtype == table.where(table.greater(x, 1), 0.1, x).dtype == dtype
+    np.testing.assert_array_equal(table.to_numpy(table.add(x, 0.1)), np.array([1.0, 2.0], dtype) + np.array(0.1, dtype))
+
+
+@pytest.mark.parametrize("shape", [(), (37,), (3, 5, 7)], ids=str)
+@pytest.mark.parametrize("op", UNARY + BINARY)
+@on_every_device_and_dtype
+def test_out_may_be_an_input(device: str, dtype: str, op: str, shape: tuple):
+    table, random = ops(device), np.random.default_rng(0)
+    arrays = [random.uniform(0.1, 3, size=shape).astype(dtype) for _ in range(1 if op in UNARY else 2)]
+    want = table.to_numpy(getattr(table, op)(*(table.from_numpy(x) for x in arrays))).copy()
+    for alias in (None, *range(len(arrays))):
+        inputs = [table.from_numpy(x) for x in arrays]
+        out = table.zeros(shape, dtype) if alias is None else inputs[alias]
+        assert getattr(table, op)(*inputs, out=out) is out
+        np.testing.assert_array_equal(table.to_numpy(out), want)
+    if op in BINARY:  # one array on both sides, and in out
+        x = table.from_numpy(arrays[0])
+        want = table.to_numpy(getattr(table, op)(x, x)).copy()
+        np.testing.assert_array_equal(table.to_numpy(getattr(table, op)(x, x, out=x)), want)
+
+
+@on_every_device_and_dtype
+def test_out_of_where_and_matmul(device: str, dtype: str):
+    table, random = ops(device), np.random.default_rng(0)
+    a, b = (table.from_numpy(random.normal(size=(5, 5)).astype(dtype)) for _ in range(2))
+    condition = table.greater(a, 0)
+    want = table.to_numpy(table.where(condition, a, b)).copy()
+    assert table.where(condition, a, b, out=b) is b
+    np.testing.assert_array_equal(table.to_numpy(b), want)
+    for flags in ({}, {"transpose_a": True}, {"transpose_b": True}):
+        out = table.full((5, 5), float("nan"), dtype)  # what was there must not count
+        assert table.matmul(a, b, **flags, out=out) is out
+        np.testing.assert_array_equal(table.to_numpy(out), table.to_numpy(table.matmul(a, b, **flags)))
+
+
+# Facts that a comparison with tolerance would miss
+
+
+@on_every_device
+def test_scatter_add_sums_in_the_order_of_the_indices(device: str):
+    table, random = ops(device), np.random.default_rng(0)
+    for inner in ((), (37,)):
+        updates = (random.normal(size=(300, *inner)) * 10.0 ** random.integers(-6, 6, size=(300, *inner))).astype(
+            np.float32
+        )
+        indices = random.integers(0, 7, size=300)
+        want = np.zeros((7, *inner), np.float32)
+        for update, index in zip(updates, indices, strict=True):
+            want[index] += update
+        result = table.scatter_add(table.from_numpy(updates), table.from_numpy(indices), 7)
+        np.testing.assert_array_equal(table.to_numpy(result), want)
+
+
+@on_every_device
+def test_causal_ops_do_not_see_the_future(device: str):
+    """Other keys and values from 5 on: rows before 5 keep every bit."""
+    table, random = ops(device), np.random.default_rng(0)
+    q, k, v, dy = (random.normal(size=(1, 9, 2, 32)).astype(np.float32) for _ in range(4))
+    dy[:, 5:] = 0
+    results = []
+    for _ in range(2):
+        there = [table.from_numpy(x) for x in (q, k, v)]
+        y, logsumexp = table.attention_forward(*there)
+        dq, dk, dv = map(table.to_numpy, table.attention_backward(table.from_numpy(dy), *there, y, logsumexp))
+        assert not dk[:, 5:].any() and not dv[:, 5:].any(), "a key got a gradient from a query of its past"
+        past = [table.to_numpy(y)[:, :5], table.to_numpy(logsumexp)[..., :5], dq[:, :5], dk[:, :5], dv[:, :5]]
+        results.append([x.tobytes() for x in past])
+        k[:, 5:] *= 100
+        v[:, 5:] = 1e30
+    assert results[0] == results[1]
+
+
+@on_every_device
+def test_causal_softmax_does_not_see_the_future(device: str):
+    table = ops(device)
+    scores, hidden = np.random.default_rng(0).normal(size=(5, 9)).astype(np.float32), ~np.tri(5, 9, 4, dtype=bool)
+    want = table.to_numpy(table.softmax_forward(table.from_numpy(scores), causal=True)).copy()
+    scores[hidden] = 1e30
+    np.testing.assert_array_equal(table.to_numpy(table.softmax_forward(table.from_numpy(scores), causal=True)), want)
+    assert (want[hidden] == 0).all()
+
+
+@on_every_device
+def test_cross_entropy_of_ignored_targets(device: str):
+    table, random = ops(device), np.random.default_rng(0)
+    logits = table.from_numpy(random.normal(size=(6, 5)).astype(np.float32))
+    one = table.from_numpy(np.array(1, np.float32))
+    some = table.from_numpy(np.array([2, -1, 4, -1, 0, -1]))
+    loss, logsumexp = table.cross_entropy_forward(logits, some)
+    dlogits = table.to_numpy(table.cross_entropy_backward(one, logits, some, logsumexp))
+    assert (dlogits[[1, 3, 5]] == 0).all() and (dlogits[[0, 2, 4]] != 0).all()
+    none = table.from_numpy(np.full(6, -1))
+    loss, logsumexp = table.cross_entropy_forward(logits, none)
+    assert np.isnan(table.to_numpy(loss)) and np.isfinite(table.to_numpy(logsumexp)).all()
+    assert (table.to_numpy(table.cross_entropy_backward(one, logits, none, logsumexp)) == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("counter", "key", "words"),
+    [
+        ([0] * 4, [0] * 2, "6627e8d5 e169c58d bc57ac4c 9b00dbd8"),
+        ([0xFFFFFFFF] * 4, [0xFFFFFFFF] * 2, "408f276d 41c83b0e a20bc7c6 6d5451fd"),
+        (
+            [0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344],
+            [0xA4093822, 0x299F31D0],
+            "d16cfe09 94fdcceb 5001e420 24126ea1",
+        ),
+    ],
+    ids=["zeros", "ones", "digits-of-pi"],
+)
+def test_philox_gives_the_known_answers_of_random123(counter, key, words: str):
+    assert " ".join(f"{word:08x}" for word in philox(counter, key)) == words
+
+
+@pytest.mark.parametrize("probability", [0.0, 0.1, 0.5, 1 - 2**-32])
+@on_every_device
+def test_dropout_keeps_the_same_elements_on_every_device(device: str, probability: float):
+    table = ops(device)
+    for seed, site, size in (([0, 0, 0], 0, 10007), ([0xFFFFFFFF, 7, 0xFFFFFFFE], 3, 4096), ([1, 2, 3], 0xFFFFFFFF, 1)):
+        element = np.arange(size)
+        words = philox((element // 4, 0, seed[2], site), seed[:2])[element, element % 4]
+        keep = words >= probability * 2**32
+        random = table.from_numpy(np.array(seed, np.uint32))
+        y = table.to_numpy(
+            table.dropout_forward(table.from_numpy(np.ones(size, np.float32)), probability, random, site)
+        )
+        np.testing.assert_array_equal(y != 0, keep)
+        np.testing.assert_allclose(y[keep], 1 / (1 - probability), rtol=1e-6)
+        dx = table.to_numpy(
+            table.dropout_backward(table.from_numpy(np.ones(size, np.float32)), probability, random, site)
+        )
+        np.testing.assert_array_equal(dx, y)
+
+
+@on_every_device
+def test_dropout_drops_what_it_is_asked_to(device: str):
+    table, n = ops(device), 200_000
+    x = table.full((n,), 1.0)
+    masks = [
+        table.to_numpy(table.dropout_forward(x, 0.3, table.from_numpy(np.array(seed, np.uint32)), site)) != 0
+        for seed, site in (([1, 0, 0], 0), ([1, 0, 0], 1), ([1, 0, 1], 0), ([2, 0, 0], 0), ([1, 1, 0], 0))
+    ]
+    for mask in masks:
+        assert abs(mask.mean() - 0.7) < 5 * np.sqrt(0.3 * 0.7 / n)
+    for i, a in enumerate(masks):
+        for b in masks[:i]:  # another seed, step or site: independent, so both keep 0.49 of all
+            assert abs((a & b).mean() - 0.49) < 5 * np.sqrt(0.49 * 0.51 / n)
+
+
+@on_every_device
+def test_adamw_changes_its_arrays_in_place_and_nothing_else(device: str):
+    table = ops(device)
+    p, g, m, v = (table.from_numpy(np.full((3,), value, np.float32)) for value in (1.0, 2.0, 0.0, 0.0))
+    settings = table.from_numpy(np.array([0.1, 0.1, 0.05], np.float32))
+    options = {"beta1": 0.9, "beta2": 0.95, "eps": 1e-8, "weight_decay": [0.5], "max_norm": 1.0}
+    norm = table.global_norm([g])
+    assert table.adamw_step([p], [g], [m], [v], settings, norm, **options) is None
+    # g counts as 2 / sqrt(12) = 0.577; after one step m / correction1 is g and sqrt(v / correction2) too
+    np.testing.assert_allclose(table.to_numpy(p), 1 - 0.1 * 0.5 - 0.1, rtol=1e-5)
+    np.testing.assert_allclose(table.to_numpy(m), 0.1 / np.sqrt(3), rtol=1e-5)
+    np.testing.assert_allclose(table.to_numpy(v), 0.05 / 3, rtol=1e-5)
+    np.testing.assert_array_equal(table.to_numpy(g), 2)
+    np.testing.assert_allclose(table.to_numpy(norm), np.sqrt(12), rtol=1e-6)
+
+
+@on_every_device
+def test_global_norm_does_not_lose_small_terms(device: str):
+    """A running float32 sum of squares would stop growing long before the end, or overflow."""
+    table = ops(device)
+    arrays = [table.full((1,), 4096.0), table.full((300_000,), 1.0)]
+    np.testing.assert_allclose(table.to_numpy(table.global_norm(arrays)), [np.sqrt(4096**2 + 300_000)], rtol=1e-6)
+
+
+# Errors: a sentence that names what was given
+
+
+def zeros(table, *shape, dtype="float32"):
+    return table.zeros(shape, dtype)
+
+
+def indices(table, *values):
+    return table.from_numpy(np.array(values))
+
+
+def attend(t, q, k, v, **options):
+    return t.attention_forward(zeros(t, *q), zeros(t, *k), zeros(t, *v), **options)
+
+
+def drop(t, probability):
+    return t.dropout_forward(zeros(t, 3), probability, zeros(t, 3, dtype="uint32"), 0)
+
+
+ERRORS = {
+    "add": (lambda t: t.add(zeros(t, 2, 3), zeros(t, 4)), ["(2, 3)", "(4,)"]),
+    "where": (lambda t: t.where(t.equal(zeros(t, 2), 0), zeros(t, 3), zeros(t, 1)), ["(2,)", "(3,)"]),
+    "less": (lambda t: t.less(zeros(t, 2), zeros(t, 3)), ["(2,)", "(3,)"]),
+    "add-out-shape": (lambda t: t.add(zeros(t, 3), zeros(t, 3), out=zeros(t, 2, 3)), ["(3,)", "(2, 3)"]),
+    "exp-out-dtype": (lambda t: t.exp(zeros(t, 3), out=zeros(t, 3, dtype="int32")), ["float32", "int32"]),
+    "matmul-inner": (lambda t: t.matmul(zeros(t, 2, 3), zeros(t, 4, 5)), ["(2, 3)", "(4, 5)"]),
+    "matmul-transposed": (lambda t: t.matmul(zeros(t, 3, 2), zeros(t, 3, 5), transpose_b=True), ["(3, 2)", "(3, 5)"]),
+    "matmul-leading": (lambda t: t.matmul(zeros(t, 2, 3, 4), zeros(t, 5, 4, 3)), ["(2,", "(5,"]),
+    "matmul-axes": (lambda t: t.matmul(zeros(t, 3), zeros(t, 3, 5)), ["(3,)", "(3, 5)"]),
+    "matmul-out": (lambda t: t.matmul(zeros(t, 2, 3), zeros(t, 3, 5), out=zeros(t, 5, 2)), ["(2, 5)", "(5, 2)"]),
+    "sum-axis": (lambda t: t.sum(zeros(t, 2, 3), axis=2), ["2"]),
+    "view": (lambda t: t.view(zeros(t, 6), (2, 3), 1), ["(6", "offset 1"]),
+    "strided_copy": (lambda t: t.strided_copy(zeros(t, 6), (2, 3), (3, 1), 1), ["(2, 3)", "(3, 1)", "6"]),
+    "strided_copy-below": (lambda t: t.strided_copy(zeros(t, 6), (3,), (-1,), 1), ["(3,)", "(-1,)"]),
+    "strided_write": (lambda t: t.strided_write(zeros(t, 6), zeros(t, 2, 4), (3, 1)), ["(2, 4)", "(3, 1)", "6"]),
+    "concatenate": (lambda t: t.concatenate([zeros(t, 2, 3), zeros(t, 4, 5)], 0), ["(2, 3)", "(4, 5)"]),
+    "scatter_add": (lambda t: t.scatter_add(zeros(t, 3, 4), indices(t, 0, 1), 5), ["(3, 4)", "(2,)"]),
+    "linear": (lambda t: t.linear_forward(zeros(t, 2, 3), zeros(t, 5, 4), None), ["(2, 3)", "(5, 4)"]),
+    "linear-bias": (lambda t: t.linear_forward(zeros(t, 2, 3), zeros(t, 5, 3), zeros(t, 4)), ["(5, 3)", "(4,)"]),
+    "linear_backward": (lambda t: t.linear_backward(zeros(t, 2, 4), zeros(t, 2, 3), zeros(t, 5, 3), True), ["(2, 4)"]),
+    "layernorm": (lambda t: t.layernorm_forward(zeros(t, 2, 3), zeros(t, 4), zeros(t, 3), 1e-5), ["(2, 3)", "(4,)"]),
+    "residual_layernorm": (
+        lambda t: t.residual_layernorm_forward(zeros(t, 2, 3), zeros(t, 3), zeros(t, 3), None, 1e-5),
+        ["(2, 3)", "(3,)"],
+    ),
+    "rmsnorm": (lambda t: t.rmsnorm_forward(zeros(t, 2, 3), zeros(t, 4), 1e-5), ["(2, 3)", "(4,)"]),
+    "gelu_backward": (lambda t: t.gelu_backward(zeros(t, 2, 3), zeros(t, 3, 2)), ["(2, 3)", "(3, 2)"]),
+    "bias_gelu": (lambda t: t.bias_gelu_forward(zeros(t, 2, 3), zeros(t, 2)), ["(2, 3)", "(2,)"]),
+    "swiglu": (lambda t: t.swiglu_forward(zeros(t, 2, 3)), ["(2, 3)"]),
+    "swiglu_backward": (lambda t: t.swiglu_backward(zeros(t, 2, 6), zeros(t, 2, 6)), ["(2, 6)"]),
+    "softmax_backward": (lambda t: t.softmax_backward(zeros(t, 2, 3), zeros(t, 3, 2)), ["(2, 3)", "(3, 2)"]),
+    "softmax-causal": (lambda t: t.softmax_forward(zeros(t, 5, 4), causal=True), ["5", "4"]),
+    "rope": (
+        lambda t: t.rope_forward(zeros(t, 1, 2, 3, 4), zeros(t, 2, 4), zeros(t, 2, 4)),
+        ["(1, 2, 3, 4)", "(2, 4)"],
+    ),
+    "attention-axes": (lambda t: attend(t, (2, 3, 4), (2, 3, 4), (2, 3, 4)), ["(2, 3, 4)"]),
+    "attention-size": (lambda t: attend(t, (1, 3, 2, 8), (1, 3, 2, 4), (1, 3, 2, 4)), ["(1, 3, 2, 8)", "(1, 3, 2, 4)"]),
+    "attention-heads": (lambda t: attend(t, (1, 3, 4, 8), (1, 3, 3, 8), (1, 3, 3, 8)), ["4", "3"]),
+    "attention-causal": (lambda t: attend(t, (1, 5, 2, 8), (1, 4, 2, 8), (1, 4, 2, 8)), ["5", "4"]),
+    "cross_entropy": (lambda t: t.cross_entropy_forward(zeros(t, 3, 4), indices(t, 1, 2)), ["(3, 4)", "(2,)"]),
+    "dropout-one": (lambda t: drop(t, 1.0), ["1.0"]),
+    "dropout-negative": (lambda t: drop(t, -0.1), ["-0.1"]),
+}
+
+INDEX_ERRORS = {
+    "gather-high": (lambda t: t.gather(zeros(t, 5, 2), indices(t, 0, 7)), ["7", "4"]),
+    "gather-negative": (lambda t: t.gather(zeros(t, 5, 2), indices(t, 0, -1)), ["-1", "4"]),
+    "scatter_add-high": (lambda t: t.scatter_add(zeros(t, 2, 3), indices(t, 0, 5), 5), ["5", "4"]),
+    "scatter_add-negative": (lambda t: t.scatter_add(zeros(t, 2, 3), indices(t, 0, -2), 5), ["-2", "4"]),
+    "embedding-high": (lambda t: t.embedding_forward(zeros(t, 5, 2), indices(t, 9)), ["9", "4"]),
+    "embedding_backward-high": (lambda t: t.embedding_backward(zeros(t, 1, 2), indices(t, 9), 5), ["9", "4"]),
+    "cross_entropy-high": (lambda t: t.cross_entropy_forward(zeros(t, 2, 4), indices(t, 0, 4)), ["4", "3"]),
+    "cross_entropy-negative": (lambda t: t.cross_entropy_forward(zeros(t, 2, 4), indices(t, 0, -2)), ["-2", "3"]),
+}
+
+
+@pytest.mark.parametrize("what", [*ERRORS, *INDEX_ERRORS])
+@on_every_device
+def test_misfits_are_refused_in_a_sentence(device: str, what: str):
+    call, words = (ERRORS | INDEX_ERRORS)[what]
+    with pytest.raises(ValueError if what in ERRORS else IndexError) as raised:
+        call(ops(device))
+    assert not [word for word in words if word not in str(raised.value)], str(raised.value)
+
+
+# Overlays
+
+
+@on_every_device
+def test_overlay_replaces_one_op_until_removed(device: str):
+    table = ops(device)
+    original = table.gelu_forward
+    with overlay("gelu_forward", lambda x: "mine"):
+        assert table.gelu_forward(None) == "mine"
+    assert table.gelu_forward is original
+    active = overlay("gelu_forward", lambda x: "mine", device=device)
+    assert table.gelu_forward(None) == "mine"
+    active.remove()
+    active.remove()  # a second time does nothing
+    assert table.gelu_forward is original
+
+
+@pytest.fixture
+def two_devices(monkeypatch: pytest.MonkeyPatch):
+    """Devices "first" and "second" with the ops `one` and `two`; nobody has loaded them yet."""
+    monkeypatch.setattr(devices, "LOADERS", {"first": "fake_first", "second": "fake_second"})
+    monkeypatch.setattr(devices, "_tables", {})
+    monkeypatch.setattr(devices, "_overlays", [])
+    for name in ("first", "second"):
+        module = ModuleType(f"fake_{name}")
+        module.table = lambda name=name: {"one": lambda: f"{name} one", "two": lambda: f"{name} two"}
+        monkeypatch.setitem(sys.modules, f"fake_{name}", module)
+
+
+def test_overlay_reaches_tables_loaded_before_and_after(two_devices):
+    assert ops("first").one() == "first one"
+    with overlay("one", lambda: "mine"):
+        assert ops("first").one() == ops("second").one() == "mine"
+        assert ops("first").two() == "first two"
+    assert (ops("first").one(), ops("second").one()) == ("first one", "second one")
+
+
+def test_overlay_of_one_device_leaves_the_other_alone(two_devices):
+    ops("first")
+    with overlay("one", lambda: "mine", device="second"):
+        assert (ops("first").one(), ops("second").one()) == ("first one", "mine")
+    assert ops("second").one() == "second one"
+
+
+def test_overlays_of_one_op_come_off_in_reverse_order(two_devices):
+    ops("first")
+    with overlay("one", lambda: "older"):
+        with overlay("one", lambda: "newer"):
+            assert ops("first").one() == ops("second").one() == "newer"
+        assert ops("first").one() == ops("second").one() == "older"
+    assert (ops("first").one(), ops("second").one()) == ("first one", "second one")
+
+
+@pytest.mark.parametrize("device", [None, "first", "second"])
+def test_a_misspelt_overlay_is_refused_at_once(two_devices, device: str | None):
+    ops("first")
+    with pytest.raises(ValueError, match="oen"):
+        overlay("oen", lambda: "mine", device=device)
+    assert (ops("first").one(), ops("second").one()) == ("first one", "second one")
+
+
+def test_an_overlay_of_no_known_device_is_refused(two_devices):
+    with pytest.raises(ValueError, match="third"):
+        overlay("one", lambda: "mine", device="third")
