@@ -23,9 +23,11 @@ def doctor(
     selftest: Annotated[bool, typer.Option("--selftest", help="Prove the installation, in about a minute.")] = False,
 ) -> None:
     """Say what this machine has, what the course will use, and what is missing."""
-    from course_lib import doctor
-
-    raise typer.Exit(doctor.selftest() if selftest else doctor.report())
+    if selftest:
+        from course_lib.selftest import run
+    else:
+        from course_lib.doctor import report as run
+    raise typer.Exit(run())
 
 
 @app.command()
@@ -38,7 +40,54 @@ def lab(
     lab.start(browser=browser)
 
 
-# train, sample: bodies in course_lib/training.py and course_lib/generation.py
+@app.command()
+def train(
+    preset: Annotated[str | None, typer.Option(help="micro, small, 12m or modern-12m.", show_default="small")] = None,
+    device: Annotated[str, typer.Option(help="auto, cpu, simulator, cuda or webgpu.")] = "auto",
+    steps: Annotated[int | None, typer.Option(help="Updates of the weights.")] = None,
+    batch: Annotated[int | None, typer.Option(help="Windows of one context in a batch.")] = None,
+    accumulate: Annotated[int | None, typer.Option(help="Batches for one update.", show_default="1")] = None,
+    corpus: Annotated[
+        str | None, typer.Option(help="stories, tinystories or shakespeare.", show_default="stories")
+    ] = None,
+    text: Annotated[str | None, typer.Option(help="A UTF-8 file or a folder of them, instead of a corpus.")] = None,
+    stories: Annotated[int | None, typer.Option(help="How many stories to train on.", show_default="40000")] = None,
+    out: Annotated[str | None, typer.Option(help="Folder of the run.", show_default="runs/PRESET")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in that folder.")] = False,
+    seed: Annotated[int | None, typer.Option(help="Of the first weights and the batches.", show_default="0")] = None,
+) -> None:
+    """Train a model; Ctrl-C saves, and --resume goes on. What is not given comes from the preset's recipe."""
+    from course_lib import training
+
+    trained = training.train(
+        preset, out=out or f"runs/{preset or 'small'}", resume=resume, device=device, steps=steps, batch=batch,
+        accumulate=accumulate, corpus=corpus, text=text, stories=stories, seed=seed,
+    )  # fmt: skip
+    if trained.stopped:
+        raise typer.Exit(128 + trained.stopped)  # as the shell has it, so that `train && sample` stops here
+
+
+@app.command()
+def sample(
+    run: Annotated[str, typer.Option(help="Folder of a run, or one checkpoint.")],
+    prompt: Annotated[str, typer.Option(help="How the text begins.")] = "",
+    tokens: Annotated[int, typer.Option(help="Length, at most.")] = 256,
+    temperature: Annotated[float, typer.Option(help="0: the likeliest token; 1: the model's own odds.")] = 0.8,
+    top_k: Annotated[int | None, typer.Option(help="Choose among the K likeliest tokens.")] = None,
+    top_p: Annotated[float | None, typer.Option(help="Choose among the likeliest that reach P together.")] = None,
+    seed: Annotated[int, typer.Option(help="The same seed writes the same text.")] = 0,
+    device: Annotated[str, typer.Option(help="auto, cpu, simulator, cuda or webgpu.")] = "auto",
+) -> None:
+    """Let a trained model write; the text appears as it comes."""
+    from course_lib import generation, training
+    from course_lib.run import load
+
+    model, tokenizer, _ = load(run, training.choose_device(device)[0])
+    sys.stdout.write(prompt)
+    for piece in generation.generate(model, tokenizer, prompt, tokens, temperature, top_k, top_p, seed):
+        sys.stdout.write(piece)
+        sys.stdout.flush()
+    sys.stdout.write("\n")
 
 
 def main() -> None:

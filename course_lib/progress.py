@@ -1,0 +1,173 @@
+"""How a run shows itself while it goes: a bar in a terminal, a few lines that renew themselves in a notebook.
+
+A display has `say(line)`, `start(step, steps)`, `update(step, record, left)` and `stop()`. What a notebook keeps is what
+stood there last, so a stored notebook holds the lines and the final figures, and no history of a bar.
+"""
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+
+class Display(Protocol):
+    """What training needs of a display. record: of metrics.py, the last one logged; left: seconds, None if unknown."""
+
+    def say(self, line: str) -> None: ...
+    def start(self, step: int, steps: int) -> None: ...
+    def update(self, step: int, record: dict[str, Any], left: float | None) -> None: ...
+    def stop(self) -> None: ...
+
+
+class Quiet:
+    """Shows nothing."""
+
+    def say(self, line: str) -> None:
+        pass
+
+    def start(self, step: int, steps: int) -> None:
+        pass
+
+    def update(self, step: int, record: dict[str, Any], left: float | None) -> None:
+        pass
+
+    def stop(self) -> None:
+        pass
+
+
+class Terminal:
+    """Lines on standard output, a tqdm bar on standard error; a rare one where that is a file."""
+
+    bar = None
+
+    def say(self, line: str) -> None:
+        from tqdm import tqdm
+
+        tqdm.write(line, file=sys.stdout)
+        sys.stdout.flush()
+
+    def start(self, step: int, steps: int) -> None:
+        from tqdm import tqdm
+
+        self.bar = tqdm(
+            initial=step, total=steps, unit="step", dynamic_ncols=True, mininterval=0.2 if sys.stderr.isatty() else 20,
+            bar_format="{percentage:3.0f}% {bar} {n_fmt}/{total_fmt}{postfix}",
+        )  # fmt: skip
+
+    def update(self, step: int, record: dict[str, Any], left: float | None) -> None:
+        self.bar.set_postfix_str(figures(record, left), refresh=False)
+        self.bar.update(step - self.bar.n)
+
+    def stop(self) -> None:
+        if self.bar is not None:
+            self.bar.close()
+
+
+class Notebook:
+    """One output of plain text in the cell, renewed about once a second."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.now = ""
+        self.steps = 1
+        self.shown = 0.0
+        self.handle = None
+
+    def say(self, line: str) -> None:
+        self.lines.append(line)
+        self.show()
+
+    def start(self, step: int, steps: int) -> None:
+        self.steps = steps
+
+    def update(self, step: int, record: dict[str, Any], left: float | None) -> None:
+        full = 30 * step // self.steps
+        self.now = f"{'█' * full}{'░' * (30 - full)} {step:,}/{self.steps:,}, {figures(record, left)}"
+        if time.monotonic() - self.shown > 1 or step == self.steps:
+            self.shown = time.monotonic()
+            self.show()
+
+    def stop(self) -> None:
+        self.show()
+
+    def show(self) -> None:
+        from IPython.display import display
+
+        content = {"text/plain": "\n".join([*self.lines, self.now] if self.now else self.lines)}
+        if self.handle is None:
+            self.handle = display(content, raw=True, display_id=True)
+        else:
+            self.handle.update(content, raw=True)
+
+
+class Pace:
+    """How fast a run goes. Seconds count in training steps only, not in validation or checkpoints.
+
+    tokens: per step. steps: still to do. extra: what else is to be done, measured in steps.
+    """
+
+    FIRST = 10  # steps before a prediction
+
+    def __init__(self, tokens: int, steps: int, extra: float):
+        self.tokens, self.steps, self.extra = tokens, steps, extra
+        self.done = 0
+        self.spent = 0.0
+        self.per_step = 0.0  # seconds, a running mean, so that it follows a machine that slows down
+        self.at_last_line = (0, 0.0)  # steps and seconds
+
+    @contextmanager
+    def training(self) -> Iterator[None]:
+        """Around one step."""
+        start = time.perf_counter()
+        yield
+        seconds = time.perf_counter() - start
+        self.done += 1
+        self.spent += seconds
+        if self.done > 1:  # the first step also warms up
+            weight = max(1 / (self.done - 1), 0.02)
+            self.per_step += weight * (seconds - self.per_step)
+
+    def tokens_per_second(self) -> float:
+        """Since it was last asked."""
+        steps, seconds = self.done - self.at_last_line[0], self.spent - self.at_last_line[1]
+        self.at_last_line = (self.done, self.spent)
+        return round(self.tokens * steps / seconds, 1)
+
+    def left(self) -> float | None:
+        """Seconds to the end of the run, validation included; None before there is a measure."""
+        share = 1 - self.done / self.steps
+        return (self.steps - self.done + share * self.extra) * self.per_step if self.done > 2 else None
+
+    def prediction(self) -> str:
+        """The whole time that the run will take from where it started, as a line."""
+        total = (self.steps + self.extra) * self.per_step
+        return f"after {self.done} steps: these {self.steps:,} steps will take about {duration(total)} in all"
+
+
+def automatic() -> Display:
+    """The display that suits the place where Python runs."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return Notebook() if getattr(shell, "kernel", None) is not None else Terminal()
+
+
+def figures(record: dict[str, Any], left: float | None) -> str:
+    """The figures of a record in a few words."""
+    words = [f"loss {record['loss']:.3f}"]
+    if "val_loss" in record:
+        words.append(f"validation {record['val_loss']:.3f}")
+    words.append(f"{record['tokens_per_s']:,.0f} tokens/s")
+    if left is not None:
+        words.append(f"{duration(left)} left")
+    return ", ".join(words)
+
+
+def duration(seconds: float) -> str:
+    """Seconds as a person says them: 8 s, 3 min 20 s, 2 h 5 min."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"

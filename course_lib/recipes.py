@@ -1,0 +1,88 @@
+"""How each preset is trained unless told otherwise, and the settings that make a run what it is.
+
+A run is a function of its settings: the same settings on the same device give the same bits. They are stored in each
+checkpoint, so a run can go on with nothing but its folder.
+"""
+
+import dataclasses
+import os
+from dataclasses import dataclass, field
+
+from course_lib import data
+from course_lib.model import PRESETS
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that decides how a run goes, apart from the device."""
+
+    preset: str
+    steps: int  # updates of the weights
+    batch: int  # windows of one context each, per forward pass
+    peak: float  # learning rate after the warm-up
+    lowest: float  # learning rate at the end
+    accumulate: int = 1  # batches whose gradients are added up for one step
+    corpus: str = "stories"
+    text: str | None = None  # a file or folder, instead of the corpus
+    stories: int = 40_000  # how many to train on, of the corpus `stories`
+    seed: int = 0  # of the first weights and of the order of the windows
+    validation_rows: int = 64  # windows on which the loss is measured during the run
+    model: dict = field(default_factory=dict)  # fields of the preset's GPTConfig that are changed
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "batch", "accumulate", "stories", "validation_rows"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or value < 1:
+                raise ValueError(f"{name} is {value!r}, but must be a whole number from 1 on.")
+        if not 0 < self.lowest <= self.peak:
+            raise ValueError(
+                f"The learning rate goes from peak {self.peak} down to lowest {self.lowest}: both must be positive."
+            )
+        if self.corpus not in data.NAMES:
+            raise ValueError(
+                f"There is no corpus {self.corpus!r}: choose one of {', '.join(data.NAMES)}, or give a text."
+            )
+
+    @property
+    def warmup(self) -> int:
+        """Steps of warm-up."""
+        return min(200, self.steps // 10)
+
+    @property
+    def validate_every(self) -> int:
+        """Steps between two measurements of the validation loss: about twenty in a run, not more often than each 50."""
+        return max(50, self.steps // 20)
+
+    @property
+    def log_every(self) -> int:
+        """Steps between two lines of the log: some hundreds to a thousand lines for any run."""
+        return max(1, self.steps // 1000)
+
+    @property
+    def source(self) -> str:
+        """What the run learns from, for people."""
+        return self.corpus if self.text is None else self.text
+
+    def to_dict(self) -> dict:
+        return dataclasses.asdict(self)
+
+
+RECIPES: dict[str, dict] = {
+    "micro": {"steps": 800, "batch": 4, "peak": 5e-3, "lowest": 5e-4},
+    "small": {"steps": 4000, "batch": 4, "peak": 3e-3, "lowest": 1e-4, "validation_rows": 128},
+    "12m": {"steps": 5000, "batch": 8, "peak": 3e-4, "lowest": 6e-5},
+    "modern-12m": {"steps": 5000, "batch": 8, "peak": 3e-4, "lowest": 6e-5},
+}
+
+
+def settings(preset: str, **changes) -> Settings:
+    """The recipe of a preset, with fields of `Settings` changed; a change that is None is none. Raises ValueError."""
+    if preset not in RECIPES:
+        raise ValueError(f"There is no preset named {preset!r}. Choose one of: {', '.join(PRESETS)}.")
+    given = {name: value for name, value in changes.items() if value is not None}
+    known = {one.name for one in dataclasses.fields(Settings)}
+    if unknown := sorted(given.keys() - known):
+        raise ValueError(f"A run has no setting named {unknown[0]!r}; it has {', '.join(sorted(known))}.")
+    if given.get("text") is not None:
+        given["text"] = os.path.abspath(given["text"])  # a resumed run may start from another folder
+    return Settings(preset, **{**RECIPES[preset], **given})

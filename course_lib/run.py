@@ -1,0 +1,139 @@
+"""One training run in memory: the model, its optimiser, the batches, and how far it is.
+
+The state of a run is the weights, the optimiser's moments and a few numbers; batches are a function of the step, so
+there is nothing else to save. Where checkpoints go and what is shown is decided in training.py.
+"""
+
+import math
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+from course_lib import checkpoint, data, metrics, optim
+from course_lib.model import GPT, GPTConfig
+from course_lib.recipes import Settings
+from course_lib.run_folder import BEST, LAST
+from course_lib.tensor import no_grad
+from course_lib.tokenizer import Tokenizer
+
+VALIDATION_BATCH = 16
+RECENT = 20  # losses whose mean tells a bad batch from a run that diverges
+JUMP = 2.0  # nats that this mean may rise above its lowest
+
+
+class Diverged(RuntimeError):
+    """The loss became infinite, or went far above what the model had reached."""
+
+
+class Run:
+    """One training run in memory: the model, its optimiser, and how far it is. `step()` makes one update."""
+
+    def __init__(self, settings: Settings, corpus: data.Corpus, model: GPT):
+        self.settings, self.corpus, self.model = settings, corpus, model
+        self.optimiser = optim.AdamW(model.named_parameters(), betas=(0.9, 0.95), weight_decay=0.1, max_norm=1.0)
+        self.validation = corpus.validation.head(settings.validation_rows)
+        self.done = 0  # steps
+        self.best: float | None = None  # the least validation loss, and the step where it was measured
+        self.best_step = 0
+        self.recent: list[float] = []  # the last losses
+        self.lowest = math.log(model.config.vocab_size)  # mean of RECENT losses; it starts at a uniform guess
+
+    @property
+    def tokens_per_step(self) -> int:
+        return self.settings.batch * self.settings.accumulate * self.corpus.context
+
+    def step(self) -> metrics.Record:
+        """One update: forward and backward over each batch, then the optimiser. Raises Diverged."""
+        s, number = self.settings, self.done
+        rate = optim.warmup_cosine(number, s.steps, s.peak, s.lowest, s.warmup)
+        batches = [self.corpus.train.batch(number * s.accumulate + part, s.batch) for part in range(s.accumulate)]
+        counts = [int((targets != data.IGNORE).sum()) for _, targets in batches]  # a batch counts as much as it scores
+        self.optimiser.zero_grad()
+        total = 0.0
+        for part, ((idx, targets), count) in enumerate(zip(batches, counts, strict=True)):
+            self.model.random.set_step(s.seed, number * s.accumulate + part)
+            loss = self.model.loss(idx, targets)  # ()
+            if s.accumulate > 1:
+                loss = loss * (count / sum(counts))
+            total += loss.item()
+            if math.isfinite(total):
+                loss.backward()
+        self._check(total)
+        norm = float(self.optimiser.step(rate))
+        if not math.isfinite(norm):
+            raise Diverged(f"The gradient's norm is {norm} at step {number + 1}, with a loss of {total:.3f}.")
+        self.done += 1
+        return {"step": self.done, "loss": total, "lr": rate, "grad_norm": norm}
+
+    def _check(self, loss: float) -> None:
+        number = self.done + 1
+        if not math.isfinite(loss):
+            raise Diverged(f"The loss is {loss} at step {number}.")
+        self.recent = [*self.recent[1 - RECENT :], loss]
+        mean = sum(self.recent) / len(self.recent)
+        if len(self.recent) == RECENT and mean > self.lowest + JUMP:
+            raise Diverged(
+                f"The loss went up: {mean:.2f} over the {RECENT} steps up to {number}, after {self.lowest:.2f} before."
+            )
+        if len(self.recent) == RECENT:
+            self.lowest = min(self.lowest, mean)
+
+    @no_grad()
+    def validate(self) -> float:
+        """The loss on the fixed validation windows, in nats per token; remembered if it is the best so far."""
+        self.model.eval()
+        loss = self.validation.mean_loss(lambda idx, y: self.model.loss(idx, y).item(), VALIDATION_BATCH)
+        self.model.train()
+        if self.best is None or loss < self.best:
+            self.best, self.best_step = loss, self.done
+        return loss
+
+    def facts(self) -> dict:
+        """What a checkpoint holds beside arrays."""
+        return {
+            "step": self.done,
+            "best": self.best,
+            "best_step": self.best_step,
+            "recent": self.recent,
+            "lowest": self.lowest,
+            "settings": self.settings.to_dict(),
+            "config": self.model.config.to_dict(),
+            "corpus": fingerprint(self.corpus),
+            "tokenizer": self.corpus.tokenizer.to_json(),
+        }
+
+    def save(self, path: Path) -> None:
+        """Write a checkpoint. Raises Diverged rather than keep weights that are not numbers, and CheckpointError."""
+        weights = self.model.state()
+        broken = [name for name, values in weights.items() if not np.isfinite(values).all()]
+        if broken:
+            raise Diverged(f"After step {self.done} the weights {broken[0]} are not all finite numbers.")
+        checkpoint.save(path, weights, self.optimiser.state(), self.facts())
+
+    def restore(self, saved: checkpoint.Checkpoint) -> None:
+        """Take over the state of a checkpoint of the same settings."""
+        self.model.load_state(saved.weights)
+        self.optimiser.load_state(saved.optimiser)
+        self.done, self.best, self.best_step, self.recent, self.lowest = (
+            saved.facts[name] for name in ("step", "best", "best_step", "recent", "lowest")
+        )
+
+
+def fingerprint(corpus: data.Corpus) -> dict:
+    """Tells whether two runs read the same tokens by the same tokenizer."""
+    return {"tokenizer": corpus.tokenizer.checksum, "tokens": zlib.crc32(corpus.train.tokens)}
+
+
+def load(source: str | Path, device: str = "cpu") -> tuple[GPT, Tokenizer, dict]:
+    """The model of a run, its tokenizer and the facts of its checkpoint (`step`, `best`, `settings`, ...).
+
+    source: the run's folder, for the checkpoint with the least validation loss, or one checkpoint. Raises CheckpointError.
+    """
+    source = Path(source)
+    if source.is_dir():
+        source = source / (BEST if (source / BEST).exists() else LAST)
+    saved = checkpoint.load(source, optimiser=False)
+    model = GPT(GPTConfig(**saved.facts["config"]), device=device)
+    model.load_state(saved.weights)
+    return model, Tokenizer.from_json(saved.facts["tokenizer"], source), saved.facts

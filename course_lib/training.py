@@ -1,0 +1,234 @@
+"""The run: batches in, updates out, everything that is worth knowing on the way, and nothing lost when it is killed.
+
+    trained = train("small", out="runs/first")            the same as  course train --preset small --out runs/first
+    trained.model, trained.records                        (without `out` nothing is written)
+
+A run is a function of its settings (recipes.py) and its device: one that goes on from a checkpoint computes the same bits
+as one that was never stopped, on the same machine with the same number of threads.
+"""
+
+import shlex
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from course_lib import checkpoint, data, metrics, progress, recipes
+from course_lib.devices import available_devices
+from course_lib.model import GPT, GPTConfig
+from course_lib.recipes import Settings
+from course_lib.run import Diverged, Run, fingerprint
+from course_lib.run_folder import BEST, LAST, RunFolder
+
+
+class TrainingError(RuntimeError):
+    """A run that cannot start or go on: what happened, why that may be, and what to do."""
+
+
+@dataclass
+class Trained:
+    """What `train` leaves. records: those of metrics.jsonl. stopped: the signal that ended it early, or None."""
+
+    model: GPT
+    corpus: data.Corpus
+    settings: Settings
+    step: int
+    best: float | None
+    floor: float | None  # of the validation windows that were measured
+    records: list[metrics.Record] = field(repr=False)
+    stopped: signal.Signals | None = None
+
+    @property
+    def tokenizer(self):
+        return self.corpus.tokenizer
+
+
+def train(
+    preset: str | None = None,
+    *,
+    out: str | Path | None = None,
+    resume: bool = False,
+    device: str = "auto",
+    display: progress.Display | None = None,
+    **changes,
+) -> Trained:
+    """Train a preset by its recipe, with settings changed at will, or go on with the run in the folder `out`.
+
+    preset:  micro, small (the default), 12m or modern-12m; a resumed run knows its own
+    out:     folder for metrics.jsonl, last.safetensors and best.safetensors; None writes nothing
+    changes: fields of `recipes.Settings`: steps, batch, accumulate, corpus, text, seed, peak, ...
+    display: where progress is shown; chosen by itself if None, `progress.Quiet()` for nowhere
+
+    The first Ctrl-C (or SIGTERM) ends the run after the step at hand, saved. Raises TrainingError, CheckpointError,
+    ValueError or OSError, each with a sentence for a person.
+    """
+    display = display or progress.automatic()
+    if resume and out is None:
+        raise TrainingError("To resume, a run needs the folder that it is in: --out DIR.")
+    with ExitStack() as stack:
+        folder = None if out is None else stack.enter_context(RunFolder(Path(out), resume))
+        saved = folder.saved if folder is not None else None
+        if saved is None:
+            settings = recipes.settings(preset or "small", **changes)
+        else:
+            settings = _same(saved, preset, changes, folder)
+        device, why = choose_device(device)
+        config = GPTConfig.preset(settings.preset, **settings.model)
+        corpus = data.prepare(settings.corpus, settings.text, config.vocab_size, config.context, settings.seed,
+                              settings.stories)  # fmt: skip
+        run = Run(settings, corpus, GPT(config, device=device, seed=settings.seed))
+        if saved is not None:
+            _check_corpus(saved, corpus, folder)
+            run.restore(saved)
+            folder.keep_best(run)
+        for line in _header(run, device, why, folder):
+            display.say(line)
+        return _go(run, folder, display)
+
+
+def _go(run: Run, folder: RunFolder | None, display: progress.Display) -> Trained:
+    settings, started = run.settings, run.done
+    records = [] if folder is None else folder.open_log(run.done)
+    if folder is not None and run.done == 0:
+        folder.save(run)  # a full disk shows itself now, and not after an hour
+    pace = progress.Pace(run.tokens_per_step, settings.steps - run.done, _validation_cost(run))
+    with _stop_signals() as signals:
+        display.start(run.done, settings.steps)
+        shown: metrics.Record = {}
+        try:
+            while run.done < settings.steps and not signals:
+                with pace.training():
+                    record = run.step()
+                last = run.done == settings.steps
+                if last or run.done % settings.validate_every == 0:
+                    record["val_loss"] = run.validate()
+                if last or signals or run.done == 1 or run.done % settings.log_every == 0 or "val_loss" in record:
+                    record["tokens_per_s"] = pace.tokens_per_second()
+                    records.append(record)
+                    if folder is not None:
+                        folder.log(record)
+                if folder is not None and (last or signals or "val_loss" in record or folder.save_due()):
+                    folder.save(run)
+                if run.done == started + pace.FIRST and not last:
+                    display.say(pace.prediction())
+                shown |= record
+                display.update(run.done, shown, pace.left())
+        except Diverged as error:
+            raise Diverged(f"{error} {_causes(run, folder)}") from None
+        finally:
+            display.stop()
+    stopped = signals[0] if signals and run.done < settings.steps else None
+    floor = run.validation.floor
+    trained = Trained(run.model, run.corpus, settings, run.done, run.best, floor, records, stopped)
+    for line in _ending(trained, folder):
+        display.say(line)
+    return trained
+
+
+def choose_device(name: str) -> tuple[str, str]:
+    """A device of this machine by its name, "auto" for the fastest; and why it is this one. Raises TrainingError."""
+    found = available_devices()
+    if name != "auto":
+        if name not in found:
+            raise TrainingError(
+                f"This machine has no device {name!r} that the course can use; it has {', '.join(found)}. "
+                "`course doctor` says what is missing."
+            )
+        return name, "as asked"
+    if "cuda" in found:
+        return "cuda", "an NVIDIA GPU is the fastest device here"
+    return "cpu", "the course sees no NVIDIA GPU that it can use"
+
+
+def _same(saved: checkpoint.Checkpoint, preset: str | None, changes: dict, folder: RunFolder) -> Settings:
+    """The settings of a saved run, if nothing that was asked for contradicts them."""
+    settings = Settings(**saved.facts["settings"])
+    asked = recipes.settings(preset or settings.preset, **changes)
+    given = {name for name, value in changes.items() if value is not None} | ({"preset"} if preset else set())
+    for name in sorted(given):
+        old, new = getattr(settings, name), getattr(asked, name)
+        if old != new:
+            raise TrainingError(
+                f"The run in {folder.path} was started with {name} {old}, and you asked for {new}. To go on with it: "
+                f"{folder.command()}. To train with other settings, begin a new run with another --out."
+            )
+    return settings
+
+
+def _check_corpus(saved: checkpoint.Checkpoint, corpus: data.Corpus, folder: RunFolder) -> None:
+    if saved.facts["corpus"] != fingerprint(corpus):
+        raise TrainingError(
+            f"The text {corpus.name} is not the one that the run in {folder.path} began with: it, or the way it is "
+            "prepared, has changed since. Put the old one back to go on, or begin a new run with another --out."
+        )
+
+
+def _validation_cost(run: Run) -> float:
+    """Validating during the rest of the run, in training steps: a forward pass costs a third of a step per token."""
+    times = run.settings.steps // run.settings.validate_every - run.done // run.settings.validate_every
+    return times * run.validation.idx.size / (3 * run.tokens_per_step)
+
+
+def _header(run: Run, device: str, why: str, folder: RunFolder | None) -> list[str]:
+    s, c = run.settings, run.model.config
+    batch = f"{s.batch} x {c.context} tokens" + (f", {s.accumulate} batches a step" if s.accumulate > 1 else "")
+    where = "nothing is written" if folder is None else f"in {folder.path}"
+    going = f"goes on at step {run.done:,} of {s.steps:,}" if run.done else f"{s.steps:,} steps"
+    return [
+        f"{s.preset}: {run.model.parameter_count():,} parameters ({c.layers} layers, {c.heads} heads, {c.channels} "
+        f"channels)",
+        f"device: {device} ({why})",
+        *run.corpus.describe().splitlines(),
+        f"run: {going} of {batch}; learning rate {s.peak:g} to {s.lowest:g}; {where}",
+    ]
+
+
+def _causes(run: Run, folder: RunFolder | None) -> str:
+    """What makes a run diverge, and where the last good weights are."""
+    s = run.settings
+    text = (
+        f"Most often the learning rate is too high (it peaks at {s.peak:g} here; try a third of it), or a batch too small "
+        f"({s.batch}); if parts of the model are your own, check their backward with gradcheck."
+    )
+    if folder is None:
+        return text
+    kept = [f"{name} of step {checkpoint.load(folder.path / name, optimiser=False).facts['step']}"
+            for name in (LAST, BEST) if (folder.path / name).exists()]  # fmt: skip
+    return f"{text} The checkpoints from before are in {folder.path}: {', '.join(kept)}."
+
+
+def _ending(trained: Trained, folder: RunFolder | None) -> list[str]:
+    lines = []
+    if trained.best is not None:
+        gap = "" if trained.floor is None else f", {trained.best - trained.floor:.3f} above the floor of these windows"
+        lines.append(f"best validation loss: {trained.best:.4f} nats per token{gap}")
+    if trained.stopped:
+        lines.append(f"Stopped after step {trained.step:,} of {trained.settings.steps:,}, as asked.")
+        if folder is not None:
+            lines.append(f"Everything is saved. To go on: {folder.command()}")
+    elif folder is not None:
+        lines.append(f"Done. To let it write: course sample --run {shlex.quote(str(folder.path))}")
+    return lines
+
+
+@contextmanager
+def _stop_signals() -> Iterator[list[signal.Signals]]:
+    """A list that a first Ctrl-C or SIGTERM puts itself into; a second one interrupts at once."""
+    received: list[signal.Signals] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield received  # only the main thread hears signals
+        return
+
+    def hear(number: int, frame: object) -> None:
+        if received:
+            raise KeyboardInterrupt
+        received.append(signal.Signals(number))
+
+    before = {number: signal.signal(number, hear) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield received
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
