@@ -103,7 +103,7 @@ class Tokenizer:
                 f"vocab_size is {vocab_size!r}, but a vocabulary holds the 256 bytes and {len(special_tokens)} special "
                 f"tokens at least: give a whole number from {smallest} on (this course uses 512 to 4096)"
             )
-        pieces = _count_pieces(text, progress)
+        pieces = count_pieces(text, progress)
         if not pieces:
             raise ValueError("the corpus is empty: there is no text to learn a vocabulary from")
         merges = _learn(pieces, vocab_size - 256 - len(special_tokens), progress)
@@ -240,7 +240,8 @@ class Tokenizer:
         return cls.from_json(text, path)
 
 
-def _count_pieces(text: str | Iterable[str], progress: bool) -> dict[bytes, int]:
+def count_pieces(text: str | Iterable[str], progress: bool = False) -> dict[bytes, int]:
+    """How often each piece occurs in one text, or in many: all that learning merges needs to know."""
     if isinstance(text, (bytes, os.PathLike)) or not isinstance(text, Iterable):
         raise TypeError(f"training takes text (a str, or an iterable of str), not {type(text).__name__}")
     counts: Counter[str] = Counter()

@@ -8,17 +8,20 @@ import numpy as np
 import pytest
 
 from course_lib import data, paths, stories
-from course_lib.data import IGNORE, corpus, downloads, recipes
+from course_lib.data import IGNORE, corpus, downloads, writers
 
 TEXT = "".join(f"The {n}th fox said: “{'so ' * (n % 5)}be it.”\n" for n in range(400))
 
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path, monkeypatch) -> Path:
-    monkeypatch.setenv("COURSE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(recipes, "TOKENIZER_STORIES", 300)
-    monkeypatch.setattr(recipes, "VALIDATION_STORIES", 12)
-    return tmp_path / "cache" / "data"
+    folder = tmp_path / "cache" / "data"
+    folder.mkdir(parents=True)
+    cache = paths.cache  # not $COURSE_CACHE, or each test would compile again
+    monkeypatch.setattr(paths, "cache", lambda name: folder if name == "data" else cache(name))
+    monkeypatch.setattr(writers, "TOKENIZER_STORIES", 300)
+    monkeypatch.setattr(writers, "VALIDATION_STORIES", 12)
+    return folder
 
 
 @pytest.fixture
@@ -62,7 +65,7 @@ def test_a_folder_is_one_corpus_with_an_end_after_each_file(tmp_path):
 
 def test_prepared_once_for_all_contexts_and_seeds(text, own_cache, monkeypatch):
     first = data.prepare(text=text, vocab_size=300, context=16)
-    monkeypatch.setattr(recipes, "write_text", lambda *args, **kwargs: pytest.fail("prepared twice"))
+    monkeypatch.setattr(writers, "write_text", lambda *args, **kwargs: pytest.fail("prepared twice"))
     again = data.prepare(text=str(text), vocab_size=300, context=20, seed=3)
     assert again.train.batch(0, 2)[0].shape == (2, 20)
     assert again.tokenizer.checksum == first.tokenizer.checksum
@@ -92,7 +95,9 @@ def test_a_damaged_preparation_is_made_again(text, own_cache, damage):
     assert path.read_bytes() == content
 
 
-def test_two_processes_may_prepare_at_once(text, own_cache):
+def test_two_processes_may_prepare_at_once(text, own_cache, monkeypatch):
+    monkeypatch.setenv("COURSE_CACHE", str(own_cache.parent))
+    monkeypatch.setenv("COURSE_COMPILER", "none")
     code = (
         f"from course_lib import data; print(data.prepare(text={str(text)!r}, vocab_size=300, context=16).describe())"
     )
@@ -104,14 +109,14 @@ def test_two_processes_may_prepare_at_once(text, own_cache):
 
 
 def test_the_folder_of_a_quicker_process_is_used(text, own_cache, monkeypatch):
-    write = recipes.write_text
+    write = writers.write_text
 
     def slow(folder, files, vocab_size, progress):
         write(folder, files, vocab_size, progress)
-        monkeypatch.setattr(recipes, "write_text", write)
+        monkeypatch.setattr(writers, "write_text", write)
         data.prepare(text=text, vocab_size=300, context=16)  # another process comes first
 
-    monkeypatch.setattr(recipes, "write_text", slow)
+    monkeypatch.setattr(writers, "write_text", slow)
     assert data.prepare(text=text, vocab_size=300, context=16).train.batch(0, 2)[0].shape == (2, 16)
     assert len(list(own_cache.iterdir())) == 1
 
@@ -151,13 +156,13 @@ def test_mistakes_get_a_sentence(text, content, options, error, words):
 def test_stories_have_whole_documents_a_floor_and_nothing_held_out_in_training():
     prepared = data.prepare(vocab_size=600, context=512, stories=40)
     tokenizer, validation = prepared.tokenizer, prepared.validation
-    told = dict(stories.write_with_log_probability(recipes.STORY_SEED, 12))
+    told = dict(stories.write_with_log_probability(writers.STORY_SEED, 12))
     scored = validation.targets[validation.targets != IGNORE]
     held_out = tokenizer.decode(scored).split("<|endoftext|>")[:-1]
     assert held_out == list(told)
     assert prepared.floor == pytest.approx(-sum(told.values()) / len(scored))
     trained_on = tokenizer.decode(prepared.train.tokens).split("<|endoftext|>")[1:-1]
-    assert trained_on == list(stories.write(recipes.STORY_SEED, 40, first=12))
+    assert trained_on == list(stories.write(writers.STORY_SEED, 40, first=12))
     assert not set(trained_on) & set(held_out)
     assert (prepared.train.batch(0, 8)[0][:, 0] == tokenizer.end_id).all()
     assert data.bigram_loss(prepared) > prepared.floor

@@ -35,7 +35,7 @@ def server(tmp_path, monkeypatch) -> Iterator[str]:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     Handler.asked = 0
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
-        threading.Thread(target=running.serve_forever, daemon=True).start()
+        threading.Thread(target=running.serve_forever, args=(0.01,), daemon=True).start()
         yield f"http://127.0.0.1:{running.server_port}"
         running.shutdown()
 

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from course_lib import paths
-from course_lib.data import bigram, downloads, recipes, texts, token_file, windows
+from course_lib.data import bigram, downloads, texts, token_file, windows, writers
 from course_lib.tokenizer import Tokenizer, TokenizerError
 
 NAMES = ("stories", "tinystories", "shakespeare")
@@ -115,14 +115,14 @@ def _recipe(corpus: str, text: str | os.PathLike | None, stories: int, progress:
         files = [downloads.fetch(corpus, progress)] if text is None else texts.files(text)
         if not any(path.stat().st_size for path in files):
             raise texts.TextError(f"{text} is empty: there is no text in it to train on")
-        return [_digest(path) for path in files], partial(recipes.write_text, files=files)
+        return [_digest(path) for path in files], partial(writers.write_text, files=files)
     if corpus == "stories":
         grammar = sorted((paths.ROOT / "course_lib" / "stories").glob("*.py"))
-        return [stories, *map(_digest, grammar)], partial(recipes.write_stories, count=stories)
+        return [stories, *map(_digest, grammar)], partial(writers.write_stories, count=stories)
     if corpus == "tinystories":
         train, validation = (downloads.fetch(part, progress) for part in ("tinystories", "tinystories-validation"))
         sizes = [path.stat().st_size for path in (train, validation)]  # a checksum of 2 GB would take seconds each time
-        return sizes, partial(recipes.write_documents, train=train, validation=validation)
+        return sizes, partial(writers.write_documents, train=train, validation=validation)
     raise ValueError(f"there is no corpus {corpus!r}: choose {', '.join(NAMES)}, or give the path of a text")
 
 
@@ -159,7 +159,7 @@ def _open(folder: Path, name: str, context: int, seed: int) -> Corpus:
         )
     if (folder / "tokens.bin").exists():
         tokens = token_file.read(folder / "tokens.bin")
-        split = int((1 - recipes.HELD_OUT) * len(tokens))
+        split = int((1 - writers.HELD_OUT) * len(tokens))
         train = windows.Training(_enough(tokens[:split], name, context), context, seed)
         validation = windows.spread(tokens[split:], context, VALIDATION_ROWS)
         return Corpus(name, tokenizer, train, validation, context, None, notes)
