@@ -11,6 +11,7 @@ PRESET = small
 RUN = runs/$(PRESET)
 
 BIN = .venv/bin
+ZIG = $(filter zig,$(COMPILER))
 NOTEBOOKS = $(wildcard notebooks/*.ipynb)
 NBVAL = --nbval --nbval-sanitize-with tests/nbval_sanitize.cfg --nbval-cell-timeout 900
 # a notebook's cells stay on one worker, and the notebooks, which are longest, start first
@@ -22,14 +23,14 @@ endif
 
 # Finds a Python and lets course_lib/environment.py make .venv and install into it: $(call prepare,extras).
 # When all is in place already, one short look is all that happens: no network.
-prepare = @$(BIN)/python -m course_lib.environment --check $(1) $(COMPILER) 2>/dev/null || { \
+prepare = @$(BIN)/python -m course_lib.environment --check $(1) $(ZIG) 2>/dev/null || { \
 	for python in $(if $(PYTHON),$(PYTHON),python3.11 python3.12 python3.13 python3.14 python3 python); do \
 		"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 || continue; \
 		found="$$python"; \
 		"$$python" -c 'import ensurepip, venv' >/dev/null 2>&1 && break; \
 	done; \
 	if [ -z "$$found" ]; then $(no_python) exit 1; fi; \
-	"$$found" -m course_lib.environment $(1) $(COMPILER); }
+	"$$found" -m course_lib.environment $(1) $(ZIG); }
 
 no_python = \
 	echo 'The course needs Python 3.11 or newer, and found none (looked for: $(if $(PYTHON),$(PYTHON),python3.11 to python3.14, python3)).'; \

@@ -4,7 +4,9 @@
 asked for, so that `import course_lib` alone costs nothing and needs no package.
 """
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 _HOMES = {
@@ -20,9 +22,20 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'course_lib' has no attribute '{name}'")
     value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value  # the next look-up finds it without coming here, and a submodule's name cannot hide it
+    globals()[name] = value  # the next look-up finds it without coming here
     return value
 
 
 def __dir__() -> list[str]:
     return sorted([*globals(), *_HOMES])
+
+
+class _Course(ModuleType):
+    """Importing the submodule course_lib.gradcheck binds that name to the module; here the function must keep it."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name in _HOMES and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Course

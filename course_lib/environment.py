@@ -16,7 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from course_lib import nvidia
+from course_lib import native, nvidia
 from course_lib.paths import ROOT
 
 VENV = ROOT / ".venv"
@@ -41,15 +41,12 @@ def install_command(what: str) -> str:
     return f"(your system's package manager) install {names[what]}"
 
 
-def has_compiler() -> bool:
-    """Whether a C++ compiler of this machine answers; course_lib.native chooses among them later."""
-    for name in filter(None, (os.environ.get("CXX"), "g++", "clang++")):
-        try:
-            if subprocess.run([*name.split(), "--version"], capture_output=True).returncode == 0:
-                return True
-        except OSError:
-            continue
-    return False
+def no_compiler() -> str:
+    """What it means that there is no C++ compiler, and how to get one."""
+    return (
+        "There is no C++ compiler: everything works without one, on plain NumPy, only slower. "
+        f"To get one: {install_command('compiler')} (or by pip: make lab COMPILER=zig)."
+    )
 
 
 def key() -> str:
@@ -128,11 +125,8 @@ def main(wishes: list[str]) -> int:
         print("\nThe installation failed; the reason stands above. It needs a network this once. Then say make again.")
         return 1
     STAMP.write_text(json.dumps({"key": key(), "extras": sorted(extras | {"course"})}))
-    if not has_compiler() and "zig" not in extras:
-        print(
-            "\nNo C++ compiler was found. Everything works without one, on plain NumPy, only slower.\n"
-            f"To install one: {install_command('compiler')}   (or: make lab COMPILER=zig)"
-        )
+    if "zig" not in extras and native.find_compiler() is None:
+        print(f"\n{no_compiler()}")
     return 0
 
 
