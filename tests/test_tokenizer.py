@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -66,6 +67,11 @@ def test_compiled_merges_equal_the_plain_ones(pieces):
 def test_compiled_merges_equal_the_plain_ones_on_text():
     pieces = {piece.encode(): count for piece, count in Counter(split(TEXT)).items()}
     assert compiled(pieces, 10**6) == bpe.learn_merges(pieces, 10**6)
+
+
+def test_where_the_compiled_loop_has_no_room_the_plain_one_goes_on(monkeypatch):
+    monkeypatch.setattr(native, "load", lambda *args, **kwargs: SimpleNamespace(learn_merges=lambda *arguments: -1))
+    assert bpe.learn_merges_compiled({b"aab": 2}, 9) == bpe.learn_merges({b"aab": 2}, 9) == [(97, 97), (256, 98)]
 
 
 def test_without_a_compiler_the_merges_are_the_same(tokenizer, monkeypatch):

@@ -13,6 +13,7 @@ pytestmark = pytest.mark.peers
 pytest.importorskip("tokenizers")
 
 from course_lib import bpe, paths  # noqa: E402
+from course_lib.benchmarks import tokenizer as bench  # noqa: E402
 from course_lib.tokenizer import Tokenizer  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).parent / "fixtures"))
@@ -49,3 +50,12 @@ def test_any_characters(texts, unseen):
 def test_real_english_at_vocabulary_4096():
     text = SHAKESPEARE.read_text(encoding="utf-8")
     same([text[:1_000_000]], 4096, text[1_000_000:])
+
+
+def test_the_benchmark_prints_a_table_and_writes_it(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(bench, "_text", lambda: ("a little text", "the fox said the owl is in the den " * 20))
+    rows = bench.run(tmp_path / "bench.json")
+    assert [row["name"] for row in rows][-3:] == ["learn, plain Python", "encode, first time", "encode, once more"]
+    assert all(row["ratio"] > 0 for row in rows)
+    assert json.loads((tmp_path / "bench.json").read_text())["rows"] == rows
+    assert "learn, plain Python" in capsys.readouterr().out
