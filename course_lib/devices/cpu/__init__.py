@@ -1,12 +1,24 @@
-"""The cpu device: NumPy and BLAS, compiled loops where they pay."""
+"""The cpu device: NumPy with its BLAS for matrix products, and compiled C++ loops for all that is not one.
+
+Without a compiler (or with COURSE_COMPILER=none) the same ops run in NumPy alone, about a quarter slower. Contract:
+`course_lib/devices/__init__.py`.
+
+    memory.py storage.py                 arrays in recycled memory
+    arithmetic.py products.py            elementwise, reductions, matrix products: NumPy and BLAS
+    plain_*.py                           the fused ops in NumPy
+    compiled*.py loops/*.cpp             the fused ops in C++, and the functions that call them
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from .. import reference
+from ..reference import dropout
+from . import arithmetic, plain_attention, plain_layers, plain_training, products, storage
+
+PLAIN = (storage, arithmetic, products, plain_layers, plain_attention, plain_training, dropout)
 
 
 def table() -> dict[str, Callable]:
     """Every op by its name."""
-    return reference.table()
+    return {name: getattr(file, name) for file in PLAIN for name in file.__all__}

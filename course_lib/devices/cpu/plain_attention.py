@@ -1,0 +1,161 @@
+"""Softmax, RoPE and attention in NumPy, for machines without a compiler.
+
+Attention goes through the queries in blocks and gives each block only the keys that it can see, so that with a causal
+mask nearly half of the work is never done, and the scores of one block stay in the cache.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..checks import check_causal, fit
+from .memory import empty
+from .plain_layers import blocks
+
+__all__ = """
+    softmax_forward softmax_backward rope_forward rope_backward attention_forward attention_backward
+""".split()
+
+QUERIES = 64  # of a block
+
+
+def softmax_forward(x, causal=False):
+    fit("softmax_forward", "x (*n, T, S)" if causal else "x (*n, S)", x)
+    y = empty(x.shape, x.dtype)
+    T, S = x.shape[-2:] if x.ndim > 1 else (1, x.shape[-1])
+    if causal:
+        check_causal("softmax_forward", T, S)
+        future = ~np.tri(T, S, S - T, dtype=bool)
+    for rows, out in zip(x.reshape(-1, T, S), y.reshape(-1, T, S), strict=True):
+        np.copyto(out, rows)
+        if causal:
+            out[future] = -np.inf
+        softmax_in_place(out)
+    return y
+
+
+def softmax_in_place(scores):
+    """exp(scores - logsumexp) over the last axis. Returns the largest of each row and the sum of its exponentials."""
+    largest = scores.max(axis=-1, keepdims=True)
+    scores -= largest
+    np.exp(scores, out=scores)
+    total = scores.sum(axis=-1, keepdims=True)
+    scores /= total
+    return largest, total
+
+
+def softmax_backward(dy, y):
+    fit("softmax_backward", "dy (*n, S), y (*n, S)", dy, y)
+    dx = empty(y.shape, y.dtype)
+    S = y.shape[-1]
+    dy, y, out = dy.reshape(-1, S), y.reshape(-1, S), dx.reshape(-1, S)
+    for block in blocks(len(y), S):
+        np.subtract(dy[block], np.einsum("ns,ns->n", dy[block], y[block])[:, None], out=out[block])
+        out[block] *= y[block]
+    return dx
+
+
+def rope_forward(x, cos, sin):
+    fit("rope_forward", "x (B, T, H, D), cos (T, D/2), sin (T, D/2)", x, cos, sin)
+    return _turn(x, cos[:, None, :], sin[:, None, :])
+
+
+def rope_backward(dy, cos, sin):
+    fit("rope_backward", "dy (B, T, H, D), cos (T, D/2), sin (T, D/2)", dy, cos, sin)
+    return _turn(dy, cos[:, None, :], -sin[:, None, :])
+
+
+def _turn(x, cos, sin):
+    y = empty(x.shape, x.dtype)
+    half = x.shape[-1] // 2
+    first, second, out_first, out_second = x[..., :half], x[..., half:], y[..., :half], y[..., half:]
+    np.multiply(first, cos, out=out_first)
+    out_first -= second * sin
+    np.multiply(second, cos, out=out_second)
+    out_second += first * sin
+    return y
+
+
+# Attention. R = H / G query heads read one key-value head.
+
+PATTERN = "q (B, T, H, D), k (B, S, G, D), v (B, S, G, D)"
+
+
+def check_heads(op, heads, groups):
+    """Raises ValueError unless the query heads can share the key-value heads evenly."""
+    if groups == 0 or heads % groups:
+        raise ValueError(f"{op}: {heads} query heads cannot share {groups} key-value heads evenly.")
+
+
+def _by_head(x, groups):
+    """(B, T, H, D) -> (B, G, R, T, D), a view that the BLAS can read."""
+    B, T, H, D = x.shape
+    return x.reshape(B, T, groups, H // groups, D).transpose(0, 2, 3, 1, 4)
+
+
+def _query_blocks(T, S, causal):
+    """(slice of the queries, number of keys that they see, what of that must be hidden or None)"""
+    for start in range(0, T, QUERIES):
+        stop = min(start + QUERIES, T)
+        keys = S - T + stop if causal else S
+        yield slice(start, stop), keys, ~np.tri(stop - start, keys, S - T + start, dtype=bool) if causal else None
+
+
+def _scores(q, k, hidden):
+    """q . k / sqrt(D): (B, G, R, t, D), (B, G, 1, s, D) -> (B, G, R, t, s)"""
+    scores = np.matmul(q * q.dtype.type(1 / math.sqrt(q.shape[-1])), k.swapaxes(-1, -2))
+    if hidden is not None:
+        scores[..., hidden] = -np.inf
+    return scores
+
+
+def attention_forward(q, k, v, causal=True):
+    sizes = fit("attention_forward", PATTERN, q, k, v)
+    B, T, S, H, G = (sizes[letter] for letter in "BTSHG")
+    check_heads("attention_forward", H, G)
+    if causal:
+        check_causal("attention_forward", T, S)
+    y, logsumexp = empty(q.shape, q.dtype), empty((B, H, T), q.dtype)
+    q, k, v, out, lse = (*(_by_head(x, G) for x in (q, k, v, y)), logsumexp.reshape(B, G, H // G, T, 1))
+    for t, keys, hidden in _query_blocks(T, S, causal):
+        weights = _scores(q[..., t, :], k[..., :keys, :], hidden)  # (B, G, R, t, s)
+        largest, total = softmax_in_place(weights)
+        np.add(largest, np.log(total), out=lse[..., t, :])
+        out[..., t, :] = np.matmul(weights, v[..., :keys, :])  # (B, G, R, t, D)
+    return y, logsumexp
+
+
+def attention_backward(dy, q, k, v, y, logsumexp, causal=True):
+    pattern = f"dy (B, T, H, D), {PATTERN}, y (B, T, H, D), logsumexp (B, H, T)"
+    sizes = fit("attention_backward", pattern, dy, q, k, v, y, logsumexp)
+    B, T, S, H, G = (sizes[letter] for letter in "BTSHG")
+    check_heads("attention_backward", H, G)
+    if causal:
+        check_causal("attention_backward", T, S)
+    scale = q.dtype.type(1 / math.sqrt(sizes["D"]))
+    dq, dk, dv = (empty(x.shape, x.dtype) for x in (q, k, v))
+    dk.fill(0)
+    dv.fill(0)
+    dy, q, k, v, y = (_by_head(x, G) for x in (dy, q, k, v, y))
+    dq_out, dk_out, dv_out = _by_head(dq, G), _by_head(dk, G), _by_head(dv, G)
+    lse = logsumexp.reshape(B, G, H // G, T, 1)
+    for t, keys, hidden in _query_blocks(T, S, causal):
+        weights = _scores(q[..., t, :], k[..., :keys, :], hidden)
+        weights -= lse[..., t, :]
+        np.exp(weights, out=weights)  # (B, G, R, t, s)
+        dv_out[..., :keys, :] += _over_heads(np.matmul(weights.swapaxes(-1, -2), dy[..., t, :]))
+        dscores = np.matmul(dy[..., t, :], v[..., :keys, :].swapaxes(-1, -2))  # (B, G, R, t, s)
+        # the row sum of weights * dweights is that of y * dy (Dao et al. 2022, appendix B.4)
+        dscores -= (dy[..., t, :] * y[..., t, :]).sum(axis=-1, keepdims=True)
+        dscores *= weights
+        dscores *= scale
+        dq_out[..., t, :] = np.matmul(dscores, k[..., :keys, :])  # (B, G, R, t, D)
+        dk_out[..., :keys, :] += _over_heads(np.matmul(dscores.swapaxes(-1, -2), q[..., t, :]))
+    return dq, dk, dv
+
+
+def _over_heads(gradient):
+    """Sum over the R heads that read one key-value head: (B, G, R, s, D) -> (B, G, 1, s, D)"""
+    return gradient if gradient.shape[2] == 1 else gradient.sum(axis=2, keepdims=True)

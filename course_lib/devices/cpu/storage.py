@@ -1,0 +1,78 @@
+"""Storage on the cpu device: contiguous NumPy arrays in recycled memory."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..checks import check_out, check_view
+from ..reference.storage import synchronize, to_numpy, view
+from .memory import empty, zeros
+
+__all__ = (
+    "empty zeros full copy cast from_numpy to_numpy view strided_copy strided_write concatenate synchronize".split()
+)
+
+
+def full(shape, value, dtype="float32"):
+    array = empty(shape, dtype)
+    array.fill(value)
+    return array
+
+
+def copy(x):
+    return cast(x, x.dtype)
+
+
+def cast(x, dtype):
+    result = empty(x.shape, dtype)
+    np.copyto(result, x, casting="unsafe")
+    return result
+
+
+def from_numpy(array):
+    return copy(np.asarray(array))
+
+
+def strided(op, x, shape, strides, offset):
+    """The view as a NumPy array; nothing is copied."""
+    check_view(op, x.size, shape, strides, offset)
+    if not math.prod(shape):
+        return np.empty(shape, x.dtype)
+    size = x.itemsize
+    return np.ndarray(shape, x.dtype, x, offset * size, [stride * size for stride in strides])
+
+
+def strided_copy(x, shape, strides, offset=0, out=None):
+    check_out("strided_copy", out, shape, x.dtype)
+    if out is None:
+        out = empty(shape, x.dtype)
+    np.copyto(out, strided("strided_copy", x, shape, strides, offset))
+    return out
+
+
+def strided_write(x, values, strides, offset=0, add=False):
+    target = strided("strided_write", x, values.shape, strides, offset)
+    if add:
+        target += values
+    else:
+        target[...] = values
+
+
+def joined_shape(arrays, axis):
+    """(axis from 0, the shape of the arrays joined along it). Raises ValueError if they do not fit."""
+    first = arrays[0].shape
+    if not -len(first) <= axis < len(first):
+        raise ValueError(f"concatenate: axis {axis} does not exist in an array of shape {first}.")
+    axis %= len(first)
+    for array in arrays[1:]:
+        shape = array.shape
+        if len(shape) != len(first) or shape[:axis] + shape[axis + 1 :] != first[:axis] + first[axis + 1 :]:
+            raise ValueError(f"concatenate along axis {axis} cannot join the shapes {first} and {shape}.")
+    return axis, (*first[:axis], sum(array.shape[axis] for array in arrays), *first[axis + 1 :])
+
+
+def concatenate(arrays, axis):
+    axis, shape = joined_shape(arrays, axis)
+    return np.concatenate(arrays, axis, out=empty(shape, np.result_type(*arrays)))
