@@ -156,7 +156,8 @@ def figures(record: dict[str, Any], left: float | None) -> str:
     words = [f"loss {record['loss']:.3f}"]
     if "val_loss" in record:
         words.append(f"validation {record['val_loss']:.3f}")
-    words.append(f"{record['tokens_per_s']:,.0f} tokens/s")
+    if "tokens_per_s" in record:
+        words.append(f"{record['tokens_per_s']:,.0f} tokens/s")
     if left is not None:
         words.append(f"{duration(left)} left")
     return ", ".join(words)

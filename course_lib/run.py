@@ -131,6 +131,8 @@ def load(source: str | Path, device: str = "cpu") -> tuple[GPT, Tokenizer, dict]
     source: the run's folder, for the checkpoint with the least validation loss, or one checkpoint. Raises CheckpointError.
     """
     source = Path(source)
+    if not source.exists():
+        raise checkpoint.CheckpointError(f"There is no run in {source}. To train one: course train --out {source}")
     if source.is_dir():
         source = source / (BEST if (source / BEST).exists() else LAST)
     saved = checkpoint.load(source, optimiser=False)

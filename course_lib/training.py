@@ -98,18 +98,20 @@ def _go(run: Run, folder: RunFolder | None, display: progress.Display) -> Traine
         display.start(run.done, settings.steps)
         shown: metrics.Record = {}
         try:
-            while run.done < settings.steps and not signals:
+            last = run.done == settings.steps
+            while not last:
                 with pace.training():
                     record = run.step()
-                last = run.done == settings.steps
-                if last or run.done % settings.validate_every == 0:
+                finished = run.done == settings.steps
+                if finished or run.done % settings.validate_every == 0:
                     record["val_loss"] = run.validate()
-                if last or signals or run.done == 1 or run.done % settings.log_every == 0 or "val_loss" in record:
+                last = finished or bool(signals)  # asked once: a signal that comes later stops the next step
+                if last or run.done == 1 or run.done % settings.log_every == 0 or "val_loss" in record:
                     record["tokens_per_s"] = pace.tokens_per_second()
                     records.append(record)
                     if folder is not None:
                         folder.log(record)
-                if folder is not None and (last or signals or "val_loss" in record or folder.save_due()):
+                if folder is not None and (last or "val_loss" in record or folder.save_due()):
                     folder.save(run)
                 if run.done == started + pace.FIRST and not last:
                     display.say(pace.prediction())
