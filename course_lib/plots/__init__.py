@@ -19,6 +19,6 @@ from course_lib.plots.picture import Page, Picture, picture
 from course_lib.plots.tokens import token_picture, tokens
 
 __all__ = [
-    "PARTS", "Page", "Picture", "attention_map", "compare_losses", "graph", "loss_curve", "model_map", "parameter_bars", "parameter_table",
-    "picture", "token_picture", "tokens",
+    "PARTS", "Page", "Picture", "attention_map", "compare_losses", "graph", "loss_curve", "model_map", "parameter_bars",
+    "parameter_table", "picture", "token_picture", "tokens",
 ]  # fmt: skip

@@ -5,6 +5,7 @@ once `backward(keep_gradients=True)` has left one. Values are read through weak 
 more is drawn without. Layers by longest path, order in them by barycentres (Sugiyama et al. 1981).
 """
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -80,7 +81,7 @@ def arrange(nodes: list[Node]) -> list[list[Slot]]:
             chain = [parent, *((parent, node, layer) for layer in range(depth[parent] + 1, depth[node])), node]
             for slot in chain[1:-1]:
                 layers[slot[2]].append(slot)
-            for left, right in zip(chain, chain[1:], strict=False):
+            for left, right in itertools.pairwise(chain):
                 links.setdefault(left, []).append(right)
                 links.setdefault(right, []).append(left)
     for sweep in range(8):
@@ -150,7 +151,7 @@ def _box(axes, node: Node, lines: list[str], place: tuple[float, float], width: 
 def _edge(axes, points: list[tuple[float, float]]) -> None:
     """A smooth line through the middles of the layers between, with an arrow head at its end."""
     corners, codes = [points[0]], [Path.MOVETO]
-    for (x0, y0), (x1, y1) in zip(points, points[1:], strict=False):
+    for (x0, y0), (x1, y1) in itertools.pairwise(points):
         middle = (x0 + x1) / 2
         corners += [(middle, y0), (middle, y1), (x1, y1)]
         codes += [Path.CURVE4] * 3

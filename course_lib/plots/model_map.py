@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 from course_lib.plots.picture import Picture, picture
-from course_lib.plots.style import BLUE, GREY, INK, ORANGE, PALE, PAPER, SMALL, TEXT, sheet, styled
+from course_lib.plots.style import BLUE, GREY, ORANGE, PALE, PAPER, SMALL, TEXT, sheet, styled
 
 # What can be highlighted, and what it does, in the words of the alt text.
 PARTS = {
