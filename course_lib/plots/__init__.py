@@ -2,6 +2,7 @@
 
     plots.loss_curve(log, floor, bigram)      plots.compare_losses({name: log})
     plots.graph(tensor)                       how a tensor was made, drawn from its tape
+    plots.memory(view)                        a view, and the places of the buffer that it reads
     plots.attention_map(weights, tokens)      who looks at whom
     plots.tokens(tokenizer, text)             a text cut into tokens, as HTML;  plots.token_picture: the same as a picture
     plots.parameter_table(config)             where the parameters are, as HTML;  plots.parameter_bars: the same as a picture
@@ -13,12 +14,13 @@ Each returns something that shows itself when it stands last in a cell, with wor
 from course_lib.plots.attention import attention_map
 from course_lib.plots.curves import compare_losses, loss_curve
 from course_lib.plots.graph import graph
+from course_lib.plots.memory import memory
 from course_lib.plots.model_map import PARTS, model_map
 from course_lib.plots.parameters import parameter_bars, parameter_table
 from course_lib.plots.picture import Page, Picture, picture
 from course_lib.plots.tokens import token_picture, tokens
 
 __all__ = [
-    "PARTS", "Page", "Picture", "attention_map", "compare_losses", "graph", "loss_curve", "model_map", "parameter_bars",
+    "PARTS", "Page", "Picture", "attention_map", "compare_losses", "graph", "loss_curve", "memory", "model_map", "parameter_bars",
     "parameter_table", "picture", "token_picture", "tokens",
 ]  # fmt: skip

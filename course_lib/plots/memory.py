@@ -1,0 +1,78 @@
+"""A view and the buffer under it: the same numbers twice, above as they lie in memory, below as the view shows them."""
+
+import itertools
+from collections import Counter
+
+from matplotlib.patches import Rectangle
+
+from course_lib.plots.picture import Picture, picture
+from course_lib.plots.style import BLUE, GREEN, GREY, INK, ORANGE, PALE, PURPLE, SKY, SMALL, VERMILLION, sheet, styled
+
+ROWS = (SKY, ORANGE, GREEN, PURPLE, VERMILLION, BLUE)  # a colour for each row of the view
+MOST = 24  # places of a buffer that can still be read
+CELL, GAP = 0.56, 0.62  # inches
+
+
+@styled()
+def memory(view, title: str = "") -> Picture:
+    """view: anything with `shape` (one or two axes), `strides` and `offset` in elements, and a `buffer` list or a `storage`."""
+    buffer = (
+        list(view.buffer) if hasattr(view, "buffer") else view.ops.to_numpy(view.storage.array).reshape(-1).tolist()
+    )
+    shape, strides = tuple(view.shape), tuple(view.strides)
+    if len(shape) not in (1, 2) or len(buffer) > MOST:
+        raise ValueError(
+            f"memory() draws views with one or two axes over at most {MOST} numbers; this one has the shape {shape} over "
+            f"{len(buffer)}."
+        )
+    rows, columns = shape if len(shape) == 2 else (1, shape[0])
+    down, right = strides if len(shape) == 2 else (0, strides[0])
+    places = [[view.offset + i * down + j * right for j in range(columns)] for i in range(rows)]
+    width = max(len(buffer), columns + 5) * CELL + 0.8
+    height = (rows + 2) * CELL + GAP + 0.95
+    made, axes = sheet(width, height)
+    left, top = 0.35, height - 0.55 - CELL
+
+    owner = {place: row for row, line in reversed(list(enumerate(places))) for place in line}
+    axes.text(left, height - 0.18, title or "the buffer: one row of places", va="top", color=INK)
+    for place, value in enumerate(buffer):
+        colour = ROWS[owner[place] % len(ROWS)] if place in owner else PALE
+        _cell(axes, left + place * CELL, top, _short(value), colour, quiet=place not in owner)
+        axes.text(left + (place + 0.5) * CELL, top - 0.15, str(place), ha="center", color=GREY, fontsize=SMALL)
+
+    base = top - GAP - 0.36
+    axes.text(
+        left, base + 0.1, f"the view: shape {shape}, strides {strides}, offset {view.offset}", va="bottom", color=INK
+    )
+    for i, line in enumerate(places):
+        y = base - (i + 1) * CELL
+        for j, place in enumerate(line):
+            _cell(axes, left + j * CELL, y, _short(buffer[place]), ROWS[owner[place] % len(ROWS)])
+        reads = ", ".join(str(place) for place in line)
+        axes.text(
+            left + columns * CELL + 0.15, y + CELL / 2, f"row {i} reads places {reads}", va="center", fontsize=SMALL
+        )
+    return picture(made, _alt(places, shape, strides, len(buffer)))
+
+
+def _cell(axes, x: float, y: float, text: str, colour: str, quiet: bool = False) -> None:
+    axes.add_patch(
+        Rectangle((x, y), CELL, CELL, facecolor=colour, edgecolor=INK, linewidth=0.8, alpha=1.0 if quiet else 0.62)
+    )
+    axes.text(x + CELL / 2, y + CELL / 2, text, ha="center", va="center", color=GREY if quiet else INK)
+
+
+def _short(value) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _alt(places: list[list[int]], shape: tuple, strides: tuple, size: int) -> str:
+    """Which places each row reads, which are read more than once, and which not at all."""
+    lines = "; ".join(f"row {i} reads places {', '.join(map(str, line))}" for i, line in enumerate(places))
+    counts = Counter(itertools.chain.from_iterable(places))
+    said = f"A view of shape {shape} with strides {strides} over {size} numbers: {lines}."
+    if max(counts.values()) > 1:
+        said += f" Each place that is read is read {max(counts.values())} times, and nothing is stored twice."
+    elif len(counts) < size:
+        said += f" {size - len(counts)} places are skipped."
+    return said
