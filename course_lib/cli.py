@@ -6,6 +6,7 @@ COURSE_TRACEBACK=1 shows the traceback.
 
 import os
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -88,6 +89,17 @@ def sample(
         sys.stdout.write(piece)
         sys.stdout.flush()
     sys.stdout.write("\n")
+
+
+@app.command()
+def build(
+    source: Annotated[Path, typer.Argument(help="A notebook, or a draft in percent format (.py).")],
+    to: Annotated[Path | None, typer.Option(help="The notebook to write.", show_default="beside the source")] = None,
+) -> None:
+    """Run a chapter from a clean kernel and store it with its outputs, in one normal form."""
+    from course_lib import build
+
+    print(f"Built {build.build(source, to)}")
 
 
 def main() -> None:

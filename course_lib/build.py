@@ -1,0 +1,140 @@
+"""Builds a chapter: runs it from a clean kernel, stores its outputs, and brings the file to one normal form.
+
+    course build notebooks/03_neural_networks.ipynb          run it again
+    course build draft.py --to notebooks/03_....ipynb        from a percent-format draft (needs jupytext), written in any editor
+
+Promises: the same source gives the same file, apart from what a cell prints; cell ids follow from the cells' sources; no
+timings, no state of widgets, no path of the machine. A cell that fails, warns or names such a path leaves the file as it
+was, with a sentence.
+
+What one writes in a cell's metadata (in a draft behind `# %%`):
+    tags=["nbval-ignore-output"]            its output may differ from machine to machine: it is run, and not compared
+    tags=["raises-exception"]               it is meant to fail
+    jupyter={"outputs_hidden": true}        "predict first": the stored output is folded until the reader asks for it
+"""
+
+import hashlib
+import re
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+from course_lib.paths import ROOT
+
+TIMEOUT = 900  # seconds for one cell: chapter 16 trains for minutes
+KEPT = ("jupyter", "tags")  # of a cell's metadata
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+
+
+class BuildError(RuntimeError):
+    """A chapter that cannot be stored as it is: which cell, and why."""
+
+
+def build(source: Path, to: Path | None = None) -> Path:
+    """Run a notebook or a draft and store it as `to` (by default: beside the draft, in place of the notebook)."""
+    target = to or source.with_suffix(".ipynb")
+    notebook = normalised(run(read(source), target.parent))
+    if found := complaints(notebook):
+        raise BuildError("\n".join(found))
+    write(notebook, target)
+    return target
+
+
+def read(source: Path) -> NotebookNode:
+    """A notebook from a file .ipynb or a draft .py in percent format."""
+    if source.suffix == ".ipynb":
+        return nbformat.read(source, as_version=4)
+    if source.suffix != ".py":
+        raise BuildError(f"{source} is neither a notebook (.ipynb) nor a draft (.py).")
+    try:
+        import jupytext
+    except ImportError:
+        raise BuildError("To build from a .py draft, install jupytext: .venv/bin/pip install jupytext") from None
+    return jupytext.read(source, fmt="py:percent")
+
+
+def run(notebook: NotebookNode, folder: Path) -> NotebookNode:
+    """The notebook with the outputs of a fresh kernel that works in `folder`. Raises BuildError at a cell that fails."""
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError, CellTimeoutError
+
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    resources = {"metadata": {"path": str(folder)}}
+    try:
+        return NotebookClient(
+            notebook, timeout=TIMEOUT, kernel_name="python3", resources=resources, coalesce_streams=True
+        ).execute()
+    except (CellExecutionError, CellTimeoutError) as error:
+        raise BuildError(f"The chapter was not stored, because a cell failed:\n{error}") from None
+
+
+def normalised(notebook: NotebookNode) -> NotebookNode:
+    """The notebook in its normal form; its sources and outputs stay."""
+    cells, ids = [], set()
+    for cell in notebook.cells:
+        source = cell.source.strip("\n")
+        if not source.strip():
+            continue
+        kept = {"cell_type": cell.cell_type, "source": source}
+        kept["metadata"] = {name: cell.metadata[name] for name in KEPT if cell.metadata.get(name)}
+        if cell.cell_type == "code":
+            kept["execution_count"] = 1 + sum(other.cell_type == "code" for other in cells)
+            kept["outputs"] = [_output(output, kept["execution_count"]) for output in cell.outputs]
+        kept["id"] = _id(cell.cell_type + source, ids)
+        ids.add(kept["id"])
+        cells.append(NotebookNode(kept))
+    return nbformat.from_dict({"cells": cells, "metadata": METADATA, "nbformat": 4, "nbformat_minor": 5})
+
+
+def write(notebook: NotebookNode, path: Path) -> None:
+    """Store a notebook as Jupyter itself writes it."""
+    nbformat.validate(notebook)
+    nbformat.write(notebook, path)
+
+
+def complaints(notebook: NotebookNode) -> list[str]:
+    """What must not be stored, one sentence for each: warnings, errors nobody asked for, paths of this machine."""
+    found = []
+    paths = re.compile("|".join(re.escape(str(place)) for place in {ROOT, Path.home()} if len(place.parts) > 1))
+    for number, cell in enumerate(notebook.cells, 1):
+        if path := paths.search(cell.source):
+            found.append(f"Cell {number} names the path {path[0]}, which only this machine has.")
+        for output in cell.get("outputs", []):
+            if output.output_type == "error" and "raises-exception" not in cell.metadata.get("tags", []):
+                found.append(f"Cell {number} ends in {output.ename}.")
+            if output.output_type == "stream" and output.name == "stderr":
+                found.append(f"Cell {number} writes to stderr: {output.text.strip()[:200]}")
+            if path := paths.search(_text(output)):
+                found.append(f"The output of cell {number} names the path {path[0]}, which only this machine has.")
+    return found
+
+
+def _output(output: NotebookNode, count: int) -> NotebookNode:
+    output = NotebookNode({name: value for name, value in output.items() if name != "transient"})
+    if output.output_type == "execute_result":
+        output.execution_count = count
+    return output
+
+
+def _text(output: Any) -> str:
+    """Everything in an output that a person could read."""
+    if output.output_type == "stream":
+        return output.text
+    if output.output_type == "error":
+        return "\n".join(output.traceback)
+    return "\n".join(value for kind, value in output.data.items() if kind.startswith("text/"))
+
+
+def _id(source: str, taken: set[str]) -> str:
+    name = hashlib.sha256(source.encode()).hexdigest()[:8]
+    number = 1
+    while f"{name}-{number}" in taken:
+        number += 1
+    return f"{name}-{number}" if name in taken else name
