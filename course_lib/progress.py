@@ -12,7 +12,10 @@ from typing import Any, Protocol
 
 
 class Display(Protocol):
-    """What training needs of a display. record: of metrics.py, the last one logged; left: seconds, None if unknown."""
+    """What training needs of a display.
+
+    record: the newest of each figure (metrics.py), and `gap`, of the validation loss to its floor. left: seconds, or None.
+    """
 
     def say(self, line: str) -> None: ...
     def start(self, step: int, steps: int) -> None: ...
@@ -155,7 +158,8 @@ def figures(record: dict[str, Any], left: float | None) -> str:
     """The figures of a record in a few words."""
     words = [f"loss {record['loss']:.3f}"]
     if "val_loss" in record:
-        words.append(f"validation {record['val_loss']:.3f}")
+        gap = f" ({record['gap']:.3f} above the floor)" if "gap" in record else ""
+        words.append(f"validation {record['val_loss']:.3f}{gap}")
     if "tokens_per_s" in record:
         words.append(f"{record['tokens_per_s']:,.0f} tokens/s")
     if left is not None:

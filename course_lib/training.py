@@ -67,14 +67,13 @@ def train(
     display = display or progress.automatic()
     if resume and out is None:
         raise TrainingError("To resume, a run needs the folder that it is in: --out DIR.")
+    device, why = choose_device(device)
+    settings = None if resume else recipes.settings(preset or "small", **changes)
     with ExitStack() as stack:
         folder = None if out is None else stack.enter_context(RunFolder(Path(out), resume))
         saved = folder.saved if folder is not None else None
-        if saved is None:
-            settings = recipes.settings(preset or "small", **changes)
-        else:
+        if saved is not None:
             settings = _same(saved, preset, changes, folder)
-        device, why = choose_device(device)
         config = GPTConfig.preset(settings.preset, **settings.model)
         corpus = data.prepare(settings.corpus, settings.text, config.vocab_size, config.context, settings.seed,
                               settings.stories)  # fmt: skip
@@ -116,7 +115,9 @@ def _go(run: Run, folder: RunFolder | None, display: progress.Display) -> Traine
                 if run.done == started + pace.FIRST and not last:
                     display.say(pace.prediction())
                 shown |= record
-                display.update(run.done, shown, pace.left())
+                if "val_loss" in record and run.validation.floor is not None:
+                    shown["gap"] = record["val_loss"] - run.validation.floor
+                display.update(run.done, shown, None if last else pace.left())
         except Diverged as error:
             raise Diverged(f"{error} {_causes(run, folder)}") from None
         finally:
