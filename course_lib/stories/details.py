@@ -3,16 +3,31 @@
 from course_lib.stories.grammar import Words
 
 LISTS = {
+    "weather": Words.parse(
+        "weather", "sunny, windy, warm, bright, misty, fresh, mild, golden, cloudless, breezy, hazy, balmy, still", 0.8
+    ),
+    "furniture": Words.parse(
+        "furniture",
+        """the stairs, the bed, the carpet, a loose floorboard, the cupboard, a sofa cushion, the doormat, the piano, an
+        armchair""",
+        0.8,
+    ),
     "sad": Words.parse(
         "feeling",
-        """sad, lonely, unhappy, miserable, gloomy, sorry, downcast, glum, wretched, tearful, heavy-hearted, dismal""",
+        """sad, lonely, unhappy, miserable, gloomy, sorry, downcast, glum, wretched, tearful, heavy-hearted, mournful""",
         0.8,
     ),
     "part": Words.parse("part", "knee, toe, nose, elbow, ankle, chin, ear, shoulder", 0.8),
-    "stone": Words.parse(
+    "trip": Words.parse(
         "stumble",
-        """a stone, a root, a wet leaf, a puddle, a banana skin, a twig, a fallen apple, a patch of mud, a marble, a bucket,
-        a stray cabbage, a garden rake, a pine cone, a piece of soap""",
+        """a stone, a root, a twig, a bucket, a garden rake, a sleeping cat, a turnip, a wheelbarrow, a molehill, a
+        shoelace""",
+        0.8,
+    ),
+    "slip": Words.parse(
+        "stumble",
+        """a wet leaf, a banana skin, a plum, some mud, a marble, a piece of soap, a pine cone, a snail, a lettuce leaf,
+        the ice cream""",
         0.8,
     ),
     "mend": Words.parse(
@@ -30,7 +45,7 @@ LISTS = {
     ),
     "den": Words.parse("den", "hut, tower, castle, den, fort, treehouse, wigwam, palace, cabin, lookout", 0.7),
     "strong": Words.parse(
-        "material", "stones, oak beams, clay bricks, thick logs, iron rods, granite, tree trunks", 0.8
+        "material", "boulders, oak beams, clay bricks, thick logs, iron rods, granite, tree trunks", 0.8
     ),
     "bag": Words.parse("bag", "basket, bag, bucket, sack, satchel, pail, rucksack, apron, purse, hamper", 0.8),
     "wrap": Words.parse(

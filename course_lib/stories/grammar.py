@@ -14,7 +14,8 @@ A grammar is a set of word lists and a set of rules. A rule is a list of templat
     ¶                  a new paragraph; any other white space is one space
 
 Alternatives that begin with different words make every story readable in one way only; `Grammar.clashes()` lists the
-places where that fails. Limits: no empty alternative, no rule that contains itself, and after `{...}` no letter.
+places where that fails. Limits: no empty alternative, no rule that begins with itself, and no letter right
+after `{...}`.
 """
 
 import math
@@ -162,7 +163,7 @@ class Choice:
 
 
 Node = Text | Draw | Say | Let | Choice
-TOKEN = re.compile(r"(?P<mark>[\[\]|])|<(?P<rule>\w+)>|\{(?P<slot>[^{}]*)\}|(?P<text>[^\[\]|<{]+)")
+TOKEN = re.compile(r"(?P<mark>[\[\]|])|<(?P<rule>\w+)>|\{(?P<slot>[^{}]*)\}|(?P<text>[^\[\]|<>{}]+)")
 
 
 class Grammar:
@@ -182,7 +183,10 @@ class Grammar:
         tidy = re.sub(r"\s*¶\s*", "\n", re.sub(r"\s+", " ", template.strip()))
         if "".join(token.group() for token in TOKEN.finditer(tidy)) != tidy or re.search(r"\}[a-zA-Z]", tidy):
             raise ValueError(f"The rule {rule} has a stray bracket, or a letter right after one, in: {tidy}")
-        return self._sequence(TOKEN.finditer(tidy), rule)[0]
+        nodes, mark = self._sequence(TOKEN.finditer(tidy), rule)
+        if mark:
+            raise ValueError(f"The rule {rule} has a '{mark}' outside of brackets, in: {tidy}")
+        return nodes
 
     def _sequence(self, tokens: Iterator[re.Match], rule: str) -> tuple[tuple[Node, ...], str | None]:
         """Nodes up to the next '|' or ']' (or the end), and which of these it was."""

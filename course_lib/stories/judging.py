@@ -2,14 +2,15 @@
 
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from random import Random
 
 from course_lib.stories.grammar import Grammar
 from course_lib.stories.reading import Piece, Reach, read
 
-SENTENCE_END = re.compile(r"(?<=[.!?])[\"']?\s+(?=[\"A-Z])")
-PLAIN_FORMS = ("", "a", "Plain", "A")  # forms that name the thing itself, not pronouns
+SENTENCE_END = re.compile(r"([.!?]\"?)\s+(?=[\"A-Z])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,28 +33,31 @@ class Verdict:
 def sentences(text: str) -> list[str]:
     """The text cut after each sentence; `Verdict.first_fault` counts in this list."""
     cuts = [0, *(match.end() for match in SENTENCE_END.finditer(text)), len(text)]
-    return [text[start:end].strip() for start, end in zip(cuts, cuts[1:], strict=False)]
+    return [text[start:end].strip() for start, end in pairwise(cuts)]
 
 
 def log_probability(grammar: Grammar, text: str) -> float:
     """log P(text) in nats, summed over all derivations; -inf if there is none."""
-    nats = [reading.nats for reading in read(grammar, text)]
-    if len(nats) < 2:
-        return -nats[0] if nats else -math.inf
-    least = min(nats)
-    return math.log(sum(math.exp(least - each) for each in nats)) - least
+    return _log_sum(reading.nats for reading in read(grammar, text))
 
 
 def judge(grammar: Grammar, text: str) -> Verdict:
     """The verdict on any text; never raises."""
     reach = Reach()
-    told = [reading.nats for reading in read(grammar, text, reach=reach)]
-    if told:
-        return Verdict(True, True, 0, None, log_probability(grammar, text))
-    fault = sum(match.end() <= reach.position for match in SENTENCE_END.finditer(text))
+    log_probability = _log_sum(reading.nats for reading in read(grammar, text, reach=reach))
+    if log_probability > -math.inf:
+        return Verdict(True, True, 0, None, log_probability)
+    fault = sum(end.end(1) <= reach.position for end in SENTENCE_END.finditer(text))
     reach = Reach()
     best = next(read(grammar, text, free=True, reach=reach), None)
     return Verdict(False, best is not None, best.wrong if best else reach.wrong, fault, -math.inf)
+
+
+def _log_sum(nats: Iterable[float]) -> float:
+    """log of the summed probabilities; -inf of none."""
+    nats = list(nats)
+    least = min(nats, default=math.inf)
+    return math.log(math.fsum(math.exp(least - each) for each in nats)) - least if nats else -math.inf
 
 
 def trace(grammar: Grammar, text: str) -> list[Piece]:
@@ -71,13 +75,14 @@ def spoil(grammar: Grammar, text: str, random: Random, kind: str | None = None) 
 
     Raises ValueError if the text is no story, or mentions no such fact twice.
     """
-    mentions = [
-        piece
-        for piece in trace(grammar, text)
-        if piece.kind == "fact" and piece.form in PLAIN_FORMS and kind in (None, piece.word.kind)
-    ]
-    if not mentions:
+    exchanges = []
+    for piece in trace(grammar, text):
+        if piece.kind == "fact" and kind in (None, piece.word.kind):
+            said, same_kind = piece.word[piece.form], grammar.kinds[piece.word.kind].words
+            others = [other[piece.form] for other in same_kind if other[piece.form] != said]
+            if len(others) == len(same_kind) - 1:  # it names this one alone: no pronoun
+                exchanges.append((piece, others))
+    if not exchanges:
         raise ValueError(f"This story mentions no {kind or 'fact'} a second time: {text[:60]!r}...")
-    start, end, *_, entry, form = random.choice(mentions)
-    others = [other[form] for other in grammar.kinds[entry.kind].words if other[form] != entry[form]]
-    return text[:start] + random.choice(others) + text[end:]
+    piece, others = random.choice(exchanges)
+    return text[: piece.start] + random.choice(others) + text[piece.end :]

@@ -20,14 +20,14 @@ CHILDREN = {child: word(child, "animal") for child in ("girl", "boy")}
 # A hero carries the kinds that fit the name, and a kind the names that fit it, so that either can be told first.
 for hero in HEROES:
     hero.forms["kinds"] = Words([CHILDREN[hero["girl"]], *HERO_ANIMALS], 0.7)
-for kind in (*CHILDREN.values(), *HERO_ANIMALS):
-    kind.forms["names"] = Words(
-        [hero for hero in HEROES if kind[""] in (hero["girl"], *(a[""] for a in HERO_ANIMALS))], 0.6
-    )
+for name, child in CHILDREN.items():
+    child.forms["names"] = Words([hero for hero in HEROES if hero["girl"] == name], 0.6)
+for animal in HERO_ANIMALS:
+    animal.forms["names"] = Words(HEROES, 0.6)
 
 RELATIVES = [
-    *(word(name, "relative", **SHE) for name in ("mother", "grandmother", "aunt", "big sister")),
-    *(word(name, "relative", **HE) for name in ("father", "grandfather", "uncle", "big brother")),
+    *(word(name, "relative", **SHE) for name in ("mother", "grandmother", "aunt", "sister")),
+    *(word(name, "relative", **HE) for name in ("father", "grandfather", "uncle", "brother")),
 ]
 
 LISTS = {
@@ -39,8 +39,9 @@ LISTS = {
     "trait": Words.parse(
         "trait",
         """kind, brave, curious, cheerful, shy, clever, gentle, patient, quiet, merry, dreamy, thoughtful, polite, lively,
-        honest, busy, playful, bold, friendly, careful, eager, jolly, nimble, stubborn, generous, sensible, adventurous,
-        hopeful, inquisitive, plucky, bashful, loyal, untidy, absent-minded, daring, sunny, spirited, bright-eyed""",
+        honest, busy, playful, bold, friendly, careful, eager, jolly, nimble, stubborn, generous, sensible,
+        adventurous, hopeful, inquisitive, plucky, bashful, loyal, untidy, absent-minded, daring, sunny, spirited,
+        bright-eyed""",
         1.0,
     ),
     "oddity": Words.parse(
@@ -54,28 +55,28 @@ LISTS = {
         """the house with the blue door, the cottage by the bridge, the last house in the lane, the house under the oak,
         the crooked house on the hill, the cottage behind the church, the house with the round windows, the old mill,
         the little house by the well, the cottage with the thatched roof, the house above the bakery, the lighthouse,
-        the house with the creaky stairs, the gardener's cottage, the cottage among the hollyhocks,
-        the tall house in the square""",
-        0.8,
+        the house with the creaky stairs, the gardener's cottage, the cottage among the hollyhocks, the tall house in
+        the square""",
+        0.5,
     ),
     "hobby": Words.parse(
         "hobby",
-        """sing/sang/singing, dance/danced/dancing, whistle/whistled/whistling, laugh/laughed/laughing, hum/hummed/humming,
-        skip/skipped/skipping, tell jokes/told jokes/telling jokes, hop on one leg/hopped on one leg/hopping on one leg,
-        ask riddles/asked riddles/asking riddles, make up rhymes/made up rhymes/making up rhymes,
-        walk backwards/walked backwards/walking backwards, giggle/giggled/giggling, twirl/twirled/twirling,
-        count the clouds/counted the clouds/counting the clouds, yodel/yodelled/yodelling,
-        recite poems/recited poems/reciting poems""",
+        """sing/sang/singing, dance/danced/dancing, whistle/whistled/whistling, laugh/laughed/laughing,
+        hum/hummed/humming, skip/skipped/skipping, tell jokes/told jokes/telling jokes, hop on one leg/hopped on one
+        leg/hopping on one leg, ask riddles/asked riddles/asking riddles, make up rhymes/made up rhymes/making up
+        rhymes, walk backwards/walked backwards/walking backwards, giggle/giggled/giggling, twirl/twirled/twirling,
+        count the clouds/counted the clouds/counting the clouds, yodel/yodelled/yodelling, recite poems/recited
+        poems/reciting poems""",
         0.7,
         ("ed", "ing"),
     ),
     "job": Words.parse(
         "job",
-        """baker, gardener, teacher, farmer, fisherman, carpenter, doctor, painter, postman, tailor, shepherd, beekeeper,
-        miller, sailor, blacksmith, pastry cook, potter, clockmaker, weaver, librarian, cobbler, musician, ferryman, inventor,
-        toymaker, gamekeeper, bricklayer, dentist, watchman, candlemaker, chimney sweep, organist, astronomer, locksmith,
-        glassblower, bookbinder, goldsmith, woodcutter, cheesemaker, nurse, mapmaker, umbrella maker, magician, plumber,
-        bell ringer, basket weaver, puppeteer, juggler, milliner, upholsterer""",
+        """baker, gardener, teacher, farmer, carpenter, doctor, painter, tailor, shepherd, beekeeper, miller, sailor,
+        blacksmith, pastry cook, potter, clockmaker, weaver, librarian, cobbler, musician, ferryman, inventor,
+        toymaker, gamekeeper, bricklayer, dentist, candlemaker, chimney sweep, organist, astronomer, locksmith,
+        glassblower, bookbinder, goldsmith, woodcutter, cheesemaker, nurse, mapmaker, umbrella maker, magician,
+        plumber, lamplighter, bell ringer, basket weaver, puppeteer, juggler, milliner, upholsterer""",
         0.9,
     ),
     "town": Words.parse(

@@ -10,35 +10,35 @@ PLACES = """
 pond | by the pond
   spots: under the little bridge, among the reeds, behind the willow
   nooks: beneath a lily leaf, inside the old rowing boat, between the bulrushes
-  young: duckling, gosling, cygnet, water vole
+  young: duckling, cygnet, gosling, newt
   finds: pebble/pebbles, snail shell/snail shells, feather/feathers
   sights: Dragonflies skimmed over the water. The reeds whispered in the breeze. A heron stood on one leg. Two swans glided past.
 
 meadow | in the meadow
   spots: behind the stone wall, among the daisies, under the gate
   nooks: in the tall grass, beside a molehill, in the hollow stump
-  young: lamb, fawn, leveret, foal
+  young: lamb, leveret, quail chick, shrew
   finds: clover leaf/clover leaves, ladybird/ladybirds, wild strawberry/wild strawberries
-  sights: Bees buzzed in the clover. Butterflies fluttered everywhere. The grass was still wet with dew. Poppies nodded in the sun.
+  sights: Bees buzzed in the clover. Butterflies fluttered everywhere. The grass was wet with dew. Poppies nodded.
 
 forest | in the forest
   spots: behind the tallest pine, under the ferns, between the roots
   nooks: inside a hollow log, on a bed of moss, beneath a toadstool
-  young: owlet, wolf cub, bear cub, marten
+  young: owlet, fawn, wolf cub, marten
   finds: acorn/acorns, pine cone/pine cones, chestnut/chestnuts, hazelnut/hazelnuts
-  sights: Sunbeams slipped through the branches. A woodpecker hammered far away. It smelled of moss and resin. Leaves rustled overhead.
+  sights: Sunbeams slipped through the branches. A woodpecker hammered. It smelled of moss and resin. Leaves rustled.
 
 beach | on the beach
   spots: behind the dunes, under the jetty, among the rocks
   nooks: in a rock pool, beside a sandcastle, beneath the seaweed
-  young: turtle, seal pup, gull chick, crab
-  finds: shell/shells, starfish/starfish, smooth stone/smooth stones, piece of driftwood/pieces of driftwood
+  young: turtle, seal pup, gull chick
+  finds: shell/shells, starfish/starfish, smooth stone/smooth stones, sea urchin/sea urchins
   sights: Waves rolled up the sand. Gulls wheeled and cried. The sea glittered like glass. It smelled of salt and seaweed.
 
 orchard | in the orchard
   spots: behind the ladder, under the plum trees, in the wheelbarrow
   nooks: among the fallen apples, inside an empty crate, behind the beehive
-  young: fledgling, kid, dormouse, bat
+  young: fledgling, dormouse, bat
   finds: cherry/cherries, walnut/walnuts, windfall/windfalls, pear/pears
   sights: Blossom drifted down like snow. Wasps hummed around the plums. Ripe fruit shone in the leaves. The ladders creaked.
 
@@ -52,14 +52,14 @@ park | in the park
 river | by the river
   spots: behind the boathouse, under the stepping stones, among the nettles
   nooks: on a sandbank, in the fisherman's net, between two boulders
-  young: otter pup, kingfisher chick, water rat, eel
+  young: kingfisher chick, water vole, dipper chick
   finds: flat stone/flat stones, mussel/mussels, reed/reeds, willow twig/willow twigs
   sights: The water gurgled and chattered. A trout jumped. A kingfisher flashed past. Barges drifted slowly by.
 
 farm | on the farm
   spots: behind the tractor, under the trough, in the stable
   nooks: on top of the haystack, inside a milk churn, beneath the plough
-  young: piglet, calf, chick, donkey foal
+  young: piglet, chick, barn kitten
   finds: egg/eggs, potato/potatoes, turnip/turnips, horseshoe/horseshoes
   sights: Hens scratched in the straw. A cow mooed over the fence. The rooster crowed. The windmill turned lazily.
 
@@ -73,15 +73,15 @@ market | at the market
 hill | on the hill
   spots: behind the signpost, among the gorse, under the picnic table
   nooks: in the heather, beside the cairn, in a sheep track
-  young: goat kid, skylark chick, polecat, hill pony
-  finds: blackberry/blackberries, bluebell/bluebells, tuft of wool/tufts of wool, round stone/round stones
+  young: skylark chick, polecat, partridge chick
+  finds: blackberry/blackberries, bluebell/bluebells, juniper berry/juniper berries, round stone/round stones
   sights: The whole valley lay below. The wind combed the grass. Larks sang high above. Sheep bells tinkled.
 
 harbour | in the harbour
   spots: behind the anchor, under the fishing nets, among the lobster pots
   nooks: inside a coil of rope, on the lowest step, beneath a tarpaulin
   young: baby seal, ship's kitten, puffin chick, pelican chick
-  finds: cork/corks, brass hook/brass hooks, fish scale/fish scales, knot of rope/knots of rope
+  finds: cork/corks, brass hook/brass hooks, fish scale/fish scales, sea glass bead/sea glass beads
   sights: Masts swayed and clinked. The fishing boats were coming in. A steamer hooted. Sailors were mending nets.
 
 castle | at the castle
@@ -94,14 +94,14 @@ castle | at the castle
 lake | by the lake
   spots: behind the canoe, under the landing stage, among the birches
   nooks: in the shallow water, beside the campfire, beneath a blanket of leaves
-  young: loon chick, beaver kit, moose calf, swan chick
+  young: loon chick, muskrat, grebe chick
   finds: blueberry/blueberries, birch leaf/birch leaves, skimming stone/skimming stones, dewdrop/dewdrops
   sights: Mist hung above the water. The lake was as smooth as a mirror. A fish splashed. Fir trees stood all around.
 
 fairground | at the fairground
   spots: behind the carousel, under the helter-skelter, in the ticket booth
   nooks: inside a popcorn bucket, among the balloons, on the ghost train
-  young: circus puppy, white pony, parrot, monkey
+  young: parrot, monkey, circus puppy
   finds: ticket/tickets, toffee/toffees, token/tokens, paper star/paper stars
   sights: The organ played a waltz. Coloured lights blinked. It smelled of candyfloss. The big wheel turned against the sky.
 
@@ -115,7 +115,7 @@ station | at the railway station
 marsh | on the marsh
   spots: behind the peat stack, among the rushes, under the wooden walkway
   nooks: on a tussock, inside an eel trap, beneath the cotton grass
-  young: crane chick, toad, curlew chick, marsh pony
+  young: crane chick, toad, curlew chick
   finds: cranberry/cranberries, cattail/cattails, heron feather/heron feathers, speckled stone/speckled stones
   sights: Frogs croaked in chorus. A curlew called. Fog crept between the tussocks. Midges danced in the light.
 """

@@ -4,51 +4,51 @@ RULES = {
     "at_home": ["<rescue>", "<night>", "<seed>", "<skill>", "<errand>", "<neighbour>"],
     "rescue": [
         """Walking home from {Place=place}, {Hero} heard a [soft|faint|sad|tiny] {noise}. There, {Nook=Place.nooks}, sat
-        {Young=Place.young.a}, all alone and shivering. {Hero} wrapped it in {Hero.her} {Colour=colour} {Wrap=wrap} and
-        carried it home. ¶ "Poor little {Young}!" said {Hero.her} {Elder}. "It may stay for {Count=number} days, until it
-        is strong." {Hero} fed it and told it about {Marvel}. ¶ When the {Count} days were over, {Hero} brought the
-        {Young} back to {Place}. It [looked round once|blinked|waited a moment], and then it was gone. But whenever
-        {Hero} wore the {Colour} {Wrap}, {Hero.she} thought of the {Young}, and smiled."""
+        {Young=Place.young.a}, all alone and [shivering|cold|hungry]. {Hero} wrapped it in {Hero.her} {Colour=colour}
+        {Wrap=wrap} and carried it home. ¶ "[Poor|Brave] little {Young}!" said {Hero.her} {Elder}. "It may stay for
+        {Count=number} days." {Hero} [fed it|sang to it|rocked it to sleep] and told it about {Marvel}. ¶ When the
+        {Count} days were over, {Hero} brought the {Young} back to {Place}. It [looked round once|blinked|waited a
+        moment], and was gone. But whenever {Hero} wore the {Colour} {Wrap}, {Hero.she} [smiled|thought of it]."""
     ],
     "night": [
-        """In the middle of the night, {Hero} woke up. What was that {Cause=cause.noise} in the {Room=room}? "It is
-        {Fear=fear.a}!" thought {Hero}, and ran to {Hero.her} {Elder}. ¶ The {Elder} lit {Colour=colour.a} lamp and took
-        {Hero.him} by the hand. On tiptoe they went to the {Room}. {Elder.She} [lifted|raised] the {Colour} lamp. There
-        was no {Fear} at all. It was only {Cause.a} {Cause.doing}! ¶ {Hero} had to laugh. "Good night, dear
-        {Cause}," {Hero.she} said. Then {Hero.her} {Elder} told one more story about {Marvel}, and after that there was
-        no {Fear} left in the whole of {Home}."""
+        """In the middle of the night, {Hero} woke up. [What was|Did you hear] that {Cause=cause.noise} in the
+        {Room=room}? "{Fear=fear.A}!" [whispered|thought|gasped] {Hero}, and ran to {Hero.her} {Elder}. ¶ {Hero.Her}
+        {Elder} lit {Colour=colour.a} lamp, and on tiptoe they went to the {Room}. There was no {Fear} at all. It was
+        [only|just] {Cause.a} {Cause.doing}! ¶ {Hero} [had to laugh|sighed with relief]. "Good night, dear {Cause},"
+        {Hero.she} said. [By|In] the light of the {Colour} lamp {Hero.her} {Elder} [told|began] a story about {Marvel},
+        and no {Fear} ever came to {Home} again."""
     ],
     "seed": [
-        """It was spring, and the {Elder} gave {Hero} a seed. "What will it be?" asked {Hero}. "Wait and see," said the
-        {Elder}. {Hero} planted it in {Colour=colour.a} {Pot=pot} and watered it every day. But for {Count=number} weeks
-        nothing grew, and {Hero} felt {Sad=sad}. ¶ "Perhaps it would like a story," said the {Elder}. So {Hero} sat down
-        by the {Colour} {Pot} and told the seed everything about {Marvel}. ¶ The very next morning, there stood the
-        [finest|tallest|loveliest|brightest] {Flower=flower} in all of {town}! "You see," said the {Trait} little {Kind},
-        no longer {Sad}, "my {Flower} likes {Marvel} too.\""""
+        """It was spring, and {Hero.her} {Elder} gave {Hero} a seed. "What will it be?" [asked|wondered] {Hero}. "[Wait
+        and see|Time will tell]." {Hero} [planted|put] it in {Colour=colour.a} {Pot=pot}. But for {Count=number} weeks
+        [nothing grew|it only slept], and {Hero} was {Sad=sad}. ¶ "[Perhaps|Maybe] it would like a story," said
+        {Hero.her} {Elder}. So {Hero} sat down by the {Colour} {Pot} and told the seed about {Marvel}. ¶ The very next
+        morning, the [finest|tallest|loveliest|brightest] {Flower=flower} in the world stood there! "You see," said the
+        {Trait} little {Kind}, no longer {Sad}, "[my {Flower}|it] likes {Marvel} too.\""""
     ],
     "skill": [
-        """More than anything, {Hero} wanted to {Skill=skill}. On Monday, {Hero.she} tried {Count=number} times, and
-        {Count} times it went wrong. "I will never {Skill}!" {Hero.she} [cried|sobbed|groaned], and threw {Hero.her}
-        {Colour=colour} {Cap=cap} on the floor. ¶ {Hero.Her} {Elder} picked up the {Colour} {Cap}. "When I was little, I
-        failed {More:=Count.more}{More} times," said the {Elder}. "Then I thought of {Marvel}, and it worked." ¶ So
-        {Hero} thought of {Marvel} and practised until {weekday}. And then {Hero.she} {Skill.ed}! [The {Elder} threw the
-        {Colour} {Cap} into the air.|Everyone in {Home} clapped.]"""
+        """More than anything, {Hero} wanted to {Skill=skill}. {Hero.She} tried {Count=number} times, and {Count} times
+        [it went wrong|nothing worked]. "I will never {Skill}!" {Hero.she} [cried|sobbed|groaned], and threw {Hero.her}
+        {Colour=colour} {Cap=cap} on the floor. ¶ {Hero.Her} {Elder} picked up the {Colour} {Cap}. "When I was little,
+        I failed {More:=Count.more}{More} times," {Elder.she} said. "[Then I thought|It helps to think] of {Marvel}." ¶
+        So {Hero} thought of {Marvel} and practised until {weekday}. And then {Hero.she} {Skill.ed}! [{Hero.Her}
+        {Elder} threw the {Colour} {Cap} into the air.|All of {Home} [cheered|clapped].]"""
     ],
     "errand": [
-        """For supper, the {Elder} sent {Hero} to buy {Count=number} {Treat=treat.s}. {Hero} came back through
-        {Place=place} with {Colour=colour.a} {Bag=bag}. <scene> There sat {oddity.a} {Stranger=stranger}. "I have
-        not eaten all day," said the {Stranger}. {Hero} opened the {Colour} {Bag} and gave the {Stranger} one.
-        ¶ "I asked for {Count} {Treat.s}, and here are only {Left:=Count.less}{Left}," said the {Elder}. So {Hero} told
-        about the {Stranger} {Place.at}. ¶ The {Elder} was not cross at all. "[Well done|Quite right|Good for you],"
-        {Elder.she} said, "{Left} {Treat.s} are plenty." And because {Hero} had been so {Trait}, there was a story about
+        """For supper, {Hero.her} {Elder} sent {Hero} to buy {Count=number} {Treat=treat.s}. On the way back through
+        {Place=place} {Hero} met {oddity.a} {Stranger=stranger}. "I [have not eaten|am so hungry]," said the
+        {Stranger}. {Hero} opened {Hero.her} {Colour=colour} {Bag=bag} and gave away one. ¶ "I asked for {Count}, and
+        here are only {Left:=Count.less}{Left}," said {Hero.her} {Elder}. So {Hero} told about the {Stranger}
+        {Place.at}. ¶ But {Hero.her} {Elder} [was not cross|only smiled]. "[Well done|Quite right|Good for you],"
+        {Elder.she} said. "{Left.Plain} are plenty." And because {Hero} was so {Trait}, there was a story about
         {Marvel}."""
     ],
     "neighbour": [
-        """Next door, {oddity.a} {FriendKind=friendkind} called {Friend=friend} had just moved in. {Friend.She} sat on
-        the {Seat=seat} and knew nobody. "{Friend} looks {Sad=sad}," said the {Elder}. ¶ So {Hero} took {Hero.her}
-        {Colour=colour} {Thing=thing} and went out. "Would you like to {Thing.use}?" {Hero.she} asked. {Friend}
-        nodded. Then they played {Game=game} until it was dark. [The {Elder} brought them {supper}.|Not once did
-        {Friend} look {Sad}.] ¶ "May we play {Game} tomorrow?" asked {Friend}. "Every day," said {Hero}. "And you may
-        keep the {Colour} {Thing}." Now there are two on the {Seat}, talking about {Marvel}."""
+        """Next door, {oddity.a} {FriendKind=friendkind} called {Friend=friend} had just moved in. {Friend.She} sat on the
+        {Seat=seat} and knew nobody. "{Friend} looks {Sad=sad}," said {Hero.her} {Elder}. ¶ So {Hero} [took|fetched]
+        {Hero.her} {Colour=colour} {Thing=thing} and went out. "Would you like to {Thing.use}?" {Friend} nodded. Then
+        they played {Game=game} until [supper|dark|bedtime]. [{Hero.Her} {Elder} brought them {supper}.|Not once did
+        {Friend} look {Sad}.] ¶ "May we play {Game} tomorrow?" asked {Friend}. "[Every day|Of course]," said {Hero},
+        "and you may keep the {Colour} {Thing}." Now two friends sit on the {Seat}, talking about {Marvel}."""
     ],
 }
