@@ -61,7 +61,7 @@ def test_seeds_differ():
 def test_lengths_paragraphs_and_spaces(told):
     for text, _ in told:
         assert 60 <= len(text.split()) <= 200
-        assert 1 <= text.count("\n") <= 4
+        assert text.count("\n") == 3
         assert not re.search(r"\s\s|^\s|\s$| [.,!?]|[^\x20-\x7e\n]", text), text
 
 
@@ -69,19 +69,14 @@ def test_capitals_marks_and_articles(told):
     for text, _ in told:
         assert all(re.match(r"\"?[A-Z]", paragraph) and paragraph[-1] in '.!?"' for paragraph in text.split("\n")), text
         assert all(paragraph.count('"') % 2 == 0 for paragraph in text.split("\n")), text
-        assert (
-            not re.search(r"[.!?] [a-z]|[.!?]{2}|[,;] [A-Z](?<!I)(?!\w+)", text.replace('"', ""))
-            or '!" ' in text
-            or '?" ' in text
-        )
+        assert not re.search(r"\w\. [a-z]|[.!?,]{2}", text), text
         assert not re.search(r"\b[Aa] [aeio]|\b[Aa]n [^aeiouh]", re.sub(r"\b[Aa] one\b", "", text)), text
 
 
 def test_plots_vary(told):
     plots = {re.match(r"\w+", text.split("\n")[1]).group() for text, _ in told}
     openings = {text.split()[0] for text, _ in told}
-    endings = {re.sub(r"[^.!?]*\b", "", sentence) for text, _ in told for sentence in [stories.sentences(text)[-1]]}
-    assert len(plots) >= 16 and len(openings) >= 8 and endings
+    assert len(plots) == 16 and len(openings) >= 8
 
 
 def test_trace_accounts_for_every_character_and_every_nat(told):

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from course_lib.stories.grammar import Choice, Draw, Grammar, Let, Node, Say, Text, Word, first_word
+from course_lib.stories.grammar import Choice, Draw, Grammar, Let, Node, Say, Text, Word, Words, first_word
 
 
 class Piece(NamedTuple):
@@ -141,7 +141,7 @@ def _candidates(grammar: Grammar, node: Say | Draw, facts: dict[str, Word], text
         for k, said in words.matches(node.form, text, position):
             true.add(said)
             yield words.words[k], said, words.nats[k], False
-    if free and (isinstance(node, Say) or not isinstance(node.source, type(grammar.kinds[kind]))):
+    if free and (isinstance(node, Say) or not isinstance(node.source, Words)):
         others = grammar.kinds[kind]
         for k, said in others.matches(node.form, text, position):
             if said not in true:  # of several words that say the same, one is enough
