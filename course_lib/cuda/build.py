@@ -1,0 +1,151 @@
+"""Compile a `.cu` text for the simulator: the text itself between our header and a few lines of entry points.
+
+Two builds: the fast one, and the checked one, in which the compiler calls a hook before every load and store (its
+thread sanitizer's instrumentation, linked against the simulator's own hooks). Libraries are cached by course_lib.native.
+"""
+
+import ctypes
+import os
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from course_lib import native
+from course_lib.cuda import diagnostics, runtime, source
+from course_lib.cuda.arguments import Parameter
+from course_lib.cuda.errors import CompileError, KernelError
+
+SHARED_BYTES = 227 << 10
+ENTRIES = "entry points"
+COMMON = ("-x", "c++", "-fvisibility=hidden", "-fno-math-errno", "-Wall", "-Wno-unknown-pragmas", "-Wno-attributes",
+          "-Wno-unused", "-Wno-parentheses", "-fdiagnostics-color=never", "-include", "simulator.h")  # fmt: skip
+FAST = ("-O3", "-march=native", "-fno-trapping-math", "-ffp-contract=fast", "-fno-semantic-interposition")
+CHECKED = ("-DSIM_CHECKED", "-g", "-march=native", "-ffp-contract=fast", "-fsanitize=thread", "-nodefaultlibs")
+SANITIZERS = "bounds,integer-divide-by-zero"
+CHECKED_BY_COMPILER = {
+    "gcc": ("-O2", f"-fsanitize={SANITIZERS}", "-fno-tree-sra", "-fno-tree-vectorize", "-fno-tree-slp-vectorize",
+            "-fno-tree-loop-distribute-patterns", "-fno-unroll-loops", "-fno-ipa-sra", "-fno-ipa-cp", "-fno-ipa-icf",
+            "-fno-crossjumping", "-fno-tree-tail-merge", "-fno-semantic-interposition",
+            "-fno-split-loops", "-fno-unswitch-loops"),
+    "clang": ("-O1", f"-fsanitize={SANITIZERS}", "-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops",
+              "-mllvm", "-tsan-instrument-read-before-write=1"),
+}  # fmt: skip
+
+
+@dataclass
+class Library:
+    """One compiled file. `kernels` maps a name expression to its number."""
+
+    path: Path
+    handle: ctypes.CDLL
+    kernels: dict[str, int]
+    globals: dict[str, int]
+    checked: bool
+    compiler: str
+
+
+@dataclass
+class Module:
+    """A `.cu` text with its options; builds when something of it is first launched."""
+
+    source: source.Source
+    options: tuple[str, ...]
+    wanted: list[str] = field(default_factory=list)
+    built: dict[bool, list[Library]] = field(default_factory=lambda: {False: [], True: []})
+
+    def want(self, name: str) -> None:
+        """Compile `name` together with whatever else has been asked for before the first launch."""
+        if name not in self.wanted:
+            self.wanted.append(name)
+
+    def library(self, name: str, checked: bool) -> Library:
+        for library in self.built[checked]:
+            if name in library.kernels:
+                return library
+        known = {kernel for library in self.built[checked] for kernel in library.kernels}
+        plain = [k.name for k in source.kernels(self.source).values() if not k.template]
+        names = [n for n in dict.fromkeys([*plain, *self.wanted]) if n not in known]
+        library = self._build(name, names, checked)
+        self.built[checked].append(library)
+        return library
+
+    def _build(self, name: str, names: list[str], checked: bool) -> Library:
+        source.refuse_unsupported(self.source)
+        try:
+            return compile_library(self.source, names, self.options, checked)
+        except CompileError as error:
+            # A kernel that the preprocessor leaves out, or a wrong template expression of another launch.
+            if names == [name] or not error.in_entries:
+                raise
+            return compile_library(self.source, [name], self.options, checked)
+
+
+_modules: dict[tuple, Module] = {}
+
+
+def module(text: source.Source, options: tuple[str, ...]) -> Module:
+    """The one module of a text and its options in this process."""
+    return _modules.setdefault((text.digest, text.folder, options), Module(text, options))
+
+
+def compile_library(text: source.Source, names: list[str], options: tuple[str, ...], checked: bool) -> Library:
+    """Compile the named kernels of `text`. Raises CompileError with the learner's own lines."""
+    compiler = native.find_compiler()
+    if compiler is None:
+        raise KernelError(
+            "Running CUDA C++ without a GPU needs a C++ compiler, and none was found. Install one: `sudo apt install g++` "
+            "on Debian, Ubuntu and WSL, `xcode-select --install` on macOS, or `pip install ziglang` anywhere."
+        )
+    runtime.library()
+    variables = source.device_variables(text)
+    file = _translation_unit(text, names, variables)
+    depends = [*sorted(runtime.INCLUDE.rglob("*.h")), *sorted(runtime.RUNTIME.glob("*.h")), *text.includes]
+    flags = _flags(text, options, checked, compiler.kind)
+    try:
+        path = native.build(Path(text.name).stem, [file], flags, depends, compiler)
+    except native.CompileError as error:
+        raise diagnostics.explain(error.log, text, compiler.kind) from None
+    finally:
+        file.unlink(missing_ok=True)
+    numbers = {name: i for i, name in enumerate(names)}
+    return Library(
+        path, ctypes.CDLL(str(path)), numbers, {n: i for i, n in enumerate(variables)}, checked, compiler.kind
+    )
+
+
+def _translation_unit(text: source.Source, names: list[str], variables: list[str]) -> Path:
+    """Write the text with its entry points to a file of its own."""
+    lines = [f'#line 1 "{text.name}"', text.text, f'#line 1 "{ENTRIES}"', "#undef asm"]
+    for i, (kind, name) in enumerate(source.dynamic_shared(text)):  # all of them begin at the same place
+        first = name if i == 0 else first
+        array = f"thread_local {kind} {name}[{SHARED_BYTES} / sizeof({kind}) + 1]"
+        lines.append(f'extern {array} __attribute__((alias("{first}")));' if i else f"alignas(65536) {array};")
+    lines += [f"SIM_KERNEL({i}, {name})" for i, name in enumerate(names)]
+    lines += [f"SIM_GLOBAL({i}, {name})" for i, name in enumerate(variables)]
+    folder = native.cache_folder() / "sources"
+    folder.mkdir(exist_ok=True)
+    file = folder / f"{text.digest}-{os.getpid()}.cpp"
+    file.write_text("\n".join(lines) + "\n")
+    return file
+
+
+def _flags(text: source.Source, options: tuple[str, ...], checked: bool, compiler: str) -> tuple[str, ...]:
+    flags = [*COMMON, f"-I{runtime.INCLUDE}"]
+    flags += [f"-I{folder}" for folder in source.include_folders(text)]
+    flags += CHECKED if checked else FAST
+    if checked:
+        flags += CHECKED_BY_COMPILER["gcc" if compiler == "gcc" else "clang"]
+    elif source.never_waits(text):
+        flags.append("-DSIM_NEVER_WAITS")
+    flags += [option for option in options if option.startswith(("-D", "-I", "-U"))]
+    flags += runtime.machine_flags()
+    if sys.platform == "darwin":
+        flags += ["-undefined", "dynamic_lookup"]
+    return tuple(flags)
+
+
+def parameters(library: Library, name: str) -> list[Parameter]:
+    """The types of a kernel's parameters, as the compiler sees them."""
+    out = (Parameter * 256)()
+    count = getattr(library.handle, f"sim_parameters_{library.kernels[name]}")(out)
+    return list(out[:count])

@@ -1,0 +1,64 @@
+// Atomics on global and shared memory, with CUDA's overloads. In the checked build each tells the checker first.
+#pragma once
+#include "index.h"
+
+#ifdef SIM_CHECKED
+#pragma GCC visibility push(default)
+extern "C" void sim_check_atomic(void* address, unsigned bytes, void* pc);
+#pragma GCC visibility pop
+#define SIM_ATOMIC_ACCESS(p) sim_check_atomic((void*)(p), sizeof(*(p)), __builtin_return_address(0));
+#else
+#define SIM_ATOMIC_ACCESS(p)
+#endif
+
+// Replace the value by EXPRESSION of `old` and `value`; returns the old one.
+#define SIM_ATOMIC_LOOP(NAME, T, EXPRESSION)                                                                \
+    SIM_FUNCTION T NAME(T* p, T value) {                                                                    \
+        SIM_ATOMIC_ACCESS(p)                                                                                \
+        T old, fresh;                                                                                       \
+        __atomic_load(p, &old, __ATOMIC_RELAXED);                                                           \
+        do fresh = EXPRESSION;                                                                              \
+        while (!__atomic_compare_exchange(p, &old, &fresh, true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));      \
+        return old;                                                                                         \
+    }
+#define SIM_ATOMIC_FETCH(NAME, T, BUILTIN)                                                                  \
+    SIM_FUNCTION T NAME(T* p, T value) {                                                                    \
+        SIM_ATOMIC_ACCESS(p)                                                                                \
+        return BUILTIN(p, value, __ATOMIC_ACQ_REL);                                                         \
+    }
+#define SIM_ATOMIC_CAS(T)                                                                                   \
+    SIM_FUNCTION T atomicCAS(T* p, T expected, T value) {                                                   \
+        SIM_ATOMIC_ACCESS(p)                                                                                \
+        __atomic_compare_exchange_n(p, &expected, value, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);        \
+        return expected;                                                                                    \
+    }
+#define SIM_ATOMIC_INTEGER(T)                                                                               \
+    SIM_ATOMIC_FETCH(atomicAdd, T, __atomic_fetch_add)                                                      \
+    SIM_ATOMIC_FETCH(atomicExch, T, __atomic_exchange_n)                                                    \
+    SIM_ATOMIC_FETCH(atomicAnd, T, __atomic_fetch_and)                                                      \
+    SIM_ATOMIC_FETCH(atomicOr, T, __atomic_fetch_or)                                                        \
+    SIM_ATOMIC_FETCH(atomicXor, T, __atomic_fetch_xor)                                                      \
+    SIM_ATOMIC_LOOP(atomicMin, T, (old < value ? old : value))                                              \
+    SIM_ATOMIC_LOOP(atomicMax, T, (old < value ? value : old))                                              \
+    SIM_ATOMIC_CAS(T)
+
+SIM_ATOMIC_INTEGER(int)
+SIM_ATOMIC_INTEGER(unsigned)
+SIM_ATOMIC_INTEGER(unsigned long long)
+SIM_ATOMIC_FETCH(atomicSub, int, __atomic_fetch_sub)
+SIM_ATOMIC_FETCH(atomicSub, unsigned, __atomic_fetch_sub)
+SIM_ATOMIC_LOOP(atomicMin, long long, (old < value ? old : value))
+SIM_ATOMIC_LOOP(atomicMax, long long, (old < value ? value : old))
+SIM_ATOMIC_LOOP(atomicInc, unsigned, (old >= value ? 0 : old + 1))
+SIM_ATOMIC_LOOP(atomicDec, unsigned, (old == 0 || old > value ? value : old - 1))
+SIM_ATOMIC_LOOP(atomicAdd, float, (old + value))
+SIM_ATOMIC_LOOP(atomicAdd, double, (old + value))
+SIM_ATOMIC_LOOP(atomicExch, float, ((void)old, value))
+SIM_ATOMIC_CAS(unsigned short)
+
+// Atomics for one block, or for host and device: to the simulator they are the same.
+#define SIM_SCOPES(NAME)                                                                               \
+    template <class T, class V> SIM_INLINE auto NAME##_block(T* p, V v) { return NAME(p, (T)v); }       \
+    template <class T, class V> SIM_INLINE auto NAME##_system(T* p, V v) { return NAME(p, (T)v); }
+SIM_SCOPES(atomicAdd) SIM_SCOPES(atomicMin) SIM_SCOPES(atomicMax) SIM_SCOPES(atomicExch)
+SIM_SCOPES(atomicAnd) SIM_SCOPES(atomicOr) SIM_SCOPES(atomicXor)

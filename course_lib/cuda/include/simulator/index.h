@@ -1,0 +1,62 @@
+// threadIdx and its kin.
+//
+// In a file whose kernels never wait they are variables that nobody else sees, so the compiler takes threadIdx for the
+// plain loop counter that it is. Otherwise they are the runtime's, and across a wait each thread keeps its own threadIdx
+// on its own stack. In the checked build they are functions, which the hooks do not see.
+#pragma once
+#include "vectors.h"
+
+#define warpSize 32
+
+#ifdef SIM_CHECKED
+
+__attribute__((noinline, const)) SIM_UNCHECKED static uint3 sim_thread_index() {
+    const sim::Index& index = sim_block->thread_index[sim_block->current];
+    return uint3{index.x, index.y, index.z};
+}
+__attribute__((noinline, const)) SIM_UNCHECKED static uint3 sim_block_index() {
+    return uint3{sim_block->index.x, sim_block->index.y, sim_block->index.z};
+}
+__attribute__((noinline, const)) SIM_UNCHECKED static dim3 sim_block_size() {
+    const sim::Index& size = sim_block->launch->block;
+    return dim3(size.x, size.y, size.z);
+}
+__attribute__((noinline, const)) SIM_UNCHECKED static dim3 sim_grid_size() {
+    const sim::Index& size = sim_block->launch->grid;
+    return dim3(size.x, size.y, size.z);
+}
+#define threadIdx (sim_thread_index())
+#define blockIdx (sim_block_index())
+#define blockDim (sim_block_size())
+#define gridDim (sim_grid_size())
+SIM_FUNCTION unsigned sim_thread() { return sim_block->current; }
+#define SIM_KEEP_INDEX(...) __VA_ARGS__;
+
+#else
+
+#ifdef SIM_NEVER_WAITS
+static thread_local uint3 threadIdx;
+static thread_local uint3 blockIdx;
+static thread_local dim3 blockDim;
+static thread_local dim3 gridDim;
+static thread_local bool sim_waited;
+#else
+#pragma GCC visibility push(default)
+extern "C" {
+extern __thread uint3 sim_thread_idx SIM_TLS, sim_block_idx SIM_TLS;
+extern __thread dim3 sim_block_dim SIM_TLS, sim_grid_dim SIM_TLS;
+extern __thread bool sim_waited SIM_TLS;
+}
+#pragma GCC visibility pop
+#define threadIdx sim_thread_idx
+#define blockIdx sim_block_idx
+#define blockDim sim_block_dim
+#define gridDim sim_grid_dim
+#endif
+SIM_INLINE unsigned sim_thread() { return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x; }
+#define SIM_KEEP_INDEX(...)           \
+    const uint3 sim_mine = threadIdx; \
+    __VA_ARGS__;                      \
+    threadIdx = sim_mine;
+
+#endif

@@ -1,0 +1,57 @@
+// CUDA's additions to C++, spelled for a host compiler.
+#pragma once
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <type_traits>
+#include <utility>
+
+#include "../../runtime/turns.h"
+
+#define __CUDACC__ 1
+#define __CUDA_ARCH__ 800
+#define __COURSE_SIMULATOR__ 1
+
+#define __global__
+#define __device__
+#define __host__
+#define __constant__
+#define __managed__
+#define __grid_constant__
+#define __launch_bounds__(...)
+#define __cluster_dims__(...)
+#define __align__(n) __attribute__((aligned(n)))
+#define __noinline__ __attribute__((noinline))
+#ifndef __restrict__
+#define __restrict__ __restrict
+#endif
+
+#ifdef SIM_CHECKED
+// The hooks are calls in the compiled code; the simulator's own functions stay free of them.
+#define SIM_UNCHECKED __attribute__((no_sanitize("thread"), no_sanitize("bounds")))
+#ifdef __clang__
+#define SIM_FUNCTION static inline __attribute__((noinline, nomerge, unused)) SIM_UNCHECKED
+#else
+#define SIM_FUNCTION static inline __attribute__((noinline, unused)) SIM_UNCHECKED
+#endif
+#define __forceinline__ inline
+#define __shared__ thread_local __attribute__((aligned(65536)))  // gaps between arrays: an index past one hits no other
+#else
+#define SIM_UNCHECKED
+#define SIM_FUNCTION static inline __attribute__((always_inline, unused))
+#define __forceinline__ inline __attribute__((always_inline))
+// One copy per worker, that is per block in flight. At block scope this implies `static`, and `extern` stays legal.
+#define __shared__ thread_local
+#endif
+#define SIM_INLINE static inline __attribute__((always_inline, unused))
+
+// Where the caller stands in the learner's text.
+#define SIM_HERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
+
+#define __cdecl
+#define cudaSuccess 0

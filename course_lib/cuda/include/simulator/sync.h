@@ -1,0 +1,162 @@
+// Everything that waits: barriers, shuffles, votes, matches, reductions.
+#pragma once
+#include "index.h"
+
+#ifdef SIM_NEVER_WAITS
+// A file without any of these words is compiled without them, which lets its thread loops vectorise.
+#else
+
+#ifdef SIM_CHECKED
+#define SIM_THREAD sim_block->current
+#else
+#define SIM_THREAD sim_thread()
+#endif
+
+SIM_FUNCTION void sim_wait_for_block(SIM_HERE) {
+    SIM_KEEP_INDEX(sim::barrier(sim_block, SIM_THREAD, file, line))
+}
+SIM_FUNCTION void __syncthreads(SIM_HERE) { sim_wait_for_block(file, line); }
+SIM_FUNCTION int __syncthreads_count(int predicate, SIM_HERE) {
+    unsigned turn = sim_block->barriers % 2;
+    sim_block->votes[turn] += predicate != 0;
+    sim_wait_for_block(file, line);
+    return sim_block->votes[turn];
+}
+SIM_FUNCTION int __syncthreads_or(int predicate, SIM_HERE) { return __syncthreads_count(predicate, file, line) != 0; }
+SIM_FUNCTION int __syncthreads_and(int predicate, SIM_HERE) { return __syncthreads_count(!predicate, file, line) == 0; }
+
+// Bring `value`, wait for the lanes of `mask`, and take from what all lanes have brought.
+#define SIM_MEET(OPERATION, MASK, VALUE, ACTION)                                                                    \
+    uint64_t sim_buffer[sim::WARP + 1];                                                                             \
+    const uint64_t* sim_met;                                                                                        \
+    SIM_KEEP_INDEX(sim_met = sim::meet<sim::OPERATION>(SIM_THREAD, MASK, VALUE, ACTION, sim_buffer, file, line))
+
+SIM_FUNCTION void __syncwarp(unsigned mask = 0xffffffffu, SIM_HERE) {
+    SIM_MEET(SYNC, mask, 0, nullptr)
+    (void)sim_met;
+}
+
+template <class T>
+SIM_INLINE SIM_UNCHECKED uint64_t sim_to_bits(T value) {
+    static_assert(sizeof(T) <= 8, "a shuffle moves values of at most 8 bytes");
+    uint64_t bits = 0;
+    __builtin_memcpy(&bits, &value, sizeof(T));
+    return bits;
+}
+template <class T>
+SIM_INLINE SIM_UNCHECKED T sim_from_bits(uint64_t bits) {
+    T value;
+    __builtin_memcpy((void*)&value, &bits, sizeof(T));
+    return value;
+}
+
+#ifdef SIM_CHECKED
+#pragma GCC visibility push(default)
+extern "C" void sim_check_source(unsigned source, uint32_t members, const char* file, int line);
+#pragma GCC visibility pop
+#define SIM_CHECK_SOURCE(source) sim_check_source(source, sim_met[sim::WARP], file, line);
+#else
+#define SIM_CHECK_SOURCE(source)
+#endif
+
+template <class T>
+SIM_FUNCTION T sim_shuffle(unsigned mask, T value, unsigned source, const char* file, int line) {
+    SIM_MEET(SHUFFLE, mask, sim_to_bits(value), nullptr)
+    SIM_CHECK_SOURCE(source)
+    return sim_from_bits<T>(sim_met[source % sim::WARP]);
+}
+SIM_FUNCTION int sim_lane() { return sim_thread() % sim::WARP; }
+
+template <class T>
+SIM_FUNCTION T __shfl_sync(unsigned mask, T value, int source, int width = 32, SIM_HERE) {
+    int first = sim_lane() & ~(width - 1);
+    return sim_shuffle(mask, value, first + (source & (width - 1)), file, line);
+}
+template <class T>
+SIM_FUNCTION T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32, SIM_HERE) {
+    int lane = sim_lane(), last = lane | (width - 1), source = lane + (int)delta;
+    return sim_shuffle(mask, value, source > last ? lane : source, file, line);
+}
+template <class T>
+SIM_FUNCTION T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32, SIM_HERE) {
+    int lane = sim_lane(), first = lane & ~(width - 1), source = lane - (int)delta;
+    return sim_shuffle(mask, value, source < first ? lane : source, file, line);
+}
+template <class T>
+SIM_FUNCTION T __shfl_xor_sync(unsigned mask, T value, int bits, int width = 32, SIM_HERE) {
+    int lane = sim_lane(), last = lane | (width - 1), source = lane ^ bits;
+    return sim_shuffle(mask, value, source > last ? lane : source, file, line);
+}
+
+SIM_FUNCTION unsigned __ballot_sync(unsigned mask, int predicate, SIM_HERE) {
+    SIM_MEET(VOTE, mask, predicate != 0, nullptr)
+    unsigned votes = 0, named = mask & sim_block->full[sim_block->current / sim::WARP];
+    for (unsigned lane = 0; lane < sim::WARP; lane++) votes |= unsigned(sim_met[lane] != 0) << lane;
+    return votes & named;
+}
+SIM_FUNCTION int __any_sync(unsigned mask, int predicate, SIM_HERE) {
+    return __ballot_sync(mask, predicate, file, line) != 0;
+}
+SIM_FUNCTION int __all_sync(unsigned mask, int predicate, SIM_HERE) {
+    return __ballot_sync(mask, !predicate, file, line) == 0;
+}
+
+SIM_FUNCTION unsigned sim_match(unsigned mask, uint64_t value, const char* file, int line) {
+    SIM_MEET(MATCH, mask, value, nullptr)
+    unsigned same = 0, named = mask & sim_block->full[sim_block->current / sim::WARP];
+    for (unsigned lane = 0; lane < sim::WARP; lane++) same |= unsigned(sim_met[lane] == value) << lane;
+    return same & named;
+}
+template <class T>
+SIM_FUNCTION unsigned __match_any_sync(unsigned mask, T value, SIM_HERE) {
+    return sim_match(mask, sim_to_bits(value), file, line);
+}
+template <class T>
+SIM_FUNCTION unsigned __match_all_sync(unsigned mask, T value, int* predicate, SIM_HERE) {
+    unsigned named = mask & sim_block->full[sim_block->current / sim::WARP];
+    *predicate = sim_match(mask, sim_to_bits(value), file, line) == named;
+    return *predicate ? named : 0;
+}
+
+template <class T, class F>
+SIM_FUNCTION T sim_reduce(unsigned mask, T value, F combine, const char* file, int line) {
+    SIM_MEET(REDUCE, mask, sim_to_bits(value), nullptr)
+    unsigned left = mask & sim_block->full[sim_block->current / sim::WARP];
+    T result = sim_from_bits<T>(sim_met[__builtin_ctz(left)]);
+    for (left &= left - 1; left; left &= left - 1) result = combine(result, sim_from_bits<T>(sim_met[__builtin_ctz(left)]));
+    return result;
+}
+#define SIM_REDUCE(NAME, T, EXPRESSION)                                                             \
+    SIM_FUNCTION T __reduce_##NAME##_sync(unsigned mask, T value, SIM_HERE) {                       \
+        return sim_reduce(mask, value, [](T a, T b) -> T { return EXPRESSION; }, file, line);       \
+    }
+SIM_REDUCE(add, unsigned, a + b) SIM_REDUCE(add, int, int(unsigned(a) + unsigned(b)))
+SIM_REDUCE(min, unsigned, a < b ? a : b) SIM_REDUCE(min, int, a < b ? a : b)
+SIM_REDUCE(max, unsigned, a < b ? b : a) SIM_REDUCE(max, int, a < b ? b : a)
+SIM_REDUCE(and, unsigned, a & b) SIM_REDUCE(or, unsigned, a | b) SIM_REDUCE(xor, unsigned, a ^ b)
+
+SIM_FUNCTION unsigned __activemask(SIM_HERE) {
+    unsigned active;
+    SIM_KEEP_INDEX(active = sim_converge(SIM_THREAD, file, line))
+    return active;
+}
+
+#endif
+
+#ifdef SIM_CHECKED
+#pragma GCC visibility push(default)
+extern "C" void sim_checked_fence();
+#pragma GCC visibility pop
+SIM_FUNCTION void __threadfence() { sim_checked_fence(); }
+SIM_FUNCTION void __threadfence_system() { sim_checked_fence(); }
+#else
+SIM_FUNCTION void __threadfence() { sim_fence(); }
+SIM_FUNCTION void __threadfence_system() { sim_fence(); }
+#endif
+SIM_FUNCTION void __threadfence_block() { sim_fence(); }
+SIM_FUNCTION void __nanosleep(unsigned) {}
+
+#define printf sim_printf
+#undef assert
+#define assert(condition) ((condition) ? (void)0 : sim_stop(sim_thread(), "assertion failed: " #condition, __FILE__, __LINE__))
+SIM_INLINE void __trap(SIM_HERE) { sim_stop(sim_thread(), "__trap() was called", file, line); }

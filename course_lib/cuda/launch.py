@@ -1,0 +1,179 @@
+"""Launch a compiled kernel on the simulator: limits, arguments, waiting, and turning faults into KernelError."""
+
+import ctypes
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from course_lib.cuda import build, runtime, symbols
+from course_lib.cuda.arguments import Arguments
+from course_lib.cuda.errors import ArgumentError, KernelError
+
+GRID_LIMITS = (2**31 - 1, 65535, 65535)
+BLOCK_LIMITS = (1024, 1024, 64)
+THREADS_PER_BLOCK = 1024
+STATIC_SHARED, DYNAMIC_SHARED = 48 << 10, 227 << 10
+SLICE_MS = 100  # how long Ctrl-C may wait
+
+
+def extent(name: str, what: str, sizes: Any, limits: tuple[int, int, int]) -> tuple[int, int, int]:
+    """A grid or block as three numbers. Raises ArgumentError with a sentence."""
+    if isinstance(sizes, int):
+        sizes = (sizes,)
+    try:
+        numbers = [int(size) for size in sizes]
+        exact = all(number == size for number, size in zip(numbers, sizes, strict=True))
+    except (TypeError, ValueError):
+        numbers, exact = [], False
+    if not exact or not 1 <= len(numbers) <= 3:
+        raise ArgumentError(
+            f"{name}: {what} is one to three whole numbers, such as (4,) or (4, 2); {sizes!r} was given."
+        )
+    numbers += [1] * (3 - len(numbers))
+    for axis, number, limit in zip("xyz", numbers, limits, strict=True):
+        if number < 1:
+            raise ArgumentError(f"{name}: {what}.{axis} is {number}; at least 1 is needed. Is an array empty?")
+        if number > limit:
+            raise ArgumentError(f"{name}: {what}.{axis} is {number:,}; a GPU takes at most {limit:,}.")
+    return tuple(numbers)
+
+
+def check_limits(name: str, grid, block, shared_mem: int, static: int) -> None:
+    """What a GPU would refuse, and the one thing that only the simulator does."""
+    threads = block[0] * block[1] * block[2]
+    if threads > THREADS_PER_BLOCK:
+        raise ArgumentError(
+            f"{name}: {block[0]} x {block[1]} x {block[2]} = {threads:,} threads per block; a GPU takes at most "
+            f"{THREADS_PER_BLOCK:,}. Use smaller blocks and more of them."
+        )
+    if not isinstance(shared_mem, int) or shared_mem < 0:
+        raise ArgumentError(f"{name}: shared_mem is a number of bytes; {shared_mem!r} was given.")
+    if static > STATIC_SHARED:
+        raise ArgumentError(
+            f"{name}: its __shared__ arrays take {static:,} bytes; a GPU gives at most {STATIC_SHARED:,} to arrays of fixed "
+            f"size. Make them smaller, or use `extern __shared__` with shared_mem=."
+        )
+    if static + shared_mem > DYNAMIC_SHARED:
+        raise ArgumentError(
+            f"{name}: {static + shared_mem:,} bytes of shared memory per block; a GPU has at most {DYNAMIC_SHARED:,} "
+            f"({static:,} are in arrays of fixed size, shared_mem={shared_mem:,})."
+        )
+    if grid[0] * block[0] > 2**31 - 2048:
+        raise ArgumentError(
+            f"{name}: {grid[0]:,} x {block[0]} threads along x; the simulator takes fewer than 2^31. "
+            f"Use a grid-stride loop."
+        )
+
+
+class Running:
+    """A launch that has begun."""
+
+    def __init__(
+        self, library: build.Library, name: str, arguments: Arguments, grid, block, shared_mem: int, seed: int
+    ):
+        self._launch = runtime.Launch(
+            ctypes.addressof(arguments.addresses), runtime.Index(*grid), runtime.Index(*block), shared_mem, seed,
+            int(library.checked),
+        )  # fmt: skip
+        self._name = name
+        self._runtime = runtime.library()
+        entry = ctypes.cast(getattr(library.handle, f"sim_run_{library.kernels[name]}"), ctypes.c_void_p)
+        self._runtime.sim_start(ctypes.addressof(self._launch), entry, runtime.workers())
+
+    def wait(self, timeout: float | None) -> bool:
+        """Wait for the end. Returns False if `timeout` seconds passed first and the launch was stopped."""
+        end = None if timeout is None else time.monotonic() + timeout
+        try:
+            while self._runtime.sim_wait(SLICE_MS if end is None else self._slice(end)):
+                self._print()
+                if end is not None and time.monotonic() >= end:
+                    self._cancel()
+                    return False
+        except KeyboardInterrupt:
+            self._cancel()
+            raise
+        finally:
+            self._print()
+        return True
+
+    def _slice(self, end: float) -> int:
+        return max(1, min(SLICE_MS, int(1000 * (end - time.monotonic())) + 1))
+
+    def _cancel(self) -> None:
+        while True:
+            self._runtime.sim_cancel()
+            if not self._runtime.sim_wait(1000):
+                return
+
+    def _print(self) -> None:
+        text = runtime.printed()
+        if text:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+
+
+def launch(
+    library: build.Library,
+    name: str,
+    names: list[str],
+    grid: Any,
+    block: Any,
+    args: Sequence[Any],
+    shared_mem: int,
+    timeout: float | None,
+    seed: int,
+) -> None:
+    """Run a kernel to its end. Raises KernelError if it could not start, or did something a GPU would not survive."""
+    grid, block = extent(name, "grid", grid, GRID_LIMITS), extent(name, "block", block, BLOCK_LIMITS)
+    check_limits(name, grid, block, shared_mem, symbols.static_shared(library, name))
+    parameters = library_parameters(library, name)
+    arguments = Arguments(name, parameters, fill_names(names, parameters), args, library.checked)
+    try:
+        ended = Running(library, name, arguments, grid, block, shared_mem, seed).wait(timeout)
+        arguments.finish()
+    finally:
+        arguments.release()
+    faults = runtime.faults()
+    if not ended:
+        raise KernelError(
+            f"{name} was stopped: it was still running after timeout={timeout:g} s. Look for a loop whose condition never "
+            f"becomes false, or pass a larger timeout."
+        )
+    if faults:
+        raise KernelError(describe(name, faults[0], block))
+
+
+_parameters: dict[tuple, list] = {}
+
+
+def library_parameters(library: build.Library, name: str) -> list:
+    """`build.parameters`, remembered: a launch should cost microseconds."""
+    key = (library.path, name)
+    if key not in _parameters:
+        _parameters[key] = build.parameters(library, name)
+    return _parameters[key]
+
+
+def fill_names(names: list[str], parameters: list) -> list[str]:
+    """Parameter names from the text, or numbers where it could not be read."""
+    return names if len(names) == len(parameters) else [f"#{i + 1}" for i in range(len(parameters))]
+
+
+def coordinates(linear: int, block: tuple[int, int, int]) -> tuple[int, int, int]:
+    """threadIdx of the thread with this number in its block."""
+    return linear % block[0], linear // block[0] % block[1], linear // (block[0] * block[1])
+
+
+def describe(name: str, fault: runtime.Fault, block: tuple[int, int, int]) -> str:
+    """One sentence about a fault of the fast build, which knows no lines."""
+    where = f"in block ({fault.block.x}, {fault.block.y}, {fault.block.z})"
+    if fault.thread != 0xFFFFFFFF:
+        where += f", thread {coordinates(fault.thread, block)}"
+    place = f" ({fault.file.decode()}, line {fault.line})" if fault.file and fault.line else ""
+    message = fault.message.decode(errors="replace")
+    return (
+        f"{name} crashed {where}{place}: {message}. course_lib.cuda.sanitize(kernel, grid, block, args) shows the line."
+        if not place
+        else f"{name} stopped {where}{place}: {message}."
+    )

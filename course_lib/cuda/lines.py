@@ -1,0 +1,48 @@
+"""From an address in a compiled kernel to the learner's line, by addr2line, llvm-symbolizer or (macOS) atos."""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+from course_lib.cuda.runtime import FOLDER
+
+OURS = str(FOLDER)
+_TOOLS = ("addr2line", "llvm-addr2line", "llvm-symbolizer", *(f"llvm-symbolizer-{n}" for n in range(21, 12, -1)))
+
+
+def tool() -> str | None:
+    """The program that knows lines, or None."""
+    return next((name for name in _TOOLS if shutil.which(name)), None)
+
+
+def find(library: Path, offsets: Iterable[int]) -> dict[int, tuple[str, int]]:
+    """(file, line) in the learner's text for each offset into the library; missing where nobody knows.
+
+    A line that was inlined is the innermost one that is not the simulator's own.
+    """
+    wanted = sorted(set(offsets))
+    program = tool()
+    if not wanted or program is None:
+        return {}
+    if "symbolizer" in program:
+        command = [program, "--obj=" + str(library), "--inlines", "--output-style=GNU", "--addresses"]
+    else:
+        command = [program, "-e", str(library), "-i", "-a"]
+    asked = "".join(f"{offset:#x}\n" for offset in wanted)
+    answer = subprocess.run(command, input=asked, capture_output=True, text=True, errors="replace").stdout
+    found: dict[int, tuple[str, int]] = {}
+    current = None
+    for line in answer.splitlines():
+        if re.fullmatch(r"0x[0-9a-f]+", line.strip()):
+            current = int(line, 16)
+            continue
+        match = re.match(r"(.*):(\d+)", line)
+        if current is None or current in found or not match or match.group(2) == "0":
+            continue
+        file = match.group(1)
+        if OURS in file or "/include/simulator" in file or file.endswith("entry points") or file.startswith("??"):
+            continue
+        found[current] = (Path(file).name, int(match.group(2)))
+    return found

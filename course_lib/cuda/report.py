@@ -1,0 +1,170 @@
+"""What `sanitize` found: issues and access counters by source line; as text, as HTML, and on a roofline.
+
+Counters describe the warps' requests as the host compiler ordered them: sectors and wavefronts per request carry over to
+a GPU, totals may differ where nvcc keeps a value in a register.
+"""
+
+from dataclasses import dataclass, field
+
+SECTOR_BYTES, WAVEFRONT_BYTES = 32, 128
+
+
+@dataclass(frozen=True)
+class Issue:
+    """One thing that is wrong. `thread`, `block`: (x, y, z). `other_line`: the second place, where two are involved."""
+
+    kind: str
+    file: str
+    line: int
+    other_line: int | None
+    block: tuple[int, int, int]
+    thread: tuple[int, int, int] | None
+    message: str
+    count: int = 1
+    source: str = ""
+    other_source: str = ""
+
+    def __str__(self) -> str:
+        who = f"block {self.block}" + (f", thread {self.thread}" if self.thread else "")
+        text = f"{self.kind}: {self.file}, line {self.line}: {self.message} ({who}"
+        text += f"; {self.count} times in all)" if self.count > 1 else ")"
+        if self.source:
+            text += f"\n    {self.line:4} | {self.source}"
+        if self.other_line is not None and self.other_line != self.line and self.other_source:
+            text += f"\n    {self.other_line:4} | {self.other_source}"
+        return text
+
+
+@dataclass(frozen=True)
+class Line:
+    """How the warps access memory in one line.
+
+    requests: instructions issued by warps. sectors_per_request (global): 32-byte pieces that one moves; 4 is ideal for 32
+    floats. wavefronts_per_request: for shared memory how often the banks must be asked (1 is ideal for 4-byte accesses),
+    for global memory the number of 128-byte lines. active_lanes: of 32, on average.
+    """
+
+    file: str
+    line: int
+    space: str
+    op: str
+    requests: int
+    sectors_per_request: float
+    wavefronts_per_request: float
+    active_lanes: float
+    bytes_requested: int
+    bytes_moved: int
+
+
+@dataclass(frozen=True)
+class Roofline:
+    """Where a kernel stands: its operations per byte against the machine's."""
+
+    flops: float
+    bytes_moved: int
+    intensity: float
+    ridge: float
+    bound: str
+    attainable: float
+    seconds: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.flops:,.0f} floating-point operations, {self.bytes_moved:,} bytes of global memory: "
+            f"{self.intensity:.3g} operations per byte; the ridge is at {self.ridge:.3g}. {self.bound.capitalize()}-bound: "
+            f"at most {self.attainable:.3g} operations per second, at least {self.seconds:.3g} s."
+        )
+
+
+@dataclass
+class Report:
+    """The result of `sanitize`. `not_checked`: what this compiler or machine cannot see."""
+
+    kernel: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    issues: list[Issue]
+    lines: list[Line]
+    not_checked: list[str] = field(default_factory=list)
+    flops: float = 0.0
+    sources: dict[tuple[str, int], str] = field(default_factory=dict, repr=False)
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.issues
+
+    @property
+    def bytes_moved(self) -> int:
+        """Bytes of global memory that the launch moves, whole sectors counted, caches ignored."""
+        return sum(line.bytes_moved for line in self.lines if line.space == "global")
+
+    def roofline(self, peak_bandwidth: float, peak_flops: float, flops: float | None = None) -> Roofline:
+        """Place the kernel under the roof of a machine with `peak_bandwidth` bytes/s and `peak_flops` operations/s.
+
+        flops: operations of the whole launch; by default those counted in the compiled kernel (an fma counts 2).
+        """
+        if peak_bandwidth <= 0 or peak_flops <= 0:
+            raise ValueError(
+                "The peaks are positive numbers: bytes per second and floating-point operations per second."
+            )
+        count = self.flops if flops is None else flops
+        moved = self.bytes_moved
+        intensity = count / moved if moved else float("inf")
+        ridge = peak_flops / peak_bandwidth
+        attainable = min(peak_flops, intensity * peak_bandwidth)
+        seconds = max(moved / peak_bandwidth, count / peak_flops)
+        return Roofline(
+            count, moved, intensity, ridge, "memory" if intensity < ridge else "compute", attainable, seconds
+        )
+
+    def __str__(self) -> str:
+        size = f"grid {_size(self.grid)}, block {_size(self.block)}"
+        if self.ok:
+            parts = [f"{self.kernel} ({size}): nothing wrong was found."]
+        else:
+            many = f"{len(self.issues)} issues" if len(self.issues) > 1 else "1 issue"
+            parts = [f"{self.kernel} ({size}): {many}.", *map(str, self.issues)]
+        if self.lines:
+            parts.append(_table(self.lines))
+        parts += [f"Not checked: {what}" for what in self.not_checked]
+        return "\n".join(parts)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from course_lib.cuda import html
+
+        return html.render(self)
+
+
+def _size(extent: tuple[int, int, int]) -> str:
+    used = list(extent)
+    while len(used) > 1 and used[-1] == 1:
+        used.pop()
+    return " x ".join(map(str, used))
+
+
+def verdict(line: Line) -> str:
+    """A word about an access pattern, or nothing if it is as good as can be."""
+    if line.space == "shared":
+        lane_bytes = line.bytes_requested / max(1.0, line.requests * line.active_lanes)
+        ideal = max(1.0, lane_bytes / 4)
+        ways = line.wavefronts_per_request / ideal
+        return f"{ways:.2g}-way bank conflict" if ways > 1.05 else ""
+    needed = line.bytes_requested / SECTOR_BYTES / max(1, line.requests)
+    if line.sectors_per_request > 1.5 * max(1.0, needed):
+        return f"uncoalesced: moves {line.bytes_moved / max(1, line.bytes_requested):.2g} times what is used"
+    return ""
+
+
+def _table(lines: list[Line]) -> str:
+    rows = [("line", "space", "op", "requests", "sectors/req", "wavefronts/req", "lanes", "bytes moved", "")]
+    for x in lines:
+        rows.append((f"{x.file}:{x.line}", x.space, x.op, f"{x.requests:,}",
+                     f"{x.sectors_per_request:.4g}" if x.space == "global" else "-", f"{x.wavefronts_per_request:.4g}",
+                     f"{x.active_lanes:.3g}", f"{x.bytes_moved:,}", verdict(x)))  # fmt: skip
+    widths = [max(len(row[i]) for row in rows) for i in range(9)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    )

@@ -1,0 +1,285 @@
+// The memory checker: judges every load and store before it happens.
+//
+// Compiled kernels call the hooks at the end of this file (the names are those of the compiler's thread sanitizer).
+// An access that would do harm is reported and ends its thread, so nothing can reach memory that is not the kernel's.
+#include "checker.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "memory.h"
+
+namespace sim {
+
+static std::vector<SharedArray> shared_arrays;  // offsets until a worker adds its own base
+static std::vector<SharedArray> here;
+static std::vector<Word> shared_shadow;
+static char *tls_low, *tls_high, *library_end;
+static size_t mark_offset, image_bytes;
+static char* (*find_mark)();
+static uint64_t accesses;
+
+void check_worker_begin() {
+    here = shared_arrays;
+    if (!find_mark) return;
+    char* base = find_mark() - mark_offset;
+    tls_low = base;
+    tls_high = base + image_bytes;
+    for (SharedArray& array : here) array.data = base + reinterpret_cast<size_t>(array.data);
+}
+
+[[noreturn]] static void end_thread(Block* block) {
+    block->aborted = true;
+    unsigned thread = block->current;
+    if (block->slow & PLAIN) become_fibers(block, thread);
+    leave_runtime();
+    leave_thread(block);
+}
+
+// ---- bad addresses --------------------------------------------------------------------------------------------------------
+
+static const char* verb(const Access& access) { return access.atomic ? "an atomic operation on" : access.write ? "a write of" : "a read of"; }
+
+static bool readable(const char* address) {
+    static int pipe_ends[2] = {-1, -1};
+    if (pipe_ends[0] < 0 && pipe(pipe_ends)) return false;
+    char byte;
+    return write(pipe_ends[1], address, 1) == 1 && read(pipe_ends[0], &byte, 1) == 1;
+}
+
+[[noreturn]] static void bad_slot_access(Block* block, const Slot& slot, const Access& access) {
+    const char* name = slot.name[0] ? slot.name : "?";
+    if (!slot.live) {
+        fault(OUT_OF_BOUNDS, block->current, {access.pc, {}}, NOBODY, {},
+              "%s %u bytes far away from any array (an array that was freed, or a very wrong index)", verb(access), access.bytes);
+    } else {
+        int64_t offset = access.address - slot.data;
+        int64_t elements = slot.bytes / access.bytes;
+        int64_t index = offset >= 0 ? offset / access.bytes : -((-offset + access.bytes - 1) / int64_t(access.bytes));
+        if (offset < 0)
+            fault(OUT_OF_BOUNDS, block->current, {access.pc, {}}, NOBODY, {},
+                  "%s %u bytes at element %lld of '%s': %lld bytes before its start", verb(access), access.bytes,
+                  (long long)index, name, (long long)-offset);
+        else
+            fault(OUT_OF_BOUNDS, block->current, {access.pc, {}}, NOBODY, {},
+                  "%s %u bytes at element %lld of '%s', which has %lld (%zu bytes): %lld bytes past its end", verb(access),
+                  access.bytes, (long long)index, name, (long long)elements, slot.bytes,
+                  (long long)(offset + access.bytes - int64_t(slot.bytes)));
+    }
+    end_thread(block);
+}
+
+[[noreturn]] static void bad_address(Block* block, const Access& access) {
+    uint64_t number = reinterpret_cast<uint64_t>(access.address);
+    if (number < 65536)
+        fault(NULL_POINTER, block->current, {access.pc, {}}, NOBODY, {},
+              "%s %u bytes at address %#llx: the pointer is null (0)", verb(access), access.bytes, (unsigned long long)number);
+    else if (readable(access.address))
+        fault(HOST_POINTER, block->current, {access.pc, {}}, NOBODY, {},
+              "%s %u bytes at address %#llx, which is the host's memory: a GPU cannot reach it. Pass arrays, not addresses",
+              verb(access), access.bytes, (unsigned long long)number);
+    else
+        fault(OUT_OF_BOUNDS, block->current, {access.pc, {}}, NOBODY, {},
+              "%s %u bytes at address %#llx, where there is nothing: a very wrong index or a pointer never set",
+              verb(access), access.bytes, (unsigned long long)number);
+    end_thread(block);
+}
+
+static void check_alignment(Block* block, const Access& access, const char* name) {
+    if (reinterpret_cast<uint64_t>(access.address) % access.bytes == 0) return;
+    fault(MISALIGNED, block->current, {access.pc, {}}, NOBODY, {},
+          "%s %u bytes of '%s' at an address that is no multiple of %u: a GPU refuses it", verb(access), access.bytes, name,
+          access.bytes);
+    end_thread(block);
+}
+
+static void check_poison(Block* block, const Slot& slot, const Access& access) {
+    const char* first = access.address - reinterpret_cast<uint64_t>(access.address) % 4;
+    for (const char* at = first; at < access.address + access.bytes; at += 4) {
+        uint32_t word;
+        memcpy(&word, at, 4);
+        if (word != POISON || block->aborted) continue;
+        fault(UNINITIALISED, block->current, {access.pc, {}}, NOBODY, {},
+              "element %lld of '%s' is read, but the array came from empty() and nobody has written it",
+              (long long)((access.address - slot.data) / access.bytes), slot.name[0] ? slot.name : "?");
+        return;
+    }
+}
+
+// ---- an access --------------------------------------------------------------------------------------------------------------
+
+static void check_global(Block* block, Slot& slot, const Access& access, bool aligned) {
+    if (!slot.live || access.address < slot.data || access.address + access.bytes > slot.data + slot.bytes)
+        bad_slot_access(block, slot, access);
+    const char* name = slot.name[0] ? slot.name : "?";
+    if (aligned) check_alignment(block, access, name);
+    uint64_t offset = access.address - slot.data;
+    if (slot.poisoned && (!access.write || access.atomic)) check_poison(block, slot, access);
+    if (!slot.shadow) slot.shadow = calloc(slot.bytes / 4 + 2, sizeof(Word));
+    check_words(block, static_cast<Word*>(slot.shadow) + offset / 4, access, GLOBAL, offset, name);
+    count_request(block, GLOBAL, access, offset);
+}
+
+static void check_shared(Block* block, const Access& access, bool aligned) {
+    auto after = std::upper_bound(here.begin(), here.end(), access.address,
+                                  [](char* address, const SharedArray& array) { return address < array.data; });
+    if (after == here.begin()) return;
+    SharedArray& array = *--after;
+    size_t bytes = array.dynamic ? block->launch->shared_bytes : array.bytes;
+    uint64_t offset = access.address - array.data;
+    if (offset + access.bytes > bytes) {
+        fault(OUT_OF_BOUNDS, block->current, {access.pc, {}}, NOBODY, {},
+              "%s %u bytes at byte %llu of __shared__ '%s', which has %zu%s", verb(access), access.bytes,
+              (unsigned long long)offset, array.name, bytes, array.dynamic ? " (the launch's shared_mem)" : "");
+        end_thread(block);
+    }
+    if (aligned) check_alignment(block, access, array.name);
+    check_words(block, &shared_shadow[array.first_word + offset / 4], access, SHARED, offset, array.name);
+    count_request(block, SHARED, access, offset);
+}
+
+static void check_elsewhere(Block* block, const Access& access) {
+    if (on_own_stacks(block, access.address)) return;                               // local variables
+    if (access.address >= library_base && access.address < library_end) return;     // __constant__, __device__, literals
+    bad_address(block, access);
+}
+
+static void check(char* address, unsigned bytes, bool write, bool atomic, void* pc, bool aligned) {
+    Block* block = sim_block;
+    if (!block || !worker_of(block)->in_kernel || bytes == 0) return;
+    if ((block->slow & SHUFFLED) && (accesses * 0x9E3779B97F4A7C15ull >> 61) == 0) yield(block, block->current);
+    enter_runtime();
+    accesses++;
+    settle(block);
+    Access access{address, bytes, write, atomic, pc};
+    if (Slot* slot = slot_of(address)) check_global(block, *slot, access, aligned);
+    else if (address >= tls_low && address < tls_high) check_shared(block, access, aligned);
+    else check_elsewhere(block, access);
+    leave_runtime();
+}
+
+}  // namespace sim
+
+using namespace sim;
+
+#define CALLER __builtin_return_address(0)
+
+extern "C" {
+
+// ---- called by the launcher ---------------------------------------------------------------------------------------------------
+
+void sim_check_library(void* base, uint64_t bytes, void* mark_function, uint64_t mark, uint64_t image) {
+    library_base = static_cast<char*>(base);
+    library_end = library_base + bytes;
+    find_mark = reinterpret_cast<char* (*)()>(mark_function);
+    mark_offset = mark;
+    image_bytes = image;
+    shared_arrays.clear();
+}
+
+void sim_check_shared_array(uint64_t offset, uint64_t bytes, const char* name, int dynamic) {
+    SharedArray array{reinterpret_cast<char*>(offset), bytes, {}, dynamic != 0, 0};
+    strncpy(array.name, name, sizeof array.name - 1);
+    shared_arrays.push_back(array);
+    std::sort(shared_arrays.begin(), shared_arrays.end(),
+              [](const SharedArray& a, const SharedArray& b) { return a.data < b.data; });
+}
+
+void sim_check_begin(uint64_t dynamic_bytes) {
+    size_t words = 0;
+    for (SharedArray& array : shared_arrays) {
+        array.first_word = words;
+        words += (array.dynamic ? dynamic_bytes : array.bytes) / 4 + 2;
+    }
+    shared_shadow.assign(words, Word{});
+    clear_counters();
+    shadow_launch_begin();
+    accesses = 0;
+}
+
+uint64_t sim_access_count() { return accesses; }
+
+// ---- called by the simulator's headers ----------------------------------------------------------------------------------------
+
+void sim_check_atomic(void* address, unsigned bytes, void* pc) {
+    check(static_cast<char*>(address), bytes, true, true, pc, true);
+}
+void sim_checked_fence() { check_fence(sim_block); }
+void sim_check_source(unsigned source, uint32_t members, const char* file, int line) {
+    Block* block = sim_block;
+    if (members >> (source % WARP) & 1 || block->aborted) return;
+    fault(MISSING_LANES, block->current, {nullptr, {file, line}}, NOBODY, {},
+          "lane %u takes a value from lane %u, which does not take part in this shuffle: the value is undefined",
+          block->current % WARP, source % WARP);
+}
+
+// ---- called by compiled kernels -------------------------------------------------------------------------------------------------
+
+#define HOOKS(BYTES)                                                                                                   \
+    void __tsan_read##BYTES(void* p) { check((char*)p, BYTES, false, false, CALLER, true); }                           \
+    void __tsan_write##BYTES(void* p) { check((char*)p, BYTES, true, false, CALLER, true); }                           \
+    void __tsan_unaligned_read##BYTES(void* p) { check((char*)p, BYTES, false, false, CALLER, false); }                \
+    void __tsan_unaligned_write##BYTES(void* p) { check((char*)p, BYTES, true, false, CALLER, false); }                \
+    void __tsan_volatile_read##BYTES(void* p) { check((char*)p, BYTES, false, false, CALLER, true); }                  \
+    void __tsan_volatile_write##BYTES(void* p) { check((char*)p, BYTES, true, false, CALLER, true); }                  \
+    void __tsan_unaligned_volatile_read##BYTES(void* p) { check((char*)p, BYTES, false, false, CALLER, false); }       \
+    void __tsan_unaligned_volatile_write##BYTES(void* p) { check((char*)p, BYTES, true, false, CALLER, false); }       \
+    void __tsan_read_write##BYTES(void* p) {                                                                           \
+        check((char*)p, BYTES, false, false, CALLER, true);                                                            \
+        check((char*)p, BYTES, true, false, CALLER, true);                                                             \
+    }                                                                                                                  \
+    void __tsan_unaligned_read_write##BYTES(void* p) {                                                                 \
+        check((char*)p, BYTES, false, false, CALLER, false);                                                           \
+        check((char*)p, BYTES, true, false, CALLER, false);                                                            \
+    }
+HOOKS(1) HOOKS(2) HOOKS(4) HOOKS(8) HOOKS(16)
+
+void __tsan_read_range(void* p, size_t n) { check((char*)p, n, false, false, CALLER, false); }
+void __tsan_write_range(void* p, size_t n) { check((char*)p, n, true, false, CALLER, false); }
+void* __tsan_memcpy(void* to, const void* from, size_t n) {
+    check((char*)from, n, false, false, CALLER, false);
+    check((char*)to, n, true, false, CALLER, false);
+    return memcpy(to, from, n);
+}
+void* __tsan_memmove(void* to, const void* from, size_t n) {
+    check((char*)from, n, false, false, CALLER, false);
+    check((char*)to, n, true, false, CALLER, false);
+    return memmove(to, from, n);
+}
+void* __tsan_memset(void* to, int value, size_t n) {
+    check((char*)to, n, true, false, CALLER, false);
+    return memset(to, value, n);
+}
+void __tsan_init() {}
+void __tsan_func_entry(void*) {}
+void __tsan_func_exit() {}
+void __tsan_ignore_thread_begin() {}
+void __tsan_ignore_thread_end() {}
+void __tsan_vptr_read(void**) {}
+void __tsan_vptr_update(void**, void*) {}
+void __tsan_atomic_thread_fence(int) {}
+void __tsan_atomic_signal_fence(int) {}
+
+struct SourceLocation { const char* file; uint32_t line, column; };
+struct OutOfBoundsData { SourceLocation location; const char* array_type; const char* index_type; };
+
+void __ubsan_handle_out_of_bounds(OutOfBoundsData* data, uint64_t index) {
+    Block* block = sim_block;
+    enter_runtime();
+    fault(OUT_OF_BOUNDS, block->current, {nullptr, {data->location.file, int(data->location.line)}}, NOBODY, {},
+          "index %lld is outside of an array of type %s", (long long)int32_t(index), data->array_type + 4);
+    end_thread(block);
+}
+void __ubsan_handle_divrem_overflow(SourceLocation* location, uint64_t, uint64_t) {
+    Block* block = sim_block;
+    enter_runtime();
+    fault(DIVISION_BY_ZERO, block->current, {nullptr, {location->file, int(location->line)}}, NOBODY, {},
+          "an integer is divided by zero: a GPU goes on with a meaningless result");
+    end_thread(block);
+}
+}

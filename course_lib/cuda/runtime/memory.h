@@ -1,0 +1,31 @@
+// Device memory: each array in an address slot of its own.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace sim {
+
+constexpr uint64_t SLOTS_BEGIN = 0x100000000000ull;  // 16 TiB: far from what the system hands out by itself
+constexpr uint64_t SLOT_BYTES = 1ull << 35;
+constexpr unsigned SLOT_COUNT = 2048;                // they end at 80 TiB, below where programs are loaded
+constexpr uint32_t POISON = 0xFFFEFFFEu;             // what memory never written holds: NaN in every float type
+
+struct Slot {
+    char* data = nullptr;      // what the learner sees: ends (to 16 bytes) where the mapping ends
+    size_t bytes = 0;
+    char* mapping = nullptr;
+    size_t mapped = 0;
+    bool live = false;
+    bool poisoned = false;     // came from `empty`
+    void* shadow = nullptr;    // the checker's notes
+    char name[48] = {};        // the parameter it was passed for
+};
+
+extern Slot slots[SLOT_COUNT];
+
+inline Slot* slot_of(const void* address) {
+    uint64_t offset = reinterpret_cast<uint64_t>(address) - SLOTS_BEGIN;
+    return offset < SLOT_COUNT * SLOT_BYTES ? &slots[offset / SLOT_BYTES] : nullptr;
+}
+
+}  // namespace sim

@@ -1,0 +1,280 @@
+// Races and unwritten shared memory: for every four bytes, who accessed them last, and what has ordered threads since.
+//
+// Two accesses of one word, one of them a write, race unless something orders them: a barrier (the epoch has grown), a
+// __syncwarp() that both lanes took part in, or, between blocks, a __threadfence() and an atomic of the writer's block
+// before an atomic on the same address of the reader's ("last block" patterns declare themselves that way).
+#include <cstdio>
+#include <cstring>
+#include <unordered_map>
+#include <vector>
+
+#include "checker.h"
+
+namespace sim {
+
+uint32_t epoch = 1, block_epoch = 1, launch_epoch = 1;
+char* library_base;
+
+// ---- __syncwarp ---------------------------------------------------------------------------------------------------------
+
+constexpr unsigned HISTORY = 64;
+static struct { uint16_t count; uint32_t lanes[HISTORY]; } warp_syncs[MAX_WARPS];
+
+void check_warp_sync(Block*, unsigned warp, uint32_t lanes) {
+    auto& syncs = warp_syncs[warp];
+    syncs.lanes[++syncs.count % HISTORY] = lanes;
+    flush_warp(warp);
+}
+
+// Whether lane `a`, at its stamp, and lane `b` now have met in a __syncwarp() between.
+static bool met(unsigned warp, unsigned a, uint16_t stamp, unsigned b) {
+    auto& syncs = warp_syncs[warp];
+    if (uint16_t(syncs.count - stamp) >= HISTORY) return true;
+    uint32_t both = 1u << a | 1u << b;
+    for (uint16_t i = stamp + 1; uint16_t(syncs.count - i) < HISTORY; i++)
+        if ((syncs.lanes[i % HISTORY] & both) == both) return true;
+    return false;
+}
+
+// ---- __threadfence ------------------------------------------------------------------------------------------------------
+
+static bool fenced;                                                                       // this block, since its begin
+static std::unordered_map<uint64_t, std::unordered_map<uint64_t, uint32_t>> released;     // address -> block -> epoch
+static std::unordered_map<uint64_t, bool> acquired;                                       // addresses this block has met
+
+void check_fence(Block*) { fenced = true; }
+
+static void note_atomic(Block* block, const Access& access) {
+    uint64_t address = reinterpret_cast<uint64_t>(access.address);
+    if (fenced) released[address][block->linear] = epoch;
+    if (!released.empty()) acquired[address] = true;
+}
+
+static bool ordered_by_fence(uint32_t writer_block, uint32_t write_epoch) {
+    for (auto& [address, _] : acquired) {
+        auto blocks = released.find(address);
+        if (blocks == released.end()) continue;
+        auto entry = blocks->second.find(writer_block);
+        if (entry != blocks->second.end() && entry->second >= write_epoch) return true;
+    }
+    return false;
+}
+
+// ---- reports that wait for more knowledge ----------------------------------------------------------------------------------
+
+struct Suspicion {
+    bool active = false;
+    Access access{};
+    unsigned thread = 0, other = 0;
+    uint32_t other_pc = 0;
+    char what[160]{};
+    unsigned char before[16]{};
+};
+// A read of unwritten shared memory, told unless another thread writes the place before the barrier: that is a race.
+struct UnwrittenRead {
+    const Word* word;
+    unsigned thread, byte;
+    void* pc;
+    const char* name;
+};
+static std::vector<UnwrittenRead> unwritten_reads;
+constexpr size_t MOST_UNWRITTEN = 4096;
+static Suspicion equal_write;                     // lanes of a warp may write the same value
+static Suspicion before_atomic[MAX_THREADS];      // a plain read may be the first guess of a compare-and-swap loop
+static unsigned suspicions;
+
+Place place_of(uint32_t relative_pc) { return {library_base + relative_pc, {}}; }
+
+static void report(Block* block, const Suspicion& s) {
+    if (!block->aborted)
+        fault(RACE, s.thread, {s.access.pc, {}}, s.other, place_of(s.other_pc), "%s", s.what);
+}
+
+void settle(Block* block) {
+    if (!equal_write.active) return;
+    equal_write.active = false;
+    if (memcmp(equal_write.before, equal_write.access.address, equal_write.access.bytes)) report(block, equal_write);
+}
+
+void settle_thread(Block* block, unsigned thread) {
+    if (!suspicions || !before_atomic[thread].active) return;
+    before_atomic[thread].active = false;
+    suspicions--;
+    report(block, before_atomic[thread]);
+}
+
+static void settle_everybody(Block* block) {
+    settle(block);
+    for (const UnwrittenRead& read : unwritten_reads)
+        if (read.word->write_epoch != epoch || read.word->write_thread == read.thread)
+            fault(UNINITIALISED, read.thread, {read.pc, {}}, NOBODY, {},
+                  "byte %u of __shared__ '%s' is read, but no thread of this block has written it", read.byte, read.name);
+    unwritten_reads.clear();
+    for (unsigned thread = 0; suspicions && thread < MAX_THREADS; thread++) settle_thread(block, thread);
+}
+
+// ---- epochs ---------------------------------------------------------------------------------------------------------------
+
+void check_barrier(Block* block) {
+    settle_everybody(block);
+    flush_all();
+    epoch++;
+}
+
+void check_block_begin(Block* block) {
+    block_epoch = ++epoch;
+    fenced = false;
+    acquired.clear();
+    for (auto& syncs : warp_syncs) syncs.count = 0;
+    const Index size = block->launch->block;
+    for (unsigned t = 0; t < block->threads; t++)
+        block->thread_index[t] = {t % size.x, t / size.x % size.y, t / (size.x * size.y)};
+}
+
+void check_thread_end(Block* block, unsigned thread) {
+    settle(block);
+    settle_thread(block, thread);
+}
+
+void shadow_launch_begin() {
+    launch_epoch = block_epoch = ++epoch;
+    released.clear();
+    acquired.clear();
+    equal_write.active = false;
+    for (auto& s : before_atomic) s.active = false;
+    suspicions = 0;
+    unwritten_reads.clear();
+}
+
+// ---- one access -------------------------------------------------------------------------------------------------------------
+
+enum Conflict { NONE, WRITE_WRITE, READ_WRITE, WRITE_READ };
+static const char* const CONFLICTS[] = {"", "two threads write", "one thread reads what another writes in",
+                                        "one thread reads what another writes in"};
+
+static bool unordered_write(const Word& word, unsigned thread) {
+    if (word.write_epoch < block_epoch) return !ordered_by_fence(word.write_block, word.write_epoch);
+    if (word.write_epoch != epoch || word.write_thread == thread) return false;
+    return word.write_thread / WARP != thread / WARP ||
+           !met(thread / WARP, word.write_thread % WARP, word.write_stamp, thread % WARP);
+}
+
+// A reader that nothing orders before `thread`, or NOBODY.
+static unsigned unordered_reader(const Word& word, unsigned thread) {
+    unsigned first = word.read_warp * WARP + __builtin_ctz(word.read_lanes | 1u << 31);
+    if (word.read_epoch < block_epoch) return first;
+    if (word.read_epoch != epoch) return NOBODY;
+    if (word.many_warps || word.read_warp != thread / WARP) return first;
+    for (uint32_t lanes = word.read_lanes & ~(1u << (thread % WARP)); lanes; lanes &= lanes - 1) {
+        unsigned lane = __builtin_ctz(lanes);
+        if (!met(word.read_warp, lane, word.read_stamp, thread % WARP)) return word.read_warp * WARP + lane;
+    }
+    return NOBODY;
+}
+
+static void race(Block* block, Conflict conflict, const Word& word, const Access& access, Space space, const char* name,
+                 uint64_t offset, unsigned thread, unsigned other) {
+    if (block->aborted) return;
+    bool other_block = conflict == READ_WRITE ? word.read_epoch < block_epoch : word.write_epoch < block_epoch;
+    Suspicion now;
+    now.active = true;
+    now.access = access;
+    now.thread = thread;
+    now.other = other_block ? NOBODY : other;
+    now.other_pc = conflict == READ_WRITE ? word.read_pc : word.write_pc;
+    snprintf(now.what, sizeof now.what, "%s the same place (byte %llu of %s '%s'), %s", CONFLICTS[conflict],
+             (unsigned long long)offset, space == SHARED ? "__shared__" : "the array", name,
+             other_block ? "in different blocks, which nothing orders" : "with no barrier between");
+    if (conflict == WRITE_WRITE && !other_block && other / WARP == thread / WARP && !access.atomic && !word.atomic &&
+        access.bytes <= sizeof now.before) {
+        memcpy(now.before, access.address, access.bytes);
+        equal_write = now;
+    } else if (conflict == WRITE_READ && word.atomic && !access.atomic) {
+        settle_thread(block, thread);
+        before_atomic[thread] = now;
+        suspicions++;
+    } else {
+        report(block, now);
+    }
+}
+
+static void note_read(Word& word, unsigned thread, uint8_t bytes, uint32_t pc) {
+    unsigned warp = thread / WARP, lane = thread % WARP;
+    bool same = word.read_epoch == epoch && (word.read_mask == bytes || word.read_lanes == 1u << lane);
+    if (!same) {
+        word.read_lanes = 0;
+        word.many_warps = 0;
+        word.read_mask = 0;
+    } else if (word.read_warp != warp) {
+        word.many_warps = 1;
+        word.read_lanes = 0;
+    } else if (word.read_stamp != warp_syncs[warp].count) {
+        for (uint32_t lanes = word.read_lanes; lanes; lanes &= lanes - 1) {
+            unsigned earlier = __builtin_ctz(lanes);
+            if (met(warp, earlier, word.read_stamp, lane)) word.read_lanes &= ~(1u << earlier);
+        }
+    }
+    word.read_epoch = epoch;
+    word.read_warp = warp;
+    word.read_lanes |= 1u << lane;
+    word.read_mask |= bytes;
+    word.read_stamp = warp_syncs[warp].count;
+    word.read_pc = pc;
+}
+
+static void note_write(Block* block, Word& word, unsigned thread, uint8_t bytes, uint32_t pc, bool atomic) {
+    bool same = word.write_epoch == epoch && word.write_thread == thread;
+    word.written = word.write_epoch >= block_epoch ? word.written | bytes : bytes;
+    word.write_mask = same ? word.write_mask | bytes : bytes;
+    word.write_epoch = epoch;
+    word.write_thread = thread;
+    word.write_stamp = warp_syncs[thread / WARP].count;
+    word.write_pc = pc;
+    word.write_block = block->linear;
+    word.atomic = atomic;
+}
+
+void check_words(Block* block, Word* word, const Access& access, Space space, uint64_t offset, const char* name) {
+    unsigned thread = block->current;
+    uint32_t oldest = space == GLOBAL ? launch_epoch : block_epoch, pc = static_cast<char*>(access.pc) - library_base;
+    if (access.atomic) {
+        if (space == GLOBAL) note_atomic(block, access);
+        if (before_atomic[thread].active && before_atomic[thread].access.address == access.address) {
+            before_atomic[thread].active = false;
+            suspicions--;
+        }
+    }
+    bool reported = false;
+    for (unsigned done = 0; done < access.bytes; word++) {
+        unsigned first = (offset + done) % 4, count = 4 - first < access.bytes - done ? 4 - first : access.bytes - done;
+        uint8_t bytes = ((1u << count) - 1) << first;
+        bool was_written = word->write_epoch >= oldest;
+        if ((!access.write || access.atomic) && space == SHARED && !block->aborted &&
+            (!was_written || (word->written & bytes) != bytes) && !reported) {
+            if (unwritten_reads.size() < MOST_UNWRITTEN)
+                unwritten_reads.push_back({word, thread, unsigned(offset + done), access.pc, name});
+            reported = true;
+        }
+        if (!reported) {
+            bool both_atomic = access.atomic && word->atomic;
+            if (was_written && (word->write_mask & bytes) && !both_atomic && unordered_write(*word, thread)) {
+                race(block, access.write ? WRITE_WRITE : WRITE_READ, *word, access, space, name, offset + done, thread,
+                     word->write_thread);
+                reported = true;
+            } else if (access.write && word->read_epoch >= oldest && (word->read_mask & bytes)) {
+                if (access.atomic && word->read_epoch == epoch && word->read_warp == thread / WARP)
+                    word->read_lanes &= ~(1u << (thread % WARP));
+                unsigned reader = word->read_lanes || word->many_warps ? unordered_reader(*word, thread) : NOBODY;
+                if (reader != NOBODY) {
+                    race(block, READ_WRITE, *word, access, space, name, offset + done, thread, reader);
+                    reported = true;
+                }
+            }
+        }
+        if (access.write) note_write(block, *word, thread, bytes, pc, access.atomic);
+        else note_read(*word, thread, bytes, pc);
+        done += count;
+    }
+}
+
+}  // namespace sim

@@ -1,0 +1,244 @@
+// The worker threads: they take blocks of a launch in turn until none is left, and survive whatever a kernel does.
+//
+// Python waits in slices and can cancel. A crash (SIGSEGV, SIGBUS, SIGFPE) or a cancellation (SIGUSR2) is handled on a
+// stack of its own and leaves the kernel by a long jump. Signals that are not ours go to whoever handled them before.
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "memory.h"
+#include "runtime.h"
+
+namespace sim {
+
+volatile int stop_all;
+
+static struct Pool {
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_cond_t go, done;
+    std::vector<Worker*> workers;
+    std::vector<pthread_t> threads;
+    unsigned generation = 0, wanted = 0, busy = 0;
+    std::atomic<uint64_t> next{0};
+    uint64_t blocks = 0;
+    Launch launch{};
+    Run run = nullptr;
+    pid_t process = 0;
+} pool;
+
+Worker* worker_of(Block* block) { return reinterpret_cast<Worker*>(block); }
+static Worker* this_worker() { return sim_block ? worker_of(sim_block) : nullptr; }
+
+void enter_runtime() { this_worker()->in_runtime = 1; }
+
+void leave_runtime() {
+    Worker* worker = this_worker();
+    worker->in_runtime = 0;
+    if (worker->cancelled && worker->in_kernel) {
+        worker->in_kernel = 0;
+        siglongjmp(worker->way_out, 1);
+    }
+}
+
+// ---- signals ------------------------------------------------------------------------------------------------------------
+
+static const int SIGNALS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGUSR2};
+static struct sigaction before[65];
+
+static void* interrupted_at(void* context) {
+    [[maybe_unused]] auto* state = static_cast<ucontext_t*>(context);
+#if defined(__linux__) && defined(__x86_64__)
+    return reinterpret_cast<void*>(state->uc_mcontext.gregs[REG_RIP]);
+#elif defined(__linux__) && defined(__aarch64__)
+    return reinterpret_cast<void*>(state->uc_mcontext.pc);
+#elif defined(__APPLE__) && defined(__aarch64__)
+    return reinterpret_cast<void*>(state->uc_mcontext->__ss.__pc);
+#else
+    return nullptr;
+#endif
+}
+
+static void describe_crash(Worker* worker, int signal, siginfo_t* info, void* at) {
+    Block* block = &worker->block;
+    uint32_t thread = block->slow & PLAIN && !(block->slow & CHECKED) ? NOBODY : block->current;
+    char* address = static_cast<char*>(info->si_addr);
+    Place place{at, {}};
+    if (signal == SIGFPE) {
+        fault(DIVISION_BY_ZERO, thread, place, NOBODY, {}, "an integer was divided by zero");
+    } else if (signal == SIGILL) {
+        fault(CRASH, thread, place, NOBODY, {}, "the kernel ran into an instruction that does not exist: does a function "
+              "that promises a value end without `return`?");
+    } else if (on_own_stacks(block, address)) {
+        fault(CRASH, thread, place, NOBODY, {}, "stack overflow: a thread used more than 64 KB of local memory "
+              "(endless recursion, or a very large local array)");
+    } else if (reinterpret_cast<uint64_t>(address) < 65536) {
+        fault(NULL_POINTER, thread, place, NOBODY, {}, "an address near 0 was accessed: a null pointer");
+    } else if (Slot* slot = slot_of(address)) {
+        bool past = slot->live && address >= slot->data;
+        fault(OUT_OF_BOUNDS, thread, place, NOBODY, {}, "an access %s the array '%s' of %zu bytes",
+              !slot->live ? "hit no array, nearest" : past ? "went past the end of" : "lies before the start of",
+              slot->name[0] ? slot->name : "?", slot->bytes);
+    } else {
+        fault(CRASH, thread, place, NOBODY, {}, "an access to %p, where there is no memory: a wild pointer or index",
+              static_cast<void*>(address));
+    }
+}
+
+static void on_signal(int signal, siginfo_t* info, void* context) {
+    Worker* worker = this_worker();
+    if (worker && worker->in_kernel) {
+        if (signal == SIGUSR2) {
+            worker->cancelled = 1;
+            if (worker->in_runtime) return;  // leave_runtime will see it
+            if (worker->block.launch->checked)
+                fault(TIMEOUT, worker->block.current, {interrupted_at(context), {}}, NOBODY, {}, "still running");
+        } else {
+            describe_crash(worker, signal, info, interrupted_at(context));
+        }
+        worker->in_kernel = 0;
+        stop_all = 1;
+        siglongjmp(worker->way_out, 1);
+    }
+    if (signal == SIGUSR2) return;
+    sigaction(signal, &before[signal], nullptr);  // not ours: the previous handler gets it when the fault repeats
+    if (info->si_code <= 0) raise(signal);
+}
+
+static void install_handlers() {
+    static bool installed = false;
+    if (installed) return;
+    installed = true;
+    struct sigaction action {};
+    action.sa_sigaction = on_signal;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+    for (int signal : SIGNALS) sigaction(signal, &action, &before[signal]);
+}
+
+// ---- the loop of one worker ---------------------------------------------------------------------------------------------
+
+static void run_blocks(Worker* worker) {
+    // Checked blocks run one after the other. Others are taken by the handful when there are very many.
+    uint64_t handful = std::max<uint64_t>(1, std::min<uint64_t>(64, pool.blocks / (pool.workers.size() * 8)));
+    if (pool.launch.checked) handful = 1;
+    while (!stop_all) {
+        uint64_t first = pool.next.fetch_add(handful);
+        if (first >= pool.blocks) break;
+        uint64_t last = std::min(first + handful, pool.blocks);
+        for (uint64_t number = first; number < last && !stop_all; number++)
+            run_block(&worker->block, &pool.launch, pool.run, number);
+    }
+}
+
+static void* work(void* argument) {
+    auto* worker = static_cast<Worker*>(argument);
+    sim_block = &worker->block;
+    stack_t alternate{};
+    alternate.ss_size = 64 << 10;
+    alternate.ss_sp = malloc(alternate.ss_size);
+    sigaltstack(&alternate, nullptr);
+    unsigned seen = 0;
+    for (;;) {
+        pthread_mutex_lock(&pool.lock);
+        while (pool.generation == seen) pthread_cond_wait(&pool.go, &pool.lock);
+        seen = pool.generation;
+        bool wanted = worker == pool.workers[0] || !pool.launch.checked;
+        pthread_mutex_unlock(&pool.lock);
+        worker->cancelled = worker->in_runtime = 0;
+        if (wanted && sigsetjmp(worker->way_out, 1) == 0) {
+            if (pool.launch.checked) check_worker_begin();
+            worker->in_kernel = 1;
+            run_blocks(worker);
+        }
+        worker->in_kernel = 0;
+        pthread_mutex_lock(&pool.lock);
+        if (--pool.busy == 0) pthread_cond_signal(&pool.done);
+        pthread_mutex_unlock(&pool.lock);
+    }
+}
+
+static void start_workers(unsigned count) {
+    if (pool.process == getpid()) return;  // a forked child has none of its parent's threads
+    pool.process = getpid();
+    pthread_mutex_init(&pool.lock, nullptr);
+    pthread_cond_init(&pool.go, nullptr);
+    pthread_cond_init(&pool.done, nullptr);
+    pool.workers.clear();
+    pool.generation = pool.busy = 0;
+    install_handlers();
+    sigset_t all, old;
+    sigfillset(&all);
+    for (int signal : SIGNALS) sigdelset(&all, signal);
+    pthread_sigmask(SIG_BLOCK, &all, &old);  // Ctrl-C and its like are for Python's thread
+    for (unsigned i = 0; i < count; i++) {
+        auto* worker = new Worker;
+        make_stacks(&worker->block);
+        pool.workers.push_back(worker);
+    }
+    pool.threads.resize(count);
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 1 << 20);
+    for (unsigned i = 0; i < count; i++) pthread_create(&pool.threads[i], &attributes, work, pool.workers[i]);
+    pthread_sigmask(SIG_SETMASK, &old, nullptr);
+}
+
+}  // namespace sim
+
+using namespace sim;
+
+extern "C" {
+
+void sim_start(const Launch* launch, Run run, unsigned workers) {
+    start_workers(workers);
+    pthread_mutex_lock(&pool.lock);
+    clear_faults();
+    stop_all = 0;
+    pool.launch = *launch;
+    pool.run = run;
+    pool.next = 0;
+    pool.blocks = uint64_t(launch->grid.x) * launch->grid.y * launch->grid.z;
+    pool.busy = pool.workers.size();
+    pool.generation++;
+    pthread_cond_broadcast(&pool.go);
+    pthread_mutex_unlock(&pool.lock);
+}
+
+// Wait for the launch to end, at most so long. Returns how many workers are still busy.
+int sim_wait(int milliseconds) {
+    timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += long(milliseconds % 1000) * 1000000;
+    until.tv_sec += milliseconds / 1000 + until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&pool.lock);
+    int result = 0;
+    while (pool.busy && result != ETIMEDOUT) result = pthread_cond_timedwait(&pool.done, &pool.lock, &until);
+    int busy = pool.busy;
+    pthread_mutex_unlock(&pool.lock);
+    return busy;
+}
+
+void sim_cancel() {
+    stop_all = 1;
+    for (size_t i = 0; i < pool.workers.size(); i++)
+        if (pool.workers[i]->in_kernel) pthread_kill(pool.threads[i], SIGUSR2);
+}
+
+void sim_fence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+
+void sim_stop(unsigned thread, const char* message, const char* file, int line) {
+    Worker* worker = this_worker();
+    fault(CRASH, thread, {nullptr, {file, line}}, NOBODY, {}, "%s", message);
+    stop_all = 1;
+    worker->in_kernel = 0;
+    siglongjmp(worker->way_out, 1);
+}
+}

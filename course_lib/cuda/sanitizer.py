@@ -1,0 +1,191 @@
+"""`sanitize(kernel, grid, block, args)`: run the checked build once and report what a kernel does wrong, by source line."""
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+from course_lib.cuda import launch, lines, runtime, source, symbols
+from course_lib.cuda.arguments import Arguments
+from course_lib.cuda.build import Library
+from course_lib.cuda.kernel import Kernel, is_cupy
+from course_lib.cuda.report import SECTOR_BYTES, WAVEFRONT_BYTES, Issue, Line, Report
+
+GLOBAL = 0
+NOBODY = 0xFFFFFFFF
+CLANG_BLIND: list[str] = []
+
+
+def sanitize(
+    kernel: Kernel,
+    grid: Sequence[int] | int,
+    block: Sequence[int] | int,
+    args: Sequence[Any],
+    shared_mem: int = 0,
+    timeout: float | None = 60,
+    seed: int = 0,
+) -> Report:
+    """Run `kernel` once with every memory access watched. Returns a Report; results are in the arrays as after a launch.
+
+    Blocks run one after the other, and each access costs tens of nanoseconds: use small sizes. seed: not 0 shuffles the
+    order of lanes, warps and blocks, and lets threads overtake each other at memory accesses.
+    Raises KernelError for a launch that a GPU would refuse, CompileError for a text that does not compile.
+    """
+    args = tuple(value.get() if is_cupy(value) else value for value in args)
+    library = kernel.compiled(checked=True)
+    name = kernel.name
+    grid = launch.extent(name, "grid", grid, launch.GRID_LIMITS)
+    block = launch.extent(name, "block", block, launch.BLOCK_LIMITS)
+    launch.check_limits(name, grid, block, shared_mem, symbols.static_shared(library, name))
+    parameters = launch.library_parameters(library, name)
+    names = launch.fill_names(kernel.parameter_names, parameters)
+    arguments = Arguments(name, parameters, names, args, checked=True)
+    base = symbols.base(library.handle)
+    known_shared = _prepare(library, kernel, base, shared_mem)
+    try:
+        ended = launch.Running(library, name, arguments, grid, block, shared_mem, seed).wait(timeout)
+        arguments.finish()
+    finally:
+        arguments.release()
+    return _report(kernel, library, base, grid, block, ended, timeout, known_shared)
+
+
+class _Counter(ctypes.Structure):
+    """counters.cpp: CounterResult."""
+
+    _fields_ = [
+        ("pc", ctypes.c_void_p),
+        ("space", ctypes.c_int),
+        ("write", ctypes.c_int),
+        ("bytes", ctypes.c_int),
+        ("requests", ctypes.c_uint64),
+        ("lanes", ctypes.c_uint64),
+        ("sectors", ctypes.c_uint64),
+        ("wavefronts", ctypes.c_uint64),
+    ]
+
+
+def _prepare(library: Library, kernel: Kernel, base: int, shared_mem: int) -> bool:
+    """Tell the checker where things lie. Returns whether the shared arrays are known."""
+    lib = runtime.library()
+    table, image = symbols.table(library.path)
+    mark = next((s.value for s in table if s.kind == symbols.STT_TLS and s.name.endswith("sim_mark")), None)
+    find = ctypes.cast(library.handle.sim_find_mark, ctypes.c_void_p) if mark is not None else None
+    lib.sim_check_library.argtypes = [
+        ctypes.c_void_p,
+        ctypes.c_uint64,
+        ctypes.c_void_p,
+        ctypes.c_uint64,
+        ctypes.c_uint64,
+    ]
+    lib.sim_check_library(base, symbols.loaded_bytes(library.path), find, mark or 0, image)
+    dynamic = {name for _, name in source.dynamic_shared(kernel.source)}
+    lib.sim_check_shared_array.argtypes = [ctypes.c_uint64, ctypes.c_uint64, ctypes.c_char_p, ctypes.c_int]
+    seen = set()
+    for symbol in table:
+        if symbol.kind != symbols.STT_TLS or symbol.name.endswith("sim_mark") or symbol.value in seen:
+            continue
+        seen.add(symbol.value)
+        name = symbols.plain_name(symbol.name)
+        lib.sim_check_shared_array(symbol.value, symbol.size, name.encode(), int(name in dynamic))
+    lib.sim_check_begin.argtypes = [ctypes.c_uint64]
+    lib.sim_check_begin(shared_mem)
+    return mark is not None
+
+
+def _report(kernel: Kernel, library: Library, base: int, grid, block, ended, timeout, known_shared) -> Report:
+    faults, counters = runtime.faults(), _counters()
+    pcs = [f.pc for f in faults] + [f.other_pc for f in faults] + [c.pc for c in counters]
+    where = lines.find(library.path, [pc - 1 - base for pc in pcs if pc])
+    texts = _texts(kernel)
+
+    def place(pc: int | None, file: bytes | None, line: int) -> tuple[str, int]:
+        if line:
+            return (file or b"").decode().rsplit("/", 1)[-1], line
+        return where.get(pc - 1 - base, ("?", 0)) if pc else ("?", 0)
+
+    issues = []
+    for fault in faults:
+        kind = runtime.KINDS[fault.kind]
+        file, line = place(fault.pc, fault.file, fault.line)
+        other_file, other_line = place(fault.other_pc, fault.other_file, fault.other_line)
+        message = fault.message.decode(errors="replace")
+        if kind == "timeout":
+            message = f"still running after timeout={timeout:g} s: look for a loop that never ends"
+        if fault.other_thread != NOBODY and kind in ("race", "divergent-barrier", "missing-lanes") and other_line:
+            message += f"; the other is thread {launch.coordinates(fault.other_thread, block)}"
+        if other_line and other_line != line:
+            message += f", line {other_line}"
+        issues.append(
+            Issue(
+                kind, file, line, other_line or None, (fault.block.x, fault.block.y, fault.block.z),
+                launch.coordinates(fault.thread, block) if fault.thread != NOBODY else None, message, fault.count,
+                _line_text(texts, file, line), _line_text(texts, other_file, other_line),
+            )
+        )  # fmt: skip
+    if not ended and not any(issue.kind == "timeout" for issue in issues):
+        issues.append(Issue("timeout", kernel.source.name, 0, None, (0, 0, 0), None,
+                            f"still running after timeout={timeout:g} s: look for a loop that never ends"))  # fmt: skip
+    issues = _unique(issues)
+    not_checked = list(CLANG_BLIND) if library.compiler != "gcc" else []
+    if not known_shared:
+        not_checked.append("shared memory (its layout is not known on this system)")
+    if lines.tool() is None:
+        not_checked.append("lines of memory accesses (no addr2line or llvm-symbolizer was found)")
+    if runtime.library().sim_counters_overflowed():
+        not_checked.append("counters of very long loops (more than 65,536 rounds without a barrier)")
+    found = _lines(counters, where, base)
+    shown = {(x.file, x.line): _line_text(texts, x.file, x.line) for x in found}
+    return Report(kernel.name, grid, block, issues, found, not_checked, sources=shown)
+
+
+def _unique(issues: list[Issue]) -> list[Issue]:
+    """One issue per kind and line (a line may be several instructions), one race per pair of lines."""
+    kept: dict[tuple, Issue] = {}
+    for issue in issues:
+        place = (issue.kind, issue.file, issue.line)
+        if issue.kind == "race":
+            place = (issue.kind, issue.file, *sorted((issue.line, issue.other_line or issue.line)))
+        kept.setdefault(place, issue)
+    return list(kept.values())
+
+
+def _counters() -> list[_Counter]:
+    lib = runtime.library()
+    out = []
+    for i in range(lib.sim_counter_count()):
+        counter = _Counter()
+        lib.sim_counter(i, ctypes.byref(counter))
+        out.append(counter)
+    return out
+
+
+def _lines(counters: list[_Counter], where: dict, base: int) -> list[Line]:
+    """Sum the instructions of each line, by space and by load or store."""
+    groups: dict[tuple, list[_Counter]] = {}
+    for counter in counters:
+        file, line = where.get(counter.pc - 1 - base, ("?", 0))
+        groups.setdefault((file, line, counter.space, counter.write), []).append(counter)
+    result = []
+    for (file, line, space, write), members in sorted(groups.items()):
+        total = {f: sum(getattr(m, f) for m in members) for f in ("requests", "lanes", "sectors", "wavefronts")}
+        requests = total["requests"]
+        if not requests:
+            continue
+        moved = total["sectors"] * SECTOR_BYTES if space == GLOBAL else total["wavefronts"] * WAVEFRONT_BYTES
+        result.append(
+            Line(file, line, "global" if space == GLOBAL else "shared", "write" if write else "read", requests,
+                 total["sectors"] / requests, total["wavefronts"] / requests, total["lanes"] / requests,
+                 sum(m.lanes * m.bytes for m in members), moved)
+        )  # fmt: skip
+    return result
+
+
+def _texts(kernel: Kernel) -> dict[str, list[str]]:
+    texts = {path.name: path.read_text().splitlines() for path in kernel.source.includes}
+    texts[kernel.source.name] = kernel.source.text.splitlines()
+    return texts
+
+
+def _line_text(texts: dict[str, list[str]], file: str, line: int) -> str:
+    lines_ = texts.get(file, [])
+    return lines_[line - 1].strip() if 0 < line <= len(lines_) else ""

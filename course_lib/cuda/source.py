@@ -1,0 +1,187 @@
+"""What can be read off the text of a `.cu` file without compiling it: kernels, parameter names, shared arrays, includes.
+
+The text is the learner's own and is never changed. Only names are read here; types come from the compiler.
+"""
+
+import hashlib
+import re
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from course_lib import paths
+from course_lib.cuda.errors import CompileError, KernelError
+
+KERNELS = paths.ROOT / "kernels"
+WAITS = re.compile(
+    r"__sync|_sync\b|\bsync\b|__activemask|cooperative_groups|\bwmma\b|mma\.h|__shfl|ldmatrix|\bmma_|cp_async|__nanosleep"
+)
+IDENTIFIER = r"[A-Za-z_]\w*"
+
+
+@dataclass(frozen=True)
+class Source:
+    """One `.cu` text: `name` is what messages call it, `folder` where its includes are looked for."""
+
+    text: str
+    name: str
+    folder: Path | None = None
+    includes: tuple[Path, ...] = field(default=(), compare=False)
+
+    @property
+    def digest(self) -> str:
+        parts = [self.name, self.text, *(path.read_text() for path in self.includes)]
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+    @property
+    def everything(self) -> str:
+        """The text without comments, followed by its own includes'."""
+        return "\n".join([without_comments(self.text), *(without_comments(p.read_text()) for p in self.includes)])
+
+
+def find(code: str | Path) -> Source:
+    """A Path, or a str that ends in `.cu`: a file in the working folder, then in kernels/. Any other str is source."""
+    if isinstance(code, Path) or (code.endswith(".cu") and "\n" not in code):
+        for path in (Path(code), KERNELS / code):
+            if path.is_file():
+                path = path.resolve()
+                text = path.read_text()
+                return Source(text, path.name, path.parent, _includes(text, path.parent))
+        known = ", ".join(sorted(p.relative_to(KERNELS).as_posix() for p in KERNELS.rglob("*.cu"))) or "none yet"
+        raise KernelError(
+            f"There is no file {str(code)!r}, neither in {Path.cwd()} nor in {KERNELS}. Kernels of the course: {known}."
+        )
+    return Source(code, "kernel.cu", Path.cwd(), _includes(code, Path.cwd()))
+
+
+def include_folders(source: Source) -> list[Path]:
+    """Where `#include "..."` looks, after the folder of the text itself."""
+    return [
+        folder for folder in (source.folder, KERNELS, KERNELS / "include") if folder is not None and folder.is_dir()
+    ]
+
+
+def _includes(text: str, folder: Path) -> tuple[Path, ...]:
+    """The course's own files that a text includes, and those that these include."""
+    found: list[Path] = []
+    pending = [text]
+    while pending:
+        for name in re.findall(r'^\s*#\s*include\s*"([^"]+)"', pending.pop(), re.M):
+            for base in (folder, KERNELS, KERNELS / "include", *(path.parent for path in found)):
+                path = base / name
+                if path.is_file() and path.resolve() not in found:
+                    found.append(path.resolve())
+                    pending.append(path.read_text())
+                    break
+    return tuple(found)
+
+
+@cache
+def without_comments(text: str) -> str:
+    """The text with comments and string contents blanked; line numbers stay."""
+
+    def blank(match: re.Match) -> str:
+        word = match.group()
+        return '""' if word.startswith('"') else "''" if word.startswith("'") else re.sub(r"[^\n]", " ", word)
+
+    return re.sub(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', blank, text, flags=re.S)
+
+
+_KERNEL = re.compile(
+    rf"(?P<template>template\s*<[^;{{]*?>\s*)?(?:extern\s+\"[^\"]*\"\s*)?(?:(?:static|inline)\s+)*__global__\s+"
+    rf"(?:(?:static|inline|void|__launch_bounds__\s*\([^)]*\))\s+|__launch_bounds__\s*\([^)]*\)\s*)*"
+    rf"(?P<name>{IDENTIFIER})\s*\("
+)
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """A kernel as the text declares it. `parameters` are (type, name) texts."""
+
+    name: str
+    template: bool
+    parameters: tuple[tuple[str, str], ...]
+    line: int
+
+
+def kernels(source: Source) -> dict[str, Declaration]:
+    """The kernels that a text declares, by name."""
+    text = source.everything
+    found = {}
+    for match in _KERNEL.finditer(text):
+        end = _closing(text, match.end() - 1)
+        line = text.count("\n", 0, match.start("name")) + 1
+        name = match.group("name")
+        found.setdefault(
+            name, Declaration(name, bool(match.group("template")), _parameters(text[match.end() : end]), line)
+        )
+    return found
+
+
+def _closing(text: str, start: int) -> int:
+    """The index of the bracket that closes the one at `start`."""
+    depth = 0
+    for i in range(start, len(text)):
+        depth += (text[i] == "(") - (text[i] == ")")
+        if depth == 0:
+            return i
+    return len(text)
+
+
+def _parameters(text: str) -> tuple[tuple[str, str], ...]:
+    parts, depth, start = [], 0, 0
+    for i, letter in enumerate(text):
+        depth += (letter in "(<[{") - (letter in ")>]}")
+        if letter == "," and depth == 0:
+            parts.append(text[start:i])
+            start = i + 1
+    parts.append(text[start:])
+    result = []
+    for part in parts:
+        match = re.match(rf"(?s)(.*?)({IDENTIFIER})\s*((?:\[[^\]]*\]\s*)*)$", part.strip())
+        if match and match.group(1).strip():
+            kind = match.group(1).strip() + ("*" if match.group(3) else "")
+            result.append((" ".join(kind.replace("*", " * ").split()), match.group(2)))
+    return tuple(result)
+
+
+def dynamic_shared(source: Source) -> list[tuple[str, str]]:
+    """(type, name) of each `extern __shared__ T name[];`."""
+    pattern = (
+        rf"extern\s+(?:__align__\s*\([^)]*\)\s*|alignas\s*\([^)]*\)\s*)?__shared__\s+"
+        rf"(?:__align__\s*\([^)]*\)\s*|alignas\s*\([^)]*\)\s*)?([\w:\s]+?)\s*\b({IDENTIFIER})\s*\[\s*\]"
+    )
+    return sorted(set(re.findall(pattern, source.everything)), key=lambda pair: pair[1])
+
+
+def device_variables(source: Source) -> list[str]:
+    """Names of the `__constant__` and `__device__` variables at file scope."""
+    text = re.sub(r"(?m)^\s*#[^\n]*", "", source.everything)
+    pattern = rf"(?:^|[;}}])\s*(?:(?:static|extern)\s+)*(?:__constant__|__device__)\s+([^;(){{}}=]*?)\s*({IDENTIFIER})\s*(?:\[[^;]*?\])*\s*(?:=[^;]*|\{{[^;]*)?;"
+    return [name for kind, name in re.findall(pattern, text) if kind.strip() and "extern" not in kind]
+
+
+def never_waits(source: Source) -> bool:
+    """Whether no word of the text, or of its includes, can make a thread wait."""
+    return not WAITS.search(source.everything)
+
+
+REFUSED = [
+    (r"<<<", "`kernel<<<grid, block>>>(...)` is host code, which the course writes in Python: kernel(grid, block, args)."),
+    (r"\b__cluster_dims__|this_cluster\s*\(", "Thread block clusters are not simulated."),
+    (r"\bcudaMalloc|\bcudaMemcpy|\bcudaFree|\bcudaDeviceSynchronize",
+     "This is host code; memory comes from Python here: course_lib.cuda.asarray(x), empty(shape), zeros(shape)."),
+    (r"\bint\s+main\s*\(", "A .cu file of the course holds kernels only; main() is written in Python."),
+    (r"\bcuda::(?:barrier|pipeline|atomic|atomic_ref)\b", "cuda::barrier, cuda::pipeline and cuda::atomic are not simulated."),
+    (r"\btex(?:1D|2D|3D)\w*\s*[<(]|\bsurf\dD\w*\s*[<(]", "Textures and surfaces are not simulated."),
+]  # fmt: skip
+
+
+def refuse_unsupported(source: Source) -> None:
+    """Raise CompileError, with line and sentence, for what neither the simulator nor this course's launches support."""
+    text = without_comments(source.text)
+    for pattern, sentence in REFUSED:
+        if match := re.search(pattern, text):
+            line = text.count("\n", 0, match.start()) + 1
+            shown = source.text.splitlines()[line - 1]
+            raise CompileError(f"{source.name}:{line}: {sentence}\n    {shown.strip()}", line=line)
