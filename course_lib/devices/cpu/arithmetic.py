@@ -9,10 +9,11 @@ from ..reference import elementwise, reductions
 from ..reference.reductions import argmax, scatter_add
 from .memory import SMALL, empty
 
-__all__ = """
-    add subtract multiply divide power maximum negative exp log tanh sqrt
-    equal not_equal less less_equal greater greater_equal where sum max argmax gather scatter_add
-""".split()
+__all__ = [
+    "add", "argmax", "divide", "equal", "exp", "gather", "greater", "greater_equal", "less", "less_equal", "log",
+    "max", "maximum", "multiply", "negative", "not_equal", "power", "scatter_add", "sqrt", "subtract", "sum",
+    "tanh", "where",
+]  # fmt: skip
 
 
 def _result(op, out, result_dtype, *inputs):

@@ -10,9 +10,10 @@ from ..checks import check_out, check_view
 from ..reference.storage import synchronize, to_numpy, view
 from .memory import empty, zeros
 
-__all__ = (
-    "empty zeros full copy cast from_numpy to_numpy view strided_copy strided_write concatenate synchronize".split()
-)
+__all__ = [
+    "cast", "concatenate", "copy", "empty", "from_numpy", "full", "strided_copy", "strided_write", "synchronize",
+    "to_numpy", "view", "zeros",
+]  # fmt: skip
 
 
 def full(shape, value, dtype="float32"):
