@@ -6,6 +6,7 @@
     plots.attention_map(weights, tokens)      who looks at whom
     plots.tokens(tokenizer, text)             a text cut into tokens, as HTML;  plots.token_picture: the same as a picture
     plots.parameter_table(config)             where the parameters are, as HTML;  plots.parameter_bars: the same as a picture
+    plots.judged(text)                        a sampled story and its first fault, as HTML
     plots.model_map(highlight="attention")    the picture of the model that each chapter comes back to
 
 Each returns something that shows itself when it stands last in a cell, with words that state what it shows.
@@ -14,6 +15,7 @@ Each returns something that shows itself when it stands last in a cell, with wor
 from course_lib.plots.attention import attention_map
 from course_lib.plots.curves import compare_losses, loss_curve
 from course_lib.plots.graph import graph
+from course_lib.plots.judged import judged
 from course_lib.plots.memory import memory
 from course_lib.plots.model_map import PARTS, model_map
 from course_lib.plots.parameters import parameter_bars, parameter_table
@@ -21,6 +23,19 @@ from course_lib.plots.picture import Page, Picture, picture
 from course_lib.plots.tokens import token_picture, tokens
 
 __all__ = [
-    "PARTS", "Page", "Picture", "attention_map", "compare_losses", "graph", "loss_curve", "memory", "model_map", "parameter_bars",
-    "parameter_table", "picture", "token_picture", "tokens",
-]  # fmt: skip
+    "PARTS",
+    "Page",
+    "Picture",
+    "attention_map",
+    "compare_losses",
+    "graph",
+    "judged",
+    "loss_curve",
+    "memory",
+    "model_map",
+    "parameter_bars",
+    "parameter_table",
+    "picture",
+    "token_picture",
+    "tokens",
+]

@@ -1,0 +1,40 @@
+"""What a chapter needs of its notebook: text that appears while it is written, in lines that fit every screen.
+
+Limit: made for plain text with words between spaces; a word longer than a line stays whole.
+"""
+
+import sys
+from collections.abc import Iterable
+
+WIDTH = 92  # letters of a line: fits a notebook beside its file list, and GitHub
+
+
+def tell(text: str | Iterable[str], width: int = WIDTH) -> str:
+    """Print a text, or the pieces of one as they come, broken into lines between words. Returns the text unbroken."""
+    whole, word, column = [], "", 0
+    for piece in [text] if isinstance(text, str) else text:
+        whole.append(piece)
+        for letter in piece:
+            if letter not in " \n":
+                word += letter
+                continue
+            column = _put(word, column, width)
+            word = ""
+            if letter == "\n":
+                print()
+                column = 0
+            elif column:
+                word = " "  # belongs to the next word: a line that breaks here loses it
+    _put(word, column, width)
+    print()
+    return "".join(whole)
+
+
+def _put(word: str, column: int, width: int) -> int:
+    """Print a word with the space before it, on a new line if it does not fit; returns the column after it."""
+    if column and column + len(word) > width:
+        word, column = word.lstrip(" "), 0
+        print()
+    print(word, end="")
+    sys.stdout.flush()
+    return column + len(word)
