@@ -10,7 +10,7 @@ was, with a sentence.
 What one writes in a cell's metadata (in a draft behind `# %%`):
     tags=["nbval-ignore-output"]            its output may differ from machine to machine: it is run, and not compared
     tags=["raises-exception"]               it is meant to fail
-    jupyter={"outputs_hidden": true}        "predict first": the stored output is folded until the reader asks for it
+    tags=["predict"]                        "predict first": its stored output is folded until the reader asks for it
 """
 
 import hashlib
@@ -24,7 +24,6 @@ from nbformat import NotebookNode
 from course_lib.paths import ROOT
 
 TIMEOUT = 900  # seconds for one cell: chapter 16 trains for minutes
-KEPT = ("jupyter", "tags")  # of a cell's metadata
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
@@ -83,7 +82,7 @@ def normalised(notebook: NotebookNode) -> NotebookNode:
         if not source.strip():
             continue
         kept = {"cell_type": cell.cell_type, "source": source}
-        kept["metadata"] = {name: cell.metadata[name] for name in KEPT if cell.metadata.get(name)}
+        kept["metadata"] = _metadata(cell.metadata.get("tags", []))
         if cell.cell_type == "code":
             kept["execution_count"] = 1 + sum(other.cell_type == "code" for other in cells)
             kept["outputs"] = [_output(output, kept["execution_count"]) for output in cell.outputs]
@@ -114,6 +113,12 @@ def complaints(notebook: NotebookNode) -> list[str]:
             if path := paths.search(_text(output)):
                 found.append(f"The output of cell {number} names the path {path[0]}, which only this machine has.")
     return found
+
+
+def _metadata(tags: list[str]) -> dict:
+    """A cell's metadata: its tags, and what they ask of JupyterLab."""
+    folded = {"jupyter": {"outputs_hidden": True}} if "predict" in tags else {}
+    return {**folded, **({"tags": sorted(tags)} if tags else {})}
 
 
 def _output(output: NotebookNode, count: int) -> NotebookNode:
