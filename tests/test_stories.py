@@ -43,7 +43,7 @@ def test_no_word_of_a_list_begins_another_of_it():
 
 def test_stories_never_change():
     text = "\n\n".join(stories.write(seed=0, count=50))
-    assert hashlib.sha256(text.encode()).hexdigest()[:16] == "4defe91ec0b723f1"
+    assert hashlib.sha256(text.encode()).hexdigest()[:16] == "ff5867a8f5d0ee72"
 
 
 @given(seed=st.integers(0, 2**64), first=st.integers(0, 10**9), count=st.integers(1, 5))

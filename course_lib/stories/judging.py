@@ -17,10 +17,10 @@ SENTENCE_END = re.compile(r"([.!?]\"?)\s+(?=[\"A-Z])")
 class Verdict:
     """What the grammar says about a text.
 
-    possible: the grammar could have told exactly this. well_formed: it could, if facts were free to change from one
-    mention to the next. wrong_facts: how many mentions contradict the story (the fewest that explain it; of a text
-    that is not well formed, those in the part that can be read). first_fault: the index of the first sentence that
-    could not have been told, None if possible. log_probability: in nats, -inf if not possible.
+    possible: the grammar could have told exactly this. well_formed: it could, if any name could stand for any other, any
+    place for any other, and so on. wrong_facts: how many words would have to be exchanged for others of their kind (the
+    fewest that do; of a text that is not well formed, in the part that can be read). first_fault: the index of the first
+    sentence that could not have been told, None if possible. log_probability: in nats, -inf if not possible.
     """
 
     possible: bool

@@ -38,16 +38,11 @@ LISTS = {
     "relative": Words(RELATIVES[::2] + RELATIVES[1::2], 0.5),
     "trait": Words.parse(
         "trait",
-        """kind, brave, curious, cheerful, shy, clever, gentle, patient, quiet, merry, dreamy, thoughtful, polite, lively,
-        honest, busy, playful, bold, friendly, careful, eager, jolly, nimble, stubborn, generous, sensible,
-        adventurous, hopeful, inquisitive, plucky, bashful, loyal, untidy, absent-minded, daring, sunny, spirited,
-        bright-eyed""",
-        1.0,
-    ),
-    "oddity": Words.parse(
-        "trait",
-        """funny, sleepy, wise, noisy, plump, round, fluffy, talkative, tidy, giddy, stout, forgetful, hungry, freckled,
-        grumpy, dapper, chatty, long-legged, bouncy, whiskery, short-sighted, dignified, muddy, ticklish, big-hearted""",
+        """kind, brave, funny, curious, cheerful, clever, shy, sleepy, wise, gentle, merry, noisy, thoughtful, polite, round,
+        quiet, patient, dreamy, lively, honest, plump, busy, playful, bold, friendly, careful, fluffy, eager, jolly,
+        nimble, stubborn, tidy, generous, talkative, sensible, giddy, adventurous, hopeful, stout, forgetful, plucky,
+        hungry, inquisitive, freckled, bashful, grumpy, loyal, untidy, dapper, absent-minded, chatty, daring, bouncy,
+        sunny, spirited, muddy, bright-eyed, short-sighted, dignified, ticklish, big-hearted""",
         1.0,
     ),
     "home": Words.parse(

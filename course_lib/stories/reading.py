@@ -2,7 +2,8 @@
 
 The reader walks the grammar as the teller does, but takes only what the text continues with. Where several ways are
 open it keeps all of them, so the sum over derivations is exact for any grammar (ours has one derivation for each
-story). With `free` facts it also takes words that contradict the story so far, as few as possible, and counts them.
+story). With `free` facts it also takes any other word of the right kind (another name, another
+place), as few as possible, and counts them.
 """
 
 import heapq
@@ -10,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from course_lib.stories.grammar import Choice, Draw, Grammar, Let, Node, Say, Text, Word, Words, first_word
+from course_lib.stories.grammar import Choice, Draw, Grammar, Let, Node, Say, Text, Word, first_word
 
 
 class Piece(NamedTuple):
@@ -31,7 +32,7 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One derivation of a text: its nats (-log-probability), its contradicted facts (0 unless free), its pieces."""
+    """One derivation of a text: its nats (-log-probability), its wrong facts (0 unless free), its pieces."""
 
     nats: float
     wrong: int
@@ -40,7 +41,7 @@ class Reading:
 
 @dataclass(slots=True)
 class Reach:
-    """How far a text could be read, and with how many contradicted facts."""
+    """How far a text could be read, and with how many wrong facts."""
 
     position: int = 0
     wrong: int = 0
@@ -51,7 +52,7 @@ class Reach:
 
 
 class _State(NamedTuple):
-    """A place in the grammar and in the text. The heap takes the fewest contradictions first, then the newest."""
+    """A place in the grammar and in the text. The heap takes the fewest wrong facts first, then the newest."""
 
     wrong: int
     order: int
@@ -66,7 +67,7 @@ class _State(NamedTuple):
 
 
 def read(grammar: Grammar, text: str, free: bool = False, reach: Reach | None = None) -> Iterator[Reading]:
-    """Every derivation of the text, fewest contradictions first; `reach` is told how far the text makes sense."""
+    """Every derivation of the text, fewest wrong facts first; `reach` is told how far the text makes sense."""
     reach = reach or Reach()
     heap = [_State(0, 0, 0, grammar.start, 0, None, {}, 0.0, 0.0, None)]
     order = 0
@@ -127,7 +128,7 @@ def read(grammar: Grammar, text: str, free: bool = False, reach: Reach | None = 
 
 
 def _candidates(grammar: Grammar, node: Say | Draw, facts: dict[str, Word], text: str, position: int, free: bool):
-    """What the text can mean here: (word, as said, nats, whether it contradicts the facts)."""
+    """What the text can mean here: (word, as said, nats, whether it is a wrong fact)."""
     if isinstance(node, Say):
         entry = facts[node.fact]
         said, kind = entry[node.form], entry.kind
@@ -141,7 +142,7 @@ def _candidates(grammar: Grammar, node: Say | Draw, facts: dict[str, Word], text
         for k, said in words.matches(node.form, text, position):
             true.add(said)
             yield words.words[k], said, words.nats[k], False
-    if free and (isinstance(node, Say) or not isinstance(node.source, Words)):
+    if free:
         others = grammar.kinds[kind]
         for k, said in others.matches(node.form, text, position):
             if said not in true:  # of several words that say the same, one is enough

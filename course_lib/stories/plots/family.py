@@ -36,7 +36,7 @@ RULES = {
     ],
     "errand": [
         """For supper, {Hero.her} {Elder} sent {Hero} to buy {Count=number} {Treat=treat.s}. On the way back through
-        {Place=place} {Hero} met {oddity.a} {Stranger=stranger}. "I [have not eaten|am so hungry]," said the
+        {Place=place} {Hero} met {trait.a} {Stranger=stranger}. "I [have not eaten|am so hungry]," said the
         {Stranger}. {Hero} opened {Hero.her} {Colour=colour} {Bag=bag} and gave away one. ¶ "I asked for {Count}, and
         here are only {Left:=Count.less}{Left}," said {Hero.her} {Elder}. So {Hero} told about the {Stranger}
         {Place.at}. ¶ But {Hero.her} {Elder} [was not cross|only smiled]. "[Well done|Quite right|Good for you],"
@@ -44,7 +44,7 @@ RULES = {
         {Marvel}."""
     ],
     "neighbour": [
-        """Next door, {oddity.a} {FriendKind=friendkind} called {Friend=friend} had just moved in. {Friend.She} sat on the
+        """Next door, {trait.a} {FriendKind=friendkind} called {Friend=friend} had just moved in. {Friend.She} sat on the
         {Seat=seat} and knew nobody. "{Friend} looks {Sad=sad}," said {Hero.her} {Elder}. ¶ So {Hero} [took|fetched]
         {Hero.her} {Colour=colour} {Thing=thing} and went out. "Would you like to {Thing.use}?" {Friend} nodded. Then
         they played {Game=game} until [supper|dark|bedtime]. [{Hero.Her} {Elder} brought them {supper}.|Not once did

@@ -13,8 +13,8 @@ RULES = {
         "This is the story of {Hero=hero}, {Trait=trait.a} little {Kind=Hero.kinds} from {Home=home}.",
     ],
     "friend": [
-        "{Hero.Her} best friend was {Friend=friend}, {oddity.a} {FriendKind=friendkind} who [loved|liked] to {Hobby=hobby}.",
-        "Next door lived {Friend=friend}, {oddity.a} {FriendKind=friendkind} who never stopped {Hobby=hobby.ing}.",
+        "{Hero.Her} best friend was {Friend=friend}, {trait.a} {FriendKind=friendkind} who [loved|liked] to {Hobby=hobby}.",
+        "Next door lived {Friend=friend}, {trait.a} {FriendKind=friendkind} who never stopped {Hobby=hobby.ing}.",
         "Every day {Hero.she} played {game} with {Friend=friend}, {FriendKind=friendkind.a} who loved to {Hobby=hobby}.",
     ],
     "family": [
