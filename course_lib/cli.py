@@ -92,6 +92,23 @@ def sample(
 
 
 @app.command()
+def bench(
+    what: Annotated[str, typer.Argument(help="cpu or tokenizer.")],
+    json: Annotated[Path | None, typer.Option(help="Also write the figures to this file.")] = None,
+) -> None:
+    """Measure one part of the course on this machine against its bar."""
+    import pkgutil
+    from importlib import import_module
+
+    from course_lib import benchmarks
+
+    known = sorted(module.name for module in pkgutil.iter_modules(benchmarks.__path__))
+    if what not in known:
+        raise ValueError(f"There is no benchmark named {what!r}. Choose one of: {', '.join(known)}.")
+    import_module(f"course_lib.benchmarks.{what}").run(json)
+
+
+@app.command()
 def build(
     source: Annotated[Path, typer.Argument(help="A notebook, or a draft in percent format (.py).")],
     to: Annotated[Path | None, typer.Option(help="The notebook to write.", show_default="beside the source")] = None,
@@ -106,11 +123,14 @@ def main() -> None:
     """The entry point of `course`."""
     try:
         app()
+    except ModuleNotFoundError as error:
+        sys.exit(
+            f"The package {error.name} is not installed in {sys.prefix}: make install brings what the course needs."
+        )
     except (OSError, ValueError, RuntimeError) as error:
         if os.environ.get("COURSE_TRACEBACK"):
             raise
-        print(f"{error}\n(To see where this comes from: COURSE_TRACEBACK=1 course ...)", file=sys.stderr)
-        sys.exit(1)
+        sys.exit(f"{error}\n(To see where this comes from: COURSE_TRACEBACK=1 course ...)")
 
 
 if __name__ == "__main__":
