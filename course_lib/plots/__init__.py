@@ -8,34 +8,46 @@
     plots.parameter_table(config)             where the parameters are, as HTML;  plots.parameter_bars: the same as a picture
     plots.judged(text)                        a sampled story and its first fault, as HTML
     plots.model_map(highlight="attention")    the picture of the model that each chapter comes back to
+    plots.lines(x, {name: values}, finding)   curves over numbers
+    plots.slope(function, at, steps)          lines through a point of a curve that turn towards its tangent
+    plots.chain(values, steps)                a chain of operations: values go right, gradients come back
+    plots.valley(loss, {name: points})        the way of an optimiser over a loss of two numbers
 
 Each returns something that shows itself when it stands last in a cell, with words that state what it shows.
 """
 
 from course_lib.plots.attention import attention_map
+from course_lib.plots.chain import chain
 from course_lib.plots.curves import compare_losses, loss_curve
 from course_lib.plots.graph import graph
 from course_lib.plots.judged import judged
+from course_lib.plots.lines import lines
 from course_lib.plots.memory import memory
 from course_lib.plots.model_map import PARTS, model_map
 from course_lib.plots.parameters import parameter_bars, parameter_table
 from course_lib.plots.picture import Page, Picture, picture
+from course_lib.plots.slopes import slope
 from course_lib.plots.tokens import token_picture, tokens
+from course_lib.plots.valley import valley
 
 __all__ = [
     "PARTS",
     "Page",
     "Picture",
     "attention_map",
+    "chain",
     "compare_losses",
     "graph",
     "judged",
+    "lines",
     "loss_curve",
     "memory",
     "model_map",
     "parameter_bars",
     "parameter_table",
     "picture",
+    "slope",
     "token_picture",
     "tokens",
+    "valley",
 ]

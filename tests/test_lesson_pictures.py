@@ -1,0 +1,32 @@
+"""The pictures of the first lectures say in words what is in their data."""
+
+import numpy as np
+import pytest
+
+from course_lib import plots
+
+
+def test_slope_names_the_slope_of_each_step():
+    drawn = plots.slope(lambda x: x * x, 3.0, [1.0, 0.5])
+    assert "7.000 with h = 1" in drawn.alt and "6.500 with h = 0.5" in drawn.alt
+
+
+def test_chain_multiplies_its_slopes():
+    drawn = plots.chain([("x", 2), ("u", 6), ("y", 36)], [("times 3", 3), ("square", 12)])
+    assert "slope 36 of y" in drawn.alt
+
+
+def test_chain_refuses_a_missing_step():
+    with pytest.raises(ValueError, match="3 values has 2 steps"):
+        plots.chain([("x", 1), ("u", 2), ("y", 3)], [("times", 2)])
+
+
+def test_lines_says_where_each_line_goes():
+    x = np.array([1.0, 2.0, 4.0])
+    drawn = plots.lines(x, {"double": 2 * x, "square": x * x}, "The square overtakes the double at 2.")
+    assert drawn.alt.startswith("The square") and "square goes from 1 to 16" in drawn.alt
+
+
+def test_valley_says_where_each_path_ends():
+    drawn = plots.valley(lambda x, y: x * x + 4 * y * y, {"straight": [(2.0, 1.0), (1.0, 0.5)], "none": [(2.0, 1.0)]})
+    assert "straight ends at loss 2.000 after 1 steps" in drawn.alt and "none ends at loss 8.000" in drawn.alt
