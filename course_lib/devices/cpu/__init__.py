@@ -13,12 +13,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from course_lib import native
+
 from ..reference import dropout
-from . import arithmetic, plain_attention, plain_layers, plain_training, products, storage
+from . import (
+    arithmetic,
+    compiled,
+    compiled_layers,
+    compiled_training,
+    plain_attention,
+    plain_layers,
+    plain_training,
+    products,
+    storage,
+)  # fmt: skip
 
 PLAIN = (storage, arithmetic, products, plain_layers, plain_attention, plain_training, dropout)
+COMPILED = (compiled_layers, compiled_training)  # these cover what they can
 
 
 def table() -> dict[str, Callable]:
     """Every op by its name."""
-    return {name: getattr(file, name) for file in PLAIN for name in file.__all__}
+    ops = {name: getattr(file, name) for file in PLAIN for name in file.__all__}
+    compiler = native.find_compiler()
+    if compiler and compiled.load(compiler):
+        ops |= {name: getattr(file, name) for file in COMPILED for name in file.__all__}
+    return ops
