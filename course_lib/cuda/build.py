@@ -5,6 +5,7 @@ thread sanitizer's instrumentation, linked against the simulator's own hooks). L
 """
 
 import ctypes
+import hashlib
 import os
 import sys
 from dataclasses import dataclass, field
@@ -104,9 +105,7 @@ def compile_library(text: source.Source, names: list[str], options: tuple[str, .
     try:
         path = native.build(Path(text.name).stem, [file], flags, depends, compiler)
     except native.CompileError as error:
-        raise diagnostics.explain(error.log, text, compiler.kind) from None
-    finally:
-        file.unlink(missing_ok=True)
+        raise diagnostics.explain(error.log, text, names) from None
     numbers = {name: i for i, name in enumerate(names)}
     return Library(
         path, ctypes.CDLL(str(path)), numbers, {n: i for i, n in enumerate(variables)}, checked, compiler.kind
@@ -115,17 +114,22 @@ def compile_library(text: source.Source, names: list[str], options: tuple[str, .
 
 def _translation_unit(text: source.Source, names: list[str], variables: list[str]) -> Path:
     """Write the text with its entry points to a file of its own."""
-    lines = [f'#line 1 "{text.name}"', text.text, f'#line 1 "{ENTRIES}"', "#undef asm"]
-    for i, (kind, name) in enumerate(source.dynamic_shared(text)):  # all of them begin at the same place
-        first = name if i == 0 else first
-        array = f"thread_local {kind} {name}[{SHARED_BYTES} / sizeof({kind}) + 1]"
-        lines.append(f'extern {array} __attribute__((alias("{first}")));' if i else f"alignas(65536) {array};")
+    lines = [f'#line 1 "{text.name}"', text.text, "#undef asm", f'#line 1 "{ENTRIES}"']
     lines += [f"SIM_KERNEL({i}, {name})" for i, name in enumerate(names)]
+    if dynamic := source.dynamic_shared(text):  # all of them begin at the same place
+        lines.append(f'extern "C" {{ alignas(65536) thread_local char sim_dynamic[{SHARED_BYTES}] = {{}}; }}')
+    for kind, name in dynamic:
+        array = f"extern thread_local {kind} {name}[{SHARED_BYTES} / sizeof({kind})]"
+        lines.append(f'{array} __attribute__((alias("sim_dynamic")));')
     lines += [f"SIM_GLOBAL({i}, {name})" for i, name in enumerate(variables)]
+    content = "\n".join(lines) + "\n"
     folder = native.cache_folder() / "sources"
     folder.mkdir(exist_ok=True)
-    file = folder / f"{text.digest}-{os.getpid()}.cpp"
-    file.write_text("\n".join(lines) + "\n")
+    file = folder / f"{hashlib.sha256(content.encode()).hexdigest()[:24]}.cpp"
+    if not file.exists():
+        partial = file.with_suffix(f".{os.getpid()}")
+        partial.write_text(content)
+        partial.replace(file)  # another process may be writing the same
     return file
 
 

@@ -12,6 +12,7 @@ class CompileError(KernelError):
         super().__init__(message)
         self.log = log
         self.line = line
+        self.in_entries = False  # the fault lies in the name that was asked for, not in the text
 
 
 class ArgumentError(KernelError, TypeError, ValueError):

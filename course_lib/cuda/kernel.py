@@ -82,8 +82,7 @@ class Kernel:
             return
         from course_lib.cuda import globals as variables
 
-        for checked in (False, True):
-            variables.upload(self._module, self.name, variable, np.asarray(values), checked)
+        variables.upload(self._module, self.name, variable, np.asarray(values))
 
     def _on_gpu(self):
         if self._gpu is None:

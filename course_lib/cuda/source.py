@@ -55,7 +55,9 @@ def find(code: str | Path) -> Source:
 
 
 def include_folders(source: Source) -> list[Path]:
-    """Where `#include "..."` looks, after the folder of the text itself."""
+    """Where `#include "..."` looks. A text without includes of its own needs none (and is cached once for all)."""
+    if not source.includes:
+        return []
     return [
         folder for folder in (source.folder, KERNELS, KERNELS / "include") if folder is not None and folder.is_dir()
     ]

@@ -409,6 +409,7 @@ void run_block(Block* block, const Launch* launch, Run run, uint64_t number) {
     block->run = run;
     block->launch = launch;
     block->linear = number;
+    block->runs++;
     block->index = {unsigned(number % grid.x), unsigned(number / grid.x % grid.y), unsigned(number / grid.x / grid.y)};
     block->threads = block->live = size.x * size.y * size.z;
     block->warps = (block->threads + WARP - 1) / WARP;

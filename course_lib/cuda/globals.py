@@ -1,0 +1,32 @@
+"""Upload values to the `__constant__` and `__device__` variables of a `.cu` file, for the simulator."""
+
+import ctypes
+
+import numpy as np
+
+from course_lib.cuda.build import Library, Module
+from course_lib.cuda.errors import ArgumentError, KernelError
+
+
+def upload(module: Module, kernel: str, variable: str, values: np.ndarray) -> None:
+    """Write `values` into the variable, in the fast and in the checked build (each has memory of its own)."""
+    for checked in (False, True):
+        library = module.library(kernel, checked)
+        start, size = _place(library, variable, kernel)
+        data = np.ascontiguousarray(values)
+        if data.nbytes != size:
+            raise ArgumentError(
+                f"{kernel}: variable '{variable}' has {size} bytes; an array of {data.dtype} with shape {data.shape} has "
+                f"{data.nbytes}. Give it the dtype and length that the file declares."
+            )
+        ctypes.memmove(start, data.ctypes.data, size)
+
+
+def _place(library: Library, variable: str, kernel: str) -> tuple[int, int]:
+    if variable not in library.globals:
+        known = ", ".join(library.globals) or "none"
+        raise KernelError(f"{kernel}: the file has no __constant__ or __device__ variable '{variable}'. It has: {known}.")
+    function = getattr(library.handle, f"sim_global_{library.globals[variable]}")
+    function.restype = ctypes.c_void_p
+    size = ctypes.c_uint64()
+    return function(ctypes.byref(size)), size.value
