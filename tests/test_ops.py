@@ -59,8 +59,12 @@ def run(case: Case, device: str, dtype: str):
     gradients = []
     if backward is not None:
         count = len(inspect.signature(backward).parameters)
-        dys = case.make_gradients([table.to_numpy(y) for y in outputs[:count]])
-        gradients = [g for g in backward(*(on_device(table, dy, dtype) for dy in dys)) if g is not None]
+        dys = [on_device(table, dy, dtype) for dy in case.make_gradients([table.to_numpy(y) for y in outputs[:count]])]
+        read_only = [x for x in (*inputs, *outputs, *dys) if hasattr(x, "dtype")]
+        before = [table.to_numpy(x).copy() for x in read_only]
+        gradients = [gradient for gradient in backward(*dys) if gradient is not None]
+        for x, value in zip(read_only, before, strict=True):
+            np.testing.assert_array_equal(table.to_numpy(x), value, err_msg="backward changed what it was given")
     return inputs, outputs, gradients
 
 
@@ -424,6 +428,20 @@ def test_causal_softmax_does_not_see_the_future(device: str):
 
 
 @on_every_device
+def test_a_mask_hides_however_low_the_scores_are(device: str):
+    """All scores are equal and below what a "large negative number" would be: a query takes the mean of what it sees."""
+    table = ops(device)
+    v = np.random.default_rng(0).normal(size=(1, 9, 1, 64)).astype(np.float32)
+    q, k, scores = (table.full(shape, value) for shape, value in ((v.shape, -4e4), (v.shape, 4e4), ((9, 9), -1e10)))
+    y, _ = table.attention_forward(q, k, table.from_numpy(v))
+    counts = np.arange(1, 10)
+    means = v.cumsum(axis=1, dtype=np.float64) / counts[:, None, None]
+    np.testing.assert_allclose(table.to_numpy(y), means, atol=1e-6)
+    shares = np.tri(9) / counts[:, None]
+    np.testing.assert_allclose(table.to_numpy(table.softmax_forward(scores, causal=True)), shares, atol=1e-6)
+
+
+@on_every_device
 def test_cross_entropy_of_ignored_targets(device: str):
     table, random = ops(device), np.random.default_rng(0)
     logits = table.from_numpy(random.normal(size=(6, 5)).astype(np.float32))
@@ -455,24 +473,20 @@ def test_philox_gives_the_known_answers_of_random123(counter, key, words: str):
     assert " ".join(f"{word:08x}" for word in philox(counter, key)) == words
 
 
-@pytest.mark.parametrize("probability", [0.0, 0.1, 0.5, 1 - 2**-32])
+@pytest.mark.parametrize("probability", [0.0, 0.1, 0.5, 1 - 2**-32, "equal to a word"])
 @on_every_device
-def test_dropout_keeps_the_same_elements_on_every_device(device: str, probability: float):
+def test_dropout_keeps_the_same_elements_on_every_device(device: str, probability: float | str):
     table = ops(device)
     for seed, site, size in (([0, 0, 0], 0, 10007), ([0xFFFFFFFF, 7, 0xFFFFFFFE], 3, 4096), ([1, 2, 3], 0xFFFFFFFF, 1)):
         element = np.arange(size)
         words = philox((element // 4, 0, seed[2], site), seed[:2])[element, element % 4]
-        keep = words >= probability * 2**32
-        random = table.from_numpy(np.array(seed, np.uint32))
-        y = table.to_numpy(
-            table.dropout_forward(table.from_numpy(np.ones(size, np.float32)), probability, random, site)
-        )
+        p = int(words[0]) / 2**32 if probability == "equal to a word" else probability
+        keep = words >= p * 2**32
+        random, ones = table.from_numpy(np.array(seed, np.uint32)), table.full((size,), 1.0)
+        y = table.to_numpy(table.dropout_forward(ones, p, random, site))
         np.testing.assert_array_equal(y != 0, keep)
-        np.testing.assert_allclose(y[keep], 1 / (1 - probability), rtol=1e-6)
-        dx = table.to_numpy(
-            table.dropout_backward(table.from_numpy(np.ones(size, np.float32)), probability, random, site)
-        )
-        np.testing.assert_array_equal(dx, y)
+        np.testing.assert_allclose(y[keep], 1 / (1 - p), rtol=1e-6)
+        np.testing.assert_array_equal(table.to_numpy(table.dropout_backward(ones, p, random, site)), y)
 
 
 @on_every_device

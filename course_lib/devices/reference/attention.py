@@ -89,9 +89,10 @@ def attention_forward(q, k, v, causal=True):
     q, k, v = _by_group(q, sizes["G"]), _by_group(k, sizes["G"]), _by_group(v, sizes["G"])
     scores = _scores("attention_forward", q, k, causal)  # (B, G, R, T, S)
     largest = scores.max(axis=-1, keepdims=True)  # (B, G, R, T, 1)
-    logsumexp = largest + np.log(np.exp(scores - largest).sum(axis=-1, keepdims=True))  # (B, G, R, T, 1)
-    weights = np.exp(scores - logsumexp)  # (B, G, R, T, S), each row sums to 1
-    return _by_time(weights @ v), logsumexp.reshape(sizes["B"], sizes["H"], sizes["T"])
+    e = np.exp(scores - largest)  # (B, G, R, T, S)
+    total = e.sum(axis=-1, keepdims=True)  # (B, G, R, T, 1)
+    logsumexp = largest + np.log(total)
+    return _by_time((e / total) @ v), logsumexp.reshape(sizes["B"], sizes["H"], sizes["T"])
 
 
 def attention_backward(dy, q, k, v, y, logsumexp, causal=True):
