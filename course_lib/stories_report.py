@@ -88,29 +88,51 @@ def grade_texts(texts: Sequence[str | None], temperature: float, training: Seque
 def longest_copied(texts: Sequence[str], training: Sequence[str]) -> int:
     """Words of the longest run in `texts` that stands in one of `training` as well, line breaks aside."""
     number: dict[str, int] = {}
-    theirs, ours = ([[number.setdefault(w, len(number)) for w in text.split()] for text in group]
-                    for group in (training, texts))  # fmt: skip
-    low, high = 0, max((len(text) for text in ours), default=0)
-    while low < high:  # a run of n words holds one of n - 1, so the longest is found by halving
-        middle = (low + high + 1) // 2
-        if np.isin(_runs(ours, middle), _runs(theirs, middle)).any():
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    ours, theirs = _numbered(texts, number, end=0), _numbered(training, number, end=1)
+    length = 8 if _among(_runs(ours, 8), _runs(theirs, 8)).any() else 0  # most places drop out at once
+    groups = [(words, np.arange(len(words) - length + 1), _runs(words, length)) for words in (ours, theirs)]
+    while True:  # of each group: its words, the places where a run begins that may be shared, the hashes of these runs
+        a, b = (hashes for _, _, hashes in groups)
+        shared = _among(a, b), _among(b, a)
+        if not shared[0].any():
+            return length - 1
+        groups = [_longer(words, places[kept], hashes[kept], length)
+                  for (words, places, hashes), kept in zip(groups, shared, strict=True)]  # fmt: skip
+        length += 1
 
 
-def _runs(texts: list[list[int]], length: int) -> np.ndarray:
-    """A 64-bit hash of each run of `length` words that lies within one text (two differ in the hash as good as always)."""
-    lengths = np.array([len(text) for text in texts])
-    flat = np.concatenate([np.asarray(text, np.uint64) for text in texts]) if len(texts) else np.empty(0, np.uint64)
-    starts = np.concatenate([np.arange(max(n - length + 1, 0)) + at
-                             for n, at in zip(lengths, np.cumsum(lengths) - lengths, strict=True)])  # fmt: skip
-    hashes = np.zeros(len(starts), np.uint64)
+def _numbered(texts: Sequence[str], number: dict[str, int], end: int) -> np.ndarray:
+    """The words of all texts as numbers, uint64, with `end` after each text: ours and theirs differ, so no run crosses it."""
+    return np.array([n for text in texts for n in [*(number.setdefault(w, len(number) + 2) for w in text.split()), end]],
+                    np.uint64)  # fmt: skip
+
+
+def _mix(hashes: np.ndarray, words: np.ndarray) -> np.ndarray:
+    """The hash of a run and one word more; two runs share one of 2^64 values as good as never."""
+    mixed = (hashes ^ words) * np.uint64(0x9E3779B97F4A7C15)  # wraps around, as a hash should
+    return mixed ^ (mixed >> np.uint64(29))
+
+
+def _runs(words: np.ndarray, length: int) -> np.ndarray:
+    """The hash of the run of `length` words at each place."""
+    hashes = np.zeros(max(len(words) - length + 1, 0), np.uint64)
     for offset in range(length):
-        hashes = (hashes ^ flat[starts + offset]) * np.uint64(0x9E3779B97F4A7C15)  # wraps, as a hash should
-        hashes ^= hashes >> np.uint64(29)
+        hashes = _mix(hashes, words[offset : offset + len(hashes)])
     return hashes
+
+
+def _longer(words: np.ndarray, places: np.ndarray, hashes: np.ndarray, length: int) -> tuple:
+    """The same places with runs of one word more, where there is one."""
+    fits = places + length < len(words)
+    return words, places[fits], _mix(hashes[fits], words[places[fits] + length])
+
+
+def _among(values: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Whether each of `values` is one of `others`."""
+    known = np.unique(others)
+    if not len(known):
+        return np.zeros(len(values), bool)
+    return known[np.minimum(np.searchsorted(known, values), len(known) - 1)] == values
 
 
 def training_texts(corpus: data.Corpus) -> list[str]:
