@@ -23,11 +23,11 @@ endif
 
 # Finds a Python and lets course_lib/environment.py make .venv and install into it: $(call prepare,extras).
 # When all is in place already, one short look is all that happens: no network.
-prepare = @$(BIN)/python -m course_lib.environment --check $(1) $(ZIG) 2>/dev/null || { \
+prepare = @$(BIN)/python -m course_lib.environment --check $(1) $(ZIG) 2>/dev/null || { found=; \
 	for python in $(if $(PYTHON),$(PYTHON),python3.11 python3.12 python3.13 python3.14 python3 python); do \
 		"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 || continue; \
-		found="$$python"; \
-		"$$python" -c 'import ensurepip, venv' >/dev/null 2>&1 && break; \
+		found="$${found:-$$python}"; \
+		"$$python" -c 'import ensurepip, venv' >/dev/null 2>&1 && { found="$$python"; break; }; \
 	done; \
 	if [ -z "$$found" ]; then $(no_python) exit 1; fi; \
 	"$$found" -m course_lib.environment $(1) $(ZIG); }
@@ -39,7 +39,7 @@ no_python = \
 	elif command -v apt-get >/dev/null; then \
 		for version in 3.13 3.12 3.11 3; do \
 			apt-cache show "python$$version-venv" >/dev/null 2>&1 && break; done; \
-		echo "Install it, then say make again: $${sudo}apt-get install -y python$$version python$$version-venv"; \
+		echo "Install it, then say make again: $${sudo}apt-get update && $${sudo}apt-get install -y python$$version python$$version-venv"; \
 	elif command -v dnf >/dev/null; then echo "Install it, then say make again: $${sudo}dnf install -y python3"; \
 	else echo 'Install it with the package manager of your system or from python.org, then say make again.'; fi;
 

@@ -33,7 +33,7 @@ def install_command(what: str) -> str:
         return {"compiler": "xcode-select --install"}.get(what, "brew install python@3.13")
     if shutil.which("apt-get"):
         packages = {"python": "python3 python3-venv", "venv": f"python{version}-venv", "compiler": "g++"}
-        return f"{sudo}apt-get install -y {packages[what]}"
+        return f"{sudo}apt-get update && {sudo}apt-get install -y {packages[what]}"
     if shutil.which("dnf"):
         packages = {"python": "python3", "venv": "python3", "compiler": "gcc-c++"}
         return f"{sudo}dnf install -y {packages[what]}"

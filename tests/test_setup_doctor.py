@@ -1,0 +1,99 @@
+"""The doctor and its selftest: on this machine, without a compiler, and with parts broken on purpose."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from course_lib import doctor, environment, nvidia, selftest
+from course_lib.paths import ROOT
+
+
+def course(*words: str, **changes: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-m", "course_lib.cli", *words],
+        cwd=ROOT, env=os.environ | changes, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+
+
+def test_the_doctor_looks_at_everything():
+    said = course("doctor")
+    assert said.returncode == 0, said.stderr
+    for name in ("Python", "cores", "memory", "C++ compiler", "NumPy", "NVIDIA GPU", "CuPy", "WebGPU", "Devices: "):
+        assert name in said.stdout
+    assert "could not be looked at" not in said.stdout
+
+
+def test_without_a_compiler_the_doctor_says_what_to_do():
+    said = course("doctor", COURSE_COMPILER="none").stdout
+    assert "plain NumPy loops" in said
+    assert environment.install_command("compiler") in said
+    assert "COMPILER=zig" in said
+
+
+def test_a_misspelt_compiler_is_a_sentence():
+    said = course("doctor", COURSE_COMPILER="gpp")
+    assert said.returncode == 0
+    assert "COURSE_COMPILER is 'gpp'" in said.stdout
+
+
+def test_a_look_that_fails_does_not_stop_the_others(monkeypatch, capsys):
+    def broken():
+        raise OSError("the disk is on fire")
+
+    monkeypatch.setattr(doctor, "LOOKS", (broken, doctor.memory))
+    assert doctor.report() == 0
+    said = capsys.readouterr().out
+    assert "the disk is on fire" in said
+    assert "GB" in said
+
+
+def test_a_driver_that_crashes_cannot_take_the_doctor_with_it():
+    answered, said = doctor.ask("numpy", "import os; os.abort()")
+    assert not answered
+    assert "exit status" in said
+
+
+def test_little_memory_is_said(monkeypatch):
+    monkeypatch.setattr(doctor, "memory_bytes", lambda: 2e9)
+    assert "one at a time" in doctor.memory().missing
+
+
+@pytest.mark.parametrize("cuda, capability, extra", [
+    ((13, 0), (9, 0), "cuda"), ((13, 1), (7, 5), "cuda"), ((13, 0), (7, 0), "cuda12"), ((12, 4), (8, 6), "cuda12"),
+    ((11, 8), (8, 6), None),
+])  # fmt: skip
+def test_the_cupy_that_fits_the_driver(monkeypatch, cuda, capability, extra):
+    monkeypatch.setattr(nvidia, "gpu", lambda: nvidia.Gpu("a GPU", capability, cuda))
+    assert nvidia.cupy_extra() == extra
+
+
+def test_no_driver_no_cupy(monkeypatch):
+    monkeypatch.setattr(nvidia.ctypes, "CDLL", lambda name: (_ for _ in ()).throw(OSError(name)))
+    assert nvidia.gpu() is None
+    assert nvidia.cupy_extra() is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("compiler", ["none", ""])
+def test_the_selftest_passes(compiler, tmp_path):
+    said = course("doctor", "--selftest", COURSE_COMPILER=compiler)
+    assert said.returncode == 0, said.stdout + said.stderr
+    assert said.stdout.count(" passed ") == len(selftest.PARTS)
+
+
+def test_a_failed_part_is_a_sentence_and_the_others_still_run(monkeypatch, capsys):
+    def wrong():
+        raise selftest.Failed("two and two are five")
+
+    def missing():
+        raise ImportError("no such thing")
+
+    monkeypatch.setattr(selftest, "PARTS", (wrong, missing, selftest.gradients))
+    assert selftest.run() == 1
+    said = capsys.readouterr().out
+    assert "FAILED  two and two are five" in said
+    assert "FAILED  ImportError: no such thing" in said
+    assert "gradients  passed" in said
+    assert "2 of 3 parts failed" in said

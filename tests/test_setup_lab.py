@@ -1,0 +1,110 @@
+"""`course lab`: the address that it prints answers with chapter 00, to who has the token, and nothing phones home."""
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+
+from course_lib import lab
+from course_lib.paths import ROOT
+
+
+def test_a_port_that_is_taken_is_passed_over():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert lab.free_port(port) > port
+
+
+def test_no_free_port_is_a_sentence():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        with pytest.raises(RuntimeError, match="No free port"):
+            lab.free_port(taken.getsockname()[1], tries=1)
+
+
+@pytest.mark.parametrize(
+    "environment, opens", [({}, False), ({"DISPLAY": ":0"}, True), ({"WAYLAND_DISPLAY": "w"}, True)]
+)
+def test_a_browser_opens_only_where_there_is_a_desktop(monkeypatch, environment, opens):
+    monkeypatch.setattr(lab.platform, "system", lambda: "Linux")
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert lab.has_browser() is opens
+
+
+def test_settings_lie_where_jupyterlab_reads_defaults(tmp_path):
+    lab.write_settings(tmp_path)
+    written = json.loads((tmp_path / "share/jupyter/lab/settings/overrides.json").read_text())
+    assert written["@jupyterlab/apputils-extension:notification"]["fetchNews"] == "false"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """`course lab` as a learner without a browser starts it, with Jupyter folders of its own; gives base URL and token."""
+    home = tmp_path_factory.mktemp("home")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("JUPYTER", "DISPLAY"))}
+    environment |= {"HOME": str(home)}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "course_lib.cli", "lab", "--no-browser"], cwd=ROOT, env=environment, text=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        line = process.stdout.readline()
+        base, token = re.search(
+            r"(http://127\.0\.0\.1:\d+)/lab/tree/notebooks/00_start_here\.ipynb\?token=(\w+)", line
+        ).groups()
+        for _ in range(300):
+            try:
+                get(f"{base}/api/status?token={token}")
+                break
+            except OSError:
+                assert process.poll() is None, "the server ended"
+                time.sleep(0.2)
+        yield base, token
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def get(address: str) -> str:
+    with urllib.request.urlopen(address, timeout=30) as answer:
+        return answer.read().decode()
+
+
+def test_the_printed_address_answers(server):
+    base, token = server
+    page = get(f"{base}/lab/tree/{lab.FIRST_CHAPTER}?token={token}")
+    assert "<title>JupyterLab</title>" in page
+    assert json.loads(get(f"{base}/api/contents/{lab.FIRST_CHAPTER}?token={token}"))["type"] == "notebook"
+
+
+def test_nobody_enters_without_the_token(server):
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        get(f"{server[0]}/api/contents/notebooks")
+    assert refused.value.code == 403
+
+
+def test_the_kernel_of_the_notebooks_is_there(server):
+    base, token = server
+    assert "python3" in json.loads(get(f"{base}/api/kernelspecs?token={token}"))["kernelspecs"]
+
+
+def test_news_and_update_checks_are_off(server):
+    base, token = server
+    plugin = "@jupyterlab/apputils-extension:notification"
+    settings = json.loads(get(f"{base}/lab/api/settings/{plugin}?token={token}"))["schema"]["properties"]
+    assert settings["fetchNews"]["default"] == "false"
+    assert settings["checkForUpdates"]["default"] is False
+    assert json.loads(get(f"{base}/lab/api/news?token={token}"))["news"] == []

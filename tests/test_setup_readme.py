@@ -1,0 +1,66 @@
+"""What the README, CONTRIBUTING and the set-up files say is so: links lead somewhere, chapters and commands exist."""
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+CHAPTERS = sorted((ROOT / "notebooks").glob("[0-9][0-9]*.ipynb"))
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", (ROOT / page).read_text(encoding="utf-8")):
+        assert (ROOT / target).exists(), f"{page} links to {target}, which is not there"
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
+def test_each_chapter_stands_in_the_table_with_its_minutes(chapter):
+    opening = "".join(json.loads(chapter.read_text(encoding="utf-8"))["cells"][0]["source"])
+    minutes = re.search(r"\*\*(?:about )?(\d+) minutes\*\*", opening)
+    assert minutes, f"the first cell of {chapter.name} should say how long it takes, as **40 minutes**"
+    row = next((line for line in README.splitlines() if f"(notebooks/{chapter.name})" in line), None)
+    assert row, f"the table of chapters in README.md has no link to notebooks/{chapter.name}"
+    assert row.rstrip("| ").endswith(f"| {minutes[1]}"), f"README.md and {chapter.name} differ in minutes: {row}"
+
+
+def test_chapters_that_are_coming_are_not_there_yet():
+    there = {path.stem.split("_")[0] for path in CHAPTERS}
+    coming = re.findall(r"^\| (\d\d[a-c]?) \|.*\| coming \|$", README, re.MULTILINE)
+    assert coming
+    assert not there & set(coming)
+
+
+def test_commands_of_the_readme_exist():
+    helped = subprocess.run(
+        [sys.executable, "-m", "course_lib.cli", "--help"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    for command in set(re.findall(r"\.venv/bin/course (\w+)", README)):
+        assert re.search(rf"\b{command}\b", helped)
+    targets = re.search(r"^\.PHONY: (.*)", (ROOT / "Makefile").read_text(), re.MULTILINE)[1].split()
+    assert set(re.findall(r"(?:`| {4})make ([\w-]+)", README)) <= set(targets)
+
+
+def test_every_named_dependency_is_pinned():
+    """What pyproject.toml asks for to run and to test has its exact version in constraints.txt."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    asked = (
+        project["dependencies"] + project["optional-dependencies"]["test"] + project["optional-dependencies"]["peers"]
+    )
+    pinned = {
+        line.split("==")[0].lower().replace("_", "-")
+        for line in (ROOT / "constraints.txt").read_text().splitlines()
+        if "==" in line
+    }
+    assert {re.split(r"[<>=!~\[]", name)[0] for name in asked} <= pinned
+
+
+def test_the_container_installs_the_course():
+    settings = json.loads((ROOT / ".devcontainer/devcontainer.json").read_text())
+    assert settings["postCreateCommand"] == "make install"
