@@ -313,6 +313,7 @@ attention_case(2, 37, 37, 6, 2, 32)  # three query heads share a key-value head
 attention_case(1, 33, 33, 4, 1, 64)  # all of them do
 attention_case(2, 17, 50, 6, 2, 64)  # a cache of 33, then 17 new queries
 attention_case(1, 5, 130, 2, 2, 128)
+attention_case(1, 3, 1025, 2, 1, 64)
 attention_case(3, 1, 70, 4, 2, 32)  # one query: a step of generation
 attention_case(2, 1, 70, 2, 2, 64, causal=False)
 attention_case(2, 37, 37, 2, 2, 32, causal=False)
