@@ -21,7 +21,7 @@ ENTRIES = "entry points"
 COMMON = ("-x", "c++", "-fvisibility=hidden", "-fno-math-errno", "-Wall", "-Wno-unknown-pragmas", "-Wno-attributes",
           "-Wno-unused", "-Wno-parentheses", "-fdiagnostics-color=never", "-include", "simulator.h")  # fmt: skip
 FAST = ("-O3", "-march=native", "-fno-trapping-math", "-ffp-contract=fast", "-fno-semantic-interposition")
-CHECKED = ("-DSIM_CHECKED", "-g", "-march=native", "-ffp-contract=fast", "-fsanitize=thread", "-nodefaultlibs")
+CHECKED = ("-DSIM_CHECKED", "-g", "-fno-delete-null-pointer-checks", "-march=native", "-ffp-contract=fast", "-fsanitize=thread", "-nodefaultlibs")
 SANITIZERS = "bounds,integer-divide-by-zero"
 CHECKED_BY_COMPILER = {
     "gcc": ("-O2", f"-fsanitize={SANITIZERS}", "-fno-tree-sra", "-fno-tree-vectorize", "-fno-tree-slp-vectorize",
@@ -29,7 +29,8 @@ CHECKED_BY_COMPILER = {
             "-fno-crossjumping", "-fno-tree-tail-merge", "-fno-semantic-interposition",
             "-fno-split-loops", "-fno-unswitch-loops"),
     "clang": ("-O1", f"-fsanitize={SANITIZERS}", "-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops",
-              "-mllvm", "-tsan-instrument-read-before-write=1"),
+              "-mllvm", "-tsan-instrument-read-before-write=1", "-mllvm", "-tsan-instrument-atomics=0",
+              "-mllvm", "-tsan-instrument-func-entry-exit=0"),
 }  # fmt: skip
 
 
@@ -52,7 +53,7 @@ class Module:
     source: source.Source
     options: tuple[str, ...]
     wanted: list[str] = field(default_factory=list)
-    built: dict[bool, list[Library]] = field(default_factory=lambda: {False: [], True: []})
+    built: dict[tuple, list[Library]] = field(default_factory=dict)
 
     def want(self, name: str) -> None:
         """Compile `name` together with whatever else has been asked for before the first launch."""
@@ -60,14 +61,16 @@ class Module:
             self.wanted.append(name)
 
     def library(self, name: str, checked: bool) -> Library:
-        for library in self.built[checked]:
+        compiler = native.find_compiler()
+        built = self.built.setdefault((checked, compiler and compiler.words), [])
+        for library in built:
             if name in library.kernels:
                 return library
-        known = {kernel for library in self.built[checked] for kernel in library.kernels}
+        known = {kernel for library in built for kernel in library.kernels}
         plain = [k.name for k in source.kernels(self.source).values() if not k.template]
         names = [n for n in dict.fromkeys([*plain, *self.wanted]) if n not in known]
         library = self._build(name, names, checked)
-        self.built[checked].append(library)
+        built.append(library)
         return library
 
     def _build(self, name: str, names: list[str], checked: bool) -> Library:

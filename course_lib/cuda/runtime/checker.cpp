@@ -23,6 +23,7 @@ static char *tls_low, *tls_high, *library_end;
 static size_t mark_offset, image_bytes;
 static char* (*find_mark)();
 static uint64_t accesses;
+static void* last_pc;  // of the last access
 
 void check_worker_begin() {
     here = shared_arrays;
@@ -31,6 +32,12 @@ void check_worker_begin() {
     tls_low = base;
     tls_high = base + image_bytes;
     for (SharedArray& array : here) array.data = base + reinterpret_cast<size_t>(array.data);
+}
+
+Place check_place(void* pc) {
+    char* at = static_cast<char*>(pc);
+    if (at >= library_base && at < library_end) return {at + 1, {}};  // as if it were a return address
+    return {last_pc, {}};
 }
 
 [[noreturn]] static void end_thread(Block* block) {
@@ -155,6 +162,7 @@ static void check(char* address, unsigned bytes, bool write, bool atomic, void* 
     if ((block->slow & SHUFFLED) && (accesses * 0x9E3779B97F4A7C15ull >> 61) == 0) yield(block, block->current);
     enter_runtime();
     accesses++;
+    last_pc = pc;
     settle(block);
     Access access{address, bytes, write, atomic, pc};
     if (Slot* slot = slot_of(address)) check_global(block, *slot, access, aligned);
@@ -200,6 +208,7 @@ void sim_check_begin(uint64_t dynamic_bytes) {
     clear_counters();
     shadow_launch_begin();
     accesses = 0;
+    last_pc = nullptr;
 }
 
 uint64_t sim_access_count() { return accesses; }

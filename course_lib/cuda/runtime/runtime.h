@@ -70,5 +70,6 @@ void check_warp_flush(Block*, unsigned warp);
 void check_thread_end(Block*, unsigned thread);
 void check_fence(Block*);
 void check_worker_begin();
+Place check_place(void* pc);    // the kernel's own code at or before an interruption
 
 }  // namespace sim

@@ -106,7 +106,7 @@ void settle_thread(Block* block, unsigned thread) {
 static void settle_everybody(Block* block) {
     settle(block);
     for (const UnwrittenRead& read : unwritten_reads)
-        if (read.word->write_epoch != epoch || read.word->write_thread == read.thread)
+        if (read.word->write_epoch != epoch || read.word->write_thread == read.thread || read.word->atomic)
             fault(UNINITIALISED, read.thread, {read.pc, {}}, NOBODY, {},
                   "byte %u of __shared__ '%s' is read, but no thread of this block has written it", read.byte, read.name);
     unwritten_reads.clear();

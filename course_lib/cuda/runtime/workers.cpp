@@ -43,6 +43,7 @@ void leave_runtime() {
     Worker* worker = this_worker();
     worker->in_runtime = 0;
     if (worker->cancelled && worker->in_kernel) {
+        fault(TIMEOUT, worker->block.current, check_place(nullptr), NOBODY, {}, "still running");
         worker->in_kernel = 0;
         siglongjmp(worker->way_out, 1);
     }
@@ -70,7 +71,7 @@ static void describe_crash(Worker* worker, int signal, siginfo_t* info, void* at
     Block* block = &worker->block;
     uint32_t thread = block->slow & PLAIN && !(block->slow & CHECKED) ? NOBODY : block->current;
     char* address = static_cast<char*>(info->si_addr);
-    Place place{at, {}};
+    Place place = block->launch->checked ? check_place(at) : Place{};
     if (signal == SIGFPE) {
         fault(DIVISION_BY_ZERO, thread, place, NOBODY, {}, "an integer was divided by zero");
     } else if (signal == SIGILL) {
@@ -99,7 +100,7 @@ static void on_signal(int signal, siginfo_t* info, void* context) {
             worker->cancelled = 1;
             if (worker->in_runtime) return;  // leave_runtime will see it
             if (worker->block.launch->checked)
-                fault(TIMEOUT, worker->block.current, {interrupted_at(context), {}}, NOBODY, {}, "still running");
+                fault(TIMEOUT, worker->block.current, check_place(interrupted_at(context)), NOBODY, {}, "still running");
         } else {
             describe_crash(worker, signal, info, interrupted_at(context));
         }

@@ -118,7 +118,7 @@ template <class... A, void (*KERNEL)(A...)> struct Entry<KERNEL> {
     }
 #ifdef SIM_CHECKED
 // Tells the checker where this worker's copies of the shared arrays lie.
-SIM_EXPORT inline __attribute__((used)) SIM_UNCHECKED char* sim_find_mark() {
+SIM_EXPORT SIM_UNCHECKED char* sim_find_mark() {
     static thread_local char sim_mark[64];
     return sim_mark;
 }

@@ -1,0 +1,77 @@
+"""Every planted fault is found, with its kind and line, and no correct twin gets a report: under g++ and under clang."""
+
+import ast
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from course_lib.cuda import Kernel, asarray, sanitize, zeros
+from tests.cuda.compilers import COMPILERS, using
+
+HERE = Path(__file__).parent
+FILES = ("zoo_memory.cu", "zoo_order.cu")
+KINDS = {
+    "out-of-bounds", "misaligned-access", "null-pointer", "host-pointer", "uninitialised-read", "race",
+    "divergent-barrier", "missed-barrier", "missing-lanes", "division-by-zero", "timeout", "crash",
+}  # fmt: skip
+
+
+def animals():
+    """(file, name, launch, expected kind, acceptable lines) of every kernel in the zoo."""
+    for file in FILES:
+        launch, marks, name = None, [], None
+        found = []
+        for number, line in enumerate((HERE / file).read_text().splitlines(), 1):
+            if match := re.match(r"// launch (\(.*?\)) (\(.*?\)) (\S+) ?(\d*)", line):
+                launch = [ast.literal_eval(x) for x in match.groups()[:3]] + [int(match.group(4) or 0)]
+            if match := re.search(r"__global__ void (\w+)\(", line):
+                name, marks = match.group(1), []
+                found.append((name, launch, marks))
+            if match := re.search(r"// fault ([\w-]+)( \(device function\))?", line):
+                if match.group(2):
+                    device = (match.group(1), number)
+                else:
+                    marks.append((match.group(1), number))
+            if "// through" in line:
+                marks.append(device)
+            if "// or here" in line:
+                marks.append((None, number))
+        for name, launch, marks in found:
+            kind = next((kind for kind, _ in marks if kind), None)
+            yield file, name, launch, kind, {number for _, number in marks}
+
+
+ANIMALS = list(animals())
+
+
+def run(file, name, launch):
+    grid, block, n, shared = launch
+    x = asarray(np.arange(1, 1001, dtype=np.float32))
+    args = (x, zeros(1000), zeros(256, np.int32), n)
+    return sanitize(Kernel(HERE / file, name), grid, block, args, shared_mem=shared, timeout=0.3)
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("animal", ANIMALS, ids=lambda a: a[1])
+def test_faults_are_found_and_twins_are_clean(animal, compiler, monkeypatch):
+    using(compiler, monkeypatch)
+    file, name, launch, kind, lines = animal
+    report = run(file, name, launch)
+    if name.endswith("_right"):
+        assert report.ok, str(report)
+        return
+    assert not report.ok
+    assert {issue.kind for issue in report.issues} == {kind}, str(report)
+    issue = next(issue for issue in report.issues if issue.kind == kind)
+    assert issue.file == file
+    assert issue.line in lines or kind == "crash" and "recursion" in name, str(report)
+    assert len(issue.message) > 20
+
+
+def test_the_zoo_is_large_and_has_every_kind():
+    faults = [animal for animal in ANIMALS if animal[1].endswith("_fault")]
+    assert len(faults) >= 40
+    assert len(ANIMALS) == 2 * len(faults)
+    assert {animal[3] for animal in faults} == KINDS - {"host-pointer"}  # that one is in test_sanitizer
