@@ -17,6 +17,8 @@ class Display(Protocol):
     record: the newest of each figure (metrics.py), and `gap`, of the validation loss to its floor. left: seconds, or None.
     """
 
+    bars: bool  # whether the preparation of a corpus may draw bars of its own
+
     def say(self, line: str) -> None: ...
     def start(self, step: int, steps: int) -> None: ...
     def update(self, step: int, record: dict[str, Any], left: float | None) -> None: ...
@@ -25,6 +27,8 @@ class Display(Protocol):
 
 class Quiet:
     """Shows nothing."""
+
+    bars = False
 
     def say(self, line: str) -> None:
         pass
@@ -43,6 +47,10 @@ class Terminal:
     """Lines on standard output, a tqdm bar on standard error; a rare one where that is a file."""
 
     bar = None
+
+    @property
+    def bars(self) -> bool:
+        return sys.stderr.isatty()
 
     def say(self, line: str) -> None:
         from tqdm import tqdm
@@ -69,6 +77,8 @@ class Terminal:
 
 class Notebook:
     """One output of plain text in the cell, renewed about once a second."""
+
+    bars = False
 
     def __init__(self) -> None:
         self.lines: list[str] = []

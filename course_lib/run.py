@@ -33,6 +33,7 @@ class Run:
         self.settings, self.corpus, self.model = settings, corpus, model
         self.optimiser = optim.AdamW(model.named_parameters(), betas=(0.9, 0.95), weight_decay=0.1, max_norm=1.0)
         self.validation = corpus.validation.head(settings.validation_rows)
+        self.origin = {"corpus": fingerprint(corpus), "tokenizer": corpus.tokenizer.to_json()}
         self.done = 0  # steps
         self.best: float | None = None  # the least validation loss, and the step where it was measured
         self.best_step = 0
@@ -99,8 +100,7 @@ class Run:
             "lowest": self.lowest,
             "settings": self.settings.to_dict(),
             "config": self.model.config.to_dict(),
-            "corpus": fingerprint(self.corpus),
-            "tokenizer": self.corpus.tokenizer.to_json(),
+            **self.origin,
         }
 
     def save(self, path: Path) -> None:

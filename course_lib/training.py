@@ -74,9 +74,11 @@ def train(
         saved = folder.saved if folder is not None else None
         if saved is not None:
             settings = _same(saved, preset, changes, folder)
-        config = GPTConfig.preset(settings.preset, **settings.model)
+            config = GPTConfig(**saved.facts["config"])  # a preset may have changed since
+        else:
+            config = GPTConfig.preset(settings.preset, **settings.model)
         corpus = data.prepare(settings.corpus, settings.text, config.vocab_size, config.context, settings.seed,
-                              settings.stories)  # fmt: skip
+                              settings.stories, progress=display.bars)  # fmt: skip
         run = Run(settings, corpus, GPT(config, device=device, seed=settings.seed))
         if saved is not None:
             _check_corpus(saved, corpus, folder)
@@ -93,7 +95,7 @@ def _go(run: Run, folder: RunFolder | None, display: progress.Display) -> Traine
     if folder is not None and run.done == 0:
         folder.save(run)  # a full disk shows itself now, and not after an hour
     pace = progress.Pace(run.tokens_per_step, settings.steps - run.done, _validation_cost(run))
-    with _stop_signals() as signals:
+    with _stop_signals(display) as signals:
         display.start(run.done, settings.steps)
         shown: metrics.Record = {}
         try:
@@ -217,7 +219,7 @@ def _ending(trained: Trained, folder: RunFolder | None) -> list[str]:
 
 
 @contextmanager
-def _stop_signals() -> Iterator[list[signal.Signals]]:
+def _stop_signals(display: progress.Display) -> Iterator[list[signal.Signals]]:
     """A list that a first Ctrl-C or SIGTERM puts itself into; a second one interrupts at once."""
     received: list[signal.Signals] = []
     if threading.current_thread() is not threading.main_thread():
@@ -228,6 +230,7 @@ def _stop_signals() -> Iterator[list[signal.Signals]]:
         if received:
             raise KeyboardInterrupt
         received.append(signal.Signals(number))
+        display.say("Stopping after this step (once more: at once).")
 
     before = {number: signal.signal(number, hear) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
