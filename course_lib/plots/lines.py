@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from course_lib.plots.picture import Picture, picture
 from course_lib.plots.style import CYCLE, GREY, INK, figure, styled
 
@@ -26,10 +24,11 @@ def lines(x: Sequence[float], series: Mapping[str, Sequence[float]], finding: st
     for label, point in (marks or {}).items():
         axes.plot(*point, "o", color=INK, markersize=7)
         axes.annotate(label, point, xytext=(8, 8), textcoords="offset points", color=INK)
-    if "x" in logs:
-        axes.set_xscale("log")
-    if "y" in logs:
-        axes.set_yscale("log")
+    for letter in logs:
+        axes.set(**{f"{letter}scale": "log"})
+        getattr(axes, f"{letter}axis").set_major_formatter(
+            lambda value, _: f"{value:.0e}" if value < 0.01 else f"{value:g}"
+        )
     axes.set(xlabel=across, ylabel=up, title=title)
     axes.grid(axis="y", color=GREY, alpha=0.2, linewidth=0.8)
     if len(series) > 1:
@@ -39,4 +38,4 @@ def lines(x: Sequence[float], series: Mapping[str, Sequence[float]], finding: st
 
 
 def _short(value: float) -> str:
-    return f"{float(np.round(value, 12)) + 0.0:.3g}"
+    return f"{float(value) + 0.0:.3g}"

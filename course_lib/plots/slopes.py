@@ -10,8 +10,11 @@ from course_lib.plots.style import BLUE, CYCLE, GREY, INK, figure, styled
 
 @styled()
 def slope(function: Callable[[float], float], at: float, steps: Sequence[float], title: str = "",
-          name: str = "f") -> Picture:  # fmt: skip
-    """The curve of `function` and, for each step h, the line through its points at `at` and `at + h`."""
+          name: str = "f", across: str = "x") -> Picture:  # fmt: skip
+    """The curve of `function` and, for each step h, the line through its points at `at` and `at + h`.
+
+    name, across: what to call the function and its input.
+    """
     reach = max(abs(step) for step in steps) * 1.5
     x = np.linspace(at - reach, at + reach, 200)
     made = figure(7.6, 4.2)
@@ -27,7 +30,7 @@ def slope(function: Callable[[float], float], at: float, steps: Sequence[float],
                   label=f"h = {step:g}: slope {rise:.3f}")  # fmt: skip
         axes.plot(at + step, there, "o", color=color, markersize=6)
     axes.plot(at, here, "o", color=INK, markersize=8)
-    axes.set(title=title or f"The slope at {at:g}", xlabel="x", ylabel=f"{name}(x)")
+    axes.set(title=title or f"The slope at {at:g}", xlabel=across, ylabel=f"{name}({across})")
     axes.grid(color=GREY, alpha=0.2, linewidth=0.8)
     axes.legend(frameon=False)
     return picture(made, f"Lines through the point of {name} at {at:g} turn towards the curve as the step h shrinks: "
