@@ -242,6 +242,14 @@ def test_the_same_configuration_may_be_repeated(tiny, tmp_path, text, monkeypatc
     assert tiny(resume=True, out=tmp_path / "run", preset="micro", text="words.txt", steps=12, batch=2).step == 12
 
 
+def test_a_run_keeps_its_shape_when_the_preset_changes(tiny, tmp_path, monkeypatch):
+    from course_lib import model
+
+    tiny(out=tmp_path, display=StopAt(5))
+    monkeypatch.setitem(model.PRESETS, "micro", {**model.PRESETS["micro"], "positions": "learned", "norm": "rmsnorm"})
+    assert tiny(out=tmp_path, resume=True).model.config.norm == "layernorm"
+
+
 def test_another_text_is_refused(tiny, tmp_path, text):
     own = tmp_path / "own.txt"
     own.write_text(open(text).read())
