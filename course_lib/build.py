@@ -15,6 +15,7 @@ What one writes in a cell's metadata (in a draft behind `# %%`):
 
 import hashlib
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,9 @@ METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
+# An empty output, the first one of a folded cell. While a cell is folded JupyterLab shows the first line of its first output,
+# and so would give the answer away; of this one there is nothing to show, and nothing for nbval to compare.
+COVER = NotebookNode(output_type="display_data", data=NotebookNode(), metadata=NotebookNode())
 
 
 class BuildError(RuntimeError):
@@ -82,10 +86,12 @@ def normalised(notebook: NotebookNode) -> NotebookNode:
         if not source.strip():
             continue
         kept = {"cell_type": cell.cell_type, "source": source}
-        kept["metadata"] = _metadata(cell.metadata.get("tags", []))
+        kept["metadata"] = _metadata(cell.metadata)
         if cell.cell_type == "code":
             kept["execution_count"] = 1 + sum(other.cell_type == "code" for other in cells)
             kept["outputs"] = [_output(output, kept["execution_count"]) for output in cell.outputs]
+            if kept["metadata"].get("jupyter") and COVER not in kept["outputs"]:
+                kept["outputs"].insert(0, COVER)
         kept["id"] = _id(cell.cell_type + source, ids)
         ids.add(kept["id"])
         cells.append(NotebookNode(kept))
@@ -115,8 +121,11 @@ def complaints(notebook: NotebookNode) -> list[str]:
     return found
 
 
-def _metadata(tags: list[str]) -> dict:
+def _metadata(given: Mapping) -> dict:
     """A cell's metadata: its tags, and what they ask of JupyterLab."""
+    tags = set(given.get("tags", []))
+    if given.get("jupyter", {}).get("outputs_hidden"):
+        tags.add("predict")
     folded = {"jupyter": {"outputs_hidden": True}} if "predict" in tags else {}
     return {**folded, **({"tags": sorted(tags)} if tags else {})}
 

@@ -18,7 +18,10 @@ FIRST_CHAPTER = "notebooks/00_start_here.ipynb"
 FIRST_PORT = 8888
 
 # What a learner's JupyterLab starts with; a choice made in its settings menu wins over these.
-SETTINGS = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
+SETTINGS = {
+    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
+    "@jupyterlab/docmanager-extension:plugin": {"defaultViewers": {"markdown": "Markdown Preview"}},  # the glossary
+}
 
 
 def free_port(first: int = FIRST_PORT, tries: int = 100) -> int:

@@ -9,11 +9,10 @@ from collections.abc import Iterable
 WIDTH = 92  # letters of a line: fits a notebook beside its file list, and GitHub
 
 
-def tell(text: str | Iterable[str], width: int = WIDTH) -> str:
-    """Print a text, or the pieces of one as they come, broken into lines between words. Returns the text unbroken."""
-    whole, word, column = [], "", 0
+def tell(text: str | Iterable[str], width: int = WIDTH) -> None:
+    """Print a text, or the pieces of one as they come, broken into lines between words."""
+    word, column = "", 0
     for piece in [text] if isinstance(text, str) else text:
-        whole.append(piece)
         for letter in piece:
             if letter not in " \n":
                 word += letter
@@ -27,7 +26,6 @@ def tell(text: str | Iterable[str], width: int = WIDTH) -> str:
                 word = " "  # belongs to the next word: a line that breaks here loses it
     _put(word, column, width)
     print()
-    return "".join(whole)
 
 
 def _put(word: str, column: int, width: int) -> int:

@@ -32,10 +32,10 @@ def loss_curve(
     axes.plot(steps, smooth, color=BLUE, label="training")
     if len(at):
         axes.plot(at, validation, color=VERMILLION, marker="o", markersize=5, label="validation")
-    _levels(axes, {"bigram model": (bigram, PURPLE, (0, (5, 3))), "floor": (floor, GREEN, "-")})
+    last = float(validation[-1] if len(at) else smooth[-1])
+    _levels(axes, {"bigram model": (bigram, PURPLE, (0, (5, 3))), "floor": (floor, GREEN, "-")}, last)
     _frame(axes, title or "Loss while training")
     axes.legend(loc="upper right", frameon=False)
-    last = float(validation[-1] if len(at) else smooth[-1])
     kind = "Validation loss ends" if len(at) else "It ends"
     words = [
         f"Training loss falls from {number(losses[0])} to {number(smooth[-1])} nats per token in {steps[-1]:,} steps."
@@ -57,7 +57,7 @@ def compare_losses(logs: Mapping[str, Log], floor: float | None = None, title: s
             losses = smoothed(losses)
         axes.plot(steps, losses, color=color, label=name)
         ends[name] = float(losses[-1])
-    _levels(axes, {"floor": (floor, GREEN, "-")})
+    _levels(axes, {"floor": (floor, GREEN, "-")}, min(ends.values()))
     _frame(axes, title or "Loss of several runs")
     axes.legend(loc="upper right", frameon=False)
     best = min(ends, key=ends.__getitem__)
@@ -85,13 +85,14 @@ def _series(log: Log, key: str, needed: bool = True) -> tuple[np.ndarray, np.nda
     return steps.astype(int), values
 
 
-def _levels(axes, levels: dict[str, tuple[float | None, str, Any]]) -> None:
-    """Horizontal lines, each with its name at the left end, where the curves are high above."""
+def _levels(axes, levels: dict[str, tuple[float | None, str, Any]], last: float) -> None:
+    """Horizontal lines with their names: at the right end where the curve, which ends at `last`, is below, else at the left."""
     for name, (level, color, line) in levels.items():
         if level is not None:
             axes.axhline(level, color=color, linestyle=line, linewidth=1.8)
+            x, side = (0.99, "right") if last < level else (0.01, "left")
             axes.annotate(
-                f"{name} {level:.2f}", (0.01, level), xycoords=("axes fraction", "data"), xytext=(0, 4),
+                f"{name} {level:.2f}", (x, level), xycoords=("axes fraction", "data"), xytext=(0, 4), ha=side,
                 textcoords="offset points", color=INK, fontsize=SMALL,
             )  # fmt: skip
 
