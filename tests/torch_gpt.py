@@ -5,6 +5,8 @@ import math
 import torch
 import torch.nn.functional as F
 
+torch.set_num_threads(1)  # spinning threads of two test workers would fight for two cores
+
 
 class TorchGPT(torch.nn.Module):
     """Forward of a `GPTConfig` with weights from `GPT.state()`, in PyTorch's own operations."""
