@@ -58,8 +58,8 @@ def save(path: Path, weights: Arrays, optimiser: Arrays, facts: dict) -> None:
         size = sum(array.nbytes for array in arrays.values())
         before = "The checkpoint that was there is untouched. " if path.exists() else ""
         raise CheckpointError(
-            f"The checkpoint {path} could not be written: {_reason(error)}. {before}It needs {size / 1e6:,.1f} MB beside "
-            "the old one, on a disk that may be written to."
+            f"The checkpoint {path} could not be written: {_reason(error)}. {before}A checkpoint needs "
+            f"{size / 1e6:,.1f} MB of free space beside the old one."
         ) from None
     finally:
         shutil.rmtree(aside, ignore_errors=True)
