@@ -55,7 +55,7 @@ lab: install
 	@$(BIN)/course lab
 
 test:
-	$(call prepare,test $(if $(PEERS),peers))
+	$(call prepare,test $(if $(PEERS),peers browser))
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 ifneq ($(PEERS),)

@@ -6,6 +6,7 @@ Promises: quick (seconds), never fails, whatever is installed or broken: what co
 import importlib.util
 import os
 import platform
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -100,6 +101,12 @@ def ask(package: str, question: str) -> tuple[bool, str]:
     return child.returncode == 0, said[-1] if said else f"ended with exit status {child.returncode}"
 
 
+def pip_command(extra: str) -> str:
+    """How to install an extra of pyproject.toml, typed in the course's folder."""
+    own = Path(sys.prefix) == environment.VENV
+    return f"{'.venv/bin/python' if own else shlex.quote(sys.executable)} -m pip install -e '.[{extra}]'"
+
+
 def nvidia_gpu() -> Fact:
     found = nvidia.gpu()
     if found is None:
@@ -114,7 +121,7 @@ def cupy() -> Fact:
         return Fact("CuPy", said)
     if extra is None:
         return Fact("CuPy", said if said == "not installed" else "installed, without a GPU to use")
-    return Fact("CuPy", said, f"CuPy does not work with your GPU: {sys.executable} -m pip install -e '.[{extra}]'")
+    return Fact("CuPy", said, f"CuPy does not work with your GPU: {pip_command(extra)}")
 
 
 def webgpu() -> Fact:
@@ -122,8 +129,7 @@ def webgpu() -> Fact:
     if answered:
         return Fact("WebGPU", said)
     if said == "not installed":
-        advice = f"WebGPU is for chapter 18 only; to have it: {sys.executable} -m pip install -e '.[webgpu]'"
-        return Fact("WebGPU", said, advice)
+        return Fact("WebGPU", said, f"WebGPU is for chapter 18 only; to have it: {pip_command('webgpu')}")
     return Fact("WebGPU", "no adapter", f"WebGPU finds no graphics driver here ({said}); only chapter 18 wants one.")
 
 
