@@ -19,7 +19,7 @@ Each returns something that shows itself when it stands last in a cell, with wor
 from course_lib.plots.attention import attention_map
 from course_lib.plots.chain import chain
 from course_lib.plots.curves import compare_losses, loss_curve
-from course_lib.plots.graph import graph
+from course_lib.plots.expressions import graph
 from course_lib.plots.judged import judged
 from course_lib.plots.lines import lines
 from course_lib.plots.memory import memory
@@ -27,7 +27,7 @@ from course_lib.plots.model_map import PARTS, model_map
 from course_lib.plots.parameters import parameter_bars, parameter_table
 from course_lib.plots.picture import Page, Picture, picture
 from course_lib.plots.slopes import slope
-from course_lib.plots.tokens import token_picture, tokens
+from course_lib.plots.token_colours import token_picture, tokens
 from course_lib.plots.valley import valley
 
 __all__ = [
