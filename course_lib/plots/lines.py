@@ -38,4 +38,5 @@ def lines(x: Sequence[float], series: Mapping[str, Sequence[float]], finding: st
 
 
 def _short(value: float) -> str:
-    return f"{float(value) + 0.0:.3g}"
+    value = float(value) + 0.0
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
