@@ -23,7 +23,7 @@ def test_links_lead_somewhere(page):
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
 def test_each_chapter_stands_in_the_table_with_its_minutes(chapter):
     opening = "".join(json.loads(chapter.read_text(encoding="utf-8"))["cells"][0]["source"])
-    minutes = re.search(r"\*\*(?:about )?(\d+) minutes\*\*", opening)
+    minutes = re.search(r"\*\*(?:about )?(\d+) minutes", opening)
     assert minutes, f"the first cell of {chapter.name} should say how long it takes, as **40 minutes**"
     row = next((line for line in README.splitlines() if f"(notebooks/{chapter.name})" in line), None)
     assert row, f"the table of chapters in README.md has no link to notebooks/{chapter.name}"
