@@ -50,13 +50,9 @@ void forward_head(const Sizes &z, const R *q, const R *k, const R *v, R *y, R *l
         strip_scores(z, queries, keys, t0, rows, scores, room.line);  // (strip, S)
         R factor[STRIP];
         for (long i = 0; i < rows; i++) {
-            R *row = scores + i * room.line, total = 0;
+            R *row = scores + i * room.line;
             const long seen = z.seen(t0 + i);
-            const R top = largest(row, seen);
-            for (long s = 0; s < seen; s++) {
-                row[s] = fast_exp(scale * (row[s] - top));
-                total += row[s];
-            }
+            const R top = largest(row, seen), total = exponentials(row, scale, top, row, seen);
             factor[i] = 1 / total;
             logsumexp[t0 + i] = scale * top + std::log(total);
         }

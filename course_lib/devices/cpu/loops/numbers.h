@@ -16,9 +16,9 @@ template <class Body> void with_type(int wide, Body body) {
 }
 
 // e^x = 2^n e^r with n = round(x / log 2) and |r| <= log(2) / 2, where eight terms of the Taylor series reach the last bit.
-// Without a branch or a call the compiler does 16 of them at once; the C library's does one.
+// Without a branch or a call the compiler does 16 of them at once; the C library's does one. NaN stays NaN.
 inline float fast_exp(float x) {
-    const float limited = x < -87.0f ? -87.0f : x > 88.0f ? 88.0f : x;  // NaN stays NaN
+    const float limited = x < -88.0f ? -88.0f : x > 89.0f ? 89.0f : x;  // there 2^n is 0, and infinity
     const float n = __builtin_rintf(limited * 1.44269504f);
     const float r = limited - n * 0.693147181f;
     float series = 1.0f / 5040;
@@ -32,23 +32,38 @@ inline float fast_exp(float x) {
     const int32_t bits = (static_cast<int32_t>(n) + 127) << 23;  // 2^n: n is the exponent, biased by 127
     float power;
     std::memcpy(&power, &bits, sizeof power);
-    const float y = series * power;
-    return x < -87.0f ? 0.0f : x > 88.0f ? HUGE_VALF : y;
+    return series * power;
 }
 inline double fast_exp(double x) { return std::exp(x); }
 
 template <class R> inline R sigmoid(R z) { return 1 / (1 + fast_exp(-z)); }
 
-// The largest of a row, by 16 running maxima that fit a vector register.
-template <class R> inline R largest(const R *x, long n) {
-    R best[16];
-    for (int i = 0; i < 16; i++) best[i] = x[0];
+// y = exp(scale (x - top)) for a row; y may be x. Returns the sum.
+template <class R> inline R exponentials(const R *x, R scale, R top, R *y, long n) {
+    for (long i = 0; i < n; i++) y[i] = fast_exp(scale * (x[i] - top));
+    R total = 0;
+    for (long i = 0; i < n; i++) total += y[i];  // a loop of its own: in one, compilers fail to vectorise both
+    return total;
+}
+
+// The largest of a row, which has at least one element: 64 bytes at a time, each lane with its own maximum.
+// Not inlined: clang fails to vectorise what follows it in one function.
+template <class R> __attribute__((noinline)) R largest(const R *x, long n) {
+    typedef R Vector __attribute__((vector_size(64)));
+    constexpr long LANES = 64 / sizeof(R);
+    R best = x[0];
     long i = 0;
-    for (; i + 16 <= n; i += 16)
-        for (int lane = 0; lane < 16; lane++) best[lane] = x[i + lane] > best[lane] ? x[i + lane] : best[lane];
-    for (; i < n; i++) best[0] = x[i] > best[0] ? x[i] : best[0];
-    for (int lane = 1; lane < 16; lane++) best[0] = best[lane] > best[0] ? best[lane] : best[0];
-    return best[0];
+    if (n >= LANES) {
+        Vector lanes, next;
+        std::memcpy(&lanes, x, sizeof lanes);
+        for (i = LANES; i + LANES <= n; i += LANES) {
+            std::memcpy(&next, x + i, sizeof next);
+            lanes = next > lanes ? next : lanes;
+        }
+        for (long lane = 0; lane < LANES; lane++) best = lanes[lane] > best ? lanes[lane] : best;
+    }
+    for (; i < n; i++) best = x[i] > best ? x[i] : best;
+    return best;
 }
 
 // Memory of this thread that is kept from call to call.
