@@ -97,7 +97,7 @@ class GPTConfig:
 
 PRESETS: dict[str, dict] = {
     # Speaks within a minute on a laptop, and trains on the simulator.
-    "micro": {"layers": 2, "heads": 2, "channels": 64, "context": 128, "vocab_size": 512, "positions": "rope"},
+    "micro": {"layers": 2, "heads": 2, "channels": 64, "context": 256, "vocab_size": 1024, "positions": "rope"},
     # Readable stories in about three minutes on two cores: many small steps beat few large ones.
     "small": {"layers": 3, "heads": 3, "channels": 96, "context": 192, "vocab_size": 2048, "positions": "rope"},
     # The reference: 12,322,816 parameters.

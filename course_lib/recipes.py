@@ -68,7 +68,7 @@ class Settings:
 
 
 RECIPES: dict[str, dict] = {
-    "micro": {"steps": 800, "batch": 4, "peak": 5e-3, "lowest": 5e-4},
+    "micro": {"steps": 2000, "batch": 2, "peak": 5e-3, "lowest": 5e-4},
     "small": {"steps": 4500, "batch": 4, "peak": 3e-3, "lowest": 1e-4, "validation_rows": 128},
     "12m": {"steps": 5000, "batch": 8, "peak": 3e-4, "lowest": 6e-5},
     "modern-12m": {"steps": 5000, "batch": 8, "peak": 3e-4, "lowest": 6e-5},
