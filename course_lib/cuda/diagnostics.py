@@ -8,7 +8,10 @@ from course_lib.cuda.mistakes import sentence_for
 from course_lib.cuda.source import Source
 
 _ENTRIES = "entry points"
-_PLACE = re.compile(r"^(?P<file>[^\s:][^:\n]*?)[:(](?P<line>\d+)[:)](?:(?P<column>\d+):)? ?(?P<level>fatal error|error|note|warning): (?P<text>.*)$")
+_PLACE = re.compile(
+    r"^(?P<file>[^\s:][^:\n]*?)[:(](?P<line>\d+)[:)]:?(?:(?P<column>\d+):)? ?"
+    r"(?P<level>fatal error|error|note|warning): (?P<text>.*)$"
+)
 MOST_SHOWN = 5
 
 

@@ -172,6 +172,12 @@ static unsigned unordered_reader(const Word& word, unsigned thread) {
     return NOBODY;
 }
 
+static void describe_race(Suspicion& s, Conflict conflict, Space space, const char* name, uint64_t offset, bool other_block) {
+    snprintf(s.what, sizeof s.what, "%s the same place (byte %llu of %s '%s'), %s", CONFLICTS[conflict],
+             (unsigned long long)offset, space == SHARED ? "__shared__" : "the array", name,
+             other_block ? "in different blocks, which nothing orders" : "with no barrier between");
+}
+
 static void race(Block* block, Conflict conflict, const Word& word, const Access& access, Space space, const char* name,
                  uint64_t offset, unsigned thread, unsigned other) {
     if (block->aborted) return;
@@ -182,9 +188,7 @@ static void race(Block* block, Conflict conflict, const Word& word, const Access
     now.thread = thread;
     now.other = other_block ? NOBODY : other;
     now.other_pc = conflict == READ_WRITE ? word.read_pc : word.write_pc;
-    snprintf(now.what, sizeof now.what, "%s the same place (byte %llu of %s '%s'), %s", CONFLICTS[conflict],
-             (unsigned long long)offset, space == SHARED ? "__shared__" : "the array", name,
-             other_block ? "in different blocks, which nothing orders" : "with no barrier between");
+    describe_race(now, conflict, space, name, offset, other_block);
     if (conflict == WRITE_WRITE && !other_block && other / WARP == thread / WARP && !access.atomic && !word.atomic &&
         access.bytes <= sizeof now.before) {
         memcpy(now.before, access.address, access.bytes);
@@ -195,6 +199,25 @@ static void race(Block* block, Conflict conflict, const Word& word, const Access
         suspicions++;
     } else {
         report(block, now);
+    }
+}
+
+// An atomic after plain reads by other lanes: each such lane is innocent if an atomic of its own follows its read.
+static void suspect_readers(Word& word, const Access& access, Space space, const char* name, uint64_t offset, unsigned thread) {
+    if (word.read_warp == thread / WARP) word.read_lanes &= ~(1u << (thread % WARP));
+    if (word.many_warps) return;
+    for (uint32_t lanes = word.read_lanes; lanes; lanes &= lanes - 1) {
+        unsigned lane = __builtin_ctz(lanes), reader = word.read_warp * WARP + lane;
+        if (before_atomic[reader].active) continue;
+        if (word.read_warp == thread / WARP && met(word.read_warp, lane, word.read_stamp, thread % WARP)) continue;
+        Suspicion& now = before_atomic[reader];
+        now.active = true;
+        now.access = access;
+        now.thread = thread;
+        now.other = reader;
+        now.other_pc = word.read_pc;
+        describe_race(now, READ_WRITE, space, name, offset, false);
+        suspicions++;
     }
 }
 
@@ -262,12 +285,14 @@ void check_words(Block* block, Word* word, const Access& access, Space space, ui
                      word->write_thread);
                 reported = true;
             } else if (access.write && word->read_epoch >= oldest && (word->read_mask & bytes)) {
-                if (access.atomic && word->read_epoch == epoch && word->read_warp == thread / WARP)
-                    word->read_lanes &= ~(1u << (thread % WARP));
-                unsigned reader = word->read_lanes || word->many_warps ? unordered_reader(*word, thread) : NOBODY;
-                if (reader != NOBODY) {
-                    race(block, READ_WRITE, *word, access, space, name, offset + done, thread, reader);
-                    reported = true;
+                if (access.atomic && word->read_epoch == epoch) {
+                    suspect_readers(*word, access, space, name, offset + done, thread);
+                } else {
+                    unsigned reader = unordered_reader(*word, thread);
+                    if (reader != NOBODY) {
+                        race(block, READ_WRITE, *word, access, space, name, offset + done, thread, reader);
+                        reported = true;
+                    }
                 }
             }
         }

@@ -43,6 +43,15 @@ template <class A> constexpr Parameter describe() {
             Kind<Bare>::element, SizeOf<Bare>::alignment};
 }
 
+#ifdef SIM_CHECKED
+// A thread's own copy of an argument, made where the hooks do not look.
+template <class T> struct Copy {
+    alignas(T) char bytes[sizeof(T)];
+    SIM_UNCHECKED explicit Copy(const void* from) { __builtin_memcpy(bytes, from, sizeof(T)); }
+    SIM_UNCHECKED T& value() { return *reinterpret_cast<T*>(bytes); }
+};
+#endif
+
 template <auto KERNEL> struct Entry;
 template <class... A, void (*KERNEL)(A...)> struct Entry<KERNEL> {
     static int describe_parameters(Parameter* out) {
@@ -61,10 +70,10 @@ template <class... A, void (*KERNEL)(A...)> struct Entry<KERNEL> {
                                           std::index_sequence<I...>) {
         void (*volatile kernel)(A...) = KERNEL;  // not inlined: its threadIdx must not be taken for a constant here
         Block* state = sim_block;
-        if (last - first == 1) return kernel(*static_cast<std::decay_t<A>*>(launch->arguments[I])...);
+        if (last - first == 1) return kernel(Copy<std::decay_t<A>>(launch->arguments[I]).value()...);
         for (unsigned thread = first; thread < last; thread++) {
             state->current = thread;
-            kernel(*static_cast<std::decay_t<A>*>(launch->arguments[I])...);
+            kernel(Copy<std::decay_t<A>>(launch->arguments[I]).value()...);
             if (!(state->slow & PLAIN)) return;
         }
     }

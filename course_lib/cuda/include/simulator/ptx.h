@@ -105,8 +105,7 @@ SIM_INLINE void ldmatrix_x4_trans(unsigned (&r)[4], const void* row, SIM_HERE) {
 
 struct sim_copy {
     void* to;
-    unsigned bytes, group;
-    uint4 data;
+    unsigned bytes, group, words[4];
 };
 struct sim_copies {
     uint64_t run;  // the block that the entries belong to
@@ -123,26 +122,36 @@ SIM_FUNCTION sim_copies& sim_my_copies() {
     }
     return mine;
 }
-SIM_INLINE void sim_write(const sim_copy& copy) {
-    if (copy.bytes == 4) *(unsigned*)copy.to = copy.data.x;
-    else if (copy.bytes == 8) *(uint2*)copy.to = make_uint2(copy.data.x, copy.data.y);
-    else *(uint4*)copy.to = copy.data;
+// Take the oldest copy of a group before `end` off the list.
+SIM_FUNCTION bool sim_take(unsigned end, sim_copy& out) {
+    sim_copies& mine = sim_my_copies();
+    if (mine.count == 0 || mine.entry[0].group >= end) return false;
+    out = mine.entry[0];
+    for (unsigned i = 1; i < mine.count; i++) mine.entry[i - 1] = mine.entry[i];
+    mine.count--;
+    return true;
 }
-// Write what belongs to groups before `end`.
 SIM_INLINE void sim_finish(unsigned end) {
-    sim_copies& mine = sim_my_copies();
-    unsigned kept = 0;
-    for (unsigned i = 0; i < mine.count; i++) {
-        if (mine.entry[i].group < end) sim_write(mine.entry[i]);
-        else mine.entry[kept++] = mine.entry[i];
+    sim_copy copy;
+    while (sim_take(end, copy)) {
+        const unsigned* w = copy.words;
+        if (copy.bytes == 4) *(unsigned*)copy.to = w[0];
+        else if (copy.bytes == 8) *(uint2*)copy.to = make_uint2(w[0], w[1]);
+        else *(uint4*)copy.to = make_uint4(w[0], w[1], w[2], w[3]);
     }
-    mine.count = kept;
 }
-SIM_INLINE void sim_issue(void* to, uint4 data, unsigned bytes) {
+SIM_FUNCTION bool sim_add(void* to, const uint4& data, unsigned bytes) {
     sim_copies& mine = sim_my_copies();
-    if (mine.count == 64) sim_finish(~0u);
-    mine.entry[mine.count++] = sim_copy{to, bytes, mine.group, data};
+    if (mine.count == 64) return false;
+    mine.entry[mine.count++] = sim_copy{to, bytes, mine.group, {data.x, data.y, data.z, data.w}};
+    return true;
 }
+SIM_INLINE void sim_issue(void* to, const uint4& data, unsigned bytes) {
+    if (sim_add(to, data, bytes)) return;
+    sim_finish(~0u);
+    sim_add(to, data, bytes);
+}
+SIM_FUNCTION unsigned sim_group(unsigned more) { return sim_my_copies().group += more; }
 SIM_INLINE void cp_async_4(void* shared, const void* global) {
     sim_issue(shared, make_uint4(*(const unsigned*)global, 0, 0, 0), 4);
 }
@@ -151,9 +160,9 @@ SIM_INLINE void cp_async_8(void* shared, const void* global) {
     sim_issue(shared, make_uint4(v.x, v.y, 0, 0), 8);
 }
 SIM_INLINE void cp_async_16(void* shared, const void* global) { sim_issue(shared, *(const uint4*)global, 16); }
-SIM_INLINE void cp_async_commit() { sim_my_copies().group++; }
+SIM_INLINE void cp_async_commit() { sim_group(1); }
 template <int N> SIM_INLINE void cp_async_wait() {
-    unsigned group = sim_my_copies().group;
+    unsigned group = sim_group(0);
     sim_finish(group > N ? group - N : 0);
 }
 SIM_INLINE void cp_async_wait_all() { sim_finish(~0u); }

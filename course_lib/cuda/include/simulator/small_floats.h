@@ -144,7 +144,17 @@ SIM_INLINE SIM_UNCHECKED float half_to_float(uint16_t h) { return half_to_float_
     SIM_INLINE PAIR h2sqrt(PAIR a) { return PAIR(hsqrt(a.x), hsqrt(a.y)); }                                    \
     SIM_INLINE PAIR h2rcp(PAIR a) { return PAIR(hrcp(a.x), hrcp(a.y)); }                                       \
     SIM_ATOMIC_LOOP(atomicAdd, TYPE, TYPE((float)old + (float)value))                                          \
-    SIM_ATOMIC_LOOP(atomicAdd, PAIR, PAIR(old.x + value.x, old.y + value.y))
+    SIM_FUNCTION PAIR atomicAdd(PAIR* p, PAIR value) {                                                         \
+        SIM_ATOMIC_ACCESS(p)                                                                                   \
+        PAIR old;                                                                                              \
+        uint32_t before = __atomic_load_n((PAIR::Whole*)p, __ATOMIC_RELAXED), after;                           \
+        do {                                                                                                   \
+            *(PAIR::Whole*)&old = before;                                                                      \
+            PAIR sum(old.x + value.x, old.y + value.y);                                                        \
+            after = *(PAIR::Whole*)&sum;                                                                       \
+        } while (!__atomic_compare_exchange_n((PAIR::Whole*)p, &before, after, true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)); \
+        return old;                                                                                            \
+    }
 
 #define SIM_PAIR_OPERATION(TYPE, PAIR, OPERATOR, FUNCTION, SIGN)                                               \
     SIM_INLINE PAIR OPERATOR(const PAIR& a, const PAIR& b) { return PAIR(a.x SIGN b.x, a.y SIGN b.y); }        \
@@ -153,5 +163,5 @@ SIM_INLINE SIM_UNCHECKED float half_to_float(uint16_t h) { return half_to_float_
 // A pair is copied in one access of four bytes.
 #define SIM_WHOLE_PAIR(PAIR)                                                                                   \
     typedef uint32_t __attribute__((may_alias)) Whole;                                                         \
-    PAIR(const PAIR& o) { *(Whole*)this = *(const Whole*)&o; }                                                 \
-    PAIR& operator=(const PAIR& o) { *(Whole*)this = *(const Whole*)&o; return *this; }
+    __attribute__((always_inline)) PAIR(const PAIR& o) { *(Whole*)this = *(const Whole*)&o; }                                                 \
+    __attribute__((always_inline)) PAIR& operator=(const PAIR& o) { *(Whole*)this = *(const Whole*)&o; return *this; }

@@ -7,8 +7,8 @@
 #define SIM_WHOLE(NAME, T, N)                                                                              \
     typedef T Whole __attribute__((ext_vector_type(N), aligned(sizeof(T) * N > 16 ? 16 : sizeof(T) * N))); \
     NAME() = default;                                                                                      \
-    NAME(const NAME& other) { *(Whole*)this = *(const Whole*)&other; }                                     \
-    NAME& operator=(const NAME& other) {                                                                   \
+    __attribute__((always_inline)) NAME(const NAME& other) { *(Whole*)this = *(const Whole*)&other; }                                     \
+    __attribute__((always_inline)) NAME& operator=(const NAME& other) {                                                                   \
         *(Whole*)this = *(const Whole*)&other;                                                             \
         return *this;                                                                                      \
     }

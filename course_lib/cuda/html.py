@@ -1,0 +1,48 @@
+"""A sanitizer's Report as HTML for notebooks: the words first, colour only beside them."""
+
+from html import escape
+
+from course_lib.cuda.report import Report, verdict
+
+_STYLE = "border-left:4px solid {0};padding:.4em .8em;margin:.4em 0"
+_BAD, _GOOD, _NOTE = "#D55E00", "#0072B2", "#999999"  # Okabe and Ito: told apart by everybody
+
+
+def render(report: Report) -> str:
+    """The whole report as one HTML fragment."""
+    parts = []
+    if report.ok:
+        parts.append(f'<div style="{_STYLE.format(_GOOD)}"><b>Nothing wrong was found</b> in {escape(report.kernel)}.</div>')
+    for issue in report.issues:
+        who = f"block {issue.block}" + (f", thread {issue.thread}" if issue.thread else "")
+        more = f", {issue.count:,} times in all" if issue.count > 1 else ""
+        code = "".join(
+            f"<pre style='margin:.2em 0'>{line:4} | {escape(text)}</pre>"
+            for line, text in ((issue.line, issue.source), (issue.other_line, issue.other_source))
+            if text
+        )
+        parts.append(
+            f'<div style="{_STYLE.format(_BAD)}"><b>{issue.kind}</b> in {escape(issue.file)}, line {issue.line}: '
+            f"{escape(issue.message)} <i>({who}{more})</i>{code}</div>"
+        )
+    if report.lines:
+        head = "".join(
+            f"<th style='text-align:left'>{name}</th>"
+            for name in ("line", "source", "space", "op", "requests", "sectors per request", "wavefronts per request",
+                         "active lanes", "bytes moved", "remark")
+        )  # fmt: skip
+        parts.append(f"<table><tr>{head}</tr>{''.join(map(lambda line: _row(report, line), report.lines))}</table>")
+    parts += [
+        f'<div style="{_STYLE.format(_NOTE)}"><b>Not checked</b>: {escape(what)}</div>' for what in report.not_checked
+    ]
+    return "\n".join(parts)
+
+
+def _row(report: Report, line) -> str:
+    sectors = f"{line.sectors_per_request:.4g}" if line.space == "global" else "–"
+    cells = (
+        f"{escape(line.file)}:{line.line}", f"<code>{escape(report.sources.get((line.file, line.line), ''))}</code>",
+        line.space, line.op, f"{line.requests:,}", sectors, f"{line.wavefronts_per_request:.4g}",
+        f"{line.active_lanes:.3g}", f"{line.bytes_moved:,}", escape(verdict(line)),
+    )  # fmt: skip
+    return "<tr>" + "".join(f"<td style='text-align:left'>{cell}</td>" for cell in cells) + "</tr>"
