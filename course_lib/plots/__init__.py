@@ -8,6 +8,7 @@
     plots.parameter_table(config)             where the parameters are, as HTML;  plots.parameter_bars: the same as a picture
     plots.judged(text)                        a sampled story and its first fault, as HTML
     plots.model_map(highlight="attention")    the picture of the model that each chapter comes back to
+    plots.shape_map(config, batch)            the shape of what each step of a model makes
     plots.lines(x, {name: values}, finding)   curves over numbers
     plots.slope(function, at, steps)          lines through a point of a curve that turn towards its tangent
     plots.chain(values, steps)                a chain of operations: values go right, gradients come back
@@ -26,6 +27,7 @@ from course_lib.plots.memory import memory
 from course_lib.plots.model_map import PARTS, model_map
 from course_lib.plots.parameters import parameter_bars, parameter_table
 from course_lib.plots.picture import Page, Picture, picture
+from course_lib.plots.shape_map import shape_map
 from course_lib.plots.slopes import slope
 from course_lib.plots.token_colours import token_picture, tokens
 from course_lib.plots.valley import valley
@@ -46,6 +48,7 @@ __all__ = [
     "parameter_bars",
     "parameter_table",
     "picture",
+    "shape_map",
     "slope",
     "token_picture",
     "tokens",
