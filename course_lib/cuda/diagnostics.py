@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from course_lib.cuda.errors import CompileError
 from course_lib.cuda.mistakes import sentence_for
-from course_lib.cuda.source import Source
+from course_lib.cuda.source import Source, without_comments
 
 _ENTRIES = "entry points"
 _PLACE = re.compile(
@@ -42,6 +42,8 @@ def explain(log: str, text: Source, names: list[str] | None = None) -> CompileEr
     files = {text.name, *(path.name for path in text.includes)}
     own = [c for c in everything if c.file in files]
     entries = [c for c in everything if c.file == _ENTRIES]
+    if brace := unclosed_brace(text.text):
+        own.insert(0, Complaint(text.name, brace[0], brace[1], "this { is never closed: expected '}'"))
     if not own and entries:
         error = CompileError(_wrong_name(entries[0], text, names or []), log)
         error.in_entries = True
@@ -63,6 +65,18 @@ def explain(log: str, text: Source, names: list[str] | None = None) -> CompileEr
     return CompileError(f"{text.name} did not compile.\n" + "\n".join(shown) + more, log, first)
 
 
+def unclosed_brace(text: str) -> tuple[int, int] | None:
+    """(line, column) of the last { that no } closes, or None."""
+    open_ones = []
+    for number, line in enumerate(without_comments(text).splitlines(), 1):
+        for column, letter in enumerate(line, 1):
+            if letter == "{":
+                open_ones.append((number, column))
+            elif letter == "}" and open_ones:
+                open_ones.pop()
+    return open_ones[-1] if open_ones else None
+
+
 def _show(complaint: Complaint, text: Source) -> str:
     lines = {path.name: path.read_text().splitlines() for path in text.includes}
     lines[text.name] = text.text.splitlines()
@@ -74,7 +88,7 @@ def _show(complaint: Complaint, text: Source) -> str:
         shown += f"\n    {complaint.line:4} | {code.strip()}"
         if complaint.column > cut:
             shown += f"\n         | {' ' * (complaint.column - 1 - cut)}^"
-    advice = sentence_for(complaint.text, code, source, complaint.line)
+    advice = sentence_for(complaint.text, code)
     return shown + (f"\n  {advice}" if advice else "")
 
 

@@ -5,7 +5,6 @@ Groups of the patterns may be used in the sentence as {0}, {1}, ... The first th
 """
 
 import re
-from collections.abc import Sequence
 
 Q = "[‘'\"`]"  # the quotation marks that compilers use
 E = "[’'\"]"
@@ -40,7 +39,7 @@ MISTAKES: list[tuple[str, str | None, str]] = [
      "This function promises a value but does not `return` one on every way through."),
     (rf"discards qualifiers|assignment of read-only|cannot assign to.*const|expression must be a modifiable lvalue|read-only variable is not assignable|of const-qualified type", None,
      "What is marked `const` may only be read. Write to another array, or take the `const` away from the parameter."),
-    (rf"invalid conversion from {Q}const (\w+)|cannot initialize.*{Q}const |invalid conversion.*const|a value of type {Q}const |const.*incompatible|no matching function.*const", None,
+    (rf"invalid conversion from {Q}const (\w+)|cannot initialize a \w+ of type '[^']*\*'.*'const |invalid conversion.*const|a value of type {Q}const |const.*incompatible|no matching function.*const", None,
      "A pointer to const data cannot become a pointer to data that may change: add `const` on the left side."),
     (r"lvalue required|expression is not assignable|expression must be a modifiable lvalue|left operand of assignment", None,
      "The left side of = must be something that can be stored to, such as a variable or array element. For a comparison write ==."),
@@ -48,7 +47,7 @@ MISTAKES: list[tuple[str, str | None, str]] = [
      "Only arrays and pointers take [ ]. A two-dimensional array in memory is one pointer: a[i * columns + j]."),
     (r"invalid types .* for array subscript|array subscript is not an integer|array subscript.*(?:float|double)|expression must have integral", None,
      "An index is a whole number: use int, and integer division."),
-    (rf"invalid operands.*{Q}(?:float|double){E}.*(?:%|operator%)|invalid operands to binary expression \({Q}(?:float|double)|expression must have integral or unscoped enum|operator%", None,
+    (r"invalid operands|no match for .operator%|integral", r"%",
      "% works on whole numbers only; for floats there is fmodf(a, b)."),
     (r"expected primary-expression before.*|expected expression|expected an expression", r"\*\*",
      "C++ has no ** operator: write x * x, or powf(x, y)."),
@@ -89,14 +88,13 @@ MISTAKES: list[tuple[str, str | None, str]] = [
 # fmt: on
 
 
-def sentence_for(message: str, code: str, source: Sequence[str] = (), line: int = 0) -> str:
+def sentence_for(message: str, code: str) -> str:
     """The sentence for a compiler's message about a line of code, or nothing: never a guess."""
-    before = source[line - 2] if 1 < line <= len(source) else ""
     for pattern, in_code, sentence in MISTAKES:
         said = re.search(pattern, message)
         if not said:
             continue
-        seen = re.search(in_code, code) or re.search(in_code, before) if in_code else None
+        seen = re.search(in_code, code) if in_code else None
         if in_code and not seen:
             continue
         groups = [group for group in said.groups() if group] or [""]

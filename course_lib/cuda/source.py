@@ -169,6 +169,8 @@ def never_waits(source: Source) -> bool:
 
 
 REFUSED = [
+    (r"\basm\b\s*(?:volatile\s*)?\(",
+     "Inline assembly is not simulated. The course's PTX instructions are functions: #include \"ptx.cuh\"."),
     (r"<<<", "`kernel<<<grid, block>>>(...)` is host code, which the course writes in Python: kernel(grid, block, args)."),
     (r"\b__cluster_dims__|this_cluster\s*\(", "Thread block clusters are not simulated."),
     (r"\bcudaMalloc|\bcudaMemcpy|\bcudaFree|\bcudaDeviceSynchronize",
@@ -182,6 +184,8 @@ REFUSED = [
 def refuse_unsupported(source: Source) -> None:
     """Raise CompileError, with line and sentence, for what neither the simulator nor this course's launches support."""
     text = without_comments(source.text)
+    if "__COURSE_SIMULATOR__" in text:  # it makes its own distinction
+        return
     for pattern, sentence in REFUSED:
         if match := re.search(pattern, text):
             line = text.count("\n", 0, match.start()) + 1

@@ -1,0 +1,101 @@
+"""The beginner's commonest compile errors, under g++ and clang: the learner's own line, and a sentence that helps."""
+
+import pytest
+
+from course_lib.cuda import CompileError, Kernel, KernelError, asarray
+from tests.cuda.compilers import COMPILERS, using
+
+# name: (body of a kernel f(const float* x, float* y, int n), its faulty line, words of the sentence)
+MISTAKES = {
+    "semicolon": ("int i = threadIdx.x\n    y[i] = x[i];", (2, 3), "semicolon"),
+    "undeclared": ("i = threadIdx.x;\n    y[i] = 1.0f;", 2, "name i is not known"),
+    "misspelt index": ("int i = threadidx.x;", 2, "spelled threadIdx"),
+    "no component": ("int i = threadIdx;\n    y[i] = 1.0f;", 2, "threadIdx.x"),
+    "arithmetic on dim3": ("int i = blockIdx * blockDim.x;\n    y[i] = 1.0f;", 2, "blockIdx.x"),
+    "unknown component": ("int i = threadIdx.w;", 2, "x, y and z"),
+    "write to const": ("x[0] = 1.0f;", 2, "const"),
+    "pointer to const": ("float* p = x;\n    p[0] = 1.0f;", 2, "const"),
+    "barrier misspelt": ("__syncthread();", 2, "__syncthreads()"),
+    "returns a value": ("return y[0];", 2, "returns void"),
+    "two subscripts": ("y[0][1] = 1.0f;", 2, "i * columns + j"),
+    "subscript on a number": ("y[0] = n[0];", 2, "Only arrays"),
+    "power": ("y[0] = n ** 2;", 2, "powf"),
+    "python and None": ("const float* p = None;\n    y[0] = p[0];", 2, "nullptr"),
+    "True": ("bool on = True;\n    y[0] = on;", 2, "lower case"),
+    "percent on floats": ("y[0] = x[0] % 2.0f;", 2, "fmodf"),
+    "missing parenthesis": ("if (n > 0 {\n        y[0] = 1.0f;\n    }", 2, "parenthesis"),
+    "brace": ("if (n > 0) {\n        y[0] = 1.0f;", (1, 2), "brace"),
+    "array for a number": ("float v = x;\n    y[0] = v;", 2, "element, a[i]"),
+    "number for an array": ("float* p = n;\n    p[0] = y[0];", 2, "element, a[i]"),
+    "twice declared": ("int i = 0;\n    int i = 1;\n    y[i] = 0.0f;", 3, "declared twice"),
+    "too few arguments": ("y[0] = fmaxf(x[0]);", 2, "number and the types"),
+    "elif": ("if (n > 0) { y[0] = 1.0f; }\n    elif (n < 0) { y[0] = 2.0f; }", 3, "Python"),
+    "size not constant": ("__shared__ float s[n];\n    s[0] = y[0];", 2, "constant"),
+    "unknown type": ("int32 i = 0;\n    y[i] = 1.0f;", 2, "type"),
+    "break outside": ("if (n > 0) break;\n    y[0] = 1.0f;", 2, "return;"),
+    "missing header": ("y[0] = 1.0f;\n}\n#include <torch/torch.h>\nvoid g() {", (3, 4), "header is not there"),
+    "not a function": ("y[0] = n (2);", 2, "called like a function"),
+    "assign to expression": ("n + 1 = 2;\n    y[0] = n;", 2, "left side of ="),
+    "inline assembly": ('asm volatile("mov.u32 %0, %laneid;" : "=r"(n));', 2, "ptx.cuh"),
+}
+
+
+def text(body):
+    return f'extern "C" __global__ void f(const float* x, float* y, int n) {{\n    {body}\n}}\n'
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_gets_its_line_and_its_sentence(name, compiler, monkeypatch):
+    using(compiler, monkeypatch)
+    body, lines, words = MISTAKES[name]
+    lines = lines if isinstance(lines, tuple) else (lines,)
+    source = text(body)
+    with pytest.raises(CompileError) as caught:
+        Kernel(source, "f")((1,), (1,), (asarray([1.0], "f"), asarray([1.0], "f"), 1))
+    message = str(caught.value)
+    assert words in message, message
+    assert caught.value.line in lines, message
+    assert "sim_" not in message and "simulator" not in message.split("\n  ")[0], message
+    assert source.splitlines()[caught.value.line - 1].strip() in message or name == "brace"
+
+
+def test_there_are_25_mistakes():
+    assert len(MISTAKES) >= 25
+
+
+REFUSED = {
+    "launch syntax": ("void g() { f<<<1, 32>>>(0, 0, 1); }", "kernel(grid, block, args)"),
+    "host code": ("void g() { float* p; cudaMalloc(&p, 4); }", "course_lib.cuda.asarray"),
+    "main": ("int main() { return 0; }", "holds kernels only"),
+    "cuda::atomic": ("__device__ cuda::atomic<int> a;", "not simulated"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_not_supported_is_refused_by_name(name):
+    more, words = REFUSED[name]
+    with pytest.raises(CompileError, match="line 4|:4:") as caught:
+        Kernel(text("y[0] = 1.0f;") + more, "f")((1,), (1,), (asarray([1.0], "f"), asarray([1.0], "f"), 1))
+    assert words in str(caught.value)
+
+
+def test_grid_sync_is_refused():
+    source = "#include <cooperative_groups.h>\n" + text("cooperative_groups::this_grid().sync();")
+    with pytest.raises(CompileError, match="second one"):
+        Kernel(source, "f")((1,), (1,), (asarray([1.0], "f"), asarray([1.0], "f"), 1))
+
+
+def test_names_of_kernels():
+    source = text("y[0] = 1.0f;") + "template <int N> __global__ void t(float* y) { y[0] = N; }"
+    with pytest.raises(KernelError, match="no kernel named 'g'.*f, t"):
+        Kernel(source, "g")
+    with pytest.raises(KernelError, match=r"template.*t<32>"):
+        Kernel(source, "t")
+    with pytest.raises(CompileError, match="t<zero>"):
+        Kernel(source, "t<zero>")((1,), (1,), (asarray([1.0], "f"),))
+    with pytest.raises(KernelError, match="no file 'nowhere.cu'"):
+        Kernel("nowhere.cu", "f")
+    y = asarray([0.0], "f")
+    Kernel(source, "t<7>")((1,), (1,), (y,))
+    assert y[0] == 7
