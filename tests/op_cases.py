@@ -263,6 +263,10 @@ for n, F in ROWS:
     case("swiglu", swiglu, (*n, 2 * F))
 case("gelu", gelu, fixed(FAR), note="far")
 case("swiglu", swiglu, fixed(np.stack([FAR, np.ones(20)], axis=-1)), note="far")
+# A hand-written exp fails somewhere between the first exponent that is too small for a normal float32 (-87.3) and the last
+# that is not zero (-103.3), or between -708 and -745 in float64: so every quarter is tried.
+APART = np.concatenate([np.arange(0, 130, 0.25), np.arange(690, 760, 0.25)])
+case("swiglu", swiglu, fixed(np.concatenate([APART, -APART, np.ones(2 * APART.size)])), note="every-exponent")
 
 
 def softmax(t, x):
@@ -280,6 +284,9 @@ for shape in ((5,), (1, 1), (37, 1), (1, 37), (2, 3, 65), (129, 130), (3, 1025))
 for shape in ((1, 1), (1, 37), (37, 37), (2, 3, 5, 65), (3, 130, 130)):
     case("softmax", softmax_causal, shape, note="causal")
 case("softmax", softmax, normal((3, 37), mean=1e4, deviation=30), note="large", tolerance=10)
+
+
+case("softmax", softmax, fixed(-APART[None]), note="every-exponent")
 
 
 def rope(t, x, cos, sin):
@@ -352,6 +359,8 @@ cross_entropy_case(65, 130, ignored=0.4)
 cross_entropy_case(65, 130, ignored=0.4, ignore_index=-100, kind="int32")
 cross_entropy_case(65, 5, ignored=0.4, ignore_index=3, note="a-class")
 cross_entropy_case(5, 37, size=1000.0, note="large", tolerance=20)
+logits = fixed(np.stack([np.zeros(APART.size), -APART], axis=-1))
+case("cross_entropy", cross_entropy(), logits, fixed(np.ones(APART.size, np.int64)), note="every-exponent")
 
 
 def dropout(t, x, probability, random, site):
