@@ -93,6 +93,7 @@ def library() -> ctypes.CDLL:
     loaded.sim_start.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint]
     loaded.sim_wait.argtypes = [ctypes.c_int]
     loaded.sim_fault.restype = ctypes.POINTER(Fault)
+    loaded.sim_access_count.restype = ctypes.c_uint64
     loaded.sim_printed.restype = ctypes.c_void_p
     loaded.sim_printed.argtypes = [ctypes.POINTER(ctypes.c_size_t)] * 2
     return loaded

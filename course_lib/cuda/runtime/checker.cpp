@@ -118,6 +118,26 @@ static void check_poison(Block* block, const Slot& slot, const Access& access) {
     }
 }
 
+// ---- a record of accesses, for pictures -------------------------------------------------------------------------------------
+
+struct Traced {
+    void* pc;
+    uint64_t offset;
+    uint32_t thread, bytes;
+    uint64_t block;
+    int space, write;
+    char name[48];
+};
+static std::vector<Traced> traced;
+static size_t most_traced;
+
+static void trace(Block* block, Space space, const Access& access, uint64_t offset, const char* name) {
+    if (traced.size() >= most_traced) return;
+    Traced now{access.pc, offset, block->current, access.bytes, block->linear, space, access.write, {}};
+    strncpy(now.name, name, sizeof now.name - 1);
+    traced.push_back(now);
+}
+
 // ---- an access --------------------------------------------------------------------------------------------------------------
 
 static void check_global(Block* block, Slot& slot, const Access& access, bool aligned) {
@@ -130,6 +150,7 @@ static void check_global(Block* block, Slot& slot, const Access& access, bool al
     if (!slot.shadow) slot.shadow = calloc(slot.bytes / 4 + 2, sizeof(Word));
     check_words(block, static_cast<Word*>(slot.shadow) + offset / 4, access, GLOBAL, offset, name);
     count_request(block, GLOBAL, access, offset);
+    trace(block, GLOBAL, access, offset, name);
 }
 
 static void check_shared(Block* block, const Access& access, bool aligned) {
@@ -148,6 +169,7 @@ static void check_shared(Block* block, const Access& access, bool aligned) {
     if (aligned) check_alignment(block, access, array.name);
     check_words(block, &shared_shadow[array.first_word + offset / 4], access, SHARED, offset, array.name);
     count_request(block, SHARED, access, offset);
+    trace(block, SHARED, access, offset, array.name);
 }
 
 static void check_elsewhere(Block* block, const Access& access) {
@@ -212,6 +234,16 @@ void sim_check_begin(uint64_t dynamic_bytes) {
 }
 
 uint64_t sim_access_count() { return accesses; }
+
+// Remember the first `most` accesses of the next checked launch.
+void sim_trace(uint64_t most) {
+    most_traced = most;
+    traced.clear();
+}
+uint64_t sim_traced(const Traced** out) {
+    *out = traced.data();
+    return traced.size();
+}
 
 // ---- called by the simulator's headers ----------------------------------------------------------------------------------------
 
