@@ -70,9 +70,7 @@ def _lease(size: int):
         block = shelf.pop()
         _free_bytes -= size
     else:
-        block = mmap.mmap(-1, size)
-        if size >= HUGE_PAGE and hasattr(mmap, "MADV_HUGEPAGE"):
-            block.madvise(mmap.MADV_HUGEPAGE)
+        block = _new_block(size)
     kind = _lease_types.get(size)
     if kind is None:
         kind = _lease_types[size] = ctypes.c_char * size
@@ -89,6 +87,14 @@ def _lease(size: int):
 
     _returns[key] = weakref.ref(lease, give_back)
     return lease
+
+
+def _new_block(size: int) -> mmap.mmap:
+    """Memory from the system, in pages of 2 MB where it has them: fewer page faults, and fewer misses in their table."""
+    block = mmap.mmap(-1, size)
+    if size >= HUGE_PAGE and hasattr(mmap, "MADV_HUGEPAGE"):
+        block.madvise(mmap.MADV_HUGEPAGE)
+    return block
 
 
 def _trim(limit: int) -> None:

@@ -1,0 +1,217 @@
+"""`course bench cpu`: training steps of our model against the same model in PyTorch eager, float32, in turn, medians.
+
+A step is forward, backward, clipping and AdamW on random tokens, from the same weights, on the same number of threads. The
+ratio is PyTorch's time divided by ours, so above 1 we are faster. Bars for `12m`: 1.0 with compiled loops, 0.85 without a
+compiler, which a second process measures. Last comes a table of the ops on which our time is spent.
+"""
+
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from course_lib import devices, native
+from course_lib.model import GPT, GPTConfig
+from course_lib.optim import AdamW
+
+CASES = {"12m": [(8, 256, 7), (4, 128, 15)], "small": [(4, 192, 40)]}  # preset: batch, tokens of a window, rounds
+BARS = {True: 1.0, False: 0.85}  # with a compiler, without
+LEARNING_RATE = 3e-4
+
+
+def run(json_path: str | os.PathLike | None = None) -> list[dict[str, Any]]:
+    """Measure, print, write as JSON if asked; returns the rows: case, compiled, tokens per second, ratio, bar."""
+    try:
+        import torch
+    except ModuleNotFoundError:
+        raise RuntimeError("This compares with PyTorch, which is not here: pip install torch==2.13.0") from None
+    threads = native.threads()
+    torch.set_num_threads(threads)
+    busy = f"; the machine is busy, load {os.getloadavg()[0]:.1f}" if os.getloadavg()[0] > 0.5 * threads else ""
+    print(
+        f"Training steps, float32, {threads} threads, against PyTorch {torch.__version__} eager; in turn, medians{busy}"
+    )
+    print(f"{'':22}{'loops':>10}{'ours, tokens/s':>16}{'PyTorch':>10}{'ratio':>8}{'at least':>10}")
+    rows = []
+    for row in [*measure(), *_measured_without_compiler()]:
+        rows.append(row)
+        bar = "" if row["bar"] is None else f"{row['bar']:.2f}"
+        missed = "" if row["bar"] is None or row["ratio"] >= row["bar"] else "  missed"
+        loops = "compiled" if row["compiled"] else "NumPy"
+        print(f"{row['case']:22}{loops:>10}{row['tokens_per_s']:16.0f}{row['peer_tokens_per_s']:10.0f}"
+              f"{row['ratio']:8.2f}{bar:>10}{missed}", flush=True)  # fmt: skip
+    spent = where_time_goes("12m", 8, 256)
+    print("\nWhere our time goes, 12m 8x256:")
+    for name, (seconds, calls) in spent.items():
+        print(f"  {name:30}{seconds * 1e3:9.1f} ms{calls:6} calls{seconds / sum(s for s, _ in spent.values()):8.1%}")
+    if json_path is not None:
+        report = {"threads": threads, "torch": torch.__version__, "rows": rows, "seconds_per_step": spent}
+        Path(json_path).write_text(json.dumps(report, indent=1) + "\n")
+    return rows
+
+
+def measure():
+    """One row for each case, with whatever loops this process uses."""
+    compiled = native.find_compiler() is not None
+    for preset, sizes in CASES.items():
+        for batch, window, rounds in sizes:
+            ours, theirs = steps(preset, batch, window)
+            times, peer_times = [], []
+            for _ in range(rounds):
+                times.append(_seconds(ours))
+                peer_times.append(_seconds(theirs))
+            ratio = statistics.median(peer / own for own, peer in zip(times, peer_times, strict=True))
+            tokens = batch * window
+            yield {
+                "case": f"{preset} {batch}x{window}", "compiled": compiled,
+                "tokens_per_s": tokens / statistics.median(times),
+                "peer_tokens_per_s": tokens / statistics.median(peer_times),
+                "ratio": ratio, "bar": BARS[compiled] if preset == "12m" else None,
+            }  # fmt: skip
+
+
+def steps(preset: str, batch: int, window: int) -> tuple[Callable, Callable]:
+    """Our step and PyTorch's, both warmed up. Raises RuntimeError if their first losses differ."""
+    import torch
+
+    config = GPTConfig.preset(preset)
+    model = GPT(config, seed=0)
+    peer = torch_model(config, model.state())
+    optimiser = AdamW(model.named_parameters())
+    matrices = [p for p in peer.parameters() if p.ndim >= 2]
+    vectors = [p for p in peer.parameters() if p.ndim < 2]
+    peer_optimiser = torch.optim.AdamW(
+        [{"params": matrices, "weight_decay": 0.1}, {"params": vectors, "weight_decay": 0.0}],
+        lr=LEARNING_RATE, betas=(0.9, 0.95), eps=1e-8, fused=True,
+    )  # fmt: skip
+    tokens = np.random.default_rng(0).integers(0, config.vocab_size, (2, batch, window))
+    peer_tokens = torch.tensor(tokens)
+
+    def ours() -> float:
+        optimiser.zero_grad()
+        loss = model.loss(*tokens)
+        loss.backward()
+        optimiser.step(LEARNING_RATE)
+        return loss.item()
+
+    def theirs() -> float:
+        peer_optimiser.zero_grad(set_to_none=True)
+        loss = peer(*peer_tokens)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(peer.parameters(), 1.0)
+        peer_optimiser.step()
+        return loss.item()
+
+    for _ in range(2):
+        losses = ours(), theirs()
+        if not math.isclose(*losses, rel_tol=1e-4):
+            raise RuntimeError(f"The two models do not compute the same: the losses are {losses[0]} and {losses[1]}.")
+    return ours, theirs
+
+
+def torch_model(config: GPTConfig, state: dict[str, np.ndarray]):
+    """Our LayerNorm and GELU model in PyTorch's own operations, with weights by our names; idx, targets -> loss."""
+    import torch
+    import torch.nn.functional as F
+
+    class Peer(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weights = torch.nn.ParameterDict(
+                {name.replace(".", "/"): torch.nn.Parameter(torch.tensor(values)) for name, values in state.items()}
+            )
+            half = config.head_size // 2
+            frequency = config.rope_base ** (-np.arange(half) / half)
+            angle = torch.tensor(np.arange(config.context)[:, None] * frequency)  # (T, D/2)
+            self.register_buffer("cos", angle.cos().float())
+            self.register_buffer("sin", angle.sin().float())
+
+        def linear(self, x, name):
+            return F.linear(x, self.weights[name + "/weight"], self.weights[name + "/bias"])
+
+        def norm(self, x, name):
+            return F.layer_norm(
+                x, x.shape[-1:], self.weights[name + "/weight"], self.weights[name + "/bias"], config.eps
+            )
+
+        def turn(self, x):  # (B, H, T, D)
+            first, second = x.chunk(2, -1)
+            cos, sin = self.cos[: x.shape[2]], self.sin[: x.shape[2]]
+            return torch.cat([first * cos - second * sin, second * cos + first * sin], -1)
+
+        def forward(self, idx, targets):
+            B, T = idx.shape
+            x = F.embedding(idx, self.weights["tokens/weight"])  # (B, T, C)
+            if config.positions == "learned":
+                x = x + self.weights["places/weight"][:T]
+            for i in range(config.layers):
+                block = f"blocks/{i}/"
+                qkv = self.linear(self.norm(x, block + "norm1"), block + "attention/qkv")  # (B, T, 3 C)
+                q, k, v = (z.view(B, T, config.heads, -1).transpose(1, 2) for z in qkv.chunk(3, -1))  # (B, H, T, D)
+                if config.positions == "rope":
+                    q, k = self.turn(q), self.turn(k)
+                y = F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).reshape(B, T, -1)
+                x = x + self.linear(y, block + "attention/out")
+                y = F.gelu(self.linear(self.norm(x, block + "norm2"), block + "mlp/up"), approximate="tanh")
+                x = x + self.linear(y, block + "mlp/down")
+            logits = F.linear(self.norm(x, "norm"), self.weights["tokens/weight"], self.weights["head_bias"])
+            return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
+
+    return Peer()
+
+
+def where_time_goes(preset: str, batch: int, window: int, rounds: int = 3) -> dict[str, tuple[float, int]]:
+    """Seconds and calls of a step for each op, the dearest first; "the tape and the rest" is what is not in an op."""
+    ours, _ = steps(preset, batch, window)
+    spent: dict[str, list] = defaultdict(lambda: [0.0, 0])
+
+    def watched(name: str, op: Callable) -> Callable:
+        def call(*inputs, **settings):
+            began = time.perf_counter()
+            result = op(*inputs, **settings)
+            spent[name][0] += (time.perf_counter() - began) / rounds
+            spent[name][1] += 1
+            return result
+
+        return call
+
+    ops = {name: op for name, op in vars(devices.ops("cpu")).items() if callable(op)}
+    covers = [devices.overlay(name, watched(name, op), "cpu") for name, op in ops.items()]
+    try:
+        whole = sum(_seconds(ours) for _ in range(rounds)) / rounds
+    finally:
+        for cover in covers:
+            cover.remove()
+    spent["the tape and the rest"] = [whole - sum(seconds for seconds, _ in spent.values()), rounds]
+    dearest = sorted(spent.items(), key=lambda item: -item[1][0])
+    return {name: (seconds, calls // rounds) for name, (seconds, calls) in dearest}
+
+
+def _seconds(act: Callable) -> float:
+    began = time.perf_counter()
+    act()
+    return time.perf_counter() - began
+
+
+def _measured_without_compiler() -> list[dict[str, Any]]:
+    """The rows of a second process that may use no compiler; none if this process has none either."""
+    if native.find_compiler() is None:
+        return []
+    program = (
+        f"import json, torch; torch.set_num_threads({native.threads()})\n"
+        "from course_lib.benchmarks import cpu; print(json.dumps(list(cpu.measure())))"
+    )
+    environment = {**os.environ, "COURSE_COMPILER": "none"}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"The process without a compiler failed:\n{done.stderr.strip()}")
+    return json.loads(done.stdout.splitlines()[-1])

@@ -1,0 +1,156 @@
+"""The cpu device built by each compiler and by none, and the same bits for any number of threads."""
+
+import subprocess
+import sys
+import threading
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from op_cases import CASES
+from test_ops import TOLERANCE, assert_close, expected, run
+
+from course_lib import devices, native
+from course_lib.devices import cpu
+from course_lib.devices.cpu import compiled
+
+
+@pytest.fixture
+def table_of(monkeypatch):
+    """Builds the cpu table by one kind of compiler, and makes it the device `cpu` for the test."""
+
+    def build(kind: str) -> SimpleNamespace:
+        monkeypatch.setenv("COURSE_COMPILER", kind)
+        if kind != "none" and native.find_compiler() is None:
+            pytest.skip(f"{kind} is not installed here")
+        table = SimpleNamespace(name="cpu", **cpu.table())
+        monkeypatch.setitem(devices._tables, "cpu", table)
+        return table
+
+    yield build
+    monkeypatch.undo()
+    if native.find_compiler():
+        compiled.load(native.find_compiler())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["gcc", "clang", "zig"])
+def test_loops_built_by(table_of, kind: str):
+    """`test_ops.py` has the compiler that the course finds first, and none; here are the others."""
+    table_of(kind)
+    for case in CASES:
+        if "_" in case.op:  # the fused ops
+            _, outputs, gradients = run(case, "cpu", "float32")
+            wanted_outputs, wanted_gradients = expected(case)
+            for got, want in zip(outputs + gradients, wanted_outputs + wanted_gradients, strict=True):
+                assert_close(got, want, TOLERANCE["float32"] * case.tolerance, str(case))
+
+
+needs_compiler = pytest.mark.skipif(native.find_compiler() is None, reason="there is no C++ compiler here")
+
+
+def results() -> list[np.ndarray]:
+    """Outputs of all loops that sum or share work, at sizes with many pieces."""
+    table, random = devices.ops("cpu"), np.random.default_rng(0)
+    x, dy = (random.normal(size=(1003, 300)).astype(np.float32) for _ in range(2))
+    weight, bias = (random.normal(size=300).astype(np.float32) for _ in range(2))
+    q, k, v, dq = (random.normal(size=(3, 131, 4, 24)).astype(np.float32) for _ in range(4))
+    targets, picks = random.integers(0, 300, 1003), random.integers(0, 9, 1003)
+    y, mean, rstd = table.layernorm_forward(x, weight, bias, 1e-5)
+    a, logsumexp = table.attention_forward(q, k, v)
+    loss, row_logsumexp = table.cross_entropy_forward(x, targets)
+    moments = [np.zeros_like(x), np.zeros_like(x), x.copy()]
+    norm = table.global_norm([dy, weight])
+    table.adamw_step([moments[2]], [dy], [moments[0]], [moments[1]], np.array([0.1, 0.1, 0.1], np.float32), norm,
+                     beta1=0.9, beta2=0.95, eps=1e-8, weight_decay=[0.1], max_norm=1.0)  # fmt: skip
+    return [
+        y, mean, rstd, *table.layernorm_backward(dy, x, weight, mean, rstd, True), a, logsumexp,
+        *table.attention_backward(dq, q, k, v, a, logsumexp), loss, row_logsumexp,
+        table.cross_entropy_backward(np.float32(1), x, targets, row_logsumexp), norm, *moments,
+        table.bias_gelu_forward(x, bias), *table.bias_gelu_backward(dy, x, bias), table.softmax_forward(x),
+        table.embedding_backward(dy, picks, 9), table.strided_copy(x, (300, 1003), (1, 300)),
+        table.concatenate([x, dy], 1), table.dropout_forward(x, 0.3, np.array([1, 2, 3], np.uint32), 4),
+    ]  # fmt: skip
+
+
+def same_bits(first: list[np.ndarray], second: list[np.ndarray]) -> bool:
+    return all(a.tobytes() == b.tobytes() for a, b in zip(first, second, strict=True))
+
+
+@needs_compiler
+def test_the_number_of_threads_does_not_change_a_bit():
+    devices.ops("cpu")
+    try:
+        compiled.loops.set_threads(1)
+        alone = results()
+        for threads in (2, 5):
+            compiled.loops.set_threads(threads)
+            for _ in range(3):
+                assert same_bits(results(), alone)
+    finally:
+        compiled.loops.set_threads(native.threads())
+
+
+@needs_compiler
+def test_python_threads_may_call_at_the_same_time():
+    devices.ops("cpu")
+    try:
+        compiled.loops.set_threads(3)
+        alone, wrong = results(), []
+        callers = [threading.Thread(target=lambda: wrong.append(not same_bits(results(), alone))) for _ in range(4)]
+        for caller in callers:
+            caller.start()
+        for caller in callers:
+            caller.join()
+        assert wrong == [False] * 4
+    finally:
+        compiled.loops.set_threads(native.threads())
+
+
+@needs_compiler
+def test_a_forked_child_can_compute():
+    """Threads do not survive a fork; a child that waited for them would hang."""
+    program = (
+        "import os, numpy as np; from course_lib.devices import ops; table = ops('cpu'); "
+        "from course_lib.devices.cpu import compiled; compiled.loops.set_threads(3); "
+        "x = np.ones((999, 99), np.float32); table.gelu_forward(x); child = os.fork(); table.gelu_forward(x); "
+        "os._exit(0) if child == 0 else print(os.waitpid(child, 0)[1])"
+    )
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "0\n", done.stderr
+
+
+@needs_compiler
+def test_mixed_dtypes_and_gaps_are_refused_before_they_reach_cpp():
+    table = devices.ops("cpu")
+    x, weight = np.ones((4, 6), np.float32), np.ones(6)
+    with pytest.raises(ValueError, match="float32 and float64"):
+        table.rmsnorm_forward(x, weight, 1e-5)
+    with pytest.raises(ValueError, match="contiguous"):
+        table.gelu_forward(x[:, ::2])
+    read_only = np.broadcast_to(np.float32(2), (1,))
+    assert table.gelu_forward(read_only).shape == (1,)
+
+
+def test_a_failed_build_falls_back_to_numpy_with_a_warning(monkeypatch):
+    def fail(*_):
+        raise native.CompileError("gcc could not compile cpu_loops: no such luck", "log")
+
+    monkeypatch.delenv("COURSE_COMPILER", raising=False)
+    monkeypatch.setattr(native, "find_compiler", lambda: native.Compiler(("g++",), "gcc", "0"))
+    monkeypatch.setattr(native, "load", fail)
+    with pytest.warns(UserWarning, match="no such luck"):
+        table = cpu.table()
+    assert table["gelu_forward"](np.zeros(3, np.float32)).tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("kind", ["none", ""])
+def test_arrays_without_elements(table_of, kind: str):
+    table = table_of(kind) if kind else devices.ops("cpu")
+    nothing, weight = np.zeros((0, 5), np.float32), np.ones(5, np.float32)
+    assert table.layernorm_forward(nothing, weight, None, 1e-5)[0].shape == (0, 5)
+    assert table.bias_gelu_backward(nothing, nothing, weight)[1].tolist() == [0] * 5
+    assert table.softmax_forward(nothing).shape == (0, 5)
+    assert table.linear_backward(nothing, nothing, np.ones((5, 5), np.float32), True)[2].tolist() == [0] * 5
+    assert table.scatter_add(nothing, np.zeros(0, np.int64), 3).tolist() == [[0] * 5] * 3
+    assert table.strided_copy(nothing, (5, 0), (1, 5)).shape == (5, 0)
