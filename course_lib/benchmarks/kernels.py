@@ -93,7 +93,12 @@ def _matmul(n: int):
         shape = ((n // tile, n // tile), (tile, tile))
         yield f"matmul 512, tiles of {tile}", lambda k=kernel, s=shape: k(*s, (x, y, out, n, n, n)), lambda: a @ b, out
     registers = Kernel(WAITING, "matmul_registers")
-    yield "matmul 512, register tiles", lambda: registers((n // 64, n // 64), (64,), (x, y, out, n, n, n)), lambda: a @ b, out
+    yield (
+        "matmul 512, register tiles",
+        lambda: registers((n // 64, n // 64), (64,), (x, y, out, n, n, n)),
+        lambda: a @ b,
+        out,
+    )
 
 
 def _rows(rows: int, columns: int):
@@ -115,7 +120,12 @@ def _rows(rows: int, columns: int):
            numpy_layernorm, out)  # fmt: skip
     yield (f"LayerNorm {size}, warp per row", lambda: warp((rows // 8,), (256,), (x, g, b, out, rows, columns, 1e-5)),
            numpy_layernorm, out)  # fmt: skip
-    yield f"softmax {size}, warp per row", lambda: soft((rows // 8,), (256,), (x, out, rows, columns)), numpy_softmax, out
+    yield (
+        f"softmax {size}, warp per row",
+        lambda: soft((rows // 8,), (256,), (x, out, rows, columns)),
+        numpy_softmax,
+        out,
+    )
 
 
 def _attention(heads: int, T: int, D: int):

@@ -92,7 +92,7 @@ class Arguments:
         self._storage: list[Any] = []
         self._mirrors: list[_Mirror] = []
         self._pending: list[tuple[int, np.ndarray, bool]] = []
-        self.arrays: list[int] = []
+        self._arrays: dict[int, str] = {}  # where the launch's arrays begin, and their names
         for position, (parameter, name, value) in enumerate(zip(parameters, names, values, strict=True)):
             where = f"{kernel}: argument {position + 1}, '{name}' ({cpp_name(parameter)})"
             if parameter.pointer:
@@ -129,7 +129,7 @@ class Arguments:
             raise ArgumentError(f"{where}: the array is read-only. Pass {name}.copy().")
         if memory.is_device(value):
             start = memory.address(value)
-            self.arrays.append(start)
+            self._arrays[start] = name
             runtime.library().sim_name(start, name.encode())
             return ctypes.c_uint64(start)
         self._pending.append((position, value, parameter.constant))
@@ -152,10 +152,15 @@ class Arguments:
             low, high = group[0][0], max(span[1] for span in group)
             mirror = _Mirror(low, high - low, [s[3] for s in group], all(span[4] for span in group))
             self._mirrors.append(mirror)
-            self.arrays.append(mirror.start)
+            self._arrays[mirror.start] = names[group[0][2]]
             for start, _, position, _, _ in group:
                 self._storage[position].value = mirror.start + start - low
             runtime.library().sim_name(mirror.start, names[group[0][2]].encode())
+
+    def overrun(self) -> str:
+        """The name of an array behind whose end the few bytes up to the next page were written, or nothing."""
+        intact = runtime.library().sim_intact
+        return next((name for start, name in self._arrays.items() if not intact(start)), "")
 
     def finish(self) -> None:
         """Copy what the kernel may have written back to the learner's arrays, and free the mirrors."""

@@ -21,7 +21,15 @@ ENTRIES = "entry points"
 COMMON = ("-x", "c++", "-fvisibility=hidden", "-fno-math-errno", "-Wall", "-Wno-unknown-pragmas", "-Wno-attributes",
           "-Wno-unused", "-Wno-parentheses", "-fdiagnostics-color=never", "-include", "simulator.h")  # fmt: skip
 FAST = ("-O3", "-march=native", "-fno-trapping-math", "-ffp-contract=fast", "-fno-semantic-interposition")
-CHECKED = ("-DSIM_CHECKED", "-g", "-fno-delete-null-pointer-checks", "-march=native", "-ffp-contract=fast", "-fsanitize=thread", "-nodefaultlibs")
+CHECKED = (
+    "-DSIM_CHECKED",
+    "-g",
+    "-fno-delete-null-pointer-checks",
+    "-march=native",
+    "-ffp-contract=fast",
+    "-fsanitize=thread",
+    "-nodefaultlibs",
+)
 SANITIZERS = "bounds,integer-divide-by-zero"
 CHECKED_BY_COMPILER = {
     "gcc": ("-O2", f"-fsanitize={SANITIZERS}", "-fno-tree-sra", "-fno-tree-vectorize", "-fno-tree-slp-vectorize",

@@ -32,7 +32,9 @@ def complaints(log: str) -> list[Complaint]:
         match = _PLACE.match(line)
         if match and match.group("level").endswith("error"):
             column = int(match.group("column") or 0)
-            found.append(Complaint(match.group("file").rsplit("/", 1)[-1], int(match.group("line")), column, match.group("text")))
+            found.append(
+                Complaint(match.group("file").rsplit("/", 1)[-1], int(match.group("line")), column, match.group("text"))
+            )
     return found
 
 

@@ -25,7 +25,9 @@ def upload(module: Module, kernel: str, variable: str, values: np.ndarray) -> No
 def _place(library: Library, variable: str, kernel: str) -> tuple[int, int]:
     if variable not in library.globals:
         known = ", ".join(library.globals) or "none"
-        raise KernelError(f"{kernel}: the file has no __constant__ or __device__ variable '{variable}'. It has: {known}.")
+        raise KernelError(
+            f"{kernel}: the file has no __constant__ or __device__ variable '{variable}'. It has: {known}."
+        )
     function = getattr(library.handle, f"sim_global_{library.globals[variable]}")
     function.restype = ctypes.c_void_p
     size = ctypes.c_uint64()

@@ -77,7 +77,9 @@ class GpuKernel:
         if "*" in kind or kind not in SCALARS:
             return value
         if isinstance(value, float) and np.issubdtype(SCALARS[kind], np.integer):
-            raise ArgumentError(f"{self._kernel.name}: argument {position + 1} is an integer ({kind}); {value!r} is a float.")
+            raise ArgumentError(
+                f"{self._kernel.name}: argument {position + 1} is an integer ({kind}); {value!r} is a float."
+            )
         try:
             return SCALARS[kind](value)
         except OverflowError as error:

@@ -12,7 +12,9 @@ def render(report: Report) -> str:
     """The whole report as one HTML fragment."""
     parts = []
     if report.ok:
-        parts.append(f'<div style="{_STYLE.format(_GOOD)}"><b>Nothing wrong was found</b> in {escape(report.kernel)}.</div>')
+        parts.append(
+            f'<div style="{_STYLE.format(_GOOD)}"><b>Nothing wrong was found</b> in {escape(report.kernel)}.</div>'
+        )
     for issue in report.issues:
         who = f"block {issue.block}" + (f", thread {issue.thread}" if issue.thread else "")
         more = f", {issue.count:,} times in all" if issue.count > 1 else ""

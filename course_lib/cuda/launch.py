@@ -128,13 +128,15 @@ def launch(
     grid, block = extent(name, "grid", grid, GRID_LIMITS), extent(name, "block", block, BLOCK_LIMITS)
     check_limits(name, grid, block, shared_mem, symbols.static_shared(library, name))
     parameters = library_parameters(library, name)
-    arguments = Arguments(name, parameters, fill_names(names, parameters), args, library.checked)
-    try:
-        ended = Running(library, name, arguments, grid, block, shared_mem, seed).wait(timeout)
-        arguments.finish()
-    finally:
-        arguments.release()
-    faults = runtime.faults()
+    with runtime.TURN:
+        arguments = Arguments(name, parameters, fill_names(names, parameters), args, library.checked)
+        try:
+            ended = Running(library, name, arguments, grid, block, shared_mem, seed).wait(timeout)
+            overrun = arguments.overrun()
+            arguments.finish()
+        finally:
+            arguments.release()
+        faults = runtime.faults()
     if not ended:
         raise KernelError(
             f"{name} was stopped: it was still running after timeout={timeout:g} s. Look for a loop whose condition never "
@@ -142,6 +144,11 @@ def launch(
         )
     if faults:
         raise KernelError(describe(name, faults[0], block))
+    if overrun:
+        raise KernelError(
+            f"{name} has written past the end of the array '{overrun}'. course_lib.cuda.sanitize(kernel, grid, block, args) "
+            f"shows the line."
+        )
 
 
 _parameters: dict[tuple, list] = {}

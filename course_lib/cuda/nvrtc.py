@@ -82,7 +82,14 @@ def compile_text(text: Source, names: tuple[str, ...], architecture: str, option
         for name in names:
             nvrtc.addNameExpression(program, name)
         folders = [*sources.include_folders(text), *header_folders()]
-        flags = ("--std=c++17", f"-arch={architecture}", "-default-device", "--pre-include=course_prelude.h", *(f"-I{folder}" for folder in folders), *options)
+        flags = (
+            "--std=c++17",
+            f"-arch={architecture}",
+            "-default-device",
+            "--pre-include=course_prelude.h",
+            *(f"-I{folder}" for folder in folders),
+            *options,
+        )
         try:
             nvrtc.compileProgram(program, flags)
         except nvrtc.NVRTCError:

@@ -6,6 +6,7 @@ Importing this needs no compiler; `library()` does, and says so in a sentence if
 import ctypes
 import os
 import platform
+import threading
 from functools import cache
 from pathlib import Path
 
@@ -15,6 +16,7 @@ FOLDER = Path(__file__).parent
 INCLUDE = FOLDER / "include"
 RUNTIME = FOLDER / "runtime"
 MOST_WORKERS = 32
+TURN = threading.RLock()  # the simulator runs one launch at a time
 KINDS = (
     "out-of-bounds",
     "misaligned-access",
@@ -90,6 +92,7 @@ def library() -> ctypes.CDLL:
     loaded.sim_room.restype = ctypes.c_int64
     loaded.sim_room.argtypes = [ctypes.c_void_p]
     loaded.sim_name.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
+    loaded.sim_intact.argtypes = [ctypes.c_void_p]
     loaded.sim_start.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint]
     loaded.sim_wait.argtypes = [ctypes.c_int]
     loaded.sim_fault.restype = ctypes.POINTER(Fault)

@@ -38,15 +38,16 @@ def sanitize(
     launch.check_limits(name, grid, block, shared_mem, symbols.static_shared(library, name))
     parameters = launch.library_parameters(library, name)
     names = launch.fill_names(kernel.parameter_names, parameters)
-    arguments = Arguments(name, parameters, names, args, checked=True)
-    base = symbols.base(library.handle)
-    known_shared = _prepare(library, kernel, base, shared_mem)
-    try:
-        ended = launch.Running(library, name, arguments, grid, block, shared_mem, seed).wait(timeout)
-        arguments.finish()
-    finally:
-        arguments.release()
-    return _report(kernel, library, base, grid, block, ended, timeout, known_shared)
+    with runtime.TURN:
+        arguments = Arguments(name, parameters, names, args, checked=True)
+        base = symbols.base(library.handle)
+        known_shared = _prepare(library, kernel, base, shared_mem)
+        try:
+            ended = launch.Running(library, name, arguments, grid, block, shared_mem, seed).wait(timeout)
+            arguments.finish()
+        finally:
+            arguments.release()
+        return _report(kernel, library, base, grid, block, ended, timeout, known_shared)
 
 
 class _Counter(ctypes.Structure):

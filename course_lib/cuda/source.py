@@ -159,7 +159,10 @@ def dynamic_shared(source: Source) -> list[tuple[str, str]]:
 def device_variables(source: Source) -> list[str]:
     """Names of the `__constant__` and `__device__` variables at file scope."""
     text = re.sub(r"(?m)^\s*#[^\n]*", "", source.everything)
-    pattern = rf"(?:^|[;}}])\s*(?:(?:static|extern)\s+)*(?:__constant__|__device__)\s+([^;(){{}}=]*?)\s*({IDENTIFIER})\s*(?:\[[^;]*?\])*\s*(?:=[^;]*|\{{[^;]*)?;"
+    pattern = (
+        rf"(?m)^[ \t]*(?:(?:static|extern)\s+)*(?:__constant__|__device__)\s+([^;(){{}}=]*?)\s*\b({IDENTIFIER})"
+        rf"\s*(?:\[[^;]*?\])*\s*(?:=[^;]*|\{{[^;]*)?;"
+    )
     return [name for kind, name in re.findall(pattern, text) if kind.strip() and "extern" not in kind]
 
 

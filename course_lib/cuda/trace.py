@@ -54,14 +54,15 @@ def trace(kernel: Kernel, grid: Any, block: Any, args: Sequence[Any], shared_mem
     lib = runtime.library()
     lib.sim_trace.argtypes = [ctypes.c_uint64]
     lib.sim_traced.restype = ctypes.c_uint64
-    lib.sim_trace(MOST)
-    try:
-        sanitize(kernel, grid, block, args, shared_mem)
-        first = ctypes.POINTER(_Traced)()
-        count = lib.sim_traced(ctypes.byref(first))
-        raw = [_Traced.from_buffer_copy(first[i]) for i in range(count)]
-    finally:
-        lib.sim_trace(0)
+    with runtime.TURN:
+        lib.sim_trace(MOST)
+        try:
+            sanitize(kernel, grid, block, args, shared_mem)
+            first = ctypes.POINTER(_Traced)()
+            count = lib.sim_traced(ctypes.byref(first))
+            raw = [_Traced.from_buffer_copy(first[i]) for i in range(count)]
+        finally:
+            lib.sim_trace(0)
     library = kernel.compiled(checked=True)
     base = symbols.base(library.handle)
     where = lines.find(library.path, {access.pc - 1 - base for access in raw})

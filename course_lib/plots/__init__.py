@@ -12,6 +12,8 @@
     plots.lines(x, {name: values}, finding)   curves over numbers
     plots.slope(function, at, steps)          lines through a point of a curve that turn towards its tangent
     plots.chain(values, steps)                a chain of operations: values go right, gradients come back
+    plots.thread_map(kernel, grid, block, args)  which thread of a kernel touches which element
+    plots.sectors(...), plots.banks(...)      a warp's addresses on 32-byte sectors, and on the banks of shared memory
     plots.valley(loss, {name: points})        the way of an optimiser over a loss of two numbers
 
 Each returns something that shows itself when it stands last in a cell, with words that state what it shows.
@@ -22,6 +24,7 @@ from course_lib.plots.chain import chain
 from course_lib.plots.curves import compare_losses, loss_curve
 from course_lib.plots.expressions import graph
 from course_lib.plots.judged import judged
+from course_lib.plots.kernels import banks, sectors, thread_map
 from course_lib.plots.lines import lines
 from course_lib.plots.memory import memory
 from course_lib.plots.model_map import PARTS, model_map
@@ -37,6 +40,7 @@ __all__ = [
     "Page",
     "Picture",
     "attention_map",
+    "banks",
     "chain",
     "compare_losses",
     "graph",
@@ -48,8 +52,10 @@ __all__ = [
     "parameter_bars",
     "parameter_table",
     "picture",
+    "sectors",
     "shape_map",
     "slope",
+    "thread_map",
     "token_picture",
     "tokens",
     "valley",

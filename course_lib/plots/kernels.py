@@ -128,7 +128,9 @@ def banks(
         for level, (_word, lanes) in enumerate(sorted(words[bank].items())[:32]):
             _box(axes, x, 0.76 + level * 0.2, 0.26, 0.18, GREEN if level == 0 else VERMILLION)
             if len(set(lanes)) > 1:
-                axes.text(x + 0.13, 0.85 + level * 0.2, f"x{len(set(lanes))}", ha="center", va="center", fontsize=SMALL - 2.5)
+                axes.text(
+                    x + 0.13, 0.85 + level * 0.2, f"x{len(set(lanes))}", ha="center", va="center", fontsize=SMALL - 2.5
+                )
     name, op, where = request[0].array, request[0].op, request[0].line
     axes.text(0.3, 0.18, "banks; each box above is one word that lanes want, those above the first must wait",
               fontsize=SMALL, color=GREY)  # fmt: skip
@@ -149,7 +151,9 @@ def _of_array(found: list[Access], array: str | None) -> list[Access]:
     names = list(dict.fromkeys(a.array for a in found))
     chosen = [a for a in found if a.array == (array or (names[0] if names else None))]
     if not chosen:
-        raise ValueError(f"The kernel does not touch {array or 'any array'}. It touches: {', '.join(names) or 'nothing'}.")
+        raise ValueError(
+            f"The kernel does not touch {array or 'any array'}. It touches: {', '.join(names) or 'nothing'}."
+        )
     return chosen
 
 
@@ -159,7 +163,9 @@ def _request(found: list[Access], array: str | None, line: int | None) -> list[A
     fits = [a for a in found if (array is None or a.array == array) and (line is None or a.line == line)]
     if not fits:
         where = f" in line {line}" if line else ""
-        raise ValueError(f"No access to {array or 'such memory'}{where} was seen. Arrays: {', '.join(names) or 'none'}.")
+        raise ValueError(
+            f"No access to {array or 'such memory'}{where} was seen. Arrays: {', '.join(names) or 'none'}."
+        )
     first = fits[0]
     same = [a for a in fits if (a.array, a.line, a.op, a.block, a.warp, a.bytes) ==
             (first.array, first.line, first.op, first.block, first.warp, first.bytes)]  # fmt: skip

@@ -425,7 +425,11 @@ def test_tensor_cores(dtype, mode, compiler, monkeypatch):
         columns = np.ascontiguousarray(b.T)
         launch(mode, "values_half.cu", f"wmma_16<{dtype}>", (1,), (32,), (a, columns, c, n))
         np.testing.assert_allclose(c, 0.5 * (a.astype(F) @ b.astype(F)), rtol=1e-4, atol=1e-4)
-    a, b, c = rng.standard_normal((16, 16)).astype(kind), rng.standard_normal((16, 8)).astype(kind), np.zeros((16, 8), F)
+    a, b, c = (
+        rng.standard_normal((16, 16)).astype(kind),
+        rng.standard_normal((16, 8)).astype(kind),
+        np.zeros((16, 8), F),
+    )
     name = f"ptx_product<{'true' if dtype != 'half' else 'false'}>"
     launch(mode, "values_half.cu", name, (1,), (32,), (a.view(np.uint16), b.view(np.uint16), c))
     np.testing.assert_allclose(c, a.astype(F) @ b.astype(F), rtol=1e-4, atol=1e-4)

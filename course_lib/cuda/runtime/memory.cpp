@@ -20,6 +20,7 @@ static std::mutex lock;
 static std::vector<unsigned> free_slots, kept_slots;  // never mapped; mapped, their array gone
 static size_t kept_bytes;
 static bool filled;
+constexpr char CANARY = 0x5A;  // fills the bytes between an array's end and its mapping's
 constexpr size_t KEEP_BYTES = 256 << 20, LARGE = 4 << 20;
 
 static size_t round_up(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
@@ -97,11 +98,26 @@ void* sim_alloc(size_t bytes, int kind) {
     free(slot.shadow);
     slot.shadow = nullptr;
     if (kind == 1 && !fresh) memset(slot.data, 0, used);
+    memset(slot.data + bytes, CANARY, used - bytes);
     if (kind == 0) {
         uint32_t* word = reinterpret_cast<uint32_t*>(slot.data);
-        for (size_t i = 0; i < used / 4; i++) word[i] = POISON;
+        for (size_t i = 0; i < bytes / 4; i++) word[i] = POISON;
+        if (bytes % 4) memcpy(slot.data + bytes / 4 * 4, &POISON, bytes % 4);
     }
     return slot.data;
+}
+
+// Whether the up to 15 bytes between an array's end and the end of its mapping are as they were.
+int sim_intact(void* data) {
+    Slot* slot = slot_of(data);
+    if (!slot || !slot->live) return 1;
+    char* end = slot->mapping + slot->mapped;
+    for (char* at = slot->data + slot->bytes; at < end; at++)
+        if (*at != CANARY) {
+            memset(slot->data + slot->bytes, CANARY, end - slot->data - slot->bytes);
+            return 0;
+        }
+    return 1;
 }
 
 void sim_free(void* data) {

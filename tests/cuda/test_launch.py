@@ -1,0 +1,180 @@
+"""The launch call: arguments checked by name, mirrors, limits, printf, constants, state that stays clean."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from course_lib.cuda import ArgumentError, Kernel, KernelError, asarray, asnumpy, empty, zeros
+
+FILE = Path(__file__).parent / "launch.cu"
+F, I = np.float32, np.int32
+
+
+def kernel(name):
+    return Kernel(FILE, name)
+
+
+def test_numpy_arrays_are_mirrored_and_device_arrays_used_in_place():
+    x, y, out = np.arange(100, dtype=F), np.ones(100, F), np.zeros(100, F)
+    kernel("add")((2,), (64,), (x, y, out, 100))
+    np.testing.assert_array_equal(out, x + 1)
+    device = empty(100)
+    kernel("add")(2, 64, (asarray(x), asarray(y), device, np.int32(100)))
+    np.testing.assert_array_equal(device, x + 1)
+    assert asarray(device) is device
+    copied = asnumpy(device)
+    device[0] = 7
+    assert copied[0] == 1
+
+
+def test_unwritten_device_memory_is_nan_in_every_float_type():
+    for dtype in (np.float16, F, np.float64):
+        assert np.isnan(empty(5, dtype)).all()
+    assert (zeros((2, 3)) == 0).all() and zeros((2, 3)).shape == (2, 3)
+    assert empty(0).size == 0 and asarray(np.zeros((0, 3), F)).shape == (0, 3)
+
+
+def test_views_share_memory_with_what_they_overlap():
+    base = np.arange(20, dtype=F)
+    kernel("shift")((1,), (32,), (base[:10], base[5:15], 10))  # mirrored together: the overlap is one memory
+    expected = np.arange(20, dtype=F)
+    for i in range(10):
+        expected[i] = expected[i + 5] + 1
+    np.testing.assert_array_equal(base, expected)
+    device = asarray(np.arange(20, dtype=F))
+    kernel("shift")((1,), (32,), (device[:10], device[10:], 10))
+    np.testing.assert_array_equal(device[:10], np.arange(11, 21))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({0: np.zeros(3)}, r"'f' \(const float\*\).*float32.*float64.*astype"),
+        ({1: np.zeros(3, np.int64)}, r"'i' \(int\*\).*int32.*int64"),
+        ({1: np.zeros(3, np.uint32)}, r"'i'.*int32.*uint32"),
+        ({0: np.zeros((4, 4), F)[:, 1]}, "'f'.*not contiguous"),
+        ({0: np.zeros((4, 4), F).T}, "'f'.*not contiguous"),
+        ({0: 1.5}, "'f'.*needs an array"),
+        ({0: [1.0, 2.0]}, "'f'.*needs an array"),
+        ({0: 123456}, "'f'.*no address in device memory"),
+        ({5: 1.5}, "'n' .*integer.*1.5"),
+        ({5: 2**31}, "'n' .*does not fit"),
+        ({6: -1}, r"'m' \(unsigned int\).*-1 does not fit"),
+        ({4: np.float64(1)}, r"'s' \(float\) needs float32"),
+        ({3: F(1)}, r"'d' \(double\) needs float64"),
+        ({5: np.int64(1)}, "'n' .*int32"),
+        ({4: 1e40}, "'s'.*too large"),
+        ({7: 2}, "'b'.*True or False"),
+        ({5: np.zeros(2, I)}, "'n'.*single value"),
+        ({5: "3"}, "'n'.*needs int32"),
+    ],
+)
+def test_a_wrong_argument_is_refused_by_name(change, words):
+    args = [np.ones(3, F), np.zeros(3, I), np.zeros(3, np.uint8), 1.0, 2.0, 3, 4, True]
+    kernel("typed")((1,), (1,), args)
+    assert args[1][0] == 12
+    for position, value in change.items():
+        args[position] = value
+    with pytest.raises(ArgumentError, match=words):
+        kernel("typed")((1,), (1,), args)
+
+
+def test_more_refusals():
+    x = np.ones(3, F)
+    with pytest.raises(ArgumentError, match="takes 4 arguments.*const float[*] x.*3 were given"):
+        kernel("add")((1,), (1,), (x, x, x))
+    with pytest.raises(ArgumentError, match="tuple"):
+        kernel("null")((1,), (1,), x)
+    x.flags.writeable = False
+    with pytest.raises(ArgumentError, match="'x'.*read-only"):
+        kernel("add")((1,), (1,), (x, x, x, 3))
+
+
+def test_structs_by_value():
+    settings = np.zeros((), np.dtype([("n", I), ("scale", F), ("bias", np.float64)], align=True))
+    settings["n"], settings["scale"], settings["bias"] = 5, 2, 10
+    y = np.zeros(8, F)
+    kernel("by_struct")((1,), (8,), (settings[()], y))
+    np.testing.assert_array_equal(y, [10, 12, 14, 16, 18, 0, 0, 0])
+
+
+def test_constants_are_uploaded():
+    k, y = kernel("look_up"), np.zeros(4, F)
+    k.upload("table", np.array([1, 2, 3, 4], F))
+    k((1,), (4,), (y,))
+    np.testing.assert_array_equal(y, [6, 7, 8, 9])
+    k.upload("counter", np.array([100], I))
+    k((1,), (4,), (y,))
+    np.testing.assert_array_equal(y, [101, 102, 103, 104])
+    k.upload("counter", np.array([5], I))
+    with pytest.raises(KernelError, match="no __constant__ or __device__ variable 'weights'.*table"):
+        k.upload("weights", np.zeros(4, F))
+    with pytest.raises(ArgumentError, match="has 16 bytes"):
+        k.upload("table", np.zeros(5, F))
+
+
+@pytest.mark.parametrize(
+    ("grid", "block", "shared", "words"),
+    [
+        ((1,), (1025,), 0, "block.x is 1,025.*1,024"),
+        ((1,), (64, 32), 0, "2,048 threads per block"),
+        ((1,), (1, 1, 65), 0, "block.z is 65.*64"),
+        ((0,), (32,), 0, "grid.x is 0"),
+        ((1, 65536), (32,), 0, "grid.y is 65,536"),
+        ((1.5,), (32,), 0, "whole numbers"),
+        ((1, 1, 1, 1), (32,), 0, "one to three"),
+        ((1,), (32,), 240_000, "bytes of shared memory"),
+        ((1,), (32,), -4, "number of bytes"),
+    ],
+)
+def test_limits_are_those_of_a_gpu(grid, block, shared, words):
+    with pytest.raises(ArgumentError, match=words):
+        kernel("dynamic")(grid, block, (np.zeros(64, F),), shared_mem=shared)
+
+
+def test_shared_memory_limits():
+    y = np.zeros(64, F)
+    kernel("large_shared<48>")((1,), (64,), (y,))
+    assert y.sum() == 64
+    with pytest.raises(ArgumentError, match="50,176 bytes.*49,152"):
+        kernel("large_shared<49>")((1,), (64,), (y,))
+    kernel("dynamic")((1,), (64,), (y,), shared_mem=227 * 1024)
+    np.testing.assert_array_equal(y, np.arange(64)[::-1])
+
+
+def test_printf_reaches_python(capsys):
+    kernel("chatter")((1,), (64,), (3,))
+    assert capsys.readouterr().out == "".join(f"thread {i} of block: {i / 2:.2f}\n" for i in range(3))
+
+
+def test_one_file_compiles_once_and_kernels_share_its_variables(monkeypatch):
+    from course_lib.cuda import build
+
+    source = FILE.read_text() + f"\n// {np.random.default_rng().integers(2**60)}\n"
+    calls = []
+    original = build.compile_library
+    monkeypatch.setattr(build, "compile_library", lambda *a: calls.append(a) or original(*a))
+    first, second = Kernel(source, "null"), Kernel(source, "large_shared<1>")
+    y = np.zeros(64, F)
+    first((1,), (64,), (y,))
+    second((1,), (64,), (y,))
+    Kernel(source, "wild_int")((1,), (1,), (y, 3))
+    assert len(calls) == 1
+
+
+def test_importing_needs_no_compiler_and_the_first_launch_says_what_to_do(tmp_path):
+    program = (
+        "import course_lib.cuda as cuda, sys\n"
+        "assert 'numpy' not in sys.modules and 'cupy' not in sys.modules\n"
+        "kernel = cuda.Kernel('extern \"C\" __global__ void f(int n) {}', 'f')\n"
+        "try: kernel((1,), (1,), (1,))\n"
+        "except cuda.KernelError as error: print(error)\n"
+    )
+    import os
+
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
+                         env={**os.environ, "COURSE_COMPILER": "none"})  # fmt: skip
+    assert "needs a C++ compiler" in run.stdout, run.stderr

@@ -1,0 +1,136 @@
+"""Whatever a kernel does, the process lives, the error is a sentence that names the kernel, and the next launch is right."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from course_lib.cuda import Kernel, KernelError, asarray, sanitize, zeros
+from tests.cuda.compilers import COMPILERS, using
+
+FILE = Path(__file__).parent / "launch.cu"
+F, I = np.float32, np.int32
+
+# name: (block, the arguments after a device array of 64, dtype of that array, words of the error)
+CRASHES = {
+    "wild": ((1,), (2**40,), F, "wild|past the end|no array"),
+    "wild_int": ((1,), (2**30,), F, "past the end of the array 'y'"),
+    "null": ((64,), None, F, "null pointer"),
+    "recurse": ((2,), (10**7,), F, "64 KB of local memory"),
+    "stuck": ((32,), (), F, "lanes that never come"),
+    "insist": ((32,), (5,), F, "assertion failed: threadIdx.x < n"),
+    "give_up": ((32,), (), F, r"__trap\(\)"),
+    "jump": ((1,), (8,), F, "null|wild|crash"),
+}
+
+
+def crash(name, timeout=5):
+    block, more, dtype, _ = CRASHES[name]
+    args = (None,) if more is None else (zeros(64, dtype), *more)
+    Kernel(FILE, name)((2,), block, args, timeout=timeout)
+
+
+def check_a_correct_launch():
+    x, out = asarray(np.arange(500, dtype=F)), zeros(500)
+    Kernel(FILE, "add")((8,), (64,), (x, x, out, 500))
+    np.testing.assert_array_equal(out, 2 * np.arange(500))
+    y = zeros(128)
+    Kernel(FILE, "dynamic")((1,), (128,), (y,), shared_mem=512)
+    np.testing.assert_array_equal(y, np.arange(128)[::-1])
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("name", CRASHES)
+def test_a_crash_is_a_sentence(name, compiler, monkeypatch):
+    using(compiler, monkeypatch)
+    with pytest.raises(KernelError, match=rf"(?s)^{name} .*({CRASHES[name][3]})"):
+        crash(name)
+    check_a_correct_launch()
+
+
+def test_endless_kernels_are_stopped():
+    for name, args in (("spin", (zeros(1, I),)), ("spin_without_memory", (zeros(1),))):
+        began = time.monotonic()
+        with pytest.raises(KernelError, match=f"{name} was stopped.*timeout=0.3 s"):
+            Kernel(FILE, name)((4,), (32,), args, timeout=0.3)
+        assert time.monotonic() - began < 20
+        check_a_correct_launch()
+        report = sanitize(Kernel(FILE, name), (1,), (32,), args, timeout=0.3)
+        assert [issue.kind for issue in report.issues] == ["timeout"]
+        assert "while" in report.issues[0].source
+
+
+@pytest.mark.parametrize("checked", (False, True))
+def test_ctrl_c_stops_a_kernel(checked):
+    kernel, flag = Kernel(FILE, "spin"), zeros(1, I)
+    kernel.compiled(checked)
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        (sanitize if checked else Kernel.__call__)(kernel, (2,), (32,), (flag,), timeout=30)
+    check_a_correct_launch()
+
+
+def test_a_thousand_faulty_launches():
+    """Random faults, in both builds, in one process: it lives, and the launches between are right."""
+    rng = np.random.default_rng(7)
+    names = [name for name in CRASHES if name != "recurse"]
+    for turn in range(1000):
+        name = names[rng.integers(len(names))]
+        if turn % 5 == 0:
+            block, more, dtype, _ = CRASHES[name]
+            args = (None,) if more is None else (zeros(64, dtype), *more)
+            assert not sanitize(Kernel(FILE, name), (2,), block, args, timeout=5).ok
+        else:
+            with pytest.raises(KernelError, match=name):
+                crash(name)
+        if turn % 10 == 0:
+            check_a_correct_launch()
+
+
+def test_a_forked_child_can_launch():
+    """Exercises are judged in children; threads do not survive a fork, so the child starts its own workers."""
+    check_a_correct_launch()
+    child = os.fork()
+    if child == 0:
+        try:
+            check_a_correct_launch()
+            os._exit(0)
+        except BaseException:
+            os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
+    check_a_correct_launch()
+
+
+def test_two_processes_compile_the_same_at_once():
+    mark = np.random.default_rng().integers(2**60)
+    program = (
+        "import numpy as np\nfrom course_lib.cuda import Kernel\n"
+        f"source = 'extern \"C\" __global__ void f(int* y) {{ y[0] = 3; }} // {mark}'\n"
+        "y = np.zeros(1, np.int32)\nKernel(source, 'f')((1,), (1,), (y,))\nassert y[0] == 3\n"
+    )
+    children = [subprocess.Popen([sys.executable, "-c", program]) for _ in range(2)]
+    assert [child.wait(120) for child in children] == [0, 0]
+
+
+def test_launches_from_several_threads_take_turns():
+    errors = []
+
+    def work():
+        try:
+            for _ in range(20):
+                check_a_correct_launch()
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors

@@ -1,0 +1,100 @@
+"""What the zoo does not show: pointers inside data, declared order, seeds, reports as text and HTML, results of checked runs."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from course_lib.cuda import Kernel, KernelError, Report, asarray, empty, sanitize, zeros
+from tests.cuda.compilers import COMPILERS, using
+
+FILE = Path(__file__).parent / "launch.cu"
+F, I = np.float32, np.int32
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_host_pointers_are_found(compiler, monkeypatch):
+    using(compiler, monkeypatch)
+    host, y = np.ones(4, F), zeros(32)
+    places = np.array([host.ctypes.data], np.uint64)
+    report = sanitize(Kernel(FILE, "pointer_inside_data"), (1,), (32,), (places, y))
+    assert [issue.kind for issue in report.issues] == ["host-pointer"]
+    assert "*(const float*)places[0]" in report.issues[0].source
+    inside = asarray(host)
+    places[0] = inside.ctypes.data
+    assert sanitize(Kernel(FILE, "pointer_inside_data"), (1,), (32,), (places, y)).ok
+    assert (y == 1).all()
+    report = sanitize(Kernel(FILE, "copy"), (1,), (32,), (host.ctypes.data, y, 4))
+    assert [issue.kind for issue in report.issues] == ["host-pointer"]
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_unwritten_global_memory(compiler, monkeypatch):
+    using(compiler, monkeypatch)
+    copy, x, y = Kernel(FILE, "copy"), empty(64), zeros(64)
+    report = sanitize(copy, (1,), (64,), (x, y, 64))
+    assert [issue.kind for issue in report.issues] == ["uninitialised-read"]
+    assert "'x'" in report.issues[0].message
+    x[:] = 1  # written by Python
+    assert sanitize(copy, (1,), (64,), (x, y, 64)).ok
+    z = empty(64)
+    copy((1,), (64,), (x, z, 64))  # written by an unchecked launch
+    assert sanitize(copy, (1,), (64,), (z, y, 64)).ok
+    w = empty(64)
+    w[:32] = 2
+    assert not sanitize(copy, (1,), (64,), (w, y, 64)).ok
+    assert sanitize(copy, (1,), (64,), (w, y, 32)).ok
+
+
+def test_an_issue_says_who_and_where():
+    report = sanitize(Kernel(FILE, "copy"), (3,), (40,), (np.ones(100, F), np.ones(100, F), 101))
+    assert isinstance(report, Report) and not report.ok
+    issue = report.issues[0]
+    assert (issue.kind, issue.file, issue.block, issue.thread) == ("out-of-bounds", "launch.cu", (2, 0, 0), (20, 0, 0))
+    assert issue.source == "if (i < n) y[i] = x[i];"
+    assert "'x', which has 100" in issue.message and "4 bytes past its end" in issue.message
+    text = str(report)
+    assert "out-of-bounds" in text and f"{issue.line:4} | if (i < n)" in text
+    html = report._repr_html_()
+    assert html.index("out-of-bounds") < html.index("100") and "<table>" in html and "sectors per request" in html
+    assert "<script" not in html
+
+
+def test_a_checked_run_leaves_the_results_of_a_launch():
+    x, y = np.arange(100, dtype=F), np.zeros(100, F)
+    assert sanitize(Kernel(FILE, "copy"), (2,), (64,), (x, y, 100)).ok
+    np.testing.assert_array_equal(x, y)
+
+
+def test_limits_hold_for_checked_runs_too():
+    with pytest.raises(KernelError, match="threads per block"):
+        sanitize(Kernel(FILE, "copy"), (1,), (64, 64), (np.zeros(3, F), np.zeros(3, F), 3))
+
+
+def test_a_shuffled_run_shows_a_race_in_the_result():
+    """In order, 64 threads count to 64 without an atomic; shuffled, they overtake each other and lose updates."""
+    y = zeros(1, I)
+    Kernel(FILE, "lost_update")((1,), (64,), (y,))
+    assert y[0] == 64
+    y[0] = 0
+    assert not sanitize(Kernel(FILE, "lost_update"), (1,), (64,), (y,), seed=3).ok
+    assert y[0] < 64
+
+
+def test_a_shuffled_launch_is_repeatable_and_in_another_order():
+    source = """extern "C" __global__ void order(int* y, int* next) {
+        y[atomicAdd(next, 1)] = blockIdx.x * blockDim.x + threadIdx.x;
+    }"""
+    kernel, orders = Kernel(source, "order"), []
+    for seed in (0, 1, 1, 2):
+        y, following = zeros(64, I), zeros(1, I)
+        kernel((1,), (64,), (y, following), seed=seed)
+        orders.append(list(y))
+    assert orders[0] == sorted(orders[0]) and orders[1] == orders[2] != orders[0] != orders[3] != orders[1]
+    assert all(sorted(order) == orders[0] for order in orders)
+
+
+def test_a_loop_that_ends_late_is_a_timeout_with_its_line():
+    report = sanitize(Kernel(FILE, "spin_without_memory"), (1,), (1,), (zeros(1),), timeout=0.2)
+    assert [issue.kind for issue in report.issues] == ["timeout"]
+    assert report.issues[0].source.startswith("while")
