@@ -59,7 +59,7 @@ test:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 ifneq ($(PEERS),)
-	OPENBLAS_CORETYPE=Haswell $(PYTEST) $(NBVAL) $(NOTEBOOKS) -p no:cacheprovider
+	OPENBLAS_CORETYPE=Haswell OPENBLAS_NUM_THREADS=1 $(PYTEST) $(NBVAL) $(NOTEBOOKS)
 endif
 	$(PYTEST) $(if $(PEERS),--peers) $(NBVAL) $(NOTEBOOKS) tests
 
@@ -72,7 +72,8 @@ test-fast:
 train: install
 	$(BIN)/course train --preset $(PRESET) --out $(RUN) $(if $(wildcard $(RUN)/last.safetensors),--resume)
 
-bench: install
+bench:
+	$(call prepare,peers)
 	$(BIN)/course bench cpu
 	$(BIN)/course bench tokenizer
 
