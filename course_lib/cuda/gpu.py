@@ -1,6 +1,6 @@
 """The same launch call on an NVIDIA GPU: NVRTC compiles the text, CuPy launches it.
 
-Written without a GPU at hand; the compilation is tested (tests/cuda/test_nvrtc.py), the launch is not.
+Written without a GPU at hand; the compilation is tested (tests/simulator/test_nvrtc.py), the launch is not.
 """
 
 import re

@@ -33,7 +33,7 @@ def render(report: Report) -> str:
             for name in ("line", "source", "space", "op", "requests", "sectors per request", "wavefronts per request",
                          "active lanes", "bytes moved", "remark")
         )  # fmt: skip
-        parts.append(f"<table><tr>{head}</tr>{''.join(map(lambda line: _row(report, line), report.lines))}</table>")
+        parts.append(f"<table><tr>{head}</tr>{''.join(_row(report, line) for line in report.lines)}</table>")
     parts += [
         f'<div style="{_STYLE.format(_NOTE)}"><b>Not checked</b>: {escape(what)}</div>' for what in report.not_checked
     ]

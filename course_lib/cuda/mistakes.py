@@ -4,6 +4,7 @@ Each entry: a pattern for the compiler's message (any of the three), optionally 
 Groups of the patterns may be used in the sentence as {0}, {1}, ... The first that matches wins.
 """
 
+# ruff: noqa: E501 (a table: one pattern a line)
 import re
 
 Q = "[‘'\"`]"  # the quotation marks that compilers use
@@ -37,7 +38,7 @@ MISTAKES: list[tuple[str, str | None, str]] = [
      "A kernel returns void; write results into an array that it gets as an argument."),
     (r"control reaches end|no return statement|non-void function does not return|missing return statement", None,
      "This function promises a value but does not `return` one on every way through."),
-    (rf"discards qualifiers|assignment of read-only|cannot assign to.*const|expression must be a modifiable lvalue|read-only variable is not assignable|of const-qualified type", None,
+    (r"discards qualifiers|assignment of read-only|cannot assign to.*const|expression must be a modifiable lvalue|read-only variable is not assignable|of const-qualified type", None,
      "What is marked `const` may only be read. Write to another array, or take the `const` away from the parameter."),
     (rf"invalid conversion from {Q}const (\w+)|cannot initialize a \w+ of type '[^']*\*'.*'const |invalid conversion.*const|a value of type {Q}const |const.*incompatible|no matching function.*const", None,
      "A pointer to const data cannot become a pointer to data that may change: add `const` on the left side."),
@@ -57,7 +58,7 @@ MISTAKES: list[tuple[str, str | None, str]] = [
      "// begins a comment in C++. Division of whole numbers with / already rounds towards zero."),
     (r"redeclar|redefinition|conflicting declaration|has already been declared", None,
      "This name is declared twice in the same braces. Leave the type out the second time to assign to it."),
-    (rf"too (few|many) arguments|no matching function for call|candidate function|cannot convert .* to|no instance of overloaded", r"\w\s*\(",
+    (r"too (few|many) arguments|no matching function for call|candidate function|cannot convert .* to|no instance of overloaded", r"\w\s*\(",
      "The call does not fit the function: compare the number and the types of its arguments with the declaration."),
     (r"expected ['‘]\)['’]|expected [`'‘\"]?\)|to match this", None,
      "A parenthesis is opened and not closed. Count ( and ) on this line and the one before."),

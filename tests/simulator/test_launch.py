@@ -84,12 +84,12 @@ def test_a_wrong_argument_is_refused_by_name(change, words):
 
 def test_more_refusals():
     x = np.ones(3, F)
-    with pytest.raises(ArgumentError, match="takes 4 arguments.*const float[*] x.*3 were given"):
+    with pytest.raises(ArgumentError, match=r"takes 4 arguments.*const float[*] x.*3 were given"):
         kernel("add")((1,), (1,), (x, x, x))
-    with pytest.raises(ArgumentError, match="tuple"):
+    with pytest.raises(ArgumentError, match=r"tuple"):
         kernel("null")((1,), (1,), x)
     x.flags.writeable = False
-    with pytest.raises(ArgumentError, match="'x'.*read-only"):
+    with pytest.raises(ArgumentError, match=r"'x'.*read-only"):
         kernel("add")((1,), (1,), (x, x, x, 3))
 
 
@@ -110,9 +110,9 @@ def test_constants_are_uploaded():
     k((1,), (4,), (y,))
     np.testing.assert_array_equal(y, [101, 102, 103, 104])
     k.upload("counter", np.array([5], I))
-    with pytest.raises(KernelError, match="no __constant__ or __device__ variable 'weights'.*table"):
+    with pytest.raises(KernelError, match=r"no __constant__ or __device__ variable 'weights'.*table"):
         k.upload("weights", np.zeros(4, F))
-    with pytest.raises(ArgumentError, match="has 16 bytes"):
+    with pytest.raises(ArgumentError, match=r"has 16 bytes"):
         k.upload("table", np.zeros(5, F))
 
 
@@ -139,7 +139,7 @@ def test_shared_memory_limits():
     y = np.zeros(64, F)
     kernel("large_shared<48>")((1,), (64,), (y,))
     assert y.sum() == 64
-    with pytest.raises(ArgumentError, match="50,176 bytes.*49,152"):
+    with pytest.raises(ArgumentError, match=r"50,176 bytes.*49,152"):
         kernel("large_shared<49>")((1,), (64,), (y,))
     kernel("dynamic")((1,), (64,), (y,), shared_mem=227 * 1024)
     np.testing.assert_array_equal(y, np.arange(64)[::-1])

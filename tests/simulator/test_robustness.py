@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from course_lib.cuda import Kernel, KernelError, asarray, sanitize, zeros
-from tests.cuda.compilers import COMPILERS, using
+from tests.simulator.compilers import COMPILERS, using
 
 FILE = Path(__file__).parent / "launch.cu"
 F, I = np.float32, np.int32
@@ -57,7 +57,7 @@ def test_a_crash_is_a_sentence(name, compiler, monkeypatch):
 def test_endless_kernels_are_stopped():
     for name, args in (("spin", (zeros(1, I),)), ("spin_without_memory", (zeros(1),))):
         began = time.monotonic()
-        with pytest.raises(KernelError, match=f"{name} was stopped.*timeout=0.3 s"):
+        with pytest.raises(KernelError, match=rf"{name} was stopped.*timeout=0.3 s"):
             Kernel(FILE, name)((4,), (32,), args, timeout=0.3)
         assert time.monotonic() - began < 20
         check_a_correct_launch()

@@ -23,7 +23,7 @@ def cases():
             yield pytest.param(path, architecture, id=f"{path.stem}-{architecture}", marks=marks)
 
 
-@pytest.mark.parametrize(("path", "architecture"), cases())
+@pytest.mark.parametrize(("path", "architecture"), list(cases()))
 def test_nvidia_compiles_it(path, architecture):
     text = source.find(path)
     names = tuple(kernel.name for kernel in source.kernels(text).values() if not kernel.template)

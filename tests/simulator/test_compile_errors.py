@@ -3,7 +3,7 @@
 import pytest
 
 from course_lib.cuda import CompileError, Kernel, KernelError, asarray
-from tests.cuda.compilers import COMPILERS, using
+from tests.simulator.compilers import COMPILERS, using
 
 # name: (body of a kernel f(const float* x, float* y, int n), its faulty line, words of the sentence)
 MISTAKES = {
@@ -75,26 +75,26 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_not_supported_is_refused_by_name(name):
     more, words = REFUSED[name]
-    with pytest.raises(CompileError, match="line 4|:4:") as caught:
+    with pytest.raises(CompileError, match=r"line 4|:4:") as caught:
         Kernel(text("y[0] = 1.0f;") + more, "f")((1,), (1,), (asarray([1.0], "f"), asarray([1.0], "f"), 1))
     assert words in str(caught.value)
 
 
 def test_grid_sync_is_refused():
     source = "#include <cooperative_groups.h>\n" + text("cooperative_groups::this_grid().sync();")
-    with pytest.raises(CompileError, match="second one"):
+    with pytest.raises(CompileError, match=r"second one"):
         Kernel(source, "f")((1,), (1,), (asarray([1.0], "f"), asarray([1.0], "f"), 1))
 
 
 def test_names_of_kernels():
     source = text("y[0] = 1.0f;") + "template <int N> __global__ void t(float* y) { y[0] = N; }"
-    with pytest.raises(KernelError, match="no kernel named 'g'.*f, t"):
+    with pytest.raises(KernelError, match=r"no kernel named 'g'.*f, t"):
         Kernel(source, "g")
     with pytest.raises(KernelError, match=r"template.*t<32>"):
         Kernel(source, "t")
-    with pytest.raises(CompileError, match="t<zero>"):
+    with pytest.raises(CompileError, match=r"t<zero>"):
         Kernel(source, "t<zero>")((1,), (1,), (asarray([1.0], "f"),))
-    with pytest.raises(KernelError, match="no file 'nowhere.cu'"):
+    with pytest.raises(KernelError, match=r"no file 'nowhere.cu'"):
         Kernel("nowhere.cu", "f")
     y = asarray([0.0], "f")
     Kernel(source, "t<7>")((1,), (1,), (y,))

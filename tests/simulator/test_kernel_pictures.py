@@ -31,7 +31,7 @@ def test_thread_map():
     assert "32 threads touch 32 elements of x" in picture.alt and "by itself" not in picture.alt
     picture = plots.thread_map(of("stride_1"), (1,), (32,), (np.ones(32, F), np.zeros(32, F)), array="y")
     assert "written by at most 1 thread, and thread i of the grid by itself takes element i" in picture.alt
-    with pytest.raises(ValueError, match="at most 64"):
+    with pytest.raises(ValueError, match=r"at most 64"):
         plots.thread_map(of("stride_32"), (1,), (32,), (np.ones(32, F), np.zeros(1024, F)), array="y")
 
 
@@ -49,5 +49,5 @@ def test_banks_tell_conflicts():
         )
         picture = plots.banks(of("shared_stride"), (1,), (32,), (np.zeros(32, F), stride), array="s", line=line)
         assert words in picture.alt
-    with pytest.raises(ValueError, match="No access to q"):
+    with pytest.raises(ValueError, match=r"No access to q"):
         plots.banks(of("shared_stride"), (1,), (32,), (np.zeros(32, F), 1), array="q")

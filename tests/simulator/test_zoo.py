@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from course_lib.cuda import Kernel, asarray, sanitize, zeros
-from tests.cuda.compilers import COMPILERS, using
+from tests.simulator.compilers import COMPILERS, using
 
 HERE = Path(__file__).parent
 FILES = ("zoo_memory.cu", "zoo_order.cu")
@@ -66,7 +66,7 @@ def test_faults_are_found_and_twins_are_clean(animal, compiler, monkeypatch):
     assert {issue.kind for issue in report.issues} == {kind}, str(report)
     issue = next(issue for issue in report.issues if issue.kind == kind)
     assert issue.file == file
-    assert issue.line in lines or kind == "crash" and "recursion" in name, str(report)
+    assert issue.line in lines or (kind == "crash" and "recursion" in name), str(report)
     assert len(issue.message) > 20
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from course_lib.cuda import Kernel, sanitize
-from tests.cuda.compilers import COMPILERS, using
+from tests.simulator.compilers import COMPILERS, using
 
 HERE = Path(__file__).parent
 F = np.float32
@@ -162,5 +162,5 @@ def test_roofline():
     assert report.bytes_moved == 256
     assert (place.intensity, place.ridge, place.bound, place.attainable) == (2, 10, "memory", 2e12)
     assert report.roofline(1e12, 1e13, flops=256 * 20).bound == "compute"
-    with pytest.raises(ValueError, match="positive"):
+    with pytest.raises(ValueError, match=r"positive"):
         report.roofline(0, 1)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from course_lib.cuda import Kernel, sanitize
-from tests.cuda.compilers import COMPILERS, using
+from tests.simulator.compilers import COMPILERS, using
 
 HERE = Path(__file__).parent
 F, I, BF16 = np.float32, np.int32, ml_dtypes.bfloat16

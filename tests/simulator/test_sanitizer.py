@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from course_lib.cuda import Kernel, KernelError, Report, asarray, empty, sanitize, zeros
-from tests.cuda.compilers import COMPILERS, using
+from tests.simulator.compilers import COMPILERS, using
 
 FILE = Path(__file__).parent / "launch.cu"
 F, I = np.float32, np.int32
@@ -67,7 +67,7 @@ def test_a_checked_run_leaves_the_results_of_a_launch():
 
 
 def test_limits_hold_for_checked_runs_too():
-    with pytest.raises(KernelError, match="threads per block"):
+    with pytest.raises(KernelError, match=r"threads per block"):
         sanitize(Kernel(FILE, "copy"), (1,), (64, 64), (np.zeros(3, F), np.zeros(3, F), 3))
 
 
