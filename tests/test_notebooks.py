@@ -1,0 +1,300 @@
+"""The rules that every chapter keeps, read from its file; and the tool that builds chapters.
+
+That the cells still do what they did is checked by nbval, which runs them (see the Makefile).
+"""
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from course_lib import build, metrics, stories
+
+FOLDER = Path(__file__).resolve().parent.parent / "notebooks"
+PAGES = sorted(FOLDER.glob("*.ipynb"))
+CHAPTERS = [path for path in PAGES if path.name[0].isdigit()]  # the others stand beside the course
+LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)\s]+)\)")
+every_page = pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+every_chapter = pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+
+
+@cache
+def read(path: Path):
+    return nbformat.read(path, as_version=4)
+
+
+def cells(path: Path, kind: str):
+    return [cell for cell in read(path).cells if cell.cell_type == kind]
+
+
+def prose(path: Path) -> str:
+    return "\n\n".join(cell.source for cell in cells(path, "markdown"))
+
+
+def outputs(path: Path):
+    return [output for cell in cells(path, "code") for output in cell.outputs]
+
+
+def pictures(path: Path):
+    return [output for output in outputs(path) if "image/png" in output.get("data", {})]
+
+
+@cache
+def anchors(path: Path) -> set[str]:
+    """What can stand behind # in a link to a page: its headings, as JupyterLab names them."""
+    text = path.read_text(encoding="utf-8") if path.suffix == ".md" else prose(path)
+    return {heading.strip().replace(" ", "-") for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE)}
+
+
+@every_page
+def test_a_page_is_stored_as_built(path):
+    """In the normal form, so nobody saved it from JupyterLab: course build brings it back."""
+    notebook = read(path)
+    assert build.normalised(notebook) == notebook, f"course build {path.relative_to(FOLDER.parent)}"
+    assert build.complaints(notebook) == []
+
+
+@every_page
+def test_a_page_was_run(path):
+    code = cells(path, "code")
+    assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
+    assert len(outputs(path)) >= len(code) / 2
+
+
+@every_page
+def test_every_picture_has_an_alt_text_that_states_a_finding(path):
+    for output in pictures(path):
+        alt = output.metadata["image/png"]["alt"]
+        assert len(alt) >= 40, alt
+        assert "<img alt=" in output.data["text/html"], "JupyterLab shows the alt text of HTML only"
+    html = [
+        part
+        for output in outputs(path)
+        for part in re.findall(r"<img[^>]*>", output.get("data", {}).get("text/html", ""))
+    ]
+    for image in [*html, *re.findall(r"<img[^>]*>", prose(path))]:
+        assert re.search(r'alt="[^"]{40,}"', image), image[:200]
+    for alt in re.findall(r"!\[([^\]]*)\]", prose(path)):
+        assert len(alt) >= 40, alt
+
+
+def test_no_two_pictures_say_the_same():
+    seen: dict[str, str] = {}
+    for path in PAGES:
+        for output in pictures(path):
+            alt = output.metadata["image/png"]["alt"]
+            assert alt not in seen, f"{path.name} and {seen[alt]} both say: {alt}"
+            seen[alt] = path.name
+
+
+@every_page
+def test_links_lead_somewhere(path):
+    for words, target in LINK.findall(prose(path)):
+        if target.startswith(("http://", "https://")):
+            continue
+        name, _, anchor = target.partition("#")
+        place = FOLDER / name if name else path
+        assert place.exists(), f"[{words}]({target})"
+        assert not anchor or anchor in anchors(place), f"[{words}]({target}) has no such heading"
+
+
+@every_chapter
+def test_a_chapter_leads_back_and_on_at_its_top_and_at_its_end(path):
+    place = CHAPTERS.index(path)
+    texts = [cell.source for cell in cells(path, "markdown")]
+    for where in (texts[0], texts[-1]):
+        links = {target for _, target in LINK.findall(where)}
+        for neighbour in CHAPTERS[max(place - 1, 0) : place] + CHAPTERS[place + 1 : place + 2]:
+            assert neighbour.name in links, f"no link to {neighbour.name}"
+
+
+def test_the_first_chapter_lists_all_others():
+    links = {target for _, target in LINK.findall(prose(CHAPTERS[0]))}
+    assert {path.name for path in PAGES[1:]} <= links
+
+
+@every_page
+def test_a_page_says_its_minutes_and_stays_within_a_sitting(path):
+    minutes = re.search(r"\*\*(?:About )?(\d+) minutes", read(path).cells[0].source)
+    assert minutes, "the first cell says how long it takes: **30 minutes**"
+    assert 5 <= int(minutes[1]) <= 60
+    lines = sum(1 for cell in read(path).cells for line in cell.source.split("\n") if line.strip())
+    assert lines <= 420, f"{lines} lines are more than a sitting"
+
+
+@every_page
+def test_a_page_ends_with_questions_and_folded_answers(path):
+    text = prose(path)
+    folded = re.findall(r"<details>\s*<summary>(.*?)</summary>(.*?)</details>", text, re.DOTALL)
+    assert len(folded) == text.count("<details>") >= 3
+    for summary, answer in folded:
+        assert summary.strip() and len(answer.strip()) > 40
+
+
+@every_page
+def test_predictions_are_asked_for_and_their_answers_folded(path):
+    asked = 0
+    for before, cell in zip(read(path).cells, read(path).cells[1:], strict=False):
+        if cell.cell_type == "code" and "predict" in cell.metadata.get("tags", []):
+            asked += 1
+            assert before.cell_type == "markdown", f"no question before: {cell.source[:60]}"
+            assert "predict" in before.source.lower() or "?" in before.source, before.source[-200:]
+            assert cell.metadata["jupyter"]["outputs_hidden"]
+            assert cell.outputs[0] == build.COVER, "the first line would show while folded"
+    assert asked >= 1
+
+
+@every_page
+def test_a_page_says_what_a_professional_library_does_beyond_it(path):
+    assert "professional library" in prose(path).lower()
+
+
+# The glossary
+
+
+def glossary() -> list[str]:
+    return re.findall(r"^### (.*)$", (FOLDER / "glossary.md").read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def test_the_glossary_is_in_order_and_every_entry_says_something():
+    terms = glossary()
+    assert terms == sorted(set(terms), key=str.lower)
+    text = (FOLDER / "glossary.md").read_text(encoding="utf-8")
+    for entry in text.split("\n### ")[1:]:
+        term, _, words = entry.partition("\n")
+        assert len(words.split()) >= 5, term
+
+
+NO_LESSON = (
+    re.compile(  # code, headings, HTML, tables, answers that one may fold out: places where no term is introduced
+        r"```.*?```|`[^`]*`|^#[^\n]*$|<details>.*?</details>|<[^>]+>|^\|[^\n]*$", re.DOTALL | re.MULTILINE
+    )
+)
+
+
+def lesson(path: Path) -> str:
+    """The running text of a chapter, after the first cell, which says what will be learned in words still to come."""
+    text = "\n\n".join(cell.source for cell in cells(path, "markdown")[1:])
+    if path == CHAPTERS[0]:  # its test of what one knows already uses the words of the whole course
+        text = text.split("## Where should you begin?")[0]
+    return NO_LESSON.sub(lambda found: " " * len(found[0]), text)
+
+
+def uses(path: Path) -> tuple[dict[str, int], dict[str, int]]:
+    """Where in a chapter's lesson each term of the glossary first stands, plain or linked, and where first as a link."""
+    text = lesson(path)
+    linked: dict[str, int] = {}
+    entries = {term.replace(" ", "-").lower(): term for term in glossary()}
+    for found in re.finditer(r"\[[^\]]+\]\(glossary\.md#([^)]+)\)", text):
+        linked.setdefault(entries[found[1].lower()], found.start())
+    first = dict(linked)
+    bare = LINK.sub(lambda found: " " * len(found[0]), text)
+    for term in sorted(glossary(), key=len, reverse=True):  # "language model" before "model"
+        pattern = re.compile(rf"(?<![\w-]){re.escape(term)}(?:s|es)?(?![\w-])", re.IGNORECASE)
+        for found in pattern.finditer(bare):
+            first[term] = min(first.get(term, found.start()), found.start())
+        bare = pattern.sub(lambda found: " " * len(found[0]), bare)
+    return first, linked
+
+
+@every_chapter
+def test_a_term_is_linked_where_a_chapter_first_uses_it(path):
+    first, linked = uses(path)
+    text = lesson(path)
+    late = [
+        f"{term}: {text[max(first[term] - 40, 0) : first[term] + 40]!r}"
+        for term in linked
+        if first[term] < linked[term]
+    ]
+    assert not late, "used before the link to the glossary:\n" + "\n".join(late)
+
+
+def test_no_term_is_used_before_any_chapter_has_linked_it():
+    known: set[str] = set()
+    early = []
+    for path in CHAPTERS:
+        first, linked = uses(path)
+        early += [f"{path.stem} uses '{term}'" for term in first if term not in known | linked.keys()]
+        known |= linked.keys()
+    assert not early, "\n".join(early)
+
+
+# The kept runs of chapter 16
+
+
+@pytest.mark.parametrize("name", ["small", "12m"])
+def test_a_kept_run_is_whole(name):
+    folder = FOLDER / "runs" / name
+    log = metrics.read(folder)
+    about, samples, grades = (
+        json.loads((folder / f"{what}.json").read_text()) for what in ("about", "samples", "grades")
+    )
+    steps = [record["step"] for record in log]
+    assert steps == sorted(set(steps)) and steps[0] == 1
+    assert len(log) == len((folder / "metrics.jsonl").read_text().splitlines()), "a damaged line"
+    assert log[-1]["loss"] < about["bigram"] and about["floor"] < about["bigram"]
+    assert [sample["step"] for sample in samples] == [grade["step"] for grade in grades]
+    assert max(sample["step"] for sample in samples) <= steps[-1]
+    for grade in grades:
+        assert 0 <= grade["possible"] <= grade["well_formed"] <= grade["ended"] <= 1
+    assert all(stories.judge(text) for sample in samples for text in sample["texts"] if text)
+
+
+# The tool
+
+
+def notebook(*sources, **tags):
+    made = [nbformat.v4.new_code_cell(source) for source in sources]
+    for cell in made:
+        cell.metadata["tags"] = tags.get("tags", [])
+    return nbformat.v4.new_notebook(cells=made)
+
+
+def test_building_brings_a_notebook_to_one_form(tmp_path):
+    (tmp_path / "draft.ipynb").write_text(nbformat.writes(notebook("print(6 * 7)", "6 * 7", tags=["predict"])))
+    path = build.build(tmp_path / "draft.ipynb")
+    first = path.read_bytes()
+    stored = nbformat.read(path, as_version=4)
+    printed, value = stored.cells
+    assert printed.outputs == [build.COVER, {"output_type": "stream", "name": "stdout", "text": "42\n"}]
+    assert value.outputs[1].data["text/plain"] == "42"
+    assert value.metadata == {"jupyter": {"outputs_hidden": True}, "tags": ["predict"]}
+    assert build.build(path).read_bytes() == first
+
+
+def test_a_cell_that_fails_leaves_the_file_as_it_was(tmp_path):
+    path = tmp_path / "draft.ipynb"
+    path.write_text(nbformat.writes(notebook("1 / 0")))
+    before = path.read_bytes()
+    with pytest.raises(build.BuildError, match="ZeroDivisionError"):
+        build.build(path)
+    assert path.read_bytes() == before
+
+
+def test_ids_follow_from_sources_and_stay_apart():
+    one, other = build.normalised(notebook("a", "b", "a")), build.normalised(notebook("b", "a"))
+    ids = [cell.id for cell in one.cells]
+    assert len(set(ids)) == 3
+    assert [cell.id for cell in other.cells] == [ids[1], ids[0]]
+    assert build.normalised(one) == one
+
+
+def test_what_must_not_be_stored_is_complained_about():
+    stored = notebook("x")
+    stored.cells[0].outputs = [
+        nbformat.v4.new_output("stream", name="stderr", text="DeprecationWarning"),
+        nbformat.v4.new_output("stream", name="stdout", text=f"{build.ROOT}/runs"),
+        nbformat.v4.new_output("error", ename="ValueError", evalue="", traceback=[]),
+    ]
+    warning, path, error = build.complaints(stored)
+    assert "stderr" in warning and str(build.ROOT) in path and "ValueError" in error
+    stored.cells[0].metadata["tags"] = ["raises-exception"]
+    assert len(build.complaints(stored)) == 2
+
+
+def test_another_kind_of_file_is_refused(tmp_path):
+    with pytest.raises(build.BuildError, match="neither a notebook"):
+        build.read(tmp_path / "chapter.txt")
