@@ -38,14 +38,16 @@ def loss_curve(
     axes.legend(loc="upper right", frameon=False)
     kind = "Validation loss ends" if len(at) else "It ends"
     words = [
-        f"Training loss falls from {number(losses[0])} to {number(smooth[-1])} nats per token in {steps[-1]:,} steps."
+        f"Training loss falls from {number(losses[0])} to {number(smooth[-1])} nats per token in {steps[-1]:,.0f} steps."
     ]
     words.append(f"{kind} at {number(last)}{_against(last, floor, bigram)}.")
     return picture(made, " ".join(words))
 
 
 @styled()
-def compare_losses(logs: Mapping[str, Log], floor: float | None = None, title: str = "") -> Picture:
+def compare_losses(
+    logs: Mapping[str, Log], floor: float | None = None, title: str = "", xlabel: str = "step"
+) -> Picture:
     """The validation losses (training losses, smoothed, of a run without any) of several runs in one plot, by name."""
     made = figure(8, 4.2)
     axes = made.add_subplot()
@@ -58,7 +60,7 @@ def compare_losses(logs: Mapping[str, Log], floor: float | None = None, title: s
         axes.plot(steps, losses, color=color, label=name)
         ends[name] = float(losses[-1])
     _levels(axes, {"floor": (floor, GREEN, "-")}, min(ends.values()))
-    _frame(axes, title or "Loss of several runs")
+    _frame(axes, title or "Loss of several runs", xlabel)
     axes.legend(loc="upper right", frameon=False)
     best = min(ends, key=ends.__getitem__)
     listed = ", ".join(f"{name} {number(end)}" for name, end in ends.items())
@@ -82,7 +84,7 @@ def _series(log: Log, key: str, needed: bool = True) -> tuple[np.ndarray, np.nda
     if needed and not rows:
         raise ValueError("This log holds no loss yet: train for a few steps first, then draw it.")
     steps, values = np.array(rows).T if rows else (np.empty(0), np.empty(0))
-    return steps.astype(int), values
+    return steps, values
 
 
 def _levels(axes, levels: dict[str, tuple[float | None, str, Any]], last: float) -> None:
@@ -97,8 +99,8 @@ def _levels(axes, levels: dict[str, tuple[float | None, str, Any]], last: float)
             )  # fmt: skip
 
 
-def _frame(axes, title: str) -> None:
-    axes.set(xlabel="step", ylabel="loss, nats per token", title=title, xlim=(0, None))
+def _frame(axes, title: str, xlabel: str = "step") -> None:
+    axes.set(xlabel=xlabel, ylabel="loss, nats per token", title=title, xlim=(0, None))
     low, high = axes.get_ylim()
     axes.set_ylim(min(low, low - 0.03 * (high - low)), high)
     axes.grid(axis="y", color=GREY, alpha=0.2, linewidth=0.8)

@@ -33,6 +33,7 @@ def styled():
 def figure(width: float, height: float) -> Figure:
     """An empty figure of so many inches, off pyplot: nothing shows itself twice, nothing has to be closed."""
     made = Figure(figsize=(width, height), layout="constrained")
+    made.get_layout_engine().set(w_pad=0.1, h_pad=0.1)  # inches of paper around
     FigureCanvasAgg(made)
     return made
 

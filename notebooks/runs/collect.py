@@ -1,0 +1,69 @@
+"""Puts what chapter 16 shows of a run beside this file: its log, samples and grades, and what it ran on; not the weights.
+
+    python notebooks/runs/collect.py RUN notebooks/runs/12m --machine "2 cores of a ..."
+
+RUN is the folder of a run, or a copy of one made while it was going on: called several times, it adds the samples and
+the grade of each step that it finds. Writes about.json, metrics.jsonl, samples.json and grades.json.
+"""
+
+import argparse
+import json
+import shutil
+from dataclasses import asdict
+from pathlib import Path
+
+from course_lib import data, stories_report
+from course_lib.native import threads
+from course_lib.recipes import Settings
+from course_lib.run import load
+from course_lib.run_folder import LAST
+
+TEMPERATURE = 0.7
+SHOWN = 4  # texts kept of each grade
+
+
+def collect(run: Path, to: Path, machine: str, count: int) -> None:
+    model, tokenizer, facts = load(run / LAST)
+    settings, config = Settings(**facts["settings"]), model.config
+    corpus = data.prepare(
+        settings.corpus, settings.text, config.vocab_size, config.context, settings.seed, settings.stories
+    )
+    about = {
+        "preset": settings.preset,
+        "parameters": model.parameter_count(),
+        "planned_steps": settings.steps,
+        "tokens_per_step": settings.batch * settings.accumulate * config.context,
+        "floor": corpus.validation.head(settings.validation_rows).floor,
+        "bigram": data.bigram_loss(corpus),
+        "machine": machine,
+        "threads": threads(),
+    }
+    grade = stories_report.grade_samples(
+        model, tokenizer, count, TEMPERATURE, training=stories_report.training_texts(corpus)
+    )
+    step = {"step": facts["step"], "temperature": TEMPERATURE}
+    to.mkdir(parents=True, exist_ok=True)
+    shutil.copy(run / "metrics.jsonl", to)
+    (to / "about.json").write_text(json.dumps(about, indent=1) + "\n")
+    _add(to / "samples.json", {**step, "texts": grade.texts[:SHOWN]})
+    _add(to / "grades.json", {**step, **{name: value for name, value in asdict(grade).items() if name != "texts"}})
+    print(grade)
+
+
+def _add(path: Path, entry: dict) -> None:
+    """Put an entry among those of other steps, in order."""
+    others = (
+        [other for other in json.loads(path.read_text()) if other["step"] != entry["step"]] if path.exists() else []
+    )
+    entries = sorted([*others, entry], key=lambda one: one["step"])
+    path.write_text(json.dumps(entries, indent=1, ensure_ascii=False) + "\n")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("run", type=Path)
+    parser.add_argument("to", type=Path)
+    parser.add_argument("--machine", required=True, help="what it ran on, in words")
+    parser.add_argument("--count", type=int, default=300, help="samples to grade")
+    given = parser.parse_args()
+    collect(given.run, given.to, given.machine, given.count)
