@@ -21,8 +21,8 @@ def gradcheck(function: Callable[..., Tensor | tuple], inputs: Sequence, step: f
     """Compare the gradients of `function` with central differences, element by element, in float64.
 
     function: takes as many Tensors as there are inputs, gives a Tensor of any shape or a tuple of them; a random
-    weighted sum makes a number of it. inputs: floating-point arrays, nested lists or Tensors (their values are taken). tolerance: allowed
-    |analytic - numeric|, relative to the larger of 1 and |numeric|. Returns the largest error found.
+    weighted sum makes a number of it. inputs: floating-point arrays, nested lists or Tensors (their values are taken).
+    tolerance: allowed |analytic - numeric|, relative to the larger of 1 and |numeric|. Returns the largest error found.
     Raises GradcheckError naming the input, the element and both values where the error is largest.
     """
     values = [np.array(x.numpy() if isinstance(x, Tensor) else x, dtype=np.float64) for x in inputs]

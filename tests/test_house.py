@@ -18,7 +18,19 @@ FLOORS = [
     {"functional", "gradcheck"},
     {"nn", "optim"},
     {"stories", "bpe", "tokenizer", "data"},
-    {"model", "recipes", "metrics", "checkpoint", "run", "run_folder", "sampling", "generation", "training", "progress", "stories_report"},
+    {
+        "model",
+        "recipes",
+        "metrics",
+        "checkpoint",
+        "run",
+        "run_folder",
+        "sampling",
+        "generation",
+        "training",
+        "progress",
+        "stories_report",
+    },
     # Beside the house: they look in, and nothing in the house knows them.
     {"plots", "notebook", "coach", "benchmarks", "environment", "nvidia", "doctor", "lab", "build", "cli", "selftest"},
 ]
