@@ -29,7 +29,7 @@ PRELUDE = """
 #define UINT_MAX 4294967295u
 #define M_PI 3.14159265358979323846
 typedef signed char int8_t; typedef unsigned char uint8_t; typedef short int16_t; typedef unsigned short uint16_t;
-typedef int int32_t; typedef unsigned int uint32_t; typedef long int64_t; typedef unsigned long uint64_t;
+typedef int int32_t; typedef unsigned int uint32_t; typedef long long int64_t; typedef unsigned long long uint64_t;
 """
 EMPTY = ("math.h", "cmath", "float.h", "cfloat", "limits.h", "climits", "stdint.h", "cstdint", "stdio.h", "cstdio",
          "assert.h", "cassert", "cuda.h", "cuda_runtime.h", "device_launch_parameters.h")  # fmt: skip
@@ -76,8 +76,10 @@ def compile_text(text: Source, names: tuple[str, ...], architecture: str, option
     """(cubin, the names after C++'s name mangling). Raises CompileError with the learner's lines."""
     from cupy.cuda import nvrtc
 
-    headers = [PRELUDE, *([""] * len(EMPTY))]
-    program = nvrtc.createProgram(text.text, text.name, headers, ["course_prelude.h", *EMPTY])
+    headers = [PRELUDE.encode(), *([b""] * len(EMPTY))]
+    program = nvrtc.createProgram(
+        text.text, text.name, headers, [b"course_prelude.h", *(name.encode() for name in EMPTY)]
+    )
     try:
         for name in names:
             nvrtc.addNameExpression(program, name)

@@ -82,7 +82,7 @@ def library() -> ctypes.CDLL:
     path = native.build(
         "simulator",
         sorted(RUNTIME.glob("*.cpp")),
-        flags=("-O2", "-fno-semantic-interposition", "-Wno-attributes", *machine_flags()),
+        flags=("-O3", "-march=native", "-fno-semantic-interposition", "-Wno-attributes", *machine_flags()),
         depends=sorted(RUNTIME.glob("*.h")),
     )
     loaded = ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)  # compiled kernels find its functions by name

@@ -19,7 +19,7 @@ namespace sim {
 static std::vector<SharedArray> shared_arrays;  // offsets until a worker adds its own base
 static std::vector<SharedArray> here;
 static std::vector<Word> shared_shadow;
-static char *tls_low, *tls_high, *library_end;
+static char *tls_low, *tls_high, *library_end, *stacks_low;
 static size_t mark_offset, image_bytes;
 static char* (*find_mark)();
 static uint64_t accesses;
@@ -27,6 +27,7 @@ static void* last_pc;  // of the last access
 
 void check_worker_begin() {
     here = shared_arrays;
+    stacks_low = worker_of(sim_block)->stacks;
     if (!find_mark) return;
     char* base = find_mark() - mark_offset;
     tls_low = base;
@@ -44,7 +45,7 @@ Place check_place(void* pc) {
     block->aborted = true;
     unsigned thread = block->current;
     if (block->slow & PLAIN) become_fibers(block, thread);
-    leave_runtime();
+    leave_runtime(block);
     leave_thread(block);
 }
 
@@ -173,16 +174,16 @@ static void check_shared(Block* block, const Access& access, bool aligned) {
 }
 
 static void check_elsewhere(Block* block, const Access& access) {
-    if (on_own_stacks(block, access.address)) return;                               // local variables
     if (access.address >= library_base && access.address < library_end) return;     // __constant__, __device__, literals
     bad_address(block, access);
 }
 
 static void check(char* address, unsigned bytes, bool write, bool atomic, void* pc, bool aligned) {
     Block* block = sim_block;
+    if (uint64_t(address - stacks_low) < STACK_BYTES * MAX_THREADS) return;  // local variables
     if (!block || !worker_of(block)->in_kernel || bytes == 0) return;
     if ((block->slow & SHUFFLED) && (accesses * 0x9E3779B97F4A7C15ull >> 61) == 0) yield(block, block->current);
-    enter_runtime();
+    enter_runtime(block);
     accesses++;
     last_pc = pc;
     settle(block);
@@ -190,7 +191,7 @@ static void check(char* address, unsigned bytes, bool write, bool atomic, void* 
     if (Slot* slot = slot_of(address)) check_global(block, *slot, access, aligned);
     else if (address >= tls_low && address < tls_high) check_shared(block, access, aligned);
     else check_elsewhere(block, access);
-    leave_runtime();
+    leave_runtime(block);
 }
 
 }  // namespace sim
@@ -311,14 +312,14 @@ struct OutOfBoundsData { SourceLocation location; const char* array_type; const 
 
 void __ubsan_handle_out_of_bounds(OutOfBoundsData* data, uint64_t index) {
     Block* block = sim_block;
-    enter_runtime();
+    enter_runtime(block);
     fault(OUT_OF_BOUNDS, block->current, {nullptr, {data->location.file, int(data->location.line)}}, NOBODY, {},
           "index %lld is outside of an array of type %s", (long long)int32_t(index), data->array_type + 4);
     end_thread(block);
 }
 void __ubsan_handle_divrem_overflow(SourceLocation* location, uint64_t, uint64_t) {
     Block* block = sim_block;
-    enter_runtime();
+    enter_runtime(block);
     fault(DIVISION_BY_ZERO, block->current, {nullptr, {location->file, int(location->line)}}, NOBODY, {},
           "an integer is divided by zero: a GPU goes on with a meaningless result");
     end_thread(block);

@@ -59,8 +59,13 @@ struct Worker {
 };
 Worker* worker_of(Block*);
 extern volatile int stop_all;      // no further block is begun
-void enter_runtime();
-void leave_runtime();              // takes the way out if a cancellation came meanwhile
+void leave_cancelled(Worker*);      // the cancellation came while the runtime was at work: take the way out now
+inline void enter_runtime(Block* block) { reinterpret_cast<Worker*>(block)->in_runtime = 1; }
+inline void leave_runtime(Block* block) {
+    auto* worker = reinterpret_cast<Worker*>(block);
+    worker->in_runtime = 0;
+    if (__builtin_expect(worker->cancelled, 0)) leave_cancelled(worker);
+}
 
 // ---- the memory checker (checker.cpp): called at the points that order accesses ---------------------------------------
 void check_block_begin(Block*);

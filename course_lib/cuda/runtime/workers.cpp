@@ -37,16 +37,11 @@ static struct Pool {
 Worker* worker_of(Block* block) { return reinterpret_cast<Worker*>(block); }
 static Worker* this_worker() { return sim_block ? worker_of(sim_block) : nullptr; }
 
-void enter_runtime() { this_worker()->in_runtime = 1; }
-
-void leave_runtime() {
-    Worker* worker = this_worker();
-    worker->in_runtime = 0;
-    if (worker->cancelled && worker->in_kernel) {
-        fault(TIMEOUT, worker->block.current, check_place(nullptr), NOBODY, {}, "still running");
-        worker->in_kernel = 0;
-        siglongjmp(worker->way_out, 1);
-    }
+void leave_cancelled(Worker* worker) {
+    if (!worker->in_kernel) return;
+    fault(TIMEOUT, worker->block.current, check_place(nullptr), NOBODY, {}, "still running");
+    worker->in_kernel = 0;
+    siglongjmp(worker->way_out, 1);
 }
 
 // ---- signals ------------------------------------------------------------------------------------------------------------
