@@ -263,7 +263,7 @@ def _learn(pieces: dict[bytes, int], entries: int, progress: bool) -> list[bpe.P
 
 
 def _bar(iterable: Iterable | None, progress: bool, label: str, unit: str, **options: Any) -> Any:
-    from tqdm.auto import tqdm
+    from tqdm import tqdm
 
     return tqdm(iterable, desc=label, unit=unit, disable=not progress, **options)
 

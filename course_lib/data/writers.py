@@ -76,6 +76,6 @@ def _documents(tokenizer: Tokenizer, documents: Iterable[str]) -> Iterator[list[
 
 
 def _bar(parts: Iterable[str], progress: bool, total: int | None = None) -> Any:
-    from tqdm.auto import tqdm
+    from tqdm import tqdm
 
     return tqdm(parts, "encoding", total, unit=" texts", disable=not progress)
