@@ -46,7 +46,11 @@ def loss_curve(
 
 @styled()
 def compare_losses(
-    logs: Mapping[str, Log], floor: float | None = None, title: str = "", xlabel: str = "step"
+    logs: Mapping[str, Log],
+    floor: float | None = None,
+    title: str = "",
+    xlabel: str = "step",
+    ylabel: str = "loss, nats per token",
 ) -> Picture:
     """The validation losses (training losses, smoothed, of a run without any) of several runs in one plot, by name."""
     made = figure(8, 4.2)
@@ -60,13 +64,11 @@ def compare_losses(
         axes.plot(steps, losses, color=color, label=name)
         ends[name] = float(losses[-1])
     _levels(axes, {"floor": (floor, GREEN, "-")}, min(ends.values()))
-    _frame(axes, title or "Loss of several runs", xlabel)
+    _frame(axes, title or "Loss of several runs", xlabel, ylabel)
     axes.legend(loc="upper right", frameon=False)
     best = min(ends, key=ends.__getitem__)
     listed = ", ".join(f"{name} {number(end)}" for name, end in ends.items())
-    return picture(
-        made, f"Last losses in nats per token: {listed}. The lowest is that of {best}{_against(ends[best], floor)}."
-    )
+    return picture(made, f"At the end ({ylabel}): {listed}. The lowest is that of {best}{_against(ends[best], floor)}.")
 
 
 def smoothed(losses: np.ndarray) -> np.ndarray:
@@ -99,8 +101,8 @@ def _levels(axes, levels: dict[str, tuple[float | None, str, Any]], last: float)
             )  # fmt: skip
 
 
-def _frame(axes, title: str, xlabel: str = "step") -> None:
-    axes.set(xlabel=xlabel, ylabel="loss, nats per token", title=title, xlim=(0, None))
+def _frame(axes, title: str, xlabel: str = "step", ylabel: str = "loss, nats per token") -> None:
+    axes.set(xlabel=xlabel, ylabel=ylabel, title=title, xlim=(0, None))
     low, high = axes.get_ylim()
     axes.set_ylim(min(low, low - 0.03 * (high - low)), high)
     axes.grid(axis="y", color=GREY, alpha=0.2, linewidth=0.8)

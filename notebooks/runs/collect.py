@@ -15,7 +15,7 @@ from pathlib import Path
 from course_lib import data, stories_report
 from course_lib.native import threads
 from course_lib.recipes import Settings
-from course_lib.run import load
+from course_lib.run import fingerprint, load
 from course_lib.run_folder import LAST
 
 TEMPERATURE = 0.7
@@ -28,6 +28,8 @@ def collect(run: Path, to: Path, machine: str, count: int) -> None:
     corpus = data.prepare(
         settings.corpus, settings.text, config.vocab_size, config.context, settings.seed, settings.stories
     )
+    if fingerprint(corpus) != facts["corpus"]:
+        raise SystemExit("The stories have changed since this run: its model would be judged by another grammar.")
     about = {
         "preset": settings.preset,
         "parameters": model.parameter_count(),
