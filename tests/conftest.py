@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import signal
 from collections import Counter
 
 # Two workers on two cores: BLAS threads on top of them would only fight. Set before anything imports NumPy,
@@ -30,6 +31,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # A shell that starts the tests in the background has them ignore Ctrl-C, and so would every child they press it on.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     missing = [name for name in PEERS if importlib.util.find_spec(name) is None]
     if config.getoption("--peers") and missing:
         raise pytest.UsageError(f"--peers needs {', '.join(missing)}; make test PEERS=1 installs it.")

@@ -67,7 +67,7 @@ def test_killed_at_random_times_a_run_ends_with_the_same_bits(text, tmp_path):
         if kills % 4 == 3:
             time.sleep(chance.uniform(0.0, 1.0))  # while it starts, or just after
         else:
-            more = logged(killed) + chance.randrange(1, 60)
+            more = logged(killed) + chance.randrange(1, 30)
             while process.poll() is None and logged(killed) < more:
                 time.sleep(0.002)
             time.sleep(chance.uniform(0.0, 0.02))  # anywhere in a step or in a checkpoint
