@@ -13,7 +13,6 @@ from dataclasses import asdict
 from pathlib import Path
 
 from course_lib import data, stories_report
-from course_lib.native import threads
 from course_lib.recipes import Settings
 from course_lib.run import fingerprint, load
 from course_lib.run_folder import LAST
@@ -38,7 +37,6 @@ def collect(run: Path, to: Path, machine: str, count: int) -> None:
         "floor": corpus.validation.head(settings.validation_rows).floor,
         "bigram": data.bigram_loss(corpus),
         "machine": machine,
-        "threads": threads(),
     }
     grade = stories_report.grade_samples(
         model, tokenizer, count, TEMPERATURE, training=stories_report.training_texts(corpus)
