@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -59,7 +60,7 @@ def server(tmp_path_factory):
     environment |= {"HOME": str(home)}
     process = subprocess.Popen(
         [sys.executable, "-m", "course_lib.cli", "lab", "--no-browser"], cwd=ROOT, env=environment, text=True,
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
     )  # fmt: skip
     try:
         line = process.stdout.readline()
@@ -76,7 +77,11 @@ def server(tmp_path_factory):
         yield base, token
     finally:
         process.terminate()
-        process.wait(30)
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:  # it waits for a kernel that is busy: nobody needs either any more
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
 
 
 def get(address: str) -> str:
