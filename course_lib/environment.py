@@ -127,7 +127,15 @@ def main(wishes: list[str]) -> int:
     STAMP.write_text(json.dumps({"key": key(), "extras": sorted(extras | {"course"})}))
     if "zig" not in extras and native.find_compiler() is None:
         print(f"\n{no_compiler()}")
+    else:
+        build_loops()
     return 0
+
+
+def build_loops() -> None:
+    """Compile the loops of the cpu device now, while somebody watches, rather than in silence at their first use."""
+    print("Compiling the loops of the cpu device: some seconds, with zig a minute, this once.", flush=True)
+    subprocess.run([VENV / "bin/python", "-c", "from course_lib.devices import ops; ops('cpu')"], cwd=ROOT)
 
 
 if __name__ == "__main__":

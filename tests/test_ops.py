@@ -698,6 +698,7 @@ def two_devices(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(devices, "LOADERS", {"first": "fake_first", "second": "fake_second"})
     monkeypatch.setattr(devices, "_tables", {})
     monkeypatch.setattr(devices, "_overlays", [])
+    monkeypatch.setattr(devices, "_covered", {})
     for name in ("first", "second"):
         module = ModuleType(f"fake_{name}")
         module.table = lambda name=name: {"one": lambda: f"{name} one", "two": lambda: f"{name} two"}
@@ -725,6 +726,15 @@ def test_overlays_of_one_op_come_off_in_reverse_order(two_devices):
         with overlay("one", lambda: "newer"):
             assert ops("first").one() == ops("second").one() == "newer"
         assert ops("first").one() == ops("second").one() == "older"
+    assert (ops("first").one(), ops("second").one()) == ("first one", "second one")
+
+
+def test_overlays_may_come_off_in_any_order(two_devices):
+    ops("first")
+    older, newer = overlay("one", lambda: "older"), overlay("one", lambda: "newer", device="second")
+    older.remove()
+    assert (ops("first").one(), ops("second").one()) == ("first one", "newer")
+    newer.remove()
     assert (ops("first").one(), ops("second").one()) == ("first one", "second one")
 
 

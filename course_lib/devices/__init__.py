@@ -101,7 +101,8 @@ from types import SimpleNamespace
 LOADERS = {"reference": "course_lib.devices.reference", "cpu": "course_lib.devices.cpu"}
 
 _tables: dict[str, SimpleNamespace] = {}
-_overlays: list[Overlay] = []
+_overlays: list[Overlay] = []  # the newest stands last
+_covered: dict[tuple[str, str], Callable] = {}  # (device, op) -> the device's own function, once something lay on it
 
 
 def available_devices() -> list[str]:
@@ -131,23 +132,27 @@ class Overlay:
 
     def __init__(self, name: str, function: Callable, device: str | None):
         self.name, self.function, self.device = name, function, device
-        self.covered: list[tuple[SimpleNamespace, Callable]] = []  # tables, with what they held before
+
+    def covers(self, table: SimpleNamespace) -> bool:
+        return self.device in (None, table.name)
 
     def lay_on(self, table: SimpleNamespace) -> None:
-        if self.device not in (None, table.name):
+        if not self.covers(table):
             return
         if not hasattr(table, self.name):
             raise ValueError(f"Device {table.name!r} has no op named {self.name!r}: check the spelling.")
-        self.covered.append((table, getattr(table, self.name)))
+        _covered.setdefault((table.name, self.name), getattr(table, self.name))
         setattr(table, self.name, self.function)
 
     def remove(self) -> None:
-        """Put back what stood there before. Overlays of one op come off in the reverse of the order they went on."""
-        for table, before in self.covered:
-            setattr(table, self.name, before)
-        self.covered.clear()
-        if self in _overlays:
-            _overlays.remove(self)
+        """Put back what stands below: the newest of the overlays that are left, or the device's own op."""
+        if self not in _overlays:
+            return
+        _overlays.remove(self)
+        for table in _tables.values():
+            if self.covers(table):
+                left = [o.function for o in _overlays if o.name == self.name and o.covers(table)]
+                setattr(table, self.name, left[-1] if left else _covered[table.name, self.name])
 
     def __enter__(self) -> Overlay:
         return self

@@ -46,7 +46,10 @@ def collect(run: Path, to: Path, machine: str, count: int) -> None:
     shutil.copy(run / "metrics.jsonl", to)
     (to / "about.json").write_text(json.dumps(about, indent=1) + "\n")
     _add(to / "samples.json", {**step, "texts": grade.texts[:SHOWN]})
-    _add(to / "grades.json", {**step, **{name: value for name, value in asdict(grade).items() if name != "texts"}})
+    figures = {name: value for name, value in asdict(grade).items() if name != "texts"}
+    if not grade.well_formed:
+        figures["wrong_facts"] = None  # of no story; NaN is not JSON
+    _add(to / "grades.json", {**step, **figures})
     print(grade)
 
 
@@ -56,7 +59,7 @@ def _add(path: Path, entry: dict) -> None:
         [other for other in json.loads(path.read_text()) if other["step"] != entry["step"]] if path.exists() else []
     )
     entries = sorted([*others, entry], key=lambda one: one["step"])
-    path.write_text(json.dumps(entries, indent=1, ensure_ascii=False) + "\n")
+    path.write_text(json.dumps(entries, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 if __name__ == "__main__":
