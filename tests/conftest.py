@@ -56,3 +56,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     noun = "test was" if len(skipped) == 1 else "tests were"
     terminalreporter.write_line("")
     terminalreporter.write_line(f"{len(skipped)} {noun} skipped: {listed}.")
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory):
+    """The path of a file of 20,000 random words to train on, with a cache of its own beside it."""
+    import numpy as np
+
+    folder = tmp_path_factory.mktemp("text")
+    words = np.random.default_rng(0).choice("the a cat dog sat ran on under red blue mat tree and then".split(), 20_000)
+    (folder / "words.txt").write_text(" ".join(words))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COURSE_CACHE", str(folder / "cache"))
+        yield str(folder / "words.txt")

@@ -10,7 +10,6 @@ import sys
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from course_lib import checkpoint, metrics
@@ -28,16 +27,6 @@ model = {{"layers": 1, "heads": 2, "channels": 16, "context": 32, "vocab_size": 
 new = {{}} if started else dict(preset="micro", text=text, model=model, steps={STEPS}, batch=2, accumulate=2)
 train(out=out, resume=started, display=progress.Quiet(), **new)
 """
-
-
-@pytest.fixture(scope="module")
-def text(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("text")
-    words = np.random.default_rng(0).choice("the a cat dog sat ran on under red blue mat tree and then".split(), 20_000)
-    (folder / "words.txt").write_text(" ".join(words))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("COURSE_CACHE", str(folder / "cache"))
-        yield str(folder / "words.txt")
 
 
 def start(text, out) -> subprocess.Popen:

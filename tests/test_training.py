@@ -19,16 +19,6 @@ from course_lib.training import TrainingError, train
 TINY = {"layers": 1, "heads": 2, "channels": 16, "context": 32, "vocab_size": 300}
 
 
-@pytest.fixture(scope="module")
-def text(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("text")
-    words = np.random.default_rng(0).choice("the a cat dog sat ran on under red blue mat tree and then".split(), 20_000)
-    (folder / "words.txt").write_text(" ".join(words))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("COURSE_CACHE", str(folder / "cache"))
-        yield str(folder / "words.txt")
-
-
 @pytest.fixture
 def tiny(text):
     """train(...) of a tiny model on a small text: a few milliseconds a step."""
