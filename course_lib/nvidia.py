@@ -43,11 +43,11 @@ def gpu() -> Gpu | None:
 
 
 def cupy_extra() -> str | None:
-    """The extra of pyproject.toml whose CuPy fits the driver: "cuda" (CUDA 13), "cuda12", or None without a GPU.
-
-    CUDA 13 begins at compute capability 7.5 (Turing); older cards stay with CUDA 12.
-    """
+    """The extra of pyproject.toml whose CuPy fits this machine's driver, or None without a GPU or with too old a driver."""
     found = gpu()
-    if found is None or found.cuda[0] < 12:
-        return None
+    return None if found is None or found.cuda[0] < 12 else extra_for(found)
+
+
+def extra_for(found: Gpu) -> str:
+    """The extra for a card: "cuda" (CUDA 13), or "cuda12". CUDA 13 begins at compute capability 7.5 (Turing)."""
     return "cuda" if found.cuda[0] >= 13 and found.capability >= (7, 5) else "cuda12"

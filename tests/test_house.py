@@ -11,7 +11,7 @@ HOUSE = ROOT / "course_lib"
 # From the ground up. Rooms of one floor may know each other, but never in a circle.
 FLOORS = [
     {"paths"},
-    {"native"},
+    {"native", "nvidia"},
     {"cuda"},
     {"devices", "autograd"},
     {"tensor"},
@@ -32,7 +32,7 @@ FLOORS = [
         "stories_report",
     },
     # Beside the house: they look in, and nothing in the house knows them.
-    {"plots", "notebook", "coach", "benchmarks", "environment", "nvidia", "doctor", "lab", "build", "cli", "selftest"},
+    {"plots", "notebook", "coach", "benchmarks", "environment", "doctor", "lab", "build", "cli", "selftest"},
 ]
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 

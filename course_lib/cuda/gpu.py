@@ -71,6 +71,8 @@ class GpuKernel:
                 f"{self._kernel.name}: argument {position + 1} is a NumPy array among CuPy arrays. Put it on the GPU too: "
                 f"cupy.asarray(x)."
             )
+        if isinstance(value, np.void):
+            return np.asarray(value)  # a struct, which CuPy takes as an array without axes
         if not isinstance(value, (bool, int, float)) or position >= len(self._types):
             return value
         kind = re.sub(r"\b(const|volatile|__restrict__|struct)\b", "", self._types[position]).strip()

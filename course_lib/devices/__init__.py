@@ -98,7 +98,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 
 # Modules whose `table()` builds the device; `available()` says whether this machine has it.
-LOADERS = {"reference": "course_lib.devices.reference", "cpu": "course_lib.devices.cpu"}
+LOADERS = {name: f"course_lib.devices.{name}" for name in ("reference", "cpu", "simulator", "cuda")}
 
 _tables: dict[str, SimpleNamespace] = {}
 _overlays: list[Overlay] = []  # the newest stands last

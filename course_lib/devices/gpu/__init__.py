@@ -1,1 +1,30 @@
-"""The ops of the devices `simulator` and `cuda`: our own kernels in kernels/*.cu, and the code that launches them, written once."""
+"""The ops of the devices `simulator` and `cuda`: our own kernels in kernels/*.cu, and the code that launches them, written once.
+
+launching.py                         kernels, new arrays, what was launched
+choices.py                           tile and warp choices, one place per op
+storage.py elementwise.py views.py selections.py         copies, broadcasting, picks by index
+fused.py reductions.py softmax.py normalisation.py dropout.py products.py attention.py rope.py embedding.py loss.py
+optimiser.py                         the ops of the model
+arena.py                             memory of a training step, planned
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+
+FILES = """
+    storage elementwise selections fused reductions softmax normalisation dropout products attention rope embedding loss
+    optimiser
+""".split()
+
+
+def ops() -> dict[str, Callable]:
+    """Every op that begins with an array, by its name."""
+    found = {}
+    for name in FILES:
+        if find_spec(f"{__name__}.{name}"):
+            file = import_module(f"{__name__}.{name}")
+            found |= {op: getattr(file, op) for op in file.__all__}
+    return found

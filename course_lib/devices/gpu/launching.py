@@ -1,4 +1,4 @@
-"""What the launch code of every CUDA op needs: its kernels, and new arrays where the old ones lie.
+"""What the launch code of every CUDA op needs: its kernels, new arrays where the old ones lie, and a count of launches.
 
 An op keeps no state of its device. NumPy arrays are the simulator's and CuPy arrays the GPU's, so the arrays decide where a
 kernel runs and where its result is made; the same function serves both tables.
@@ -6,6 +6,9 @@ kernel runs and where its result is made; the same function serves both tables.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -15,25 +18,137 @@ from course_lib import cuda
 from course_lib.cuda import Kernel
 from course_lib.cuda.source import KERNELS
 
+from ..checks import check_range
+
+THREADS = 256  # of a block in which each thread minds its own elements
+MOST_ELEMENTS = 2**31 - 1  # so that an index fits an int
+
+# What a dtype is called in CUDA C++. bfloat16 lies in arrays of uint16 where no package gives NumPy that type.
+TYPES = {
+    "float32": "float", "float64": "double", "int32": "int", "int64": "long long", "uint32": "unsigned int",
+    "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "uint16": "unsigned short", "int16": "short",
+    "uint64": "unsigned long long", "bfloat16": "__nv_bfloat16", "float16": "__half",
+}  # fmt: skip
+OF_SIZE = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
+WORDS = {size: np.dtype(f"uint{8 * size}") for size in OF_SIZE}
+
+_counter: Counter[str] | None = None
+_capturing = False
+
+
+class Counted(Kernel):
+    """A kernel whose launches can be counted."""
+
+    def __call__(self, *launch, **options) -> None:
+        if _counter is not None:
+            _counter[f"{self.source.name} {self.name.partition('<')[0]}"] += 1
+        super().__call__(*launch, **options)
+
 
 @cache
 def kernel(file: str, name: str, *options: str) -> Kernel:
     """The kernel `name` of kernels/`file`, compiled at its first launch."""
-    return Kernel(KERNELS / file, name, options)
+    return Counted(KERNELS / file, name, options)
+
+
+@cache
+def family(file: str, *names: str) -> None:
+    """Name the instances of a template that are wanted most, so that the first launch of one compiles them together."""
+    for name in names:
+        kernel(file, name)
+
+
+@contextmanager
+def counting() -> Iterator[Counter[str]]:
+    """Counts the launches inside the `with` block, by file and kernel: "gelu.cu gelu_forward"."""
+    global _counter
+    before, _counter = _counter, Counter()
+    counted = _counter
+    try:
+        yield counted
+    finally:
+        _counter = before
+        if before is not None:
+            before.update(counted)
+
+
+@contextmanager
+def captured() -> Iterator[None]:
+    """Inside the `with` block launches are recorded into a graph: nothing may ask the device for a value."""
+    global _capturing
+    _capturing = True
+    try:
+        yield
+    finally:
+        _capturing = False
+
+
+def is_host(array: Any) -> bool:
+    """Whether an array is the simulator's."""
+    return isinstance(array, np.ndarray)
 
 
 def empty(like: Any, shape, dtype=None):
     """A new array on the device where `like` lies, of its dtype unless told otherwise; what is in it is not defined."""
     dtype = like.dtype if dtype is None else np.dtype(dtype)
-    if isinstance(like, np.ndarray):
+    if is_host(like):
         return cuda.empty(shape, dtype)
-    import cupy
+    from . import card
 
-    return cupy.empty(shape, dtype)
+    return card.empty(shape, dtype)
 
 
 def zeros(like: Any, shape, dtype=None):
     """The same, filled with zeros."""
-    array = empty(like, shape, dtype)
-    array.fill(0)
-    return array
+    dtype = like.dtype if dtype is None else np.dtype(dtype)
+    if is_host(like):
+        return cuda.zeros(shape, dtype)
+    from . import card
+
+    return card.zeros(shape, dtype)
+
+
+def blocks(n: int, each: int = THREADS) -> int:
+    """How many blocks of `each` elements hold n."""
+    return -(-n // each)
+
+
+def address(array: Any) -> int:
+    """Where the first element lies on its device."""
+    return array.__array_interface__["data"][0] if is_host(array) else array.data.ptr
+
+
+def neighbours(*arrays: Any) -> int:
+    """How many elements one instruction may move: as many as fill 16 bytes if all arrays begin on 16 bytes, else 1."""
+    return 16 // arrays[0].dtype.itemsize if all(address(array) % 16 == 0 for array in arrays) else 1
+
+
+def check_float32(op: str, *arrays: Any) -> None:
+    """Raises ValueError unless all arrays (None is skipped) are float32, in which the kernels compute."""
+    for array in arrays:
+        if array is not None and array.dtype != np.float32:
+            raise ValueError(
+                f"{op} computes in float32 on this device, but was given {array.dtype}: cast it first, or use the device "
+                "'cpu', which computes in float64 too."
+            )
+
+
+def check_size(op: str, size: int) -> None:
+    """Raises ValueError for arrays of more elements than an int counts."""
+    if size > MOST_ELEMENTS:
+        raise ValueError(f"{op} works on fewer than 2^31 elements at once, but was given {size:,}: split the array.")
+
+
+def check_indices(op: str, what: str, indices: Any, size: int, ignore: int | None = None) -> None:
+    """Raises IndexError unless all indices are in 0 .. size - 1, or equal to `ignore`.
+
+    They are read by the host for that; while a graph is captured that is not possible, and nothing is checked: a captured
+    step gets its indices from a text that was checked when it was made.
+    """
+    if _capturing or not indices.size:
+        return
+    found = indices if is_host(indices) else indices.get()
+    if ignore is not None:
+        found = found[found != ignore]
+    if found.size:
+        check_range(op, what, int(found.min()), int(found.max()), size)

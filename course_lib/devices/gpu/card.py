@@ -1,0 +1,93 @@
+"""The NVIDIA card of this machine, through CuPy: is it there, its memory, and what went wrong, in a sentence.
+
+Importing this needs neither CuPy nor a GPU.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from course_lib import nvidia
+
+OLDEST_CUDA = (12, 0)
+OLDEST_CAPABILITY = (7, 5)
+_arena: Any = None  # where new arrays come from during a training step, if anywhere else than CuPy's pool
+
+
+@cache
+def problem() -> str:
+    """Why the course cannot compute on an NVIDIA GPU here, and what to do; nothing if it can. Asked once."""
+    return diagnose(nvidia.gpu())
+
+
+def diagnose(gpu: nvidia.Gpu | None) -> str:
+    """The same for a given card."""
+    if gpu is None:
+        return "There is no NVIDIA GPU here, or no driver for it."
+    version, capability = ".".join(map(str, gpu.cuda)), ".".join(map(str, gpu.capability))
+    if gpu.capability < OLDEST_CAPABILITY:
+        return f"The {gpu.name} has compute capability {capability}; the course's kernels need 7.5 (Turing) or newer."
+    if gpu.cuda < OLDEST_CUDA:
+        return (
+            f"The driver of the {gpu.name} runs CUDA {version} at most, and the course needs 12.0 or newer: install a newer "
+            "NVIDIA driver, then say make install."
+        )
+    extra = nvidia.extra_for(gpu)
+    install = f"pip install -e '.[{extra}]'"
+    if find_spec("cupy") is None:
+        return f"The {gpu.name} is here, but CuPy, which launches kernels on it, is not installed: {install}"
+    try:
+        import cupy
+
+        found = cupy.cuda.runtime.getDeviceCount()
+        cupy.empty(1).fill(0)  # an installation that fits only half fails here
+    except Exception as error:  # a library that is missing, or of the wrong CUDA, shows as many kinds of error
+        reason = str(error).strip().partition("\n")[0] or type(error).__name__
+        return f"CuPy is installed, but does not work with the {gpu.name} and its driver for CUDA {version} ({reason}): {install}"
+    return (
+        ""
+        if found
+        else f"CuPy sees no GPU, though the driver has a {gpu.name}: is CUDA_VISIBLE_DEVICES set to nothing?"
+    )
+
+
+def empty(shape, dtype: np.dtype):
+    """A new CuPy array, in the arena while one is in use. Raises MemoryError with a sentence."""
+    import cupy
+
+    shape = tuple(shape) if np.ndim(shape) else (int(shape),)
+    if _arena is not None:
+        return _arena.empty(shape, dtype)
+    try:
+        return cupy.empty(shape, dtype)
+    except cupy.cuda.memory.OutOfMemoryError:
+        free, total = cupy.cuda.runtime.memGetInfo()
+        raise MemoryError(out_of_memory(math.prod(shape) * np.dtype(dtype).itemsize, free, total)) from None
+
+
+def out_of_memory(wanted: int, free: int, total: int) -> str:
+    """The sentence for a card that is full; sizes in bytes."""
+    return (
+        f"The GPU's memory is full: {wanted / 1e6:,.0f} MB were asked for, {free / 1e6:,.0f} of its {total / 1e6:,.0f} MB are "
+        "free. Train with a smaller --batch (and --accumulate to make up for it), and close what else uses the GPU "
+        "(nvidia-smi lists it)."
+    )
+
+
+def zeros(shape, dtype: np.dtype):
+    """The same, filled with zero bytes."""
+    array = empty(shape, dtype)
+    array.data.memset_async(0, array.nbytes)
+    return array
+
+
+def synchronize() -> None:
+    """Wait until the card has done everything asked for."""
+    import cupy
+
+    cupy.cuda.get_current_stream().synchronize()

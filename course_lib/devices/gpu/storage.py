@@ -1,0 +1,132 @@
+"""Copies and views: kernels/strided_copy.cu and kernels/cast.cu."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..checks import check_out, check_view
+from ..cpu.storage import joined_shape
+from .launching import OF_SIZE, THREADS, TYPES, WORDS, blocks, check_size, empty, family, kernel, neighbours
+from .views import broadcast_strides, views
+
+__all__ = "copy cast view strided_copy strided_write concatenate".split()
+
+FILE = "strided_copy.cu"
+
+
+def _words(x):
+    """The same memory as unsigned integers: what is only copied needs no type."""
+    return x if x.dtype == WORDS[x.dtype.itemsize] else x.view(WORDS[x.dtype.itemsize])
+
+
+def copy(x):
+    result = empty(x, x.shape)
+    _copy(x, result)
+    return result
+
+
+def _copy(x, result):
+    """Contiguous to contiguous, of one size and dtype."""
+    check_size("copy", x.size)
+    if not x.size:
+        return
+    width = neighbours(x, result)
+    run = kernel(FILE, f"copy<{OF_SIZE[x.dtype.itemsize]}, {width}>")
+    run((blocks(x.size, THREADS * width),), (THREADS,), (_words(x), _words(result), x.size))
+
+
+def fill(y, value):
+    """Set every element; returns y."""
+    check_size("full", y.size)
+    if y.size:
+        name = TYPES.get(y.dtype.name)
+        run = kernel(FILE, f"fill<{name}>")
+        run((blocks(y.size),), (THREADS,), (y, y.dtype.type(value), y.size))
+    return y
+
+
+def cast(x, dtype):
+    dtype = np.dtype(dtype)
+    if dtype == x.dtype:
+        return copy(x)
+    result = empty(x, x.shape, dtype)
+    _cast(x, result, TYPES[x.dtype.name], TYPES[dtype.name])
+    return result
+
+
+def to_bfloat16(x):
+    """float32 rounded to bfloat16, as an array of uint16 that holds its bits."""
+    result = empty(x, x.shape, np.uint16)
+    _cast(x, result, "float", "__nv_bfloat16")
+    return result
+
+
+def from_bfloat16(x):
+    """The way back, exact."""
+    result = empty(x, x.shape, np.float32)
+    _cast(x, result, "__nv_bfloat16", "float")
+    return result
+
+
+def _cast(x, result, before: str, after: str):
+    check_size("cast", x.size)
+    if x.size:
+        kernel("cast.cu", f"cast<{before}, {after}>")((blocks(x.size),), (THREADS,), (x, result, x.size))
+
+
+def view(x, shape, offset=0):
+    size = math.prod(shape)
+    check_view("view", x.size, (size,), (1,), offset)
+    return x.reshape(-1)[offset : offset + size].reshape(shape)
+
+
+def strided_copy(x, shape, strides, offset=0, out=None):
+    check_out("strided_copy", out, shape, x.dtype)
+    check_view("strided_copy", x.size, shape, strides, offset)
+    if out is None:
+        out = empty(x, shape)
+    check_size("strided_copy", out.size)
+    if out.size:
+        run = _instance("strided_copy", OF_SIZE[x.dtype.itemsize])
+        (walk,) = views("strided_copy", shape, strides)
+        run((blocks(out.size),), (THREADS,), (_words(x), _words(out), walk, offset, out.size))
+    return out
+
+
+def strided_write(x, values, strides, offset=0, add=False):
+    check_view("strided_write", x.size, values.shape, strides, offset)
+    if values.dtype != x.dtype:
+        raise ValueError(
+            f"strided_write puts values into an array of their own dtype, but was given {values.dtype} for {x.dtype}: "
+            "cast them first."
+        )
+    check_size("strided_write", values.size)
+    if not values.size:
+        return
+    (walk,) = views("strided_write", values.shape, strides)
+    if add:
+        run = _instance("strided_add", TYPES[x.dtype.name])
+    else:
+        run = _instance("strided_write", OF_SIZE[x.dtype.itemsize])
+        x, values = _words(x), _words(values)
+    run((blocks(values.size),), (THREADS,), (x, values, walk, offset, values.size))
+
+
+def _instance(name: str, type_name: str):
+    family(FILE, "strided_copy<unsigned int>", "strided_write<unsigned int>", "strided_add<float>", "fill<float>",
+           "copy<unsigned int, 4>", "copy<unsigned int, 1>")  # fmt: skip
+    return kernel(FILE, f"{name}<{type_name}>")
+
+
+def concatenate(arrays, axis):
+    axis, shape = joined_shape(arrays, axis)
+    result = empty(arrays[0], shape, np.result_type(*(array.dtype for array in arrays)))
+    strides = broadcast_strides(shape, shape)
+    start = 0
+    for array in arrays:
+        array = array if array.dtype == result.dtype else cast(array, result.dtype)
+        strided_write(result, array, strides, start * math.prod(shape[axis + 1 :]))
+        start += array.shape[axis]
+    return result

@@ -1,0 +1,58 @@
+"""The simulator device: our CUDA kernels on the CPU, launched as on a GPU, in guarded memory.
+
+An array is a NumPy array in an address slot of its own, so that a wrong index faults instead of reading a neighbour; slots
+that are free again are handed out again, so that a training step maps no new memory after the first. The ops are those of
+devices/gpu/; here is only what begins with a value of the host. Contract: `course_lib/devices/__init__.py`.
+Limits: floats are float32, not float64; some hundred times slower than a GPU, and meant for learning and testing.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+import numpy as np
+
+from course_lib import cuda, native
+
+from . import gpu
+from .gpu import storage
+
+__all__ = "empty zeros full from_numpy to_numpy synchronize".split()
+
+
+def available() -> bool:
+    """Whether this machine can compile kernels."""
+    return sys.platform != "win32" and native.find_compiler() is not None
+
+
+def table() -> dict[str, Callable]:
+    """Every op by its name."""
+    return gpu.ops() | {name: globals()[name] for name in __all__}
+
+
+def empty(shape, dtype="float32"):
+    return cuda.empty(shape, dtype)
+
+
+def zeros(shape, dtype="float32"):
+    return cuda.zeros(shape, dtype)
+
+
+def full(shape, value, dtype="float32"):
+    return storage.fill(empty(shape, dtype), value)
+
+
+def from_numpy(array):
+    array = np.asarray(array)
+    there = empty(array.shape, array.dtype)
+    there[...] = array
+    return there
+
+
+def to_numpy(x):
+    return x
+
+
+def synchronize():
+    """Nothing to wait for: a launch on the simulator returns at its end."""

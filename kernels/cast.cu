@@ -1,0 +1,28 @@
+// From one type of number to another.
+//
+// Promise: y = x in the type of y: float to a whole number cuts towards zero, anything to bool asks whether it is not 0,
+//   float to bfloat16 rounds to the nearest, ties to even. Bits the same on every run.
+// Limits: fewer than 2^31 elements.
+// Bytes: the sizes of both types, times n (6 n from float to bfloat16).   FLOPs: n.
+// Architectures: sm_75 and newer.
+// Chapter: 05, built.
+#include <cuda_bf16.h>
+
+template <class To, class From> struct Cast {
+    static __device__ To of(From x) { return (To)x; }
+};
+template <class From> struct Cast<bool, From> {
+    static __device__ bool of(From x) { return x != (From)0; }
+};
+template <class To> struct Cast<To, __nv_bfloat16> {
+    static __device__ To of(__nv_bfloat16 x) { return Cast<To, float>::of(__bfloat162float(x)); }
+};
+template <class From> struct Cast<__nv_bfloat16, From> {
+    static __device__ __nv_bfloat16 of(From x) { return __float2bfloat16((float)x); }
+};
+
+// Thread i owns element i.
+template <class From, class To> __global__ void cast(const From* x, To* y, int n) {
+    long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = Cast<To, From>::of(x[i]);
+}

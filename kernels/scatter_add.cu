@@ -1,0 +1,25 @@
+// Rows added up by index: the way back of a gather.
+//
+// Promise: y[r] = sum of updates[i] over all i with indices[i] = r, added in the order of i by the one warp that owns row r:
+//   no atomics, so the bits are the same on every run.
+// Limits: indices inside 0 .. R - 1 (the launch code checks); fewer than 2^31 elements.
+// Bytes: 4 n C + 4 R C, and each of the R warps reads all n indices (from the cache).   FLOPs: n C.
+// Architectures: sm_75 and newer.
+// Chapter: 11, read, not built.
+#define ALL_LANES 0xffffffffu
+
+// A warp owns 32 columns of row blockIdx.x of y, each lane one; blockDim.x is 32. The lanes look at 32 indices at a time and
+// vote which of them name this row: most often none does.
+template <class T, class I> __global__ void scatter_add(const T* updates, const I* indices, T* y, int n, int C) {
+    int row = blockIdx.x, lane = threadIdx.x, column = 32 * blockIdx.y + lane;
+    T sum = 0;
+    for (int first = 0; first < n; first += 32) {
+        int i = first + lane;
+        unsigned named = __ballot_sync(ALL_LANES, i < n && indices[i] == row);  // bit b: index first + b names this row
+        for (; named; named &= named - 1) {                                     // take the lowest bit off, in order
+            int from = first + __ffs(named) - 1;
+            if (column < C) sum += updates[(long long)from * C + column];
+        }
+    }
+    if (column < C) y[(long long)row * C + column] = sum;
+}

@@ -1,0 +1,40 @@
+// Copies between contiguous memory and a view with any strides, both ways; and filling with one value.
+//
+// Promise: y[i] = element i of the view of x, or the reverse, written or added. Bits the same on every run.
+// Limits: fewer than 2^31 elements; views of up to 6 axes; to write, no two elements of the view may be the same place.
+// Bytes: 8 n of 4-byte elements where the view's last axis is contiguous; a transposed view reads a sector per element.
+//   FLOPs: none, n to add.
+// Architectures: sm_75 and newer.
+// Chapter: 05, read, not built.
+#include "view.cuh"
+
+// Thread i owns element i of the contiguous side. T is any type of its size, since nothing is computed.
+template <class T> __global__ void strided_copy(const T* x, T* y, View view, long long offset, int n) {
+    long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[offset + place(view, i)];
+}
+
+template <class T> __global__ void strided_write(T* x, const T* values, View view, long long offset, int n) {
+    long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) x[offset + place(view, i)] = values[i];
+}
+
+template <class T> __global__ void strided_add(T* x, const T* values, View view, long long offset, int n) {
+    long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) x[offset + place(view, i)] += values[i];
+}
+
+// Thread i owns the N neighbours from element N i on.
+template <class T, int N> __global__ void copy(const T* x, T* y, int n) {
+    long long i = N * ((long long)blockIdx.x * blockDim.x + threadIdx.x);
+    if (i + N <= n) {
+        *(Pack<T, N>*)(y + i) = *(const Pack<T, N>*)(x + i);
+    } else {
+        for (; i < n; i++) y[i] = x[i];
+    }
+}
+
+template <class T> __global__ void fill(T* y, T value, int n) {
+    long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = value;
+}
