@@ -31,6 +31,18 @@ def test_thread_map():
     assert "32 threads touch 32 elements of x" in picture.alt and "by itself" not in picture.alt
     picture = plots.thread_map(of("stride_1"), (1,), (32,), (np.ones(32, F), np.zeros(32, F)), array="y")
     assert "written by at most 1 thread, and thread i of the grid by itself takes element i" in picture.alt
+    strided = Kernel(
+        """__global__ void strided(float* y, int n) {
+            for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) y[i] = 1.0f;
+        }""",
+        "strided",
+    )
+    picture = plots.thread_map(strided, 2, 4, (np.zeros(20, F), 20))
+    assert (
+        "8 threads touch 20 elements" in picture.alt and "Each thread touches 2 to 3 elements, 8 apart" in picture.alt
+    )
+    picture = plots.thread_map(strided, (2, 1), (2, 4), (np.zeros(3, F), 3))
+    assert "12 of 16 threads touch 3 elements of y, the others touch none" in picture.alt  # y is not asked
     with pytest.raises(ValueError, match=r"at most 64"):
         plots.thread_map(of("stride_32"), (1,), (32,), (np.ones(32, F), np.zeros(1024, F)), array="y")
 
@@ -39,7 +51,7 @@ def test_sectors_tell_coalesced_from_not():
     good = plots.sectors(of("stride_1"), (1,), (32,), (np.ones(32, F), np.zeros(32, F)), array="x")
     assert "4 sectors" in good.alt and "100 % of them are used: coalesced" in good.alt
     bad = plots.sectors(of("stride_8"), (1,), (32,), (np.ones(256, F), np.zeros(32, F)), array="x")
-    assert "32 sectors" in bad.alt and "12 % of them are used: not coalesced" in bad.alt
+    assert "32 sectors" in bad.alt and "12.5 % of them are used: not coalesced" in bad.alt
 
 
 def test_banks_tell_conflicts():
