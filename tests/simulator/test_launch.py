@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from course_lib.cuda import ArgumentError, Kernel, KernelError, asarray, asnumpy, empty, zeros
+from course_lib.cuda import ArgumentError, Kernel, KernelError, asarray, asnumpy, empty, sanitize, zeros
+from tests.simulator.compilers import COMPILERS, using
 
 FILE = Path(__file__).parent / "launch.cu"
 F, I = np.float32, np.int32
@@ -178,3 +179,23 @@ def test_importing_needs_no_compiler_and_the_first_launch_says_what_to_do(tmp_pa
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
                          env={**os.environ, "COURSE_COMPILER": "none"})  # fmt: skip
     assert "needs a C++ compiler" in run.stdout, run.stderr
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("checked", [False, True])
+def test_a_template_may_use_dynamic_shared_memory(compiler, checked, monkeypatch):
+    using(compiler, monkeypatch)
+    code = """
+        template <int N> __global__ void reverse(float* x) {
+            extern __shared__ float tile[];
+            tile[threadIdx.x] = x[threadIdx.x];
+            __syncthreads();
+            x[threadIdx.x] = tile[N - 1 - threadIdx.x];
+        }
+    """
+    x = np.arange(64, dtype=F)
+    if checked:
+        assert sanitize(Kernel(code, "reverse<64>"), (1,), (64,), (x,), shared_mem=256).ok
+    else:
+        Kernel(code, "reverse<64>")((1,), (64,), (x,), shared_mem=256)
+    np.testing.assert_array_equal(x, np.arange(64)[::-1])
