@@ -127,7 +127,7 @@ def main() -> None:
         sys.exit(
             f"The package {error.name} is not installed in {sys.prefix}: make install brings what the course needs."
         )
-    except (OSError, ValueError, RuntimeError) as error:
+    except (OSError, ValueError, RuntimeError, MemoryError) as error:
         if os.environ.get("COURSE_TRACEBACK"):
             raise
         sys.exit(f"{error}\n(To see where this comes from: COURSE_TRACEBACK=1 course ...)")

@@ -15,8 +15,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from course_lib import checkpoint, data, metrics, progress, recipes
+from course_lib import checkpoint, data, metrics, nvidia, progress, recipes
 from course_lib.devices import available_devices
+from course_lib.devices.gpu import card
 from course_lib.model import GPT, GPTConfig
 from course_lib.recipes import Settings
 from course_lib.run import Diverged, Run, fingerprint
@@ -137,14 +138,14 @@ def choose_device(name: str) -> tuple[str, str]:
     found = available_devices()
     if name != "auto":
         if name not in found:
+            reason = card.problem() if name == "cuda" else "`course doctor` says what is missing."
             raise TrainingError(
-                f"This machine has no device {name!r} that the course can use; it has {', '.join(found)}. "
-                "`course doctor` says what is missing."
+                f"This machine has no device {name!r} that the course can use; it has {', '.join(found)}. {reason}"
             )
         return name, "as asked"
     if "cuda" in found:
         return "cuda", "an NVIDIA GPU is the fastest device here"
-    return "cpu", "the course sees no NVIDIA GPU that it can use"
+    return "cpu", "the course sees no NVIDIA GPU that it can use" if nvidia.gpu() is None else card.problem()
 
 
 def _same(saved: checkpoint.Checkpoint, preset: str | None, changes: dict, folder: RunFolder) -> Settings:
