@@ -147,7 +147,7 @@ def _translation_unit(text: source.Source, names: list[str], variables: list[str
 def _flags(text: source.Source, options: tuple[str, ...], checked: bool, compiler: str) -> tuple[str, ...]:
     flags = [*COMMON, f"-I{runtime.INCLUDE}"]
     if compiler == "gcc":
-        flags.append("-fno-extern-tls-init")  # else `extern __shared__` in a template calls an initialiser that is not there
+        flags.append("-fno-extern-tls-init")  # else `extern __shared__` in a template calls what is not there
     flags += [f"-I{folder}" for folder in source.include_folders(text)]
     flags += CHECKED if checked else FAST
     if checked:
