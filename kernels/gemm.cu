@@ -1,0 +1,83 @@
+// Matrix product with an epilogue, float32: every product that the model trains on.
+//
+// Promise: C (M, N) = epilogue(A B), A (M, K) or given transposed (K, M), B (K, N) or given transposed (N, K), all contiguous.
+//   An element is the sum over k = 0, 1, 2, ... in this order, whatever the tile sizes: the same bits on every run.
+// Limits: M up to 65,535 BM. Any other sizes, any alignment; rows that begin at multiples of 16 bytes load four at a time.
+// Bytes: 4 (M K ceil(N / BN) + K N ceil(M / BM) + M N).   FLOPs: 2 M N K.
+// Architectures: sm_75 and newer.
+// Chapter: 08b builds the main loop (include/gemm_tile.cuh), 09 the epilogues (include/epilogues.cuh); built.
+#include "epilogues.cuh"
+#include "gemm_tile.cuh"
+
+// C = A B, several in one launch: number z = blockIdx.z takes A + z stride_a and B + z stride_b (a stride of 0 repeats the matrix)
+// and writes the z-th (M, N) of C. With `split` above 0 it sums only over k = z split .. (z + 1) split - 1: C then holds partial
+// products, which gemm_split_sum.cu adds up. So a small C with a long sum (a weight's gradient) still fills the machine.
+template <bool TRANSPOSE_A, bool TRANSPOSE_B, int BM, int BN, int BK, int TM, int TN>
+__global__ void __launch_bounds__(BM / TM * BN / TN)
+gemm(const float* A, const float* B, float* C, int M, int N, int K, long long stride_a, long long stride_b, int split) {
+    typedef Tile<BM, BN, BK, TM, TN> T;
+    __shared__ __align__(16) typename T::SliceA a[2];
+    __shared__ __align__(16) typename T::SliceB b[2];
+    const size_t z = blockIdx.z;
+    const int begin = z * split, end = split > 0 && begin + split < K ? begin + split : K;
+    const Store epilogue = {Rows(C + z * M * N, N), Bias(nullptr, N)};
+    gemm_tile<T, TRANSPOSE_A, TRANSPOSE_B>(a, b, A + z * stride_a, B + z * stride_b, M, N, K, begin, end, epilogue);
+}
+
+// Below: y (M, N) = epilogue(x weight^T), a linear layer with what follows it. x (M, K), weight (N, K), bias (N) or null.
+
+template <int BM, int BN, int BK, int TM, int TN>
+__global__ void __launch_bounds__(BM / TM * BN / TN)
+gemm_bias(const float* x, const float* weight, const float* bias, float* y, int M, int N, int K) {
+    typedef Tile<BM, BN, BK, TM, TN> T;
+    __shared__ __align__(16) typename T::SliceA a[2];
+    __shared__ __align__(16) typename T::SliceB b[2];
+    const Store epilogue = {Rows(y, N), Bias(bias, N)};
+    gemm_tile<T, false, true>(a, b, x, weight, M, N, K, 0, K, epilogue);
+}
+
+// pre = x weight^T + bias, y = gelu(pre)
+template <int BM, int BN, int BK, int TM, int TN>
+__global__ void __launch_bounds__(BM / TM * BN / TN)
+gemm_gelu(const float* x, const float* weight, const float* bias, float* pre, float* y, int M, int N, int K) {
+    typedef Tile<BM, BN, BK, TM, TN> T;
+    __shared__ __align__(16) typename T::SliceA a[2];
+    __shared__ __align__(16) typename T::SliceB b[2];
+    const StoreGelu epilogue = {Rows(y, N), Rows(pre, N), Bias(bias, N)};
+    gemm_tile<T, false, true>(a, b, x, weight, M, N, K, 0, K, epilogue);
+}
+
+// y = x weight^T + bias + residual (M, N)
+template <int BM, int BN, int BK, int TM, int TN>
+__global__ void __launch_bounds__(BM / TM * BN / TN)
+gemm_residual(const float* x, const float* weight, const float* bias, const float* residual, float* y, int M, int N, int K) {
+    typedef Tile<BM, BN, BK, TM, TN> T;
+    __shared__ __align__(16) typename T::SliceA a[2];
+    __shared__ __align__(16) typename T::SliceB b[2];
+    const StoreResidual epilogue = {Rows(y, N), Rows((float*)residual, N), Bias(bias, N)};
+    gemm_tile<T, false, true>(a, b, x, weight, M, N, K, 0, K, epilogue);
+}
+
+// y = scale (M) times the rows of x weight^T
+template <int BM, int BN, int BK, int TM, int TN>
+__global__ void __launch_bounds__(BM / TM * BN / TN)
+gemm_row_scale(const float* x, const float* weight, const float* scale, float* y, int M, int N, int K) {
+    typedef Tile<BM, BN, BK, TM, TN> T;
+    __shared__ __align__(16) typename T::SliceA a[2];
+    __shared__ __align__(16) typename T::SliceB b[2];
+    const StoreScaled epilogue = {Rows(y, N), scale};
+    gemm_tile<T, false, true>(a, b, x, weight, M, N, K, 0, K, epilogue);
+}
+
+// logits = x weight^T + bias; tops and totals (M, parts), a part for each 8 TN columns: see StoreLogsumexp
+template <int BM, int BN, int BK, int TM, int TN>
+__global__ void __launch_bounds__(BM / TM * BN / TN)
+gemm_logsumexp(const float* x, const float* weight, const float* bias, float* logits, float* tops, float* totals, int M, int N,
+               int K) {
+    typedef Tile<BM, BN, BK, TM, TN> T;
+    __shared__ __align__(16) typename T::SliceA a[2];
+    __shared__ __align__(16) typename T::SliceB b[2];
+    const int parts = gridDim.x * T::WARPS_N;
+    const StoreLogsumexp epilogue = {Rows(logits, N), Bias(bias, N), tops, totals, M, parts, -INFINITY, 0.0f};
+    gemm_tile<T, false, true>(a, b, x, weight, M, N, K, 0, K, epilogue);
+}

@@ -1,0 +1,110 @@
+// What becomes of a tile's sums before they are written: the epilogues of gemm.cu and gemm_bf16.cu.
+//
+// An epilogue is a struct with two functions. operator()(row, column, sums) takes four neighbours of a row of C (M, N), the
+// first at (row, column); what lies beyond N is not written. end_of_row(row, part) is called by a whole warp once it has
+// handed over its part of a row. A bias may be null: nothing is added.
+#pragma once
+#include "edges.cuh"
+#include "gelu.cuh"
+
+__device__ __forceinline__ float4 operator+(float4 x, float4 y) { return make_float4(x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w); }
+
+// Rows of a matrix (M, N), read and written four neighbours at a time.
+struct Rows {
+    float* first;
+    int N;
+    bool aligned;
+    __device__ Rows(float* first, int N) : first(first), N(N), aligned(row_is_aligned(first, N)) {}
+    __device__ float4 load(int row, int column) const { return load_four(first + (size_t)row * N, column, N, aligned); }
+    __device__ void store(int row, int column, float4 four) const { store_four(first + (size_t)row * N, column, N, aligned, four); }
+};
+
+// A bias (N), or none.
+struct Bias {
+    const float* bias;
+    int N;
+    bool aligned;
+    __device__ Bias(const float* bias, int N) : bias(bias), N(N), aligned(row_is_aligned(bias, N)) {}
+    __device__ float4 added_to(float4 sums, int column) const { return bias ? sums + load_four(bias, column, N, aligned) : sums; }
+};
+
+// c = sums + bias
+struct Store {
+    Rows c;
+    Bias bias;
+    __device__ void operator()(int row, int column, float4 sums) const { c.store(row, column, bias.added_to(sums, column)); }
+    __device__ void end_of_row(int, int) const {}
+};
+
+// pre = sums + bias, kept for the backward pass; c = gelu(pre)
+struct StoreGelu {
+    Rows c, pre;
+    Bias bias;
+    __device__ void operator()(int row, int column, float4 sums) const {
+        const float4 x = bias.added_to(sums, column);
+        pre.store(row, column, x);
+        c.store(row, column, make_float4(gelu(x.x), gelu(x.y), gelu(x.z), gelu(x.w)));
+    }
+    __device__ void end_of_row(int, int) const {}
+};
+
+// c = sums + bias + residual
+struct StoreResidual {
+    Rows c, residual;
+    Bias bias;
+    __device__ void operator()(int row, int column, float4 sums) const {
+        c.store(row, column, bias.added_to(sums, column) + residual.load(row, column));
+    }
+    __device__ void end_of_row(int, int) const {}
+};
+
+// c = scale[row] * sums. RMSNorm divides each row of x by one number, and a number that multiplies a row of A multiplies the
+// same row of A B: so the norm's gain can be folded into B beforehand, and its row factor applied here, after the product.
+struct StoreScaled {
+    Rows c;
+    const float* scale;  // (M)
+    __device__ void operator()(int row, int column, float4 sums) const {
+        const float s = scale[row];
+        c.store(row, column, make_float4(s * sums.x, s * sums.y, s * sums.z, s * sums.w));
+    }
+    __device__ void end_of_row(int, int) const {}
+};
+
+// c = sums + bias, and for each row and each warp's part of it the largest element and the sum of exp(element - largest): what
+// the cross-entropy needs of the logits, found while they are still in registers. kernels/logsumexp_merge.cu puts parts together.
+struct StoreLogsumexp {
+    Rows c;
+    Bias bias;
+    float *tops, *totals;  // (M, parts) each
+    int M, parts;
+    float top, total;      // of what this lane has seen of the row
+
+    __device__ void operator()(int row, int column, float4 sums) {
+        const float4 x = bias.added_to(sums, column);
+        c.store(row, column, x);
+        if (column < c.N) see(x.x);
+        if (column + 1 < c.N) see(x.y);
+        if (column + 2 < c.N) see(x.z);
+        if (column + 3 < c.N) see(x.w);
+    }
+    __device__ void see(float x) { merge(x, 1.0f); }
+    // Two parts of a row become one: each sum of exponentials is brought to the common largest element.
+    __device__ void merge(float other_top, float other_total) {
+        const float high = fmaxf(top, other_top);
+        if (high == -INFINITY) return;  // nothing seen yet on either side
+        total = total * expf(top - high) + other_total * expf(other_top - high);
+        top = high;
+    }
+    // Eight neighbouring lanes share a row.
+    __device__ void end_of_row(int row, int part) {
+        for (int step = 4; step > 0; step /= 2) {
+            const float other_top = __shfl_xor_sync(0xffffffffu, top, step), other_total = __shfl_xor_sync(0xffffffffu, total, step);
+            merge(other_top, other_total);
+        }
+        if (threadIdx.x % 8 == 0 && row < M) {
+            tops[(size_t)row * parts + part] = top;
+            totals[(size_t)row * parts + part] = total;
+        }
+        top = -INFINITY, total = 0.0f;
+    }
+};
