@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from . import gpu
-from .gpu import card, storage
+from .gpu import card, launching, storage
 
 __all__ = "empty zeros full from_numpy to_numpy synchronize".split()
 
@@ -28,11 +28,13 @@ def table() -> dict[str, Callable]:
 
 
 def empty(shape, dtype="float32"):
-    return card.empty(shape, np.dtype(dtype))
+    return launching.allocate(card, shape, np.dtype(dtype))
 
 
 def zeros(shape, dtype="float32"):
-    return card.zeros(shape, np.dtype(dtype))
+    array = empty(shape, dtype)
+    launching.clear(array)
+    return array
 
 
 def full(shape, value, dtype="float32"):

@@ -14,11 +14,13 @@
     plots.chain(values, steps)                a chain of operations: values go right, gradients come back
     plots.thread_map(kernel, grid, block, args)  which thread of a kernel touches which element
     plots.sectors(...), plots.banks(...)      a warp's addresses on 32-byte sectors, and on the banks of shared memory
+    plots.arena(plan)                         where the arrays of a training step lie in one block, and for how long
     plots.valley(loss, {name: points})        the way of an optimiser over a loss of two numbers
 
 Each returns something that shows itself when it stands last in a cell, with words that state what it shows.
 """
 
+from course_lib.plots.arena import arena
 from course_lib.plots.attention import attention_map
 from course_lib.plots.chain import chain
 from course_lib.plots.curves import compare_losses, loss_curve
@@ -39,6 +41,7 @@ __all__ = [
     "PARTS",
     "Page",
     "Picture",
+    "arena",
     "attention_map",
     "banks",
     "chain",

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from functools import cache
 from importlib.util import find_spec
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,6 @@ from course_lib import nvidia
 
 OLDEST_CUDA = (12, 0)
 OLDEST_CAPABILITY = (7, 5)
-_arena: Any = None  # where new arrays come from during a training step, if anywhere else than CuPy's pool
 
 
 @cache
@@ -57,12 +55,10 @@ def diagnose(gpu: nvidia.Gpu | None) -> str:
 
 
 def empty(shape, dtype: np.dtype):
-    """A new CuPy array, in the arena while one is in use. Raises MemoryError with a sentence."""
+    """A new CuPy array. Raises MemoryError with a sentence."""
     import cupy
 
     shape = tuple(shape) if np.ndim(shape) else (int(shape),)
-    if _arena is not None:
-        return _arena.empty(shape, dtype)
     try:
         return cupy.empty(shape, dtype)
     except cupy.cuda.memory.OutOfMemoryError:
@@ -79,11 +75,18 @@ def out_of_memory(wanted: int, free: int, total: int) -> str:
     )
 
 
-def zeros(shape, dtype: np.dtype):
-    """The same, filled with zero bytes."""
-    array = empty(shape, dtype)
-    array.data.memset_async(0, array.nbytes)
-    return array
+def block(size: int):
+    """So many bytes in one piece."""
+    return empty((size,), np.dtype(np.uint8))
+
+
+def lend(block, offset: int, shape, dtype: np.dtype, token):
+    """An array inside a block; it and its views keep `token` alive."""
+    import cupy
+
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    memory = cupy.cuda.UnownedMemory(block.data.ptr + offset, size, (block, token))
+    return cupy.ndarray(shape, dtype, cupy.cuda.MemoryPointer(memory, 0))
 
 
 def synchronize() -> None:

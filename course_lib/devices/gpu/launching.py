@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from course_lib import cuda
 from course_lib.cuda import Kernel
 from course_lib.cuda.source import KERNELS
 
 from ..checks import check_range
+from . import card, guarded
 
 THREADS = 256  # of a block in which each thread minds its own elements
 MOST_ELEMENTS = 2**31 - 1  # so that an index fits an int
@@ -34,6 +34,7 @@ WORDS = {size: np.dtype(f"uint{8 * size}") for size in OF_SIZE}
 
 _counter: Counter[str] | None = None
 _capturing = False
+_arena: Any = None
 
 
 class Counted(Kernel):
@@ -88,24 +89,46 @@ def is_host(array: Any) -> bool:
     return isinstance(array, np.ndarray)
 
 
-def empty(like: Any, shape, dtype=None):
-    """A new array on the device where `like` lies, of its dtype unless told otherwise; what is in it is not defined."""
-    dtype = like.dtype if dtype is None else np.dtype(dtype)
-    if is_host(like):
-        return cuda.empty(shape, dtype)
-    from . import card
+@contextmanager
+def using(source: Any) -> Iterator[None]:
+    """Inside the `with` block new arrays come from `source`, an arena."""
+    global _arena
+    before, _arena = _arena, source
+    try:
+        yield
+    finally:
+        _arena = before
 
-    return card.empty(shape, dtype)
+
+def allocate(memory: Any, shape, dtype):
+    """A new array from the arena in use, else from the memory of its device."""
+    return (memory if _arena is None else _arena).empty(shape, dtype)
+
+
+def empty(like: Any, shape, dtype=None, lasting: bool = False):
+    """A new array on the device where `like` lies, of its dtype unless told otherwise; what is in it is not defined.
+
+    lasting: it is kept beyond the training step that it is made in, so it comes from no arena.
+    """
+    memory = guarded if is_host(like) else card
+    dtype = like.dtype if dtype is None else np.dtype(dtype)
+    return memory.empty(shape, dtype) if lasting else allocate(memory, shape, dtype)
 
 
 def zeros(like: Any, shape, dtype=None):
     """The same, filled with zeros."""
-    dtype = like.dtype if dtype is None else np.dtype(dtype)
-    if is_host(like):
-        return cuda.zeros(shape, dtype)
-    from . import card
+    array = empty(like, shape, dtype)
+    clear(array)
+    return array
 
-    return card.zeros(shape, dtype)
+
+def clear(array: Any) -> None:
+    """Fill with zero bytes, as a launch, so that it can be captured."""
+    check_size("zeros", array.size)
+    if array.size:
+        size = array.dtype.itemsize
+        words = array if array.dtype == WORDS[size] else array.view(WORDS[size])
+        kernel("strided_copy.cu", f"fill<{OF_SIZE[size]}>")((blocks(array.size),), (THREADS,), (words, 0, array.size))
 
 
 def blocks(n: int, each: int = THREADS) -> int:
