@@ -212,7 +212,8 @@ class GPT(nn.Module):
     def loss(self, idx, targets) -> Tensor:
         """Mean cross-entropy in nats per token, shape (). targets: integers (B, T); -1 does not count."""
         logits = self.forward(idx)
-        return functional.cross_entropy(logits.reshape(-1, self.config.vocab_size), np.asarray(targets).reshape(-1))
+        targets = targets if isinstance(targets, Tensor) else np.asarray(targets)
+        return functional.cross_entropy(logits.reshape(-1, self.config.vocab_size), targets.reshape(-1))
 
     def new_cache(self) -> list:
         """An empty key-value cache: for each layer its keys and values, (B, S, G, D) each, once there are any."""

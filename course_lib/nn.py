@@ -164,8 +164,12 @@ class RandomBits:
 
     def set_step(self, seed: int, step: int) -> None:
         """Choose the bits of this step; the same (seed, step) gives the same bits on every device."""
-        values = np.array([seed & 0xFFFFFFFF, (seed >> 32) & 0xFFFFFFFF, step & 0xFFFFFFFF], dtype=np.uint32)
-        self.array = self.ops.from_numpy(values)
+        self.array = self.ops.from_numpy(random_words(seed, step))
+
+
+def random_words(seed: int, step: int) -> np.ndarray:
+    """uint32 (3): seed low, seed high, step."""
+    return np.array([seed & 0xFFFFFFFF, (seed >> 32) & 0xFFFFFFFF, step & 0xFFFFFFFF], dtype=np.uint32)
 
 
 class Dropout(Module):

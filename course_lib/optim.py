@@ -113,18 +113,24 @@ class AdamW(Optimiser):
 
     def step(self, learning_rate: float) -> float:
         """One step along the gradients that backward() left. Returns their global norm before clipping."""
-        ops, (beta1, beta2) = self.ops, self.betas
+        norm = self.update(self.ops.from_numpy(self.next_settings(learning_rate)))
+        return tensor_from_array(norm, self.ops).item()
+
+    def next_settings(self, learning_rate: float) -> np.ndarray:
+        """Count a step; what it differs in from others: learning rate, 1 - beta1^t, 1 - beta2^t, for `update`."""
         self.steps += 1
-        gradients = self.gradients()
+        corrections = [1 - beta**self.steps for beta in self.betas]
+        return np.array([learning_rate, *corrections], dtype=self.parameters[0].dtype)
+
+    def update(self, settings):
+        """The part of a step that is the device's alone: settings is a device array (3). Returns the norm, one (1)."""
+        ops, (beta1, beta2), gradients = self.ops, self.betas, self.gradients()
         norm = ops.global_norm(gradients)
-        settings = np.array(
-            [learning_rate, 1 - beta1**self.steps, 1 - beta2**self.steps], dtype=self.parameters[0].dtype
-        )
         ops.adamw_step(
-            [p.storage.array for p in self.parameters], gradients, self.first, self.second, ops.from_numpy(settings),
+            [p.storage.array for p in self.parameters], gradients, self.first, self.second, settings,
             norm if self.max_norm else None, beta1=beta1, beta2=beta2, eps=self.eps, weight_decay=self.weight_decay,
             max_norm=self.max_norm or 0.0,
         )  # fmt: skip
         for p in self.parameters:
             p.storage.version += 1
-        return tensor_from_array(norm, ops).item()
+        return norm

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
-from course_lib import checkpoint, data, metrics, optim
+from course_lib import checkpoint, data, metrics, nn, optim
+from course_lib.devices.gpu.capture import CapturedStep
 from course_lib.model import GPT, GPTConfig
 from course_lib.recipes import Settings
 from course_lib.run_folder import BEST, LAST
-from course_lib.tensor import no_grad
+from course_lib.tensor import no_grad, tensor_from_array
 from course_lib.tokenizer import Tokenizer
 
 VALIDATION_BATCH = 16
@@ -39,6 +40,8 @@ class Run:
         self.best_step = 0
         self.recent: list[float] = []  # the last losses
         self.lowest = math.log(model.config.vocab_size)  # mean of RECENT losses; it starts at a uniform guess
+        # On a GPU a step is one graph of launches; elsewhere there is nothing to win by that.
+        self.captured = CapturedStep(self._device_step) if model.device == "cuda" else None
 
     @property
     def tokens_per_step(self) -> int:
@@ -50,10 +53,21 @@ class Run:
         rate = optim.warmup_cosine(number, s.steps, s.peak, s.lowest, s.warmup)
         batches = [self.corpus.train.batch(number * s.accumulate + part, s.batch) for part in range(s.accumulate)]
         counts = [int((targets != data.IGNORE).sum()) for _, targets in batches]  # a batch counts as much as it scores
+        if self.captured is not None:
+            total, norm = self._captured_step(rate, batches, counts)
+        else:
+            total, norm = self._plain_step(rate, batches, counts)
+        if not math.isfinite(norm):
+            raise Diverged(f"The gradient's norm is {norm} at step {number + 1}, with a loss of {total:.3f}.")
+        self.done += 1
+        return {"step": self.done, "loss": total, "lr": rate, "grad_norm": norm}
+
+    def _plain_step(self, rate: float, batches: list, counts: list[int]) -> tuple[float, float]:
+        """(loss, gradient norm). A loss that is not finite is found before anything is changed."""
+        s, total = self.settings, 0.0
         self.optimiser.zero_grad()
-        total = 0.0
         for part, ((idx, targets), count) in enumerate(zip(batches, counts, strict=True)):
-            self.model.random.set_step(s.seed, number * s.accumulate + part)
+            self.model.random.set_step(s.seed, self.done * s.accumulate + part)
             loss = self.model.loss(idx, targets)  # ()
             if s.accumulate > 1:
                 loss = loss * (count / sum(counts))
@@ -61,11 +75,31 @@ class Run:
             if math.isfinite(total):
                 loss.backward()
         self._check(total)
-        norm = float(self.optimiser.step(rate))
-        if not math.isfinite(norm):
-            raise Diverged(f"The gradient's norm is {norm} at step {number + 1}, with a loss of {total:.3f}.")
-        self.done += 1
-        return {"step": self.done, "loss": total, "lr": rate, "grad_norm": norm}
+        return total, float(self.optimiser.step(rate))
+
+    def _captured_step(self, rate: float, batches: list, counts: list[int]) -> tuple[float, float]:
+        """The same, where the device does it all in one go and the host looks afterwards."""
+        s = self.settings
+        idx, targets = (np.stack(arrays) for arrays in zip(*batches, strict=True))  # (A, B, T): A batches for one step
+        weights = np.array([count / sum(counts) for count in counts], np.float32)  # (A,)
+        bits = [nn.random_words(s.seed, self.done * s.accumulate + part) for part in range(s.accumulate)]
+        settings = self.optimiser.next_settings(rate)
+        total, norm = self.captured(idx, targets, weights, np.stack(bits), settings)
+        self._check(float(total))
+        return float(total), float(norm[0])
+
+    def _device_step(self, idx, targets, weights, bits, settings) -> tuple:
+        """What a captured step does, on device arrays that hold what changes from step to step -> loss (), norm (1)."""
+        ops, model, total = self.model.random.ops, self.model, None
+        self.optimiser.zero_grad()
+        for part in range(self.settings.accumulate):
+            model.random.array = ops.view(bits, (3,), 3 * part)
+            loss = model.loss(*(tensor_from_array(array, ops)[part] for array in (idx, targets)))
+            if self.settings.accumulate > 1:
+                loss = loss * tensor_from_array(weights, ops)[part]
+            loss.backward()
+            total = loss.detach() if total is None else total + loss.detach()
+        return total.array(), self.optimiser.update(settings)
 
     def _check(self, loss: float) -> None:
         number = self.done + 1

@@ -98,17 +98,19 @@ class Arena:
         self._living: dict[int, tuple[int, int]] = {}  # lease -> its span in the block
         self._writing: list[list[int]] | None = None
         self._moment = self._next = self._leases = 0
+        self._followed = False
 
     @property
     def ready(self) -> bool:
-        """Whether the last step found every array foreseen."""
-        return self._block is not None and self.surprises == 0
+        """Whether the last step followed the plan to the end."""
+        return self._followed and self.surprises == 0
 
     @contextmanager
     def step(self) -> Iterator[None]:
         """Around one training step: arrays that are made inside come from here."""
         planned = self._block is not None and not self.surprises
         self._writing = None if planned or self.steps < self.warm_up else []
+        self._followed = planned
         self._moment = self._next = self.surprises = 0
         try:
             yield

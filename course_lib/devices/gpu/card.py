@@ -89,6 +89,39 @@ def lend(block, offset: int, shape, dtype: np.dtype, token):
     return cupy.ndarray(shape, dtype, cupy.cuda.MemoryPointer(memory, 0))
 
 
+def write(array, values: np.ndarray) -> None:
+    """Values of the host into an array that is there already."""
+    array.set(np.ascontiguousarray(values, array.dtype))
+
+
+def read(array) -> np.ndarray:
+    """The values, for the host, once they are computed."""
+    return array.get()
+
+
+class Stream:
+    """A stream of its own, whose launches can be captured into a graph."""
+
+    def __init__(self) -> None:
+        import cupy
+
+        self._stream = cupy.cuda.Stream(non_blocking=True)
+
+    def __enter__(self) -> Stream:
+        self._stream.__enter__()
+        return self
+
+    def __exit__(self, *exception) -> None:
+        self._stream.__exit__(*exception)
+
+    def begin_capture(self) -> None:
+        self._stream.begin_capture()
+
+    def end_capture(self):
+        """The graph: `launch()` runs all that was captured, in one call."""
+        return self._stream.end_capture()
+
+
 def synchronize() -> None:
     """Wait until the card has done everything asked for."""
     import cupy

@@ -29,3 +29,13 @@ def lend(block, offset: int, shape, dtype: np.dtype, token):
     buffer = (ctypes.c_char * size).from_buffer(block, offset)
     buffer.token = token
     return np.ndarray(shape, dtype, buffer)
+
+
+def write(array, values: np.ndarray) -> None:
+    """Values of the host into an array that is there already."""
+    array[...] = values
+
+
+def read(array) -> np.ndarray:
+    """The values, for the host."""
+    return np.array(array)

@@ -84,6 +84,12 @@ def captured() -> Iterator[None]:
         _capturing = False
 
 
+def refuse_in_capture() -> None:
+    """Raises RuntimeError while a graph is captured: the values are not computed yet."""
+    if _capturing:
+        raise RuntimeError("a value was asked for while the launches were only being written down")
+
+
 def is_host(array: Any) -> bool:
     """Whether an array is the simulator's."""
     return isinstance(array, np.ndarray)
