@@ -1,5 +1,6 @@
 // How a kernel walks over memory that is not in its own order: views with shape and strides, and packs of neighbours.
 #pragma once
+#include "vector.cuh"
 
 // The shape of a result, and for each axis how far apart its elements lie in memory, counted in elements: 0 where the
 // same element is repeated (broadcast), negative where it is read backwards. course_lib/devices/gpu/views.py fills it in.
@@ -19,8 +20,3 @@ __device__ inline long long place(const View& view, unsigned i) {
     }
     return offset;
 }
-
-// N neighbours, read or written by one instruction. The address must be a multiple of the whole pack's size.
-template <class T, int N> struct alignas(N * sizeof(T)) Pack {
-    T item[N];
-};
