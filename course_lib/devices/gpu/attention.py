@@ -1,0 +1,72 @@
+"""Attention: kernels/flash_attention_*.cu, and kernels/decode.cu for one query after a cache."""
+
+from __future__ import annotations
+
+import math
+
+from ..checks import check_causal, fit
+from . import choices, decoding
+from .launching import blocks, empty, kernel, zeros
+
+__all__ = "attention_forward attention_backward".split()
+
+TYPES = {"float32": "float", "bfloat16": "__nv_bfloat16", "uint16": "__nv_bfloat16"}  # uint16 holds bfloat16's bits
+
+
+def attention_forward(q, k, v, causal=True):
+    T, S, H, G, D = _sizes("attention_forward", "q (B, T, H, D), k (B, S, G, D), v (B, S, G, D)", causal, q, k, v)
+    B = q.shape[0]
+    if T == 1 and q.size:
+        return decoding.attend(q, k, v, S)
+    y, logsumexp = empty(q, q.shape), empty(q, (B, H, T), "float32")
+    if q.size:
+        tile = choices.flash_forward(D)
+        run = kernel("flash_attention_forward.cu", f"flash_attention_forward<{TYPES[q.dtype.name]}, {tile.template}>")
+        run(
+            (blocks(T, tile.rows), H, B), (tile.threads,),
+            (q, k, v, y, logsumexp, T, S, H, G, D, bool(causal), 1 / math.sqrt(D)), tile.forward_bytes,
+        )  # fmt: skip
+    return y, logsumexp
+
+
+def attention_backward(dy, q, k, v, y, logsumexp, causal=True):
+    pattern = "q (B, T, H, D), k (B, S, G, D), v (B, S, G, D), dy (B, T, H, D), y (B, T, H, D), logsumexp (B, H, T)"
+    T, S, H, G, D = _sizes("attention_backward", pattern, causal, q, k, v, dy, y, logsumexp)
+    B = q.shape[0]
+    dq, dk, dv = empty(q, q.shape), empty(k, k.shape), empty(v, v.shape)
+    if not q.size:  # no query has seen the keys
+        return dq, zeros(k, k.shape), zeros(v, v.shape)
+    file, element, tile = "flash_attention_backward.cu", TYPES[q.dtype.name], choices.flash_backward(D)
+    delta = empty(q, (B, H, T), "float32")
+    kernel(file, f"flash_attention_delta<{element}>")(
+        (blocks(B * T * H, choices.DELTA_ROWS),), (8 * choices.DELTA_ROWS,), (dy, y, delta, B, T, H, D)
+    )
+    given, sizes = (dy, q, k, v, logsumexp, delta), (T, S, H, G, D, bool(causal), 1 / math.sqrt(D))
+    kernel(file, f"flash_attention_backward_q<{element}, {tile.template}>")(
+        (blocks(T, tile.columns), H, B), (tile.threads,), (*given, dq, *sizes), tile.backward_q_bytes
+    )
+    kernel(file, f"flash_attention_backward_kv<{element}, {tile.template}>")(
+        (blocks(S, tile.columns), G, B), (tile.threads,), (*given, dk, dv, *sizes), tile.backward_kv_bytes
+    )
+    return dq, dk, dv
+
+
+def _sizes(op, pattern, causal, q, k, v, *others):
+    """T, S, H, G, D. Raises ValueError in a sentence for what the kernels do not take."""
+    sizes = fit(op, pattern, q, k, v, *others)
+    T, S, H, G, D = (sizes[letter] for letter in "TSHGD")
+    if G == 0 or H % G:
+        raise ValueError(f"{op}: {H} query heads cannot share {G} key-value heads evenly.")
+    if causal:
+        check_causal(op, T, S)
+    if S == 0 and T:
+        raise ValueError(f"{op}: there are {T} queries, but no key that they could look at.")
+    if D > choices.LARGEST_HEAD:
+        raise ValueError(f"{op} on this device takes heads of at most {choices.LARGEST_HEAD} numbers, but D is {D}.")
+    kinds = {array.dtype.name for array in (q, k, v, *others[:2])}
+    if len(kinds) > 1 or not kinds <= set(TYPES):
+        raise ValueError(
+            f"{op} on this device takes arrays of float32 or of bfloat16, all alike, but was given {', '.join(sorted(kinds))}: "
+            "cast them first, or use the device 'cpu', which computes in float64 too."
+        )
+    return T, S, H, G, D

@@ -1,0 +1,56 @@
+"""Embedding: kernels/embedding.cu. The backward sorts the places by row and sums without atomics."""
+
+from __future__ import annotations
+
+from ..checks import fit
+from .launching import THREADS, TYPES, blocks, check_float32, check_indices, check_size, empty, kernel, zeros
+
+__all__ = "embedding_forward embedding_backward".split()
+
+FILE = "embedding.cu"
+CHUNK = 256  # places that a block sorts among themselves, as in embedding.cu
+
+
+def embedding_forward(table, indices):
+    V, C = (fit("embedding_forward", "table (V, C)", table)[letter] for letter in "VC")
+    check_float32("embedding_forward", table)
+    check_indices("embedding_forward", "index", indices, V)
+    y = empty(table, (*indices.shape, C))  # (*n, C)
+    check_size("embedding_forward", y.size)
+    if y.size:
+        run = kernel(FILE, f"embedding_forward<{TYPES[indices.dtype.name]}>")
+        run((blocks(y.size),), (THREADS,), (table, indices, y, indices.size, V, C))
+    return y
+
+
+def embedding_backward(dy, indices, rows):
+    if dy.shape[:-1] != indices.shape:
+        raise ValueError(
+            f"embedding_backward wants dy (*n, C) for indices (*n), but was given {dy.shape} and {indices.shape}."
+        )
+    check_float32("embedding_backward", dy)
+    check_indices("embedding_backward", "index", indices, rows)
+    check_size("embedding_backward", dy.size)
+    C = dy.shape[-1]
+    dtable = empty(dy, (rows, C))
+    if dtable.size:
+        places, starts = sort_by_row(indices, rows)
+        kernel(FILE, "embedding_backward")(
+            (rows,), (min(THREADS, 32 * blocks(C, 32)),), (dy, places, starts, dtable, C)
+        )
+    return dtable
+
+
+def sort_by_row(indices, rows):
+    """(places (n), starts (rows + 1)), int32: places[starts[r]:starts[r + 1]] are those i with indices[i] = r, in order."""
+    n, chunks, kind = indices.size, max(1, blocks(indices.size, CHUNK)), TYPES[indices.dtype.name]
+    ranks, places, starts = (empty(indices, (size,), "int32") for size in (n, n, rows + 1))
+    counts, totals = zeros(indices, (rows, chunks), "int32"), empty(indices, (rows,), "int32")
+    if n:
+        kernel(FILE, f"embedding_ranks<{kind}>")((chunks,), (CHUNK,), (indices, ranks, counts, n, rows))
+    kernel(FILE, "embedding_totals")((blocks(rows),), (THREADS,), (counts, totals, rows, chunks))
+    kernel(FILE, "embedding_starts")((1,), (CHUNK,), (totals, starts, rows))
+    if n:
+        run = kernel(FILE, f"embedding_sort<{kind}>")
+        run((blocks(n),), (THREADS,), (indices, ranks, counts, starts, places, n, rows, chunks))
+    return places, starts

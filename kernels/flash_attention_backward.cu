@@ -1,0 +1,148 @@
+// Flash attention, backward: dq, dk and dv without the matrix of scores. (Dao et al. 2022, section 3 and appendix B)
+//
+// The weights come again from q, k and the logsumexp that the forward kept. One kernel owns tiles of queries and collects dq,
+// another owns tiles of keys and collects dk and dv, so nobody adds to what another adds to: two products more than with
+// atomics (7 for 5), and the same bits on every run.
+//
+// Promise: gradients of y = attention(q, k, v) for all that flash_attention_forward.cu takes. First delta, then the other two in
+//   any order. dk and dv are sums over the heads of a group, in order. Tiles that a causal mask hides are skipped.
+// Limits: those of flash_attention_forward.cu.
+// Bytes: q, dy, dq, k, v, dk and dv once, and what passes by once per tile of the other side: for TILE rows in a tile about
+//   4 B H T D S / TILE for each of the two kernels, twice that without a mask.   FLOPs: 7 B H T S D causal, 14 B H T S D else.
+// Architectures: sm_75 and newer.
+// Chapter: 10b, built.
+#include "attention_tile.cuh"
+
+// delta[b][h][t] = sum over d of dy y: what softmax's backward subtracts, the row sum of weights times their gradients.
+// Eight lanes own a row.
+template <class X>
+__global__ void flash_attention_delta(const X* dy, const X* y, float* delta, int B, int T, int H, int d) {
+    const int row = (blockIdx.x * blockDim.x + threadIdx.x) / 8, lane = threadIdx.x % 8;  // row (b, t, h)
+    float sum = 0.0f;
+    if (row < B * T * H)
+        for (int i = lane; i < d; i += 8) sum += to_float(dy[(long long)row * d + i]) * to_float(y[(long long)row * d + i]);
+    for (int step = 4; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
+    const int b = row / (T * H), t = row / H % T, h = row % H;
+    if (row < B * T * H && lane == 0) delta[(b * H + h) * T + t] = sum;
+}
+
+// dq of TILE_Q queries: their q and dy stay, the keys pass by in tiles. The products have a row for each key and a column for
+// each query.
+template <class X, int D, int ROWS, int COLUMNS>
+__global__ void __launch_bounds__(THREADS)
+flash_attention_backward_q(const X* dy, const X* q, const X* k, const X* v, const float* logsumexp, const float* delta, X* dq,
+                           int T, int S, int H, int G, int d, bool causal, float scale) {
+    constexpr int TILE_S = GROUPS * ROWS, TILE_T = LANES * COLUMNS, WIDE = Quarters<D>::WIDTH, C = D / LANES;
+    constexpr int TURNED = Quarters<TILE_T>::TURNED_WIDTH, WIDE_P = TILE_T + 4, OWN = TILE_T / GROUPS;
+    extern __shared__ float shared[];
+    float *q_tile = shared, *dy_tile = q_tile + D * TURNED;                        // [d][query] both
+    float *k_tile = dy_tile + D * TURNED, *v_tile = k_tile + TILE_S * WIDE;        // [key][d] both
+    float* ds_tile = v_tile + TILE_S * WIDE;                                       // [key][query]
+
+    const int b = blockIdx.z, h = blockIdx.y, g = h / (H / G), group = threadIdx.x / LANES, lane = threadIdx.x % LANES;
+    const int first = (gridDim.x - 1 - blockIdx.x) * TILE_T;
+    const int past = S - T, end = causal ? min(S, past + first + TILE_T) : S;
+    const long long own = ((long long)b * T + first) * H * d + h * d, keys = (long long)b * S * G * d + g * d;
+    load_turned<TILE_T, D>(q_tile, q + own, H * d, T - first, d);
+    load_turned<TILE_T, D>(dy_tile, dy + own, H * d, T - first, d);
+    float sums[COLUMNS], deltas[COLUMNS];
+#pragma unroll
+    for (int c = 0; c < COLUMNS; c++) {
+        const int query = first + lane * COLUMNS + c;
+        sums[c] = query < T ? logsumexp[((long long)b * H + h) * T + query] : 0.0f;
+        deltas[c] = query < T ? delta[((long long)b * H + h) * T + query] : 0.0f;
+    }
+
+    float out[OWN][C] = {};
+    for (int start = 0; start < end; start += TILE_S) {
+        __syncthreads();
+        load_rows<TILE_S, D>(k_tile, k + keys + (long long)start * G * d, G * d, S - start, d);
+        load_rows<TILE_S, D>(v_tile, v + keys + (long long)start * G * d, G * d, S - start, d);
+        __syncthreads();
+        float p[ROWS][COLUMNS] = {}, ds[ROWS][COLUMNS] = {};
+        multiply<ROWS, COLUMNS, D, WIDE, C, TURNED>(p, k_tile + group * WIDE, q_tile + lane * (COLUMNS + 4));
+        multiply<ROWS, COLUMNS, D, WIDE, C, TURNED>(ds, v_tile + group * WIDE, dy_tile + lane * (COLUMNS + 4));
+        const bool edge = start + TILE_S > S || (causal && start + TILE_S > past + first + 1);
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            const int row = group + r * GROUPS, key = start + row, query = first + lane * COLUMNS;
+#pragma unroll
+            for (int c = 0; c < COLUMNS; c++) p[r][c] = __expf(p[r][c] * scale - sums[c]);
+#pragma unroll
+            for (int c = 0; c < COLUMNS; c++) ds[r][c] = p[r][c] * (ds[r][c] - deltas[c]) * scale;
+#pragma unroll
+            for (int c = 0; c < COLUMNS; c++)
+                if (edge && (key >= S || (causal && key > past + query + c))) ds[r][c] = 0.0f;
+            put(ds_tile + row * WIDE_P + lane * COLUMNS, ds[r]);
+        }
+        __syncthreads();
+        multiply_turned<OWN, C, TILE_S, WIDE_P, WIDE>(out, ds_tile + group * OWN, k_tile + lane * (C + 4));
+    }
+    float* dq_tile = shared;  // [query][d], where q and dy were: all have read them
+#pragma unroll
+    for (int r = 0; r < OWN; r++) put(dq_tile + (group * OWN + r) * WIDE + lane * (C + 4), out[r]);
+    __syncthreads();
+    store_rows<TILE_T, D>(dq + own, H * d, T - first, d, dq_tile);
+}
+
+// dk and dv of TILE_S keys: their k and v stay; the queries that see them pass by in tiles, head after head of the group.
+// The products have a row for each query and a column for each key.
+template <class X, int D, int ROWS, int COLUMNS>
+__global__ void __launch_bounds__(THREADS)
+flash_attention_backward_kv(const X* dy, const X* q, const X* k, const X* v, const float* logsumexp, const float* delta, X* dk,
+                            X* dv, int T, int S, int H, int G, int d, bool causal, float scale) {
+    constexpr int TILE_T = GROUPS * ROWS, TILE_S = LANES * COLUMNS, WIDE = Quarters<D>::WIDTH, C = D / LANES;
+    constexpr int TURNED = Quarters<TILE_S>::TURNED_WIDTH, WIDE_P = TILE_S + 4, OWN = TILE_S / GROUPS;
+    extern __shared__ float shared[];
+    float *k_tile = shared, *v_tile = k_tile + D * TURNED;                         // [d][key] both
+    float *q_tile = v_tile + D * TURNED, *dy_tile = q_tile + TILE_T * WIDE;        // [query][d] both
+    float *p_tile = dy_tile + TILE_T * WIDE, *ds_tile = p_tile + TILE_T * WIDE_P;  // [query][key] both
+
+    const int b = blockIdx.z, g = blockIdx.y, group = threadIdx.x / LANES, lane = threadIdx.x % LANES;
+    const int first = blockIdx.x * TILE_S, past = S - T;
+    const int begin = causal ? max(0, first - past) / TILE_T * TILE_T : 0;  // no query before it sees these keys
+    const long long own = ((long long)b * S + first) * G * d + g * d;
+    load_turned<TILE_S, D>(k_tile, k + own, G * d, S - first, d);
+    load_turned<TILE_S, D>(v_tile, v + own, G * d, S - first, d);
+
+    float out_k[OWN][C] = {}, out_v[OWN][C] = {};
+    for (int h = g * (H / G); h < (g + 1) * (H / G); h++)
+        for (int start = begin; start < T; start += TILE_T) {
+            const long long queries = ((long long)b * T + start) * H * d + h * d, row_of_t = ((long long)b * H + h) * T;
+            __syncthreads();
+            load_rows<TILE_T, D>(q_tile, q + queries, H * d, T - start, d);
+            load_rows<TILE_T, D>(dy_tile, dy + queries, H * d, T - start, d);
+            __syncthreads();
+            float p[ROWS][COLUMNS] = {}, ds[ROWS][COLUMNS] = {};
+            multiply<ROWS, COLUMNS, D, WIDE, C, TURNED>(p, q_tile + group * WIDE, k_tile + lane * (COLUMNS + 4));
+            multiply<ROWS, COLUMNS, D, WIDE, C, TURNED>(ds, dy_tile + group * WIDE, v_tile + lane * (COLUMNS + 4));
+            const bool edge = start + TILE_T > T || first + TILE_S > S || (causal && first + TILE_S > past + start + 1);
+#pragma unroll
+            for (int r = 0; r < ROWS; r++) {
+                const int row = group + r * GROUPS, query = start + row, key = first + lane * COLUMNS;
+                const float sum = query < T ? logsumexp[row_of_t + query] : 0.0f, shift = query < T ? delta[row_of_t + query] : 0.0f;
+#pragma unroll
+                for (int c = 0; c < COLUMNS; c++) p[r][c] = __expf(p[r][c] * scale - sum);
+#pragma unroll
+                for (int c = 0; c < COLUMNS; c++)
+                    if (edge && (query >= T || key + c >= S || (causal && key + c > past + query))) p[r][c] = 0.0f;
+#pragma unroll
+                for (int c = 0; c < COLUMNS; c++) ds[r][c] = p[r][c] * (ds[r][c] - shift) * scale;
+                put(p_tile + row * WIDE_P + lane * COLUMNS, p[r]);
+                put(ds_tile + row * WIDE_P + lane * COLUMNS, ds[r]);
+            }
+            __syncthreads();
+            multiply_turned<OWN, C, TILE_T, WIDE_P, WIDE>(out_v, p_tile + group * OWN, dy_tile + lane * (C + 4));
+            multiply_turned<OWN, C, TILE_T, WIDE_P, WIDE>(out_k, ds_tile + group * OWN, q_tile + lane * (C + 4));
+        }
+    float *dk_tile = shared, *dv_tile = dk_tile + TILE_S * WIDE;  // [key][d] both, where k and v were
+    __syncthreads();
+#pragma unroll
+    for (int r = 0; r < OWN; r++) {
+        put(dk_tile + (group * OWN + r) * WIDE + lane * (C + 4), out_k[r]);
+        put(dv_tile + (group * OWN + r) * WIDE + lane * (C + 4), out_v[r]);
+    }
+    __syncthreads();
+    store_rows<TILE_S, D>(dk + own, G * d, S - first, d, dk_tile);
+    store_rows<TILE_S, D>(dv + own, G * d, S - first, d, dv_tile);
+}

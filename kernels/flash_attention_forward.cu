@@ -1,0 +1,88 @@
+// Flash attention, forward: softmax(q k^T / sqrt(D)) v without ever storing the matrix of scores. (Dao et al. 2022)
+//
+// A block owns a tile of queries and walks over the keys, tile by tile. For each query it keeps the largest score so far, the
+// sum of exp(score - largest) and the unfinished output; when a larger score turns up, sum and output are rescaled. What
+// the backward needs of all this is one number per query, largest + log(sum).
+//
+// Promise: y (B, T, H, D) and logsumexp (B, H, T) from q (B, T, H, D), k and v (B, S, G, D), any T and S; query head h reads
+//   key-value head h / (H / G). causal: query t sees keys 0 .. S - T + t, and tiles that none of a block's queries sees are
+//   skipped. X is float or __nv_bfloat16; scores, sums and logsumexp are float. The same bits on every run.
+// Limits: d at most D, and D is 32, 64 or 128 (smaller heads are filled up with zeros); S at least 1.
+// Bytes: 4 B T H D (2 + S / TILE_T) causal, 4 B T H D (2 + 2 S / TILE_T) else; half of it for bfloat16: q and y pass once, k and
+//   v once per tile of queries.   FLOPs: 2 B H T S D causal, 4 B H T S D else.
+// Architectures: sm_75 and newer.
+// Chapter: 10a, built.
+#include "attention_tile.cuh"
+
+template <class X, int D, int ROWS, int KEYS>
+__global__ void __launch_bounds__(THREADS)
+flash_attention_forward(const X* q, const X* k, const X* v, X* y, float* logsumexp, int T, int S, int H, int G, int d,
+                        bool causal, float scale) {
+    constexpr int TILE_T = GROUPS * ROWS, TILE_S = LANES * KEYS, WIDE = Quarters<D>::WIDTH, C = D / LANES;
+    constexpr int TURNED = Quarters<TILE_S>::TURNED_WIDTH, WIDE_P = TILE_S + 4;
+    extern __shared__ float shared[];
+    float *q_tile = shared, *k_tile = q_tile + TILE_T * WIDE;                      // [query][d], [d][key]
+    float *v_tile = k_tile + D * TURNED, *p_tile = v_tile + TILE_S * WIDE;         // [key][d], [query][key]
+
+    const int b = blockIdx.z, h = blockIdx.y, g = h / (H / G), group = threadIdx.x / LANES, lane = threadIdx.x % LANES;
+    const int first = (gridDim.x - 1 - blockIdx.x) * TILE_T;  // the long rows of a causal mask begin first
+    const int past = S - T, end = causal ? min(S, past + first + TILE_T) : S;
+    q += ((long long)b * T + first) * H * d + h * d;
+    y += ((long long)b * T + first) * H * d + h * d;
+    k += (long long)b * S * G * d + g * d;
+    v += (long long)b * S * G * d + g * d;
+    load_rows<TILE_T, D>(q_tile, q, H * d, T - first, d);
+
+    float out[ROWS][C] = {}, largest[ROWS], total[ROWS] = {};
+    for (int r = 0; r < ROWS; r++) largest[r] = -INFINITY;
+    for (int start = 0; start < end; start += TILE_S) {
+        __syncthreads();  // nobody reads the tiles before any more
+        load_turned<TILE_S, D>(k_tile, k + (long long)start * G * d, G * d, S - start, d);
+        load_rows<TILE_S, D>(v_tile, v + (long long)start * G * d, G * d, S - start, d);
+        __syncthreads();
+
+        float score[ROWS][KEYS] = {};
+        multiply<ROWS, KEYS, D, WIDE, D / LANES, TURNED>(score, q_tile + group * WIDE, k_tile + lane * (KEYS + 4));
+        const bool edge = start + TILE_S > S || (causal && start + TILE_S > past + first + 1);
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            const int row = group + r * GROUPS, seen = (causal ? min(S, past + first + row + 1) : S) - start - lane * KEYS;
+            float high = -INFINITY;
+#pragma unroll
+            for (int c = 0; c < KEYS; c++) score[r][c] = edge && c >= seen ? -INFINITY : score[r][c] * scale;
+#pragma unroll
+            for (int c = 0; c < KEYS; c++) high = score[r][c] > high ? score[r][c] : high;
+            high = fmaxf(high, __shfl_xor_sync(0xffffffffu, high, 1));
+            high = fmaxf(high, __shfl_xor_sync(0xffffffffu, high, 2));
+            high = fmaxf(high, largest[r]);
+            const float rescale = __expf(largest[r] - high);
+            largest[r] = high;
+#pragma unroll
+            for (int c = 0; c < KEYS; c++) score[r][c] = __expf(score[r][c] - high);
+            float sum = 0.0f;
+#pragma unroll
+            for (int c = 0; c < KEYS; c++) sum += score[r][c];
+            total[r] = total[r] * rescale + sum;
+#pragma unroll
+            for (int c = 0; c < C; c++) out[r][c] *= rescale;
+            put(p_tile + row * WIDE_P + lane * KEYS, score[r]);
+        }
+        __syncwarp();  // a row of p is written and read by the four lanes of one group
+        multiply<ROWS, C, TILE_S, WIDE_P, TILE_S, WIDE>(out, p_tile + group * WIDE_P, v_tile + lane * (C + 4));
+    }
+
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        const int row = group + r * GROUPS;
+        float sum = total[r];
+        sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+        sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+        const float inverse = 1.0f / sum;
+#pragma unroll
+        for (int c = 0; c < C; c++) out[r][c] *= inverse;
+        put(q_tile + row * WIDE + lane * (C + 4), out[r]);  // this warp alone has read these rows of q
+        if (lane == 0 && first + row < T) logsumexp[((long long)b * H + h) * T + first + row] = largest[r] + __logf(sum);
+    }
+    __syncthreads();
+    store_rows<TILE_T, D>(y, H * d, T - first, d, q_tile);
+}

@@ -1,0 +1,99 @@
+// What the flash attention kernels share: tiles of q, k, v in shared memory, and the product of two tiles in registers.
+//
+// A block has 64 threads: 16 groups of 4 lanes. A group owns some rows of a product, and each of its lanes a quarter of their
+// columns, so what a thread holds is a small rectangle of the result, and every number it loads is used several times.
+//
+// In shared memory a row has 4 floats of padding after each quarter: the four quarters then begin in different banks.
+//
+// Architectures: sm_75 and newer.
+#pragma once
+#include <cuda_bf16.h>
+
+constexpr int GROUPS = 16, LANES = 4, THREADS = GROUPS * LANES;
+
+// Rows of `COLUMNS` numbers in quarters. TURNED: the row is a column of the matrix; 4 floats more keep those writes apart too.
+template <int COLUMNS> struct Quarters {
+    static constexpr int QUARTER = COLUMNS / LANES, WIDTH = COLUMNS + 4 * LANES, TURNED_WIDTH = WIDTH + 4;
+    static __device__ __forceinline__ int place(int column) { return column + column / QUARTER * 4; }
+};
+
+__device__ __forceinline__ float to_float(float x) { return x; }
+__device__ __forceinline__ float to_float(__nv_bfloat16 x) { return __bfloat162float(x); }
+__device__ __forceinline__ void store(float* p, float x) { *p = x; }
+__device__ __forceinline__ void store(__nv_bfloat16* p, float x) { *p = __float2bfloat16(x); }
+
+// ROWS rows of up to D numbers, `stride` apart in memory, to tile[row][place(d)]. Rows from `rows` on and columns from `d` on
+// become 0. Neighbouring threads read neighbouring numbers.
+template <int ROWS, int D, class X>
+__device__ __forceinline__ void load_rows(float* tile, const X* x, int stride, int rows, int d) {
+    for (int i = threadIdx.x; i < ROWS * D; i += THREADS) {
+        int row = i / D, column = i % D;
+        tile[row * Quarters<D>::WIDTH + Quarters<D>::place(column)] =
+            row < rows && column < d ? to_float(x[(long long)row * stride + column]) : 0.0f;
+    }
+}
+
+// The same to tile[d][place(row)]. A warp takes 8 columns of 4 rows: whole sectors from memory, and every bank once.
+template <int ROWS, int D, class X>
+__device__ __forceinline__ void load_turned(float* tile, const X* x, int stride, int rows, int d) {
+    for (int i = threadIdx.x; i < ROWS * D; i += THREADS) {
+        int column = i % 8 + i / (8 * ROWS) * 8, row = i / 8 % ROWS;
+        tile[column * Quarters<ROWS>::TURNED_WIDTH + Quarters<ROWS>::place(row)] =
+            row < rows && column < d ? to_float(x[(long long)row * stride + column]) : 0.0f;
+    }
+}
+
+// The way back: rows of a tile to memory, where neighbouring threads write neighbouring numbers.
+template <int ROWS, int D, class X>
+__device__ __forceinline__ void store_rows(X* x, int stride, int rows, int d, const float* tile) {
+    for (int i = threadIdx.x; i < ROWS * D; i += THREADS) {
+        int row = i / D, column = i % D;
+        if (row < rows && column < d)
+            store(&x[(long long)row * stride + column], tile[row * Quarters<D>::WIDTH + Quarters<D>::place(column)]);
+    }
+}
+
+// sum[r][c] += a[r][k] b[k][c] over k < K. `a` points to the thread's first row, the next is GROUPS rows further; k runs along
+// it, in quarters of QUARTER. `b` points to the thread's first column.
+template <int R, int C, int K, int WIDTH_A, int QUARTER, int WIDTH_B>
+__device__ __forceinline__ void multiply(float (&sum)[R][C], const float* a, const float* b) {
+#pragma unroll 2
+    for (int k = 0; k < K; k += 4) {
+        float left[R][4];
+#pragma unroll
+        for (int r = 0; r < R; r++) *(float4*)left[r] = *(const float4*)&a[r * GROUPS * WIDTH_A + k + k / QUARTER * 4];
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            float right[C];
+#pragma unroll
+            for (int c = 0; c < C; c += 4) *(float4*)&right[c] = *(const float4*)&b[(k + j) * WIDTH_B + c];
+#pragma unroll
+            for (int r = 0; r < R; r++)
+#pragma unroll
+                for (int c = 0; c < C; c++) sum[r][c] += left[r][j] * right[c];
+        }
+    }
+}
+
+// C neighbours of a row in registers to shared memory.
+template <int C> __device__ __forceinline__ void put(float* tile, const float (&row)[C]) {
+#pragma unroll
+    for (int c = 0; c < C; c += 4) *(float4*)&tile[c] = *(const float4*)&row[c];
+}
+
+// The same product where `a` is stored with k along its columns: a[k][r], the thread's rows are neighbours.
+template <int R, int C, int K, int WIDTH_A, int WIDTH_B>
+__device__ __forceinline__ void multiply_turned(float (&sum)[R][C], const float* a, const float* b) {
+#pragma unroll 2
+    for (int k = 0; k < K; k++) {
+        float left[R], right[C];
+#pragma unroll
+        for (int r = 0; r < R; r++) left[r] = a[k * WIDTH_A + r];
+#pragma unroll
+        for (int c = 0; c < C; c += 4) *(float4*)&right[c] = *(const float4*)&b[k * WIDTH_B + c];
+#pragma unroll
+        for (int r = 0; r < R; r++)
+#pragma unroll
+            for (int c = 0; c < C; c++) sum[r][c] += left[r] * right[c];
+    }
+}
