@@ -86,6 +86,10 @@ def _prepare(library: Library, kernel: Kernel, base: int, shared_mem: int) -> bo
             lib.sim_check_shared_array(symbol.value, symbol.size, dynamic.encode(), 1)
         elif symbol.kind == symbols.STT_TLS and symbol.name.startswith("_ZZ") and not symbol.name.endswith("sim_mark"):
             lib.sim_check_shared_array(symbol.value, symbol.size, symbols.plain_name(symbol.name).encode(), 0)
+        elif symbol.kind == symbols.STT_TLS and symbol.name.startswith(
+            "_ZGVZ"
+        ):  # whether g++ has set up an array of structs
+            lib.sim_check_shared_array(symbol.value, symbol.size, b"", 0)
     lib.sim_check_begin.argtypes = [ctypes.c_uint64]
     lib.sim_check_begin(shared_mem)
     return mark is not None

@@ -98,3 +98,23 @@ def test_a_loop_that_ends_late_is_a_timeout_with_its_line():
     report = sanitize(Kernel(FILE, "spin_without_memory"), (1,), (1,), (zeros(1),), timeout=0.2)
     assert [issue.kind for issue in report.issues] == ["timeout"]
     assert report.issues[0].source.startswith("while")
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_shared_arrays_of_bfloat16_are_watched_like_others(compiler, monkeypatch):
+    """g++ keeps a byte beside a local array of structs; that byte is not the learner's."""
+    using(compiler, monkeypatch)
+    code = """#include <cuda_bf16.h>
+    template <int N> __global__ void turn(const __nv_bfloat16* x, __nv_bfloat16* y, int last) {
+        __shared__ __nv_bfloat16 a[N], b[N];
+        a[threadIdx.x] = b[threadIdx.x] = x[threadIdx.x];
+        __syncthreads();
+        y[threadIdx.x] = a[last - threadIdx.x] + b[last - threadIdx.x];
+    }"""
+    x, y = np.arange(64, dtype=np.uint16), zeros(64, np.uint16)  # the smallest bfloat16 numbers: their bits add up
+    report = sanitize(Kernel(code, "turn<64>"), (1,), (64,), (x, y, 63))
+    assert report.ok, str(report)
+    np.testing.assert_array_equal(y, 2 * x[::-1])
+    assert [issue.kind for issue in sanitize(Kernel(code, "turn<64>"), (1,), (64,), (x, y, 64)).issues] == [
+        "out-of-bounds"
+    ]

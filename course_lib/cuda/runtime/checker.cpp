@@ -159,6 +159,7 @@ static void check_shared(Block* block, const Access& access, bool aligned) {
                                   [](char* address, const SharedArray& array) { return address < array.data; });
     if (after == here.begin()) return;
     SharedArray& array = *--after;
+    if (!array.name[0]) return;
     size_t bytes = array.dynamic ? block->launch->shared_bytes : array.bytes;
     uint64_t offset = access.address - array.data;
     if (offset + access.bytes > bytes) {
@@ -213,6 +214,7 @@ void sim_check_library(void* base, uint64_t bytes, void* mark_function, uint64_t
     shared_arrays.clear();
 }
 
+// Without a name: a byte of the compiler's own, not the learner's memory.
 void sim_check_shared_array(uint64_t offset, uint64_t bytes, const char* name, int dynamic) {
     SharedArray array{reinterpret_cast<char*>(offset), bytes, {}, dynamic != 0, 0};
     strncpy(array.name, name, sizeof array.name - 1);
