@@ -4,7 +4,7 @@
 //   An element is the sum over k = 0, 1, 2, ... in this order, whatever the tile sizes: the same bits on every run.
 // Limits: M up to 65,535 BM. Any other sizes, any alignment; rows that begin at multiples of 16 bytes load four at a time.
 // Bytes: 4 (M K ceil(N / BN) + K N ceil(M / BM) + M N).   FLOPs: 2 M N K.
-// Architectures: sm_75 and newer.
+// Architectures: sm_75 and newer. At most 128 registers a thread (launch bounds), so that two blocks fit a multiprocessor.
 // Chapter: 08b builds the main loop (include/gemm_tile.cuh), 09 the epilogues (include/epilogues.cuh); built.
 #include "epilogues.cuh"
 #include "gemm_tile.cuh"
@@ -13,7 +13,7 @@
 // and writes the z-th (M, N) of C. With `split` above 0 it sums only over k = z split .. (z + 1) split - 1: C then holds partial
 // products, which gemm_split_sum.cu adds up. So a small C with a long sum (a weight's gradient) still fills the machine.
 template <bool TRANSPOSE_A, bool TRANSPOSE_B, int BM, int BN, int BK, int TM, int TN>
-__global__ void __launch_bounds__(BM / TM * BN / TN)
+__global__ void __launch_bounds__(BM / TM * BN / TN, 2)
 gemm(const float* A, const float* B, float* C, int M, int N, int K, long long stride_a, long long stride_b, int split) {
     typedef Tile<BM, BN, BK, TM, TN> T;
     __shared__ __align__(16) typename T::SliceA a[2];
@@ -27,7 +27,7 @@ gemm(const float* A, const float* B, float* C, int M, int N, int K, long long st
 // Below: y (M, N) = epilogue(x weight^T), a linear layer with what follows it. x (M, K), weight (N, K), bias (N) or null.
 
 template <int BM, int BN, int BK, int TM, int TN>
-__global__ void __launch_bounds__(BM / TM * BN / TN)
+__global__ void __launch_bounds__(BM / TM * BN / TN, 2)
 gemm_bias(const float* x, const float* weight, const float* bias, float* y, int M, int N, int K) {
     typedef Tile<BM, BN, BK, TM, TN> T;
     __shared__ __align__(16) typename T::SliceA a[2];
@@ -38,7 +38,7 @@ gemm_bias(const float* x, const float* weight, const float* bias, float* y, int 
 
 // pre = x weight^T + bias, y = gelu(pre)
 template <int BM, int BN, int BK, int TM, int TN>
-__global__ void __launch_bounds__(BM / TM * BN / TN)
+__global__ void __launch_bounds__(BM / TM * BN / TN, 2)
 gemm_gelu(const float* x, const float* weight, const float* bias, float* pre, float* y, int M, int N, int K) {
     typedef Tile<BM, BN, BK, TM, TN> T;
     __shared__ __align__(16) typename T::SliceA a[2];
@@ -49,7 +49,7 @@ gemm_gelu(const float* x, const float* weight, const float* bias, float* pre, fl
 
 // y = x weight^T + bias + residual (M, N)
 template <int BM, int BN, int BK, int TM, int TN>
-__global__ void __launch_bounds__(BM / TM * BN / TN)
+__global__ void __launch_bounds__(BM / TM * BN / TN, 2)
 gemm_residual(const float* x, const float* weight, const float* bias, const float* residual, float* y, int M, int N, int K) {
     typedef Tile<BM, BN, BK, TM, TN> T;
     __shared__ __align__(16) typename T::SliceA a[2];
@@ -60,7 +60,7 @@ gemm_residual(const float* x, const float* weight, const float* bias, const floa
 
 // y = scale (M) times the rows of x weight^T
 template <int BM, int BN, int BK, int TM, int TN>
-__global__ void __launch_bounds__(BM / TM * BN / TN)
+__global__ void __launch_bounds__(BM / TM * BN / TN, 2)
 gemm_row_scale(const float* x, const float* weight, const float* scale, float* y, int M, int N, int K) {
     typedef Tile<BM, BN, BK, TM, TN> T;
     __shared__ __align__(16) typename T::SliceA a[2];
@@ -71,7 +71,7 @@ gemm_row_scale(const float* x, const float* weight, const float* scale, float* y
 
 // logits = x weight^T + bias; tops and totals (M, parts), a part for each 8 TN columns: see StoreLogsumexp
 template <int BM, int BN, int BK, int TM, int TN>
-__global__ void __launch_bounds__(BM / TM * BN / TN)
+__global__ void __launch_bounds__(BM / TM * BN / TN, 2)
 gemm_logsumexp(const float* x, const float* weight, const float* bias, float* logits, float* tops, float* totals, int M, int N,
                int K) {
     typedef Tile<BM, BN, BK, TM, TN> T;
