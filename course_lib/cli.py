@@ -22,10 +22,13 @@ app = typer.Typer(
 @app.command()
 def doctor(
     selftest: Annotated[bool, typer.Option("--selftest", help="Prove the installation, in about a minute.")] = False,
+    ops: Annotated[bool, typer.Option("--ops", help="List the operations that each device has.")] = False,
 ) -> None:
     """Say what this machine has, what the course will use, and what is missing."""
     if selftest:
         from course_lib.selftest import run
+    elif ops:
+        from course_lib.doctor import ops_table as run
     else:
         from course_lib.doctor import report as run
     raise typer.Exit(run())

@@ -160,6 +160,21 @@ def uses() -> list[str]:
     return [*lines, "Trains here: micro in a minute, small in minutes, 12m overnight (a run can stop and go on)."]
 
 
+def ops_table() -> int:
+    """Print which device has which op; returns 0 if every device has every op, else 1."""
+    from course_lib.devices import LOADERS, available_devices, ops
+
+    tables, here = {device: vars(ops(device)) for device in LOADERS}, available_devices()
+    names = [name for name in tables["reference"] if name != "name"]
+    print(f"{'op':30}" + "".join(f"{device:12}" for device in tables))
+    for name in names:
+        print(f"{name:30}" + "".join(f"{'✓ yes' if name in table else '– no':12}" for table in tables.values()))
+    counts = {device: sum(name in table for name in names) for device, table in tables.items()}
+    print(f"{'of ' + str(len(names)):30}" + "".join(f"{count:<12}" for count in counts.values()))
+    print(f"{'on this machine':30}" + "".join(f"{'✓ yes' if device in here else '– no':12}" for device in tables))
+    return 0 if set(counts.values()) == {len(names)} else 1
+
+
 def report() -> int:
     """Print everything; returns 0, since a missing thing is no failure."""
     found = facts()

@@ -5,6 +5,7 @@
 // Bytes: 8 n C, and the n indices.   FLOPs: none.
 // Architectures: sm_75 and newer.
 // Chapter: 11, built.
+
 // Thread i owns element i of y (n, C): column i % C of row i / C. T is any type of its size.
 template <class T, class I> __global__ void gather(const T* x, const I* indices, T* y, int n, int C) {
     long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from course_lib import doctor, environment, nvidia, selftest
+from course_lib import devices, doctor, environment, nvidia, selftest
 from course_lib.paths import ROOT
 
 
@@ -97,3 +97,19 @@ def test_a_failed_part_is_a_sentence_and_the_others_still_run(monkeypatch, capsy
     assert "FAILED  ImportError: no such thing" in said
     assert "gradients  passed" in said
     assert "2 of 3 parts failed" in said
+
+
+def test_the_table_of_ops_says_in_words_who_has_what(monkeypatch, capsys):
+    table = devices.ops("cpu")
+    monkeypatch.delattr(table, "gelu_forward")
+    assert doctor.ops_table() == 1
+    lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
+    columns = lines["op"].split()
+    assert columns == ["op", "reference", "cpu", "simulator", "cuda"]
+    assert lines["gelu_forward"].split()[1:5] == ["✓", "yes", "–", "no"]
+    assert lines["add"].split()[1:] == ["✓", "yes"] * 4
+
+
+def test_every_device_has_every_op():
+    said = course("doctor", "--ops")
+    assert said.returncode == 0 and "– no" not in said.stdout.partition("on this machine")[0]
