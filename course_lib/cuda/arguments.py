@@ -114,7 +114,10 @@ class Arguments:
                 )
             return ctypes.c_uint64(number % 2**64)
         if not isinstance(value, np.ndarray):
-            raise ArgumentError(f"{where} needs an array of {dtype_name(parameter)}; {_describe(value)} was given.")
+            raise ArgumentError(
+                f"{where} needs an array of {dtype_name(parameter)}; {_describe(value)} was given. Make one: "
+                f"np.array({name}, dtype={_astype(parameter)})."
+            )
         if not dtype_fits(parameter, value.dtype):
             raise ArgumentError(
                 f"{where} points to {dtype_name(parameter)}, but the array holds {value.dtype}. Convert it: "
@@ -213,7 +216,10 @@ def _scalar(where: str, parameter: Parameter, value: Any):
         raw = value if isinstance(value, bytes) else value.tobytes()
         fits = len(raw) == size and (kind == "s" or isinstance(value, bytes) or dtype_fits(parameter, value.dtype))
         if not fits or (isinstance(value, bytes) and kind != "s"):
-            raise ArgumentError(f"{where} needs {dtype_name(parameter)}; {_describe(value)} was given.")
+            raise ArgumentError(
+                f"{where} needs {dtype_name(parameter)}; {_describe(value)} was given. A plain Python number is converted: "
+                f"int(...) or float(...)."
+            )
     elif kind != "s" and parameter.bytes > parameter.element_bytes and isinstance(value, (tuple, list)):
         lanes = size // parameter.element_bytes
         if len(value) != lanes:

@@ -19,7 +19,8 @@ from course_lib.cuda.errors import CompileError, KernelError
 SHARED_BYTES = 227 << 10
 ENTRIES = "entry points"
 COMMON = ("-x", "c++", "-fvisibility=hidden", "-fno-math-errno", "-Wall", "-Wno-unknown-pragmas", "-Wno-attributes",
-          "-Wno-unused", "-Wno-parentheses", "-fdiagnostics-color=never", "-include", "simulator.h")  # fmt: skip
+          "-Wno-unused", "-Wno-parentheses", "-Werror=format", "-fdiagnostics-color=never",
+          "-include", "simulator.h")  # fmt: skip
 FAST = ("-O3", "-march=native", "-fno-trapping-math", "-ffp-contract=fast", "-fno-semantic-interposition")
 CHECKED = (
     "-DSIM_CHECKED",

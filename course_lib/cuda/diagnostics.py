@@ -10,7 +10,7 @@ from course_lib.cuda.source import Source, without_comments
 _ENTRIES = "entry points"
 _PLACE = re.compile(
     r"^(?P<file>[^\s:][^:\n]*?)[:(](?P<line>\d+)[:)]:?(?:(?P<column>\d+):)? ?"
-    r"(?P<level>fatal error|error|note|warning): (?P<text>.*)$"
+    r"(?P<level>fatal error|catastrophic error|error|note|warning): (?P<text>.*)$"
 )
 MOST_SHOWN = 5
 

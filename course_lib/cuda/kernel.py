@@ -53,7 +53,7 @@ class Kernel:
         grid, block: one to three numbers. shared_mem: bytes of `extern __shared__` memory. timeout: seconds, None for
         ever (simulator only). seed: not 0 shuffles the order of lanes, warps and blocks (simulator only).
         """
-        if any(is_cupy(value) for value in args):
+        if isinstance(args, (tuple, list)) and any(is_cupy(value) for value in args):
             self._on_gpu()(grid, block, args, shared_mem)
             return
         from course_lib.cuda import launch

@@ -19,7 +19,7 @@ SLICE_MS = 100  # how long Ctrl-C may wait
 
 def extent(name: str, what: str, sizes: Any, limits: tuple[int, int, int]) -> tuple[int, int, int]:
     """A grid or block as three numbers. Raises ArgumentError with a sentence."""
-    if isinstance(sizes, int):
+    if hasattr(sizes, "__index__"):  # an int of Python or of NumPy
         sizes = (sizes,)
     try:
         numbers = [int(size) for size in sizes]
@@ -27,8 +27,9 @@ def extent(name: str, what: str, sizes: Any, limits: tuple[int, int, int]) -> tu
     except (TypeError, ValueError):
         numbers, exact = [], False
     if not exact or not 1 <= len(numbers) <= 3:
+        advice = "" if exact else " Divide with //, and round up: (n + 127) // 128 blocks of 128 threads."
         raise ArgumentError(
-            f"{name}: {what} is one to three whole numbers, such as (4,) or (4, 2); {sizes!r} was given."
+            f"{name}: {what} is one to three whole numbers, such as (4,) or (4, 2); {sizes!r} was given.{advice}"
         )
     numbers += [1] * (3 - len(numbers))
     for axis, number, limit in zip("xyz", numbers, limits, strict=True):
@@ -48,7 +49,10 @@ def check_limits(name: str, grid, block, shared_mem: int, static: int) -> None:
             f"{THREADS_PER_BLOCK:,}. Use smaller blocks and more of them."
         )
     if not isinstance(shared_mem, int) or shared_mem < 0:
-        raise ArgumentError(f"{name}: shared_mem is a number of bytes; {shared_mem!r} was given.")
+        raise ArgumentError(
+            f"{name}: shared_mem is a number of bytes; {shared_mem!r} was given. The arguments of the kernel go in one tuple "
+            f"before it: kernel(grid, block, (x, y, n))."
+        )
     if static > STATIC_SHARED:
         raise ArgumentError(
             f"{name}: its __shared__ arrays take {static:,} bytes; a GPU gives at most {STATIC_SHARED:,} to arrays of fixed "

@@ -2,7 +2,7 @@
 
 import pytest
 
-from course_lib.cuda import CompileError, Kernel, KernelError, asarray
+from course_lib.cuda import CompileError, Kernel, KernelError, asarray, nvrtc, source
 from tests.simulator.compilers import COMPILERS, using
 
 # name: (body of a kernel f(const float* x, float* y, int n), its faulty line, words of the sentence)
@@ -36,6 +36,16 @@ MISTAKES = {
     "missing header": ("y[0] = 1.0f;\n}\n#include <torch/torch.h>\nvoid g() {", (3, 4), "header is not there"),
     "not a function": ("y[0] = n (2);", 2, "called like a function"),
     "assign to expression": ("n + 1 = 2;\n    y[0] = n;", 2, "left side of ="),
+    "python's if": ("if n > 0:\n        y[0] = 1.0f;", 2, "parentheses after if"),
+    "python's for": ("for i in range(n) {\n        y[i] = 1.0f;\n    }", 2, "parentheses after if, for"),
+    "python's comment": ("# the first\n    y[0] = 1.0f;", 2, "//"),
+    "text in single quotes": ("printf('hello');", 2, "double quotes"),
+    "float without its point": ("y[0] = 2f * x[0];", 2, "2.0f"),
+    "text over two lines": ('printf("hello\n");', 2, "put an r before"),
+    "a float for %d": ('printf("%d", x[0]);', 2, "%f"),
+    "an int for %f": ('printf("%f", n);', 2, "%d"),
+    "no value for %d": ('printf("%d %d", n);', 2, "needs a value"),
+    "no type": ("y[0] = 1.0f;\n}\n__device__ g(float v) {\n    v = 0.0f;", (4,), "type is missing"),
     "inline assembly": ('asm volatile("mov.u32 %0, %laneid;" : "=r"(n));', 2, "ptx.cuh"),
 }
 
@@ -50,14 +60,28 @@ def test_a_mistake_gets_its_line_and_its_sentence(name, compiler, monkeypatch):
     using(compiler, monkeypatch)
     body, lines, words = MISTAKES[name]
     lines = lines if isinstance(lines, tuple) else (lines,)
-    source = text(body)
+    code = text(body)
     with pytest.raises(CompileError) as caught:
-        Kernel(source, "f")((1,), (1,), (asarray([1.0], "f"), asarray([1.0], "f"), 1))
+        Kernel(code, "f")((1,), (1,), (asarray([1.0], "f"), asarray([1.0], "f"), 1))
     message = str(caught.value)
     assert words in message, message
     assert caught.value.line in lines, message
     assert "sim_" not in message and "simulator" not in message.split("\n  ")[0], message
-    assert source.splitlines()[caught.value.line - 1].strip() in message or name == "brace"
+    assert code.splitlines()[caught.value.line - 1].strip() in message or name == "brace"
+
+
+NOT_NVIDIAS = {  # what NVIDIA's compiler accepts, or cannot know
+    "a float for %d", "an int for %f", "no value for %d", "inline assembly",
+}  # fmt: skip
+
+
+@pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed: pip install cupy-cuda13x nvidia-cuda-nvrtc")
+@pytest.mark.parametrize("name", sorted(MISTAKES.keys() - NOT_NVIDIAS))
+def test_nvidias_words_get_the_same_sentence(name):
+    body, _, words = MISTAKES[name]
+    with pytest.raises(CompileError) as caught:
+        nvrtc.compile_text(source.find(text(body)), ("f",), "sm_80")
+    assert words in str(caught.value)
 
 
 def test_there_are_25_mistakes():

@@ -59,14 +59,14 @@ def test_views_share_memory_with_what_they_overlap():
         ({0: np.zeros((4, 4), F)[:, 1]}, "'f'.*not contiguous"),
         ({0: np.zeros((4, 4), F).T}, "'f'.*not contiguous"),
         ({0: 1.5}, "'f'.*needs an array"),
-        ({0: [1.0, 2.0]}, "'f'.*needs an array"),
+        ({0: [1.0, 2.0]}, r"'f'.*needs an array.*np.array\(f, dtype=np.float32\)"),
         ({0: 123456}, "'f'.*no address in device memory"),
         ({5: 1.5}, "'n' .*integer.*1.5"),
         ({5: 2**31}, "'n' .*does not fit"),
         ({6: -1}, r"'m' \(unsigned int\).*-1 does not fit"),
         ({4: np.float64(1)}, r"'s' \(float\) needs float32"),
         ({3: F(1)}, r"'d' \(double\) needs float64"),
-        ({5: np.int64(1)}, "'n' .*int32"),
+        ({5: np.int64(1)}, r"'n' .*int32.*plain Python number.*int\("),
         ({4: 1e40}, "'s'.*too large"),
         ({7: 2}, "'b'.*True or False"),
         ({5: np.zeros(2, I)}, "'n'.*single value"),
@@ -87,8 +87,9 @@ def test_more_refusals():
     x = np.ones(3, F)
     with pytest.raises(ArgumentError, match=r"takes 4 arguments.*const float[*] x.*3 were given"):
         kernel("add")((1,), (1,), (x, x, x))
-    with pytest.raises(ArgumentError, match=r"tuple"):
-        kernel("null")((1,), (1,), x)
+    for args in ((x,), (3,), (x, 3), (x, x, x, 3)):  # in the call itself, not in a tuple
+        with pytest.raises(ArgumentError, match=r"tuple"):
+            kernel("null")(1, 1, *args)
     x.flags.writeable = False
     with pytest.raises(ArgumentError, match=r"'x'.*read-only"):
         kernel("add")((1,), (1,), (x, x, x, 3))
@@ -125,7 +126,8 @@ def test_constants_are_uploaded():
         ((1,), (1, 1, 65), 0, "block.z is 65.*64"),
         ((0,), (32,), 0, "grid.x is 0"),
         ((1, 65536), (32,), 0, "grid.y is 65,536"),
-        ((1.5,), (32,), 0, "whole numbers"),
+        ((1.5,), (32,), 0, r"whole numbers.*round up: \(n \+ 127\) // 128"),
+        (64 / 32, 32, 0, r"2.0 was given. Divide with //"),
         ((1, 1, 1, 1), (32,), 0, "one to three"),
         ((1,), (32,), 240_000, "bytes of shared memory"),
         ((1,), (32,), -4, "number of bytes"),
@@ -134,6 +136,11 @@ def test_constants_are_uploaded():
 def test_limits_are_those_of_a_gpu(grid, block, shared, words):
     with pytest.raises(ArgumentError, match=words):
         kernel("dynamic")(grid, block, (np.zeros(64, F),), shared_mem=shared)
+
+
+def test_numpy_counts_blocks_too():
+    y = np.zeros(64, F)
+    kernel("dynamic")(np.int64(1), np.prod((4, 16)), (y,), shared_mem=256)
 
 
 def test_shared_memory_limits():
