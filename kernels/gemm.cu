@@ -5,7 +5,8 @@
 // Limits: M up to 65,535 BM. Any other sizes, any alignment; rows that begin at multiples of 16 bytes load four at a time.
 // Bytes: 4 (M K ceil(N / BN) + K N ceil(M / BM) + M N).   FLOPs: 2 M N K.
 // Architectures: sm_75 and newer. At most 128 registers a thread (launch bounds), so that two blocks fit a multiprocessor.
-// Chapter: 08b builds the main loop (include/gemm_tile.cuh), 09 the epilogues (include/epilogues.cuh); built.
+// Chapter: 09, built.
+// Chapter 08b builds the main loop, include/gemm_tile.cuh, and chapter 09 what follows it, include/epilogues.cuh.
 #include "epilogues.cuh"
 #include "gemm_tile.cuh"
 
@@ -78,6 +79,6 @@ gemm_logsumexp(const float* x, const float* weight, const float* bias, float* lo
     __shared__ __align__(16) typename T::SliceA a[2];
     __shared__ __align__(16) typename T::SliceB b[2];
     const int parts = gridDim.x * T::WARPS_N;
-    const StoreLogsumexp epilogue = {Rows(logits, N), Bias(bias, N), tops, totals, M, parts, -INFINITY, 0.0f};
+    const StoreLogsumexp epilogue = {Rows(logits, N), Bias(bias, N), tops, totals, M, parts, nothing_seen()};
     gemm_tile<T, false, true>(a, b, x, weight, M, N, K, 0, K, epilogue);
 }

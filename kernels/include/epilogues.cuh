@@ -1,11 +1,13 @@
 // What becomes of a tile's sums before they are written: the epilogues of gemm.cu and gemm_bf16.cu.
 //
 // An epilogue is a struct with two functions. operator()(row, column, sums) takes four neighbours of a row of C (M, N), the
-// first at (row, column); what lies beyond N is not written. end_of_row(row, part) is called by a whole warp once it has
-// handed over its part of a row. A bias may be null: nothing is added.
+// first at (row, column); what lies beyond N is not written. end_of_row(row, part, widest, narrowest) is called by a whole warp
+// once it has handed over its part of a row; the lanes that share the row are found by shuffles with the steps widest, widest / 2,
+// ... narrowest. A bias may be null: nothing is added.
 #pragma once
 #include "edges.cuh"
 #include "gelu.cuh"
+#include "online_softmax.cuh"
 
 __device__ __forceinline__ float4 operator+(float4 x, float4 y) { return make_float4(x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w); }
 
@@ -33,7 +35,7 @@ struct Store {
     Rows c;
     Bias bias;
     __device__ void operator()(int row, int column, float4 sums) const { c.store(row, column, bias.added_to(sums, column)); }
-    __device__ void end_of_row(int, int) const {}
+    __device__ void end_of_row(int, int, int, int) const {}
 };
 
 // pre = sums + bias, kept for the backward pass; c = gelu(pre)
@@ -45,7 +47,7 @@ struct StoreGelu {
         pre.store(row, column, x);
         c.store(row, column, make_float4(gelu(x.x), gelu(x.y), gelu(x.z), gelu(x.w)));
     }
-    __device__ void end_of_row(int, int) const {}
+    __device__ void end_of_row(int, int, int, int) const {}
 };
 
 // c = sums + bias + residual
@@ -55,7 +57,7 @@ struct StoreResidual {
     __device__ void operator()(int row, int column, float4 sums) const {
         c.store(row, column, bias.added_to(sums, column) + residual.load(row, column));
     }
-    __device__ void end_of_row(int, int) const {}
+    __device__ void end_of_row(int, int, int, int) const {}
 };
 
 // c = scale[row] * sums. RMSNorm divides each row of x by one number, and a number that multiplies a row of A multiplies the
@@ -67,7 +69,7 @@ struct StoreScaled {
         const float s = scale[row];
         c.store(row, column, make_float4(s * sums.x, s * sums.y, s * sums.z, s * sums.w));
     }
-    __device__ void end_of_row(int, int) const {}
+    __device__ void end_of_row(int, int, int, int) const {}
 };
 
 // c = sums + bias, and for each row and each warp's part of it the largest element and the sum of exp(element - largest): what
@@ -77,34 +79,23 @@ struct StoreLogsumexp {
     Bias bias;
     float *tops, *totals;  // (M, parts) each
     int M, parts;
-    float top, total;      // of what this lane has seen of the row
+    OnlineSoftmax part;    // of what this lane has seen of the row
 
     __device__ void operator()(int row, int column, float4 sums) {
         const float4 x = bias.added_to(sums, column);
         c.store(row, column, x);
-        if (column < c.N) see(x.x);
-        if (column + 1 < c.N) see(x.y);
-        if (column + 2 < c.N) see(x.z);
-        if (column + 3 < c.N) see(x.w);
+        if (column < c.N) part = see(part, x.x);
+        if (column + 1 < c.N) part = see(part, x.y);
+        if (column + 2 < c.N) part = see(part, x.z);
+        if (column + 3 < c.N) part = see(part, x.w);
     }
-    __device__ void see(float x) { merge(x, 1.0f); }
-    // Two parts of a row become one: each sum of exponentials is brought to the common largest element.
-    __device__ void merge(float other_top, float other_total) {
-        const float high = fmaxf(top, other_top);
-        if (high == -INFINITY) return;  // nothing seen yet on either side
-        total = total * expf(top - high) + other_total * expf(other_top - high);
-        top = high;
-    }
-    // Eight neighbouring lanes share a row.
-    __device__ void end_of_row(int row, int part) {
-        for (int step = 4; step > 0; step /= 2) {
-            const float other_top = __shfl_xor_sync(0xffffffffu, top, step), other_total = __shfl_xor_sync(0xffffffffu, total, step);
-            merge(other_top, other_total);
+    __device__ void end_of_row(int row, int number, int widest, int narrowest) {
+        for (int step = widest; step >= narrowest; step /= 2)
+            part = merge(part, {__shfl_xor_sync(0xffffffffu, part.top, step), __shfl_xor_sync(0xffffffffu, part.total, step)});
+        if ((threadIdx.x & (2 * widest - narrowest)) == 0 && row < M) {  // one lane of those that share the row
+            tops[(size_t)row * parts + number] = part.top;
+            totals[(size_t)row * parts + number] = part.total;
         }
-        if (threadIdx.x % 8 == 0 && row < M) {
-            tops[(size_t)row * parts + part] = top;
-            totals[(size_t)row * parts + part] = total;
-        }
-        top = -INFINITY, total = 0.0f;
+        part = nothing_seen();
     }
 };

@@ -68,8 +68,8 @@ template <bool TURNED, int WIDTH, int BK, int THREADS, int PAD> struct Slice {
 
 // The tile (blockIdx.y, blockIdx.x) of A B summed over k = begin .. end - 1. A is (M, K), or (K, M) with TRANSPOSE_A; B is
 // (K, N), or (N, K) with TRANSPOSE_B. epilogue(row, column, sums) gets the sums of four neighbours, the first at (row, column),
-// rows below M only; columns from N on are the epilogue's to ignore. epilogue.end_of_row(row, part) follows when a warp has
-// handed over its part of a row; all 32 lanes of the warp call it together, also for rows from M on.
+// rows below M only; columns from N on are the epilogue's to ignore. epilogue.end_of_row(row, part, 4, 1) follows when a warp has
+// handed over its part of a row, which eight neighbouring lanes share; all 32 lanes call it together, also for rows from M on.
 template <class T, bool TRANSPOSE_A, bool TRANSPOSE_B, class Epilogue>
 __device__ __forceinline__ void gemm_tile(typename T::SliceA (&a)[2], typename T::SliceB (&b)[2], const float* A, const float* B,
                                           int M, int N, int K, int begin, int end, Epilogue epilogue) {
@@ -128,6 +128,6 @@ __device__ __forceinline__ void gemm_tile(typename T::SliceA (&a)[2], typename T
         for (int c = 0; c < TN; c += 4)
             if (m < M)
                 epilogue(m, first_column + column + 8 * c, make_float4(sum[r][c], sum[r][c + 1], sum[r][c + 2], sum[r][c + 3]));
-        epilogue.end_of_row(m, blockIdx.x * T::WARPS_N + warp % T::WARPS_N);
+        epilogue.end_of_row(m, blockIdx.x * T::WARPS_N + warp % T::WARPS_N, 4, 1);
     }
 }
