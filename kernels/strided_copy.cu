@@ -2,7 +2,7 @@
 //
 // Promise: y[i] = element i of the view of x, or the reverse, written or added. Bits the same on every run.
 // Limits: fewer than 2^31 elements; views of up to 6 axes; to write, no two elements of the view may be the same place.
-// Bytes: 8 n of 4-byte elements where the view's last axis is contiguous; a transposed view reads a sector per element.
+// Bytes: 8 n for 4-byte elements where the view's last axis is contiguous; a transposed view reads a sector per element.
 //   FLOPs: none, n to add.
 // Architectures: sm_75 and newer.
 // Chapter: 05, read, not built.
@@ -22,6 +22,16 @@ template <class T> __global__ void strided_write(T* x, const T* values, View vie
 template <class T> __global__ void strided_add(T* x, const T* values, View view, long long offset, int n) {
     long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) x[offset + place(view, i)] += values[i];
+}
+
+// Between two matrices whose rows are contiguous but lie apart, as the parts of a split do: no division is needed to find an
+// element. Thread (x, y) owns column x, and row y with every row that lies a whole grid further down.
+template <class T>
+__global__ void copy_rows(const T* x, T* y, long long x_row, long long y_row, int rows, int columns) {
+    int column = blockIdx.x * blockDim.x + threadIdx.x;
+    if (column >= columns) return;
+    for (int row = blockIdx.y * blockDim.y + threadIdx.y; row < rows; row += gridDim.y * blockDim.y)
+        y[row * y_row + column] = x[row * x_row + column];
 }
 
 // Thread i owns the N neighbours from element N i on.

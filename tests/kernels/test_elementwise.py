@@ -60,6 +60,18 @@ def test_a_transposed_view_is_read_a_sector_for_each_element():
     assert read.sectors_per_request == 32
 
 
+@pytest.mark.parametrize(("rows", "columns"), [(1, 5), (37, 33), (70, 300)])
+def test_rows_that_lie_apart_are_copied_row_by_row(rows, columns):
+    """More rows than the grid holds at once, too: each block takes several."""
+    x, y = normal(rows, columns + 7), empty((rows, columns))
+    words = [array.view(np.uint32) for array in (x, y)]
+    kernel = Kernel("strided_copy.cu", "copy_rows<unsigned int>")
+    report = assert_clean(kernel, (-(-columns // 32), 3), (32, 8), (*words, columns + 7, columns, rows, columns))
+    np.testing.assert_array_equal(y, x[:, :columns])
+    if columns == 300:
+        assert_bytes(report, 8 * rows * columns, 1.2)
+
+
 @given(shape=st.lists(st.integers(1, 5), max_size=6), data=st.data())
 def test_fewer_axes_walk_the_same_way(shape, data):
     strides = [data.draw(st.lists(st.integers(-9, 9), min_size=len(shape), max_size=len(shape))) for _ in range(2)]

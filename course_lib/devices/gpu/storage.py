@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 
 from ..checks import check_out, check_view
 from ..cpu.storage import joined_shape
 from .launching import OF_SIZE, THREADS, TYPES, WORDS, blocks, check_size, empty, family, kernel, neighbours
-from .views import broadcast_strides, views
+from .views import broadcast_strides, collapse, views
 
 __all__ = "copy cast view strided_copy strided_write concatenate".split()
 
 FILE = "strided_copy.cu"
+MOST_BLOCKS = 1024  # along y; each then takes more than one row
 
 
 def _words(x):
@@ -88,11 +90,27 @@ def strided_copy(x, shape, strides, offset=0, out=None):
     if out is None:
         out = empty(x, shape)
     check_size("strided_copy", out.size)
-    if out.size:
+    if out.size and not _copy_rows(x, out, shape, strides, broadcast_strides(shape, shape), offset, 0):
         run = _instance("strided_copy", OF_SIZE[x.dtype.itemsize])
         (walk,) = views("strided_copy", shape, strides)
         run((blocks(out.size),), (THREADS,), (_words(x), _words(out), walk, offset, out.size))
     return out
+
+
+def _copy_rows(x, y, shape, x_strides, y_strides, x_offset: int, y_offset: int) -> bool:
+    """Copy one view to the other if both are rows of contiguous elements; False if they are not."""
+    sizes, steps = collapse(shape, x_strides, y_strides)
+    if len(sizes) == 1:
+        sizes, steps = [1, *sizes], [[0, step] for (step,) in steps]
+    if len(sizes) != 2 or any(step != 1 for _, step in steps):
+        return False
+    (rows, columns), ((x_row, _), (y_row, _)) = sizes, steps
+    wide = min(THREADS, 32 * blocks(columns, 32))  # threads along a row, at least a warp
+    tall = THREADS // wide
+    grid = blocks(columns, wide), min(blocks(rows, tall), MOST_BLOCKS)
+    args = _words(x).reshape(-1)[x_offset:], _words(y).reshape(-1)[y_offset:], x_row, y_row, rows, columns
+    _instance("copy_rows", OF_SIZE[x.dtype.itemsize])(grid, (wide, tall), args)
+    return True
 
 
 def strided_write(x, values, strides, offset=0, add=False):
@@ -105,6 +123,10 @@ def strided_write(x, values, strides, offset=0, add=False):
     check_size("strided_write", values.size)
     if not values.size:
         return
+    if not add and _copy_rows(
+        values, x, values.shape, broadcast_strides(values.shape, values.shape), strides, 0, offset
+    ):
+        return
     (walk,) = views("strided_write", values.shape, strides)
     if add:
         run = _instance("strided_add", TYPES[x.dtype.name])
@@ -114,9 +136,14 @@ def strided_write(x, values, strides, offset=0, add=False):
     run((blocks(values.size),), (THREADS,), (x, values, walk, offset, values.size))
 
 
+COMMON = """
+    strided_copy<unsigned int> strided_write<unsigned int> strided_add<float> copy_rows<unsigned int> fill<float>
+    copy<unsigned int, 4> copy<unsigned int, 1>
+"""
+
+
 def _instance(name: str, type_name: str):
-    family(FILE, "strided_copy<unsigned int>", "strided_write<unsigned int>", "strided_add<float>", "fill<float>",
-           "copy<unsigned int, 4>", "copy<unsigned int, 1>")  # fmt: skip
+    family(FILE, *re.findall(r"\w+<[^>]*>", COMMON))
     return kernel(FILE, f"{name}<{type_name}>")
 
 
