@@ -2,7 +2,7 @@
 
 from html import escape
 
-from course_lib.cuda.report import Report, verdict
+from course_lib.cuda.report import Issue, Report, verdict
 
 _STYLE = "border-left:4px solid {0};padding:.4em .8em;margin:.4em 0"
 _BAD, _GOOD, _NOTE = "#D55E00", "#0072B2", "#999999"  # Okabe and Ito: told apart by everybody
@@ -15,18 +15,7 @@ def render(report: Report) -> str:
         parts.append(
             f'<div style="{_STYLE.format(_GOOD)}"><b>Nothing wrong was found</b> in {escape(report.kernel)}.</div>'
         )
-    for issue in report.issues:
-        who = f"block {issue.block}" + (f", thread {issue.thread}" if issue.thread else "")
-        more = f", {issue.count:,} times in all" if issue.count > 1 else ""
-        code = "".join(
-            f"<pre style='margin:.2em 0'>{line:4} | {escape(text)}</pre>"
-            for line, text in ((issue.line, issue.source), (issue.other_line, issue.other_source))
-            if text
-        )
-        parts.append(
-            f'<div style="{_STYLE.format(_BAD)}"><b>{issue.kind}</b> in {escape(issue.file)}, line {issue.line}: '
-            f"{escape(issue.message)} <i>({who}{more})</i>{code}</div>"
-        )
+    parts += map(issue, report.issues)
     if report.lines:
         head = "".join(
             f"<th style='text-align:left'>{name}</th>"
@@ -38,6 +27,21 @@ def render(report: Report) -> str:
         f'<div style="{_STYLE.format(_NOTE)}"><b>Not checked</b>: {escape(what)}</div>' for what in report.not_checked
     ]
     return "\n".join(parts)
+
+
+def issue(found: Issue) -> str:
+    """One issue: its kind, its place, its sentence, and the lines of source."""
+    who = f"block {found.block}" + (f", thread {found.thread}" if found.thread else "")
+    more = f", {found.count:,} times in all" if found.count > 1 else ""
+    code = "".join(
+        f"<pre style='margin:.2em 0'>{line:4} | {escape(text)}</pre>"
+        for line, text in ((found.line, found.source), (found.other_line, found.other_source))
+        if text
+    )
+    return (
+        f'<div style="{_STYLE.format(_BAD)}"><b>{found.kind}</b> in {escape(found.file)}, line {found.line}: '
+        f"{escape(found.message)} <i>({who}{more})</i>{code}</div>"
+    )
 
 
 def _row(report: Report, line) -> str:

@@ -34,6 +34,13 @@ class Issue:
             text += f"\n    {self.other_line:4} | {self.other_source}"
         return text
 
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from course_lib.cuda import html
+
+        return html.issue(self)
+
 
 @dataclass(frozen=True)
 class Line:

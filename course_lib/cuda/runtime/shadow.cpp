@@ -149,8 +149,8 @@ void shadow_launch_begin() {
 // ---- one access -------------------------------------------------------------------------------------------------------------
 
 enum Conflict { NONE, WRITE_WRITE, READ_WRITE, WRITE_READ };
-static const char* const CONFLICTS[] = {"", "two threads write", "one thread reads what another writes in",
-                                        "one thread reads what another writes in"};
+static const char* const CONFLICTS[] = {"", "two threads write the same place", "one thread reads what another writes",
+                                        "one thread reads what another writes"};
 
 static bool unordered_write(const Word& word, unsigned thread) {
     if (word.write_epoch < block_epoch) return !ordered_by_fence(word.write_block, word.write_epoch);
@@ -173,8 +173,8 @@ static unsigned unordered_reader(const Word& word, unsigned thread) {
 }
 
 static void describe_race(Suspicion& s, Conflict conflict, Space space, const char* name, uint64_t offset, bool other_block) {
-    snprintf(s.what, sizeof s.what, "%s the same place (byte %llu of %s '%s'), %s", CONFLICTS[conflict],
-             (unsigned long long)offset, space == SHARED ? "__shared__" : "the array", name,
+    snprintf(s.what, sizeof s.what, "%s: element %llu of %s '%s', %s", CONFLICTS[conflict],
+             (unsigned long long)(offset / s.access.bytes), space == SHARED ? "__shared__" : "the array", name,
              other_block ? "in different blocks, which nothing orders" : "with no barrier between");
 }
 
@@ -237,12 +237,12 @@ static void note_read(Word& word, unsigned thread, uint8_t bytes, uint32_t pc) {
             if (met(warp, earlier, word.read_stamp, lane)) word.read_lanes &= ~(1u << earlier);
         }
     }
+    if (!word.read_lanes) word.read_pc = pc;  // the first reader's: a later one is often the thread that then writes
     word.read_epoch = epoch;
     word.read_warp = warp;
     word.read_lanes |= 1u << lane;
     word.read_mask |= bytes;
     word.read_stamp = warp_syncs[warp].count;
-    word.read_pc = pc;
 }
 
 static void note_write(Block* block, Word& word, unsigned thread, uint8_t bytes, uint32_t pc, bool atomic) {
@@ -258,14 +258,13 @@ static void note_write(Block* block, Word& word, unsigned thread, uint8_t bytes,
 }
 
 // The common case: whole words that nobody has written since the last barrier are read. True if that was all.
-static bool plain_read(Word& word, unsigned thread, Space space, uint32_t pc) {
+static bool plain_read(Word& word, unsigned thread, Space space) {
     bool quiet = word.write_epoch < epoch && ((word.write_epoch >= block_epoch && word.written == 15) ||
                                               (space == GLOBAL && word.write_epoch < launch_epoch));
     if (!quiet || word.read_epoch != epoch || word.read_warp != thread / WARP || word.read_mask != 15 ||
         word.read_stamp != warp_syncs[thread / WARP].count)
         return false;
     word.read_lanes |= 1u << (thread % WARP);
-    word.read_pc = pc;
     return true;
 }
 
@@ -279,7 +278,7 @@ void check_words(Block* block, Word* word, const Access& access, Space space, ui
             suspicions--;
         }
     }
-    if (!access.write && access.bytes == 4 && offset % 4 == 0 && plain_read(*word, thread, space, pc)) return;
+    if (!access.write && access.bytes == 4 && offset % 4 == 0 && plain_read(*word, thread, space)) return;
     bool reported = false;
     for (unsigned done = 0; done < access.bytes; word++) {
         unsigned first = (offset + done) % 4, count = 4 - first < access.bytes - done ? 4 - first : access.bytes - done;
