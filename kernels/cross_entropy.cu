@@ -16,35 +16,28 @@
 //   FLOPs: about 4 n V forward, 8 n V fused.
 // Architectures: sm_75 and newer.
 // Chapter: 11, built.
-#define ALL 0xffffffffu
-constexpr int PIECE = 8;  // logits that a lane has under way at once
+#include "online_softmax.cuh"
+#include "reduce.cuh"
 
-// exp(a - b) for a <= b, where both may be -infinity.
-__device__ __forceinline__ float ratio(float a, float b) { return a == b ? 1.0f : __expf(a - b); }
+constexpr int PIECE = 8;  // logits that a lane has under way at once
 
 // log(sum(exp(row))) by LANES neighbouring lanes, which take turns along the row; all of them get it.
 template <int LANES> __device__ __forceinline__ float row_logsumexp(const float* row, int V) {
-    const int lane = threadIdx.x % LANES;
-    float largest = -INFINITY, sum = 0.0f;
-    for (int first = lane; first < V; first += LANES * PIECE) {
-        float x[PIECE], high = largest;
+    OnlineSoftmax part = nothing_seen();
+    for (int first = threadIdx.x % LANES; first < V; first += LANES * PIECE) {
+        float x[PIECE], top = -INFINITY, total = 0.0f;
 #pragma unroll
         for (int j = 0; j < PIECE; j++) x[j] = first + j * LANES < V ? row[first + j * LANES] : -INFINITY;
 #pragma unroll
-        for (int j = 0; j < PIECE; j++) high = x[j] > high ? x[j] : high;
-        sum *= ratio(largest, high);
-        largest = high;
+        for (int j = 0; j < PIECE; j++) top = x[j] > top ? x[j] : top;
 #pragma unroll
-        for (int j = 0; j < PIECE; j++) sum += x[j] == -INFINITY ? 0.0f : __expf(x[j] - high);
+        for (int j = 0; j < PIECE; j++) total += x[j] == -INFINITY ? 0.0f : __expf(x[j] - top);
+        part = merge(part, {top, total});
     }
 #pragma unroll
-    for (int step = LANES / 2; step > 0; step /= 2) {
-        float other = __shfl_xor_sync(ALL, largest, step), more = __shfl_xor_sync(ALL, sum, step);
-        float high = other > largest ? other : largest;
-        sum = sum * ratio(largest, high) + more * ratio(other, high);
-        largest = high;
-    }
-    return largest + logf(sum);
+    for (int step = LANES / 2; step > 0; step /= 2)
+        part = merge(part, {__shfl_xor_sync(0xffffffffu, part.top, step), __shfl_xor_sync(0xffffffffu, part.total, step)});
+    return logsumexp(part);
 }
 
 // LANES lanes own a row.
@@ -80,23 +73,11 @@ __global__ void cross_entropy_fused(const float* logits, const I* targets, const
     losses[i] = counts ? total - of_target : 0.0f;
 }
 
-// The sum of one number from each of 256 threads, always added in the same order.
-template <class N> __device__ __forceinline__ N sum_of_block(N value) {
-    __shared__ N parts[256];
-    parts[threadIdx.x] = value;
-    for (int half = 128; half > 0; half /= 2) {
-        __syncthreads();
-        if (threadIdx.x < half) parts[threadIdx.x] += parts[threadIdx.x + half];
-    }
-    __syncthreads();
-    return parts[0];
-}
-
 // One block of 256 threads.
 template <class I> __global__ void cross_entropy_count(const I* targets, int* kept, int n, long long ignore) {
     int count = 0;
     for (int i = threadIdx.x; i < n; i += blockDim.x) count += targets[i] != ignore;
-    count = sum_of_block(count);
+    count = block_sum<256>(count);
     if (threadIdx.x == 0) kept[0] = count;
 }
 
@@ -104,6 +85,6 @@ template <class I> __global__ void cross_entropy_count(const I* targets, int* ke
 extern "C" __global__ void cross_entropy_mean(const float* losses, const int* kept, float* loss, int n) {
     float sum = 0.0f;
     for (int i = threadIdx.x; i < n; i += blockDim.x) sum += losses[i];
-    sum = sum_of_block(sum);
+    sum = block_sum<256>(sum);
     if (threadIdx.x == 0) loss[0] = sum / kept[0];  // 0 / 0 is nan: the mean of nothing
 }

@@ -12,6 +12,7 @@
 // Architectures: sm_75 and newer.
 // Chapter: 17, read, not built.
 #include "attention_tile.cuh"
+#include "reduce.cuh"
 
 // Thread i owns element i of k and of v.
 template <class X>
@@ -49,8 +50,7 @@ decode_attention(const X* q, const X* k, const X* v, const int* length, X* y, fl
 #pragma unroll
         for (int i = 0; i < OWN; i++)
             if (lane + i * DECODER_LANES < d) score += own[i] * to_float(k[row + lane + i * DECODER_LANES]);
-#pragma unroll
-        for (int step = DECODER_LANES / 2; step > 0; step /= 2) score += __shfl_xor_sync(0xffffffffu, score, step);
+        score = warp_sum<DECODER_LANES>(score);
         if (s >= S) continue;
         const float high = fmaxf(largest, score), rescale = __expf(largest - high), p = __expf(score - high);
         largest = high;

@@ -12,34 +12,38 @@
 // Architectures: sm_75 and newer.
 // Chapter: 10b, built.
 #include "attention_tile.cuh"
+#include "reduce.cuh"
 
 // delta[b][h][t] = sum over d of dy y: what softmax's backward subtracts, the row sum of weights times their gradients.
 // Eight lanes own a row.
 template <class X>
 __global__ void flash_attention_delta(const X* dy, const X* y, float* delta, int B, int T, int H, int d) {
-    const int row = (blockIdx.x * blockDim.x + threadIdx.x) / 8, lane = threadIdx.x % 8;  // row (b, t, h)
+    const int row = (blockIdx.x * blockDim.x + threadIdx.x) / 8, lane = threadIdx.x % 8;  // row (b, h, t)
+    const int b = row / (H * T), h = row / T % H, t = row % T;
+    const long long first = (((long long)b * T + t) * H + h) * d;
     float sum = 0.0f;
-    if (row < B * T * H)
-        for (int i = lane; i < d; i += 8) sum += to_float(dy[(long long)row * d + i]) * to_float(y[(long long)row * d + i]);
-    for (int step = 4; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
-    const int b = row / (T * H), t = row / H % T, h = row % H;
-    if (row < B * T * H && lane == 0) delta[(b * H + h) * T + t] = sum;
+    if (row < B * H * T)
+        for (int i = lane; i < d; i += 8) sum += to_float(dy[first + i]) * to_float(y[first + i]);
+    sum = warp_sum<8>(sum);
+    if (row < B * H * T && lane == 0) delta[row] = sum;
 }
 
-// dq of TILE_Q queries: their q and dy stay, the keys pass by in tiles. The products have a row for each key and a column for
+// dq of TILE_T queries: their q and dy stay, the keys pass by in tiles. The products have a row for each key and a column for
 // each query.
 template <class X, int D, int ROWS, int COLUMNS>
 __global__ void __launch_bounds__(THREADS)
 flash_attention_backward_q(const X* dy, const X* q, const X* k, const X* v, const float* logsumexp, const float* delta, X* dq,
                            int T, int S, int H, int G, int d, bool causal, float scale) {
-    constexpr int TILE_S = GROUPS * ROWS, TILE_T = LANES * COLUMNS, WIDE = Quarters<D>::WIDTH, C = D / LANES;
-    constexpr int TURNED = Quarters<TILE_T>::TURNED_WIDTH, WIDE_P = TILE_T + 4, OWN = TILE_T / GROUPS;
+    constexpr int TILE_S = GROUPS * ROWS, TILE_T = LANES * COLUMNS, OWN = TILE_T / GROUPS, C = D / LANES;
+    typedef Quarters<D> Head;
+    typedef Quarters<TILE_T> Queries;
     extern __shared__ float shared[];
-    float *q_tile = shared, *dy_tile = q_tile + D * TURNED;                        // [d][query] both
-    float *k_tile = dy_tile + D * TURNED, *v_tile = k_tile + TILE_S * WIDE;        // [key][d] both
-    float* ds_tile = v_tile + TILE_S * WIDE;                                       // [key][query]
+    float *q_tile = shared, *dy_tile = q_tile + D * Queries::TURNED_WIDTH;                         // [d][query] both
+    float *k_tile = dy_tile + D * Queries::TURNED_WIDTH, *v_tile = k_tile + TILE_S * Head::WIDTH;  // [key][d] both
+    float* ds_tile = v_tile + TILE_S * Head::WIDTH;                                                // [key][query]
 
     const int b = blockIdx.z, h = blockIdx.y, g = h / (H / G), group = threadIdx.x / LANES, lane = threadIdx.x % LANES;
+    const int column = Queries::place(lane * COLUMNS);  // where this thread's columns of a product begin
     const int first = (gridDim.x - 1 - blockIdx.x) * TILE_T;
     const int past = S - T, end = causal ? min(S, past + first + TILE_T) : S;
     const long long own = ((long long)b * T + first) * H * d + h * d, keys = (long long)b * S * G * d + g * d;
@@ -60,8 +64,8 @@ flash_attention_backward_q(const X* dy, const X* q, const X* k, const X* v, cons
         load_rows<TILE_S, D>(v_tile, v + keys + (long long)start * G * d, G * d, S - start, d);
         __syncthreads();
         float p[ROWS][COLUMNS] = {}, ds[ROWS][COLUMNS] = {};
-        multiply<ROWS, COLUMNS, D, WIDE, C, TURNED>(p, k_tile + group * WIDE, q_tile + lane * (COLUMNS + 4));
-        multiply<ROWS, COLUMNS, D, WIDE, C, TURNED>(ds, v_tile + group * WIDE, dy_tile + lane * (COLUMNS + 4));
+        multiply<ROWS, COLUMNS, D, Queries::TURNED_WIDTH>(p, k_tile + group * Head::WIDTH, q_tile + column);
+        multiply<ROWS, COLUMNS, D, Queries::TURNED_WIDTH>(ds, v_tile + group * Head::WIDTH, dy_tile + column);
         const bool edge = start + TILE_S > S || (causal && start + TILE_S > past + first + 1);
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
@@ -73,14 +77,14 @@ flash_attention_backward_q(const X* dy, const X* q, const X* k, const X* v, cons
 #pragma unroll
             for (int c = 0; c < COLUMNS; c++)
                 if (edge && (key >= S || (causal && key > past + query + c))) ds[r][c] = 0.0f;
-            put(ds_tile + row * WIDE_P + lane * COLUMNS, ds[r]);
+            put(ds_tile + row * Queries::WIDTH + column, ds[r]);
         }
         __syncthreads();
-        multiply_turned<OWN, C, TILE_S, WIDE_P, WIDE>(out, ds_tile + group * OWN, k_tile + lane * (C + 4));
+        multiply_turned<OWN, C, TILE_S, Queries::WIDTH, Head::WIDTH>(out, ds_tile + Queries::place(group * OWN), k_tile + Head::place(lane * C));
     }
     float* dq_tile = shared;  // [query][d], where q and dy were: all have read them
 #pragma unroll
-    for (int r = 0; r < OWN; r++) put(dq_tile + (group * OWN + r) * WIDE + lane * (C + 4), out[r]);
+    for (int r = 0; r < OWN; r++) put(dq_tile + (group * OWN + r) * Head::WIDTH + Head::place(lane * C), out[r]);
     __syncthreads();
     store_rows<TILE_T, D>(dq + own, H * d, T - first, d, dq_tile);
 }
@@ -91,14 +95,16 @@ template <class X, int D, int ROWS, int COLUMNS>
 __global__ void __launch_bounds__(THREADS)
 flash_attention_backward_kv(const X* dy, const X* q, const X* k, const X* v, const float* logsumexp, const float* delta, X* dk,
                             X* dv, int T, int S, int H, int G, int d, bool causal, float scale) {
-    constexpr int TILE_T = GROUPS * ROWS, TILE_S = LANES * COLUMNS, WIDE = Quarters<D>::WIDTH, C = D / LANES;
-    constexpr int TURNED = Quarters<TILE_S>::TURNED_WIDTH, WIDE_P = TILE_S + 4, OWN = TILE_S / GROUPS;
+    constexpr int TILE_T = GROUPS * ROWS, TILE_S = LANES * COLUMNS, OWN = TILE_S / GROUPS, C = D / LANES;
+    typedef Quarters<D> Head;
+    typedef Quarters<TILE_S> Keys;
     extern __shared__ float shared[];
-    float *k_tile = shared, *v_tile = k_tile + D * TURNED;                         // [d][key] both
-    float *q_tile = v_tile + D * TURNED, *dy_tile = q_tile + TILE_T * WIDE;        // [query][d] both
-    float *p_tile = dy_tile + TILE_T * WIDE, *ds_tile = p_tile + TILE_T * WIDE_P;  // [query][key] both
+    float *k_tile = shared, *v_tile = k_tile + D * Keys::TURNED_WIDTH;                                 // [d][key] both
+    float *q_tile = v_tile + D * Keys::TURNED_WIDTH, *dy_tile = q_tile + TILE_T * Head::WIDTH;         // [query][d] both
+    float *p_tile = dy_tile + TILE_T * Head::WIDTH, *ds_tile = p_tile + TILE_T * Keys::WIDTH;          // [query][key] both
 
     const int b = blockIdx.z, g = blockIdx.y, group = threadIdx.x / LANES, lane = threadIdx.x % LANES;
+    const int column = Keys::place(lane * COLUMNS);  // where this thread's columns of a product begin
     const int first = blockIdx.x * TILE_S, past = S - T;
     const int begin = causal ? max(0, first - past) / TILE_T * TILE_T : 0;  // no query before it sees these keys
     const long long own = ((long long)b * S + first) * G * d + g * d;
@@ -114,8 +120,8 @@ flash_attention_backward_kv(const X* dy, const X* q, const X* k, const X* v, con
             load_rows<TILE_T, D>(dy_tile, dy + queries, H * d, T - start, d);
             __syncthreads();
             float p[ROWS][COLUMNS] = {}, ds[ROWS][COLUMNS] = {};
-            multiply<ROWS, COLUMNS, D, WIDE, C, TURNED>(p, q_tile + group * WIDE, k_tile + lane * (COLUMNS + 4));
-            multiply<ROWS, COLUMNS, D, WIDE, C, TURNED>(ds, dy_tile + group * WIDE, v_tile + lane * (COLUMNS + 4));
+            multiply<ROWS, COLUMNS, D, Keys::TURNED_WIDTH>(p, q_tile + group * Head::WIDTH, k_tile + column);
+            multiply<ROWS, COLUMNS, D, Keys::TURNED_WIDTH>(ds, dy_tile + group * Head::WIDTH, v_tile + column);
             const bool edge = start + TILE_T > T || first + TILE_S > S || (causal && first + TILE_S > past + start + 1);
 #pragma unroll
             for (int r = 0; r < ROWS; r++) {
@@ -128,19 +134,19 @@ flash_attention_backward_kv(const X* dy, const X* q, const X* k, const X* v, con
                     if (edge && (query >= T || key + c >= S || (causal && key + c > past + query))) p[r][c] = 0.0f;
 #pragma unroll
                 for (int c = 0; c < COLUMNS; c++) ds[r][c] = p[r][c] * (ds[r][c] - shift) * scale;
-                put(p_tile + row * WIDE_P + lane * COLUMNS, p[r]);
-                put(ds_tile + row * WIDE_P + lane * COLUMNS, ds[r]);
+                put(p_tile + row * Keys::WIDTH + column, p[r]);
+                put(ds_tile + row * Keys::WIDTH + column, ds[r]);
             }
             __syncthreads();
-            multiply_turned<OWN, C, TILE_T, WIDE_P, WIDE>(out_v, p_tile + group * OWN, dy_tile + lane * (C + 4));
-            multiply_turned<OWN, C, TILE_T, WIDE_P, WIDE>(out_k, ds_tile + group * OWN, q_tile + lane * (C + 4));
+            multiply_turned<OWN, C, TILE_T, Keys::WIDTH, Head::WIDTH>(out_v, p_tile + Keys::place(group * OWN), dy_tile + Head::place(lane * C));
+            multiply_turned<OWN, C, TILE_T, Keys::WIDTH, Head::WIDTH>(out_k, ds_tile + Keys::place(group * OWN), q_tile + Head::place(lane * C));
         }
-    float *dk_tile = shared, *dv_tile = dk_tile + TILE_S * WIDE;  // [key][d] both, where k and v were
+    float *dk_tile = shared, *dv_tile = dk_tile + TILE_S * Head::WIDTH;  // [key][d] both, where k and v were
     __syncthreads();
 #pragma unroll
     for (int r = 0; r < OWN; r++) {
-        put(dk_tile + (group * OWN + r) * WIDE + lane * (C + 4), out_k[r]);
-        put(dv_tile + (group * OWN + r) * WIDE + lane * (C + 4), out_v[r]);
+        put(dk_tile + (group * OWN + r) * Head::WIDTH + Head::place(lane * C), out_k[r]);
+        put(dv_tile + (group * OWN + r) * Head::WIDTH + Head::place(lane * C), out_v[r]);
     }
     __syncthreads();
     store_rows<TILE_S, D>(dk + own, G * d, S - first, d, dk_tile);

@@ -13,16 +13,18 @@
 // Architectures: sm_75 and newer.
 // Chapter: 10a, built.
 #include "attention_tile.cuh"
+#include "reduce.cuh"
 
 template <class X, int D, int ROWS, int KEYS>
 __global__ void __launch_bounds__(THREADS)
 flash_attention_forward(const X* q, const X* k, const X* v, X* y, float* logsumexp, int T, int S, int H, int G, int d,
                         bool causal, float scale) {
-    constexpr int TILE_T = GROUPS * ROWS, TILE_S = LANES * KEYS, WIDE = Quarters<D>::WIDTH, C = D / LANES;
-    constexpr int TURNED = Quarters<TILE_S>::TURNED_WIDTH, WIDE_P = TILE_S + 4;
+    constexpr int TILE_T = GROUPS * ROWS, TILE_S = LANES * KEYS, C = D / LANES;
+    typedef Quarters<D> Head;
+    typedef Quarters<TILE_S> Keys;
     extern __shared__ float shared[];
-    float *q_tile = shared, *k_tile = q_tile + TILE_T * WIDE;                      // [query][d], [d][key]
-    float *v_tile = k_tile + D * TURNED, *p_tile = v_tile + TILE_S * WIDE;         // [key][d], [query][key]
+    float *q_tile = shared, *k_tile = q_tile + TILE_T * Head::WIDTH;                          // [query][d], [d][key]
+    float *v_tile = k_tile + D * Keys::TURNED_WIDTH, *p_tile = v_tile + TILE_S * Head::WIDTH;  // [key][d], [query][key]
 
     const int b = blockIdx.z, h = blockIdx.y, g = h / (H / G), group = threadIdx.x / LANES, lane = threadIdx.x % LANES;
     const int first = (gridDim.x - 1 - blockIdx.x) * TILE_T;  // the long rows of a causal mask begin first
@@ -42,7 +44,7 @@ flash_attention_forward(const X* q, const X* k, const X* v, X* y, float* logsume
         __syncthreads();
 
         float score[ROWS][KEYS] = {};
-        multiply<ROWS, KEYS, D, WIDE, D / LANES, TURNED>(score, q_tile + group * WIDE, k_tile + lane * (KEYS + 4));
+        multiply<ROWS, KEYS, D, Keys::TURNED_WIDTH>(score, q_tile + group * Head::WIDTH, k_tile + Keys::place(lane * KEYS));
         const bool edge = start + TILE_S > S || (causal && start + TILE_S > past + first + 1);
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
@@ -52,9 +54,7 @@ flash_attention_forward(const X* q, const X* k, const X* v, X* y, float* logsume
             for (int c = 0; c < KEYS; c++) score[r][c] = edge && c >= seen ? -INFINITY : score[r][c] * scale;
 #pragma unroll
             for (int c = 0; c < KEYS; c++) high = score[r][c] > high ? score[r][c] : high;
-            high = fmaxf(high, __shfl_xor_sync(0xffffffffu, high, 1));
-            high = fmaxf(high, __shfl_xor_sync(0xffffffffu, high, 2));
-            high = fmaxf(high, largest[r]);
+            high = fmaxf(warp_max<LANES>(high), largest[r]);
             const float rescale = __expf(largest[r] - high);
             largest[r] = high;
 #pragma unroll
@@ -65,22 +65,19 @@ flash_attention_forward(const X* q, const X* k, const X* v, X* y, float* logsume
             total[r] = total[r] * rescale + sum;
 #pragma unroll
             for (int c = 0; c < C; c++) out[r][c] *= rescale;
-            put(p_tile + row * WIDE_P + lane * KEYS, score[r]);
+            put(p_tile + row * Keys::WIDTH + Keys::place(lane * KEYS), score[r]);
         }
         __syncwarp();  // a row of p is written and read by the four lanes of one group
-        multiply<ROWS, C, TILE_S, WIDE_P, TILE_S, WIDE>(out, p_tile + group * WIDE_P, v_tile + lane * (C + 4));
+        multiply<ROWS, C, TILE_S, Head::WIDTH>(out, p_tile + group * Keys::WIDTH, v_tile + Head::place(lane * C));
     }
 
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
         const int row = group + r * GROUPS;
-        float sum = total[r];
-        sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-        sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-        const float inverse = 1.0f / sum;
+        const float sum = warp_sum<LANES>(total[r]), inverse = 1.0f / sum;
 #pragma unroll
         for (int c = 0; c < C; c++) out[r][c] *= inverse;
-        put(q_tile + row * WIDE + lane * (C + 4), out[r]);  // this warp alone has read these rows of q
+        put(q_tile + row * Head::WIDTH + Head::place(lane * C), out[r]);  // this warp alone has read these rows of q
         if (lane == 0 && first + row < T) logsumexp[((long long)b * H + h) * T + first + row] = largest[r] + __logf(sum);
     }
     __syncthreads();

@@ -3,7 +3,8 @@
 // A block has 64 threads: 16 groups of 4 lanes. A group owns some rows of a product, and each of its lanes a quarter of their
 // columns, so what a thread holds is a small rectangle of the result, and every number it loads is used several times.
 //
-// In shared memory a row has 4 floats of padding after each quarter: the four quarters then begin in different banks.
+// In shared memory a row of 64 or more numbers has 4 floats of padding after each quarter: its four quarters then begin in
+// different banks. In shorter rows they do so anyway.
 //
 // Architectures: sm_75 and newer.
 #pragma once
@@ -11,10 +12,11 @@
 
 constexpr int GROUPS = 16, LANES = 4, THREADS = GROUPS * LANES;
 
-// Rows of `COLUMNS` numbers in quarters. TURNED: the row is a column of the matrix; 4 floats more keep those writes apart too.
-template <int COLUMNS> struct Quarters {
-    static constexpr int QUARTER = COLUMNS / LANES, WIDTH = COLUMNS + 4 * LANES, TURNED_WIDTH = WIDTH + 4;
-    static __device__ __forceinline__ int place(int column) { return column + column / QUARTER * 4; }
+// Where the numbers of a row of N lie in shared memory. WIDTH from row to row, TURNED_WIDTH if the rows are columns of a matrix.
+template <int N> struct Quarters {
+    static constexpr int QUARTER = N / LANES, PADDING = N > 32 ? 4 : 0;
+    static constexpr int WIDTH = N + (PADDING ? LANES * PADDING : 4), TURNED_WIDTH = N + LANES * PADDING + 4;
+    static __device__ __forceinline__ int place(int i) { return i + i / QUARTER * PADDING; }
 };
 
 __device__ __forceinline__ float to_float(float x) { return x; }
@@ -22,12 +24,21 @@ __device__ __forceinline__ float to_float(__nv_bfloat16 x) { return __bfloat162f
 __device__ __forceinline__ void store(float* p, float x) { *p = x; }
 __device__ __forceinline__ void store(__nv_bfloat16* p, float x) { *p = __float2bfloat16(x); }
 
+// The place of a thread's i-th number in a tile of ROWS x D: a warp takes SPAN neighbours of a row, or of two rows, so that it moves
+// whole sectors of memory and meets every bank once.
+template <int ROWS, int D> __device__ __forceinline__ void share(int i, int& row, int& column) {
+    constexpr int SPAN = Quarters<D>::PADDING && Quarters<D>::QUARTER < 32 ? Quarters<D>::QUARTER : 32;
+    row = i / SPAN % ROWS;
+    column = i % SPAN + i / (SPAN * ROWS) * SPAN;
+}
+
 // ROWS rows of up to D numbers, `stride` apart in memory, to tile[row][place(d)]. Rows from `rows` on and columns from `d` on
-// become 0. Neighbouring threads read neighbouring numbers.
+// become 0.
 template <int ROWS, int D, class X>
 __device__ __forceinline__ void load_rows(float* tile, const X* x, int stride, int rows, int d) {
     for (int i = threadIdx.x; i < ROWS * D; i += THREADS) {
-        int row = i / D, column = i % D;
+        int row, column;
+        share<ROWS, D>(i, row, column);
         tile[row * Quarters<D>::WIDTH + Quarters<D>::place(column)] =
             row < rows && column < d ? to_float(x[(long long)row * stride + column]) : 0.0f;
     }
@@ -43,25 +54,27 @@ __device__ __forceinline__ void load_turned(float* tile, const X* x, int stride,
     }
 }
 
-// The way back: rows of a tile to memory, where neighbouring threads write neighbouring numbers.
+// The way back: rows of a tile to memory.
 template <int ROWS, int D, class X>
 __device__ __forceinline__ void store_rows(X* x, int stride, int rows, int d, const float* tile) {
     for (int i = threadIdx.x; i < ROWS * D; i += THREADS) {
-        int row = i / D, column = i % D;
+        int row, column;
+        share<ROWS, D>(i, row, column);
         if (row < rows && column < d)
             store(&x[(long long)row * stride + column], tile[row * Quarters<D>::WIDTH + Quarters<D>::place(column)]);
     }
 }
 
-// sum[r][c] += a[r][k] b[k][c] over k < K. `a` points to the thread's first row, the next is GROUPS rows further; k runs along
-// it, in quarters of QUARTER. `b` points to the thread's first column.
-template <int R, int C, int K, int WIDTH_A, int QUARTER, int WIDTH_B>
+// sum[r][c] += a[r][k] b[k][c] over k < K. `a` points to the thread's first row, the next is GROUPS rows further; `b` points to
+// the thread's first column.
+template <int R, int C, int K, int WIDTH_B>
 __device__ __forceinline__ void multiply(float (&sum)[R][C], const float* a, const float* b) {
 #pragma unroll 2
     for (int k = 0; k < K; k += 4) {
         float left[R][4];
 #pragma unroll
-        for (int r = 0; r < R; r++) *(float4*)left[r] = *(const float4*)&a[r * GROUPS * WIDTH_A + k + k / QUARTER * 4];
+        for (int r = 0; r < R; r++)
+            *(float4*)left[r] = *(const float4*)&a[r * GROUPS * Quarters<K>::WIDTH + Quarters<K>::place(k)];
 #pragma unroll
         for (int j = 0; j < 4; j++) {
             float right[C];
@@ -81,14 +94,15 @@ template <int C> __device__ __forceinline__ void put(float* tile, const float (&
     for (int c = 0; c < C; c += 4) *(float4*)&tile[c] = *(const float4*)&row[c];
 }
 
-// The same product where `a` is stored with k along its columns: a[k][r], the thread's rows are neighbours.
+// The same product where `a` is stored with k along its columns: a[k][r], the thread's rows are neighbours, 1, 2 or 4 of them.
 template <int R, int C, int K, int WIDTH_A, int WIDTH_B>
 __device__ __forceinline__ void multiply_turned(float (&sum)[R][C], const float* a, const float* b) {
 #pragma unroll 2
     for (int k = 0; k < K; k++) {
         float left[R], right[C];
-#pragma unroll
-        for (int r = 0; r < R; r++) left[r] = a[k * WIDTH_A + r];
+        if (R % 4 == 0) *(float4*)left = *(const float4*)&a[k * WIDTH_A];
+        else if (R % 2 == 0) *(float2*)left = *(const float2*)&a[k * WIDTH_A];
+        else left[0] = a[k * WIDTH_A];
 #pragma unroll
         for (int c = 0; c < C; c += 4) *(float4*)&right[c] = *(const float4*)&b[k * WIDTH_B + c];
 #pragma unroll
