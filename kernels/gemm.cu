@@ -21,7 +21,7 @@ gemm(const float* A, const float* B, float* C, int M, int N, int K, long long st
     __shared__ __align__(16) typename T::SliceB b[2];
     const size_t z = blockIdx.z;
     const int begin = z * split, end = split > 0 && begin + split < K ? begin + split : K;
-    const Store epilogue = {Rows(C + z * M * N, N), Bias(nullptr, N)};
+    const Store<float> epilogue = {Rows<float>(C + z * M * N, N), Bias(nullptr, N)};
     gemm_tile<T, TRANSPOSE_A, TRANSPOSE_B>(a, b, A + z * stride_a, B + z * stride_b, M, N, K, begin, end, epilogue);
 }
 
@@ -33,7 +33,7 @@ gemm_bias(const float* x, const float* weight, const float* bias, float* y, int 
     typedef Tile<BM, BN, BK, TM, TN> T;
     __shared__ __align__(16) typename T::SliceA a[2];
     __shared__ __align__(16) typename T::SliceB b[2];
-    const Store epilogue = {Rows(y, N), Bias(bias, N)};
+    const Store<float> epilogue = {Rows<float>(y, N), Bias(bias, N)};
     gemm_tile<T, false, true>(a, b, x, weight, M, N, K, 0, K, epilogue);
 }
 
@@ -44,7 +44,7 @@ gemm_gelu(const float* x, const float* weight, const float* bias, float* pre, fl
     typedef Tile<BM, BN, BK, TM, TN> T;
     __shared__ __align__(16) typename T::SliceA a[2];
     __shared__ __align__(16) typename T::SliceB b[2];
-    const StoreGelu epilogue = {Rows(y, N), Rows(pre, N), Bias(bias, N)};
+    const StoreGelu<float> epilogue = {Rows<float>(y, N), Rows<float>(pre, N), Bias(bias, N)};
     gemm_tile<T, false, true>(a, b, x, weight, M, N, K, 0, K, epilogue);
 }
 
@@ -55,7 +55,7 @@ gemm_residual(const float* x, const float* weight, const float* bias, const floa
     typedef Tile<BM, BN, BK, TM, TN> T;
     __shared__ __align__(16) typename T::SliceA a[2];
     __shared__ __align__(16) typename T::SliceB b[2];
-    const StoreResidual epilogue = {Rows(y, N), Rows((float*)residual, N), Bias(bias, N)};
+    const StoreResidual<float> epilogue = {Rows<float>(y, N), Rows<float>((float*)residual, N), Bias(bias, N)};
     gemm_tile<T, false, true>(a, b, x, weight, M, N, K, 0, K, epilogue);
 }
 
@@ -66,7 +66,7 @@ gemm_row_scale(const float* x, const float* weight, const float* scale, float* y
     typedef Tile<BM, BN, BK, TM, TN> T;
     __shared__ __align__(16) typename T::SliceA a[2];
     __shared__ __align__(16) typename T::SliceB b[2];
-    const StoreScaled epilogue = {Rows(y, N), scale};
+    const StoreScaled<float> epilogue = {Rows<float>(y, N), scale};
     gemm_tile<T, false, true>(a, b, x, weight, M, N, K, 0, K, epilogue);
 }
 
@@ -79,6 +79,6 @@ gemm_logsumexp(const float* x, const float* weight, const float* bias, float* lo
     __shared__ __align__(16) typename T::SliceA a[2];
     __shared__ __align__(16) typename T::SliceB b[2];
     const int parts = gridDim.x * T::WARPS_N;
-    const StoreLogsumexp epilogue = {Rows(logits, N), Bias(bias, N), tops, totals, M, parts, nothing_seen()};
+    const StoreLogsumexp<float> epilogue = {Rows<float>(logits, N), Bias(bias, N), tops, totals, M, parts, nothing_seen()};
     gemm_tile<T, false, true>(a, b, x, weight, M, N, K, 0, K, epilogue);
 }

@@ -1,19 +1,24 @@
-// Four neighbours of a row that may end early: how a kernel that works in float4 meets ragged edges.
+// Four neighbours of a row that may end early: how a kernel that works on four at a time meets ragged edges.
 //
-//   row_is_aligned(rows, length)                 whether every row of that length begins at a multiple of 16 bytes
-//   load_four(row, i, end, aligned)              elements i .. i + 3, zero from `end` on
+//   row_is_aligned(rows, length)                 whether four neighbours of every row of that length are one access
+//   load_four(row, i, end, aligned)              elements i .. i + 3 as float4, zero from `end` on
 //   store_four(row, i, end, aligned, values)     the same written; nothing is written from `end` on
 //
+// Rows are of float or bfloat16. `aligned` is the same for all threads, so that its branch costs
+// little; with it, i is a multiple of 4.
 // Architectures: all.
 #pragma once
+#include "vector.cuh"
 
-__device__ __forceinline__ bool row_is_aligned(const void* rows, int length) {
-    return (size_t)rows % 16 == 0 && length % 4 == 0;
+template <class T> __device__ __forceinline__ bool row_is_aligned(const T* rows, int length) {
+    return (size_t)rows % sizeof(Pack<T, 4>) == 0 && length % 4 == 0;
 }
 
-// `aligned` is the same for all threads, so the branch costs nothing; with it, i is a multiple of 4 and so is `end`.
-__device__ __forceinline__ float4 load_four(const float* row, int i, int end, bool aligned) {
-    if (aligned && i < end) return *(const float4*)(row + i);
+template <class T> __device__ __forceinline__ float4 load_four(const T* row, int i, int end, bool aligned) {
+    if (aligned && i + 4 <= end) {
+        const Pack<T, 4> p = *(const Pack<T, 4>*)(row + i);
+        return make_float4(p.item[0], p.item[1], p.item[2], p.item[3]);
+    }
     float4 four = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     if (i < end) four.x = row[i];
     if (i + 1 < end) four.y = row[i + 1];
@@ -22,9 +27,10 @@ __device__ __forceinline__ float4 load_four(const float* row, int i, int end, bo
     return four;
 }
 
-__device__ __forceinline__ void store_four(float* row, int i, int end, bool aligned, float4 four) {
-    if (aligned && i < end) {
-        *(float4*)(row + i) = four;
+template <class T> __device__ __forceinline__ void store_four(T* row, int i, int end, bool aligned, float4 four) {
+    if (aligned && i + 4 <= end) {
+        const Pack<T, 4> p = {{T(four.x), T(four.y), T(four.z), T(four.w)}};
+        *(Pack<T, 4>*)(row + i) = p;
         return;
     }
     if (i < end) row[i] = four.x;

@@ -11,12 +11,12 @@
 
 __device__ __forceinline__ float4 operator+(float4 x, float4 y) { return make_float4(x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w); }
 
-// Rows of a matrix (M, N), read and written four neighbours at a time.
-struct Rows {
-    float* first;
+// Rows of a matrix (M, N) of float or bfloat16, read and written four neighbours at a time.
+template <class T> struct Rows {
+    T* first;
     int N;
     bool aligned;
-    __device__ Rows(float* first, int N) : first(first), N(N), aligned(row_is_aligned(first, N)) {}
+    __device__ Rows(T* first, int N) : first(first), N(N), aligned(row_is_aligned(first, N)) {}
     __device__ float4 load(int row, int column) const { return load_four(first + (size_t)row * N, column, N, aligned); }
     __device__ void store(int row, int column, float4 four) const { store_four(first + (size_t)row * N, column, N, aligned, four); }
 };
@@ -31,16 +31,16 @@ struct Bias {
 };
 
 // c = sums + bias
-struct Store {
-    Rows c;
+template <class T> struct Store {
+    Rows<T> c;
     Bias bias;
     __device__ void operator()(int row, int column, float4 sums) const { c.store(row, column, bias.added_to(sums, column)); }
     __device__ void end_of_row(int, int, int, int) const {}
 };
 
 // pre = sums + bias, kept for the backward pass; c = gelu(pre)
-struct StoreGelu {
-    Rows c, pre;
+template <class T> struct StoreGelu {
+    Rows<T> c, pre;
     Bias bias;
     __device__ void operator()(int row, int column, float4 sums) const {
         const float4 x = bias.added_to(sums, column);
@@ -51,8 +51,8 @@ struct StoreGelu {
 };
 
 // c = sums + bias + residual
-struct StoreResidual {
-    Rows c, residual;
+template <class T> struct StoreResidual {
+    Rows<T> c, residual;
     Bias bias;
     __device__ void operator()(int row, int column, float4 sums) const {
         c.store(row, column, bias.added_to(sums, column) + residual.load(row, column));
@@ -62,8 +62,8 @@ struct StoreResidual {
 
 // c = scale[row] * sums. RMSNorm divides each row of x by one number, and a number that multiplies a row of A multiplies the
 // same row of A B: so the norm's gain can be folded into B beforehand, and its row factor applied here, after the product.
-struct StoreScaled {
-    Rows c;
+template <class T> struct StoreScaled {
+    Rows<T> c;
     const float* scale;  // (M)
     __device__ void operator()(int row, int column, float4 sums) const {
         const float s = scale[row];
@@ -74,8 +74,8 @@ struct StoreScaled {
 
 // c = sums + bias, and for each row and each warp's part of it the largest element and the sum of exp(element - largest): what
 // the cross-entropy needs of the logits, found while they are still in registers. kernels/logsumexp_merge.cu puts parts together.
-struct StoreLogsumexp {
-    Rows c;
+template <class T> struct StoreLogsumexp {
+    Rows<T> c;
     Bias bias;
     float *tops, *totals;  // (M, parts) each
     int M, parts;
