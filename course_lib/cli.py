@@ -113,13 +113,98 @@ def bench(
 
 @app.command()
 def build(
-    source: Annotated[Path, typer.Argument(help="A notebook, or a draft in percent format (.py).")],
+    source: Annotated[
+        Path | None,
+        typer.Argument(help="A notebook, or a draft in percent format (.py).", show_default="all exercises"),
+    ] = None,
     to: Annotated[Path | None, typer.Option(help="The notebook to write.", show_default="beside the source")] = None,
 ) -> None:
-    """Run a chapter from a clean kernel and store it with its outputs, in one normal form."""
+    """Store a chapter with its outputs, run from a clean kernel; or make the notebooks of the exercises from solutions/*.py."""
     from course_lib import build
 
-    print(f"Built {build.build(source, to)}")
+    if source is not None and source.resolve().parent != build.ROOT / "solutions":
+        print(f"Built {build.build(source, to)}")
+        return
+    from course_lib.coach import builder
+
+    changed = builder.build_chapter(source.resolve().with_suffix(".py")) if source else builder.build_all()
+    print(
+        "\n".join(f"Built {path.relative_to(build.ROOT)}" for path in changed)
+        or "The exercises are as their sources say."
+    )
+
+
+NAME = Annotated[str, typer.Argument(help="Of an exercise; without one: the last.", show_default="")]
+
+
+@app.command()
+def check(name: NAME = "") -> None:
+    """Judge your answer to an exercise."""
+    from course_lib.coach import answering, show, state
+
+    name = state.last(name)
+    with show.doing() as stage:
+        verdict = answering.answer(name, answering.kept(name), where=answering.TERMINAL, stage=stage)
+    show.verdict(verdict)
+    raise typer.Exit(0 if verdict.passed else 1)
+
+
+@app.command()
+def hint(name: NAME = "") -> None:
+    """Show the next of three hints to an exercise, then a worked example."""
+    _help("hint", name)
+
+
+@app.command()
+def solution(name: NAME = "") -> None:
+    """Show our solution: at once after a pass, else when asked twice."""
+    _help("solution", name)
+
+
+@app.command()
+def reset(name: NAME) -> None:
+    """Begin an exercise anew; the old answer is kept."""
+    _help("reset", name)
+
+
+@app.command()
+def report(name: NAME = "") -> None:
+    """Print a block to paste when asking for help: answer, verdict, machine, no private paths."""
+    _help("report", name)
+
+
+@app.command()
+def status() -> None:
+    """Say which exercises are done and what is left."""
+    from course_lib.coach import helping
+
+    print(helping.progress())
+
+
+@app.command()
+def verify(
+    names: Annotated[list[str] | None, typer.Argument(help="Exercises or chapters.", show_default="all")] = None,
+) -> None:
+    """Prove exercises: blank fails, the solution and its variants pass, wrong answers are refused by name."""
+    from course_lib.coach import verify
+
+    raise typer.Exit(verify.run(names or []))
+
+
+@app.command()
+def update() -> None:
+    """Bring the course up to date; your answers and the lectures that you ran are kept."""
+    from course_lib.coach import update
+
+    raise typer.Exit(update.run())
+
+
+def _help(what: str, name: str) -> None:
+    """Print what a learner asks for about an exercise."""
+    from course_lib.coach import answering, helping, state
+
+    title, text, _ = getattr(helping, what)(state.last(name), where=answering.TERMINAL)
+    print(f"{title}\n\n{text}" if text else title)
 
 
 def main() -> None:

@@ -124,12 +124,21 @@ def main(wishes: list[str]) -> int:
     if not pip_install(extras):
         print("\nThe installation failed; the reason stands above. It needs a network this once. Then say make again.")
         return 1
+    teach_ipython()
     STAMP.write_text(json.dumps({"key": key(), "extras": sorted(extras | {"course"})}))
     if "zig" not in extras and native.find_compiler() is None:
         print(f"\n{no_compiler()}")
     else:
         build_loops()
     return 0
+
+
+def teach_ipython(prefix: Path = VENV) -> None:
+    """Have every IPython kernel of this environment load `%%exercise`, in any notebook and any editor."""
+    folder = prefix / "etc/ipython"
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = ["c = get_config()  # noqa: F821", 'c.InteractiveShellApp.extensions.append("course_lib.coach.magic")']
+    (folder / "ipython_config.py").write_text("\n".join(lines) + "\n")
 
 
 def build_loops() -> None:

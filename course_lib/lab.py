@@ -12,6 +12,7 @@ import socket
 import sys
 from pathlib import Path
 
+from course_lib import environment
 from course_lib.paths import ROOT
 
 FIRST_CHAPTER = "notebooks/00_start_here.ipynb"
@@ -65,6 +66,7 @@ def command(port: int, browser: bool) -> list[str]:
 def start(browser: bool = True) -> None:
     """Become the JupyterLab server; does not return. The token travels by environment, out of sight of `ps`."""
     write_settings()
+    environment.teach_ipython(Path(sys.prefix))
     port = free_port()
     token = os.environ.setdefault("JUPYTER_TOKEN", secrets.token_hex(24))
     opens = browser and has_browser()

@@ -32,7 +32,7 @@ FLOORS = [
         "stories_report",
     },
     # Beside the house: they look in, and nothing in the house knows them.
-    {"plots", "notebook", "coach", "benchmarks", "environment", "doctor", "lab", "build", "cli", "selftest"},
+    {"plots", "notebook", "coach", "course", "benchmarks", "environment", "doctor", "lab", "build", "cli", "selftest"},
 ]
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 

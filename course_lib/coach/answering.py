@@ -1,0 +1,76 @@
+"""One answer, from the learner's hands to the verdict: blank or not, judged, kept, and what to type next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from course_lib.coach import catalogue, client, regions, state
+from course_lib.coach.exercise import ExerciseError
+from course_lib.coach.verdict import Verdict
+
+NOTEBOOK, TERMINAL = "notebook", "terminal"
+
+
+def answer(
+    name: str, text: str, known: Collection[str] = (), where: str = NOTEBOOK, stage: Callable[[str], None] | None = None
+) -> Verdict:
+    """Judge a text as the learner's answer, keep it, and say what comes next. A text equal to the blank is never kept."""
+    name = state.last(name)
+    piece = regions.pieces(catalogue.source(catalogue.load(name).chapter))[name]
+    if regions.comparable(text) == regions.comparable(piece.blank):
+        return _blank(name, piece, where)
+    state.save(name, text)  # whatever happens now, it is not lost
+    verdict = client.judged(name, text, known, values=str(state.folder() / ".last_case"), stage=stage)
+    earlier = state.earlier_counts(name)
+    for count in verdict.counts:
+        count.earlier = [numbers[count.name] for numbers in earlier if count.name in numbers]
+    state.save(name, text, verdict)
+    is_ours = regions.comparable(text) == regions.comparable(piece.solution)
+    if is_ours and verdict.passed and state.noted(name).get("solution_shown"):
+        verdict.notes.append("This is the solution of the course. Close it and write it once more in your own way.")
+    verdict.next = _next(name, verdict, where)
+    return verdict
+
+
+def kept(name: str) -> str:
+    """The newest answer. Raises ExerciseError if there is none."""
+    path = state.answer_file(name)
+    if not path.exists():
+        raise ExerciseError(
+            f"There is no answer to {name} yet. Write it in exercises/mine/{catalogue.notebook(name)}: `make lab` opens it."
+        )
+    return path.read_text(encoding="utf-8")
+
+
+def words(name: str, verb: str, where: str) -> str:
+    """What one types: `course.hint("add")` in a notebook, `course hint add` in a terminal."""
+    return f'course.{verb}("{name}")' if where == NOTEBOOK else f"course {verb} {name}"
+
+
+def _blank(name: str, piece: regions.Piece, where: str) -> Verdict:
+    """The kind word for a cell that nobody has touched: what is asked for, and the smallest case."""
+    exercise = catalogue.load(name)
+    verdict = client.judged(name, piece.blank, measure=False)
+    if verdict.passed:
+        raise ExerciseError(f"The exercise {name} is at fault: its blank passes. Please report it.")
+    verdict.blank = True
+    if piece.planted:
+        verdict.why = f"This cell is as it was. What is wrong in it shows like this: {verdict.why}"
+    else:
+        verdict.why = (
+            f"Nothing is written here yet. It takes about {exercise.minutes} minutes; "
+            "the words behind `Your part:` say what to do."
+        )
+    verdict.next = words(name, "hint", where)
+    return verdict
+
+
+def _next(name: str, verdict: Verdict, where: str) -> str:
+    if not verdict.passed:
+        return words(name, "hint", where)
+    if catalogue.load(name).challenge:
+        return "another try: your numbers are remembered"
+    for other in catalogue.names(catalogue.load(name).chapter):
+        if state.passing(other) is None:
+            return f"the exercise {other}" if where == NOTEBOOK else f"course hint {other}"
+    return words(name, "solution", where) + "  (to compare with ours)"

@@ -1,0 +1,77 @@
+"""All exercises: found by their files, loaded when wanted.
+
+`coach/exercises/02/unbroadcast.py` is the exercise `unbroadcast` of chapter 02. Names are unique over the whole course.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import importlib.util
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from course_lib.coach.exercise import Exercise, ExerciseError
+from course_lib.paths import ROOT
+
+FOLDER = Path(__file__).parent / "exercises"
+SOLUTIONS = ROOT / "solutions"
+
+
+def files() -> dict[str, Path]:
+    """Name of each exercise -> its file, in the order of the chapters and, within one, of their notebook."""
+    return {path.stem: path for path in sorted(FOLDER.glob("*/[a-z]*.py"), key=_place)}
+
+
+def names(chapter: str = "") -> list[str]:
+    """Names of all exercises, or of one chapter's."""
+    return [name for name, path in files().items() if not chapter or path.parent.name == chapter]
+
+
+def load(name: str) -> Exercise:
+    """The exercise of that name, or of that former name. Raises ExerciseError with the nearest names."""
+    path = files().get(name)
+    if path is None:
+        for other in files():
+            if name in _load(files()[other]).formerly:
+                return load(other)
+        near = difflib.get_close_matches(name, files(), n=3, cutoff=0.4)
+        hint = f" Did you mean {' or '.join(near)}?" if near else " `course status` lists all."
+        raise ExerciseError(f"There is no exercise named {name!r}.{hint}")
+    return _load(path)
+
+
+@cache
+def _load(path: Path) -> Exercise:
+    spec = importlib.util.spec_from_file_location(f"course_lib.coach.exercises.{path.parent.name}.{path.stem}", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    if not isinstance(getattr(module, "exercise", None), Exercise):
+        raise ExerciseError(f"{path.relative_to(ROOT)} must hold a variable `exercise`, an Exercise.")
+    return replace(module.exercise, name=path.stem, chapter=path.parent.name)
+
+
+def source(chapter: str) -> Path:
+    """The file that holds a chapter's tasks and solutions. Raises ExerciseError if there is none."""
+    found = sorted(SOLUTIONS.glob(f"{chapter}_*.py"))
+    if len(found) != 1:
+        raise ExerciseError(f"Chapter {chapter} needs one file solutions/{chapter}_TOPIC.py; found {len(found)}.")
+    return found[0]
+
+
+def notebook(name: str) -> str:
+    """The name of the notebook where an exercise stands: "02_autograd.ipynb"."""
+    return source(load(name).chapter).with_suffix(".ipynb").name
+
+
+def fingerprint(name: str) -> str:
+    """Changes when an exercise's file does: answers that passed before must be judged anew."""
+    return hashlib.sha256(files()[name].read_bytes()).hexdigest()[:16]
+
+
+def _place(path: Path) -> tuple:
+    """Chapter, then the place in its source, so that lists run as the notebook does."""
+    found = sorted(SOLUTIONS.glob(f"{path.parent.name}_*.py"))
+    place = found[0].read_text(encoding="utf-8").find(f'exercise="{path.stem}"') if found else -1
+    return path.parent.name, place if place >= 0 else 1 << 30, path.stem

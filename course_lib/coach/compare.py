@@ -1,0 +1,160 @@
+"""Is a result the expected one; if not, where does it differ first, and how does one say so.
+
+Values are compared as what they are: numbers and arrays with a tolerance, tuples and lists piece by piece, dicts by key,
+Tensors by their numbers, everything else by ==. A tuple equals a list, a NumPy number a Python one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first difference. where: "" or "[1]" or "['loss']" inside the result. index: of the first wrong element of an array.
+
+    got, expected: the two pieces that differ, arrays where both are arrays of one shape (then `index` is given).
+    says: the difference in words.
+    """
+
+    says: str
+    where: str = ""
+    index: tuple[int, ...] | None = None
+    got: Any = None
+    expected: Any = None
+
+
+def difference(got: Any, expected: Any, tolerance: float, where: str = "") -> Difference | None:
+    """The first difference between two values, None if they are equal within the tolerance."""
+    got, expected = plain(got), plain(expected)
+    if isinstance(expected, np.ndarray) or _is_number(expected):
+        return _numbers(got, expected, tolerance, where)
+    if isinstance(expected, tuple | list):
+        if not isinstance(got, tuple | list):
+            return _kind(got, expected, where)
+        if len(got) != len(expected):
+            return Difference(
+                f"{_it(where)} has {len(got)} entries, expected {len(expected)}", where, None, got, expected
+            )
+        pairs = [(f"{where}[{i}]", a, b) for i, (a, b) in enumerate(zip(got, expected, strict=True))]
+    elif isinstance(expected, dict):
+        if not isinstance(got, dict):
+            return _kind(got, expected, where)
+        if got.keys() != expected.keys():
+            lacks = [key for key in expected if key not in got]
+            extra = [key for key in got if key not in expected]
+            said = [f"lacks {', '.join(map(repr, lacks[:3]))}"] * bool(lacks)
+            said += [f"has {', '.join(map(repr, extra[:3]))} too many"] * bool(extra)
+            return Difference(f"{_it(where)} {' and '.join(said)}", where, None, got, expected)
+        pairs = [(f"{where}[{key!r}]", got[key], expected[key]) for key in expected]
+    else:
+        try:
+            same = bool(got == expected)
+        except Exception:
+            same = False
+        return None if same else Difference(f"{_it(where)} is not the expected one", where, None, got, expected)
+    for place, a, b in pairs:
+        if found := difference(a, b, tolerance, place):
+            return found
+    return None
+
+
+def plain(value: Any) -> Any:
+    """A Tensor as its array, a NumPy number as a Python number, an array without axes as a number."""
+    if hasattr(value, "numpy") and hasattr(value, "requires_grad"):
+        value = value.numpy()
+    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype != object):
+        return value.item()
+    return value
+
+
+def text(value: Any, limit: int = 400) -> str:
+    """A value as a person reads it: small arrays whole, large ones with their shape and corners."""
+    value = plain(value)
+    if isinstance(value, np.ndarray):
+        if value.size <= 1 << 16:
+            value = np.where(value == 0, np.zeros_like(value), value) if value.dtype.kind == "f" else value  # no "-0."
+        body = np.array2string(value, precision=4, suppress_small=_ordinary(value), threshold=16, edgeitems=4,
+                               max_line_width=88)  # fmt: skip
+        shown = body if value.ndim == 1 and value.size <= 16 else f"{body}  shape {value.shape}"
+    elif isinstance(value, float):
+        shown = f"{value:.6g}"
+    elif isinstance(value, tuple | list) and any(isinstance(plain(v), np.ndarray | float) for v in value):
+        inner = ", ".join(text(v, limit) for v in value)
+        shown = f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
+    else:
+        shown = repr(value)
+    return shown if len(shown) <= limit else f"{shown[:limit]} ... ({len(shown):,} letters in all)"
+
+
+def _numbers(got: Any, expected: Any, tolerance: float, where: str) -> Difference | None:
+    if isinstance(expected, bool) or (isinstance(expected, np.ndarray) and expected.dtype.kind == "b"):
+        tolerance = 0.0
+    if isinstance(got, tuple | list) and isinstance(expected, np.ndarray):
+        try:
+            got = np.asarray(got)
+        except ValueError:
+            return _kind(got, expected, where)
+    if not (isinstance(got, np.ndarray) or _is_number(got)) or (
+        isinstance(got, np.ndarray) and got.dtype.kind not in "fiub"
+    ):
+        return _kind(got, expected, where)
+    a, b = np.asarray(got), np.asarray(expected)
+    if a.shape != b.shape:
+        return Difference(f"{_it(where)} has the shape {a.shape}, expected {b.shape}", where, None, got, expected)
+    wrong = ~close(a, b, tolerance)
+    if not wrong.any():
+        return None
+    if not a.shape:
+        return Difference(f"{_it(where)} is {text(got)}, expected {text(expected)}", where, None, got, expected)
+    index = tuple(int(i) for i in np.argwhere(wrong)[0])
+    place = index[0] if len(index) == 1 else index
+    said = (
+        f"{int(wrong.sum()):,} of {a.size:,} elements of {_it(where, inside=True)} are wrong; the first is element {place}: "
+        f"{text(a[index])}, expected {text(b[index])}"
+    )
+    return Difference(said, where, index, a, b)
+
+
+def close(a: np.ndarray, b: np.ndarray, tolerance: float) -> np.ndarray:
+    """Which elements of two arrays of one shape are equal within the tolerance."""
+    if a.dtype.kind == b.dtype.kind == "b" or tolerance == 0.0:
+        return a == b
+    a, b = a.astype(np.float64), b.astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        near = np.abs(a - b) <= tolerance * np.maximum(1.0, np.abs(b))
+    return near | (a == b) | (np.isnan(a) & np.isnan(b))
+
+
+def _kind(got: Any, expected: Any, where: str) -> Difference:
+    return Difference(f"{_it(where)} is {_a(got)}, expected {_a(expected)}", where, None, got, expected)
+
+
+def _a(value: Any) -> str:
+    if value is None:
+        return "None"
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape}"
+    if _is_number(value):
+        return "a number"
+    names = {str: "a text", tuple: "a tuple", list: "a list", dict: "a dict", set: "a set"}
+    return names.get(type(value), f"of type {type(value).__name__}")
+
+
+def _it(where: str, inside: bool = False) -> str:
+    return f"result{where}" if where else "the result" if inside else "The result"
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | complex)
+
+
+def _ordinary(array: np.ndarray) -> bool:
+    """Whether plain decimals show an array well."""
+    if array.dtype.kind != "f" or not array.size:
+        return False
+    sizes = np.abs(array[np.isfinite(array) & (array != 0)])
+    return bool(sizes.size) and sizes.min() >= 1e-3 and sizes.max() < 1e5

@@ -1,0 +1,173 @@
+"""What an exercise is: the words in which an author writes one. CONTRIBUTING.md shows how, on one page.
+
+Everything about one exercise but its task and its solution stands in `coach/exercises/NN/NAME.py`, in a variable `exercise`.
+The task and the solution stand in `solutions/NN_topic.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+
+class ExerciseError(ValueError):
+    """An exercise is not written as it must be, or there is none of that name; a sentence for its author or the learner."""
+
+
+@dataclass(frozen=True, init=False)
+class Case:
+    """One trial of an answer. label: what is special about it, in words. inputs: NumPy arrays, numbers, text, lists, dicts.
+
+    Each run gets a copy of the inputs of its own. `call` makes of them what the answer takes (Tensors, for instance).
+    """
+
+    label: str
+    inputs: tuple
+
+    def __init__(self, label: str, *inputs: Any):
+        object.__setattr__(self, "label", label)
+        object.__setattr__(self, "inputs", inputs)
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A cause that can be detected, and the sentence that is said when it was. Give `like` or `when`.
+
+    like: a wrong function, called as the reference is; recognised if it gives the answer's results in every case.
+    when: (Seen) -> bool, see outcome.py: what was got, expected, raised and reported in the smallest failing case.
+    """
+
+    says: str
+    like: Callable | None = None
+    when: Callable[[Any], bool] | None = None
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A number that an answer is measured by, shown beside ours and the learner's earlier tries; smaller is better.
+
+    counts: for CUDA (list of Reports, one for each launch) -> number, or None where this machine's compiler cannot tell;
+        for Python (answer) -> number. at_most: what it must reach; None in an open challenge.
+    """
+
+    name: str
+    counts: Callable[[Any], float | None]
+    at_most: float | None = None
+
+
+@dataclass(frozen=True, init=False)
+class Changed:
+    """The solution with some pieces replaced; each must stand there exactly once."""
+
+    edits: tuple[tuple[str, str], ...]
+
+    def __init__(self, *edits: tuple[str, str]):
+        object.__setattr__(self, "edits", edits)
+
+    def of(self, solution: str) -> str:
+        """The changed text. Raises ExerciseError if a piece is not there, or there twice."""
+        text = solution
+        for old, new in self.edits:
+            if text.count(old) != 1:
+                raise ExerciseError(
+                    f"The piece {old!r} stands {text.count(old)} times in the solution; once is needed."
+                )
+            text = text.replace(old, new)
+        return text
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """A plausible wrong answer, for the proof. says: what its verdict must say, and no other wrong answer's."""
+
+    answer: str | Changed
+    says: str
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise. Everything that a Case's inputs are handed to comes after the learner's answer was loaded.
+
+    title: what the learner does. minutes: 5 to 20. core: part of the chapter's 40 to 60 minutes; else it is a stretch.
+    cases: (random) -> Cases, the smallest first; `random` is a NumPy generator with a fixed seed.
+    defines: the name that the answer defines: a function, a class, or a kernel.
+    target: what the answer replaces in the library. "course_lib.autograd.topological_order" is an attribute of a module or
+        class, "op:gelu_forward" an entry of the tables of ops (NumPy arrays), "kernel:unary.cu" a kernel of that file.
+        "" if its answer is only looked at.
+    reference: what is right. Python: called as the answer is; None stands for the target itself. CUDA: takes a case's inputs
+        and gives what `call` gives. Computed before the answer is loaded.
+    call: (answer, *inputs) -> result. Default for Python: answer(*inputs). Needed for CUDA, where `answer` is launched as
+        a Kernel is: answer(grid, block, args).
+    check: (result, *inputs) -> a sentence if the result is wrong, else None. With or, if `compared` is False, instead of
+        the comparison with the reference.
+    given: Python lines that run before the answer, so that it need not import; the task says which names they bring.
+    tolerance: allowed error of a number, relative to the larger of 1 and the expected number.
+    measured: label of the case whose counters are shown (CUDA). goals: numbers that must be reached, or are remembered.
+    hints: three, each nearer; the last is nearly code. sibling: a worked example of the same idea with another aim.
+    right: at least two right answers written differently. wrong: at least three plausible wrong ones.
+    formerly: names that this exercise had before; answers given under them are kept.
+    seconds: longest time for all cases together; compiling does not count.
+    challenge: an open one: it passes when right, and asks for another try.
+    """
+
+    title: str
+    minutes: int
+    defines: str
+    cases: Callable[[np.random.Generator], Iterable[Case]]
+    hints: tuple[str, str, str]
+    sibling: str
+    right: Sequence[str | Changed]
+    wrong: Sequence[Wrong]
+    core: bool = True
+    language: str = "python"
+    target: str = ""
+    reference: Callable | None = None
+    call: Callable | None = None
+    check: Callable[..., str | None] | None = None
+    compared: bool = True
+    given: str = ""
+    tolerance: float = 1e-5
+    mistakes: Sequence[Mistake] = ()
+    measured: str = ""
+    goals: Sequence[Goal] = ()
+    formerly: tuple[str, ...] = ()
+    seconds: float = 6.0
+    challenge: bool = False
+    name: str = field(default="", compare=False)  # of the file, filled in by the catalogue
+    chapter: str = field(default="", compare=False)  # of the folder: "02", "08a"
+
+    @property
+    def suffix(self) -> str:
+        """The ending of a file with an answer."""
+        return {"python": ".py", "cuda": ".cu"}[self.language]
+
+    def complaints(self) -> list[str]:
+        """What is missing or out of bounds, one sentence for each."""
+        found = []
+        if self.language not in ("python", "cuda"):
+            found.append(f"language is {self.language!r}; it is 'python' or 'cuda'.")
+        if not 5 <= self.minutes <= 20:
+            found.append(f"it takes {self.minutes} minutes; 5 to 20 are a sitting.")
+        if len(self.hints) != 3:
+            found.append(f"it has {len(self.hints)} hints; three are needed.")
+        if not self.sibling.strip():
+            found.append("it has no worked sibling.")
+        if len(self.right) < 2:
+            found.append(f"it has {len(self.right)} right variants; two are the least.")
+        if len(self.wrong) < 3:
+            found.append(f"it has {len(self.wrong)} wrong answers; three are the least.")
+        if len({wrong.says for wrong in self.wrong}) < len(self.wrong):
+            found.append("two of its wrong answers are refused with the same sentence.")
+        for mistake in self.mistakes:
+            if (mistake.like is None) == (mistake.when is None):
+                found.append(f"the mistake {mistake.says!r} needs either `like` or `when`.")
+        if self.language == "cuda" and self.call is None:
+            found.append("it needs `call`, which launches the kernel.")
+        if self.compared and self.reference is None and (self.language == "cuda" or self.target[:3] in ("", "op:")):
+            found.append("it needs a `reference`, for its target cannot serve as one.")
+        if not self.compared and self.check is None:
+            found.append("it is not compared, so it needs a `check`.")
+        return [f"Exercise {self.name}: {sentence}" for sentence in found]

@@ -1,0 +1,78 @@
+"""The first kernel: one thread for each element, and a last block that is too long."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.kernels import sectors
+
+BLOCK = 32
+
+
+def cases(random):
+    lengths = {"one full block": 32, "one number": 1, "a last block that is too long": 40, "many blocks": 1000}
+    for label, length in lengths.items():
+        yield Case(label, random.normal(size=length).astype(np.float32), 2.5)
+
+
+def launch(kernel, x, s):
+    x, y = cuda.asarray(x), cuda.empty(x.shape)  # (N,)
+    kernel((len(x) + BLOCK - 1) // BLOCK, BLOCK, (x, y, s, len(x)))
+    return y
+
+
+def own_block_only(x, s):
+    y = np.full_like(x, np.nan)
+    y[:BLOCK] = s * x[:BLOCK]
+    return y
+
+
+exercise = Exercise(
+    title="One thread for each number",
+    minutes=10,
+    language="cuda",
+    defines="scale",
+    cases=cases,
+    reference=lambda x, s: np.float32(s) * x,
+    call=launch,
+    measured="many blocks",
+    goals=[Goal("sectors for each request, reading global memory", sectors("read"), at_most=4.0)],
+    mistakes=[
+        Mistake("Every block works on the first 32 numbers: threadIdx.x is the place inside a block. Which block is it?",
+                like=own_block_only),
+        Mistake("One thread too many takes part: the numbers are 0 to n - 1, so number n is none of them.",
+                when=lambda seen: [issue.count for issue in seen.issues if issue.kind == "out-of-bounds"] == [1]),
+        Mistake("The last block is longer than what is left of the array. Its last threads must do nothing.",
+                when=lambda seen: "out-of-bounds" in seen.kinds and seen.label == "one number"),
+    ],
+    hints=(
+        "Which number is mine? Count the threads of all blocks before mine, then my own place.",
+        "`blockIdx.x * blockDim.x + threadIdx.x` counts on through all blocks. In the last block it may be n or more.",
+        "int i = blockIdx.x * blockDim.x + threadIdx.x; and then: if (i < n) ...",
+    ),
+    sibling='''__global__ void fill(float* y, float value, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        y[i] = value;
+    }
+}
+''',
+    right=[
+        """__global__ void scale(const float* x, float* y, float s, int n) {
+    int first = blockIdx.x * blockDim.x + threadIdx.x;
+    int threads = gridDim.x * blockDim.x;
+    for (int i = first; i < n; i += threads) {
+        y[i] = s * x[i];
+    }
+}
+""",
+        Changed(("if (i < n) {", "if (i >= n) return;\n    {")),
+    ],
+    wrong=[
+        Wrong(Changed(("blockIdx.x * blockDim.x + threadIdx.x", "threadIdx.x")), "threadIdx.x is the place inside a block"),
+        Wrong(Changed(("if (i < n) {", "{")), "must do nothing"),
+        Wrong(Changed(("s * x[i]", "s + x[i]")), "elements of the result are wrong; the first is element 0"),
+        Wrong(Changed(("if (i < n) {", "if (i <= n) {")), "One thread too many"),
+        Wrong(Changed(("s * x[i];", "s * x[i]")), "A semicolon is missing"),
+    ],
+)  # fmt: skip

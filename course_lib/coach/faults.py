@@ -1,0 +1,61 @@
+"""Exceptions and the simulator's issues, as sentences for a learner."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from course_lib.coach.exercise import Exercise
+from course_lib.coach.outcome import Fault, Seen
+
+
+def sentence(fault: Fault, exercise: Exercise, known: Collection[str] = ()) -> str:
+    """What to say first about an exception out of an answer."""
+    line = f" in line {fault.line}" if fault.line else ""
+    if fault.kind == "StillRunning":
+        return (
+            f"Your code was still running after {exercise.seconds:g} seconds and was stopped{line}. "
+            "Look for a loop that never ends."
+        )
+    if fault.kind == "SystemExit":
+        return f"Your code asks Python to end{line} (exit or sys.exit). Return a result instead."
+    if fault.kind in ("CompileError", "KernelError", "ArgumentError"):
+        return fault.message
+    if fault.kind == "MemoryError":
+        return f"Your code asked for more memory than an exercise gets (2 GB){line}."
+    if fault.kind == "RecursionError":
+        return f"A function calls itself{line} and never comes to an end."
+    if fault.kind == "NameError" and (name := re.match(r"name '(\w+)' is not defined", fault.message)):
+        if name[1] in known:
+            return (
+                f"`{name[1]}` lives in another cell of your notebook. An answer is judged by itself: define or import it "
+                f"in this cell{', above line ' + str(fault.line) if fault.line else ''}."
+            )
+        return f"Python does not know the name `{name[1]}`{line}. Is it spelled right, and defined above?"
+    if fault.kind == "NameError":
+        return fault.message
+    if fault.kind in ("SyntaxError", "IndentationError", "TabError"):
+        return f"Python cannot read {f'line {fault.line}' if fault.line else 'your cell'}: {fault.message}."
+    place = f"Your code raised {fault.kind}{line}" if fault.line else f"Calling your code raised {fault.kind}"
+    return f"{place}: {fault.message.rstrip('.')}."
+
+
+def of_issue(issue, seen: Seen) -> str:
+    """What to say first about something that the simulator found in a kernel."""
+    says = {
+        "out-of-bounds": "Your kernel reaches outside an array",
+        "race": "Two threads use the same place, and nothing says who comes first",
+        "uninitialised-read": "Your kernel reads a value that nobody has written",
+        "divergent-barrier": "Some threads of a block wait at a barrier that others never reach",
+        "missed-barrier": "A thread ends before a barrier where others wait for it",
+        "missing-lanes": "A warp's function is called while some of its lanes are elsewhere",
+        "misaligned-access": "An address is not a multiple of what is read there",
+        "null-pointer": "Your kernel follows a pointer that points nowhere",
+        "host-pointer": "Your kernel follows an address of the host",
+        "division-by-zero": "A whole number is divided by zero",
+        "timeout": "Your kernel was still running when its time was over: look for a loop that never ends",
+        "crash": "Your kernel crashed",
+    }.get(issue.kind, issue.kind)
+    if issue.kind == "timeout" or not issue.line:
+        return f"{says}."
+    return f"{says}: line {issue.line}: {issue.message}."

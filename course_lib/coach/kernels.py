@@ -1,0 +1,75 @@
+"""A learner's kernel under the eyes of the simulator: every launch is watched, and its counters are kept."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from course_lib import paths
+from course_lib.coach.exercise import Exercise
+from course_lib.cuda import Kernel, sanitize
+from course_lib.cuda.report import Report
+
+
+class Watched:
+    """Launched as a Kernel is. Runs the checked build, with the threads in a shuffled order if `seed` is not 0."""
+
+    def __init__(self, kernel: Kernel, timeout: float):
+        self.kernel, self.timeout, self.seed = kernel, timeout, 0
+        self.reports: list[Report] = []
+
+    def __call__(self, grid, block, args, shared_mem: int = 0, **options: Any) -> None:
+        self.reports.append(
+            sanitize(
+                self.kernel, grid, block, args, shared_mem, timeout=self.timeout, seed=options.get("seed", self.seed)
+            )
+        )
+
+
+def kernel(text: str, exercise: Exercise) -> Kernel:
+    """The kernel of an answer. It is written to a file, so that reports name `NAME.cu` and their lines are the learner's."""
+    folder = paths.cache("answers") / hashlib.sha256(text.encode()).hexdigest()[:16]
+    folder.mkdir(exist_ok=True)
+    file = folder / f"{exercise.name}.cu"
+    if not file.exists():
+        file.write_text(text + "\n", encoding="utf-8")
+    return Kernel(Path(file), exercise.defines)
+
+
+def counters(reports: list[Report]) -> dict[str, float]:
+    """What a learner compares: named numbers over all launches; {} where nothing could be counted."""
+    lines = [line for report in reports for line in report.lines]
+    if not lines:
+        return {}
+    found: dict[str, float] = {"bytes of global memory moved": float(sum(r.bytes_moved for r in reports))}
+    for op, word in (("read", "reading"), ("write", "writing")):
+        of_kind = [line for line in lines if line.space == "global" and line.op == op]
+        if requests := sum(line.requests for line in of_kind):
+            sectors = sum(line.requests * line.sectors_per_request for line in of_kind)
+            found[f"sectors for each request, {word} global memory"] = sectors / requests
+    shared = [line for line in lines if line.space == "shared"]
+    if requests := sum(line.requests for line in shared):
+        waves = sum(line.requests * line.wavefronts_per_request for line in shared)
+        found["wavefronts for each request to shared memory"] = waves / requests
+    return found
+
+
+# What a Goal counts. Each takes the reports and gives a number, or None where this compiler cannot tell.
+
+
+def sectors(op: str):
+    """Sectors for each request to global memory, `op` "read" or "write"; the ideal for floats is 4."""
+    return lambda reports: counters(reports).get(
+        f"sectors for each request, {'reading' if op == 'read' else 'writing'} global memory"
+    )
+
+
+def bank_wavefronts(reports: list[Report]) -> float | None:
+    """Wavefronts for each request to shared memory; 1 is free of bank conflicts."""
+    return counters(reports).get("wavefronts for each request to shared memory")
+
+
+def bytes_moved(reports: list[Report]) -> float | None:
+    """Bytes of global memory that all launches move."""
+    return counters(reports).get("bytes of global memory moved")

@@ -1,0 +1,87 @@
+"""What one case showed: the material that mistakes and facts are recognised by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from course_lib.coach.compare import Difference
+
+
+@dataclass(frozen=True)
+class Fault:
+    """An exception out of the answer. kind: its type's name. line: in the learner's text, None if it lies elsewhere."""
+
+    kind: str
+    message: str
+    line: int | None = None
+    code: str = ""
+
+
+@dataclass
+class Outcome:
+    """One case, tried. Inputs are copies from before the call; `changed`: numbers of inputs that the answer altered."""
+
+    label: str
+    inputs: tuple
+    expected: Any = None
+    got: Any = None
+    error: Fault | None = None
+    difference: Difference | None = None
+    complaint: str = ""  # of Exercise.check
+    changed: Sequence[int] = ()
+    reports: list = field(default_factory=list)  # of the simulator, one for each launch
+
+    @property
+    def issues(self) -> list:
+        """What the simulator found wrong, over all launches."""
+        return [issue for report in self.reports for issue in report.issues]
+
+    @property
+    def right(self) -> bool:
+        return not (self.error or self.difference or self.complaint or self.issues)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a Mistake's `when` looks at: the smallest failing case, and all that were tried."""
+
+    text: str
+    failing: Outcome
+    outcomes: Sequence[Outcome]
+
+    @property
+    def inputs(self) -> tuple:
+        return self.failing.inputs
+
+    @property
+    def got(self) -> Any:
+        return self.failing.got
+
+    @property
+    def expected(self) -> Any:
+        return self.failing.expected
+
+    @property
+    def label(self) -> str:
+        return self.failing.label
+
+    @property
+    def error(self) -> str:
+        """ "TypeError: message", or "" if nothing was raised."""
+        fault = self.failing.error
+        return f"{fault.kind}: {fault.message}" if fault else ""
+
+    @property
+    def kinds(self) -> set[str]:
+        """Kinds of the simulator's issues: "race", "out-of-bounds", ..."""
+        return {issue.kind for issue in self.failing.issues}
+
+    @property
+    def issues(self) -> list:
+        return self.failing.issues
+
+    @property
+    def reports(self) -> list:
+        return self.failing.reports

@@ -1,0 +1,190 @@
+"""Reads the pieces of a chapter's source: what the solution of an exercise is, and what the learner starts from.
+
+A cell of `solutions/NN_topic.py` that begins with `# %% exercise="NAME"` holds one solution:
+
+    def double(x):
+        # yours: say in words what belongs here
+        return 2 * x
+        # end
+
+The lines from `# yours` to `# end` are the learner's: the blank shows the words, and `...` in their place. If lines follow
+`# instead`, the blank shows those, without their leading `# `, which is how a fault to be found is planted. CUDA C++ stands
+in a raw string, r\"\"\"...\"\"\", with the same marks behind `//`.
+
+A cell with the one line `# include PATH NAME: words for the blank` takes the solution from a file of the library or of
+kernels/: the region between `# region NAME` and `# endregion` there, or, if no such marks are there, the function, class or
+kernel of that name. Without `yours` marks in it, everything after its head (and docstring) is the learner's.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from course_lib.coach.exercise import ExerciseError
+from course_lib.paths import ROOT
+
+MARK = re.compile(r"^(\s*)(?:#|//) ?(yours|instead|end)(?::\s*(.*))?$")
+WORDS = "write this part"
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One exercise's text. Both without marks, and without blank lines around them. planted: the blank holds a fault."""
+
+    solution: str
+    blank: str
+    planted: bool
+
+
+@cache
+def pieces(source: Path) -> dict[str, Piece]:
+    """Name of each exercise in a chapter's source -> its Piece."""
+    return {name: piece(text, name, source) for name, text in cells(source).items()}
+
+
+def cells(source: Path) -> dict[str, str]:
+    """Name of each exercise -> the text of its cell."""
+    head = re.compile(r'^# %%.*\bexercise="(\w+)".*$', re.M)
+    text = source.read_text(encoding="utf-8")
+    found: dict[str, str] = {}
+    for match in head.finditer(text):
+        body = text[match.end() :]
+        following = re.search(r"^# %%", body, re.M)
+        if match[1] in found:
+            raise ExerciseError(f"{source.name} holds two cells for the exercise {match[1]}.")
+        found[match[1]] = body[: following.start() if following else len(body)].strip("\n")
+    return found
+
+
+def piece(cell: str, name: str, source: Path) -> Piece:
+    """The solution and the blank that a cell of `source` stands for."""
+    text, comment, words = cell.strip("\n"), "#", WORDS
+    if include := re.fullmatch(r"# include (\S+) (\w+)(?:: (.*))?", text.strip()):
+        path = ROOT / include[1]
+        text, comment = included(path, include[2]), "//" if path.suffix in (".cu", ".cuh") else "#"
+        words = include[3] or WORDS
+    elif raw := re.fullmatch(r'r"""\n(.*?)"""', text.strip(), re.S):
+        text, comment = raw[1], "//"
+    if not any(MARK.match(line) for line in text.splitlines()):
+        text = _mark_body(text, comment, words)
+    try:
+        planted = any(mark[2] == "instead" for mark in map(MARK.match, text.splitlines()) if mark)
+        return Piece(_without_marks(text).strip("\n"), _blanked(text, comment).strip("\n"), planted)
+    except ExerciseError as error:
+        raise ExerciseError(f"{name} in {source.name}: {error}") from None
+
+
+def included(path: Path, name: str) -> str:
+    """The region `name` of a file, or its function, class or kernel of that name, with what stands directly above it."""
+    text = path.read_text(encoding="utf-8")
+    region = re.search(rf"^[ \t]*(?:#|//) region {name}\b[^\n]*\n(.*?)^[ \t]*(?:#|//) endregion", text, re.S | re.M)
+    if region:
+        return textwrap.dedent(region[1])
+    found = _kernel(text, name) if path.suffix in (".cu", ".cuh") else _definition(text, name)
+    if found is None:
+        raise ExerciseError(f"{path.relative_to(ROOT)} holds neither a region nor a definition named {name}.")
+    return textwrap.dedent(found)
+
+
+def _definition(text: str, name: str) -> str | None:
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name:
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            return "\n".join(text.splitlines()[first - 1 : node.end_lineno])
+    return None
+
+
+def _kernel(text: str, name: str) -> str | None:
+    """A kernel or device function from its head to its closing brace, with a `template` line before it."""
+    head = re.search(
+        rf"^(?:template\s*<[^{{}};]*>\s*)?(?:extern\s+\"C\"\s+)?(?:static\s+)?__(?:global|device)__[^;{{}}]*\b{name}\s*\([^{{}};]*\)\s*\{{",
+        text,
+        re.M,
+    )
+    if head is None:
+        return None
+    return text[head.start() : _closing_brace(text, head.end())]
+
+
+def _closing_brace(text: str, start: int) -> int:
+    """The place after the brace that closes the one before `start`; braces in comments must balance."""
+    depth = 1
+    for place in range(start, len(text)):
+        depth += {"{": 1, "}": -1}.get(text[place], 0)
+        if depth == 0:
+            return place + 1
+    raise ExerciseError("a brace is never closed.")
+
+
+def _mark_body(text: str, comment: str, words: str) -> str:
+    """Put marks around everything after the head and the docstring of the last definition."""
+    if comment == "//":
+        opening = text.rindex("{", 0, text.index("{") + 1)
+        closing = text.rindex("}")
+        body = text[opening + 1 : closing].strip("\n")
+        return f"{text[: opening + 1]}\n    // yours: {words}\n{body}\n    // end\n{text[closing:]}"
+    definitions = [n for n in ast.parse(text).body if isinstance(n, ast.FunctionDef | ast.ClassDef)]
+    if not definitions:
+        raise ExerciseError("there is nothing to blank: put `# yours` and `# end` around the learner's lines.")
+    last, lines = definitions[-1], text.splitlines()
+    documented = ast.get_docstring(last) is not None
+    if documented and len(last.body) == 1:
+        raise ExerciseError(f"the body of {last.name} is only its docstring.")
+    first = last.body[1 if documented else 0].lineno - 1
+    if last.body and isinstance(last.body[0], ast.FunctionDef) and last.body[0].decorator_list:
+        first = last.body[0].decorator_list[0].lineno - 1
+    indent = re.match(r"\s*", lines[first])[0]
+    return "\n".join([*lines[:first], f"{indent}# yours: {words}", *lines[first : last.end_lineno], f"{indent}# end",
+                      *lines[last.end_lineno :]])  # fmt: skip
+
+
+def _without_marks(text: str) -> str:
+    kept, where = [], "outside"
+    for line in text.splitlines():
+        mark = MARK.match(line)
+        if mark:
+            where = _next(where, mark[2])
+        elif where != "instead":
+            kept.append(line)
+    return "\n".join(kept)
+
+
+def _blanked(text: str, comment: str) -> str:
+    kept: list[str] = []
+    where, instead, indent = "outside", False, ""
+    for line in text.splitlines():
+        mark = MARK.match(line)
+        if mark:
+            where = _next(where, mark[2])
+            if mark[2] == "yours":
+                instead, indent = False, mark[1]
+                kept.append(f"{indent}{comment} Your part: {mark[3] or WORDS}")
+            elif mark[2] == "instead":
+                instead = True
+            elif not instead and comment == "#":
+                kept.append(f"{indent}...")
+        elif where == "instead":
+            stripped = re.sub(rf"^(\s*){re.escape(comment)} ?", r"\1", line, count=1)
+            kept.append(stripped)
+        elif where == "outside":
+            kept.append(line)
+    if where != "outside":
+        raise ExerciseError("a `yours` has no `end`.")
+    return "\n".join(kept)
+
+
+def _next(where: str, mark: str) -> str:
+    expected = {"outside": ("yours",), "yours": ("instead", "end"), "instead": ("end",)}[where]
+    if mark not in expected:
+        raise ExerciseError(f"a mark `{mark}` stands where {' or '.join(expected)} was expected.")
+    return "outside" if mark == "end" else mark
+
+
+def comparable(text: str) -> str:
+    """A text without trailing spaces and blank lines: two that are equal so are the same answer."""
+    return "\n".join(line.rstrip() for line in text.strip().splitlines() if line.strip())

@@ -1,0 +1,203 @@
+"""What the learner has done: answers, tries, progress. All of it plain files in `exercises/mine/`, which git ignores.
+
+    answers/NAME.py               the newest answer       (.cu for a kernel)
+    tries/NAME/0003-passed.py     every try; its verdict is in the name, so that everything can be found again from the files
+    progress.json                 hints and solutions that were shown, what each passed try was judged by; written aside and
+                                  renamed. A damaged one is set aside, and rebuilt from the tries.
+
+Promises: two notebooks may write at the same time (a lock); the folder may be moved. COURSE_MINE names another folder.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from course_lib.coach import catalogue
+from course_lib.coach.exercise import ExerciseError
+from course_lib.coach.regions import comparable
+from course_lib.coach.verdict import Verdict
+from course_lib.paths import ROOT
+
+TRY = re.compile(r"(\d+)-(passed|not-yet)\.(?:py|cu)")
+SHOWN = 5  # earlier tries beside the newest
+
+
+@dataclass(frozen=True)
+class Try:
+    """One try of an answer."""
+
+    number: int
+    passed: bool
+    path: Path
+
+    @property
+    def text(self) -> str:
+        return self.path.read_text(encoding="utf-8")
+
+
+def folder() -> Path:
+    """Where everything lies; made if it is not there yet."""
+    place = Path(os.environ.get("COURSE_MINE") or ROOT / "exercises" / "mine")
+    place.mkdir(parents=True, exist_ok=True)
+    return place
+
+
+def answer_file(name: str) -> Path:
+    """The file of the newest answer to an exercise."""
+    return folder() / "answers" / f"{name}{catalogue.load(name).suffix}"
+
+
+def tries(name: str) -> list[Try]:
+    """All tries, the oldest first."""
+    found = []
+    for path in (folder() / "tries" / name).glob("*"):
+        if match := TRY.fullmatch(path.name):
+            found.append(Try(int(match[1]), match[2] == "passed", path))
+    return sorted(found, key=lambda one: one.number)
+
+
+def passing(name: str) -> Try | None:
+    """The last try that passed: the one that counts."""
+    return next((one for one in reversed(tries(name)) if one.passed), None)
+
+
+def save(name: str, text: str, verdict: Verdict | None = None) -> None:
+    """Keep an answer; once it was judged, also as a try (unless it is the same text as the last one, judged the same)."""
+    with lock():
+        _write(answer_file(name), text.rstrip("\n") + "\n")
+        if verdict is None:
+            return
+        before = tries(name)
+        if not before or comparable(before[-1].text) != comparable(text) or before[-1].passed != verdict.passed:
+            number = before[-1].number + 1 if before else 1
+            word = "passed" if verdict.passed else "not-yet"
+            _write(
+                folder() / "tries" / name / f"{number:04}-{word}{catalogue.load(name).suffix}", text.rstrip("\n") + "\n"
+            )
+        notes = _read()
+        mine = notes.setdefault(name, {})
+        mine.setdefault("counts", []).append({count.name: count.yours for count in verdict.counts})
+        if not verdict.counts:
+            mine["counts"].pop()
+        mine["counts"] = mine["counts"][-SHOWN - 1 :]
+        if verdict.passed:
+            mine["judged_by"] = catalogue.fingerprint(name)
+        mine["seconds"] = verdict.seconds
+        _write(folder() / "progress.json", json.dumps(notes, indent=1))
+
+
+def earlier_counts(name: str) -> list[dict[str, float | None]]:
+    """Numbers of the last tries, the oldest first."""
+    return noted(name).get("counts", [])[-SHOWN:]
+
+
+def noted(name: str) -> dict[str, Any]:
+    """What progress.json knows of an exercise: hints, solution_shown, judged_by, counts."""
+    return _read().get(name, {})
+
+
+def note(name: str, **values: Any) -> None:
+    """Change what progress.json knows of an exercise."""
+    with lock():
+        notes = _read()
+        notes.setdefault(name, {}).update(values)
+        _write(folder() / "progress.json", json.dumps(notes, indent=1))
+
+
+def last(name: str = "") -> str:
+    """The exercise of that name, or the one that was last named here; remembers it. Raises ExerciseError if there is none."""
+    place = folder() / ".last_exercise"
+    if name:
+        name = catalogue.load(name).name
+        _write(place, name)
+        return name
+    try:
+        return catalogue.load(place.read_text(encoding="utf-8")).name
+    except FileNotFoundError:
+        raise ExerciseError('Say which exercise, as in course.hint("NAME"); course.progress() lists them.') from None
+
+
+def reset(name: str) -> Path | None:
+    """Begin an exercise anew. The answer and its tries are kept in `set-aside/`; returns where, or None if there were none."""
+    with lock():
+        answer, old = answer_file(name), folder() / "tries" / name
+        if not answer.exists() and not old.exists():
+            return None
+        place = set_aside(name)
+        for path in (answer, old):
+            if path.exists():
+                path.replace(place / ("tries" if path == old else path.name))
+        notes = _read()
+        notes.pop(name, None)
+        _write(folder() / "progress.json", json.dumps(notes, indent=1))
+        return place
+
+
+def set_aside(name: str) -> Path:
+    """A new folder for what is kept but no longer counts."""
+    place = folder() / "set-aside" / f"{time.strftime('%Y-%m-%d_%H-%M-%S')}_{name}"
+    number = 1
+    while place.exists():
+        number += 1
+        place = place.with_name(f"{place.name.split('~')[0]}~{number}")
+    place.mkdir(parents=True)
+    return place
+
+
+def adopt_former_names() -> list[tuple[str, str]]:
+    """Move answers that were given under a former name of an exercise; returns (former, new) of each."""
+    moved = []
+    with lock():
+        notes = _read()
+        for name in catalogue.names():
+            for former in catalogue.load(name).formerly:
+                for kind in ("answers", "tries"):
+                    old = folder() / kind / (former if kind == "tries" else f"{former}{catalogue.load(name).suffix}")
+                    new = folder() / kind / (name if kind == "tries" else f"{name}{catalogue.load(name).suffix}")
+                    if old.exists() and not new.exists():
+                        old.replace(new)
+                        moved.append((former, name))
+                if former in notes:
+                    notes.setdefault(name, notes.pop(former))
+        if moved:
+            _write(folder() / "progress.json", json.dumps(notes, indent=1))
+    return sorted(set(moved))
+
+
+@contextmanager
+def lock() -> Iterator[None]:
+    """Held while something is written, against another notebook doing the same."""
+    with (folder() / ".lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _read() -> dict[str, dict]:
+    path = folder() / "progress.json"
+    try:
+        notes = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(notes, dict) or not all(isinstance(value, dict) for value in notes.values()):
+            raise ValueError("not what was written there")
+        return notes
+    except FileNotFoundError:
+        return {}
+    except ValueError:  # a damaged file: the tries are what counts, and they are files of their own
+        path.replace(path.with_name(f"progress-damaged-{time.strftime('%Y%m%d-%H%M%S')}.json"))
+        return {}
+
+
+def _write(path: Path, text: str) -> None:
+    """Write aside and rename, so that a reader finds the old text or the new one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    aside.write_text(text, encoding="utf-8")
+    aside.replace(path)

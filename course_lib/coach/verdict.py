@@ -1,0 +1,136 @@
+"""A verdict: what the judge found, as data, and as plain text. pictures.py makes HTML of it.
+
+The word comes first, then why, then the smallest failing case; what the learner printed stands below.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+
+WORDS = {True: "Passed", False: "Not yet"}
+
+
+@dataclass
+class Trial:
+    """The smallest failing case, as text. inputs: one line each, or the whole call if `is_call`."""
+
+    label: str
+    inputs: list[str] = field(default_factory=list)
+    is_call: bool = False
+    expected: str = ""
+    got: str = ""
+    difference: str = ""
+    line: int | None = None  # of the learner's text, where an exception came from
+    code: str = ""
+    picture: dict | None = None
+
+
+@dataclass
+class Count:
+    """A number that the answer was measured by. None: this machine cannot tell. earlier: of the learner's last tries."""
+
+    name: str
+    yours: float | None
+    ours: float | None = None
+    at_most: float | None = None
+    earlier: list[float | None] = field(default_factory=list)
+
+    @property
+    def missed(self) -> bool:
+        return self.yours is not None and self.at_most is not None and self.yours > self.at_most * (1 + 1e-9)
+
+
+@dataclass
+class Verdict:
+    """passed, why, and what shows it. recognised: the sentence was written for a cause that was detected."""
+
+    name: str
+    title: str
+    language: str
+    passed: bool
+    why: str = ""
+    recognised: bool = False
+    blank: bool = False
+    loaded: bool = True  # whether the text ran, or compiled, at all
+    trial: Trial | None = None
+    right_cases: int = 0
+    cases: int = 0
+    issues: list[str] = field(default_factory=list)
+    counts: list[Count] = field(default_factory=list)
+    measured: str = ""
+    not_measured: list[str] = field(default_factory=list)
+    printed: str = ""
+    notes: list[str] = field(default_factory=list)  # of the state: "this is the solution", "your 3rd try"
+    next: str = ""
+    seconds: float = 0.0
+
+    @property
+    def word(self) -> str:
+        return "Blank" if self.blank else WORDS[self.passed]
+
+    def as_dict(self) -> dict:
+        """For JSON."""
+        return asdict(self)
+
+
+def from_dict(data: dict) -> Verdict:
+    """The reverse of as_dict."""
+    data = dict(data)
+    data["trial"] = Trial(**data["trial"]) if data.get("trial") else None
+    data["counts"] = [Count(**count) for count in data.get("counts", [])]
+    return Verdict(**data)
+
+
+def text(verdict: Verdict) -> str:
+    """The verdict for a terminal, and for `text/plain` in a notebook."""
+    parts = [f"{verdict.word}: {verdict.title} ({verdict.name})", verdict.why]
+    trial = verdict.trial
+    if trial is not None:
+        if trial.code:
+            parts.append(f"  line {trial.line} | {trial.code}")
+        if trial.label and (trial.inputs or trial.expected):
+            parts.append(f"The smallest case that fails: {trial.label}")
+            parts += [_indented("call" if trial.is_call else f"input {i}", v) for i, v in enumerate(trial.inputs, 1)]
+            parts += [_indented("expected", trial.expected)] if trial.expected else []
+            parts += [_indented("got", trial.got)] if trial.got else []
+        if trial.difference and trial.difference not in verdict.why:
+            parts.append(f"  {trial.difference}.")
+        if verdict.cases > 1:
+            parts.append(f"{verdict.right_cases} of {verdict.cases} cases are right.")
+    parts += verdict.issues
+    if verdict.counts:
+        parts.append(counts_text(verdict))
+    parts += [f"Not measured here: {what}" for what in verdict.not_measured]
+    parts += verdict.notes
+    if verdict.printed:
+        parts.append("Your code printed:\n" + verdict.printed.rstrip("\n"))
+    if verdict.next:
+        parts.append(f"Next: {verdict.next}")
+    return "\n".join(part for part in parts if part)
+
+
+def counts_text(verdict: Verdict) -> str:
+    """The table of counters."""
+    rows = [("", "yours", "ours", "asked for", "your earlier tries"), *count_rows(verdict)]
+    used = [i for i in range(5) if i < 2 or any(row[i] for row in rows[1:])]
+    widths = {i: max(len(row[i]) for row in rows) for i in used}
+    head = f"Counted in the case: {verdict.measured}\n" if verdict.measured else ""
+    return head + "\n".join("  " + "  ".join(row[i].ljust(widths[i]) for i in used).rstrip() for row in rows)
+
+
+def count_rows(verdict: Verdict) -> list[tuple[str, ...]]:
+    """Name, yours, ours, asked for, earlier: as text."""
+
+    def number(value: float | None) -> str:
+        return "not measured here" if value is None else f"{value:,.4g}" if value < 1e4 else f"{value:,.0f}"
+
+    return [
+        (c.name, number(c.yours), number(c.ours) if c.ours is not None else "",
+         f"at most {number(c.at_most)}" if c.at_most is not None else "", ", ".join(number(e) for e in c.earlier))
+        for c in verdict.counts
+    ]  # fmt: skip
+
+
+def _indented(name: str, value: str) -> str:
+    first, *rest = value.splitlines() or [""]
+    return "\n".join([f"  {name:9} {first}", *(f"            {line}" for line in rest)])

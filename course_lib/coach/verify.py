@@ -1,0 +1,117 @@
+"""`course verify`: proves that the exercises are what they say.
+
+For each: its definition is whole; the blank fails, kindly; the solution passes and so do at least two right variants; at least
+three wrong answers are refused, each with the sentence written for it. Nothing of the learner's is read or written.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from course_lib.coach import catalogue, client, regions
+from course_lib.coach import verdict as verdicts
+from course_lib.coach.exercise import Changed, Exercise, ExerciseError
+from course_lib.coach.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One text to be judged, and what must come of it. kind: blank, solution, right or wrong."""
+
+    name: str
+    kind: str
+    text: str
+    says: str = ""
+
+
+def run(wanted: list[str]) -> int:
+    """Verify the named exercises or chapters, all if none are named. Prints the counts; returns an exit status."""
+    began = time.monotonic()
+    names = [
+        name for one in wanted for name in (catalogue.names(one) or [catalogue.load(one).name])
+    ] or catalogue.names()
+    failures = verify(names)
+    for sentence in failures:
+        print(sentence)
+    kinds = Counter(trial.kind for name in names for trial in trials(name)) if not failures else {}
+    core = sum(catalogue.load(name).core for name in names)
+    cuda = sum(catalogue.load(name).language == "cuda" for name in names)
+    print(f"{len(names)} exercises ({core} core, {len(names) - core} stretch; {cuda} in CUDA C++), "
+          f"{time.monotonic() - began:.0f} s.")  # fmt: skip
+    if failures:
+        print(f"{len(failures)} faults.")
+        return 1
+    print(f"{kinds['blank']} blanks fail, {kinds['solution']} solutions and {kinds['right']} right variants pass, "
+          f"{kinds['wrong']} wrong answers are refused, each with its own sentence.")  # fmt: skip
+    return 0
+
+
+def verify(names: list[str]) -> list[str]:
+    """What is wrong with these exercises, one sentence for each fault."""
+    found, to_try = [], []
+    for name in names:
+        try:
+            found += catalogue.load(name).complaints()
+            to_try += trials(name)
+        except ExerciseError as error:
+            found.append(f"{name}: {error}")
+    judges = [client.Judge() for _ in range(min(os.cpu_count() or 1, 8))]
+    free = list(judges)
+
+    def one(trial: Trial) -> list[str]:
+        judge = free.pop()
+        try:
+            verdict = client.judged(trial.name, trial.text, measure=trial.kind != "blank", judge=judge)
+        except ExerciseError as error:
+            return [f"{trial.name}, {trial.kind}: {error}"]
+        finally:
+            free.append(judge)
+        return faults(trial, verdict)
+
+    with ThreadPoolExecutor(len(judges)) as pool:
+        for sentences in pool.map(one, to_try):
+            found += sentences
+    for judge in judges:
+        judge.stop()
+    return found
+
+
+def trials(name: str) -> list[Trial]:
+    """Everything that is judged to prove one exercise. Raises ExerciseError if a text of it cannot be made."""
+    exercise = catalogue.load(name)
+    piece = regions.pieces(catalogue.source(exercise.chapter)).get(name)
+    if piece is None:
+        raise ExerciseError(f"{catalogue.source(exercise.chapter).name} holds no solution to it.")
+    texts = [Trial(name, "blank", piece.blank), Trial(name, "solution", piece.solution)]
+    texts += [Trial(name, "right", _text(exercise, right, piece.solution)) for right in exercise.right]
+    texts += [
+        Trial(name, "wrong", _text(exercise, wrong.answer, piece.solution), wrong.says) for wrong in exercise.wrong
+    ]
+    bodies = [regions.comparable(trial.text) for trial in texts]
+    if len(set(bodies)) < len(bodies):
+        raise ExerciseError("two of its texts (blank, solution, right, wrong) are the same.")
+    return texts
+
+
+def faults(trial: Trial, verdict: Verdict) -> list[str]:
+    """What is wrong with a verdict."""
+    shown = "\n    ".join(verdicts.text(verdict).splitlines())
+    where = f"{trial.name}, {trial.kind}"
+    if trial.kind in ("solution", "right"):
+        return [] if verdict.passed else [f"{where}: should pass:\n    {shown}\n  Judged was:\n{trial.text}"]
+    if verdict.passed:
+        return [f"{where}: passes, and should not:\n{trial.text}"]
+    if trial.kind == "blank":
+        kind = verdict.trial is not None and verdict.loaded
+        return [] if kind else [f"{where}: must load, and fail at its smallest case:\n    {shown}"]
+    if trial.says not in verdict.why:
+        return [f"{where}: should say {trial.says!r} first, and says:\n    {shown}\n  Judged was:\n{trial.text}"]
+    return []
+
+
+def _text(exercise: Exercise, answer: str | Changed, solution: str) -> str:
+    return (answer.of(solution) if isinstance(answer, Changed) else answer).strip("\n")

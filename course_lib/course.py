@@ -1,0 +1,99 @@
+"""The learner's door to the exercises: `from course_lib import course`, then `course.hint()` and its like.
+
+Each takes the name of an exercise; without one it means the last that was run or asked about. The same words work in a
+terminal: `course hint NAME`.
+"""
+
+from __future__ import annotations
+
+import pickle
+from types import SimpleNamespace
+from typing import Any
+
+
+def check(name: str = "") -> None:
+    """Judge the newest answer to an exercise once more."""
+    from course_lib.coach import answering, show
+    from course_lib.coach.exercise import ExerciseError
+
+    try:
+        name = _named(name)
+        with show.doing() as stage:
+            verdict = answering.answer(name, answering.kept(name), stage=stage)
+    except ExerciseError as error:
+        show.sentence(str(error))
+        return
+    show.verdict(verdict)
+
+
+def hint(name: str = "") -> None:
+    """The next of three hints; after the third, a worked example of the same idea."""
+    _say("hint", name)
+
+
+def solution(name: str = "") -> None:
+    """Our solution: after a pass at once, before it when asked for a second time; that is remembered."""
+    _say("solution", name)
+
+
+def reset(name: str = "") -> None:
+    """Begin an exercise anew; the old answer is kept, and its place is said."""
+    _say("reset", name)
+
+
+def report(name: str = "") -> None:
+    """A block of text to paste when asking for help: answer, verdict, machine; no private paths."""
+    _say("report", name)
+
+
+def progress() -> None:
+    """What is done and what is left, by chapter, with minutes."""
+    from course_lib.coach import helping, show
+
+    show.sentence(helping.progress())
+
+
+def last_case() -> SimpleNamespace:
+    """The inputs of the last failing case, what was expected, and what came: .inputs .expected .got .label"""
+    from course_lib.coach import state
+
+    try:
+        return SimpleNamespace(**pickle.loads((state.folder() / ".last_case").read_bytes()))
+    except (OSError, EOFError, pickle.UnpicklingError):
+        raise LookupError("No case has failed yet: run an exercise first.") from None
+
+
+def use_my_answers(**choices: Any) -> Any:
+    """Put every answer of yours that passed in the place of the course's own, and print whose code runs where.
+
+    See course_lib/coach/mine.py for the choices.
+    """
+    from course_lib.coach import mine
+
+    return mine.use(**choices)
+
+
+def _say(what: str, name: str) -> None:
+    from course_lib.coach import helping, show
+    from course_lib.coach.exercise import ExerciseError
+
+    try:
+        title, text, is_code = getattr(helping, what)(_named(name))
+    except ExerciseError as error:
+        show.sentence(str(error))
+        return
+    show.code(title, text) if is_code else show.sentence(f"{title}\n{text}" if text else title)
+
+
+def _named(name: str) -> str:
+    """The exercise that is meant: by name, or the last one."""
+    from course_lib.coach import state
+
+    return state.last(name)
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """`%load_ext course_lib.course` where the environment's configuration is not read."""
+    from course_lib.coach import magic
+
+    magic.load_ipython_extension(shell)

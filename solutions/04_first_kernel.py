@@ -1,0 +1,27 @@
+# %% [markdown]
+# # 04 Your first kernel: exercises
+#
+# **50 minutes.** Each cell below is one exercise in CUDA C++: write your part, press Shift+Enter, and read the verdict. Stuck?
+# Type `course.hint()` in a cell of its own. Your answers are kept in `exercises/mine/answers/`.
+#
+# The lecture: [04 Your first kernel](../notebooks/04_first_kernel.ipynb).
+
+# %%
+
+# %% [markdown]
+# ## 1. One thread for each number
+#
+# `scale` multiplies every number of `x` by `s` and writes the product to `y`. Both arrays have `n` numbers. It is launched in
+# blocks of 32 threads, with enough blocks for all numbers.
+
+# %% exercise="scale"
+r"""
+__global__ void scale(const float* x, float* y, float s, int n) {
+    // yours: find this thread's number, and scale it if there is one
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        y[i] = s * x[i];
+    }
+    // end
+}
+"""
