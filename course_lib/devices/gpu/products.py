@@ -1,12 +1,19 @@
-"""Matrix products, linear layers, and linear layers with what follows them: kernels/gemm.cu."""
+"""Matrix products, linear layers, and linear layers with what follows them: kernels/gemm.cu and kernels/gemm_bf16.cu.
+
+All arrays of a product are float32, or all are bfloat16 (of that dtype, or its bits in uint16); then sums are float32, biases
+and weights' gradients too, and results are bfloat16 unless `out=` is float32.
+"""
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ..checks import check_out, fit, matmul_shape
-from . import choices
+from . import choices, reductions
 from .launching import THREADS, blocks, check_float32, check_size, empty, is_host, kernel
+from .storage import from_bfloat16
 
 __all__ = "matmul linear_forward linear_backward".split()
 
@@ -14,10 +21,23 @@ MOST_IN_Z = 65535  # blocks along z of one launch
 NOTHING = 0  # the null pointer, where a layer has no bias
 
 
+def is_bfloat16(x) -> bool:
+    """Whether an array holds bfloat16: of that dtype, or its bits."""
+    return x.dtype.name in ("bfloat16", "uint16")
+
+
+def check_types(op: str, arrays: tuple, in_float32: tuple) -> None:
+    """Raises ValueError unless `arrays` are all float32 or all bfloat16, and those of `in_float32` (or None) float32."""
+    check_float32(op, *in_float32)
+    if is_bfloat16(arrays[0]) and len({x.dtype for x in arrays}) == 1:
+        return
+    check_float32(op, *arrays)
+
+
 def matmul(a, b, transpose_a=False, transpose_b=False, out=None):
     shape = matmul_shape(a, b, transpose_a, transpose_b)  # (..., M, N)
-    check_float32("matmul", a, b)
-    check_out("matmul", out, shape, a.dtype)
+    check_types("matmul", (a, b), ())
+    check_out("matmul", out, shape, np.dtype("float32") if out is not None and out.dtype == np.float32 else a.dtype)
     c = empty(a, shape) if out is None else out
     if c.size:
         _broadcast(a, b, c, transpose_a, transpose_b)
@@ -44,22 +64,30 @@ def _products(a, b, c, M, N, K, transpose_a, transpose_b, many_a=1, many_b=1, ma
     if choices.matmul == "cublas" and not is_host(c):
         _cublas(a, b, c, M, N, K, transpose_a, transpose_b, many_a, many_b, many)
         return
-    tile = choices.gemm_tile(is_host(c), M, N, many)
-    split = choices.gemm_split(is_host(c), tile, M, N, K) if many == 1 else K
-    flags = f"{str(transpose_a).lower()}, {str(transpose_b).lower()}"
-    run = kernel("gemm.cu", f"gemm<{flags}, {tile.template}>")
-    stride_a, stride_b = M * K * (many_a > 1), K * N * (many_b > 1)
-    splits = blocks(K, split) if K else 1
-    if splits > 1:
+    tile = choices.gemm_tile(is_host(c), is_bfloat16(a), M, N, many)
+    split = choices.gemm_split(is_host(c), tile, M, N, K)
+    flags = (str(transpose_a).lower(), str(transpose_b).lower())
+    if many == 1 and split < K and c.dtype == np.float32:
+        splits = blocks(K, split)
         partial = empty(c, (splits, M, N))
-        run(_grid(tile, M, N, splits), (tile.threads,), (a, b, partial, M, N, K, 0, 0, split))
+        _launch("", flags, tile, a, c, M, N, splits, (a, b, partial, M, N, K, 0, 0, split))
         check_size("matmul", c.size)
         kernel("gemm_split_sum.cu", "gemm_split_sum")((blocks(c.size),), (THREADS,), (partial, c, c.size, splits))
         return
+    stride_a, stride_b = M * K * (many_a > 1), K * N * (many_b > 1)
     for first in range(0, many, MOST_IN_Z):
         count = min(MOST_IN_Z, many - first)
-        args = (_from(a, first * stride_a), _from(b, first * stride_b), _from(c, first * M * N), M, N, K)
-        run(_grid(tile, M, N, count), (tile.threads,), (*args, stride_a, stride_b, 0))
+        arrays = (_from(a, first * stride_a), _from(b, first * stride_b), _from(c, first * M * N))
+        _launch("", flags, tile, a, c, M, N, count, (*arrays, M, N, K, stride_a, stride_b, 0))
+
+
+def _launch(epilogue: str, flags: tuple[str, ...], tile, x, y, M: int, N: int, many: int, args: tuple) -> None:
+    """One launch of gemm.cu, or of gemm_bf16.cu where x is bfloat16 (y is then bfloat16 or float32)."""
+    bf16 = is_bfloat16(x)
+    out = ("__nv_bfloat16" if is_bfloat16(y) else "float",) if bf16 else ()
+    file, name = ("gemm_bf16.cu", "gemm_bf16") if bf16 else ("gemm.cu", "gemm")
+    run = kernel(file, f"{name}{epilogue}<{', '.join((*out, *flags, *map(str, tile)))}>")
+    run((blocks(N, tile.BN), blocks(M, tile.BM), many), (tile.threads,), args, tile.shared_mem)
 
 
 def _from(array, first: int):
@@ -67,12 +95,10 @@ def _from(array, first: int):
     return array.reshape(-1)[first:] if first else array
 
 
-def _grid(tile: choices.Tile, M: int, N: int, many: int = 1) -> tuple[int, int, int]:
-    return blocks(N, tile.BN), blocks(M, tile.BM), many
-
-
 def _cublas(a, b, c, M, N, K, transpose_a, transpose_b, many_a, many_b, many) -> None:
     """The same by CuPy, whose product is cuBLAS: for comparison only."""
+    if is_bfloat16(a):
+        raise ValueError("choices.matmul = 'cublas' compares products of float32; bfloat16 goes to our own kernel.")
     a = a.reshape((many_a, K, M) if transpose_a else (many_a, M, K))
     b = b.reshape((many_b, N, K) if transpose_b else (many_b, K, N))
     c.reshape(many, M, N)[...] = (a.swapaxes(1, 2) if transpose_a else a) @ (b.swapaxes(1, 2) if transpose_b else b)
@@ -83,25 +109,23 @@ def _cublas(a, b, c, M, N, K, transpose_a, transpose_b, many_a, many_b, many) ->
 
 def linear_forward(x, weight, bias):
     sizes = fit("linear_forward", "x (*n, K), weight (N, K), bias (N)", x, weight, bias)
-    check_float32("linear_forward", x, weight, bias)
+    check_types("linear_forward", (x, weight), (bias,))
     y = empty(x, (*x.shape[:-1], sizes["N"]))  # (*n, N)
-    _linear("gemm_bias", x, weight, (_or_nothing(bias), y), y.size)
+    _linear("_bias", x, weight, (_or_nothing(bias), y), y)
     return y
 
 
 def linear_backward(dy, x, weight, has_bias):
     sizes = fit("linear_backward", "dy (*n, N), x (*n, K), weight (N, K)", dy, x, weight)
-    check_float32("linear_backward", dy, x, weight)
+    check_types("linear_backward", (dy, x, weight), ())
     N, K = sizes["N"], sizes["K"]
     n = math.prod(x.shape[:-1])
     rows, x_rows = dy.reshape(n, N), x.reshape(n, K)
     dx = matmul(rows, weight).reshape(x.shape)  # (n, N) (N, K) -> (n, K)
-    dweight = matmul(rows, x_rows, transpose_a=True)  # (n, N)^T (n, K) -> (N, K)
+    dweight = matmul(rows, x_rows, transpose_a=True, out=empty(x, (N, K), "float32"))  # (n, N)^T (n, K) -> (N, K)
     if not has_bias:
         return dx, dweight, None
-    from .reductions import sum as column_sums
-
-    return dx, dweight, column_sums(rows, axis=0)  # (n, N) -> (N)
+    return dx, dweight, reductions.sum(from_bfloat16(rows) if is_bfloat16(rows) else rows, axis=0)  # (n, N) -> (N)
 
 
 # Linear layers with their epilogue: one launch in which the product never leaves the registers before it is finished.
@@ -110,18 +134,18 @@ def linear_backward(dy, x, weight, has_bias):
 def linear_gelu(x, weight, bias):
     """y = gelu(pre), pre = x weight^T + bias, which the backward pass needs. Returns y, pre, both (*n, N)."""
     sizes = fit("linear_gelu", "x (*n, K), weight (N, K), bias (N)", x, weight, bias)
-    check_float32("linear_gelu", x, weight, bias)
+    check_types("linear_gelu", (x, weight), (bias,))
     y, pre = (empty(x, (*x.shape[:-1], sizes["N"])) for _ in range(2))
-    _linear("gemm_gelu", x, weight, (_or_nothing(bias), pre, y), y.size)
+    _linear("_gelu", x, weight, (_or_nothing(bias), pre, y), y)
     return y, pre
 
 
 def linear_residual(x, weight, bias, residual):
     """y (*n, N) = x weight^T + bias + residual (*n, N)."""
     fit("linear_residual", "x (*n, K), weight (N, K), bias (N), residual (*n, N)", x, weight, bias, residual)
-    check_float32("linear_residual", x, weight, bias, residual)
+    check_types("linear_residual", (x, weight, residual), (bias,))
     y = empty(x, residual.shape)
-    _linear("gemm_residual", x, weight, (_or_nothing(bias), residual, y), y.size)
+    _linear("_residual", x, weight, (_or_nothing(bias), residual, y), y)
     return y
 
 
@@ -132,36 +156,36 @@ def linear_row_scale(x, weight, scale):
     wait until after the product.
     """
     sizes = fit("linear_row_scale", "x (*n, K), weight (N, K), scale (*n)", x, weight, scale)
-    check_float32("linear_row_scale", x, weight, scale)
+    check_types("linear_row_scale", (x, weight), (scale,))
     y = empty(x, (*x.shape[:-1], sizes["N"]))
-    _linear("gemm_row_scale", x, weight, (scale, y), y.size)
+    _linear("_row_scale", x, weight, (scale, y), y)
     return y
 
 
 def linear_logsumexp(x, weight, bias):
     """logits (*n, N) = x weight^T + bias, and their logsumexp (*n), found while the logits are made."""
     sizes = fit("linear_logsumexp", "x (*n, K), weight (N, K), bias (N)", x, weight, bias)
-    check_float32("linear_logsumexp", x, weight, bias)
+    check_types("linear_logsumexp", (x, weight), (bias,))
     n, N = x.shape[:-1], sizes["N"]
     M = math.prod(n)
-    tile = choices.gemm_tile(is_host(x), M, N)
-    parts = blocks(N, tile.BN) * (tile.BN // (8 * tile.TN))  # a warp's lanes and their parts are 8 TN columns wide
-    logits, logsumexp, tops, totals = (empty(x, shape) for shape in ((*n, N), n, (M, parts), (M, parts)))
-    _linear("gemm_logsumexp", x, weight, (_or_nothing(bias), logits, tops, totals), logits.size)
+    tile = choices.gemm_tile(is_host(x), is_bfloat16(x), M, N)
+    parts = blocks(N, tile.BN) * (tile.BN // tile.warp_columns)
+    logits = empty(x, (*n, N))
+    logsumexp, tops, totals = (empty(x, shape, "float32") for shape in (n, (M, parts), (M, parts)))
+    _linear("_logsumexp", x, weight, (_or_nothing(bias), logits, tops, totals), logits)
     if M:
         merge = kernel("logsumexp_merge.cu", "logsumexp_merge")
         merge((blocks(M),), (THREADS,), (tops, totals, logsumexp, M, parts))
     return logits, logsumexp
 
 
-def _linear(name: str, x, weight, others: tuple, size: int) -> None:
-    """One launch of an epilogue of gemm.cu: x (*n, K), weight (N, K), then what is the epilogue's own."""
-    if not size:
-        return
-    N, K = weight.shape
-    M = size // N
-    tile = choices.gemm_tile(is_host(x), M, N)
-    kernel("gemm.cu", f"{name}<{tile.template}>")(_grid(tile, M, N), (tile.threads,), (x, weight, *others, M, N, K))
+def _linear(epilogue: str, x, weight, others: tuple, y) -> None:
+    """One launch of an epilogue: x (*n, K), weight (N, K), then what is the epilogue's own, y (*n, N) among it."""
+    if y.size:
+        N, K = weight.shape
+        M = y.size // N
+        tile = choices.gemm_tile(is_host(x), is_bfloat16(x), M, N)
+        _launch(epilogue, (), tile, x, y, M, N, 1, (x, weight, *others, M, N, K))
 
 
 def _or_nothing(bias):
