@@ -11,6 +11,7 @@ What one writes in a cell's metadata (in a draft behind `# %%`):
     tags=["nbval-ignore-output"]            its output may differ from machine to machine: it is run, and not compared
     tags=["raises-exception"]               it is meant to fail
     tags=["predict"]                        "predict first": its stored output is folded until the reader asks for it
+    tags=["hide-code"]                      its code is folded, because it would give the answer to a question away
 """
 
 import hashlib
@@ -31,6 +32,7 @@ METADATA = {
 }
 # An empty output, the first one of a folded cell. While a cell is folded JupyterLab shows the first line of its first output,
 # and so would give the answer away; of this one there is nothing to show, and nothing for nbval to compare.
+FOLDED = {"predict": "outputs_hidden", "hide-code": "source_hidden"}  # a tag, and what JupyterLab calls it
 COVER = NotebookNode(output_type="display_data", data=NotebookNode(), metadata=NotebookNode())
 
 
@@ -90,7 +92,7 @@ def normalised(notebook: NotebookNode) -> NotebookNode:
         if cell.cell_type == "code":
             kept["execution_count"] = 1 + sum(other.cell_type == "code" for other in cells)
             kept["outputs"] = [_output(output, kept["execution_count"]) for output in cell.outputs]
-            if kept["metadata"].get("jupyter") and COVER not in kept["outputs"]:
+            if "predict" in kept["metadata"].get("tags", []) and COVER not in kept["outputs"]:
                 kept["outputs"].insert(0, COVER)
         kept["id"] = _id(cell.cell_type + source, ids)
         ids.add(kept["id"])
@@ -123,11 +125,9 @@ def complaints(notebook: NotebookNode) -> list[str]:
 
 def _metadata(given: Mapping) -> dict:
     """A cell's metadata: its tags, and what they ask of JupyterLab."""
-    tags = set(given.get("tags", []))
-    if given.get("jupyter", {}).get("outputs_hidden"):
-        tags.add("predict")
-    folded = {"jupyter": {"outputs_hidden": True}} if "predict" in tags else {}
-    return {**folded, **({"tags": sorted(tags)} if tags else {})}
+    tags = set(given.get("tags", [])) | {tag for tag, key in FOLDED.items() if given.get("jupyter", {}).get(key)}
+    folded = {key: True for tag, key in FOLDED.items() if tag in tags}
+    return {**({"jupyter": folded} if folded else {}), **({"tags": sorted(tags)} if tags else {})}
 
 
 def _output(output: NotebookNode, count: int) -> NotebookNode:

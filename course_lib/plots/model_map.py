@@ -27,6 +27,7 @@ PARTS = {
     "loss": "says how surprised the model was by the true next token",
     "optimiser": "moves all weights a little so that the loss falls",
 }
+ABBREVIATED = {"gelu": "GELU", "mlp": "MLP"}
 FILL = "#FDF0D2"  # of a highlighted box
 STREAM, LOW, HIGH = 1.75, 2.65, 3.6  # heights: the residual stream, the two rows of boxes above it
 TALL = 0.66  # of a box
@@ -60,8 +61,9 @@ def model_map(highlight: str | Sequence[str] = (), title: str = "") -> Picture:
     _learning(axes, chosen)
     if not chosen:
         return picture(made, ALL)
-    told = " ".join(f"{name.capitalize()} {PARTS[name]}." for name in PARTS if name in chosen)
-    return picture(made, f"The model with {', '.join(name for name in PARTS if name in chosen)} highlighted. {told}")
+    names = {name: ABBREVIATED.get(name, name) for name in PARTS if name in chosen}
+    told = " ".join(f"{spoken[0].upper()}{spoken[1:]} {PARTS[name]}." for name, spoken in names.items())
+    return picture(made, f"The model with {', '.join(names.values())} highlighted. {told}")
 
 
 ALL = (
