@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -61,6 +62,30 @@ def assert_conflict_free(report: Report) -> None:
     """No line of shared memory waits for a bank."""
     lines = [x for x in report.lines if x.space == "shared"]
     assert lines and not [x for x in lines if verdict(x)], str(report)
+
+
+def reports_of(run: Callable[[], Any]) -> list[Report]:
+    """What the sanitizer says of each launch of `run`, which calls ops of the simulator; it must find no issue."""
+    reports = []
+
+    def watched(kernel, grid, block, args, shared_mem=0):
+        reports.append(assert_clean(kernel, grid, block, args, shared_mem))
+
+    with patch.object(Kernel, "__call__", watched):
+        run()
+    assert reports, "nothing was launched"
+    return reports
+
+
+def assert_op_repeats(run: Callable[[], Sequence[np.ndarray]], runs: int = 3) -> None:
+    """`run`, which calls ops of the simulator, gives the same bits in every order of lanes, warps and blocks."""
+    plain = Kernel.__call__
+
+    def in_order(seed: int) -> Sequence[np.ndarray]:
+        with patch.object(Kernel, "__call__", lambda *launch, **options: plain(*launch, **options, seed=seed)):
+            return run()
+
+    assert_same_bits(in_order, runs)
 
 
 def new(*shape: int) -> np.ndarray:
