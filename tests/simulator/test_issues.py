@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
 
 from course_lib.cuda import Kernel, sanitize
 from tests.simulator.compilers import COMPILERS, using
@@ -39,3 +41,15 @@ def test_an_issue_shows_itself_in_a_notebook():
     assert html.index("<b>out-of-bounds</b>") < html.index("element -1 of &#x27;x&#x27;") < html.index("float left")
     assert "i &lt; 1 ?" in html
     assert repr(issue) == str(issue) and "element -1 of 'x'" in repr(issue)
+
+
+def test_a_notebook_shows_the_learners_line_and_the_sentence():
+    """Not the frames of this library between the two."""
+    shell = InteractiveShell()
+    shell.run_cell("from course_lib.cuda import Kernel\ndef launch(n):\n    add(1, 8, (n,))", silent=True)
+    shell.user_ns["code"] = "__global__ void add(float* x, int n) { x[n] = 1.0f; }"
+    with capture_output() as captured:
+        shell.run_cell("add = Kernel(code, 'add')\n\nlaunch(3)")
+    shown = captured.stdout
+    assert "line 3: launch(3)\nline 3: add(1, 8, (n,))\n\nArgumentError: add takes 2 arguments" in shown
+    assert "course_lib" not in shown and len(shown.strip().splitlines()) == 4
