@@ -161,7 +161,7 @@ def device_variables(source: Source) -> list[str]:
     text = re.sub(r"(?m)^\s*#[^\n]*", "", source.everything)
     pattern = (
         rf"(?m)^[ \t]*(?:(?:static|extern)\s+)*(?:__constant__|__device__)\s+([^;(){{}}=]*?)\s*\b({IDENTIFIER})"
-        rf"\s*(?:\[[^;]*?\])*\s*(?:=[^;]*|\{{[^;]*)?;"
+        rf"\s*(?:\[[^;\]]*\])*\s*(?:=[^;]*|\{{[^;]*)?;"
     )
     return [name for kind, name in re.findall(pattern, text) if kind.strip() and "extern" not in kind]
 

@@ -8,13 +8,7 @@
 // the additions depends on THREADS alone, so the bits are the same on every run.
 // Architectures: all.
 #pragma once
-
-struct Sum {
-    template <class T> static __device__ __forceinline__ T of(T a, T b) { return a + b; }
-};
-struct Max {
-    template <class T> static __device__ __forceinline__ T of(T a, T b) { return a > b || a != a ? a : b; }
-};
+#include "ops.cuh"
 
 // In step k each lane meets the one 2^k away, so after log2(LANES) steps each has met all: a butterfly.
 template <int LANES, class Op, class T> __device__ __forceinline__ T warp_reduce(T v) {

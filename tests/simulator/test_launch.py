@@ -118,6 +118,19 @@ def test_constants_are_uploaded():
         k.upload("table", np.zeros(5, F))
 
 
+def test_a_subscript_operator_is_no_variable():
+    code = """
+    struct Twice {
+        const float* x;
+        __device__ float operator[](int i) const { return 2 * x[i]; }
+    };
+    extern "C" __global__ void twice(const float* x, float* y) { y[threadIdx.x] = Twice{x}[threadIdx.x]; }
+    """
+    y = np.zeros(4, F)
+    Kernel(code, "twice")((1,), (4,), (np.arange(4, dtype=F), y))
+    np.testing.assert_array_equal(y, [0, 2, 4, 6])
+
+
 @pytest.mark.parametrize(
     ("grid", "block", "shared", "words"),
     [

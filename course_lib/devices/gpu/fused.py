@@ -1,0 +1,114 @@
+"""GELU, bias + GELU, SwiGLU: kernels/gelu.cu, bias_gelu.cu and swiglu.cu."""
+
+from __future__ import annotations
+
+import math
+
+from ..checks import fit
+from . import choices
+from .launching import THREADS, blocks, check_float32, check_size, empty, family, is_host, kernel, neighbours
+from .reductions import sum_columns
+
+__all__ = "gelu_forward gelu_backward bias_gelu_forward bias_gelu_backward swiglu_forward swiglu_backward".split()
+
+
+def gelu_forward(x):
+    check_float32("gelu_forward", x)
+    check_size("gelu_forward", x.size)
+    y = empty(x, x.shape)
+    _elementwise("gelu.cu", "gelu_forward", x, y)
+    return y
+
+
+def gelu_backward(dy, x):
+    fit("gelu_backward", "dy (*n), x (*n)", dy, x)
+    check_float32("gelu_backward", dy, x)
+    check_size("gelu_backward", x.size)
+    dx = empty(x, x.shape)
+    _elementwise("gelu.cu", "gelu_backward", dy, x, dx)
+    return dx
+
+
+def _elementwise(file: str, name: str, *arrays) -> None:
+    """A kernel template of one number, the neighbours that one instruction moves, on arrays of one size."""
+    size = arrays[-1].size
+    if size:
+        width = neighbours(*arrays)
+        family(file, f"{name}<4>", f"{name}<1>")
+        kernel(file, f"{name}<{width}>")((blocks(size, THREADS * width),), (THREADS,), (*arrays, size))
+
+
+def bias_gelu_forward(x, bias):
+    sizes = fit("bias_gelu_forward", "x (*n, F), bias (F)", x, bias)
+    check_float32("bias_gelu_forward", x, bias)
+    check_size("bias_gelu_forward", x.size)
+    y = empty(x, x.shape)
+    if x.size:
+        width, grid, block = _columns(x, sizes["F"], x, bias, y)
+        _bias_gelu("bias_gelu_forward", width)(grid, block, (x, bias, y, math.prod(sizes["*n"]), sizes["F"]))
+    return y
+
+
+def bias_gelu_backward(dy, x, bias):
+    sizes = fit("bias_gelu_backward", "dy (*n, F), x (*n, F), bias (F)", dy, x, bias)
+    check_float32("bias_gelu_backward", dy, x, bias)
+    check_size("bias_gelu_backward", x.size)
+    rows, F = math.prod(sizes["*n"]), sizes["F"]
+    dx = empty(x, x.shape)
+    partial = empty(x, (choices.bias_rows(is_host(x), rows, 1) if x.size else 0, F))
+    if x.size:
+        width, grid, block = _columns(x, F, dy, x, bias, dx, partial)
+        partial = partial[: grid[1]]
+        _bias_gelu("bias_gelu_backward", width)(grid, block, (dy, x, bias, dx, partial, rows, F))
+    return dx, sum_columns(partial)
+
+
+def _bias_gelu(name: str, width: int):
+    family("bias_gelu.cu", *(f"bias_gelu_{way}ward<{n}>" for way in ("for", "back") for n in (4, 1)))
+    return kernel("bias_gelu.cu", f"{name}<{width}>")
+
+
+def _columns(x, F: int, *arrays):
+    """Neighbours to a thread, grid and block where a thread owns columns of x (*n, F) and walks down the rows."""
+    width = _width(F, *arrays)
+    threads = min(THREADS, 32 * blocks(F // width, 32))
+    across = blocks(F // width, threads)
+    return width, (across, choices.bias_rows(is_host(x), x.size // F, across)), (threads,)
+
+
+def _width(F: int, *arrays) -> int:
+    """How many elements of a row of F one instruction moves: 4 if no row breaks them apart."""
+    return neighbours(*arrays) if F % 4 == 0 else 1
+
+
+def _swiglu(name: str, F: int, *arrays) -> None:
+    size = arrays[0 if name == "swiglu_backward" else -1].size  # of y
+    if size:
+        width = _width(F, *arrays)
+        family("swiglu.cu", *(f"swiglu_{way}ward<{n}>" for way in ("for", "back") for n in (4, 1)))
+        kernel("swiglu.cu", f"{name}<{width}>")((blocks(size, THREADS * width),), (THREADS,), (*arrays, size, F))
+
+
+def swiglu_forward(x):
+    _check_halves("swiglu_forward", x)
+    check_float32("swiglu_forward", x)
+    check_size("swiglu_forward", x.size)
+    F = x.shape[-1] // 2
+    y = empty(x, (*x.shape[:-1], F))
+    _swiglu("swiglu_forward", F, x, y)
+    return y
+
+
+def swiglu_backward(dy, x):
+    _check_halves("swiglu_backward", x)
+    fit("swiglu_backward", "dy (*n, D/2), x (*n, D)", dy, x)
+    check_float32("swiglu_backward", dy, x)
+    check_size("swiglu_backward", x.size)
+    dx = empty(x, x.shape)
+    _swiglu("swiglu_backward", x.shape[-1] // 2, dy, x, dx)
+    return dx
+
+
+def _check_halves(op: str, x) -> None:
+    if not x.shape or x.shape[-1] % 2:
+        raise ValueError(f"{op} splits the last axis of x into halves, but x has shape {x.shape}.")

@@ -1,0 +1,168 @@
+"""Sums, maxima and the global norm: kernels/reduce_rows.cu, reduce_columns.cu and global_norm.cu."""
+
+from __future__ import annotations
+
+import builtins
+import math
+
+import numpy as np
+
+from . import choices
+from .launching import (
+    THREADS,
+    TYPES,
+    address,
+    blocks,
+    check_float32,
+    check_size,
+    empty,
+    family,
+    is_host,
+    kernel,
+    neighbours,
+    zeros,
+)  # fmt: skip
+from .storage import copy, fill
+
+__all__ = "sum max global_norm".split()
+
+MOST_IN_Y = 65535  # blocks along y of one launch
+
+# struct Gradients of global_norm.cu, and the elements of one of its blocks.
+MOST, EACH = 240, 8192
+GRADIENTS = np.dtype(
+    [("array", np.uint64, MOST), ("size", np.int32, MOST), ("end", np.int32, MOST), ("count", np.int32)], align=True
+)
+
+
+def sum(x, axis=None, keepdims=False):
+    dtype = x.dtype if x.dtype.kind == "f" else np.dtype(np.int64)
+    return _reduce("sum", "Sum", dtype, x, axis, keepdims)
+
+
+def max(x, axis=None, keepdims=False):
+    return _reduce("max", "Max", x.dtype, x, axis, keepdims)
+
+
+def sum_columns(x):
+    """y (C), the sum of the rows of x (n, C)."""
+    return _columns("Sum", x, x.dtype, 1, *x.shape).reshape(x.shape[1])
+
+
+def _reduce(op: str, functor: str, dtype: np.dtype, x, axis, keepdims: bool):
+    axes = _axes(op, axis, len(x.shape))
+    if x.dtype.kind == "f":
+        check_float32(op, x)
+    check_size(op, x.size)
+    kept = tuple(size for i, size in enumerate(x.shape) if i not in axes)
+    shape = tuple(1 if i in axes else size for i, size in enumerate(x.shape)) if keepdims else kept
+    if not x.size:
+        if functor == "Max" and math.prod(kept):
+            raise ValueError(f"max of no elements has no answer; the array has shape {x.shape}.")
+        return zeros(x, shape, dtype)
+    y = x
+    for outer, K, inner in _steps(x.shape, axes):
+        y = (_rows if inner == 1 else _columns)(functor, y, dtype, outer, K, *([] if inner == 1 else [inner]))
+    return (copy(x) if y is x and dtype == x.dtype else y).reshape(shape)
+
+
+def _axes(op: str, axis, count: int) -> tuple[int, ...]:
+    """The axes to reduce, from 0 up, each once. Raises ValueError with the axis that does not exist or comes twice."""
+    given = range(count) if axis is None else axis if isinstance(axis, tuple | list) else (axis,)
+    axes = [a + count if a < 0 else a for a in given]
+    wrong = [a for a, i in zip(given, axes, strict=True) if not 0 <= i < count]
+    if wrong:
+        raise ValueError(f"{op}: axis {wrong[0]} does not exist in an array of {count} axes.")
+    if len(set(axes)) < len(axes):
+        raise ValueError(f"{op}: an axis stands twice in axis={axis}.")
+    return tuple(sorted(axes))
+
+
+def _steps(shape: tuple[int, ...], axes: tuple[int, ...]) -> list[tuple[int, int, int]]:
+    """(outer, K, inner) for each run of neighbouring axes, from the last to the first: the array as (outer, K, inner) is
+    reduced along K. Axes of length 1 need nothing."""
+    steps, sizes = [], list(shape)
+    last = len(shape) - 1
+    while last >= 0:
+        first = last
+        while first in axes and first - 1 in axes:
+            first -= 1
+        if first in axes:
+            K = math.prod(sizes[first : last + 1])
+            if K > 1:
+                steps.append((math.prod(sizes[:first]), K, math.prod(sizes[last + 1 :])))
+            del sizes[first : last + 1]
+        last = first - 1
+    return steps or [(math.prod(shape), 1, 1)]
+
+
+def _nothing(functor: str, dtype: np.dtype):
+    """What changes nothing: 0 for sums, the lowest number for maxima."""
+    if functor == "Sum":
+        return dtype.type(0)
+    return dtype.type(-np.inf if dtype.kind == "f" else 0 if dtype.kind == "b" else np.iinfo(dtype).min)
+
+
+def _rows(functor: str, x, dtype: np.dtype, rows: int, K: int):
+    """x (rows, K) -> y (rows)."""
+    host = is_host(x)
+    while True:
+        each = builtins.min(K, choices.PART)
+        parts = blocks(K, each)
+        width = neighbours(x) if x.dtype == np.float32 and K % 4 == 0 else 1
+        lanes = choices.reduce_lanes(host, each)
+        y = empty(x, (rows * parts,), dtype)
+        check_size("a reduction", rows * parts * lanes)
+        family("reduce_rows.cu", *(f"reduce_rows<Sum, float, float, {n}, {lanes}>" for n in (4, 1)))
+        types = f"{TYPES[x.dtype.name]}, {TYPES[dtype.name]}"
+        run = kernel("reduce_rows.cu", f"reduce_rows<{functor}, {types}, {width}, {lanes}>")
+        arguments = (x, y, _nothing(functor, dtype), rows, K, parts, each)
+        run((blocks(rows * parts * lanes),), (THREADS,), arguments)
+        if parts == 1:
+            return y
+        x, K = y, parts
+
+
+def _columns(functor: str, x, dtype: np.dtype, outer: int, K: int, inner: int):
+    """x (outer, K, inner) -> y (outer, inner)."""
+    columns = outer * inner
+    if not columns or not K:
+        return zeros(x, (columns,), dtype)
+    threads = builtins.min(THREADS, 32 * blocks(columns, 32))
+    while True:
+        each = choices.column_part(is_host(x), columns, K)
+        parts = blocks(K, each)
+        y = empty(x, (columns * parts,), dtype)
+        family("reduce_columns.cu", "reduce_columns<Sum, float, float>", "reduce_columns<Max, float, float>")
+        run = kernel("reduce_columns.cu", f"reduce_columns<{functor}, {TYPES[x.dtype.name]}, {TYPES[dtype.name]}>")
+        grid = blocks(columns, threads), builtins.min(parts, MOST_IN_Y)
+        run(grid, (threads,), (x, y, _nothing(functor, dtype), outer, K, inner, parts, each))
+        if parts == 1:
+            return y
+        x, K = y, parts
+
+
+def global_norm(arrays):
+    check_float32("global_norm", *arrays)
+    lists = [array for array in arrays if array.size]
+    for array in lists:
+        check_size("global_norm", array.size)
+    threads = choices.norm_threads(is_host(arrays[0]))
+    count = builtins.sum(blocks(array.size, EACH) for array in lists)
+    y = empty(arrays[0], (1,))
+    if not count:
+        return fill(y, 0.0)
+    partial = empty(arrays[0], (count,))
+    family("global_norm.cu", f"global_norm_squares<{threads}>", f"global_norm_root<{threads}>")
+    done = 0
+    for start in range(0, len(lists), MOST):
+        gradients, end = np.zeros((), GRADIENTS), 0
+        for i, array in enumerate(lists[start : start + MOST]):
+            end += blocks(array.size, EACH)
+            gradients["array"][i], gradients["size"][i], gradients["end"][i] = address(array), array.size, end
+            gradients["count"] = i + 1
+        squares = kernel("global_norm.cu", f"global_norm_squares<{threads}>")
+        squares((end,), (threads,), (gradients[()], partial, done))
+        done += end
+    kernel("global_norm.cu", f"global_norm_root<{threads}>")((1,), (threads,), (partial, y, count))
+    return y

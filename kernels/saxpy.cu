@@ -1,0 +1,19 @@
+// SAXPY, "single-precision a x plus y": one BLAS routine, two ways to deal out its elements.
+//
+// Promise: y[i] = a x[i] + y[i], in place. Bits the same on every run, whatever the grid.
+// Limits: fewer than 2^30 elements.
+// Bytes: 12 n.   FLOPs: 2 n.
+// Architectures: sm_75 and newer.
+// Chapter: 05, built.
+
+// Thread i owns element i: the grid must be as large as the array.
+extern "C" __global__ void saxpy_1_element(float a, const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = a * x[i] + y[i];
+}
+
+// A grid of any size: each thread strides over the array by the number of all threads. Gained: one launch serves for every
+// length, and what a thread sets up it sets up once. Neighbouring threads still read neighbours.
+extern "C" __global__ void saxpy_2_grid_stride(float a, const float* x, float* y, int n) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) y[i] = a * x[i] + y[i];
+}
