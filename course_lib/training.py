@@ -69,7 +69,7 @@ def train(
     if resume and out is None:
         raise TrainingError("To resume, a run needs the folder that it is in: --out DIR.")
     device, why = choose_device(device)
-    settings = None if resume else recipes.settings(preset or "small", **changes)
+    settings = None if resume else recipes.settings(preset or "small", device, **changes)
     with ExitStack() as stack:
         folder = None if out is None else stack.enter_context(RunFolder(Path(out), resume))
         saved = folder.saved if folder is not None else None

@@ -58,22 +58,7 @@ def numpy_cpu() -> SimpleNamespace:
         return SimpleNamespace(name=WITHOUT_COMPILER, **cpu.table())
 
 
-GROWING = {"simulator", "cuda"}  # ops that these do not have yet are skipped, until the last one is there
-
-
-@functools.cache
-def growing(device: str) -> SimpleNamespace:
-    table = devices.ops(device)
-    for name in set(NAMES) - set(vars(table)):
-        twin = getattr(devices.ops("reference"), name)
-        later = functools.wraps(twin)(lambda *_, name=name, **__: pytest.skip(f"{name} is still to come on {device}"))
-        setattr(table, name, later)
-    return table
-
-
 def ops(device: str) -> SimpleNamespace:
-    if device in GROWING:
-        return growing(device)
     return numpy_cpu() if device == WITHOUT_COMPILER else devices.ops(device)
 
 

@@ -1,0 +1,135 @@
+"""Training with every operation on our own kernels: the same losses as the other devices, each kernel really launched."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from course_lib import data, devices, progress, recipes
+from course_lib.devices.gpu import guarded, launching
+from course_lib.devices.gpu.capture import CapturedStep
+from course_lib.model import GPT, GPTConfig
+from course_lib.run import Run
+from course_lib.training import train
+from tests.test_capture import StandInStream
+
+pytestmark = pytest.mark.skipif(
+    "simulator" not in devices.available_devices(), reason="the simulator needs a C++ compiler"
+)
+
+TINY = {"layers": 2, "heads": 2, "channels": 64, "context": 33, "vocab_size": 300}
+MODELS = {
+    "micro, smaller": TINY,
+    "learned positions": TINY | {"positions": "learned", "channels": 66, "heads": 3},
+    "modern": TINY | {"heads": 4, "kv_heads": 2, "channels": 128, "hidden": 172, "norm": "rmsnorm",
+                      "activation": "swiglu", "bias": False},
+    "dropout": TINY | {"dropout": 0.1},
+}  # fmt: skip
+
+
+def make_run(text, device: str, model: dict, **changes) -> Run:
+    settings = recipes.settings("micro", text=text, model=model, steps=100, **changes)
+    config = GPTConfig.preset("micro", **model)
+    corpus = data.prepare(text=text, vocab_size=config.vocab_size, context=config.context, seed=settings.seed)
+    return Run(settings, corpus, GPT(config, device=device, seed=0))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_ten_steps_give_the_losses_of_the_other_devices(text, name):
+    runs = {device: make_run(text, device, MODELS[name]) for device in ("simulator", "cpu", "reference")}
+    for _ in range(10):
+        records = {device: run.step() for device, run in runs.items()}
+        for device in ("cpu", "reference"):
+            assert abs(records["simulator"]["loss"] - records[device]["loss"]) < 1e-4, device
+            assert records["simulator"]["grad_norm"] == pytest.approx(records[device]["grad_norm"], rel=1e-3)
+    assert runs["simulator"].validate() == pytest.approx(runs["cpu"].validate(), abs=1e-4)
+
+
+@pytest.mark.slow
+def test_ten_steps_of_micro_give_the_losses_of_the_other_devices():
+    settings = recipes.settings("micro", stories=500)
+    config = GPTConfig.preset("micro")
+    corpus = data.prepare("stories", None, config.vocab_size, config.context, settings.seed, settings.stories)
+    devices_ = ("simulator", "cpu", "reference")
+    runs = [Run(settings, corpus, GPT(config, device=device, seed=0)) for device in devices_]
+    for _ in range(10):
+        ours, *others = (run.step()["loss"] for run in runs)
+        assert [abs(ours - other) < 1e-4 for other in others] == [True, True]
+
+
+def test_every_op_of_a_step_runs_on_kernels_of_ours(text):
+    """Whatever op a step calls, it launches at least one kernel, unless it only makes, views or moves arrays."""
+    run = make_run(text, "simulator", MODELS["dropout"])
+    without = {"empty", "view", "from_numpy", "to_numpy", "synchronize"}
+    called: dict[str, int] = {}
+    table = devices.ops("simulator")
+    covers = []
+
+    def watched(name, op):
+        def call(*inputs, **options):
+            with launching.counting() as launches:
+                result = op(*inputs, **options)
+            called[name] = min(called.get(name, 1 << 30), launches.total())
+            return result
+
+        return call
+
+    for name, op in list(vars(table).items()):
+        if callable(op):
+            covers.append(devices.overlay(name, watched(name, op), "simulator"))
+    try:
+        with launching.counting() as launches:
+            run.step()
+    finally:
+        for cover in reversed(covers):
+            cover.remove()
+    assert {"linear_forward", "attention_backward", "cross_entropy_forward", "adamw_step"} <= called.keys()
+    assert [name for name, count in called.items() if not count and name not in without] == []
+    assert {name.split()[0] for name in launches} >= {
+        "gemm.cu", "flash_attention_forward.cu", "flash_attention_backward.cu", "layernorm.cu", "residual_layernorm.cu",
+        "bias_gelu.cu", "rope.cu", "embedding.cu", "cross_entropy.cu", "global_norm.cu", "adamw.cu", "dropout.cu",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("accumulate", [1, 2])
+@pytest.mark.parametrize("name", ["micro, smaller", "modern", "dropout"])
+def test_a_captured_step_trains_as_a_step_launched_one_by_one(text, monkeypatch, name, accumulate):
+    """The whole step, forward, backward and optimiser, as a graph; the stand-in's arrays lie in the arena."""
+    plain = make_run(text, "simulator", MODELS[name], accumulate=accumulate)
+    captured = make_run(text, "simulator", MODELS[name], accumulate=accumulate)
+    stream = StandInStream(monkeypatch)
+    captured.captured = CapturedStep(captured._device_step, guarded, stream)
+    for number in range(8):
+        ours, theirs = captured.step(), plain.step()
+        if accumulate == 1:
+            assert ours == theirs, f"step {number}"
+        assert ours["loss"] == pytest.approx(theirs["loss"], abs=1e-5)
+        assert ours["grad_norm"] == pytest.approx(theirs["grad_norm"], rel=1e-4)
+    assert len(stream.graphs) == 1, "captured once, then replayed"
+    (plan,) = captured.captured.plans
+    assert plan.least <= plan.bytes < 1.25 * plan.least and plan.bytes < plan.apart
+    for one, other in zip(captured.model.parameters(), plain.model.parameters(), strict=True):
+        np.testing.assert_allclose(one.numpy(), other.numpy(), atol=1e-6)
+
+
+def test_two_runs_on_the_simulator_give_the_same_bits(text):
+    weights = []
+    for _ in range(2):
+        run = make_run(text, "simulator", MODELS["modern"])
+        for _ in range(3):
+            run.step()
+        weights.append(run.model.state())
+    assert all(weights[0][name].tobytes() == weights[1][name].tobytes() for name in weights[0])
+
+
+def test_course_train_knows_the_simulator(text, tmp_path):
+    trained = train("micro", device="simulator", text=text, steps=3, model=TINY, out=tmp_path / "run",
+                    display=progress.Quiet())  # fmt: skip
+    assert trained.model.device == "simulator" and trained.step == 3
+    resumed = train(out=tmp_path / "run", device="simulator", resume=True, display=progress.Quiet())
+    assert resumed.step == 3
+
+
+def test_a_run_on_the_simulator_has_fewer_steps():
+    assert recipes.settings("micro", "simulator").steps < recipes.settings("micro").steps
+    assert recipes.settings("micro", "simulator", steps=7).steps == 7
