@@ -25,3 +25,26 @@ __global__ void scale(const float* x, float* y, float s, int n) {
     // end
 }
 """
+
+# %% [markdown]
+# ## 2. Find the fault: beyond the ends (stretch)
+#
+# `smooth` replaces each number by the average of itself and its two neighbours. Beyond the ends there are zeros. Run the cell
+# first, and read the report.
+
+# %% exercise="smooth"
+r"""
+__global__ void smooth(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        // yours: mend these two lines
+        float left = i > 0 ? x[i - 1] : 0.0f;
+        float right = i < n - 1 ? x[i + 1] : 0.0f;
+        // instead
+        // float left = x[i - 1];
+        // float right = x[i + 1];
+        // end
+        y[i] = (left + x[i] + right) / 3.0f;
+    }
+}
+"""

@@ -16,7 +16,6 @@ from course_lib.coach.exercise import ExerciseError
 from course_lib.paths import ROOT
 
 EXERCISES = ROOT / "exercises"
-LABELS = {True: "core", False: "stretch"}
 
 
 def build_all(write: bool = True) -> list[Path]:
@@ -56,10 +55,9 @@ def notebook(source: Path, solved: bool) -> NotebookNode:
     for cell in cells:
         name = cell.metadata.get("exercise")
         if name and cell.cell_type == "code":
-            exercise = catalogue.load(name)
             body = pieces[name].solution if solved else pieces[name].blank
             cell.source = f"%%exercise {name}\n{body}"
-            cell.metadata = {"exercise": name, "core": exercise.core}
+            cell.metadata = NotebookNode()
     made = build.normalised(NotebookNode(cells=cells))
     for cell in made.cells:
         if cell.source.startswith("%%exercise"):

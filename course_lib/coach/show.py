@@ -46,11 +46,20 @@ def doing() -> Iterator[Callable[[str], None]]:
         return
     from IPython.display import HTML, display
 
-    handle = display(HTML(""), display_id=True)
+    lines: list = []  # the display, once there was something to say
+
+    def say(words: str) -> None:
+        html = HTML(f'<div role="status"><em>... {escape(words)}</em></div>')
+        if lines:
+            lines[0].update(html)
+        else:
+            lines.append(display(html, display_id=True))
+
     try:
-        yield lambda words: handle.update(HTML(f'<div role="status"><em>... {escape(words)}</em></div>'))
+        yield say
     finally:
-        handle.update(HTML(""))
+        for line in lines:
+            line.update(HTML(""))
 
 
 def _show(text: str, html: str) -> None:

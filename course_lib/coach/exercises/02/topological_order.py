@@ -1,0 +1,146 @@
+"""An order in which every number comes after all that it was made from."""
+
+from course_lib.autograd import Node
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+
+
+def cases(random):
+    return [
+        Case("a leaf alone", {"x": []}, "x"),
+        Case("a chain", {"x": [], "a": ["x"], "L": ["a"]}, "L"),
+        Case("one number used twice by its user", {"x": [], "L": ["x", "x"]}, "L"),
+        Case("a number that is reached along two ways", {"x": [], "a": ["x"], "b": ["a"], "L": ["a", "b"]}, "L"),
+        Case("an input without a gradient", {"x": [], "L": [None, "x"]}, "L"),
+        Case("a chain of 5,000", {"n0": [], **{f"n{i}": [f"n{i - 1}"] for i in range(1, 5000)}}, "n4999"),
+    ]
+
+
+def order_names(answer, graph, root):
+    """Build the graph of Nodes, ask for an order, and give the labels."""
+    nodes = {}
+    for name, parents in graph.items():
+        nodes[name] = Node("leaf" if not parents else "made", [p and (nodes[p], 0) for p in parents])
+        nodes[name].label = name
+    return [node.label for node in answer(nodes[root])]
+
+
+def check(order, graph, root):
+    if len(set(order)) < len(order):
+        twice = next(name for name in order if order.count(name) > 1)
+        return f"{twice} stands in your order {order.count(twice)} times. Each number has one place."
+    if missing := [name for name in graph if name not in order]:
+        return f"{missing[0]} is missing: L depends on it, so it belongs in the order."
+    for name, parents in graph.items():
+        for parent in parents:
+            if parent and order.index(parent) > order.index(name):
+                return f"{name} stands before {parent}, which it was made from."
+    return None
+
+
+exercise = Exercise(
+    title="An order for the walk",
+    minutes=20,
+    defines="topological_order",
+    target="course_lib.autograd.topological_order",
+    cases=cases,
+    call=order_names,
+    compared=False,
+    check=check,
+    given="from course_lib.autograd import Node",
+    mistakes=[
+        Mistake("Each step down the graph is a call inside a call, and Python allows about a thousand of these. Keep a list of "
+                "your own of what is still to be done.", when=lambda seen: seen.error.startswith("RecursionError")),
+        Mistake("An input that needs no gradient has no edge: its entry in `parents` is None.",
+                when=lambda seen: seen.label == "an input without a gradient" and "None" in seen.error),
+    ],
+    hints=(
+        "Go down along the first parent as far as it leads. What may be put into the order there? And what after that?",
+        "A node is put into the order when all its parents are in it. So return to it after each of them: keep the way back.",
+        "Keep a list of pairs (node, iterator over its parents). Look at the last pair: if its iterator gives a new parent, put "
+        "that parent's pair behind it; if the iterator is empty, the node goes into the order, and its pair goes away.",
+    ),
+    sibling='''def all_files(folder):
+    """Every file below a folder, without a function that calls itself: the same list of what is still to be done."""
+    found, waiting = [], [iter(folder.iterdir())]
+    while waiting:
+        path = next(waiting[-1], None)
+        if path is None:
+            waiting.pop()  # this folder is done: back to the one above
+        elif path.is_dir():
+            waiting.append(iter(path.iterdir()))
+        else:
+            found.append(path)
+    return found
+''',
+    right=[
+        """def topological_order(root):
+    order, done, stack = [], set(), [(root, False)]
+    while stack:
+        node, parents_done = stack.pop()
+        if parents_done:
+            order.append(node)
+        elif node not in done:
+            done.add(node)
+            stack.append((node, True))
+            stack += [(edge[0], False) for edge in node.parents if edge is not None and edge[0] not in done]
+    return order
+""",
+        """def topological_order(root):
+    uses, todo = {root: 0}, [root]
+    while todo:
+        for edge in todo.pop().parents:
+            if edge is None:
+                continue
+            if edge[0] not in uses:
+                uses[edge[0]] = 0
+                todo.append(edge[0])
+            uses[edge[0]] += 1
+    ready, walk = [root], []
+    while ready:
+        node = ready.pop()
+        walk.append(node)
+        for edge in node.parents:
+            if edge is not None:
+                uses[edge[0]] -= 1
+                if uses[edge[0]] == 0:
+                    ready.append(edge[0])
+    return walk[::-1]
+""",
+    ],
+    wrong=[
+        Wrong(Changed(("return order", "return order[::-1]")), "which it was made from"),
+        Wrong("""def topological_order(root):
+    order, seen = [], set()
+    def visit(node):
+        if node in seen:
+            return
+        seen.add(node)
+        for edge in node.parents:
+            if edge is not None:
+                visit(edge[0])
+        order.append(node)
+    visit(root)
+    return order
+""", "Python allows about a thousand"),
+        Wrong("""def topological_order(root):
+    order, waiting = [], [root]
+    while waiting:
+        node = waiting.pop(0)
+        order.append(node)
+        waiting += [edge[0] for edge in node.parents if edge is not None]
+    return order[::-1]
+""", "Each number has one place"),
+        Wrong("""def topological_order(root):
+    order, done, stack = [], set(), [(root, False)]
+    while stack:
+        node, ready = stack.pop()
+        if ready:
+            order.append(node)
+        elif node not in done:
+            done.add(node)
+            stack.append((node, True))
+            stack += [(parent, False) for parent, number in node.parents]
+    return order
+""", "its entry in `parents` is None"),
+    ],
+)  # fmt: skip

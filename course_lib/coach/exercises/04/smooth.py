@@ -1,0 +1,81 @@
+"""Find the fault: neighbours that change while others still read them, and one too many at either end."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+
+
+def cases(random):
+    for label, length in (("five numbers", 5), ("one number", 1), ("several blocks", 70)):
+        yield Case(label, random.integers(-9, 10, size=length).astype(np.float32))
+
+
+def smooth(x):
+    wide = np.concatenate([[0], x, [0]]).astype(np.float32)  # (N + 2,)
+    return (wide[:-2] + wide[1:-1] + wide[2:]) / np.float32(3)
+
+
+def launch(kernel, x):
+    x, y = cuda.asarray(x), cuda.empty(x.shape)  # (N,)
+    kernel((len(x) + 31) // 32, 32, (x, y, len(x)))
+    return y
+
+
+exercise = Exercise(
+    title="Find the fault: beyond the ends",
+    minutes=10,
+    core=False,
+    language="cuda",
+    defines="smooth",
+    cases=cases,
+    reference=smooth,
+    call=launch,
+    mistakes=[
+        Mistake("1 / 3 divides whole numbers, which gives 0. Write 1.0f / 3.0f, or divide the sum by 3.0f.", like=np.zeros_like),
+        Mistake("The first number has no left neighbour: x[i - 1] is x[-1] there.",
+                when=lambda seen: any("element -1 " in issue.message for issue in seen.issues)),
+        Mistake("The last number has no right neighbour: x[i + 1] is x[n] there.",
+                when=lambda seen: any(f"element {len(seen.inputs[0])} " in issue.message for issue in seen.issues)),
+    ],
+    hints=(
+        "Run the cell: the report names the line, the thread, and the element that it reached for.",
+        "Both ends have only one neighbour. What stands beyond them counts as 0.",
+        "float left = i > 0 ? x[i - 1] : 0.0f; and the same for the right one, with its own condition.",
+    ),
+    sibling='''__global__ void difference(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        float before = i > 0 ? x[i - 1] : x[i];  // the first number has none before it
+        y[i] = x[i] - before;
+    }
+}
+''',
+    right=[
+        """__global__ void smooth(const float* x, float* y, int n) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+        float sum = 0.0f;
+        for (int j = max(i - 1, 0); j <= min(i + 1, n - 1); j++) {
+            sum += x[j];
+        }
+        y[i] = sum / 3.0f;
+    }
+}
+""",
+        """__global__ void smooth(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float sum = x[i];
+    if (i > 0) sum += x[i - 1];
+    if (i + 1 < n) sum += x[i + 1];
+    y[i] = sum * (1.0f / 3.0f);
+}
+""",
+    ],
+    wrong=[
+        Wrong(Changed(("i > 0 ? x[i - 1] : 0.0f", "x[i - 1]")), "has no left neighbour"),
+        Wrong(Changed(("i < n - 1 ? x[i + 1] : 0.0f", "x[i + 1]")), "has no right neighbour"),
+        Wrong(Changed(("(left + x[i] + right) / 3.0f", "1 / 3 * (left + x[i] + right)")), "divides whole numbers"),
+        Wrong(Changed(("/ 3.0f", "/ 2.0f")), "Every element is 1.5 times what it should be"),
+    ],
+)  # fmt: skip
