@@ -45,8 +45,8 @@ template <class I, int LANES>
 __global__ void cross_entropy_forward(const float* logits, const I* targets, float* losses, float* logsumexp, int n, int V,
                                       long long ignore) {
     const int i = (blockIdx.x * blockDim.x + threadIdx.x) / LANES;
-    const long long row = (long long)min(i, n - 1) * V;  // lanes without a row help out with the last one
-    const float total = row_logsumexp<LANES>(logits + row, V);
+    const long long row = (long long)i * V;
+    const float total = row_logsumexp<LANES>(logits + row, i < n ? V : 0);  // lanes without a row still meet the others
     if (i >= n || threadIdx.x % LANES) return;
     const long long target = targets[i];
     logsumexp[i] = total;
@@ -58,9 +58,8 @@ template <class I, int LANES>
 __global__ void cross_entropy_fused(const float* logits, const I* targets, const float* dloss, const int* kept, float* losses,
                                     float* logsumexp, float* dlogits, int n, int V, long long ignore) {
     const int i = (blockIdx.x * blockDim.x + threadIdx.x) / LANES;
-    const long long row = (long long)min(i, n - 1) * V;
-    const float total = row_logsumexp<LANES>(logits + row, V);
-    const long long target = targets[min(i, n - 1)];
+    const long long row = (long long)i * V, target = i < n ? targets[i] : -1;
+    const float total = row_logsumexp<LANES>(logits + row, i < n ? V : 0);
     const bool counts = target != ignore && target >= 0 && target < V;
     const float of_target = counts ? logits[row + target] : 0.0f;
     __syncwarp();  // all lanes have read the target's logit before one of them writes over it

@@ -57,19 +57,22 @@ decode_attention(const X* q, const X* k, const X* v, const int* length, X* y, fl
         total = total * rescale + p;
 #pragma unroll
         for (int i = 0; i < OWN; i++)
-            if (lane + i * DECODER_LANES < d) out[i] = out[i] * rescale + p * to_float(v[row + lane + i * DECODER_LANES]);
+            if (lane + i * DECODER_LANES < d) out[i] = fmaf(p, to_float(v[row + lane + i * DECODER_LANES]), out[i] * rescale);
     }
-    if (lane == 0) highs[group] = largest, sums[group] = total;
-#pragma unroll
-    for (int i = 0; i < OWN; i++) outs[group][lane + i * DECODER_LANES] = out[i];
+    if (lane == 0) highs[group] = largest;
     __syncthreads();
-
     float high = highs[0], sum = 0.0f;
     for (int j = 1; j < DECODERS; j++) high = fmaxf(high, highs[j]);
-    for (int j = 0; j < DECODERS; j++) sum += sums[j] * __expf(highs[j] - high);  // a group without keys: 0 times exp(-inf)
+    const float share = __expf(largest - high);  // 0 for a group without keys
+    if (lane == 0) sums[group] = total * share;
+#pragma unroll
+    for (int i = 0; i < OWN; i++) outs[group][lane + i * DECODER_LANES] = out[i] * share;
+    __syncthreads();
+
+    for (int j = 0; j < DECODERS; j++) sum += sums[j];
     for (int c = threadIdx.x; c < d; c += blockDim.x) {
         float value = 0.0f;
-        for (int j = 0; j < DECODERS; j++) value += outs[j][c] * __expf(highs[j] - high);
+        for (int j = 0; j < DECODERS; j++) value += outs[j][c];
         store(&y[((long long)b * H + h) * d + c], value / sum);
     }
     if (threadIdx.x == 0) logsumexp[(long long)b * H + h] = high + logf(sum);
