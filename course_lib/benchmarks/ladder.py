@@ -164,15 +164,17 @@ COLUMNS = {  # title: how a row fills it
     "conflicts": lambda c: f"{c.conflicts:,}",
 }
 
+WIDTH = max(map(len, COLUMNS)) + 1
+
 
 def run() -> list[dict[str, Any]]:
     """Count every ladder, print a table for each; returns the rows with their ladder's name."""
     rows = []
     for ladder, rungs in LADDERS.items():
         print(f"\n{ladder}: what the simulator counts")
-        print(f"{'rung':22}" + "".join(f"{title:>{len(title) + 3}}" for title in COLUMNS))
+        print(f"{'rung':22}" + "".join(f"{title:>{WIDTH}}" for title in COLUMNS))
         for rung in rungs():
             counts = count(*rung)
             rows.append({"ladder": ladder, **asdict(counts)})
-            print(f"{counts.rung:22}" + "".join(f"{show(counts):>{len(title) + 3}}" for title, show in COLUMNS.items()))
+            print(f"{counts.rung:22}" + "".join(f"{show(counts):>{WIDTH}}" for show in COLUMNS.values()))
     return rows
