@@ -126,6 +126,13 @@ def test_a_page_says_its_minutes_and_stays_within_a_sitting(path):
 
 
 @every_page
+def test_a_code_cell_is_short_enough_to_read_at_once(path):
+    for cell in cells(path, "code"):
+        lines = [line for line in cell.source.split("\n") if line.strip() and not line.lstrip().startswith("#")]
+        assert len(lines) <= 15, f"{len(lines)} new lines of code before anything is run:\n{cell.source}"
+
+
+@every_page
 def test_a_page_ends_with_questions_and_folded_answers(path):
     text = prose(path)
     folded = re.findall(r"<details>\s*<summary>(.*?)</summary>(.*?)</details>", text, re.DOTALL)
@@ -272,6 +279,13 @@ def test_a_cell_that_fails_leaves_the_file_as_it_was(tmp_path):
     with pytest.raises(build.BuildError, match="ZeroDivisionError"):
         build.build(path)
     assert path.read_bytes() == before
+
+
+def test_code_that_gives_an_answer_away_is_folded(tmp_path):
+    (tmp_path / "draft.ipynb").write_text(nbformat.writes(notebook("print(6 * 7)", tags=["hide-code"])))
+    cell = nbformat.read(build.build(tmp_path / "draft.ipynb"), as_version=4).cells[0]
+    assert cell.metadata == {"jupyter": {"source_hidden": True}, "tags": ["hide-code"]}
+    assert [output.output_type for output in cell.outputs] == ["stream"]
 
 
 def test_ids_follow_from_sources_and_stay_apart():

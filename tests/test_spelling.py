@@ -1,0 +1,104 @@
+"""The prose that learners read is spelled right, in British English: chapters, alt texts, glossary, README, CONTRIBUTING.
+
+A word passes if an English dictionary knows it (pyspellchecker), if it is British where Britain and America differ
+(codespell's table), or if it stands in tests/spelling.txt, the words of our own field. codespell's list of known misspellings
+is asked as well, because a dictionary made from much text holds a few of them.
+"""
+
+import re
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+import nbformat
+import pytest
+from spellchecker import SpellChecker
+
+ROOT = Path(__file__).resolve().parent.parent
+OURS = Path(__file__).with_name("spelling.txt")
+TEXTS = [
+    *sorted((ROOT / "notebooks").glob("*.ipynb")),
+    ROOT / "notebooks" / "glossary.md",
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+]
+NO_PROSE = re.compile(  # code, formulas, HTML tags, targets of links, addresses, indented lines of a terminal
+    r"```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$\n]*\$|<[^>]*>|\]\([^)]*\)|https?://\S+|^ {4}.*$", re.DOTALL | re.MULTILINE
+)
+WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+AMERICAN_TOO = {"program", "story", "stories"}  # British as well, for a computer's program and for what is told
+
+
+def table(name: str) -> dict[str, str]:
+    """One of codespell's files, lines of the form `word->what it should be`."""
+    lines = (files("codespell_lib") / "data" / name).read_text(encoding="utf-8").splitlines()
+    return {wrong.lower(): right for wrong, arrow, right in (line.partition("->") for line in lines) if arrow}
+
+
+@cache
+def dictionaries():
+    """English words, British words, American words with the British ones, misspellings with the right words, our words."""
+    british = table("dictionary_en-GB_to_en-US.txt")
+    american = {there.strip(" ,").lower(): here for here, there in british.items()}
+    ours = set(OURS.read_text(encoding="utf-8").split())
+    return SpellChecker(language="en"), set(british), american, table("dictionary.txt"), ours
+
+
+def fault(word: str) -> str | None:
+    """What is wrong with a word, as a sentence, or None."""
+    english, british, american, misspelled, ours = dictionaries()
+    plain = re.sub(r"['’]s$", "", word)
+    small = plain.lower().replace("’", "'")
+    if {word, plain, small} & ours:
+        return None
+    if small in misspelled:
+        return f"{word}: perhaps {misspelled[small]}"
+    if small in american and small not in AMERICAN_TOO:
+        return f"{word}: that is American, we write {american[small]}"
+    if small in british or small in english:
+        return None
+    return f"{word}: no dictionary knows it. Mend it, or add it to tests/spelling.txt"
+
+
+def prose(path: Path) -> str:
+    if path.suffix == ".md":
+        return NO_PROSE.sub(" ", path.read_text(encoding="utf-8"))
+    notebook = nbformat.read(path, as_version=4)
+    texts = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
+    pictures = [output.metadata.get("image/png", {}) for cell in notebook.cells for output in cell.get("outputs", [])
+                if "metadata" in output]  # fmt: skip
+    return NO_PROSE.sub(" ", "\n\n".join(texts)) + "\n".join(" " + picture.get("alt", "") for picture in pictures)
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.stem)
+def test_the_prose_is_spelled_right(path):
+    words = set(WORD.findall(prose(path)))
+    assert len(words) > 100, "the text was not found"
+    faults = sorted(filter(None, map(fault, words)), key=str.lower)
+    assert not faults, "\n".join(faults)
+
+
+@pytest.mark.parametrize(
+    ("word", "says"),
+    [
+        ("recieve", "receive"),
+        ("tensro", "spelling.txt"),
+        ("color", "colour"),
+        ("Optimizer", "optimiser"),
+        ("neighbor's", "neighbour"),
+    ],
+)
+def test_a_misspelled_word_is_found(word, says):
+    assert says in fault(word)
+
+
+@pytest.mark.parametrize("word", ["receive", "colours", "doesn't", "doesn’t", "Model’s", "program", "GPT's", "softmax"])
+def test_a_right_word_passes(word):
+    assert fault(word) is None
+
+
+def test_our_own_words_are_in_order_and_no_dictionary_has_them():
+    english, british, *_ = dictionaries()
+    lines = OURS.read_text(encoding="utf-8").splitlines()
+    assert lines == sorted(set(lines), key=lambda word: (word.lower(), word))
+    assert not [word for word in lines if word.islower() and (word in english or word in british)]
