@@ -27,7 +27,8 @@ def extent(name: str, what: str, sizes: Any, limits: tuple[int, int, int]) -> tu
     except (TypeError, ValueError):
         numbers, exact = [], False
     if not exact or not 1 <= len(numbers) <= 3:
-        advice = "" if exact else " Divide with //, and round up: (n + 127) // 128 blocks of 128 threads."
+        whole = not any(isinstance(size, float) for size in (sizes if isinstance(sizes, (tuple, list)) else (sizes,)))
+        advice = "" if whole else " Divide with //, and round up: (n + 127) // 128 blocks of 128 threads."
         raise ArgumentError(
             f"{name}: {what} is one to three whole numbers, such as (4,) or (4, 2); {sizes!r} was given.{advice}"
         )

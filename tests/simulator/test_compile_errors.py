@@ -46,6 +46,27 @@ MISTAKES = {
     "an int for %f": ('printf("%f", n);', 2, "%d"),
     "no value for %d": ('printf("%d %d", n);', 2, "needs a value"),
     "no type": ("y[0] = 1.0f;\n}\n__device__ g(float v) {\n    v = 0.0f;", (4,), "type is missing"),
+    "printf without a text": ("printf(n);", 2, "begins with a text"),
+    "python's formatting": ('printf("%d" % n);', 2, "after commas"),
+    "hat as power": ("y[0] = x[0] ^ 2;", 2, "no power"),
+    "max of float and int": ("y[0] = max(x[0], 0);", 2, "0.0f"),
+    "print": ("print(n);", 2, "print is Python's"),
+    "len": ("y[0] = len(x);", 2, "argument of its own"),
+    "python's choice": ("y[0] = 1.0f if n else 2.0f;", 2, "test ? a : b"),
+    "argument without a type": ("}\n__device__ void g(float v, s) {\n    v = 0.0f;", 3, "type"),
+    "unknown type of an argument": ("}\n__device__ void g(list v) {", 3, "type"),
+    "brackets before the name": (
+        "}\n__device__ void g(float[] v) {\n    v[0] = 0.0f;",
+        3,
+        "float* x in place of float[] x",
+    ),
+    "operator left out": ("float v = x[0] n;\n    y[0] = v;", 2, "an operator"),
+    "no brace after a function": (
+        "}\n__device__ void g(float* v)\n    int i = 0;\n    v[i] = 0.0f;",
+        (3, 4),
+        "{ with which a function begins",
+    ),
+    "times an array": ("y[0] = 2.0f * x;", 2, "Take one element"),
     "inline assembly": ('asm volatile("mov.u32 %0, %laneid;" : "=r"(n));', 2, "ptx.cuh"),
 }
 
