@@ -33,19 +33,23 @@ __device__ __forceinline__ OnlineSoftmax see(OnlineSoftmax part, float x) {
 
 __device__ __forceinline__ float logsumexp(OnlineSoftmax part) { return part.top + logf(part.total); }
 
-template <int THREADS> __device__ __forceinline__ OnlineSoftmax block_merge(OnlineSoftmax part) {
-    const int LANES = THREADS < 32 ? THREADS : 32;
-    const unsigned mask = LANES < 32 ? (1u << LANES % 32) - 1 : 0xffffffffu;
+// As block_reduce in reduce.cuh: over each warp, and then over one part from each warp.
+template <int LANES> __device__ __forceinline__ OnlineSoftmax warp_merge(OnlineSoftmax part, unsigned mask) {
 #pragma unroll
     for (int step = LANES / 2; step > 0; step /= 2)
         part = merge(part, {__shfl_xor_sync(mask, part.top, step), __shfl_xor_sync(mask, part.total, step)});
-    if (THREADS <= 32) return part;
-    __shared__ float tops[(THREADS + 31) / 32], totals[(THREADS + 31) / 32];
+    return part;
+}
+
+template <int THREADS> __device__ __forceinline__ OnlineSoftmax block_merge(OnlineSoftmax part) {
+    if (THREADS < 32) return warp_merge<THREADS>(part, (1u << THREADS % 32) - 1);
+    part = warp_merge<32>(part, 0xffffffffu);
+    if (THREADS == 32) return part;
+    const int WARPS = (THREADS + 31) / 32;
+    __shared__ float tops[WARPS], totals[WARPS];
     if (threadIdx.x % 32 == 0) tops[threadIdx.x / 32] = part.top, totals[threadIdx.x / 32] = part.total;
     __syncthreads();
-    part = {tops[0], totals[0]};
-#pragma unroll
-    for (int warp = 1; warp < THREADS / 32; warp++) part = merge(part, {tops[warp], totals[warp]});
+    part = warp_merge<WARPS>({tops[threadIdx.x % WARPS], totals[threadIdx.x % WARPS]}, 0xffffffffu);
     __syncthreads();  // the next call writes to them again
     return part;
 }

@@ -4,8 +4,8 @@
 //   block_sum<THREADS>(v)   the sum over the block; every thread gets it
 //   warp_max, block_max     the largest instead; a nan counts as larger than all
 //
-// THREADS is blockDim.x, and all threads call together. Up to 32 threads need no shared memory and no barrier. The order of
-// the additions depends on THREADS alone, so the bits are the same on every run.
+// THREADS is blockDim.x, a power of two up to 1024, and all threads call together. Up to 32 need no shared memory and no barrier.
+// The order of the additions depends on THREADS alone, so the bits are the same on every run.
 // Architectures: all.
 #pragma once
 #include "ops.cuh"
@@ -19,16 +19,16 @@ template <int LANES, class Op, class T> __device__ __forceinline__ T warp_reduce
     return v;
 }
 
-// One value per warp goes through shared memory, and each thread adds them up in the same order.
+// One value per warp goes through shared memory, and then every warp reduces those: all threads know the result, and no warp
+// waits for another a second time.
 template <int THREADS, class Op, class T> __device__ __forceinline__ T block_reduce(T v) {
     if (THREADS <= 32) return warp_reduce<THREADS < 32 ? THREADS : 32, Op>(v);
-    __shared__ T parts[(THREADS + 31) / 32];
+    const int WARPS = (THREADS + 31) / 32;
+    __shared__ T parts[WARPS];
     v = warp_reduce<32, Op>(v);
     if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = v;
     __syncthreads();
-    v = parts[0];
-#pragma unroll
-    for (int warp = 1; warp < THREADS / 32; warp++) v = Op::of(v, parts[warp]);
+    v = warp_reduce<WARPS, Op>(parts[threadIdx.x % WARPS]);
     __syncthreads();  // the next call writes to parts again
     return v;
 }
