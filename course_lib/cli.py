@@ -59,13 +59,17 @@ def train(
     out: Annotated[str | None, typer.Option(help="Folder of the run.", show_default="runs/PRESET")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in that folder.")] = False,
     seed: Annotated[int | None, typer.Option(help="Of the first weights and the batches.", show_default="0")] = None,
+    compute: Annotated[
+        str | None,
+        typer.Option(help="float32 or bfloat16, for products on cuda.", show_default="what the GPU is best at"),
+    ] = None,
 ) -> None:
     """Train a model; Ctrl-C saves, and --resume goes on. What is not given comes from the preset's recipe."""
     from course_lib import training
 
     trained = training.train(
         preset, out=out or f"runs/{preset or 'small'}", resume=resume, device=device, steps=steps, batch=batch,
-        accumulate=accumulate, corpus=corpus, text=text, stories=stories, seed=seed,
+        accumulate=accumulate, corpus=corpus, text=text, stories=stories, seed=seed, compute=compute,
     )  # fmt: skip
     if trained.stopped:
         raise typer.Exit(128 + trained.stopped)  # as the shell has it, so that `train && sample` stops here
@@ -96,7 +100,8 @@ def sample(
 
 @app.command()
 def bench(
-    what: Annotated[str, typer.Argument(help="cpu or tokenizer.")],
+    what: Annotated[str, typer.Argument(help="cpu, tokenizer, kernels or gpu.")],
+    part: Annotated[str, typer.Option(help="Of gpu: a, b, c, d or e.", show_default="all")] = "",
     json: Annotated[Path | None, typer.Option(help="Also write the figures to this file.")] = None,
 ) -> None:
     """Measure one part of the course on this machine against its bar."""
@@ -108,7 +113,9 @@ def bench(
     known = sorted(module.name for module in pkgutil.iter_modules(benchmarks.__path__))
     if what not in known:
         raise ValueError(f"There is no benchmark named {what!r}. Choose one of: {', '.join(known)}.")
-    import_module(f"course_lib.benchmarks.{what}").run(json)
+    if part and what != "gpu":
+        raise ValueError(f"bench {what} has no parts: leave --part out.")
+    import_module(f"course_lib.benchmarks.{what}").run(json, *filter(None, [part]))
 
 
 @app.command()

@@ -8,8 +8,10 @@ import dataclasses
 import os
 from dataclasses import dataclass, field
 
-from course_lib import data
+from course_lib import data, nvidia
 from course_lib.model import PRESETS
+
+COMPUTE = ("float32", "bfloat16")
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,9 @@ class Settings:
     stories: int = 40_000  # how many to train on, of the corpus `stories`
     seed: int = 0  # of the first weights and of the order of the windows
     validation_rows: int = 64  # windows on which the loss is measured during the run
+    compute: str = (
+        "float32"  # what products multiply in; "bfloat16" on a GPU with tensor cores, or to try it on the simulator
+    )
     model: dict = field(default_factory=dict)  # fields of the preset's GPTConfig that are changed
 
     def __post_init__(self) -> None:
@@ -38,6 +43,8 @@ class Settings:
             raise ValueError(
                 f"The learning rate goes from peak {self.peak} down to lowest {self.lowest}: both must be positive."
             )
+        if self.compute not in COMPUTE:
+            raise ValueError(f"compute is {self.compute!r}, but must be one of {', '.join(COMPUTE)}.")
         if self.corpus not in data.NAMES:
             raise ValueError(
                 f"There is no corpus {self.corpus!r}: choose one of {', '.join(data.NAMES)}, or give a text."
@@ -75,8 +82,11 @@ RECIPES: dict[str, dict] = {
 }
 
 
+# The large ones on a card that has tensor cores for bfloat16.
+ON_TENSOR_CORES: dict[str, dict] = {"12m": {"compute": "bfloat16"}, "modern-12m": {"compute": "bfloat16"}}
+TENSOR_CORES = (8, 0)  # compute capability
 # On the simulator a step takes some ten times as long, so a run there has fewer: still far below a bigram model's loss.
-ON_SIMULATOR: dict[str, dict] = {"micro": {"steps": 600, "validation_rows": 32}}
+ON_SIMULATOR: dict[str, dict] = {"micro": {"steps": 1000, "validation_rows": 32}}
 
 
 def settings(preset: str, device: str = "cpu", **changes) -> Settings:
@@ -89,5 +99,13 @@ def settings(preset: str, device: str = "cpu", **changes) -> Settings:
         raise ValueError(f"A run has no setting named {unknown[0]!r}; it has {', '.join(sorted(known))}.")
     if given.get("text") is not None:
         given["text"] = os.path.abspath(given["text"])  # a resumed run may start from another folder
-    recipe = RECIPES[preset] | (ON_SIMULATOR.get(preset, {}) if device == "simulator" else {})
+    recipe = dict(RECIPES[preset])
+    if device == "simulator":
+        recipe |= ON_SIMULATOR.get(preset, {})
+    if device == "cuda" and (gpu := nvidia.gpu()) and gpu.capability >= TENSOR_CORES:
+        recipe |= ON_TENSOR_CORES.get(preset, {})
+    if given.get("compute", "float32") != "float32" and device not in ("simulator", "cuda"):
+        raise ValueError(
+            f"The device {device} computes in float32; {given['compute']} is for the kernels of simulator and cuda."
+        )
     return Settings(preset, **{**recipe, **given})

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from course_lib import checkpoint, data, metrics, nn, optim
+from course_lib.devices.gpu import choices
 from course_lib.devices.gpu.capture import CapturedStep
 from course_lib.model import GPT, GPTConfig
 from course_lib.recipes import Settings
@@ -53,10 +54,9 @@ class Run:
         rate = optim.warmup_cosine(number, s.steps, s.peak, s.lowest, s.warmup)
         batches = [self.corpus.train.batch(number * s.accumulate + part, s.batch) for part in range(s.accumulate)]
         counts = [int((targets != data.IGNORE).sum()) for _, targets in batches]  # a batch counts as much as it scores
-        if self.captured is not None:
-            total, norm = self._captured_step(rate, batches, counts)
-        else:
-            total, norm = self._plain_step(rate, batches, counts)
+        make_step = self._plain_step if self.captured is None else self._captured_step
+        with choices.computing(s.compute):
+            total, norm = make_step(rate, batches, counts)
         if not math.isfinite(norm):
             raise Diverged(f"The gradient's norm is {norm} at step {number + 1}, with a loss of {total:.3f}.")
         self.done += 1
@@ -118,7 +118,8 @@ class Run:
     def validate(self) -> float:
         """The loss on the fixed validation windows, in nats per token; remembered if it is the best so far."""
         self.model.eval()
-        loss = self.validation.mean_loss(lambda idx, y: self.model.loss(idx, y).item(), VALIDATION_BATCH)
+        with choices.computing(self.settings.compute):
+            loss = self.validation.mean_loss(lambda idx, y: self.model.loss(idx, y).item(), VALIDATION_BATCH)
         self.model.train()
         if self.best is None or loss < self.best:
             self.best, self.best_step = loss, self.done

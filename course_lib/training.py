@@ -74,7 +74,7 @@ def train(
         folder = None if out is None else stack.enter_context(RunFolder(Path(out), resume))
         saved = folder.saved if folder is not None else None
         if saved is not None:
-            settings = _same(saved, preset, changes, folder)
+            settings = _same(saved, preset, device, changes, folder)
             config = GPTConfig(**saved.facts["config"])  # a preset may have changed since
         else:
             config = GPTConfig.preset(settings.preset, **settings.model)
@@ -148,10 +148,10 @@ def choose_device(name: str) -> tuple[str, str]:
     return "cpu", "the course sees no NVIDIA GPU that it can use" if nvidia.gpu() is None else card.problem()
 
 
-def _same(saved: checkpoint.Checkpoint, preset: str | None, changes: dict, folder: RunFolder) -> Settings:
+def _same(saved: checkpoint.Checkpoint, preset: str | None, device: str, changes: dict, folder: RunFolder) -> Settings:
     """The settings of a saved run, if nothing that was asked for contradicts them."""
     settings = Settings(**saved.facts["settings"])
-    asked = recipes.settings(preset or settings.preset, **changes)
+    asked = recipes.settings(preset or settings.preset, device, **changes)
     given = {name for name, value in changes.items() if value is not None} | ({"preset"} if preset else set())
     for name in sorted(given):
         old, new = getattr(settings, name), getattr(asked, name)
@@ -185,7 +185,7 @@ def _header(run: Run, device: str, why: str, folder: RunFolder | None) -> list[s
     return [
         f"{s.preset}: {run.model.parameter_count():,} parameters ({c.layers} layers, {c.heads} heads, {c.channels} "
         f"channels)",
-        f"device: {device} ({why})",
+        f"device: {device} ({why})" + (", products in bfloat16" if s.compute == "bfloat16" else ""),
         *run.corpus.describe().splitlines(),
         f"run: {going} of {batch}; learning rate {s.peak:g} to {s.lowest:g}; {where}",
     ]

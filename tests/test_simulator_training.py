@@ -28,7 +28,7 @@ MODELS = {
 
 
 def make_run(text, device: str, model: dict, **changes) -> Run:
-    settings = recipes.settings("micro", text=text, model=model, steps=100, **changes)
+    settings = recipes.settings("micro", device, text=text, model=model, steps=100, **changes)
     config = GPTConfig.preset("micro", **model)
     corpus = data.prepare(text=text, vocab_size=config.vocab_size, context=config.context, seed=settings.seed)
     return Run(settings, corpus, GPT(config, device=device, seed=0))
@@ -133,3 +133,22 @@ def test_course_train_knows_the_simulator(text, tmp_path):
 def test_a_run_on_the_simulator_has_fewer_steps():
     assert recipes.settings("micro", "simulator").steps < recipes.settings("micro").steps
     assert recipes.settings("micro", "simulator", steps=7).steps == 7
+
+
+def test_bfloat16_products_train_almost_as_float32(text):
+    """Master weights are float32: what is rounded is what a product reads. bfloat16 keeps 8 bits of a number."""
+    runs = {kind: make_run(text, "simulator", MODELS["modern"], compute=kind) for kind in ("float32", "bfloat16")}
+    for _ in range(8):
+        with launching.counting() as launches:
+            exact, rounded = (run.step()["loss"] for run in runs.values())
+        assert exact != rounded and abs(exact - rounded) < 0.01
+    assert launches["gemm_bf16.cu gemm_bf16_bias"] == launches["gemm.cu gemm_bias"] == 9
+    assert {p.dtype.name for p in runs["bfloat16"].model.parameters()} == {"float32"}
+    assert rounded < 5.5, "it has learned something"
+
+
+def test_bfloat16_is_for_kernels_that_have_it():
+    with pytest.raises(ValueError, match="cpu computes in float32"):
+        recipes.settings("micro", "cpu", compute="bfloat16")
+    with pytest.raises(ValueError, match="float32, bfloat16"):
+        recipes.settings("micro", "simulator", compute="float16")

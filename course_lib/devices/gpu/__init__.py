@@ -12,19 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from importlib.util import find_spec
 
 FILES = """
-    storage elementwise selections fused reductions softmax normalisation dropout products attention rope embedding loss
-    optimiser
-""".split()
+    storage elementwise selections fused reductions softmax normalisation dropout products attention mixed rope embedding
+    loss optimiser
+""".split()  # mixed comes after what it covers
 
 
 def ops() -> dict[str, Callable]:
     """Every op that begins with an array, by its name."""
-    found = {}
-    for name in FILES:
-        if find_spec(f"{__name__}.{name}"):
-            file = import_module(f"{__name__}.{name}")
-            found |= {op: getattr(file, op) for op in file.__all__}
-    return found
+    files = [import_module(f"{__name__}.{name}") for name in FILES]
+    return {op: getattr(file, op) for file in files for op in file.__all__}

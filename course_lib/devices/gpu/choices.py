@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from .launching import blocks
 
 # Products. "ours": kernels/gemm.cu, on every device. "cublas": CuPy's product, for comparison, on CuPy arrays only.
 matmul = "ours"
+
+# What linear layers and attention multiply in (mixed.py): "float32", or "bfloat16" with sums in float32 (sm_80 and newer).
+compute = "float32"
+
+
+@contextmanager
+def computing(kind: str) -> Iterator[None]:
+    """Another `compute` inside the `with` block."""
+    global compute
+    before, compute = compute, kind
+    try:
+        yield
+    finally:
+        compute = before
 
 
 class Tile(NamedTuple):

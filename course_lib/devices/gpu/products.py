@@ -111,8 +111,13 @@ def linear_forward(x, weight, bias):
     sizes = fit("linear_forward", "x (*n, K), weight (N, K), bias (N)", x, weight, bias)
     check_types("linear_forward", (x, weight), (bias,))
     y = empty(x, (*x.shape[:-1], sizes["N"]))  # (*n, N)
-    _linear("_bias", x, weight, (_or_nothing(bias), y), y)
+    linear_into(y, x, weight, bias)
     return y
+
+
+def linear_into(y, x, weight, bias) -> None:
+    """The same into y (*n, N), which may be float32 where x and weight are bfloat16."""
+    _linear("_bias", x, weight, (_or_nothing(bias), y), y)
 
 
 def linear_backward(dy, x, weight, has_bias):

@@ -1,0 +1,36 @@
+"""Part a: the tests of all kernels and ops, on the card: values, gradients, ragged sizes, the same bits twice."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from typing import Any
+
+from course_lib.paths import ROOT
+
+PLUGIN = ["-p", "course_lib.benchmarks.gpu.on_card"]
+RUNS = {
+    "cuda": (["tests/kernels", *PLUGIN], ["tests/test_ops.py", "-k", "cuda"]),
+    "simulator": (["tests/kernels/test_helpers.py"], ["tests/test_ops.py", "-k", "simulator and gelu"]),
+}
+
+
+def measure(device: str) -> list[dict[str, Any]]:
+    return [_pytest(words) for words in RUNS[device]]
+
+
+def _pytest(words: list[str]) -> dict[str, Any]:
+    """One run: how many passed, failed and were skipped, which failed, and how many launches were on the card."""
+    began = time.monotonic()
+    command = [sys.executable, "-m", "pytest", "-q", "--no-header", *words]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    lines = (done.stdout + done.stderr).strip().splitlines() or ["pytest said nothing"]
+    counts = {word: int(number) for number, word in re.findall(r"(\d+) (passed|failed|skipped|error)", lines[-1])}
+    failed = [line for line in lines if line.startswith(("FAILED", "ERROR"))]
+    launches = next((line for line in lines if line.startswith("launches:")), "")
+    shown = [*failed, launches, lines[-1]] if counts else lines[-20:]
+    print("\n".join(f"  {line}" for line in [" ".join(words), *shown] if line), flush=True)
+    return {"run": " ".join(words), "counts": counts, "failed": failed, "launches": launches,
+            "seconds": time.monotonic() - began}  # fmt: skip

@@ -1,0 +1,59 @@
+"""Mixed precision: with choices.compute = "bfloat16", products and attention multiply in bfloat16 on tensor cores.
+
+What comes in is rounded to bfloat16, sums are kept in float32, and what goes out is float32 again. So weights, gradients,
+norms, softmax, loss and optimiser are float32 throughout: each weight has its float32 master, and a bfloat16 copy for as long
+as a product needs it. (Micikevicius et al. 2018, "Mixed precision training"; bfloat16 has the exponent of float32, so that no
+loss scaling is needed: Kalamkar et al. 2019.) Arrays that are bfloat16 already are left to products.py and attention.py.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..checks import fit
+from . import attention, choices, products, reductions
+from .launching import empty
+from .storage import from_bfloat16, to_bfloat16
+
+__all__ = "linear_forward linear_backward attention_forward attention_backward".split()
+
+
+def _mixed(*arrays) -> bool:
+    return choices.compute == "bfloat16" and all(array.dtype == np.float32 for array in arrays)
+
+
+def linear_forward(x, weight, bias):
+    if not _mixed(x, weight):
+        return products.linear_forward(x, weight, bias)
+    sizes = fit("linear_forward", "x (*n, K), weight (N, K), bias (N)", x, weight, bias)
+    y = empty(x, (*x.shape[:-1], sizes["N"]))  # (*n, N), float32: the sums as they are
+    products.linear_into(y, to_bfloat16(x), to_bfloat16(weight), bias)
+    return y
+
+
+def linear_backward(dy, x, weight, has_bias):
+    if not _mixed(dy, x, weight):
+        return products.linear_backward(dy, x, weight, has_bias)
+    sizes = fit("linear_backward", "dy (*n, N), x (*n, K), weight (N, K)", dy, x, weight)
+    N, K, n = sizes["N"], sizes["K"], math.prod(x.shape[:-1])
+    rows, dx, dweight = to_bfloat16(dy).reshape(n, N), empty(x, (n, K)), empty(x, (N, K))
+    products.matmul(rows, to_bfloat16(weight), out=dx)  # (n, N) (N, K) -> (n, K)
+    products.matmul(rows, to_bfloat16(x).reshape(n, K), transpose_a=True, out=dweight)  # (n, N)^T (n, K) -> (N, K)
+    dbias = reductions.sum(dy.reshape(n, N), axis=0) if has_bias else None  # (n, N) -> (N)
+    return dx.reshape(x.shape), dweight, dbias
+
+
+def attention_forward(q, k, v, causal=True):
+    if not _mixed(q, k, v) or q.shape[1] == 1:  # a single query is bound by memory, not by products
+        return attention.attention_forward(q, k, v, causal)
+    y, logsumexp = attention.attention_forward(*map(to_bfloat16, (q, k, v)), causal)
+    return from_bfloat16(y), logsumexp
+
+
+def attention_backward(dy, q, k, v, y, logsumexp, causal=True):
+    if not _mixed(dy, q, k, v, y):
+        return attention.attention_backward(dy, q, k, v, y, logsumexp, causal)
+    gradients = attention.attention_backward(*map(to_bfloat16, (dy, q, k, v, y)), logsumexp, causal)
+    return tuple(map(from_bfloat16, gradients))
