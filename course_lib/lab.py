@@ -76,4 +76,8 @@ def start(browser: bool = True) -> None:
         " Leave this terminal open; Ctrl-C, twice, stops the course.",
         flush=True,
     )
+    from course_lib.coach import copies
+
+    for sentence in copies.refresh():  # your exercises are opened in exercises/mine
+        print(sentence, flush=True)
     os.execv(sys.executable, command(port, opens))

@@ -125,7 +125,7 @@ def close(a: np.ndarray, b: np.ndarray, tolerance: float) -> np.ndarray:
         return a == b
     a, b = a.astype(np.float64), b.astype(np.float64)
     with np.errstate(invalid="ignore"):
-        near = np.abs(a - b) <= tolerance * np.maximum(1.0, np.abs(b))
+        near = np.isfinite(b) & (np.abs(a - b) <= tolerance * np.maximum(1.0, np.abs(b)))
     return near | (a == b) | (np.isnan(a) & np.isnan(b))
 
 

@@ -66,8 +66,14 @@ def tries(name: str) -> list[Try]:
 
 
 def passing(name: str) -> Try | None:
-    """The last try that passed: the one that counts."""
-    return next((one for one in reversed(tries(name)) if one.passed), None)
+    """The last try that passed: the one that counts. One that passes no more since its exercise changed does not."""
+    outdated = noted(name).get("outdated", 0)
+    return next((one for one in reversed(tries(name)) if one.passed and one.number > outdated), None)
+
+
+def rejudged(name: str, one: Try, passed: bool) -> None:
+    """Remember what came of judging a passed try anew, after its exercise has changed."""
+    note(name, **({"judged_by": catalogue.fingerprint(name)} if passed else {"outdated": one.number}))
 
 
 def save(name: str, text: str, verdict: Verdict | None = None) -> None:
@@ -77,7 +83,13 @@ def save(name: str, text: str, verdict: Verdict | None = None) -> None:
         if verdict is None:
             return
         before = tries(name)
-        if not before or comparable(before[-1].text) != comparable(text) or before[-1].passed != verdict.passed:
+        outdated = bool(before) and before[-1].number <= noted(name).get("outdated", 0)
+        if (
+            not before
+            or comparable(before[-1].text) != comparable(text)
+            or before[-1].passed != verdict.passed
+            or outdated
+        ):
             number = before[-1].number + 1 if before else 1
             word = "passed" if verdict.passed else "not-yet"
             _write(

@@ -25,14 +25,16 @@ def order_names(answer, graph, root):
 
 
 def check(order, graph, root):
-    if len(set(order)) < len(order):
-        twice = next(name for name in order if order.count(name) > 1)
-        return f"{twice} stands in your order {order.count(twice)} times. Each number has one place."
-    if missing := [name for name in graph if name not in order]:
-        return f"{missing[0]} is missing: L depends on it, so it belongs in the order."
+    places = {}
+    for place, name in enumerate(order):
+        if name in places:
+            return f"{name} stands in your order {order.count(name)} times. Each number has one place."
+        places[name] = place
+    if missing := [name for name in graph if name not in places]:
+        return f"{missing[0]} is missing: {root} depends on it, so it belongs in the order."
     for name, parents in graph.items():
         for parent in parents:
-            if parent and order.index(parent) > order.index(name):
+            if parent and places[parent] > places[name]:
                 return f"{name} stands before {parent}, which it was made from."
     return None
 

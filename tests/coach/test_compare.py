@@ -1,0 +1,88 @@
+"""When are two results the same, and what is said of two that are not."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from course_lib import Tensor
+from course_lib.coach import compare, facts
+from course_lib.coach.outcome import Outcome
+
+arrays = hnp.arrays(np.float64, hnp.array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=5),
+                    elements=st.floats(-1e6, 1e6))  # fmt: skip
+
+
+@given(arrays)
+def test_an_array_equals_its_copy_and_no_array_with_one_element_changed(x):
+    assert compare.difference(x.copy(), x, 1e-6) is None
+    index = np.unravel_index(x.size - 1, x.shape)
+    y = x.copy()
+    y[index] += 1 + abs(y[index])
+    found = compare.difference(y, x, 1e-6)
+    assert found.index == tuple(int(i) for i in index)
+
+
+@pytest.mark.parametrize(
+    "got, expected",
+    [
+        ((1, 2), [1, 2]), (np.float32(3), 3.0), (Tensor([1.0, 2.0]), np.array([1.0, 2.0])), ([1.0, 2.0], np.array([1.0, 2.0])),
+        ({"a": (np.nan, 1)}, {"a": (float("nan"), 1)}), ("text", "text"), (True, True), (np.array(5), 5),
+        (np.inf, np.inf), ([], ()), (1.0 + 1e-9, 1.0),
+    ],
+)  # fmt: skip
+def test_equal_in_spirit(got, expected):
+    assert compare.difference(got, expected, 1e-6) is None
+
+
+@pytest.mark.parametrize(
+    "got, expected, says",
+    [
+        (None, np.zeros(3), "The result is None, expected an array of shape (3,)"),
+        ((1, 2), (1, 3), "result[1] is 2, expected 3"),
+        ({"a": 1}, {"a": 1, "b": 2}, "lacks 'b'"),
+        (np.zeros((2, 3)), np.zeros((3, 2)), "has the shape (2, 3), expected (3, 2)"),
+        ("abc", "abd", "is not the expected one"),
+        (np.nan, 1.0, "is nan, expected 1"),
+        (-np.inf, np.inf, "is -inf"),
+        (5.0, np.inf, "is 5, expected inf"),
+        (False, True, "is False, expected True"),
+        ([1, 2, 3], (1, 2), "has 3 entries, expected 2"),
+        ("5", 5, "is a text, expected a number"),
+    ],
+)
+def test_different_and_said_so(got, expected, says):
+    assert says in compare.difference(got, expected, 1e-6).says
+
+
+def fact(got, expected):
+    return facts.about(Outcome("", (), expected, got, difference=compare.difference(got, expected, 1e-6)), 1e-6)
+
+
+x = np.arange(1.0, 7).reshape(2, 3)
+square = np.arange(9.0).reshape(3, 3)
+
+
+@pytest.mark.parametrize(
+    "got, expected, says",
+    [
+        (None, x, "return"), (x.T, x, "transposed"), (square.T, square, "transposed"), (2.5 * x, x, "2.5 times"),
+        (-x, x, "sign"), (x + 3, x, "3 too large"), (x.reshape(3, 2), x, "another shape"), (0 * x, x, "zero"),
+        (x * np.nan, x, "6 elements are nan"), (x * np.inf, x, "infinite"),
+        (np.array([3.0, 1, 2]), np.array([1.0, 2, 3]), "wrong places"), (np.array([3.0, 2, 1]), np.array([1.0, 2, 3]), "reverse"),
+        (-4.0, 4.0, "sign is not"),
+    ],
+)  # fmt: skip
+def test_a_fact_that_holds_is_said(got, expected, says):
+    assert says in fact(got, expected)
+
+
+@given(arrays, st.integers(0, 10**6))
+def test_no_false_fact_about_random_numbers(x, seed):
+    """Where neither a factor, a shift, an order nor a transpose explains a result, nothing is claimed of it."""
+    noise = np.random.default_rng(seed).normal(size=x.shape) * (1 + np.abs(x))
+    got = x + noise
+    said = fact(got, x) if compare.difference(got, x, 1e-6) else ""
+    if x.size >= 4 and len(np.unique(x)) > 3:
+        assert said == ""

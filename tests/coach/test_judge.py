@@ -1,0 +1,174 @@
+"""The judge: whatever an answer does, there is a verdict with the learner's own line, and the next answer is judged as well."""
+
+import pytest
+
+from course_lib.coach import catalogue, client
+from course_lib.coach import verdict as verdicts
+
+from .conftest import piece
+
+HEAD = "def repeated_axes(shape, to):\n"
+
+
+@pytest.fixture
+def ask(judge):
+    def asked(text, name="repeated_axes", **more):
+        return client.judged(name, text, judge=judge, **more)
+
+    return asked
+
+
+@pytest.mark.parametrize(
+    "text, says, code",
+    [
+        ("import sys\nsys.exit(3)", "asks Python to end in line 2", "sys.exit(3)"),
+        (HEAD + "    exit()", "asks Python to end|does not know the name `exit`", "exit()"),
+        (HEAD + "    return shape[9]", "IndexError in line 2: tuple index out of range", "return shape[9]"),
+        (HEAD + "    return repeated_axes(shape, to)", "calls itself in line 2", "return repeated_axes(shape, to)"),
+        (HEAD + "    return bytearray(1 << 40)", "more memory than an exercise gets", "return bytearray(1 << 40)"),
+        (
+            "def repeated_axes(shape, to)\n    return 1",
+            "cannot read line 1: expected ':'",
+            "def repeated_axes(shape, to)",
+        ),
+        (HEAD + "return 1", "cannot read line 2: expected an indented block", "return 1"),
+        ("def other():\n    pass", "defines nothing named repeated_axes", ""),
+        (HEAD + "    return helper(shape)", "does not know the name `helper` in line 2", "return helper(shape)"),
+        ("import no_such_package", "ModuleNotFoundError in line 1", "import no_such_package"),
+        ("def repeated_axes():\n    return 1", "TypeError", ""),
+        (HEAD + "    raise ValueError('a\\nb')", "ValueError in line 2: a\nb", "raise ValueError('a\\nb')"),
+    ],
+)
+def test_an_error_is_a_sentence_with_the_learners_line(ask, text, says, code):
+    verdict = ask(text)
+    assert not verdict.passed
+    assert any(one in verdict.why for one in says.split("|")), verdict.why
+    assert verdict.trial.code == code
+    assert "Traceback" not in verdicts.text(verdict) and "course_lib" not in verdict.why
+
+
+@pytest.mark.parametrize(
+    "text, says",
+    [
+        ("import os\nos._exit(4)", "with status 4"),
+        ("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)", "SIGSEGV"),
+        ("import ctypes\nctypes.string_at(0)", "SIGSEGV"),
+    ],
+)
+def test_a_process_that_ends_is_a_verdict(ask, text, says):
+    assert says in ask(text).why
+    assert ask(piece("repeated_axes").solution).passed, "the next answer is judged as if nothing had been"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HEAD + "    while True:\n        pass",
+        HEAD
+        + "    while True:\n        try:\n            sum(range(100))\n        except Exception:\n            pass",
+        "while True: pass",
+    ],
+)
+@pytest.mark.slow
+def test_an_endless_loop_is_stopped_at_the_learners_line(ask, text):
+    verdict = ask(text)
+    assert "still running after 6 seconds and was stopped in line" in verdict.why
+    assert verdict.trial.code
+
+
+@pytest.mark.slow
+def test_a_loop_that_swallows_everything_is_ended_by_force(ask):
+    body = ["while True:", "    try:", "        while True:", "            sum(range(1000))", "    except BaseException:",
+            "        pass"]  # fmt: skip
+    text = HEAD + "".join(f"    {line}\n" for line in body)
+    assert "ended by force" in ask(text).why
+    assert ask(piece("repeated_axes").solution).passed
+
+
+def test_a_name_of_another_cell_gets_its_sentence(ask):
+    verdict = ask(HEAD + "    return helper(shape)", known=["helper"])
+    assert "`helper` lives in another cell of your notebook" in verdict.why
+
+
+def test_what_is_printed_is_shown_and_cut(ask):
+    verdict = ask("print('loaded')\n" + piece("repeated_axes").solution)
+    assert verdict.passed and verdict.printed == "loaded\n"
+    verdict = ask("import sys\nprint('x' * 100_000)\nprint('err', file=sys.stderr)\n" + piece("repeated_axes").solution)
+    assert verdict.passed and len(verdict.printed) < 5000 and "bytes in all" in verdict.printed
+
+
+def test_expected_values_are_computed_before_the_answer_can_touch_the_library(ask):
+    text = (
+        "from course_lib.tensor import shapes\nshapes.repeated_axes = lambda shape, to: ()\n" + HEAD + "    return ()"
+    )
+    assert not ask(text).passed
+
+
+def test_changed_inputs_are_said(ask):
+    solution = piece("walk_back").solution
+    assert ask(
+        solution.replace("    gradients = {last: 1.0}", "    tape = list(tape)\n    gradients = {last: 1.0}"),
+        "walk_back",
+    ).passed
+    verdict = ask(solution.replace("    return gradients", "    tape.clear()\n    return gradients"), "walk_back")
+    assert not verdict.passed and "Input 1 was changed by your code" in verdict.why
+
+
+def test_the_smallest_failing_case_comes_first(ask):
+    verdict = ask(HEAD + "    return (0,) if shape == (4,) else ()")
+    labels = [case.label for case in catalogue.load("repeated_axes").cases(None)]
+    assert verdict.trial.label == labels[2] and verdict.right_cases == 2
+    assert verdict.trial.inputs == ["repeated_axes((3, 1), (3, 4))"]
+
+
+def test_a_sentence_needs_its_cause(ask):
+    """An answer that fails like a known mistake in one case, and not in all, is not told that it made it."""
+    sentence = ask(catalogue.load("repeated_axes").wrong[0].answer.of(piece("repeated_axes").solution))
+    assert sentence.recognised
+    text = HEAD + "    return () if len(shape) == len(to) else (5,)"
+    verdict = ask(text)
+    assert not verdict.recognised and "1 can be repeated" not in verdict.why
+
+
+def test_results_of_a_kernel_come_with_lines_and_counters(ask):
+    verdict = ask(piece("scale").solution, "scale")
+    assert verdict.passed
+    counts = {count.name: count for count in verdict.counts}
+    reading = counts["sectors for each request, reading global memory"]
+    assert reading.yours == reading.ours <= 4.0 == reading.at_most
+    verdict = ask(piece("scale").blank, "scale")
+    assert "nan" in verdict.why and not verdict.passed
+
+
+def test_a_goal_that_is_missed_refuses_right_results(ask):
+    strided = """__global__ void scale(const float* x, float* y, float s, int n) {
+    int i = (blockIdx.x * blockDim.x + threadIdx.x) * 37 % 1024;  // right for n <= 1024, and far from coalesced
+    if (gridDim.x * blockDim.x < 1024) i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = s * x[i];
+}"""
+    verdict = ask(strided, "scale")
+    assert not verdict.passed and "the goal is not reached" in verdict.why
+
+
+def test_a_kernel_that_does_not_compile_names_the_line(ask):
+    verdict = ask("__global__ void scale(const float* x, float* y, float s, int n) {\n    y[0] = 1.0f\n}", "scale")
+    assert "scale.cu, line 2" in verdict.why and "semicolon" in verdict.why and verdict.trial.code == "y[0] = 1.0f"
+
+
+def test_printf_of_a_kernel_is_shown(ask):
+    text = piece("scale").solution.replace("y[i] =", 'if (i == 0 && n == 1) printf("hello %d\\n", n);\n        y[i] =')
+    verdict = ask(text, "scale")
+    assert verdict.passed and "hello 1" in verdict.printed
+
+
+@pytest.mark.slow
+def test_a_kernel_that_never_ends_is_stopped(ask):
+    text = "__global__ void scale(const float* x, float* y, float s, int n) {\n    while (n > 0) y[0] = 1.0f;\n}"
+    assert "still running" in ask(text, "scale").why
+
+
+def test_long_work_is_told(judge, monkeypatch):
+    monkeypatch.setattr(client, "SLOW", 0.0)
+    told = []
+    client.judged("repeated_axes", piece("repeated_axes").solution, judge=judge, stage=told.append)
+    assert told

@@ -1,0 +1,58 @@
+"""One source: the notebooks in the repository are what the sources say, and no cell of them stops."""
+
+import nbformat
+import pytest
+
+from course_lib.coach import builder, catalogue, copies, regions
+from course_lib.coach.exercise import ExerciseError
+
+SOURCES = sorted(catalogue.SOLUTIONS.glob("*.py"))
+
+
+def test_the_notebooks_are_what_the_sources_say():
+    assert builder.build_all(write=False) == [], "course build"
+
+
+def test_every_file_of_an_exercise_has_a_region_and_the_reverse():
+    known = {name: path.parent.name for name, path in catalogue.files().items()}
+    written = {name: source.stem.split("_")[0] for source in SOURCES for name in regions.pieces(source)}
+    assert known == written
+
+
+def test_names_are_used_once():
+    stems = [path.stem for path in catalogue.FOLDER.glob("*/[a-z]*.py")]
+    assert len(stems) == len(set(stems))
+
+
+@pytest.mark.parametrize("name", catalogue.names())
+def test_an_exercise_is_whole(name):
+    assert catalogue.load(name).complaints() == []
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+def test_a_chapter_has_three_core_exercises_in_a_sitting(source):
+    core = [catalogue.load(name) for name in catalogue.names(source.stem.split("_")[0]) if catalogue.load(name).core]
+    assert len(core) <= 3 and sum(exercise.minutes for exercise in core) <= 60
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+def test_the_blank_notebook_gives_no_solution_away(source):
+    blank = nbformat.read(builder.EXERCISES / f"{source.stem}.ipynb", as_version=4)
+    bodies = dict(found for cell in blank.cells if (found := copies.exercise_of(cell)))
+    assert bodies.keys() == regions.pieces(source).keys()
+    for name, body in bodies.items():
+        assert regions.comparable(body) == regions.comparable(regions.pieces(source)[name].blank)
+        assert regions.comparable(body) != regions.comparable(regions.pieces(source)[name].solution)
+
+
+def test_an_unknown_name_gets_the_nearest():
+    with pytest.raises(ExerciseError, match="Did you mean repeated_axes"):
+        catalogue.load("repeated_axis")
+
+
+def test_building_twice_gives_the_same_bytes():
+    first = [nbformat.writes(builder.notebook(source, solved)) for source in SOURCES for solved in (True, False)]
+    regions.pieces.cache_clear()
+    assert first == [
+        nbformat.writes(builder.notebook(source, solved)) for source in SOURCES for solved in (True, False)
+    ]
