@@ -11,7 +11,7 @@
 // Bytes: 8 B S G D times H / G for reading keys and values in float, and little else.   FLOPs: 4 B H S D.
 // Architectures: sm_75 and newer.
 // Chapter: 17, read, not built.
-#include "attention_tile.cuh"
+#include "numbers.cuh"
 #include "reduce.cuh"
 
 // Thread i owns element i of k and of v.

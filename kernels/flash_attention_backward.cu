@@ -12,6 +12,7 @@
 // Architectures: sm_75 and newer.
 // Chapter: 10b, built.
 #include "attention_tile.cuh"
+#include "numbers.cuh"
 #include "reduce.cuh"
 
 // delta[b][h][t] = sum over d of dy y: what softmax's backward subtracts, the row sum of weights times their gradients.
@@ -30,9 +31,9 @@ __global__ void flash_attention_delta(const X* dy, const X* y, float* delta, int
 
 // dq of TILE_T queries: their q and dy stay, the keys pass by in tiles. The products have a row for each key and a column for
 // each query.
-template <class X, int D, int ROWS, int COLUMNS>
+template <int D, int ROWS, int COLUMNS>
 __global__ void __launch_bounds__(THREADS)
-flash_attention_backward_q(const X* dy, const X* q, const X* k, const X* v, const float* logsumexp, const float* delta, X* dq,
+flash_attention_backward_q(const float* dy, const float* q, const float* k, const float* v, const float* logsumexp, const float* delta, float* dq,
                            int T, int S, int H, int G, int d, bool causal, float scale) {
     constexpr int TILE_S = GROUPS * ROWS, TILE_T = LANES * COLUMNS, OWN = TILE_T / GROUPS, C = D / LANES;
     typedef Quarters<D> Head;
@@ -91,10 +92,10 @@ flash_attention_backward_q(const X* dy, const X* q, const X* k, const X* v, cons
 
 // dk and dv of TILE_S keys: their k and v stay; the queries that see them pass by in tiles, head after head of the group.
 // The products have a row for each query and a column for each key.
-template <class X, int D, int ROWS, int COLUMNS>
+template <int D, int ROWS, int COLUMNS>
 __global__ void __launch_bounds__(THREADS)
-flash_attention_backward_kv(const X* dy, const X* q, const X* k, const X* v, const float* logsumexp, const float* delta, X* dk,
-                            X* dv, int T, int S, int H, int G, int d, bool causal, float scale) {
+flash_attention_backward_kv(const float* dy, const float* q, const float* k, const float* v, const float* logsumexp, const float* delta, float* dk,
+                            float* dv, int T, int S, int H, int G, int d, bool causal, float scale) {
     constexpr int TILE_T = GROUPS * ROWS, TILE_S = LANES * COLUMNS, OWN = TILE_S / GROUPS, C = D / LANES;
     typedef Quarters<D> Head;
     typedef Quarters<TILE_S> Keys;

@@ -6,18 +6,18 @@
 //
 // Promise: y (B, T, H, D) and logsumexp (B, H, T) from q (B, T, H, D), k and v (B, S, G, D), any T and S; query head h reads
 //   key-value head h / (H / G). causal: query t sees keys 0 .. S - T + t, and tiles that none of a block's queries sees are
-//   skipped. X is float or __nv_bfloat16; scores, sums and logsumexp are float. The same bits on every run.
+//   skipped. The same bits on every run.
 // Limits: d at most D, and D is 32, 64 or 128 (smaller heads are filled up with zeros); S at least 1.
-// Bytes: 4 B T H D (2 + S / TILE_T) causal, 4 B T H D (2 + 2 S / TILE_T) else; half of it for bfloat16: q and y pass once, k and
-//   v once per tile of queries.   FLOPs: 2 B H T S D causal, 4 B H T S D else.
+// Bytes: 4 B T H D (2 + S / TILE_T) causal, 4 B T H D (2 + 2 S / TILE_T) else: q and y pass once, k and v once per
+//   tile of queries.   FLOPs: 2 B H T S D causal, 4 B H T S D else.
 // Architectures: sm_75 and newer.
 // Chapter: 10a, built.
 #include "attention_tile.cuh"
 #include "reduce.cuh"
 
-template <class X, int D, int ROWS, int KEYS>
+template <int D, int ROWS, int KEYS>
 __global__ void __launch_bounds__(THREADS)
-flash_attention_forward(const X* q, const X* k, const X* v, X* y, float* logsumexp, int T, int S, int H, int G, int d,
+flash_attention_forward(const float* q, const float* k, const float* v, float* y, float* logsumexp, int T, int S, int H, int G, int d,
                         bool causal, float scale) {
     constexpr int TILE_T = GROUPS * ROWS, TILE_S = LANES * KEYS, C = D / LANES;
     typedef Quarters<D> Head;

@@ -8,7 +8,6 @@
 //
 // Architectures: sm_75 and newer.
 #pragma once
-#include <cuda_bf16.h>
 
 constexpr int GROUPS = 16, LANES = 4, THREADS = GROUPS * LANES;
 
@@ -18,11 +17,6 @@ template <int N> struct Quarters {
     static constexpr int WIDTH = N + (PADDING ? LANES * PADDING : 4), TURNED_WIDTH = N + LANES * PADDING + 4;
     static __device__ __forceinline__ int place(int i) { return i + i / QUARTER * PADDING; }
 };
-
-__device__ __forceinline__ float to_float(float x) { return x; }
-__device__ __forceinline__ float to_float(__nv_bfloat16 x) { return __bfloat162float(x); }
-__device__ __forceinline__ void store(float* p, float x) { *p = x; }
-__device__ __forceinline__ void store(__nv_bfloat16* p, float x) { *p = __float2bfloat16(x); }
 
 // The place of a thread's i-th number in a tile of ROWS x D: a warp takes SPAN neighbours of a row, or of two rows, so that it moves
 // whole sectors of memory and meets every bank once.
@@ -34,34 +28,34 @@ template <int ROWS, int D> __device__ __forceinline__ void share(int i, int& row
 
 // ROWS rows of up to D numbers, `stride` apart in memory, to tile[row][place(d)]. Rows from `rows` on and columns from `d` on
 // become 0.
-template <int ROWS, int D, class X>
-__device__ __forceinline__ void load_rows(float* tile, const X* x, int stride, int rows, int d) {
+template <int ROWS, int D>
+__device__ __forceinline__ void load_rows(float* tile, const float* x, int stride, int rows, int d) {
     for (int i = threadIdx.x; i < ROWS * D; i += THREADS) {
         int row, column;
         share<ROWS, D>(i, row, column);
         tile[row * Quarters<D>::WIDTH + Quarters<D>::place(column)] =
-            row < rows && column < d ? to_float(x[(long long)row * stride + column]) : 0.0f;
+            row < rows && column < d ? x[(long long)row * stride + column] : 0.0f;
     }
 }
 
 // The same to tile[d][place(row)]. A warp takes 8 columns of 4 rows: whole sectors from memory, and every bank once.
-template <int ROWS, int D, class X>
-__device__ __forceinline__ void load_turned(float* tile, const X* x, int stride, int rows, int d) {
+template <int ROWS, int D>
+__device__ __forceinline__ void load_turned(float* tile, const float* x, int stride, int rows, int d) {
     for (int i = threadIdx.x; i < ROWS * D; i += THREADS) {
         int column = i % 8 + i / (8 * ROWS) * 8, row = i / 8 % ROWS;
         tile[column * Quarters<ROWS>::TURNED_WIDTH + Quarters<ROWS>::place(row)] =
-            row < rows && column < d ? to_float(x[(long long)row * stride + column]) : 0.0f;
+            row < rows && column < d ? x[(long long)row * stride + column] : 0.0f;
     }
 }
 
 // The way back: rows of a tile to memory.
-template <int ROWS, int D, class X>
-__device__ __forceinline__ void store_rows(X* x, int stride, int rows, int d, const float* tile) {
+template <int ROWS, int D>
+__device__ __forceinline__ void store_rows(float* x, int stride, int rows, int d, const float* tile) {
     for (int i = threadIdx.x; i < ROWS * D; i += THREADS) {
         int row, column;
         share<ROWS, D>(i, row, column);
         if (row < rows && column < d)
-            store(&x[(long long)row * stride + column], tile[row * Quarters<D>::WIDTH + Quarters<D>::place(column)]);
+            x[(long long)row * stride + column] = tile[row * Quarters<D>::WIDTH + Quarters<D>::place(column)];
     }
 }
 

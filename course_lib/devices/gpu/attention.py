@@ -20,12 +20,10 @@ def attention_forward(q, k, v, causal=True):
         return decoding.attend(q, k, v, S)
     y, logsumexp = empty(q, q.shape), empty(q, (B, H, T), "float32")
     if q.size:
-        tile = choices.flash_forward(D)
-        run = kernel("flash_attention_forward.cu", f"flash_attention_forward<{TYPES[q.dtype.name]}, {tile.template}>")
-        run(
-            (blocks(T, tile.rows), H, B), (tile.threads,),
-            (q, k, v, y, logsumexp, T, S, H, G, D, bool(causal), 1 / math.sqrt(D)), tile.forward_bytes,
-        )  # fmt: skip
+        tile, _, _ = choices.flash(_is_bfloat16(q), D)
+        sizes = (T, S, H, G, D, bool(causal), 1 / math.sqrt(D))
+        run = _flash(q, "forward", "forward", tile)
+        run((blocks(T, tile.rows), H, B), (tile.threads,), (q, k, v, y, logsumexp, *sizes), tile.forward_bytes)
     return y, logsumexp
 
 
@@ -36,19 +34,27 @@ def attention_backward(dy, q, k, v, y, logsumexp, causal=True):
     dq, dk, dv = empty(q, q.shape), empty(k, k.shape), empty(v, v.shape)
     if not q.size:  # no query has seen the keys
         return dq, zeros(k, k.shape), zeros(v, v.shape)
-    file, element, tile = "flash_attention_backward.cu", TYPES[q.dtype.name], choices.flash_backward(D)
     delta = empty(q, (B, H, T), "float32")
-    kernel(file, f"flash_attention_delta<{element}>")(
+    kernel("flash_attention_backward.cu", f"flash_attention_delta<{TYPES[q.dtype.name]}>")(
         (blocks(B * T * H, choices.DELTA_ROWS),), (8 * choices.DELTA_ROWS,), (dy, y, delta, B, T, H, D)
     )
+    _, of_q, of_kv = choices.flash(_is_bfloat16(q), D)
     given, sizes = (dy, q, k, v, logsumexp, delta), (T, S, H, G, D, bool(causal), 1 / math.sqrt(D))
-    kernel(file, f"flash_attention_backward_q<{element}, {tile.template}>")(
-        (blocks(T, tile.columns), H, B), (tile.threads,), (*given, dq, *sizes), tile.backward_q_bytes
-    )
-    kernel(file, f"flash_attention_backward_kv<{element}, {tile.template}>")(
-        (blocks(S, tile.columns), G, B), (tile.threads,), (*given, dk, dv, *sizes), tile.backward_kv_bytes
-    )
+    run = _flash(q, "backward", "backward_q", of_q)
+    run((blocks(T, of_q.own), H, B), (of_q.threads,), (*given, dq, *sizes), of_q.backward_q_bytes)
+    run = _flash(q, "backward", "backward_kv", of_kv)
+    run((blocks(S, of_kv.own), G, B), (of_kv.threads,), (*given, dk, dv, *sizes), of_kv.backward_kv_bytes)
     return dq, dk, dv
+
+
+def _is_bfloat16(array) -> bool:
+    return TYPES[array.dtype.name] == "__nv_bfloat16"
+
+
+def _flash(q, file, name, tile):
+    """A kernel of flash_attention_*.cu, or of flash_attention_bf16_*.cu, which uses tensor cores."""
+    stem = "flash_attention_bf16_" if _is_bfloat16(q) else "flash_attention_"
+    return kernel(f"{stem}{file}.cu", f"{stem}{name}<{tile.template}>")
 
 
 def _sizes(op, pattern, causal, q, k, v, *others):

@@ -130,6 +130,11 @@ class FlashTile(NamedTuple):
     def columns(self) -> int:
         return LANES * self.C
 
+    @property
+    def own(self) -> int:
+        """Rows of its own side that a block of the backward has: the columns of its products."""
+        return self.columns
+
     # Bytes of shared memory. A row of up to 32 numbers has 4 of padding, a longer one 16, and 20 if it stands turned.
 
     @property
@@ -158,6 +163,47 @@ def _turned(n: int) -> int:
 # As large as 64 KB of shared memory (Turing) and the registers of a thread allow: the sums of R rows are R (C + D / 4) numbers.
 FLASH_FORWARD = {32: FlashTile(32, 4, 16), 64: FlashTile(64, 4, 8), 128: FlashTile(128, 2, 4)}
 FLASH_BACKWARD = {32: FlashTile(32, 2, 16), 64: FlashTile(64, 2, 8), 128: FlashTile(128, 1, 4)}
+
+
+class TensorFlashTile(NamedTuple):
+    """On tensor cores: heads are filled up to D numbers, `passing` rows of the other side are in use at once."""
+
+    D: int
+    passing: int
+
+    @property
+    def rows(self) -> int:
+        return 64  # of the block's own side, 16 for each of its 4 warps
+
+    @property
+    def own(self) -> int:
+        return self.rows
+
+    @property
+    def threads(self) -> int:
+        return 128
+
+    @property
+    def template(self) -> str:
+        return ", ".join(map(str, self))
+
+    @property
+    def forward_bytes(self) -> int:
+        return 2 * self.D * (self.rows + 4 * self.passing)  # keys and values, two tiles of each
+
+    @property
+    def backward_q_bytes(self) -> int:
+        return 2 * self.D * (2 * self.rows + 2 * self.passing)
+
+    @property
+    def backward_kv_bytes(self) -> int:
+        return self.backward_q_bytes + 8 * self.passing  # logsumexp and delta
+
+
+# With 64 passing rows a product takes 32 registers of a thread; the backward has two at once, and dk and dv are two sums.
+TENSOR_FLASH_FORWARD = {64: TensorFlashTile(64, 64), 128: TensorFlashTile(128, 64)}
+TENSOR_FLASH_BACKWARD_Q = {64: TensorFlashTile(64, 64), 128: TensorFlashTile(128, 32)}
+TENSOR_FLASH_BACKWARD_KV = {64: TensorFlashTile(64, 32), 128: TensorFlashTile(128, 32)}
 DELTA_ROWS = 32  # rows of y of a block, 8 lanes each
 DECODE_THREADS = 128  # 16 groups of 8 lanes, as in decode.cu
 
@@ -167,12 +213,12 @@ def head(D: int) -> int:
     return next(size for size in FLASH_FORWARD if size >= D)
 
 
-def flash_forward(D: int) -> FlashTile:
-    return FLASH_FORWARD[head(D)]
-
-
-def flash_backward(D: int) -> FlashTile:
-    return FLASH_BACKWARD[head(D)]
+def flash(bfloat16: bool, D: int):
+    """The tiles of the forward, of the backward of q, and of that of k and v."""
+    if bfloat16:
+        size = 64 if D <= 64 else 128
+        return TENSOR_FLASH_FORWARD[size], TENSOR_FLASH_BACKWARD_Q[size], TENSOR_FLASH_BACKWARD_KV[size]
+    return FLASH_FORWARD[head(D)], FLASH_BACKWARD[head(D)], FLASH_BACKWARD[head(D)]
 
 
 def cross_entropy_lanes(host: bool) -> int:
