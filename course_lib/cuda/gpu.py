@@ -54,7 +54,7 @@ class GpuKernel:
             import cupy
 
             kernel = self._kernel
-            cubin, names = nvrtc.compile_text(kernel.source, (kernel.name,), architecture, kernel.options)
+            cubin, names = nvrtc.kept(kernel.source, (kernel.name,), architecture, kernel.options)
             module = cupy.cuda.function.Module()
             module.load(cubin)
             self._functions[architecture] = (module, module.get_function(names[kernel.name]))

@@ -4,11 +4,15 @@ The texts are those that the simulator runs, so that nothing passes there and fa
 architectures it is for ("sm_80"); without that it is for all.
 """
 
+import hashlib
+import json
+import os
 import re
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from course_lib import native
 from course_lib.cuda import diagnostics
 from course_lib.cuda import source as sources
 from course_lib.cuda.errors import KernelError
@@ -99,6 +103,26 @@ def compile_text(text: Source, names: tuple[str, ...], architecture: str, option
         return nvrtc.getCUBIN(program), {name: nvrtc.getLoweredName(program, name) for name in names}
     finally:
         nvrtc.destroyProgram(program)
+
+
+def kept(text: Source, names: tuple[str, ...], architecture: str, options: tuple[str, ...] = ()):
+    """The same as `compile_text`, from the cache of this machine if it was compiled before."""
+    from cupy.cuda import nvrtc
+
+    version = ".".join(map(str, nvrtc.getVersion()))
+    key = "\0".join([text.digest, text.everything, *names, architecture, *options, version, PRELUDE])
+    folder = native.cache_folder() / "cubins"
+    file = folder / f"{Path(text.name).stem}-{hashlib.sha256(key.encode()).hexdigest()[:24]}"
+    try:
+        lowered, _, cubin = file.read_bytes().partition(b"\n")
+        return cubin, json.loads(lowered)
+    except (OSError, ValueError):  # not there, or cut off
+        cubin, found = compile_text(text, names, architecture, options)
+    folder.mkdir(exist_ok=True)
+    partial = file.with_suffix(f".{os.getpid()}")
+    partial.write_bytes(json.dumps(found).encode() + b"\n" + cubin)
+    partial.replace(file)  # another process may be writing the same
+    return cubin, found
 
 
 def architecture_of_device() -> str:

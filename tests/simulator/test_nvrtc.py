@@ -56,3 +56,16 @@ def test_what_nvidia_refuses_passes_here_neither():
             nvrtc.compile_text(source.find(code), ("f",), "sm_80")
         with pytest.raises(CompileError):
             Kernel(code, "f")((1,), (1,), (y,))
+
+
+def test_what_was_compiled_once_is_kept(monkeypatch, tmp_path):
+    monkeypatch.setattr(nvrtc.native, "cache_folder", lambda: tmp_path)
+    text = source.find("template <int N> __global__ void f(float* y) { y[threadIdx.x] = N; }")
+    first = nvrtc.kept(text, ("f<8>",), "sm_80")
+    with monkeypatch.context() as patch:
+        patch.setattr(nvrtc, "compile_text", lambda *_: pytest.fail("compiled again"))
+        assert nvrtc.kept(text, ("f<8>",), "sm_80") == first
+    assert first[0][:4] == b"\x7fELF"
+    assert nvrtc.kept(text, ("f<9>",), "sm_80")[1].keys() == {"f<9>"}
+    (tmp_path / "cubins" / next((tmp_path / "cubins").iterdir()).name).write_bytes(b"{cut")
+    assert nvrtc.kept(text, ("f<8>",), "sm_80") == first and nvrtc.kept(text, ("f<9>",), "sm_80")[0][:4] == b"\x7fELF"
