@@ -38,11 +38,14 @@ __device__ __forceinline__ void copy_slice(__nv_bfloat16* shared, const __nv_bfl
 #pragma unroll
     for (int i = threadIdx.x; i < ROWS * WIDTH / 8; i += THREADS) {
         const int row = i / (WIDTH / 8), column = i % (WIDTH / 8) * 8;
-        const int left = first_row + row < rows ? columns - first_column - column : 0;  // elements of this piece inside, or more
+        // How many elements from here on are inside: 8 or more if the whole piece is, 0 or less if none is.
+        const int left = first_row + row < rows ? columns - first_column - column : 0;
         const __nv_bfloat16* from = matrix + (size_t)(first_row + row) * ld + first_column + column;
         __nv_bfloat16* to = shared + swizzled<WIDTH>(row, column);
         if (aligned && left >= 8) {
             ptx::cp_async_16(to, from);
+        } else if (left <= 0) {
+            *(uint4*)to = make_uint4(0, 0, 0, 0);
         } else {
             for (int e = 0; e < 8; e++) to[e] = e < left ? from[e] : __float2bfloat16(0.0f);
         }
