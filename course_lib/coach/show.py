@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from html import escape
@@ -42,7 +43,7 @@ def code(title: str, text: str) -> None:
 def doing() -> Iterator[Callable[[str], None]]:
     """Gives a function that says what is being done, in one line that is gone at the end."""
     if not in_notebook():
-        yield lambda words: print(f"... {words}", flush=True)
+        yield lambda words: print(f"... {words}", file=sys.stderr, flush=True)
         return
     from IPython.display import HTML, display
 

@@ -1,0 +1,109 @@
+"""The exercise notebooks run from top to bottom in a fresh kernel, blank and solved, with nothing loaded by hand."""
+
+import os
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from course_lib import environment
+from course_lib.coach import builder, catalogue, copies, state
+
+SOURCES = sorted(catalogue.SOLUTIONS.glob("*.py"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def taught(tmp_path_factory):
+    """What the set-up writes into an environment, in a folder of the test's own: the environment may be of an older set-up."""
+    folder = tmp_path_factory.mktemp("environment")
+    environment.teach_ipython(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("IPYTHONDIR", str(folder / "home"))
+        (folder / "home/profile_default").mkdir(parents=True)
+        written = folder / "etc/ipython/ipython_config.py"
+        written.rename(folder / "home/profile_default/ipython_config.py")
+        yield
+
+
+def run(notebook, folder: Path):
+    from nbclient import NotebookClient
+
+    resources = {"metadata": {"path": str(folder)}}
+    NotebookClient(notebook, timeout=300, kernel_name="python3", resources=resources).execute()
+    said = {}
+    for cell in notebook.cells:
+        if found := copies.exercise_of(cell):
+            texts = [output.data["text/plain"] for output in cell.outputs if "data" in output]
+            said[found[0]] = next(text for text in texts if text.partition(":")[0] in ("Passed", "Not yet", "Blank"))
+    return said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+def test_a_blank_notebook_stops_nowhere_and_keeps_nothing(source, mine):
+    said = run(nbformat.read(builder.EXERCISES / f"{source.stem}.ipynb", as_version=4), builder.EXERCISES)
+    assert list(said) == catalogue.names(source.stem.split("_")[0])
+    assert all(text.startswith("Blank: ") for text in said.values())
+    assert not (mine / "answers").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+def test_a_solved_notebook_passes(source):
+    said = run(nbformat.read(source.with_suffix(".ipynb"), as_version=4), source.parent)
+    assert said and all(text.startswith("Passed: ") for text in said.values()), said
+    assert all(state.passing(name) for name in said)
+
+
+@pytest.mark.slow
+def test_an_answer_is_defined_in_the_notebook_too_and_other_cells_are_named(tmp_path):
+    cells = [
+        "helper = 1\nfrom course_lib import course",
+        "%%exercise repeated_axes\ndef repeated_axes(shape, to):\n    return (helper,)",
+        "%%exercise walk_back\nprint('top')\ndef walk_back(tape, last):\n    return {last: 1.0}",
+        "assert walk_back([], 'L') == {'L': 1.0}\nassert repeated_axes((1,), (1,)) == (1,)",
+        "%%exercise scale\n__global__ void scale(const float* x, float* y, float s, int n) { y[0] = s * x[0]; }",
+        "import numpy as np\ny = np.zeros(1, np.float32)\nscale(1, 1, (y + 2, y, 3.0, 1))\nassert y == 6",
+        "%%exercise no_such_exercise\npass",
+        "assert course.last_case().label\ncourse.hint()\ncourse.progress()\ncourse.solution()\ncourse.reset('scale')",
+        "%%exercise repeated_axes\nwhile True:\n    pass",
+        "print('alive')",
+    ]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    from nbclient import NotebookClient
+
+    NotebookClient(
+        notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
+    ).execute()
+    texts = ["\n".join(o.data.get("text/plain", "") if "data" in o else o.get("text", "") for o in cell.outputs)
+             for cell in notebook.cells]  # fmt: skip
+    assert "`helper` lives in another cell" in texts[1]
+    assert texts[2].count("top") == 1
+    assert "There is no exercise named 'no_such_exercise'" in texts[6]
+    assert "hint 1 of 3" in texts[7] and "minutes of core left" in texts[7] and "%%exercise scale" in texts[7]
+    assert "still running" in texts[8] and texts[9] == "alive\n"
+
+
+@pytest.mark.slow
+def test_a_kernel_of_this_environment_knows_the_magic_without_being_told():
+    """As in any editor: nothing but the environment's own configuration, which make writes."""
+    import sys
+
+    if Path(sys.prefix) != environment.VENV:
+        pytest.skip("the tests run outside of .venv, whose configuration this is about")
+    assert "course_lib.coach.magic" in (environment.VENV / "etc/ipython/ipython_config.py").read_text()
+    from jupyter_client.manager import start_new_kernel
+
+    env = {name: value for name, value in os.environ.items() if name != "IPYTHONDIR"}
+    manager, kernel = start_new_kernel(kernel_name="python3", env=env)
+    try:
+        for _ in range(2):  # the second time after a restart
+            reply = kernel.execute_interactive(
+                "get_ipython().magics_manager.magics['cell']['exercise']", silent=True, timeout=60
+            )
+            assert reply["content"]["status"] == "ok"
+            manager.restart_kernel(now=True)
+            kernel.wait_for_ready(timeout=60)
+    finally:
+        kernel.stop_channels()
+        manager.shutdown_kernel(now=True)

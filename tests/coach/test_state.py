@@ -1,0 +1,230 @@
+"""Answers, tries and progress survive whatever happens to them."""
+
+import json
+import multiprocessing
+import os
+import subprocess
+import sys
+
+import pytest
+
+from course_lib.coach import answering, catalogue, client, helping, regions, state
+from course_lib.coach.exercise import ExerciseError
+from course_lib.coach.verdict import Count, Verdict
+from course_lib.paths import ROOT
+
+from .conftest import piece
+
+NAME = "repeated_axes"
+
+
+def verdict(passed: bool, **numbers) -> Verdict:
+    counts = [Count(name, number) for name, number in numbers.items()]
+    return Verdict(NAME, "title", "python", passed, counts=counts)
+
+
+@pytest.fixture
+def answered(judge, monkeypatch):
+    monkeypatch.setattr(client, "_judge", judge)
+    return lambda text, **more: answering.answer(NAME, text, **more)
+
+
+def test_every_try_is_kept_and_the_last_passing_one_counts(mine):
+    for text, passed in (("one", False), ("two", True), ("three", True), ("four", False), ("four", False)):
+        state.save(NAME, text, verdict(passed))
+    assert [path.name for path in sorted((mine / "tries" / NAME).iterdir())] == [
+        "0001-not-yet.py", "0002-passed.py", "0003-passed.py", "0004-not-yet.py",
+    ]  # fmt: skip
+    assert state.passing(NAME).text == "three\n" and state.answer_file(NAME).read_text() == "four\n"
+
+
+def test_a_blank_is_never_kept_and_says_kindly_what_is_asked(answered, mine):
+    blank = answered(piece(NAME).blank + "\n\n")
+    assert blank.blank and not blank.passed and blank.word == "Blank"
+    assert "Nothing is written here yet" in blank.why and blank.trial.expected
+    assert not (mine / "answers").exists() and state.tries(NAME) == []
+    assert regions.comparable("  \n" + piece(NAME).blank) == regions.comparable(piece(NAME).blank)
+
+
+def test_a_planted_fault_left_as_it_was_shows_itself(judge, monkeypatch):
+    monkeypatch.setattr(client, "_judge", judge)
+    blank = answering.answer("walk_back", piece("walk_back").blank)
+    assert blank.blank and "Slopes along different ways add up" in blank.why
+
+
+def test_the_next_line_to_type_is_said(answered):
+    wrong = answered("def repeated_axes(shape, to):\n    return ()")
+    assert wrong.next == 'course.hint("repeated_axes")'
+    assert (
+        answered("def repeated_axes(shape, to):\n    return ()", where=answering.TERMINAL).next
+        == "course hint repeated_axes"
+    )
+    assert "the exercise topological_order" in answered(piece(NAME).solution).next
+
+
+def test_an_answer_is_kept_even_if_judging_is_interrupted(monkeypatch, mine):
+    def interrupted(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(client, "judged", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        answering.answer(NAME, "half an answer")
+    assert (mine / "answers" / f"{NAME}.py").read_text() == "half an answer\n"
+
+
+@pytest.mark.parametrize("damage", ["", "{", "[1, 2]", '{"repeated_axes": 3}', "\0\0\0"])
+def test_a_damaged_progress_file_is_set_aside_and_passes_are_still_known(mine, damage):
+    state.save(NAME, "good", verdict(True))
+    (mine / "progress.json").write_text(damage)
+    assert state.passing(NAME).text == "good\n"
+    state.note(NAME, hints=1)
+    assert state.noted(NAME)["hints"] == 1
+    kept = list(mine.glob("progress-damaged-*.json"))
+    assert [path.read_text() for path in kept] == [damage]
+    assert "[x] repeated_axes" in helping.progress()
+
+
+def test_the_folder_may_move(mine, monkeypatch, tmp_path):
+    state.save(NAME, "good", verdict(True))
+    state.note(NAME, hints=2)
+    mine.rename(tmp_path / "moved")
+    monkeypatch.setenv("COURSE_MINE", str(tmp_path / "moved"))
+    assert state.passing(NAME).text == "good\n" and state.noted(NAME)["hints"] == 2
+
+
+def _save_many(number: int) -> None:
+    for i in range(20):
+        state.save(NAME, f"text {number} {i}", verdict(False, steps=float(i)))
+        state.note("walk_back", **{f"n{number}": i})
+
+
+def test_two_notebooks_at_once_lose_nothing(mine):
+    context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
+    processes = [context.Process(target=_save_many, args=(number,)) for number in range(3)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+        assert process.exitcode == 0
+    texts = sorted(one.text.strip() for one in state.tries(NAME))
+    assert texts == sorted(f"text {number} {i}" for number in range(3) for i in range(20))
+    assert [one.number for one in state.tries(NAME)] == list(range(1, 61))
+    assert state.noted("walk_back") == {"n0": 19, "n1": 19, "n2": 19}
+    assert json.loads((mine / "progress.json").read_text())
+
+
+def test_a_reset_keeps_the_old_answer(mine):
+    state.save(NAME, "good", verdict(True))
+    title, blank, _ = helping.reset(NAME)
+    assert "set-aside/" in title and piece(NAME).blank in blank
+    assert state.passing(NAME) is None and state.tries(NAME) == []
+    assert [path.read_text() for path in mine.glob(f"set-aside/*/{NAME}.py")] == ["good\n"]
+    assert len(list(mine.glob("set-aside/*/tries/*.py"))) == 1
+    assert "no answer yet" in helping.reset(NAME)[0]
+
+
+def test_a_renamed_exercise_keeps_its_answers(mine, monkeypatch):
+    (mine / "answers").mkdir(parents=True)
+    (mine / "tries" / "old_name").mkdir(parents=True)
+    (mine / "answers" / "old_name.py").write_text("mine")
+    (mine / "tries" / "old_name" / "0001-passed.py").write_text("mine")
+    (mine / "progress.json").write_text('{"old_name": {"hints": 2}}')
+    load = catalogue.load
+    monkeypatch.setattr(
+        catalogue,
+        "load",
+        lambda name: __import__("dataclasses").replace(load(name), formerly=("old_name",) * (name == NAME)),
+    )
+    assert state.adopt_former_names() == [("old_name", NAME)]
+    assert state.passing(NAME).text == "mine" and state.answer_file(NAME).read_text() == "mine"
+    assert state.noted(NAME)["hints"] == 2
+    assert state.adopt_former_names() == []
+
+
+def test_an_answer_that_passes_no_more_does_not_count_until_it_passes_again(mine):
+    state.save(NAME, "good", verdict(True))
+    state.rejudged(NAME, state.passing(NAME), passed=False)
+    assert state.passing(NAME) is None and state.answer_file(NAME).read_text() == "good\n"
+    state.save(NAME, "good", verdict(True))
+    assert state.passing(NAME).number == 2
+
+
+def test_hints_come_one_by_one_and_then_a_worked_example():
+    exercise = catalogue.load(NAME)
+    said = [helping.hint(NAME)[1] for _ in range(5)]
+    for text, hint in zip(said, exercise.hints, strict=False):
+        assert hint in text
+    assert said[3] == said[4] == exercise.sibling.strip("\n")
+
+
+def test_a_solution_before_a_pass_is_asked_for_twice_and_remembered(answered):
+    assert "once more" in helping.solution(NAME)[1]
+    assert helping.solution(NAME)[1] == piece(NAME).solution
+    assert "solution was shown" in helping.progress()
+    again = answered(piece(NAME).solution)
+    assert again.passed and any("solution of the course" in note for note in again.notes)
+
+
+def test_after_a_pass_the_solution_is_shown_at_once_and_nothing_is_held_against_anybody():
+    state.save(NAME, "good", verdict(True))
+    assert helping.solution(NAME)[1] == piece(NAME).solution
+    assert not state.noted(NAME).get("solution_shown")
+
+
+def test_progress_counts_minutes_by_core_and_stretch():
+    before = helping.progress()
+    minutes = catalogue.load(NAME).minutes
+    left = sum(catalogue.load(name).minutes for name in catalogue.names("02") if catalogue.load(name).core)
+    assert f"02 autograd: {left} minutes of core left" in before
+    state.save(NAME, "good", verdict(True))
+    assert f"02 autograd: {left - minutes} minutes of core left" in helping.progress()
+
+
+def test_numbers_of_earlier_tries_are_shown_beside_the_newest(judge, monkeypatch):
+    monkeypatch.setattr(client, "_judge", judge)
+    solution = piece("scale").solution
+    answering.answer("scale", solution)
+    again = answering.answer("scale", solution + "\n// once more")
+    assert all(count.earlier == [count.yours] for count in again.counts) and again.counts
+
+
+def test_a_report_holds_answer_verdict_and_machine_and_no_private_path(answered, monkeypatch):
+    answered(f"# {ROOT}/secret\ndef repeated_axes(shape, to):\n    return ()")
+    _, text, _ = helping.report(NAME)
+    assert "return ()" in text and "Not yet: Where was it repeated?" in text and "This machine has" in text
+    assert str(ROOT) not in text and os.path.expanduser("~") + "/" not in text
+    assert helping.without_paths("/home/anna/x and /Users/bob/y") == "/home/NAME/x and /Users/NAME/y"
+
+
+def test_the_last_failing_case_can_be_played_with(answered):
+    from course_lib import course
+
+    answered("def repeated_axes(shape, to):\n    return ()")
+    case = course.last_case()
+    assert (case.inputs, case.expected, case.got) == (((4,), (3, 4)), (0,), ())
+
+
+def test_no_name_means_the_last_exercise(answered):
+    with pytest.raises(ExerciseError, match="Say which exercise"):
+        state.last()
+    answered(piece(NAME).solution)
+    assert state.last() == NAME
+
+
+def test_the_terminal_says_the_same_words(mine):
+    (mine / "answers").mkdir(parents=True)
+    (mine / "answers" / f"{NAME}.py").write_text("def repeated_axes(shape, to):\n    return ()\n")
+
+    def course(*words):
+        return subprocess.run(
+            [sys.executable, "-m", "course_lib.cli", *words], cwd=ROOT, capture_output=True, text=True
+        )
+
+    checked = course("check", NAME)
+    assert checked.returncode == 1 and checked.stdout.startswith("Not yet: Where was it repeated? (repeated_axes)")
+    assert "Next: course hint repeated_axes" in checked.stdout
+    assert "hint 1 of 3" in course("hint").stdout
+    assert "[ ] repeated_axes" in course("status").stdout and "1 try" in course("status").stdout
+    lost = course("check", "no_such_thing")
+    assert lost.returncode == 1 and "There is no exercise named 'no_such_thing'" in lost.stderr
+    assert "Traceback" not in lost.stderr
