@@ -9,7 +9,7 @@ import pytest
 from course_lib import native
 from course_lib.cuda import KernelError, source
 from course_lib.devices.gpu import launching
-from tests.kernels import test_gemm, test_matmul_ladder
+from tests.kernels import test_fused, test_gemm, test_matmul_ladder, test_normalisation, test_reductions, test_softmax
 from tests.kernels.test_matmul_ladder import MATMUL
 
 CAUGHT = (AssertionError, KernelError)  # a wrong value or a report of the sanitizer; or the launch itself is stopped
@@ -98,3 +98,80 @@ def test_a_row_whose_parts_are_not_brought_together(plant):
     plant("include/epilogues.cuh", "step >= narrowest; step /= 2", "step > narrowest; step /= 2")
     with pytest.raises(CAUGHT):
         test_gemm.test_logsumexp_epilogue(False, (3, 5), 37, 29)
+
+
+# Reductions, softmax, norms
+
+
+@pytest.mark.parametrize(
+    "barrier",
+    ["__syncthreads();\n    v = warp_reduce<WARPS", "__syncthreads();  // the next call writes to parts again"],
+    ids=["before-reading", "before-the-next"],
+)
+def test_a_missing_barrier_in_a_block_reduction(plant, barrier):
+    plant("include/reduce.cuh", barrier, barrier.removeprefix("__syncthreads();"))
+    with pytest.raises(AssertionError, match="race"):
+        test_normalisation.test_values("layernorm", (64, 1, 4, (130,)))
+
+
+def test_a_missing_barrier_in_a_tree(plant):
+    plant("sum.cu", "__syncthreads();  // what the step before wrote is there for all", "")
+    with pytest.raises(AssertionError, match="race"):
+        test_reductions.test_what_each_rung_gained()
+
+
+@pytest.mark.parametrize(
+    "right, wrong",
+    [
+        ("a.total * expf(a.top - top)", "a.total * expf(top - a.top)"),
+        ("a.total * expf(a.top - top)", "a.total"),
+        ("part.total * expf(part.top - x) + 1.0f", "part.total + 1.0f"),
+    ],
+    ids=["upside-down", "forgotten", "forgotten-within-a-thread"],
+)
+def test_a_wrong_rescale_in_online_softmax(plant, right, wrong):
+    plant("include/online_softmax.cuh", right, wrong)
+    with pytest.raises(AssertionError):
+        test_softmax.test_rungs_that_take_any_length("softmax_2_online", 5, 65)
+    with pytest.raises(AssertionError):
+        test_reductions.test_a_row_becomes_one_number("row_logsumexp", 32)
+
+
+@pytest.mark.parametrize(
+    "right, wrong",
+    [
+        ("if (column(e) < C) *(Pack<float, N>*)(row", "if (column(e) < C / 2) *(Pack<float, N>*)(row"),
+        ("own[e + j] = column(e) < C ?", "own[e + j] = column(e) < C / 2 ?"),
+    ],
+    ids=["not-written", "not-read"],
+)
+def test_half_of_a_64_wide_row_is_left_out(plant, right, wrong):
+    plant("include/row.cuh", right, wrong)
+    with pytest.raises(AssertionError):
+        test_normalisation.test_values("rmsnorm", (32, 1, 2, (64,)))
+    with pytest.raises(AssertionError):
+        test_softmax.test_rows_in_registers((32, 1, 2, (64,)))
+
+
+def test_a_mask_that_shows_one_column_too_many(plant):
+    plant("softmax.cu", "S - T + row % T + 1", "S - T + row % T + 2")
+    with pytest.raises(CAUGHT):
+        test_softmax.test_what_a_causal_mask_hides_is_never_looked_at("softmax_forward")
+
+
+def test_a_gradient_of_the_weights_that_forgets_all_rows_but_one(plant):
+    plant("include/layernorm_row.cuh", "dweight[e] += dy[e] * x[e];", "dweight[e] = dy[e] * x[e];")
+    with pytest.raises(AssertionError, match="dweight"):
+        test_normalisation.test_values("layernorm", (32, 1, 2, (64,)))
+
+
+def test_a_bias_gradient_without_its_last_row(plant):
+    plant("bias_gelu.cu", "sum.item[j] += d.item[j];", "if (row + 1 < rows) sum.item[j] += d.item[j];")
+    with pytest.raises(AssertionError):
+        test_fused.test_bias_gelu((7, 33), "backward")
+
+
+def test_copies_of_the_rows_without_a_fault_pass(plant):
+    test_normalisation.test_values("layernorm", (64, 1, 4, (130,)))
+    test_softmax.test_rungs_that_take_any_length("softmax_2_online", 5, 65)
+    test_reductions.test_a_row_becomes_one_number("row_logsumexp", 32)
