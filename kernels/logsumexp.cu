@@ -1,4 +1,4 @@
-// log(sum(exp(x))) of each row, in one pass and without overflow.
+// Logsumexp: log(sum(exp(x))) of each row, in one pass and without overflow.
 //
 // Promise: y[row] = logsumexp of x[row], x (rows, C), in nats. Bits the same on every run.
 // Limits: rows C below 2^31. N = 4 wants C divisible by 4 and an x that begins at a multiple of 16 bytes.
