@@ -60,7 +60,8 @@ flash_attention_bf16_backward_q(const bf16* dy, const bf16* q, const bf16* k, co
             }
         times<D, PASSING>(out, ds, k_tile);
     }
-    put<D>(q_tile + warp * WARP_ROWS * D, out, scale, scale);  // this warp alone has read these rows of q
+    __syncwarp();  // this warp alone has read these rows of q
+    put<D>(q_tile + warp * WARP_ROWS * D, out, scale, scale);
     __syncthreads();
     store_tile<D>(dq + queries + (long long)first * H * d, H * d, T - first, d, q_tile);
 }
@@ -113,7 +114,8 @@ flash_attention_bf16_backward_kv(const bf16* dy, const bf16* q, const bf16* k, c
             times<D, PASSING>(out_k, ds, q_tile);
         }
     }
-    put<D>(k_tile + warp * WARP_ROWS * D, out_k, scale, scale);  // this warp alone has read these rows of k and of v
+    __syncwarp();  // this warp alone has read these rows of k and of v
+    put<D>(k_tile + warp * WARP_ROWS * D, out_k, scale, scale);
     put<D>(v_tile + warp * WARP_ROWS * D, out_v, 1.0f, 1.0f);
     __syncthreads();
     store_tile<D>(dk + keys + (long long)first * G * d, G * d, S - first, d, k_tile);

@@ -84,7 +84,8 @@ flash_attention_bf16_forward(const bf16* q, const bf16* k, const bf16* v, bf16* 
         if (lane % 4 == 0 && first + rows[r] < T)
             logsumexp[((long long)b * H + h) * T + first + rows[r]] = largest[r] + __logf(sum[r]);
     }
-    put<D>(q_tile + warp * WARP_ROWS * D, out, 1.0f / sum[0], 1.0f / sum[1]);  // this warp alone has read these rows of q
+    __syncwarp();  // this warp alone has read these rows of q
+    put<D>(q_tile + warp * WARP_ROWS * D, out, 1.0f / sum[0], 1.0f / sum[1]);
     __syncthreads();
     store_tile<D>(y + ((long long)b * T + first) * H * d + h * d, H * d, T - first, d, q_tile);
 }
