@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course_lib.cuda import Kernel
+from course_lib.cuda import Kernel, nvrtc, source
 from course_lib.devices import ops
 from course_lib.devices.gpu import choices
 from course_lib.devices.gpu.launching import blocks
@@ -266,3 +266,33 @@ def test_flash_attention_agrees_with_pytorch(sizes):
     ):
         wanted = other.numpy().transpose(0, 2, 1, 3).astype(np.float64)
         assert_close(one, wanted, 2e-5, what)
+
+
+def instances():
+    """(file, kernel, architecture) of all that the launch code may choose."""
+    for D in (32, 64, 128):
+        for bfloat16 in (False, True):
+            forward, of_q, of_kv = choices.flash(bfloat16, D)
+            stem, architecture = ("flash_attention_bf16", "sm_80") if bfloat16 else ("flash_attention", "sm_75")
+            yield f"{stem}_forward.cu", f"{stem}_forward<{forward.template}>", architecture
+            yield f"{stem}_backward.cu", f"{stem}_backward_q<{of_q.template}>", architecture
+            yield f"{stem}_backward.cu", f"{stem}_backward_kv<{of_kv.template}>", architecture
+            element = "__nv_bfloat16" if bfloat16 else "float"
+            yield "flash_attention_backward.cu", f"flash_attention_delta<{element}>", "sm_75"
+            yield "decode.cu", f"decode_attention<{element}, {D}>", "sm_75"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed: pip install cupy-cuda13x nvidia-cuda-nvrtc")
+@pytest.mark.parametrize(("file", "name", "architecture"), sorted(set(instances())))
+def test_nvidia_compiles_every_instance(file, name, architecture):
+    cubin, _ = nvrtc.compile_text(source.find(source.KERNELS / file), (name,), architecture)
+    assert cubin[:4] == b"\x7fELF"
+
+
+@pytest.mark.parametrize("D", [1, 32, 33, 64, 65, 128])
+def test_tiles_fit_the_shared_memory_of_their_cards(D):
+    """64 KB from sm_75 on, for float32; 99 KB from sm_80 on, for bfloat16."""
+    for bfloat16, most in ((False, 64 << 10), (True, 99 << 10)):
+        forward, of_q, of_kv = choices.flash(bfloat16, D)
+        assert max(forward.forward_bytes, of_q.backward_q_bytes, of_kv.backward_kv_bytes) <= most
