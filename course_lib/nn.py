@@ -164,6 +164,7 @@ class RandomBits:
 
     def set_step(self, seed: int, step: int) -> None:
         """Choose the bits of this step; the same (seed, step) gives the same bits on every device."""
+        self.array = None  # its memory may serve the new one
         self.array = self.ops.from_numpy(random_words(seed, step))
 
 

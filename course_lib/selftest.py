@@ -51,6 +51,23 @@ def loops() -> str:
     )
 
 
+def kernels() -> str:
+    """A CUDA kernel compiles and computes what the reference says, on the simulator and on an NVIDIA GPU where one is."""
+    import numpy as np
+
+    from course_lib.devices import available_devices, ops
+
+    places = [device for device in ("simulator", "cuda") if device in available_devices()]
+    x = np.random.default_rng(0).standard_normal(1000)
+    for device in places:
+        table = ops(device)
+        y = table.to_numpy(table.gelu_forward(table.from_numpy(x.astype(np.float32))))
+        error = float(np.abs(y - ops("reference").gelu_forward(x)).max())
+        if not error < 1e-5:
+            raise Failed(f"GELU on the device {device} is {error:.2g} away from the reference")
+    return f"GELU runs on {' and '.join(places)}" if places else "none can run here: there is no C++ compiler"
+
+
 def gradients() -> str:
     """Gradients of a small network agree with finite differences."""
     import numpy as np
@@ -114,7 +131,7 @@ def notebooks() -> str:
     return "a kernel starts and finds the course"
 
 
-PARTS: tuple[Callable[[], str], ...] = (loops, gradients, tokens, training, notebooks)
+PARTS: tuple[Callable[[], str], ...] = (loops, kernels, gradients, tokens, training, notebooks)
 
 
 def run() -> int:

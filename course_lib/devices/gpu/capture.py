@@ -34,6 +34,8 @@ class CapturedStep:
 
     def __call__(self, *inputs: np.ndarray) -> list[np.ndarray]:
         key = tuple((x.shape, x.dtype.str) for x in inputs)
+        if key not in self._replays:
+            self._memory.synchronize()  # what other streams have begun, such as filling the moments, must be done
         with self._stream:
             if key not in self._replays:
                 fixed = [self._memory.empty(x.shape, x.dtype) for x in inputs]

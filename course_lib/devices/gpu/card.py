@@ -91,7 +91,7 @@ def lend(block, offset: int, shape, dtype: np.dtype, token):
 
 def write(array, values: np.ndarray) -> None:
     """Values of the host into an array that is there already."""
-    array.set(np.ascontiguousarray(values, array.dtype))
+    array.set(np.asarray(values, array.dtype, order="C"))
 
 
 def read(array) -> np.ndarray:

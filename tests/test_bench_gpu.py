@@ -1,0 +1,113 @@
+"""`course bench gpu` on a machine without a card: each part runs at small sizes; what only a card can show is left open."""
+
+from __future__ import annotations
+
+import json
+import sys
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from course_lib import devices
+from course_lib.benchmarks import gpu
+from course_lib.benchmarks.gpu import kernel_tests, memory_bound, on_card, products, timing, training_step
+from course_lib.cuda import Kernel, asarray, zeros
+
+pytestmark = pytest.mark.skipif(
+    "simulator" not in devices.available_devices() or "cuda" in devices.available_devices(),
+    reason="this is about a machine with a C++ compiler and without a GPU",
+)
+
+
+@pytest.fixture(autouse=True)
+def one_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timing.in_turn, "__defaults__", (1,))
+
+
+@pytest.mark.slow
+def test_every_memory_bound_kernel_is_measured_against_a_copy(tmp_path, capsys):
+    report = gpu.run(tmp_path / "b.json", "b")
+    assert json.loads((tmp_path / "b.json").read_text()) == report
+    rows = report["b"]["rows"]
+    assert len(rows) >= 25 and all(row["share"] > 0 and row["gb_per_s"] > 0 for row in rows)
+    said = capsys.readouterr().out
+    assert "no NVIDIA card here" in said and "layernorm backward" in said and "adamw step" in said
+
+
+@pytest.mark.slow
+def test_the_ladder_is_climbed_and_each_rung_checked(monkeypatch, capsys):
+    found = products.measure("simulator")
+    assert [row["name"][0] for row in found["matmul"]] == ["o", *"12345678"]
+    assert {row["name"] for row in found["attention"]} >= {"ours forward bfloat16", "ours backward float32"}
+    assert "of cublas" in capsys.readouterr().out
+    monkeypatch.setattr(products, "_sample", lambda t, a, b: np.zeros((8, 8)) + 1e9)
+    with pytest.raises(RuntimeError, match="away from NumPy"):
+        products.measure("simulator")
+
+
+def test_a_training_step_is_timed(capsys):
+    (row,) = training_step.measure("simulator")["rows"]
+    assert row["tokens_per_s"] > 0 and row["mfu"] is None
+    assert "ours, float32" in capsys.readouterr().out
+
+
+def test_tests_that_fail_are_named(monkeypatch, capsys, tmp_path):
+    (tmp_path / "test_two.py").write_text("def test_a(): pass\ndef test_b(): assert 0\n")
+    monkeypatch.setitem(kernel_tests.RUNS, "simulator", ([str(tmp_path)],))
+    (run,) = kernel_tests.measure("simulator")
+    assert run["counts"] == {"failed": 1, "passed": 1} and "test_b" in run["failed"][0]
+    assert "test_b" in capsys.readouterr().out
+
+
+def test_an_unknown_part_is_a_sentence():
+    with pytest.raises(ValueError, match=r"no part 'x'.*a, b, c, d, e"):
+        gpu.run(None, "x")
+
+
+def test_the_bandwidth_is_that_of_a_copy(monkeypatch):
+    """1 ms for 2^16 floats read and as many written: 0.524 GB/s."""
+    monkeypatch.setattr(memory_bound, "in_turn", lambda timers: dict.fromkeys(timers, 1.0))
+    assert memory_bound.copy_bandwidth("simulator", 1 << 16) == pytest.approx(0.524288)
+
+
+class Moved:
+    """A stand-in for a CuPy array."""
+
+    def __init__(self, array: np.ndarray):
+        self.there = array.copy()
+
+    def get(self) -> np.ndarray:
+        return self.there
+
+
+Moved.__module__ = "cupy"
+
+
+def test_launches_of_tests_are_carried_to_the_card_and_back(monkeypatch):
+    """With the plugin a launch on NumPy arrays runs on copies there, one for each array, and the results come back."""
+    seen: list[tuple] = []
+
+    def on_gpu(kernel, grid, block, args, *rest):
+        seen.append(args)
+        args[2].there[...] = args[0].there + args[1].there
+
+    cupy = ModuleType("cupy")
+    cupy.asarray = Moved
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    monkeypatch.setattr(on_card, "_simulate", on_gpu)
+    monkeypatch.setattr(on_card, "counted", {"on the card": 0, "left on the simulator": 0})
+    x, y = asarray(np.arange(5, dtype=np.float32)), zeros(5)
+    kernel = Kernel("arithmetic.cu", "binary<Add, float, 1>")
+    on_card._launch(kernel, (1,), (32,), (x, x, y, 5))
+    np.testing.assert_array_equal(y, 2 * x)
+    assert seen[0][0] is seen[0][1] is not seen[0][2] and seen[0][3] == 5
+    assert on_card.counted == {"on the card": 1, "left on the simulator": 0}
+
+
+def test_launches_in_another_order_stay_on_the_simulator(monkeypatch):
+    monkeypatch.setattr(on_card, "counted", {"on the card": 0, "left on the simulator": 0})
+    x, y = asarray(np.arange(5, dtype=np.float32)), zeros(5)
+    on_card._launch(Kernel("arithmetic.cu", "binary<Add, float, 1>"), (1,), (32,), (x, x, y, 5), seed=3)
+    np.testing.assert_array_equal(y, 2 * x)
+    assert on_card.counted == {"on the card": 0, "left on the simulator": 1}
