@@ -1,12 +1,7 @@
 # %% [markdown]
 # # 02 Autograd: exercises
 #
-# **30 minutes.** Each cell below is one exercise: write your part, press Shift+Enter, and read the verdict. Stuck? Type
-# `course.hint()` in a cell of its own. Your answers are kept in `exercises/mine/answers/`.
-#
 # The lecture: [02 Autograd](../notebooks/02_autograd.ipynb).
-
-# %%
 
 # %% [markdown]
 # ## 1. Where was it repeated?

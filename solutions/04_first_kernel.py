@@ -1,12 +1,7 @@
 # %% [markdown]
 # # 04 Your first kernel: exercises
 #
-# **50 minutes.** Each cell below is one exercise in CUDA C++: write your part, press Shift+Enter, and read the verdict. Stuck?
-# Type `course.hint()` in a cell of its own. Your answers are kept in `exercises/mine/answers/`.
-#
 # The lecture: [04 Your first kernel](../notebooks/04_first_kernel.ipynb).
-
-# %%
 
 # %% [markdown]
 # ## 1. One thread for each number

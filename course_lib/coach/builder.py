@@ -58,6 +58,7 @@ def notebook(source: Path, solved: bool) -> NotebookNode:
             body = pieces[name].solution if solved else pieces[name].blank
             cell.source = f"%%exercise {name}\n{body}"
             cell.metadata = NotebookNode()
+    cells[1:1] = opening(source.stem.split("_")[0], solved)
     made = build.normalised(NotebookNode(cells=cells))
     for cell in made.cells:
         if cell.source.startswith("%%exercise"):
@@ -65,3 +66,19 @@ def notebook(source: Path, solved: bool) -> NotebookNode:
         if cell.cell_type == "code":
             cell.execution_count = None
     return made
+
+
+def opening(chapter: str, solved: bool) -> list[NotebookNode]:
+    """The two cells behind the title, the same in every chapter: how it works, and the import."""
+    minutes = {True: 0, False: 0}
+    for name in catalogue.names(chapter):
+        minutes[catalogue.load(name).core] += catalogue.load(name).minutes
+    stretch = f", {minutes[False]} more for the stretch ones" if minutes[False] else ""
+    words = (
+        "This is the solved notebook. Yours to fill in is the one of the same name in `exercises/mine/`."
+        if solved
+        else f"**{minutes[True]} minutes** for the core exercises{stretch}. Each cell that begins with `%%exercise` is one: "
+        "write your part, press Shift+Enter, and read the verdict. Stuck? Type `course.hint()` in a cell of its own. "
+        "Your answers are kept in `exercises/mine/answers/`."
+    )
+    return [nbformat.v4.new_markdown_cell(words), nbformat.v4.new_code_cell("from course_lib import course")]

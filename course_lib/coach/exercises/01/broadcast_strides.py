@@ -1,0 +1,168 @@
+"""Strides that show a small shape as a larger one: 0 where it is repeated."""
+
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+
+REFUSED = "ValueError"
+
+
+def cases(random):
+    return [
+        Case("a row, repeated over two rows", (2,), (1,), (2, 2)),
+        Case("nothing is repeated", (2, 3), (3, 1), (2, 3)),
+        Case("a column, repeated along its rows", (3, 1), (1, 1), (3, 4)),
+        Case("a column, transposed before", (3, 1), (1, 3), (3, 4)),
+        Case("one number", (), (), (2, 3)),
+        Case("a transposed matrix, repeated", (4, 3), (1, 4), (2, 4, 3)),
+        Case("a square matrix, transposed, repeated", (3, 3), (1, 3), (3, 3, 3)),
+        Case("a row, backwards, repeated", (3,), (-1,), (2, 3)),
+        Case("an axis of length 1 that stays 1", (1, 3), (3, 1), (2, 1, 3)),
+        Case("both kinds at once", (5, 1, 7), (7, 7, 1), (2, 5, 6, 7)),
+        Case("lengths that do not fit", (3,), (1,), (3, 4)),
+        Case("a matrix that would have to shrink", (3, 4), (4, 1), (1, 4)),
+        Case("fewer axes than there are", (2, 3), (3, 1), (3,)),
+        Case("fewer axes than there are, of length 1", (1, 3), (3, 1), (3,)),
+    ]
+
+
+def strides_or_refusal(answer, shape, strides, to):
+    """A tuple of strides, 0 where the axis has length 1 (any stride is right there); or the refusal."""
+    try:
+        found = answer(shape, strides, to)
+    except ValueError:
+        return REFUSED
+    if isinstance(found, tuple | list) and len(found) == len(to):
+        return tuple(0 if length == 1 else stride for stride, length in zip(found, to, strict=True))
+    return found
+
+
+def fits(shape, to):
+    pairs = zip(reversed(shape), reversed(to), strict=False)
+    return len(to) >= len(shape) and all(a in (1, b) for a, b in pairs)
+
+
+def unless(wrong):
+    """A wrong way to find the strides, which refuses what does not fit."""
+
+    def like(shape, strides, to):
+        if not fits(shape, to):
+            raise ValueError
+        return wrong(shape, strides, to)
+
+    return like
+
+
+def no_zero_for_ones(shape, strides, to):
+    return (0,) * (len(to) - len(shape)) + tuple(strides)
+
+
+def new_strides(shape, strides, to):
+    missing, step, found = len(to) - len(shape), 1, []
+    for axis in reversed(range(len(to))):
+        length = 1 if axis < missing else shape[axis - missing]
+        found.append(0 if length == 1 else step)
+        step *= length
+    return tuple(reversed(found))
+
+
+def only_old_axes(shape, strides, to):
+    missing = len(to) - len(shape)
+    return tuple(0 if a == 1 != b else s for a, s, b in zip(shape, strides, to[missing:], strict=True))
+
+
+def zeros_behind(shape, strides, to):
+    return only_old_axes(shape, strides, to) + (0,) * (len(to) - len(shape))
+
+
+exercise = Exercise(
+    title="Repeat without copying",
+    minutes=15,
+    defines="broadcast_strides",
+    target="course_lib.tensor.shapes.broadcast_strides",
+    given="from course_lib.tensor.shapes import broadcast_shape",
+    cases=cases,
+    call=strides_or_refusal,
+    mistakes=[
+        Mistake("These shapes fit, and your code refuses them with ValueError.",
+                when=lambda seen: isinstance(seen.got, str) and seen.got == REFUSED),
+        Mistake("These shapes do not fit, and your code gives strides all the same. Refuse them: `raise ValueError(...)`.",
+                when=lambda seen: seen.expected == REFUSED and isinstance(seen.got, tuple | list)),
+        Mistake("An axis of length 1 that is shown longer is repeated too: its stride becomes 0.", like=unless(no_zero_for_ones)),
+        Mistake("You computed the strides anew from the shape. What is given may be transposed or run backwards: keep its strides.",
+                like=unless(new_strides)),
+        Mistake("There must be one stride for each axis of `to`. Axes that `shape` lacks stand in front, with stride 0.",
+                like=unless(only_old_axes)),
+        Mistake("The new axes stand in front, so their zeros do too.", like=unless(zeros_behind)),
+    ],
+    hints=(
+        "Align the two shapes at the right. How many axes of `to` have no partner? What is their stride?",
+        "Three kinds of axes: no partner (0), a partner of length 1 that is shown longer (0), an equal partner (its own stride).",
+        "missing = len(to) - len(shape); then (0,) * missing, followed by one stride for each of zip(shape, strides, "
+        "to[missing:]). Before that: raise ValueError if `to` has fewer axes, or a length is neither 1 nor that of `to`.",
+    ),
+    sibling='''def diagonal_strides(strides):
+    """Another view that only strides make: the diagonal of a matrix. One step is one row down and one column right."""
+    rows, columns = strides
+    return (rows + columns,)
+''',
+    right=[
+        """def broadcast_strides(shape, strides, to):
+    shape, strides = list(shape), list(strides)
+    while len(shape) < len(to):
+        shape.insert(0, 1)
+        strides.insert(0, 0)
+    if len(shape) > len(to):
+        raise ValueError(f"{to} has fewer axes than {shape}")
+    result = []
+    for have, stride, want in zip(shape, strides, to):
+        if have == want:
+            result.append(stride)
+        elif have == 1:
+            result.append(0)
+        else:
+            raise ValueError(f"{have} does not fit {want}")
+    return result
+""",
+        """import numpy as np
+
+def broadcast_strides(shape, strides, to):
+    np.broadcast_to(np.empty(shape), to)
+    result = [0] * len(to)
+    for back in range(1, len(shape) + 1):
+        if shape[-back] != 1:
+            result[-back] = strides[-back]
+    return tuple(result)
+""",
+        """import numpy as np
+
+def broadcast_strides(shape, strides, to):
+    size = 1 + sum(abs(s) * n for s, n in zip(strides, shape))
+    x = np.lib.stride_tricks.as_strided(np.zeros(2 * size, dtype=np.int8)[size:], shape, strides)
+    return np.broadcast_to(x, to).strides
+""",
+    ],
+    wrong=[
+        Wrong(Changed(("0 if length == 1 != target else stride", "stride")), "is repeated too"),
+        Wrong("""def broadcast_strides(shape, strides, to):
+    if broadcast_shape(shape, to) != to or len(to) < len(shape):
+        raise ValueError
+    missing = len(to) - len(shape)
+    padded = (1,) * missing + shape
+    out, step = [], 1
+    for n in reversed(padded):
+        out.insert(0, 0 if n == 1 else step)
+        step = step * n
+    return tuple(out)
+""", "keep its strides"),
+        Wrong(Changed(("(0,) * missing + tuple(repeated)", "tuple(repeated)")), "one stride for each axis of `to`"),
+        Wrong(Changed(("(0,) * missing + tuple(repeated)", "tuple(repeated) + (0,) * missing")), "so their zeros do too"),
+        Wrong("""def broadcast_strides(shape, strides, to):
+    missing = len(to) - len(shape)
+    return (0,) * missing + tuple(0 if a != b else s for a, b, s in zip(shape, to[missing:], strides))
+""", "gives strides all the same"),
+        Wrong("""def broadcast_strides(shape, strides, to):
+    if len(shape) != len(to):
+        raise ValueError("not the same number of axes")
+    return tuple(0 if a == 1 else s for a, s in zip(shape, strides))
+""", "your code refuses them"),
+    ],
+)  # fmt: skip

@@ -1,0 +1,133 @@
+"""Write a view out in order: the one copy that every strided library needs."""
+
+import numpy as np
+
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.devices import ops
+
+VIEW = "a view of x's own memory"
+
+
+def cases(random):
+    numbers = np.arange(12, dtype=np.float32) * 10
+    return [
+        Case("two numbers in order", numbers[:2], (2,), (1,), 0),
+        Case("two numbers from the middle", numbers[:6], (2,), (1,), 3),
+        Case("a matrix in order", numbers, (3, 4), (4, 1), 0),
+        Case("its transpose", numbers, (4, 3), (1, 4), 0),
+        Case("every second column, without the first row", numbers, (2, 2), (4, 2), 4),
+        Case("backwards", numbers[:4], (4,), (-1,), 3),
+        Case("one row, repeated", numbers, (2, 3), (0, 1), 5),
+        Case("one number, repeated", numbers, (2, 2), (0, 0), 7),
+        Case("one number, no axes", numbers, (), (), 11),
+        Case("no rows", numbers, (0, 3), (3, 1), 0),
+        Case("x has two axes itself", numbers.reshape(3, 4), (4, 3), (1, 4), 0),
+        Case("whole numbers", np.arange(6), (3, 2), (1, 3), 0),
+        Case("three axes, turned, in float64", random.normal(size=60), (4, 3, 5), (5, 20, 1), 0),
+        Case("four axes", random.normal(size=48).astype(np.float32), (2, 2, 3, 4), (24, 4, 8, 1), 0),
+    ]
+
+
+def own_copy(answer, x, shape, strides, offset):
+    result = answer(x, shape, strides, offset)
+    return VIEW if isinstance(result, np.ndarray) and result.size and np.shares_memory(result, x) else result
+
+
+def check(result, x, shape, strides, offset):
+    if not isinstance(result, np.ndarray):
+        return f"The result is a {type(result).__name__}. It must be a NumPy array, since the next operation takes one."
+    if result.dtype != x.dtype:
+        return f"The numbers are right, but of type {result.dtype}; those of x are {x.dtype}. A copy keeps the type."
+    return None
+
+
+def in_buffer_order(x, shape, strides, offset):
+    size = int(np.prod(shape))
+    return x.reshape(-1)[offset : offset + size].reshape(shape).copy()
+
+
+exercise = Exercise(
+    title="Write a view out in order",
+    minutes=20,
+    defines="strided_copy",
+    target="op:strided_copy",
+    given="import numpy as np",
+    cases=cases,
+    reference=ops("reference").strided_copy,
+    call=own_copy,
+    check=check,
+    mistakes=[
+        Mistake("The result shares its memory with x: a change of one would show in the other. Give an array of its own.",
+                when=lambda seen: isinstance(seen.got, str) and seen.got == VIEW),
+        Mistake("You read the buffer in its own order, and the strides play no part.", like=in_buffer_order),
+        Mistake("x may have axes of its own. Look at it as one row first: x.reshape(-1).",
+                when=lambda seen: seen.label == "x has two axes itself"),
+        Mistake("The view begins at place `offset` of the buffer, not at 0.", when=lambda seen: (
+            seen.label == "two numbers from the middle" and seen.got is not None
+            and np.array_equal(seen.got, seen.inputs[0][:2]))),
+    ],
+    hints=(
+        "Which place of the buffer belongs to the element (i, j)? Write the formula of the lecture down once more.",
+        "np.ndindex(shape) gives every index, one after the other, for any number of axes. Each has its place in x.reshape(-1).",
+        "result = np.empty(shape, x.dtype); for index in np.ndindex(shape): place = offset + sum(i * s for i, s in zip(index, "
+        "strides)); then result[index] = x.reshape(-1)[place].",
+    ),
+    sibling='''def fill_view(buffer, shape, strides, offset, value):
+    """The other direction: write one value to every element that a view of a list shows."""
+    for index in np.ndindex(shape):
+        buffer[offset + sum(i * stride for i, stride in zip(index, strides))] = value
+''',
+    right=[
+        """def strided_copy(x, shape, strides, offset=0):
+    flat = x.reshape(-1)
+    result = np.empty(shape, dtype=x.dtype)
+    for index in np.ndindex(*shape):
+        place = offset
+        for i, stride in zip(index, strides):
+            place += i * stride
+        result[index] = flat[place]
+    return result
+""",
+        """def strided_copy(x, shape, strides, offset=0):
+    flat = x.ravel()
+
+    def part(axis, place):
+        if axis == len(shape):
+            return flat[place]
+        return [part(axis + 1, place + i * strides[axis]) for i in range(shape[axis])]
+
+    return np.array(part(0, offset), dtype=x.dtype).reshape(shape)
+""",
+        """def strided_copy(x, shape, strides, offset=0):
+    steps = [s * x.itemsize for s in strides]
+    return np.array(np.lib.stride_tricks.as_strided(x.reshape(-1)[offset:], shape, steps))
+""",
+    ],
+    wrong=[
+        Wrong("""def strided_copy(x, shape, strides, offset=0):
+    steps = [s * x.itemsize for s in strides]
+    return np.lib.stride_tricks.as_strided(x.reshape(-1)[offset:], shape, steps)
+""", "shares its memory with x"),
+        Wrong("""def strided_copy(x, shape, strides, offset=0):
+    size = 1
+    for n in shape:
+        size *= n
+    return x.reshape(-1)[offset:offset + size].reshape(shape).copy()
+""", "the strides play no part"),
+        Wrong(Changed(("x.reshape(-1)[places]", "x[places]")), "x may have axes of its own"),
+        Wrong(Changed(("np.array(offset)", "np.array(0)")), "begins at place `offset`"),
+        Wrong("""def strided_copy(x, shape, strides, offset=0):
+    result = np.empty(shape)
+    for index in np.ndindex(shape):
+        result[index] = x.reshape(-1)[offset + sum(i * s for i, s in zip(index, strides))]
+    return result
+""", "A copy keeps the type"),
+        Wrong("""def strided_copy(x, shape, strides, offset=0):
+    result = np.empty(shape, x.dtype)
+    for i in range(shape[0]):
+        for j in range(shape[1]):
+            result[i, j] = x.reshape(-1)[offset + i * strides[0] + j * strides[1]]
+    return result
+""", "IndexError"),
+    ],
+)  # fmt: skip

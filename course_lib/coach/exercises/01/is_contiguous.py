@@ -1,0 +1,138 @@
+"""Do these strides walk through the buffer in row-major order, without gaps?"""
+
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.tensor.shapes import contiguous_strides
+
+
+def cases(random):
+    return [
+        Case("a row in order", (4,), (1,)),
+        Case("every second number", (3,), (2,)),
+        Case("a matrix in order", (3, 4), (4, 1)),
+        Case("a transposed matrix", (4, 3), (1, 4)),
+        Case("rows with a gap between them", (3, 4), (8, 1)),
+        Case("one row, repeated", (3, 4), (0, 1)),
+        Case("a row, backwards", (4,), (-1,)),
+        Case("an axis of length 1", (1, 4), (99, 1)),
+        Case("an axis of length 1 at the end", (3, 1), (1, 5)),
+        Case("an axis of length 1 inside", (2, 1, 3), (3, 77, 1)),
+        Case("a gap behind an axis of length 1", (2, 1, 3), (6, 3, 1)),
+        Case("one number, no axes", (), ()),
+        Case("one number, three axes", (1, 1, 1), (5, 0, -2)),
+        Case("three axes in order", (2, 3, 4), (12, 4, 1)),
+        Case("three axes, the first two swapped", (3, 2, 4), (4, 12, 1)),
+        Case("three axes, a gap before the first", (2, 3, 4), (24, 4, 1)),
+        Case("no rows at all", (0, 3), (3, 1)),
+    ]
+
+
+def to_the_letter(shape, strides):
+    return tuple(strides) == contiguous_strides(shape)
+
+
+def last_only(shape, strides):
+    return not strides or strides[-1] == 1
+
+
+def falling(shape, strides):
+    return not strides or (strides[-1] == 1 and list(strides) == sorted(strides, reverse=True))
+
+
+def column_major(shape, strides):
+    step = 1
+    for length, stride in zip(shape, strides, strict=True):
+        if length != 1 and stride != step:
+            return False
+        step *= length
+    return True
+
+
+def length_first(shape, strides):
+    step = 1
+    for length, stride in zip(reversed(shape), reversed(strides), strict=True):
+        step *= length
+        if length != 1 and stride != step:
+            return False
+    return True
+
+
+exercise = Exercise(
+    title="In order, without gaps?",
+    minutes=10,
+    defines="is_contiguous",
+    target="course_lib.tensor.shapes.is_contiguous",
+    cases=cases,
+    mistakes=[
+        Mistake("Nobody ever takes a step along an axis of length 1, so its stride does not count.", like=to_the_letter),
+        Mistake("A last stride of 1 is not enough: each axis before it must skip exactly what comes after it.", like=last_only),
+        Mistake("Strides that get smaller are not enough: with (8, 1), rows of 4 numbers have a gap between them.", like=falling),
+        Mistake("You check column after column. Row-major begins at the last axis: its stride is 1.", like=column_major),
+        Mistake("You multiply too early: an axis skips what comes after it, and its own length is not part of that.",
+                like=length_first),
+    ],
+    hints=(
+        "Begin at the last axis. Which stride must it have? And the one before it?",
+        "Keep one number: how many places everything so far takes up. An axis must have just this stride, unless its length is 1.",
+        "With step = 1, go through the pairs (length, stride) from the back: compare stride with step if length is not 1, then "
+        "step = step * length.",
+    ),
+    sibling='''def is_column_major(shape, strides):
+    """The other order, of Fortran: the first axis moves by 1, and each one after it skips what stands before."""
+    step = 1
+    for length, stride in zip(shape, strides):
+        if length > 1 and stride != step:
+            return False
+        step = step * length
+    return True
+''',
+    right=[
+        """def is_contiguous(shape, strides):
+    seen = [(length, stride) for length, stride in zip(shape, strides) if length != 1]
+    for i in range(len(seen)):
+        product = 1
+        for length, _ in seen[i + 1:]:
+            product *= length
+        if seen[i][1] != product:
+            return False
+    return True
+""",
+        """from itertools import product
+
+def is_contiguous(shape, strides):
+    places = [sum(i * s for i, s in zip(index, strides)) for index in product(*(range(n) for n in shape))]
+    return places == list(range(len(places)))
+""",
+        """import numpy as np
+
+def is_contiguous(shape, strides):
+    last = len(shape) - 1
+    return all(n == 1 or s == np.prod(shape[i + 1:], dtype=int) for i, (n, s) in enumerate(zip(shape, strides)))
+""",
+    ],
+    wrong=[
+        Wrong("""def is_contiguous(shape, strides):
+    wanted = []
+    step = 1
+    for n in reversed(shape):
+        wanted.insert(0, step)
+        step *= n
+    return list(strides) == wanted
+""", "its stride does not count"),
+        Wrong("def is_contiguous(shape, strides):\n    return len(strides) == 0 or strides[-1] == 1", "is not enough: each axis"),
+        Wrong("""def is_contiguous(shape, strides):
+    if len(strides) == 0:
+        return True
+    return strides[-1] == 1 and all(a >= b for a, b in zip(strides, strides[1:]))
+""", "have a gap between them"),
+        Wrong(Changed(("reversed(shape), reversed(strides)", "shape, strides")), "column after column"),
+        Wrong("""def is_contiguous(shape, strides):
+    step = 1
+    for n, s in reversed(list(zip(shape, strides))):
+        step *= n
+        if n != 1 and s != step:
+            return False
+    return True
+""", "You multiply too early"),
+        Wrong(Changed(("return True", "return step")), "expected True"),
+    ],
+)  # fmt: skip

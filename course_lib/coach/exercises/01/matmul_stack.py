@@ -1,0 +1,122 @@
+"""Products of a stack of matrices, read through strides: a transpose or a shared matrix costs no copy."""
+
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+
+
+def cases(random):
+    def numbers(count):
+        return random.integers(-4, 5, count).astype(float).tolist()
+
+    return [
+        Case("one product of two numbers", [3.0], (1, 1, 1), [5.0], (1, 1, 1), (1, 1, 1, 1)),
+        Case("one 2 x 2 product", [1.0, 2.0, 3.0, 4.0], (4, 2, 1), [5.0, 6.0, 7.0, 8.0], (4, 2, 1), (1, 2, 2, 2)),
+        Case("(2, 3) times (3, 4)", numbers(6), (6, 3, 1), numbers(12), (12, 4, 1), (1, 2, 3, 4)),
+        Case("(3, 1) times (1, 2)", numbers(3), (3, 1, 1), numbers(2), (2, 2, 1), (1, 3, 1, 2)),
+        Case("the second one transposed", numbers(6), (6, 3, 1), numbers(12), (12, 1, 3), (1, 2, 3, 4)),
+        Case("the first one transposed", numbers(6), (6, 1, 2), numbers(12), (12, 4, 1), (1, 2, 3, 4)),
+        Case("two products", numbers(12), (6, 3, 1), numbers(12), (6, 2, 1), (2, 2, 3, 2)),
+        Case(
+            "three products that share the second matrix", numbers(18), (6, 3, 1), numbers(6), (0, 2, 1), (3, 2, 3, 2)
+        ),
+        Case("nothing to add up", [], (0, 0, 1), [], (0, 2, 1), (1, 2, 0, 2)),
+    ]
+
+
+def product(a, a_strides, b, b_strides, sizes):
+    """The product by its definition."""
+    B, N, K, M = sizes
+
+    def at(x, strides, *index):
+        return x[sum(i * stride for i, stride in zip(index, strides, strict=True))]
+
+    return [float(sum(at(a, a_strides, s, i, k) * at(b, b_strides, s, k, j) for k in range(K)))
+            for s in range(B) for i in range(N) for j in range(M)]  # fmt: skip
+
+
+def first_only(a, a_strides, b, b_strides, sizes):
+    return product(a, (0, *a_strides[1:]), b, (0, *b_strides[1:]), sizes)
+
+
+def in_order(a, a_strides, b, b_strides, sizes):
+    B, N, K, M = sizes
+    return product(a, (N * K, K, 1), b, (K * M, M, 1), sizes)
+
+
+def last_term(a, a_strides, b, b_strides, sizes):
+    B, N, K, M = sizes
+    return [a[s * a_strides[0] + i * a_strides[1] + (K - 1) * a_strides[2]]
+            * b[s * b_strides[0] + (K - 1) * b_strides[1] + j * b_strides[2]] if K else 0.0
+            for s in range(B) for i in range(N) for j in range(M)]  # fmt: skip
+
+
+exercise = Exercise(
+    title="A stack of products, from strides",
+    minutes=15,
+    core=False,
+    defines="matmul_stack",
+    cases=cases,
+    reference=product,
+    mistakes=[
+        Mistake("Only the first matrices of the two stacks are read. The first stride leads from one matrix to the next.",
+                like=first_only),
+        Mistake("You read both stacks as if they were contiguous. What is given may be transposed or shared: use its strides.",
+                like=in_order),
+        Mistake("Each element keeps only its last product. It must be the sum over all k.", like=last_term),
+    ],
+    hints=(
+        "Four loops: over the stack, the rows of a, the columns of b, and k inside. Where does a[s, i, k] lie?",
+        "a[s, i, k] lies at s * a_strides[0] + i * a_strides[1] + k * a_strides[2]. b[s, k, j] likewise: k is its row.",
+        "Begin a list; for s, for i, for j: total = 0.0; for k: total += a[...] * b[...]; append total. The list then is in order.",
+    ),
+    sibling='''def row_sums(x, strides, sizes):
+    """Sums of the rows of a stack, read through strides as well: (B, N, K) -> (B, N), as a flat list."""
+    B, N, K = sizes
+    sums = []
+    for s in range(B):
+        for i in range(N):
+            sums.append(sum(x[s * strides[0] + i * strides[1] + k * strides[2]] for k in range(K)))
+    return sums
+''',
+    right=[
+        """def matmul_stack(a, a_strides, b, b_strides, sizes):
+    B, N, K, M = sizes
+    out = [0.0] * (B * N * M)
+    for s in range(B):
+        for k in range(K):
+            for i in range(N):
+                x = a[s * a_strides[0] + i * a_strides[1] + k * a_strides[2]]
+                for j in range(M):
+                    out[(s * N + i) * M + j] += x * b[s * b_strides[0] + k * b_strides[1] + j * b_strides[2]]
+    return out
+""",
+        """import numpy as np
+
+def matmul_stack(a, a_strides, b, b_strides, sizes):
+    B, N, K, M = sizes
+    def view(x, shape, strides):
+        x = np.array(x, dtype=float)
+        return np.lib.stride_tricks.as_strided(x, shape, [8 * stride for stride in strides])
+    return (view(a, (B, N, K), a_strides) @ view(b, (B, K, M), b_strides)).ravel()
+""",
+    ],
+    wrong=[
+        Wrong(Changed(("s * a_strides[0] + ", ""), ("s * b_strides[0] + ", "")), "Only the first matrices"),
+        Wrong("""def matmul_stack(a, a_strides, b, b_strides, sizes):
+    B, N, K, M = sizes
+    out = []
+    for s in range(B):
+        for i in range(N):
+            for j in range(M):
+                out.append(sum(a[s * N * K + i * K + k] * b[s % (max(len(b), 1) // max(K * M, 1) or 1) * K * M + k * M + j]
+                               for k in range(K)))
+    return out
+""", "elements of the result are wrong"),
+        Wrong("""import numpy as np
+
+def matmul_stack(a, a_strides, b, b_strides, sizes):
+    B, N, K, M = sizes
+    return (np.array(a).reshape(B, N, K) @ np.array(b).reshape(-1, K, M)).ravel()
+""", "elements of the result are"),
+        Wrong(Changed(("total += ", "total = ")), "only its last product"),
+    ],
+)  # fmt: skip

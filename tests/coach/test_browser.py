@@ -1,0 +1,181 @@
+"""The loop in a real JupyterLab page: wrong, read why, right, restart, reload; in the light and in the dark theme."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+
+import pytest
+
+from course_lib import environment, lab
+from course_lib.coach import copies
+from course_lib.paths import ROOT
+
+from .conftest import piece
+
+pytestmark = pytest.mark.slow
+QUIET = ["--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync"]  # fmt: skip
+PATIENCE = 180_000  # ms: the machine may be busy
+
+# The lowest contrast of a text against what lies behind it (WCAG 2.1), over all texts of the newest verdict.
+CONTRAST = """() => {
+  const parse = (c) => (c.match(/[\\d.]+/g) || [0, 0, 0, 0]).map(Number);
+  const light = ([r, g, b]) => { const f = (v) => { v /= 255; return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; };
+    return 0.2126 * f(r) + 0.7152 * f(g) + 0.0722 * f(b); };
+  const behind = (e) => { for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor);
+    if (c.length < 4 || c[3] > 0) return c; } return [255, 255, 255]; };
+  let lowest = [99, ''];
+  const box = [...document.querySelectorAll('section[aria-label]')].pop();
+  for (const e of box.querySelectorAll('*')) {
+    if (![...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim())) continue;
+    const [a, b] = [light(parse(getComputedStyle(e).color)), light(behind(e))];
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (ratio < lowest[0]) lowest = [ratio, e.textContent.slice(0, 60)];
+  }
+  return lowest;
+}"""
+
+
+@pytest.fixture(scope="module")
+def playwright():
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    if chromium is None:
+        pytest.skip("there is no Chromium on PATH")
+    api = pytest.importorskip("playwright.sync_api", reason="Playwright comes with make test PEERS=1")
+    with api.sync_playwright() as engine:
+        browser = engine.chromium.launch(executable_path=chromium, args=QUIET)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def server(tmp_path, mine):
+    """JupyterLab over a folder of its own, with the copies in it and the configuration that the set-up writes."""
+    copies.refresh()
+    (tmp_path / "ipython/profile_default").mkdir(parents=True)
+    environment.teach_ipython(tmp_path)
+    (tmp_path / "etc/ipython/ipython_config.py").rename(tmp_path / "ipython/profile_default/ipython_config.py")
+    port = lab.free_port(9300)
+    line = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}",
+            "--ServerApp.port_retries=0", "--IdentityProvider.token=", "--ServerApp.password=",
+            f"--ServerApp.root_dir={tmp_path}",
+            "--LabApp.expose_app_in_browser=True", "--LabApp.news_url=None", "--LabApp.extension_manager=readonly",
+            "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate", f"--LabApp.user_settings_dir={tmp_path}/settings",
+            f"--LabApp.workspaces_dir={tmp_path}/workspaces"]  # fmt: skip
+    own = {"IPYTHONDIR": str(tmp_path / "ipython"), "JUPYTER_CONFIG_DIR": str(tmp_path / "config"),
+           "JUPYTER_DATA_DIR": str(tmp_path / "data"), "JUPYTER_RUNTIME_DIR": str(tmp_path / "runtime")}  # fmt: skip
+    process = subprocess.Popen(line, cwd=ROOT, env=os.environ | own, start_new_session=True, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)  # fmt: skip
+    try:
+        for _ in range(600):
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/api/status", timeout=10)
+                break
+            except OSError:
+                assert process.poll() is None, "the server ended"
+                time.sleep(0.2)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def ready(page, base: str, notebook: str) -> None:
+    page.goto(f"{base}/lab/tree/mine/{notebook}?reset", timeout=PATIENCE)
+    page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=PATIENCE)
+    page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]", state="attached", timeout=PATIENCE)
+
+
+def cell(page, text: str):
+    return page.locator(".jp-CodeCell").filter(has_text=text).first
+
+
+def type_and_run(page, where, text: str) -> None:
+    where.locator(".cm-content").click()
+    page.keyboard.press("Control+a")
+    page.keyboard.press("Delete")
+    page.keyboard.insert_text(text)
+    page.keyboard.press("Shift+Enter")
+
+
+def verdict(page, where, word: str):
+    found = where.locator(f'section[aria-label^="{word}: "]')
+    found.wait_for(timeout=PATIENCE)
+    return found
+
+
+def test_wrong_read_why_right_restart_reload(playwright, server, mine):
+    page = playwright.new_page(viewport={"width": 1280, "height": 1000})
+    shots = os.environ.get("COURSE_SCREENSHOTS")
+
+    def shot(name: str) -> None:
+        if shots:
+            page.screenshot(path=f"{shots}/{name}.png")
+
+    ready(page, server, "02_autograd.ipynb")
+    exercise = cell(page, "%%exercise repeated_axes")
+    wrong = "%%exercise repeated_axes\n" + piece("repeated_axes").solution.replace(
+        " or (shape[axis - missing] == 1 and length != 1)", ""
+    )
+    type_and_run(page, exercise, wrong)
+    words = verdict(page, exercise, "Not yet").inner_text()
+    assert "An axis of length 1 can be repeated as well" in words
+    assert "repeated_axes((3, 1), (3, 4))" in words and "(1,)" in words
+    assert 'course.hint("repeated_axes")' in words
+    for theme in ("JupyterLab Light", "JupyterLab Dark"):
+        page.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})", theme)
+        page.wait_for_timeout(1500)
+        exercise.scroll_into_view_if_needed()
+        shot(f"wrong {theme}")
+        ratio, text = page.evaluate(CONTRAST)
+        assert ratio >= 4.5, f"{theme}: contrast {ratio:.1f} at {text!r}"
+
+    type_and_run(page, exercise, "%%exercise repeated_axes\n" + piece("repeated_axes").solution)
+    assert "All 6 cases are right" in verdict(page, exercise, "Passed").inner_text()
+    shot("right")
+    assert (mine / "tries/repeated_axes/0002-passed.py").exists()
+
+    page.evaluate("() => { window.jupyterapp.commands.execute('notebook:restart-kernel') }")
+    page.locator(".jp-Dialog-button.jp-mod-accept, .jp-Dialog-button.jp-mod-warn").last.click(timeout=PATIENCE)
+    page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]", state="attached", timeout=PATIENCE)
+    page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
+    page.wait_for_timeout(1000)
+    ready(page, server, "02_autograd.ipynb")
+    type_and_run(page, cell(page, "from course_lib import course"), "from course_lib import course\ncourse.progress()")
+    page.get_by_text("[x] repeated_axes").first.wait_for(timeout=PATIENCE)
+    type_and_run(page, cell(page, "%%exercise walk_back"), "%%exercise walk_back\n" + piece("walk_back").solution)
+    verdict(page, cell(page, "%%exercise walk_back"), "Passed")
+    page.close()
+
+
+def test_a_kernel_with_its_report_and_numbers(playwright, server):
+    page = playwright.new_page(viewport={"width": 1280, "height": 1400})
+    shots = os.environ.get("COURSE_SCREENSHOTS")
+    ready(page, server, "04_first_kernel.ipynb")
+    exercise = cell(page, "%%exercise smooth")
+    exercise.locator(".cm-content").click()
+    page.keyboard.press("Shift+Enter")  # as it is: the planted fault
+    assert "out-of-bounds" in verdict(page, exercise, "Blank").inner_text()
+    type_and_run(page, exercise, "%%exercise smooth\n" + piece("smooth").solution.replace("/ 3.0f", "/ 2.0f"))
+    assert "Every element is 1.5 times" in verdict(page, exercise, "Not yet").inner_text()
+    assert exercise.locator("table[aria-label*='wrong cells']").count() == 1
+    for theme in ("JupyterLab Light", "JupyterLab Dark"):
+        page.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})", theme)
+        page.wait_for_timeout(1500)
+        exercise.scroll_into_view_if_needed()
+        if shots:
+            page.screenshot(path=f"{shots}/kernel {theme}.png")
+        ratio, text = page.evaluate(CONTRAST)
+        assert ratio >= 4.5, f"{theme}: contrast {ratio:.1f} at {text!r}"
+    exercise = cell(page, "%%exercise scale")
+    type_and_run(page, exercise, "%%exercise scale\n" + piece("scale").solution)
+    words = verdict(page, exercise, "Passed").inner_text()
+    assert "sectors for each request, reading global memory" in words and "at most 4" in words
+    if shots:
+        exercise.scroll_into_view_if_needed()
+        page.screenshot(path=f"{shots}/numbers.png")
+    page.close()
