@@ -21,7 +21,14 @@ ENTRIES = "entry points"
 COMMON = ("-x", "c++", "-fvisibility=hidden", "-fno-math-errno", "-Wall", "-Wno-unknown-pragmas", "-Wno-attributes",
           "-Wno-unused", "-Wno-parentheses", "-Werror=format", "-fdiagnostics-color=never",
           "-include", "simulator.h")  # fmt: skip
-FAST = ("-O3", "-march=native", "-fno-trapping-math", "-ffp-contract=fast", "-fno-semantic-interposition")
+FAST = (
+    "-O3",
+    "-march=native",
+    "-fno-trapping-math",
+    "-ffp-contract=fast",
+    "-fno-semantic-interposition",
+    "-ftls-model=local-dynamic",  # one look-up for all shared arrays of a function
+)
 CHECKED = (
     "-DSIM_CHECKED",
     "-g",

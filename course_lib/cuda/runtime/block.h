@@ -2,6 +2,10 @@
 //
 // A worker (an operating-system thread) runs one block at a time. The threads of the block are fibers: stacks of their
 // own that take turns on the worker. The masks below say, warp by warp, who can run and who waits for what.
+//
+// Most warps move in lockstep: all lanes can run, and each will wait for the same thing, one after the other. Such a sweep
+// through a warp needs no masks at all, only the kind of wait: when the last lane has come, the masks are set for all of
+// them at once. A lane that does something else ends the sweep, and the masks are kept lane by lane (turns.cpp).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +13,7 @@
 namespace sim {
 
 constexpr unsigned WARP = 32, MAX_THREADS = 1024, MAX_WARPS = MAX_THREADS / WARP, GROUPS = 32;
+constexpr unsigned AHEAD = 4;  // so many threads in advance their stacks are brought to the cache
 
 struct Index { unsigned x, y, z; };
 
@@ -42,20 +47,29 @@ struct Group {
     uint64_t values[WARP];
 };
 
-enum : uint32_t { PLAIN = 1, CHECKED = 2, SHUFFLED = 4 };  // reasons to take the slow path of a wait
+enum : uint32_t { PLAIN = 1, CHECKED = 2, SHUFFLED = 4 };  // no thread has waited yet; reasons to keep masks
+
+// What the lanes before the running one wait for, while its warp is swept through. OPEN: the running lane is the first.
+enum Sweep : uint32_t { NO_SWEEP, OPEN, AT_BARRIER, MEETING, LEAVING };
 
 // Runs threads first..last-1 of a block, one after the other; stops early if one of them has waited.
 using Run = void (*)(const Launch*, Index block, unsigned first, unsigned last);
 
 struct Block {
     // what every wait touches
-    uint32_t slow;                       // PLAIN while no thread has waited yet
+    Sweep sweep;
     uint32_t current;                    // the running thread's linear index
-    uint32_t warp;                       // its warp
+    uint32_t last;                       // the last thread of the sweep
+    uint32_t whole;                      // all lanes of the running thread's warp
+    uint64_t* values;                    // where the lanes of the running thread's warp put what they bring
+    uint32_t votes[2];                   // sums of __syncthreads_count, this barrier's and the last one's
+    uint32_t barriers;                   // how many barriers have completed
+    void* stack_pointer[MAX_THREADS + AHEAD];
+    // what happens once per sweep
+    uint32_t mode;                       // of PLAIN, CHECKED, SHUFFLED
+    uint32_t warp;                       // the running thread's
     uint32_t live;                       // threads that have not returned
     uint32_t waiting;                    // threads at the block's barrier
-    uint32_t barriers;                   // how many barriers have completed
-    uint32_t votes[2];                   // sums of __syncthreads_count, this barrier's and the last one's
     uint32_t threads, warps;
     uint32_t runnable[MAX_WARPS];        // lanes that could go on, the running one excepted
     uint32_t at_barrier[MAX_WARPS];
@@ -65,8 +79,7 @@ struct Block {
     uint32_t phase[MAX_WARPS];           // which of the two value buffers that operation fills
     Action action[MAX_WARPS];
     uint64_t value[2][MAX_THREADS];
-    void* stack_pointer[MAX_THREADS];
-    // what the slow paths need
+    // what only the beginning, the end and the general case need
     void* main_stack_pointer;
     Run run;
     const Launch* launch;
@@ -80,7 +93,7 @@ struct Block {
     bool aborted;                        // a fault was reported; what follows from it is not
     uint64_t random;
     Index thread_index[MAX_THREADS];     // checked mode's threadIdx
-    Site site[MAX_THREADS];              // where each thread waits (slow path only)
+    Site site[MAX_THREADS];              // where each thread waits (checked runs only)
     uint32_t groups[MAX_WARPS];          // which of them are in use
     Group group[MAX_WARPS][GROUPS];
     uint8_t my_group[MAX_THREADS];
@@ -96,12 +109,10 @@ struct Block {
 #pragma GCC visibility push(default)
 extern "C" {
 extern __thread sim::Block* sim_block SIM_TLS;  // the block that this worker runs
-// The slow paths: the first wait of a block, checked or shuffled runs, parts of warps.
-void sim_barrier(unsigned thread, const char* file, int line);
-void sim_meet(unsigned thread, unsigned mask, uint64_t value, int operation, sim::Action, uint64_t* values, const char*, int);
-unsigned sim_converge(unsigned thread, const char* file, int line);
-void sim_open_barrier(sim::Block*);              // everybody is there: all but the caller become runnable
-unsigned sim_next_warp(sim::Block*);             // whom to run when the current warp has nobody left
+// The general forms of waiting: whatever is not the middle of a sweep.
+void sim_barrier(const char* file, int line);
+const uint64_t* sim_meet(unsigned mask, uint64_t value, int operation, sim::Action, uint64_t* buffer, const char*, int);
+unsigned sim_converge(const char* file, int line);
 [[noreturn]] void sim_stop(unsigned thread, const char* message, const char* file, int line);
 void sim_fence();
 int sim_printf(const char* format, ...) __attribute__((format(printf, 1, 2)));

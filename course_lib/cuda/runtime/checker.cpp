@@ -44,7 +44,7 @@ Place check_place(void* pc) {
 [[noreturn]] static void end_thread(Block* block) {
     block->aborted = true;
     unsigned thread = block->current;
-    if (block->slow & PLAIN) become_fibers(block, thread);
+    if (block->mode & PLAIN) become_fibers(block, thread);
     leave_runtime(block);
     leave_thread(block);
 }
@@ -183,7 +183,7 @@ static void check(char* address, unsigned bytes, bool write, bool atomic, void* 
     Block* block = sim_block;
     if (uint64_t(address - stacks_low) < STACK_BYTES * MAX_THREADS) return;  // local variables
     if (!block || !worker_of(block)->in_kernel || bytes == 0) return;
-    if ((block->slow & SHUFFLED) && (accesses * 0x9E3779B97F4A7C15ull >> 61) == 0) yield(block, block->current);
+    if ((block->mode & SHUFFLED) && (accesses * 0x9E3779B97F4A7C15ull >> 61) == 0) yield(block, block->current);
     enter_runtime(block);
     accesses++;
     last_pc = pc;

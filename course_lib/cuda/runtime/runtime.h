@@ -35,16 +35,16 @@ bool fault(Kind, uint32_t thread, Place, uint32_t other_thread, Place other, con
 void clear_faults();
 bool any_fault();
 
-// ---- scheduling (scheduler.cpp) -------------------------------------------------------------------------------------
+// ---- scheduling (threads.cpp, turns.cpp) -----------------------------------------------------------------------------------
 void run_block(Block*, const Launch*, Run, uint64_t number);
 void become_fibers(Block*, unsigned thread);  // the plain loop ends here: `thread` is the first that must not go on
 [[noreturn]] void leave_thread(Block*);       // the running thread is over
 void yield(Block*, unsigned thread);          // let another thread go first (shuffled, checked runs)
-unsigned running_thread(Block*);
 
 // ---- stacks (stacks.cpp) --------------------------------------------------------------------------------------------
 constexpr size_t STACK_BYTES = 80 << 10;  // a guard page included; whole pages of 4 and of 16 KB
 void make_stacks(Block*);
+void open_stack_set(Block*, unsigned set);  // make one usable the first time it is needed
 char* stack_top(const Block*, unsigned warp, unsigned lane);
 bool on_own_stacks(const Block*, const char* address);
 

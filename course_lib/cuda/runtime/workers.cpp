@@ -64,7 +64,7 @@ static void* interrupted_at(void* context) {
 
 static void describe_crash(Worker* worker, int signal, siginfo_t* info, void* at) {
     Block* block = &worker->block;
-    uint32_t thread = block->slow & PLAIN && !(block->slow & CHECKED) ? NOBODY : block->current;
+    uint32_t thread = block->mode & PLAIN && !(block->mode & CHECKED) ? NOBODY : block->current;
     char* address = static_cast<char*>(info->si_addr);
     Place place = block->launch->checked ? check_place(at) : Place{};
     if (signal == SIGFPE) {

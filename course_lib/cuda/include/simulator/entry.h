@@ -74,7 +74,7 @@ template <class... A, void (*KERNEL)(A...)> struct Entry<KERNEL> {
         for (unsigned thread = first; thread < last; thread++) {
             state->current = thread;
             kernel(Copy<std::decay_t<A>>(launch->arguments[I]).value()...);
-            if (!(state->slow & PLAIN)) return;
+            if (!(state->mode & PLAIN)) return;
         }
     }
 #else
@@ -92,7 +92,8 @@ template <class... A, void (*KERNEL)(A...)> struct Entry<KERNEL> {
         blockIdx = uint3{block.x, block.y, block.z};
         if (last - first < X * Y * Z) {  // one thread, on a fiber of its own
             threadIdx = uint3{first % X, first / X % Y, first / (X * Y)};
-            return KERNEL(arguments...);
+            void (*volatile kernel)(A...) = KERNEL;  // not inlined: its frame on the fiber's stack stays small
+            return kernel(arguments...);
         }
         if (X == 0 || X > 1024) __builtin_unreachable();
         if (block.x * X > 0x7fffffffu - 1024) __builtin_unreachable();  // the launch has made sure: lets loops vectorise

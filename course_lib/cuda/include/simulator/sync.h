@@ -6,14 +6,8 @@
 // A file without any of these words is compiled without them, which lets its thread loops vectorise.
 #else
 
-#ifdef SIM_CHECKED
-#define SIM_THREAD sim_block->current
-#else
-#define SIM_THREAD sim_thread()
-#endif
-
 SIM_FUNCTION void sim_wait_for_block(SIM_HERE) {
-    SIM_KEEP_INDEX(sim::barrier(sim_block, SIM_THREAD, file, line))
+    SIM_KEEP_INDEX(sim::barrier(file, line))
 }
 SIM_FUNCTION void __syncthreads(SIM_HERE) { sim_wait_for_block(file, line); }
 SIM_FUNCTION int __syncthreads_count(int predicate, SIM_HERE) {
@@ -29,7 +23,7 @@ SIM_FUNCTION int __syncthreads_and(int predicate, SIM_HERE) { return __syncthrea
 #define SIM_MEET(OPERATION, MASK, VALUE, ACTION)                                                                    \
     uint64_t sim_buffer[sim::WARP + 1];                                                                             \
     const uint64_t* sim_met;                                                                                        \
-    SIM_KEEP_INDEX(sim_met = sim::meet<sim::OPERATION>(SIM_THREAD, MASK, VALUE, ACTION, sim_buffer, file, line))
+    SIM_KEEP_INDEX(sim_met = sim::meet(MASK, VALUE, sim::OPERATION, ACTION, sim_buffer, file, line))
 
 SIM_FUNCTION void __syncwarp(unsigned mask = 0xffffffffu, SIM_HERE) {
     SIM_MEET(SYNC, mask, 0, nullptr)
@@ -90,7 +84,7 @@ SIM_FUNCTION T __shfl_xor_sync(unsigned mask, T value, int bits, int width = 32,
 
 SIM_FUNCTION unsigned __ballot_sync(unsigned mask, int predicate, SIM_HERE) {
     SIM_MEET(VOTE, mask, predicate != 0, nullptr)
-    unsigned votes = 0, named = mask & sim_block->full[sim_block->current / sim::WARP];
+    unsigned votes = 0, named = mask & sim_block->whole;
     for (unsigned lane = 0; lane < sim::WARP; lane++) votes |= unsigned(sim_met[lane] != 0) << lane;
     return votes & named;
 }
@@ -103,7 +97,7 @@ SIM_FUNCTION int __all_sync(unsigned mask, int predicate, SIM_HERE) {
 
 SIM_FUNCTION unsigned sim_match(unsigned mask, uint64_t value, const char* file, int line) {
     SIM_MEET(MATCH, mask, value, nullptr)
-    unsigned same = 0, named = mask & sim_block->full[sim_block->current / sim::WARP];
+    unsigned same = 0, named = mask & sim_block->whole;
     for (unsigned lane = 0; lane < sim::WARP; lane++) same |= unsigned(sim_met[lane] == value) << lane;
     return same & named;
 }
@@ -113,7 +107,7 @@ SIM_FUNCTION unsigned __match_any_sync(unsigned mask, T value, SIM_HERE) {
 }
 template <class T>
 SIM_FUNCTION unsigned __match_all_sync(unsigned mask, T value, int* predicate, SIM_HERE) {
-    unsigned named = mask & sim_block->full[sim_block->current / sim::WARP];
+    unsigned named = mask & sim_block->whole;
     *predicate = sim_match(mask, sim_to_bits(value), file, line) == named;
     return *predicate ? named : 0;
 }
@@ -121,7 +115,7 @@ SIM_FUNCTION unsigned __match_all_sync(unsigned mask, T value, int* predicate, S
 template <class T, class F>
 SIM_FUNCTION T sim_reduce(unsigned mask, T value, F combine, const char* file, int line) {
     SIM_MEET(REDUCE, mask, sim_to_bits(value), nullptr)
-    unsigned left = mask & sim_block->full[sim_block->current / sim::WARP];
+    unsigned left = mask & sim_block->whole;
     T result = sim_from_bits<T>(sim_met[__builtin_ctz(left)]);
     for (left &= left - 1; left; left &= left - 1) result = combine(result, sim_from_bits<T>(sim_met[__builtin_ctz(left)]));
     return result;
@@ -137,7 +131,7 @@ SIM_REDUCE(and, unsigned, a & b) SIM_REDUCE(or, unsigned, a | b) SIM_REDUCE(xor,
 
 SIM_FUNCTION unsigned __activemask(SIM_HERE) {
     unsigned active;
-    SIM_KEEP_INDEX(active = sim_converge(SIM_THREAD, file, line))
+    SIM_KEEP_INDEX(active = sim_converge(file, line))
     return active;
 }
 
