@@ -48,8 +48,8 @@ gemm_bf16_gelu(const __nv_bfloat16* x, const __nv_bfloat16* weight, const float*
 // y = x weight^T + bias + residual (M, N)
 template <class Out, int BM, int BN, int BK, int WM, int WN, int STAGES>
 __global__ void __launch_bounds__(BM / WM * BN / WN * 32)
-gemm_bf16_residual(const __nv_bfloat16* x, const __nv_bfloat16* weight, const float* bias, const Out* residual, Out* y, int M, int N,
-                   int K) {
+gemm_bf16_residual(const __nv_bfloat16* x, const __nv_bfloat16* weight, const float* bias, const Out* residual, Out* y, int M,
+                   int N, int K) {
     extern __shared__ __align__(128) __nv_bfloat16 slices[];
     const StoreResidual<Out> epilogue = {Rows<Out>(y, N), Rows<Out>((Out*)residual, N), Bias(bias, N)};
     gemm_bf16_tile<TensorTile<BM, BN, BK, WM, WN, STAGES>, false, true>(slices, x, weight, M, N, K, 0, K, epilogue);

@@ -26,7 +26,8 @@ template <int WIDTH> __device__ __forceinline__ int swizzled(int row, int column
 // All threads of the block copy a slice of ROWS x WIDTH that begins at (first_row, first_column) of a matrix (rows, columns).
 // Pieces outside the matrix become zeros.
 template <int ROWS, int WIDTH, int THREADS>
-__device__ __forceinline__ void copy_slice(bf16* shared, const bf16* matrix, int first_row, int first_column, int rows, int columns) {
+__device__ __forceinline__ void copy_slice(bf16* shared, const bf16* matrix, int first_row, int first_column, int rows,
+                                           int columns) {
     static_assert(ROWS * WIDTH % (8 * THREADS) == 0, "all threads copy equally many pieces");
 #pragma unroll
     for (int i = threadIdx.x; i < ROWS * WIDTH / 8; i += THREADS) {

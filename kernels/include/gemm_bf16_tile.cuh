@@ -10,8 +10,6 @@
 
 #include "ptx.cuh"
 
-
-
 // The sizes of a tile. A warp owns WM x WN of it.
 template <int BM_, int BN_, int BK_, int WM_, int WN_, int STAGES_> struct TensorTile {
     static constexpr int BM = BM_, BN = BN_, BK = BK_, WM = WM_, WN = WN_, STAGES = STAGES_;
@@ -32,8 +30,8 @@ template <int WIDTH> __device__ __forceinline__ int swizzled(int row, int column
 // What lies from `rows` and `columns` on becomes zeros, which add nothing. Where rows do not begin at multiples of 16 bytes
 // (not `aligned`), elements pass through registers one by one.
 template <int ROWS, int WIDTH, int THREADS>
-__device__ __forceinline__ void copy_slice(__nv_bfloat16* shared, const __nv_bfloat16* matrix, int ld, int first_row, int first_column, int rows,
-                                           int columns, bool aligned) {
+__device__ __forceinline__ void copy_slice(__nv_bfloat16* shared, const __nv_bfloat16* matrix, int ld, int first_row,
+                                           int first_column, int rows, int columns, bool aligned) {
     static_assert(ROWS * WIDTH % (8 * THREADS) == 0, "all threads copy equally many pieces");
 #pragma unroll
     for (int i = threadIdx.x; i < ROWS * WIDTH / 8; i += THREADS) {
@@ -55,8 +53,8 @@ __device__ __forceinline__ void copy_slice(__nv_bfloat16* shared, const __nv_bfl
 // The tile (blockIdx.y, blockIdx.x) of A B, summed over k = begin .. end - 1; A, B and the epilogue as in gemm_tile.cuh.
 // slices: STAGES (BM + BN) BK elements of shared memory.
 template <class T, bool TRANSPOSE_A, bool TRANSPOSE_B, class Epilogue>
-__device__ __forceinline__ void gemm_bf16_tile(__nv_bfloat16* slices, const __nv_bfloat16* A, const __nv_bfloat16* B, int M, int N, int K, int begin, int end,
-                                               Epilogue epilogue) {
+__device__ __forceinline__ void gemm_bf16_tile(__nv_bfloat16* slices, const __nv_bfloat16* A, const __nv_bfloat16* B, int M, int N,
+                                               int K, int begin, int end, Epilogue epilogue) {
     constexpr int BM = T::BM, BN = T::BN, BK = T::BK, WM = T::WM, WN = T::WN, STAGES = T::STAGES, THREADS = T::THREADS;
     __nv_bfloat16 *all_a = slices, *all_b = slices + STAGES * BM * BK;
     const int first_row = blockIdx.y * BM, first_column = blockIdx.x * BN;

@@ -98,21 +98,23 @@ __device__ __forceinline__ void gemm_tile(typename T::SliceA (&a)[2], typename T
         }
 #pragma unroll
         for (int j = 0; j < BK; j++) {
-            float left[TM], right[TN];
-#pragma unroll
-            for (int r = 0; r < TM; r += 4) {
-                const float4 four = *(const float4*)&a[now][j][row + 4 * r];
-                left[r] = four.x, left[r + 1] = four.y, left[r + 2] = four.z, left[r + 3] = four.w;
-            }
+            float right[TN];
 #pragma unroll
             for (int c = 0; c < TN; c += 4) {
                 const float4 four = *(const float4*)&b[now][j][column + 8 * c];
                 right[c] = four.x, right[c + 1] = four.y, right[c + 2] = four.z, right[c + 3] = four.w;
             }
 #pragma unroll
-            for (int r = 0; r < TM; r++)
+            for (int r = 0; r < TM; r += 4) {
+                const float4 left = *(const float4*)&a[now][j][row + 4 * r];
 #pragma unroll
-                for (int c = 0; c < TN; c++) sum[r][c] += left[r] * right[c];
+                for (int c = 0; c < TN; c++) {
+                    sum[r][c] += left.x * right[c];
+                    sum[r + 1][c] += left.y * right[c];
+                    sum[r + 2][c] += left.z * right[c];
+                    sum[r + 3][c] += left.w * right[c];
+                }
+            }
         }
         if (more) {
             next_a.put(a[now ^ 1]);

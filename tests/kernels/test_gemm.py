@@ -22,7 +22,9 @@ from tests.kernels.checking import (
 
 BF16 = ml_dtypes.bfloat16
 SIZES = [(1, 1, 1), (7, 31, 33), (65, 127, 130), (130, 33, 7), (127, 1, 65), (1, 130, 31), (64, 64, 64), (3, 5, 0)]
-FLOAT_TILES = {"large": choices.LARGE, "small": choices.SMALL, "simulated": choices.SIMULATED}
+FLOAT_TILES = {
+    "large": choices.LARGE, "small": choices.SMALL, "simulated": choices.SIMULATED, "narrow": choices.SIMULATED_NARROW,
+}  # fmt: skip
 BF16_TILES = {"large": choices.LARGE_BF16, "small": choices.SMALL_BF16, "simulated": choices.SIMULATED_BF16}
 LAYOUTS = [(False, False), (False, True), (True, False), (True, True)]
 every_layout = pytest.mark.parametrize("layout", LAYOUTS, ids=["NN", "NT", "TN", "TT"])
@@ -81,7 +83,7 @@ def test_values_on_ragged_sizes(bf16, size, layout):
 @every_layout
 @every_type
 def test_clean_coalesced_and_without_bank_conflicts(bf16, layout):
-    tile = choices.SIMULATED_BF16 if bf16 else choices.SIMULATED
+    tile = choices.SIMULATED_BF16 if bf16 else choices.SIMULATED_NARROW
     M, N, K = 128, 128, 128
     a, b = inputs(M, N, K, layout, bf16)
     c = empty((M, N))
@@ -97,7 +99,7 @@ def test_clean_coalesced_and_without_bank_conflicts(bf16, layout):
 @every_type
 def test_clean_on_ragged_sizes_at_any_offset(bf16, layout):
     """Rows that begin between two multiples of 16 bytes: nothing misaligned, nothing outside, nothing left out."""
-    tile = choices.SIMULATED_BF16 if bf16 else choices.SIMULATED
+    tile = choices.SIMULATED_BF16 if bf16 else choices.SIMULATED_NARROW
     for M, N, K, offset in ((33, 70, 37, 0), (64, 64, 64, 1), (20, 68, 24, 2), (65, 66, 35, 3)):
         a, b = (
             flat[offset:].reshape(-1)
@@ -300,7 +302,7 @@ def test_logsumexp_epilogue(bf16, n, K, N):
 def test_epilogues_are_clean_on_ragged_sizes(bf16):
     """Rows that end within a group of four, a bias and a residual that end with them."""
     M, N, K = 35, 70, 20
-    tile = choices.SIMULATED_BF16 if bf16 else choices.SIMULATED
+    tile = choices.SIMULATED_BF16 if bf16 else choices.SIMULATED_NARROW
     x, weight, bias = linear_inputs((M,), K, N, bf16)
     residual, scale = normal(M, N, seed=4), normal(M, seed=5)
     parts = launching.blocks(N, tile.BN) * (tile.BN // tile.warp_columns)

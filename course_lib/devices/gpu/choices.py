@@ -73,8 +73,9 @@ class TensorTile(NamedTuple):
 LARGE = Tile(128, 128, 16, 8, 8)
 # Where 128 x 128 would leave multiprocessors idle: a quarter of the tile, half of the work per thread.
 SMALL = Tile(64, 64, 16, 8, 4)
-# A CPU core holds 8 x 8 sums in its vector registers and pays for each thread at each barrier: few threads, large parts.
-SIMULATED = Tile(64, 64, 16, 8, 8)
+# A CPU core holds 8 x 16 sums in its vector registers and pays for each thread at each barrier: few threads, large parts.
+SIMULATED = Tile(64, 128, 16, 8, 16)
+SIMULATED_NARROW = Tile(64, 64, 16, 8, 8)  # where half of a tile of 128 columns would be empty
 
 # 32 mma for 8 ldmatrix, and 96 KB: the most that every architecture from sm_80 on grants a block.
 LARGE_BF16 = TensorTile(128, 128, 64, 64, 64, 3)
@@ -90,7 +91,7 @@ LEAST_SPLIT = 256  # terms of a sum that are worth a block of their own
 def gemm_tile(host: bool, bf16: bool, M: int, N: int, count: int = 1) -> Tile | TensorTile:
     """The tile for `count` products of (M, N), on the simulator (host) or a GPU, in float32 or bfloat16."""
     if host:
-        return SIMULATED_BF16 if bf16 else SIMULATED
+        return SIMULATED_BF16 if bf16 else SIMULATED if N > SIMULATED_NARROW.BN else SIMULATED_NARROW
     large, small = (LARGE_BF16, SMALL_BF16) if bf16 else (LARGE, SMALL)
     return large if blocks(M, large.BM) * blocks(N, large.BN) * count >= ENOUGH_BLOCKS else small
 

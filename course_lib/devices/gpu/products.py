@@ -7,6 +7,7 @@ and weights' gradients too, and results are bfloat16 unless `out=` is float32.
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 
@@ -23,7 +24,7 @@ NOTHING = 0  # the null pointer, where a layer has no bias
 
 def is_bfloat16(x) -> bool:
     """Whether an array holds bfloat16: of that dtype, or its bits."""
-    return x.dtype.name in ("bfloat16", "uint16")
+    return x.dtype.itemsize == 2 and x.dtype.kind in "Vu"  # "V": NumPy has no letter for it
 
 
 def check_types(op: str, arrays: tuple, in_float32: tuple) -> None:
@@ -66,7 +67,7 @@ def _products(a, b, c, M, N, K, transpose_a, transpose_b, many_a=1, many_b=1, ma
         return
     tile = choices.gemm_tile(is_host(c), is_bfloat16(a), M, N, many)
     split = choices.gemm_split(is_host(c), tile, M, N, K)
-    flags = (str(transpose_a).lower(), str(transpose_b).lower())
+    flags = bool(transpose_a), bool(transpose_b)
     if many == 1 and split < K and c.dtype == np.float32:
         splits = blocks(K, split)
         partial = empty(c, (splits, M, N))
@@ -81,13 +82,20 @@ def _products(a, b, c, M, N, K, transpose_a, transpose_b, many_a=1, many_b=1, ma
         _launch("", flags, tile, a, c, M, N, count, (*arrays, M, N, K, stride_a, stride_b, 0))
 
 
-def _launch(epilogue: str, flags: tuple[str, ...], tile, x, y, M: int, N: int, many: int, args: tuple) -> None:
+def _launch(epilogue: str, flags: tuple[bool, ...], tile, x, y, M: int, N: int, many: int, args: tuple) -> None:
     """One launch of gemm.cu, or of gemm_bf16.cu where x is bfloat16 (y is then bfloat16 or float32)."""
-    bf16 = is_bfloat16(x)
-    out = ("__nv_bfloat16" if is_bfloat16(y) else "float",) if bf16 else ()
-    file, name = ("gemm_bf16.cu", "gemm_bf16") if bf16 else ("gemm.cu", "gemm")
-    run = kernel(file, f"{name}{epilogue}<{', '.join((*out, *flags, *map(str, tile)))}>")
+    run = kernel(*_instance(epilogue, flags, tile, is_bfloat16(x), is_bfloat16(y)))
     run((blocks(N, tile.BN), blocks(M, tile.BM), many), (tile.threads,), args, tile.shared_mem)
+
+
+@cache
+def _instance(epilogue: str, flags: tuple[bool, ...], tile, bf16: bool, bf16_out: bool) -> tuple[str, str]:
+    """File and name of the kernel for one epilogue, its layouts and its tile."""
+    words = [str(flag).lower() for flag in flags] + [str(size) for size in tile]
+    if bf16:
+        words.insert(0, "__nv_bfloat16" if bf16_out else "float")
+    name = "gemm_bf16" if bf16 else "gemm"
+    return f"{name}.cu", f"{name}{epilogue}<{', '.join(words)}>"
 
 
 def _from(array, first: int):
