@@ -82,12 +82,14 @@ exercise = Exercise(
     cases=cases,
     call=strides_or_refusal,
     mistakes=[
+        Mistake("Whoever calls this expects a ValueError for shapes that do not fit; an `assert` raises AssertionError.",
+                when=lambda seen: seen.error.startswith("AssertionError")),
         Mistake("These shapes fit, and your code refuses them with ValueError.",
                 when=lambda seen: isinstance(seen.got, str) and seen.got == REFUSED),
         Mistake("These shapes do not fit, and your code gives strides all the same. Refuse them: `raise ValueError(...)`.",
                 when=lambda seen: seen.expected == REFUSED and isinstance(seen.got, tuple | list)),
         Mistake("An axis of length 1 that is shown longer is repeated too: its stride becomes 0.", like=unless(no_zero_for_ones)),
-        Mistake("You computed the strides anew from the shape. What is given may be transposed or run backwards: keep its strides.",
+        Mistake("You computed the strides anew from the shape. A transposed view has others: keep what is given.",
                 like=unless(new_strides)),
         Mistake("There must be one stride for each axis of `to`. Axes that `shape` lacks stand in front, with stride 0.",
                 like=unless(only_old_axes)),
@@ -152,13 +154,19 @@ def broadcast_strides(shape, strides, to):
         out.insert(0, 0 if n == 1 else step)
         step = step * n
     return tuple(out)
-""", "keep its strides"),
+""", "keep what is given"),
         Wrong(Changed(("(0,) * missing + tuple(repeated)", "tuple(repeated)")), "one stride for each axis of `to`"),
         Wrong(Changed(("(0,) * missing + tuple(repeated)", "tuple(repeated) + (0,) * missing")), "so their zeros do too"),
         Wrong("""def broadcast_strides(shape, strides, to):
     missing = len(to) - len(shape)
     return (0,) * missing + tuple(0 if a != b else s for a, b, s in zip(shape, to[missing:], strides))
 """, "gives strides all the same"),
+        Wrong("""def broadcast_strides(shape, strides, to):
+    assert len(to) >= len(shape)
+    m = len(to) - len(shape)
+    assert all(a == b or a == 1 for a, b in zip(shape, to[m:]))
+    return [0] * m + [s if a == b else 0 for a, b, s in zip(shape, to[m:], strides)]
+""", "raises AssertionError"),
         Wrong("""def broadcast_strides(shape, strides, to):
     if len(shape) != len(to):
         raise ValueError("not the same number of axes")

@@ -34,7 +34,7 @@ def own_copy(answer, x, shape, strides, offset):
 
 
 def check(result, x, shape, strides, offset):
-    if not isinstance(result, np.ndarray):
+    if not isinstance(result, np.ndarray | np.generic):  # without axes, NumPy gives a number with a dtype
         return f"The result is a {type(result).__name__}. It must be a NumPy array, since the next operation takes one."
     if result.dtype != x.dtype:
         return f"The numbers are right, but of type {result.dtype}; those of x are {x.dtype}. A copy keeps the type."
@@ -44,6 +44,10 @@ def check(result, x, shape, strides, offset):
 def in_buffer_order(x, shape, strides, offset):
     size = int(np.prod(shape))
     return x.reshape(-1)[offset : offset + size].reshape(shape).copy()
+
+
+def in_bytes(x, shape, strides, offset):
+    return np.lib.stride_tricks.as_strided(x.reshape(-1)[offset:], shape, strides).copy()
 
 
 exercise = Exercise(
@@ -60,6 +64,8 @@ exercise = Exercise(
         Mistake("The result shares its memory with x: a change of one would show in the other. Give an array of its own.",
                 when=lambda seen: isinstance(seen.got, str) and seen.got == VIEW),
         Mistake("You read the buffer in its own order, and the strides play no part.", like=in_buffer_order),
+        Mistake("NumPy's own strides count bytes, and those given here count elements: multiply them by x.itemsize.",
+                like=in_bytes),
         Mistake("x may have axes of its own. Look at it as one row first: x.reshape(-1).",
                 when=lambda seen: seen.label == "x has two axes itself"),
         Mistake("The view begins at place `offset` of the buffer, not at 0.", when=lambda seen: (
@@ -114,6 +120,11 @@ exercise = Exercise(
         size *= n
     return x.reshape(-1)[offset:offset + size].reshape(shape).copy()
 """, "the strides play no part"),
+        Wrong("""from numpy.lib.stride_tricks import as_strided
+
+def strided_copy(x, shape, strides, offset=0):
+    return as_strided(x.ravel()[offset:], shape, strides).copy()
+""", "multiply them by x.itemsize"),
         Wrong(Changed(("x.reshape(-1)[places]", "x[places]")), "x may have axes of its own"),
         Wrong(Changed(("np.array(offset)", "np.array(0)")), "begins at place `offset`"),
         Wrong("""def strided_copy(x, shape, strides, offset=0):

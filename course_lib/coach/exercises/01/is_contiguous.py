@@ -72,7 +72,7 @@ exercise = Exercise(
     ],
     hints=(
         "Begin at the last axis. Which stride must it have? And the one before it?",
-        "Keep one number: how many places everything so far takes up. An axis must have just this stride, unless its length is 1.",
+        "Keep one number: how many places the axes so far take up. The next one must have this stride, unless its length is 1.",
         "With step = 1, go through the pairs (length, stride) from the back: compare stride with step if length is not 1, then "
         "step = step * length.",
     ),

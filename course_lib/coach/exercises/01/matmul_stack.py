@@ -1,5 +1,7 @@
 """Products of a stack of matrices, read through strides: a transpose or a shared matrix costs no copy."""
 
+import numpy as np
+
 from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
 
 
@@ -29,8 +31,8 @@ def product(a, a_strides, b, b_strides, sizes):
     def at(x, strides, *index):
         return x[sum(i * stride for i, stride in zip(index, strides, strict=True))]
 
-    return [float(sum(at(a, a_strides, s, i, k) * at(b, b_strides, s, k, j) for k in range(K)))
-            for s in range(B) for i in range(N) for j in range(M)]  # fmt: skip
+    return np.array([sum(at(a, a_strides, s, i, k) * at(b, b_strides, s, k, j) for k in range(K))
+                     for s in range(B) for i in range(N) for j in range(M)], float)  # fmt: skip
 
 
 def first_only(a, a_strides, b, b_strides, sizes):
@@ -38,7 +40,7 @@ def first_only(a, a_strides, b, b_strides, sizes):
 
 
 def in_order(a, a_strides, b, b_strides, sizes):
-    B, N, K, M = sizes
+    _, N, K, M = sizes
     return product(a, (N * K, K, 1), b, (K * M, M, 1), sizes)
 
 
@@ -66,7 +68,7 @@ exercise = Exercise(
     hints=(
         "Four loops: over the stack, the rows of a, the columns of b, and k inside. Where does a[s, i, k] lie?",
         "a[s, i, k] lies at s * a_strides[0] + i * a_strides[1] + k * a_strides[2]. b[s, k, j] likewise: k is its row.",
-        "Begin a list; for s, for i, for j: total = 0.0; for k: total += a[...] * b[...]; append total. The list then is in order.",
+        "Begin a list; for s, for i, for j: total = 0.0; for k: total += a[...] * b[...]; append total. The list is in order.",
     ),
     sibling='''def row_sums(x, strides, sizes):
     """Sums of the rows of a stack, read through strides as well: (B, N, K) -> (B, N), as a flat list."""
@@ -107,16 +109,21 @@ def matmul_stack(a, a_strides, b, b_strides, sizes):
     for s in range(B):
         for i in range(N):
             for j in range(M):
-                out.append(sum(a[s * N * K + i * K + k] * b[s % (max(len(b), 1) // max(K * M, 1) or 1) * K * M + k * M + j]
-                               for k in range(K)))
+                out.append(sum(a[s * N * K + i * K + k] * b[s * K * M + k * M + j] for k in range(K)))
     return out
-""", "elements of the result are wrong"),
-        Wrong("""import numpy as np
-
-def matmul_stack(a, a_strides, b, b_strides, sizes):
+""", "as if they were contiguous"),
+        Wrong("""def matmul_stack(a, a_strides, b, b_strides, sizes):
     B, N, K, M = sizes
-    return (np.array(a).reshape(B, N, K) @ np.array(b).reshape(-1, K, M)).ravel()
-""", "elements of the result are"),
+    out = []
+    for s in range(B):
+        matrix = []
+        for i in range(N):
+            matrix.append([sum(a[s * a_strides[0] + i * a_strides[1] + k * a_strides[2]]
+                               * b[s * b_strides[0] + k * b_strides[1] + j * b_strides[2]] for k in range(K))
+                           for j in range(M)])
+        out.append(matrix)
+    return out
+""", "has the shape (1, 1, 1)"),
         Wrong(Changed(("total += ", "total = ")), "only its last product"),
     ],
 )  # fmt: skip
