@@ -28,7 +28,7 @@ MODELS = {
 
 
 def make_run(text, device: str, model: dict, **changes) -> Run:
-    settings = recipes.settings("micro", device, text=text, model=model, steps=100, **changes)
+    settings = recipes.settings("micro", device, text=text, model=model, steps=100, validation_rows=32, **changes)
     config = GPTConfig.preset("micro", **model)
     corpus = data.prepare(text=text, vocab_size=config.vocab_size, context=config.context, seed=settings.seed)
     return Run(settings, corpus, GPT(config, device=device, seed=0))
