@@ -111,6 +111,7 @@ class Exercise:
     formerly: names that this exercise had before; answers given under them are kept.
     seconds: longest time for all cases together; compiling does not count.
     challenge: an open one: it passes when right, and asks for another try.
+    test_out: one of the three of its part of the course that tell whether one may skip the lectures.
     """
 
     title: str
@@ -136,6 +137,7 @@ class Exercise:
     formerly: tuple[str, ...] = ()
     seconds: float = 6.0
     challenge: bool = False
+    test_out: bool = False
     name: str = field(default="", compare=False)  # of the file, filled in by the catalogue
     chapter: str = field(default="", compare=False)  # of the folder: "02", "08a"
 

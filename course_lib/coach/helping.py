@@ -11,6 +11,8 @@ from course_lib.coach import answering, catalogue, client, regions, state
 from course_lib.coach import verdict as verdicts
 from course_lib.paths import ROOT
 
+PARTS = (("I", "00", "03"), ("II", "04", "12"), ("III", "13", "17"), ("IV", "18", "99"))  # first and last chapter
+
 Said = tuple[str, str, bool]  # a title, a text, whether the text is code
 
 
@@ -59,8 +61,8 @@ def reset(name: str, where: str = answering.NOTEBOOK) -> Said:
 
 
 def progress() -> str:
-    """One block for each chapter: each exercise, its minutes, and whether it is done."""
-    lines = []
+    """The fast tracks, then one block for each chapter: each exercise, its minutes, and whether it is done."""
+    lines = fast_tracks()
     for chapter, names in groupby(catalogue.names(), key=lambda name: catalogue.load(name).chapter):
         rows, done, left = [], {True: 0, False: 0}, {True: 0, False: 0}
         for name in names:
@@ -75,6 +77,26 @@ def progress() -> str:
         title = catalogue.source(chapter).stem.replace("_", " ")
         lines += [f"{title}: {', '.join(left_over) or 'all done'}", *rows]
     return "\n".join(lines)
+
+
+def fast_tracks() -> list[str]:
+    """For each part the exercises that tell whether one may skip its lectures: an offer, one line each."""
+    lines = []
+    for part, first, last in PARTS:
+        names = [
+            n
+            for n in catalogue.names()
+            if first <= catalogue.load(n).chapter[:2] <= last and catalogue.load(n).test_out
+        ]
+        passed = sum(state.passing(name) is not None for name in names)
+        if names:
+            done = (
+                "all passed: its lectures hold nothing that you must read"
+                if passed == len(names)
+                else f"{passed} passed"
+            )
+            lines.append(f"Do you know Part {part} already? Pass {', '.join(names)} ({done}).")
+    return [*lines, ""] if lines else []
 
 
 def report(name: str, where: str = answering.NOTEBOOK) -> Said:

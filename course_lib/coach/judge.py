@@ -6,7 +6,9 @@ ended, or never does) is the client's part.
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import dataclasses
 import importlib
 import linecache
 import pickle
@@ -202,6 +204,7 @@ def _verdict(exercise: Exercise, job: dict, outcomes: list[Outcome], cases: int)
     verdict.why, verdict.recognised = _why(exercise, seen, job)
     verdict.trial = _trial(exercise, failing)
     verdict.issues = [str(issue) for issue in failing.issues]
+    verdict.report = _report(failing)
     verdict.right_cases = sum(outcome.right for outcome in outcomes)
     verdict.cases = cases
     return verdict
@@ -263,13 +266,23 @@ def _trial(exercise: Exercise, failing: Outcome) -> Trial:
     return trial
 
 
+def _report(outcome: Outcome) -> str:
+    """What the simulator counted, line by line, in the last launch of a case."""
+    return str(dataclasses.replace(outcome.reports[-1], issues=[], not_checked=[])) if outcome.reports else ""
+
+
 def _compile_ours(exercise: Exercise, solution: str) -> threading.Thread | None:
     """Begin to compile our kernel for the comparison, beside the learner's."""
     from course_lib.coach import kernels
 
     if not solution:
         return None
-    thread = threading.Thread(target=lambda: kernels.kernel(solution, exercise).compiled(checked=True), daemon=True)
+
+    def compile_it() -> None:
+        with contextlib.suppress(Exception):  # what is wrong, such as no compiler, shows with the learner's own kernel
+            kernels.kernel(solution, exercise).compiled(checked=True)
+
+    thread = threading.Thread(target=compile_it, daemon=True)
     thread.start()
     return thread
 
@@ -289,6 +302,7 @@ def _measure(exercise: Exercise, verdict: Verdict, answer: Any, outcomes, cases,
             ours.seed = answer.seed
             _call(exercise, ours, copy.deepcopy(cases[place].inputs))
             our_reports = ours.reports
+        verdict.report = _report(outcomes[place])
         mine, theirs = kernels.counters(reports), kernels.counters(our_reports)
         verdict.counts = [Count(name, number, theirs.get(name)) for name, number in mine.items()]
         verdict.measured = exercise.measured

@@ -77,6 +77,9 @@ def html(verdict: Verdict) -> str:
     body += [f'<pre style="{_PRE}">{escape(issue)}</pre>' for issue in verdict.issues]
     if verdict.counts:
         body.append(_counts(verdict))
+    if verdict.report:
+        body.append(f'<details style="color:{_PALE}"><summary>What each line reads and writes</summary>'
+                    f'<pre style="{_PRE}">{escape(_lines(verdict.report))}</pre></details>')  # fmt: skip
     body += [f'<div style="color:{_PALE}">Not measured here: {escape(what)}</div>' for what in verdict.not_measured]
     body += [f"<div>{_prose(note)}</div>" for note in verdict.notes]
     if verdict.printed:
@@ -87,6 +90,11 @@ def html(verdict: Verdict) -> str:
         body.append(f'<div style="margin-top:.4em;color:{_PALE}">Next: <code>{escape(verdict.next)}</code></div>')
     label = escape(f"{verdict.word}: {verdict.title}")
     return f'<section role="region" aria-label="{label}" style="{_BOX.format(colour)}">{"".join(body)}</section>'
+
+
+def _lines(report: str) -> str:
+    """A report without its first line, which says that nothing is wrong: the verdict says what is."""
+    return report.partition("\n")[2]
 
 
 def _window(place: int, size: int, length: int) -> int:

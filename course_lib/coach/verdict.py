@@ -58,6 +58,7 @@ class Verdict:
     issues: list[str] = field(default_factory=list)
     counts: list[Count] = field(default_factory=list)
     measured: str = ""
+    report: str = ""  # of the simulator, line by line
     not_measured: list[str] = field(default_factory=list)
     printed: str = ""
     notes: list[str] = field(default_factory=list)  # of the state: "this is the solution", "your 3rd try"

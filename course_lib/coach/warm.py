@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from typing import Any
 
 MEMORY, FILE_SIZE = 2 << 30, 64 << 20
@@ -53,9 +54,8 @@ def main() -> None:
             process.stdin.write(line.encode())
             process.stdin.close()
             spare = _fresh()
-            _follow(json.loads(line), process.pid, reader)
+            _follow(json.loads(line), process.pid, reader, process.wait)
             process.stdout.close()
-            process.wait()
         else:
             reader, writer = os.pipe()
             pid = os.fork()
@@ -64,14 +64,15 @@ def main() -> None:
                 sys.stdin.close()
                 run(json.loads(line), writer)
             os.close(writer)
-            _follow(json.loads(line), pid, reader)
+            _follow(json.loads(line), pid, reader, lambda pid=pid: os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
             os.close(reader)
 
 
 def fresh() -> None:
     """The body of a process that was started ahead of time: load everything, then wait for the one job."""
     preload()
-    run(json.loads(sys.stdin.readline()), os.dup(1))
+    if line := sys.stdin.readline():  # else the notebook has ended, and no job will come
+        run(json.loads(line), os.dup(1))
 
 
 def _fresh() -> subprocess.Popen:
@@ -134,8 +135,8 @@ def _printed(file: Any) -> str:
     return text[:PRINTED] + (f"\n... ({size:,} bytes in all)" if cut else "")
 
 
-def _follow(job: dict, pid: int, reader: int) -> None:
-    """Pass on what a job's process writes, until it ends or its time is over."""
+def _follow(job: dict, pid: int, reader: int, wait_for: Callable[[], int]) -> None:
+    """Pass on what a job's process writes, until it ends or its time is over. wait_for: gives its exit status."""
     deadline = time.monotonic() + job["seconds"] + PATIENCE
     rest, done, late = b"", False, False
     while not done:
@@ -158,9 +159,9 @@ def _follow(job: dict, pid: int, reader: int) -> None:
             os.kill(pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
-    status = os.waitpid(pid, 0)[1] if not FRESH else 0
+    status = wait_for()
     if not done:
-        print(json.dumps({"timeout": True} if late else {"ended": os.waitstatus_to_exitcode(status)}), flush=True)
+        print(json.dumps({"timeout": True} if late else {"ended": status}), flush=True)
 
 
 if __name__ == "__main__":

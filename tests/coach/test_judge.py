@@ -172,3 +172,27 @@ def test_long_work_is_told(judge, monkeypatch):
     told = []
     client.judged("repeated_axes", piece("repeated_axes").solution, judge=judge, stage=told.append)
     assert told
+
+
+@pytest.mark.slow
+def test_where_a_fork_is_not_safe_a_process_is_started_ahead(tmp_path):
+    """The way of macOS, tried on any system: every answer gets a process of its own that was loaded before."""
+    import json
+    import subprocess
+    import sys
+
+    code = "from course_lib.coach import warm; warm.FRESH = True; warm.main()"
+    server = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        for text, passes in ((piece("repeated_axes").solution, True), ("import os\nos._exit(5)", False)) * 2:
+            job = {"name": "repeated_axes", "text": text, "seconds": 30.0}
+            server.stdin.write(json.dumps(job) + "\n")
+            server.stdin.flush()
+            message = {"stage": ""}
+            while "stage" in message:
+                message = json.loads(server.stdout.readline())
+            assert message["verdict"]["passed"] if passes else message == {"ended": 5}
+    finally:
+        server.stdin.close()
+        assert server.wait(60) == 0
+        server.stdout.close()

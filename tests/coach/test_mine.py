@@ -1,0 +1,155 @@
+"""Answers in the library: every target can be replaced and is called, a fault falls back to ours, everything comes back."""
+
+import numpy as np
+import pytest
+
+from course_lib import Tensor, devices
+from course_lib.coach import catalogue, judge, milestone, mine, state
+from course_lib.coach.verdict import Verdict
+
+from .conftest import piece
+
+TARGETS = [name for name in catalogue.names() if catalogue.load(name).target]
+
+
+@pytest.fixture(autouse=True)
+def back():
+    yield
+    mine.remove()
+
+
+def passed(name: str, text: str = "") -> None:
+    state.save(name, text or piece(name).solution, Verdict(name, "", "python", True))
+
+
+def use_everything() -> None:
+    """Training steps, a tokenizer, samples, a gradcheck: whatever a target is, something here calls it."""
+    from course_lib import generation, gradcheck, nn, optim, progress, training
+    from course_lib.tokenizer import Tokenizer
+
+    text = "the cat sat on the mat and the dog ran under the tree " * 20
+    tokenizer = Tokenizer.train(text, 270)
+    assert tokenizer.decode(tokenizer.encode(text)) == text
+    trained = training.train("micro", device="cpu", steps=3, accumulate=2, stories=300, display=progress.Quiet())
+    for more in ({"temperature": 0.7, "top_k": 5}, {"top_p": 0.5}, {"use_cache": False}):
+        "".join(generation.generate(trained.model, trained.tokenizer, "Once", 4, **more))
+    gradcheck(lambda a, b: ((a + b) * b).max(axis=0).sum(), [np.ones((2, 1)), np.arange(6.0).reshape(2, 3)])
+    layer = nn.Linear(4, 3)
+    out = layer(Tensor(np.arange(24.0, dtype=np.float32).reshape(3, 2, 4).transpose(1, 0, 2)[:, ::-1].copy()))
+    out.T.reshape(-1)[1:].sum().backward()
+    optim.AdamW(list(layer.named_parameters())).step(1e-3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [n for n in TARGETS if not catalogue.load(n).target.startswith("kernel:")])
+def test_every_target_is_replaced_and_called(name):
+    passed(name)
+    swaps = mine.use(steps=0)
+    assert swaps.yours == 1 and swaps.share.startswith("1 of ")
+    use_everything()
+    (one,) = swaps.pieces
+    assert one.why == "" and one.calls > 0, f"{catalogue.load(name).target} is put in its place and never called"
+
+
+def test_everything_comes_back():
+    holder, attribute = judge.resolve("course_lib.tensor.shapes.repeated_axes")
+    ours = getattr(holder, attribute)
+    passed("repeated_axes")
+    swaps = mine.use(steps=0)
+    assert getattr(holder, attribute) is not ours
+    swaps.remove()
+    assert getattr(holder, attribute) is ours
+
+
+def test_an_answer_that_raises_gives_way_to_ours_and_it_is_said():
+    passed("repeated_axes", "def repeated_axes(shape, to):\n    raise RuntimeError('tired')")
+    swaps = mine.use(steps=0)
+    x = Tensor([1.0, 2.0], requires_grad=True)
+    (x + Tensor(np.zeros((3, 2), np.float32))).sum().backward()
+    assert x.grad.numpy().tolist() == [3.0, 3.0]
+    assert swaps.yours == 0 and "yours raised RuntimeError: tired" in str(swaps)
+
+
+def test_a_mistake_of_the_caller_is_not_held_against_the_answer():
+    passed("repeated_axes", "def repeated_axes(shape, to):\n    return shape + None")
+    swaps = mine.use(steps=0)
+    holder, attribute = judge.resolve("course_lib.tensor.shapes.repeated_axes")
+    with pytest.raises(TypeError):
+        getattr(holder, attribute)(None, None)
+    assert swaps.yours == 1
+
+
+def test_only_passed_answers_are_used_and_some_may_be_left_out():
+    assert mine.use(steps=0).pieces == []
+    state.save("repeated_axes", "no", Verdict("repeated_axes", "", "python", False))
+    assert mine.use(steps=0).yours == 0
+    passed("repeated_axes")
+    passed("topological_order")
+    assert mine.use(steps=0).yours == 2
+    assert mine.use(steps=0, without=["topological_order"]).yours == 1
+
+
+@pytest.mark.slow
+def test_the_table_says_whose_code_runs_and_how_long_a_run_takes():
+    passed("topological_order", catalogue.load("topological_order").right[0])
+    swaps = mine.use(preset="micro", steps=2)
+    said = str(swaps)
+    assert "topological_order  autograd.topological_order  yours" in said
+    assert "steps should take about" in said and swaps.step_seconds > 0 < swaps.our_step_seconds
+    assert swaps.pieces[0].calls == 2 and "<strong>1 of" in swaps._repr_html_()
+
+
+@pytest.mark.slow
+def test_a_slow_answer_is_used_unless_the_learner_says_otherwise():
+    slow = "import time\n" + piece("topological_order").solution.replace(
+        "order: list[Node] = []", "time.sleep(0.2)\n    order = []"
+    )
+    assert "sleep" in slow
+    passed("topological_order", slow)
+    assert mine.use(preset="micro", steps=1).yours == 1
+    swaps = mine.use(preset="micro", steps=1, slow=False)
+    assert swaps.yours == 0 and "times as long" in str(swaps)
+
+
+def test_an_op_is_replaced_on_the_cpu_and_nowhere_else(monkeypatch):
+    import dataclasses
+
+    exercise = dataclasses.replace(catalogue.load("repeated_axes"), target="op:gelu_forward", defines="gelu")
+    one = mine.Piece(exercise)
+    undo = mine.install(one, lambda x: x * 0)
+    try:
+        x = np.ones(3, np.float32)
+        assert not devices.ops("cpu").gelu_forward(x).any() and one.calls == 1
+        assert devices.ops("reference").gelu_forward(x).all()
+    finally:
+        undo()
+    assert devices.ops("cpu").gelu_forward(np.ones(3, np.float32)).all()
+
+
+def test_a_kernel_is_replaced_in_real_launches(tmp_path):
+    import dataclasses
+
+    from course_lib.cuda.source import KERNELS
+
+    if "simulator" not in devices.available_devices():
+        pytest.skip("there is no C++ compiler, so no kernel can be launched")
+    mine_file = tmp_path / "unary.cu"
+    mine_file.write_text((KERNELS / "unary.cu").read_text() + "\n// mine\n")
+    exercise = dataclasses.replace(catalogue.load("scale"), target="kernel:unary.cu", defines="unary")
+    one = mine.Piece(exercise)
+    ops = devices.ops("simulator")
+    undo = mine.install(one, mine_file)
+    y = ops.to_numpy(ops.exp(ops.from_numpy(np.zeros(5, np.float32))))
+    undo()
+    assert y.tolist() == [1.0] * 5 and one.calls == 1
+    ops.exp(ops.from_numpy(np.zeros(5, np.float32)))
+    assert one.calls == 1
+
+
+@pytest.mark.slow
+def test_a_milestone_is_a_real_run_with_the_learners_pieces():
+    passed("topological_order")
+    said = milestone.reach(steps=30)
+    assert said.startswith("1 of ") and "called 30 times" in said and "30 steps of micro" in said
+    holder, attribute = judge.resolve("course_lib.autograd.topological_order")
+    assert "watched" not in getattr(holder, attribute).__code__.co_name
