@@ -30,8 +30,9 @@ __global__ void layernorm_1_three_pass(const float* x, const float* weight, cons
 // The row stays in registers, weight and bias too, and a block takes every gridDim.x-th row. Gained: x is read once, and weight
 // and bias once per block instead of once per row.
 template <int THREADS, int N, int ITEMS>
-__global__ void layernorm_forward(const float* x, const float* weight, const float* bias, float* y, float* mean, float* rstd,
-                                  int rows, int C, float eps) {
+__global__ void __launch_bounds__(THREADS)
+layernorm_forward(const float* x, const float* weight, const float* bias, float* y, float* mean, float* rstd, int rows, int C,
+                  float eps) {
     Row<THREADS, N, ITEMS> w, b, own;
     w.load(weight, C);
     if (bias) b.load(bias, C);
@@ -47,8 +48,9 @@ __global__ void layernorm_forward(const float* x, const float* weight, const flo
 
 // The same rows again. What weight and bias collect stays in registers until the block has seen its last row.
 template <int THREADS, int N, int ITEMS>
-__global__ void layernorm_backward(const float* dy, const float* x, const float* weight, const float* mean, const float* rstd,
-                                   float* dx, float* partial, int rows, int C, bool has_bias) {
+__global__ void __launch_bounds__(THREADS)
+layernorm_backward(const float* dy, const float* x, const float* weight, const float* mean, const float* rstd, float* dx,
+                   float* partial, int rows, int C, bool has_bias) {
     Row<THREADS, N, ITEMS> w, own, d, dweight, dbias;
     w.load(weight, C);
     dweight.fill(0.0f);

@@ -12,8 +12,9 @@
 
 // A block takes every gridDim.x-th row and keeps it, weight and bias in registers.
 template <int THREADS, int N, int ITEMS>
-__global__ void residual_layernorm_forward(const float* x, const float* residual, const float* weight, const float* bias, float* y,
-                                           float* total, float* mean, float* rstd, int rows, int C, float eps) {
+__global__ void __launch_bounds__(THREADS)
+residual_layernorm_forward(const float* x, const float* residual, const float* weight, const float* bias, float* y,
+                           float* total, float* mean, float* rstd, int rows, int C, float eps) {
     Row<THREADS, N, ITEMS> w, b, own, other;
     w.load(weight, C);
     if (bias) b.load(bias, C);
@@ -32,9 +33,9 @@ __global__ void residual_layernorm_forward(const float* x, const float* residual
 }
 
 template <int THREADS, int N, int ITEMS>
-__global__ void residual_layernorm_backward(const float* dy, const float* dtotal, const float* total, const float* weight,
-                                            const float* mean, const float* rstd, float* dx, float* partial, int rows, int C,
-                                            bool has_bias) {
+__global__ void __launch_bounds__(THREADS)
+residual_layernorm_backward(const float* dy, const float* dtotal, const float* total, const float* weight, const float* mean,
+                            const float* rstd, float* dx, float* partial, int rows, int C, bool has_bias) {
     Row<THREADS, N, ITEMS> w, own, d, passed, dweight, dbias;
     w.load(weight, C);
     passed.fill(0.0f);

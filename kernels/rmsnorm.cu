@@ -13,7 +13,8 @@
 
 // A block takes every gridDim.x-th row and keeps it and the weight in registers. One sum instead of LayerNorm's two.
 template <int THREADS, int N, int ITEMS>
-__global__ void rmsnorm_forward(const float* x, const float* weight, float* y, float* rstd, int rows, int C, float eps) {
+__global__ void __launch_bounds__(THREADS)
+rmsnorm_forward(const float* x, const float* weight, float* y, float* rstd, int rows, int C, float eps) {
     Row<THREADS, N, ITEMS> w, own;
     w.load(weight, C);
     for (int row = blockIdx.x; row < rows; row += gridDim.x) {
@@ -31,8 +32,9 @@ __global__ void rmsnorm_forward(const float* x, const float* weight, float* y, f
 
 // With xhat = x rstd and g = dy weight: g passes, less the direction along xhat that normalising took away.
 template <int THREADS, int N, int ITEMS>
-__global__ void rmsnorm_backward(const float* dy, const float* x, const float* weight, const float* rstd, float* dx,
-                                 float* partial, int rows, int C) {
+__global__ void __launch_bounds__(THREADS)
+rmsnorm_backward(const float* dy, const float* x, const float* weight, const float* rstd, float* dx, float* partial, int rows,
+                 int C) {
     Row<THREADS, N, ITEMS> w, own, d, dweight;
     w.load(weight, C);
     dweight.fill(0.0f);

@@ -43,7 +43,8 @@ template <int THREADS> __global__ void softmax_2_online(const float* x, float* y
 // The row stays in registers between the passes. Gained: it is read once, four elements to an instruction; and with THREADS = 32
 // a row is a warp's, which needs neither shared memory nor a barrier. What a mask hides is not read at all.
 template <int THREADS, int N, int ITEMS>
-__global__ void softmax_forward(const float* x, float* y, int rows, int S, int T) {
+__global__ void __launch_bounds__(THREADS)
+softmax_forward(const float* x, float* y, int rows, int S, int T) {
     for (int row = blockIdx.x; row < rows; row += gridDim.x) {
         const int seen = visible(row, S, T);
         Row<THREADS, N, ITEMS> own;
@@ -80,7 +81,8 @@ template <int THREADS> __global__ void softmax_backward_1_two_pass(const float* 
 
 // Both rows in registers. Gained: each is read once.
 template <int THREADS, int N, int ITEMS>
-__global__ void softmax_backward(const float* dy, const float* y, float* dx, int rows, int S) {
+__global__ void __launch_bounds__(THREADS)
+softmax_backward(const float* dy, const float* y, float* dx, int rows, int S) {
     for (int row = blockIdx.x; row < rows; row += gridDim.x) {
         Row<THREADS, N, ITEMS> p, d;
         p.load(y + (long long)row * S, S);

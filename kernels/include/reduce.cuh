@@ -15,7 +15,7 @@ template <int LANES, class Op, class T> __device__ __forceinline__ T warp_reduce
     const unsigned lanes = LANES < 32 ? (1u << LANES % 32) - 1 : 0xffffffffu;  // that exist, in a block of fewer than 32
     const unsigned mask = blockDim.x < 32 ? lanes : 0xffffffffu;
 #pragma unroll
-    for (int step = LANES / 2; step > 0; step /= 2) v = Op::of(v, __shfl_xor_sync(mask, v, step));
+    for (int step = LANES / 2; step > 0; step /= 2) v = Op::of(v, (T)__shfl_xor_sync(mask, v, step));
     return v;
 }
 
