@@ -15,7 +15,7 @@
 #include <cuda_bf16.h>
 
 constexpr int MOST = 72;  // the arguments of a launch take at most 4 KB
-constexpr int EACH = 4;   // elements of a thread, blockDim.x apart
+constexpr int EACH = 16;  // elements of a thread, blockDim.x apart: what it finds out about its array serves them all
 
 struct Arrays {
     float* parameter[MOST];
@@ -43,7 +43,7 @@ extern "C" __global__ void adamw_step(const __grid_constant__ Arrays arrays, con
     const int block = blockIdx.x - (low ? arrays.end[low - 1] : 0), size = arrays.size[low];
     const float rate = settings[0], correction1 = settings[1], correction2 = settings[2];
     const float clip = norm ? fminf(1.0f, max_norm / (norm[0] + 1e-6f)) : 1.0f, keep = 1.0f - rate * arrays.decay[low];
-#pragma unroll
+#pragma unroll 4
     for (int j = 0; j < EACH; j++) {
         const int i = (block * EACH + j) * blockDim.x + threadIdx.x;
         if (i >= size) return;

@@ -10,7 +10,7 @@
 // Block (i, j) owns blockDim.x neighbours of row i, each thread one.
 template <class I>
 __global__ void cross_entropy_backward(const float* dloss, const float* logits, const I* targets, const float* logsumexp,
-                                       const int* kept, float* dlogits, int V, long long ignore) {
+                                       const int* kept, float* __restrict__ dlogits, int V, long long ignore) {
     int i = blockIdx.x, c = blockIdx.y * blockDim.x + threadIdx.x;
     if (c >= V) return;
     long long at = (long long)i * V + c, target = targets[i];

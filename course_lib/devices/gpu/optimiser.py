@@ -9,7 +9,7 @@ from .launching import address, blocks, check_float32, check_size, kernel
 
 __all__ = "adamw_step".split()
 
-MOST, EACH, THREADS = 72, 4, 256  # arrays to a launch and elements to a thread, as in adamw.cu
+MOST, EACH, THREADS = 72, 16, 256  # arrays to a launch and elements to a thread, as in adamw.cu
 
 # struct Arrays of adamw.cu.
 ARRAYS = np.dtype(
