@@ -9,7 +9,20 @@ import pytest
 from course_lib import native
 from course_lib.cuda import KernelError, source
 from course_lib.devices.gpu import launching
-from tests.kernels import test_fused, test_gemm, test_matmul_ladder, test_normalisation, test_reductions, test_softmax
+from tests.kernels import (
+    test_adamw,
+    test_attention,
+    test_attention_tensor_cores,
+    test_cross_entropy,
+    test_decode,
+    test_fused,
+    test_gemm,
+    test_matmul_ladder,
+    test_normalisation,
+    test_reductions,
+    test_rope_and_embedding,
+    test_softmax,
+)
 from tests.kernels.test_matmul_ladder import MATMUL
 
 CAUGHT = (AssertionError, KernelError)  # a wrong value or a report of the sanitizer; or the launch itself is stopped
@@ -175,3 +188,106 @@ def test_copies_of_the_rows_without_a_fault_pass(plant):
     test_normalisation.test_values("layernorm", (64, 1, 4, (130,)))
     test_softmax.test_rungs_that_take_any_length("softmax_2_online", 5, 65)
     test_reductions.test_a_row_becomes_one_number("row_logsumexp", 32)
+
+
+# Attention, embedding, loss, optimiser
+
+FORWARD, BACKWARD = "flash_attention_forward.cu", "flash_attention_backward.cu"
+GROUPED = (1, 65, 65, 4, 2, 64, True)
+
+
+def test_a_copy_of_attention_without_a_fault_passes(plant):
+    test_attention.test_flash_attention_agrees_with_float64(GROUPED)
+
+
+@pytest.mark.parametrize(
+    "file, call",
+    [
+        (FORWARD, "load_rows<TILE_S, D>(v_tile, v + (long long)start * G * d, G * d, S - start, d"),
+        (FORWARD, "store_rows<TILE_T, D>(y, H * d, T - first, d"),
+        (BACKWARD, "store_rows<TILE_S, D>(dk + own, G * d, S - first, d"),
+    ],
+    ids=["v", "y", "dk"],
+)
+def test_half_of_each_64_wide_head_is_left_out(plant, file, call):
+    plant(file, call, f"{call} / 2")
+    with pytest.raises(AssertionError):
+        test_attention.test_flash_attention_agrees_with_float64(GROUPED)
+
+
+@pytest.mark.parametrize(
+    "right, wrong",
+    [
+        ("out[r][c] *= rescale;", "out[r][c] *= 1.0f;"),
+        ("total[r] = total[r] * rescale + sum;", "total[r] += sum;"),
+        ("__expf(largest[r] - high)", "__expf(high - largest[r])"),
+    ],
+    ids=["output-forgotten", "sum-forgotten", "upside-down"],
+)
+def test_a_wrong_rescale_in_flash_attention(plant, right, wrong):
+    plant(FORWARD, right, wrong)
+    with pytest.raises(AssertionError):
+        test_attention.test_a_row_whose_largest_score_comes_last_is_rescaled()
+
+
+@pytest.mark.parametrize(
+    "file, right, wrong",
+    [
+        (FORWARD, "past + first + row + 1) : S)", "past + first + row + 2) : S)"),
+        (FORWARD, "start + TILE_S > past + first + 1);", "start + TILE_S > past + first + TILE_T);"),
+        (BACKWARD, "causal && key > past + query + c", "causal && key >= past + query + c"),
+        (BACKWARD, "max(0, first - past) / TILE_T * TILE_T", "max(0, first - past + TILE_T) / TILE_T * TILE_T"),
+    ],
+    ids=["one-key-too-many", "edge-not-masked", "one-key-too-few", "a-tile-too-few"],
+)
+def test_a_wrong_mask_in_flash_attention(plant, file, right, wrong):
+    plant(file, right, wrong)
+    with pytest.raises(AssertionError):
+        test_attention.test_flash_attention_agrees_with_float64(GROUPED)
+
+
+def test_gradients_of_one_head_of_a_group_only(plant):
+    plant(BACKWARD, "h < (g + 1) * (H / G)", "h < g * (H / G) + 1")
+    with pytest.raises(AssertionError, match="dk"):
+        test_attention.test_flash_attention_agrees_with_float64(GROUPED)
+
+
+def test_a_missing_barrier_after_the_weights(plant):
+    """In the backward all groups read the rows of all others."""
+    plant(BACKWARD, "        __syncthreads();\n        multiply_turned", "        multiply_turned")
+    with pytest.raises(AssertionError, match="race"):
+        test_attention.test_flash_attention_is_clean((1, 40, 40, 2, 1, 64, True))
+
+
+def test_rows_of_a_fragment_taken_for_others(plant):
+    plant("flash_attention_bf16_backward.cu", "lane / 4 + e / 2 * 8", "lane / 4 + e / 2 * 4")
+    with pytest.raises(AssertionError):
+        test_attention_tensor_cores.test_attention_agrees_with_float64(GROUPED)
+
+
+def test_a_group_of_keys_that_is_not_brought_to_the_common_scale(plant):
+    plant(
+        "decode.cu",
+        "outs[group][lane + i * DECODER_LANES] = out[i] * share;",
+        "outs[group][lane + i * DECODER_LANES] = out[i];",
+    )
+    with pytest.raises(AssertionError):
+        test_decode.test_one_query_agrees_with_float64(3, 70, 4, 1, 64)
+
+
+def test_places_of_a_row_that_change_their_order(plant):
+    plant("embedding.cu", "j < threadIdx.x;", "j > threadIdx.x;")
+    with pytest.raises(AssertionError):
+        test_rope_and_embedding.test_embedding_agrees_with_float64_and_sums_in_order(7, 130, 600, "int32")
+
+
+def test_ignored_targets_that_count(plant):
+    plant("cross_entropy.cu", "count += targets[i] != ignore;", "count += 1;")
+    with pytest.raises(AssertionError):
+        test_cross_entropy.test_cross_entropy_agrees_with_float64(33, 1025, "int32")
+
+
+def test_an_unclipped_gradient(plant):
+    plant("adamw.cu", "gi = g[i] * clip", "gi = g[i]")
+    with pytest.raises(AssertionError):
+        test_adamw.test_adamw_agrees_with_float64(1.0)
