@@ -36,7 +36,12 @@ def sentence(fault: Fault, exercise: Exercise, known: Collection[str] = ()) -> s
         return fault.message
     if fault.kind in ("SyntaxError", "IndentationError", "TabError"):
         return f"Python cannot read {f'line {fault.line}' if fault.line else 'your cell'}: {fault.message}."
-    place = f"Your code raised {fault.kind}{line}" if fault.line else f"Calling your code raised {fault.kind}"
+    if fault.line:
+        place = f"Your code raised {fault.kind}{line}"
+    elif re.search(r"positional argument|keyword argument|not callable", fault.message):
+        place = f"Your code cannot be called as the task says, {fault.kind}"
+    else:
+        place = f"What your code gives back cannot be used, {fault.kind}"
     return f"{place}: {fault.message.rstrip('.')}."
 
 

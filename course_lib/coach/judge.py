@@ -15,6 +15,7 @@ import pickle
 import signal
 import threading
 import traceback
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -136,13 +137,14 @@ def _expected(exercise: Exercise, inputs: tuple) -> Any:
     if not exercise.compared:
         return None, ()
     given = copy.deepcopy(inputs)
-    if exercise.language == "cuda":
-        return exercise.reference(*given), ()
-    function = exercise.reference
-    if function is None:
-        holder, name = resolve(exercise.target)
-        function = getattr(holder, name)
-    result = exercise.call(function, *given) if exercise.call else function(*given)
+    with _quiet():
+        if exercise.language == "cuda":
+            return exercise.reference(*given), ()
+        function = exercise.reference
+        if function is None:
+            holder, name = resolve(exercise.target)
+            function = getattr(holder, name)
+        result = _call(exercise, function, given)
     return copy.deepcopy(compare.plain(result)), _changed(inputs, given)
 
 
@@ -168,7 +170,7 @@ def _try(exercise: Exercise, answer: Any, case, want: tuple, file: str) -> Outco
             if exercise.compared:
                 outcome.difference = compare.difference(got, expected, exercise.tolerance)
             if exercise.check and outcome.difference is None:
-                outcome.complaint = exercise.check(got, *copy.deepcopy(case.inputs)) or ""
+                outcome.complaint = _check(exercise, got, case.inputs)
             outcome.changed = [i for i in _changed(case.inputs, given) if i not in may_change]
         except BaseException as error:
             outcome.error = fault(error, file, _text_of(file))
@@ -181,6 +183,23 @@ def _try(exercise: Exercise, answer: Any, case, want: tuple, file: str) -> Outco
 
         outcome.complaint = facts.changed_inputs(outcome)
     return outcome
+
+
+def _check(exercise: Exercise, got: Any, inputs: tuple) -> str:
+    """What the exercise's own check says; a result that it cannot even look at is of the wrong kind."""
+    try:
+        return exercise.check(got, *copy.deepcopy(inputs)) or ""
+    except Exception as error:
+        kind = "nothing" if got is None else f"{compare.text(got, 80)}, of type {type(got).__name__}"
+        return f"Your code gives back {kind}: that is not what the task asks for ({type(error).__name__}: {error})."
+
+
+@contextlib.contextmanager
+def _quiet():
+    """Warnings of what is not the learner's are not shown to the learner."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        yield
 
 
 def _text_of(file: str) -> str:
@@ -215,7 +234,7 @@ def _why(exercise: Exercise, seen: Seen, job: dict) -> tuple[str, bool]:
     from course_lib.coach import facts, faults
 
     for mistake in exercise.mistakes:
-        if mistake.when is not None and mistake.when(seen):
+        if mistake.when is not None and _holds(mistake.when, seen):
             return mistake.says, True
         if mistake.like is not None and _gives_the_same(exercise, mistake.like, seen.outcomes):
             return mistake.says, True
@@ -235,7 +254,7 @@ def _gives_the_same(exercise: Exercise, like: Callable, outcomes) -> bool:
     for outcome in outcomes:
         given = copy.deepcopy(outcome.inputs)
         try:
-            with np.errstate(all="ignore"):
+            with _quiet():
                 result = like(*given) if exercise.language == "cuda" else _call(exercise, like, given)
         except Exception as error:
             if outcome.error is None or outcome.error.kind != type(error).__name__:
@@ -243,8 +262,16 @@ def _gives_the_same(exercise: Exercise, like: Callable, outcomes) -> bool:
             continue
         if outcome.error or compare.difference(outcome.got, result, exercise.tolerance):
             return False
-        told_apart = told_apart or outcome.difference is not None
+        told_apart = told_apart or not outcome.right
     return told_apart
+
+
+def _holds(when: Callable[[Seen], bool], seen: Seen) -> bool:
+    """Whether a cause was detected; a question that the result gives no answer to (an index into None, say) means no."""
+    try:
+        return bool(when(seen))
+    except Exception:
+        return False
 
 
 def _trial(exercise: Exercise, failing: Outcome) -> Trial:
@@ -322,7 +349,7 @@ def _measure(exercise: Exercise, verdict: Verdict, answer: Any, outcomes, cases,
             )
             seen = Seen("", outcomes[-1], outcomes)
             for mistake in exercise.mistakes:
-                if mistake.when is not None and mistake.when(seen):
+                if mistake.when is not None and _holds(mistake.when, seen):
                     verdict.why, verdict.recognised = mistake.says, True
                     break
 

@@ -35,7 +35,8 @@ def ask(judge):
         ("def other():\n    pass", "defines nothing named repeated_axes", ""),
         (HEAD + "    return helper(shape)", "does not know the name `helper` in line 2", "return helper(shape)"),
         ("import no_such_package", "ModuleNotFoundError in line 1", "import no_such_package"),
-        ("def repeated_axes():\n    return 1", "TypeError", ""),
+        ("def repeated_axes():\n    return 1", "cannot be called as the task says, TypeError", ""),
+        ("repeated_axes = 5", "cannot be called as the task says, TypeError", ""),
         (HEAD + "    raise ValueError('a\\nb')", "ValueError in line 2: a\nb", "raise ValueError('a\\nb')"),
     ],
 )
@@ -196,3 +197,34 @@ def test_where_a_fork_is_not_safe_a_process_is_started_ahead(tmp_path):
         server.stdin.close()
         assert server.wait(60) == 0
         server.stdout.close()
+
+
+def test_a_result_that_cannot_be_used_is_not_called_a_fault_of_calling(ask):
+    assert (
+        "What your code gives back cannot be used"
+        in ask("def topological_order(root):\n    return 5", "topological_order").why
+    )
+
+
+def test_a_check_or_a_question_that_cannot_look_at_a_result_blames_nobody_else(monkeypatch):
+    import dataclasses
+
+    from course_lib.coach import judge
+    from course_lib.coach.exercise import Mistake
+
+    exercise = dataclasses.replace(
+        catalogue.load("repeated_axes"), compared=False, check=lambda got, shape, to: None if got[0] == 0 else "wrong",
+        mistakes=[Mistake("never", when=lambda seen: seen.got.shape == 3)],
+    )  # fmt: skip
+    monkeypatch.setattr(catalogue, "load", lambda name: exercise)
+    for text, says in (
+        ("return None", "Your code gives back nothing"),
+        ("return 7", "Your code gives back 7, of type int"),
+    ):
+        verdict = judge.judge({"name": "repeated_axes", "text": HEAD + "    " + text})
+        assert says in verdict["why"] and not verdict["recognised"]
+
+
+def test_warnings_of_our_own_code_are_not_shown(ask):
+    text = "import warnings\nwarnings.warn('mine')\n" + piece("repeated_axes").solution
+    assert "UserWarning: mine" in ask(text).printed
