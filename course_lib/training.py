@@ -182,10 +182,13 @@ def _header(run: Run, device: str, why: str, folder: RunFolder | None) -> list[s
     batch = f"{s.batch} x {c.context} tokens" + (f", {s.accumulate} batches a step" if s.accumulate > 1 else "")
     where = "nothing is written" if folder is None else f"in {folder.path}"
     going = f"goes on at step {run.done:,} of {s.steps:,}" if run.done else f"{s.steps:,} steps"
+    compiling = ["kernels: compiled at their first launch, which takes some 20 seconds, this once"]
+    compiling = compiling if device == "simulator" else []
     return [
         f"{s.preset}: {run.model.parameter_count():,} parameters ({c.layers} layers, {c.heads} heads, {c.channels} "
         f"channels)",
         f"device: {device} ({why})" + (", products in bfloat16" if s.compute == "bfloat16" else ""),
+        *compiling,
         *run.corpus.describe().splitlines(),
         f"run: {going} of {batch}; learning rate {s.peak:g} to {s.lowest:g}; {where}",
     ]
