@@ -28,7 +28,31 @@
 # include course_lib/autograd.py topological_order: put every node that `root` depends on in such an order
 
 # %% [markdown]
-# ## 3. Find the fault: used twice (stretch)
+# ## 3. Slopes by small steps
+#
+# Is a gradient right? Measure the slope and compare. For each element of `x`, move it by `step` up and down, leave all others
+# where they are, and divide: (up - down) / (2 * step).
+#
+# `function` takes an array of the shape of `x` and gives one number. `x` is a float64 NumPy array of any shape; it must be the
+# same afterwards. The result is an array of that shape. For the sum of squares, `measured_slopes(function, x)` at `x = [3., 4.]`
+# is about `[6., 8.]`. `np` is NumPy. This is the inside of gradcheck, which you will want each time you write a rule for
+# going back.
+
+# %% exercise="measured_slopes"
+def measured_slopes(function, x, step=1e-5):
+    """The slope of `function` at each element of x, measured by a step to both sides; same shape as x."""
+    # yours: move one element at a time
+    slopes = np.zeros(x.shape)
+    for index in np.ndindex(x.shape):
+        up, down = x.copy(), x.copy()
+        up[index] += step
+        down[index] -= step
+        slopes[index] = (function(up) - function(down)) / (2 * step)
+    return slopes
+    # end
+
+# %% [markdown]
+# ## 4. Find the fault: used twice (stretch)
 #
 # Somebody wrote the walk back over the tape of the lecture. `tape` is a list of lines `(result, inputs)`, where `inputs` are
 # pairs of a name and a local slope; `last` is the name of the loss. It should give a dict with the gradient of each name.
@@ -46,3 +70,126 @@ def walk_back(tape, last):
             # gradients[name] = gradients[result] * slope
             # end
     return gradients
+
+# %% [markdown]
+# ## 5. Local slopes (stretch)
+#
+# The tape of the lecture knew two operations, and their local slopes. Write down those of six more. `operation` is a word,
+# `inputs` a tuple of one or two numbers; give a tuple with one slope for each input. `local_slopes("subtract", (5, 3))` is
+# `(1, -1)`.
+#
+# | operation | result |
+# |---|---|
+# | `subtract` | a - b |
+# | `divide` | a / b |
+# | `exp`, `log`, `tanh` | of one number |
+# | `maximum` | the larger of a and b; if they are equal, each counts half |
+#
+# `math` is there. These rules stand beside every operation of the Tensor.
+
+# %% exercise="local_slopes"
+def local_slopes(operation, inputs):
+    """One slope for each input, as a tuple."""
+    # yours: a rule for each operation
+    if operation == "subtract":
+        return (1.0, -1.0)
+    if operation == "divide":
+        a, b = inputs
+        return (1 / b, -a / (b * b))
+    if operation == "exp":
+        return (math.exp(inputs[0]),)
+    if operation == "log":
+        return (1 / inputs[0],)
+    if operation == "tanh":
+        return (1 - math.tanh(inputs[0]) ** 2,)
+    a, b = inputs
+    first = 0.5 if a == b else float(a > b)
+    return (first, 1 - first)
+    # end
+
+# %% [markdown]
+# ## 6. A layer, on the way back (stretch)
+#
+# A layer computes y = x @ weight.T + bias. `x` is `(*n, K)`: rows of K inputs, with one or more axes in front. `weight` is
+# `(N, K)`, `bias` is `(N,)`, and `dy` is the gradient that arrives, `(*n, N)`. Give three gradients: `dx`, `dweight` and
+# `dbias`, each with the shape of its own tensor. Without a bias (`has_bias` is False) the third is `None`.
+#
+# For dy = `[[1, 10]]`, x = `[[2, 3]]` and weight = `[[1, 2], [3, 4]]`: dx is `[[31, 42]]`, dweight is `[[2, 3], [20, 30]]`, and
+# dbias is `[1, 10]`. All are NumPy arrays of one dtype. Most of the time of a training run goes into this function. (In our
+# solution `fit` only checks shapes and reads their letters; you can do without.)
+
+# %% exercise="layer_back"
+# include course_lib/devices/reference/layers.py linear_backward: three gradients, each with the shape of its own tensor
+
+# %% [markdown]
+# ## 7. Find the fault: a gradient that lies (stretch)
+#
+# Each row of `x` is divided by its length, the root of its sum of squares: y = x / size. (The norms of chapter 07 do
+# nearly this.) Somebody wrote the rule for going back. `dy` and `x` are arrays `(*n, C)`, and `np` is NumPy. It was checked with
+# one row, and found right. It is wrong.
+#
+# Run the cell, then the one below: that one asks gradcheck. One line is to blame.
+
+# %% exercise="unit_rows_back"
+def unit_rows_backward(dy, x):
+    """The gradient of x, from the gradient dy of y = x / size, where size is the length of each row."""
+    size = np.sqrt((x * x).sum(axis=-1, keepdims=True))  # (*n, 1)
+    y = x / size  # (*n, C)
+    # yours: mend the line below
+    along = (dy * y).sum(axis=-1, keepdims=True)  # (*n, 1): how much of dy points along y
+    # instead
+    # along = (dy * y).sum()  # how much of dy points along y
+    # end
+    return (dy - y * along) / size  # (*n, C)
+
+# %%
+import numpy as np
+
+from course_lib import gradcheck
+from course_lib.tensor import record
+
+
+def unit_rows(x):
+    values = x.array()  # (*n, C)
+    y = values / np.sqrt((values * values).sum(axis=-1, keepdims=True))  # (*n, C)
+    return record("unit_rows", (x,), y, lambda dy: (unit_rows_backward(dy, values),))
+
+
+for rows in ([[3.0, 4.0]], [[3.0, 4.0], [5.0, 12.0]]):  # try others
+    try:
+        gradcheck(unit_rows, [rows])
+        print(rows, "is right")
+    except (AssertionError, NameError) as error:
+        print(rows, error)
+
+# %% [markdown]
+# ## 8. Open challenge: a tape that forgets (stretch)
+#
+# The tape keeps every value until the walk back. For a large model that is more than a machine has. So keep only some of them.
+# When the walk back comes to a stretch between two that were kept, compute that stretch once more, use it, and forget it.
+#
+# `sizes` is a list: how much room each value takes, in the order in which they are made. Give the list of the places to keep.
+# The input of the whole chain is always there, and does not count. What is needed at most is **the sum of all that is kept,
+# plus the largest stretch between two kept ones** (or before the first, or after the last). For `sizes = [1, 1, 1, 1, 1]`,
+# `[2]` needs 1 + 2 = 3.
+#
+# From 16 values on you must save at least half. The verdict counts the room for eight blocks of a model, where some values are
+# larger than others. Everything together takes 240. How little is enough? Your tries are remembered.
+
+# %% exercise="places_to_keep"
+def places_to_keep(sizes):
+    """The places of the values to keep, as a list."""
+    # yours: which values would you keep?
+    best, least = [], sum(sizes) + 1
+    for limit in range(1, sum(sizes) + 1):  # the largest stretch that we allow
+        kept, stretch = [], 0
+        for place, size in enumerate(sizes):
+            stretch += size
+            if stretch > limit:
+                kept.append(place)
+                stretch = 0
+        room = sum(sizes[place] for place in kept) + limit
+        if room < least:
+            best, least = kept, room
+    return best
+    # end

@@ -1,0 +1,119 @@
+"""A linear layer on the way back: two products and a sum."""
+
+import numpy as np
+
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.devices import ops
+
+
+def cases(random):
+    def numbers(*shape):
+        return random.integers(-5, 6, shape).astype(np.float32)
+
+    def case(label, n, K, N, has_bias=True):
+        return Case(label, numbers(*n, N), numbers(*n, K), numbers(N, K), has_bias)
+
+    yield Case("one row, 2 inputs, 2 outputs", np.array([[1.0, 10.0]], np.float32), np.array([[2.0, 3.0]], np.float32),
+               np.array([[1.0, 2.0], [3.0, 4.0]], np.float32), True)  # fmt: skip
+    yield case("two rows", (2,), 2, 2)
+    yield case("3 rows, 4 inputs, 2 outputs", (3,), 4, 2)
+    yield case("no bias", (3,), 4, 2, False)
+    yield case("one input, one output", (5,), 1, 1)
+    yield case("a batch of 2 times 3 rows", (2, 3), 4, 5)
+    yield case("two leading axes and one output", (2, 2, 2), 3, 1)
+    yield Case("float64", random.normal(size=(3, 2)), random.normal(size=(3, 4)), random.normal(size=(2, 4)), True)
+
+
+def check(result, dy, x, weight, has_bias):
+    for name, part in zip(("dx", "dweight", "dbias"), result, strict=True):
+        if getattr(part, "dtype", x.dtype) != x.dtype:
+            return f"{name} has the right numbers, of type {part.dtype}; x and dy are {x.dtype}. A gradient keeps the type."
+    return None
+
+
+def rows_of(x):
+    return x.reshape(-1, x.shape[-1])
+
+
+def with_bias(make):
+    def like(dy, x, weight, has_bias):
+        return dy @ weight, rows_of(dy).T @ rows_of(x), make(dy) if has_bias else None
+
+    return like
+
+
+exercise = Exercise(
+    title="A layer, on the way back",
+    minutes=15,
+    core=False,
+    defines="linear_backward",
+    target="op:linear_backward",
+    given="import numpy as np\nfrom course_lib.devices.checks import fit",
+    cases=cases,
+    reference=ops("reference").linear_backward,
+    check=check,
+    mistakes=[
+        Mistake("dbias is a sum, not a mean: every row used the bias once, and gradients of one number add up.",
+                like=with_bias(lambda dy: rows_of(dy).mean(0))),
+        Mistake("With more leading axes dbias must be summed over all of them, not over the first alone.",
+                like=with_bias(lambda dy: dy.sum(0))),
+        Mistake("The bias adds straight to y, but it served every row: sum dy over the rows.", like=with_bias(lambda dy: dy)),
+        Mistake("Without a bias there is nothing to give: the third result is None.",
+                when=lambda seen: seen.label == "no bias" and isinstance(seen.got, tuple | list) and len(seen.got) == 3
+                and seen.got[2] is not None),
+        Mistake("dweight must have the shape of weight, (N, K). Yours is its transpose.",
+                like=lambda dy, x, weight, has_bias: (dy @ weight, rows_of(x).T @ rows_of(dy),
+                                                      rows_of(dy).sum(0) if has_bias else None)),
+        Mistake("Three results are asked for: dx, dweight and dbias (None without a bias).",
+                when=lambda seen: isinstance(seen.got, tuple | list) and len(seen.got) == 2),
+    ],
+    hints=(
+        "Each gradient has the shape of its own tensor. Which products of dy, x and weight have these shapes?",
+        "dx (*n, K) = dy (*n, N) @ weight (N, K). For dweight flatten the leading axes: dy.reshape(-1, N), and x likewise.",
+        "rows = dy.reshape(-1, dy.shape[-1]); dweight = rows.T @ x.reshape(-1, x.shape[-1]); dbias = rows.sum(axis=0), or None.",
+    ),
+    sibling='''def scale_backward(dy, x, scale):
+    """The way back of y = x * scale, where x is (*n, C) and scale (C): each row used the same scale."""
+    dx = dy * scale
+    dscale = (dy * x).reshape(-1, len(scale)).sum(axis=0)  # (*n, C) -> (n, C) -> (C)
+    return dx, dscale
+''',
+    right=[
+        """def linear_backward(dy, x, weight, has_bias):
+    dx = np.einsum("...n,nk->...k", dy, weight)
+    rows = dy.reshape(-1, len(weight))
+    dweight = np.einsum("an,ak->nk", rows, x.reshape(len(rows), -1))
+    dbias = np.einsum("an->n", rows) if has_bias else None
+    return dx, dweight, dbias
+""",
+        """def linear_backward(dy, x, weight, has_bias):
+    dx = np.zeros_like(x)
+    dweight = np.zeros_like(weight)
+    dbias = np.zeros(len(weight), dy.dtype)
+    for index in np.ndindex(x.shape[:-1]):
+        for n in range(len(weight)):
+            dx[index] += dy[index][n] * weight[n]
+            dweight[n] += dy[index][n] * x[index]
+            dbias[n] += dy[index][n]
+    return [dx, dweight, dbias if has_bias else None]
+""",
+    ],
+    wrong=[
+        Wrong(Changed(("rows.sum(axis=0)", "rows.mean(axis=0)")), "dbias is a sum, not a mean"),
+        Wrong(Changed(("rows.sum(axis=0)", "dy.sum(axis=0)")), "not over the first alone"),
+        Wrong(Changed((" if has_bias else None", "")), "the third result is None"),
+        Wrong("""def linear_backward(dy, x, weight, has_bias):
+    dx = dy @ weight
+    dw = x.reshape(-1, x.shape[-1]).T @ dy.reshape(-1, dy.shape[-1])
+    return dx, dw, dy.reshape(-1, dy.shape[-1]).sum(0) if has_bias else None
+""", "Yours is its transpose"),
+        Wrong(Changed(("dy @ weight  #", "dy @ weight.T  #")), "result[0] are wrong"),
+        Wrong("""def linear_backward(dy, x, weight, has_bias):
+    return dy @ weight, dy.T @ x, dy.sum(0) if has_bias else None
+""", "ValueError"),
+        Wrong("""def linear_backward(dy, x, weight, has_bias):
+    rows = dy.reshape(-1, dy.shape[-1])
+    return dy @ weight, rows.T @ x.reshape(-1, x.shape[-1]), dy if has_bias else None
+""", "it served every row"),
+    ],
+)  # fmt: skip

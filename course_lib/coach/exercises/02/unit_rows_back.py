@@ -1,0 +1,85 @@
+"""Find the fault with gradcheck: a gradient that is right for one row and wrong for two."""
+
+import numpy as np
+
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+
+
+def cases(random):
+    def case(label, *shape):
+        return Case(label, random.normal(size=shape), random.normal(size=shape) + 0.1)
+
+    yield Case("one row", np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]))
+    yield Case("two rows of two", np.array([[1.0, 2.0], [1.0, -1.0]]), np.array([[3.0, 4.0], [5.0, 12.0]]))
+    yield case("three rows of five", 3, 5)
+    yield case("rows of one number: y is 1 or -1, whatever x", 4, 1)
+    yield case("a stack of two matrices", 2, 3, 4)
+    yield Case("short and long rows", random.normal(size=(2, 3)), np.array([[1e-3, 2e-3, 2e-3], [1e3, 2e3, -2e3]]))
+
+
+def back(dy, x, along):
+    size = np.sqrt((x * x).sum(axis=-1, keepdims=True))
+    y = x / size
+    return (dy - y * along(dy, y)) / size
+
+
+def right(dy, x):
+    return back(dy, x, lambda dy, y: (dy * y).sum(axis=-1, keepdims=True))
+
+
+exercise = Exercise(
+    title="Find the fault: a gradient that lies",
+    minutes=10,
+    core=False,
+    defines="unit_rows_backward",
+    given="import numpy as np",
+    cases=cases,
+    reference=right,
+    mistakes=[
+        Mistake("For one row it is right. With several, one sum runs over all rows, though each row has a length of its own.",
+                like=lambda dy, x: back(dy, x, lambda dy, y: (dy * y).sum())),
+        Mistake("The length of a row depends on x as well: a longer row is divided by more. The part of dy along y must be "
+                "taken away.", like=lambda dy, x: back(dy, x, lambda dy, y: 0.0)),
+        Mistake("That sum runs down the columns. Each row needs its own: it lies along the last axis.",
+                like=lambda dy, x: back(dy, x, lambda dy, y: (dy * y).sum(axis=0))),
+        Mistake("A mean is not what the rule asks for: the part of dy along y is a sum.",
+                like=lambda dy, x: back(dy, x, lambda dy, y: (dy * y).mean(axis=-1, keepdims=True))),
+    ],
+    hints=(
+        "Run gradcheck with two rows, as the cell below does. Which lines mix numbers of different rows?",
+        "The length is one number for each row. The sum two lines below should be so too.",
+        "(dy * y).sum(axis=-1, keepdims=True) gives each row its own sum, in a column.",
+    ),
+    sibling='''def centred_backward(dy):
+    """The way back of y = x - mean of its row: the mean of each row depended on all of it, so it comes off dy as well."""
+    return dy - dy.mean(axis=-1, keepdims=True)
+''',
+    right=[
+        """def unit_rows_backward(dy, x):
+    dx = np.empty_like(x)
+    for index in np.ndindex(x.shape[:-1]):
+        row, d = x[index], dy[index]
+        size = np.sqrt(row @ row)
+        dx[index] = d / size - row * (row @ d) / size**3
+    return dx
+""",
+        """def unit_rows_backward(dy, x):
+    size = np.linalg.norm(x, axis=-1)[..., None]
+    y = x / size
+    projection = np.einsum("...i,...i->...", dy, y)
+    return (dy - projection[..., None] * y) / size
+""",
+    ],
+    wrong=[
+        Wrong("""def unit_rows_backward(dy, x):
+    size = np.sqrt((x * x).sum(axis=-1, keepdims=True))
+    y = x / size
+    return (dy - y * np.sum(dy * y)) / size
+""", "one sum runs over all rows"),
+        Wrong("def unit_rows_backward(dy, x):\n    return dy / np.sqrt((x * x).sum(-1, keepdims=True))", "must be taken away"),
+        Wrong(Changed(("along = (dy * y).sum(axis=-1, keepdims=True)", "along = (dy * y).sum(axis=0)")), "runs down the columns"),
+        Wrong(Changed(("along = (dy * y).sum(", "along = (dy * y).mean(")), "A mean is not what"),
+        Wrong(Changed(("along = (dy * y).sum(axis=-1, keepdims=True)", "along = (dy * y).sum(axis=-1)")),
+              "elements of the result are wrong"),
+    ],
+)  # fmt: skip
