@@ -140,6 +140,7 @@ def test_reductions_move_no_byte_twice():
     assert all(line.sectors_per_request == 4 for line in report.lines)
 
 
+@pytest.mark.slow
 def test_whole_numbers_and_flags_are_counted_as_numpy_does():
     table, rng = ops("simulator"), np.random.default_rng(0)
     for dtype in (np.int32, bool):
