@@ -27,8 +27,9 @@ FLOAT_TILES = {
 }  # fmt: skip
 BF16_TILES = {"large": choices.LARGE_BF16, "small": choices.SMALL_BF16, "simulated": choices.SIMULATED_BF16}
 LAYOUTS = [(False, False), (False, True), (True, False), (True, True)]
-every_layout = pytest.mark.parametrize("layout", LAYOUTS, ids=["NN", "NT", "TN", "TT"])
-every_type = pytest.mark.parametrize("bf16", [False, True], ids=["float32", "bfloat16"])
+NAMES = {False: "float32", True: "bfloat16", **dict(zip(LAYOUTS, ("NN", "NT", "TN", "TT"), strict=True))}
+every_layout = pytest.mark.parametrize("layout", LAYOUTS, ids=NAMES.get)
+every_type = pytest.mark.parametrize("bf16", [False, True], ids=NAMES.get)
 
 
 def tolerance(y) -> float:
@@ -69,7 +70,7 @@ TRIED = [(False, size, layout) for size in FLOAT_TILES for layout in LAYOUTS]
 TRIED += [(True, size, layout) for size in BF16_TILES for layout in (LAYOUTS if size == "simulated" else LAYOUTS[1:3])]
 
 
-@pytest.mark.parametrize("bf16, size, layout", TRIED)
+@pytest.mark.parametrize("bf16, size, layout", TRIED, ids=lambda value: NAMES.get(value, value))
 def test_values_on_ragged_sizes(bf16, size, layout):
     tile = (BF16_TILES if bf16 else FLOAT_TILES)[size]
     for seed, (M, N, K) in enumerate(SIZES):
