@@ -1,6 +1,7 @@
 """The same launch call on an NVIDIA GPU: NVRTC compiles the text, CuPy launches it.
 
-Written without a GPU at hand; the compilation is tested (tests/simulator/test_nvrtc.py), the launch is not.
+Written without a GPU at hand. Tested are the compilation (tests/simulator/test_nvrtc.py) and, with stand-ins for the
+arrays and the driver, what is handed to CuPy (tests/simulator/test_gpu_launch.py); no launch has run on a card.
 """
 
 import re
@@ -35,6 +36,9 @@ class GpuKernel:
         name = self._kernel.name
         grid = launch.extent(name, "grid", grid, launch.GRID_LIMITS)
         block = launch.extent(name, "block", block, launch.BLOCK_LIMITS)
+        launch.check_limits(
+            name, (1, 1, 1), block, shared_mem, static=0
+        )  # the limit on the grid is the simulator's own
         function = self._function()[1]
         if shared_mem > WITHOUT_OPT_IN:
             function.max_dynamic_shared_size_bytes = shared_mem

@@ -93,7 +93,6 @@ class Report:
     issues: list[Issue]
     lines: list[Line]
     not_checked: list[str] = field(default_factory=list)
-    flops: float = 0.0
     sources: dict[tuple[str, int], str] = field(default_factory=dict, repr=False)
 
     @property
@@ -109,20 +108,26 @@ class Report:
     def roofline(self, peak_bandwidth: float, peak_flops: float, flops: float | None = None) -> Roofline:
         """Place the kernel under the roof of a machine with `peak_bandwidth` bytes/s and `peak_flops` operations/s.
 
-        flops: operations of the whole launch; by default those counted in the compiled kernel (an fma counts 2).
+        flops: operations of the whole launch, an fma as 2. It has to be given: the checked build sees memory accesses,
+        not arithmetic, and what a host compiler makes of the arithmetic (vectors, reciprocals, calls of expf) is not what
+        a GPU would count.
         """
         if peak_bandwidth <= 0 or peak_flops <= 0:
             raise ValueError(
                 "The peaks are positive numbers: bytes per second and floating-point operations per second."
             )
-        count = self.flops if flops is None else flops
+        if flops is None:
+            raise ValueError(
+                "The simulator counts bytes, not arithmetic: pass flops=, the floating-point operations of the whole launch "
+                "(2 * M * N * K for a matrix product)."
+            )
         moved = self.bytes_moved
-        intensity = count / moved if moved else float("inf")
+        intensity = flops / moved if moved else float("inf")
         ridge = peak_flops / peak_bandwidth
         attainable = min(peak_flops, intensity * peak_bandwidth)
-        seconds = max(moved / peak_bandwidth, count / peak_flops)
+        seconds = max(moved / peak_bandwidth, flops / peak_flops)
         return Roofline(
-            count, moved, intensity, ridge, "memory" if intensity < ridge else "compute", attainable, seconds
+            flops, moved, intensity, ridge, "memory" if intensity < ridge else "compute", attainable, seconds
         )
 
     def __str__(self) -> str:

@@ -1,0 +1,57 @@
+"""The simulator on 64-bit ARM: its runtime and a kernel, run by an emulator with pages of 4 and of 16 KB.
+
+That is Linux; on macOS nothing has been run.
+"""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from course_lib.cuda import Kernel, build, runtime, source
+
+HERE = Path(__file__).parent
+CROSS, EMULATOR = "aarch64-linux-gnu-g++", "qemu-aarch64"
+COMMON = ("-std=c++17", "-O2", "-pthread", "-w")
+HEADER = (f"-I{runtime.INCLUDE}", "-include", "simulator.h", "-x", "c++")
+RUNTIME = sorted(runtime.RUNTIME.glob("*.cpp"))
+
+
+def translation_unit() -> Path:
+    return build._translation_unit(source.find(HERE / "arm64.cu"), ["arm"], [])
+
+
+def run(*command: str | Path) -> str:
+    result = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=600)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory) -> Path:
+    """The runtime, the kernel and a small main(), linked for ARM."""
+    folder = tmp_path_factory.mktemp("arm64")
+    kernel, linked = folder / "kernel.o", folder / "program"
+    run(CROSS, *COMMON, "-fno-extern-tls-init", *HEADER, "-c", translation_unit(), "-o", kernel)
+    run(CROSS, *COMMON, "-static", f"-I{runtime.RUNTIME}", HERE / "arm64_main.cpp", *RUNTIME, kernel, "-o", linked)
+    return linked
+
+
+@pytest.mark.skipif(not shutil.which(CROSS), reason=f"{CROSS} is not installed (Debian: g++-aarch64-linux-gnu)")
+@pytest.mark.skipif(not shutil.which(EMULATOR), reason=f"{EMULATOR} is not installed (Debian: qemu-user)")
+@pytest.mark.parametrize("page", (4096, 16384))
+@pytest.mark.slow
+def test_every_way_to_wait_works_on_arm(program, page):
+    first, *lines = run(EMULATOR, "-p", str(page), program).splitlines()
+    assert first == f"page {page} faults 0"
+    x = (np.arange(80) ** 2 % 17).astype(np.float32)
+    here = np.zeros(240, np.float32)
+    Kernel(HERE / "arm64.cu", "arm")((3,), (96,), (x, here, 80))
+    np.testing.assert_array_equal(np.array(lines, np.float32), here)
+    inside = x + np.roll(x, -1) + np.roll(x, -2)  # the same in NumPy
+    sums = np.concatenate([np.repeat(inside[:64].reshape(2, 32).sum(1), 32), inside[64:]])
+    odd = [sum(t % 3 == 0 for t in range(32 * w + 1, 32 * w + 32, 2)) if t < 64 and t % 2 else 0
+           for t in range(80) for w in (t // 32,)]  # fmt: skip
+    np.testing.assert_array_equal(here, np.tile(sums + odd + 1000.0 * 16, 3).astype(np.float32))
