@@ -102,10 +102,14 @@ def settings(preset: str, device: str = "cpu", **changes) -> Settings:
     recipe = dict(RECIPES[preset])
     if device == "simulator":
         recipe |= ON_SIMULATOR.get(preset, {})
-    if device == "cuda" and (gpu := nvidia.gpu()) and gpu.capability >= TENSOR_CORES:
+    gpu = nvidia.gpu() if device == "cuda" else None
+    tensor_cores = gpu is not None and gpu.capability >= TENSOR_CORES
+    if tensor_cores:
         recipe |= ON_TENSOR_CORES.get(preset, {})
-    if given.get("compute", "float32") != "float32" and device not in ("simulator", "cuda"):
+    if given.get("compute") == "bfloat16" and not (tensor_cores or device == "simulator"):
+        name = f"The {gpu.name}" if gpu else f"The device {device}"
         raise ValueError(
-            f"The device {device} computes in float32; {given['compute']} is for the kernels of simulator and cuda."
+            f"{name} computes in float32 here: bfloat16 is for cards of compute capability 8.0 or newer (and for the "
+            "simulator). Leave --compute out."
         )
     return Settings(preset, **{**recipe, **given})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from course_lib import data, devices, progress, recipes
+from course_lib import data, devices, nvidia, progress, recipes
 from course_lib.devices.gpu import guarded, launching
 from course_lib.devices.gpu.capture import CapturedStep
 from course_lib.model import GPT, GPTConfig
@@ -147,8 +147,16 @@ def test_bfloat16_products_train_almost_as_float32(text):
     assert rounded < 5.5, "it has learned something"
 
 
-def test_bfloat16_is_for_kernels_that_have_it():
+def test_bfloat16_is_for_kernels_and_cards_that_have_it(monkeypatch):
     with pytest.raises(ValueError, match="cpu computes in float32"):
         recipes.settings("micro", "cpu", compute="bfloat16")
     with pytest.raises(ValueError, match="float32, bfloat16"):
         recipes.settings("micro", "simulator", compute="float16")
+    assert recipes.settings("12m", "cpu").compute == recipes.settings("12m", "simulator").compute == "float32"
+    for capability, wanted in (((7, 5), "float32"), ((8, 0), "bfloat16"), ((9, 0), "bfloat16")):
+        monkeypatch.setattr(nvidia, "gpu", lambda c=capability: nvidia.Gpu("Test card", c, (13, 0)))
+        assert recipes.settings("12m", "cuda").compute == wanted
+        assert recipes.settings("12m", "cuda", compute="float32").compute == "float32"
+    monkeypatch.setattr(nvidia, "gpu", lambda: nvidia.Gpu("Test 2080", (7, 5), (13, 0)))
+    with pytest.raises(ValueError, match=r"Test 2080 computes in float32 .* 8\.0"):
+        recipes.settings("12m", "cuda", compute="bfloat16")
