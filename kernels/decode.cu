@@ -4,9 +4,10 @@
 // work is that of reading the cache. Groups of 8 lanes each take every 16th key and keep a softmax of their own (largest, sum,
 // output); at the end the 16 of them are merged in order.
 //
-// Promise: cache_append: rows length[0] of the caches (B, N, G, D) become k and v (B, 1, G, D). decode_attention: y (B, 1, H, D) and
-//   logsumexp (B, H, 1) of q (B, 1, H, D) over the first S rows of caches (B, N, G, D), or over length[0] + 1 rows if `length` is
-//   given: read on the device, so that one captured graph serves every step. X is float or __nv_bfloat16. The same bits on every run.
+// Promise: cache_append: rows length[0] of the caches (B, N, G, D) become k and v (B, 1, G, D). decode_attention: y (B, 1, H, D)
+//   and logsumexp (B, H, 1) of q (B, 1, H, D) over the first S rows of caches (B, N, G, D), or over length[0] + 1 rows if `length`
+//   is given: read on the device, so that one captured graph serves every step. X is float or __nv_bfloat16. The same bits on
+//   every run.
 // Limits: d at most D, which is 32, 64 or 128; at least one row to look at; length[0] < N.
 // Bytes: 8 B S G D times H / G for reading keys and values in float, and little else.   FLOPs: 4 B H S D.
 // Architectures: sm_75 and newer.

@@ -33,18 +33,19 @@ __global__ void flash_attention_delta(const X* dy, const X* y, float* delta, int
 // each query.
 template <int D, int ROWS, int COLUMNS>
 __global__ void __launch_bounds__(THREADS)
-flash_attention_backward_q(const float* dy, const float* q, const float* k, const float* v, const float* logsumexp, const float* delta, float* dq,
-                           int T, int S, int H, int G, int d, bool causal, float scale) {
+flash_attention_backward_q(const float* dy, const float* q, const float* k, const float* v, const float* logsumexp,
+                           const float* delta, float* dq, int T, int S, int H, int G, int d, bool causal, float scale) {
     constexpr int TILE_S = GROUPS * ROWS, TILE_T = LANES * COLUMNS, OWN = TILE_T / GROUPS, C = D / LANES;
     typedef Quarters<D> Head;
     typedef Quarters<TILE_T> Queries;
-    extern __shared__ float shared[];
+    extern __shared__ __align__(16) float shared[];
     float *q_tile = shared, *dy_tile = q_tile + D * Queries::TURNED_WIDTH;                         // [d][query] both
     float *k_tile = dy_tile + D * Queries::TURNED_WIDTH, *v_tile = k_tile + TILE_S * Head::WIDTH;  // [key][d] both
     float* ds_tile = v_tile + TILE_S * Head::WIDTH;                                                // [key][query]
 
     const int b = blockIdx.z, h = blockIdx.y, g = h / (H / G), group = threadIdx.x / LANES, lane = threadIdx.x % LANES;
     const int column = Queries::place(lane * COLUMNS);  // where this thread's columns of a product begin
+    const int own_row = Queries::place(group * OWN), own_column = Head::place(lane * C);  // and its part of the result
     const int first = (gridDim.x - 1 - blockIdx.x) * TILE_T;
     const int past = S - T, end = causal ? min(S, past + first + TILE_T) : S;
     const long long own = ((long long)b * T + first) * H * d + h * d, keys = (long long)b * S * G * d + g * d;
@@ -81,11 +82,11 @@ flash_attention_backward_q(const float* dy, const float* q, const float* k, cons
             put(ds_tile + row * Queries::WIDTH + column, ds[r]);
         }
         __syncthreads();
-        multiply_turned<OWN, C, TILE_S, Queries::WIDTH, Head::WIDTH>(out, ds_tile + Queries::place(group * OWN), k_tile + Head::place(lane * C));
+        multiply_turned<OWN, C, TILE_S, Queries::WIDTH, Head::WIDTH>(out, ds_tile + own_row, k_tile + own_column);
     }
     float* dq_tile = shared;  // [query][d], where q and dy were: all have read them
 #pragma unroll
-    for (int r = 0; r < OWN; r++) put(dq_tile + (group * OWN + r) * Head::WIDTH + Head::place(lane * C), out[r]);
+    for (int r = 0; r < OWN; r++) put(dq_tile + (group * OWN + r) * Head::WIDTH + own_column, out[r]);
     __syncthreads();
     store_rows<TILE_T, D>(dq + own, H * d, T - first, d, dq_tile);
 }
@@ -94,18 +95,20 @@ flash_attention_backward_q(const float* dy, const float* q, const float* k, cons
 // The products have a row for each query and a column for each key.
 template <int D, int ROWS, int COLUMNS>
 __global__ void __launch_bounds__(THREADS)
-flash_attention_backward_kv(const float* dy, const float* q, const float* k, const float* v, const float* logsumexp, const float* delta, float* dk,
-                            float* dv, int T, int S, int H, int G, int d, bool causal, float scale) {
+flash_attention_backward_kv(const float* dy, const float* q, const float* k, const float* v, const float* logsumexp,
+                            const float* delta, float* dk, float* dv, int T, int S, int H, int G, int d, bool causal,
+                            float scale) {
     constexpr int TILE_T = GROUPS * ROWS, TILE_S = LANES * COLUMNS, OWN = TILE_S / GROUPS, C = D / LANES;
     typedef Quarters<D> Head;
     typedef Quarters<TILE_S> Keys;
-    extern __shared__ float shared[];
+    extern __shared__ __align__(16) float shared[];
     float *k_tile = shared, *v_tile = k_tile + D * Keys::TURNED_WIDTH;                                 // [d][key] both
     float *q_tile = v_tile + D * Keys::TURNED_WIDTH, *dy_tile = q_tile + TILE_T * Head::WIDTH;         // [query][d] both
     float *p_tile = dy_tile + TILE_T * Head::WIDTH, *ds_tile = p_tile + TILE_T * Keys::WIDTH;          // [query][key] both
 
     const int b = blockIdx.z, g = blockIdx.y, group = threadIdx.x / LANES, lane = threadIdx.x % LANES;
     const int column = Keys::place(lane * COLUMNS);  // where this thread's columns of a product begin
+    const int own_row = Keys::place(group * OWN), own_column = Head::place(lane * C);  // and its part of the result
     const int first = blockIdx.x * TILE_S, past = S - T;
     const int begin = causal ? max(0, first - past) / TILE_T * TILE_T : 0;  // no query before it sees these keys
     const long long own = ((long long)b * S + first) * G * d + g * d;
@@ -127,7 +130,8 @@ flash_attention_backward_kv(const float* dy, const float* q, const float* k, con
 #pragma unroll
             for (int r = 0; r < ROWS; r++) {
                 const int row = group + r * GROUPS, query = start + row, key = first + lane * COLUMNS;
-                const float sum = query < T ? logsumexp[row_of_t + query] : 0.0f, shift = query < T ? delta[row_of_t + query] : 0.0f;
+                const float sum = query < T ? logsumexp[row_of_t + query] : 0.0f;
+                const float shift = query < T ? delta[row_of_t + query] : 0.0f;
 #pragma unroll
                 for (int c = 0; c < COLUMNS; c++) p[r][c] = __expf(p[r][c] * scale - sum);
 #pragma unroll
@@ -139,15 +143,15 @@ flash_attention_backward_kv(const float* dy, const float* q, const float* k, con
                 put(ds_tile + row * Keys::WIDTH + column, ds[r]);
             }
             __syncthreads();
-            multiply_turned<OWN, C, TILE_T, Keys::WIDTH, Head::WIDTH>(out_v, p_tile + Keys::place(group * OWN), dy_tile + Head::place(lane * C));
-            multiply_turned<OWN, C, TILE_T, Keys::WIDTH, Head::WIDTH>(out_k, ds_tile + Keys::place(group * OWN), q_tile + Head::place(lane * C));
+            multiply_turned<OWN, C, TILE_T, Keys::WIDTH, Head::WIDTH>(out_v, p_tile + own_row, dy_tile + own_column);
+            multiply_turned<OWN, C, TILE_T, Keys::WIDTH, Head::WIDTH>(out_k, ds_tile + own_row, q_tile + own_column);
         }
     float *dk_tile = shared, *dv_tile = dk_tile + TILE_S * Head::WIDTH;  // [key][d] both, where k and v were
     __syncthreads();
 #pragma unroll
     for (int r = 0; r < OWN; r++) {
-        put(dk_tile + (group * OWN + r) * Head::WIDTH + Head::place(lane * C), out_k[r]);
-        put(dv_tile + (group * OWN + r) * Head::WIDTH + Head::place(lane * C), out_v[r]);
+        put(dk_tile + (group * OWN + r) * Head::WIDTH + own_column, out_k[r]);
+        put(dv_tile + (group * OWN + r) * Head::WIDTH + own_column, out_v[r]);
     }
     __syncthreads();
     store_rows<TILE_S, D>(dk + own, G * d, S - first, d, dk_tile);

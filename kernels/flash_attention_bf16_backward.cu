@@ -3,8 +3,8 @@
 // One kernel owns tiles of 64 queries and collects dq, another owns tiles of 64 keys and collects dk and dv; a warp owns 16 rows
 // of them. Weights and their gradients go from one product to the next in registers. delta comes from flash_attention_backward.cu.
 //
-// Promise: as flash_attention_backward.cu, for bfloat16; sums are float, weights and their gradients are rounded to bfloat16 for the
-//   second products. dk and dv are sums over the heads of a group, in order. The same bits on every run.
+// Promise: as flash_attention_backward.cu, for bfloat16; sums are float, weights and their gradients are rounded to bfloat16 for
+//   the second products. dk and dv are sums over the heads of a group, in order. The same bits on every run.
 // Limits: d at most D, and D is 64 or 128. shared_mem: (2 64 + 2 PASSING) D 2 bytes, and 8 PASSING more for dk and dv.
 // Bytes: q, dy, dq, k, v, dk and dv once, and 2 B T H D S / 64 for each of the two kernels, twice that without a mask.
 //   FLOPs: 7 B H T S D causal, 14 B H T S D else.

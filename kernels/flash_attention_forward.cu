@@ -15,15 +15,17 @@
 #include "attention_tile.cuh"
 #include "reduce.cuh"
 
+// Block (i, h, b) owns TILE_T queries of head h, and a group of 4 lanes ROWS of them. Of each tile of keys a lane owns a quarter,
+// and of y a quarter of the columns.
 template <int D, int ROWS, int KEYS>
 __global__ void __launch_bounds__(THREADS)
-flash_attention_forward(const float* q, const float* k, const float* v, float* y, float* logsumexp, int T, int S, int H, int G, int d,
-                        bool causal, float scale) {
+flash_attention_forward(const float* q, const float* k, const float* v, float* y, float* logsumexp, int T, int S, int H, int G,
+                        int d, bool causal, float scale) {
     constexpr int TILE_T = GROUPS * ROWS, TILE_S = LANES * KEYS, C = D / LANES;
     typedef Quarters<D> Head;
     typedef Quarters<TILE_S> Keys;
-    extern __shared__ float shared[];
-    float *q_tile = shared, *k_tile = q_tile + TILE_T * Head::WIDTH;                          // [query][d], [d][key]
+    extern __shared__ __align__(16) float shared[];
+    float *q_tile = shared, *k_tile = q_tile + TILE_T * Head::WIDTH;                           // [query][d], [d][key]
     float *v_tile = k_tile + D * Keys::TURNED_WIDTH, *p_tile = v_tile + TILE_S * Head::WIDTH;  // [key][d], [query][key]
 
     const int b = blockIdx.z, h = blockIdx.y, g = h / (H / G), group = threadIdx.x / LANES, lane = threadIdx.x % LANES;
@@ -36,6 +38,7 @@ flash_attention_forward(const float* q, const float* k, const float* v, float* y
     load_rows<TILE_T, D>(q_tile, q, H * d, T - first, d);
 
     float out[ROWS][C] = {}, largest[ROWS], total[ROWS] = {};
+#pragma unroll
     for (int r = 0; r < ROWS; r++) largest[r] = -INFINITY;
     for (int start = 0; start < end; start += TILE_S) {
         __syncthreads();  // nobody reads the tiles before any more

@@ -18,8 +18,8 @@ template <int N> struct Quarters {
     static __device__ __forceinline__ int place(int i) { return i + i / QUARTER * PADDING; }
 };
 
-// The place of a thread's i-th number in a tile of ROWS x D: a warp takes SPAN neighbours of a row, or of two rows, so that it moves
-// whole sectors of memory and meets every bank once.
+// The place of a thread's i-th number in a tile of ROWS x D: a warp takes SPAN neighbours of a row, or of two rows, so that it
+// moves whole sectors of memory and meets every bank once.
 template <int ROWS, int D> __device__ __forceinline__ void share(int i, int& row, int& column) {
     constexpr int SPAN = Quarters<D>::PADDING && Quarters<D>::QUARTER < 32 ? Quarters<D>::QUARTER : 32;
     row = i / SPAN % ROWS;
@@ -82,12 +82,6 @@ __device__ __forceinline__ void multiply(float (&sum)[R][C], const float* a, con
     }
 }
 
-// C neighbours of a row in registers to shared memory.
-template <int C> __device__ __forceinline__ void put(float* tile, const float (&row)[C]) {
-#pragma unroll
-    for (int c = 0; c < C; c += 4) *(float4*)&tile[c] = *(const float4*)&row[c];
-}
-
 // The same product where `a` is stored with k along its columns: a[k][r], the thread's rows are neighbours, 1, 2 or 4 of them.
 template <int R, int C, int K, int WIDTH_A, int WIDTH_B>
 __device__ __forceinline__ void multiply_turned(float (&sum)[R][C], const float* a, const float* b) {
@@ -104,4 +98,10 @@ __device__ __forceinline__ void multiply_turned(float (&sum)[R][C], const float*
 #pragma unroll
             for (int c = 0; c < C; c++) sum[r][c] += left[r] * right[c];
     }
+}
+
+// C neighbours of a row in registers to shared memory.
+template <int C> __device__ __forceinline__ void put(float* tile, const float (&row)[C]) {
+#pragma unroll
+    for (int c = 0; c < C; c += 4) *(float4*)&tile[c] = *(const float4*)&row[c];
 }
