@@ -2,7 +2,7 @@
 
 from course_lib.coach.exercise import Case, Exercise, Goal, Mistake, Wrong
 
-BLOCKS = [2, 6, 2, 2, 8, 8, 2] * 8  # values of eight blocks, in units of one: some are larger than others
+LARGE = [(7 * i * i + 3 * i) % 11 + 1 for i in range(56)]  # the values that the verdict counts with: 276 in all
 
 
 def cases(random):
@@ -14,7 +14,7 @@ def cases(random):
         Case("100 equal values", [1] * 100),
         Case("values of many sizes", random.integers(1, 10, 40).tolist()),
         Case("one giant among them", [1] * 20 + [5] + [1] * 20),
-        Case("eight blocks", BLOCKS),
+        Case("56 values, from 1 to 11", LARGE),
     ]
 
 
@@ -56,7 +56,7 @@ exercise = Exercise(
     call=as_list,
     compared=False,
     check=check,
-    goals=[Goal("room for eight blocks", lambda answer: memory(BLOCKS, set(as_list(answer, list(BLOCKS)))))],
+    goals=[Goal("room for the 56 values", lambda answer: memory(LARGE, set(as_list(answer, list(LARGE)))))],
     challenge=True,
     mistakes=[
         Mistake("Nothing is kept, so on the way back everything must be computed again, and held, in one stretch.",
