@@ -177,4 +177,8 @@ def run() -> list[dict[str, Any]]:
             counts = count(*rung)
             rows.append({"ladder": ladder, **asdict(counts)})
             print(f"{counts.rung:22}" + "".join(f"{show(counts):>{WIDTH}}" for show in COLUMNS.values()))
+    print(
+        "\nFLOPs are the formula's (an fma counts 2). Which lane holds what of a wmma fragment is not laid down, so rung 7's "
+        "wavefronts\nare those of the simulator's layout; a GPU's may differ."
+    )
     return rows
