@@ -9,6 +9,8 @@ import pytest
 from course_lib import environment
 from course_lib.coach import builder, catalogue, copies, state
 
+from .conftest import piece
+
 SOURCES = sorted(catalogue.SOLUTIONS.glob("*.py"))
 
 
@@ -104,6 +106,39 @@ def test_a_kernel_of_this_environment_knows_the_magic_without_being_told():
             assert reply["content"]["status"] == "ok"
             manager.restart_kernel(now=True)
             kernel.wait_for_ready(timeout=60)
+    finally:
+        kernel.stop_channels()
+        manager.shutdown_kernel(now=True)
+
+
+@pytest.mark.slow
+def test_a_learner_may_interrupt_a_judgement_and_go_on(mine):
+    import time
+
+    from jupyter_client.manager import start_new_kernel
+
+    manager, kernel = start_new_kernel(kernel_name="python3", cwd=str(builder.EXERCISES))
+    try:
+        kernel.execute("%%exercise repeated_axes\ndef repeated_axes(shape, to):\n    while True:\n        pass")
+        for _ in range(600):  # the answer is kept before it is judged
+            if (mine / "answers/repeated_axes.py").exists():
+                break
+            time.sleep(0.1)
+        time.sleep(0.5)
+        manager.interrupt_kernel()
+        told = []
+        while True:
+            message = kernel.get_iopub_msg(timeout=60)
+            if message["msg_type"] == "display_data":
+                told.append(message["content"]["data"].get("text/plain", ""))
+            assert message["msg_type"] != "error", message["content"]
+            if message["msg_type"] == "status" and message["content"]["execution_state"] == "idle" and told:
+                break
+        assert any("Stopped. Your answer is kept" in text for text in told), told
+        reply = kernel.execute_interactive(
+            f"%%exercise repeated_axes\n{piece('repeated_axes').solution}", timeout=60, output_hook=lambda m: None
+        )
+        assert reply["content"]["status"] == "ok" and state.passing("repeated_axes")
     finally:
         kernel.stop_channels()
         manager.shutdown_kernel(now=True)
