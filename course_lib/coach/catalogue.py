@@ -46,7 +46,10 @@ def load(name: str) -> Exercise:
 def _load(path: Path) -> Exercise:
     spec = importlib.util.spec_from_file_location(f"course_lib.coach.exercises.{path.parent.name}.{path.stem}", path)
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise ExerciseError(f"{path.relative_to(ROOT)} cannot be loaded: {type(error).__name__}: {error}") from error
     if not isinstance(getattr(module, "exercise", None), Exercise):
         raise ExerciseError(f"{path.relative_to(ROOT)} must hold a variable `exercise`, an Exercise.")
     return replace(module.exercise, name=path.stem, chapter=path.parent.name)

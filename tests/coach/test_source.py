@@ -56,3 +56,12 @@ def test_building_twice_gives_the_same_bytes():
     assert first == [
         nbformat.writes(builder.notebook(source, solved)) for source in SOURCES for solved in (True, False)
     ]
+
+
+def test_an_exercise_that_cannot_be_loaded_is_named(tmp_path, monkeypatch):
+    (tmp_path / "02").mkdir()
+    (tmp_path / "02/broken.py").write_text("exercise = ")
+    monkeypatch.setattr(catalogue, "FOLDER", tmp_path)
+    monkeypatch.setattr(catalogue, "ROOT", tmp_path)
+    with pytest.raises(ExerciseError, match="02/broken.py cannot be loaded: SyntaxError"):
+        catalogue.load("broken")

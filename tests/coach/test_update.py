@@ -114,7 +114,7 @@ def test_a_lecture_was_run_and_three_exercises_answered_and_both_change(upstream
     change(
         upstream, "course_lib/coach/exercises/02/walk_back.py", 'title="Find the fault: used twice"', 'title="Find it"'
     )
-    sh(upstream, sys.executable, "-m", "course_lib.cli", "build")
+    sh(upstream, sys.executable, "-m", "course_lib.cli", "build", "solutions/02_autograd.py")
     git(upstream, "commit", "-q", "-a", "-m", "Better words")
 
     updated = course(learner, "update")
@@ -160,7 +160,7 @@ def test_a_renamed_exercise_and_one_that_grew_stricter(upstream, learner):
     change(upstream, "course_lib/coach/exercises/02/walk_back.py", "gradients[name] = gradients.get(name, 0.0) + "
            "gradients[result] * slope\n    return gradients\n\n\nexercise", "gradients[name] = gradients.get(name, 0.0) + "
            "2 * gradients[result] * slope\n    return gradients\n\n\nexercise")  # fmt: skip
-    sh(upstream, sys.executable, "-m", "course_lib.cli", "build")
+    sh(upstream, sys.executable, "-m", "course_lib.cli", "build", "solutions/02_autograd.py")
     git(upstream, "commit", "-q", "-a", "-m", "Rename and tighten")
 
     updated = course(learner, "update")

@@ -45,3 +45,11 @@ def test_two_equal_texts_are_refused(monkeypatch):
     monkeypatch.setattr(catalogue, "load", lambda name: __import__("dataclasses").replace(exercise, wrong=doubled))
     with pytest.raises(ExerciseError, match="the same"):
         verify.trials("repeated_axes")
+
+
+def test_a_proof_neither_reads_nor_writes_what_the_learner_has(mine):
+    (mine / "answers").mkdir(parents=True)
+    (mine / "answers/walk_back.py").write_text("rubbish")
+    (mine / "progress.json").write_text("{")
+    assert verify.verify(["walk_back"]) == []
+    assert sorted(path.name for path in mine.rglob("*")) == ["answers", "progress.json", "walk_back.py"]
