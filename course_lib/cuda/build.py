@@ -18,7 +18,7 @@ from course_lib.cuda.errors import CompileError, KernelError
 
 SHARED_BYTES = 227 << 10
 ENTRIES = "entry points"
-COMMON = ("-x", "c++", "-fvisibility=hidden", "-fno-math-errno", "-Wall", "-Wno-unknown-pragmas", "-Wno-attributes",
+COMMON = ("-fvisibility=hidden", "-fno-math-errno", "-Wall", "-Wno-unknown-pragmas", "-Wno-attributes",
           "-Wno-unused", "-Wno-parentheses", "-Werror=format", "-fdiagnostics-color=never",
           "-include", "simulator.h")  # fmt: skip
 FAST = (
@@ -165,7 +165,8 @@ def _flags(text: source.Source, options: tuple[str, ...], checked: bool, compile
     flags += [option for option in options if option.startswith(("-D", "-I", "-U"))]
     flags += runtime.machine_flags()
     if sys.platform == "darwin":
-        flags += ["-undefined", "dynamic_lookup"]
+        built = runtime.path()  # its thread-local variables are not found by name alone there
+        flags += [str(built), f"-Wl,-rpath,{built.parent}"]
     return tuple(flags)
 
 

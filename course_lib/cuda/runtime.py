@@ -6,6 +6,7 @@ Importing this needs no compiler; `library()` does, and says so in a sentence if
 import ctypes
 import os
 import platform
+import sys
 import threading
 from functools import cache
 from pathlib import Path
@@ -76,16 +77,18 @@ def machine_flags() -> tuple[str, ...]:
     return ("-mno-red-zone",) if platform.machine() in ("x86_64", "AMD64") else ()
 
 
+def path() -> Path:
+    """The runtime's library, built once per machine. Raises native.NoCompiler with a sentence."""
+    flags = ["-O3", "-march=native", "-fno-semantic-interposition", "-Wno-attributes", *machine_flags()]
+    if sys.platform == "darwin":
+        flags.append("-Wl,-install_name,@rpath/simulator.dylib")  # how kernels that are linked with it will find it
+    return native.build("simulator", sorted(RUNTIME.glob("*.cpp")), flags, depends=sorted(RUNTIME.glob("*.h")))
+
+
 @cache
 def library() -> ctypes.CDLL:
-    """Build (once per machine) and load the runtime. Raises native.NoCompiler with a sentence."""
-    path = native.build(
-        "simulator",
-        sorted(RUNTIME.glob("*.cpp")),
-        flags=("-O3", "-march=native", "-fno-semantic-interposition", "-Wno-attributes", *machine_flags()),
-        depends=sorted(RUNTIME.glob("*.h")),
-    )
-    loaded = ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)  # compiled kernels find its functions by name
+    """Load the runtime. Raises native.NoCompiler with a sentence."""
+    loaded = ctypes.CDLL(str(path()), mode=ctypes.RTLD_GLOBAL)  # compiled kernels find its functions by name
     loaded.sim_alloc.restype = ctypes.c_void_p
     loaded.sim_alloc.argtypes = [ctypes.c_size_t, ctypes.c_int]
     loaded.sim_free.argtypes = [ctypes.c_void_p]

@@ -1,8 +1,9 @@
 """The simulator on 64-bit ARM: its runtime and a kernel, run by an emulator with pages of 4 and of 16 KB.
 
-That is Linux; on macOS nothing has been run.
+That is Linux. For macOS both are compiled and linked; there nothing has been run.
 """
 
+import importlib.util
 import shutil
 import subprocess
 from pathlib import Path
@@ -15,7 +16,7 @@ from course_lib.cuda import Kernel, build, runtime, source
 HERE = Path(__file__).parent
 CROSS, EMULATOR = "aarch64-linux-gnu-g++", "qemu-aarch64"
 COMMON = ("-std=c++17", "-O2", "-pthread", "-w")
-HEADER = (f"-I{runtime.INCLUDE}", "-include", "simulator.h", "-x", "c++")
+HEADER = (f"-I{runtime.INCLUDE}", "-include", "simulator.h")
 RUNTIME = sorted(runtime.RUNTIME.glob("*.cpp"))
 
 
@@ -55,3 +56,16 @@ def test_every_way_to_wait_works_on_arm(program, page):
     odd = [sum(t % 3 == 0 for t in range(32 * w + 1, 32 * w + 32, 2)) if t < 64 and t % 2 else 0
            for t in range(80) for w in (t // 32,)]  # fmt: skip
     np.testing.assert_array_equal(here, np.tile(sums + odd + 1000.0 * 16, 3).astype(np.float32))
+
+
+@pytest.mark.skipif(not importlib.util.find_spec("ziglang"), reason="ziglang is not installed (pip install ziglang)")
+@pytest.mark.slow
+def test_runtime_and_kernel_link_for_macos(tmp_path):
+    """As build.py and runtime.py do on macOS: the kernel is linked with the runtime, whose thread-local variables it uses."""
+    zig = Path(importlib.util.find_spec("ziglang").submodule_search_locations[0]) / "zig"
+    target = (zig, "c++", "-target", "aarch64-macos", *COMMON, "-fPIC", "-shared", "-fno-sanitize=undefined")
+    library, kernel = tmp_path / "simulator.dylib", tmp_path / "kernel.dylib"
+    run(*target, "-Wl,-install_name,@rpath/simulator.dylib", "-o", library, *RUNTIME)
+    run(*target, *HEADER, library, f"-Wl,-rpath,{tmp_path}", "-o", kernel, translation_unit())
+    for made in (library, kernel):
+        assert made.read_bytes()[:8] == b"\xcf\xfa\xed\xfe\x0c\x00\x00\x01"  # Mach-O, 64 bit, ARM
