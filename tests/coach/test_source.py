@@ -63,5 +63,5 @@ def test_an_exercise_that_cannot_be_loaded_is_named(tmp_path, monkeypatch):
     (tmp_path / "02/broken.py").write_text("exercise = ")
     monkeypatch.setattr(catalogue, "FOLDER", tmp_path)
     monkeypatch.setattr(catalogue, "ROOT", tmp_path)
-    with pytest.raises(ExerciseError, match="02/broken.py cannot be loaded: SyntaxError"):
+    with pytest.raises(ExerciseError, match=r"02/broken\.py cannot be loaded: SyntaxError"):
         catalogue.load("broken")

@@ -10,6 +10,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from course_lib import build
 from course_lib.coach import copies
 from course_lib.paths import ROOT
 
@@ -107,7 +108,9 @@ def test_a_lecture_was_run_and_three_exercises_answered_and_both_change(upstream
     notebook.cells.insert(3, nbformat.v4.new_markdown_cell("A note of my own"))
     nbformat.write(notebook, copy)
 
-    change(upstream, LECTURE, "who moved the needle", "who moved the pointer")
+    newer = nbformat.read(upstream / LECTURE, as_version=4)
+    newer.cells[0].source = newer.cells[0].source.replace("who moved the needle", "who moved the pointer")
+    build.write(build.normalised(newer), upstream / LECTURE)
     change(
         upstream, "solutions/02_autograd.py", "## 1. Where was it repeated?", "## 1. Where was it repeated, exactly?"
     )
