@@ -54,6 +54,13 @@ def split_stream(chunks: Iterable[str]) -> Iterator[list[str]]:
     yield split(rest)
 
 
+def split_special(text: str, special_tokens: Sequence[str]) -> list[str]:
+    """`text` cut at its special tokens, which are parts of their own; the longer one of two that fit at one place."""
+    longest_first = sorted(special_tokens, key=len, reverse=True)
+    parts = regex.split("(" + "|".join(map(regex.escape, longest_first)) + ")", text)
+    return [part for part in parts if part]
+
+
 class Tokenizer:
     """Text to ids and back. Make one with `Tokenizer.train` or `Tokenizer.load`.
 
@@ -134,10 +141,8 @@ class Tokenizer:
             raise TypeError(f"encode takes a str, not {type(text).__name__}; for bytes there is encode_bytes")
         if not allow_special or not self.special_tokens:
             return self._encode_pieces(split(text))
-        longest_first = sorted(self.special_tokens, key=len, reverse=True)
-        parts = regex.split("(" + "|".join(map(regex.escape, longest_first)) + ")", text)
         ids = []
-        for part in parts:
+        for part in split_special(text, self.special_tokens):
             ids += [self._special_ids[part]] if part in self._special_ids else self._encode_pieces(split(part))
         return ids
 

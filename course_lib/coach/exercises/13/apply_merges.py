@@ -1,0 +1,186 @@
+"""Encode one piece: the merge that was learned first goes first."""
+
+from itertools import pairwise
+
+from course_lib import bpe
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+
+A, B, C, D = b"abcd"
+
+
+def ranks_of(merges):
+    vocabulary = bpe.Vocabulary()
+    return {pair: (rank, vocabulary.add(pair)) for rank, pair in enumerate(merges)}
+
+
+def cases(random):
+    yield Case("one pair", b"ab", ranks_of([(A, B)]))
+    yield Case("nothing to merge", b"ba", ranks_of([(A, B)]))
+    yield Case("a merge on top of a merge", b"abc", ranks_of([(A, B), (256, C)]))
+    yield Case("the pair at the right was learned first", b"abc", ranks_of([(B, C), (A, B)]))
+    yield Case("there is a longer token that the order does not reach", b"abc", ranks_of([(B, C), (A, B), (257, C)]))
+    yield Case("the same pair twice", b"abcab", ranks_of([(A, B)]))
+    yield Case("three equal letters", b"aaa", ranks_of([(A, A)]))
+    yield Case("a later merge makes room for an even later one", b"abcd", ranks_of([(C, D), (A, B), (257, 256)]))
+    yield Case("one byte", b"a", ranks_of([(A, B)]))
+    yield Case("an empty piece", b"", ranks_of([(A, B)]))
+    yield Case("no merges at all", b"abc", {})
+    words = {
+        bytes(random.integers(97, 101, random.integers(2, 9)).tolist()): int(random.integers(1, 9)) for _ in range(80)
+    }
+    ranks = ranks_of(bpe.learn_merges(words, 60))
+    for length in (9, 40, 300):
+        yield Case(f"a random piece of {length} bytes", bytes(random.integers(97, 101, length).tolist()), ranks)
+
+
+def leftmost(piece, ranks):
+    word, at = list(piece), 0
+    while at < len(word) - 1:
+        if (word[at], word[at + 1]) in ranks:
+            word[at : at + 2] = [ranks[word[at], word[at + 1]][1]]
+            at = 0
+        else:
+            at += 1
+    return word
+
+
+def longest(piece, ranks):
+    spelling = dict(enumerate(bpe.BYTES))
+    for (left, right), (_, symbol) in ranks.items():
+        spelling[symbol] = spelling[left] + spelling[right]
+    known, word, at = {text: symbol for symbol, text in spelling.items()}, [], 0
+    while at < len(piece):
+        end = max(end for end in range(at + 1, len(piece) + 1) if piece[at:end] in known)
+        word.append(known[piece[at:end]])
+        at = end
+    return word
+
+
+def best_first(piece, ranks, last):
+    word = list(piece)
+    while found := [pair for pair in pairwise(word) if pair in ranks]:
+        best = (max if last else min)(found, key=ranks.__getitem__)
+        word = bpe.merge(word, best, ranks[best][1])
+    return word
+
+
+def once(piece, ranks):
+    word = list(piece)
+    if found := [pair for pair in pairwise(word) if pair in ranks]:
+        best = min(found, key=ranks.__getitem__)
+        word = bpe.merge(word, best, ranks[best][1])
+    return word
+
+
+def rank_as_symbol(piece, ranks):
+    return [next((rank for rank, symbol in ranks.values() if symbol == s), s) for s in bpe.apply_merges(piece, ranks)]
+
+
+exercise = Exercise(
+    title="Encode a piece",
+    test_out=True,
+    minutes=15,
+    defines="apply_merges",
+    target="course_lib.bpe.apply_merges",
+    given="from itertools import pairwise\nfrom course_lib.bpe import merge",
+    cases=cases,
+    mistakes=[
+        Mistake("You merge the first pair from the left that is known. The one with the smallest rank goes first, wherever it "
+                "stands.", like=leftmost),
+        Mistake("You take the longest token that fits. BPE replays the merges in their order, and may not reach that token.",
+                like=longest),
+        Mistake("You merge the pair that was learned last. The smallest rank goes first.",
+                like=lambda piece, ranks: best_first(piece, ranks, True)),
+        Mistake("One merge is done, and then you stop. Look at all pairs again: the new symbol has made new ones.", like=once),
+        Mistake("The word gets the rank of the merge. ranks[pair] is (rank, symbol): the symbol goes into the word.",
+                like=rank_as_symbol),
+        Mistake("Nothing was merged here. An answer that gives the bytes back is not yet an encoding.",
+                like=lambda piece, ranks: list(piece)),
+        Mistake("A pair without an entry in `ranks` cannot be merged. Ask `pair in ranks` first.",
+                when=lambda seen: seen.error.startswith("KeyError") and "(" in seen.error),
+        Mistake("A time comes when no pair of the word is in `ranks`. Then the word is done.",
+                when=lambda seen: "empty" in seen.error and "min()" in seen.error),
+    ],
+    hints=(
+        "Begin with word = list(piece): the bytes as numbers. Which of its pairs are in `ranks`, and which of those was "
+        "learned first?",
+        "In a loop: collect the pairs of the word that are in `ranks`. None? Done. Else merge the one with the smallest rank.",
+        "best = min((pair for pair in pairwise(word) if pair in ranks), key=lambda pair: ranks[pair][0], default=None), then "
+        "word = merge(word, best, ranks[best][1]), until best is None.",
+    ),
+    sibling='''def simplify(signs, rules):
+    """The same loop with rules for text: as long as one fits, apply the one that stands first in the list."""
+    while True:
+        fitting = [rule for rule in rules if rule[0] in signs]
+        if not fitting:
+            return signs
+        old, new = fitting[0]  # the first in the list, wherever it fits
+        signs = signs.replace(old, new, 1)
+''',
+    right=[
+        """def apply_merges(piece, ranks):
+    word = list(piece)
+    for pair, (rank, symbol) in sorted(ranks.items(), key=lambda item: item[1]):
+        word = merge(word, pair, symbol)
+    return word
+""",
+        """def apply_merges(piece, ranks):
+    word = [b for b in piece]
+    while True:
+        lowest, at = None, -1
+        for i in range(len(word) - 1):
+            entry = ranks.get((word[i], word[i + 1]))
+            if entry is not None and (lowest is None or entry[0] < lowest):
+                lowest, at = entry[0], i
+        if at == -1:
+            return word
+        word[at:at + 2] = [ranks[word[at], word[at + 1]][1]]
+""",
+    ],
+    wrong=[
+        Wrong("""def apply_merges(piece, ranks):
+    word = list(piece)
+    changed = True
+    while changed:
+        changed = False
+        for i in range(len(word) - 1):
+            pair = (word[i], word[i + 1])
+            if pair in ranks:
+                word[i:i + 2] = [ranks[pair][1]]
+                changed = True
+                break
+    return word
+""", "The one with the smallest rank goes first"),
+        Wrong("""def apply_merges(piece, ranks):
+    names = {i: bytes([i]) for i in range(256)}
+    for (a, b), (rank, symbol) in ranks.items():
+        names[symbol] = names[a] + names[b]
+    ids = {text: i for i, text in names.items()}
+    out = []
+    while piece:
+        for n in range(len(piece), 0, -1):
+            if piece[:n] in ids:
+                out.append(ids[piece[:n]])
+                piece = piece[n:]
+                break
+    return out
+""", "may not reach that token"),
+        Wrong(Changed(("min(found", "max(found")), "learned last"),
+        Wrong("""def apply_merges(piece, ranks):
+    word = list(piece)
+    pairs = [pair for pair in zip(word, word[1:]) if pair in ranks]
+    if pairs:
+        best = min(pairs, key=lambda pair: ranks[pair][0])
+        word = merge(word, best, ranks[best][1])
+    return word
+""", "One merge is done"),
+        Wrong("def apply_merges(piece, ranks):\n    return list(piece)", "not yet an encoding"),
+        Wrong("""def apply_merges(piece, ranks):
+    word = list(piece)
+    while len(word) > 1:
+        best = min(zip(word, word[1:]), key=lambda pair: ranks[pair][0])
+        word = merge(word, best, ranks[best][1])
+    return word
+""", "cannot be merged"),
+    ],
+)  # fmt: skip

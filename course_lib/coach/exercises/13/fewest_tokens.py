@@ -1,0 +1,132 @@
+"""Open challenge: the same vocabulary, and fewer tokens than the merges need."""
+
+from collections import Counter
+from functools import cache
+
+from course_lib import bpe
+from course_lib.coach.exercise import Case, Exercise, Goal, Wrong
+
+MERGES = 120
+
+
+@cache
+def trial():
+    """Pieces of stories with their counts, and the vocabulary that was learned from them."""
+    from course_lib import stories, tokenizer
+
+    pieces = tokenizer.count_pieces(stories.write(3, 25))
+    vocabulary = bpe.Vocabulary()
+    for pair in bpe.learn_merges(pieces, MERGES):
+        vocabulary.add(pair)
+    return Counter(pieces), frozenset(vocabulary.spelling)
+
+
+def tokens_needed(answer):
+    pieces, vocabulary = trial()
+    return sum(often * len(answer(piece, set(vocabulary))) for piece, often in pieces.items())
+
+
+def cases(random):
+    yield Case("two letters, one token", b"ab", [b"ab"])
+    yield Case("no token but single bytes", b"abc", [])
+    yield Case("the longest first token is a trap", b"abcd", [b"ab", b"abc", b"cd"])
+    yield Case("bytes above 127", "é é".encode(), ["é".encode()])
+    yield Case("one byte", b"a", [])
+    yield Case("an empty piece", b"", [b"ab"])
+    yield Case("the whole piece is a token", b" house", [b"ho", b" house", b"use"])
+    syllables = {bytes(random.integers(97, 100, random.integers(2, 5)).tolist()) for _ in range(30)}
+    yield Case("a long piece", bytes(random.integers(97, 100, 120).tolist()), sorted(syllables))
+
+
+def call(answer, piece, tokens):
+    return answer(piece, {*bpe.BYTES, *tokens})
+
+
+def check(tokens, piece, longer):
+    if not isinstance(tokens, list | tuple) or not all(isinstance(token, bytes) for token in tokens):
+        return "The result must be a list of bytes: the tokens in their order."
+    for token in tokens:
+        if len(token) != 1 and token not in longer:
+            return f"{token!r} is no token of this vocabulary."
+    joined = b"".join(tokens)
+    if joined != piece:
+        place = next(
+            (i for i, (a, b) in enumerate(zip(joined, piece, strict=False)) if a != b), min(len(joined), len(piece))
+        )
+        return f"Joined, your tokens give {joined!r}, and the piece is {piece!r}: they differ from byte {place} on."
+    return None
+
+
+exercise = Exercise(
+    title="Challenge: fewer tokens",
+    minutes=20,
+    core=False,
+    challenge=True,
+    defines="fewest_tokens",
+    cases=cases,
+    call=call,
+    compared=False,
+    check=check,
+    goals=[Goal("tokens for all words of 25 stories", tokens_needed)],
+    hints=(
+        "Begin with something that is right: the longest token that fits at the beginning, then the longest that fits behind "
+        "it.",
+        "Can a shorter first token pay off? Suppose you knew the best cut of every shorter beginning of the piece.",
+        "best[end] is the shortest list of tokens for piece[:end]; best[0] is []. For each end look at every start before it: "
+        "if "
+        "piece[start:end] is a token, best[start] + [piece[start:end]] is a candidate.",
+    ),
+    sibling='''def fewest_coins(amount, coins):
+    """The same idea with money: the best way to each smaller amount first. With coins 1, 3, 4, six is 3 + 3, not 4 + 1 + 1."""
+    best = [[]]
+    for total in range(1, amount + 1):
+        best.append(min((best[total - coin] + [coin] for coin in coins if coin <= total), key=len))
+    return best[amount]
+''',
+    right=[
+        """def fewest_tokens(piece, vocabulary):
+    tokens = []
+    while piece:
+        size = max(n for n in range(1, len(piece) + 1) if piece[:n] in vocabulary)
+        tokens.append(piece[:size])
+        piece = piece[size:]
+    return tokens
+""",
+        """def fewest_tokens(piece, vocabulary):
+    waiting, before = [0], {0: None}
+    longest = max(map(len, vocabulary))
+    while len(piece) not in before:
+        at = waiting.pop(0)
+        for end in range(at + 1, min(len(piece), at + longest) + 1):
+            if end not in before and piece[at:end] in vocabulary:
+                before[end] = at
+                waiting.append(end)
+    tokens, at = [], len(piece)
+    while before[at] is not None:
+        tokens.insert(0, piece[before[at]:at])
+        at = before[at]
+    return tokens
+""",
+        "def fewest_tokens(piece, vocabulary):\n    return [bytes([b]) for b in piece]",
+    ],
+    wrong=[
+        Wrong("def fewest_tokens(piece, vocabulary):\n    return list(piece)", "a list of bytes"),
+        Wrong("def fewest_tokens(piece, vocabulary):\n    return [piece]", "is no token of this vocabulary"),
+        Wrong("""def fewest_tokens(piece, vocabulary):
+    tokens = []
+    for token in sorted(vocabulary, key=lambda t: (-len(t), t)):
+        while token in piece:
+            piece = piece.replace(token, b"", 1)
+            tokens.append(token)
+    return tokens
+""", "they differ from byte 2 on"),
+        Wrong("""def fewest_tokens(piece, vocabulary):
+    tokens = []
+    for size in range(len(piece), 0, -1):
+        if piece[:size] in vocabulary:
+            tokens.append(piece[:size])
+            piece = piece[size:]
+    return tokens
+""", "they differ from byte 1 on"),
+    ],
+)  # fmt: skip

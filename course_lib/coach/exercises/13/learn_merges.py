@@ -1,0 +1,223 @@
+"""Learning merges: count all pairs, take the best, replace it everywhere, again and again."""
+
+from collections import Counter
+from itertools import pairwise
+
+from course_lib import bpe
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+
+GIVEN = """from course_lib.bpe import VISIBLE, merge
+_PLACES = {byte: number for number, byte in enumerate(sorted(range(256), key=VISIBLE.__getitem__))}
+def place(symbol):
+    return _PLACES.get(symbol, symbol)
+"""
+PLACES = {byte: number for number, byte in enumerate(sorted(range(256), key=bpe.VISIBLE.__getitem__))}
+
+
+def cases(random):
+    yield Case("one pair", {b"ab": 1}, 1)
+    yield Case("one piece came more often than two others", {b"abx": 1, b"aby": 1, b"cd": 3}, 1)
+    yield Case("a merge on top of a merge", {b"abc": 2}, 2)
+    yield Case("two pairs are equally frequent", {b"cd": 2, b"ab": 2}, 1)
+    yield Case("equally frequent, with the same left", {b"ac": 1, b"ab": 1}, 2)
+    yield Case("equally frequent, and one begins with a space", {b" a": 1, b"ab": 1}, 1)
+    yield Case("three equal letters in a row", {b"aaa": 1}, 2)
+    yield Case("the end of a piece and the next beginning", {b"ab": 3, b"cb": 1, b"d": 9}, 2)
+    yield Case("no pair is left before enough is learned", {b"ab": 1, b"c": 4}, 5)
+    yield Case("no pair at all", {b"a": 3}, 2)
+    yield Case("nothing is asked for", {b"ab": 3}, 0)
+    yield Case("long runs of one letter", {b"a" * 5: 2, b"a" * 7: 5, b"a" * 13: 4}, 5)
+    words = {
+        bytes(random.integers(97, 101, random.integers(1, 8)).tolist()): int(random.integers(1, 9)) for _ in range(60)
+    }
+    yield Case("sixty random pieces", words, 25)
+
+
+def learner(first, often=True, fence=True, rare=True, on_top=True):
+    """Learning with one thing done wrongly."""
+
+    def learn(pieces, entries):
+        words, merges = [(list(p), n if often else 1) for p, n in pieces.items()], []
+        if not fence:
+            words = [([symbol for word, n in words for _ in range(n) for symbol in word], 1)]
+        while len(merges) < entries:
+            counts = Counter()
+            for word, n in words:
+                for pair in pairwise(word):
+                    counts[pair] += n if on_top or max(pair) < 256 else 0
+            counts = +counts
+            if not counts or (not rare and max(counts.values()) < 2):
+                break
+            best = first(counts)
+            merges.append(best)
+            words = [(bpe.merge(word, best, 255 + len(merges)), n) for word, n in words]
+        return merges
+
+    return learn
+
+
+def counted_once(pieces, entries):
+    counts = Counter()
+    for piece, often in pieces.items():
+        for pair in pairwise(piece):
+            counts[pair] += often
+    return sorted(counts, key=lambda pair: (-counts[pair], *(PLACES.get(s, s) for s in pair)))[:entries]
+
+
+def by_place(counts):
+    return min(counts, key=lambda pair: (-counts[pair], *(PLACES.get(s, s) for s in pair)))
+
+
+exercise = Exercise(
+    title="Learn the merges",
+    minutes=20,
+    defines="learn_merges",
+    target="course_lib.bpe.learn_merges_compiled",
+    reference=bpe.learn_merges,
+    given=GIVEN,
+    cases=cases,
+    mistakes=[
+        Mistake("Each piece counts once here. A pair counts as often as its piece came.", like=learner(by_place, often=False)),
+        Mistake("Of equally frequent pairs you take the one that was counted first. Take the one with the smallest places.",
+                like=learner(lambda counts: max(counts, key=counts.__getitem__))),
+        Mistake("Of equally frequent pairs you take the largest. Take the one with the smallest places.",
+                like=learner(lambda counts: max(counts, key=lambda pair: (counts[pair], pair)))),
+        Mistake("Of equally frequent pairs you take the one with the smallest numbers. Compare `place(left)`, then "
+                "`place(right)`: "
+                "a space has the number 32, but comes after the letters.",
+                like=learner(lambda counts: min(counts, key=lambda pair: (-counts[pair], pair)))),
+        Mistake("You stop when the best pair comes only once. Go on as long as there is any pair.",
+                like=learner(by_place, rare=False)),
+        Mistake("Pairs are counted across the end of a piece. No merge crosses it: count in each piece by itself.",
+                like=learner(by_place, fence=False)),
+        Mistake("The pairs are counted once, at the beginning. Each merge changes the words: count again after it.",
+                like=counted_once),
+        Mistake("Only pairs of single bytes are merged. A merged symbol takes part in new pairs like any other.",
+                like=learner(by_place, on_top=False)),
+        Mistake("When every piece is one symbol, no pair is left to choose from. Stop then.", when=lambda seen: (
+            "empty" in seen.error and seen.label.startswith("no pair"))),
+    ],
+    hints=(
+        "One round is: count every pair in every word, choose one, replace it in every word. How long does the loop go round?",
+        "Count with a dict: for left, right in zip(word, word[1:]): counts[left, right] += how often the word came. The best "
+        "has "
+        "the largest count; among equals, the smallest (place(left), place(right)).",
+        "best = min(counts, key=lambda pair: (-counts[pair], place(pair[0]), place(pair[1]))), then "
+        "merge(word, best, 256 + number) for each word, where number counts the merges from 0. Stop if counts is empty.",
+    ),
+    sibling='''def most_frequent(pieces, rounds):
+    """The same loop on letters: count all, take the best, remove it everywhere."""
+    words, taken = list(pieces.items()), []
+    for _ in range(rounds):
+        counts = {}
+        for word, often in words:
+            for letter in word:
+                counts[letter] = counts.get(letter, 0) + often
+        if not counts:
+            break
+        best = min(counts, key=lambda letter: (-counts[letter], letter))
+        taken.append(best)
+        words = [(word.replace(best, ""), often) for word, often in words]
+    return taken
+''',
+    right=[
+        """from collections import Counter, defaultdict
+
+def learn_merges(pieces, entries):
+    words, counts, where = [list(piece) for piece in pieces], Counter(), defaultdict(set)
+    often = list(pieces.values())
+    def put(i, sign):
+        for pair in zip(words[i], words[i][1:]):
+            counts[pair] += sign * often[i]
+            if sign > 0:
+                where[pair].add(i)
+            elif counts[pair] == 0:
+                del counts[pair]
+    for i in range(len(words)):
+        put(i, 1)
+    learned = []
+    while counts and len(learned) < entries:
+        best = sorted(counts, key=lambda p: (-counts[p], place(p[0]), place(p[1])))[0]
+        symbol = 256 + len(learned)
+        learned.append(best)
+        for i in where.pop(best):
+            put(i, -1)
+            words[i] = merge(words[i], best, symbol)
+            put(i, 1)
+    return learned
+""",
+        """def learn_merges(pieces, entries):
+    learned = []
+    table = [[list(piece), often] for piece, often in pieces.items()]
+    for number in range(256, 256 + entries):
+        counts = {}
+        for word, often in table:
+            for i in range(1, len(word)):
+                counts[word[i - 1], word[i]] = counts.get((word[i - 1], word[i]), 0) + often
+        if len(counts) == 0:
+            return learned
+        best, best_key = None, None
+        for (left, right), count in counts.items():
+            key = (count, -place(left), -place(right))
+            if best is None or key > best_key:
+                best, best_key = (left, right), key
+        learned.append(best)
+        for row in table:
+            row[0] = merge(row[0], best, number)
+    return learned
+""",
+    ],
+    wrong=[
+        Wrong(Changed(("0) + often", "0) + 1")), "Each piece counts once here"),
+        Wrong(Changed(("min(counts, key=lambda pair: (-counts[pair], place(pair[0]), place(pair[1])))",
+                       "max(counts, key=counts.get)")), "the one that was counted first"),
+        Wrong(Changed(("place(pair[0]), place(pair[1])", "pair")), "a space has the number 32"),
+        Wrong(Changed(("min(counts, key=lambda pair: (-counts[pair], place(pair[0]), place(pair[1])))",
+                       "sorted(counts, key=lambda pair: (counts[pair], pair))[-1]")), "you take the largest"),
+        Wrong(Changed(("if not counts:", "if not counts or max(counts.values()) == 1:")), "comes only once"),
+        Wrong("""from collections import Counter
+
+def learn_merges(pieces, entries):
+    counts = Counter()
+    for piece, often in pieces.items():
+        for pair in zip(piece, piece[1:]):
+            counts[pair] += often
+    ordered = sorted(counts, key=lambda pair: (-counts[pair], place(pair[0]), place(pair[1])))
+    return ordered[:entries]
+""", "count again after it"),
+        Wrong("""from collections import Counter
+
+def learn_merges(pieces, entries):
+    words = [(list(piece), often) for piece, often in pieces.items()]
+    learned = []
+    while len(learned) < entries:
+        counts = Counter()
+        for word, often in words:
+            for pair in zip(word, word[1:]):
+                if pair[0] < 256 and pair[1] < 256:
+                    counts[pair] += often
+        if not counts:
+            break
+        best = min(counts, key=lambda pair: (-counts[pair], place(pair[0]), place(pair[1])))
+        words = [(merge(word, best, 256 + len(learned)), often) for word, often in words]
+        learned.append(best)
+    return learned
+""", "Only pairs of single bytes are merged"),
+        Wrong("""from collections import Counter
+
+def learn_merges(pieces, entries):
+    words = {piece: list(piece) for piece in pieces}
+    learned = []
+    while len(learned) < entries:
+        counts = Counter()
+        for piece, word in words.items():
+            for pair in zip(word, word[1:]):
+                counts[pair] += pieces[piece]
+        best = min(counts, key=lambda pair: (-counts[pair], place(pair[0]), place(pair[1])))
+        symbol = 256 + len(learned)
+        learned.append(best)
+        words = {piece: merge(word, best, symbol) for piece, word in words.items()}
+    return learned
+""", "no pair is left to choose from"),
+    ],
+)  # fmt: skip
