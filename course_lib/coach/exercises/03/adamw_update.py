@@ -1,0 +1,172 @@
+"""One step of AdamW over all knobs of a model, in place."""
+
+import numpy as np
+
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.devices import ops
+
+RATE, BETAS, EPS = 0.1, (0.9, 0.95), 1e-8
+
+
+def cases(random):
+    def array(*numbers):
+        return np.array(numbers, np.float32)
+
+    def normal(*shape):
+        return random.normal(size=shape).astype(np.float32)
+
+    return [
+        Case("one knob, one step", [array(1.0)], [[array(4.0)]], [0.0], None),
+        Case("one knob, three steps", [array(1.0)], [[array(4.0)], [array(4.0)], [array(-1.0)]], [0.0], None),
+        Case("weight decay", [array(2.0)], [[array(4.0)], [array(-1.0)]], [0.5], None),
+        Case("a knob whose gradient is 0", [array(1.0, 2.0)], [[array(0.0, 3.0)]], [0.1], None),
+        Case("tiny gradients", [array(1.0)], [[array(1e-6)], [array(-3e-6)]], [0.0], None),
+        Case("two matrices, decay for the first alone", [normal(2, 3), normal(3)],
+             [[normal(2, 3), normal(3)], [normal(2, 3), normal(3)]], [0.1, 0.0], None),
+        Case("clipped", [array(1.0, 1.0)], [[array(3.0, 4.0)], [array(0.3, 0.4)]], [0.0], 1.0),
+        Case("two arrays, clipped by the norm of both", [normal(2, 2), normal(4)],
+             [[10 * normal(2, 2), normal(4)], [normal(2, 2), 10 * normal(4)]], [0.1, 0.0], 1.0),
+        Case("float64", [random.normal(size=5)], [[random.normal(size=5)] for _ in range(4)], [0.1], 1.0),
+    ]  # fmt: skip
+
+
+def steps(answer, parameters, gradients, weight_decay, max_norm):
+    """Take one step for each list of gradients: what stands in the arrays afterwards."""
+    first, second = [np.zeros_like(p) for p in parameters], [np.zeros_like(p) for p in parameters]
+    for number, arrays in enumerate(gradients, start=1):
+        corrections = [1 - beta**number for beta in BETAS]
+        settings = np.array([RATE, *corrections], parameters[0].dtype)
+        norm = ops("reference").global_norm(arrays) if max_norm else None
+        answer(list(parameters), arrays, list(first), list(second), settings, norm, beta1=BETAS[0], beta2=BETAS[1], eps=EPS,
+               weight_decay=weight_decay, max_norm=max_norm or 0.0)  # fmt: skip
+    return {"parameters": parameters, "first moments": first, "second moments": second}
+
+
+def like_ours(*, decoupled=True, corrected=True, rooted=True, eps_inside=False, clipped=True, only_down=True, decay=True,
+              late_decay=1.0, beta_of_square=True, own_norm=False):  # fmt: skip
+    """A wrong step of AdamW, with one thing changed."""
+
+    def step(parameters, gradients, firsts, seconds, settings, norm, *, beta1, beta2, eps, weight_decay, max_norm):
+        rate, one, two = settings
+        scale = 1.0
+        if norm is not None and clipped:
+            scale = max_norm / (norm[0] + 1e-6)
+            scale = min(1.0, scale) if only_down else scale
+        for p, g, m, v, d in zip(parameters, gradients, firsts, seconds, weight_decay, strict=True):
+            if own_norm and norm is not None:
+                scale = min(1.0, max_norm / (np.sqrt((g * g).sum()) + 1e-6))
+            g = g * scale + (0 if decoupled else d * p)
+            if decoupled and decay:
+                p *= 1 - rate * d * late_decay
+            m[...] = beta1 * m + (1 - beta1) * g
+            v[...] = beta2 * v + (1 - beta2) * (g * g if beta_of_square else g)
+            average, square = (m / one, v / two) if corrected else (m, v)
+            below = np.sqrt(square + eps) if eps_inside else (np.sqrt(square) if rooted else square) + eps
+            p -= rate * average / below
+
+    return step
+
+
+def nothing_moved(seen):
+    return isinstance(seen.got, dict) and all(
+        np.array_equal(a, b) for a, b in zip(seen.got["parameters"], seen.inputs[0], strict=True)
+    )
+
+
+def moments_stay(seen):
+    return isinstance(seen.got, dict) and not any(
+        m.any() for m in seen.got["first moments"] + seen.got["second moments"]
+    )
+
+
+exercise = Exercise(
+    title="AdamW, for all knobs",
+    minutes=20,
+    defines="adamw_step",
+    target="op:adamw_step",
+    given="import numpy as np\nfrom course_lib.devices.checks import fit",
+    cases=cases,
+    reference=ops("reference").adamw_step,
+    call=steps,
+    mistakes=[
+        Mistake("No knob has moved. `p = p - ...` makes a new array with the name p; `p -= ...` or `p[...] = ...` change the "
+                "array that was given.", when=nothing_moved),
+        Mistake("The moments are not kept: the next step needs them, so write into the arrays, m[...] = ... and v[...] = ...",
+                when=moments_stay),
+        Mistake("The decay went into the gradient, so it is divided by the root of the squares as well. In AdamW it does not "
+                "touch the gradient: p *= 1 - learning_rate * decay.", like=like_ours(decoupled=False)),
+        Mistake("The moments begin at 0, so at first they are too small: divide m by settings[1] and v by settings[2].",
+                like=like_ours(corrected=False)),
+        Mistake("The average gradient is divided by the root of the average square, not by the square itself.",
+                like=like_ours(rooted=False)),
+        Mistake("eps stands outside of the root: inside it, 1e-8 counts as 1e-4, and small gradients are drowned.",
+                like=like_ours(eps_inside=True)),
+        Mistake("The gradients were not clipped: where `norm` is given, multiply them by min(1, max_norm / (norm[0] + 1e-6)).",
+                like=like_ours(clipped=False)),
+        Mistake("Each array was clipped by a norm of its own. `norm[0]` is the length of all gradients together: use that.",
+                like=like_ours(own_norm=True)),
+        Mistake("Clipping only ever makes gradients smaller: where the norm is below max_norm, the factor is 1.",
+                like=like_ours(only_down=False)),
+        Mistake("There is no weight decay.", like=like_ours(decay=False)),
+        Mistake("The decay must be multiplied by the learning rate as well.", like=like_ours(late_decay=1 / RATE)),
+        Mistake("The second moment is the average of the squared gradient, g * g.", like=like_ours(beta_of_square=False)),
+    ],
+    hints=(
+        "The lecture did it by hand for one knob. Here the same lines stand in a loop over five lists that belong together.",
+        "Write into them: m[...] = beta1 * m + (1 - beta1) * g, the same for v with g * g. `settings` has the two divisors.",
+        "p *= 1 - learning_rate * decay; then m and v; then p -= learning_rate * (m / settings[1]) / (np.sqrt(v / settings[2]) "
+        "+ eps). Before: g = g * scale, in a new array.",
+    ),
+    sibling='''def momentum_step(parameters, gradients, velocities, learning_rate, momentum):
+    """One step of SGD with momentum, in place, over lists that belong together."""
+    for p, g, v in zip(parameters, gradients, velocities):
+        v[...] = momentum * v + g
+        p -= learning_rate * v
+''',
+    right=[
+        """def adamw_step(parameters, gradients, first_moments, second_moments, settings, norm, *, beta1, beta2, eps,
+               weight_decay, max_norm):
+    rate = float(settings[0])
+    factor = 1.0
+    if norm is not None and norm[0] + 1e-6 > max_norm:
+        factor = float(max_norm / (norm[0] + 1e-6))
+    for i in range(len(parameters)):
+        g = gradients[i] * factor
+        first_moments[i] *= beta1
+        first_moments[i] += (1 - beta1) * g
+        second_moments[i] *= beta2
+        second_moments[i] += (1 - beta2) * g**2
+        move = first_moments[i] / settings[1] / (np.sqrt(second_moments[i] / settings[2]) + eps)
+        parameters[i][...] = parameters[i] - rate * (move + weight_decay[i] * parameters[i])
+""",
+        """def adamw_step(parameters, gradients, first_moments, second_moments, settings, norm, *, beta1, beta2, eps,
+               weight_decay, max_norm):
+    lr, c1, c2 = settings
+    for p, g, m, v, wd in zip(parameters, gradients, first_moments, second_moments, weight_decay):
+        if norm is not None:
+            g = g * np.clip(max_norm / (norm[0] + 1e-6), None, 1)
+        m += (1 - beta1) * (g - m)
+        v += (1 - beta2) * (g * g - v)
+        np.subtract(p * (1 - lr * wd), lr / c1 * m / (np.sqrt(v) / np.sqrt(c2) + eps), out=p)
+""",
+    ],
+    wrong=[
+        Wrong(Changed(("p -= learning_rate *", "p = p - learning_rate *"),
+                      ("p *= 1 - learning_rate * decay", "p = p * (1 - learning_rate * decay)")),
+              "No knob has moved"),
+        Wrong(Changed(("m[...] = beta1", "m = beta1"), ("v[...] = beta2", "v = beta2")), "The moments are not kept"),
+        Wrong(Changed(("g = g * scale", "g = g * scale + decay * p"), ("p *= 1 - learning_rate * decay", "p *= 1")),
+              "The decay went into the gradient"),
+        Wrong(Changed(("(m / correction1)", "m"), ("(np.sqrt(v / correction2) + eps)", "(np.sqrt(v) + eps)")),
+              "too small: divide m"),
+        Wrong(Changed(("(np.sqrt(v / correction2) + eps)", "(v / correction2 + eps)")), "not by the square itself"),
+        Wrong(Changed(("(np.sqrt(v / correction2) + eps)", "np.sqrt(v / correction2 + eps)")), "eps stands outside"),
+        Wrong(Changed(("g = g * scale", "g = g")), "The gradients were not clipped"),
+        Wrong(Changed(("np.minimum(1, max_norm / (norm[0] + 1e-6))", "max_norm / (norm[0] + 1e-6)")),
+              "only ever makes gradients smaller"),
+        Wrong(Changed(("g = g * scale", "g = g * (1 if norm is None else min(1, max_norm / (np.sqrt((g * g).sum()) + 1e-6)))")),
+              "by a norm of its own"),
+        Wrong(Changed(("1 - learning_rate * decay", "1 - decay")), "multiplied by the learning rate"),
+        Wrong(Changed(("g = g * scale", "g *= scale")), "was changed by your code"),
+    ],
+)  # fmt: skip

@@ -1,0 +1,100 @@
+"""First numbers by measuring: a factor for each layer, so that the signal neither dies nor saturates."""
+
+from itertools import pairwise
+
+import numpy as np
+
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+
+
+def cases(random):
+    def case(label, rows, *widths, size=1.0, shift=0.0):
+        weights = [size * random.normal(size=pair) for pair in pairwise(widths)]
+        return Case(label, random.normal(size=(rows, widths[0])) + shift, weights)
+
+    return [
+        Case("one layer, one number wide", np.array([[1.0], [-1.0]]), [np.array([[4.0]])]),
+        case("one layer", 8, 3, 2),
+        case("two layers", 8, 3, 4, 2),
+        case("six layers, far too large", 32, 10, 10, 10, 10, 10, 10, 10, size=5.0),
+        case("four layers, far too small", 32, 10, 20, 5, 10, 10, size=0.001),
+        case("inputs that are not around 0", 16, 4, 4, 4, shift=3.0),
+    ]
+
+
+def scales(x, weights, measure=np.std, squeezed=True, scaled=True, after=False):
+    found = []
+    for weight in weights:
+        y = x @ weight
+        found.append(1 / measure(np.tanh(y) if after else y))
+        y = found[-1] * y if scaled else y
+        x = np.tanh(y) if squeezed else y
+    return np.array(found)
+
+
+exercise = Exercise(
+    title="First numbers by measuring",
+    minutes=10,
+    core=False,
+    defines="fitted_scales",
+    given="import numpy as np",
+    cases=cases,
+    reference=scales,
+    mistakes=[
+        Mistake("The next layer gets what this one gives *with* its factor: tanh(factor * y), not tanh(y).",
+                like=lambda x, weights: scales(x, weights, scaled=False)),
+        Mistake("Between two layers stands tanh. The next layer must get tanh(factor * y).",
+                like=lambda x, weights: scales(x, weights, squeezed=False)),
+        Mistake("Measure the size before the tanh, where the factor acts: after it the numbers are squeezed already.",
+                like=lambda x, weights: scales(x, weights, after=True)),
+        Mistake("The factor must undo the measured size: 1 / std, not std.",
+                like=lambda x, weights: scales(x, weights, measure=lambda y: 1 / np.std(y))),
+        Mistake("You divide by the variance. The size of a number is its root, the standard deviation.",
+                like=lambda x, weights: scales(x, weights, measure=np.var)),
+        Mistake("One factor for each layer is asked for; yours has one for each column.", when=lambda seen: (
+            isinstance(seen.got, tuple | list) and len(seen.got) > 0 and np.ndim(seen.got[0]) == 1)),
+    ],
+    hints=(
+        "Walk through the layers, as `signals` does in the lecture. What do you measure at each, and what goes on to the next?",
+        "y = x @ weight; factor = 1 / y.std(); the scaled signal factor * y then goes through tanh.",
+        "factors = []; for weight in weights: y = x @ weight; factors.append(1 / y.std()); x = np.tanh(factors[-1] * y).",
+    ),
+    sibling='''def guessed_scales(weights):
+    """The same factors without any data, from the rule of the lecture: std should be 1 / sqrt(inputs)."""
+    return [1 / (weight.std() * len(weight) ** 0.5) for weight in weights]
+''',
+    right=[
+        """def fitted_scales(x, weights):
+    if not weights:
+        return []
+    y = x @ weights[0]
+    factor = 1 / np.std(y)
+    return [factor] + fitted_scales(np.tanh(y * factor), weights[1:])
+""",
+        """def fitted_scales(x, weights):
+    factors = np.ones(len(weights))
+    for n in range(len(weights)):
+        signal = x
+        for factor, weight in zip(factors[:n], weights):
+            signal = np.tanh(signal @ (factor * weight))
+        y = signal @ weights[n]
+        factors[n] = ((y - y.mean()) ** 2).mean() ** -0.5
+    return factors
+""",
+    ],
+    wrong=[
+        Wrong(Changed(("np.tanh(factors[-1] * y)", "np.tanh(y)")), "gets what this one gives *with* its factor"),
+        Wrong(Changed(("np.tanh(factors[-1] * y)", "factors[-1] * y")), "Between two layers stands tanh"),
+        Wrong("""def fitted_scales(x, weights):
+    factors = []
+    for W in weights:
+        y = np.tanh(x @ W)
+        factors.append(1 / y.std())
+        x = np.tanh(factors[-1] * (x @ W))
+    return factors
+""", "Measure the size before the tanh"),
+        Wrong(Changed(("1 / y.std()", "y.std()")), "1 / std, not std"),
+        Wrong(Changed(("y.std()", "y.var()")), "You divide by the variance"),
+        Wrong(Changed(("y.std()", "y.std(axis=0)")), "one for each column"),
+    ],
+)  # fmt: skip

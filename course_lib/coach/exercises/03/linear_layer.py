@@ -1,0 +1,194 @@
+"""A layer: a matrix of knobs, a bias, and a function on top."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.nn import Module
+from course_lib.tensor import Tensor, no_grad
+
+
+def cases(random):
+    def numbers(*shape):
+        return random.normal(size=shape).astype(np.float32)
+
+    return [
+        Case("2 inputs, 3 outputs, one row", 2, 3, True, 0.5, numbers(1, 2)),
+        Case("no bias", 3, 2, False, 0.5, numbers(4, 3)),
+        Case("one input, one output", 1, 1, True, 1.0, numbers(5, 1)),
+        Case("a batch of 2 times 5 rows", 3, 4, True, 0.1, numbers(2, 5, 3)),
+        Case("many inputs, small first numbers", 300, 200, True, 0.02, numbers(2, 300)),
+    ]
+
+
+@dataclass(frozen=True)
+class Built:
+    """What an answer's class built, for `check`."""
+
+    layers: list
+    wide: Any
+
+    def __repr__(self) -> str:
+        knobs = [f"{name} {value.shape}" for name, value in vars(self.layers[0]).items() if hasattr(value, "shape")]
+        return f"a layer with {' and '.join(knobs) or 'no knobs'}"
+
+
+def built(answer, inputs, outputs, bias, std, x):
+    """Two layers from one generator, one from a generator like it, one by default; and one in float64."""
+    rng = np.random.default_rng(7)
+    layers = [answer(inputs, outputs, bias=bias, std=std, rng=rng) for _ in range(2)]
+    layers.append(answer(inputs, outputs, bias=bias, std=std, rng=np.random.default_rng(7)))
+    layers.append(answer(inputs, outputs))
+    return Built(layers, answer(inputs, outputs, dtype="float64"))
+
+
+def check(result, inputs, outputs, bias, std, x):
+    layers, wide = result.layers, result.wide
+    layer = layers[0]
+    if not isinstance(layer, Module):
+        return "Keep the head `class Linear(Module):`. Module finds the knobs, and makes layer(x) call forward."
+    names = {name: p.shape for name, p in layer.named_parameters()}
+    wanted = {"weight": (outputs, inputs)} | ({"bias": (outputs,)} if bias else {})
+    if set(names) != set(wanted):
+        return (
+            f"The knobs that are found are {', '.join(names) or 'none'}; they should be {' and '.join(wanted)}. A knob is a "
+            "Tensor made by `parameter`, kept as an attribute of self."
+        )
+    for name, shape in wanted.items():
+        if names[name] != shape:
+            return f"{name} has the shape {names[name]}; it should be {shape}."
+    if not bias and getattr(layer, "bias", layer) is not None:
+        return "Without a bias, self.bias should be None."
+    if bias and layer.bias.numpy().any():
+        return "The bias should begin at zero."
+    weight = layer.weight.numpy()
+    if np.array_equal(weight, layers[1].weight.numpy()):
+        return "Two layers that are drawn from one generator begin with the same numbers. Draw with the `rng` that is given."
+    if not np.array_equal(weight, layers[2].weight.numpy()):
+        return "The same generator should give the same numbers again. Draw with the `rng` that is given, and with no other."
+    spread = float(weight.std())
+    if weight.size > 1000 and not 0.97 < spread / std < 1.03:
+        return f"The first numbers spread by {spread:.3g}; std = {std:g} was asked for."
+    if weight.size > 1000 and abs(weight.mean()) > 0.05 * std:
+        return f"The first numbers have the mean {weight.mean():.3g}; it should be near 0."
+    if weight.size > 1000 and np.abs(weight).max() < 2.5 * std:
+        return "The first numbers should come from a normal distribution; yours have no far-off ones."
+    default = layers[3].weight.numpy()
+    if default.size > 1000 and not 0.019 < default.std() < 0.021:
+        return f"Without a word about std it should be 0.02; the first numbers spread by {default.std():.3g}."
+    if wide.weight.dtype != np.float64:
+        return f"The layer was asked for float64, and its weight is {wide.weight.dtype}. Hand device and dtype to `parameter`."
+    if bias:
+        with no_grad():
+            layer.bias[...] = np.arange(1.0, outputs + 1)  # so that a bias that is not added shows
+    y = layer(Tensor(x))
+    if y is None:
+        return "`forward` gives nothing back: it must end in `return`."
+    right = x @ weight.T + (np.arange(1.0, outputs + 1) if bias else 0.0)
+    if y.shape != right.shape:
+        return f"For x of shape {x.shape} the result has the shape {y.shape}; it should be {right.shape}."
+    if not np.allclose(y.numpy(), right, atol=1e-4):
+        if bias and np.allclose(y.numpy(), x @ weight.T, atol=1e-4):
+            return "The bias is a knob of the layer, and the result does not contain it."
+        return "The result is not x @ weight.T + bias."
+    y.sum().backward()
+    for name, p in layer.named_parameters():
+        if p.grad is None:
+            return f"No gradient arrives at {name}: between it and the result somebody left the tape (numpy() does)."
+    return None
+
+
+exercise = Exercise(
+    title="A layer",
+    minutes=15,
+    defines="Linear",
+    target="course_lib.nn.Linear",
+    given="import numpy as np\nfrom course_lib import functional\nfrom course_lib.nn import Module, parameter\n"
+          "from course_lib.tensor import Tensor",
+    cases=cases,
+    call=built,
+    compared=False,
+    check=check,
+    mistakes=[
+        Mistake("`__init__` must take all that is named in the task, with these defaults: (self, inputs, outputs, bias=True, "
+                "std=0.02, rng=None, device=\"cpu\", dtype=\"float32\").",
+                when=lambda seen: seen.error.startswith("TypeError") and "unexpected keyword argument" in seen.error),
+        Mistake("rng may be None: then make one, np.random.default_rng().",
+                when=lambda seen: re.search(r"'NoneType' object has no attribute '(normal|standard_normal|random)'", seen.error)),
+    ],
+    hints=(
+        "Two attributes in `__init__`: self.weight and self.bias. One line in `forward`.",
+        "rng.normal(0.0, std, (outputs, inputs)) draws the numbers; parameter(numbers, device, dtype) makes a knob of them.",
+        "self.bias = parameter(np.zeros(outputs), device, dtype) if bias else None; in forward: "
+        "return functional.linear(x, self.weight, self.bias).",
+    ),
+    sibling='''class Scale(Module):
+    """Another layer: one knob for each channel, which begins at 1."""
+
+    def __init__(self, channels, device="cpu", dtype="float32"):
+        self.weight = parameter(np.ones(channels), device, dtype)
+
+    def forward(self, x):
+        return x * self.weight  # (*n, C) * (C) -> (*n, C)
+''',
+    right=[
+        """class Linear(Module):
+    def __init__(self, inputs, outputs, bias=True, std=0.02, rng=None, device="cpu", dtype="float32"):
+        if rng is None:
+            rng = np.random.default_rng()
+        self.weight = parameter(std * rng.standard_normal((inputs, outputs)).T, device, dtype)
+        self.bias = None
+        if bias:
+            self.bias = parameter(np.zeros(outputs), device, dtype)
+
+    def forward(self, x):
+        y = x @ self.weight.T
+        if self.bias is None:
+            return y
+        return y + self.bias
+""",
+        """class Linear(Module):
+    def __init__(self, inputs, outputs, bias=True, std=0.02, rng=None, device="cpu", dtype="float32"):
+        generator = rng if rng is not None else np.random.default_rng()
+        numbers = np.array([generator.normal(scale=std, size=inputs) for _ in range(outputs)])
+        self.weight = Tensor(numbers, dtype=dtype, device=device, requires_grad=True)
+        self.bias = Tensor(np.zeros(outputs), dtype=dtype, device=device, requires_grad=True) if bias else None
+
+    def __call__(self, x):
+        return functional.linear(x, self.weight, self.bias)
+""",
+    ],
+    wrong=[
+        Wrong(Changed(("(outputs, inputs))", "(inputs, outputs))")), "weight has the shape (2, 3)"),
+        Wrong(Changed(("parameter(np.zeros(outputs), device, dtype)", "parameter(np.ones(outputs), device, dtype)")),
+              "should begin at zero"),
+        Wrong(Changed(("rng.normal", "np.random.default_rng(0).normal")), "begin with the same numbers"),
+        Wrong(Changed(("rng.normal", "np.random.normal")), "give the same numbers again"),
+        Wrong(Changed(("rng.normal(0.0, std, (outputs, inputs))", "std * rng.random((outputs, inputs))")), "spread by 0.00"),
+        Wrong(Changed(("self.weight, self.bias)", "self.weight)")), "does not contain it"),
+        Wrong("""class Linear(Module):
+    def __init__(self, inputs, outputs, bias=True, std=0.02, rng=None, device="cpu", dtype="float32"):
+        rng = rng or np.random.default_rng()
+        self.weight = rng.normal(0.0, std, (outputs, inputs))
+        self.bias = np.zeros(outputs) if bias else None
+
+    def forward(self, x):
+        return x @ Tensor(self.weight).T + Tensor(self.bias)
+""", "The knobs that are found are none"),
+        Wrong(Changed(("class Linear(Module):", "class Linear:")), "Keep the head"),
+        Wrong(Changed(("return functional", "functional")), "`forward` gives nothing back"),
+        Wrong(Changed(("rng = rng or np.random.default_rng()", "pass")), "rng may be None"),
+        Wrong("""class Linear(Module):
+    def __init__(self, inputs, outputs, rng=None):
+        rng = rng or np.random.default_rng()
+        self.weight = parameter(rng.normal(0.0, 0.02, (outputs, inputs)))
+        self.bias = parameter(np.zeros(outputs))
+
+    def forward(self, x):
+        return functional.linear(x, self.weight, self.bias)
+""", "must take all that is named"),
+    ],
+)  # fmt: skip

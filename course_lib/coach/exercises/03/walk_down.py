@@ -1,0 +1,144 @@
+"""An open challenge: an optimiser of one's own, which needs as few gradients as possible."""
+
+import numpy as np
+
+from course_lib.coach.exercise import Case, Exercise, Goal, Mistake, Wrong
+
+LOW, MOST = 1e-4, 2000  # the height to reach, the gradients that one walk may ask for
+
+
+class TooMany(RuntimeError):
+    """The walk asked for too many gradients."""
+
+
+def bowl(steepness, turn=0.0):
+    """(height, slopes) of a valley with its bottom at 0, turned by an angle."""
+    c, s = np.cos(turn), np.sin(turn)
+    matrix = np.array([[c, -s], [s, c]]) @ np.diag(steepness) @ np.array([[c, s], [-s, c]])
+    return lambda k: float(k @ matrix @ k), lambda k: 2 * matrix @ k
+
+
+VALLEYS = {  # name: (start, (height, slopes))
+    "a round bowl": (np.array([3.0, -2.0]), bowl([1.0, 1.0])),
+    "the narrow valley of the lecture": (np.array([-4.0, 1.0]), bowl([1.0, 25.0])),
+    "a narrow valley that lies askew": (np.array([3.0, 1.0]), bowl([1.0, 25.0], 0.6)),
+    "walls that become straight": (np.array([5.0, -3.0]), (
+        lambda k: float((np.array([1.0, 8.0]) * (np.sqrt(1 + k * k) - 1)).sum()),
+        lambda k: np.array([1.0, 8.0]) * k / np.sqrt(1 + k * k))),
+}  # fmt: skip
+
+
+def cases(random):
+    return [Case(name, name) for name in VALLEYS]
+
+
+def walk(answer, name, count=None):
+    start, (_, slopes) = VALLEYS[name]
+    asked = [0] if count is None else count
+    before = asked[0]
+
+    def counted(knobs):
+        asked[0] += 1
+        if asked[0] - before > MOST:
+            raise TooMany(f"the walk asked for more than {MOST:,} gradients")
+        with np.errstate(all="ignore"):
+            return slopes(np.array(knobs, dtype=float))
+
+    return answer(counted, start.copy())
+
+
+def check(result, name):
+    start, (height, _) = VALLEYS[name]
+    knobs = np.asarray(result, dtype=object)
+    if knobs.shape != start.shape or not all(isinstance(k, int | float) for k in knobs.tolist()):
+        return f"The walk gives {result!r:.80}; it should give the knobs where it ends, an array of 2 numbers."
+    knobs = knobs.astype(float)
+    with np.errstate(all="ignore"):
+        begin, end = height(start), height(knobs)
+    if not np.isfinite(end):
+        return "The knobs have grown beyond all bounds: the steps are so long that each overshoots more than the last."
+    if end > begin:
+        return f"The walk ends higher ({end:.3g}) than it began ({begin:.3g}): the steps are too long."
+    if end > LOW:
+        return f"The walk ends at the height {end:.3g}, at {knobs.round(4).tolist()}; {LOW:g} or less is asked for."
+    return None
+
+
+def gradients(answer):
+    count = [0]
+    for name in VALLEYS:
+        walk(answer, name, count)
+    return count[0]
+
+
+SGD = "def walk_down(slopes, knobs):\n    for _ in range({}):\n        knobs = knobs - {} * slopes(knobs)\n    return knobs"
+
+exercise = Exercise(
+    title="Open challenge: down four valleys",
+    minutes=20,
+    core=False,
+    defines="walk_down",
+    given="import numpy as np",
+    cases=cases,
+    call=walk,
+    compared=False,
+    check=check,
+    goals=[Goal("gradients asked for in four valleys", gradients)],
+    challenge=True,
+    mistakes=[
+        Mistake(f"Your walk had not ended after {MOST:,} gradients. Stop when the slopes are small, or after a number of steps.",
+                when=lambda seen: seen.error.startswith("TooMany")),
+    ],
+    hints=(
+        "Begin with SGD: a step of -0.02 times the slopes, until all of them are small. Which valley takes longest?",
+        "Momentum lets you take the flat direction faster: velocity = 0.8 * velocity - 0.02 * slopes; knobs = knobs + velocity.",
+        "Two gradients tell how steep it is along the last move: (new - old slopes) against the move itself. Their quotient "
+        "gives a length for the next step.",
+    ),
+    sibling='''def walk_down_one(slope, knob):
+    """For a single knob, two slopes tell where the straight line through them is 0 (the secant method)."""
+    other = knob + 0.1
+    for _ in range(20):
+        a, b = slope(knob), slope(other)
+        if abs(b) < 1e-6 or a == b:
+            break
+        knob, other = other, other - b * (other - knob) / (b - a)
+    return other
+''',
+    right=[
+        SGD.format(1000, 0.035),
+        """def walk_down(slopes, knobs):
+    knobs = np.array(knobs)
+    g = slopes(knobs)
+    rate = 0.01
+    while np.abs(g).max() > 0.003:
+        new = knobs - rate * g
+        new_g = slopes(new)
+        move, change = new - knobs, new_g - g
+        if move @ change > 0:
+            rate = (move @ move) / (move @ change)
+        knobs, g = new, new_g
+    return list(knobs)
+""",
+        """def walk_down(slopes, knobs):
+    average, square = np.zeros(2), np.zeros(2)
+    for t in range(1, 400):
+        g = slopes(knobs)
+        average = 0.8 * average + 0.2 * g
+        square = 0.95 * square + 0.05 * g * g
+        knobs = knobs - 0.3 * 0.98**t * average / (1 - 0.8**t) / (np.sqrt(square / (1 - 0.95**t)) + 1e-8)
+    return knobs
+""",
+    ],
+    wrong=[
+        Wrong(SGD.format(60, 0.1),
+              "than it began"),
+        Wrong(SGD.format(50, 0.01),
+              "or less is asked for"),
+        Wrong("def walk_down(slopes, knobs):\n    while True:\n        knobs = knobs - 0.02 * slopes(knobs)\n    return knobs",
+              "had not ended after 2,000 gradients"),
+        Wrong("def walk_down(slopes, knobs):\n    return slopes", "it should give the knobs where it ends"),
+        Wrong(SGD.format(900, 1.5),
+              "beyond all bounds"),
+    ],
+)  # fmt: skip
