@@ -30,8 +30,7 @@ exercise = Exercise(
     cases=cases,
     reference=right,
     mistakes=[
-        Mistake("The means are a row of numbers, and a row is repeated over the rows: column j loses the mean of row j. With a "
-                "square matrix the shapes fit, and no error warns you.", like=lambda x: x - x.mean(axis=-1)),
+        Mistake("Column j loses the mean of row j, where row j should. With a square matrix the shapes fit, and no error warns you.", like=lambda x: x - x.mean(axis=-1)),
         Mistake("These are the means of the columns. Each row must lose its own.", like=lambda x: x - x.mean(axis=0)),
         Mistake("These are the means of the columns. Each row must lose its own.",
                 like=lambda x: x - x.mean(axis=-2, keepdims=True)),
@@ -68,7 +67,7 @@ def centre_rows(x):
 """,
     ],
     wrong=[
-        Wrong("def centre_rows(x):\n    m = x.mean(-1)\n    return x - m", "column j loses the mean of row j"),
+        Wrong("def centre_rows(x):\n    m = x.mean(-1)\n    return x - m", "Column j loses the mean of row j"),
         Wrong(Changed(("axis=-1, keepdims=True", "axis=0")), "These are the means of the columns"),
         Wrong(Changed(("axis=-1, keepdims=True", "")), "that of all of them"),
         Wrong(Changed(("axis=-1", "axis=1")), "For a matrix it is right"),

@@ -36,7 +36,7 @@ exercise = Exercise(
     cases=cases,
     reference=right,
     mistakes=[
-        Mistake("For one row it is right. With several, one sum runs over all rows, though each row has a length of its own.",
+        Mistake("For one row it is right. With several, what one row gets depends on the others, and it must not.",
                 like=lambda dy, x: back(dy, x, lambda dy, y: (dy * y).sum())),
         Mistake("The length of a row depends on x as well: a longer row is divided by more. The part of dy along y must be "
                 "taken away.", like=lambda dy, x: back(dy, x, lambda dy, y: 0.0)),
@@ -75,7 +75,7 @@ exercise = Exercise(
     size = np.sqrt((x * x).sum(axis=-1, keepdims=True))
     y = x / size
     return (dy - y * np.sum(dy * y)) / size
-""", "one sum runs over all rows"),
+""", "depends on the others"),
         Wrong("def unit_rows_backward(dy, x):\n    return dy / np.sqrt((x * x).sum(-1, keepdims=True))", "must be taken away"),
         Wrong(Changed(("along = (dy * y).sum(axis=-1, keepdims=True)", "along = (dy * y).sum(axis=0)")), "runs down the columns"),
         Wrong(Changed(("along = (dy * y).sum(", "along = (dy * y).mean(")), "A mean is not what"),

@@ -89,8 +89,8 @@ exercise = Exercise(
     reference=ops("reference").adamw_step,
     call=steps,
     mistakes=[
-        Mistake("No knob has moved. `p = p - ...` makes a new array with the name p; `p -= ...` or `p[...] = ...` change the "
-                "array that was given.", when=nothing_moved),
+        Mistake("No knob has moved: the arrays that were given must be changed. `p -= ...` does that; `p = p - ...` only makes a "
+                "new array with the name p.", when=nothing_moved),
         Mistake("The moments are not kept: the next step needs them, so write into the arrays, m[...] = ... and v[...] = ...",
                 when=moments_stay),
         Mistake("The decay went into the gradient, so it is divided by the root of the squares as well. In AdamW it does not "

@@ -53,8 +53,8 @@ exercise = Exercise(
     reference=with_curve(lambda scores: scores),
     call=loss_and_gradient,
     mistakes=[
-        Mistake("cross_entropy takes scores, and does its own softmax inside. Probabilities lie between 0 and 1, so a second "
-                "softmax hardly tells them apart: the loss cannot fall far, and its gradient is small.",
+        Mistake("Look at the first example: its scores are 8 and 0, so it is sure of the true one, and the loss should be near 0. "
+                "It is 0.313: what reaches cross_entropy lies much closer together than the scores.",
                 like=with_curve(functional.softmax)),
         Mistake("The log of a probability that was rounded to 0 is -inf. Scores that far apart survive only if no softmax is "
                 "taken before cross_entropy.",
@@ -66,7 +66,7 @@ exercise = Exercise(
     hints=(
         "Which numbers does cross_entropy expect: scores or probabilities? Look at the formula with logsumexp.",
         "How low can the loss get if the scores are at most 1 and at least 0? For two choices: log(1 + exp(-1)) = 0.31.",
-        "Hand the scores to cross_entropy just as they are.",
+        "cross_entropy takes scores, and does its own softmax inside: hand the scores over just as they are.",
     ),
     sibling='''def accuracy(x, weight, targets):
     """The share of examples whose highest score is the true one. The highest score needs no softmax either."""
@@ -90,7 +90,7 @@ exercise = Exercise(
         Wrong("""def training_loss(x, weight, targets):
     probabilities = functional.softmax(x @ weight.T)
     return functional.cross_entropy(probabilities, targets)
-""", "does its own softmax inside"),
+""", "lies much closer together"),
         Wrong("""def training_loss(x, weight, targets):
     scores = functional.linear(x, weight)
     return functional.cross_entropy(functional.softmax(scores).log(), targets)
