@@ -36,11 +36,13 @@ class Grade:
     ended: float
     copied: int | None = None
     whole: int | None = None
+    top_p: float | None = None
     texts: list[str | None] = field(default_factory=list, repr=False)
 
     def __str__(self) -> str:
+        cut = "" if self.top_p is None else f", top-p {self.top_p}"
         lines = [
-            f"{self.count} samples at temperature {self.temperature}",
+            f"{self.count} samples at temperature {self.temperature}{cut}",
             f"  well-formed      {self.well_formed:.0%}",
             f"  wrong facts      {self.wrong_facts:.2f} per well-formed story",
             f"  wholly possible  {self.possible:.0%}",
@@ -59,14 +61,22 @@ def grade_samples(
     temperature: float = 0.7,
     seed: int = 0,
     training: Sequence[str] | None = None,
+    top_p: float | None = None,
 ) -> Grade:
     """Let the model write `count` stories and judge each; compare with the texts of `training`, if given."""
-    texts = generate_many(model, tokenizer, count, tokens=model.config.context, temperature=temperature, seed=seed)
-    return grade_texts(texts, temperature, training)
+    texts = generate_many(
+        model, tokenizer, count, tokens=model.config.context, temperature=temperature, top_p=top_p, seed=seed
+    )
+    return grade_texts(texts, temperature, training, top_p)
 
 
-def grade_texts(texts: Sequence[str | None], temperature: float, training: Sequence[str] | None = None) -> Grade:
-    """The grade of texts that were written at `temperature`; None stands for one that did not end."""
+def grade_texts(
+    texts: Sequence[str | None],
+    temperature: float,
+    training: Sequence[str] | None = None,
+    top_p: float | None = None,
+) -> Grade:
+    """The grade of texts that were written with these settings; None stands for one that did not end."""
     ended = [text for text in texts if text is not None]
     verdicts = [stories.judge(text) for text in ended]
     formed = [verdict for verdict in verdicts if verdict.well_formed]
@@ -77,6 +87,7 @@ def grade_texts(texts: Sequence[str | None], temperature: float, training: Seque
         sum(verdict.possible for verdict in verdicts) / len(texts),
         float(np.mean([verdict.wrong_facts for verdict in formed])) if formed else float("nan"),
         len(ended) / len(texts),
+        top_p=top_p,
         texts=list(texts),
     )
     if training is not None:

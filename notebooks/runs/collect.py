@@ -18,6 +18,7 @@ from course_lib.run import fingerprint, load
 from course_lib.run_folder import LAST
 
 TEMPERATURE = 0.7
+TOP_P = 0.95  # graded twice: with all tokens, and without the least likely ones
 SHOWN = 4  # texts kept of each grade
 
 
@@ -38,27 +39,29 @@ def collect(run: Path, to: Path, machine: str, count: int) -> None:
         "bigram": data.bigram_loss(corpus),
         "machine": machine,
     }
-    grade = stories_report.grade_samples(
-        model, tokenizer, count, TEMPERATURE, training=stories_report.training_texts(corpus)
-    )
-    step = {"step": facts["step"], "temperature": TEMPERATURE}
     to.mkdir(parents=True, exist_ok=True)
     shutil.copy(run / "metrics.jsonl", to)
     (to / "about.json").write_text(json.dumps(about, indent=1) + "\n")
-    _add(to / "samples.json", {**step, "texts": grade.texts[:SHOWN]})
-    figures = {name: value for name, value in asdict(grade).items() if name != "texts"}
-    if not grade.well_formed:
-        figures["wrong_facts"] = None  # of no story; NaN is not JSON
-    _add(to / "grades.json", {**step, **figures})
-    print(grade)
+    known = stories_report.training_texts(corpus)
+    for top_p in (None, TOP_P):
+        grade = stories_report.grade_samples(model, tokenizer, count, TEMPERATURE, training=known, top_p=top_p)
+        figures = {name: value for name, value in asdict(grade).items() if name != "texts"}
+        if not grade.well_formed:
+            figures["wrong_facts"] = None  # of no story; NaN is not JSON
+        where = {"step": facts["step"], "temperature": TEMPERATURE, "top_p": top_p}
+        _add(to / "grades.json", {**where, **figures})
+        _add(to / "samples.json", {**where, "texts": grade.texts[:SHOWN]})
+        print(grade)
 
 
 def _add(path: Path, entry: dict) -> None:
-    """Put an entry among those of other steps, in order."""
-    others = (
-        [other for other in json.loads(path.read_text()) if other["step"] != entry["step"]] if path.exists() else []
-    )
-    entries = sorted([*others, entry], key=lambda one: one["step"])
+    """Put an entry among those of other steps and settings, in order."""
+
+    def place(one: dict) -> tuple[int, bool]:
+        return one["step"], one["top_p"] is not None
+
+    others = json.loads(path.read_text()) if path.exists() else []
+    entries = sorted([*(one for one in others if place(one) != place(entry)), entry], key=place)
     path.write_text(json.dumps(entries, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
 
