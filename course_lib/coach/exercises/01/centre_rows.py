@@ -30,7 +30,8 @@ exercise = Exercise(
     cases=cases,
     reference=right,
     mistakes=[
-        Mistake("Column j loses the mean of row j, where row j should. With a square matrix the shapes fit, and no error warns you.", like=lambda x: x - x.mean(axis=-1)),
+        Mistake("Column j loses the mean of row j, where row j should. With a square matrix the shapes fit, and no error comes.",
+                like=lambda x: x - x.mean(axis=-1)),
         Mistake("These are the means of the columns. Each row must lose its own.", like=lambda x: x - x.mean(axis=0)),
         Mistake("These are the means of the columns. Each row must lose its own.",
                 like=lambda x: x - x.mean(axis=-2, keepdims=True)),

@@ -53,8 +53,8 @@ exercise = Exercise(
     reference=with_curve(lambda scores: scores),
     call=loss_and_gradient,
     mistakes=[
-        Mistake("Look at the first example: its scores are 8 and 0, so it is sure of the true one, and the loss should be near 0. "
-                "It is 0.313: what reaches cross_entropy lies much closer together than the scores.",
+        Mistake("Look at the first example: its scores are 8 and 0, so it is sure of the true one, and the loss should be "
+                "near 0. It is 0.313: what reaches cross_entropy lies much closer together than the scores.",
                 like=with_curve(functional.softmax)),
         Mistake("The log of a probability that was rounded to 0 is -inf. Scores that far apart survive only if no softmax is "
                 "taken before cross_entropy.",
