@@ -160,6 +160,7 @@ class Block(nn.Module):
         self.dropout1 = nn.Dropout(config.dropout, random, site=2 * number + 1)
         self.dropout2 = nn.Dropout(config.dropout, random, site=2 * number + 2)
 
+    # region block_forward
     def forward(self, stream: Tensor, branch: Tensor | None, rotation, cache) -> tuple[Tensor, Tensor]:
         if branch is None:
             x = self.norm1(stream)  # (B, T, C)
@@ -168,6 +169,8 @@ class Block(nn.Module):
         branch = self.dropout1(self.attention(x, rotation, cache))  # (B, T, C)
         x, stream = self.norm2(branch, stream)
         return stream, self.dropout2(self.mlp(x))
+
+    # endregion
 
 
 class GPT(nn.Module):

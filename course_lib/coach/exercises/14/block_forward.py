@@ -1,0 +1,158 @@
+"""One block, with each addition left to the norm that reads the sum."""
+
+import numpy as np
+
+from course_lib.coach.compare import plain
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+
+
+def cases(random):
+    yield Case("the first block: no branch yet", random.normal(size=(1, 1, 4)), None, {})
+    yield Case("a branch arrives", random.normal(size=(1, 2, 4)), random.normal(size=(1, 2, 4)), {})
+    yield Case("two texts", random.normal(size=(2, 3, 8)), random.normal(size=(2, 3, 8)), {})
+    yield Case(
+        "positions by rotation", random.normal(size=(1, 4, 8)), random.normal(size=(1, 4, 8)), {"positions": "rope"}
+    )
+    yield Case("RMSNorm and SwiGLU", random.normal(size=(1, 3, 8)), random.normal(size=(1, 3, 8)),
+               {"norm": "rmsnorm", "activation": "swiglu"})  # fmt: skip
+    yield Case("with a cache", random.normal(size=(1, 3, 8)), None, {"cache": True})
+    yield Case("with dropout", random.normal(size=(1, 3, 8)), random.normal(size=(1, 3, 8)), {"dropout": 0.5})
+
+
+def call(answer, stream, branch, settings):
+    """Build a block with weights of a fair size, run the answer as its forward; what it gives, and the keys in the cache."""
+    from course_lib import Tensor, model, nn
+
+    settings = dict(settings)
+    cache = [] if settings.pop("cache", False) else None
+    config = model.GPTConfig(layers=2, heads=2, channels=stream.shape[-1], context=8, vocab_size=8, **settings)
+    made = {"rng": np.random.default_rng(7), "device": "cpu", "dtype": "float64"}
+    block = model.Block(config, 0, nn.RandomBits("cpu", 3), **made)
+    random = np.random.default_rng(11)
+    block.load_state({name: random.normal(0.3, 0.7, value.shape) for name, value in block.state().items()})
+    rotation = None
+    if config.positions == "rope":
+        rotation = tuple(table[: stream.shape[1]] for table in model.rope_tables(config, "cpu", "float64"))
+    branch = None if branch is None else Tensor(branch, "float64")
+    result = answer(block, Tensor(stream, "float64"), branch, rotation, cache)
+    return (*result, len(cache)) if isinstance(result, tuple | list) and cache is not None else result
+
+
+def variant(first=True, second=True, normed=True, rotate=True, keep=True, drop=True, post=False):
+    """A block with one thing left out."""
+
+    def forward(self, stream, branch, rotation, cache):
+        if branch is None:
+            x = self.norm1(stream)
+        elif first:
+            x, stream = self.norm1(branch, stream)
+        else:
+            x, stream = self.norm1(branch), stream + branch
+        if post:
+            x = stream
+        attended = self.attention(x, rotation if rotate else None, cache if keep else None)
+        attended = self.dropout1(attended) if drop else attended
+        if second:
+            x, stream = self.norm2(attended, stream)
+        else:
+            x = self.norm2(attended)
+        x = x if normed else stream
+        return stream, self.dropout2(self.mlp(x)) if drop else self.mlp(x)
+
+    return forward
+
+
+def lost_branch(self, stream, branch, rotation, cache):
+    return variant()(self, stream, None, rotation, cache)
+
+
+def same_sum(seen):
+    """Both parts have the right sum, and the parts are others."""
+    got, expected = seen.got, seen.expected
+    if not isinstance(got, tuple) or len(got) != len(expected):
+        return False
+    got, expected = ([plain(part) for part in parts[:2]] for parts in (got, expected))
+    same = all(np.shape(part) == np.shape(want) for part, want in zip(got, expected, strict=True))
+    return same and np.allclose(got[0] + got[1], expected[0] + expected[1])
+
+
+exercise = Exercise(
+    title="A block",
+    minutes=15,
+    defines="forward",
+    target="course_lib.model.Block.forward",
+    given="from course_lib import Tensor",
+    cases=cases,
+    call=call,
+    mistakes=[
+        Mistake("The branch that arrives is lost: the stream must take it in before anything else.", like=lost_branch),
+        Mistake("norm1 reads the branch alone. It must read the sum of branch and stream.", like=variant(first=False)),
+        Mistake("norm2 reads what attention made, alone, and the stream never takes it in: norm2(branch, stream) gives both.",
+                like=variant(second=False)),
+        Mistake("The MLP reads the stream itself. It reads what norm2 makes of it.", like=variant(normed=False)),
+        Mistake("Attention reads the stream itself. It reads what norm1 makes of it.", like=variant(post=True)),
+        Mistake("Attention does not get `rotation`, so it knows no places.", like=variant(rotate=False)),
+        Mistake("Attention does not get `cache`, so no keys are kept.", like=variant(keep=False)),
+        Mistake("Dropout is missing: self.dropout1 behind attention, self.dropout2 behind the MLP.", like=variant(drop=False)),
+        Mistake("The two results add up to the right sum, but they are not the parts asked for: the stream after attention, "
+                "and what "
+                "the MLP made, not yet added.", when=same_sum),
+        Mistake("In the first block `branch` is None: then norm1 gets the stream alone, and gives one result.",
+                when=lambda seen: seen.inputs[1:2] == (None,) and "NoneType" in seen.error),
+    ],
+    hints=(
+        "Write the two lines of the lecture first: x + attend(norm(x)), then x + mlp(norm(x)). Where in them are the "
+        "additions?",
+        "self.norm2(branch, stream) does two things at once: it adds, and it norms the sum. It gives (normed, sum), in this "
+        "order.",
+        "x = self.norm1(stream) if there is no branch, else x, stream = self.norm1(branch, stream). Then branch = "
+        "self.dropout1(self.attention(x, rotation, cache)); x, stream = self.norm2(branch, stream); last the MLP on x.",
+    ),
+    sibling='''def mlp_only_block(self, stream, branch):
+    """A block without attention, in the same style: take in what arrived, and leave the next addition to whoever comes."""
+    x, stream = self.norm2(branch, stream)
+    return stream, self.mlp(x)
+''',
+    right=[
+        """def forward(self, stream, branch, rotation, cache):
+    total = stream if branch is None else stream + branch
+    attended = self.dropout1(self.attention(self.norm1(total), rotation, cache))
+    total = total + attended
+    return total, self.dropout2(self.mlp(self.norm2(total)))
+""",
+        """def forward(self, stream, branch, rotation, cache):
+    if branch is not None:
+        normed, stream = self.norm1(branch, stream)
+    else:
+        normed = self.norm1(stream)
+    look = self.attention.forward(normed, rotation, cache)
+    normed, after = self.norm2(self.dropout1(look), stream)
+    return (after, self.dropout2(self.mlp.forward(normed)))
+""",
+    ],
+    wrong=[
+        Wrong("""def forward(self, stream, branch, rotation, cache):
+    stream = stream + self.dropout1(self.attention(self.norm1(stream), rotation, cache))
+    return stream, self.dropout2(self.mlp(self.norm2(stream)))
+""", "The branch that arrives is lost"),
+        Wrong(Changed(("x, stream = self.norm2(branch, stream)", "x = self.norm2(branch)")), "and the stream never takes it in"),
+        Wrong(Changed(("self.mlp(x)", "self.mlp(stream)")), "It reads what norm2 makes"),
+        Wrong(Changed(("(x, rotation, cache)", "(x, None, cache)")), "it knows no places"),
+        Wrong(Changed(("(x, rotation, cache)", "(x, rotation, None)")), "no keys are kept"),
+        Wrong(Changed(("self.dropout2(self.mlp(x))", "self.mlp(x)"),
+                      ("self.dropout1(self.attention(x, rotation, cache))", "self.attention(x, rotation, cache)")),
+              "Dropout is missing"),
+        Wrong("""def forward(self, stream, branch, rotation, cache):
+    x = stream if branch is None else stream + branch
+    x = x + self.dropout1(self.attention(self.norm1(x), rotation, cache))
+    x = x + self.dropout2(self.mlp(self.norm2(x)))
+    return x, x * 0
+""", "not the parts asked for"),
+        Wrong("""def forward(self, stream, branch, rotation, cache):
+    x, stream = self.norm1(branch, stream)
+    branch = self.dropout1(self.attention(x, rotation, cache))
+    x, stream = self.norm2(branch, stream)
+    return stream, self.dropout2(self.mlp(x))
+""", "In the first block"),
+    ],
+)  # fmt: skip
