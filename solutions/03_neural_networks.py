@@ -78,8 +78,8 @@ def cross_entropy_forward(logits, targets, ignore_index=-1):
 # `dy` is the gradient that arrives, of the same shape. Give the gradient of the scores. Remember that one score moves all
 # probabilities of its row.
 #
-# For y = `[[0.5, 0.5]]` and dy = `[[1, 0]]` it is `[[0.25, -0.25]]`. Both are NumPy arrays, and `np` is NumPy. Attention, in
-# chapters 10 and 14, goes back through this function.
+# For y = `[[0.5, 0.5]]` and dy = `[[1, 0]]` it is `[[0.25, -0.25]]`. Both are NumPy arrays, and `np` is NumPy. The attention
+# of chapter 14 goes back by this rule, and so does the kernel of chapter 10b.
 
 # %% exercise="softmax_back"
 # include course_lib/devices/reference/attention.py softmax_backward: the gradient of the scores

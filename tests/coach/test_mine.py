@@ -24,7 +24,7 @@ def passed(name: str, text: str = "") -> None:
 
 def use_everything() -> None:
     """Training steps, a tokenizer, samples, a gradcheck: whatever a target is, something here calls it."""
-    from course_lib import bpe, generation, gradcheck, nn, optim, progress, training
+    from course_lib import bpe, functional, generation, gradcheck, nn, optim, progress, training
     from course_lib.tokenizer import Tokenizer
 
     text = "the cat sat on the mat and the dog ran under the tree " * 20
@@ -37,7 +37,7 @@ def use_everything() -> None:
     gradcheck(lambda a, b: ((a + b) * b).max(axis=0).sum(), [np.ones((2, 1)), np.arange(6.0).reshape(2, 3)])
     layer = nn.Linear(4, 3)
     out = layer(Tensor(np.arange(24.0, dtype=np.float32).reshape(3, 2, 4).transpose(1, 0, 2)[:, ::-1].copy()))
-    out.T.reshape(-1)[1:].sum().backward()
+    functional.softmax(out).T.reshape(-1)[1:].sum().backward()
     optim.AdamW(list(layer.named_parameters())).step(1e-3)
 
 
