@@ -78,3 +78,106 @@ def attention_forward(q, k, v, causal=True):
 
 # %% exercise="block_forward"
 # include course_lib/model.py block_forward: take in the branch, attend, take in, and return the stream and the new branch
+
+
+# %% [markdown]
+# ## 4. The causal mask (stretch)
+#
+# `scores` has the shape (..., T, S): T queries, S keys, and any axes before them, for texts and heads. Hide what lies in the
+# future: return a new array of the same dtype, with minus infinity there. Row t sees the columns 0 to S - T + t. `[[1, 2],
+# [3, 4]]` becomes `[[1, -inf], [3, 4]]`. With S larger than T, the first keys are a past that was kept, and all queries see
+# them. `scores` stays as it is.
+
+
+# %% exercise="hide_future"
+def hide_future(scores):
+    """scores (..., T, S), minus infinity where row t looks beyond column S - T + t."""
+    # yours: hide the future
+    T, S = scores.shape[-2:]
+    return np.where(np.tri(T, S, S - T, dtype=bool), scores, -np.inf)  # (..., T, S)
+    # end
+
+
+# %% [markdown]
+# ## 5. Find the fault: a token that comes twice (stretch)
+#
+# On the way forward, an embedding copies row `indices[...]` of a table to each place. On the way back, the gradient `dy` of
+# the copies must be added to the rows that they came from. `dy` has the shape of `indices` and one more axis, C; the result
+# is (rows, C). Somebody wrote it in two lines. With the texts of a test in which all tokens differed, it was right. Then a
+# model learned badly. Mend the line.
+
+
+# %% exercise="embedding_backward"
+def embedding_backward(dy, indices, rows):
+    """dy (..., C), indices (...) -> the gradient of the table, (rows, C)."""
+    dtable = np.zeros((rows, dy.shape[-1]), dy.dtype)
+    # yours: mend the line below
+    np.add.at(dtable, indices, dy)
+    # instead
+    # dtable[indices] += dy
+    # end
+    return dtable
+
+
+# %% [markdown]
+# ## 6. The tied head (stretch)
+#
+# The table (V, C) is used twice: rows of it go in at the entrance, as `table[ids]`, and the head compares the end of the
+# stream with all rows: `logits = x @ table.T`. What is the gradient of the table?
+#
+# For one text: `ids` (T,); `dx` (T, C), the gradient that arrives at the entrance; `x` (T, C), the end of the stream;
+# `dlogits` (T, V). Return (V, C). With one token, `ids` = `[1]`, `dx` = `[[1, 2]]`, `x` = `[[3, 4]]` and `dlogits` = `[[0.5,
+# -0.5]]`: the head gives `[[1.5, 2], [-1.5, -2]]`, and with the entrance it is `[[1.5, 2], [-0.5, 0]]`.
+
+
+# %% exercise="tied_gradient"
+def tied_gradient(ids, dx, x, dlogits):
+    """The gradient of a table (V, C) that is both the embedding and the head."""
+    # yours: both uses
+    dtable = dlogits.T @ x  # (T, V) transposed @ (T, C) -> (V, C)
+    np.add.at(dtable, ids, dx)
+    return dtable
+    # end
+
+
+# %% [markdown]
+# ## 7. Count the parameters (stretch)
+#
+# Count the parameters of the lecture's GPT: a row for each of `vocab` tokens and each of `context` places, `layers` blocks
+# with two norms, attention (C to 3 C, and C to C) and an MLP (C to 4 C and back), a last norm, and a tied head with a bias.
+# Every matrix has a bias, every norm a weight and a bias. Here C is `channels`. The smallest of all, `count_parameters(1, 1,
+# 1, 1)`, has 30. For `12m` you know the result. Before one pays for a training run, one does this count.
+
+
+# %% exercise="count_parameters"
+def count_parameters(layers, channels, context, vocab):
+    """How many numbers a GPT learns."""
+    # yours: count, and return the number
+    block = 12 * channels * channels + 13 * channels  # 3 + 1 + 4 + 4 matrices; 9 biases, 4 for the norms
+    return (vocab + context) * channels + layers * block + 2 * channels + vocab  # the last norm, and the head's bias
+    # end
+
+
+# %% [markdown]
+# ## 8. Challenge: attention in little memory (stretch)
+#
+# The matrix of scores grows with the square of the text. With T = 512 it has 262,144 numbers, though the result has only
+# 16,384. It need not be there all at once. Write causal attention for one head: `q`, `k` and `v` are (T, D), and so is the
+# result; token t sees the keys 0 to t, and scores are divided by the square root of D. Two tokens with q = k = `[[2, 0], [0,
+# 2]]` and v = `[[1, 0], [0, 1]]` give `[1, 0]` and about `[0.06, 0.94]`.
+#
+# Any right answer passes. The verdict measures the most memory that it holds at once, the result included, and remembers your
+# tries. How low can you get? Flash attention, in Part II, is the same challenge on a GPU.
+
+
+# %% exercise="thrifty_attention"
+def thrifty_attention(q, k, v):
+    """Causal attention of one head: q, k, v (T, D) -> (T, D)."""
+    # yours: attention, with as little memory as you can
+    y = np.empty_like(v)
+    for t in range(len(q)):
+        scores = k[: t + 1] @ q[t] / q.shape[1] ** 0.5  # (t + 1,)
+        e = np.exp(scores - scores.max())
+        y[t] = e @ v[: t + 1] / e.sum()
+    return y
+    # end

@@ -1,0 +1,109 @@
+"""Find the fault: the gradient of an embedding when a token comes twice."""
+
+import numpy as np
+
+from course_lib import devices
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+
+
+def cases(random):
+    yield Case("every token once", np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1, 0]), 2)
+    yield Case("one token comes twice", np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), np.array([1, 0, 1]), 2)
+    yield Case("a token that does not come", np.array([[1.0, -1.0]]), np.array([1]), 3)
+    yield Case("the same token everywhere", np.ones((4, 2)), np.array([2, 2, 2, 2]), 3)
+    yield Case(
+        "two texts of three tokens",
+        random.normal(size=(2, 3, 4)).astype(np.float32),
+        np.array([[0, 4, 0], [4, 4, 1]]),
+        5,
+    )
+    yield Case("two texts in which all differ", random.normal(size=(2, 2, 3)), np.array([[3, 1], [0, 2]], np.int32), 4)
+    yield Case("300 tokens out of 7", random.normal(size=(300, 5)), random.integers(0, 7, 300), 7)
+
+
+def check(result, dy, indices, rows):
+    if np.asarray(result).dtype != dy.dtype:
+        return f"The result is {np.asarray(result).dtype}, and dy is {dy.dtype}: keep its dtype."
+    return None
+
+
+def last_one(dy, indices, rows):
+    table = np.zeros((rows, dy.shape[-1]), dy.dtype)
+    table[indices] = dy
+    return table
+
+
+def mean(dy, indices, rows):
+    table = devices.ops("reference").embedding_backward(dy, indices, rows)
+    return table / np.maximum(np.bincount(indices.ravel(), minlength=rows), 1)[:, None]
+
+
+exercise = Exercise(
+    title="Find the fault: a token that comes twice",
+    minutes=5,
+    core=False,
+    defines="embedding_backward",
+    target="op:embedding_backward",
+    cases=cases,
+    reference=lambda *inputs: devices.ops("reference").embedding_backward(*inputs),
+    check=check,
+    given="import numpy as np",
+    mistakes=[
+        Mistake("A token that comes twice gets the gradient of its last place alone. NumPy takes `table[indices] += dy` "
+                "apart: it reads "
+                "all rows, adds, and writes all rows, so a row that is named twice is written twice with one addition each.",
+                like=last_one),
+        Mistake("The gradients of a token's places are averaged. They add up: each place used the row.", like=mean),
+        Mistake("Only the tokens that came have a row in your result. The table has `rows` rows; the others get 0.",
+                when=lambda seen: (
+            seen.label == "a token that does not come" and isinstance(seen.got, np.ndarray) and len(seen.got) < seen.inputs[2])),
+    ],
+    hints=(
+        "Run it with indices [1, 0, 1] and dy of ones. What should row 1 of the table be, and what is it?",
+        "Row 1 was looked up at two places, so it gets two gradients. A loop over the places would add both.",
+        "np.add.at(table, indices, dy) adds each row of dy by itself, also when an index comes again.",
+    ),
+    sibling='''def count_tokens(indices, rows):
+    """How often each token comes: the same trap, for counts[indices] += 1 counts each token once."""
+    counts = np.zeros(rows, np.int64)
+    np.add.at(counts, indices, 1)
+    return counts
+''',
+    right=[
+        """def embedding_backward(dy, indices, rows):
+    dtable = np.zeros((rows, dy.shape[-1]), dy.dtype)
+    for place in np.ndindex(indices.shape):
+        dtable[indices[place]] += dy[place]
+    return dtable
+""",
+        """def embedding_backward(dy, indices, rows):
+    one_hot = np.eye(rows, dtype=dy.dtype)[indices.reshape(-1)]
+    return one_hot.T @ dy.reshape(-1, dy.shape[-1])
+""",
+        """def embedding_backward(dy, indices, rows):
+    ids, flat = indices.ravel(), dy.reshape(-1, dy.shape[-1])
+    return np.stack([flat[ids == row].sum(axis=0) for row in range(rows)])
+""",
+    ],
+    wrong=[
+        Wrong("""def embedding_backward(dy, indices, rows):
+    dtable = np.zeros((rows, dy.shape[-1]), dy.dtype)
+    dtable[indices] = dtable[indices] + dy
+    return dtable
+""", "its last place alone"),
+        Wrong("""def embedding_backward(dy, indices, rows):
+    dtable = np.zeros((rows, dy.shape[-1]), dy.dtype)
+    flat = dy.reshape(-1, dy.shape[-1])
+    for row in range(rows):
+        mine = flat[indices.ravel() == row]
+        if len(mine):
+            dtable[row] = mine.mean(axis=0)
+    return dtable
+""", "are averaged"),
+        Wrong("""def embedding_backward(dy, indices, rows):
+    flat = dy.reshape(-1, dy.shape[-1])
+    return np.array([flat[indices.ravel() == token].sum(axis=0) for token in np.unique(indices)])
+""", "Only the tokens that came"),
+        Wrong(Changed((", dy.dtype)", ")")), "keep its dtype"),
+    ],
+)  # fmt: skip

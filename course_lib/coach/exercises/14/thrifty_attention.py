@@ -1,0 +1,122 @@
+"""Open challenge: attention with as little memory as possible."""
+
+import tracemalloc
+
+import numpy as np
+
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+
+LENGTH, SIZE = 512, 32
+
+
+def kilobytes(answer):
+    """The most memory that an answer holds at once, its result included, for 512 tokens of 32 numbers in float32."""
+    random = np.random.default_rng(5)
+    q, k, v = (random.normal(size=(LENGTH, SIZE)).astype(np.float32) for _ in range(3))
+    answer(q[:4], k[:4], v[:4])  # what only the first call needs does not count
+    tracemalloc.start()
+    try:
+        result = answer(q, k, v)
+        return tracemalloc.get_traced_memory()[1] / 1024 if result is not None else None
+    finally:
+        tracemalloc.stop()
+
+
+def cases(random):
+    eye = np.array([[2.0, 0.0], [0.0, 2.0]])
+    yield Case("two tokens", eye, eye, np.array([[1.0, 0.0], [0.0, 1.0]]))
+    yield Case("one token", *random.normal(size=(3, 1, 4)))
+    yield Case("seven tokens", *random.normal(size=(3, 7, 4)))
+    yield Case("130 tokens of float32", *random.normal(size=(3, 130, 8)).astype(np.float32))
+    yield Case(
+        "the largest score comes last", np.ones((5, 2)), np.arange(10.0).reshape(5, 2), random.normal(size=(5, 2))
+    )
+    yield Case("scores of some thousand", *(60 * random.normal(size=(3, 9, 4))))
+
+
+def variant(scaled=True, masked=True, stable=True):
+    def attention(q, k, v):
+        scores = q @ k.T / (q.shape[1] ** 0.5 if scaled else 1)
+        if masked:
+            scores = np.where(np.tri(len(q), dtype=bool), scores, -np.inf)
+        e = np.exp(scores - (scores.max(-1, keepdims=True) if stable else 0))
+        return e / e.sum(-1, keepdims=True) @ v
+
+    return attention
+
+
+exercise = Exercise(
+    title="Challenge: attention in little memory",
+    minutes=20,
+    core=False,
+    challenge=True,
+    defines="thrifty_attention",
+    cases=cases,
+    reference=variant(),
+    tolerance=1e-4,
+    given="import numpy as np",
+    goals=[Goal("KB held at once for 512 tokens", kilobytes)],
+    mistakes=[
+        Mistake("The scores are not divided by the square root of D.", like=variant(scaled=False)),
+        Mistake("Tokens look ahead: token t sees the keys 0 to t only.", like=variant(masked=False)),
+        Mistake("e to a large score is too large for any number: subtract the largest score that is seen so far.",
+                like=variant(stable=False)),
+    ],
+    hints=(
+        "Begin with the whole matrix of scores. It is what costs: 512 x 512 numbers, and its softmax again. Must all rows be "
+        "there at once?",
+        "One row of scores after the other needs 512 numbers. Write each result into y, made once with np.empty_like(v).",
+        "Can one do with blocks of a row? Keep the largest score so far, the sum of e, and the mixed values. When a new block "
+        "has a "
+        "larger score, multiply what you have by e to (old largest - new largest).",
+    ),
+    sibling='''def thrifty_logsumexp(scores, block=16):
+    """The logarithm of the sum of e to many scores, block by block: what was summed is rescaled when a larger score comes."""
+    largest, total = -np.inf, 0.0
+    for start in range(0, len(scores), block):
+        part = scores[start : start + block]
+        new = max(largest, part.max())
+        total = total * np.exp(largest - new) + np.exp(part - new).sum()
+        largest = new
+    return largest + np.log(total)
+''',
+    right=[
+        """def thrifty_attention(q, k, v):
+    scores = q @ k.T * q.shape[1] ** -0.5
+    scores = np.where(np.tri(len(q), dtype=bool), scores, -np.inf)
+    e = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return (e / e.sum(axis=1, keepdims=True)) @ v
+""",
+        """def thrifty_attention(q, k, v):
+    T, D = q.shape
+    y = np.empty_like(v)
+    for t in range(T):
+        largest, total, mixed = -np.inf, 0.0, np.zeros(v.shape[1])
+        for start in range(0, t + 1, 16):
+            end = min(start + 16, t + 1)
+            scores = k[start:end] @ q[t] / D ** 0.5
+            new = max(largest, scores.max())
+            e = np.exp(scores - new)
+            shrink = np.exp(largest - new)
+            total = total * shrink + e.sum()
+            mixed = mixed * shrink + e @ v[start:end]
+            largest = new
+        y[t] = mixed / total
+    return y
+""",
+    ],
+    wrong=[
+        Wrong(Changed((" / q.shape[1] ** 0.5", "")), "not divided by the square root"),
+        Wrong(Changed(("k[: t + 1] @ q[t]", "k @ q[t]"), ("e @ v[: t + 1]", "e @ v")), "Tokens look ahead"),
+        Wrong(Changed(("scores - scores.max()", "scores")), "too large for any number"),
+        Wrong("""def thrifty_attention(q, k, v):
+    y = np.zeros_like(v)
+    for t in range(len(q)):
+        total = 0.0
+        for s in range(t + 1):
+            e = np.exp(q[t] @ k[s] / q.shape[1] ** 0.5 - q[t] @ k[t] / q.shape[1] ** 0.5)
+            y[t] += e * v[s]
+    return y
+""", "elements of the result are wrong"),
+    ],
+)  # fmt: skip
