@@ -1,4 +1,4 @@
-"""Open challenge: the same vocabulary, and fewer tokens than the merges need."""
+"""Open challenge: the same vocabulary, and fewer tokens than the merges need (8,013; the least is 8,003)."""
 
 from collections import Counter
 from functools import cache
