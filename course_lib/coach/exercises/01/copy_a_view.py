@@ -53,6 +53,7 @@ def in_bytes(x, shape, strides, offset):
 exercise = Exercise(
     title="Write a view out in order",
     minutes=20,
+    test_out=True,
     defines="strided_copy",
     target="op:strided_copy",
     given="import numpy as np",

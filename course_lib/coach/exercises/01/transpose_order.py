@@ -56,9 +56,10 @@ exercise = Exercise(
     goals=[Goal("fetches of a line, 32 x 32", fetches)],
     challenge=True,
     mistakes=[
-        Mistake("11 is not a multiple of your block's side: the last block of a row is shorter. min(end, n) helps.",
+        Mistake("2 and 8 are right, and 11 goes over the edge. Is it a multiple of your block's side? If not, "
+                "the last block is shorter.",
                 when=lambda seen: seen.label == "11 x 11" and "outside" in seen.failing.complaint),
-        Mistake("11 is not a multiple of your block's side, and what is left over at the edge is never visited.",
+        Mistake("2 and 8 are right, and of 11 x 11 something is left over. Is 11 a multiple of your block's side?",
                 when=lambda seen: seen.label == "11 x 11" and "never visited" in seen.failing.complaint),
     ],
     hints=(
@@ -101,12 +102,12 @@ def transpose_order(n):
     side = min(n, 8)
     return [(i0 + i, j0 + j) for i0 in range(0, n, side) for j0 in range(0, n, side)
             for i in range(side) for j in range(side)]
-""", "the last block of a row is shorter"),
+""", "the last block is shorter"),
         Wrong("""def transpose_order(n):
     side = min(n, 8)
     return [(I * side + i, J * side + j) for I in range(n // side) for J in range(n // side)
             for i in range(side) for j in range(side)]
-""", "left over at the edge"),
+""", "something is left over"),
         Wrong("""def transpose_order(n):
     return [(i, j) for i in range(n) for j in range(i, n)] + [(j, i) for i in range(n) for j in range(i, n)]
 """, "is visited twice"),

@@ -52,6 +52,8 @@ def check(result, inputs, outputs, bias, std, x):
         return "Keep the head `class Linear(Module):`. Module finds the knobs, and makes layer(x) call forward."
     names = {name: p.shape for name, p in layer.named_parameters()}
     wanted = {"weight": (outputs, inputs)} | ({"bias": (outputs,)} if bias else {})
+    if not bias and getattr(layer, "bias", layer) is not None:
+        return "Without a bias, self.bias should be None."
     if set(names) != set(wanted):
         return (
             f"The knobs that are found are {', '.join(names) or 'none'}; they should be {' and '.join(wanted)}. A knob is a "
@@ -60,8 +62,6 @@ def check(result, inputs, outputs, bias, std, x):
     for name, shape in wanted.items():
         if names[name] != shape:
             return f"{name} has the shape {names[name]}; it should be {shape}."
-    if not bias and getattr(layer, "bias", layer) is not None:
-        return "Without a bias, self.bias should be None."
     if bias and layer.bias.numpy().any():
         return "The bias should begin at zero."
     weight = layer.weight.numpy()
@@ -94,6 +94,10 @@ def check(result, inputs, outputs, bias, std, x):
         if bias and np.allclose(y.numpy(), x @ weight.T, atol=1e-4):
             return "The bias is a knob of the layer, and the result does not contain it."
         return "The result is not x @ weight.T + bias."
+    if not y.requires_grad:
+        return (
+            "The result is not on the tape, so no gradient finds its way back: numpy() and Tensor(...) leave the tape."
+        )
     y.sum().backward()
     for name, p in layer.named_parameters():
         if p.grad is None:
@@ -179,6 +183,10 @@ exercise = Exercise(
         return x @ Tensor(self.weight).T + Tensor(self.bias)
 """, "The knobs that are found are none"),
         Wrong(Changed(("class Linear(Module):", "class Linear:")), "Keep the head"),
+        Wrong(Changed((" if bias else None", "")), "Without a bias"),
+        Wrong(Changed(("return functional.linear(x, self.weight, self.bias)",
+                       "return Tensor(functional.linear(x, self.weight, self.bias).numpy())")),
+              "is not on the tape"),
         Wrong(Changed(("return functional", "functional")), "`forward` gives nothing back"),
         Wrong(Changed(("rng = rng or np.random.default_rng()", "pass")), "rng may be None"),
         Wrong("""class Linear(Module):
