@@ -13,7 +13,7 @@ def cases(random):
         ]
 
     eye = np.array([[2.0, 0.0], [0.0, 2.0]]).reshape(1, 2, 1, 2)
-    yield Case("two tokens, one head", eye, eye, np.array([[1.0, 0.0], [0.0, 1.0]]).reshape(1, 2, 1, 2), True)
+    yield Case("two tokens, one head", eye, eye.copy(), np.array([[1.0, 0.0], [0.0, 1.0]]).reshape(1, 2, 1, 2), True)
     yield Case("one token", *made(1, 1, 1, 1, 1, 2), True)
     yield Case("without a mask", *made(1, 3, 3, 1, 1, 2), False)
     yield Case("two heads", *made(1, 3, 3, 2, 2, 2), True)
