@@ -31,7 +31,7 @@
 #
 # `broadcast_strides((2,), (1,), (2, 2))` is `(0, 1)`: a row, shown twice. Shapes that do not fit, or that would have to
 # shrink, are refused with `raise ValueError(...)`. You may call `broadcast_shape(a, b)` of the lecture; it is there.
-# Every sum `x + bias` of the course uses this function.
+# `broadcast_to` of the Tensor will use your function.
 
 # %% exercise="broadcast_strides"
 # include course_lib/tensor/shapes.py broadcast_strides: refuse what does not fit; else give the strides

@@ -115,8 +115,8 @@ def local_slopes(operation, inputs):
 # `dbias`, each with the shape of its own tensor. Without a bias (`has_bias` is False) the third is `None`.
 #
 # For dy = `[[1, 10]]`, x = `[[2, 3]]` and weight = `[[1, 2], [3, 4]]`: dx is `[[31, 42]]`, dweight is `[[2, 3], [20, 30]]`, and
-# dbias is `[1, 10]`. All are NumPy arrays of one dtype. Most of the time of a training run goes into this function. (In our
-# solution `fit` only checks shapes and reads their letters; you can do without.)
+# dbias is `[1, 10]`. All are NumPy arrays of one dtype. Two of every three multiplications of a layer happen here: one
+# product forward, two back. (In our solution `fit` only checks shapes and reads their letters; you can do without.)
 
 # %% exercise="layer_back"
 # include course_lib/devices/reference/layers.py linear_backward: three gradients, each with the shape of its own tensor

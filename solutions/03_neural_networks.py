@@ -17,7 +17,7 @@
 #
 # - `__init__(self, inputs, outputs, bias=True, std=0.02, rng=None, device="cpu", dtype="float32")`
 # - `self.weight` of shape `(outputs, inputs)`, drawn from `rng`, from a normal distribution with mean 0 and standard deviation
-#   `std`. Is `rng` None, make one.
+#   `std`. If `rng` is None, make one.
 # - `self.bias` of shape `(outputs,)`, all 0; or None if `bias` is False.
 # - `forward(self, x)`: x is a Tensor `(*n, inputs)`, the result a Tensor `(*n, outputs)`.
 #
