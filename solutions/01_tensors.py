@@ -1,13 +1,7 @@
 # %% [markdown]
 # # 01 Tensors: exercises
 #
-# **45 minutes** for the three core exercises, 55 more for the rest. Each cell below is one exercise: write your part, press
-# Shift+Enter, and read the verdict. Stuck? Type `course.hint()` in a cell of its own. Your answers are kept in
-# `exercises/mine/answers/`.
-#
 # The lecture: [01 Tensors](../notebooks/01_tensors.ipynb).
-
-# %%
 
 # %% [markdown]
 # ## 1. In order, without gaps?

@@ -114,8 +114,8 @@ def local_slopes(operation, inputs):
 # `(N, K)`, `bias` is `(N,)`, and `dy` is the gradient that arrives, `(*n, N)`. Give three gradients: `dx`, `dweight` and
 # `dbias`, each with the shape of its own tensor. Without a bias (`has_bias` is False) the third is `None`.
 #
-# For dy = `[[1, 10]]`, x = `[[2, 3]]` and weight = `[[1, 2], [3, 4]]`: dx is `[[31, 42]]`, dweight is `[[2, 3], [20, 30]]`, and
-# dbias is `[1, 10]`. All are NumPy arrays of one dtype. Two of every three multiplications of a layer happen here: one
+# For `dy = [[1, 10]]`, `x = [[2, 3]]` and `weight = [[1, 2], [3, 4]]`: `dx` is `[[31, 42]]`, `dweight` is `[[2, 3], [20, 30]]`,
+# and `dbias` is `[1, 10]`. All are NumPy arrays of one dtype. Two of every three multiplications of a layer happen here: one
 # product forward, two back. (In our solution `fit` only checks shapes and reads their letters; you can do without.)
 
 # %% exercise="layer_back"

@@ -1,13 +1,7 @@
 # %% [markdown]
 # # 03 Neural networks: exercises
 #
-# **55 minutes** for the three core exercises, 45 more for the rest. Each cell below is one exercise: write your part, press
-# Shift+Enter, and read the verdict. Stuck? Type `course.hint()` in a cell of its own. Your answers are kept in
-# `exercises/mine/answers/`.
-#
 # The lecture: [03 Neural networks](../notebooks/03_neural_networks.ipynb).
-
-# %%
 
 # %% [markdown]
 # ## 1. A layer
