@@ -22,7 +22,31 @@ __global__ void scale(const float* x, float* y, float s, int n) {
 """
 
 # %% [markdown]
-# ## 2. Find the fault: beyond the ends (stretch)
+# ## 2. Take rows out of a table
+#
+# `table` is a matrix with `C` columns. `rows` names `n` of its rows; one may be named twice. Copy them, in that order, to `y`
+# with its `n` rows of `C` numbers. With the table `[[1, 2], [3, 4], [5, 6]]` and the rows `[2, 0]`, y becomes
+# `[[5, 6], [1, 2]]`.
+#
+# It is launched in blocks of 32 threads, one thread or more for each number of `y`. Neighbouring lanes should read and write
+# neighbouring numbers. All rows in `rows` exist. A language model begins so: each word is a row of a table.
+
+# %% exercise="take_rows"
+r"""
+__global__ void take_rows(const float* table, const int* rows, float* y, int n, int C) {
+    // yours: find this thread's number of y, and copy it from the table
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n * C) {
+        int t = i / C;
+        int c = i % C;
+        y[i] = table[rows[t] * C + c];
+    }
+    // end
+}
+"""
+
+# %% [markdown]
+# ## 3. Find the fault: beyond the ends (stretch)
 #
 # `smooth` replaces each number by the average of itself and its two neighbours. Beyond the ends there are zeros. Run the cell
 # first, and read the report.
