@@ -46,7 +46,29 @@ __global__ void take_rows(const float* table, const int* rows, float* y, int n, 
 """
 
 # %% [markdown]
-# ## 3. Find the fault: beyond the ends (stretch)
+# ## 3. Add a bias to each row of a matrix
+#
+# `x` and `y` are matrices of `M` rows and `N` columns, and `bias` has `N` numbers. Write `y = x + bias`: each row of `x` gets the
+# same `bias`. For `x` `[[1, 2], [3, 4]]` and the bias `[10, 20]`, y becomes `[[11, 22], [13, 24]]`.
+#
+# It is launched in blocks of 32 x 4 threads, with enough of them along x for `N` columns and along y for `M` rows. Neighbouring
+# lanes should read and write neighbouring numbers. Every linear layer ends so.
+
+# %% exercise="add_bias"
+r"""
+__global__ void add_bias(const float* x, const float* bias, float* y, int M, int N) {
+    // yours: find this thread's row and column, and add the bias if the matrix reaches so far
+    int i = blockIdx.y * blockDim.y + threadIdx.y;
+    int j = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < M && j < N) {
+        y[i * N + j] = x[i * N + j] + bias[j];
+    }
+    // end
+}
+"""
+
+# %% [markdown]
+# ## 4. Find the fault: beyond the ends (stretch)
 #
 # `smooth` replaces each number by the average of itself and its two neighbours. Beyond the ends there are zeros. Run the cell
 # first, and read the report.
