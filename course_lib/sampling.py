@@ -20,7 +20,8 @@ def top_k_filter(probabilities: np.ndarray, k: int) -> np.ndarray:
     """Only the k most likely tokens of each row of (R, V), renormalised; those equal to the k-th stay too. (Fan et al. 2018)"""
     k = min(k, probabilities.shape[-1])
     least = np.sort(probabilities, -1)[..., -k, None]  # (R, 1) the k-th largest
-    return _renormalise(np.where(probabilities >= least, probabilities, 0.0))
+    kept = np.where(probabilities >= least, probabilities, 0.0)
+    return kept / kept.sum(-1, keepdims=True)
 
 
 def top_p_filter(probabilities: np.ndarray, p: float) -> np.ndarray:
@@ -31,7 +32,7 @@ def top_p_filter(probabilities: np.ndarray, p: float) -> np.ndarray:
     kept = np.where(before < p, sorted_, 0.0)  # so at least one stays
     filtered = np.empty_like(probabilities)
     np.put_along_axis(filtered, order, kept, -1)
-    return _renormalise(filtered)
+    return filtered / filtered.sum(-1, keepdims=True)
 
 
 def draw(probabilities: np.ndarray, uniform: np.ndarray) -> np.ndarray:
@@ -39,7 +40,3 @@ def draw(probabilities: np.ndarray, uniform: np.ndarray) -> np.ndarray:
     cumulative = np.cumsum(probabilities, -1)  # (R, V)
     total = cumulative[:, -1:]  # (R, 1) one, up to rounding
     return ((cumulative <= uniform[:, None] * total) & (cumulative < total)).sum(-1)
-
-
-def _renormalise(probabilities: np.ndarray) -> np.ndarray:
-    return probabilities / probabilities.sum(-1, keepdims=True)
