@@ -1,0 +1,104 @@
+"""Windows of T tokens, and the targets one token later."""
+
+import numpy as np
+
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+
+
+def cases(random):
+    def case(label, tokens, starts, context):
+        return Case(label, np.array(tokens, np.uint16), np.array(starts), context)
+
+    yield case("one window from the beginning", [5, 6, 7, 8], [0], 2)
+    yield case("one window from the middle", [5, 6, 7, 8], [1], 2)
+    yield case("two windows that overlap", [5, 6, 7, 8, 9], [2, 1], 2)
+    yield case("windows of one token", [5, 6, 7], [1, 0], 1)
+    yield case("the same window twice", [5, 6, 7, 8, 9], [0, 0], 2)
+    yield case("one window is the whole text", [9, 8, 7, 6], [0], 3)
+    yield Case("64 windows of 32 tokens", random.integers(0, 60000, 3000).astype(np.uint16),
+               random.integers(0, 2968, 64), 32)  # fmt: skip
+
+
+def windows(tokens, starts, context, shift=1):
+    places = starts[:, None] + np.arange(context)  # (B, T)
+    return tokens[places].astype(np.int32), tokens[places + shift].astype(np.int32)
+
+
+def side_by_side(tokens, starts, context):
+    return windows(tokens, np.arange(len(starts)) * context, context)
+
+
+def rolled(tokens, starts, context):
+    idx = windows(tokens, starts, context)[0]
+    return idx, np.roll(idx, -1, axis=1)
+
+
+def check(result, tokens, starts, context):
+    if not isinstance(result, tuple | list) or len(result) != 2:
+        return "Two arrays are asked for: `idx` and `targets`."
+    for name, array in zip(("idx", "targets"), result, strict=True):
+        if not isinstance(array, np.ndarray):
+            return f"`{name}` is a {type(array).__name__}; a NumPy array is asked for."
+        if array.dtype != np.int32:
+            return f"`{name}` has the dtype {array.dtype}. Devices read int32: use astype(np.int32)."
+    return None
+
+
+exercise = Exercise(
+    title="Cut the windows",
+    minutes=10,
+    defines="cut",
+    target="course_lib.data.windows.cut",
+    given="import numpy as np\nfrom course_lib.data.windows import Batch",
+    cases=cases,
+    check=check,
+    mistakes=[
+        Mistake("The targets are the window itself: such a model learns to repeat. A target stands one token later.",
+                like=lambda *inputs: windows(*inputs, shift=0)),
+        Mistake("The targets stand one token *before* what is read. A target is the token that comes next.",
+                like=lambda *inputs: windows(*inputs)[::-1]),
+        Mistake("The last target of a window is the token after the window, not the window's first one.", like=rolled),
+        Mistake("The windows do not begin at `starts`: yours lie side by side from the beginning of the text.",
+                like=side_by_side),
+    ],
+    hints=(
+        "One window needs context + 1 tokens. Which of them are read, and which are targets?",
+        "For one start s: row = tokens[s : s + context + 1]; row[:-1] is read, row[1:] are the targets. Now all rows at once.",
+        "tokens[starts[:, None] + np.arange(context + 1)] is (B, T + 1). Cut off its last column, and its first; np.int32.",
+    ),
+    sibling='''def pairs_apart(numbers, starts, distance):
+    """From each start: the number there, and the one `distance` later. Two arrays (B,)."""
+    places = starts[:, None] + np.array([0, distance])  # (B, 2)
+    return numbers[places][:, 0], numbers[places][:, 1]
+''',
+    right=[
+        """def cut(tokens, starts, context):
+    idx = np.array([tokens[s : s + context] for s in starts], np.int32)
+    targets = np.array([tokens[s + 1 : s + 1 + context] for s in starts], np.int32)
+    return idx, targets
+""",
+        """def cut(tokens, starts, context):
+    every = np.lib.stride_tricks.sliding_window_view(tokens, context + 1)
+    rows = every[starts].astype("int32")
+    return np.ascontiguousarray(rows[:, :context]), np.ascontiguousarray(rows[:, -context:])
+""",
+    ],
+    wrong=[
+        Wrong(Changed(("np.ascontiguousarray(rows[:, 1:])", "np.ascontiguousarray(rows[:, :-1])")), "learns to repeat"),
+        Wrong("""def cut(tokens, starts, context):
+    rows = tokens[starts[:, None] + np.arange(context + 1)].astype(np.int32)
+    return rows[:, 1:], rows[:, :-1]
+""", "one token *before*"),
+        Wrong("""def cut(tokens, starts, context):
+    idx = tokens[starts[:, None] + np.arange(context)].astype(np.int32)
+    return idx, np.roll(idx, -1, axis=1)
+""", "not the window's first one"),
+        Wrong("""def cut(tokens, starts, context):
+    rows = np.array([tokens[i * context : (i + 1) * context + 1] for i in range(len(starts))], np.int32)
+    return rows[:, :-1], rows[:, 1:]
+""", "lie side by side"),
+        Wrong(Changed((".astype(np.int32)", "")), "Devices read int32"),
+        Wrong(Changed(("return np.ascontiguousarray(rows[:, :-1]), np.ascontiguousarray(rows[:, 1:])", "return rows")),
+              "expected a tuple"),
+    ],
+)  # fmt: skip
