@@ -89,3 +89,28 @@ __global__ void smooth(const float* x, float* y, int n) {
     }
 }
 """
+
+# %% [markdown]
+# ## 5. Find the fault: turned round in its place (stretch)
+#
+# `reverse` turns an array of `n` numbers round: `[1, 2, 3]` becomes `[3, 2, 1]`. There is no second array; the result stands
+# where the numbers stood. It is launched in blocks of 32 threads, one thread or more for each number. Run the cell first, and
+# read the report. Kernels that change an array in its place save memory; the optimiser of chapter 03 becomes one.
+
+# %% exercise="reverse"
+r"""
+__global__ void reverse(float* x, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    // yours: mend these lines
+    if (i < n / 2) {
+        float left = x[i];
+        x[i] = x[n - 1 - i];
+        x[n - 1 - i] = left;
+    }
+    // instead
+    // if (i < n) {
+    //     x[n - 1 - i] = x[i];
+    // }
+    // end
+}
+"""
