@@ -114,3 +114,27 @@ __global__ void reverse(float* x, int n) {
     // end
 }
 """
+
+# %% [markdown]
+# ## 6. Challenge: all products with few bytes (stretch)
+#
+# `a` has `M` numbers and `b` has `N`. Write every product of the two into `y`, with `M` rows and `N` columns:
+# `y[i * N + j] = a[i] * b[j]`. For `a` `[1, 2]` and `b` `[3, 4]`, y becomes `[[3, 4], [6, 8]]`.
+#
+# It is launched with 2 blocks of 64 threads, whatever the sizes; who writes what is up to you. The count is the number of bytes
+# that it moves for 64 x 256 numbers. Writing `y` alone takes 65,536. How near can you come? Ours leaves you room. Your tries are
+# remembered. (The gradient of a layer's weights, for one row of input, is such a table of products.)
+
+# %% exercise="outer"
+r"""
+__global__ void outer(const float* a, const float* b, float* y, int M, int N) {
+    // yours: write all M * N products
+    for (int j = blockIdx.x * blockDim.x + threadIdx.x; j < N; j += gridDim.x * blockDim.x) {
+        float own = b[j];
+        for (int i = 0; i < M; i++) {
+            y[i * N + j] = a[i] * own;
+        }
+    }
+    // end
+}
+"""
