@@ -51,6 +51,7 @@ def strided_copy(x, shape, strides, offset=0):
     return x.reshape(-1)[places].reshape(shape)
     # end
 
+
 # %% [markdown]
 # ## 4. A stack of products (stretch)
 #
@@ -61,6 +62,7 @@ def strided_copy(x, shape, strides, offset=0):
 # With `a = [1, 2, 3, 4]`, `b = [5, 6, 7, 8]`, the strides `(4, 2, 1)` for both and sizes `(1, 2, 2, 2)`, the result is
 # `[19, 22, 43, 50]`. Because you read through strides, a transposed matrix costs no copy. And with 0 as its first stride, one
 # weight matrix serves a whole stack. The kernels of Part II are given strides in just this way.
+
 
 # %% exercise="matmul_stack"
 def matmul_stack(a, a_strides, b, b_strides, sizes):
@@ -78,6 +80,7 @@ def matmul_stack(a, a_strides, b, b_strides, sizes):
                 products.append(total)
     return products
     # end
+
 
 # %% [markdown]
 # ## 5. A sum over one axis (stretch)
@@ -103,6 +106,7 @@ def sum_axis(numbers, shape, axis):
     return sums
     # end
 
+
 # %% [markdown]
 # ## 6. Find the fault: rows with mean 0 (stretch)
 #
@@ -111,6 +115,7 @@ def sum_axis(numbers, shape, axis):
 # `[[1, 3], [10, 30]]` the result should be `[[-1, 1], [-10, 10]]`.
 #
 # It was tried on a square matrix, and no error came. Run the cell and look.
+
 
 # %% exercise="centre_rows"
 def centre_rows(x):
@@ -122,6 +127,7 @@ def centre_rows(x):
     # end
     return x - means
 
+
 # %% [markdown]
 # ## 7. Open challenge: a transpose that fetches little (stretch)
 #
@@ -132,6 +138,7 @@ def centre_rows(x):
 # memory, the *cache*, keeps the last 6 lines that were used. Both `x` and `y` are row-major, and each begins with a new line.
 # The verdict counts how often a line must be fetched for n = 32: row by row it is more than a thousand times. With an endless
 # cache it would be 256. How near can you come? Your tries are remembered. Chapter 08a plays this game with tiles.
+
 
 # %% exercise="transpose_order"
 def transpose_order(n):

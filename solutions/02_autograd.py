@@ -51,12 +51,14 @@ def measured_slopes(function, x, step=1e-5):
     return slopes
     # end
 
+
 # %% [markdown]
 # ## 4. Find the fault: used twice (stretch)
 #
 # Somebody wrote the walk back over the tape of the lecture. `tape` is a list of lines `(result, inputs)`, where `inputs` are
 # pairs of a name and a local slope; `last` is the name of the loss. It should give a dict with the gradient of each name.
 # Run the cell first and look. One line is wrong.
+
 
 # %% exercise="walk_back"
 def walk_back(tape, last):
@@ -70,6 +72,7 @@ def walk_back(tape, last):
             # gradients[name] = gradients[result] * slope
             # end
     return gradients
+
 
 # %% [markdown]
 # ## 5. Local slopes (stretch)
@@ -86,6 +89,7 @@ def walk_back(tape, last):
 # | `maximum` | the larger of a and b; if they are equal, each counts half |
 #
 # `math` is there. These rules stand beside every operation of the Tensor.
+
 
 # %% exercise="local_slopes"
 def local_slopes(operation, inputs):
@@ -106,6 +110,7 @@ def local_slopes(operation, inputs):
     first = 0.5 if a == b else float(a > b)
     return (first, 1 - first)
     # end
+
 
 # %% [markdown]
 # ## 6. A layer, on the way back (stretch)
@@ -130,6 +135,7 @@ def local_slopes(operation, inputs):
 #
 # Run the cell, then the one below: that one asks gradcheck. One line is to blame.
 
+
 # %% exercise="unit_rows_back"
 def unit_rows_backward(dy, x):
     """The gradient of x, from the gradient dy of y = x / size, where size is the length of each row."""
@@ -141,6 +147,7 @@ def unit_rows_backward(dy, x):
     # along = (dy * y).sum()  # how much of dy points along y
     # end
     return (dy - y * along) / size  # (*n, C)
+
 
 # %%
 import numpy as np
@@ -175,6 +182,7 @@ for rows in ([[3.0, 4.0]], [[3.0, 4.0], [5.0, 12.0]]):  # try others
 #
 # From 16 values on you must save at least half. The verdict counts the room for 56 values of sizes from 1 to 11. Together they
 # take 276. How little is enough? Your tries are remembered. Large models are trained in just this way.
+
 
 # %% exercise="places_to_keep"
 def places_to_keep(sizes):

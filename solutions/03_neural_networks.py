@@ -46,6 +46,7 @@ def cross_entropy_forward(logits, targets, ignore_index=-1):
     return np.asarray(losses.mean(), logits.dtype), logsumexp
     # end
 
+
 # %% [markdown]
 # ## 3. AdamW, for all knobs
 #
@@ -89,6 +90,7 @@ def cross_entropy_forward(logits, targets, ignore_index=-1):
 # For x = `[[1], [-1]]` and the one matrix `[[4]]` it is 4 and −4 before the tanh, so the factor is `[0.25]`. `np` is NumPy.
 # What goes into a layer depends on the factors before it.
 
+
 # %% exercise="fitted_scales"
 def fitted_scales(x, weights):
     """One factor for each matrix, as a list."""
@@ -101,12 +103,14 @@ def fitted_scales(x, weights):
     return factors
     # end
 
+
 # %% [markdown]
 # ## 6. Find the fault: the loss that stays high (stretch)
 #
 # A model of one layer is trained with this loss. There is no error; the loss falls a little, and stays high however long one
 # waits. `x` is a Tensor `(B, C)`, `weight` a Tensor `(V, C)`, `targets` a NumPy array `(B,)` of the true numbers. The result
 # should be the mean of −log p. Run the cell and look. It is one of the most common faults of all.
+
 
 # %% exercise="stuck_loss"
 def training_loss(x, weight, targets):
@@ -119,6 +123,7 @@ def training_loss(x, weight, targets):
     # return functional.cross_entropy(odds, targets)
     # end
 
+
 # %% [markdown]
 # ## 7. Open challenge: down four valleys (stretch)
 #
@@ -130,6 +135,7 @@ def training_loss(x, weight, targets):
 # straight further up. The same function must serve all. `walk_down(slopes, np.array([3.0, -2.0]))` in the round one may end
 # at `[0.001, -0.002]`. A walk may ask for 2,000 gradients. The verdict counts how many you asked for in all four. A gradient of
 # a large model costs seconds, so fewer is better. Your tries are remembered.
+
 
 # %% exercise="walk_down"
 def walk_down(slopes, knobs):
