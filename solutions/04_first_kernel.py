@@ -138,3 +138,28 @@ __global__ void outer(const float* a, const float* b, float* y, int M, int N) {
     // end
 }
 """
+
+# %% [markdown]
+# ## 7. Round and round (stretch)
+#
+# `roll` writes the `n` numbers of `x` to `y`, moved by `shift` places. What falls off at the end comes back at the beginning:
+# with a shift of 1, `[1, 2, 3]` becomes `[3, 1, 2]`. A negative shift moves the other way, and a shift may be larger than `n`.
+# In NumPy this is `np.roll(x, shift)`. It is launched with 2 blocks of 32 threads, however long `x` is. A warning from the
+# lecture: C++ and Python do not divide negative numbers in the same way. (Moved back by one, a text becomes what a language
+# model has to say at each place: the next word.)
+
+# %% exercise="roll"
+r"""
+__global__ void roll(const float* x, float* y, int shift, int n) {
+    // yours: every number to its new place
+    int threads = gridDim.x * blockDim.x;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += threads) {
+        int from = (i - shift) % n;
+        if (from < 0) {
+            from += n;
+        }
+        y[i] = x[from];
+    }
+    // end
+}
+"""

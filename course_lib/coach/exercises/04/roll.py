@@ -1,0 +1,96 @@
+"""Remainders in C++, and the grid-stride loop: an array moved along, where what falls off one end comes back at the other."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+
+GRID, BLOCK = 2, 32
+
+
+def cases(random):
+    trials = {"moved by more than its length": (3, 4), "moved by one": (3, 1), "one number": (1, 2), "moved by nothing": (5, 0),
+              "moved back": (7, -2), "far back": (70, -1000), "more numbers than threads": (200, 33)}  # fmt: skip
+    for label, (length, shift) in trials.items():
+        yield Case(label, (0.5 + random.permutation(length)).astype(np.float32), shift)
+
+
+def launch(kernel, x, shift):
+    x, y = cuda.asarray(x), cuda.empty(x.shape)  # (N,)
+    kernel(GRID, BLOCK, (x, y, shift, len(x)))
+    return y
+
+
+def one_each(x, shift):
+    y = np.full_like(x, np.nan)
+    y[: GRID * BLOCK] = np.roll(x, shift)[: GRID * BLOCK]
+    return y
+
+
+def reached(place):
+    """Was x[place] asked for, in the first case?"""
+    return lambda seen: (
+        len(seen.inputs[0]) == 3
+        and any(f"element {place} of 'x'" in issue.message for issue in seen.issues if issue.kind == "out-of-bounds")
+    )
+
+
+exercise = Exercise(
+    title="Round and round",
+    minutes=10,
+    core=False,
+    language="cuda",
+    defines="roll",
+    cases=cases,
+    reference=lambda x, shift: np.roll(x, shift),
+    call=launch,
+    mistakes=[
+        Mistake("It moves the other way. Number 0 goes to place `shift`, so y[i] is the number that stood at i - shift.",
+                like=lambda x, shift: np.roll(x, -shift)),
+        Mistake("Each thread moved one number, and then stopped. There are only 64 threads, so each must go on.", like=one_each),
+        Mistake("x[-4] was asked for: the place i - shift may lie outside, and must come back in at the other end.",
+                when=reached(-4)),
+        Mistake("x[-1] was asked for. In C++ the remainder of a negative number is not positive: -4 % 3 is -1. And one n more "
+                "may not be enough if `shift` is larger than n.", when=reached(-1)),
+    ],
+    hints=(
+        "Where did the number stand that comes to place i? Begin with a shift of 1, then think of place 0.",
+        "(i - shift) % n lies between -(n - 1) and n - 1. If it is negative, n more brings it back in. Around this goes a "
+        "grid-stride loop.",
+        "int from = (i - shift) % n; if (from < 0) from += n; y[i] = x[from]; and i runs on by gridDim.x * blockDim.x.",
+    ),
+    sibling='''// The hour on a clock of 12 hours, some hours later or earlier: hours 0 to 11.
+__global__ void clock_hours(const int* hour, int* later, int hours, int n) {
+    int threads = gridDim.x * blockDim.x;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += threads) {
+        int sum = (hour[i] + hours) % 12;
+        later[i] = sum < 0 ? sum + 12 : sum;
+    }
+}
+''',
+    right=[
+        """__global__ void roll(const float* x, float* y, int shift, int n) {
+    int first = blockIdx.x * blockDim.x + threadIdx.x;
+    for (int i = first; i < n; i += gridDim.x * blockDim.x) {
+        y[((i + shift) % n + n) % n] = x[i];
+    }
+}
+""",
+        """__global__ void roll(const float* x, float* y, int shift, int n) {
+    while (shift < 0) shift += n;
+    while (shift >= n) shift -= n;
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    while (i < n) {
+        y[i] = i < shift ? x[n - shift + i] : x[i - shift];
+        i += gridDim.x * blockDim.x;
+    }
+}
+""",
+    ],
+    wrong=[
+        Wrong(Changed(("(i - shift) % n", "(i + shift) % n")), "the other way"),
+        Wrong(Changed(("(i - shift) % n", "i - shift"), ("if (from < 0) {", "if (from >= n) {")), "x[-4] was asked for"),
+        Wrong(Changed(("if (from < 0) {", "if (from < -n) {")), "-4 % 3 is -1"),
+        Wrong(Changed(("i += threads", "i += n")), "Each thread moved one number"),
+    ],
+)  # fmt: skip
