@@ -150,3 +150,13 @@ def walk_down(slopes, knobs):
         knobs = knobs + velocity
     return knobs
     # end
+
+
+# %% [markdown]
+# ## Milestone: a network that is partly yours
+#
+# All your answers that passed are put in their places now, and a small model of stories is trained with them. Its parts are the
+# matter of later chapters. The first line says how many of the operations are yours.
+
+# %%
+course.milestone()
