@@ -146,7 +146,7 @@ def test_an_error_alone_is_no_proof_of_a_known_mistake():
 
 def test_results_of_a_kernel_come_with_lines_and_counters(ask):
     verdict = ask(piece("scale").solution, "scale")
-    assert verdict.passed
+    assert verdict.passed, verdict.why
     counts = {count.name: count for count in verdict.counts}
     reading = counts["sectors for each request, reading global memory"]
     assert reading.yours == reading.ours <= 4.0 == reading.at_most

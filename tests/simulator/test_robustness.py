@@ -19,7 +19,7 @@ F, I = np.float32, np.int32
 
 # name: (block, the arguments after a device array of 64, dtype of that array, words of the error)
 CRASHES = {
-    "wild": ((1,), (2**40,), F, "wild|past the end|no array"),
+    "wild": ((1,), (2**44,), F, "wild|past the end|no array"),
     "wild_int": ((1,), (2**30,), F, "past the end of the array 'y'"),
     "null": ((64,), None, F, "null pointer"),
     "recurse": ((2,), (10**7,), F, "64 KB of local memory"),
