@@ -35,11 +35,13 @@ def preload() -> None:
 
     from course_lib import cuda, native
     from course_lib.coach import judge, kernels  # noqa: F401
+    from course_lib.cuda import runtime
     from course_lib.devices import ops
 
     ops("reference")
     if native.find_compiler() is not None:
         cuda.Kernel  # noqa: B018  (loads the launch code; threads start only at a launch)
+        runtime.path()  # built here if it is not yet, not within the limits and the seconds of an answer
 
 
 def main() -> None:
