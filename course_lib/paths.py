@@ -1,10 +1,12 @@
 """Where the course's files lie.
 
-Promises: `ROOT` is the folder that was cloned; `cache(name)` is an existing folder for what can be made again.
+Promises: `ROOT` is the folder that was cloned; `cache(name)` is an existing folder for what can be made again; a file that
+`write_whole` writes is never seen half written.
 Limit: the course runs from its clone (an editable install), since notebooks and kernels lie beside the library.
 """
 
 import os
+import threading
 from pathlib import Path
 
 ROOT: Path = Path(__file__).resolve().parent.parent
@@ -15,3 +17,13 @@ def cache(name: str) -> Path:
     folder = Path(os.environ.get("COURSE_CACHE") or ROOT / ".cache") / name
     folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write aside and rename, so that a reader finds the old content or the new one. Text becomes UTF-8.
+
+    Processes and threads may write the same file at once: each writes aside under a name of its own.
+    """
+    aside = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
+    aside.write_bytes(content.encode() if isinstance(content, str) else content)
+    aside.replace(path)

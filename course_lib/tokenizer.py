@@ -20,7 +20,7 @@ from typing import Any
 
 import regex
 
-from course_lib import bpe
+from course_lib import bpe, paths
 
 # GPT-2's pattern: contractions; words, numbers and other signs, each with one space before it; runs of white space,
 # which leave their last space to the word that follows.
@@ -228,10 +228,7 @@ class Tokenizer:
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the tokenizer to a file, all or nothing."""
-        path = Path(path)
-        aside = path.with_name(f".{path.name}.{os.getpid()}")
-        aside.write_text(self.to_json() + "\n", encoding="utf-8")
-        aside.replace(path)
+        paths.write_whole(Path(path), self.to_json() + "\n")
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> "Tokenizer":

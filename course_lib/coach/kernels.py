@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,28 +15,41 @@ from course_lib.cuda.report import Report
 
 
 class Watched:
-    """Launched as a Kernel is. Runs the checked build, with the threads in a shuffled order if `seed` is not 0."""
+    """Launched as a Kernel is. Runs the checked build, with the threads in a shuffled order if `seed` is not 0.
 
-    def __init__(self, kernel: Kernel, timeout: float):
-        self.kernel, self.timeout, self.seed = kernel, timeout, 0
+    Of a template, answer(...) launches the first of `Exercise.instances`, and answer.instance("32, 4")(...) another.
+    """
+
+    def __init__(self, instances: dict[str, Kernel], timeout: float):
+        self.instances, self.timeout, self.seed = instances, timeout, 0
+        self.kernel = next(iter(instances.values()))
         self.reports: list[Report] = []
 
     def __call__(self, grid, block, args, shared_mem: int = 0, **options: Any) -> None:
+        self._launch(self.kernel, grid, block, args, shared_mem, **options)
+
+    def instance(self, arguments: str) -> Callable[..., None]:
+        """One instance of a template, launched as a Kernel is."""
+        return functools.partial(self._launch, self.instances[arguments])
+
+    def _launch(self, kernel: Kernel, grid, block, args, shared_mem: int = 0, **options: Any) -> None:
         self.reports.append(
-            sanitize(
-                self.kernel, grid, block, args, shared_mem, timeout=self.timeout, seed=options.get("seed", self.seed)
-            )
+            sanitize(kernel, grid, block, args, shared_mem, timeout=self.timeout, seed=options.get("seed", self.seed))
         )
 
 
-def kernel(text: str, exercise: Exercise) -> Kernel:
-    """The kernel of an answer. It is written to a file, so that reports name `NAME.cu` and their lines are the learner's."""
+def load(text: str, exercise: Exercise) -> Watched:
+    """The kernel of an answer, to be launched under watch, with all instances if it is a template.
+
+    The text is written to a file, so that reports name `NAME.cu` and their lines are the learner's.
+    """
     folder = paths.cache("answers") / hashlib.sha256(text.encode()).hexdigest()[:16]
     folder.mkdir(exist_ok=True)
     file = folder / f"{exercise.name}.cu"
     if not file.exists():
-        file.write_text(text + "\n", encoding="utf-8")
-    return Kernel(Path(file), exercise.defines)
+        paths.write_whole(file, text + "\n")  # ours and the learner's may be the same text, compiled at once
+    names = {given: f"{exercise.defines}<{given}>" for given in exercise.instances} or {"": exercise.defines}
+    return Watched({given: Kernel(Path(file), name) for given, name in names.items()}, exercise.seconds / 2)
 
 
 def counters(reports: list[Report]) -> dict[str, float]:

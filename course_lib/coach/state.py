@@ -21,11 +21,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from course_lib import paths
 from course_lib.coach import catalogue
 from course_lib.coach.exercise import ExerciseError
 from course_lib.coach.regions import comparable
 from course_lib.coach.verdict import Verdict
-from course_lib.paths import ROOT
 
 TRY = re.compile(r"(\d+)-(passed|not-yet)\.(?:py|cu)")
 SHOWN = 5  # earlier tries beside the newest
@@ -46,7 +46,7 @@ class Try:
 
 def folder() -> Path:
     """Where everything lies; made if it is not there yet."""
-    place = Path(os.environ.get("COURSE_MINE") or ROOT / "exercises" / "mine")
+    place = Path(os.environ.get("COURSE_MINE") or paths.ROOT / "exercises" / "mine")
     place.mkdir(parents=True, exist_ok=True)
     return place
 
@@ -208,8 +208,5 @@ def _read() -> dict[str, dict]:
 
 
 def _write(path: Path, text: str) -> None:
-    """Write aside and rename, so that a reader finds the old text or the new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    aside.write_text(text, encoding="utf-8")
-    aside.replace(path)
+    paths.write_whole(path, text)

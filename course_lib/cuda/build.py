@@ -6,12 +6,11 @@ thread sanitizer's instrumentation, linked against the simulator's own hooks). L
 
 import ctypes
 import hashlib
-import os
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from course_lib import native
+from course_lib import native, paths
 from course_lib.cuda import diagnostics, runtime, source
 from course_lib.cuda.arguments import Parameter
 from course_lib.cuda.errors import CompileError, KernelError
@@ -146,9 +145,7 @@ def _translation_unit(text: source.Source, names: list[str], variables: list[str
     folder.mkdir(exist_ok=True)
     file = folder / f"{hashlib.sha256(content.encode()).hexdigest()[:24]}.cpp"
     if not file.exists():
-        partial = file.with_suffix(f".{os.getpid()}")
-        partial.write_text(content)
-        partial.replace(file)  # another process may be writing the same
+        paths.write_whole(file, content)  # another process or thread may be writing the same
     return file
 
 

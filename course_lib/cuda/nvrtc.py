@@ -6,13 +6,12 @@ architectures it is for ("sm_80"); without that it is for all.
 
 import hashlib
 import json
-import os
 import re
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from course_lib import native
+from course_lib import native, paths
 from course_lib.cuda import diagnostics
 from course_lib.cuda import source as sources
 from course_lib.cuda.errors import KernelError
@@ -119,9 +118,7 @@ def kept(text: Source, names: tuple[str, ...], architecture: str, options: tuple
     except (OSError, ValueError):  # not there, or cut off
         cubin, found = compile_text(text, names, architecture, options)
     folder.mkdir(exist_ok=True)
-    partial = file.with_suffix(f".{os.getpid()}")
-    partial.write_bytes(json.dumps(found).encode() + b"\n" + cubin)
-    partial.replace(file)  # another process may be writing the same
+    paths.write_whole(file, json.dumps(found).encode() + b"\n" + cubin)
     return cubin, found
 
 

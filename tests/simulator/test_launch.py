@@ -2,12 +2,13 @@
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from course_lib.cuda import ArgumentError, Kernel, KernelError, asarray, asnumpy, empty, sanitize, zeros
+from course_lib.cuda import ArgumentError, Kernel, KernelError, asarray, asnumpy, build, empty, sanitize, source, zeros
 from tests.simulator.compilers import COMPILERS, using
 
 FILE = Path(__file__).parent / "launch.cu"
@@ -219,3 +220,19 @@ def test_a_template_may_use_dynamic_shared_memory(compiler, checked, monkeypatch
     else:
         Kernel(code, "reverse<64>")((1,), (64,), (x,), shared_mem=256)
     np.testing.assert_array_equal(x, np.arange(64)[::-1])
+
+
+def test_the_same_text_compiled_by_two_threads_at_once(tmp_path, monkeypatch):
+    """As when our solution is compiled beside a learner's answer of the same words, and nothing is in the cache yet."""
+    monkeypatch.setenv("COURSE_CACHE", str(tmp_path))
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for number in range(60):
+            text = source.find(f"__global__ void same(float* x) {{ x[0] = {number}; }}")
+            with ThreadPoolExecutor(2) as pool:
+                files = list(pool.map(build._translation_unit, [text] * 2, [["same"]] * 2, [[]] * 2))
+            assert files[0] == files[1] and f"x[0] = {number};" in files[0].read_text()
+    finally:
+        sys.setswitchinterval(interval)
+    assert not list(tmp_path.rglob("*.cpp.*")), "something was left aside"
