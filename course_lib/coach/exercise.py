@@ -94,6 +94,7 @@ class Exercise:
     title: what the learner does. minutes: 5 to 20. core: part of the chapter's 40 to 60 minutes; else it is a stretch.
     cases: (random) -> Cases, the smallest first; `random` is a NumPy generator with a fixed seed.
     defines: the name that the answer defines: a function, a class, or a kernel.
+    instances: the template arguments of the instances that are judged, ("4", "1") or ("32, 4, 2",), if the kernel is a template.
     target: what the answer replaces in the library. "course_lib.autograd.topological_order" is an attribute of a module or
         class, "op:gelu_forward" an entry of the tables of ops (NumPy arrays), "kernel:unary.cu" a kernel of that file.
         "" if its answer is only looked at.
@@ -130,6 +131,7 @@ class Exercise:
     check: Callable[..., str | None] | None = None
     compared: bool = True
     given: str = ""
+    instances: tuple[str, ...] = ()
     tolerance: float = 1e-5
     mistakes: Sequence[Mistake] = ()
     measured: str = ""

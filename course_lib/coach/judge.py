@@ -87,7 +87,7 @@ def load_answer(exercise: Exercise, text: str) -> Any:
     if exercise.language == "cuda":
         from course_lib.coach import kernels
 
-        return kernels.Watched(kernels.kernel(text, exercise), exercise.seconds / 2)
+        return kernels.load(text, exercise)
     file = f"{exercise.name}.py"
     namespace: dict[str, Any] = {"__name__": exercise.name, "__file__": file}
     exec(exercise.given, namespace)
@@ -307,7 +307,7 @@ def _compile_ours(exercise: Exercise, solution: str) -> threading.Thread | None:
 
     def compile_it() -> None:
         with contextlib.suppress(Exception):  # what is wrong, such as no compiler, shows with the learner's own kernel
-            kernels.kernel(solution, exercise).compiled(checked=True)
+            kernels.load(solution, exercise).kernel.compiled(checked=True)
 
     thread = threading.Thread(target=compile_it, daemon=True)
     thread.start()
