@@ -54,7 +54,8 @@ def define(shell: Any, name: str, cell: str) -> None:
         from course_lib.cuda import Kernel, KernelError
 
         try:
-            shell.user_ns[exercise.defines] = Kernel(cell, exercise.defines)
+            instance = f"<{exercise.instances[0]}>" if exercise.instances else ""
+            shell.user_ns[exercise.defines] = Kernel(cell, exercise.defines + instance)
         except KernelError:
             pass
         return

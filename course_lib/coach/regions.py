@@ -13,7 +13,9 @@ in a raw string, r\"\"\"...\"\"\", with the same marks behind `//`.
 
 A cell with the one line `# include PATH NAME: words for the blank` takes the solution from a file of the library or of
 kernels/: the region between `# region NAME` and `# endregion` there, or, if no such marks are there, the function, class or
-kernel of that name. Without `yours` marks in it, everything after its head (and docstring) is the learner's.
+kernel of that name. Without `yours` marks in it, everything after its head (and docstring) is the learner's. A kernel comes
+with the `#include` lines of its file. Several such lines make one text, and `# given PATH NAME` adds a piece that the blank
+shows as it is.
 """
 
 from __future__ import annotations
@@ -29,6 +31,8 @@ from course_lib.coach.exercise import ExerciseError
 from course_lib.paths import ROOT
 
 MARK = re.compile(r"^(\s*)(?:#|//) ?(yours|instead|end)(?::\s*(.*))?$")
+INCLUDE = re.compile(r"# (?P<what>include|given) (?P<path>\S+) (?P<name>\w+)(?:: (?P<words>.*))?")
+HEAD = re.compile(r'^#include ["<]([^">]+)[">]', re.M)
 WORDS = "write this part"
 
 
@@ -64,10 +68,9 @@ def cells(source: Path) -> dict[str, str]:
 def piece(cell: str, name: str, source: Path) -> Piece:
     """The solution and the blank that a cell of `source` stands for."""
     text, comment, words = cell.strip("\n"), "#", WORDS
-    if include := re.fullmatch(r"# include (\S+) (\w+)(?:: (.*))?", text.strip()):
-        path = ROOT / include[1]
-        text, comment = included(path, include[2]), "//" if path.suffix in (".cu", ".cuh") else "#"
-        words = include[3] or WORDS
+    lines = [INCLUDE.fullmatch(line.strip()) for line in text.strip().splitlines()]
+    if lines and all(lines):
+        text, comment = _assembled(lines)
     elif raw := re.fullmatch(r'r"""\n(.*?)"""', text.strip(), re.S):
         text, comment = raw[1], "//"
     if not any(MARK.match(line) for line in text.splitlines()):
@@ -77,6 +80,23 @@ def piece(cell: str, name: str, source: Path) -> Piece:
         return Piece(_without_marks(text).strip("\n"), _blanked(text, comment).strip("\n"), planted)
     except ExerciseError as error:
         raise ExerciseError(f"{name} in {source.name}: {error}") from None
+
+
+def _assembled(lines: list[re.Match]) -> tuple[str, str]:
+    """The text that lines of `include` and `given` stand for, with marks, and how its comments begin."""
+    paths = [ROOT / line["path"] for line in lines]
+    comment = "//" if paths[0].suffix in (".cu", ".cuh") else "#"
+    parts = []
+    for line, path in zip(lines, paths, strict=True):
+        text = included(path, line["name"])
+        if line["what"] == "include" and not any(MARK.match(row) for row in text.splitlines()):
+            text = _mark_body(text, comment, line["words"] or WORDS)
+        parts.append(text.strip("\n"))
+    heads = []
+    if comment == "//":  # what a piece needs in order to compile by itself, unless it is one of the pieces
+        heads = [head[0] for path in paths for head in HEAD.finditer(path.read_text(encoding="utf-8"))
+                 if head[1] not in {other.name for other in paths} and not any(head[0] in part for part in parts)]  # fmt: skip
+    return "\n\n".join([*filter(None, ["\n".join(dict.fromkeys(heads))]), *parts]), comment
 
 
 def included(path: Path, name: str) -> str:

@@ -49,8 +49,21 @@ def test_a_piece_of_the_library_is_included_and_never_written_twice():
 
 def test_a_kernel_is_included_with_its_template_line():
     piece = cut("# include kernels/scale.cu scale: multiply")
-    assert piece.solution.startswith("template <int N> __global__ void scale(") and piece.solution.endswith("}")
+    head = '#include "vector.cuh"\n\ntemplate <int N> __global__ void scale('
+    assert piece.solution.startswith(head) and piece.solution.endswith("}")
     assert piece.blank.count("{") == piece.blank.count("}") == 1 and "// Your part: multiply" in piece.blank
+
+
+def test_a_kernel_and_what_it_calls_make_one_text():
+    piece = cut(
+        "# given kernels/include/gelu.cuh gelu_gate\n"
+        "# include kernels/include/gelu.cuh gelu_slope: the slope\n"
+        "# include kernels/gelu.cu gelu_backward: the product"
+    )
+    assert piece.solution.startswith('#include "vector.cuh"\n\n__device__'), "gelu.cuh would define them twice"
+    assert piece.solution.count("gelu_gate(float x)") == piece.solution.count("gelu_slope(float x)") == 1
+    assert "expf" in piece.blank and "0.134145f" not in piece.blank
+    assert "// Your part: the slope" in piece.blank and "// Your part: the product" in piece.blank
 
 
 def test_a_region_of_a_file_wins_over_the_definition(tmp_path):
