@@ -73,11 +73,14 @@ def use_my_answers(**choices: Any) -> Any:
     return mine.use(**choices)
 
 
-def milestone(steps: int = 400) -> None:
-    """Train `micro` for some steps with your answers in place: the share that is yours, a loss, a sample."""
+def milestone(steps: int = 400, device: str = "cpu") -> None:
+    """Train `micro` for some steps with your answers in place: the share that is yours, a loss, a sample.
+
+    device: "simulator" or "cuda" launch your kernels.
+    """
     from course_lib.coach import milestone, show
 
-    show.sentence(milestone.reach(steps))
+    show.sentence(milestone.reach(steps, device=device))
 
 
 def _say(what: str, name: str) -> None:

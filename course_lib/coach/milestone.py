@@ -1,6 +1,6 @@
 """`course.milestone()`, the last cell of each part: a short training with the learner's own pieces, and how far it came.
 
-Promises: the run is real and short (`micro`, on the CPU), everything that is said was measured in it, and afterwards the
+Promises: the run is real and short (`micro`), everything that is said was measured in it, and afterwards the
 course's own pieces are back in their places.
 """
 
@@ -9,23 +9,28 @@ from __future__ import annotations
 from course_lib.coach import mine
 
 
-def reach(steps: int = 400, seed: int = 0) -> str:
-    """Train `micro` for some steps with every passed answer in place; the share, the losses (nats per token) and a sample."""
+def reach(steps: int = 400, seed: int = 0, device: str = mine.DEVICE) -> str:
+    """Train `micro` for some steps with every passed answer in place; the share, the losses (nats per token) and a sample.
+
+    device: kernels are launched on "simulator" or "cuda", Python takes the place of ops on "cpu".
+    """
     from course_lib import generation, progress, training
 
     swaps = mine.use(steps=0)
     try:
-        trained = training.train("micro", device=mine.DEVICE, steps=steps, seed=seed, display=progress.Quiet())
+        trained = training.train("micro", device=device, steps=steps, seed=seed, display=progress.Quiet())
         pieces = generation.generate(trained.model, trained.tokenizer, "", 80, temperature=0.7, seed=seed)
         text = "".join(pieces)
         fell_back = [f"{piece.exercise.name}: {piece.why}" for piece in swaps.pieces if piece.why]
         share, called = swaps.share, sum(piece.calls for piece in swaps.pieces)
     finally:
         swaps.remove()
+    where = "" if device == mine.DEVICE else f" on {device}"
+    first, last = trained.records[0]["loss"], trained.records[-1]["loss"]
     told = [
         f"{share}; they were called {called:,} times just now.",
         *fell_back,
-        f"{steps:,} steps of micro: the loss fell from {trained.records[0]['loss']:.2f} to {trained.records[-1]['loss']:.2f}; "
+        f"{steps:,} steps of micro{where}: the loss fell from {first:.2f} to {last:.2f}; "
         f"on stories that it has not seen it is {trained.best:.2f}, and a perfect model would have {trained.floor:.2f}.",
         "It writes:",
         text.strip(),

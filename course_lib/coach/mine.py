@@ -17,7 +17,7 @@ from typing import Any
 from course_lib.coach import catalogue, judge, state
 from course_lib.coach.exercise import Exercise
 
-DEVICE = "cpu"  # where ops on NumPy arrays are replaced
+DEVICE = "cpu"  # where ops on NumPy arrays are replaced; kernels are wherever kernels run
 SLOW = 2.0  # an answer that takes this many times as long as ours counts as slow
 WARM_UP = 3  # training steps before any is timed
 YOURS, OURS = "yours", "ours"
@@ -112,18 +112,21 @@ class Swaps:
 _active: list[Swaps] = []
 
 
-def use(preset: str = "small", steps: int = 3, slow: bool = True, without: Collection[str] = ()) -> Swaps:
+def use(
+    preset: str = "small", steps: int = 3, slow: bool = True, without: Collection[str] = (), device: str = DEVICE
+) -> Swaps:
     """Put every passed answer in its place, time `steps` training steps of a preset with ours and with yours.
 
-    steps: 0 measures nothing. slow: False leaves out answers that take more than twice as long as ours. without: names of
-    exercises to leave out. A second call begins anew.
+    device: where these steps run: your kernels are launched on "simulator" or "cuda". steps: 0 measures nothing. slow: False
+    leaves out answers that take more than twice as long as ours. without: names of exercises to leave out. A second call
+    begins anew.
     """
     remove()
     everything = [exercise for exercise in map(catalogue.load, catalogue.names()) if exercise.target]
     chosen = [e for e in everything if state.passing(e.name) is not None and e.name not in without]
-    swaps = Swaps([Piece(exercise) for exercise in chosen], preset, len({e.target for e in everything}))
+    swaps = Swaps([Piece(exercise) for exercise in chosen], preset, len({where(e) for e in everything}))
     _active.append(swaps)
-    run = _run(preset, swaps) if steps else None
+    run = _run(preset, swaps, device) if steps else None
     if run is not None:
         for piece in swaps.pieces:  # ours, timed where they stand
             piece.undo = install(piece, None)
@@ -170,7 +173,14 @@ def install(piece: Piece, answer: Any) -> Callable[[], None]:
 
         if answer is None:
             return lambda: None
-        return launching.replace(name, exercise.defines, answer, lambda: piece.count(time.perf_counter()))
+
+        def told(error: Exception | None) -> None:
+            if error is None:
+                piece.calls += 1
+            else:
+                piece.whose, piece.why = OURS, f"yours failed with {type(error).__name__}: {error}"
+
+        return launching.replace(name, exercise.defines, answer, told)
     if kind == "op":
         from course_lib import devices
 
@@ -230,17 +240,17 @@ def _watched_class(piece: Piece, cls: type) -> type:
     return type(cls.__name__, (cls,), {"__init__": __init__, "__doc__": cls.__doc__, "__module__": cls.__module__})
 
 
-def _run(preset: str, swaps: Swaps) -> Any:
+def _run(preset: str, swaps: Swaps, device: str) -> Any:
     """A run of the preset on a short corpus, to take steps of."""
     from course_lib import data, recipes
     from course_lib.model import GPT, GPTConfig
     from course_lib.run import Run
 
-    settings = recipes.settings(preset, DEVICE)
+    settings = recipes.settings(preset, device)
     swaps.run_steps = settings.steps
     config = GPTConfig.preset(preset, **settings.model)
     corpus = data.prepare("stories", None, config.vocab_size, config.context, 0, 1000, progress=False)
-    return Run(settings, corpus, GPT(config, device=DEVICE, seed=0))
+    return Run(settings, corpus, GPT(config, device=device, seed=0))
 
 
 def _time(run: Any, steps: int, swaps: Swaps) -> float:

@@ -6,6 +6,7 @@ import pytest
 from course_lib import Tensor, devices
 from course_lib.coach import catalogue, judge, milestone, mine, state
 from course_lib.coach.verdict import Verdict
+from course_lib.model import GPTConfig
 
 from .conftest import piece
 
@@ -127,24 +128,96 @@ def test_an_op_is_replaced_on_the_cpu_and_nowhere_else(monkeypatch):
     assert devices.ops("cpu").gelu_forward(np.ones(3, np.float32)).all()
 
 
-def test_a_kernel_is_replaced_in_real_launches(tmp_path):
+@pytest.fixture(params=["gelu"])
+def gelu(monkeypatch, request):
+    """An exercise whose answer takes the place of a kernel of the library: a template, with includes."""
     import dataclasses
-
-    from course_lib.cuda.source import KERNELS
 
     if "simulator" not in devices.available_devices():
         pytest.skip("there is no C++ compiler, so no kernel can be launched")
-    mine_file = tmp_path / "unary.cu"
-    mine_file.write_text((KERNELS / "unary.cu").read_text() + "\n// mine\n")
-    exercise = dataclasses.replace(catalogue.load("scale"), target="kernel:unary.cu", defines="unary")
-    one = mine.Piece(exercise)
+    named = dict(catalogue.files())
+    fields = {"target": f"kernel:{request.param}.cu", "defines": f"{request.param}_forward", "language": "cuda"}
+    made = dataclasses.replace(catalogue.load("scale"), name="gelu", **fields)
+    load = catalogue.load
+    monkeypatch.setattr(catalogue, "files", lambda: {**named, "gelu": named["scale"]})
+    monkeypatch.setattr(catalogue, "load", lambda name: made if name == "gelu" else load(name))
+
+
+def two_launches() -> list[float]:
+    """GELU of arrays that take both instances: 4 neighbours at once, and one."""
     ops = devices.ops("simulator")
-    undo = mine.install(one, mine_file)
-    y = ops.to_numpy(ops.exp(ops.from_numpy(np.zeros(5, np.float32))))
-    undo()
-    assert y.tolist() == [1.0] * 5 and one.calls == 1
-    ops.exp(ops.from_numpy(np.zeros(5, np.float32)))
-    assert one.calls == 1
+    x = ops.from_numpy(np.arange(8, dtype=np.float32))
+    return [*ops.to_numpy(ops.gelu_forward(x)), *ops.to_numpy(ops.gelu_forward(ops.view(x, (7,), 1)))]
+
+
+def test_a_kernel_is_launched_in_the_place_of_ours(gelu):
+    """All answers in use; the text is that of kernels/gelu.cu, which is a template and includes our headers."""
+    from course_lib.cuda.source import KERNELS
+
+    ours = two_launches()
+    passed("gelu", (KERNELS / "gelu.cu").read_text().replace("gelu(p.item[j])", "-gelu(p.item[j])"))
+    passed("topological_order")
+    swaps = mine.use(steps=0)
+    yours = two_launches()
+    assert yours == [-y for y in ours]
+    assert [piece.calls for piece in swaps.pieces if piece.exercise.name == "gelu"] == [2]
+    assert swaps.yours == 2 and "gelu_forward in gelu.cu" in str(swaps)
+    swaps.remove()
+    assert two_launches() == ours
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("gelu", ["bias_gelu"], indirect=True)  # the form that the model calls
+def test_a_training_step_on_the_simulator_launches_the_learners_kernel(gelu):
+    from course_lib.cuda.source import KERNELS
+
+    passed("gelu", (KERNELS / "bias_gelu.cu").read_text() + "// mine")
+    swaps = mine.use(preset="micro", steps=1, device="simulator")
+    layers = GPTConfig.preset("micro").layers
+    assert [piece.calls for piece in swaps.pieces] == [layers] and swaps.yours == 1
+
+
+def launch_everything() -> None:
+    """One training step of each kind of model on the simulator, and what only other uses of the library launch."""
+    import functools
+
+    from course_lib import data, functional, optim, recipes
+    from course_lib.model import GPT
+    from course_lib.run import Run
+
+    small = {"layers": 1, "heads": 2, "channels": 32, "context": 24, "vocab_size": 270, "dropout": 0.1}
+    modern = {"heads": 4, "kv_heads": 2, "hidden": 40, "norm": "rmsnorm", "activation": "swiglu", "bias": False}
+    corpus = data.prepare("stories", None, small["vocab_size"], small["context"], 0, 300, progress=False)
+    for model in (small, small | modern | {"positions": "rope"}, small | {"positions": "learned"}):
+        settings = recipes.settings("micro", "simulator", model=model)
+        Run(settings, corpus, GPT(GPTConfig.preset("micro", **model), device="simulator", seed=0)).step()
+    make = functools.partial(Tensor, device="simulator", requires_grad=True)
+    x = make(np.arange(24, dtype=np.float32).reshape(4, 6))
+    for function in (functional.softmax, functional.gelu, lambda x: x.max(axis=-1), lambda x: x.T.reshape(-1)[1:]):
+        function(x).sum().backward()
+    optim.AdamW([("x", x)]).step(1e-3)
+
+
+@pytest.mark.slow
+def test_every_kernel_that_an_exercise_replaces_is_launched():
+    """All of them at once: none is put where nobody launches it, and none fails where ours does not."""
+    if "simulator" not in devices.available_devices():
+        pytest.skip("there is no C++ compiler, so no kernel can be launched")
+    wanted = [name for name in TARGETS if catalogue.load(name).target.startswith("kernel:")]
+    for name in wanted:
+        passed(name)
+    swaps = mine.use(steps=0)
+    launch_everything()
+    assert [(piece.exercise.name, piece.why) for piece in swaps.pieces if piece.why or not piece.calls] == []
+    assert len(swaps.pieces) == len(wanted)
+
+
+def test_a_kernel_that_cannot_be_launched_gives_way_to_ours(gelu):
+    ours = two_launches()
+    passed("gelu", "__global__ void gelu_forward(const float* x, float* y, int n) { y[0] = 1; }")
+    swaps = mine.use(steps=0)
+    assert two_launches() == ours
+    assert swaps.yours == 0 and "yours failed with" in str(swaps)
 
 
 @pytest.mark.slow

@@ -38,37 +38,55 @@ _capturing = False
 _arena: Any = None
 
 
-_replaced: dict[
-    tuple[str, str], tuple[Path, Callable[[], None]]
-] = {}  # (file, kernel) -> another text, and who is told
+Told = Callable[[Exception | None], None]  # of a launch; of one that failed with its exception
+
+_replaced: dict[tuple[str, str], tuple[Path, Told]] = {}  # (file, kernel) -> another text, and who is told
 
 
 class Counted(Kernel):
     """A kernel whose launches can be counted."""
 
-    told: Callable[[], None] | None = None
-
     def __call__(self, *launch, **options) -> None:
         if _counter is not None:
             _counter[f"{self.source.name} {self.name.partition('<')[0]}"] += 1
-        if self.told is not None:
-            self.told()
         super().__call__(*launch, **options)
+
+
+class Replacement(Counted):
+    """A kernel in the place of one of ours, which takes over for good where a launch fails."""
+
+    ours: Kernel
+    told: Told
+    failed = False
+
+    def __call__(self, *launch, **options) -> None:
+        if not self.failed:
+            try:
+                super().__call__(*launch, **options)
+                self.told(None)
+                return
+            except Exception as error:
+                self.failed = True
+                self.told(error)
+        self.ours(*launch, **options)
 
 
 @cache
 def kernel(file: str, name: str, *options: str) -> Kernel:
     """The kernel `name` of kernels/`file`, compiled at its first launch."""
-    path, told = _replaced.get((file, name.partition("<")[0]), (KERNELS / file, None))
-    found = Counted(path, name, options)
-    found.told = told
+    ours = Counted(KERNELS / file, name, options)
+    if (file, name.partition("<")[0]) not in _replaced:
+        return ours
+    path, told = _replaced[file, name.partition("<")[0]]
+    found = Replacement(path, name, options)
+    found.ours, found.told = ours, told
     return found
 
 
-def replace(file: str, name: str, path: Path, told: Callable[[], None]) -> Callable[[], None]:
+def replace(file: str, name: str, path: Path, told: Told) -> Callable[[], None]:
     """Launch the kernel `name` of the file `path` in the place of the one of kernels/`file`; returns what undoes it.
 
-    told: called at each launch. The kernel takes the same arguments, and is a template if ours is one.
+    told: called at each launch, with None or what went wrong. The kernel takes the same arguments, and is a template if ours is.
     """
     _replaced[file, name] = path, told
     kernel.cache_clear()
