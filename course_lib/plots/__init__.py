@@ -14,6 +14,9 @@
     plots.chain(values, steps)                a chain of operations: values go right, gradients come back
     plots.thread_map(kernel, grid, block, args)  which thread of a kernel touches which element
     plots.sectors(...), plots.banks(...)      a warp's addresses on 32-byte sectors, and on the banks of shared memory
+    plots.traffic({plan: [report]})           the bytes that kernels read and write
+    plots.roofline({name: report.roofline()}) what kernels could reach on a machine
+    plots.exchange(values, "tree")            how threads bring their numbers together
     plots.arena(plan)                         where the arrays of a training step lie in one block, and for how long
     plots.valley(loss, {name: points})        the way of an optimiser over a loss of two numbers
 
@@ -24,6 +27,7 @@ from course_lib.plots.arena import arena
 from course_lib.plots.attention import attention_map
 from course_lib.plots.chain import chain
 from course_lib.plots.curves import compare_losses, loss_curve
+from course_lib.plots.exchange import exchange
 from course_lib.plots.expressions import graph
 from course_lib.plots.judged import judged
 from course_lib.plots.kernels import banks, sectors, thread_map
@@ -32,9 +36,11 @@ from course_lib.plots.memory import memory
 from course_lib.plots.model_map import PARTS, model_map
 from course_lib.plots.parameters import parameter_bars, parameter_table
 from course_lib.plots.picture import Page, Picture, picture
+from course_lib.plots.roofline import roofline
 from course_lib.plots.shape_map import shape_map
 from course_lib.plots.slopes import slope
 from course_lib.plots.token_colours import token_picture, tokens
+from course_lib.plots.traffic import traffic
 from course_lib.plots.valley import valley
 
 __all__ = [
@@ -46,6 +52,7 @@ __all__ = [
     "banks",
     "chain",
     "compare_losses",
+    "exchange",
     "graph",
     "judged",
     "lines",
@@ -55,11 +62,13 @@ __all__ = [
     "parameter_bars",
     "parameter_table",
     "picture",
+    "roofline",
     "sectors",
     "shape_map",
     "slope",
     "thread_map",
     "token_picture",
     "tokens",
+    "traffic",
     "valley",
 ]
