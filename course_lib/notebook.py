@@ -1,10 +1,13 @@
-"""What a chapter needs of its notebook: text that appears while it is written, in lines that fit every screen.
+"""What a chapter needs of its notebook: text that appears while it is written, and a finished kernel as its file has it.
 
-Limit: made for plain text with words between spaces; a word longer than a line stays whole.
+Limit: `tell` is made for plain text with words between spaces; a word longer than a line stays whole.
 """
 
 import sys
 from collections.abc import Iterable
+
+from course_lib.coach import regions
+from course_lib.paths import ROOT
 
 WIDTH = 92  # letters of a line: fits a notebook beside its file list, and GitHub
 
@@ -36,3 +39,8 @@ def _put(word: str, column: int, width: int) -> int:
     print(word, end="")
     sys.stdout.flush()
     return column + len(word)
+
+
+def show_kernel(file: str, name: str) -> None:
+    """Print a kernel of kernels/, or a region of one, so that a chapter shows the very text that runs."""
+    print(regions.included(ROOT / "kernels" / file, name).rstrip())

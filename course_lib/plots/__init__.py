@@ -4,6 +4,7 @@
     plots.graph(tensor)                       how a tensor was made, drawn from its tape
     plots.memory(view)                        a view, and the places of the buffer that it reads
     plots.attention_map(weights, tokens)      who looks at whom
+    plots.attention_tiles(T, queries, keys)   which tiles of the scores a masked kernel computes
     plots.tokens(tokenizer, text)             a text cut into tokens, as HTML;  plots.token_picture: the same as a picture
     plots.parameter_table(config)             where the parameters are, as HTML;  plots.parameter_bars: the same as a picture
     plots.judged(text)                        a sampled story and its first fault, as HTML
@@ -14,6 +15,7 @@
     plots.chain(values, steps)                a chain of operations: values go right, gradients come back
     plots.thread_map(kernel, grid, block, args)  which thread of a kernel touches which element
     plots.sectors(...), plots.banks(...)      a warp's addresses on 32-byte sectors, and on the banks of shared memory
+    plots.product(M, N, K, rows, ...)         which numbers of A and B a part of C = A B needs
     plots.traffic({plan: [report]})           the bytes that kernels read and write
     plots.roofline({name: report.roofline()}) what kernels could reach on a machine
     plots.exchange(values, "tree")            how threads bring their numbers together
@@ -25,6 +27,7 @@ Each returns something that shows itself when it stands last in a cell, with wor
 
 from course_lib.plots.arena import arena
 from course_lib.plots.attention import attention_map
+from course_lib.plots.attention_tiles import attention_tiles
 from course_lib.plots.chain import chain
 from course_lib.plots.curves import compare_losses, loss_curve
 from course_lib.plots.exchange import exchange
@@ -36,6 +39,7 @@ from course_lib.plots.memory import memory
 from course_lib.plots.model_map import PARTS, model_map
 from course_lib.plots.parameters import parameter_bars, parameter_table
 from course_lib.plots.picture import Page, Picture, picture
+from course_lib.plots.product import product
 from course_lib.plots.roofline import roofline
 from course_lib.plots.shape_map import shape_map
 from course_lib.plots.slopes import slope
@@ -49,6 +53,7 @@ __all__ = [
     "Picture",
     "arena",
     "attention_map",
+    "attention_tiles",
     "banks",
     "chain",
     "compare_losses",
@@ -62,6 +67,7 @@ __all__ = [
     "parameter_bars",
     "parameter_table",
     "picture",
+    "product",
     "roofline",
     "sectors",
     "shape_map",
