@@ -8,6 +8,7 @@
 // Chapter: 05, built.
 #include "view.cuh"
 
+// region operations
 struct Add {
     template <class T> static __device__ T of(T a, T b) { return a + b; }
 };
@@ -26,6 +27,7 @@ struct Power {
 struct Maximum {
     template <class T> static __device__ T of(T a, T b) { return a > b || a != a ? a : b; }  // a nan on either side stays
 };
+// endregion
 
 // Thread i owns the N neighbours from element N i on. With N = 4 one instruction moves 16 bytes, the most there is.
 template <class Op, class T, int N> __global__ void binary(const T* a, const T* b, T* y, int n) {

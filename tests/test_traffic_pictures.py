@@ -18,9 +18,9 @@ def report(name: str, read: int, written: int) -> Report:
 
 def test_traffic_adds_up_what_the_kernels_of_a_plan_move():
     drawn = plots.traffic({"apart": [report("a", 80, 40), report("b<4>", 40, 40)], "together": [report("c", 80, 20)]})
-    assert "apart moves 200 bytes in 2 kernels, 120 of them read and 80 written." in drawn.alt
+    assert "Apart: 200 bytes in 2 launches, 120 of them read and 80 written." in drawn.alt
     assert (
-        "together moves 100 bytes in 1 kernel" in drawn.alt and "2 times as many for apart as for together" in drawn.alt
+        "Together: 100 bytes in one launch" in drawn.alt and "2 times as many with apart as with together" in drawn.alt
     )
 
 

@@ -55,11 +55,11 @@ def _alt(bytes_of: Mapping[str, Sequence[tuple[int, int]]], totals: Mapping[str,
     told = []
     for name, kernels in bytes_of.items():
         read, count = sum(kernel[0] for kernel in kernels), len(kernels)
-        told.append(f"{name} moves {totals[name]:,} bytes in {count} {'kernel' if count == 1 else 'kernels'}, {read:,} of them "
-                    f"read and {totals[name] - read:,} written.")  # fmt: skip
+        told.append(f"{name.capitalize()}: {totals[name]:,} bytes {'in one launch' if count == 1 else f'in {count} launches'}, "
+                    f"{read:,} of them read and {totals[name] - read:,} written.")  # fmt: skip
     names = list(totals)
     if len(names) > 1:
         told.append(
-            f"That is {totals[names[0]] / totals[names[-1]]:.3g} times as many for {names[0]} as for {names[-1]}."
+            f"That is {totals[names[0]] / totals[names[-1]]:.3g} times as many with {names[0]} as with {names[-1]}."
         )
     return " ".join(told)
