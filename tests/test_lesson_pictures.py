@@ -30,3 +30,8 @@ def test_lines_says_where_each_line_goes():
 def test_valley_says_where_each_path_ends():
     drawn = plots.valley(lambda x, y: x * x + 4 * y * y, {"straight": [(2.0, 1.0), (1.0, 0.5)], "none": [(2.0, 1.0)]})
     assert "straight ends at loss 2.000 after 1 steps" in drawn.alt and "none ends at loss 8.000" in drawn.alt
+
+
+def test_projection_cuts_a_gradient_in_two():
+    drawn = plots.projection([3.0, 4.0], [1.0, 0.0])
+    assert "lands at (0.85, 1.13)" in drawn.alt and "the part (0.36, 0.48) along" in drawn.alt and "(0.64, -0.48)" in drawn.alt

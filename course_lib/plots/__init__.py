@@ -18,6 +18,7 @@
     plots.product(M, N, K, rows, ...)         which numbers of A and B a part of C = A B needs
     plots.traffic({plan: [report]})           the bytes that kernels read and write
     plots.roofline({name: report.roofline()}) what kernels could reach on a machine
+    plots.projection(x, gradient)             what normalising a row takes away from a gradient
     plots.exchange(values, "tree")            how threads bring their numbers together
     plots.arena(plan)                         where the arrays of a training step lie in one block, and for how long
     plots.valley(loss, {name: points})        the way of an optimiser over a loss of two numbers
@@ -40,6 +41,7 @@ from course_lib.plots.model_map import PARTS, model_map
 from course_lib.plots.parameters import parameter_bars, parameter_table
 from course_lib.plots.picture import Page, Picture, picture
 from course_lib.plots.product import product
+from course_lib.plots.projection import projection
 from course_lib.plots.roofline import roofline
 from course_lib.plots.shape_map import shape_map
 from course_lib.plots.slopes import slope
@@ -68,6 +70,7 @@ __all__ = [
     "parameter_table",
     "picture",
     "product",
+    "projection",
     "roofline",
     "sectors",
     "shape_map",
