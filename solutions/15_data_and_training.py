@@ -50,3 +50,105 @@
 
 # %% exercise="fair_mean"
 # include course_lib/data/windows.py mean_loss: the mean over all scored targets
+
+# %% [markdown]
+# ## 4. Three sick curves (stretch)
+#
+# The lecture showed three patients. Write the doctor: `losses` is the list of the losses of a run, one for each step; `guessing`
+# is the loss of a model that knows nothing, and `floor` the least that is possible. The *end* is the mean of the last tenth of
+# the losses: of `len(losses) // 10` of them, but at least of one. Give the first of these words that fits:
+#
+# - `"exploded"`: some loss is larger than `guessing + 1`, or is not a finite number (`nan`, `inf`);
+# - `"saw the answers"`: the end is below the floor;
+# - `"learns nothing"`: the end is above `guessing - 0.5`;
+# - `"healthy"`.
+#
+# `diagnose([6.9, 4.0, 2.0, 1.5], 6.9, 0.3)` is `"healthy"`. `math` is there. Try it on the patients of the lecture, and on the
+# `records` of your own runs.
+
+
+# %% exercise="sick_curves"
+def diagnose(losses, guessing, floor):
+    """The illness of a run, in words."""
+    # yours: look for each illness, in this order
+    if any(not math.isfinite(loss) or loss > guessing + 1 for loss in losses):
+        return "exploded"
+    tail = losses[-max(len(losses) // 10, 1) :]
+    end = sum(tail) / len(tail)
+    if end < floor:
+        return "saw the answers"
+    if end > guessing - 0.5:
+        return "learns nothing"
+    return "healthy"
+    # end
+
+
+# %% [markdown]
+# ## 5. A step in parts (stretch)
+#
+# A batch is too large for the memory, so it comes as `parts`: a list of pairs `(idx, targets)` of arrays `(B, T)`.
+# `model.loss(idx, targets)` is a Tensor: the mean over the targets of that part that are scored, those that are not `IGNORE`.
+# Take one step of the optimiser, with the gradient of the mean over *all* scored targets of the batch. The parts may hold
+# different numbers of them.
+#
+# `optimiser.zero_grad()` forgets gradients, `loss.backward()` adds to them, and `optimiser.step(rate)` takes the step; a Tensor
+# can be multiplied by a number, and `loss.item()` is its value. Return the loss of the whole batch. A part with 3 scored targets
+# and a loss of 2, and one with 1 and a loss of 6, give 3. `np` is NumPy. In this way a small machine trains with large batches.
+
+
+# %% exercise="step_in_parts"
+def step_in_parts(model, optimiser, parts, rate):
+    """One step with a batch that is read in parts; the loss of the whole batch."""
+    # yours: add up the gradients of all parts, and take the step
+    scored = [int((targets != IGNORE).sum()) for _, targets in parts]
+    optimiser.zero_grad()
+    total = 0.0
+    for (idx, targets), count in zip(parts, scored, strict=True):
+        loss = model.loss(idx, targets) * (count / sum(scored))
+        loss.backward()
+        total += loss.item()
+    optimiser.step(rate)
+    return total
+    # end
+
+
+# %% [markdown]
+# ## 6. Find the fault: a validation set that leaks (stretch)
+#
+# `tokens` is a corpus: stories one after the other, and the token `end` before each and after the last. `hold_back` should cut it
+# in two: the tokens to train on, and those that are held back, at least `count` tokens at the end of the corpus. No story may
+# be in both. So it should cut just before a story begins, at the `end` token that stands before it. For
+# `[0, 5, 6, 0, 7, 8, 0]`, where `end` is 0, and a `count` of 2, it is `[0, 5, 6]` and `[0, 7, 8, 0]`.
+#
+# Somebody cut by counting. The validation loss looked a little too good, for months. Run the cell and look. (`np` is NumPy.)
+
+
+# %% exercise="held_back"
+def hold_back(tokens, end, count):
+    """The tokens to train on, and those that are held back."""
+    place = len(tokens) - count
+    # yours: mend what comes here
+    place = np.flatnonzero(tokens[: place + 1] == end)[-1]  # where the story begins that the place lies in
+    # instead
+    # place = max(place, 0)
+    # end
+    return tokens[:place], tokens[place:]
+
+
+# %% [markdown]
+# ## 7. Challenge: the best 300 rates (stretch)
+#
+# A very small model learns which letter follows which, in 300 steps. Its batches are small, so its gradients are noisy. You
+# choose the learning rates: give a list with one number, 0 or more, for each of `steps` steps. `rates(2)` could be `[10, 5]`.
+#
+# The verdict trains with your 300 rates and measures the loss on letters that were held back. With all rates 0 it would be 4.06
+# nats per letter; ours leaves you room. Your tries are remembered. `math` is there. (This model has no AdamW, so its rates are
+# much larger than those of the lecture.)
+
+
+# %% exercise="rates_of_a_run"
+def rates(steps):
+    """The learning rate of each step, as a list."""
+    # yours: the rates that you would try first
+    return [10.0] * steps
+    # end

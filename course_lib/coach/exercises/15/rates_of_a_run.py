@@ -1,0 +1,99 @@
+"""Open challenge: the learning rates of 300 steps, for the lowest loss at their end."""
+
+import math
+from functools import cache
+
+import numpy as np
+
+from course_lib.coach.exercise import Case, Exercise, Goal, Wrong
+
+STEPS, BATCH = 300, 16
+
+
+@cache
+def text():
+    """Letters of stories as numbers, and how many there are: (n,), V."""
+    from course_lib import stories
+
+    joined = "\n".join(stories.write(5, 40))
+    known = sorted(set(joined))
+    return np.array([known.index(letter) for letter in joined]), len(known)
+
+
+def loss_at_the_end(answer):
+    """Validation loss, nats per letter, of a table of logits (V, V) that was trained with these rates."""
+    letters, V = text()
+    cut = 3 * len(letters) // 4
+    random, logits = np.random.default_rng(0), np.zeros((V, V))
+    for rate in answer(STEPS):
+        places = random.integers(0, cut - 1, BATCH)
+        a, b = letters[places], letters[places + 1]  # (B,)
+        odds = np.exp(logits[a] - logits[a].max(-1, keepdims=True))
+        odds /= odds.sum(-1, keepdims=True)  # (B, V)
+        odds[np.arange(BATCH), b] -= 1
+        with np.errstate(all="ignore"):
+            np.add.at(logits, a, -float(rate) * odds / BATCH)
+        if not np.isfinite(logits).all():
+            return math.inf
+    a, b = letters[cut:-1], letters[cut + 1 :]
+    top = logits.max(-1)
+    logsumexp = top + np.log(np.exp(logits - top[:, None]).sum(-1))  # (V,)
+    return float((logsumexp[a] - logits[a, b]).mean())
+
+
+def cases(random):
+    yield Case("one step", 1)
+    yield Case("ten steps", 10)
+    yield Case("300 steps", STEPS)
+
+
+def check(rates, steps):
+    try:
+        rates = [float(rate) for rate in rates]
+    except TypeError:
+        return "The result must be a list of numbers: the learning rate of each step."
+    if len(rates) != steps:
+        return f"These are {len(rates)} rates, and the run has {steps} steps."
+    for step, rate in enumerate(rates):
+        if not 0 <= rate < math.inf:
+            return f"The rate of step {step} is {rate}: it must be 0 or more, and finite."
+    return None
+
+
+exercise = Exercise(
+    title="Challenge: the best 300 rates",
+    minutes=20,
+    core=False,
+    challenge=True,
+    defines="rates",
+    given="import math",
+    cases=cases,
+    compared=False,
+    check=check,
+    goals=[Goal("loss at the end, in nats per letter", loss_at_the_end)],
+    hints=(
+        "Begin with one rate for all steps: [1.0] * steps. Then try 10, 30, 100. Which is the first that is too large?",
+        "A high rate comes far and shakes at the end; a low one hardly moves. What about a way from one to the other?",
+        "[high * (1 - step / steps) for step in range(steps)] sinks along a straight line. Compare it with a cosine, and with a "
+        "rate that is divided by the same number at each step.",
+    ),
+    sibling='''def volumes(seconds):
+    """The loudness of each second of a song that is played in full, and fades in its last quarter."""
+    fade = seconds // 4
+    return [1.0] * (seconds - fade) + [1 - (i + 1) / fade for i in range(fade)]
+''',
+    right=[
+        "def rates(steps):\n    return [30.0 * (1 - step / steps) for step in range(steps)]\n",
+        """import numpy as np
+
+def rates(steps):
+    return 60 * (1 + np.cos(np.pi * np.arange(steps) / steps)) / 2
+""",
+    ],
+    wrong=[
+        Wrong("def rates(steps):\n    return 10.0\n", "must be a list of numbers"),
+        Wrong("def rates(steps):\n    return [10.0 / step for step in range(1, steps)]\n", "These are 0 rates"),
+        Wrong("def rates(steps):\n    return [10.0 - step for step in range(steps)]\n", "The rate of step 11 is -1.0"),
+        Wrong("def rates(steps):\n    return [10.0] * 300\n", "These are 300 rates"),
+    ],
+)  # fmt: skip

@@ -1,0 +1,154 @@
+"""A large batch read in parts: gradients add up, each part by its share, and one step follows."""
+
+import numpy as np
+
+from course_lib import Tensor, functional, optim
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.data import IGNORE
+
+V, RATE = 3, 0.5
+
+
+class Lookup:
+    """The smallest model there is: a row of logits (V) for each token."""
+
+    def __init__(self, table):
+        self.table = Tensor(table, requires_grad=True, dtype="float64")  # (V, V)
+
+    def loss(self, idx, targets):
+        logits = functional.embedding(self.table, idx).reshape(-1, V)  # (B T, V)
+        return functional.cross_entropy(logits, targets.reshape(-1))
+
+
+def cases(random):
+    def part(rows, context, ignored=0):
+        idx, targets = random.integers(0, V, (2, rows, context)).astype(np.int32)
+        targets.reshape(-1)[: rows * context - ignored : -1] = IGNORE
+        if ignored:
+            targets.reshape(-1)[rows * context - ignored :] = IGNORE
+        return idx, targets
+
+    def case(label, *parts):
+        return Case(label, random.normal(size=(V, V)).round(1), list(parts))
+
+    one = np.array([[0, 1]], np.int32), np.array([[1, 2]], np.int32)
+    yield Case("one part", np.zeros((V, V)), [one])
+    yield case("two equal parts", part(2, 2), part(2, 2))
+    yield case("three equal parts", part(1, 3), part(1, 3), part(1, 3))
+    yield case("the last part has fewer rows", part(3, 2), part(1, 2))
+    yield case("targets that are not scored", part(2, 4, ignored=5), part(2, 4))
+
+
+def called(answer, table, parts):
+    """Two steps, so that gradients that were not forgotten show."""
+    model = Lookup(table)
+    optimiser = optim.SGD([("table", model.table)])
+    losses = [answer(model, optimiser, parts, RATE) for _ in range(2)]
+    return [*map(float, losses), model.table.numpy()]
+
+
+def variant(share="scored", forget="once", steps=1, loss="whole"):
+    """A step in parts with one thing done in another way."""
+
+    def step(model, optimiser, parts, rate):
+        scored = [int((targets != IGNORE).sum()) for _, targets in parts]
+        total = 0.0
+        if forget == "once":
+            optimiser.zero_grad()
+        for (idx, targets), count in zip(parts, scored, strict=True):
+            if forget == "each":
+                optimiser.zero_grad()
+            part = model.loss(idx, targets)
+            weight = {"scored": count / sum(scored), "parts": 1 / len(parts), "none": 1.0}[share]
+            (part * weight).backward()
+            total = part.item() if loss == "last" else total + part.item() * weight
+            if steps > 1:
+                optimiser.step(rate)
+        if steps == 1:
+            optimiser.step(rate)
+        return total
+
+    return step
+
+
+exercise = Exercise(
+    title="A step in parts",
+    minutes=15,
+    core=False,
+    defines="step_in_parts",
+    given="import numpy as np\nfrom course_lib.data import IGNORE",
+    cases=cases,
+    reference=lambda answer_model, *rest: variant()(answer_model, *rest),
+    call=called,
+    tolerance=1e-8,
+    mistakes=[
+        Mistake("Each part is counted in full, so the gradient is too long: multiply each loss by the part's share.",
+                like=variant(share="none")),
+        Mistake("Your parts all have the same share. One with more scored targets must count more: its count, divided by that of "
+                "the whole batch.", like=variant(share="parts")),
+        Mistake("zero_grad() stands inside the loop: each part forgets the one before it. Forget once, before the loop.",
+                like=variant(forget="each")),
+        Mistake("The gradients of the step before are still there. Begin with optimiser.zero_grad().",
+                like=variant(forget="never")),
+        Mistake("The optimiser takes a step after every part. One step is asked for, when all parts are added up.",
+                like=variant(steps=2)),
+        Mistake("The step is right. You give the loss of the last part; asked for is that of the whole batch.",
+                like=variant(loss="last")),
+    ],
+    hints=(
+        "Gradients add up until zero_grad(). So what happens once, and what happens for each part?",
+        "The mean over the whole batch is a sum of the parts' means, each multiplied by its share of all scored targets: "
+        "(targets != IGNORE).sum() counts those of a part.",
+        "scored = [(t != IGNORE).sum() for _, t in parts]; zero_grad(); for each part: loss = model.loss(idx, targets) * "
+        "float(count / sum(scored)); loss.backward(); add up loss.item(). Then optimiser.step(rate).",
+    ),
+    sibling='''def mean_in_parts(parts):
+    """The mean of all numbers in a list of arrays, without ever putting them into one array."""
+    count = sum(part.size for part in parts)
+    return sum(part.mean() * (part.size / count) for part in parts)
+''',
+    right=[
+        """def step_in_parts(model, optimiser, parts, rate):
+    total = 0
+    for idx, targets in parts:
+        total += np.count_nonzero(targets != IGNORE)
+    for p in optimiser.parameters:
+        p.grad = None
+    mean = 0.0
+    for idx, targets in parts:
+        share = np.count_nonzero(targets != IGNORE) / total
+        loss = model.loss(idx, targets)
+        (share * loss).backward()
+        mean += share * loss.item()
+    optimiser.step(rate)
+    return mean
+""",
+        """def step_in_parts(model, optimiser, parts, rate):
+    idx = [i.reshape(1, -1) for i, t in parts]
+    targets = [t.reshape(1, -1) for i, t in parts]
+    loss = model.loss(np.concatenate(idx, axis=1), np.concatenate(targets, axis=1))
+    optimiser.zero_grad()
+    loss.backward()
+    optimiser.step(rate)
+    return loss.item()
+""",
+    ],
+    wrong=[
+        Wrong(Changed((" * (count / sum(scored))", "")), "Each part is counted in full"),
+        Wrong(Changed(("count / sum(scored)", "1 / len(parts)")), "all have the same share"),
+        Wrong("""def step_in_parts(model, optimiser, parts, rate):
+    scored = [int((targets != IGNORE).sum()) for _, targets in parts]
+    total = 0.0
+    for (idx, targets), count in zip(parts, scored):
+        optimiser.zero_grad()
+        loss = model.loss(idx, targets) * (count / sum(scored))
+        loss.backward()
+        total += loss.item()
+    optimiser.step(rate)
+    return total
+""", "each part forgets the one before it"),
+        Wrong(Changed(("    optimiser.zero_grad()\n", "")), "of the step before are still there"),
+        Wrong(Changed(("    optimiser.step(rate)", "        optimiser.step(rate)")), "a step after every part"),
+        Wrong(Changed(("total += loss.item()", "total = model.loss(idx, targets).item()")), "that of the whole batch"),
+    ],
+)  # fmt: skip
