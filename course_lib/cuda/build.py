@@ -17,7 +17,7 @@ from course_lib.cuda.errors import CompileError, KernelError
 
 SHARED_BYTES = 227 << 10
 ENTRIES = "entry points"
-COMMON = ("-fvisibility=hidden", "-fno-math-errno", "-Wall", "-Wno-unknown-pragmas", "-Wno-attributes",
+COMMON = ("-fvisibility=hidden", "-fno-math-errno", "-fno-finite-loops", "-Wall", "-Wno-unknown-pragmas", "-Wno-attributes",
           "-Wno-unused", "-Wno-parentheses", "-Werror=format", "-fdiagnostics-color=never",
           "-include", "simulator.h")  # fmt: skip
 FAST = (
@@ -30,7 +30,7 @@ FAST = (
 )
 CHECKED = (
     "-DSIM_CHECKED",
-    "-g",
+    "-gdwarf-4",  # addr2line of binutils 2.40 takes the first file of DWARF 5 for another
     "-fno-delete-null-pointer-checks",
     "-march=native",
     "-ffp-contract=fast",

@@ -71,6 +71,12 @@ class Kernel:
     def parameter_names(self) -> list[str]:
         return [name for _, name in self._declaration.parameters] if self._declaration else []
 
+    @property
+    def line(self) -> int:
+        """The line of the kernel's declaration in its file, 0 if it is not there (in an include, made by a macro)."""
+        line = self._declaration.line if self._declaration else 0
+        return line if line <= len(self.source.text.splitlines()) else 0
+
     def upload(self, variable: str, values: Any) -> None:
         """Write `values` into a `__constant__` or `__device__` variable of the file, before a launch.
 

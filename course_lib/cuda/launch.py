@@ -108,7 +108,7 @@ class Running:
     def _cancel(self) -> None:
         while True:
             self._runtime.sim_cancel()
-            if not self._runtime.sim_wait(1000):
+            if not self._runtime.sim_wait(50):
                 return
 
     def _print(self) -> None:

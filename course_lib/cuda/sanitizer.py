@@ -43,11 +43,11 @@ def sanitize(
         base = symbols.base(library.handle)
         known_shared = _prepare(library, kernel, base, shared_mem)
         try:
-            ended = launch.Running(library, name, arguments, grid, block, shared_mem, seed).wait(timeout)
+            launch.Running(library, name, arguments, grid, block, shared_mem, seed).wait(timeout)
             arguments.finish()
         finally:
             arguments.release()
-        return _report(kernel, library, base, grid, block, ended, timeout, known_shared)
+        return _report(kernel, library, base, grid, block, timeout, known_shared)
 
 
 class _Counter(ctypes.Structure):
@@ -95,9 +95,10 @@ def _prepare(library: Library, kernel: Kernel, base: int, shared_mem: int) -> bo
     return mark is not None
 
 
-def _report(kernel: Kernel, library: Library, base: int, grid, block, ended, timeout, known_shared) -> Report:
+def _report(kernel: Kernel, library: Library, base: int, grid, block, timeout, known_shared) -> Report:
     faults, counters = runtime.faults(), _counters()
-    pcs = [f.pc for f in faults] + [f.other_pc for f in faults] + [c.pc for c in counters]
+    stops = _stops()
+    pcs = [f.pc for f in faults] + [f.other_pc for f in faults] + [c.pc for c in counters] + stops
     where = lines.find(library.path, [pc - 1 - base for pc in pcs if pc])
     texts = _texts(kernel)
 
@@ -114,6 +115,8 @@ def _report(kernel: Kernel, library: Library, base: int, grid, block, ended, tim
         message = fault.message.decode(errors="replace")
         if kind == "timeout":
             message = f"still running after timeout={timeout:g} s: look for a loop that never ends"
+            known = [where[pc - 1 - base] for pc in stops if pc - 1 - base in where]
+            file, line = known[0] if known else (kernel.source.name, kernel.line)
         if fault.other_thread != NOBODY and kind in ("race", "divergent-barrier", "missing-lanes") and other_line:
             message += f"; the other is thread {launch.coordinates(fault.other_thread, block)}"
         if other_line and other_line != line:
@@ -125,9 +128,6 @@ def _report(kernel: Kernel, library: Library, base: int, grid, block, ended, tim
                 _line_text(texts, file, line), _line_text(texts, other_file, other_line),
             )
         )  # fmt: skip
-    if not ended and not any(issue.kind == "timeout" for issue in issues):
-        issues.append(Issue("timeout", kernel.source.name, 0, None, (0, 0, 0), None,
-                            f"still running after timeout={timeout:g} s: look for a loop that never ends"))  # fmt: skip
     issues = _unique(issues)
     not_checked = list(CLANG_BLIND) if library.compiler != "gcc" else []
     if not known_shared:
@@ -150,6 +150,14 @@ def _unique(issues: list[Issue]) -> list[Issue]:
             place = (issue.kind, issue.file, *sorted((issue.line, issue.other_line or issue.line)))
         kept.setdefault(place, issue)
     return list(kept.values())
+
+
+def _stops() -> list[int]:
+    """Where a launch that was stopped may have been: program counters, the innermost first."""
+    lib = runtime.library()
+    first = ctypes.POINTER(ctypes.c_void_p)()
+    lib.sim_stopped_at.argtypes = [ctypes.POINTER(ctypes.POINTER(ctypes.c_void_p))]
+    return [first[i] for i in range(lib.sim_stopped_at(ctypes.byref(first)))]
 
 
 def _counters() -> list[_Counter]:

@@ -66,6 +66,36 @@ def test_endless_kernels_are_stopped():
         assert "while" in report.issues[0].source
 
 
+ENDLESS = {
+    "reads": "while (*(volatile float*)y == 0.0f) { }",
+    "computes": "unsigned k = threadIdx.x | 1;\n while (k) k = k * 1664525u + 1013904222u | 1;\n y[0] = k;",
+    "calls_the_maths_library": "float x = 2.0f;\n while (x > 0.0f) x = cosf(sinf(x)) + 1.0f;\n y[0] = x;",
+    "waits_for_the_block": "y[threadIdx.x + 64 * blockIdx.x] = 1.0f;\n while (true) __syncthreads();",
+    "waits_for_the_warp": "while (true) __syncwarp();",
+    "takes_a_lock": "while (atomicCAS((int*)y, 1, 1) == 0) { }",
+    "asks_for_its_index": "volatile bool always = true;\n while (always) __ballot_sync(~0u, threadIdx.x + blockIdx.x);",
+}
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("what", ENDLESS)
+def test_an_endless_loop_is_named_even_if_the_machine_had_no_time_for_it(what, compiler, monkeypatch):
+    """The time is over before the kernel has begun; the report names the loop, not where the machine happened to be."""
+    using(compiler, monkeypatch)
+    kernel = Kernel(f"__global__ void endless(float* y) {{\n{ENDLESS[what]}\n}}", "endless")
+    for _ in range(5):
+        report = sanitize(kernel, 2, 64, (zeros(128),), timeout=0.0001)
+        assert [(issue.kind, issue.file) for issue in report.issues] == [("timeout", "kernel.cu")], str(report)
+        assert "while" in report.issues[0].source, str(report)
+    check_a_correct_launch()
+
+
+def test_a_launch_that_ends_soon_after_its_time_is_no_timeout():
+    """A checked launch has a moment of its own, however short its time: a busy machine is not the kernel's fault."""
+    for _ in range(20):
+        assert sanitize(Kernel(FILE, "copy"), 1, 64, (zeros(64), zeros(64), 64), timeout=0.0001).ok
+
+
 @pytest.mark.parametrize("checked", (False, True))
 def test_ctrl_c_stops_a_kernel(checked):
     kernel, flag = Kernel(FILE, "spin"), zeros(1, I)

@@ -41,6 +41,29 @@ Place check_place(void* pc) {
     return {last_pc, {}};
 }
 
+// Where a launch that is stopped may have been, the innermost first: `pc`; whatever lies on the stack from `low` on and looks
+// like a way back into the kernel's code; the last access. A place in our own headers has no line of the learner's, but its
+// caller has.
+static void* stopped_at[16];
+static int stopped_count;
+
+void check_stop(void* pc, const char* low) {
+    auto note = [](char* place) {
+        if (place >= library_base && place < library_end) stopped_at[stopped_count++] = place;
+    };
+    stopped_count = 0;
+    note(static_cast<char*>(pc) + 1);  // as if it were a return address, like the others
+    uint64_t depth = low - stacks_low;
+    bool on_stack = depth < STACK_BYTES * MAX_THREADS;
+    const char* end = on_stack ? low + (STACK_BYTES - depth % STACK_BYTES) : low;
+    for (const char* at = low - depth % 8; at < end && stopped_count < 15; at += 8) {
+        char* word;
+        memcpy(&word, at, 8);
+        note(word);
+    }
+    note(static_cast<char*>(last_pc));
+}
+
 [[noreturn]] static void end_thread(Block* block) {
     block->aborted = true;
     unsigned thread = block->current;
@@ -234,6 +257,13 @@ void sim_check_begin(uint64_t dynamic_bytes) {
     shadow_launch_begin();
     accesses = 0;
     last_pc = nullptr;
+    stopped_count = 0;
+}
+
+// The places that `check_stop` has found.
+int sim_stopped_at(void* const** out) {
+    *out = stopped_at;
+    return stopped_count;
 }
 
 uint64_t sim_access_count() { return accesses; }

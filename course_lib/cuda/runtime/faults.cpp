@@ -14,6 +14,9 @@ static Fault faults[MAX_FAULTS];
 static int count;
 
 bool fault(Kind kind, uint32_t thread, Place place, uint32_t other_thread, Place other, const char* format, ...) {
+    Worker* worker = sim_block ? worker_of(sim_block) : nullptr;
+    bool interruptible = worker && !worker->in_runtime;  // nobody may jump out from here with the lock taken
+    if (interruptible) worker->in_runtime = 1;
     pthread_mutex_lock(&lock);
     bool fresh = true;
     for (int i = 0; i < count && fresh; i++) {
@@ -33,6 +36,7 @@ bool fault(Kind kind, uint32_t thread, Place place, uint32_t other_thread, Place
         va_end(arguments);
     }
     pthread_mutex_unlock(&lock);
+    if (interruptible) worker->in_runtime = 0;
     return fresh;
 }
 

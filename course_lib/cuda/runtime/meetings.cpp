@@ -30,7 +30,11 @@ static void finish(Block* block, unsigned warp, Group& group) {
             fault(MISSING_LANES, warp * WARP + first, {nullptr, group.site}, NOBODY, {},
                   "the mask 0x%08x names lanes that have returned and never come (0x%08x) to %s", group.mask, missing,
                   OPERATIONS[group.operation]);
-        if (group.operation == SYNC) check_warp_sync(block, warp, members);
+        if (group.operation == SYNC) {
+            enter_runtime(block);
+            check_warp_sync(block, warp, members);
+            leave_runtime(block);
+        }
     }
     if (group.action) group.action(group.values, members);
     group.members = group.unread = members;

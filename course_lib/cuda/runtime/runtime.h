@@ -56,6 +56,7 @@ struct Worker {
     volatile int in_kernel = 0;
     volatile int in_runtime = 0;   // do not jump now: a lock or the heap may be in use
     volatile int cancelled = 0;
+    int64_t began = 0;             // thread_time() when the launch began
 };
 Worker* worker_of(Block*);
 extern volatile int stop_all;      // no further block is begun
@@ -76,5 +77,6 @@ void check_thread_end(Block*, unsigned thread);
 void check_fence(Block*);
 void check_worker_begin();
 Place check_place(void* pc);    // the kernel's own code at or before an interruption
+void check_stop(void* pc, const char* stack_pointer);  // remember where a launch was stopped
 
 }  // namespace sim

@@ -154,7 +154,11 @@ void run_block(Block* block, const Launch* launch, Run run, uint64_t number) {
         block->groups[warp] = 0;
     }
     open_stack_set(block, 0);
-    if (block->mode & CHECKED) check_block_begin(block);
+    if (block->mode & CHECKED) {
+        enter_runtime(block);
+        check_block_begin(block);
+        leave_runtime(block);
+    }
     block->stacks[0] = 0;
     if (launch->seed) {  // no plain loop: any thread may be the first
         block->mode &= ~PLAIN;
@@ -164,7 +168,11 @@ void run_block(Block* block, const Launch* launch, Run run, uint64_t number) {
     } else {
         switch_stack(&block->main_stack_pointer, new_stack(stack_top(block, 0, 0), plain_main));
     }
-    if (block->mode & CHECKED) check_barrier(block);
+    if (block->mode & CHECKED) {
+        enter_runtime(block);
+        check_barrier(block);
+        leave_runtime(block);
+    }
 }
 
 }  // namespace sim

@@ -18,7 +18,11 @@ unsigned arrive(Block* block, Site site) {
 }
 
 void open_barrier(Block* block) {
-    if (block->mode & CHECKED) check_barrier(block);
+    if (block->mode & CHECKED) {
+        enter_runtime(block);
+        check_barrier(block);
+        leave_runtime(block);
+    }
     for (unsigned warp = 0; warp < block->warps; warp++) {
         block->runnable[warp] |= block->at_barrier[warp];
         block->at_barrier[warp] = 0;

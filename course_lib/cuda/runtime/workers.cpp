@@ -37,10 +37,26 @@ static struct Pool {
 Worker* worker_of(Block* block) { return reinterpret_cast<Worker*>(block); }
 static Worker* this_worker() { return sim_block ? worker_of(sim_block) : nullptr; }
 
+// Nanoseconds that this thread has had of a processor.
+static int64_t thread_time() {
+    timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return now.tv_sec * 1000000000ll + now.tv_nsec;
+}
+
+// A checked launch is stopped when it has run for a hundredth of a second, however long that takes on a busy machine: before
+// that it may be nowhere in the learner's text. Whoever cancels asks again.
+static bool may_stop(const Worker* worker) {
+    return !worker->block.launch->checked || thread_time() - worker->began > 10000000;
+}
+
 void leave_cancelled(Worker* worker) {
-    if (!worker->in_kernel) return;
+    worker->cancelled = 0;
+    if (!worker->in_kernel || !may_stop(worker)) return;
+    check_stop(nullptr, static_cast<char*>(__builtin_frame_address(0)));
     fault(TIMEOUT, worker->block.current, check_place(nullptr), NOBODY, {}, "still running");
     worker->in_kernel = 0;
+    stop_all = 1;
     siglongjmp(worker->way_out, 1);
 }
 
@@ -60,6 +76,26 @@ static void* interrupted_at(void* context) {
 #else
     return nullptr;
 #endif
+}
+
+static char* stack_pointer_at(void* context) {
+    [[maybe_unused]] auto* state = static_cast<ucontext_t*>(context);
+#if defined(__linux__) && defined(__x86_64__)
+    return reinterpret_cast<char*>(state->uc_mcontext.gregs[REG_RSP]);
+#elif defined(__linux__) && defined(__aarch64__)
+    return reinterpret_cast<char*>(state->uc_mcontext.sp);
+#elif defined(__APPLE__) && defined(__aarch64__)
+    return reinterpret_cast<char*>(state->uc_mcontext->__ss.__sp);
+#else
+    return nullptr;
+#endif
+}
+
+static void stop_here(Worker* worker, void* context) {
+    if (!worker->block.launch->checked) return;
+    void* at = interrupted_at(context);
+    check_stop(at, stack_pointer_at(context));
+    fault(TIMEOUT, worker->block.current, check_place(at), NOBODY, {}, "still running");
 }
 
 static void describe_crash(Worker* worker, int signal, siginfo_t* info, void* at) {
@@ -92,10 +128,9 @@ static void on_signal(int signal, siginfo_t* info, void* context) {
     Worker* worker = this_worker();
     if (worker && worker->in_kernel) {
         if (signal == SIGUSR2) {
-            worker->cancelled = 1;
-            if (worker->in_runtime) return;  // leave_runtime will see it
-            if (worker->block.launch->checked)
-                fault(TIMEOUT, worker->block.current, check_place(interrupted_at(context)), NOBODY, {}, "still running");
+            worker->cancelled = worker->in_runtime;
+            if (worker->in_runtime || !may_stop(worker)) return;  // leave_runtime will see it; or too early
+            stop_here(worker, context);
         } else {
             describe_crash(worker, signal, info, interrupted_at(context));
         }
@@ -150,6 +185,8 @@ static void* work(void* argument) {
         worker->cancelled = worker->in_runtime = 0;
         if (wanted && sigsetjmp(worker->way_out, 1) == 0) {
             if (pool.launch.checked) check_worker_begin();
+            worker->began = thread_time();
+            worker->block.launch = &pool.launch;
             worker->in_kernel = 1;
             run_blocks(worker);
         }
@@ -222,8 +259,9 @@ int sim_wait(int milliseconds) {
     return busy;
 }
 
+// Stop a launch, and ask again as long as `sim_wait` says that it runs: a checked one may have to go on for a moment.
 void sim_cancel() {
-    stop_all = 1;
+    if (!pool.launch.checked) stop_all = 1;
     for (size_t i = 0; i < pool.workers.size(); i++)
         if (pool.workers[i]->in_kernel) pthread_kill(pool.threads[i], SIGUSR2);
 }
