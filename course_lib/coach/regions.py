@@ -34,6 +34,7 @@ MARK = re.compile(r"^(\s*)(?:#|//) ?(yours|instead|end)(?::\s*(.*))?$")
 INCLUDE = re.compile(r"# (?P<what>include|given) (?P<path>\S+) (?P<name>\w+)(?:: (?P<words>.*))?")
 HEAD = re.compile(r'^#include ["<]([^">]+)[">]', re.M)
 WORDS = "write this part"
+NOTHING_YET = "return {};  // until you write it"  # of a C++ function: one that ends without a result may do anything
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,9 @@ def piece(cell: str, name: str, source: Path) -> Piece:
     if not any(MARK.match(line) for line in text.splitlines()):
         text = _mark_body(text, comment, words)
     try:
-        planted = any(mark[2] == "instead" for mark in map(MARK.match, text.splitlines()) if mark)
+        rows = text.splitlines()
+        planted = any(mark and mark[2] == "instead" and NOTHING_YET not in after
+                      for mark, after in zip(map(MARK.match, rows), rows[1:], strict=False))  # fmt: skip
         return Piece(_without_marks(text).strip("\n"), _blanked(text, comment).strip("\n"), planted)
     except ExerciseError as error:
         raise ExerciseError(f"{name} in {source.name}: {error}") from None
@@ -146,8 +149,9 @@ def _mark_body(text: str, comment: str, words: str) -> str:
     if comment == "//":
         opening = text.rindex("{", 0, text.index("{") + 1)
         closing = text.rindex("}")
-        body = text[opening + 1 : closing].strip("\n")
-        return f"{text[: opening + 1]}\n    // yours: {words}\n{body}\n    // end\n{text[closing:]}"
+        head, body = text[: opening + 1], text[opening + 1 : closing].strip("\n")
+        blank = "" if re.search(r"\bvoid\b", head) else f"    // instead\n    // {NOTHING_YET}\n"
+        return f"{head}\n    // yours: {words}\n{body}\n{blank}    // end\n{text[closing:]}"
     definitions = [n for n in ast.parse(text).body if isinstance(n, ast.FunctionDef | ast.ClassDef)]
     if not definitions:
         raise ExerciseError("there is nothing to blank: put `# yours` and `# end` around the learner's lines.")

@@ -64,6 +64,8 @@ def test_a_kernel_and_what_it_calls_make_one_text():
     assert piece.solution.count("gelu_gate(float x)") == piece.solution.count("gelu_slope(float x)") == 1
     assert "expf" in piece.blank and "0.134145f" not in piece.blank
     assert "// Your part: the slope" in piece.blank and "// Your part: the product" in piece.blank
+    assert piece.blank.count("return {};") == 1, "the slope must give something back, the kernel nothing"
+    assert "return {};" not in piece.solution and not piece.planted
 
 
 def test_a_region_of_a_file_wins_over_the_definition(tmp_path):
