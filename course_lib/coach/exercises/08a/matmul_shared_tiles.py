@@ -1,0 +1,187 @@
+"""The tiled product: shared memory, two barriers, ragged edges; counted in bytes and bank conflicts."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.kernels import bank_wavefronts, bytes_moved
+
+NEEDED = 4 * (2 * 64**3 // 32 + 64 * 64)  # bytes that tiles of 32 move for 64 x 64 matrices
+
+
+def cases(random):
+    sizes = {"one tile": (4, 4, 4, 4), "one number": (1, 1, 1, 4), "two rounds": (4, 4, 8, 4), "ragged rows": (3, 4, 4, 4),
+             "ragged columns": (4, 3, 4, 4), "ragged sum": (4, 4, 5, 4), "one row": (1, 9, 7, 4), "one column": (9, 1, 7, 4),
+             "several blocks, ragged": (10, 13, 11, 4), "tiles of 32, ragged": (33, 40, 35, 32),
+             "64 by 64, tiles of 32": (64, 64, 64, 32)}  # fmt: skip
+    for label, (M, N, K, tile) in sizes.items():
+        A, B = (random.integers(-9, 10, size=shape).astype(np.float32) for shape in ((M, K), (K, N)))
+        yield Case(label, A, B, tile)
+
+
+def launch(kernel, A, B, tile):
+    (M, K), N = A.shape, B.shape[1]
+    C = cuda.empty((M, N))
+    args = (cuda.asarray(A), cuda.asarray(B), C, M, N, K)
+    kernel.instance(str(tile))((-(-N // tile), -(-M // tile)), (tile, tile), args)
+    return C
+
+
+def rounds(A, B, tile):
+    """The tiles of A and B that meet, round by round: all blocks at once."""
+    for k in range(0, A.shape[1], tile):
+        yield A[:, k : k + tile], B[k : k + tile]
+
+
+def last_round(A, B, tile):
+    left, right = list(rounds(A, B, tile))[-1]
+    return left @ right
+
+
+def turned_tiles(A, B, tile):
+    """Each tile of B used with rows and columns exchanged."""
+    C = np.zeros((A.shape[0], -(-B.shape[1] // tile) * tile), np.float32)
+    for left, right in rounds(A, B, tile):
+        full = np.zeros((tile, C.shape[1]), np.float32)
+        full[: len(right), : right.shape[1]] = right
+        for j in range(0, C.shape[1], tile):
+            C[:, j : j + tile] += left @ full[:, j : j + tile].T[: left.shape[1]]
+    return C[:, : B.shape[1]]
+
+
+def between_rounds(seen):
+    return seen.label == "two rounds" and "race" in seen.kinds and any("__shared__" in i.message for i in seen.issues)
+
+
+def before_it_is_there(seen):
+    return seen.label == "one tile" and any(
+        "__shared__" in i.message and (i.kind == "uninitialised-read" or (i.kind == "race" and "one thread reads" in i.message))
+        for i in seen.issues
+    )  # fmt: skip
+
+
+exercise = Exercise(
+    title="A product from tiles",
+    minutes=20,
+    language="cuda",
+    defines="matmul_shared_tiles",
+    instances=("4", "32"),
+    cases=cases,
+    reference=lambda A, B, tile: A @ B,
+    call=launch,
+    measured="64 by 64, tiles of 32",
+    goals=[
+        Goal("bytes of global memory moved", bytes_moved, at_most=1.2 * NEEDED),
+        Goal("wavefronts for each request to shared memory", bank_wavefronts, at_most=1.0),
+    ],
+    mistakes=[
+        Mistake("A number of a tile is read before the thread that fetches it has put it there: between the fetch and the "
+                "multiplications all must wait.", when=before_it_is_there),
+        Mistake("The race is between two rounds: a fast thread fetches the next tiles while a slow one still multiplies these. "
+                "All must "
+                "wait at the end of a round too.", when=between_rounds),
+        Mistake("A thread whose place lies outside of C has ended, but the others still wait for it at the barrier. It must go "
+                "through all rounds, and only leave out the write.", when=lambda seen: "missed-barrier" in seen.kinds),
+        Mistake("Only the first TILE terms of each sum are there: the tiles must walk on over all of K.",
+                like=lambda A, B, tile: A[:, :tile] @ B[:tile]),
+        Mistake("Only the terms of the last round are there: the sum begins before the loop, once.", like=last_round),
+        Mistake("The tile of B is read with its rows and columns exchanged. Term j of the sum stands in its row j.",
+                like=turned_tiles),
+        Mistake("The fetch reaches outside of A or B. Before it reads, a thread must ask whether its row and its column exist "
+                "there; if "
+                "not, it puts a zero.",
+                when=lambda seen: any(i.kind == "out-of-bounds" and "a read of" in i.message and "__shared__" not in i.message
+                                      for i in seen.issues)),
+    ],
+    hints=(
+        "Four steps in each round: fetch, wait, multiply, wait. Which two numbers does thread (x, y) fetch for the others?",
+        "It fetches place [y][x] of both tiles: of A in its own row, k + x to the right; of B in its own column, k + y down. "
+        "Then "
+        "it sums a[y][j] * b[j][x] over j.",
+        "a[y][x] = row < M && k + x < K ? A[row * K + k + x] : 0.0f; the same for b with k + y and column; __syncthreads(); the "
+        "sum; __syncthreads(). After the loop the write, if row < M and column < N.",
+    ),
+    sibling='''// How alike are the rows of X (N, K)? G (N, N) = X times X turned over: both tiles are rows of X.
+template <int T>
+__global__ void alike(const float* X, float* G, int N, int K) {
+    __shared__ float a[T][T], b[T][T + 1];
+    int x = threadIdx.x, y = threadIdx.y;
+    int i = blockIdx.y * T + y, j = blockIdx.x * T + x, other = blockIdx.x * T + y;
+    float sum = 0.0f;
+    for (int k = 0; k < K; k += T) {
+        a[y][x] = i < N && k + x < K ? X[i * K + k + x] : 0.0f;
+        b[y][x] = other < N && k + x < K ? X[other * K + k + x] : 0.0f;
+        __syncthreads();
+        for (int t = 0; t < T; t++) sum += a[y][t] * b[x][t];
+        __syncthreads();
+    }
+    if (i < N && j < N) G[i * N + j] = sum;
+}
+''',
+    right=[
+        """template <int TILE>
+__global__ void matmul_shared_tiles(const float* A, const float* B, float* C, int M, int N, int K) {
+    __shared__ float left[TILE * TILE];
+    __shared__ float right[TILE * TILE];
+    int mine = threadIdx.y * TILE + threadIdx.x;
+    int row = blockIdx.y * blockDim.y + threadIdx.y;
+    int column = blockIdx.x * blockDim.x + threadIdx.x;
+    float total = 0.0f;
+    int count = (K + TILE - 1) / TILE;
+    for (int t = 0; t < count; t++) {
+        int k = t * TILE + threadIdx.x;
+        left[mine] = 0.0f;
+        if (row < M && k < K) left[mine] = A[row * K + k];
+        k = t * TILE + threadIdx.y;
+        right[mine] = 0.0f;
+        if (column < N && k < K) right[mine] = B[k * N + column];
+        __syncthreads();
+        for (int j = 0; j < TILE; ++j) total += left[threadIdx.y * TILE + j] * right[j * TILE + threadIdx.x];
+        __syncthreads();
+    }
+    if (row < M && column < N) C[row * N + column] = total;
+}
+""",
+        """// The barrier stands before the fetch, and the sum ends where K ends.
+template <int TILE>
+__global__ void matmul_shared_tiles(const float* A, const float* B, float* C, int M, int N, int K) {
+    __shared__ float a[TILE][TILE + 1], b[TILE][TILE + 1];
+    const int x = threadIdx.x, y = threadIdx.y;
+    const int row = blockIdx.y * TILE + y, column = blockIdx.x * TILE + x;
+    const bool inside = row < M && column < N;
+    float sum = 0.0f;
+    for (int k = 0; k < K; k += TILE) {
+        __syncthreads();
+        if (row < M && k + x < K) a[y][x] = A[row * K + k + x];
+        if (column < N && k + y < K) b[y][x] = B[(k + y) * N + column];
+        __syncthreads();
+        if (inside)
+            for (int j = 0; j < min(TILE, K - k); j++) sum += a[y][j] * b[j][x];
+    }
+    if (inside) C[row * N + column] = sum;
+}
+""",
+    ],
+    wrong=[
+        Wrong(Changed(("        __syncthreads();  // the tiles are complete\n", "")), "is read before the thread that fetches "
+                                                                                      "it"),
+        Wrong(Changed(("        __syncthreads();  // nobody needs them any more\n", "")), "The race is between two rounds"),
+        Wrong(Changed(("    float sum = 0.0f;", "    if (row >= M || column >= N) return;\n    float sum = 0.0f;")),
+              "must go through all rounds"),
+        Wrong(Changed(("k < K; k += TILE", "k < 1; k += TILE")), "the tiles must walk on"),
+        Wrong(Changed(("a[y][j] * b[j][x]", "a[y][j] * b[x][j]")), "rows and columns exchanged"),
+        Wrong(Changed(("row < M && k + x < K ? A[(size_t)row * K + k + x] : 0.0f", "A[(size_t)row * K + k + x]")),
+              "it puts a zero"),
+        Wrong(Changed(("    float sum = 0.0f;\n", "    float sum;\n"),
+                      ("        a[y][x] = row", "        sum = 0.0f;\n        a[y][x] = row")), "the sum begins before the loop"),
+        Wrong("""template <int TILE>
+__global__ void matmul_shared_tiles(const float* A, const float* B, float* C, int M, int N, int K) {
+    int row = blockIdx.y * TILE + threadIdx.y, column = blockIdx.x * TILE + threadIdx.x;
+    if (row >= M || column >= N) return;
+    float sum = 0.0f;
+    for (int k = 0; k < K; k++) sum += A[row * K + k] * B[k * N + column];
+    C[row * N + column] = sum;
+}
+""", "bytes of global memory moved"),
+    ],
+)  # fmt: skip

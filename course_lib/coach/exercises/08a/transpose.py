@@ -1,0 +1,113 @@
+"""A transpose through shared memory: coalesced on both sides, and a padding word against the banks."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.kernels import bank_wavefronts, sectors
+
+
+def cases(random):
+    shapes = {"two by three": (2, 3), "one number": (1, 1), "one row": (1, 40), "one column": (40, 1), "one tile": (32, 32),
+              "several tiles, ragged": (35, 70), "64 by 96": (64, 96)}  # fmt: skip
+    for label, shape in shapes.items():
+        yield Case(label, (1 + random.permutation(shape[0] * shape[1]).reshape(shape)).astype(np.float32))
+
+
+def launch(kernel, x):
+    (M, N), y = x.shape, cuda.empty(x.shape[::-1])  # (N, M)
+    kernel((-(-N // 32), -(-M // 32)), (32, 32), (cuda.asarray(x), y, M, N))
+    return y
+
+
+exercise = Exercise(
+    title="Turn a matrix over",
+    minutes=15,
+    language="cuda",
+    defines="transpose",
+    cases=cases,
+    reference=lambda x: np.ascontiguousarray(x.T),
+    call=launch,
+    measured="64 by 96",
+    goals=[
+        Goal("sectors for each request, reading global memory", sectors("read"), at_most=4.0),
+        Goal("sectors for each request, writing global memory", sectors("write"), at_most=4.0),
+        Goal("wavefronts for each request to shared memory", bank_wavefronts, at_most=1.0),
+    ],
+    mistakes=[
+        Mistake("The numbers stand in their old order: that is a copy, row after row.",
+                like=lambda x: x.reshape(x.shape[::-1])),
+        Mistake("The tile is read before all threads have filled it: put a barrier between.",
+                when=lambda seen: any("__shared__" in issue.message and issue.kind in ("race", "uninitialised-read")
+                                      for issue in seen.issues) and seen.label == "two by three"),
+    ],
+    hints=(
+        "Fetch along the rows of x, write along the rows of y: threadIdx.x runs to the right both times. In between, another "
+        "thread "
+        "takes over the number.",
+        "The block of x at (blockIdx.y, blockIdx.x) becomes the block of y at (blockIdx.x, blockIdx.y). After the barrier "
+        "thread (x, y) "
+        "takes tile[x][y]. How long must a row of the tile be, so that these are 32 different banks?",
+        "__shared__ float tile[32][33]; fill tile[threadIdx.y][threadIdx.x]; __syncthreads(); row = blockIdx.x * 32 + "
+        "threadIdx.y, "
+        "column = blockIdx.y * 32 + threadIdx.x, and y[row * M + column] = tile[threadIdx.x][threadIdx.y] if that place exists.",
+    ),
+    sibling='''// Each row of 32 numbers turned round through shared memory: x, y (M, 32), a block of 32 x 8 threads for 8 rows.
+__global__ void reverse_rows(const float* x, float* y, int M) {
+    __shared__ float tile[8][32];
+    int i = blockIdx.x * 8 + threadIdx.y;
+    if (i < M) {
+        tile[threadIdx.y][threadIdx.x] = x[i * 32 + threadIdx.x];
+    }
+    __syncthreads();
+    if (i < M) {
+        y[i * 32 + threadIdx.x] = tile[threadIdx.y][31 - threadIdx.x];
+    }
+}
+''',
+    right=[
+        """__global__ void transpose(const float* x, float* y, int M, int N) {
+    __shared__ float tile[32 * 33];
+    int first_row = blockIdx.y * blockDim.y, first_column = blockIdx.x * blockDim.x;
+    int tx = threadIdx.x, ty = threadIdx.y;
+    if (first_row + ty < M && first_column + tx < N) tile[tx * 33 + ty] = x[(first_row + ty) * N + first_column + tx];
+    __syncthreads();
+    if (first_column + ty < N && first_row + tx < M) y[(first_column + ty) * M + first_row + tx] = tile[ty * 33 + tx];
+}
+""",
+        """// Without padding: each row of the tile is moved round by its own number.
+__global__ void transpose(const float* x, float* y, int M, int N) {
+    __shared__ float tile[32][32];
+    int i = blockIdx.y * 32 + threadIdx.y, j = blockIdx.x * 32 + threadIdx.x;
+    float own = i < M && j < N ? x[i * N + j] : 0.0f;
+    tile[threadIdx.y][(threadIdx.x + threadIdx.y) % 32] = own;
+    __syncthreads();
+    i = blockIdx.y * 32 + threadIdx.x, j = blockIdx.x * 32 + threadIdx.y;
+    if (i < M && j < N) y[j * M + i] = tile[threadIdx.x][(threadIdx.y + threadIdx.x) % 32];
+}
+""",
+    ],
+    wrong=[
+        Wrong("""__global__ void transpose(const float* x, float* y, int M, int N) {
+    int i = blockIdx.y * 32 + threadIdx.y;
+    int j = blockIdx.x * 32 + threadIdx.x;
+    if (i < M && j < N) {
+        y[j * M + i] = x[i * N + j];
+    }
+}
+""", "not reached: sectors for each request, writing"),
+        Wrong("""__global__ void transpose(const float* x, float* y, int M, int N) {
+    int i = blockIdx.y * 32 + threadIdx.y;
+    int j = blockIdx.x * 32 + threadIdx.x;
+    if (i < M && j < N) {
+        y[i * N + j] = x[i * N + j];
+    }
+}
+""", "that is a copy"),
+        Wrong(Changed(("tile[32][33]", "tile[32][32]")), "not reached: wavefronts"),
+        Wrong(Changed(("    __syncthreads();\n", "")), "put a barrier between"),
+        Wrong(Changed(("row = blockIdx.x * 32", "row = blockIdx.y * 32"), ("column = blockIdx.y * 32", "column = blockIdx.x * "
+                                                                                                       "32")),
+              "elements are nan"),
+    ],
+)  # fmt: skip

@@ -1,0 +1,116 @@
+"""Find the faults: the gradient of a layer's weights from tiles, with a thread that leaves too early and a lost barrier."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+
+
+def cases(random):
+    sizes = {"two by two": (2, 2, 2), "one number": (1, 1, 1), "one full tile": (8, 8, 8), "two rounds": (16, 8, 8),
+             "one row": (1, 9, 10), "one column": (10, 1, 1), "several blocks, ragged": (19, 13, 21)}  # fmt: skip
+    for label, (M, N, K) in sizes.items():
+        yield Case(label, *(random.integers(-9, 10, size=(M, C)).astype(np.float32) for C in (K, N)))
+
+
+def launch(kernel, X, dY):
+    (M, K), N = X.shape, dY.shape[1]
+    dW = cuda.empty((K, N))
+    kernel((-(-N // 8), -(-K // 8)), (8, 8), (cuda.asarray(X), cuda.asarray(dY), dW, M, N, K))
+    return dW
+
+
+def last_rows(X, dY):
+    first = (len(X) - 1) // 8 * 8
+    return X[first:].T @ dY[first:]
+
+
+exercise = Exercise(
+    title="Find the faults: the gradient of the weights",
+    minutes=15,
+    language="cuda",
+    defines="weight_gradient",
+    cases=cases,
+    reference=lambda X, dY: X.T @ dY,
+    call=launch,
+    mistakes=[
+        Mistake("Some threads of the block reach a barrier and others do not, because it stands inside a condition. All must "
+                "come to it.",
+                when=lambda seen: "divergent-barrier" in seen.kinds),
+        Mistake("Some threads have ended before a barrier where the others wait for them. A thread that has no place in dW "
+                "must still "
+                "fetch, and wait, in every round.", when=lambda seen: "missed-barrier" in seen.kinds),
+        Mistake("The race is between two rounds: one thread already fetches the next tiles, while another still needs these. "
+                "Where must they "
+                "wait for each other a second time?", when=lambda seen: seen.label == "two rounds" and "race" in seen.kinds),
+        Mistake("Now all threads stay, but those outside of dW write as well. The write needs a condition of its own.",
+                when=lambda seen: any(i.kind == "out-of-bounds" and "a write" in i.message for i in seen.issues)
+                or (seen.kinds == {"race"} and "two threads write" in seen.issues[0].message)),
+        Mistake("Only the rows of the last round count: the sum begins once, before the loop.", like=last_rows),
+    ],
+    hints=(
+        "Run the cell and read the first report: who has left, and where do the others wait?",
+        "A thread outside of dW fetches numbers for others. Let it go through the whole loop; only its write is left out. Then "
+        "read the next "
+        "report: it names two lines. What lies between them in time?",
+        "Remove the `return`, write `if (k < K && n < N) dW[k * N + n] = sum;`, and put a second __syncthreads() at the end of "
+        "the loop's body.",
+    ),
+    sibling='''// The gradient of the inputs, dX (M, K) = dY (M, N) times W (K, N) turned over: the same tiles, read along N.
+__global__ void input_gradient(const float* dY, const float* W, float* dX, int M, int N, int K) {
+    __shared__ float a[8][8], b[8][9];
+    int x = threadIdx.x, y = threadIdx.y;
+    int m = blockIdx.y * 8 + y, k = blockIdx.x * 8 + x, other = blockIdx.x * 8 + y;
+    float sum = 0.0f;
+    for (int n = 0; n < N; n += 8) {
+        a[y][x] = m < M && n + x < N ? dY[m * N + n + x] : 0.0f;
+        b[y][x] = other < K && n + x < N ? W[other * N + n + x] : 0.0f;
+        __syncthreads();
+        for (int t = 0; t < 8; t++) sum += a[y][t] * b[x][t];
+        __syncthreads();
+    }
+    if (m < M && k < K) dX[m * K + k] = sum;
+}
+''',
+    right=[
+        """__global__ void weight_gradient(const float* X, const float* dY, float* dW, int M, int N, int K) {
+    __shared__ float a[8][8], b[8][8];
+    int x = threadIdx.x, y = threadIdx.y;
+    int k = blockIdx.y * 8 + y, n = blockIdx.x * 8 + x;
+    int column = blockIdx.y * 8 + x;
+    bool mine = k < K && n < N;
+    float sum = 0.0f;
+    for (int m = 0; m < M; m += 8) {
+        __syncthreads();
+        a[y][x] = m + y < M && column < K ? X[(m + y) * K + column] : 0.0f;
+        b[y][x] = m + y < M && n < N ? dY[(m + y) * N + n] : 0.0f;
+        __syncthreads();
+        if (mine) {
+            for (int t = 0; t < 8; t++) sum += a[t][y] * b[t][x];
+        }
+    }
+    if (mine) dW[k * N + n] = sum;
+}
+""",
+        """// Without tiles: each thread alone, and so without a barrier.
+__global__ void weight_gradient(const float* X, const float* dY, float* dW, int M, int N, int K) {
+    int k = blockIdx.y * 8 + threadIdx.y, n = blockIdx.x * 8 + threadIdx.x;
+    if (k >= K || n >= N) return;
+    float sum = 0.0f;
+    for (int m = 0; m < M; m++) sum += X[m * K + k] * dY[m * N + n];
+    dW[k * N + n] = sum;
+}
+""",
+    ],
+    wrong=[
+        Wrong(Changed(("    float sum = 0.0f;", "    if (k >= K || n >= N) return;\n    float sum = 0.0f;")), "have ended "
+                                                                                                              "before a barrier"),
+        Wrong(Changed(("        }\n        __syncthreads();\n    }\n", "        }\n    }\n")), "a second time"),
+        Wrong(Changed(("    if (k < K && n < N) {\n", "    {\n")), "The write needs a condition of its own"),
+        Wrong(Changed(("    float sum = 0.0f;\n", "    float sum;\n"), ("        a[y][x] =",
+              "        sum = 0.0f;\n        a[y][x] =")),
+              "the sum begins once"),
+        Wrong(Changed(("        __syncthreads();\n        for", "        if (k < K && n < N) __syncthreads();\n        for")),
+              "All must come to it"),
+    ],
+)  # fmt: skip
