@@ -54,6 +54,90 @@ def tokens_to_reach(records, floor, gap, tokens_per_step):
 
 
 # %% [markdown]
+# ## 3. A log that survives
+#
+# A run writes a line to its log at each step, and a checkpoint only now and then. It is killed at step 37; the checkpoint is of
+# step 30, and so it goes on there. But the log holds the steps 31 to 37 already, and its last line may be half. What of it stays?
+#
+# `text` is the whole log: one line of JSON for each record, in the order of steps, as `{"step": 10, "loss": 3.5}`. Return a list
+# of records, as dicts: those up to the step `step`, that one included. At the first line that is no whole JSON, the reading
+# ends: nothing behind it is trusted. `json.loads(line)` makes a dict of a line, or raises `ValueError`; `json` is there. The runs
+# of the course read their logs in this way before they go on.
+
+
+# %% exercise="kept_records"
+def kept_records(text, step):
+    """The records of a log that stay when a run goes on behind `step`."""
+    # yours: read line by line, as far as it can be trusted
+    found = []
+    for line in text.splitlines():
+        try:
+            record = json.loads(line)
+        except ValueError:
+            break
+        if record["step"] <= step:
+            found.append(record)
+    return found
+    # end
+
+
+# %% [markdown]
+# ## 4. Find the fault: a curve that begins too low (stretch)
+#
+# The loss jumps from batch to batch. To see where it goes, one draws a running mean: at each step it keeps the share `keep` of
+# itself, and takes the rest from the new loss. Somebody drew the losses of two runs like this. Both seemed to begin near 0 and
+# to get *worse*. With equal losses the curve should be flat: `smoothed([4, 4], 0.5)` should be `[4, 4]`.
+#
+# Run the cell and look. Each result should be a mean of the losses so far, where each older loss counts `keep` times as much as
+# the next one, and nothing else counts. You met the cure in chapter 03.
+
+
+# %% exercise="smooth_curve"
+def smoothed(losses, keep):
+    """The running mean of the losses at each step, as a list."""
+    result, average = [], 0.0
+    for step, loss in enumerate(losses, 1):
+        average = keep * average + (1 - keep) * loss
+        # yours: mend the line below
+        result.append(average / (1 - keep**step))
+        # instead
+        # result.append(average)
+        # end
+    return result
+
+
+# %% [markdown]
+# ## 5. Challenge: without a network (stretch)
+#
+# How far does one come by counting? `learn(text, letters)` gets about 30,000 letters of stories, and a list of all letters that
+# there are. It returns a function `odds`. This is called with the beginning of another story, `before`, and gives a dict: a
+# probability above 0 for each of `letters`, the next letter of the story. They sum to 1.
+#
+# For `learn("aab", ["a", "b"])`, `odds("a")` could be `{"a": 0.5, "b": 0.5}`, since each of them came once behind an a. The
+# verdict measures the mean surprise, −log p, at 600 letters. Guessing would be about 4 nats per letter. Ours looks at one
+# letter. How low can you get? Your tries are remembered. Before there were networks, language models were made like this.
+
+
+# %% exercise="without_network"
+def learn(text, letters):
+    """A function that gives the odds of the next letter, as a dict."""
+    # yours: count, and return a function
+    from itertools import pairwise
+
+    counts = {letter: dict.fromkeys(letters, 1) for letter in letters}  # 1 more for each, so that none is 0
+    for letter, following in pairwise(text):
+        counts[letter][following] += 1
+
+    def odds(before):
+        found = counts[before[-1:] or letters[0]]
+        total = sum(found.values())
+        return {letter: count / total for letter, count in found.items()}
+
+    return odds
+    # end
+
+
+# %% [markdown]
 # ## Milestone: a model that is partly yours
 #
 # All your answers that passed are put in their places now, and `micro` is trained with them. The first line says how many of the

@@ -1,0 +1,113 @@
+"""What of a log stays when a run that was killed goes on from its checkpoint."""
+
+import json
+
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+
+
+def cases(random):
+    def log(*records):
+        return "".join(json.dumps(record) + "\n" for record in records)
+
+    one, two, three = ({"step": step, "loss": loss} for step, loss in ((10, 3.5), (20, 2.5), (30, 1.5)))
+    yield Case("all of it stays", log(one, two), 20)
+    yield Case("steps behind the checkpoint", log(one, two, three), 20)
+    yield Case("the last line is half", log(one, two) + '{"step": 30, "lo', 40)
+    yield Case("the checkpoint lies between two lines", log(one, two, three), 25)
+    yield Case("a checkpoint before the first line", log(one, two), 5)
+    yield Case("an empty log", "", 10)
+    yield Case("nothing but half a line", '{"st', 10)
+    yield Case("an empty line at the end", log(one) + "\n", 10)
+    yield Case("the disk was full: zeros behind the last line", log(one, two) + "\0\0\0\0", 20)
+    yield Case("what follows a spoiled line", log(one) + '{"step": 1' + log(two, three), 30)
+    yield Case("a line that holds more", log(one, {**two, "val_loss": 2.25, "lr": 1e-3}), 20)
+
+
+def kept(text, step, strict=False, all_steps=False, skip=False, broken="stop"):
+    found = []
+    for line in text.splitlines():
+        try:
+            record = json.loads(line)
+        except ValueError:
+            if skip:
+                continue
+            break
+        if all_steps or (record["step"] < step if strict else record["step"] <= step):
+            found.append(record)
+    return found
+
+
+exercise = Exercise(
+    title="A log that survives",
+    minutes=15,
+    defines="kept_records",
+    given="import json",
+    cases=cases,
+    reference=kept,
+    mistakes=[
+        Mistake("The steps behind the checkpoint will be done once more: their old records must go.",
+                like=lambda text, step: kept(text, step, all_steps=True)),
+        Mistake("The record of the checkpoint's own step is done, and stays.",
+                like=lambda text, step: kept(text, step, strict=True)),
+        Mistake("You go on behind a line that cannot be read. What follows it cannot be trusted: stop there.",
+                like=lambda text, step: kept(text, step, skip=True)),
+        Mistake("json.loads raises json.JSONDecodeError, a ValueError, at a line that is not whole. Catch it, and stop there.",
+                when=lambda seen: "JSONDecodeError" in seen.error),
+    ],
+    hints=(
+        "Go through text.splitlines() from the first line on. Two things end the walk or leave a record out: which?",
+        "try: record = json.loads(line), and except ValueError: break. Then one comparison of record[\"step\"].",
+        "for line in text.splitlines(): try/except as before; if record[\"step\"] <= step: kept.append(record). Return kept.",
+    ),
+    sibling='''def whole_numbers(text):
+    """The numbers of a text, one for each line, up to the first line that is none."""
+    found = []
+    for line in text.splitlines():
+        try:
+            found.append(int(line))
+        except ValueError:
+            break
+    return found
+''',
+    right=[
+        """def kept_records(text, step):
+    records = []
+    lines = iter(text.split("\\n"))
+    while True:
+        try:
+            record = json.loads(next(lines))
+        except (StopIteration, json.JSONDecodeError):
+            return [r for r in records if not r["step"] > step]
+        records.append(record)
+""",
+        """def kept_records(text, step):
+    if not text:
+        return []
+    first, _, rest = text.partition("\\n")
+    try:
+        record = json.loads(first)
+    except ValueError:
+        return []
+    return ([record] if record["step"] <= step else []) + kept_records(rest, step)
+""",
+    ],
+    wrong=[
+        Wrong(Changed(('if record["step"] <= step:', "if record:")), "their old records must go"),
+        Wrong(Changed(("<= step", "< step")), "the checkpoint's own step"),
+        Wrong(Changed(("break", "continue")), "cannot be trusted"),
+        Wrong("""def kept_records(text, step):
+    return [r for r in map(json.loads, text.splitlines()) if r["step"] <= step]
+""", "Catch it, and stop there"),
+        Wrong("""def kept_records(text, step):
+    found = []
+    for line in text.splitlines()[:-1]:
+        try:
+            record = json.loads(line)
+        except ValueError:
+            break
+        if record["step"] <= step:
+            found.append(record)
+    return found
+""", "has 1 entries, expected 2"),
+    ],
+)  # fmt: skip
