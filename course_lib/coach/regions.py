@@ -15,7 +15,8 @@ A cell with the one line `# include PATH NAME: words for the blank` takes the so
 kernels/: the region between `# region NAME` and `# endregion` there, or, if no such marks are there, the function, class or
 kernel of that name. Without `yours` marks in it, everything after its head (and docstring) is the learner's. A kernel comes
 with the `#include` lines of its file. Several such lines make one text, and `# given PATH NAME` adds a piece that the blank
-shows as it is.
+shows as it is. After a kernel's include, `# plant OLD => NEW` puts a fault into it: the blank shows the whole body with NEW in
+place of OLD.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from course_lib.paths import ROOT
 
 MARK = re.compile(r"^(\s*)(?:#|//) ?(yours|instead|end)(?::\s*(.*))?$")
 INCLUDE = re.compile(r"# (?P<what>include|given) (?P<path>\S+) (?P<name>\w+)(?:: (?P<words>.*))?")
+PLANT = re.compile(r"# plant (?P<old>.+) => (?P<new>.+)")
 HEAD = re.compile(r'^#include ["<]([^">]+)[">]', re.M)
 WORDS = "write this part"
 NOTHING_YET = "return {};  // until you write it"  # of a C++ function: one that ends without a result may do anything
@@ -69,9 +71,10 @@ def cells(source: Path) -> dict[str, str]:
 def piece(cell: str, name: str, source: Path) -> Piece:
     """The solution and the blank that a cell of `source` stands for."""
     text, comment, words = cell.strip("\n"), "#", WORDS
-    lines = [INCLUDE.fullmatch(line.strip()) for line in text.strip().splitlines()]
+    lines = [INCLUDE.fullmatch(line.strip()) or PLANT.fullmatch(line.strip()) for line in text.strip().splitlines()]
     if lines and all(lines):
-        text, comment = _assembled(lines)
+        plants = [(line["old"], line["new"]) for line in lines if line.re is PLANT]
+        text, comment = _assembled([line for line in lines if line.re is INCLUDE], plants)
     elif raw := re.fullmatch(r'r"""\n(.*?)"""', text.strip(), re.S):
         text, comment = raw[1], "//"
     if not any(MARK.match(line) for line in text.splitlines()):
@@ -85,7 +88,7 @@ def piece(cell: str, name: str, source: Path) -> Piece:
         raise ExerciseError(f"{name} in {source.name}: {error}") from None
 
 
-def _assembled(lines: list[re.Match]) -> tuple[str, str]:
+def _assembled(lines: list[re.Match], plants: list[tuple[str, str]]) -> tuple[str, str]:
     """The text that lines of `include` and `given` stand for, with marks, and how its comments begin."""
     paths = [ROOT / line["path"] for line in lines]
     comment = "//" if paths[0].suffix in (".cu", ".cuh") else "#"
@@ -93,7 +96,7 @@ def _assembled(lines: list[re.Match]) -> tuple[str, str]:
     for line, path in zip(lines, paths, strict=True):
         text = included(path, line["name"])
         if line["what"] == "include" and not any(MARK.match(row) for row in text.splitlines()):
-            text = _mark_body(text, comment, line["words"] or WORDS)
+            text = _mark_body(text, comment, line["words"] or WORDS, plants)
         parts.append(text.strip("\n"))
     heads = []
     if comment == "//":  # what a piece needs in order to compile by itself, unless it is one of the pieces
@@ -134,6 +137,14 @@ def _kernel(text: str, name: str) -> str | None:
     return text[head.start() : _closing_brace(text, head.end())]
 
 
+def _planted(body: str, plants: list[tuple[str, str]]) -> str:
+    for old, new in plants:
+        if body.count(old) != 1:
+            raise ExerciseError(f"the piece {old!r} stands {body.count(old)} times in the body; once is needed.")
+        body = body.replace(old, new)
+    return body
+
+
 def _closing_brace(text: str, start: int) -> int:
     """The place after the brace that closes the one before `start`; braces in comments must balance."""
     depth = 1
@@ -144,13 +155,17 @@ def _closing_brace(text: str, start: int) -> int:
     raise ExerciseError("a brace is never closed.")
 
 
-def _mark_body(text: str, comment: str, words: str) -> str:
-    """Put marks around everything after the head and the docstring of the last definition."""
+def _mark_body(text: str, comment: str, words: str, plants: list[tuple[str, str]] | None = None) -> str:
+    """Put marks around everything after the head and the docstring of the last definition. plants: pieces (old, new) of a
+    kernel's body, which the blank then shows."""
     if comment == "//":
         opening = text.rindex("{", 0, text.index("{") + 1)
         closing = text.rindex("}")
         head, body = text[: opening + 1], text[opening + 1 : closing].strip("\n")
-        blank = "" if re.search(r"\bvoid\b", head) else f"    // instead\n    // {NOTHING_YET}\n"
+        shown = [] if re.search(r"\bvoid\b", head) else [f"    {NOTHING_YET}"]
+        if plants:
+            shown = _planted(body, plants).splitlines()
+        blank = "".join(f"{row}\n" for row in ["    // instead", *(f"// {row}" for row in shown)] if shown)
         return f"{head}\n    // yours: {words}\n{body}\n{blank}    // end\n{text[closing:]}"
     definitions = [n for n in ast.parse(text).body if isinstance(n, ast.FunctionDef | ast.ClassDef)]
     if not definitions:

@@ -68,6 +68,19 @@ def test_a_kernel_and_what_it_calls_make_one_text():
     assert "return {};" not in piece.solution and not piece.planted
 
 
+def test_a_fault_is_planted_in_a_kernel_of_the_library():
+    piece = cut("# include kernels/scale.cu scale: mend it\n# plant i + N <= n => i < n")
+    assert piece.planted and "i + N <= n" in piece.solution
+    assert piece.blank == piece.solution.replace("i + N <= n", "i < n").replace(
+        "int n) {\n", "int n) {\n    // Your part: mend it\n"
+    )
+
+
+def test_a_fault_that_fits_nowhere_is_said():
+    with pytest.raises(ExerciseError, match="stands 0 times"):
+        cut("# include kernels/scale.cu scale: mend it\n# plant nowhere => there")
+
+
 def test_a_region_of_a_file_wins_over_the_definition(tmp_path):
     file = tmp_path / "lib.py"
     lines = ["class A:", "    # region f: told here", "    def f(self):", "        # yours: one", "        return 1",
