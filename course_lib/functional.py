@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from course_lib import autograd
 from course_lib.tensor import Tensor, record, shapes, tensor_from_array
 
 
@@ -85,6 +86,14 @@ def bias_gelu(x: Tensor, bias: Tensor) -> Tensor:
     return record("bias_gelu", (x, bias), y, lambda dy: ops.bias_gelu_backward(dy, a, b), saved=(x, bias))
 
 
+def linear_gelu(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """gelu(x (*n, K) @ weight (F, K) transposed + bias (F)) -> (*n, F), where the device can in one launch."""
+    ops, a, w, b = x.ops, x.array(), weight.array(), bias.array()
+    y, kept = ops.linear_gelu_forward(a, w, b)
+    return record("linear_gelu", (x, weight, bias), y, lambda dy: ops.linear_gelu_backward(dy, a, w, b, kept),
+                  saved=(x, weight, bias))  # fmt: skip
+
+
 def swiglu(x: Tensor) -> Tensor:
     """silu(first half) * second half of the last axis, (*n, 2F) -> (*n, F). (Shazeer 2020)"""
     ops, a = x.ops, x.array()
@@ -136,6 +145,26 @@ def cross_entropy(logits: Tensor, targets, ignore_index: int = -1) -> Tensor:
     return record("cross_entropy", (logits,), loss,
                   lambda dy: (ops.cross_entropy_backward(dy, a, wanted, logsumexp, ignore_index),),
                   saved=(logits,))  # fmt: skip
+
+
+def linear_cross_entropy(x: Tensor, weight: Tensor, bias: Tensor | None, targets, ignore_index: int = -1) -> Tensor:
+    """cross_entropy(linear(x (n, K), weight (V, K), bias (V)), targets (n)) -> (), with one array of n V numbers in use.
+
+    The gradient of the logits is made with the loss, while they are at hand, and takes their place. It is that of a loss whose
+    own gradient is 1; the gradient that comes back multiplies what it led to, which is far less than the logits.
+    """
+    ops, a, w, has_bias = x.ops, x.array(), weight.array(), bias is not None
+    inputs = (x, weight, bias) if has_bias else (x, weight)
+    slope = autograd.recording() and any(tensor.requires_grad for tensor in inputs)
+    loss, dlogits = ops.linear_cross_entropy(
+        a, w, bias.array() if has_bias else None, index_array(targets, x), ignore_index, slope
+    )
+
+    def backward(dy):
+        gradients = ops.linear_backward(dlogits, a, w, has_bias)[: len(inputs)]
+        return tuple(ops.multiply(gradient, dy, out=gradient) for gradient in gradients)
+
+    return record("linear_cross_entropy", inputs, loss, backward, saved=(x, weight))
 
 
 def dropout(x: Tensor, probability: float, random, site: int) -> Tensor:

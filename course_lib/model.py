@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from course_lib import functional, nn
+from course_lib import functional, key_values, nn
 from course_lib.tensor import Tensor, no_grad
 
 
@@ -113,7 +114,7 @@ class Attention(nn.Module):
 
     def __init__(self, config: GPTConfig, std: float, **made):
         c, d = config.channels, config.head_size
-        self.heads, self.kv_heads, self.head_size = config.heads, config.kv_heads, d
+        self.heads, self.kv_heads, self.head_size, self.context = config.heads, config.kv_heads, d, config.context
         self.qkv = nn.Linear(c, (config.heads + 2 * config.kv_heads) * d, config.bias, **made)
         self.out = nn.Linear(config.heads * d, c, config.bias, **{**made, "std": std})
 
@@ -124,11 +125,8 @@ class Attention(nn.Module):
         q, k, v = q.reshape(b, t, h, d), k.reshape(b, t, g, d), v.reshape(b, t, g, d)
         if rotation is not None:
             q, k = functional.rope(q, *rotation), functional.rope(k, *rotation)
-        if cache is not None:
-            k = functional.concatenate([cache[0], k], axis=1) if cache else k  # (B, S, G, D)
-            v = functional.concatenate([cache[1], v], axis=1) if cache else v
-            cache[:] = [k, v]
-        y = functional.attention(q, k, v)  # (B, T, H, D)
+        attend = functional.attention if cache is None else partial(key_values.attend, cache, self.context)
+        y = attend(q, k, v)  # (B, T, H, D)
         return self.out(y.reshape(b, t, h * d))
 
 
@@ -146,7 +144,7 @@ class MLP(nn.Module):
             return self.down(functional.swiglu(self.up(x)))
         if self.up.bias is None:
             return self.down(functional.gelu(self.up(x)))
-        return self.down(functional.bias_gelu(functional.linear(x, self.up.weight), self.up.bias))
+        return self.down(functional.linear_gelu(x, self.up.weight, self.up.bias))
 
 
 class Block(nn.Module):
@@ -214,12 +212,12 @@ class GPT(nn.Module):
 
     def loss(self, idx, targets) -> Tensor:
         """Mean cross-entropy in nats per token, shape (). targets: integers (B, T); -1 does not count."""
-        logits = self.forward(idx)
+        x = self._final(idx).reshape(-1, self.config.channels)  # (B T, C)
         targets = targets if isinstance(targets, Tensor) else np.asarray(targets)
-        return functional.cross_entropy(logits.reshape(-1, self.config.vocab_size), targets.reshape(-1))
+        return functional.linear_cross_entropy(x, self.tokens.weight, self.head_bias, targets.reshape(-1))
 
     def new_cache(self) -> list:
-        """An empty key-value cache: for each layer its keys and values, (B, S, G, D) each, once there are any."""
+        """An empty key-value cache (key_values.py): for each layer its keys and values, (B, S, G, D) each, once there are any."""
         return [[] for _ in self.blocks]
 
 

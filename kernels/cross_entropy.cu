@@ -4,6 +4,7 @@
 // them its gradient is made number by number. The row is read in pieces, so any vocabulary will do.
 //   cross_entropy_forward  losses and logsumexp of the rows
 //   cross_entropy_fused    the same, and dlogits = (softmax - one-hot) dloss / kept in their own array or over the logits
+//   cross_entropy_losses   the losses where the logsumexp is known already, as gemm_logsumexp leaves it
 //   cross_entropy_count    how many targets are not ignored: what the gradient is divided by
 //   cross_entropy_mean     the mean of their losses
 // The backward alone, for a loss that other things happen to in between, is cross_entropy_backward.cu.
@@ -12,7 +13,7 @@
 //   a gradient of 0. loss () is the mean over the others, nan if there are none. The same bits on every run.
 // Limits: n below 2^24 and n V below 2^63; a target outside of the vocabulary counts as ignored in the loss (the launch code
 //   refuses it before).
-// Bytes: 4 n V forward; 12 n V fused, where the second reading of a row mostly comes from the cache.
+// Bytes: 4 n V forward; 12 n V fused, where the second reading of a row mostly comes from the cache; 36 n for losses alone.
 //   FLOPs: about 4 n V forward, 8 n V fused.
 // Architectures: sm_75 and newer.
 // Chapter: 11, built.
@@ -70,6 +71,16 @@ __global__ void cross_entropy_fused(const float* logits, const I* targets, const
     if (threadIdx.x % LANES) return;
     logsumexp[i] = total;
     losses[i] = counts ? total - of_target : 0.0f;
+}
+
+// Thread i owns row i, and reads one logit of it.
+template <class I>
+__global__ void cross_entropy_losses(const float* logits, const I* targets, const float* logsumexp, float* losses, int n, int V,
+                                     long long ignore) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    const long long target = targets[i];
+    losses[i] = target == ignore || target < 0 || target >= V ? 0.0f : logsumexp[i] - logits[(long long)i * V + target];
 }
 
 // One block of 256 threads.

@@ -363,6 +363,34 @@ logits = fixed(np.stack([np.zeros(APART.size), -APART], axis=-1))
 case("cross_entropy", cross_entropy(), logits, fixed(np.ones(APART.size, np.int64)), note="every-exponent")
 
 
+def linear_gelu(t, x, weight, bias):
+    y, kept = t.linear_gelu_forward(x, weight, bias)
+    return [y], lambda dy: t.linear_gelu_backward(dy, x, weight, bias, kept)
+
+
+for n, K, F in (((), 5, 3), ((1,), 1, 1), ((7,), 37, 1), ((3, 5), 37, 29), ((2, 33), 65, 130), ((131,), 3, 257)):
+    case("linear_gelu", linear_gelu, (*n, K), (F, K), (F,))
+
+
+def linear_cross_entropy(ignore_index=-1):
+    def run(t, x, weight, bias, targets):
+        loss, dlogits = t.linear_cross_entropy(x, weight, bias, targets, ignore_index)
+        return [loss, dlogits], None
+
+    return run
+
+
+for n, K, V, bias, kind in (
+    (1, 1, 1, True, "int64"), (1, 5, 37, False, "int32"), (65, 37, 130, True, "int64"), (7, 64, 517, False, "int64"),
+    (37, 3, 2, True, "int32"),
+):  # fmt: skip
+    targets = integers((n,), V, kind)
+    case("linear_cross_entropy", linear_cross_entropy(), (n, K), (V, K), (V,) if bias else None, targets, note=kind)
+    ignored = integers((n,), V, kind)
+    case("linear_cross_entropy", linear_cross_entropy(V - 1), (n, K), (V, K), (V,) if bias else None, ignored,
+         note=f"{kind}-ignore{V - 1}") if V > 2 else None  # fmt: skip
+
+
 def dropout(t, x, probability, random, site):
     y = t.dropout_forward(x, probability, random, site)
     return [y], lambda dy: [t.dropout_backward(dy, probability, random, site)]

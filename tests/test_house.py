@@ -15,7 +15,7 @@ FLOORS = [
     {"cuda"},
     {"devices", "autograd"},
     {"tensor"},
-    {"functional", "gradcheck"},
+    {"functional", "gradcheck", "key_values"},
     {"nn", "optim"},
     {"stories", "bpe", "tokenizer", "data"},
     {

@@ -20,7 +20,7 @@ from op_cases import BINARY, CASES, UNARY, Case, is_float, on_device
 
 import course_lib.devices as devices
 from course_lib import native
-from course_lib.devices import available_devices, cpu, overlay
+from course_lib.devices import available_devices, composed, cpu, overlay
 from course_lib.devices.reference.dropout import philox
 
 # The cpu device has two lives: with compiled loops, and in NumPy where no compiler is.
@@ -43,6 +43,7 @@ NAMES = """
     swiglu_forward swiglu_backward softmax_forward softmax_backward rope_forward rope_backward
     attention_forward attention_backward cross_entropy_forward cross_entropy_backward dropout_forward dropout_backward
     global_norm adamw_step
+    linear_gelu_forward linear_gelu_backward linear_cross_entropy cache_append cache_attention
 """.split()
 
 PLACES = [(device, dtype) for device in DEVICES for dtype in TOLERANCE if (device, dtype) not in
@@ -55,7 +56,7 @@ on_every_device_and_dtype = pytest.mark.parametrize("device, dtype", PLACES, ids
 def numpy_cpu() -> SimpleNamespace:
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("COURSE_COMPILER", "none")
-        return SimpleNamespace(name=WITHOUT_COMPILER, **cpu.table())
+        return composed.complete(SimpleNamespace(name=WITHOUT_COMPILER, **cpu.table()))
 
 
 def ops(device: str) -> SimpleNamespace:
@@ -589,6 +590,42 @@ def test_global_norm_does_not_lose_small_terms(device: str):
     np.testing.assert_allclose(table.to_numpy(table.global_norm(arrays)), [np.sqrt(4096**2 + 300_000)], rtol=1e-6)
 
 
+@on_every_device
+def test_the_loss_alone_is_the_loss_with_its_gradient(device: str):
+    table, random = ops(device), np.random.default_rng(0)
+    x, weight, bias = (table.from_numpy(random.normal(size=s).astype(np.float32)) for s in ((9, 5), (37, 5), (37,)))
+    targets = table.from_numpy(np.array([3, -1, 36, 0, 7, -1, 9, 9, 1]))
+    loss, dlogits = table.linear_cross_entropy(x, weight, bias, targets)
+    alone, nothing = table.linear_cross_entropy(x, weight, bias, targets, slope=False)
+    assert nothing is None and dlogits.shape == (9, 37)
+    np.testing.assert_allclose(table.to_numpy(alone), table.to_numpy(loss), rtol=1e-6)
+    none = table.from_numpy(np.full(9, -1))
+    for slope in (True, False):
+        assert np.isnan(table.to_numpy(table.linear_cross_entropy(x, weight, bias, none, slope=slope)[0]))
+    assert not table.to_numpy(table.linear_cross_entropy(x, weight, bias, none)[1]).any()
+
+
+@on_every_device
+def test_a_cache_takes_a_row_at_a_time_and_shows_no_more_than_it_has(device: str):
+    """Rows that nobody has written hold nan: they must not be looked at."""
+    table, random = ops(device), np.random.default_rng(0)
+    B, N, H, G, D = 3, 7, 4, 2, 10
+    caches = [table.full((B, N, G, D), float("nan")) for _ in range(2)]
+    written: list[list] = [[], []]
+    for step in range(N):
+        q, k, v = (random.normal(size=(B, 1, heads, D)).astype(np.float32) for heads in (H, G, G))
+        length = table.from_numpy(np.array([step], np.int32))
+        assert table.cache_append(table.from_numpy(k), table.from_numpy(v), *caches, length) is None
+        y = table.cache_attention(table.from_numpy(q), *caches, length)
+        for kept, new in zip(written, (k, v), strict=True):
+            kept.append(new)
+        whole = [np.concatenate(kept, 1).astype(np.float64) for kept in written]
+        want, _ = ops("reference").attention_forward(q.astype(np.float64), *whole)
+        np.testing.assert_allclose(table.to_numpy(y), want, atol=1e-5)
+    for cache, kept in zip(caches, written, strict=True):
+        np.testing.assert_array_equal(table.to_numpy(cache), np.concatenate(kept, 1))
+
+
 # Errors: a sentence that names what was given
 
 
@@ -650,6 +687,22 @@ ERRORS = {
     "attention-heads": (lambda t: attend(t, (1, 3, 4, 8), (1, 3, 3, 8), (1, 3, 3, 8)), ["4", "3"]),
     "attention-causal": (lambda t: attend(t, (1, 5, 2, 8), (1, 4, 2, 8), (1, 4, 2, 8)), ["5", "4"]),
     "cross_entropy": (lambda t: t.cross_entropy_forward(zeros(t, 3, 4), indices(t, 1, 2)), ["(3, 4)", "(2,)"]),
+    "linear_gelu": (
+        lambda t: t.linear_gelu_forward(zeros(t, 2, 3), zeros(t, 5, 4), zeros(t, 5)),
+        ["(2, 3)", "(5, 4)"],
+    ),
+    "linear_cross_entropy": (
+        lambda t: t.linear_cross_entropy(zeros(t, 2, 3), zeros(t, 5, 3), None, indices(t, 1, 2, 3)),
+        ["(2, 5)", "(3,)"],
+    ),
+    "cache_append": (
+        lambda t: t.cache_append(*(zeros(t, 2, 1, 3, 4),) * 2, *(zeros(t, 2, 9, 3, 5),) * 2, indices(t, 0)),
+        ["(2, 1, 3, 4)", "(2, 9, 3, 5)"],
+    ),
+    "cache_attention": (
+        lambda t: t.cache_attention(zeros(t, 1, 1, 4, 8), *(zeros(t, 1, 9, 3, 8),) * 2, indices(t, 0)),
+        ["4", "3"],
+    ),
     "dropout-one": (lambda t: drop(t, 1.0), ["1.0"]),
     "dropout-negative": (lambda t: drop(t, -0.1), ["-0.1"]),
 }
@@ -663,6 +716,10 @@ INDEX_ERRORS = {
     "embedding_backward-high": (lambda t: t.embedding_backward(zeros(t, 1, 2), indices(t, 9), 5), ["9", "4"]),
     "cross_entropy-high": (lambda t: t.cross_entropy_forward(zeros(t, 2, 4), indices(t, 0, 4)), ["4", "3"]),
     "cross_entropy-negative": (lambda t: t.cross_entropy_forward(zeros(t, 2, 4), indices(t, 0, -2)), ["-2", "3"]),
+    "linear_cross_entropy-high": (
+        lambda t: t.linear_cross_entropy(zeros(t, 2, 3), zeros(t, 4, 3), None, indices(t, 0, 4)),
+        ["4", "3"],
+    ),
 }
 
 
@@ -711,6 +768,48 @@ def test_overlay_reaches_tables_loaded_before_and_after(two_devices):
         assert ops("first").one() == ops("second").one() == "mine"
         assert ops("first").two() == "first two"
     assert (ops("first").one(), ops("second").one()) == ("first one", "second one")
+
+
+WHOLE_INPUTS = {
+    "linear_gelu_forward": lambda t: t.linear_gelu_forward(zeros(t, 2, 3), zeros(t, 5, 3), zeros(t, 5)),
+    "linear_gelu_backward": lambda t: t.linear_gelu_backward(
+        zeros(t, 2, 5), zeros(t, 2, 3), zeros(t, 5, 3), zeros(t, 5), zeros(t, 2, 5)
+    ),
+    "linear_cross_entropy": lambda t: t.linear_cross_entropy(
+        zeros(t, 2, 3), zeros(t, 5, 3), None, indices(t, 1, 2)
+    ),
+    "cache_attention": lambda t: t.cache_attention(
+        zeros(t, 1, 1, 2, 8), *(zeros(t, 1, 4, 2, 8) for _ in range(2)), indices(t, 1)
+    ),
+}  # fmt: skip
+# Of a forward the parts that are forwards, of a backward those that are backwards.
+WHOLES = [
+    (whole, part)
+    for whole in WHOLE_INPUTS
+    for part in sorted(composed.PARTS[whole])
+    if not whole.endswith("ward") or whole.partition("_gelu_")[2] == part.rpartition("_")[2]
+]
+
+
+@pytest.mark.parametrize("whole, part", WHOLES)
+@pytest.mark.parametrize("device", available_devices())
+def test_an_overlay_of_a_part_is_reached_through_the_whole(device: str, whole: str, part: str):
+    """A learner's op must run in training, also where the device has one kernel for it and its neighbours."""
+    table, called = ops(device), []
+    own, ours = getattr(table, whole), getattr(table, part)
+
+    def theirs(*inputs, **options):
+        called.append(part)
+        return ours(*inputs, **options)
+
+    with overlay(part, theirs, device):
+        WHOLE_INPUTS[whole](table)
+        assert called == [part]
+        with overlay(whole, lambda *inputs: "mine", device):
+            assert WHOLE_INPUTS[whole](table) == "mine"
+        WHOLE_INPUTS[whole](table)
+        assert called == [part] * 2
+    assert getattr(table, whole) is own and getattr(table, part) is ours
 
 
 def test_overlay_of_one_device_leaves_the_other_alone(two_devices):

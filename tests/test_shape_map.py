@@ -17,16 +17,17 @@ CONFIGS = {
 @pytest.mark.parametrize("name", CONFIGS)
 def test_steps_have_the_shapes_of_a_live_model(name, monkeypatch):
     config, made = CONFIGS[name], {}
-    attention, bend = functional.attention, functional.swiglu if name == "modern" else functional.bias_gelu
+    attention, bend = functional.attention, functional.swiglu if name == "modern" else functional.linear_gelu
 
     def watch_attention(q, k, v):
         y = attention(q, k, v)
         made.update({"queries of all heads": q.shape, "keys and values, each": k.shape, "mixed values": y.shape})
         return y
 
-    def watch_bend(x, *bias):
-        y = bend(x, *bias)
-        made.update({"MLP up": x.shape, "SwiGLU" if name == "modern" else "GELU": y.shape})
+    def watch_bend(x, *layer):
+        y = bend(x, *layer)
+        up = (*x.shape[:-1], len(layer[0])) if layer else x.shape  # a GELU comes with the layer before it
+        made.update({"MLP up": up, "SwiGLU" if name == "modern" else "GELU": y.shape})
         return y
 
     monkeypatch.setattr(functional, "attention", watch_attention)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from course_lib import data, devices, nvidia, progress, recipes
+from course_lib import data, devices, no_grad, nvidia, progress, recipes
+from course_lib.cuda.source import KERNELS
 from course_lib.devices.gpu import guarded, launching
 from course_lib.devices.gpu.capture import CapturedStep
 from course_lib.model import GPT, GPTConfig
@@ -83,12 +84,63 @@ def test_every_op_of_a_step_runs_on_kernels_of_ours(text):
     finally:
         for cover in reversed(covers):
             cover.remove()
-    assert {"linear_forward", "attention_backward", "cross_entropy_forward", "adamw_step"} <= called.keys()
+    assert {
+        "linear_forward",
+        "linear_gelu_forward",
+        "attention_backward",
+        "linear_cross_entropy",
+        "adamw_step",
+    } <= called.keys()
     assert [name for name, count in called.items() if not count and name not in without] == []
     assert {name.split()[0] for name in launches} >= {
         "gemm.cu", "flash_attention_forward.cu", "flash_attention_backward.cu", "layernorm.cu", "residual_layernorm.cu",
         "bias_gelu.cu", "rope.cu", "embedding.cu", "cross_entropy.cu", "global_norm.cu", "adamw.cu", "dropout.cu",
     }  # fmt: skip
+    assert launches["gemm.cu gemm_gelu"] == run.model.config.layers, "GELU is an epilogue"
+    assert launches["cross_entropy.cu cross_entropy_fused"] == 1, "loss and gradient in one pass"
+
+
+def test_a_loss_that_nobody_learns_from_is_found_by_the_epilogue_of_the_head(text):
+    run = make_run(text, "simulator", TINY)
+    with launching.counting() as launches:
+        run.validate()
+    batches = -(-len(run.validation.idx) // 16)
+    assert launches["gemm.cu gemm_logsumexp"] == launches["cross_entropy.cu cross_entropy_losses"] == batches
+    assert (
+        not launches["cross_entropy.cu cross_entropy_forward"] and not launches["cross_entropy.cu cross_entropy_fused"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [("bias_gelu.cu", "bias_gelu_forward"), ("bias_gelu.cu", "bias_gelu_backward"),
+     ("cross_entropy.cu", "cross_entropy_forward"), ("cross_entropy_backward.cu", "cross_entropy_backward"),
+     ("cross_entropy.cu", "cross_entropy_fused"), ("gemm.cu", "gemm_gelu")],
+)  # fmt: skip
+def test_a_kernel_of_a_learner_runs_in_training_though_ours_does_without(text, tmp_path, file, name):
+    """Whichever of several kernels that do the same thing is replaced: it is the one that is launched."""
+    theirs, told = tmp_path / file, []
+    theirs.write_text((KERNELS / file).read_text() + "// theirs")
+    plain = make_run(text, "simulator", TINY).step()
+    undo = launching.replace(file, name, theirs, told.append)
+    try:
+        assert make_run(text, "simulator", TINY).step()["loss"] == pytest.approx(plain["loss"], abs=1e-6)
+    finally:
+        undo()
+    assert told and not any(told)
+
+
+def test_generation_appends_to_its_cache_and_copies_nothing(text):
+    run = make_run(text, "simulator", MODELS["modern"])
+    model, layers = run.model.eval(), run.model.config.layers
+    cache = model.new_cache()
+    with no_grad():
+        model(np.array([[1, 2, 3]]), cache=cache)
+        buffers = [launching.address(tensor.storage.array) for layer in cache for tensor in layer]
+        with launching.counting() as launches:
+            model(np.array([[4]]), cache=cache)
+    assert launches["decode.cu cache_append"] == launches["decode.cu decode_attention"] == layers
+    assert buffers == [launching.address(tensor.storage.array) for layer in cache for tensor in layer]
 
 
 @pytest.mark.parametrize("accumulate", [1, 2])

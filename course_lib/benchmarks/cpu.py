@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from course_lib import devices, native
+from course_lib.devices import composed
 from course_lib.model import GPT, GPTConfig
 from course_lib.optim import AdamW
 
@@ -184,7 +185,7 @@ def where_time_goes(preset: str, batch: int, window: int, rounds: int = 3) -> di
 
         return call
 
-    ops = {name: op for name, op in vars(devices.ops("cpu")).items() if callable(op)}
+    ops = {name: op for name, op in vars(devices.ops("cpu")).items() if callable(op) and name not in composed.PARTS}
     covers = [devices.overlay(name, watched(name, op), "cpu") for name, op in ops.items()]
     try:
         whole = sum(_seconds(ours) for _ in range(rounds)) / rounds

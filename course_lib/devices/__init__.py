@@ -10,7 +10,10 @@ An array is whatever the device computes with (a NumPy array, a CuPy array, a We
 the Tensor's business: it keeps shape, strides and offset, all counted in elements, over a flat buffer. Ops return new
 arrays; those marked [out] take `out=`, an array of the result's shape and dtype (it may be one of the inputs, unless the
 op is a matmul or a copy). Ops compute in the dtype of their floating-point inputs, float32 or float64; a Python number
-takes the array's dtype. Indices and targets are int32 or int64. Shapes that do not fit raise ValueError naming both.
+takes the array's dtype. Indices and targets are int32 or int64. Shapes that do not fit raise ValueError naming both, indices
+outside raise IndexError, but for one case: while a step is captured as a CUDA graph, and when it is replayed, nobody looks at
+its values. An index outside of a table then gives zeros and adds nothing, a target outside of the vocabulary loses nothing
+(embedding.cu, cross_entropy.cu); gather and scatter_add are not for such a step.
 
 Letters: B batch, T time of the queries, S time of the keys, C channels, H heads, G key-value heads (H is a multiple of G),
 D head size, V vocabulary, F hidden width, K inner length of a product, n any number of leading axes flattened.
@@ -73,6 +76,17 @@ Fused forward and backward. `dx` is the gradient of `x`, with its shape; `-> a, 
     cross_entropy_backward(dloss (), logits, targets, logsumexp, ignore_index=-1) -> dlogits
     dropout_forward(x, probability, random, site) -> y            dropout_backward(dy, probability, random, site) -> dx
 
+Several in one (composed.py says of which; where one of those was replaced, by `overlay` or by a kernel, its replacement runs)
+--------------
+    linear_gelu_forward(x (*n, K), weight (F, K), bias (F)) -> y (*n, F), kept           gelu(x weight^T + bias)
+    linear_gelu_backward(dy, x, weight, bias, kept) -> dx, dweight, dbias                 kept: from the same device's forward
+    linear_cross_entropy(x (n, K), weight (V, K), bias (V) or None, targets (n), ignore_index=-1, slope=True)
+        -> loss (), dlogits (n, V) or None            of logits = x weight^T + bias; dlogits, for a dloss of 1, if slope asks
+    cache_append(k (B, 1, G, D), v (B, 1, G, D), k_cache (B, N, G, D), v_cache (B, N, G, D), length (1))
+                                                      in place: row length[0], below N, of both caches; length: int32
+    cache_attention(q (B, 1, H, D), k_cache (B, N, G, D), v_cache (B, N, G, D), length (1)) -> y (B, 1, H, D)
+                                                      over rows 0 .. length[0]: what came before, and the row just appended
+
 Random bits are Philox4x32-10 (Salmon et al. 2011), the same on every device. `random` is a device array of three uint32:
 seed low, seed high, step; `site` is an int that tells one dropout from another. Key (seed low, seed high), counter
 (i // 4, 0, step, site); element i takes word i % 4 and is kept if word >= probability * 2^32, then divided by
@@ -97,6 +111,8 @@ import importlib
 from collections.abc import Callable
 from types import SimpleNamespace
 
+from . import composed
+
 # Modules whose `table()` builds the device; `available()` says whether this machine has it.
 LOADERS = {name: f"course_lib.devices.{name}" for name in ("reference", "cpu", "simulator", "cuda")}
 
@@ -120,10 +136,11 @@ def ops(name: str) -> SimpleNamespace:
     if name not in _tables:
         if name not in LOADERS:
             raise ValueError(f"There is no device named {name!r}. Choose one of: {', '.join(LOADERS)}.")
-        table = SimpleNamespace(name=name, **importlib.import_module(LOADERS[name]).table())
+        table = composed.complete(SimpleNamespace(name=name, **importlib.import_module(LOADERS[name]).table()))
         _tables[name] = table
         for active in _overlays:
             active.lay_on(table)
+        _settle(table)
     return _tables[name]
 
 
@@ -153,12 +170,22 @@ class Overlay:
             if self.covers(table):
                 left = [o.function for o in _overlays if o.name == self.name and o.covers(table)]
                 setattr(table, self.name, left[-1] if left else _covered[table.name, self.name])
+                _settle(table)
 
     def __enter__(self) -> Overlay:
         return self
 
     def __exit__(self, *exception) -> None:
         self.remove()
+
+
+def _settle(table: SimpleNamespace) -> None:
+    """An op that is several others in one must reach what lies on those: then it is made of them, else it is the device's."""
+    laid = {active.name for active in _overlays if active.covers(table)}
+    for name, made_of_parts in composed.compose(table).items():
+        if name not in laid:
+            own = _covered.setdefault((table.name, name), getattr(table, name))
+            setattr(table, name, made_of_parts if laid & composed.PARTS[name] else own)
 
 
 def overlay(name: str, function: Callable, device: str | None = None) -> Overlay:
@@ -169,4 +196,6 @@ def overlay(name: str, function: Callable, device: str | None = None) -> Overlay
     for table in _tables.values():
         new.lay_on(table)
     _overlays.append(new)
+    for table in _tables.values():
+        _settle(table)
     return new

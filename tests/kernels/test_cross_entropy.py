@@ -62,6 +62,19 @@ def test_loss_and_gradient_in_one_pass(n, V, in_place):
     assert in_place or (logits == before).all()
 
 
+@pytest.mark.parametrize("kind", ["int32", "int64"])
+@pytest.mark.parametrize(("n", "V"), [*SIZES, (257, 3)])
+def test_the_loss_from_a_logsumexp_that_is_known(n, V, kind):
+    logits, targets, _ = draw(n, V, kind=kind)
+    loss, logsumexp, _ = expected(logits, targets, 1.0)
+    known = asarray(logsumexp.astype(np.float32))
+    assert_close(device_loss.cross_entropy_of_logsumexp(logits, known, targets), loss)
+    reports = reports_of(lambda: device_loss.cross_entropy_of_logsumexp(logits, known, targets))
+    read = [line for line in reports[0].lines if (line.space, line.op) == ("global", "read")]
+    assert sum(line.bytes_requested for line in read) <= n * (8 + targets.itemsize), "one logit of each row is enough"
+    assert_op_repeats(lambda: [device_loss.cross_entropy_of_logsumexp(logits, known, targets)])
+
+
 @given(st.integers(1, 9), st.integers(1, 600), st.sampled_from([8, 32]), st.integers(0, 99))
 def test_any_vocabulary_and_either_number_of_lanes(n, V, lanes, seed):
     logits, targets, _ = draw(n, V, seed=seed)

@@ -39,7 +39,7 @@ def test_a_cache_that_grows_in_place_gives_what_concatenation_gives(kind):
         q, k, v = (asarray(normal(B, 1, heads, D, seed=9 * step + i).astype(kind)) for i, heads in enumerate((H, G, G)))
         keys.append(k), values.append(v)
         length[0] = step
-        decoding.append(k, v, k_cache, v_cache, length)
+        decoding.cache_append(k, v, k_cache, v_cache, length)
         y, logsumexp = decoding.attend(q, k_cache, v_cache, length=length)
         whole = [np.concatenate(parts, 1).astype(np.float64) for parts in ([q], keys, values)]
         wanted = REFERENCE.attention_forward(*whole)
@@ -63,7 +63,7 @@ def test_decoding_is_clean_repeats_itself_and_reads_the_cache_once():
     assert sum(line.bytes_moved for line in loads) <= 1.2 * 4 * (k.size + v.size + q.size)
     assert_op_repeats(lambda: SIMULATOR.attention_forward(q, k, v))
     caches, length = [normal(2, 9, 2, 5, seed=i) for i in range(2)], asarray(np.array([8], np.int32))
-    reports_of(lambda: decoding.append(normal(2, 1, 2, 5), normal(2, 1, 2, 5), *caches, length))
+    reports_of(lambda: decoding.cache_append(normal(2, 1, 2, 5), normal(2, 1, 2, 5), *caches, length))
 
 
 def test_a_row_after_the_end_of_the_cache_is_found_by_the_sanitizer():

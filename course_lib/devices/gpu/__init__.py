@@ -5,6 +5,8 @@ choices.py                           tile and warp choices, one place per op
 storage.py elementwise.py views.py selections.py         copies, broadcasting, picks by index
 fused.py reductions.py softmax.py normalisation.py dropout.py products.py attention.py rope.py embedding.py loss.py
 optimiser.py                         the ops of the model
+mixed.py chain.py                    products in bfloat16; linear layers with what follows them in one launch
+decoding.py                          generation: a cache that grows, and one query that looks at it
 arena.py                             memory of a training step, planned
 """
 
@@ -15,7 +17,7 @@ from importlib import import_module
 
 FILES = """
     storage elementwise selections fused reductions softmax normalisation dropout products attention mixed rope embedding
-    loss optimiser
+    loss chain optimiser decoding
 """.split()  # mixed comes after what it covers
 
 

@@ -1,24 +1,32 @@
-"""Generation, token by token: kernels/decode.cu. The cache grows in place; no op of the contract, but attention uses it."""
+"""Generation, token by token: kernels/decode.cu. The cache grows in place, and one query looks at all of it."""
 
 from __future__ import annotations
 
 import math
 
 from ..checks import fit
+from ..composed import CACHE_APPEND, CACHE_ATTENTION
 from . import choices
-from .launching import THREADS, TYPES, blocks, empty, kernel
+from .launching import THREADS, TYPES, blocks, check_float32, empty, kernel
 
-__all__: list[str] = []
+__all__ = "cache_append cache_attention".split()
 
 
-def append(k, v, k_cache, v_cache, length) -> None:
-    """Row `length` of the caches (B, N, G, D) becomes k and v (B, 1, G, D), in place. length: int32 (1), on the device."""
-    sizes = fit("append", "k (B, one, G, D), v (B, one, G, D), k_cache (B, N, G, D), v_cache (B, N, G, D), length (one)",
-                k, v, k_cache, v_cache, length)  # fmt: skip
+def cache_append(k, v, k_cache, v_cache, length) -> None:
+    sizes = fit("cache_append", CACHE_APPEND, k, v, k_cache, v_cache, length)
+    _check_types("cache_append", k, v, k_cache, v_cache)
     if k.size:
         run = kernel("decode.cu", f"cache_append<{_element(k)}>")
         arguments = (k, v, k_cache, v_cache, length, k.size, sizes["N"], sizes["G"] * sizes["D"])
         run((blocks(k.size),), (THREADS,), arguments)
+
+
+def cache_attention(q, k_cache, v_cache, length):
+    sizes = fit("cache_attention", CACHE_ATTENTION, q, k_cache, v_cache, length)
+    if not sizes["G"] or sizes["H"] % sizes["G"]:
+        raise ValueError(f"cache_attention: {sizes['H']} query heads cannot share {sizes['G']} key-value heads evenly.")
+    _check_types("cache_attention", q, k_cache, v_cache)
+    return attend(q, k_cache, v_cache, length=length)[0]
 
 
 def attend(q, k_cache, v_cache, rows=None, length=None):
@@ -33,6 +41,12 @@ def attend(q, k_cache, v_cache, rows=None, length=None):
     arguments = (q, k_cache, v_cache, length, y, logsumexp, rows or N, N, H, G, D, 1 / math.sqrt(D))
     run((H, B), (choices.DECODE_THREADS,), arguments)
     return y, logsumexp
+
+
+def _check_types(op: str, *arrays) -> None:
+    """Raises ValueError unless all are float32, or all hold bfloat16."""
+    if len({array.dtype for array in arrays}) > 1 or _element(arrays[0]) != "__nv_bfloat16":
+        check_float32(op, *arrays)
 
 
 def _element(array) -> str:

@@ -98,6 +98,11 @@ def replace(file: str, name: str, path: Path, told: Told) -> Callable[[], None]:
     return undo
 
 
+def replaced(file: str, *names: str) -> bool:
+    """Whether one of these kernels of kernels/`file` has been replaced: what does without it must then use it after all."""
+    return any((file, name) in _replaced for name in names)
+
+
 @cache
 def family(file: str, *names: str) -> None:
     """Name the instances of a template that are wanted most, so that the first launch of one compiles them together."""
@@ -217,8 +222,8 @@ def check_size(op: str, size: int) -> None:
 def check_indices(op: str, what: str, indices: Any, size: int, ignore: int | None = None) -> None:
     """Raises IndexError unless all indices are in 0 .. size - 1, or equal to `ignore`.
 
-    They are read by the host for that; while a graph is captured that is not possible, and nothing is checked: a captured
-    step gets its indices from a text that was checked when it was made.
+    They are read by the host for that; while a graph is captured that is not possible, and nothing is checked, as the contract
+    says.
     """
     if _capturing or not indices.size:
         return

@@ -53,6 +53,16 @@ def cross_entropy_fused(dloss, logits, targets, ignore_index=-1, in_place=False)
     return _mean(losses, kept), dlogits
 
 
+def cross_entropy_of_logsumexp(logits, logsumexp, targets, ignore_index=-1):
+    """loss () where the logsumexp (n) is known already: of each row of logits one number is read."""
+    n, V = _check("cross_entropy", logits, targets, ignore_index)
+    losses = empty(logits, (n,))
+    if n:
+        run = kernel(FILE, f"cross_entropy_losses<{TYPES[targets.dtype.name]}>")
+        run((blocks(n),), (THREADS,), (logits, targets, logsumexp, losses, n, V, ignore_index))
+    return _mean(losses, _count(targets, ignore_index))
+
+
 def _check(op, logits, targets, ignore_index):
     sizes = fit(op, "logits (n, V), targets (n)", logits, targets)
     check_float32(op, logits)

@@ -45,6 +45,25 @@ def linear_backward(dy, x, weight, has_bias):
     return dx.reshape(x.shape), dweight, dbias
 
 
+def linear_gelu(x, weight, bias):
+    """y = gelu(pre), pre = x weight^T + bias, both (*n, N) and float32."""
+    if not _mixed(x, weight):
+        return products.linear_gelu(x, weight, bias)
+    sizes = fit("linear_gelu_forward", "x (*n, K), weight (N, K), bias (N)", x, weight, bias)
+    y, pre = (empty(x, (*x.shape[:-1], sizes["N"])) for _ in range(2))
+    products.linear_gelu_into(y, pre, to_bfloat16(x), to_bfloat16(weight), bias)
+    return y, pre
+
+
+def linear_logsumexp(x, weight, bias):
+    """logits (*n, N) = x weight^T + bias and their logsumexp (*n), both float32."""
+    if not _mixed(x, weight):
+        return products.linear_logsumexp(x, weight, bias)
+    sizes = fit("linear_logsumexp", "x (*n, K), weight (N, K), bias (N)", x, weight, bias)
+    logits = empty(x, (*x.shape[:-1], sizes["N"]))
+    return logits, products.linear_logsumexp_into(logits, to_bfloat16(x), to_bfloat16(weight), bias)
+
+
 def attention_forward(q, k, v, causal=True):
     if not _mixed(q, k, v) or q.shape[1] == 1:  # a single query is bound by memory, not by products
         return attention.attention_forward(q, k, v, causal)

@@ -149,8 +149,13 @@ def linear_gelu(x, weight, bias):
     sizes = fit("linear_gelu", "x (*n, K), weight (N, K), bias (N)", x, weight, bias)
     check_types("linear_gelu", (x, weight), (bias,))
     y, pre = (empty(x, (*x.shape[:-1], sizes["N"])) for _ in range(2))
-    _linear("_gelu", x, weight, (_or_nothing(bias), pre, y), y)
+    linear_gelu_into(y, pre, x, weight, bias)
     return y, pre
+
+
+def linear_gelu_into(y, pre, x, weight, bias) -> None:
+    """The same into y and pre (*n, N), which may be float32 where x and weight are bfloat16."""
+    _linear("_gelu", x, weight, (_or_nothing(bias), pre, y), y)
 
 
 def linear_residual(x, weight, bias, residual):
@@ -179,17 +184,22 @@ def linear_logsumexp(x, weight, bias):
     """logits (*n, N) = x weight^T + bias, and their logsumexp (*n), found while the logits are made."""
     sizes = fit("linear_logsumexp", "x (*n, K), weight (N, K), bias (N)", x, weight, bias)
     check_types("linear_logsumexp", (x, weight), (bias,))
-    n, N = x.shape[:-1], sizes["N"]
+    logits = empty(x, (*x.shape[:-1], sizes["N"]))
+    return logits, linear_logsumexp_into(logits, x, weight, bias)
+
+
+def linear_logsumexp_into(logits, x, weight, bias):
+    """The same into logits (*n, N), which may be float32 where x and weight are bfloat16; returns the logsumexp (*n)."""
+    n, N = logits.shape[:-1], logits.shape[-1]
     M = math.prod(n)
     tile = choices.gemm_tile(is_host(x), is_bfloat16(x), M, N)
     parts = blocks(N, tile.BN) * (tile.BN // tile.warp_columns)
-    logits = empty(x, (*n, N))
     logsumexp, tops, totals = (empty(x, shape, "float32") for shape in (n, (M, parts), (M, parts)))
     _linear("_logsumexp", x, weight, (_or_nothing(bias), logits, tops, totals), logits)
     if M:
         merge = kernel("logsumexp_merge.cu", "logsumexp_merge")
         merge((blocks(M),), (THREADS,), (tops, totals, logsumexp, M, parts))
-    return logits, logsumexp
+    return logsumexp
 
 
 def _linear(epilogue: str, x, weight, others: tuple, y) -> None:

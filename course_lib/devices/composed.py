@@ -1,0 +1,82 @@
+"""Ops that are several others in one, written with the others. Contract: `course_lib/devices/__init__.py`.
+
+A device that has nothing better runs these, and a device that has a kernel for the whole runs them where one of the parts was
+replaced: they look their parts up in the table at each call, so whatever stands there now is reached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from types import SimpleNamespace
+
+from .checks import fit
+
+
+def linear_gelu_forward(t, x, weight, bias):
+    pre = t.linear_forward(x, weight, None)  # (*n, K), (F, K) -> (*n, F)
+    return t.bias_gelu_forward(pre, bias), pre
+
+
+def linear_gelu_backward(t, dy, x, weight, bias, kept):
+    dpre, dbias = t.bias_gelu_backward(dy, kept, bias)  # (*n, F), (F)
+    dx, dweight, _ = t.linear_backward(dpre, x, weight, False)  # (*n, K), (F, K)
+    return dx, dweight, dbias
+
+
+def linear_cross_entropy(t, x, weight, bias, targets, ignore_index=-1, slope=True):
+    logits = t.linear_forward(x, weight, bias)  # (n, K), (V, K) -> (n, V)
+    loss, logsumexp = t.cross_entropy_forward(logits, targets, ignore_index)
+    if not slope:
+        return loss, None
+    one = t.full((), 1.0, logits.dtype)
+    return loss, t.cross_entropy_backward(one, logits, targets, logsumexp, ignore_index)
+
+
+def cache_append(t, k, v, k_cache, v_cache, length):
+    sizes = fit("cache_append", CACHE_APPEND, k, v, k_cache, v_cache, length)
+    row = k.shape[2] * k.shape[3]  # numbers of one position
+    strides = (sizes["N"] * row, row, k.shape[3], 1)
+    for new, cache in ((k, k_cache), (v, v_cache)):
+        t.strided_write(cache, new, strides, int(t.to_numpy(length)[0]) * row)
+
+
+def cache_attention(t, q, k_cache, v_cache, length):
+    sizes = fit("cache_attention", CACHE_ATTENTION, q, k_cache, v_cache, length)
+    B, N, G, D = (sizes[letter] for letter in "BNGD")
+    S = int(t.to_numpy(length)[0]) + 1
+    strides = (N * G * D, G * D, D, 1)
+    k, v = (
+        t.view(cache, (B, S, G, D)) if B == 1 else t.strided_copy(cache, (B, S, G, D), strides)
+        for cache in (k_cache, v_cache)
+    )  # fmt: skip
+    return t.attention_forward(q, k, v)[0]
+
+
+# `one` is 1: `length` has one element.
+CACHE_APPEND = "k (B, one, G, D), v (B, one, G, D), k_cache (B, N, G, D), v_cache (B, N, G, D), length (one)"
+CACHE_ATTENTION = "q (B, one, H, D), k_cache (B, N, G, D), v_cache (B, N, G, D), length (one)"
+
+# Each with the parts whose replacement counts.
+_GELU = "linear_forward linear_backward bias_gelu_forward bias_gelu_backward"
+WHOLES: dict[Callable, str] = {
+    linear_gelu_forward: _GELU,
+    linear_gelu_backward: _GELU,
+    linear_cross_entropy: "linear_forward cross_entropy_forward cross_entropy_backward",
+    cache_append: "",
+    cache_attention: "attention_forward",
+}
+PARTS = {whole.__name__: frozenset(parts.split()) for whole, parts in WHOLES.items()}
+
+
+def compose(table: SimpleNamespace) -> dict[str, Callable]:
+    """Every op of this page, made of those of a table."""
+    return {whole.__name__: partial(whole, table) for whole in WHOLES}
+
+
+def complete(table: SimpleNamespace) -> SimpleNamespace:
+    """The same table; the ops of this page that it has none of its own for are made of its others."""
+    for name, whole in compose(table).items():
+        if not hasattr(table, name):
+            setattr(table, name, whole)
+    return table
