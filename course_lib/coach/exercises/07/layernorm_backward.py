@@ -1,0 +1,115 @@
+"""LayerNorm backward: two directions are taken away, and two sums over rows are kept in registers."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+
+PLAIN, WIDE = "64, 1, 2", "64, 4, 1"
+BLOCKS = 2
+
+
+def cases(random):
+    for label, rows, C, bias in (("one row of two", 1, 2, True), ("one row of five", 1, 5, True), ("three rows", 3, 4, True),
+                                 ("one column", 2, 1, True), ("no bias", 4, 37, False), ("four at a "
+                                                                                         "time", 5, 132, True)):  # fmt: skip
+        dy, x = (random.normal(0.5, 1, size=(rows, C)).astype(np.float32) for _ in range(2))
+        yield Case(label, dy, x, random.integers(1, 4, size=C).astype(np.float32), bias)
+
+
+def gradients(dy, x, weight, has_bias, constant=True, along=True, scaled=True, weighted=True, raw=False, last=False):
+    """dx, and the sums of dy xhat and of dy over all rows. The flags leave a part of the formula out."""
+    dy, x = dy.astype(np.float64), x.astype(np.float64)  # (rows, C)
+    mean, rstd = statistics(x)
+    xhat, g = (x - mean) * rstd, dy * weight if weighted else dy  # (rows, C)
+    dx = g - constant * g.mean(-1, keepdims=True) - along * xhat * (g * xhat).mean(-1, keepdims=True)
+    counted = slice(None)
+    if last:  # of each block only its last row
+        counted = [max(range(block, len(x), BLOCKS)) for block in range(min(BLOCKS, len(x)))]
+    parts = (dx * rstd if scaled else dx, (dy * (x if raw else xhat))[counted].sum(0), dy[counted].sum(0))
+    return tuple(part.astype(np.float32) for part in parts[: 3 if has_bias else 2])
+
+
+def statistics(x):
+    mean = x.mean(-1, keepdims=True)
+    return mean, 1 / np.sqrt(((x - mean) ** 2).mean(-1, keepdims=True) + 1e-5)
+
+
+def launch(kernel, dy, x, weight, has_bias):
+    rows, C = x.shape
+    blocks = min(BLOCKS, rows)
+    mean, rstd = (cuda.asarray(s[:, 0].astype(np.float32)) for s in statistics(x.astype(np.float64)))  # (rows,)
+    dx, partial = cuda.empty(x.shape), cuda.empty((blocks, 2 * C if has_bias else C))
+    given = (cuda.asarray(dy), cuda.asarray(x), cuda.asarray(weight), mean, rstd)
+    kernel.instance(WIDE if C % 4 == 0 and C > 128 else PLAIN)(blocks, 64, (*given, dx, partial, rows, C, has_bias))
+    sums = partial.sum(0)  # (2 C) or (C)
+    return (dx, sums[:C], sums[C:]) if has_bias else (dx, sums)
+
+
+def without(**flags):
+    return lambda dy, x, weight, has_bias: gradients(dy, x, weight, has_bias, **flags)
+
+
+exercise = Exercise(
+    title="LayerNorm, the way back",
+    minutes=20,
+    language="cuda",
+    defines="layernorm_backward",
+    instances=(PLAIN, WIDE),
+    target="kernel:layernorm.cu",
+    cases=cases,
+    reference=gradients,
+    call=launch,
+    tolerance=1e-4,
+    mistakes=[
+        Mistake("The mean of g is not taken away. To add one number to the whole row changes nothing in LayerNorm, so dx may "
+                "have no part "
+                "in that direction.", like=without(constant=False)),
+        Mistake("The part along xhat is not taken away. A longer row gives the same result, so dx may have no part in that "
+                "direction.",
+                like=without(along=False)),
+        Mistake("dx is not multiplied by rstd: a nudge counts less in a row of large numbers.", like=without(scaled=False)),
+        Mistake("dx takes dy as it is. What comes back was multiplied by the weight on its way forward: g = dy * weight.",
+                like=without(weighted=False)),
+        Mistake("dweight collects dy * x. The weight was multiplied by the normalised row: dy * xhat.", like=without(raw=True)),
+        Mistake("Of each block only its last row is in dweight and dbias: = puts a row in the place of those before; += adds it.",
+                like=without(last=True)),
+    ],
+    hints=(
+        "First walk: make x[e] the normalised row, xhat; add to dweight[e] and dbias[e]; add up two sums, g and g * xhat, with "
+        "g = dy[e] * weight[e].",
+        "Both sums go through block_sum<THREADS>, divided by C. Second walk: g less the first mean, less xhat times the second; "
+        "all times rstd.",
+        "x[e] = (x[e] - mean) * rstd; dweight[e] += dy[e] * x[e]; dbias[e] += dy[e]; and at the end "
+        "x[e] = (dy[e] * weight[e] - constant - x[e] * along) * rstd;",
+    ),
+    sibling='''// The way back of y = x - mean(x), where only the constant direction is taken away.
+template <int THREADS, int N, int ITEMS>
+__device__ void centre_backward(Row<THREADS, N, ITEMS>& dx, const Row<THREADS, N, ITEMS>& dy, int C) {
+    float sum = 0.0f;
+    for (int e = 0; e < dy.COUNT; e++) sum += dy[e];  // beyond the row dy is 0
+    float mean = block_sum<THREADS>(sum) / C;
+    for (int e = 0; e < dy.COUNT; e++) dx[e] = dy[e] - mean;
+}
+''',
+    right=[
+        Changed(("x[e] = (dy[e] * weight[e] - constant - x[e] * along) * rstd;",
+                 "x[e] = rstd * dy[e] * weight[e] - rstd * (constant + x[e] * along);")),
+        Changed(("        constant += dy[e] * weight[e];\n        along += dy[e] * weight[e] * x[e];",
+                 "        const float g = dy[e] * weight[e];\n        if (x.column(e) < C) {\n            constant += g / C;\n"
+                 "            along += g * x[e] / C;\n        }"),
+                ("constant = block_sum<THREADS>(constant) / C;", "constant = block_sum<THREADS>(constant);"),
+                ("along = block_sum<THREADS>(along) / C;", "along = block_sum<THREADS>(along);")),
+    ],
+    wrong=[
+        Wrong(Changed(("weight[e] - constant - x[e] * along", "weight[e] - x[e] * along")), "The mean of g is not taken away"),
+        Wrong(Changed(("weight[e] - constant - x[e] * along", "weight[e] - constant")), "The part along xhat is not taken away"),
+        Wrong(Changed(("- x[e] * along) * rstd;", "- x[e] * along);")), "dx is not multiplied by rstd"),
+        Wrong(Changed(("        x[e] = (x[e] - mean) * rstd;  // xhat; beyond the row dy is zero, so nothing counts there\n"
+                       "        dweight[e] += dy[e] * x[e];", "        dweight[e] += dy[e] * x[e];\n        x[e] = (x[e] - mean) "
+                                                              "* rstd;")),
+              "dweight collects dy * x"),
+        Wrong(Changed(("dweight[e] += dy[e] * x[e];", "dweight[e] = dy[e] * x[e];"), ("dbias[e] += dy[e];", "dbias[e] = dy[e];")),
+              "Of each block only its last row"),
+    ],
+)  # fmt: skip

@@ -1,0 +1,128 @@
+"""Two operations in one kernel: the sum stays in registers, and does not come back from memory."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.kernels import bytes_moved
+
+EPS = 1e-5
+PLAIN, WIDE = "64, 1, 2", "64, 4, 1"
+ROWS, LONG = 40, 256  # of the case that is counted
+
+
+def cases(random):
+    for label, rows, C, bias in (("one row of three", 1, 3, True), ("three rows of five", 3, 5, True), ("no bias", 2, 37, False),
+                                 ("more rows than blocks", 5, 100, True), (f"{ROWS} rows of "
+                                                                           f"{LONG}", ROWS, LONG, True)):  # fmt: skip
+        x, residual = (random.normal(0.5, 1, size=(rows, C)).astype(np.float32) for _ in range(2))
+        weight, b = random.integers(1, 4, size=C).astype(np.float32), random.integers(-3, 4, size=C).astype(np.float32)
+        yield Case(label, x, residual, weight, b if bias else None)
+
+
+def both(x, residual, weight, bias):
+    """y, total, mean, rstd."""
+    total = x.astype(np.float64) + residual  # (rows, C)
+    return norm_of(total, total, weight, bias)
+
+
+def norm_of(normalised, total, weight, bias):
+    mean = normalised.mean(-1, keepdims=True)
+    rstd = 1 / np.sqrt(((normalised - mean) ** 2).mean(-1, keepdims=True) + EPS)
+    y = (normalised - mean) * rstd * weight + (0 if bias is None else bias)
+    return tuple(a.astype(np.float32) for a in (y, total, mean[:, 0], rstd[:, 0]))
+
+
+def launch(kernel, x, residual, weight, bias):
+    rows, C = x.shape
+    y, total, mean, rstd = cuda.empty(x.shape), cuda.empty(x.shape), cuda.empty(rows), cuda.empty(rows)
+    given = (
+        cuda.asarray(x),
+        cuda.asarray(residual),
+        cuda.asarray(weight),
+        None if bias is None else cuda.asarray(bias),
+    )
+    kernel.instance(WIDE if C % 4 == 0 and C > 128 else PLAIN)(
+        min(rows, 2), 64, (*given, y, total, mean, rstd, rows, C, EPS)
+    )
+    return y, total, mean, rstd
+
+
+def kept_too_late(x, residual, weight, bias):
+    y, _, mean, rstd = both(x, residual, weight, bias)
+    return y, y, mean, rstd
+
+
+exercise = Exercise(
+    title="The residual and the norm in one kernel",
+    minutes=15,
+    core=False,
+    language="cuda",
+    defines="residual_layernorm_forward",
+    instances=(PLAIN, WIDE),
+    target="kernel:residual_layernorm.cu",
+    cases=cases,
+    reference=both,
+    call=launch,
+    tolerance=1e-4,
+    measured=f"{ROWS} rows of {LONG}",
+    goals=[Goal("bytes of global memory moved", bytes_moved, at_most=1.15 * 16 * ROWS * LONG)],
+    mistakes=[
+        Mistake("What was normalised is x alone. The norm is of the sum, x + residual.",
+                like=lambda x, r, w, b: norm_of(x.astype(np.float64), x.astype(np.float64) + r, w, b)),
+        Mistake("total holds the normalised row. Store the sum before normalise changes it.", like=kept_too_late),
+        Mistake("There are fewer blocks than rows: each block must go on with the row that lies gridDim.x further.",
+                when=lambda seen: seen.label in ("three rows of five", "more rows than blocks") and isinstance(seen.got, tuple)
+                and np.isnan(seen.got[0][2:]).all() and not np.isnan(seen.got[0][:2]).any()),
+        Mistake("bias may be null, and then there is nothing to load: fill the row with 0.0f.",
+                when=lambda seen: seen.label == "no bias" and "null-pointer" in seen.kinds),
+    ],
+    hints=(
+        "Weight and bias are loaded once, before the loop over rows. In the loop: load both rows, add them, store the sum, "
+        "normalise, "
+        "store the result, and let thread 0 keep mean and rstd.",
+        "Four of them: Row<THREADS, N, ITEMS> w, b, own, other; and for (int row = blockIdx.x; row < rows; row += gridDim.x).",
+        "own.load(x + (long long)row * C, C); other.load(...); for each e: own[e] += other[e]; own.store(total + ..., C); "
+        "normalise(own, w, b, C, eps, m, r); own.store(y + ..., C);",
+    ),
+    sibling='''// Two rows in one kernel: y = a * b, and the mean of the product of each row.
+template <int THREADS, int N, int ITEMS>
+__global__ void product_and_mean(const float* a, const float* b, float* y, float* mean, int rows, int C) {
+    Row<THREADS, N, ITEMS> own, other;
+    for (int row = blockIdx.x; row < rows; row += gridDim.x) {
+        own.load(a + (long long)row * C, C);
+        other.load(b + (long long)row * C, C);
+        float sum = 0.0f;
+        for (int e = 0; e < own.COUNT; e++) {
+            own[e] *= other[e];
+            sum += own[e];
+        }
+        own.store(y + (long long)row * C, C);
+        sum = block_sum<THREADS>(sum);
+        if (threadIdx.x == 0) mean[row] = sum / C;
+    }
+}
+''',
+    right=[
+        Changed(("    if (bias) b.load(bias, C);\n    else b.fill(0.0f);", "    b.fill(0.0f);\n    if (bias) b.load(bias, C);"),
+                ("own[e] += other[e];", "own[e] = other[e] + own[e];")),
+        Changed(("        other.load(residual + (long long)row * C, C);\n", ""),
+                ("        own.load(x + (long long)row * C, C);\n", "        const long long start = (long long)row * C;\n"
+                 "        other.load(residual + start, C);\n        own.load(x + start, C);\n"),
+                ("mean[row] = m, rstd[row] = r;", "{\n            mean[row] = m;\n            rstd[row] = r;\n        }")),
+    ],
+    wrong=[
+        Wrong(Changed(("        own.store(total + (long long)row * C, C);\n", "        own.store(total + (long long)row * C, "
+                                                                              "C);\n"
+                       "        own.load(total + (long long)row * C, C);\n")), "the goal is not reached"),
+        Wrong(Changed(("        own.store(total + (long long)row * C, C);\n", ""),
+                      ("        own.store(y + (long long)row * C, C);\n", "        own.store(y + (long long)row * C, C);\n"
+                       "        own.store(total + (long long)row * C, C);\n")), "Store the sum before normalise changes it"),
+        Wrong(Changed(("    for (int row = blockIdx.x; row < rows; row += gridDim.x) {", "    { const int row = blockIdx.x;")),
+              "There are fewer blocks than rows"),
+        Wrong(Changed(("    if (bias) b.load(bias, C);\n    else b.fill(0.0f);", "    b.load(bias, C);")), "bias may be null"),
+        Wrong(Changed(("        own.store(total + (long long)row * C, C);\n", "        own.store(total + (long long)row * C, "
+                                                                              "C);\n"
+                       "        own.load(x + (long long)row * C, C);\n")), "What was normalised is x alone"),
+    ],
+)  # fmt: skip

@@ -1,0 +1,139 @@
+# %% [markdown]
+# # 07 Normalisation: exercises
+#
+# The lecture: [07 Normalisation](../notebooks/07_normalisation.ipynb). There you built RMSNorm. Here you write LayerNorm, the
+# norm of the model that you will train.
+
+# %% [markdown]
+# ## 1. Find the fault: used again too soon
+#
+# `centre_and_scale` is LayerNorm without weight and bias: each row less its mean, divided by its standard deviation. A block
+# of 64 threads owns a row. `total` adds up one number of each thread in shared memory, and it is called twice. Run the cell,
+# and read which two lines the report names. `block_sum` of the course has a line for just this.
+
+# %% exercise="centre_and_scale"
+r"""
+__device__ float total(float own, float* s) {
+    s[threadIdx.x] = own;
+    __syncthreads();
+    for (int half = 32; half > 0; half /= 2) {
+        if (threadIdx.x < half) s[threadIdx.x] += s[threadIdx.x + half];
+        __syncthreads();
+    }
+    // yours: mend the line below
+    float all = s[0];
+    __syncthreads();  // the next call writes to s again
+    return all;
+    // instead
+    // return s[0];
+    // end
+}
+
+__global__ void centre_and_scale(const float* x, float* y, int C) {
+    __shared__ float s[64];
+    x += blockIdx.x * C;
+    y += blockIdx.x * C;
+    float sum = 0.0f;
+    for (int c = threadIdx.x; c < C; c += 64) sum += x[c];
+    float mean = total(sum, s) / C;
+    float squares = 0.0f;
+    for (int c = threadIdx.x; c < C; c += 64) squares += (x[c] - mean) * (x[c] - mean);
+    float rstd = rsqrtf(total(squares, s) / C + 1e-5f);
+    for (int c = threadIdx.x; c < C; c += 64) y[c] = (x[c] - mean) * rstd;
+}
+"""
+
+# %% [markdown]
+# ## 2. LayerNorm, the row in registers
+#
+# In the lecture a thread kept its numbers in `float own[3]`. `Row` does that for rows of any length, up to `x.COUNT` numbers
+# for each thread:
+#
+# | | |
+# |---|---|
+# | `x[e]` | this thread's number e, from 0 to `x.COUNT - 1` |
+# | `x.column(e)` | the column in which it stands; beyond the row, that is from column `C` on, `x[e]` is 0 |
+# | `x.load(place, C)`, `x.store(place, C)` | reads a row of C numbers from memory, and writes one |
+#
+# `template <int THREADS, int N, int ITEMS>` means that the compiler makes the function anew for each three numbers that a
+# launch asks for. You only need `block_sum<THREADS>(number)`, the sum over the block.
+#
+# `normalise` gets a row `x` that is loaded already. Set `mean` and `rstd`, which is 1 / sqrt(variance + eps), and replace
+# each `x[e]` by the normalised number times `weight[e]` plus `bias[e]`. The row `[1, 2, 3]`, with weights of 1 and a bias of
+# 0, becomes about `[-1.22, 0, 1.22]`. The kernel under it does the rest. It runs 13 times in every step of the model.
+
+# %% exercise="layernorm_forward"
+# include kernels/include/layernorm_row.cuh normalise: set mean and rstd, and normalise the row
+# given kernels/layernorm.cu layernorm_forward
+
+# %% [markdown]
+# ## 3. LayerNorm, the way back
+#
+# `normalise_backward` gets the row `x` as it was, and what came back, `dy`. Beyond the row `dy` is 0. With xhat = (x - mean)
+# rstd and g = dy weight:
+#
+# $$dx_c = \Big( g_c - \frac{1}{C} \sum_k g_k - \hat x_c \cdot \frac{1}{C} \sum_k g_k \hat x_k \Big) \cdot rstd$$
+#
+# Replace each `x[e]` by its `dx`. Add dy xhat to `dweight[e]` and dy to `dbias[e]`: these two rows collect over all rows of
+# the block, and the kernel stores them as the block's row of `partial`. For x = `[1, 3]`, weights of 1 and any dy, dx is
+# almost `[0, 0]`: a row of two numbers always becomes -1 and 1.
+
+# %% exercise="layernorm_backward"
+# include kernels/include/layernorm_row.cuh normalise_backward: turn x into dx, and add to dweight and dbias
+# given kernels/layernorm.cu layernorm_backward
+
+# %% [markdown]
+# ## 4. The residual and the norm in one kernel (stretch)
+#
+# `total = x + residual`, and `y` is LayerNorm of total. Both are stored, and `mean` and `rstd` of each row (by one thread).
+# Block b owns the rows b, b + gridDim.x, and so on. `bias` may be null: then it is 0. `w.fill(0.0f)` makes a row of zeros.
+#
+# You have `Row` of exercise 2, and its function `normalise(own, w, b, C, eps, m, r)`, which replaces the row in `own`, and
+# sets `m` and `r`, the mean and rstd. Each number of `x` and `residual` shall be read once, and nothing that you wrote read
+# again: at most 1.15 times the 16 bytes for each number.
+
+# %% exercise="residual_layernorm_forward"
+# include kernels/residual_layernorm.cu residual_layernorm_forward: load, add, keep the sum, normalise, store
+
+# %% [markdown]
+# ## 5. The residual and the norm, the way back (stretch)
+#
+# `total` of exercise 4 was used twice: in the norm, and later as the stream that goes on. What comes back on the second way
+# is `dtotal`; it may be null, and then there is nothing. `dx` is the sum of both ways.
+#
+# You have `normalise_backward(x, dy, w, dweight, dbias, C, mean, rstd)` of exercise 3. `partial` has a row for each block: 2
+# C numbers, dweight and then dbias, or C numbers if `has_bias` is false.
+
+# %% exercise="residual_layernorm_backward"
+# include kernels/residual_layernorm.cu residual_layernorm_backward: load, go back, add both ways, store, and the block's sums
+
+# %% [markdown]
+# ## 6. Challenge: a norm after the branch (stretch)
+#
+# Some models put the norm behind the branch: `y = x + RMSNorm(branch) * weight`. (Gemma 2 does, in addition to the norm
+# before it.) All rows have 384 numbers, `weight` too, and eps is `1e-5f`. The launch is fixed: 4 blocks of 128 threads, for
+# any number of `rows`. `#include "reduce.cuh"` brings `block_sum<128>`.
+#
+# Every right kernel passes. How few bytes can yours move? The verdict remembers your tries.
+
+# %% exercise="sandwich"
+r"""
+#include "reduce.cuh"
+
+__global__ void sandwich(const float* x, const float* branch, const float* weight, float* y, int rows) {
+    // yours: any right kernel passes; then move fewer bytes
+    float own[3], w[3];
+    for (int k = 0; k < 3; k++) w[k] = weight[threadIdx.x + 128 * k];
+    for (int row = blockIdx.x; row < rows; row += gridDim.x) {
+        int first = row * 384 + threadIdx.x;
+        float squares = 0.0f;
+        for (int k = 0; k < 3; k++) {
+            own[k] = branch[first + 128 * k];
+            squares += own[k] * own[k];
+        }
+        float r = rsqrtf(block_sum<128>(squares) / 384 + 1e-5f);
+        for (int k = 0; k < 3; k++) y[first + 128 * k] = x[first + 128 * k] + own[k] * r * w[k];
+    }
+    // end
+}
+"""
