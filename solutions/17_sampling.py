@@ -43,3 +43,92 @@
 
 # %% exercise="sure_or_not"
 # include course_lib/sampling.py top_p_filter: keep as many of each row as it takes
+
+# %% [markdown]
+# ## 4. The k likeliest (stretch)
+#
+# [Top-k](../notebooks/glossary.md#top-k): of each row of `probabilities` `(R, V)`, keep the k likeliest tokens. All others
+# become 0, and what is left is divided by its sum. Each token stays in its place, so the result is `(R, V)` again, a NumPy
+# array. Tokens that are exactly as likely as the k-th stay as well. If k is larger than V, all stay.
+#
+# `top_k_filter([[0.125, 0.5, 0.375]], 2)` is `[[0, 0.571, 0.429]]`; `probabilities` comes as a NumPy array, k is at least 1,
+# and `np` is NumPy. This is what `top_k` means in `generate` and in `course sample`.
+
+# %% exercise="few_likeliest"
+# include course_lib/sampling.py top_k_filter: keep the k likeliest of each row
+
+# %% [markdown]
+# ## 5. One more token (stretch)
+#
+# A [key-value cache](../notebooks/glossary.md#key-value-cache) by hand, for one head. A new token comes with its query `q`, its
+# key `k` and its value `v`, each `(D,)`. Add key and value to the cache, attend with the query to everything that it holds, the
+# new token too, and return the mix of the values, `(D,)`. Scores are divided by the square root of D, and large ones must not
+# overflow.
+#
+# `cache` is a list. For the first token it is empty; afterwards it holds two things: the keys and the values of all tokens so
+# far, `(S, D)` each, the oldest first. Change the list itself, for the next call gets the same one. With an empty cache the
+# result is `v`. `np` is NumPy. Of the matrix of scores in chapter 14 this computes one row, and that is all that is new.
+
+
+# %% exercise="one_more_token"
+def attend_next(cache, q, k, v):
+    """The mix of all values so far, for a new token: q, k, v (D,) -> (D,)."""
+    # yours: keep key and value, then attend
+    keys = np.concatenate([cache[0], k[None]]) if cache else k[None]  # (S, D)
+    values = np.concatenate([cache[1], v[None]]) if cache else v[None]  # (S, D)
+    cache[:] = [keys, values]
+    scores = keys @ q / len(q) ** 0.5  # (S,)
+    e = np.exp(scores - scores.max())
+    return e @ values / e.sum()
+    # end
+
+
+# %% [markdown]
+# ## 6. Find the fault: read twice (stretch)
+#
+# `write_on` should add `count` tokens to the list `ids`, always the likeliest one, and return the whole list. `model(idx,
+# cache=cache)` gives the logits `(1, T, V)` of the tokens `idx` `(1, T)`, which go on behind those that the cache holds. There
+# is no error. The first new token is right, and the text soon goes astray. It is slow, too. Run the cell and look.
+#
+# (`np` is NumPy, and inside `no_grad()` no tape is kept.)
+
+
+# %% exercise="written_twice"
+def write_on(model, ids, count):
+    """ids and the `count` likeliest tokens behind them, as one list."""
+    cache = model.new_cache()
+    fresh = ids
+    with no_grad():
+        for _ in range(count):
+            logits = model(np.array([fresh]), cache=cache).numpy()[0, -1]  # (V,): after the last token
+            new = int(logits.argmax())
+            ids = [*ids, new]
+            # yours: mend the line below
+            fresh = [new]
+            # instead
+            # fresh = ids
+            # end
+    return ids
+
+
+# %% [markdown]
+# ## 7. Challenge: the likeliest text (stretch)
+#
+# The likeliest token at each step does not make the likeliest text. Find a better one: `odds(tokens)` gives the probabilities
+# of the 12 tokens 0 to 11 behind a list of tokens, an array `(12,)`. Return a list of `length` tokens whose probabilities,
+# multiplied, are as large as possible. For one text you may ask `odds` 150 times.
+#
+# If the odds are 0.6 and 0.4 for the first token, then 0.5 behind the first one and 0.9 behind the second, the second way is the
+# likelier: 0.36 against 0.3. The verdict adds up the surprise, −log of these products, of the texts for 30 models, 8 tokens
+# each. Ours is greedy. How low can you get? Your tries are remembered.
+
+
+# %% exercise="likeliest_text"
+def likeliest_text(odds, length):
+    """A text of `length` tokens, as a list, as likely as you can find."""
+    # yours: ask, choose, go on
+    tokens = []
+    for _ in range(length):
+        tokens.append(int(odds(tokens).argmax()))
+    return tokens
+    # end

@@ -74,7 +74,12 @@ def judge(job: dict, stage: Callable[[str], None] = lambda words: None) -> dict:
             stage("counting")
             if ours is not None:
                 ours.join()
-            _measure(exercise, verdict, answer, outcomes, cases, solution if job.get("measure") else "")
+            try:
+                _measure(exercise, verdict, answer, outcomes, cases, solution if job.get("measure") else "")
+            except BaseException as error:  # the answer runs once more to be measured, on more than the cases hold
+                verdict.passed = False
+                broken = _said(fault(error, file, job["text"]), exercise, job)
+                verdict.why = f"The cases are right. Then, while it was measured: {broken}"
         elif job.get("values"):
             _keep_values(next(outcome for outcome in outcomes if not outcome.right), job["values"])
         return verdict.as_dict()
@@ -240,12 +245,18 @@ def _why(exercise: Exercise, seen: Seen, job: dict) -> tuple[str, bool]:
             return mistake.says, True
     failing = seen.failing
     if failing.error:
-        return faults.sentence(failing.error, exercise, job.get("known", ())), False
+        return _said(failing.error, exercise, job), False
     if failing.issues:
         return faults.of_issue(failing.issues[0], seen), False
     if failing.complaint:
         return failing.complaint, False
     return facts.about(failing, exercise.tolerance) or f"{failing.difference.says}.", False
+
+
+def _said(broken: Fault, exercise: Exercise, job: dict) -> str:
+    from course_lib.coach import faults
+
+    return faults.sentence(broken, exercise, job.get("known", ()))
 
 
 def _gives_the_same(exercise: Exercise, like: Callable, outcomes) -> bool:

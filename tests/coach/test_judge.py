@@ -238,6 +238,23 @@ def test_a_check_or_a_question_that_cannot_look_at_a_result_blames_nobody_else(m
         assert says in verdict["why"] and not verdict["recognised"]
 
 
+@pytest.mark.slow
+def test_an_answer_that_fails_only_while_it_is_measured_is_told_so(ask):
+    """A goal runs an answer on more than its cases hold: what it raises there, or its time, is its own fault."""
+    right = piece("likeliest_text").solution
+    for line, says in (
+        ("raise ValueError('eight')", "while it was measured: Your code raised ValueError in line"),
+        ("while True: pass", "while it was measured: Your code was still running"),
+    ):
+        later = (
+            f"    calls.append(1)\n    if len(calls) > 3:  # there are three cases\n        {line}\n    return tokens"
+        )
+        text = "calls = []\n" + right.replace("    return tokens", later)
+        assert text != right
+        verdict = ask(text, "likeliest_text")
+        assert not verdict.passed and says in verdict.why, verdict.why
+
+
 def test_warnings_of_our_own_code_are_not_shown(ask):
     text = "import warnings\nwarnings.warn('mine')\n" + piece("repeated_axes").solution
     assert "UserWarning: mine" in ask(text).printed

@@ -1,0 +1,131 @@
+"""Top-k: keep the k likeliest tokens of each row."""
+
+import numpy as np
+
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+
+
+def cases(random):
+    def case(label, rows, k):
+        return Case(label, np.array(rows, np.float64), k)
+
+    yield case("the likelier of two", [[0.25, 0.75]], 1)
+    yield case("two of four", [[0.125, 0.5, 0.125, 0.25]], 2)
+    yield case("two rows", [[0.5, 0.375, 0.125], [0.125, 0.5, 0.375]], 2)
+    yield case("k is the whole vocabulary", [[0.25, 0.0, 0.75]], 3)
+    yield case("k is larger than the vocabulary", [[0.25, 0.75]], 10)
+    yield case("two share the last place", [[0.5, 0.25, 0.25]], 2)
+    yield case("as likely as the k-th", [[0.25, 0.5, 0.25]], 2)
+    yield case("three share the last place", [[0.25, 0.25, 0.25, 0.25]], 1)
+    yield case("one token", [[1.0]], 1)
+    odds = np.exp(2 * random.normal(size=(4, 50)))
+    yield Case("four rows of 50 tokens", odds / odds.sum(-1, keepdims=True), 7)
+
+
+def cut(probabilities, k, ties=True, scaled=True, smallest=False, sorted_=False, over="row"):
+    V = probabilities.shape[1]
+    order = np.argsort(probabilities if smallest else -probabilities, -1, kind="stable")
+    falling = np.take_along_axis(probabilities, order, -1)  # (R, V)
+    last = falling[:, min(k, V) - 1, None]  # (R, 1)
+    if over == "all":
+        last = np.sort(probabilities, None)[-min(k, probabilities.size)]
+    stays = probabilities <= last if smallest else probabilities >= last
+    if not ties:
+        stays = np.zeros(probabilities.shape, bool)
+        np.put_along_axis(stays, order[:, : min(k, V)], True, -1)
+    kept = np.where(stays, probabilities, 0.0)
+    if sorted_:
+        kept = -np.sort(-kept, -1)
+    return kept / kept.sum(-1, keepdims=True) if scaled else kept
+
+
+def wrong(**changes):
+    return lambda *inputs: cut(*inputs, **changes)
+
+
+def above_only(probabilities, k):
+    last = np.sort(probabilities, -1)[:, -min(k, probabilities.shape[1]), None]
+    kept = np.where(probabilities > last, probabilities, 0.0)
+    return kept / kept.sum(-1, keepdims=True)
+
+
+def check(result, probabilities, k):
+    if not isinstance(result, np.ndarray):
+        return f"The result is a {type(result).__name__}; a NumPy array of the shape of `probabilities` is asked for."
+    return None
+
+
+exercise = Exercise(
+    title="The k likeliest",
+    minutes=10,
+    core=False,
+    defines="top_k_filter",
+    target="course_lib.sampling.top_k_filter",
+    given="import numpy as np",
+    cases=cases,
+    check=check,
+    mistakes=[
+        Mistake("Tokens as likely as the k-th stay as well; you drop all of them but the first.", like=wrong(ties=False)),
+        Mistake("What is kept must sum to 1 again: divide each row by its sum.", like=wrong(scaled=False)),
+        Mistake("These are the least likely tokens. np.sort puts the smallest first.", like=wrong(smallest=True)),
+        Mistake("The probabilities stand in the order of their size. Each must stay in the place of its token.",
+                like=wrong(sorted_=True)),
+        Mistake("The probabilities stand in the order of their size. Each must stay in the place of its token.",
+                like=wrong(sorted_=True, ties=False)),
+        Mistake("You look for the k largest numbers of all rows together. Each row keeps its own k.", like=wrong(over="all")),
+        Mistake("The k-th token itself must stay: keep what is *at least* as likely as it.", like=above_only),
+        Mistake("k may be larger than the vocabulary: then every token stays. min(k, V) helps.",
+                when=lambda seen: seen.label == "k is larger than the vocabulary" and (
+                    "out of bounds" in seen.error or seen.error.startswith(("IndexError", "ValueError")))),
+    ],
+    hints=(
+        "How likely is the k-th likeliest token of a row? With this number the rest is one comparison.",
+        "np.sort(probabilities, -1) sorts each row, the smallest first. Which column holds the k-th largest?",
+        "least = np.sort(probabilities, -1)[:, -k, None]; kept = np.where(probabilities >= least, probabilities, 0.0); divide by "
+        "each row's sum. Before all that: k = min(k, probabilities.shape[-1]).",
+    ),
+    sibling='''def podium(times):
+    """The three fastest of each race, (R, N) times; the others become inf. Who is as fast as the third stays."""
+    third = np.sort(times, -1)[:, min(3, times.shape[-1]) - 1, None]  # (R, 1)
+    return np.where(times <= third, times, np.inf)
+''',
+    right=[
+        """def top_k_filter(probabilities, k):
+    result = np.zeros(probabilities.shape)
+    for row, out in zip(probabilities, result):
+        least = sorted(row, reverse=True)[:k][-1]
+        for v, share in enumerate(row):
+            if share >= least:
+                out[v] = share
+        out /= out.sum()
+    return result
+""",
+        """def top_k_filter(probabilities, k):
+    V = probabilities.shape[-1]
+    if k >= V:
+        return probabilities / probabilities.sum(-1, keepdims=True)
+    least = np.partition(probabilities, V - k, axis=-1)[:, V - k][:, None]
+    larger = (probabilities[:, None, :] > probabilities[:, :, None]).sum(-1)
+    kept = probabilities * ((larger < k) & (probabilities >= least))
+    return kept / kept.sum(-1, keepdims=True)
+""",
+    ],
+    wrong=[
+        Wrong("""def top_k_filter(probabilities, k):
+    result = np.zeros(probabilities.shape)
+    for r, row in enumerate(probabilities):
+        best = np.argsort(-row, kind="stable")[:k]
+        result[r, best] = row[best]
+    return result / result.sum(-1, keepdims=True)
+""", "you drop all of them but the first"),
+        Wrong(Changed((" / kept.sum(-1, keepdims=True)", "")), "must sum to 1 again"),
+        Wrong(Changed(("-k, None", "k - 1, None"), (">= least", "<= least")), "the least likely tokens"),
+        Wrong("""def top_k_filter(probabilities, k):
+    kept = -np.sort(-probabilities, -1)
+    kept[:, k:] = 0
+    return kept / kept.sum(-1, keepdims=True)
+""", "in the place of its token"),
+        Wrong(Changed((">= least", "> least")), "at least* as likely"),
+        Wrong(Changed(("    k = min(k, probabilities.shape[-1])\n", "")), "larger than the vocabulary"),
+    ],
+)  # fmt: skip

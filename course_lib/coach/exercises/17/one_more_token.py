@@ -1,0 +1,137 @@
+"""A key-value cache by hand: one new token, its query, and everything that was kept."""
+
+import numpy as np
+
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+
+
+def cases(random):
+    def case(label, tokens, d, size=1.0, dtype=np.float64):
+        return Case(label, *(size * random.normal(size=(3, tokens, d)).round(2)).astype(dtype))
+
+    yield Case("the first token", *np.array([[[1.0, 0.0]], [[1.0, 0.0]], [[3.0, 5.0]]]))
+    yield Case("two tokens", *np.array([[[2.0, 0.0], [0.0, 2.0]], [[2.0, 0.0], [0.0, 2.0]], [[1.0, 0.0], [0.0, 1.0]]]))
+    yield case("five tokens", 5, 4)
+    yield case("one number each", 4, 1)
+    yield case("scores of some thousand", 6, 4, 60.0)
+    yield case("40 tokens of float32", 40, 16, 1.0, np.float32)
+
+
+def one_by_one(answer, q, k, v):
+    """The results for each token in turn, (T, D), and what the cache holds at the end."""
+    cache: list = []
+    rows = [answer(cache, q[t], k[t], v[t]) for t in range(len(q))]
+    return [np.array(rows), [np.array(part) for part in cache]]
+
+
+def variant(scale=0.5, keeps=True, own=True, newest_first=False, swapped=False, queries=False):
+    """One step with one thing done in another way."""
+
+    def attend_next(cache, q, k, v):
+        keys, values = (np.array(part) for part in cache) if cache else (np.zeros((0, len(q))), np.zeros((0, len(q))))
+        row = (q if queries else k)[None], v[None]
+        more = [np.concatenate([b, a] if newest_first else [a, b]) for a, b in zip((keys, values), row, strict=True)]
+        if keeps:
+            cache[:] = more
+        if own or not len(keys):
+            keys, values = more
+        if swapped:
+            keys, values = values, keys
+        scores = keys @ q / len(q) ** scale
+        e = np.exp(scores - scores.max())
+        return e @ values / e.sum()
+
+    return attend_next
+
+
+def check(result, q, k, v):
+    if np.shape(result[0]) != v.shape:
+        return f"Each call must give {v.shape[1:]} numbers, the mix of the values."
+    return None
+
+
+exercise = Exercise(
+    title="One more token",
+    minutes=15,
+    core=False,
+    defines="attend_next",
+    given="import numpy as np",
+    cases=cases,
+    call=one_by_one,
+    reference=variant(),
+    tolerance=1e-4,
+    check=check,
+    mistakes=[
+        Mistake("The scores are not divided: divide them by the square root of D.", like=variant(scale=0.0)),
+        Mistake("The scores are divided by D. It is the square root of D.", like=variant(scale=1.0)),
+        Mistake("The cache is as it was: what was kept is lost with the next call. Change the list itself: cache[:] = [keys, "
+                "values].", like=variant(keeps=False)),
+        Mistake("A token sees itself too: put its key and its value into the cache first, and attend then.",
+                like=variant(own=False)),
+        Mistake("The newest token stands first in your cache. The results are right, and the order is not: put it last.",
+                like=variant(newest_first=True)),
+        Mistake("Queries are compared with keys, and values are mixed; you have them the other way round.",
+                like=variant(swapped=True)),
+        Mistake("You keep queries in the cache. A query is used once; the key is what later tokens look for.",
+                like=variant(queries=True)),
+        Mistake("e to a large score is too large for any number. Subtract the largest score first.",
+                when=lambda seen: seen.label == "scores of some thousand" and not np.isfinite(seen.got[0]).all()),
+        Mistake("For the first token the cache is an empty list: there is no cache[0] yet.",
+                when=lambda seen: seen.label == "the first token" and seen.error.startswith(
+                    ("IndexError", "ValueError: not enough"))),
+    ],
+    hints=(
+        "First the cache: what does it look like for the first token, and how does it grow? Then attention for a single query.",
+        "np.concatenate([cache[0], k[None]]) is one row longer. `cache[:] = [keys, values]` changes the list that was given. The "
+        "scores of one query are keys @ q, one number for each token so far.",
+        "scores = keys @ q / len(q) ** 0.5; e = np.exp(scores - scores.max()); return e @ values / e.sum(). No mask: the "
+        "cache holds nothing of the future.",
+    ),
+    sibling='''def mean_so_far(kept, number):
+    """The mean of all numbers that ever came; `kept` is a list that holds their sum and their count, or is still empty."""
+    total, count = kept if kept else (0.0, 0)
+    kept[:] = [total + number, count + 1]
+    return kept[0] / kept[1]
+''',
+    right=[
+        """def attend_next(cache, q, k, v):
+    if not cache:
+        cache.extend([[], []])
+    keys, values = cache
+    keys.append(k)
+    values.append(v)
+    scores = [float(q @ key) / np.sqrt(len(q)) for key in keys]
+    shares = [np.exp(score - max(scores)) for score in scores]
+    return sum(share * value for share, value in zip(shares, values)) / sum(shares)
+""",
+        """def attend_next(cache, q, k, v):
+    if cache:
+        cache[0] = np.vstack([cache[0], k])
+        cache[1] = np.vstack([cache[1], v])
+    else:
+        cache += [k[np.newaxis], v[np.newaxis]]
+    scores = cache[0] @ q * len(q) ** -0.5
+    weights = np.exp(scores - np.logaddexp.reduce(scores))
+    return weights @ cache[1]
+""",
+    ],
+    wrong=[
+        Wrong(Changed((" / len(q) ** 0.5", "")), "The scores are not divided"),
+        Wrong(Changed(("len(q) ** 0.5", "len(q)")), "It is the square root of D"),
+        Wrong(Changed(("    cache[:] = [keys, values]\n", "    cache = [keys, values]\n")), "is lost with the next call"),
+        Wrong("""def attend_next(cache, q, k, v):
+    if not cache:
+        cache[:] = [k[None], v[None]]
+        return v
+    scores = cache[0] @ q / len(q) ** 0.5
+    e = np.exp(scores - scores.max())
+    y = e @ cache[1] / e.sum()
+    cache[:] = [np.vstack([cache[0], k]), np.vstack([cache[1], v])]
+    return y
+""", "A token sees itself too"),
+        Wrong(Changed(("[cache[0], k[None]]", "[k[None], cache[0]]"), ("[cache[1], v[None]]", "[v[None], cache[1]]")),
+              "The newest token stands first"),
+        Wrong(Changed(("np.exp(scores - scores.max())", "np.exp(scores)")), "too large for any number"),
+        Wrong(Changed((" if cache else k[None]", ""), (" if cache else v[None]", "")), "there is no cache[0] yet"),
+    ],
+)  # fmt: skip
