@@ -52,9 +52,10 @@ flash_attention_forward(const float* q, const float* k, const float* v, float* y
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
             const int row = group + r * GROUPS, seen = (causal ? min(S, past + first + row + 1) : S) - start - lane * KEYS;
-            float high = -INFINITY;
 #pragma unroll
             for (int c = 0; c < KEYS; c++) score[r][c] = edge && c >= seen ? -INFINITY : score[r][c] * scale;
+            // yours: scores to weights; shrink what was collected before, and count the new weights
+            float high = -INFINITY;
 #pragma unroll
             for (int c = 0; c < KEYS; c++) high = score[r][c] > high ? score[r][c] : high;
             high = fmaxf(warp_max<LANES>(high), largest[r]);
@@ -68,6 +69,7 @@ flash_attention_forward(const float* q, const float* k, const float* v, float* y
             total[r] = total[r] * rescale + sum;
 #pragma unroll
             for (int c = 0; c < C; c++) out[r][c] *= rescale;
+            // end
             put(p_tile + row * Keys::WIDTH + Keys::place(lane * KEYS), score[r]);
         }
         __syncwarp();  // a row of p is written and read by the four lanes of one group

@@ -5,7 +5,7 @@
 // Limits: D even; fewer than 2^31 pairs.
 // Bytes: 8 n forward and backward, n = B T H D, and the tables, which stay in the cache.   FLOPs: 3 n.
 // Architectures: sm_75 and newer.
-// Chapter: 10a, read, not built.
+// Chapter: 10a, built.
 
 // Thread i owns a pair of x: numbers `at` and `at + half`. `sign` is the direction of the turn.
 __device__ __forceinline__ void turn(const float* x, const float* cos, const float* sin, float* y, int pairs, int T, int H,

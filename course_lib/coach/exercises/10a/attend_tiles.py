@@ -1,0 +1,111 @@
+"""Find the fault: a tile is overwritten while other threads still read it."""
+
+import math
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+
+D, BLOCK = 8, 32
+
+
+def cases(random):
+    shapes = {"three queries, two tiles": (3, 20), "one query, one key": (1, 1), "one whole tile": (32, 16),
+              "two blocks": (37, 50), "more queries than keys": (70, 5)}  # fmt: skip
+    for label, (T, S) in shapes.items():
+        yield Case(label, *(random.normal(size=(n, D)).astype(np.float32) for n in (T, S, S)))
+
+
+def attend(q, k, v):
+    scores = q.astype(np.float64) @ k.T / math.sqrt(D)
+    e = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return (e / e.sum(axis=1, keepdims=True) @ v).astype(np.float32)
+
+
+def launch(kernel, q, k, v):
+    y = cuda.empty(q.shape)  # (T, D)
+    arrays = [cuda.asarray(array) for array in (q, k, v)]
+    kernel(-(-len(q) // BLOCK), BLOCK, (*arrays, y, len(q), len(k)))
+    return y
+
+
+def barriers(seen):
+    """Which kinds of place hold a barrier in the walk: before the tile is written, after it?"""
+    walk = seen.text[seen.text.index("for (int start") :].split("for (int s = 0; s < keys")[0]
+    before, _, after = walk.partition("k_tile[")
+    return "__syncthreads" in before, "__syncthreads" in after
+
+
+exercise = Exercise(
+    title="Find the fault: a tile too soon",
+    minutes=10,
+    core=False,
+    language="cuda",
+    defines="attend_tiles",
+    cases=cases,
+    reference=attend,
+    call=launch,
+    mistakes=[
+        Mistake("A race: a thread that is done with its tile already fetches the next one, while others still read this one. "
+                "They "
+                "must wait for each other before the tile is overwritten, too.",
+                when=lambda seen: "race" in seen.kinds and barriers(seen) == (False, True)),
+        Mistake("A race: a thread reads the tile before the others have fetched their part. They must wait for each other after "
+                "fetching, too.",
+                when=lambda seen: seen.kinds & {"race", "uninitialised-read"} and barriers(seen) == (True, False)),
+        Mistake("Some threads never come to a barrier where the others wait. Every thread of the block must pass it, whether it "
+                "fetches something or not.", when=lambda seen: seen.kinds & {"missed-barrier", "divergent-barrier"}),
+        Mistake("Both barriers stand there, and yet two threads meet: one barrier before the first number of the tile is "
+                "written, one "
+                "after the last.", when=lambda seen: "race" in seen.kinds and barriers(seen) == (True, True)),
+    ],
+    hints=(
+        "Run the cell: the report names the line that reads and the line that writes. Which round of the loop is each in?",
+        "There is a barrier between fetching a tile and reading it. What stands between reading it and fetching the next?",
+        "One more __syncthreads(); as the first statement of the round, before anything is fetched.",
+    ),
+    sibling='''// Sums of 32 rows of x (32, n), each thread its own, 32 columns at a time by shared memory; 32 divides n.
+__global__ void row_sums(const float* x, float* y, int n) {
+    __shared__ float tile[32][33];
+    float sum = 0.0f;
+    for (int start = 0; start < n; start += 32) {
+        __syncthreads();  // nobody reads the tile before any more
+        for (int row = 0; row < 32; row++) tile[row][threadIdx.x] = x[row * n + start + threadIdx.x];
+        __syncthreads();  // the tile is whole
+        for (int c = 0; c < 32; c++) sum += tile[threadIdx.x][c];
+    }
+    y[threadIdx.x] = sum;
+}
+''',
+    right=[
+        Changed(("        int keys = min(TILE, S - start);\n        __syncthreads();\n", "        int keys = min(TILE, S - "
+                                                                                         "start);\n"),
+                ("            top = higher;\n        }\n", "            top = higher;\n        }\n        __syncthreads();\n")),
+        Changed(("        __syncthreads();\n        for (int i = threadIdx.x; i < keys * D; i += blockDim.x) {",
+                 "        if (start > 0) __syncthreads();\n        for (int i = threadIdx.x; i < keys * D; i += 32) {")),
+    ],
+    wrong=[
+        Wrong(Changed(("            v_tile[i / D][i % D] = v[start * D + i];\n        }\n        __syncthreads();\n",
+                       "            v_tile[i / D][i % D] = v[start * D + i];\n        }\n")),
+              "before the others have fetched"),
+        Wrong(Changed(("        int keys = min(TILE, S - start);\n        __syncthreads();\n",
+                       "        int keys = min(TILE, S - start);\n        if (t < T) __syncthreads();\n"),
+                      ("        }\n        __syncthreads();\n        for (int s", "        }\n"
+                                                                                  "        if (t < T) __syncthreads();\n"
+                                                                                  "        for (int s")),
+              "must pass it, whether it fetches"),
+        Wrong(Changed(("        __syncthreads();\n        for (int i", "        for (int i"),
+                      ("            v_tile[i / D][i % D] = v[start * D + i];\n        }\n        __syncthreads();\n",
+                       "            v_tile[i / D][i % D] = v[start * D + i];\n        }\n        __syncthreads();\n"
+                       "        __syncthreads();\n")),
+              "before the tile is overwritten, too"),
+        Wrong(Changed(("            k_tile[i / D][i % D] = k[start * D + i];\n"
+                       "            v_tile[i / D][i % D] = v[start * D + i];\n"
+                       "        }\n        __syncthreads();\n",
+                       "            k_tile[i / D][i % D] = k[start * D + i];\n        }\n        __syncthreads();\n"
+                       "        for (int i = threadIdx.x; i < keys * D; i += blockDim.x) v_tile[i / D][i % D] = v[start * D + "
+                       "i];\n")),
+              "and yet two threads meet"),
+    ],
+)  # fmt: skip

@@ -1,0 +1,135 @@
+"""Attention through a window: a block passes the tiles that its queries see, and no other."""
+
+import math
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.kernels import bytes_moved
+
+D, TILE, BLOCK = 16, 16, 32
+BEGIN = "int begin = max(0, first - W + 1) / TILE * TILE;"
+END = "int end = min(T, first + (int)blockDim.x);"
+MOST = 330_000  # bytes: 262,144 for q and y, where each thread moves a row of its own; the rest is k and v
+
+
+def cases(random):
+    sizes = {"three words, a window of two": (3, 2), "one word": (1, 5), "a window of one": (4, 1), "a window of all": (20, 99),
+             "two tiles": (30, 5), "several blocks, one ragged": (75, 9), "a window longer than a block": (100, 50),
+             "256 words, W = 20": (256, 20)}  # fmt: skip
+    for label, (T, W) in sizes.items():
+        yield Case(label, *(random.normal(size=(T, D)).astype(np.float32) for _ in range(3)), W)
+
+
+def launch(kernel, q, k, v, W):
+    y = cuda.empty(q.shape)  # (T, D)
+    kernel(-(-len(q) // BLOCK), BLOCK, (*map(cuda.asarray, (q, k, v)), y, len(q), W))
+    return y
+
+
+def variant(sees=lambda t, s, W: t - W < s <= t, passes=lambda t, s, W, T: True):
+    """Attention over the keys that a query sees and its block passes."""
+
+    def attend(q, k, v, W):
+        T, y = len(q), np.full_like(q, np.nan)
+        for t in range(T):
+            keys = [s for s in range(T) if sees(t, s, W) and passes(t, s, W, T)]
+            if keys:
+                scores = k[keys].astype(np.float64) @ q[t] / math.sqrt(D)
+                e = np.exp(scores - scores.max())
+                y[t] = e @ v[keys] / e.sum()
+        return y
+
+    return attend
+
+
+def first_of(t):
+    return t // BLOCK * BLOCK
+
+
+exercise = Exercise(
+    title="A window of words",
+    minutes=20,
+    language="cuda",
+    defines="attend_window",
+    cases=cases,
+    reference=variant(),
+    call=launch,
+    measured="256 words, W = 20",
+    goals=[Goal("bytes of global memory moved", bytes_moved, at_most=MOST)],
+    mistakes=[
+        Mistake("Some threads never come to a barrier where the others wait. Threads without a query must fetch with the "
+                "others: leave "
+                "the walk by no `return`, and let the whole block agree where it begins and ends.",
+                when=lambda seen: seen.kinds & {"missed-barrier", "divergent-barrier"}),
+        Mistake("A race on the tiles: all threads must wait before a tile is overwritten, and again when it is whole.",
+                when=lambda seen: "race" in seen.kinds),
+        Mistake("The window is one word too wide: key t - W is not seen any more.",
+                like=variant(lambda t, s, W: t - W <= s <= t)),
+        Mistake("The window is one word too narrow: it has W words, and ends with the word itself.",
+                like=variant(lambda t, s, W: t - W + 1 < s <= t)),
+        Mistake("A word must see itself: the last key of query t is key t.", like=variant(lambda t, s, W: t - W < s < t)),
+        Mistake("The window is not there: every key up to t is seen.", like=variant(lambda t, s, W: s <= t)),
+        Mistake("Words look ahead: key t is the last that query t sees.", like=variant(lambda t, s, W: t - W < s)),
+        Mistake("The tiles begin too late: the *first* query of the block sees furthest back, to key first - W + 1.",
+                like=variant(passes=lambda t, s, W, T: s >= (first_of(t) + BLOCK - W) // TILE * TILE)),
+        Mistake("The tiles begin where the block's own words begin. Its first query sees W - 1 keys before that.",
+                like=variant(passes=lambda t, s, W, T: s >= first_of(t))),
+        Mistake("The tiles end too soon: the *last* query of the block, number first + 31, sees itself.",
+                like=variant(passes=lambda t, s, W, T: s < first_of(t) + TILE)),
+        Mistake("No key is too old: in the tiles that the block passes, each query sees every key up to its own. Key t - W + 1 "
+                "is the "
+                "first.",
+                like=variant(lambda t, s, W: s <= t, lambda t, s, W, T: s >= max(0, first_of(t) - W + 1) // TILE * TILE)),
+    ],
+    hints=(
+        "Which is the first key that any query of the block sees, and which the last? The block's queries are first to first + "
+        "31.",
+        "From max(0, first - W + 1), rounded down to a tile if you like, up to first + 31. Each round: barrier, fetch, "
+        "barrier, then "
+        "each thread looks through the tile for the keys between t - W + 1 and t.",
+        "for (int start = max(0, first - W + 1) / TILE * TILE; start < min(T, first + 32); start += TILE) { __syncthreads(); "
+        "all fetch; "
+        "__syncthreads(); for s: int key = start + s; if (t < T && key <= t && key > t - W) see(...); }",
+    ),
+    sibling='''// Sums over a window: y[i] = x[i - W + 1] + ... + x[i]. A block of 32 passes tiles
+// of 32 numbers, from the first that it needs.
+__global__ void window_sums(const float* x, float* y, int n, int W) {
+    __shared__ float tile[32];
+    int first = blockIdx.x * 32, i = first + threadIdx.x;
+    float sum = 0.0f;
+    for (int start = max(0, first - W + 1) / 32 * 32; start < min(n, first + 32); start += 32) {
+        __syncthreads();
+        if (start + threadIdx.x < n) tile[threadIdx.x] = x[start + threadIdx.x];
+        __syncthreads();
+        for (int s = max(0, i - W + 1 - start); s <= min(31, min(i, n - 1) - start); s++) sum += tile[s];
+    }
+    if (i < n) y[i] = sum;
+}
+''',
+    right=[
+        Changed((BEGIN, "int begin = max(0, first - W + 1);")),
+        Changed(("for (int start = begin; start < end; start += TILE) {", "for (int tile = begin / TILE; tile * TILE < end; "
+                                                                          "tile++) {\n"
+                 "        int start = tile * TILE;"),
+                ("        for (int s = 0; s < TILE; s++) {\n            int key = start + s;\n"
+                 "            if (t < T && key <= t && key > t - W) {",
+                 "        for (int key = max(start, t - W + 1); key < min(start + TILE, t + 1); key++) {\n"
+                 "            int s = key - start;\n"
+                 "            if (t < T) {")),
+    ],
+    wrong=[
+        Wrong(Changed((BEGIN, "int begin = 0;"), (END, "int end = T;")), "the goal is not reached"),
+        Wrong(Changed(("key > t - W", "key >= t - W")), "one word too wide"),
+        Wrong(Changed(("key <= t &&", "key < t &&")), "must see itself"),
+        Wrong(Changed((" && key > t - W", "")), "No key is too old"),
+        Wrong(Changed((BEGIN, "int begin = max(0, first + (int)blockDim.x - W) / TILE * TILE;")), "begin too late"),
+        Wrong(Changed((BEGIN, "int begin = first;")), "begin where the block's own words begin"),
+        Wrong(Changed((END, "int end = first + 1;")), "end too soon"),
+        Wrong(Changed(("        __syncthreads();\n        for (int i", "        for (int i")), "A race on the tiles"),
+        Wrong(Changed(("    int first = blockIdx.x * blockDim.x;\n", "    int first = blockIdx.x * blockDim.x;\n"
+                                                                     "    if (t >= T) return;\n")),
+              "leave the walk by no `return`"),
+    ],
+)  # fmt: skip

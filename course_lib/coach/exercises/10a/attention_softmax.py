@@ -1,0 +1,152 @@
+"""Rows of scores become weights in their place, with a mask, without overflow, and with one number kept for the way back."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Exercise, Mistake, Wrong
+
+BLOCK = 32
+
+
+def cases(random):
+    yield Case("one row, no mask", np.array([[1.0, 2.0]], np.float32), 1, False)
+    yield Case("two words, causal", np.array([[1.0, 9.0], [2.0, 2.0]], np.float32), 2, True)
+    shapes = {"one key": (1, 1, 1, False), "a past that was kept": (1, 2, 5, True), "two heads of three words": (2, 3, 3, True),
+              "more rows than a block": (3, 23, 23, True), "no mask, many rows": (2, 35, 41, False)}  # fmt: skip
+    for label, (heads, T, S, causal) in shapes.items():
+        yield Case(label, random.normal(size=(heads * T, S)).astype(np.float32), T, causal)
+    yield Case("scores above 100", (120 + 3 * random.normal(size=(6, 6))).astype(np.float32), 6, True)
+    far = random.normal(size=(3, 3)).astype(np.float32)
+    far[0, 1:] = 300.0
+    yield Case("a hidden score that is far larger", far, 3, True)
+
+
+def launch(kernel, scores, T, causal):
+    rows, S = scores.shape
+    scores, logsumexp = cuda.asarray(scores), cuda.empty((rows,))  # (rows, S), (rows,)
+    kernel((rows + BLOCK - 1) // BLOCK, BLOCK, (scores, logsumexp, rows, T, S, causal))
+    return scores, logsumexp
+
+
+def variant(
+    sees=lambda i, T, S: S - T + i % T + 1, shift=True, hidden=0.0, top_of_all=False, kept="both", divided=True
+):
+    """The right result with one thing done in another way."""
+
+    def softmax(scores, T, causal):
+        rows, S = scores.shape
+        weights, logsumexp = np.full_like(scores, np.nan), np.zeros(rows, np.float32)
+        for i, row in enumerate(scores):
+            n = min(sees(i, T, S), S) if causal else S
+            top = (row if top_of_all else row[:n]).max() if shift else np.float32(0)
+            e = np.exp(row[:n] - top)
+            weights[i, :n] = e / e.sum() if divided else e
+            weights[i, n:] = row[n:] if hidden is None else hidden
+            logsumexp[i] = {"both": top + np.log(e.sum()), "no top": np.log(e.sum()), "no log": top + e.sum()}[kept]
+        return weights, logsumexp
+
+    return softmax
+
+
+def beyond(seen):
+    """Did a thread take part that has no row?"""
+    rows = len(seen.inputs[0])
+    return any(
+        issue.block[0] * BLOCK + issue.thread[0] >= rows for issue in seen.issues if issue.kind == "out-of-bounds"
+    )
+
+
+def head(body):
+    text = "__global__ void attention_softmax(float* scores, float* logsumexp, int rows, int T, int S, bool causal) {\n"
+    return f"{text}    int i = blockIdx.x * blockDim.x + threadIdx.x;\n{body}}}\n"
+
+
+def plain(guard="i >= rows", seen="causal ? S - T + i % T + 1 : S", top="seen", hidden="0.0f", kept="top + logf(sum)"):
+    return head(f"""    if ({guard}) return;
+    float* row = scores + i * S;
+    int seen = {seen};
+    float top = -INFINITY, sum = 0.0f;
+    for (int s = 0; s < {top}; s++) top = fmaxf(top, row[s]);
+    for (int s = 0; s < seen; s++) sum += expf(row[s] - top);
+    for (int s = 0; s < seen; s++) row[s] = expf(row[s] - top) / sum;
+    for (int s = seen; s < S; s++) row[s] = {hidden};
+    logsumexp[i] = {kept};
+""")
+
+
+exercise = Exercise(
+    title="Rows of scores become weights",
+    minutes=15,
+    language="cuda",
+    defines="attention_softmax",
+    cases=cases,
+    reference=variant(),
+    call=launch,
+    tolerance=5e-5,
+    mistakes=[
+        Mistake("The last block has threads without a row: those from `rows` on must do nothing.", when=beyond),
+        Mistake("The mask is missing: with `causal`, query t sees the keys 0 to S - T + t.", like=variant(lambda i, T, S: S)),
+        Mistake("A query must see its own key too: with T = S, query 0 sees key 0. That is one key more.",
+                like=variant(lambda i, T, S: max(S - T + i % T, 0))),
+        Mistake("The queries are the last T words of S: query t sees S - T keys before those of its own text as well.",
+                like=variant(lambda i, T, S: i % T + 1)),
+        Mistake("The row's number i counts on through all heads and texts. The query's place is t = i % T.",
+                like=variant(lambda i, T, S: S - T + i + 1)),
+        Mistake("The weights of hidden keys are 0; here their scores still stand there.", like=variant(hidden=None)),
+        Mistake("The sum of a row's weights is not 1: divide each by the sum.", like=variant(divided=False)),
+        Mistake("The weights are right, and logsumexp is not: the largest score that was subtracted belongs to it again.",
+                like=variant(kept="no top")),
+        Mistake("The weights are right, and logsumexp is not: it is the largest plus the *log* of the sum.",
+                like=variant(kept="no log")),
+        Mistake("e to the 120 is too large for a float. Subtract the row's largest score first.", like=variant(shift=False)),
+        Mistake("A hidden score was taken as the largest. It is so far above the others that e to their difference is 0. Take "
+                "the largest of the keys that are seen.", like=variant(top_of_all=True)),
+    ],
+    hints=(
+        "Three walks along the row: the largest, the sum of exponentials, the division. How far does each go?",
+        "Count the keys that are seen first: S without a mask, else S - T + i % T + 1. All three walks end there; what comes "
+        "after "
+        "becomes 0.",
+        "float* row = scores + i * S; top by fmaxf; row[s] = expf(row[s] - top), added to sum; then row[s] /= sum; "
+        "logsumexp[i] = top + logf(sum).",
+    ),
+    sibling='''// Every row of x (rows, S) divided by its largest absolute number, in its place; 1 if the row is all zeros.
+__global__ void to_unit(float* x, float* largest, int rows, int S) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= rows) return;
+    float* row = x + i * S;
+    float most = 0.0f;
+    for (int s = 0; s < S; s++) most = fmaxf(most, fabsf(row[s]));
+    for (int s = 0; s < S; s++) row[s] = most > 0.0f ? row[s] / most : 1.0f;
+    largest[i] = most;
+}
+''',
+    right=[
+        plain(),
+        head("""    for (; i < rows; i += gridDim.x * blockDim.x) {
+        int seen = causal ? S - T + i % T + 1 : S;
+        float top = -INFINITY, total = 0.0f;
+        for (int s = 0; s < seen; s++) {  // one pass: the sum is brought to each new largest
+            float x = scores[i * S + s];
+            float higher = fmaxf(top, x);
+            total = total * expf(top - higher) + expf(x - higher);
+            top = higher;
+        }
+        float sum = top + logf(total);
+        for (int s = 0; s < S; s++) scores[i * S + s] = s < seen ? expf(scores[i * S + s] - sum) : 0.0f;
+        logsumexp[i] = sum;
+    }
+"""),
+    ],
+    wrong=[
+        Wrong(plain(guard="false"), "those from `rows` on must do nothing"),
+        Wrong(plain(seen="S"), "The mask is missing"),
+        Wrong(plain(seen="causal ? i % T + 1 : S"), "The queries are the last T words"),
+        Wrong(plain(seen="causal ? min(S - T + i + 1, S) : S"), "counts on through all heads"),
+        Wrong(plain(hidden="row[s]"), "their scores still stand there"),
+        Wrong(plain(kept="logf(sum)"), "that was subtracted belongs to it again"),
+        Wrong(plain(kept="top + sum"), "the *log* of the sum"),
+        Wrong(plain(top="0").replace("top = -INFINITY", "top = 0.0f"), "too large for a float"),
+        Wrong(plain(top="S"), "A hidden score was taken as the largest"),
+    ],
+)  # fmt: skip

@@ -1,0 +1,165 @@
+"""The heart of flash attention: what was collected shrinks when a larger score turns up, and four lanes share a row."""
+
+import math
+import re
+
+import numpy as np
+
+from course_lib import cuda, devices
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.devices.gpu import choices
+
+TILE = choices.FlashTile(32, 2, 4)  # 32 queries by 16 keys: small, so that short texts have several tiles
+FORGOTTEN = (
+    "{} is not made smaller when a larger score turns up. It was measured against the old largest score: times e to the old "
+    "minus the new."
+)
+
+
+def cases(random):
+    def drawn(B, T, S, H, G, d, size=1.0):
+        return [(random.normal(size=shape) * size).astype(np.float32)
+                for shape, size in (((B, T, H, d), size), ((B, S, G, d), 1.0), ((B, S, G, d), 1.0))]  # fmt: skip
+
+    yield Case("one query, two keys", *drawn(1, 1, 2, 1, 1, 4), False)
+    yield Case("one tile, causal", *drawn(1, 7, 7, 1, 1, 4), True)
+    q, k, v = drawn(1, 2, 40, 1, 1, 4)
+    q[...], k[...] = 1.0, np.arange(40, dtype=np.float32)[:, None, None] / 10
+    yield Case("three tiles, each with larger scores", q, k, v, False)
+    yield Case("three tiles, each with smaller scores", q, -k, v, False)
+    yield Case("two tiles of queries, causal", *drawn(1, 45, 45, 1, 1, 32), True)
+    yield Case("grouped heads, two texts, and a past", *drawn(2, 9, 21, 4, 2, 10), True)
+    yield Case("large scores", *drawn(1, 20, 20, 1, 1, 16, 60.0), True)
+
+
+def launch(kernel, q, k, v, causal):
+    (B, T, H, d), (S, G) = q.shape, k.shape[1:3]
+    y, logsumexp = cuda.empty(q.shape), cuda.empty((B, H, T))  # (B, T, H, d), (B, H, T)
+    arrays = [cuda.asarray(array) for array in (q, k, v)]
+    sizes = (T, S, H, G, d, causal, 1 / math.sqrt(d))
+    kernel((-(-T // TILE.rows), H, B), TILE.threads, (*arrays, y, logsumexp, *sizes), TILE.forward_bytes)
+    return y, logsumexp
+
+
+def reference(q, k, v, causal):
+    y, logsumexp = devices.ops("reference").attention_forward(*(x.astype(np.float64) for x in (q, k, v)), causal)
+    return y.astype(np.float32), logsumexp.astype(np.float32)
+
+
+def without_comments(seen):
+    return re.sub(r"//[^\n]*|/\*.*?\*/", " ", seen.text, flags=re.S)
+
+
+def no_exchange(seen):
+    """Do the lanes of a row exchange nothing but the last sum?"""
+    text = without_comments(seen)
+    return not re.search(r"warp_max|shfl|warp_reduce", text) and not seen.issues and not seen.error
+
+
+def by_tiles(shrinks=("out", "total"), keeps_top=True, counts=1.0):
+    """The kernel's way over the keys with one thing done in another way."""
+
+    def attend(q, k, v, causal):
+        (B, T, H, d), (S, G) = q.shape, k.shape[1:3]
+        y, logsumexp = np.zeros_like(q), np.zeros((B, H, T), np.float32)
+        for b, t, h in np.ndindex(B, T, H):
+            sees, g = S - T + t + 1 if causal else S, h // (H // G)
+            top, total, out = -np.inf, 0.0, np.zeros(d)
+            block_end = min(S, S - T + t // TILE.rows * TILE.rows + TILE.rows) if causal else S
+            for start in range(0, block_end, TILE.columns):
+                if start >= sees:  # hidden from this row: nothing changes, unless the old top was lost
+                    out, total = (out, total) if keeps_top else (out * np.nan, np.nan)
+                    continue
+                keys = slice(start, min(start + TILE.columns, sees))
+                scores = k[b, keys, g].astype(np.float64) @ q[b, t, h] / math.sqrt(d)
+                high = max(top, scores.max())
+                rescale, weights = np.exp(top - high), np.exp(scores - high)
+                total = total * (rescale if "total" in shrinks else 1.0) + counts * weights.sum()
+                out = out * (rescale if "out" in shrinks else 1.0) + weights @ v[b, keys, g]
+                top = high if keeps_top else top
+            y[b, t, h], logsumexp[b, h, t] = out / total, top + np.log(total)
+        return y, logsumexp
+
+    return attend
+
+
+exercise = Exercise(
+    title="Four lanes share a row",
+    minutes=20,
+    language="cuda",
+    defines="flash_attention_forward",
+    instances=(TILE.template,),
+    target="kernel:flash_attention_forward.cu",
+    cases=cases,
+    reference=reference,
+    call=launch,
+    tolerance=2e-5,
+    mistakes=[
+        Mistake(FORGOTTEN.format("out[r]"), like=by_tiles(shrinks=("total",))),
+        Mistake(FORGOTTEN.format("total[r]"), like=by_tiles(shrinks=("out",))),
+        Mistake(FORGOTTEN.format("Neither total[r] nor out[r]"), like=by_tiles(shrinks=())),
+        Mistake("largest[r] is still what it was before the first tile: it must be replaced by the new largest score.",
+                like=by_tiles(keeps_top=False)),
+        Mistake("Each weight is counted four times: total[r] must hold this lane's keys only, because the four lanes' totals are "
+                "added at the end.", like=by_tiles(counts=4.0)),
+        Mistake("There is no warp_max in your text, and no shuffle. So each lane knows only the largest score of its own keys, "
+                "and "
+                "the four measure against different ones.",
+                when=no_exchange),
+    ],
+    hints=(
+        "Four steps for each r: the new largest, the factor for what is old, the weights, and the new total and out.",
+        "The new largest is that of the row's scores in all four lanes (warp_max<LANES>) and of largest[r]. The factor is e to "
+        "largest[r] minus it, and must be taken before largest[r] changes.",
+        "float high = score[r][0]; ... fmaxf over c; high = fmaxf(warp_max<LANES>(high), largest[r]); float rescale = "
+        "__expf(largest[r] - high); largest[r] = high; each score[r][c] = __expf(score[r][c] - high), added to a sum; total[r] = "
+        "total[r] * rescale + sum; each out[r][c] *= rescale.",
+    ),
+    sibling='''// The largest number of n and how often it occurs, found by a block of 32: n is a multiple of 32, x finite.
+// A lane's count is of its own largest; when a larger one is known, what it counted before is worth nothing.
+__global__ void count_largest(const float* x, float* largest, int* count, int n) {
+    float top = -INFINITY;
+    int found = 0;
+    for (int i = threadIdx.x; i < n; i += 32) {
+        float high = x[i];
+        for (int step = 16; step > 0; step /= 2) high = fmaxf(high, __shfl_xor_sync(0xffffffff, high, step));
+        high = fmaxf(high, top);
+        if (high > top) found = 0;  // measured against the old one
+        if (x[i] == high) found++;
+        top = high;
+    }
+    for (int step = 16; step > 0; step /= 2) found += __shfl_xor_sync(0xffffffff, found, step);
+    if (threadIdx.x == 0) *largest = top, *count = found;
+}
+''',
+    right=[
+        Changed(("""            float sum = 0.0f;
+#pragma unroll
+            for (int c = 0; c < KEYS; c++) sum += score[r][c];
+            total[r] = total[r] * rescale + sum;
+#pragma unroll
+            for (int c = 0; c < C; c++) out[r][c] *= rescale;
+""", """            total[r] *= rescale;
+            for (int c = KEYS - 1; c >= 0; c--) total[r] += score[r][c];
+            for (float& x : out[r]) x *= rescale;
+""")),
+        Changed(("""            high = fmaxf(warp_max<LANES>(high), largest[r]);
+            const float rescale = __expf(largest[r] - high);
+            largest[r] = high;
+""", """            for (int step = 2; step > 0; step /= 2) high = fmaxf(high, __shfl_xor_sync(0xffffffff, high, step));
+            float rescale = 1.0f;
+            if (high > largest[r]) rescale = expf(largest[r] - high), largest[r] = high;
+            else high = largest[r];
+""")),
+    ],
+    wrong=[
+        Wrong(Changed(("out[r][c] *= rescale;", "out[r][c] *= 1.0f;")), "out[r] is not made smaller"),
+        Wrong(Changed(("total[r] * rescale + sum", "total[r] + sum")), "total[r] is not made smaller"),
+        Wrong(Changed(("            largest[r] = high;\n", "")), "must be replaced by the new largest"),
+        Wrong(Changed(("total[r] * rescale + sum", "total[r] * rescale + warp_sum<LANES>(sum)")), "counted four times"),
+        Wrong(Changed(("warp_max<LANES>(high)", "high")), "There is no warp_max in your text"),
+        Wrong(Changed(("            const float rescale = __expf(largest[r] - high);\n            largest[r] = high;\n",
+                       "            largest[r] = high;\n            const float rescale = __expf(largest[r] - high);\n")),
+              "Neither total[r] nor out[r]"),
+    ],
+)  # fmt: skip

@@ -1,0 +1,143 @@
+"""Attention over two halves of the keys, merged by their logsumexp."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+
+BLOCK = 32
+HEAD = """__global__ void merge_halves(const float* y1, const float* logsumexp1, const float* y2, const float* logsumexp2,
+                             float* y, float* logsumexp, int n, int D) {
+"""
+
+
+def cases(random):
+    def drawn(n, D, shift=0.0):
+        y1, y2 = (random.normal(size=(n, D)).astype(np.float32) for _ in range(2))
+        a, b = (random.normal(size=n) + shift for _ in range(2))
+        return y1, a.astype(np.float32), y2, b.astype(np.float32)
+
+    quarter = np.log(np.array([3.0], np.float32))
+    yield Case("three to one", np.array([[4.0, 8.0]], np.float32), quarter, np.zeros((1, 2), np.float32), 0 * quarter)
+    for label, shape in {"one number": (1, 1), "one column": (40, 1), "one row": (1, 45), "some rows": (7, 12)}.items():
+        yield Case(label, *drawn(*shape))
+    y1, a, y2, b = drawn(3, 4)
+    a[0] = b[2] = -np.inf
+    y1[0] = y2[2] = 0.0
+    yield Case("halves without a key", y1, a, y2, b)
+    yield Case("large logsumexps", *drawn(4, 5, 200.0))
+    yield Case("small logsumexps", *drawn(4, 5, -200.0))
+
+
+def launch(kernel, y1, a, y2, b):
+    (n, D), y, logsumexp = y1.shape, cuda.empty(y1.shape), cuda.empty(a.shape)  # (n, D), (n,)
+    given = [cuda.asarray(array) for array in (y1, a, y2, b)]
+    kernel((n * D + BLOCK - 1) // BLOCK, BLOCK, (*given, y, logsumexp, n, D))
+    return y, logsumexp
+
+
+def variant(weigh=lambda a, b: (np.exp(a - np.logaddexp(a, b)), np.exp(b - np.logaddexp(a, b))), kept=np.logaddexp):
+    def merge(y1, a, y2, b):
+        wide = a.astype(np.float64), b.astype(np.float64)
+        first, second = weigh(*wide)
+        y = first[:, None] * y1 + second[:, None] * y2
+        return y.astype(np.float32), kept(*wide).astype(np.float32)
+
+    return merge
+
+
+def by_exponentials(y1, a, y2, b):
+    """Without subtracting the larger one: nan where e to a logsumexp is infinite, or 0 in both."""
+    first, second = np.exp(a), np.exp(b)  # float32
+    total = first + second
+    return (first[:, None] * y1 + second[:, None] * y2) / total[:, None], np.log(total)
+
+
+def in_proportion(a, b):
+    return a / (a + b), b / (a + b)
+
+
+def beyond(seen):
+    y1 = seen.inputs[0]
+    return any(
+        issue.block[0] * BLOCK + issue.thread[0] >= y1.size for issue in seen.issues if issue.kind == "out-of-bounds"
+    )
+
+
+exercise = Exercise(
+    title="Two halves of the past",
+    minutes=10,
+    core=False,
+    language="cuda",
+    defines="merge_halves",
+    cases=cases,
+    reference=variant(),
+    call=launch,
+    tolerance=5e-5,
+    mistakes=[
+        Mistake("Both halves count the same here. The one with the larger sum of exponentials must count more.",
+                like=variant(weigh=lambda a, b: (np.full_like(a, 0.5), np.full_like(b, 0.5)))),
+        Mistake("The shares are those of the logsumexps themselves. A logsumexp is a logarithm: the sums are e to it.",
+                like=variant(weigh=in_proportion)),
+        Mistake("y is not divided: the two weights together are the sum of all exponentials, not 1.",
+                like=variant(weigh=lambda a, b: (np.exp(a - np.maximum(a, b)), np.exp(b - np.maximum(a, b))))),
+        Mistake("y is right. The sums of exponentials add up, not their logarithms: logsumexp is the log of e to the one plus "
+                "e to "
+                "the other.", like=variant(kept=np.add)),
+        Mistake("y is right. The larger logsumexp is not yet that of all keys: the smaller half counts too.",
+                like=variant(kept=np.maximum)),
+        Mistake("e to a logsumexp of 200 is infinite, and e to -200 is 0: neither is of use. Subtract the larger logsumexp "
+                "from both "
+                "first.", like=by_exponentials),
+        Mistake("The last block has threads without a number: those from n * D on must do nothing.", when=beyond),
+    ],
+    hints=(
+        "e to a half's logsumexp is its sum of exponentials. What share of the whole sum has each half?",
+        "Subtract the larger of the two before e: the shares stay the same, and nothing overflows.",
+        "float top = fmaxf(a, b); float first = expf(a - top), second = expf(b - top); y = (first * y1 + second * y2) / (first + "
+        "second); logsumexp = top + logf(first + second).",
+    ),
+    sibling='''// Two means over n1[row] and n2[row] samples become the mean over all of them: y (n, D).
+__global__ void merge_means(const float* y1, const int* n1, const float* y2, const int* n2, float* y, int n, int D) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n * D) return;
+    float first = n1[i / D], second = n2[i / D];
+    y[i] = (first * y1[i] + second * y2[i]) / (first + second);
+}
+''',
+    right=[
+        HEAD + """    int first = blockIdx.x * blockDim.x + threadIdx.x;
+    for (int i = first; i < n * D; i += gridDim.x * blockDim.x) {
+        float a = logsumexp1[i / D], b = logsumexp2[i / D];
+        float all = a > b ? a + log1pf(expf(b - a)) : b + log1pf(expf(a - b));
+        y[i] = expf(a - all) * y1[i] + expf(b - all) * y2[i];
+        if (i % D == 0) logsumexp[i / D] = all;
+    }
+}
+""",
+        HEAD + """    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n * D) {
+        float a = logsumexp1[i / D], b = logsumexp2[i / D];
+        float share = 1.0f / (1.0f + expf(b - a));  // of the first half
+        if (b - a == INFINITY) share = 0.0f;
+        y[i] = y2[i] + share * (y1[i] - y2[i]);
+        if (i < D) {
+            for (int row = i; row < n; row += D) {
+                float c = logsumexp1[row], d = logsumexp2[row], top = fmaxf(c, d);
+                logsumexp[row] = top + logf(expf(c - top) + expf(d - top));
+            }
+        }
+    }
+}
+""",
+    ],
+    wrong=[
+        Wrong(Changed(("(first * y1[i] + second * y2[i]) / (first + second)", "0.5f * (y1[i] + y2[i])")), "count the same"),
+        Wrong(Changed(("(first * y1[i] + second * y2[i]) / (first + second)", "first * y1[i] + second * "
+                                                                              "y2[i]")), "is not divided"),
+        Wrong(Changed(("top + logf(first + second)", "a + b")), "add up, not their logarithms"),
+        Wrong(Changed(("top + logf(first + second)", "top")), "the smaller half counts too"),
+        Wrong(Changed(("fmaxf(a, b)", "0.0f")), "e to a logsumexp of 200"),
+        Wrong(Changed(("    if (i >= n * D) return;\n", "")), "must do nothing"),
+    ],
+)  # fmt: skip

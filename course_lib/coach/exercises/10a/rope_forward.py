@@ -1,0 +1,117 @@
+"""RoPE: each pair of numbers of a head is turned by the angle of its place."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+
+BLOCK = 32
+
+
+def cases(random):
+    quarter = np.zeros((1, 1), np.float32), np.ones((1, 1), np.float32)
+    yield Case("a quarter of a turn", np.array([3.0, 4.0], np.float32).reshape(1, 1, 1, 2), *quarter)
+    shapes = {"two pairs": (1, 1, 1, 4), "three places": (1, 3, 1, 2), "two heads": (1, 2, 2, 4), "two texts": (2, 3, 1, 4),
+              "more pairs than a block": (2, 5, 3, 10)}  # fmt: skip
+    for label, (B, T, H, D) in shapes.items():
+        angle = random.uniform(-3, 3, (T, D // 2))
+        yield Case(label, random.normal(size=(B, T, H, D)).astype(np.float32), np.cos(angle).astype(np.float32),
+                   np.sin(angle).astype(np.float32))  # fmt: skip
+
+
+def launch(kernel, x, cos, sin):
+    y, pairs, (T, H, D) = cuda.empty(x.shape), x.size // 2, x.shape[1:]  # (B, T, H, D)
+    kernel(-(-pairs // BLOCK), BLOCK, (*map(cuda.asarray, (x, cos, sin)), y, pairs, T, H, D // 2))
+    return y
+
+
+def variant(sign=1.0, place=lambda row, T, H: row // H % T, turned=lambda a, b, c, s: (a * c - b * s, b * c + a * s)):
+    def rope(x, cos, sin):
+        B, T, H, D = x.shape
+        t = np.array([place(row, T, H) for row in range(B * T * H)])
+        c, s = cos[t], sign * sin[t]  # (B T H, D/2)
+        first, second = x.reshape(-1, D)[:, : D // 2], x.reshape(-1, D)[:, D // 2 :]
+        return np.concatenate(turned(first, second, c, s), axis=1).reshape(x.shape).astype(np.float32)
+
+    return rope
+
+
+def neighbours(x, cos, sin):
+    """Pairs (2 i, 2 i + 1)."""
+    c, s = cos[:, None], sin[:, None]  # (T, 1, D/2)
+    y = np.empty_like(x)
+    y[..., ::2] = x[..., ::2] * c - x[..., 1::2] * s
+    y[..., 1::2] = x[..., 1::2] * c + x[..., ::2] * s
+    return y
+
+
+def beyond(seen):
+    pairs = seen.inputs[0].size // 2
+    return any(
+        issue.block[0] * BLOCK + issue.thread[0] >= pairs for issue in seen.issues if issue.kind == "out-of-bounds"
+    )
+
+
+exercise = Exercise(
+    title="Turn by the place",
+    minutes=15,
+    core=False,
+    language="cuda",
+    defines="rope_forward",
+    target="kernel:rope.cu",
+    cases=cases,
+    reference=variant(),
+    call=launch,
+    mistakes=[
+        Mistake("The points are turned the other way: the minus belongs to the first number, x[i] cos - x[i + half] sin.",
+                like=variant(sign=-1.0)),
+        Mistake("Number i makes a point with number i + half, not with its neighbour.", like=neighbours),
+        Mistake("The heads of a word stand at one place: the rows are numbered (b, t, h), so t is row / H % T.",
+                like=variant(place=lambda row, T, H: row % T)),
+        Mistake("The second text begins at place 0 again: t is row / H % T.",
+                like=variant(place=lambda row, T, H: min(row // H, T - 1))),
+        Mistake("The second number is turned with the new first one. Keep both old numbers before you write.",
+                like=variant(turned=lambda a, b, c, s: (a * c - b * s, b * c + (a * c - b * s) * s))),
+        Mistake("The tables end at place T - 1. The second text begins at place 0 again: t is row / H % T.",
+                when=lambda seen: any(f"of '{name}'" in issue.message for issue in seen.issues for name in ("cos", "sin"))
+                and seen.label == "two texts"),
+        Mistake("There are more threads than pairs: those from `pairs` on must do nothing.", when=beyond),
+    ],
+    hints=(
+        "Number the pairs of the whole array. Which row is pair i in, which pair of that row is it, and which place is that "
+        "row at?",
+        "row = i / half, its pair is i % half, its place t = row / H % T. The row's numbers begin at row * 2 * half.",
+        "int column = i % half, at = 2 * row * half + column; float c = cos[t * half + column], s = sign * sin[t * half + "
+        "column]; read "
+        "x[at] and x[at + half], then write both.",
+    ),
+    sibling='''// Complex numbers (n), all real parts, then all imaginary parts; each is multiplied by i: (a, b) -> (-b, a).
+__global__ void times_i(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float a = x[i], b = x[i + n];
+    y[i] = -b;
+    y[i + n] = a;
+}
+''',
+    right=[
+        Changed(("int row = i / half, column = i % half, t = row / H % T;", "int row = i / half, column = i - row * half, t = "
+                                                                            "row % (T * H) / H;"),
+                ("float c = cos[t * half + column], s = sign * sin[t * half + column], first = x[at], second = x[at + half];",
+                 "const float* p = x + at;\n    float c = cos[t * half + column], s = sin[t * half + column] * sign, first = "
+                 "p[0], second = p[half];")),
+        Changed(("    if (i >= pairs) return;\n", "    for (; i < pairs; i += gridDim.x * blockDim.x) {\n"),
+                ("    y[at + half] = second * c + first * s;\n", "    y[at + half] = first * s + second * c;\n    }\n")),
+    ],
+    wrong=[
+        Wrong(Changed(("first * c - second * s", "first * c + second * s"), ("second * c + first * s", "second * c - first * s")),
+              "turned the other way"),
+        Wrong(Changed(("2ll * row * half + column", "2ll * (row * half + column)"), ("x[at + half]",
+                "x[at + 1]"), ("y[at + half]", "y[at + 1]")),
+              "not with its neighbour"),
+        Wrong(Changed(("t = row / H % T", "t = row % T")), "The heads of a word"),
+        Wrong(Changed(("t = row / H % T", "t = row / H")), "begins at place 0 again"),
+        Wrong(Changed(("second * c + first * s", "second * c + y[at] * s")), "with the new first one"),
+        Wrong(Changed(("    if (i >= pairs) return;\n", "")), "those from `pairs` on must do nothing"),
+    ],
+)  # fmt: skip

@@ -1,0 +1,237 @@
+# %% [markdown]
+# # 10a Flash attention, forward: exercises
+#
+# The lecture: [10a Flash attention, forward](../notebooks/10a_flash_forward.ipynb).
+
+# %% [markdown]
+# ## 1. Rows of scores become weights
+#
+# The second of the three plain kernels. `scores` is a table with `rows` rows of `S` scores. Turn each row into weights **in
+# its place**: e to the score minus the row's largest, divided by their sum. And write the row's logsumexp, log of the sum of e
+# to the scores, to `logsumexp`.
+#
+# The rows belong to queries: row `i` to query `t = i % T`. If `causal`, query t sees the keys 0 to S - T + t and no more (the
+# queries are the *last* T words). The weights of all other keys are 0, and what their scores were must not matter.
+#
+# With T = S = 2, causal, the rows `[1, 9]` and `[2, 2]` become `[1, 0]` and `[0.5, 0.5]`; logsumexp becomes `[1, 2.6931]`. It
+# is launched in blocks of 32 threads, one thread or more for each row; a thread takes a row. Without flash attention every
+# layer of a model would do this to its whole table.
+
+# %% exercise="attention_softmax"
+# include kernels/attention_naive.cu attention_softmax: turn this thread's row into weights, if there is one
+
+# %% [markdown]
+# ## 2. Four lanes share a row
+#
+# This is the kernel that the course trains with. Its middle is missing. A group of four lanes (`LANES`) owns `ROWS` queries.
+# Of each tile of keys a lane takes `KEYS`, so for its query r it has the scores `score[r][0]` to `score[r][KEYS - 1]`, and
+# hidden ones are `-INFINITY`. Of the output of that query it keeps `C` numbers, `out[r][...]`. For each r:
+#
+# - `largest[r]` is the largest score of the *whole* row so far, the same in all four lanes. `warp_max<LANES>(x)` gives the
+#   largest x of the four to all of them.
+# - `total[r]` is the sum of weights of *this lane's* keys only. The four totals are added at the very end.
+# - `score[r][...]` must become weights, e to the score minus the largest. The four lanes then multiply them with v together.
+# - What `out[r]` and `total[r]` hold was measured against the old largest, so it must shrink. Is the new largest 3 and the old
+#   one 1, then by e to the -2 = 0.135.
+#
+# `__expf` is a faster, slightly less exact `expf`. `#pragma unroll` above a loop asks the compiler to write its rounds out one
+# by one, so that the arrays can live in registers. Everything that shares a tile stands in
+# `kernels/include/attention_tile.cuh`.
+
+# %% exercise="flash_attention_forward"
+# include kernels/flash_attention_forward.cu flash_attention_forward: scores to weights, and what was collected before shrinks
+
+# %% [markdown]
+# ## 3. A window of words
+#
+# For long texts some models let a word see only the `W` words that end with itself (Beltagy et al. 2020): query t sees the
+# keys t - W + 1 to t, as far as they exist. So tiles can be skipped at *both* ends. Write the walk of a block: pass the tiles
+# that any of its queries sees, and no other. Each tile of `TILE` keys and values is fetched into `k_tile` and `v_tile` by all
+# threads of the block together. Then every thread calls `see` for each key that its query sees: `see(own, key, value, out,
+# top, total)`, as in the lecture, with `key` and `value` pointing into the tiles. A tile's place in memory begins at key
+# `start`, a multiple of `TILE` if you like. q, k, v and y are (T, D). The block has 32 threads; T need not be a multiple of
+# anything.
+#
+# With `W` = 1 each word sees itself alone, and y equals v. The count is the number of bytes moved for 256 words and W = 20.
+
+# %% exercise="attend_window"
+r"""
+const int D = 16, TILE = 16;
+
+__device__ void see(const float* own, const float* key, const float* value, float* out, float& top, float& total) {
+    float score = 0.0f;
+    for (int d = 0; d < D; d++) score += own[d] * key[d];
+    float higher = fmaxf(top, score), shrink = expf(top - higher), weight = expf(score - higher);
+    for (int d = 0; d < D; d++) out[d] = out[d] * shrink + weight * value[d];
+    total = total * shrink + weight;
+    top = higher;
+}
+
+__global__ void attend_window(const float* q, const float* k, const float* v, float* y, int T, int W) {
+    __shared__ float k_tile[TILE * D], v_tile[TILE * D];
+    int t = blockIdx.x * blockDim.x + threadIdx.x;
+    float own[D], out[D] = {}, top = -INFINITY, total = 0.0f;
+    for (int d = 0; d < D; d++) own[d] = t < T ? q[t * D + d] / sqrtf(D) : 0.0f;
+    // yours: pass the tiles that a query of this block sees, and show each thread its keys
+    int first = blockIdx.x * blockDim.x;
+    int begin = max(0, first - W + 1) / TILE * TILE;
+    int end = min(T, first + (int)blockDim.x);
+    for (int start = begin; start < end; start += TILE) {
+        __syncthreads();
+        for (int i = threadIdx.x; i < TILE * D; i += blockDim.x) {
+            bool inside = start * D + i < T * D;
+            k_tile[i] = inside ? k[start * D + i] : 0.0f;
+            v_tile[i] = inside ? v[start * D + i] : 0.0f;
+        }
+        __syncthreads();
+        for (int s = 0; s < TILE; s++) {
+            int key = start + s;
+            if (t < T && key <= t && key > t - W) {
+                see(own, k_tile + s * D, v_tile + s * D, out, top, total);
+            }
+        }
+    }
+    // end
+    for (int d = 0; d < D; d++) if (t < T) y[t * D + d] = out[d] / total;
+}
+"""
+
+# %% [markdown]
+# ## 4. Two halves of the past (stretch)
+#
+# Somebody has attended to the first half of the keys and got `y1` (n rows of `D` numbers) and `logsumexp1` (one number for
+# each row). Somebody else has done the same with the second half. Write what attention over all keys would have given: `y` and
+# `logsumexp`.
+#
+# If half 1 has the logsumexp log 3 and half 2 the logsumexp log 1, then the sum of all exponentials is 4, and y is 3/4 of `y1`
+# and 1/4 of `y2`. The logsumexp of a half may be 200, and e to it is no float; the difference of two is harmless. A half that
+# saw no key has the logsumexp -infinity, and counts for nothing. It never happens to both.
+#
+# It is launched in blocks of 32 threads, one thread or more for each number of `y`. Splitting the keys is how a single query,
+# as in text that is being written, keeps a whole GPU busy.
+
+# %% exercise="merge_halves"
+r"""
+__global__ void merge_halves(const float* y1, const float* logsumexp1, const float* y2, const float* logsumexp2, float* y,
+                             float* logsumexp, int n, int D) {
+    // yours: merge this thread's number; one thread of each row writes the logsumexp
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n * D) return;
+    int row = i / D;
+    float a = logsumexp1[row], b = logsumexp2[row];
+    float top = fmaxf(a, b);
+    float first = expf(a - top), second = expf(b - top);
+    y[i] = (first * y1[i] + second * y2[i]) / (first + second);
+    if (i % D == 0) {
+        logsumexp[row] = top + logf(first + second);
+    }
+    // end
+}
+"""
+
+# %% [markdown]
+# ## 5. Find the fault: a tile too soon (stretch)
+#
+# Attention without a mask, with tiles: each of T queries sees all S keys. On some machines, on some days, the results are
+# right. Run the cell first, and read the report: it names two lines that meet. q and y are (T, D), k and v (S, D), in blocks
+# of 32 threads.
+
+# %% exercise="attend_tiles"
+r"""
+const int D = 8, TILE = 16;
+
+__global__ void attend_tiles(const float* q, const float* k, const float* v, float* y, int T, int S) {
+    __shared__ float k_tile[TILE][D], v_tile[TILE][D];
+    int t = blockIdx.x * blockDim.x + threadIdx.x;
+    float own[D], out[D] = {}, top = -INFINITY, total = 0.0f;
+    for (int d = 0; d < D; d++) own[d] = t < T ? q[t * D + d] / sqrtf(D) : 0.0f;
+    for (int start = 0; start < S; start += TILE) {
+        int keys = min(TILE, S - start);
+        // yours: mend the fetching of a tile
+        __syncthreads();
+        for (int i = threadIdx.x; i < keys * D; i += blockDim.x) {
+            k_tile[i / D][i % D] = k[start * D + i];
+            v_tile[i / D][i % D] = v[start * D + i];
+        }
+        __syncthreads();
+        // instead
+        // for (int i = threadIdx.x; i < keys * D; i += blockDim.x) {
+        //     k_tile[i / D][i % D] = k[start * D + i];
+        //     v_tile[i / D][i % D] = v[start * D + i];
+        // }
+        // __syncthreads();
+        // end
+        for (int s = 0; s < keys; s++) {
+            float score = 0.0f;
+            for (int d = 0; d < D; d++) score += own[d] * k_tile[s][d];
+            float higher = fmaxf(top, score), shrink = expf(top - higher), weight = expf(score - higher);
+            for (int d = 0; d < D; d++) out[d] = out[d] * shrink + weight * v_tile[s][d];
+            total = total * shrink + weight;
+            top = higher;
+        }
+    }
+    for (int d = 0; d < D; d++) if (t < T) y[t * D + d] = out[d] / total;
+}
+"""
+
+# %% [markdown]
+# ## 6. Turn by the place (stretch)
+#
+# RoPE for a whole batch. `x` and `y` are (B, T, H, D) with D = 2 `half`. A row is one (b, t, h): D numbers. Number i of a row,
+# i less than `half`, makes a point with number i + `half`, and the point is turned by an angle whose cosine and sine are
+# given:
+#
+#     first  = x[i] cos - x[i + half] sin
+#     second = x[i + half] cos + x[i] sin
+#
+# `cos` and `sin` are tables (T, half): row t for the place t, whatever b and h are. For the way back of training the point is
+# turned the other way, so the sine is multiplied by `sign`, 1 or -1. All rows together have `pairs` points; one thread or more
+# for each, in blocks of 32. Write `turn`; both kernels of the course call it. With half = 1, cos 0, sin 1, the row `[3, 4]`
+# becomes `[-4, 3]`.
+
+# %% exercise="rope_forward"
+# include kernels/rope.cu turn: find this thread's pair, its place t, and turn it
+# given kernels/rope.cu rope_forward
+
+# %% [markdown]
+# ## 7. Challenge: attention with few bytes (stretch)
+#
+# Attention without a mask, for one head of D = 16 numbers: q and y are (T, 16), k and v (S, 16), any T and S from 1 on. It is
+# launched with 2 blocks of 32 threads, and with 32,768 bytes of `shared`, whatever the sizes; who does what is up to you. The
+# count is the bytes moved for 96 queries and 96 keys. To read q, k and v once and to write y takes 24,576. How near can you
+# come? Ours leaves you much room. Your tries are remembered.
+
+# %% exercise="attend_few_bytes"
+r"""
+const int D = 16, TILE = 32;
+
+__global__ void attend_few_bytes(const float* q, const float* k, const float* v, float* y, int T, int S) {
+    extern __shared__ float shared[];
+    // yours: all T rows of y
+    float *k_tile = shared, *v_tile = shared + TILE * D;
+    for (int first = blockIdx.x * blockDim.x; first < T; first += gridDim.x * blockDim.x) {
+        int t = first + threadIdx.x;
+        float own[D], out[D] = {}, top = -INFINITY, total = 0.0f;
+        for (int d = 0; d < D; d++) own[d] = t < T ? q[t * D + d] / sqrtf(D) : 0.0f;
+        for (int start = 0; start < S; start += TILE) {
+            int keys = min(TILE, S - start);
+            __syncthreads();
+            for (int i = threadIdx.x; i < keys * D; i += blockDim.x) {
+                k_tile[i] = k[start * D + i];
+                v_tile[i] = v[start * D + i];
+            }
+            __syncthreads();
+            for (int s = 0; s < keys; s++) {
+                float score = 0.0f;
+                for (int d = 0; d < D; d++) score += own[d] * k_tile[s * D + d];
+                float higher = fmaxf(top, score), shrink = expf(top - higher), weight = expf(score - higher);
+                for (int d = 0; d < D; d++) out[d] = out[d] * shrink + weight * v_tile[s * D + d];
+                total = total * shrink + weight;
+                top = higher;
+            }
+        }
+        for (int d = 0; d < D; d++) if (t < T) y[t * D + d] = out[d] / total;
+    }
+    // end
+}
+"""
