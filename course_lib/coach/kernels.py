@@ -80,6 +80,16 @@ def sectors(op: str):
     )
 
 
+def requests(op: str, space: str = "global"):
+    """Requests of warps, `op` "read" or "write": how many instructions asked for memory."""
+
+    def counted(reports: list[Report]) -> float | None:
+        found = [line.requests for report in reports for line in report.lines if (line.space, line.op) == (space, op)]
+        return float(sum(found)) if found else None
+
+    return counted
+
+
 def bank_wavefronts(reports: list[Report]) -> float | None:
     """Wavefronts for each request to shared memory; 1 is free of bank conflicts."""
     return counters(reports).get("wavefronts for each request to shared memory")

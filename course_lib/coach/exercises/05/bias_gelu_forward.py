@@ -1,0 +1,132 @@
+"""A thread that owns columns: the bias is read once and serves all rows."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.kernels import bytes_moved
+from course_lib.devices import ops
+
+BLOCK, DOWN = 32, 2  # threads of a block, blocks along the rows
+
+
+def cases(random):
+    for label, rows, F, N in (("two rows of one", 2, 1, 1), ("one pack in each of three rows", 3, 4, 4), ("one row", 1, 12, 4),
+                              ("an odd number of columns", 5, 37, 1), ("more columns than a block", 7, 132, 4),
+                              ("64 rows of 128", 64, 128, 4)):  # fmt: skip
+        x = random.normal(0, 2, size=(rows, F)).astype(np.float32)
+        yield Case(label, x, (1.5 + random.normal(size=F)).astype(np.float32), N)
+
+
+def launch(kernel, x, bias, N):
+    (rows, F), x, bias = x.shape, cuda.asarray(x), cuda.asarray(bias)
+    y = cuda.empty((rows, F))
+    kernel.instance(str(N))(((F // N + BLOCK - 1) // BLOCK, DOWN), BLOCK, (x, bias, y, rows, F))
+    return y
+
+
+def gelu(x):
+    return ops("reference").gelu_forward(x.astype(np.float64))
+
+
+def first_rows(x, bias, N):
+    y = np.full(x.shape, np.nan)
+    y[:DOWN] = gelu(x + bias)[:DOWN]
+    return y
+
+
+def beyond(seen):
+    """Did a thread take part whose columns begin at F or beyond?"""
+    (_, F), N = seen.inputs[0].shape, seen.inputs[2]
+    return any(
+        N * (issue.block[0] * BLOCK + issue.thread[0]) >= F for issue in seen.issues if issue.kind == "out-of-bounds"
+    )
+
+
+exercise = Exercise(
+    title="Bias and GELU in one pass",
+    minutes=20,
+    language="cuda",
+    defines="bias_gelu_forward",
+    instances=("4", "1"),
+    target="kernel:bias_gelu.cu",
+    cases=cases,
+    reference=lambda x, bias, N: gelu(x + bias),
+    call=launch,
+    measured="64 rows of 128",
+    goals=[Goal("bytes of global memory moved", bytes_moved, at_most=1.1 * 8 * 64 * 128)],
+    mistakes=[
+        Mistake("A thread to the right of the last column took part: its first column is F or more. It must do nothing.",
+                when=beyond),
+        Mistake("Only the first gridDim.y rows are written. There are more: go on with every gridDim.y-th.", like=first_rows),
+        Mistake("The bias is added after the bend. It comes before: gelu(x + bias).",
+                like=lambda x, bias, N: gelu(x) + bias),
+        Mistake("The bias is missing.", like=lambda x, bias, N: gelu(x)),
+        Mistake("This is x + bias, without GELU.", like=lambda x, bias, N: x + bias),
+        Mistake("Two blocks write the same place. Blocks share the rows: row blockIdx.y is the first of a block, and gridDim.y "
+                "rows further down comes its next.", when=lambda seen: "race" in seen.kinds and seen.inputs[0].shape[0] > 1),
+    ],
+    hints=(
+        "Which columns are mine? Count along x only, times N. Read their bias before any loop.",
+        "A loop over rows: begin at blockIdx.y, go on by gridDim.y. In row `row`, column f lies at row * F + f.",
+        "int f = N * (blockIdx.x * blockDim.x + threadIdx.x); if (f >= F) return; Pack<float, N> b = ... bias + f; then "
+        "for (int row = blockIdx.y; row < rows; row += gridDim.y) one pack of x in, one pack of y out.",
+    ),
+    sibling='''// Each column times a number of its own: y = x * factor, factor (F).
+#include "vector.cuh"
+
+template <int N> __global__ void scale_columns(const float* x, const float* factor, float* y, int rows, int F) {
+    int f = N * (blockIdx.x * blockDim.x + threadIdx.x);
+    if (f >= F) return;
+    Pack<float, N> own = *(const Pack<float, N>*)(factor + f);
+    for (int row = blockIdx.y; row < rows; row += gridDim.y) {
+        Pack<float, N> p = *(const Pack<float, N>*)(x + row * F + f);
+        for (int j = 0; j < N; j++) p.item[j] *= own.item[j];
+        *(Pack<float, N>*)(y + row * F + f) = p;
+    }
+}
+''',
+    right=[
+        """#include "vector.cuh"
+
+__device__ float gelu(float x) {
+    return 0.5f * x * (1.0f + tanhf(0.7978845608f * (x + 0.044715f * x * x * x)));
+}
+
+template <int N> __global__ void bias_gelu_forward(const float* x, const float* bias, float* y, int rows, int F) {
+    int pack = blockIdx.x * blockDim.x + threadIdx.x, packs = F / N, row = blockIdx.y;
+    if (pack >= packs) return;
+    Pack<float, N> own = ((const Pack<float, N>*)bias)[pack];
+    while (row < rows) {
+        Pack<float, N> in = ((const Pack<float, N>*)x)[row * packs + pack], out;
+        for (int j = 0; j < N; j++) out.item[j] = gelu(own.item[j] + in.item[j]);
+        ((Pack<float, N>*)y)[row * packs + pack] = out;
+        row = row + gridDim.y;
+    }
+}
+""",
+        Changed(("for (int row = blockIdx.y; row < rows; row += gridDim.y) {",
+                 "for (int k = 0; k * gridDim.y + blockIdx.y < rows; k++) {\n        int row = k * gridDim.y + blockIdx.y;")),
+    ],
+    wrong=[
+        Wrong(Changed(("if (f >= F) return;", "")), "A thread to the right"),
+        Wrong(Changed(("row += gridDim.y", "row += rows")), "Only the first gridDim.y rows"),
+        Wrong(Changed(("gelu(p.item[j] + b.item[j])", "gelu(p.item[j]) + b.item[j]")), "after the bend"),
+        Wrong(Changed(("gelu(p.item[j] + b.item[j])", "p.item[j] + b.item[j]")), "without GELU"),
+        Wrong(Changed(("int row = blockIdx.y;", "int row = 0;"), ("row += gridDim.y", "row++")), "Two blocks write the same"),
+        Wrong("""#include "vector.cuh"
+
+__device__ float gelu(float x) {
+    return 0.5f * x * (1.0f + tanhf(0.7978845608f * (x + 0.044715f * x * x * x)));
+}
+
+template <int N> __global__ void bias_gelu_forward(const float* x, const float* bias, float* y, int rows, int F) {
+    int f = N * (blockIdx.x * blockDim.x + threadIdx.x);
+    if (f >= F) return;
+    for (int row = blockIdx.y; row < rows; row += gridDim.y) {
+        for (int j = 0; j < N; j++) y[row * F + f + j] = gelu(x[row * F + f + j] + bias[f + j]);
+    }
+}
+""", "the goal is not reached"),
+    ],
+)  # fmt: skip

@@ -1,0 +1,102 @@
+"""One template for six operations: the type of the operation stands for the operation."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.kernels import requests
+
+BLOCK = 64
+OPS = {"Add": np.add, "Subtract": np.subtract, "Multiply": np.multiply}
+
+
+def cases(random):
+    for label, op, n, N in (("one number", "Subtract", 1, 1), ("one pack", "Add", 4, 4), ("less than a pack", "Add", 2, 4),
+                            ("a pack and two more", "Subtract", 6, 4), ("several blocks of single numbers", "Multiply", 150, 1),
+                            ("several blocks, a ragged end", "Subtract", 571, 4),
+                            ("1024 numbers in packs", "Add", 1024, 4)):  # fmt: skip
+        a, b = random.integers(1, 100, size=(2, n)).astype(np.float32)
+        yield Case(label, op, a, b + np.float32(0.5), N)
+
+
+def launch(kernel, op, a, b, N):
+    n, a, b = len(a), cuda.asarray(a), cuda.asarray(b)
+    y = cuda.empty(n)
+    kernel.instance(f"{op}, float, {N}")((n + BLOCK * N - 1) // (BLOCK * N), BLOCK, (a, b, y, n))
+    return y
+
+
+def whole_packs_only(op, a, b, N):
+    y = np.full(len(a), np.nan, np.float32)
+    y[: len(a) // N * N] = OPS[op](a, b)[: len(a) // N * N]
+    return y
+
+
+exercise = Exercise(
+    title="One kernel for six operations",
+    minutes=10,
+    core=False,
+    language="cuda",
+    defines="binary",
+    instances=("Add, float, 4", "Subtract, float, 4", "Subtract, float, 1", "Multiply, float, 1"),
+    target="kernel:arithmetic.cu",
+    cases=cases,
+    reference=lambda op, a, b, N: OPS[op](a, b),
+    call=launch,
+    measured="1024 numbers in packs",
+    goals=[Goal("instructions that read global memory", requests("read"), at_most=16)],
+    mistakes=[
+        Mistake("The last thread took a whole pack where fewer than N numbers are left. A pack fits only if i + N <= n.",
+                when=lambda seen: "out-of-bounds" in seen.kinds and seen.inputs[3] == 4),
+        Mistake("It adds, whatever the operation is. Op::of(a, b) does what Op stands for.", like=lambda op, a, b, N: a + b),
+        Mistake("a and b have changed places: Subtract gives b - a here.", like=lambda op, a, b, N: OPS[op](b, a)),
+        Mistake("The last numbers are missing: where fewer than N are left, they must be taken one by one.",
+                like=whole_packs_only),
+    ],
+    hints=(
+        "It is `scale` of the lecture, with a second array and Op::of in place of the product.",
+        "Read a pack of a and a pack of b (both of type Pack<T, N>), put Op::of of their items into one of them, write it.",
+        "Pack<T, N> p = *(const Pack<T, N>*)(a + i), q = *(const Pack<T, N>*)(b + i); p.item[j] = Op::of(p.item[j], q.item[j]); "
+        "and at the end: for (; i < n; i++) y[i] = Op::of(a[i], b[i]);",
+    ),
+    sibling='''// One operation on one array; Square is one of the operations.
+#include "vector.cuh"
+
+struct Square {
+    template <class T> static __device__ T of(T x) { return x * x; }
+};
+
+template <class Op, class T, int N> __global__ void each(const T* x, T* y, int n) {
+    long long i = N * ((long long)blockIdx.x * blockDim.x + threadIdx.x);
+    if (i + N <= n) {
+        Pack<T, N> p = *(const Pack<T, N>*)(x + i);
+        for (int j = 0; j < N; j++) p.item[j] = Op::of(p.item[j]);
+        *(Pack<T, N>*)(y + i) = p;
+    } else {
+        for (; i < n; i++) y[i] = Op::of(x[i]);
+    }
+}
+''',
+    right=[
+        Changed(("if (i + N <= n) {", "const bool whole = n - i >= N;\n    if (whole) {"),
+                ("for (; i < n; i++) y[i] = Op::of(a[i], b[i]);", "while (i < n) {\n            y[i] = Op::of(a[i], b[i]);\n"
+                 "            i += 1;\n        }")),
+        Changed(("long long i = N * ((long long)blockIdx.x * blockDim.x + threadIdx.x);\n    if (i + N <= n) {",
+                 "int threads = gridDim.x * blockDim.x, me = blockIdx.x * blockDim.x + threadIdx.x, i = n - n % N;\n"
+                 "    for (int k = me; k < n / N; k += threads) {"),
+                ("(a + i)", "(a + k * N)"), ("(b + i)", "(b + k * N)"), ("(y + i)", "(y + k * N)"),
+                ("} else {\n        for (; i < n; i++)", "}\n    if (me == 0) {\n        for (; i < n; i++)")),
+    ],
+    wrong=[
+        Wrong(Changed(("p.item[j] = Op::of(p.item[j], q.item[j])", "p.item[j] += q.item[j]"),
+                      ("y[i] = Op::of(a[i], b[i])", "y[i] = a[i] + b[i]")), "whatever the operation is"),
+        Wrong(Changed(("Op::of(p.item[j], q.item[j])", "Op::of(q.item[j], p.item[j])"),
+                      ("Op::of(a[i], b[i])", "Op::of(b[i], a[i])")),
+              "changed places"),
+        Wrong(Changed(("for (; i < n; i++) y[i] = Op::of(a[i], b[i]);", "return;")), "The last numbers are missing"),
+        Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")), "i + N <= n"),
+        Wrong(Changed(("Pack<T, N> p = *(const Pack<T, N>*)(a + i), q = *(const Pack<T, N>*)(b + i);", ""),
+                      ("p.item[j] = Op::of(p.item[j], q.item[j]);", "y[i + j] = Op::of(a[i + j], b[i + j]);"),
+                      ("*(Pack<T, N>*)(y + i) = p;", "")), "the goal is not reached"),
+    ],
+)  # fmt: skip

@@ -1,0 +1,115 @@
+"""The way back of GELU: a slope by the rule for products, four at a time."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.devices import ops
+
+BLOCK = 64
+FACTOR = 1.5957691216
+
+
+def cases(random):
+    for label, n, N in (("one number", 1, 1), ("three numbers", 3, 1), ("one pack", 4, 4), ("a pack and one more", 5, 4),
+                        ("several blocks, a ragged end", 515, 4), ("several blocks of single numbers", 130, 1)):  # fmt: skip
+        x, dy = random.normal(0, 1.5, size=(2, n)).astype(np.float32)
+        x[: min(n, 3)] = [1.0, -1.0, 20.0][: min(n, 3)]
+        yield Case(label, dy + np.float32(1), x, N)
+
+
+def launch(kernel, dy, x, N):
+    n, dy, x, dx = len(x), cuda.asarray(dy), cuda.asarray(x), cuda.empty(x.shape)  # (n,)
+    kernel.instance(str(N))((n + BLOCK * N - 1) // (BLOCK * N), BLOCK, (dy, x, dx, n))
+    return dx
+
+
+def parts(x, cube=3 * 0.044715, factor=FACTOR):
+    """The gate, its slope by u, and the slope of u."""
+    x = x.astype(np.float64)
+    g = 1 / (1 + np.exp(-FACTOR * (x + 0.044715 * x**3)))
+    return g, g * (1 - g), factor * (1 + cube * x * x)
+
+
+def slope(x, **changed):
+    g, s, u = parts(x, **changed)
+    return g + x * s * u
+
+
+exercise = Exercise(
+    title="GELU, the way back",
+    minutes=20,
+    language="cuda",
+    defines="gelu_backward",
+    instances=("4", "1"),
+    target="kernel:gelu.cu",
+    cases=cases,
+    reference=lambda dy, x, N: ops("reference").gelu_backward(dy.astype(np.float64), x.astype(np.float64)),
+    call=launch,
+    mistakes=[
+        Mistake("This is dy times the gate. The gate changes with x as well: x times the gate's own slope is missing.",
+                like=lambda dy, x, N: dy * parts(x)[0]),
+        Mistake("This is dy times GELU itself. Asked for is its slope.",
+                like=lambda dy, x, N: dy * x * parts(x)[0]),
+        Mistake("These are the slopes. Each is still to be multiplied by its dy.", like=lambda dy, x, N: slope(x)),
+        Mistake("The slope of 0.044715 x^3 is 3 * 0.044715 x^2. The 3 is missing.",
+                like=lambda dy, x, N: dy * slope(x, cube=0.044715)),
+        Mistake("The slope of u is missing its factor 1.5957691216.", like=lambda dy, x, N: dy * slope(x, factor=1.0)),
+        Mistake("The last thread took a whole pack where fewer than N numbers are left. A pack fits only if i + N <= n.",
+                when=lambda seen: "out-of-bounds" in seen.kinds and seen.inputs[2] == 4),
+    ],
+    hints=(
+        "Compute the gate once and keep it in a variable. Then the formula of the task, term by term.",
+        "The slope is gate + x * gate * (1 - gate) * 1.5957691216 * (1 + 0.134145 x^2), all in floats.",
+        "The kernel reads two packs, p of x and d of dy; d.item[j] *= gelu_slope(p.item[j]); and writes d to dx. The last ones: "
+        "dx[i] = dy[i] * gelu_slope(x[i]).",
+    ),
+    sibling='''// The way back of y = x * sigmoid(x).
+#include "vector.cuh"
+
+__device__ float silu_slope(float x) {
+    float s = 1.0f / (1.0f + expf(-x));
+    return s + x * s * (1.0f - s);
+}
+
+template <int N> __global__ void silu_backward(const float* dy, const float* x, float* dx, int n) {
+    long long i = N * ((long long)blockIdx.x * blockDim.x + threadIdx.x);
+    if (i + N <= n) {
+        Pack<float, N> p = *(const Pack<float, N>*)(x + i), d = *(const Pack<float, N>*)(dy + i);
+        for (int j = 0; j < N; j++) d.item[j] *= silu_slope(p.item[j]);
+        *(Pack<float, N>*)(dx + i) = d;
+    } else {
+        for (; i < n; i++) dx[i] = dy[i] * silu_slope(x[i]);
+    }
+}
+''',
+    right=[
+        """#include "vector.cuh"
+
+__device__ float slope(float x) {
+    float u = 1.5957691216f * (x + 0.044715f * x * x * x);
+    float t = tanhf(0.5f * u);
+    float du = 0.7978845608f * (1.0f + 3.0f * 0.044715f * x * x);
+    return 0.5f * (1.0f + t) + 0.5f * x * (1.0f - t * t) * du;
+}
+
+template <int N> __global__ void gelu_backward(const float* dy, const float* x, float* dx, int n) {
+    long long i = N * ((long long)blockIdx.x * blockDim.x + threadIdx.x);
+    for (int j = 0; j < N && i + j < n; j++) dx[i + j] = dy[i + j] * slope(x[i + j]);
+}
+""",
+        Changed(("return gate + x * gate * (1.0f - gate) * 1.5957691216f * (1.0f + 0.134145f * x * x);",
+                 "float own = x * (1.0f - gate) * (1.5957691216f + 0.2140644488f * x * x);\n    return gate * (1.0f + own);")),
+    ],
+    wrong=[
+        Wrong(Changed(("return gate + x * gate * (1.0f - gate) * 1.5957691216f * (1.0f + 0.134145f * x * x);", "return gate;")),
+              "the gate's own slope is missing"),
+        Wrong(Changed(("return gate + x * gate * (1.0f - gate) * 1.5957691216f * (1.0f + 0.134145f * x * x);",
+                       "return x * gate;")), "dy times GELU itself"),
+        Wrong(Changed(("d.item[j] *= gelu_slope(p.item[j]);", "d.item[j] = gelu_slope(p.item[j]);"),
+                      ("dx[i] = dy[i] * gelu_slope(x[i]);", "dx[i] = gelu_slope(x[i]);")), "still to be multiplied"),
+        Wrong(Changed(("0.134145f", "0.044715f")), "The 3 is missing"),
+        Wrong(Changed(("1.5957691216f * (1.0f + 0.134145f", "(1.0f + 0.134145f")), "missing its factor"),
+        Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")), "i + N <= n"),
+    ],
+)  # fmt: skip

@@ -1,0 +1,119 @@
+"""The first kernel of the model: GELU, with packs of four and a ragged end."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.kernels import requests
+from course_lib.devices import ops
+
+BLOCK = 64
+FACTOR = 1.5957691216
+
+
+def cases(random):
+    for label, n, N in (("one number", 1, 1), ("one pack", 4, 4), ("less than a pack", 3, 4), ("a pack and one more", 5, 4),
+                        ("several blocks of single numbers", 130, 1), ("several blocks, a ragged end", 515, 4),
+                        ("1024 numbers in packs", 1024, 4)):  # fmt: skip
+        x = random.normal(0, 2, size=n).astype(np.float32)
+        x[: min(n, 3)] = [1.0, -30.0, 50.0][: min(n, 3)]
+        yield Case(label, x, N)
+
+
+def launch(kernel, x, N):
+    n, x, y = len(x), cuda.asarray(x), cuda.empty(x.shape)  # (n,)
+    kernel.instance(str(N))((n + BLOCK * N - 1) // (BLOCK * N), BLOCK, (x, y, n))
+    return y
+
+
+def gate(x, factor=FACTOR):
+    with np.errstate(over="ignore"):
+        return 1 / (1 + np.exp(-factor * (x + 0.044715 * x**3)))
+
+
+def whole_packs_only(x, N):
+    y = np.full(len(x), np.nan)
+    y[: len(x) // N * N] = (x * gate(x))[: len(x) // N * N]
+    return y
+
+
+exercise = Exercise(
+    title="GELU, four at a time",
+    minutes=15,
+    language="cuda",
+    defines="gelu_forward",
+    instances=("4", "1"),
+    target="kernel:gelu.cu",
+    cases=cases,
+    reference=lambda x, N: ops("reference").gelu_forward(x.astype(np.float64)),
+    call=launch,
+    measured="1024 numbers in packs",
+    goals=[Goal("instructions that read global memory", requests("read"), at_most=8)],
+    mistakes=[
+        Mistake("A pack begins at a place that is no multiple of N. Thread i owns the N numbers from N * i on, so its place has "
+                "a factor N.", when=lambda seen: "misaligned-access" in seen.kinds and seen.inputs[1] == 4),
+        Mistake("The last thread took a whole pack where fewer than N numbers are left. A pack fits only if i + N <= n.",
+                when=lambda seen: "out-of-bounds" in seen.kinds and seen.inputs[1] == 4),
+        Mistake("The last numbers are missing: where fewer than N are left, they must be taken one by one.",
+                like=whole_packs_only),
+        Mistake("The factor in u is 2 sqrt(2 / pi), which is 1.5957691216. Here it is half of that.",
+                like=lambda x, N: x * gate(x, FACTOR / 2)),
+        Mistake("The sign in the exponent is wrong: the gate is 1 / (1 + e to the minus u), so it opens for large numbers.",
+                like=lambda x, N: x * gate(x, -FACTOR)),
+        Mistake("y is the gate itself. GELU is x times the gate.", like=lambda x, N: gate(x)),
+    ],
+    hints=(
+        "Begin with the gate: u in one line, then 1.0f / (1.0f + expf(-u)). Then copy the shape of `scale` from the lecture.",
+        "i = N * (the thread's number). If i + N <= n, read a pack, replace each p.item[j] by gelu(p.item[j]), write the pack.",
+        "Pack<float, N> p = *(const Pack<float, N>*)(x + i); for (int j = 0; j < N; j++) ...; *(Pack<float, N>*)(y + i) = p; and "
+        "else: for (; i < n; i++) y[i] = gelu(x[i]);",
+    ),
+    sibling='''// ReLU: negative numbers become 0.
+#include "vector.cuh"
+
+template <int N> __global__ void relu_forward(const float* x, float* y, int n) {
+    long long i = N * ((long long)blockIdx.x * blockDim.x + threadIdx.x);
+    if (i + N <= n) {
+        Pack<float, N> p = *(const Pack<float, N>*)(x + i);
+        for (int j = 0; j < N; j++) p.item[j] = fmaxf(p.item[j], 0.0f);
+        *(Pack<float, N>*)(y + i) = p;
+    } else {
+        for (; i < n; i++) y[i] = fmaxf(x[i], 0.0f);
+    }
+}
+''',
+    right=[
+        """#include "vector.cuh"
+
+__device__ float gelu(float x) {
+    float half_u = 0.7978845608f * (x + 0.044715f * x * x * x);
+    return 0.5f * x * (1.0f + tanhf(half_u));
+}
+
+template <int N> __global__ void gelu_forward(const float* x, float* y, int n) {
+    int packs = n / N, threads = gridDim.x * blockDim.x;
+    int first = blockIdx.x * blockDim.x + threadIdx.x;
+    for (int k = first; k < packs; k += threads) {
+        Pack<float, N> p = ((const Pack<float, N>*)x)[k];
+        for (int j = 0; j < N; j++) p.item[j] = gelu(p.item[j]);
+        ((Pack<float, N>*)y)[k] = p;
+    }
+    for (int i = packs * N + first; i < n; i += threads) y[i] = gelu(x[i]);
+}
+""",
+        Changed(("if (i + N <= n) {", "if (i > n) return;\\n    if (n - i >= N) {".replace("\\n", "\n"))),
+    ],
+    wrong=[
+        Wrong(Changed(("N * ((long long)blockIdx.x * blockDim.x + threadIdx.x)",
+                       "(long long)blockIdx.x * blockDim.x + threadIdx.x")), "no multiple of N"),
+        Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")), "i + N <= n"),
+        Wrong(Changed(("for (; i < n; i++) y[i] = gelu(x[i]);", "return;")), "The last numbers are missing"),
+        Wrong(Changed(("1.5957691216f", "0.7978845608f")), "half of that"),
+        Wrong(Changed(("expf(-1.5957691216f", "expf(1.5957691216f")), "The sign in the exponent"),
+        Wrong(Changed(("p.item[j] = gelu(p.item[j])", "p.item[j] = gelu_gate(p.item[j])"),
+                      ("y[i] = gelu(x[i])", "y[i] = gelu_gate(x[i])")), "y is the gate itself"),
+        Wrong(Changed(("Pack<float, N> p = *(const Pack<float, N>*)(x + i);", ""),
+                      ("p.item[j] = gelu(p.item[j]);", "y[i + j] = gelu(x[i + j]);"),
+                      ("*(Pack<float, N>*)(y + i) = p;", "")), "the goal is not reached"),
+    ],
+)  # fmt: skip

@@ -1,0 +1,105 @@
+# %% [markdown]
+# # 05 Elementwise and fusion: exercises
+#
+# The lecture: [05 Elementwise and fusion](../notebooks/05_elementwise.ipynb).
+
+# %% [markdown]
+# ## 1. GELU, four at a time
+#
+# GELU is a number times a gate between 0 and 1:
+# $$\text{gelu}(x) = x \cdot g(x), \qquad g(x) = \frac{1}{1 + e^{-u}}, \qquad u = 2 \sqrt{2 / \pi} \; (x + 0.044715 \, x^3)$$
+# The factor $2 \sqrt{2 / \pi}$ is 1.5957691216. So `gelu(0)` is 0, `gelu(1)` is 0.8412 and `gelu(-1)` is -0.1588.
+#
+# Write the gate, and the kernel: `y[i] = gelu(x[i])` for `n` numbers. Each thread takes `N` neighbours with one instruction, as
+# `scale` does in the lecture, and the last ones one by one. It is launched in blocks of 64 threads with N = 4 and with N = 1. This
+# is the kernel that the model runs.
+
+# %% exercise="gelu_forward"
+# include kernels/include/gelu.cuh gelu_gate: the gate of one number
+# given kernels/include/gelu.cuh gelu
+# include kernels/gelu.cu gelu_forward: take N neighbours at once, and the last few one by one
+
+# %% [markdown]
+# ## 2. Bias and GELU in one pass
+#
+# `x` and `y` are matrices of `rows` rows and `F` columns, and `bias` has `F` numbers: `y = gelu(x + bias)`. Reading the bias again
+# for each row would cost half as much again. So let a thread own `N` neighbouring columns: it reads their bias **once**, and walks
+# down the rows.
+#
+# The grid has two dimensions: along x enough threads for all columns, along y `gridDim.y` blocks, which share the rows: a thread
+# takes row `blockIdx.y`, and then every `gridDim.y`-th. It is launched in blocks of 32 threads with N = 4, where F is a multiple of
+# 4, and with N = 1. Bytes within 1.1 times the 8 for each number that must move are asked for. It stands in every MLP.
+
+# %% exercise="bias_gelu_forward"
+# given kernels/include/gelu.cuh gelu_gate
+# given kernels/include/gelu.cuh gelu
+# include kernels/bias_gelu.cu bias_gelu_forward: read the bias of your columns once, and walk down the rows
+
+# %% [markdown]
+# ## 3. GELU, the way back
+#
+# Write the slope of GELU at one number, and the kernel `dx[i] = dy[i] * slope(x[i])`, with packs of `N` as in exercise 1. GELU is the
+# product of x and its gate g, and the gate is a sigmoid of u, so its own slope is $g (1 - g)$ times the slope of u:
+# $$\text{gelu}'(x) = g + x \, g (1 - g) \, u', \qquad u' = 1.5957691216 \; (1 + 3 \cdot 0.044715 \, x^2)$$
+# At 0 the slope is 0.5, at 1 it is 1.0830, at -1 it is -0.0830. Training runs this kernel once for each GELU.
+
+# %% exercise="gelu_backward"
+# given kernels/include/gelu.cuh gelu_gate
+# include kernels/include/gelu.cuh gelu_slope: the slope of gelu at one number
+# include kernels/gelu.cu gelu_backward: each dy times the slope, N at once
+
+# %% [markdown]
+# ## 4. Find the fault: rows that lie apart (stretch)
+#
+# `copy_rows` copies a matrix of `rows` rows and `columns` columns from `x` to `y`. In memory a row of `x` begins `x_row` numbers
+# after the one before, and a row of `y` begins `y_row` after it: so it can cut a part out of a wider matrix. The model cuts queries,
+# keys and values apart with it. `template <class T>` leaves the type of the numbers open.
+#
+# A block has 32 x 4 threads. Thread (x, y) of the grid owns column x, and row y with every row that lies a whole grid further down.
+# Run the cell first, and read the report.
+
+# %% exercise="copy_rows"
+# include kernels/strided_copy.cu copy_rows: mend what is wrong
+# plant if (column >= columns) return; => if (column > columns) return;
+# plant y[row * y_row + column] => y[row * x_row + column]
+
+# %% [markdown]
+# ## 5. SwiGLU (stretch)
+#
+# A row of `x` has 2F numbers: first F gates, then F ups. `y` has F columns: `y = silu(gate) * up`, where `silu(z)` is z times the
+# sigmoid of z. With F = 1, the row `[2, 3]` becomes 2 times sigmoid(2) times 3, which is 5.2848.
+#
+# A thread owns the `N` neighbours of y from number `N i` on, and y has `size` numbers in all. Where do their gates begin in x, and
+# where their ups? With N = 4, F is a multiple of 4, so a pack never lies in two rows. It is launched in blocks of 64
+# threads. Modern language models bend so, ours of the preset `modern-12m` too.
+
+# %% exercise="swiglu_forward"
+# given kernels/swiglu.cu sigmoid
+# include kernels/swiglu.cu swiglu_forward: find the gates and the ups of your N numbers, and write silu(gate) * up
+
+# %% [markdown]
+# ## 6. One kernel for six operations (stretch)
+#
+# `binary` writes `y[i] = Op::of(a[i], b[i])` for `n` numbers, whatever operation `Op` is: the lecture shows the list. A
+# thread takes N neighbours of both arrays with one instruction each, and the last ones one by one. It is launched in blocks of 64
+# threads, with N = 4 and N = 1. All additions and multiplications of the course's tensors run through this kernel.
+
+# %% exercise="binary"
+# given kernels/arithmetic.cu operations
+# include kernels/arithmetic.cu binary: N neighbours of a and of b, and the last few one by one
+
+# %% [markdown]
+# ## 7. Challenge: bias and GELU, the way back (stretch)
+#
+# The way back of exercise 2: `dx = dy * gelu_slope(x + bias)`, and the gradient of the bias, which is the sum of dx over the rows. All of
+# a column passes by the threads that own it. So let each thread add up what it writes, and leave its sum in `partial`, a
+# matrix of `gridDim.y` rows and `F` columns: row `blockIdx.y` holds the sums of that row of blocks. (Another kernel adds these
+# rows up.) With rows `[1, 2]` and `[3, 4]` as dx and one row of blocks, partial becomes `[[4, 6]]`.
+#
+# Launched as in exercise 2. The count is the number of bytes moved for 64 x 128 numbers: 98,304 must move for dy, x and dx alone. How
+# near can you come? Your tries are remembered.
+
+# %% exercise="bias_gelu_backward"
+# given kernels/include/gelu.cuh gelu_gate
+# given kernels/include/gelu.cuh gelu_slope
+# include kernels/bias_gelu.cu bias_gelu_backward: dx for your columns, and the sum of what you wrote
