@@ -163,3 +163,27 @@ __global__ void roll(const float* x, float* y, int shift, int n) {
     // end
 }
 """
+
+# %% [markdown]
+# ## 8. A mirror, lane by lane (stretch)
+#
+# `x` is a picture of `M` rows and `N` columns. Write its mirror image to `y`: each row the other way round. `[[1, 2, 3], [4, 5,
+# 6]]` becomes `[[3, 2, 1], [6, 5, 4]]`. It is launched with 4 blocks of 32 threads, whatever the sizes; who does what is up to
+# you.
+#
+# Right results are easy here. But a warp should not move more than it needs: in a picture of 96 x 128 numbers, at most 4.2
+# sectors for each request, reading and writing. Four is the least for 32 numbers side by side. Every kernel of Part II
+# is measured by this.
+
+# %% exercise="mirror"
+r"""
+__global__ void mirror(const float* x, float* y, int M, int N) {
+    // yours: mirror all M rows
+    for (int i = blockIdx.x; i < M; i += gridDim.x) {
+        for (int j = threadIdx.x; j < N; j += blockDim.x) {
+            y[i * N + j] = x[i * N + N - 1 - j];
+        }
+    }
+    // end
+}
+"""

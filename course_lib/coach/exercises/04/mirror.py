@@ -1,0 +1,145 @@
+"""Coalescing: a picture mirrored by as few threads as there are, with neighbouring lanes at neighbouring numbers."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.kernels import sectors
+
+GRID, BLOCK = 4, 32
+MEASURED = "96 by 128"
+
+
+def cases(random):
+    shapes = {"two by three": (2, 3), "one number": (1, 1), "one row": (1, 200), "one column": (200, 1),
+              "narrower than a block": (9, 7), "more rows than threads": (150, 5), MEASURED: (96, 128)}  # fmt: skip
+    for label, shape in shapes.items():
+        yield Case(label, (0.5 + random.permutation(shape[0] * shape[1])).astype(np.float32).reshape(shape))
+
+
+def launch(kernel, x):
+    y = cuda.empty(x.shape)  # (M, N)
+    kernel(GRID, BLOCK, (cuda.asarray(x), y, *x.shape))
+    return y
+
+
+def first_only(count):
+    """Only the first `count` numbers, rows or columns are written: axis None, 0 or 1."""
+
+    def mirrored(axis):
+        def like(x):
+            y = np.full_like(x, np.nan)
+            part = {None: lambda a: a.reshape(-1)[:count], 0: lambda a: a[:count], 1: lambda a: a[:, :count]}[axis]
+            part(y)[...] = part(np.ascontiguousarray(x[:, ::-1]))
+            return y
+
+        return like
+
+    return mirrored
+
+
+def lanes_far_apart(seen):
+    reports = next(outcome.reports for outcome in seen.outcomes if outcome.label == MEASURED)
+    return all(outcome.right for outcome in seen.outcomes) and sectors("write")(reports) > 8
+
+
+exercise = Exercise(
+    title="A mirror, lane by lane",
+    minutes=10,
+    core=False,
+    language="cuda",
+    defines="mirror",
+    cases=cases,
+    reference=lambda x: x[:, ::-1],
+    call=launch,
+    measured=MEASURED,
+    goals=[
+        Goal("sectors for each request, reading global memory", sectors("read"), at_most=4.2),
+        Goal("sectors for each request, writing global memory", sectors("write"), at_most=4.2),
+    ],
+    mistakes=[
+        Mistake("Each thread wrote one number, and then stopped. There are 128 threads in all, so each must go on.",
+                like=first_only(GRID * BLOCK)(None)),
+        Mistake("Only the first 128 rows are written: as many as there are threads. Go on with the next ones.",
+                like=first_only(GRID * BLOCK)(0)),
+        Mistake("Only the first 4 rows are written: as many as there are blocks. Go on with the next ones.",
+                like=first_only(GRID)(0)),
+        Mistake("Only the first 32 columns are written: as many as a block has threads. Go on with the next ones.",
+                like=first_only(BLOCK)(1)),
+        Mistake("The rows have changed places: up is down. Left and right should.", like=lambda x: x[::-1]),
+        Mistake("Rows and columns are both turned round. The order of the rows stays.", like=lambda x: x[::-1, ::-1]),
+        Mistake("The results are right, and the 32 lanes of a warp work far apart from each other, each in a row or a stretch of "
+                "its own: every lane fetches 32 bytes, and uses 4 of them. Let neighbouring lanes take neighbouring columns.",
+                when=lanes_far_apart),
+    ],
+    hints=(
+        "Two things go on at once: which numbers does a thread do, and which ones do the lanes beside it do at the same moment?",
+        "The simplest is a grid-stride loop over all M * N numbers: lane after lane takes number after number. What are row and "
+        "column of number e?",
+        "for (int e = blockIdx.x * blockDim.x + threadIdx.x; e < M * N; e += gridDim.x * blockDim.x): i = e / N, j = e % N, and "
+        "y[e] = x[i * N + (N - 1 - j)].",
+    ),
+    sibling='''// Every second column of x (M, N) set to 0, in its place: a block walks along a row, its lanes side by side.
+__global__ void stripes(float* x, int M, int N) {
+    for (int i = blockIdx.x; i < M; i += gridDim.x) {
+        for (int j = threadIdx.x; j < N; j += blockDim.x) {
+            if (j % 2 == 1) {
+                x[i * N + j] = 0.0f;
+            }
+        }
+    }
+}
+''',
+    right=[
+        """__global__ void mirror(const float* x, float* y, int M, int N) {
+    int threads = gridDim.x * blockDim.x;
+    for (int e = blockIdx.x * blockDim.x + threadIdx.x; e < M * N; e += threads) {
+        int j = e % N;
+        y[e] = x[e - j + N - 1 - j];
+    }
+}
+""",
+        """__global__ void mirror(const float* x, float* y, int M, int N) {
+    int warps = gridDim.x * blockDim.x / 32;
+    int warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
+    int lane = threadIdx.x % 32;
+    for (int i = M - 1 - warp; i >= 0; i -= warps) {
+        for (int j = lane; j < N; j += 32) {
+            y[(i + 1) * N - 1 - j] = x[i * N + j];
+        }
+    }
+}
+""",
+    ],
+    wrong=[
+        Wrong("""__global__ void mirror(const float* x, float* y, int M, int N) {
+    int threads = gridDim.x * blockDim.x;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < M; i += threads) {
+        for (int j = 0; j < N; j++) {
+            y[i * N + j] = x[i * N + N - 1 - j];
+        }
+    }
+}
+""", "work far apart from each other"),
+        Wrong("""__global__ void mirror(const float* x, float* y, int M, int N) {
+    int e = blockIdx.x * blockDim.x + threadIdx.x;
+    if (e < M * N) {
+        y[e] = x[e / N * N + N - 1 - e % N];
+    }
+}
+""", "Each thread wrote one number"),
+        Wrong("""__global__ void mirror(const float* x, float* y, int M, int N) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < M) {
+        for (int j = 0; j < N; j++) {
+            y[i * N + j] = x[i * N + N - 1 - j];
+        }
+    }
+}
+""", "Only the first 128 rows"),
+        Wrong(Changed(("i < M; i += gridDim.x", "i < min(M, (int)gridDim.x); i++")), "Only the first 4 rows"),
+        Wrong(Changed(("j < N; j += blockDim.x", "j < min(N, (int)blockDim.x); j += blockDim.x")), "Only the first 32 columns"),
+        Wrong(Changed(("x[i * N + N - 1 - j]", "x[(M - 1 - i) * N + j]")), "up is down"),
+        Wrong(Changed(("N - 1 - j", "N - j")), "reaches outside an array"),
+    ],
+)  # fmt: skip
