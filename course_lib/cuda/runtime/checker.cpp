@@ -1,8 +1,6 @@
 // The memory checker: judges every load and store before it happens.
 //
-// Compiled kernels call the hooks at the end of this file (the names are those of the compiler's thread sanitizer).
 // An access that would do harm is reported and ends its thread, so nothing can reach memory that is not the kernel's.
-#include "checker.h"
 
 #include <dlfcn.h>
 #include <unistd.h>
@@ -12,18 +10,22 @@
 #include <cstring>
 #include <vector>
 
+#include "counters.h"
 #include "memory.h"
+#include "shadow.h"
 
 namespace sim {
 
+char *library_base, *stacks_low;
+bool watching;
+uint64_t accesses;
+void* last_pc;
 static std::vector<SharedArray> shared_arrays;  // offsets until a worker adds its own base
 static std::vector<SharedArray> here;
 static std::vector<Word> shared_shadow;
-static char *tls_low, *tls_high, *library_end, *stacks_low;
+static char *tls_low, *tls_high, *library_end;
 static size_t mark_offset, image_bytes;
 static char* (*find_mark)();
-static uint64_t accesses;
-static void* last_pc;  // of the last access
 
 void check_worker_begin() {
     here = shared_arrays;
@@ -64,7 +66,7 @@ void check_stop(void* pc, const char* low) {
     note(static_cast<char*>(last_pc));
 }
 
-[[noreturn]] static void end_thread(Block* block) {
+void end_thread(Block* block) {
     block->aborted = true;
     unsigned thread = block->current;
     if (block->mode & PLAIN) become_fibers(block, thread);
@@ -162,7 +164,28 @@ static void trace(Block* block, Space space, const Access& access, uint64_t offs
     traced.push_back(now);
 }
 
+void decide_watching() {
+    bool shuffled = sim_block && (sim_block->mode & SHUFFLED);
+    watching = shuffled || traced.size() < most_traced || settling();
+}
+
 // ---- an access --------------------------------------------------------------------------------------------------------------
+
+// Let hooks.cpp pass what this instruction touches in the same array next, if it is harmless.
+static void remember(Counter* counter, const Access& access, char* data, size_t bytes, Word* shadow, bool poisoned) {
+    if (!counter) return;
+    counter->data = data;
+    counter->last = bytes - access.bytes;
+    counter->shadow = shadow;
+    counter->poisoned = poisoned;
+    quick_counter(access.pc, access.write) = counter;
+}
+
+// Whole cache lines of notes, all zero.
+static Word* shadow_of(Slot& slot) {
+    if (!slot.shadow) slot.shadow = calloc(slot.bytes / 4 + 4, sizeof(Word));
+    return reinterpret_cast<Word*>((reinterpret_cast<uintptr_t>(slot.shadow) + 63) / 64 * 64);
+}
 
 static void check_global(Block* block, Slot& slot, const Access& access, bool aligned) {
     if (!slot.live || access.address < slot.data || access.address + access.bytes > slot.data + slot.bytes)
@@ -171,9 +194,9 @@ static void check_global(Block* block, Slot& slot, const Access& access, bool al
     if (aligned) check_alignment(block, access, name);
     uint64_t offset = access.address - slot.data;
     if (slot.poisoned && (!access.write || access.atomic)) check_poison(block, slot, access);
-    if (!slot.shadow) slot.shadow = calloc(slot.bytes / 4 + 2, sizeof(Word));
-    check_words(block, static_cast<Word*>(slot.shadow) + offset / 4, access, GLOBAL, offset, name);
-    count_request(block, GLOBAL, access, offset);
+    Word* shadow = shadow_of(slot);
+    check_words(block, shadow + offset / 4, access, GLOBAL, offset, name);
+    remember(count_request(block, GLOBAL, access, offset), access, slot.data, slot.bytes, shadow, slot.poisoned);
     trace(block, GLOBAL, access, offset, name);
 }
 
@@ -192,8 +215,9 @@ static void check_shared(Block* block, const Access& access, bool aligned) {
         end_thread(block);
     }
     if (aligned) check_alignment(block, access, array.name);
-    check_words(block, &shared_shadow[array.first_word + offset / 4], access, SHARED, offset, array.name);
-    count_request(block, SHARED, access, offset);
+    Word* shadow = &shared_shadow[array.first_word];
+    check_words(block, shadow + offset / 4, access, SHARED, offset, array.name);
+    remember(count_request(block, SHARED, access, offset), access, array.data, bytes, shadow, false);
     trace(block, SHARED, access, offset, array.name);
 }
 
@@ -202,7 +226,7 @@ static void check_elsewhere(Block* block, const Access& access) {
     bad_address(block, access);
 }
 
-static void check(char* address, unsigned bytes, bool write, bool atomic, void* pc, bool aligned) {
+void check(char* address, unsigned bytes, bool write, bool atomic, void* pc, bool aligned) {
     Block* block = sim_block;
     if (uint64_t(address - stacks_low) < STACK_BYTES * MAX_THREADS) return;  // local variables
     if (!block || !worker_of(block)->in_kernel || bytes == 0) return;
@@ -215,14 +239,13 @@ static void check(char* address, unsigned bytes, bool write, bool atomic, void* 
     if (Slot* slot = slot_of(address)) check_global(block, *slot, access, aligned);
     else if (address >= tls_low && address < tls_high) check_shared(block, access, aligned);
     else check_elsewhere(block, access);
+    decide_watching();
     leave_runtime(block);
 }
 
 }  // namespace sim
 
 using namespace sim;
-
-#define CALLER __builtin_return_address(0)
 
 extern "C" {
 
@@ -280,9 +303,6 @@ uint64_t sim_traced(const Traced** out) {
 
 // ---- called by the simulator's headers ----------------------------------------------------------------------------------------
 
-void sim_check_atomic(void* address, unsigned bytes, void* pc) {
-    check(static_cast<char*>(address), bytes, true, true, pc, true);
-}
 void sim_checked_fence() { check_fence(sim_block); }
 void sim_check_source(unsigned source, uint32_t members, const char* file, int line) {
     Block* block = sim_block;
@@ -290,70 +310,5 @@ void sim_check_source(unsigned source, uint32_t members, const char* file, int l
     fault(MISSING_LANES, block->current, {nullptr, {file, line}}, NOBODY, {},
           "lane %u takes a value from lane %u, which does not take part in this shuffle: the value is undefined",
           block->current % WARP, source % WARP);
-}
-
-// ---- called by compiled kernels -------------------------------------------------------------------------------------------------
-
-#define HOOKS(BYTES)                                                                                                   \
-    void __tsan_read##BYTES(void* p) { check((char*)p, BYTES, false, false, CALLER, true); }                           \
-    void __tsan_write##BYTES(void* p) { check((char*)p, BYTES, true, false, CALLER, true); }                           \
-    void __tsan_unaligned_read##BYTES(void* p) { check((char*)p, BYTES, false, false, CALLER, false); }                \
-    void __tsan_unaligned_write##BYTES(void* p) { check((char*)p, BYTES, true, false, CALLER, false); }                \
-    void __tsan_volatile_read##BYTES(void* p) { check((char*)p, BYTES, false, false, CALLER, true); }                  \
-    void __tsan_volatile_write##BYTES(void* p) { check((char*)p, BYTES, true, false, CALLER, true); }                  \
-    void __tsan_unaligned_volatile_read##BYTES(void* p) { check((char*)p, BYTES, false, false, CALLER, false); }       \
-    void __tsan_unaligned_volatile_write##BYTES(void* p) { check((char*)p, BYTES, true, false, CALLER, false); }       \
-    void __tsan_read_write##BYTES(void* p) {                                                                           \
-        check((char*)p, BYTES, false, false, CALLER, true);                                                            \
-        check((char*)p, BYTES, true, false, CALLER, true);                                                             \
-    }                                                                                                                  \
-    void __tsan_unaligned_read_write##BYTES(void* p) {                                                                 \
-        check((char*)p, BYTES, false, false, CALLER, false);                                                           \
-        check((char*)p, BYTES, true, false, CALLER, false);                                                            \
-    }
-HOOKS(1) HOOKS(2) HOOKS(4) HOOKS(8) HOOKS(16)
-
-void __tsan_read_range(void* p, size_t n) { check((char*)p, n, false, false, CALLER, false); }
-void __tsan_write_range(void* p, size_t n) { check((char*)p, n, true, false, CALLER, false); }
-void* __tsan_memcpy(void* to, const void* from, size_t n) {
-    check((char*)from, n, false, false, CALLER, false);
-    check((char*)to, n, true, false, CALLER, false);
-    return memcpy(to, from, n);
-}
-void* __tsan_memmove(void* to, const void* from, size_t n) {
-    check((char*)from, n, false, false, CALLER, false);
-    check((char*)to, n, true, false, CALLER, false);
-    return memmove(to, from, n);
-}
-void* __tsan_memset(void* to, int value, size_t n) {
-    check((char*)to, n, true, false, CALLER, false);
-    return memset(to, value, n);
-}
-void __tsan_init() {}
-void __tsan_func_entry(void*) {}
-void __tsan_func_exit() {}
-void __tsan_ignore_thread_begin() {}
-void __tsan_ignore_thread_end() {}
-void __tsan_vptr_read(void**) {}
-void __tsan_vptr_update(void**, void*) {}
-void __tsan_atomic_thread_fence(int) {}
-void __tsan_atomic_signal_fence(int) {}
-
-struct SourceLocation { const char* file; uint32_t line, column; };
-struct OutOfBoundsData { SourceLocation location; const char* array_type; const char* index_type; };
-
-void __ubsan_handle_out_of_bounds(OutOfBoundsData* data, uint64_t index) {
-    Block* block = sim_block;
-    enter_runtime(block);
-    fault(OUT_OF_BOUNDS, block->current, {nullptr, {data->location.file, int(data->location.line)}}, NOBODY, {},
-          "index %lld is outside of an array of type %s", (long long)int32_t(index), data->array_type + 4);
-    end_thread(block);
-}
-void __ubsan_handle_divrem_overflow(SourceLocation* location, uint64_t, uint64_t) {
-    Block* block = sim_block;
-    enter_runtime(block);
-    fault(DIVISION_BY_ZERO, block->current, {nullptr, {location->file, int(location->line)}}, NOBODY, {},
-          "an integer is divided by zero: a GPU goes on with a meaningless result");
-    end_thread(block);
 }
 }

@@ -1,4 +1,9 @@
 // What the parts of the memory checker share. Checked launches run on one worker, so nothing here needs a lock.
+//
+// hooks.cpp     what compiled kernels call; passes an access at once if it is surely harmless
+// checker.cpp   judges every other access: may this address be touched at all?
+// shadow.cpp    races and unwritten shared memory
+// counters.cpp  requests, sectors and wavefronts of each instruction
 #pragma once
 #include <cstdint>
 
@@ -17,18 +22,6 @@ struct SharedArray {
 
 enum Space { GLOBAL, SHARED };
 
-// What is known of the last accesses to four bytes of memory.
-struct Word {
-    uint32_t write_epoch, read_epoch;  // when: epochs grow at barriers and between blocks
-    uint32_t write_pc, read_pc;        // from where, relative to the kernel's library
-    uint32_t write_block;
-    uint32_t read_lanes;               // who read in that epoch, within read_warp
-    uint16_t write_thread, write_stamp, read_stamp;  // stamps count a warp's __syncwarp()s
-    uint8_t read_warp;
-    uint8_t written : 4, write_mask : 4;             // bytes written in this block; bytes of the last write
-    uint8_t read_mask : 4, atomic : 1, many_warps : 1;
-};
-
 struct Access {
     char* address;
     unsigned bytes;
@@ -36,18 +29,31 @@ struct Access {
     void* pc;
 };
 
-extern uint32_t epoch, block_epoch, launch_epoch;
+struct Word;
+struct Counter;
+
+// checker.cpp
 extern char* library_base;
+extern char* stacks_low;          // of the worker: where local variables lie
+extern bool watching;             // every access must be judged in full: a shuffled run, a record for pictures, a suspicion
+extern uint64_t accesses;
+extern void* last_pc;             // of the last access
+void decide_watching();
+void check(char* address, unsigned bytes, bool write, bool atomic, void* pc, bool aligned);
+[[noreturn]] void end_thread(Block*);
 
 // shadow.cpp
+extern uint32_t epoch, block_epoch, launch_epoch;  // epochs grow at barriers and between blocks
 void check_words(Block*, Word*, const Access&, Space, uint64_t offset, const char* name);
 void settle(Block*);                      // decide about the write whose value had to be awaited
 void settle_thread(Block*, unsigned thread);
+bool settling();                          // whether there is such a write
+Word* new_shadow(size_t bytes);           // of an array of so many bytes; free() it
 void shadow_launch_begin();
 Place place_of(uint32_t relative_pc);
 
 // counters.cpp
-void count_request(Block*, Space, const Access&, uint64_t offset);
+Counter* count_request(Block*, Space, const Access&, uint64_t offset);
 void flush_warp(unsigned warp);
 void flush_all();
 void clear_counters();

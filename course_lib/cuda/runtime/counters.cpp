@@ -1,107 +1,179 @@
 // How warps touch memory: requests, 32-byte sectors and bank wavefronts for every instruction that loads or stores.
 //
-// The lanes of a warp run one after the other here, so a request is put together afterwards: the k-th time that each lane
-// comes to the same instruction since the last barrier. Offsets count from the array's start, which a GPU aligns to 256.
-#include <algorithm>
+// Notes are put together when a warp's lanes have met or have all returned. Most requests are seen through at once: offsets
+// that never fall lie in as many sectors as they have steps, and words less than 32 apart are in different banks.
+#include "counters.h"
+
 #include <cstring>
 #include <vector>
 
-#include "checker.h"
-
 namespace sim {
 
-struct Request {
-    uint32_t lanes = 0;
-    uint64_t offset[WARP];
-};
-
-struct Counter {
-    void* pc;
-    int space, write, bytes;
-    uint64_t requests, lanes, sectors, wavefronts, lines;
-    uint32_t open;                       // warps with unfinished requests
-    std::vector<Request> pending[MAX_WARPS];
-    uint32_t executed[MAX_WARPS][WARP];  // how often each lane has come by
-};
-
 constexpr unsigned TABLE = 8192;
-constexpr size_t MOST_PENDING = 1 << 16;
+constexpr uint32_t FIRST_ROOM = 16, MOST_PENDING = 1 << 16;
+static Counter nowhere;
+Counter* quick[2][QUICK];
+static const bool filled = (std::fill(&quick[0][0], &quick[0][0] + 2 * QUICK, &nowhere), true);
 static Counter* table[TABLE];
 static std::vector<Counter*> counters, open_counters[MAX_WARPS];
 static bool overflow;
 
-static Counter* find(void* pc, int space, bool write, unsigned bytes) {
+static Counter* find(void* pc, Space space, bool write, unsigned bytes) {
     size_t at = (reinterpret_cast<uint64_t>(pc) * 0x9E3779B97F4A7C15ull >> 40) % TABLE;
     for (unsigned tries = 0; tries < TABLE; tries++, at = (at + 1) % TABLE) {
-        Counter* counter = table[at];
+        Counter*& counter = table[at];
         if (!counter) {
             counter = new Counter{};
             counter->pc = pc;
             counter->space = space;
             counter->write = write;
             counter->bytes = bytes;
-            table[at] = counter;
+            counter->pending = new Pending[MAX_WARPS]{};
             counters.push_back(counter);
             return counter;
         }
-        if (counter->pc == pc && counter->space == space && counter->write == int(write)) return counter;
+        if (counter->pc == pc && counter->space == space && counter->write == write) return counter;
     }
     return nullptr;
 }
 
-// How many different values of (offset .. offset+bytes-1) / unit a request has.
-static unsigned distinct(const Request& request, unsigned bytes, unsigned unit) {
-    uint64_t seen[WARP * 2 + 64];
-    unsigned count = 0;
-    for (uint32_t lanes = request.lanes; lanes; lanes &= lanes - 1) {
-        uint64_t offset = request.offset[__builtin_ctz(lanes)];
-        for (uint64_t unit_number = offset / unit; unit_number <= (offset + bytes - 1) / unit; unit_number++) {
-            unsigned i = count;
-            while (i > 0 && seen[i - 1] != unit_number) i--;
-            if (i == 0 && count < sizeof seen / sizeof *seen) seen[count++] = unit_number;
+// ---- room for notes: given back at each flush, so that warps that run in turn use the same few lines of cache ------------------
+
+using Rounds = uint32_t (*)[WARP];
+static std::vector<Rounds> spare[17];  // by the logarithm of their room
+
+static Rounds take_rounds(uint32_t room) {
+    auto& stack = spare[__builtin_ctz(room)];
+    if (stack.empty()) return static_cast<Rounds>(aligned_alloc(64, room * sizeof(*Rounds())));
+    Rounds rounds = stack.back();
+    stack.pop_back();
+    return rounds;
+}
+
+static void give_back(Rounds rounds, uint32_t room) { spare[__builtin_ctz(room)].push_back(rounds); }
+
+void make_room(Block* block, Counter* counter, unsigned warp) {
+    Pending& pending = counter->pending[warp];
+    bool inside = worker_of(block)->in_runtime;
+    if (!inside) enter_runtime(block);
+    if (!pending.room) {
+        if (block->mode & PLAIN)  // earlier warps have returned
+            for (unsigned earlier = 0; earlier < warp; earlier++) flush_warp(earlier);
+        pending.room = std::max(pending.usual, FIRST_ROOM);
+        pending.rounds = take_rounds(pending.room);
+        open_counters[warp].push_back(counter);
+    } else if (pending.room == MOST_PENDING) {
+        overflow = true;
+    } else {
+        Rounds larger = take_rounds(2 * pending.room);
+        memcpy(larger, pending.rounds, pending.room * sizeof *larger);
+        give_back(pending.rounds, pending.room);
+        pending.rounds = larger;
+        pending.room *= 2;
+        pending.usual = pending.room;
+    }
+    if (!inside) leave_runtime(block);
+}
+
+// ---- putting requests together ----------------------------------------------------------------------------------------------
+
+// The different numbers of a request, in constant time each.
+struct Set {
+    uint32_t key[256], mark[256] = {}, now = 0;
+    void clear() { now++; }
+    bool add(uint32_t number) {
+        for (unsigned at = number * 0x9E3779B1u >> 24;; at = (at + 1) % 256) {
+            if (mark[at] != now) {
+                mark[at] = now;
+                key[at] = number;
+                return true;
+            }
+            if (key[at] == number) return false;
         }
     }
+};
+static Set set;
+
+// How many different values of (offset .. offset+bytes-1) / unit there are.
+static unsigned distinct(const uint32_t* offsets, unsigned lanes, unsigned bytes, unsigned unit) {
+    unsigned count = 0;
+    set.clear();
+    for (unsigned i = 0; i < lanes; i++)
+        for (uint32_t number = offsets[i] / unit; number <= (offsets[i] + bytes - 1) / unit && count < 200; number++)
+            count += set.add(number);
     return count;
 }
 
-// Shared memory has 32 banks of 4 bytes. Lanes of 8 bytes are served by half-warps, of 16 by quarter-warps; each part
-// takes as many wavefronts as its busiest bank has different words.
-static unsigned bank_wavefronts(const Request& request, unsigned bytes) {
-    unsigned together = bytes <= 4 ? 32 : bytes <= 8 ? 16 : 8, total = 0;
-    for (unsigned first = 0; first < WARP; first += together) {
-        uint32_t part = request.lanes & (together == 32 ? ~0u : ((1u << together) - 1) << first);
-        if (!part) continue;
-        uint64_t words[WARP * 4 + 16];
-        unsigned count = 0, busiest = 0;
-        uint8_t in_bank[32] = {};
-        for (; part; part &= part - 1) {
-            uint64_t offset = request.offset[__builtin_ctz(part)];
-            for (uint64_t word = offset / 4; word <= (offset + bytes - 1) / 4; word++) {
-                if (std::find(words, words + count, word) != words + count || count == sizeof words / sizeof *words)
-                    continue;
-                words[count++] = word;
+static void count_global(Counter* counter, const uint32_t* offsets, unsigned lanes) {
+    unsigned bytes = counter->bytes, sectors = 1, lines = 1, falls = 0;
+    bool within = bytes <= 32 && (bytes & (bytes - 1)) == 0;  // an access lies in one sector
+    for (unsigned i = 1; i < lanes; i++) {
+        sectors += offsets[i] / 32 != offsets[i - 1] / 32;
+        lines += offsets[i] / 128 != offsets[i - 1] / 128;
+        falls += offsets[i] < offsets[i - 1];
+        within &= offsets[i] % bytes == 0;
+    }
+    bool plain = within && offsets[0] % bytes == 0 && !falls;
+    counter->sectors += plain ? sectors : distinct(offsets, lanes, bytes, 32);
+    counter->wavefronts += plain ? lines : distinct(offsets, lanes, bytes, 128);
+}
+
+// Shared memory has 32 banks of 4 bytes; lanes that are served together take as many wavefronts as the busiest bank has
+// different words.
+static unsigned wavefronts(const uint32_t* offsets, unsigned lanes, unsigned bytes) {
+    uint32_t low = ~0u, high = 0;
+    for (unsigned i = 0; i < lanes; i++) {
+        low = std::min(low, offsets[i]);
+        high = std::max(high, offsets[i]);
+    }
+    if ((high + bytes - 1) / 4 - low / 4 < 32) return 1;
+    unsigned busiest = 0, count = 0;
+    uint8_t in_bank[32] = {};
+    set.clear();
+    for (unsigned i = 0; i < lanes; i++)
+        for (uint32_t word = offsets[i] / 4; word <= (offsets[i] + bytes - 1) / 4 && count < 200; word++)
+            if (set.add(word)) {
+                count++;
                 busiest = std::max<unsigned>(busiest, ++in_bank[word % 32]);
             }
-        }
-        total += busiest;
+    return busiest;
+}
+
+// Lanes of 8 bytes are served by half-warps, of 16 by quarter-warps. `lane` says which lanes the offsets belong to.
+static void count_shared(Counter* counter, const uint32_t* offsets, const uint8_t* lane, unsigned lanes) {
+    unsigned together = counter->bytes <= 4 ? 32 : counter->bytes <= 8 ? 16 : 8;
+    for (unsigned first = 0, end; first < lanes; first = end) {
+        end = first + 1;
+        while (end < lanes && lane[end] / together == lane[first] / together) end++;
+        counter->wavefronts += wavefronts(offsets + first, end - first, counter->bytes);
     }
-    return total;
+}
+
+static void count_round(Counter* counter, const uint32_t* offsets, const uint8_t* lane, unsigned lanes) {
+    counter->requests++;
+    counter->lanes += lanes;
+    if (counter->space == SHARED) count_shared(counter, offsets, lane, lanes);
+    else count_global(counter, offsets, lanes);
 }
 
 static void flush(Counter* counter, unsigned warp) {
-    for (const Request& request : counter->pending[warp]) {
-        counter->requests++;
-        counter->lanes += __builtin_popcount(request.lanes);
-        if (counter->space == SHARED) {
-            counter->wavefronts += bank_wavefronts(request, counter->bytes);
-        } else {
-            counter->sectors += distinct(request, counter->bytes, 32);
-            counter->wavefronts += distinct(request, counter->bytes, 128);
-        }
+    static const uint8_t ALL[WARP] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                                      16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+    Pending& pending = counter->pending[warp];
+    const uint32_t* executed = pending.executed;
+    uint32_t rounds = *std::max_element(executed, executed + WARP), full = *std::min_element(executed, executed + WARP);
+    for (uint32_t round = 0; round < full; round++) count_round(counter, pending.rounds[round], ALL, WARP);
+    for (uint32_t round = full; round < rounds; round++) {
+        uint32_t offsets[WARP];
+        uint8_t lane[WARP];
+        unsigned lanes = 0;
+        for (unsigned i = 0; i < WARP; i++)
+            if (executed[i] > round) lane[lanes] = i, offsets[lanes++] = pending.rounds[round][i];
+        count_round(counter, offsets, lane, lanes);
     }
-    counter->pending[warp].clear();
-    memset(counter->executed[warp], 0, sizeof counter->executed[warp]);
-    counter->open &= ~(1u << warp);
+    give_back(pending.rounds, pending.room);
+    pending.room = 0;
+    memset(pending.executed, 0, sizeof pending.executed);
 }
 
 void flush_warp(unsigned warp) {
@@ -113,31 +185,23 @@ void flush_all() {
     for (unsigned warp = 0; warp < MAX_WARPS; warp++) flush_warp(warp);
 }
 
-void count_request(Block* block, Space space, const Access& access, uint64_t offset) {
-    unsigned warp = block->current / WARP, lane = block->current % WARP;
+Counter* count_request(Block* block, Space space, const Access& access, uint64_t offset) {
     Counter* counter = find(access.pc, space, access.write, access.bytes);
-    if (!counter) return;
-    if (!(counter->open >> warp & 1)) {
-        counter->open |= 1u << warp;
-        open_counters[warp].push_back(counter);
-    }
-    auto& pending = counter->pending[warp];
-    uint32_t turn = counter->executed[warp][lane]++;
-    if (turn >= pending.size()) {
-        if (turn >= MOST_PENDING) {
-            overflow = true;
-            return;
-        }
-        pending.emplace_back();
-    }
-    pending[turn].lanes |= 1u << lane;
-    pending[turn].offset[lane] = offset;
+    if (counter) note_access(block, counter, block->current, offset);
+    return counter;
 }
 
 void clear_counters() {
-    for (Counter* counter : counters) delete counter;
+    for (unsigned warp = 0; warp < MAX_WARPS; warp++) {
+        for (Counter* counter : open_counters[warp]) give_back(counter->pending[warp].rounds, counter->pending[warp].room);
+        open_counters[warp].clear();
+    }
+    for (Counter* counter : counters) {
+        quick_counter(counter->pc, counter->write) = &nowhere;
+        delete[] counter->pending;
+        delete counter;
+    }
     counters.clear();
-    for (auto& open : open_counters) open.clear();
     memset(table, 0, sizeof table);
     overflow = false;
 }
@@ -155,7 +219,7 @@ struct CounterResult {
 int sim_counter_count() { return counters.size(); }
 void sim_counter(int i, CounterResult* out) {
     const Counter& c = *counters[i];
-    *out = {c.pc, c.space, c.write, c.bytes, c.requests, c.lanes, c.sectors, c.wavefronts};
+    *out = {c.pc, c.space, c.write, int(c.bytes), c.requests, c.lanes, c.sectors, c.wavefronts};
 }
 int sim_counters_overflowed() { return overflow; }
 }

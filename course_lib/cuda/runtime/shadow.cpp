@@ -5,20 +5,19 @@
 // before an atomic on the same address of the reader's ("last block" patterns declare themselves that way).
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <unordered_map>
 #include <vector>
 
-#include "checker.h"
+#include "shadow.h"
 
 namespace sim {
 
 uint32_t epoch = 1, block_epoch = 1, launch_epoch = 1;
-char* library_base;
 
 // ---- __syncwarp ---------------------------------------------------------------------------------------------------------
 
-constexpr unsigned HISTORY = 64;
-static struct { uint16_t count; uint32_t lanes[HISTORY]; } warp_syncs[MAX_WARPS];
+WarpSyncs warp_syncs[MAX_WARPS];
 
 void check_warp_sync(Block*, unsigned warp, uint32_t lanes) {
     auto& syncs = warp_syncs[warp];
@@ -26,36 +25,34 @@ void check_warp_sync(Block*, unsigned warp, uint32_t lanes) {
     flush_warp(warp);
 }
 
-// Whether lane `a`, at its stamp, and lane `b` now have met in a __syncwarp() between.
-static bool met(unsigned warp, unsigned a, uint16_t stamp, unsigned b) {
-    auto& syncs = warp_syncs[warp];
-    if (uint16_t(syncs.count - stamp) >= HISTORY) return true;
-    uint32_t both = 1u << a | 1u << b;
-    for (uint16_t i = stamp + 1; uint16_t(syncs.count - i) < HISTORY; i++)
-        if ((syncs.lanes[i % HISTORY] & both) == both) return true;
-    return false;
-}
-
 // ---- __threadfence ------------------------------------------------------------------------------------------------------
 
-static bool fenced;                                                                       // this block, since its begin
-static std::unordered_map<uint64_t, std::unordered_map<uint64_t, uint32_t>> released;     // address -> block -> epoch
-static std::unordered_map<uint64_t, bool> acquired;                                       // addresses this block has met
+bool atomics_tell;
+static unsigned suspicions;  // see below
+static bool fenced;          // this block, since its begin
+// What blocks have released, by the address of the atomic: the epochs from the block's begin to that atomic.
+static std::unordered_map<uint64_t, std::map<uint32_t, uint32_t>> released;
+static std::unordered_map<uint64_t, bool> acquired;  // addresses this block has met
 
-void check_fence(Block*) { fenced = true; }
+static void decide_atomics() { atomics_tell = fenced || !released.empty() || suspicions; }
 
-static void note_atomic(Block* block, const Access& access) {
+void check_fence(Block*) {
+    fenced = true;
+    decide_atomics();
+}
+
+static void note_atomic(const Access& access) {
     uint64_t address = reinterpret_cast<uint64_t>(access.address);
-    if (fenced) released[address][block->linear] = epoch;
+    if (fenced) released[address][block_epoch] = epoch;
     if (!released.empty()) acquired[address] = true;
 }
 
-static bool ordered_by_fence(uint32_t writer_block, uint32_t write_epoch) {
+static bool ordered_by_fence(uint32_t write_epoch) {
     for (auto& [address, _] : acquired) {
         auto blocks = released.find(address);
         if (blocks == released.end()) continue;
-        auto entry = blocks->second.find(writer_block);
-        if (entry != blocks->second.end() && entry->second >= write_epoch) return true;
+        auto after = blocks->second.upper_bound(write_epoch);  // the block that wrote began before
+        if (after != blocks->second.begin() && (--after)->second >= write_epoch) return true;
     }
     return false;
 }
@@ -81,7 +78,6 @@ static std::vector<UnwrittenRead> unwritten_reads;
 constexpr size_t MOST_UNWRITTEN = 4096;
 static Suspicion equal_write;                     // lanes of a warp may write the same value
 static Suspicion before_atomic[MAX_THREADS];      // a plain read may be the first guess of a compare-and-swap loop
-static unsigned suspicions;
 
 Place place_of(uint32_t relative_pc) { return {library_base + relative_pc, {}}; }
 
@@ -89,6 +85,8 @@ static void report(Block* block, const Suspicion& s) {
     if (!block->aborted)
         fault(RACE, s.thread, {s.access.pc, {}}, s.other, place_of(s.other_pc), "%s", s.what);
 }
+
+bool settling() { return equal_write.active; }
 
 void settle(Block* block) {
     if (!equal_write.active) return;
@@ -126,9 +124,16 @@ void check_block_begin(Block* block) {
     fenced = false;
     acquired.clear();
     for (auto& syncs : warp_syncs) syncs.count = 0;
-    const Index size = block->launch->block;
+    decide_atomics();
+    decide_watching();
+    static const Block* indexed;
+    static Index size;
+    const Index now = block->launch->block;
+    if (indexed == block && size.x == now.x && size.y == now.y && size.z == now.z) return;
     for (unsigned t = 0; t < block->threads; t++)
-        block->thread_index[t] = {t % size.x, t / size.x % size.y, t / (size.x * size.y)};
+        block->thread_index[t] = {t % now.x, t / now.x % now.y, t / (now.x * now.y)};
+    indexed = block;
+    size = now;
 }
 
 void check_thread_end(Block* block, unsigned thread) {
@@ -153,7 +158,7 @@ static const char* const CONFLICTS[] = {"", "two threads write the same place", 
                                         "one thread reads what another writes"};
 
 static bool unordered_write(const Word& word, unsigned thread) {
-    if (word.write_epoch < block_epoch) return !ordered_by_fence(word.write_block, word.write_epoch);
+    if (word.write_epoch < block_epoch) return !ordered_by_fence(word.write_epoch);
     if (word.write_epoch != epoch || word.write_thread == thread) return false;
     return word.write_thread / WARP != thread / WARP ||
            !met(thread / WARP, word.write_thread % WARP, word.write_stamp, thread % WARP);
@@ -221,9 +226,9 @@ static void suspect_readers(Word& word, const Access& access, Space space, const
     }
 }
 
-static void note_read(Word& word, unsigned thread, uint8_t bytes, uint32_t pc) {
+void note_other_read(Word& word, unsigned thread, uint8_t bytes, uint32_t pc) {
     unsigned warp = thread / WARP, lane = thread % WARP;
-    bool same = word.read_epoch == epoch && (word.read_mask == bytes || word.read_lanes == 1u << lane);
+    bool same = word.read_mask == bytes || word.read_lanes == 1u << lane;
     if (!same) {
         word.read_lanes = 0;
         word.many_warps = 0;
@@ -238,47 +243,22 @@ static void note_read(Word& word, unsigned thread, uint8_t bytes, uint32_t pc) {
         }
     }
     if (!word.read_lanes) word.read_pc = pc;  // the first reader's: a later one is often the thread that then writes
-    word.read_epoch = epoch;
     word.read_warp = warp;
     word.read_lanes |= 1u << lane;
     word.read_mask |= bytes;
     word.read_stamp = warp_syncs[warp].count;
 }
 
-static void note_write(Block* block, Word& word, unsigned thread, uint8_t bytes, uint32_t pc, bool atomic) {
-    bool same = word.write_epoch == epoch && word.write_thread == thread;
-    word.written = word.write_epoch >= block_epoch ? word.written | bytes : bytes;
-    word.write_mask = same ? word.write_mask | bytes : bytes;
-    word.write_epoch = epoch;
-    word.write_thread = thread;
-    word.write_stamp = warp_syncs[thread / WARP].count;
-    word.write_pc = pc;
-    word.write_block = block->linear;
-    word.atomic = atomic;
-}
-
-// The common case: whole words that nobody has written since the last barrier are read. True if that was all.
-static bool plain_read(Word& word, unsigned thread, Space space) {
-    bool quiet = word.write_epoch < epoch && ((word.write_epoch >= block_epoch && word.written == 15) ||
-                                              (space == GLOBAL && word.write_epoch < launch_epoch));
-    if (!quiet || word.read_epoch != epoch || word.read_warp != thread / WARP || word.read_mask != 15 ||
-        word.read_stamp != warp_syncs[thread / WARP].count)
-        return false;
-    word.read_lanes |= 1u << (thread % WARP);
-    return true;
-}
-
 void check_words(Block* block, Word* word, const Access& access, Space space, uint64_t offset, const char* name) {
     unsigned thread = block->current;
     uint32_t oldest = space == GLOBAL ? launch_epoch : block_epoch, pc = static_cast<char*>(access.pc) - library_base;
     if (access.atomic) {
-        if (space == GLOBAL) note_atomic(block, access);
+        if (space == GLOBAL) note_atomic(access);
         if (before_atomic[thread].active && before_atomic[thread].access.address == access.address) {
             before_atomic[thread].active = false;
             suspicions--;
         }
     }
-    if (!access.write && access.bytes == 4 && offset % 4 == 0 && plain_read(*word, thread, space)) return;
     bool reported = false;
     for (unsigned done = 0; done < access.bytes; word++) {
         unsigned first = (offset + done) % 4, count = 4 - first < access.bytes - done ? 4 - first : access.bytes - done;
@@ -308,10 +288,11 @@ void check_words(Block* block, Word* word, const Access& access, Space space, ui
                 }
             }
         }
-        if (access.write) note_write(block, *word, thread, bytes, pc, access.atomic);
+        if (access.write) note_write(*word, thread, bytes, pc, access.atomic);
         else note_read(*word, thread, bytes, pc);
         done += count;
     }
+    decide_atomics();
 }
 
 }  // namespace sim

@@ -1,0 +1,126 @@
+// What compiled kernels call before each load and store; the names are those of the compiler's thread sanitizer.
+//
+// Nearly all accesses are surely harmless: aligned, inside the array that the same instruction touched before, and in order
+// with the last read and write of that word. These are noted right here. Every other access goes to checker.cpp.
+#include <cstring>
+
+#include "counters.h"
+#include "memory.h"
+#include "shadow.h"
+
+namespace sim {
+
+template <unsigned BYTES> static bool holds_poison(const char* address) {
+    uint32_t words[(BYTES + 3) / 4];
+    memcpy(words, address - reinterpret_cast<uintptr_t>(address) % 4, sizeof words);
+    for (uint32_t word : words)
+        if (word == POISON) return true;
+    return false;
+}
+
+template <unsigned BYTES, bool WRITE, bool ATOMIC = false> static void access(void* at, void* pc) {
+    constexpr unsigned WORDS = (BYTES + 3) / 4;
+    char* address = static_cast<char*>(at);
+    if (uint64_t(address - stacks_low) < STACK_BYTES * MAX_THREADS) return;  // local variables
+    Counter* counter = quick_counter(pc, WRITE);
+    uint64_t offset = address - counter->data;
+    if (__builtin_expect(counter->pc != pc || offset > counter->last || offset % BYTES || watching, 0))
+        return check(address, BYTES, WRITE, ATOMIC, pc, true);
+    Block* block = sim_block;
+    unsigned thread = block->current;
+    Space space = counter->space;
+    Word* word = counter->shadow + offset / 4;
+    uint8_t bytes = BYTES < 4 ? ((1u << BYTES) - 1) << offset % 4 : 15;
+    if ((!WRITE || ATOMIC) && __builtin_expect(counter->poisoned, 0) && holds_poison<BYTES>(address))
+        return check(address, BYTES, WRITE, ATOMIC, pc, true);
+    if (ATOMIC && atomics_tell) return check(address, BYTES, WRITE, ATOMIC, pc, true);
+    for (unsigned i = 0; i < WORDS; i++)
+        if (__builtin_expect(!harmless(word[i], thread, bytes, space, WRITE, ATOMIC), 0))
+            return check(address, BYTES, WRITE, ATOMIC, pc, true);
+    last_pc = pc;
+    accesses++;
+    uint32_t relative_pc = static_cast<char*>(pc) - library_base;
+    for (unsigned i = 0; i < WORDS; i++) {
+        if (WRITE) note_write(word[i], thread, bytes, relative_pc, ATOMIC);
+        else note_read(word[i], thread, bytes, relative_pc);
+    }
+    note_access(block, counter, thread, offset);
+}
+
+}  // namespace sim
+
+using namespace sim;
+
+#define CALLER __builtin_return_address(0)
+
+extern "C" {
+
+void sim_check_atomic(void* address, unsigned bytes, void* pc) {
+    if (bytes == 4) access<4, true, true>(address, pc);
+    else if (bytes == 8) access<8, true, true>(address, pc);
+    else check(static_cast<char*>(address), bytes, true, true, pc, true);
+}
+
+#define HOOKS(BYTES)                                                                                                   \
+    void __tsan_read##BYTES(void* p) { access<BYTES, false>(p, CALLER); }                                              \
+    void __tsan_write##BYTES(void* p) { access<BYTES, true>(p, CALLER); }                                              \
+    void __tsan_volatile_read##BYTES(void* p) { access<BYTES, false>(p, CALLER); }                                     \
+    void __tsan_volatile_write##BYTES(void* p) { access<BYTES, true>(p, CALLER); }                                     \
+    void __tsan_read_write##BYTES(void* p) {                                                                           \
+        access<BYTES, false>(p, CALLER);                                                                               \
+        access<BYTES, true>(p, CALLER);                                                                                \
+    }                                                                                                                  \
+    void __tsan_unaligned_read##BYTES(void* p) { check((char*)p, BYTES, false, false, CALLER, false); }                \
+    void __tsan_unaligned_write##BYTES(void* p) { check((char*)p, BYTES, true, false, CALLER, false); }                \
+    void __tsan_unaligned_volatile_read##BYTES(void* p) { check((char*)p, BYTES, false, false, CALLER, false); }       \
+    void __tsan_unaligned_volatile_write##BYTES(void* p) { check((char*)p, BYTES, true, false, CALLER, false); }       \
+    void __tsan_unaligned_read_write##BYTES(void* p) {                                                                 \
+        check((char*)p, BYTES, false, false, CALLER, false);                                                           \
+        check((char*)p, BYTES, true, false, CALLER, false);                                                            \
+    }
+HOOKS(1) HOOKS(2) HOOKS(4) HOOKS(8) HOOKS(16)
+
+void __tsan_read_range(void* p, size_t n) { check((char*)p, n, false, false, CALLER, false); }
+void __tsan_write_range(void* p, size_t n) { check((char*)p, n, true, false, CALLER, false); }
+void* __tsan_memcpy(void* to, const void* from, size_t n) {
+    check((char*)from, n, false, false, CALLER, false);
+    check((char*)to, n, true, false, CALLER, false);
+    return memcpy(to, from, n);
+}
+void* __tsan_memmove(void* to, const void* from, size_t n) {
+    check((char*)from, n, false, false, CALLER, false);
+    check((char*)to, n, true, false, CALLER, false);
+    return memmove(to, from, n);
+}
+void* __tsan_memset(void* to, int value, size_t n) {
+    check((char*)to, n, true, false, CALLER, false);
+    return memset(to, value, n);
+}
+void __tsan_init() {}
+void __tsan_func_entry(void*) {}
+void __tsan_func_exit() {}
+void __tsan_ignore_thread_begin() {}
+void __tsan_ignore_thread_end() {}
+void __tsan_vptr_read(void**) {}
+void __tsan_vptr_update(void**, void*) {}
+void __tsan_atomic_thread_fence(int) {}
+void __tsan_atomic_signal_fence(int) {}
+
+struct SourceLocation { const char* file; uint32_t line, column; };
+struct OutOfBoundsData { SourceLocation location; const char* array_type; const char* index_type; };
+
+void __ubsan_handle_out_of_bounds(OutOfBoundsData* data, uint64_t index) {
+    Block* block = sim_block;
+    enter_runtime(block);
+    fault(OUT_OF_BOUNDS, block->current, {nullptr, {data->location.file, int(data->location.line)}}, NOBODY, {},
+          "index %lld is outside of an array of type %s", (long long)int32_t(index), data->array_type + 4);
+    end_thread(block);
+}
+void __ubsan_handle_divrem_overflow(SourceLocation* location, uint64_t, uint64_t) {
+    Block* block = sim_block;
+    enter_runtime(block);
+    fault(DIVISION_BY_ZERO, block->current, {nullptr, {location->file, int(location->line)}}, NOBODY, {},
+          "an integer is divided by zero: a GPU goes on with a meaningless result");
+    end_thread(block);
+}
+}
