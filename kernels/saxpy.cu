@@ -4,7 +4,7 @@
 // Limits: fewer than 2^30 elements.
 // Bytes: 12 n.   FLOPs: 2 n.
 // Architectures: sm_75 and newer.
-// Chapter: 05, built.
+// Chapter: 05, read, not built.
 
 // Thread i owns element i: the grid must be as large as the array.
 extern "C" __global__ void saxpy_1_element(float a, const float* x, float* y, int n) {

@@ -4,7 +4,7 @@
 // Limits: float, fewer than 2^31 elements (negative: also whole numbers).
 // Bytes: 8 n.   FLOPs: n, and about 20 n for exp, log and tanh.
 // Architectures: sm_75 and newer.
-// Chapter: 05, built.
+// Chapter: 05, read, not built.
 #include "view.cuh"
 
 struct Negative {

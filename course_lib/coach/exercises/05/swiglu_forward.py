@@ -11,9 +11,9 @@ BLOCK = 64
 
 
 def cases(random):
-    for label, rows, F, N in (("one gate and one up", 1, 1, 1), ("two rows of two", 2, 2, 1),
-                              ("a pack in each of two rows", 2, 4, 4), ("one row", 1, 70, 1),
-                              ("an odd number of columns", 9, 13, 1), ("more numbers than a block takes", 5, 68, 4), ("16 rows of 64", 16, 64, 4)):  # fmt: skip
+    for label, rows, F, N in (("one gate and one up", 1, 1, 1), ("two rows of two", 2, 2, 1), ("one row", 1, 70, 1),
+                              ("a pack in each of two rows", 2, 4, 4), ("an odd number of columns", 9, 13, 1),
+                              ("more numbers than a block takes", 5, 68, 4), ("16 rows of 64", 16, 64, 4)):  # fmt: skip
         yield Case(label, random.normal(1, 2, size=(rows, 2 * F)).astype(np.float32), N)
 
 

@@ -1,0 +1,59 @@
+"""An answer that takes the place of a kernel of the course takes the same arguments, and really runs there."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from course_lib import devices
+from course_lib.coach import catalogue, mine, regions
+from course_lib.cuda import source
+
+NAMES = [name for name in catalogue.names() if catalogue.load(name).target.startswith("kernel:")]
+F = np.float32
+
+
+def solution(name: str) -> str:
+    return regions.pieces(catalogue.source(catalogue.load(name).chapter))[name].solution
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_kernel_to_replace_takes_our_arguments(name, tmp_path):
+    exercise = catalogue.load(name)
+    answer = tmp_path / f"{name}.cu"
+    answer.write_text(solution(name))
+    ours = source.kernels(source.find(exercise.target.removeprefix("kernel:")))[exercise.defines]
+    theirs = source.kernels(source.find(Path(answer)))[exercise.defines]
+    assert [kind for kind, _ in theirs.parameters] == [kind for kind, _ in ours.parameters]
+    assert theirs.template == ours.template == bool(exercise.instances)
+
+
+# Which op launches the kernel of an exercise, with arrays on which it does.
+x, y, row = (np.random.default_rng(i).normal(size=shape).astype(F) for i, shape in enumerate(((6, 8), (6, 8), (8,))))
+CALLS = {
+    "gelu_forward": ("gelu_forward", (x,)),
+    "gelu_backward": ("gelu_backward", (y, x)),
+    "bias_gelu_forward": ("bias_gelu_forward", (x, row)),
+    "bias_gelu_backward": ("bias_gelu_backward", (y, x, row)),
+    "swiglu_forward": ("swiglu_forward", (x,)),
+    "binary": ("multiply", (x, y)),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_solution_runs_in_the_place_of_our_kernel(name, tmp_path):
+    if "simulator" not in devices.available_devices():
+        pytest.skip("there is no C++ compiler, so no kernel can be launched")
+    table, (op, inputs) = devices.ops("simulator"), CALLS[name]
+    answer = tmp_path / f"{name}.cu"
+    answer.write_text(solution(name))
+    piece = mine.Piece(catalogue.load(name))
+    undo = mine.install(piece, answer)
+    try:
+        got = getattr(table, op)(*map(table.from_numpy, inputs))
+    finally:
+        undo()
+    want = getattr(devices.ops("reference"), op)(*(array.astype(np.float64) for array in inputs))
+    assert piece.calls >= 1
+    for one, other in zip(got, want, strict=True) if isinstance(want, tuple) else [(got, want)]:
+        np.testing.assert_allclose(table.to_numpy(one), other, rtol=1e-4, atol=1e-5)
