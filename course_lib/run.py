@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from course_lib import checkpoint, data, metrics, nn, optim
-from course_lib.devices.gpu import choices
+from course_lib.devices.gpu import choices, mixed
 from course_lib.devices.gpu.capture import CapturedStep
 from course_lib.model import GPT, GPTConfig
 from course_lib.recipes import Settings
@@ -41,12 +41,19 @@ class Run:
         self.best_step = 0
         self.recent: list[float] = []  # the last losses
         self.lowest = math.log(model.config.vocab_size)  # mean of RECENT losses; it starts at a uniform guess
+        self.copies = self._round_weights()
         # On a GPU a step is one graph of launches; elsewhere there is nothing to win by that.
         self.captured = CapturedStep(self._device_step) if model.device == "cuda" else None
 
     @property
     def tokens_per_step(self) -> int:
         return self.settings.batch * self.settings.accumulate * self.corpus.context
+
+    def _round_weights(self) -> mixed.Copies | None:
+        """What products read of the weights where they multiply in bfloat16."""
+        if self.settings.compute != "bfloat16":
+            return None
+        return mixed.Copies([p.storage.array for p in self.model.parameters() if p.ndim == 2])
 
     def step(self) -> metrics.Record:
         """One update: forward and backward over each batch, then the optimiser. Raises Diverged."""
@@ -55,7 +62,7 @@ class Run:
         batches = [self.corpus.train.batch(number * s.accumulate + part, s.batch) for part in range(s.accumulate)]
         counts = [int((targets != data.IGNORE).sum()) for _, targets in batches]  # a batch counts as much as it scores
         make_step = self._plain_step if self.captured is None else self._captured_step
-        with choices.computing(s.compute):
+        with choices.computing(s.compute, self.copies):
             total, norm = make_step(rate, batches, counts)
         if not math.isfinite(norm):
             raise Diverged(f"The gradient's norm is {norm} at step {number + 1}, with a loss of {total:.3f}.")
@@ -118,7 +125,7 @@ class Run:
     def validate(self) -> float:
         """The loss on the fixed validation windows, in nats per token; remembered if it is the best so far."""
         self.model.eval()
-        with choices.computing(self.settings.compute):
+        with choices.computing(self.settings.compute, self.copies):
             loss = self.validation.mean_loss(lambda idx, y: self.model.loss(idx, y).item(), VALIDATION_BATCH)
         self.model.train()
         if self.best is None or loss < self.best:
@@ -150,6 +157,7 @@ class Run:
         """Take over the state of a checkpoint of the same settings."""
         self.model.load_state(saved.weights)
         self.optimiser.load_state(saved.optimiser)
+        self.copies = self._round_weights()
         self.done, self.best, self.best_step, self.recent, self.lowest = (
             saved.facts[name] for name in ("step", "best", "best_step", "recent", "lowest")
         )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 import pytest
 
-from course_lib import data, devices, no_grad, nvidia, progress, recipes
+from course_lib import checkpoint, data, devices, no_grad, nvidia, progress, recipes
 from course_lib.cuda.source import KERNELS
 from course_lib.devices.gpu import guarded, launching
 from course_lib.devices.gpu.capture import CapturedStep
@@ -144,11 +145,14 @@ def test_generation_appends_to_its_cache_and_copies_nothing(text):
 
 
 @pytest.mark.parametrize("accumulate", [1, 2])
-@pytest.mark.parametrize("name", ["micro, smaller", "modern", "dropout"])
-def test_a_captured_step_trains_as_a_step_launched_one_by_one(text, monkeypatch, name, accumulate):
+@pytest.mark.parametrize(
+    ("name", "compute"), [("micro, smaller", "float32"), ("modern", "float32"), ("dropout", "float32"),
+                          ("learned positions", "bfloat16"), ("modern", "bfloat16")],
+)  # fmt: skip
+def test_a_captured_step_trains_as_a_step_launched_one_by_one(text, monkeypatch, name, compute, accumulate):
     """The whole step, forward, backward and optimiser, as a graph; the stand-in's arrays lie in the arena."""
-    plain = make_run(text, "simulator", MODELS[name], accumulate=accumulate)
-    captured = make_run(text, "simulator", MODELS[name], accumulate=accumulate)
+    plain = make_run(text, "simulator", MODELS[name], accumulate=accumulate, compute=compute)
+    captured = make_run(text, "simulator", MODELS[name], accumulate=accumulate, compute=compute)
     stream = StandInStream(monkeypatch)
     captured.captured = CapturedStep(captured._device_step, guarded, stream)
     for number in range(8):
@@ -187,16 +191,52 @@ def test_a_run_on_the_simulator_has_fewer_steps():
     assert recipes.settings("micro", "simulator", steps=7).steps == 7
 
 
-def test_bfloat16_products_train_almost_as_float32(text):
+@pytest.mark.parametrize("name", ["micro, smaller", "modern"])
+def test_bfloat16_products_train_almost_as_float32(text, name):
     """Master weights are float32: what is rounded is what a product reads. bfloat16 keeps 8 bits of a number."""
-    runs = {kind: make_run(text, "simulator", MODELS["modern"], compute=kind) for kind in ("float32", "bfloat16")}
-    for _ in range(8):
+    runs = {kind: make_run(text, "simulator", MODELS[name], compute=kind) for kind in ("float32", "bfloat16")}
+    for _ in range(10):
         with launching.counting() as launches:
             exact, rounded = (run.step()["loss"] for run in runs.values())
         assert exact != rounded and abs(exact - rounded) < 0.01
-    assert launches["gemm_bf16.cu gemm_bf16_bias"] == launches["gemm.cu gemm_bias"] == 9
+    counts = {name: launches[f"gemm_bf16.cu gemm_bf16_{name}"] for name in ("bias", "gelu")}
+    assert counts == {name: launches[f"gemm.cu gemm_{name}"] for name in counts}
+    assert counts == ({"bias": 7, "gelu": 2} if name == "micro, smaller" else {"bias": 9, "gelu": 0})
     assert {p.dtype.name for p in runs["bfloat16"].model.parameters()} == {"float32"}
     assert rounded < 5.5, "it has learned something"
+    assert abs(runs["float32"].validate() - runs["bfloat16"].validate()) < 0.01
+
+
+@pytest.mark.parametrize("name", ["micro, smaller", "modern"])
+def test_the_rounded_copies_of_weights_spare_roundings_and_change_no_bit(text, name):
+    """AdamW writes the copy with the master. Without copies each product rounds its weight anew, to the same bits."""
+    kept, plain = (make_run(text, "simulator", MODELS[name], compute="bfloat16") for _ in range(2))
+    plain.copies = None
+    for number in range(4):
+        roundings = []
+        for run in (kept, plain):
+            with launching.counting() as launches:
+                run.step()
+            roundings.append(launches["cast.cu cast"])
+        if number:
+            assert roundings[1] - roundings[0] == 2 * (4 * run.model.config.layers + 1), "forward and backward of each"
+    assert kept.validate() == plain.validate()
+    for one, other in zip(kept.model.parameters(), plain.model.parameters(), strict=True):
+        assert one.numpy().tobytes() == other.numpy().tobytes()
+        copy = kept.copies.made(one.storage.array)
+        assert copy is None or copy.tobytes() == one.numpy().astype(ml_dtypes.bfloat16).tobytes()
+
+
+def test_a_run_in_bfloat16_goes_on_to_the_same_bits(text, tmp_path):
+    """The copies are no state: a run that is resumed makes them anew from the masters."""
+    whole, first, second = (make_run(text, "simulator", TINY, compute="bfloat16") for _ in range(3))
+    losses = [whole.step()["loss"] for _ in range(4)]
+    second.step()  # it has copies of its own weights by now, which must go
+    for _ in range(2):
+        first.step()
+    first.save(tmp_path / "half.safetensors")
+    second.restore(checkpoint.load(tmp_path / "half.safetensors"))
+    assert [second.step()["loss"] for _ in range(2)] == losses[2:]
 
 
 def test_bfloat16_is_for_kernels_and_cards_that_have_it(monkeypatch):

@@ -6,9 +6,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from course_lib.cuda import asarray, empty, zeros
+from course_lib.cuda import asarray, zeros
 from course_lib.devices import ops
-from course_lib.devices.gpu import optimiser
+from course_lib.devices.gpu import choices, mixed, optimiser
 from course_lib.devices.gpu.launching import counting
 from tests.kernels.checking import (
     RAGGED,
@@ -91,23 +91,24 @@ def test_settings_and_norm_are_read_from_the_device():
 
 
 def test_the_bfloat16_copy_is_the_master_rounded_to_nearest():
-    shapes = [(37,), (3, 130)]
+    """Only a weight whose copy a product has asked for has one, and it stays where it is."""
+    shapes = [(37,), (3, 130), (2, 5)]
     masters = [normal(*shape, seed=i) for i, shape in enumerate(shapes)]
     plain = [asarray(p.copy()) for p in masters]
-    copies = [empty(shapes[0], ml_dtypes.bfloat16), None]
+    copies = mixed.Copies(masters[:2])
+    first = copies.of(masters[0])
     gradients = [normal(*shape, seed=7 + i) for i, shape in enumerate(shapes)]
-    for parameters, step, extra in (
-        (masters, optimiser.adamw_step_master, (copies,)),
-        (plain, SIMULATOR.adamw_step, ()),
-    ):
+    for parameters, kept in ((masters, copies), (plain, None)):
         moments = [[zeros(shape) for shape in shapes] for _ in range(2)]
-        step(parameters, *extra, gradients, *moments, asarray(settings(1)), None,
-             weight_decay=[0.1, 0.0], max_norm=None, **FIXED)  # fmt: skip
+        with choices.computing("bfloat16", kept):
+            SIMULATOR.adamw_step(parameters, gradients, *moments, asarray(settings(1)), None,
+                                 weight_decay=[0.1, 0.0, 0.0], max_norm=None, **FIXED)  # fmt: skip
     for a, b in zip(masters, plain, strict=True):
         np.testing.assert_array_equal(a, b, err_msg="the master keeps all its digits")
-    np.testing.assert_array_equal(
-        copies[0].astype(np.float32), masters[0].astype(ml_dtypes.bfloat16).astype(np.float32)
-    )
+    assert copies.made(masters[0]) is copies.of(masters[0]) is first
+    np.testing.assert_array_equal(first, masters[0].astype(ml_dtypes.bfloat16).view(np.uint16))
+    assert copies.made(masters[1]) is None and copies.of(masters[2]) is None
+    np.testing.assert_array_equal(copies.of(masters[1]), masters[1].astype(ml_dtypes.bfloat16).view(np.uint16))
 
 
 def test_adamw_is_clean_repeats_itself_and_moves_what_it_must():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .launching import blocks
 
@@ -13,17 +13,18 @@ matmul = "ours"
 
 # What linear layers and attention multiply in (mixed.py): "float32", or "bfloat16" with sums in float32 (sm_80 and newer).
 compute = "float32"
+copies: Any = None  # the weights rounded to bfloat16, as mixed.Copies, where somebody keeps them
 
 
 @contextmanager
-def computing(kind: str) -> Iterator[None]:
-    """Another `compute` inside the `with` block."""
-    global compute
-    before, compute = compute, kind
+def computing(kind: str, rounded: Any = None) -> Iterator[None]:
+    """Another `compute`, and other `copies`, inside the `with` block."""
+    global compute, copies
+    before, (compute, copies) = (compute, copies), (kind, rounded)
     try:
         yield
     finally:
-        compute = before
+        compute, copies = before
 
 
 class Tile(NamedTuple):

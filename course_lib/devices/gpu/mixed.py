@@ -1,9 +1,10 @@
 """Mixed precision: with choices.compute = "bfloat16", products and attention multiply in bfloat16 on tensor cores.
 
 What comes in is rounded to bfloat16, sums are kept in float32, and what goes out is float32 again. So weights, gradients,
-norms, softmax, loss and optimiser are float32 throughout: each weight has its float32 master, and a bfloat16 copy for as long
-as a product needs it. (Micikevicius et al. 2018, "Mixed precision training"; bfloat16 has the exponent of float32, so that no
-loss scaling is needed: Kalamkar et al. 2019.) Arrays that are bfloat16 already are left to products.py and attention.py.
+norms, softmax, loss and optimiser are float32 throughout. Each weight is a float32 master; a training run keeps a bfloat16
+copy of it as well (`Copies`), which AdamW writes as it changes the master, and elsewhere it is rounded when it is used.
+(Micikevicius et al. 2018, "Mixed precision training"; bfloat16 has the exponent of float32, so that no loss scaling is
+needed: Kalamkar et al. 2019.) Arrays that are bfloat16 already are left to products.py and attention.py.
 """
 
 from __future__ import annotations
@@ -20,6 +21,32 @@ from .storage import from_bfloat16, to_bfloat16
 __all__ = "linear_forward linear_backward attention_forward attention_backward".split()
 
 
+class Copies:
+    """The bfloat16 copies of some weights, each made when a product first asks for it.
+
+    As long as they are in `choices.computing(...)` nothing but adamw_step may change the weights.
+    """
+
+    def __init__(self, weights):
+        self._weights = {id(weight): weight for weight in weights}  # kept, so that no other array gets their id
+        self._copies: dict = {}
+
+    def of(self, weight):
+        """Its copy; None for an array that is not one of the weights."""
+        if id(weight) in self._weights and id(weight) not in self._copies:
+            self._copies[id(weight)] = to_bfloat16(weight, lasting=True)
+        return self.made(weight)
+
+    def made(self, weight):
+        """Its copy if there is one already, else None."""
+        return self._copies.get(id(weight))
+
+
+def _rounded(weight):
+    copy = choices.copies and choices.copies.of(weight)
+    return to_bfloat16(weight) if copy is None else copy
+
+
 def _mixed(*arrays) -> bool:
     return choices.compute == "bfloat16" and all(array.dtype == np.float32 for array in arrays)
 
@@ -29,7 +56,7 @@ def linear_forward(x, weight, bias):
         return products.linear_forward(x, weight, bias)
     sizes = fit("linear_forward", "x (*n, K), weight (N, K), bias (N)", x, weight, bias)
     y = empty(x, (*x.shape[:-1], sizes["N"]))  # (*n, N), float32: the sums as they are
-    products.linear_into(y, to_bfloat16(x), to_bfloat16(weight), bias)
+    products.linear_into(y, to_bfloat16(x), _rounded(weight), bias)
     return y
 
 
@@ -39,7 +66,7 @@ def linear_backward(dy, x, weight, has_bias):
     sizes = fit("linear_backward", "dy (*n, N), x (*n, K), weight (N, K)", dy, x, weight)
     N, K, n = sizes["N"], sizes["K"], math.prod(x.shape[:-1])
     rows, dx, dweight = to_bfloat16(dy).reshape(n, N), empty(x, (n, K)), empty(x, (N, K))
-    products.matmul(rows, to_bfloat16(weight), out=dx)  # (n, N) (N, K) -> (n, K)
+    products.matmul(rows, _rounded(weight), out=dx)  # (n, N) (N, K) -> (n, K)
     products.matmul(rows, to_bfloat16(x).reshape(n, K), transpose_a=True, out=dweight)  # (n, N)^T (n, K) -> (N, K)
     dbias = reductions.sum(dy.reshape(n, N), axis=0) if has_bias else None  # (n, N) -> (N)
     return dx.reshape(x.shape), dweight, dbias
@@ -51,7 +78,7 @@ def linear_gelu(x, weight, bias):
         return products.linear_gelu(x, weight, bias)
     sizes = fit("linear_gelu_forward", "x (*n, K), weight (N, K), bias (N)", x, weight, bias)
     y, pre = (empty(x, (*x.shape[:-1], sizes["N"])) for _ in range(2))
-    products.linear_gelu_into(y, pre, to_bfloat16(x), to_bfloat16(weight), bias)
+    products.linear_gelu_into(y, pre, to_bfloat16(x), _rounded(weight), bias)
     return y, pre
 
 
@@ -61,7 +88,7 @@ def linear_logsumexp(x, weight, bias):
         return products.linear_logsumexp(x, weight, bias)
     sizes = fit("linear_logsumexp", "x (*n, K), weight (N, K), bias (N)", x, weight, bias)
     logits = empty(x, (*x.shape[:-1], sizes["N"]))
-    return logits, products.linear_logsumexp_into(logits, to_bfloat16(x), to_bfloat16(weight), bias)
+    return logits, products.linear_logsumexp_into(logits, to_bfloat16(x), _rounded(weight), bias)
 
 
 def attention_forward(q, k, v, causal=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..checks import fit
+from . import choices
 from .launching import address, blocks, check_float32, check_size, kernel
 
 __all__ = "adamw_step".split()
@@ -22,22 +23,10 @@ ARRAYS = np.dtype(
 def adamw_step(
     parameters, gradients, first_moments, second_moments, settings, norm, *, beta1, beta2, eps, weight_decay, max_norm
 ):
-    _step(parameters, gradients, first_moments, second_moments, [None] * len(parameters), settings, norm,
-          beta1, beta2, eps, weight_decay, max_norm)  # fmt: skip
-
-
-def adamw_step_master(
-    parameters, copies, gradients, first_moments, second_moments, settings, norm, *, beta1, beta2, eps, weight_decay,
-    max_norm,
-):  # fmt: skip
-    """adamw_step on float32 parameters that also rounds each of them into its bfloat16 copy; a copy may be None."""
-    _step(parameters, gradients, first_moments, second_moments, copies, settings, norm,
-          beta1, beta2, eps, weight_decay, max_norm)  # fmt: skip
-
-
-def _step(parameters, gradients, firsts, seconds, copies, settings, norm, beta1, beta2, eps, weight_decay, max_norm):
+    # A weight that products read in bfloat16 has a rounded copy, which the same launch makes anew.
+    copies = [choices.copies and choices.copies.made(parameter) for parameter in parameters]
     fit("adamw_step", "settings (three), norm (one)", settings, norm)
-    lists = list(zip(parameters, gradients, firsts, seconds, copies, weight_decay, strict=True))
+    lists = list(zip(parameters, gradients, first_moments, second_moments, copies, weight_decay, strict=True))
     for p, g, m, v, *_ in lists:
         if not p.shape == g.shape == m.shape == v.shape:
             fit("adamw_step", "parameter (*n), gradient (*n), first (*n), second (*n)", p, g, m, v)

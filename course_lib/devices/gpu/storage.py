@@ -58,9 +58,9 @@ def cast(x, dtype):
     return result
 
 
-def to_bfloat16(x):
-    """float32 rounded to bfloat16, as an array of uint16 that holds its bits."""
-    result = empty(x, x.shape, np.uint16)
+def to_bfloat16(x, lasting=False):
+    """float32 rounded to bfloat16, as an array of uint16 that holds its bits. lasting: kept beyond the training step."""
+    result = empty(x, x.shape, np.uint16, lasting)
     _cast(x, result, "float", "__nv_bfloat16")
     return result
 
