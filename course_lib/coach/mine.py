@@ -97,8 +97,11 @@ class Swaps:
         per_step, ours = 1000 * self.step_seconds, 1000 * self.our_step_seconds
         minutes = self.step_seconds * self.run_steps / 60
         took = f"{minutes:.0f} minutes" if minutes >= 2 else f"{60 * minutes:.0f} seconds"
-        return [f"A training step of {self.preset} takes {per_step:.0f} ms with your code and {ours:.0f} ms with ours: "
-                f"{self.run_steps:,} steps should take about {took} here."]  # fmt: skip
+        compared = f" with your code and {ours:.0f} ms with ours" if self.pieces else ""
+        return [
+            f"A training step of {self.preset} takes {per_step:.0f} ms{compared}: {self.run_steps:,} steps should take about "
+            f"{took} here."
+        ]
 
     def _repr_html_(self) -> str:
         head = ("operation", "in place of", "code", "calls per step", "ms per step", "ours", "")
@@ -137,7 +140,8 @@ def use(
     for piece in swaps.pieces:
         _take(piece)
     if run is not None:
-        swaps.step_seconds, swaps.steps = _time(run, steps, swaps), steps
+        swaps.steps = steps
+        swaps.step_seconds = _time(run, steps, swaps) if swaps.pieces else swaps.our_step_seconds
         late = [p for p in swaps.pieces if not slow and p.whose == YOURS and p.seconds > SLOW * p.our_seconds > 0]
         for piece in late:
             piece.undo()

@@ -102,6 +102,13 @@ def test_the_table_says_whose_code_runs_and_how_long_a_run_takes():
 
 
 @pytest.mark.slow
+def test_without_answers_one_time_is_told():
+    swaps = mine.use(preset="micro", steps=1)
+    assert str(swaps).startswith(f"0 of {swaps.targets} operations are yours.\nA training step of micro takes ")
+    assert "with ours" not in str(swaps) and "2,000 steps should take about" in str(swaps)
+
+
+@pytest.mark.slow
 def test_a_slow_answer_is_used_unless_the_learner_says_otherwise():
     slow = "import time\n" + piece("topological_order").solution.replace(
         "order: list[Node] = []", "time.sleep(0.2)\n    order = []"
