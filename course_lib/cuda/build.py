@@ -53,6 +53,7 @@ CHECKED_BY_COMPILER = {
 class Library:
     """One compiled file. `kernels` maps a name expression to its number."""
 
+    source: source.Source
     path: Path
     handle: ctypes.CDLL
     kernels: dict[str, int]
@@ -125,9 +126,8 @@ def compile_library(text: source.Source, names: list[str], options: tuple[str, .
     except native.CompileError as error:
         raise diagnostics.explain(error.log, text, names) from None
     numbers = {name: i for i, name in enumerate(names)}
-    return Library(
-        path, ctypes.CDLL(str(path)), numbers, {n: i for i, n in enumerate(variables)}, checked, compiler.kind
-    )
+    numbered = {n: i for i, n in enumerate(variables)}
+    return Library(text, path, ctypes.CDLL(str(path)), numbers, numbered, checked, compiler.kind)
 
 
 def _translation_unit(text: source.Source, names: list[str], variables: list[str]) -> Path:
@@ -135,10 +135,8 @@ def _translation_unit(text: source.Source, names: list[str], variables: list[str
     lines = [f'#line 1 "{text.name}"', text.text, "#undef asm", f'#line 1 "{ENTRIES}"']
     lines += [f"SIM_KERNEL({i}, {name})" for i, name in enumerate(names)]
     if dynamic := source.dynamic_shared(text):  # all of them begin at the same place
-        lines.append(f'extern "C" {{ alignas(65536) thread_local char sim_dynamic[{SHARED_BYTES}] = {{}}; }}')
-    for kind, name in dynamic:
-        array = f"extern thread_local {kind} {name}[{SHARED_BYTES} / sizeof({kind})]"
-        lines.append(f'{array} __attribute__((alias("sim_dynamic")));')
+        lines.append(f"SIM_DYNAMIC_BYTES({SHARED_BYTES})")
+    lines += [f"SIM_DYNAMIC({array.symbol}, {array.mangled})" for array in dynamic]
     lines += [f"SIM_GLOBAL({i}, {name})" for i, name in enumerate(variables)]
     content = "\n".join(lines) + "\n"
     folder = native.cache_folder() / "sources"
@@ -152,7 +150,7 @@ def _translation_unit(text: source.Source, names: list[str], variables: list[str
 def _flags(text: source.Source, options: tuple[str, ...], checked: bool, compiler: str) -> tuple[str, ...]:
     flags = [*COMMON, f"-I{runtime.INCLUDE}"]
     if compiler == "gcc":
-        flags.append("-fno-extern-tls-init")  # else `extern __shared__` in a template calls what is not there
+        flags.append("-fno-extern-tls-init")  # else `extern __shared__` of a class calls what is not there
     flags += [f"-I{folder}" for folder in source.include_folders(text)]
     flags += CHECKED if checked else FAST
     if checked:

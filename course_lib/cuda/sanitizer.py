@@ -79,16 +79,17 @@ def _prepare(library: Library, kernel: Kernel, base: int, shared_mem: int) -> bo
         ctypes.c_uint64,
     ]
     lib.sim_check_library(base, symbols.loaded_bytes(library.path), find, mark or 0, image)
-    dynamic = "/".join(name for _, name in source.dynamic_shared(kernel.source))
+    dynamic = "/".join(dict.fromkeys(array.name for array in source.dynamic_shared(kernel.source)))
     lib.sim_check_shared_array.argtypes = [ctypes.c_uint64, ctypes.c_uint64, ctypes.c_char_p, ctypes.c_int]
+    known = symbols.shared_arrays(library.path)
+    for symbol in known:
+        lib.sim_check_shared_array(symbol.value, symbol.size, symbols.plain_name(symbol.name).encode(), 0)
     for symbol in table:
-        if symbol.kind == symbols.STT_TLS and symbol.name == "sim_dynamic":
+        if symbol.kind != symbols.STT_TLS or symbol in known:
+            continue
+        if symbol.name == "sim_dynamic":
             lib.sim_check_shared_array(symbol.value, symbol.size, dynamic.encode(), 1)
-        elif symbol.kind == symbols.STT_TLS and symbol.name.startswith("_ZZ") and not symbol.name.endswith("sim_mark"):
-            lib.sim_check_shared_array(symbol.value, symbol.size, symbols.plain_name(symbol.name).encode(), 0)
-        elif symbol.kind == symbols.STT_TLS and symbol.name.startswith(
-            "_ZGVZ"
-        ):  # whether g++ has set up an array of structs
+        elif symbol.name.startswith("_ZGV"):  # whether g++ has set up an array of structs
             lib.sim_check_shared_array(symbol.value, symbol.size, b"", 0)
     lib.sim_check_begin.argtypes = [ctypes.c_uint64]
     lib.sim_check_begin(shared_mem)

@@ -147,13 +147,44 @@ def _parameters(text: str) -> tuple[tuple[str, str], ...]:
     return tuple(result)
 
 
-def dynamic_shared(source: Source) -> list[tuple[str, str]]:
-    """(type, name) of each `extern __shared__ T name[];`."""
+@dataclass(frozen=True)
+class DynamicShared:
+    """One `extern __shared__ T name[];`. `mangled` is its name with its namespaces, as symbols made from it contain it."""
+
+    name: str
+    mangled: str
+
+    @property
+    def symbol(self) -> str:
+        """What the compiler calls the array."""
+        return f"_Z{self.mangled}" if self.mangled.startswith("N") else self.name
+
+
+def dynamic_shared(source: Source) -> list[DynamicShared]:
+    """The arrays of dynamic shared memory that a text declares."""
     pattern = (
         rf"extern\s+(?:__align__\s*\([^)]*\)\s*|alignas\s*\([^)]*\)\s*)?__shared__\s+"
-        rf"(?:__align__\s*\([^)]*\)\s*|alignas\s*\([^)]*\)\s*)?([\w:\s]+?)\s*\b({IDENTIFIER})\s*\[\s*\]"
+        rf"(?:__align__\s*\([^)]*\)\s*|alignas\s*\([^)]*\)\s*)?[\w:<>,\s]+?\s*\b({IDENTIFIER})\s*\[\s*\]"
     )
-    return sorted(set(re.findall(pattern, source.everything)), key=lambda pair: pair[1])
+    text, found = source.everything, set()
+    for match in re.finditer(pattern, text):
+        spaces = _namespaces(text[: match.start()])
+        mangled = "".join(f"{len(part)}{part}" for part in (*spaces, match.group(1)))
+        found.add(DynamicShared(match.group(1), f"N{mangled}E" if spaces else mangled))
+    return sorted(found, key=lambda array: (array.name, array.mangled))
+
+
+def _namespaces(before: str) -> list[str]:
+    """The named namespaces that are open at the end of a text."""
+    open_ones: list[list[str]] = []
+    for match in re.finditer(rf"namespace\s+({IDENTIFIER}(?:\s*::\s*{IDENTIFIER})*)\s*\{{|[{{}}]", before):
+        if match.group(1):
+            open_ones.append(re.split(r"\s*::\s*", match.group(1)))
+        elif match.group() == "{":
+            open_ones.append([])
+        elif open_ones:
+            open_ones.pop()
+    return [name for names in open_ones for name in names]
 
 
 def device_variables(source: Source) -> list[str]:

@@ -11,7 +11,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from course_lib.cuda import calls
+from course_lib.cuda.source import Source
+
 STT_OBJECT, STT_FUNC, STT_TLS = 1, 2, 6
+INDICES = {"_ZL9threadIdx", "_ZL8blockIdx", "_ZL8blockDim", "_ZL7gridDim"}  # thread-local, but not shared: index.h
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,10 @@ def plain_name(mangled: str) -> str:
     """The array's own name: `_ZZ6kernelPfE4tile` is `tile`."""
     if not mangled.startswith("_Z"):
         return mangled
+    if match := re.match(r"_ZL?(\d+)(\w+)$", mangled):  # at file scope
+        return match.group(2)[: int(match.group(1))]
+    if mangled.startswith("_ZN"):
+        return _owner("_Z" + mangled[1:])
     best = mangled
     for match in re.finditer(r"E(\d+)", mangled):
         length = int(match.group(1))
@@ -64,9 +72,17 @@ def plain_name(mangled: str) -> str:
     return best
 
 
+def shared_arrays(path: Path) -> list[Symbol]:
+    """The `__shared__` arrays of fixed size in a library, those at file scope included."""
+    symbols = [s for s in table(path)[0] if s.kind == STT_TLS]
+    dynamic = {s.value for s in symbols if s.name == "sim_dynamic"}  # others at its place are other names for it
+    ours = re.compile(r"(^|\d)sim_|^_ZGV")
+    return [s for s in symbols if s.value not in dynamic and not ours.search(s.name) and s.name not in INDICES]
+
+
 def static_shared(library, name: str) -> int:
-    """Bytes of `__shared__` arrays of fixed size that a kernel uses, its device functions included."""
-    return _static_shared(library.path, _kernel_symbol(library, name), _kernel_symbols(library))
+    """Bytes of `__shared__` arrays of fixed size that a kernel uses, those of the device functions it calls included."""
+    return _static_shared(library.path, library.source, name, _kernel_symbol(library, name), _kernel_symbols(library))
 
 
 def _kernel_symbol(library, name: str) -> str | None:
@@ -92,16 +108,40 @@ def _kernel_symbols(library) -> tuple[str, ...]:
 
 
 @cache
-def _static_shared(path: Path, kernel: str | None, kernels: tuple[str, ...]) -> int:
+def _static_shared(path: Path, text: Source, name: str, kernel: str | None, kernels: tuple[str, ...]) -> int:
     total = 0
-    for symbol in table(path)[0]:
-        if symbol.kind != STT_TLS or not symbol.name.startswith("_ZZ"):
-            continue
-        owners = [k for k in kernels if symbol.name.startswith("_ZZ" + k.removeprefix("_Z") + "E") or
-                  symbol.name.startswith(f"_ZZ{len(k)}{k}") or symbol.name.startswith(f"_ZZ{k}E")]  # fmt: skip
-        if not owners or kernel in owners:
+    for symbol in shared_arrays(path):
+        if kernel in (owners := [k for k in kernels if _lies_in(symbol.name, k)]):
+            total += symbol.size
+        elif not owners and _may_use(text, name.split("<")[0].split("::")[-1].strip(), symbol.name):
             total += symbol.size
     return total
+
+
+def _lies_in(symbol: str, kernel: str) -> bool:
+    """Whether an array's symbol is that of a variable inside the function with this symbol."""
+    return symbol.startswith(("_ZZ" + kernel.removeprefix("_Z") + "E", f"_ZZ{len(kernel)}{kernel}", f"_ZZ{kernel}E"))
+
+
+def _may_use(text: Source, kernel: str, symbol: str) -> bool:
+    """Whether a kernel may use an array that is not its own: of a device function that it calls, or at file scope."""
+    functions = calls.functions(text)
+    reached = calls.reached(text, kernel)
+    if not symbol.startswith("_ZZ"):
+        return any(plain_name(symbol) in functions.get(name, ()) for name in reached)
+    owner = _owner(symbol)
+    return owner not in functions or owner in reached  # what cannot be told counts
+
+
+def _owner(symbol: str) -> str:
+    """The function in which a variable lies: `sum` of `_ZZN4tool3sumIfEET_S1_E5cache`."""
+    rest, owner = re.sub(r"^_ZZ(N?[KVrO]*)L?", "", symbol), ""
+    while match := re.match(r"L?(\d+)", rest):
+        start = match.end()
+        owner, rest = rest[start : start + int(match.group(1))], rest[start + int(match.group(1)) :]
+        if not symbol.startswith("_ZZN"):
+            break
+    return owner
 
 
 @cache

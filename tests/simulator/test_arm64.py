@@ -24,6 +24,16 @@ def translation_unit() -> Path:
     return build._translation_unit(source.find(HERE / "arm64.cu"), ["arm"], [])
 
 
+DYNAMIC = """#include <cuda_fp16.h>
+extern __shared__ half outside[];
+namespace inner { extern __shared__ float4 four[]; }
+__global__ void dynamic(float* y) {
+    extern __shared__ float inside[];
+    y[0] = inside[0] + (float)outside[1] + inner::four[1].x;
+}
+"""
+
+
 def run(*command: str | Path) -> str:
     result = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=600)
     assert result.returncode == 0, result.stderr
@@ -66,6 +76,7 @@ def test_runtime_and_kernel_link_for_macos(tmp_path):
     target = (zig, "c++", "-target", "aarch64-macos", *COMMON, "-fPIC", "-shared", "-fno-sanitize=undefined")
     library, kernel = tmp_path / "simulator.dylib", tmp_path / "kernel.dylib"
     run(*target, "-Wl,-install_name,@rpath/simulator.dylib", "-o", library, *RUNTIME)
-    run(*target, *HEADER, library, f"-Wl,-rpath,{tmp_path}", "-o", kernel, translation_unit())
+    for text in (translation_unit(), build._translation_unit(source.find(DYNAMIC), ["dynamic"], [])):
+        run(*target, *HEADER, library, f"-Wl,-rpath,{tmp_path}", "-o", kernel, text)
     for made in (library, kernel):
         assert made.read_bytes()[:8] == b"\xcf\xfa\xed\xfe\x0c\x00\x00\x01"  # Mach-O, 64 bit, ARM

@@ -126,6 +126,21 @@ template <class... A, void (*KERNEL)(A...)> struct Entry<KERNEL> {
         *bytes = sizeof(NAME);                                                                                         \
         return (void*)&NAME;                                                                                           \
     }
+// Dynamic shared memory: one array, and a symbol for each `extern __shared__` of the text, whatever its type, at its start.
+// In the assembler's words: g++ would want to construct arrays of classes, and no compiler on macOS knows aliases. There each
+// array is reached through a function that returns its address; an initialiser that must run makes clang write that function.
+#define SIM_TEXT(WORD) #WORD
+#if defined(__APPLE__)
+#define SIM_DYNAMIC_BYTES(BYTES)              \
+    char sim_nothing() { return 0; }          \
+    extern "C" { alignas(16384) thread_local char sim_dynamic[BYTES] = {sim_nothing()}; }
+#define SIM_DYNAMIC(NAME, MANGLED) \
+    asm(".globl __ZTW" SIM_TEXT(MANGLED) "\n.set __ZTW" SIM_TEXT(MANGLED) ", __ZTW11sim_dynamic\n");
+#else
+#define SIM_DYNAMIC_BYTES(BYTES) extern "C" { alignas(65536) thread_local char sim_dynamic[BYTES] = {}; }
+#define SIM_DYNAMIC(NAME, MANGLED) \
+    asm(".globl " SIM_TEXT(NAME) "\n.hidden " SIM_TEXT(NAME) "\n.set " SIM_TEXT(NAME) ", sim_dynamic\n");
+#endif
 #ifdef SIM_CHECKED
 // Tells the checker where this worker's copies of the shared arrays lie.
 SIM_EXPORT SIM_UNCHECKED char* sim_find_mark() {
