@@ -27,3 +27,7 @@ def test_tiles_are_those_of_the_mask(T, queries, keys):
 def test_too_many_tiles_are_refused():
     with pytest.raises(ValueError, match="at most 12 tiles"):
         plots.attention_tiles(1024, 32, 32)
+
+
+def test_tiles_of_keys_say_so():
+    assert "blocks that own keys: 3 of 4 tiles" in plots.attention_tiles(8, 4, 4, owner="keys").alt
