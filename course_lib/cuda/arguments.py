@@ -161,9 +161,12 @@ class Arguments:
             runtime.library().sim_name(mirror.start, names[group[0][2]].encode())
 
     def overrun(self) -> str:
-        """The name of an array behind whose end the few bytes up to the next page were written, or nothing."""
-        intact = runtime.library().sim_intact
-        return next((name for start, name in self._arrays.items() if not intact(start)), "")
+        """Where a kernel wrote beside an array, in words, as far as the bytes around each array tell; or nothing."""
+        altered = runtime.library().sim_altered
+        for start, name in self._arrays.items():
+            if side := altered(start):
+                return f"past the end of the array '{name}'" if side == 1 else f"before the start of the array '{name}'"
+        return ""
 
     def finish(self) -> None:
         """Copy what the kernel may have written back to the learner's arrays, and free the mirrors."""

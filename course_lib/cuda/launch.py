@@ -151,8 +151,7 @@ def launch(
         raise KernelError(describe(name, faults[0], block))
     if overrun:
         raise KernelError(
-            f"{name} has written past the end of the array '{overrun}'. course_lib.cuda.sanitize(kernel, grid, block, args) "
-            f"shows the line."
+            f"{name} has written {overrun}. course_lib.cuda.sanitize(kernel, grid, block, args) shows the line."
         )
 
 
@@ -184,8 +183,9 @@ def describe(name: str, fault: runtime.Fault, block: tuple[int, int, int]) -> st
         where += f", thread {coordinates(fault.thread, block)}"
     place = f" ({fault.file.decode()}, line {fault.line})" if fault.file and fault.line else ""
     message = fault.message.decode(errors="replace")
+    message += "" if message.endswith("?") else "."
     return (
-        f"{name} crashed {where}{place}: {message}. course_lib.cuda.sanitize(kernel, grid, block, args) shows the line."
+        f"{name} crashed {where}{place}: {message} course_lib.cuda.sanitize(kernel, grid, block, args) shows the line."
         if not place
-        else f"{name} stopped {where}{place}: {message}."
+        else f"{name} stopped {where}{place}: {message}"
     )

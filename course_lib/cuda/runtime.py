@@ -95,7 +95,7 @@ def library() -> ctypes.CDLL:
     loaded.sim_room.restype = ctypes.c_int64
     loaded.sim_room.argtypes = [ctypes.c_void_p]
     loaded.sim_name.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
-    loaded.sim_intact.argtypes = [ctypes.c_void_p]
+    loaded.sim_altered.argtypes = [ctypes.c_void_p]
     loaded.sim_start.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint]
     loaded.sim_wait.argtypes = [ctypes.c_int]
     loaded.sim_fault.restype = ctypes.POINTER(Fault)

@@ -26,6 +26,7 @@ CRASHES = {
     "stuck": ((32,), (), F, "lanes that never come"),
     "insist": ((32,), (5,), F, "assertion failed: threadIdx.x < n"),
     "give_up": ((32,), (), F, r"__trap\(\)"),
+    "not_an_instruction": ((1,), (), F, r"end without `return`, or is .* divided by a 0 .*\? course_lib"),
     "jump": ((1,), (8,), F, "null|wild|crash"),
 }
 
@@ -121,6 +122,28 @@ def test_a_thousand_faulty_launches():
                 crash(name)
         if turn % 10 == 0:
             check_a_correct_launch()
+
+
+@pytest.mark.parametrize("n", (1, 100, 1024, 5000))
+def test_the_fast_build_shows_what_is_done_just_beside_an_array(n):
+    """No hook looks there. What lies before an array is NaN, and what was written there is noticed."""
+    code = "__global__ void beside(float* x, float* y, int at) { y[threadIdx.x] = 1.0f; AT; }"
+    read = Kernel(code.replace("AT", "y[0] = x[at]"), "beside")
+    write = Kernel(code.replace("AT", "x[at] = 3.0f"), "beside")
+    for at in (-1, -2, n, n + 1):
+        y, x = zeros(1), zeros(n)
+        try:
+            read(1, 1, (x, y, at))
+            seen = y[0]
+        except KernelError as error:  # the array ends, or begins, where a page does
+            assert ("before the start" if at < 0 else "past the end") in str(error)
+            seen = np.nan
+        assert np.isnan(seen) or at > 0 and seen not in (0.0, 1.0)
+        side = "(lies|written) before the start of the array 'x'" if at < 0 else "past the end of the array 'x'"
+        with pytest.raises(KernelError, match=side):
+            write(1, 1, (x, y, at))
+        read(1, 1, (x, y, 0))  # the next launch is none the worse
+        assert y[0] == x[0]
 
 
 def test_a_forked_child_can_launch():

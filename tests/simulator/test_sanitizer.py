@@ -94,6 +94,36 @@ def test_a_shuffled_launch_is_repeatable_and_in_another_order():
     assert all(sorted(order) == orders[0] for order in orders)
 
 
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("name", ("waits", "never_waits"))
+def test_a_kernel_gives_the_same_bits_in_every_order(name, compiler, monkeypatch):
+    """Threads that wait are fibers, others may run in a loop: in a file that waits both call the very same code."""
+    using(compiler, monkeypatch)
+    code = """
+    __device__ float long_sum(float x) {
+        float s = 0.0f;
+        for (int j = 0; j < 7; j++) s += expf(x * 0.1f * j) * (x - s) + s * s * 0.01f;
+        return s * (1.0f + x * x) + tanhf(s);
+    }
+    __global__ void waits(const float* x, float* y, int n) {
+        __shared__ float t[64];
+        int i = blockIdx.x * 64 + threadIdx.x;
+        t[threadIdx.x] = i < n ? long_sum(x[i]) : 0.0f;
+        __syncthreads();
+        if (i < n) y[i] = t[threadIdx.x] * 0.3f + t[threadIdx.x ^ 1];
+    }
+    __global__ void never_waits(const float* x, float* y, int n) {
+        int i = blockIdx.x * 64 + threadIdx.x;
+        if (i < n) y[i] = long_sum(x[i]) * 0.3f + x[i];
+    }"""
+    x, results = np.random.default_rng(0).standard_normal(1000, dtype=F), []
+    for seed in (0, 1, 2):
+        y = zeros(1000)
+        Kernel(code, name)(16, 64, (x, y, 1000), seed=seed)
+        results.append(y.tobytes())
+    assert results[0] == results[1] == results[2]
+
+
 def test_a_loop_that_ends_late_is_a_timeout_with_its_line():
     report = sanitize(Kernel(FILE, "spin_without_memory"), (1,), (1,), (zeros(1),), timeout=0.2)
     assert [issue.kind for issue in report.issues] == ["timeout"]

@@ -2,7 +2,9 @@
 //
 // Slots lie 32 GiB apart with nothing mapped between the arrays, so an index of 32 bits that is wrong can touch no other
 // array: it faults. The end of each array is flush with its mapping's end (to 16 bytes, which float4 needs), so one
-// element too far faults as well once an array is a multiple of 16 bytes long. Freed mappings are kept for reuse.
+// element too far faults as well once an array is a multiple of 16 bytes long. What lies between the mapping's start and the
+// array holds POISON, so that x[-1] is NaN; written bytes on either side are found after the launch. Freed mappings are kept
+// for reuse.
 #include "memory.h"
 
 #include <sys/mman.h>
@@ -31,6 +33,11 @@ static void unmap(unsigned number) {
     free(slot.shadow);
     slot = Slot{};
     free_slots.push_back(number);
+}
+
+static void poison(char* from, size_t bytes) {
+    for (size_t i = 0; i + 4 <= bytes; i += 4) memcpy(from + i, &POISON, 4);
+    memcpy(from + bytes / 4 * 4, &POISON, bytes % 4);
 }
 
 static unsigned find_kept(size_t mapped) {
@@ -99,25 +106,22 @@ void* sim_alloc(size_t bytes, int kind) {
     slot.shadow = nullptr;
     if (kind == 1 && !fresh) memset(slot.data, 0, used);
     memset(slot.data + bytes, CANARY, used - bytes);
-    if (kind == 0) {
-        uint32_t* word = reinterpret_cast<uint32_t*>(slot.data);
-        for (size_t i = 0; i < bytes / 4; i++) word[i] = POISON;
-        if (bytes % 4) memcpy(slot.data + bytes / 4 * 4, &POISON, bytes % 4);
-    }
+    poison(slot.mapping, slot.data - slot.mapping);
+    if (kind == 0) poison(slot.data, bytes);
     return slot.data;
 }
 
-// Whether the up to 15 bytes between an array's end and the end of its mapping are as they were.
-int sim_intact(void* data) {
+// Whether the bytes around an array are as they were: 0 yes, 1 not those behind its end, 2 not those before its start.
+int sim_altered(void* data) {
     Slot* slot = slot_of(data);
-    if (!slot || !slot->live) return 1;
-    char* end = slot->mapping + slot->mapped;
-    for (char* at = slot->data + slot->bytes; at < end; at++)
-        if (*at != CANARY) {
-            memset(slot->data + slot->bytes, CANARY, end - slot->data - slot->bytes);
-            return 0;
-        }
-    return 1;
+    if (!slot || !slot->live) return 0;
+    char *end = slot->data + slot->bytes, *limit = slot->mapping + slot->mapped;
+    bool behind = false, before = false;
+    for (char* at = end; at < limit; at++) behind |= *at != CANARY;
+    for (char* at = slot->mapping; at < slot->data; at += 4) before |= memcmp(at, &POISON, 4) != 0;
+    if (behind) memset(end, CANARY, limit - end);
+    if (before) poison(slot->mapping, slot->data - slot->mapping);
+    return behind ? 1 : before ? 2 : 0;
 }
 
 void sim_free(void* data) {

@@ -83,6 +83,12 @@ template <class... A, void (*KERNEL)(A...)> struct Entry<KERNEL> {
         run_loop(launch, block, first, last, *static_cast<std::decay_t<A>*>(launch->arguments[I])...);
     }
 
+    // Not inlined: its frame on the fiber's stack stays small.
+    static void call(A... arguments) {
+        void (*volatile kernel)(A...) = KERNEL;
+        kernel(arguments...);
+    }
+
     // The arguments are copies of our own here: what a kernel stores cannot change them.
     __attribute__((flatten)) static void run_loop(const Launch* launch, Index block, unsigned first, unsigned last,
                                                   A... arguments) {
@@ -92,8 +98,7 @@ template <class... A, void (*KERNEL)(A...)> struct Entry<KERNEL> {
         blockIdx = uint3{block.x, block.y, block.z};
         if (last - first < X * Y * Z) {  // one thread, on a fiber of its own
             threadIdx = uint3{first % X, first / X % Y, first / (X * Y)};
-            void (*volatile kernel)(A...) = KERNEL;  // not inlined: its frame on the fiber's stack stays small
-            return kernel(arguments...);
+            return call(arguments...);
         }
         if (X == 0 || X > 1024) __builtin_unreachable();
         if (block.x * X > 0x7fffffffu - 1024) __builtin_unreachable();  // the launch has made sure: lets loops vectorise
@@ -102,7 +107,11 @@ template <class... A, void (*KERNEL)(A...)> struct Entry<KERNEL> {
             for (unsigned y = 0; y < Y; ++y)
                 for (unsigned x = 0; x < X; ++x) {
                     threadIdx = uint3{x, y, z};
-                    KERNEL(arguments...);
+#ifdef SIM_NEVER_WAITS
+                    KERNEL(arguments...);  // inlined, and vectorised if it can be
+#else
+                    call(arguments...);  // the same code as on a fiber: the same bits in every order
+#endif
                     if (__builtin_expect(sim_waited, 0)) return;
                 }
     }
