@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from course_lib import data, paths, stories
-from course_lib.data import IGNORE, corpus, downloads, writers
+from course_lib import data, native, paths, stories
+from course_lib.data import IGNORE, corpus, downloads, story_tokens, writers
 
 TEXT = "".join(f"The {n}th fox said: “{'so ' * (n % 5)}be it.”\n" for n in range(400))
 
@@ -156,13 +156,13 @@ def test_mistakes_get_a_sentence(text, content, options, error, words):
 def test_stories_have_whole_documents_a_floor_and_nothing_held_out_in_training():
     prepared = data.prepare(vocab_size=600, context=512, stories=40)
     tokenizer, validation = prepared.tokenizer, prepared.validation
-    told = dict(stories.write_with_log_probability(writers.STORY_SEED, 12))
+    told = dict(stories.write_with_log_probability(story_tokens.SEED, 12))
     scored = validation.targets[validation.targets != IGNORE]
     held_out = tokenizer.decode(scored).split("<|endoftext|>")[:-1]
     assert held_out == list(told)
     assert prepared.floor == pytest.approx(-sum(told.values()) / len(scored))
     trained_on = tokenizer.decode(prepared.train.tokens).split("<|endoftext|>")[1:-1]
-    assert trained_on == list(stories.write(writers.STORY_SEED, 40, first=12))
+    assert trained_on == list(stories.write(story_tokens.SEED, 40, first=12))
     assert not set(trained_on) & set(held_out)
     assert (prepared.train.batch(0, 8)[0][:, 0] == tokenizer.end_id).all()
     assert data.bigram_loss(prepared) > prepared.floor
@@ -174,6 +174,40 @@ def test_more_stories_keep_the_vocabulary_and_the_held_out_ones():
     assert few.tokenizer.checksum == many.tokenizer.checksum
     np.testing.assert_array_equal(few.validation.targets, many.validation.targets)
     np.testing.assert_array_equal(few.train.tokens, many.train.tokens[: len(few.train.tokens)])
+
+
+def test_stories_that_several_processes_tell_are_those_of_one(own_cache, monkeypatch):
+    def prepared() -> dict[str, bytes]:
+        data.prepare(vocab_size=600, context=512, stories=40)
+        (folder,) = own_cache.iterdir()
+        files = {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix == ".bin"}
+        folder.rename(own_cache.parent / f"kept {len(list(own_cache.parent.iterdir()))}")
+        return files
+
+    whole, asked, run = prepared(), [], subprocess.run
+    monkeypatch.setattr(story_tokens, "EACH", 9)
+    monkeypatch.setattr(native, "threads", lambda: 2)
+    monkeypatch.setattr(subprocess, "run", lambda *words, **options: asked.append(1) or run(*words, **options))
+    assert prepared() == whole and len(whole) == 2
+    assert len(asked) == 5, "four processes of nine stories and one of four"
+
+
+def test_a_process_that_fails_to_tell_stories_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(story_tokens, "EACH", 5)
+    monkeypatch.setattr(native, "threads", lambda: 2)
+    with pytest.raises(RuntimeError, match=r"stories from number 12 on failed:[^$]*no-tokenizer"):
+        list(story_tokens.parts(tmp_path / "no-tokenizer.json", 12, 10))
+
+
+def test_a_story_that_is_held_out_is_told_to_nobody_else(tmp_path, monkeypatch):
+    """The grammar could tell the same story twice; then the second one is left out, wherever it stands."""
+    tokenizer = data.prepare(vocab_size=600, context=512, stories=10).tokenizer
+    tokenizer.save(tmp_path / "tokenizer.json")
+    told = list(stories.write(story_tokens.SEED, 20))
+    told[13] = told[2]
+    monkeypatch.setattr(stories, "write", lambda seed, count, first=0: iter(told[first : first + count]))
+    ids = story_tokens.encoded(tmp_path / "tokenizer.json", 5, 10, 6)
+    assert tokenizer.decode(ids.tolist()).split("<|endoftext|>")[:-1] == [*told[10:13], *told[14:16]]
 
 
 def test_stories_longer_than_the_window_cost_the_floor_and_say_so():

@@ -8,7 +8,7 @@ Opening checks the length and the checksum (about a second per gigabyte), so a f
 
 import hashlib
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +22,7 @@ class DamagedFile(ValueError):
     """A prepared file that is not what was written."""
 
 
-def write(path: Path, chunks: Iterable[list[int]], vocab_size: int) -> int:
+def write(path: Path, chunks: Iterable[Sequence[int] | np.ndarray], vocab_size: int) -> int:
     """Write the ids of all chunks, one after the other; returns how many there are."""
     dtype = np.dtype("<u2" if vocab_size <= 1 << 16 else "<u4")
     digest, count = hashlib.sha256(), 0

@@ -6,7 +6,6 @@
 Stories have nats.npz as well: -log P of each held-out story.
 """
 
-import itertools
 import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -14,10 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.data import texts, token_file
+from course_lib.data import story_tokens, texts, token_file
 from course_lib.tokenizer import END_OF_TEXT, Tokenizer
 
-STORY_SEED = 0  # the corpus of stories is always the same; other seeds are free for samples
 VALIDATION_STORIES = 256  # stories 0 to 255; the training stories follow
 TOKENIZER_STORIES = 10_000  # the tokenizer reads so many, however many are trained on: runs of any length share it
 TOKENIZER_BYTES = 10_000_000  # and so much of any other text
@@ -28,12 +26,19 @@ def write_stories(folder: Path, count: int, vocab_size: int, progress: bool) -> 
     """Our own stories, `count` of them to train on; none of the held-out ones is among them."""
     from course_lib import stories
 
-    held_out = dict(stories.write_with_log_probability(STORY_SEED, VALIDATION_STORIES))  # text -> log P
-    sample = list(stories.write(STORY_SEED, TOKENIZER_STORIES, first=VALIDATION_STORIES))
+    seed = story_tokens.SEED
+    held_out = dict(stories.write_with_log_probability(seed, VALIDATION_STORIES))  # text -> log P
+    sample = list(stories.write(seed, TOKENIZER_STORIES, first=VALIDATION_STORIES))
     tokenizer = _train(folder, sample, vocab_size, progress)
-    more = stories.write(STORY_SEED, count - len(sample), first=VALIDATION_STORIES + len(sample))
-    fresh = (story for story in _bar(itertools.chain(sample[:count], more), progress, count) if story not in held_out)
-    token_file.write(folder / "train.bin", _documents(tokenizer, fresh), tokenizer.vocab_size)
+
+    def ids() -> Iterator[Any]:
+        yield [tokenizer.end_id]
+        with _bar(None, progress, count) as bar:
+            for told, part in story_tokens.parts(folder / "tokenizer.json", VALIDATION_STORIES, count):
+                yield part
+                bar.update(told)
+
+    token_file.write(folder / "train.bin", ids(), tokenizer.vocab_size)
     token_file.write(folder / "validation.bin", _documents(tokenizer, held_out), tokenizer.vocab_size)
     np.savez(folder / "nats.npz", nats=[-log_probability for log_probability in held_out.values()])
 
@@ -75,7 +80,7 @@ def _documents(tokenizer: Tokenizer, documents: Iterable[str]) -> Iterator[list[
         yield [*tokenizer.encode(document), tokenizer.end_id]
 
 
-def _bar(parts: Iterable[str], progress: bool, total: int | None = None) -> Any:
+def _bar(parts: Iterable[str] | None, progress: bool, total: int | None = None) -> Any:
     from tqdm import tqdm
 
     return tqdm(parts, "encoding", total, unit=" texts", disable=not progress)
