@@ -1,0 +1,189 @@
+"""The product that a model trains on: the learner writes the fetch, which alone knows how A and B lie in memory."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.kernels import sectors
+
+TILES = {"NN": "16, 16, 8, 4, 4", "NT": "16, 32, 8, 2, 8", "TN": "32, 16, 4, 8, 2", "TT": "8, 8, 8, 4, 4"}
+INSTANCES = {layout: f"{str(layout[0] == 'T').lower()}, {str(layout[1] == 'T').lower()}, {tile}"
+             for layout, tile in TILES.items()}  # fmt: skip
+WIDE = {layout: ", ".join([*words.split(", ")[:2], "32, 32, 32, 4, 8"]) for layout, words in INSTANCES.items()}
+
+
+def cases(random):
+    plain = {"one tile": ("NN", 16, 16, 8), "one number": ("NN", 1, 1, 1), "B turned, one tile": ("NT", 16, 32, 8),
+             "A turned, one tile": ("TN", 32, 16, 4), "both turned": ("TT", 8, 8, 8)}  # fmt: skip
+    ragged = {f"{layout}, ragged": (layout, 35, 37, 19) for layout in TILES}
+    for label, (layout, M, N, K) in {
+        **plain,
+        **ragged,
+        "one row": ("NT", 1, 40, 33),
+        "one column": ("TN", 40, 1, 33),
+    }.items():
+        yield Case(label, *matrices(random, layout, 1, M, N, K), layout, 0)
+    yield Case("a sum in two pieces", *matrices(random, "TN", 1, 5, 6, 22), "TN", 10)
+    yield Case("three products at once", *matrices(random, "NN", 3, 5, 20, 7), "NN", 0)
+    for layout in TILES:
+        yield Case(f"{layout}, 64 by 64", *matrices(random, layout, 1, 64, 64, 64), layout, 0)
+    yield Case("all layouts, 64 by 64", *matrices(random, "NN", 1, 64, 64, 64), "all", 0)
+
+
+def matrices(random, layout, many, M, N, K):
+    shapes = (many, *((K, M) if layout[0] == "T" else (M, K))), (many, *((N, K) if layout[1] == "T" else (K, N)))
+    return [random.integers(-9, 10, size=shape).astype(np.float32) for shape in shapes]
+
+
+def launch(kernel, A, B, layout, split):
+    if layout == "all":
+        return np.stack([run(kernel, A, B, each, 0, WIDE[each], 32, 32, 4 * 8) for each in WIDE])
+    BM, BN, _, TM, TN = map(int, TILES[layout].split(", "))
+    return run(kernel, A, B, layout, split, INSTANCES[layout], BM, BN, TM * TN)
+
+
+def run(kernel, A, B, layout, split, instance, BM, BN, each):
+    M, K = A.shape[1:][:: -1 if layout[0] == "T" else 1]
+    N = B.shape[1 if layout[1] == "T" else 2]
+    many = -(-K // split) if split else len(A)
+    C = cuda.empty((many, M, N))
+    strides = (M * K, K * N) if len(A) > 1 else (0, 0)
+    args = (cuda.asarray(A), cuda.asarray(B), C, M, N, K, *strides, split)
+    kernel.instance(instance)((-(-N // BN), -(-M // BM), many), BM * BN // each, args)
+    return C
+
+
+def reference(A, B, layout, split):
+    if layout == "all":
+        return np.stack([reference(A, B, each, 0) for each in WIDE])
+    a = A.swapaxes(1, 2) if layout[0] == "T" else A
+    b = B.swapaxes(1, 2) if layout[1] == "T" else B
+    if split:
+        K = a.shape[2]
+        return np.concatenate([a[:, :, k : k + split] @ b[:, k : k + split] for k in range(0, K, split)])
+    return a @ b
+
+
+def as_it_lies(A, B, layout, split, which):
+    """As if the matrix A or B, or both, were never turned over."""
+    if layout == "all":
+        return np.stack([as_it_lies(A, B, each, 0, which) for each in WIDE])
+    if "A" in which and layout[0] == "T":
+        A, layout = A.reshape(len(A), A.shape[2], A.shape[1]), "N" + layout[1]
+    if "B" in which and layout[1] == "T":
+        B, layout = B.reshape(len(B), B.shape[2], B.shape[1]), layout[0] + "N"
+    return reference(A, B, layout, split)
+
+
+exercise = Exercise(
+    title="The product that trains: four layouts",
+    minutes=20,
+    language="cuda",
+    defines="gemm",
+    instances=(*INSTANCES.values(), *WIDE.values()),
+    target="kernel:gemm.cu",
+    cases=cases,
+    reference=reference,
+    call=launch,
+    measured="all layouts, 64 by 64",
+    goals=[Goal("sectors for each request, reading global memory", sectors("read"), at_most=4.0)],
+    mistakes=[
+        Mistake("B is read as if it lay as (K, N), though TRANSPOSE_B says that it lies as (N, K): a row of memory is a column "
+                "of B.",
+                like=lambda *given: as_it_lies(*given, which="B")),
+        Mistake("A is read as if it lay as (M, K), though TRANSPOSE_A says that it lies as (K, M): a row of memory is a term "
+                "of the sum.",
+                like=lambda *given: as_it_lies(*given, which="A")),
+        Mistake("Both matrices are read as if they were never turned over.", like=lambda *given: as_it_lies(*given, which="AB")),
+        Mistake("Part of a slice was never filled. There are fewer threads than numbers: let each take several, THREADS apart.",
+                when=lambda seen: seen.label == "one tile" and seen.kinds == {"uninitialised-read"}),
+        Mistake("The terms end at `end`, not at K: another block sums the rest.",
+                when=lambda seen: seen.label == "a sum in two pieces" and not seen.issues),
+        Mistake("The fetch reaches outside of A or B: rows from M on, columns from N on and terms from `end` on are zeros, "
+                "without "
+                "reading.", when=lambda seen: "out-of-bounds" in seen.kinds),
+    ],
+    hints=(
+        "Number the places of a slice, e from 0 to BM * BK - 1, and give them to the threads in turn. Which row and which term "
+        "is number e? "
+        "That may depend on how A lies.",
+        "Neighbouring threads should read neighbouring numbers. If A lies as (M, K), terms are neighbours: t = e % BK, r = e / "
+        "BK. If it lies "
+        "as (K, M), rows are: r = e % BM, t = e / BM.",
+        "a[t][r] = first_row + r < M && k + t < end ? A[TRANSPOSE_A ? (k + t) * M + first_row + r : (first_row + r) * K + k + "
+        "t] : 0.0f; "
+        "and the same for b with its own sizes.",
+    ),
+    sibling='''// Copies a matrix, or its transpose, into y (M, N): only the place that is read depends on the layout.
+template <bool TRANSPOSE>
+__global__ void take(const float* x, float* y, int M, int N) {
+    for (int e = blockIdx.x * blockDim.x + threadIdx.x; e < M * N; e += gridDim.x * blockDim.x) {
+        int i = TRANSPOSE ? e % M : e / N, j = TRANSPOSE ? e / M : e % N;
+        y[i * N + j] = x[e];
+    }
+}
+''',
+    right=[
+        Changed(("""            int t = TRANSPOSE_A ? e / BM : e % BK;
+            int r = TRANSPOSE_A ? e % BM : e / BK;
+            int row = first_row + r, term = k + t;
+            size_t place = TRANSPOSE_A ? (size_t)term * M + row : (size_t)row * K + term;
+            a[t][r] = row < M && term < end ? A[place] : 0.0f;
+""", """            if (TRANSPOSE_A) {
+                int t = e / BM, r = e % BM;
+                a[t][r] = first_row + r < M && k + t < end ? A[(k + t) * M + first_row + r] : 0.0f;
+            } else {
+                int t = e % BK, r = e / BK;
+                a[t][r] = first_row + r < M && k + t < end ? A[(first_row + r) * K + k + t] : 0.0f;
+            }
+""")),
+        """// Strides instead of cases, and sums that are spread.
+template <bool TRANSPOSE_A, bool TRANSPOSE_B, int BM, int BN, int BK, int TM, int TN>
+__global__ void gemm(const float* A, const float* B, float* C, int M, int N, int K, long long stride_a, long long stride_b,
+                     int split) {
+    constexpr int ACROSS = BN / TN, THREADS = BM / TM * ACROSS;
+    __shared__ float a[BK][BM + 1], b[BK][BN + 1];
+    const int z = blockIdx.z;
+    const float *left = A + z * stride_a, *right = B + z * stride_b;
+    const int begin = z * split, end = split > 0 && begin + split < K ? begin + split : K;
+    const int down = TRANSPOSE_A ? 1 : K, down_k = TRANSPOSE_A ? M : 1, side = TRANSPOSE_B ? K : 1, side_k = TRANSPOSE_B ? 1 : N;
+    float sum[TM][TN] = {};
+    for (int k = begin; k < end; k += BK) {
+        for (int e = threadIdx.x; e < BM * BK; e += THREADS) {
+            int r = TRANSPOSE_A ? e % BM : e / BK, t = TRANSPOSE_A ? e / BM : e % BK, i = blockIdx.y * BM + r;
+            a[t][r] = i < M && k + t < end ? left[i * down + (k + t) * down_k] : 0.0f;
+        }
+        for (int e = threadIdx.x; e < BN * BK; e += THREADS) {
+            int c = TRANSPOSE_B ? e / BK : e % BN, t = TRANSPOSE_B ? e % BK : e / BN, j = blockIdx.x * BN + c;
+            b[t][c] = j < N && k + t < end ? right[j * side + (k + t) * side_k] : 0.0f;
+        }
+        __syncthreads();
+        for (int t = 0; t < BK; t++)
+            for (int r = 0; r < TM; r++)
+                for (int c = 0; c < TN; c++)
+                    sum[r][c] += a[t][threadIdx.x / ACROSS + r * (BM / TM)] * b[t][threadIdx.x % ACROSS + c * ACROSS];
+        __syncthreads();
+    }
+    for (int r = 0; r < TM; r++)
+        for (int c = 0; c < TN; c++) {
+            int i = blockIdx.y * BM + threadIdx.x / ACROSS + r * (BM / TM);
+            int j = blockIdx.x * BN + threadIdx.x % ACROSS + c * ACROSS;
+            if (i < M && j < N) C[((size_t)z * M + i) * N + j] = sum[r][c];
+        }
+}
+""",
+    ],
+    wrong=[
+        Wrong(Changed(("TRANSPOSE_B ? (size_t)column * K + term : (size_t)term * N + column", "(size_t)term * N + column")),
+              "a row of memory is a column of B"),
+        Wrong(Changed(("TRANSPOSE_A ? (size_t)term * M + row : (size_t)row * K + term", "(size_t)row * K + term")),
+              "a row of memory is a term of the sum"),
+        Wrong(Changed(("row < M && term < end", "row < M && term < K"), ("column < N && term < end", "column < N && term < K")),
+              "another block sums the rest"),
+        Wrong(Changed(("row < M && term < end ? A[place] : 0.0f", "A[place]")), "without reading"),
+        Wrong(Changed(("e < BM * BK; e += THREADS", "e < THREADS; e += THREADS")), "let each take several"),
+        Wrong(Changed(("int t = TRANSPOSE_A ? e / BM : e % BK;", "int t = e / BM;"), ("int r = TRANSPOSE_A ? e % BM : e / BK;",
+              "int r = e % BM;")),
+              "not reached: sectors"),
+    ],
+)  # fmt: skip

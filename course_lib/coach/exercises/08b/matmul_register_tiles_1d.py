@@ -1,0 +1,155 @@
+"""A column of results for each thread: fewer reads of shared memory, and fewer threads than numbers to fetch."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.kernels import bytes_moved
+
+SMALL, LARGE = "8, 8, 4, 4", "64, 64, 8, 8"
+NEEDED = 4 * 3 * 64 * 64  # one tile: every number moves once
+
+
+def cases(random):
+    sizes = {"one slice": (8, 8, 4, SMALL), "one number": (1, 1, 1, SMALL), "two slices": (8, 8, 8, SMALL),
+             "ragged rows": (7, 8, 4, SMALL), "ragged columns": (8, 7, 4, SMALL), "ragged sum": (8, 8, 5, SMALL),
+             "one row": (1, 9, 6, SMALL), "one column": (9, 1, 6, SMALL), "several blocks, ragged": (19, 21, 10, SMALL),
+             "large tiles, ragged": (66, 70, 9, LARGE), "64 by 64": (64, 64, 64, LARGE)}  # fmt: skip
+    for label, (M, N, K, tile) in sizes.items():
+        A, B = (random.integers(-9, 10, size=shape).astype(np.float32) for shape in ((M, K), (K, N)))
+        yield Case(label, A, B, tile)
+
+
+def launch(kernel, A, B, tile):
+    (M, K), N = A.shape, B.shape[1]
+    BM, BN, _, TM = map(int, tile.split(", "))
+    C = cuda.empty((M, N))
+    args = (cuda.asarray(A), cuda.asarray(B), C, M, N, K)
+    kernel.instance(tile)((-(-N // BN), -(-M // BM)), BM // TM * BN, args)
+    return C
+
+
+def shared_reads(reports):
+    lines = [line for report in reports for line in report.lines]
+    return float(sum(x.requests for x in lines if (x.space, x.op) == ("shared", "read"))) if lines else None
+
+
+def of_shared(seen, kind, words=""):
+    return any(i.kind == kind and "__shared__" in i.message and words in i.message for i in seen.issues)
+
+
+exercise = Exercise(
+    title="A column of results for each thread",
+    minutes=20,
+    language="cuda",
+    defines="matmul_register_tiles_1d",
+    instances=(SMALL, LARGE),
+    cases=cases,
+    reference=lambda A, B, tile: A @ B,
+    call=launch,
+    measured="64 by 64",
+    goals=[
+        Goal("bytes of global memory moved", bytes_moved, at_most=1.2 * NEEDED),
+        Goal("requests that read shared memory", shared_reads, at_most=9216),
+    ],
+    mistakes=[
+        Mistake("A number of a slice is read before the thread that fetches it has put it there: all must wait after the fetch.",
+                when=lambda seen: seen.label == "one slice" and of_shared(seen, "race", "one thread reads")),
+        Mistake("Part of a slice was never fetched. It has more numbers than the block has threads: each thread fetches "
+                "several, as many "
+                "places apart as there are threads.",
+                when=lambda seen: seen.label == "one slice" and seen.kinds == {"uninitialised-read"}
+                and of_shared(seen, "uninitialised-read")),
+        Mistake("The race is between two slices: a fast thread fetches the next ones while a slow one still multiplies these.",
+                when=lambda seen: seen.label == "two slices" and of_shared(seen, "race")),
+        Mistake("A thread that has no place in C is still needed: it fetches for the others and waits with them.",
+                when=lambda seen: "missed-barrier" in seen.kinds),
+        Mistake("Only the first slice is summed up: go on over all of K.",
+                like=lambda A, B, tile: A[:, : int(tile.split(", ")[2])] @ B[: int(tile.split(", ")[2])]),
+        Mistake("Two threads write the same place of C. The first row of a thread is a multiple of TM: each has TM rows of its "
+                "own.",
+                when=lambda seen: any(i.kind == "race" and "'C'" in i.message and "two threads write" in i.message
+                                      for i in seen.issues)),
+        Mistake("A write lands outside of C: each of the TM rows must be asked for, not only the first.",
+                when=lambda seen: any(i.kind == "out-of-bounds" and "a write" in i.message and "'C'" in i.message
+                                      for i in seen.issues)),
+    ],
+    hints=(
+        "The block's threads: x = threadIdx.x % BN is a thread's column in the tile, y = threadIdx.x / BN * TM its first row.",
+        "Fetch with a loop: for (int i = threadIdx.x; i < BM * BK; i += THREADS), where row i / BK and term i % BK belong to "
+        "number i. "
+        "In the sum, read b[j][x] once into a variable, and use it for all TM rows.",
+        "for (int j = 0; j < BK; j++) { float right = b[j][x]; for (int r = 0; r < TM; r++) sum[r] += a[y + r][j] * right; } "
+        "with a "
+        "barrier before and after.",
+    ),
+    sibling='''// y = A v for 8 vectors at once, V (K, 8): a thread keeps the 8 sums of its row, and reads each number of A once.
+__global__ void many_vectors(const float* A, const float* V, float* Y, int M, int K) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= M) return;
+    float sum[8] = {};
+    for (int k = 0; k < K; k++) {
+        float own = A[i * K + k];
+        for (int c = 0; c < 8; c++) sum[c] += own * V[k * 8 + c];
+    }
+    for (int c = 0; c < 8; c++) Y[i * 8 + c] = sum[c];
+}
+''',
+    right=[
+        """// The slice of A is kept turned over, and the rows of a thread are spread.
+template <int BM, int BN, int BK, int TM>
+__global__ void matmul_register_tiles_1d(const float* A, const float* B, float* C, int M, int N, int K) {
+    const int THREADS = BM / TM * BN, STEP = BM / TM;
+    __shared__ float a[BK][BM + 4];
+    __shared__ float b[BK][BN];
+    int x = threadIdx.x % BN, y = threadIdx.x / BN;
+    int top = blockIdx.y * BM, column = blockIdx.x * BN + x;
+    float sum[TM];
+    for (int r = 0; r < TM; r++) sum[r] = 0.0f;
+    for (int k = 0; k < K; k += BK) {
+        for (int e = threadIdx.x; e < BM * BK; e += THREADS) {
+            int i = top + e / BK, t = k + e % BK;
+            a[e % BK][e / BK] = i < M && t < K ? A[i * K + t] : 0.0f;
+        }
+        for (int e = threadIdx.x; e < BK * BN; e += THREADS) {
+            int t = k + e / BN, j = blockIdx.x * BN + e % BN;
+            b[e / BN][e % BN] = t < K && j < N ? B[t * N + j] : 0.0f;
+        }
+        __syncthreads();
+        for (int t = 0; t < BK; t++) {
+            float right = b[t][x];
+            for (int r = 0; r < TM; r++) sum[r] += a[t][y + r * STEP] * right;
+        }
+        __syncthreads();
+    }
+    for (int r = 0; r < TM; r++) {
+        int row = top + y + r * STEP;
+        if (row < M && column < N) C[row * N + column] = sum[r];
+    }
+}
+""",
+        Changed(("const float right = b[j][x];", "float right = b[j][x];"), ("sum[r] += a[y + r][j] * right;", "sum[r] = "
+                                                                                                               "fmaf(a[y + "
+                                                                                                               "r][j], right, "
+                                                                                                               "sum[r]);")),
+    ],
+    wrong=[
+        Wrong(Changed(("        __syncthreads();\n        for (int j", "        for (int j")), "all must wait after the fetch"),
+        Wrong(Changed(("* right;\n        }\n        __syncthreads();\n", "* right;\n        }\n")), "between two slices"),
+        Wrong(Changed(("i < BM * BK; i += THREADS", "i < BM * BK; i += BM * BK")), "each thread fetches several"),
+        Wrong(Changed(("k < K; k += BK", "k < BK; k += BK")), "Only the first slice"),
+        Wrong(Changed(("threadIdx.x / BN * TM", "threadIdx.x / BN")), "TM rows of its own"),
+        Wrong(Changed(("first_row + y + r < M", "first_row + y < M")), "must be asked for"),
+        Wrong("""template <int BM, int BN, int BK, int TM>
+__global__ void matmul_register_tiles_1d(const float* A, const float* B, float* C, int M, int N, int K) {
+    int column = blockIdx.x * BN + threadIdx.x % BN, first = blockIdx.y * BM + threadIdx.x / BN * TM;
+    if (column >= N) return;
+    for (int row = first; row < first + TM && row < M; row++) {
+        float sum = 0.0f;
+        for (int k = 0; k < K; k++) sum += A[row * K + k] * B[k * N + column];
+        C[row * N + column] = sum;
+    }
+}
+""", "not reached: bytes of global memory"),
+    ],
+)  # fmt: skip

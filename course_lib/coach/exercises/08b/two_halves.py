@@ -1,0 +1,92 @@
+"""Find the fault: a double buffer whose barrier stands before the writes that it should follow."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+
+
+def cases(random):
+    sizes = {"two rounds": (1, 1, 17), "one round": (16, 16, 16), "one number": (1, 1, 1), "three rounds": (16, 16, 48),
+             "several blocks, ragged": (20, 35, 50)}  # fmt: skip
+    for label, (M, N, K) in sizes.items():
+        yield Case(label, *(random.integers(-9, 10, size=shape).astype(np.float32) for shape in ((M, K), (K, N))))
+
+
+def launch(kernel, A, B):
+    (M, K), N = A.shape, B.shape[1]
+    C = cuda.empty((M, N))
+    kernel((-(-N // 16), -(-M // 16)), (16, 16), (cuda.asarray(A), cuda.asarray(B), C, M, N, K))
+    return C
+
+
+def lines_that_meet(seen, *words):
+    """Whether some race is between lines with these words."""
+    return any(i.kind == "race" and all(word in i.source + i.other_source for word in words) for i in seen.issues)
+
+
+def never_changes(A, B):
+    """The first tiles are used in every round."""
+    left, right = np.zeros((len(A), 16), np.float32), np.zeros((16, B.shape[1]), np.float32)
+    left[:, : A.shape[1]], right[: len(B)] = A[:, :16], B[:16]
+    return -(-A.shape[1] // 16) * (left @ right)
+
+
+exercise = Exercise(
+    title="Find the fault: two halves take turns",
+    minutes=10,
+    language="cuda",
+    defines="two_halves",
+    cases=cases,
+    reference=lambda A, B: A @ B,
+    call=launch,
+    mistakes=[
+        Mistake("There is no barrier in the loop any more.",
+                when=lambda seen: "race" in seen.kinds and seen.text.count("__syncthreads();") == 1),
+        Mistake("The next round begins to multiply without waiting for those who still fill its half. A barrier must stand "
+                "between the writes "
+                "and the next sum.", when=lambda seen: lines_that_meet(seen, "sum +=", "next_")
+                and "half][y][x] = next_a;\n        b[half][y][x] = next_b;\n    }" in seen.text),
+        Mistake("The numbers of the next round are put where this round's are still being read: the half must change before "
+                "the writes.",
+                when=lambda seen: lines_that_meet(seen, "sum +=", "next_")),
+        Mistake("Every round multiplies the first tiles: the halves never change places.", like=never_changes),
+    ],
+    hints=(
+        "The report names a line that reads and a line that writes. In which round is the one, in which the other?",
+        "What is written at the end of a round is read at the beginning of the next. What must stand between the two?",
+        "First change the half, then write both numbers into it, then __syncthreads().",
+    ),
+    sibling='''// Sums of neighbours, eight times over, with two halves: round n reads what round n - 1 has written.
+__global__ void soften(float* x) {  // a block of 64 threads, x of 64 numbers
+    __shared__ float row[2][64];
+    int i = threadIdx.x;
+    row[0][i] = x[i];
+    __syncthreads();
+    for (int round = 0; round < 8; round++) {
+        row[1 - round % 2][i] = 0.5f * (row[round % 2][i] + row[round % 2][(i + 1) % 64]);
+        __syncthreads();
+    }
+    x[i] = row[0][i];
+}
+''',
+    right=[
+        Changed(("        half = 1 - half;\n        a[half]", "        a[half ^ 1]"), ("        b[half][y][x] = next_b;\n",
+                "        b[half ^ 1][y][x] = next_b;\n        half ^= 1;\n")),
+        Changed(("        half = 1 - half;\n        a[half]", "        __syncthreads();\n        a[half]")),
+    ],
+    wrong=[
+        Wrong(Changed(("        b[half][y][x] = next_b;\n        __syncthreads();\n", "        b[half][y][x] = next_b;\n")),
+              "no barrier in the loop"),
+        Wrong(Changed(("        half = 1 - half;\n        a[half]",
+              "        __syncthreads();\n        half = half ^ 1;\n        a[half]"),
+                      ("        b[half][y][x] = next_b;\n        __syncthreads();\n", "        b[half][y][x] = next_b;\n")),
+              "A barrier must stand between the writes"),
+        Wrong(Changed(("        half = 1 - half;\n        a[half][y][x] = next_a;\n        b[half][y][x] = next_b;\n",
+                       "        a[half][y][x] = next_a;\n        b[half][y][x] = next_b;\n        half = 1 - half;\n")),
+              "the half must change before the writes"),
+        Wrong(Changed(("        half = 1 - half;\n        a[half][y][x] = next_a;\n        b[half][y][x] = next_b;\n",
+                       "        a[1 - half][y][x] = next_a;\n        b[1 - half][y][x] = next_b;\n")), "the halves never "
+                                                                                                       "change places"),
+    ],
+)  # fmt: skip

@@ -1,0 +1,200 @@
+# %% [markdown]
+# # 08b Registers: exercises
+#
+# The lecture: [08b Registers](../notebooks/08b_registers.ipynb).
+
+# %% [markdown]
+# ## 1. A column of results for each thread
+#
+# C (M, N) = A (M, K) B (K, N), float32. A block computes `BM` x `BN` numbers of C and has `BM / TM * BN` threads in one row.
+# Each thread computes `TM` numbers, one below the other. The sum is made in slices of `BK` terms: `BM` x `BK` numbers of A and
+# `BK` x `BN` of B in shared memory. `BM * BK` and `BK * BN` are multiples of the number of threads. There are enough blocks
+# along x for the columns of C and along y for its rows. What lies outside of A and B counts as zero.
+#
+# Two counts, for 64 x 64 matrices with `BM = BN = 64`, `BK = TM = 8`: at most 1.2 times the bytes that such tiles need, and at
+# most 9 requests that read shared memory for 8 multiply-adds of a warp, 9,216 in all. This is rung 4 of the ladder.
+
+# %% exercise="matmul_register_tiles_1d"
+# include kernels/matmul_4_register_tiles_1d.cu matmul_register_tiles_1d: slices, TM sums in registers, and the writes
+
+# %% [markdown]
+# ## 2. Find the fault: two halves take turns
+#
+# This product fetches the next tiles while it multiplies the present ones, so one barrier for each round should be enough. C
+# (M, N) = A (M, K) B (K, N), with blocks of 16 x 16 threads, one number of C for each. Something in the order of things is
+# wrong. Run the cell, and read the report: which two lines meet? (The products of the model take turns in the same way.)
+
+# %% exercise="two_halves"
+r"""
+__global__ void two_halves(const float* A, const float* B, float* C, int M, int N, int K) {
+    __shared__ float a[2][16][16], b[2][16][16];
+    int x = threadIdx.x, y = threadIdx.y;
+    int row = blockIdx.y * 16 + y, column = blockIdx.x * 16 + x;
+    a[0][y][x] = row < M && x < K ? A[row * K + x] : 0.0f;
+    b[0][y][x] = y < K && column < N ? B[y * N + column] : 0.0f;
+    __syncthreads();
+    float sum = 0.0f;
+    int half = 0;
+    for (int k = 16; k < K + 16; k += 16) {
+        float next_a = row < M && k + x < K ? A[row * K + k + x] : 0.0f;
+        float next_b = k + y < K && column < N ? B[(k + y) * N + column] : 0.0f;
+        for (int t = 0; t < 16; t++) {
+            sum += a[half][y][t] * b[half][t][x];
+        }
+        // yours: mend the order of these lines
+        half = 1 - half;
+        a[half][y][x] = next_a;
+        b[half][y][x] = next_b;
+        __syncthreads();
+        // instead
+        // __syncthreads();
+        // half = 1 - half;
+        // a[half][y][x] = next_a;
+        // b[half][y][x] = next_b;
+        // end
+    }
+    if (row < M && column < N) {
+        C[row * N + column] = sum;
+    }
+}
+"""
+
+# %% [markdown]
+# ## 3. The product that trains: four layouts
+#
+# C (M, N) is the product of A and B. With `TRANSPOSE_A` A lies in memory turned over, as (K, M); else as (M, K). With
+# `TRANSPOSE_B` B lies as (N, K); else as (K, N). A block computes `BM` x `BN` numbers, each thread `TM` x `TN` of them, and all
+# of that is written already. Yours is the fetch: in each round, `a[t][r]` becomes the number of A in row `first_row + r`, term
+# `k + t`, and `b[t][c]` the number of B in term `k + t`, column `first_column + c`. Terms from `end` on, rows from M on and
+# columns from N on are zeros.
+#
+# The threads are numbered from 0 to `THREADS - 1`, `threadIdx.x`; there may be fewer than numbers in a slice. (The sum may be
+# cut into pieces, `begin` to `end`, and a launch may hold many products, number `blockIdx.z`: that is written, too.) One count,
+# for all four layouts of 64 x 64 matrices: at most 4 sectors for each request that reads global memory.
+#
+# When it passes, `course.use_my_answers()` lets it do the products of a model that trains on the simulator: the gradients of
+# all layers.
+
+# %% exercise="gemm"
+r"""
+template <bool TRANSPOSE_A, bool TRANSPOSE_B, int BM, int BN, int BK, int TM, int TN>
+__global__ void gemm(const float* A, const float* B, float* C, int M, int N, int K, long long stride_a, long long stride_b,
+                     int split) {
+    constexpr int ACROSS = BN / TN, THREADS = BM / TM * ACROSS;
+    __shared__ float a[BK][BM + 4], b[BK][BN + 4];
+    int first_row = blockIdx.y * BM, first_column = blockIdx.x * BN;
+    int y = threadIdx.x / ACROSS * TM, x = threadIdx.x % ACROSS * TN;
+    A += blockIdx.z * stride_a;
+    B += blockIdx.z * stride_b;
+    C += (size_t)blockIdx.z * M * N;
+    int begin = blockIdx.z * split, end = split > 0 ? min(begin + split, K) : K;
+    float sum[TM][TN] = {};
+    for (int k = begin; k < end; k += BK) {
+        // yours: fill a and b, whichever way A and B lie
+        for (int e = threadIdx.x; e < BM * BK; e += THREADS) {
+            int t = TRANSPOSE_A ? e / BM : e % BK;
+            int r = TRANSPOSE_A ? e % BM : e / BK;
+            int row = first_row + r, term = k + t;
+            size_t place = TRANSPOSE_A ? (size_t)term * M + row : (size_t)row * K + term;
+            a[t][r] = row < M && term < end ? A[place] : 0.0f;
+        }
+        for (int e = threadIdx.x; e < BN * BK; e += THREADS) {
+            int t = TRANSPOSE_B ? e % BK : e / BN;
+            int c = TRANSPOSE_B ? e / BK : e % BN;
+            int column = first_column + c, term = k + t;
+            size_t place = TRANSPOSE_B ? (size_t)column * K + term : (size_t)term * N + column;
+            b[t][c] = column < N && term < end ? B[place] : 0.0f;
+        }
+        // end
+        __syncthreads();
+        for (int t = 0; t < BK; t++) {
+            float right[TN];
+            for (int c = 0; c < TN; c++) right[c] = b[t][x + c];
+            for (int r = 0; r < TM; r++) {
+                float left = a[t][y + r];
+                for (int c = 0; c < TN; c++) sum[r][c] += left * right[c];
+            }
+        }
+        __syncthreads();
+    }
+    for (int r = 0; r < TM; r++) {
+        for (int c = 0; c < TN; c++) {
+            int row = first_row + y + r, column = first_column + x + c;
+            if (row < M && column < N) C[(size_t)row * N + column] = sum[r][c];
+        }
+    }
+}
+"""
+
+# %% [markdown]
+# ## 4. Turn over four by four (stretch)
+#
+# y (N, M) = x (M, N) transposed, where M and N are multiples of 4, and x and y begin at multiples of 16 bytes. A block has 8 x
+# 8 threads for 32 x 32 numbers, so a thread has 4 x 4 of them: read four rows of four, and write four columns as four rows. No
+# shared memory is needed. There are enough blocks along x for the columns of x and along y for its rows.
+#
+# One count, for 64 x 96 numbers: at most 96 requests to global memory, which is one for each `float4` of a warp, 48 to read and
+# 48 to write. (`make_float4(a, b, c, d)` makes one of four numbers; `v.x`, `v.y`, `v.z`, `v.w` are its parts.)
+
+# %% exercise="transpose_four"
+r"""
+__global__ void transpose_four(const float* x, float* y, int M, int N) {
+    // yours: sixteen numbers in registers, turned over on the way
+    int i = blockIdx.y * 32 + threadIdx.y * 4;
+    int j = blockIdx.x * 32 + threadIdx.x * 4;
+    if (i < M && j < N) {
+        float4 row[4];
+        for (int r = 0; r < 4; r++) {
+            row[r] = *(const float4*)(x + (i + r) * N + j);
+        }
+        *(float4*)(y + (j + 0) * M + i) = make_float4(row[0].x, row[1].x, row[2].x, row[3].x);
+        *(float4*)(y + (j + 1) * M + i) = make_float4(row[0].y, row[1].y, row[2].y, row[3].y);
+        *(float4*)(y + (j + 2) * M + i) = make_float4(row[0].z, row[1].z, row[2].z, row[3].z);
+        *(float4*)(y + (j + 3) * M + i) = make_float4(row[0].w, row[1].w, row[2].w, row[3].w);
+    }
+    // end
+}
+"""
+
+# %% [markdown]
+# ## 5. Challenge: a product that seldom asks shared memory (stretch)
+#
+# C (M, N) = A (M, K) B (K, N). A block has 64 threads in one row and must compute 64 x 64 numbers of C; any sizes must be
+# right. The count is the number of requests to shared memory, to read and to write, for 128 x 128 x 64. Ours lets each thread
+# compute 8 x 8 numbers, and reads them one by one. How few can it be? Your tries are remembered.
+
+# %% exercise="matmul_few_requests"
+r"""
+__global__ void matmul_few_requests(const float* A, const float* B, float* C, int M, int N, int K) {
+    // yours: 64 x 64 numbers of C by 64 threads
+    __shared__ float a[8][64 + 4], b[8][64];
+    int first_row = blockIdx.y * 64, first_column = blockIdx.x * 64;
+    int y = threadIdx.x / 8, x = threadIdx.x % 8;  // owns the rows y, y + 8, ... and the columns x, x + 8, ...
+    float sum[8][8] = {};
+    for (int k = 0; k < K; k += 8) {
+        for (int e = threadIdx.x; e < 64 * 8; e += 64) {
+            int row = first_row + e / 8, term = k + e % 8;
+            a[e % 8][e / 8] = row < M && term < K ? A[row * K + term] : 0.0f;
+            int column = first_column + e % 64, other = k + e / 64;
+            b[e / 64][e % 64] = other < K && column < N ? B[other * N + column] : 0.0f;
+        }
+        __syncthreads();
+        for (int t = 0; t < 8; t++) {
+            float left[8], right[8];
+            for (int r = 0; r < 8; r++) left[r] = a[t][y + 8 * r];
+            for (int c = 0; c < 8; c++) right[c] = b[t][x + 8 * c];
+            for (int r = 0; r < 8; r++) {
+                for (int c = 0; c < 8; c++) sum[r][c] += left[r] * right[c];
+            }
+        }
+        __syncthreads();
+    }
+    for (int r = 0; r < 8; r++) {
+        for (int c = 0; c < 8; c++) {
+            int row = first_row + y + 8 * r, column = first_column + x + 8 * c;
+            if (row < M && column < N) C[row * N + column] = sum[r][c];
+        }
+    }
+    // end
+}
+"""
