@@ -15,7 +15,8 @@ A cell with the one line `# include PATH NAME: words for the blank` takes the so
 kernels/: the region between `# region NAME` and `# endregion` there, or, if no such marks are there, the function, class or
 kernel of that name. Without `yours` marks in it, everything after its head (and docstring) is the learner's. A kernel comes
 with the `#include` lines of its file. Several such lines make one text, and `# given PATH NAME` adds a piece that the blank
-shows as it is. After a kernel's include, `# plant OLD => NEW` puts a fault into it: the blank shows the whole body with NEW in
+shows as it is. Of a C++ struct, `# include PATH STRUCT.FUNCTION` leaves the learner one function, `operator` for `operator()`.
+After a kernel's include, `# plant OLD => NEW` puts a fault into it: the blank shows the whole body with NEW in
 place of OLD.
 """
 
@@ -32,7 +33,7 @@ from course_lib.coach.exercise import ExerciseError
 from course_lib.paths import ROOT
 
 MARK = re.compile(r"^(\s*)(?:#|//) ?(yours|instead|end)(?::\s*(.*))?$")
-INCLUDE = re.compile(r"# (?P<what>include|given) (?P<path>\S+) (?P<name>\w+)(?:: (?P<words>.*))?")
+INCLUDE = re.compile(r"# (?P<what>include|given) (?P<path>\S+) (?P<name>\w+)(?:\.(?P<member>\w+))?(?:: (?P<words>.*))?")
 PLANT = re.compile(r"# plant (?P<old>.+) => (?P<new>.+)")
 HEAD = re.compile(r'^#include ["<]([^">]+)[">]', re.M)
 WORDS = "write this part"
@@ -96,7 +97,7 @@ def _assembled(lines: list[re.Match], plants: list[tuple[str, str]]) -> tuple[st
     for line, path in zip(lines, paths, strict=True):
         text = included(path, line["name"])
         if line["what"] == "include" and not any(MARK.match(row) for row in text.splitlines()):
-            text = _mark_body(text, comment, line["words"] or WORDS, plants)
+            text = _mark_body(text, comment, line["words"] or WORDS, plants, line["member"])
         parts.append(text.strip("\n"))
     heads = []
     if comment == "//":  # what a piece needs in order to compile by itself, unless it is one of the pieces
@@ -126,15 +127,24 @@ def _definition(text: str, name: str) -> str | None:
 
 
 def _kernel(text: str, name: str) -> str | None:
-    """A kernel or device function from its head to its closing brace, with a `template` line before it."""
-    head = re.search(
-        rf"^(?:template\s*<[^{{}};]*>\s*)?(?:extern\s+\"C\"\s+)?(?:static\s+)?__(?:global|device)__[^;{{}}]*\b{name}\s*\([^{{}};]*\)\s*\{{",
-        text,
-        re.M,
-    )
+    """A kernel, device function or struct from its head to its closing brace, with a `template` line before it."""
+    template = r"^(?:template\s*<[^{};]*>\s*)?"
+    function = rf"(?:extern\s+\"C\"\s+)?(?:static\s+)?__(?:global|device)__[^;{{}}]*\b{name}\s*\([^{{}};]*\)\s*\{{"
+    if head := re.search(template + function, text, re.M):
+        return text[head.start() : _closing_brace(text, head.end())]
+    if head := re.search(rf"{template}struct {name}\s*\{{", text, re.M):
+        return text[head.start() : _closing_brace(text, head.end())] + ";"
+    return None
+
+
+def _body(text: str, member: str | None) -> tuple[int, int]:
+    """The places of the two braces around the body of a C++ function, or of one function of a struct."""
+    if member is None:
+        return text.index("{"), text.rindex("}")
+    head = re.search(rf"\b{member}\b[^;{{}}]*\{{", text)
     if head is None:
-        return None
-    return text[head.start() : _closing_brace(text, head.end())]
+        raise ExerciseError(f"the struct has no function {member}.")
+    return head.end() - 1, _closing_brace(text, head.end()) - 1
 
 
 def _planted(body: str, plants: list[tuple[str, str]]) -> str:
@@ -155,18 +165,20 @@ def _closing_brace(text: str, start: int) -> int:
     raise ExerciseError("a brace is never closed.")
 
 
-def _mark_body(text: str, comment: str, words: str, plants: list[tuple[str, str]] | None = None) -> str:
+def _mark_body(text: str, comment: str, words: str, plants: list[tuple[str, str]] | None = None,
+               member: str | None = None) -> str:  # fmt: skip
     """Put marks around everything after the head and the docstring of the last definition. plants: pieces (old, new) of a
-    kernel's body, which the blank then shows."""
+    kernel's body, which the blank then shows. member: of a struct only this function."""
     if comment == "//":
-        opening = text.rindex("{", 0, text.index("{") + 1)
-        closing = text.rindex("}")
+        opening, closing = _body(text, member)
         head, body = text[: opening + 1], text[opening + 1 : closing].strip("\n")
-        shown = [] if re.search(r"\bvoid\b", head) else [f"    {NOTHING_YET}"]
+        indent = re.match(r" *", body)[0] or "    "
+        shown = [] if re.search(r"\bvoid\b[^{}]*\{$", head) else [f"{indent}{NOTHING_YET}"]
         if plants:
             shown = _planted(body, plants).splitlines()
-        blank = "".join(f"{row}\n" for row in ["    // instead", *(f"// {row}" for row in shown)] if shown)
-        return f"{head}\n    // yours: {words}\n{body}\n{blank}    // end\n{text[closing:]}"
+        blank = "".join(f"{row}\n" for row in [f"{indent}// instead", *(f"// {row}" for row in shown)] if shown)
+        margin = re.search(r" *$", body)[0]  # of the closing brace
+        return f"{head}\n{indent}// yours: {words}\n{body.rstrip()}\n{blank}{indent}// end\n{margin}{text[closing:]}"
     definitions = [n for n in ast.parse(text).body if isinstance(n, ast.FunctionDef | ast.ClassDef)]
     if not definitions:
         raise ExerciseError("there is nothing to blank: put `# yours` and `# end` around the learner's lines.")

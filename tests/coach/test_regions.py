@@ -76,6 +76,24 @@ def test_a_fault_is_planted_in_a_kernel_of_the_library():
     )
 
 
+def test_one_function_of_a_struct_is_the_learners(tmp_path):
+    twice = """struct Twice {
+    float* y;
+    __device__ void operator()(int i, float v) const {
+        y[i] = 2.0f * v;
+    }
+    __device__ void end() const {}
+};"""
+    file = tmp_path / "ends.cuh"
+    file.write_text(f"{twice}\n\nstruct Other {{ int n; }};\n")
+    piece = cut(f"# include {file} Twice.operator: write twice v")
+    assert piece.solution == twice
+    assert "Your part: write twice v" in piece.blank and "2.0f" not in piece.blank
+    assert piece.blank.splitlines()[-2:] == ["    __device__ void end() const {}", "};"]
+    with pytest.raises(ExerciseError, match="no function missing"):
+        cut(f"# include {file} Twice.missing: this")
+
+
 def test_a_fault_that_fits_nowhere_is_said():
     with pytest.raises(ExerciseError, match="stands 0 times"):
         cut("# include kernels/scale.cu scale: mend it\n# plant nowhere => there")
