@@ -17,15 +17,25 @@ def tool() -> str | None:
     return next((name for name in _TOOLS if shutil.which(name)), None)
 
 
+_known: dict[Path, dict[int, tuple[str, int] | None]] = {}
+
+
 def find(library: Path, offsets: Iterable[int]) -> dict[int, tuple[str, int]]:
     """(file, line) in the learner's text for each offset into the library; missing where nobody knows.
 
-    A line that was inlined is the innermost one that is not the simulator's own.
+    A line that was inlined is the innermost one that is not the simulator's own. Answers are remembered: asking takes
+    milliseconds, as long as a small launch.
     """
-    wanted = sorted(set(offsets))
-    program = tool()
-    if not wanted or program is None:
+    wanted, known, program = set(offsets), _known.setdefault(library, {}), tool()
+    if program is None:
         return {}
+    if fresh := sorted(wanted - known.keys()):
+        answers = _ask(program, library, fresh)
+        known.update((offset, answers.get(offset)) for offset in fresh)
+    return {offset: place for offset in wanted if (place := known[offset])}
+
+
+def _ask(program: str, library: Path, wanted: list[int]) -> dict[int, tuple[str, int]]:
     if "symbolizer" in program:
         command = [program, "--obj=" + str(library), "--inlines", "--output-style=GNU", "--addresses"]
     else:

@@ -44,7 +44,7 @@ struct Group {
     int operation = 0;
     Site site{};
     Action action = nullptr;
-    uint64_t values[WARP];
+    uint64_t values[WARP + 1];  // and `members`
 };
 
 enum : uint32_t { PLAIN = 1, CHECKED = 2, SHUFFLED = 4 };  // no thread has waited yet; reasons to keep masks
@@ -111,7 +111,7 @@ extern "C" {
 extern __thread sim::Block* sim_block SIM_TLS;  // the block that this worker runs
 // The general forms of waiting: whatever is not the middle of a sweep.
 void sim_barrier(const char* file, int line);
-const uint64_t* sim_meet(unsigned mask, uint64_t value, int operation, sim::Action, uint64_t* buffer, const char*, int);
+const uint64_t* sim_meet(unsigned mask, uint64_t value, int operation, sim::Action, const char* file, int line);
 unsigned sim_converge(const char* file, int line);
 [[noreturn]] void sim_stop(unsigned thread, const char* message, const char* file, int line);
 void sim_fence();

@@ -1,6 +1,4 @@
 // Meetings of a part of a warp, and all meetings of checked and shuffled runs: lanes that named the same mask.
-#include <cstring>
-
 #include "scheduler.h"
 
 namespace sim {
@@ -37,7 +35,7 @@ static void finish(Block* block, unsigned warp, Group& group) {
         }
     }
     if (group.action) group.action(group.values, members);
-    group.members = group.unread = members;
+    group.members = group.unread = group.values[WARP] = members;
     group.arrived = 0;
     block->runnable[warp] |= members;
 }
@@ -87,7 +85,7 @@ static Group& attend(Block* block, unsigned me, Group* group, uint64_t value) {
 }
 
 const uint64_t* meet_part(Block* block, unsigned me, uint32_t mask, uint64_t value, int operation, Action action,
-                          uint64_t* buffer, Site site) {
+                          Site site) {
     unsigned warp = me / WARP, lane = me % WARP;
     if (!(mask >> lane & 1)) {
         if (block->mode & CHECKED)
@@ -102,10 +100,7 @@ const uint64_t* meet_part(Block* block, unsigned me, uint32_t mask, uint64_t val
               "lanes of one warp meet in different operations: %s here, %s there", OPERATIONS[operation],
               OPERATIONS[group->operation]);
     if (action) group->action = action;
-    Group& met = attend(block, me, group, value);
-    memcpy(buffer, met.values, sizeof met.values);
-    if (block->mode & CHECKED) buffer[WARP] = met.members;
-    return buffer;
+    return attend(block, me, group, value).values;
 }
 
 }  // namespace sim

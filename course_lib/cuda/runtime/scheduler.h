@@ -22,7 +22,7 @@ void complete(Block*, unsigned warp);  // all lanes of a warp have met: they bec
 
 // meetings.cpp
 extern const char* const OPERATIONS[];
-const uint64_t* meet_part(Block*, unsigned me, uint32_t mask, uint64_t value, int operation, Action, uint64_t* buffer, Site);
+const uint64_t* meet_part(Block*, unsigned me, uint32_t mask, uint64_t value, int operation, Action, Site);
 void finish_meetings(Block*, unsigned warp);     // a lane has left: others may have waited for nobody else
 bool finish_convergence(Block*, unsigned warp);  // everybody who could come has come
 inline bool sweeping(const Block* block) { return block->sweep != NO_SWEEP; }

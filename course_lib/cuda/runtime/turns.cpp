@@ -136,6 +136,7 @@ unsigned choose(Block* block) {
 
 void give_turn(Block* block, unsigned me) {
     unsigned next = choose(block);
+    prefetch_stack(block, next + AHEAD - 1);
     if (next != me) switch_stack(&block->stack_pointer[me], block->stack_pointer[next]);
 }
 

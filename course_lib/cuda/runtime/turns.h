@@ -20,10 +20,15 @@ __attribute__((always_inline)) static inline Block* this_block() {
 #endif
 }
 
+// Hide the time that the stack of a thread takes to come.
+__attribute__((always_inline)) static inline void prefetch_stack(const Block* block, unsigned thread) {
+    auto soon = static_cast<const char*>(block->stack_pointer[thread]);
+    for (int line = 0; line < 3; line++) __builtin_prefetch(soon + 64 * line);
+}
+
 __attribute__((always_inline)) static inline void next_lane(Block* block, unsigned me) {
     block->current = me + 1;
-    auto soon = static_cast<const char*>(block->stack_pointer[me + AHEAD]);  // hide the time its stack takes to come
-    for (int line = 0; line < 3; line++) __builtin_prefetch(soon + 64 * line);
+    prefetch_stack(block, me + AHEAD);
     switch_stack(&block->stack_pointer[me], block->stack_pointer[me + 1]);
 }
 
@@ -36,13 +41,12 @@ __attribute__((always_inline)) static inline void barrier(const char* file, int 
 
 // Meet the lanes that `mask` names, each bringing a value. Returns the 32 values, valid until this lane waits again.
 __attribute__((always_inline)) static inline const uint64_t* meet(unsigned mask, uint64_t value, Operation operation,
-                                                                  Action action, uint64_t* buffer, const char* file,
-                                                                  int line) {
+                                                                  Action action, const char* file, int line) {
     Block* block = this_block();
     unsigned me = block->current;
     uint64_t* values = block->values;
     if (__builtin_expect((block->sweep != MEETING) | (me == block->last) | ((block->whole & ~mask) != 0), 0))
-        return sim_meet(mask, value, operation, action, buffer, file, line);
+        return sim_meet(mask, value, operation, action, file, line);
     values[me % WARP] = value;
     next_lane(block, me);
     return values;

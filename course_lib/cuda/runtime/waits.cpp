@@ -79,13 +79,12 @@ void sim_barrier(const char* file, int line) {
     give_turn(block, me);
 }
 
-const uint64_t* sim_meet(unsigned mask, uint64_t value, int operation, Action action, uint64_t* buffer, const char* file,
-                         int line) {
+const uint64_t* sim_meet(unsigned mask, uint64_t value, int operation, Action action, const char* file, int line) {
     Block* block = sim_block;
     unsigned me = arrive(block, {file, line}), warp = block->warp;
     if (block->mode || block->whole & ~mask) {
         end_sweep(block);
-        return meet_part(block, me, mask & block->whole, value, operation, action, buffer, {file, line});
+        return meet_part(block, me, mask & block->whole, value, operation, action, {file, line});
     }
     uint64_t* values = block->values;
     uint32_t come = 1u << (me % WARP);

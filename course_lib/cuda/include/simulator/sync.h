@@ -21,9 +21,8 @@ SIM_FUNCTION int __syncthreads_and(int predicate, SIM_HERE) { return __syncthrea
 
 // Bring `value`, wait for the lanes of `mask`, and take from what all lanes have brought.
 #define SIM_MEET(OPERATION, MASK, VALUE, ACTION)                                                                    \
-    uint64_t sim_buffer[sim::WARP + 1];                                                                             \
     const uint64_t* sim_met;                                                                                        \
-    SIM_KEEP_INDEX(sim_met = sim::meet(MASK, VALUE, sim::OPERATION, ACTION, sim_buffer, file, line))
+    SIM_KEEP_INDEX(sim_met = sim::meet(MASK, VALUE, sim::OPERATION, ACTION, file, line))
 
 SIM_FUNCTION void __syncwarp(unsigned mask = 0xffffffffu, SIM_HERE) {
     SIM_MEET(SYNC, mask, 0, nullptr)
