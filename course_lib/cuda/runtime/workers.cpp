@@ -107,7 +107,7 @@ static void describe_crash(Worker* worker, int signal, siginfo_t* info, void* at
         fault(DIVISION_BY_ZERO, thread, place, NOBODY, {}, "an integer was divided by zero");
     } else if (signal == SIGILL) {
         fault(CRASH, thread, place, NOBODY, {}, "the kernel ran into an instruction that does not exist: does a function "
-              "that promises a value end without `return`?");
+              "that promises a value end without `return`, or is an integer divided by a 0 that the compiler saw coming?");
     } else if (on_own_stacks(block, address)) {
         fault(CRASH, thread, place, NOBODY, {}, "stack overflow: a thread used more than 64 KB of local memory "
               "(endless recursion, or a very large local array)");
