@@ -154,10 +154,11 @@ def uses() -> list[str]:
 
     devices = available_devices()
     loops = "compiled C++ loops" if native.find_compiler() else "plain NumPy loops (slower)"
-    lines = [f"Devices: {', '.join(devices)}.", f"On the CPU: NumPy's BLAS and {loops}, on {native.threads()} threads."]
+    noun = "thread" if native.threads() == 1 else "threads"
+    lines = [f"Devices: {', '.join(devices)}.", f"On the CPU: NumPy's BLAS and {loops}, on {native.threads()} {noun}."]
     if "cuda" in devices:
         return [*lines, "Your kernels and the 12m model run on the NVIDIA GPU, through CuPy."]
-    return [*lines, "Trains here: micro in a minute, small in minutes, 12m overnight (a run can stop and go on)."]
+    return [*lines, "Trains here: micro in a minute, small in minutes, 12m in hours (a run can stop and go on)."]
 
 
 def ops_table() -> int:

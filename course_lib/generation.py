@@ -13,6 +13,7 @@ so a text longer than the context loses its beginning, and one step in half a co
 import codecs
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 
@@ -34,6 +35,9 @@ class Choice:
     top_p: float | None = None
 
     def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if not isinstance(value, Real | None):
+                raise TypeError(f"{name} is {value!r}, a {type(value).__name__}; it must be a number.")
         if not 0 <= self.temperature < float("inf"):
             raise ValueError(f"temperature is {self.temperature}; it must be 0 or more (usual: 0.5 to 1.2).")
         if self.top_k is not None and self.top_k < 1:
@@ -67,6 +71,11 @@ def generate(
 
     A character whose bytes are spread over several tokens comes when it is complete. Raises ValueError for bad settings.
     """
+    if not isinstance(tokenizer, Tokenizer):
+        raise TypeError(
+            f"generate() takes a model, its tokenizer, then the beginning of the text: generate(model, tokenizer, 'Once'). "
+            f"The tokenizer given is a {type(tokenizer).__name__}."
+        )
     choice = Choice(temperature, top_k, top_p)
     stream = _tokens(model, tokenizer, [tokenizer.encode(prompt)], tokens, choice, [seed], use_cache)
     return _pieces(stream, tokenizer, stop_at_end)

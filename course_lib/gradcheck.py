@@ -32,6 +32,11 @@ def gradcheck(function: Callable[..., Tensor | tuple], inputs: Sequence, step: f
     def total(tensors: list[Tensor]) -> Tensor:
         results = function(*tensors)
         results = results if isinstance(results, tuple) else (results,)
+        if not all(isinstance(y, Tensor) for y in results):
+            raise TypeError(
+                f"gradcheck needs a function that returns a Tensor, or a tuple of them; this one returned "
+                f"{', '.join(type(y).__name__ for y in results)}. Leave out float(), .item() and .numpy()."
+            )
         if not weights:
             weights.extend(generator.uniform(0.5, 1.5, y.shape) for y in results)
         parts = [(y * Tensor(w, dtype="float64", device=device)).sum() for y, w in zip(results, weights, strict=True)]

@@ -161,6 +161,8 @@ class Tokenizer:
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """The bytes of `ids`, exactly."""
+        if hasattr(ids, "__index__"):
+            raise TypeError(f"decoding takes a list of ids, not one number: decode([{ids}])")
         return b"".join([self.token_bytes(token) for token in ids])
 
     def token_bytes(self, token: int) -> bytes:

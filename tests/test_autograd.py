@@ -191,3 +191,21 @@ def test_gradcheck_catches_nan_and_a_missing_gradient():
         gradcheck(lambda x: x.sqrt(), [np.array([-1.0])])
     with pytest.raises(GradcheckError, match="element"):
         gradcheck(lambda x, y: x * y.detach(), [np.array([2.0]), np.array([3.0])])
+
+
+def test_a_rule_without_its_comma_is_refused_even_where_the_lengths_happen_to_fit():
+    for values in ([2.0], [1.0, 2.0, 3.0]):
+        x = Tensor(values, requires_grad=True)
+        doubled = record("double", (x,), x.array() * 2, lambda dy: dy * 2)
+        with pytest.raises(GraphError, match=r"rule of 'double' must return a tuple .* no tuple \(ndarray\)"):
+            doubled.sum().backward()
+    x = Tensor([2.0], requires_grad=True)
+    with pytest.raises(GraphError, match=r"each of its 1 inputs.* 2 of them"):
+        record("double", (x,), x.array() * 2, lambda dy: (dy, dy)).sum().backward()
+    with pytest.raises(TypeError, match="as a tuple"):
+        record("double", x, x.array() * 2, lambda dy: (dy * 2,))
+
+
+def test_gradcheck_says_what_a_function_must_return():
+    with pytest.raises(TypeError, match="this one returned float"):
+        gradcheck(lambda x: x.sum().item(), [[1.0]])

@@ -205,3 +205,10 @@ def test_the_tape_of_the_caller_goes_on(tokenizer):
 def test_settings_that_choose_nothing_are_refused(tokenizer, given, word):
     with pytest.raises(ValueError, match=f"{word} is"):
         list(generate(lively(LEARNED), tokenizer, "", **given))
+
+
+def test_swapped_or_written_out_settings_get_a_sentence(tokenizer):
+    with pytest.raises(TypeError, match="its tokenizer, then the beginning"):
+        generate(lively(LEARNED), "Once", tokenizer)
+    with pytest.raises(TypeError, match=r"temperature is '0\.7', a str"):
+        generate(lively(LEARNED), tokenizer, temperature="0.7")

@@ -178,6 +178,8 @@ WRONG = {
     "mixed dtypes": (lambda: Tensor([1.0]) + Tensor([1.0], dtype="float64"), TypeError, "float32 and float64"),
     "two devices": (lambda: Tensor([1.0]) + Tensor([1.0], device="reference"), ValueError, "two devices"),
     "no such device": (lambda: Tensor([1.0], device="abacus"), ValueError, "abacus"),
+    "ragged lists": (lambda: Tensor([[1, 2], [3]]), ValueError, "rows have the same length"),
+    "no numbers": (lambda: Tensor({"a": 1}), TypeError, "of this dict"),
     "gradient of integers": (lambda: Tensor(np.arange(3), requires_grad=True), GraphError, "floating-point"),
     "tensor as exponent": (lambda: Tensor([1.0]) ** Tensor([1.0]), TypeError, "needs a number"),
     "split": (lambda: functional.split(Tensor(np.ones(5)), (2, 2)), ValueError, "add up"),

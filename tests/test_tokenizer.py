@@ -216,6 +216,7 @@ def test_no_changed_byte_goes_unseen(place, value):
         (lambda t: t.decode([320]), TokenizerError, "unknown id 320: this vocabulary has ids 0 to 319"),
         (lambda t: t.decode([-1]), TokenizerError, "unknown id -1"),
         (lambda t: t.decode([[1, 2]]), TypeError, "flat list of ids"),
+        (lambda t: t.decode(65), TypeError, r"decode\(\[65\]\)"),
         (lambda t: t.encode(b"abc"), TypeError, "encode_bytes"),
         (lambda t: t.encode("a\ud800"), ValueError, "lone surrogate"),
         (lambda t: Tokenizer.train("", 300), ValueError, "corpus is empty"),

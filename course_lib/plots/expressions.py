@@ -30,6 +30,10 @@ def graph(tensor: Any, title: str = "") -> Picture:
 
     Raises ValueError for a tensor that is off the tape, or whose graph has more than 60 entries.
     """
+    if not hasattr(tensor, "node"):
+        raise TypeError(
+            f"graph() draws how a Tensor of course_lib was made; a {type(tensor).__name__} keeps no node to draw."
+        )
     if tensor.node is None:
         raise ValueError(
             "This tensor does not know how it was made: nothing it depends on was given requires_grad=True "

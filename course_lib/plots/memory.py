@@ -16,6 +16,11 @@ CELL, GAP = 0.56, 0.62  # inches
 @styled()
 def memory(view, title: str = "") -> Picture:
     """view: anything with `shape` (one or two axes), `strides` and `offset` in elements, and a `buffer` list or a `storage`."""
+    if not (hasattr(view, "strides") and (hasattr(view, "buffer") or hasattr(view, "storage"))):
+        raise TypeError(
+            f"memory() draws a view: something with a buffer, a shape, strides and an offset. A {type(view).__name__} has none "
+            "of them; give the view itself, without .tolist()."
+        )
     buffer = (
         list(view.buffer) if hasattr(view, "buffer") else view.ops.to_numpy(view.storage.array).reshape(-1).tolist()
     )
@@ -28,6 +33,12 @@ def memory(view, title: str = "") -> Picture:
     rows, columns = shape if len(shape) == 2 else (1, shape[0])
     down, right = strides if len(shape) == 2 else (0, strides[0])
     places = [[view.offset + i * down + j * right for j in range(columns)] for i in range(rows)]
+    outside = sorted({place for line in places for place in line if not 0 <= place < len(buffer)})
+    if outside:
+        raise ValueError(
+            f"This view reads place {outside[0]}, but the buffer has the places 0 to {len(buffer) - 1}: look at the shape "
+            f"{shape}, the strides {strides} and the offset {view.offset}."
+        )
     width = max(len(buffer), columns + 5) * CELL + 0.8
     height = (rows + 2) * CELL + GAP + 0.95
     made, axes = sheet(width, height)

@@ -40,7 +40,13 @@ class Tensor(Views, Arithmetic):
     def __init__(self, data, dtype=None, device: str = "cpu", requires_grad: bool = False, name: str = ""):
         values = data.numpy() if isinstance(data, Tensor) else data
         keeps_dtype = isinstance(values, np.ndarray | np.generic) and values.dtype.kind in "iub"
-        values = np.asarray(values, dtype=dtype or (None if keeps_dtype else np.float32))
+        try:
+            values = np.asarray(values, dtype=dtype or (None if keeps_dtype else np.float32))
+        except (TypeError, ValueError) as error:
+            raise type(error)(
+                f"A Tensor is made of numbers: one number, an array, or lists in which all rows have the same length. NumPy "
+                f"says of this {type(data).__name__}: {error}"
+            ) from None
         table = device_ops(device)
         self.storage = Storage(table.from_numpy(np.ascontiguousarray(values).reshape(values.shape)), table)
         self.shape, self.strides, self.offset = values.shape, shapes.contiguous_strides(values.shape), 0

@@ -72,6 +72,8 @@ def record(name: str, inputs: Sequence, outputs, backward: Callable, saved: Sequ
     nobody used, if there are several), returns one for each input, or None. saved: the tensors whose values `backward`
     reads; it refuses to run if one of them was changed in place since. Returns a Tensor, or a tuple of them.
     """
+    if isinstance(inputs, Strided):
+        raise TypeError(f"record({name!r}, ...) takes its inputs as a tuple, also when there is only one: (x,).")
     several, cls, ops = isinstance(outputs, tuple), type(inputs[0]), inputs[0].ops
     tensors = [around(cls, array, ops) for array in (outputs if several else (outputs,))]
     _write(name, inputs, tensors, backward, saved)
@@ -103,7 +105,14 @@ def _write(name: str, inputs: Sequence, results: Sequence, backward: Callable, s
                     f"A value that '{name}' needs for its gradient was changed in place after it was used. "
                     "Make the change on a copy, or after backward()."
                 )
-        return backward(*gradients)
+        found = backward(*gradients)
+        if not isinstance(found, tuple) or len(found) != len(inputs):
+            got = f"{len(found)} of them" if isinstance(found, tuple) else f"no tuple ({type(found).__name__})"
+            raise GraphError(
+                f"The rule of '{name}' must return a tuple with one gradient for each of its {len(inputs)} inputs, with a comma "
+                f"even for one: (dx,). It returned {got}."
+            )
+        return found
 
     node = Node(name, [tensor.edge for tensor in inputs], checked)
     for number, tensor in enumerate(results):
