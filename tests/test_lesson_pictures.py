@@ -35,3 +35,31 @@ def test_valley_says_where_each_path_ends():
 def test_projection_cuts_a_gradient_in_two():
     drawn = plots.projection([3.0, 4.0], [1.0, 0.0])
     assert "lands at (0.85, 1.13)" in drawn.alt and "the part (0.36, 0.48) along" in drawn.alt and "(0.64, -0.48)" in drawn.alt
+
+
+def test_a_row_meets_a_column():
+    a, b = np.arange(6).reshape(2, 3), [[1, 0], [0, 1], [2, 2]]
+    drawn = plots.row_times_column(a, b, 1, 0)
+    assert "Row 1 of A and column 0 of B" in drawn.alt and "3 · 1 + 4 · 0 + 5 · 2 = 13" in drawn.alt
+    with pytest.raises(ValueError, match=r"got \(2, 3\) and \(2, 3\)"):
+        plots.row_times_column(a, a, 0, 0)
+    with pytest.raises(ValueError, match="there is no C"):
+        plots.row_times_column(a, b, 2, 0)
+
+
+class Row:
+    buffer, shape, strides, offset = [1, 2, 3], (3,), (1,), 1
+
+
+def test_memory_says_where_a_view_leaves_its_buffer():
+    with pytest.raises(ValueError, match="reads place 3, but the buffer has the places 0 to 2"):
+        plots.memory(Row())
+    with pytest.raises(TypeError, match=r"without \.tolist"):
+        plots.memory([1, 2, 3])
+
+
+def test_what_cannot_be_drawn_is_named():
+    with pytest.raises(TypeError, match="a Row keeps no node"):
+        plots.graph(Row())
+    with pytest.raises(TypeError, match=r"`trained\.records`"):
+        plots.loss_curve(Row())

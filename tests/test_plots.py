@@ -89,6 +89,13 @@ def test_runs_are_compared_by_their_last_validation_loss():
     assert "slow 4.50, fast 2.50" in shown.alt and "lowest is that of fast, 0.50 above" in shown.alt
 
 
+def test_a_run_that_leaps_away_can_be_cut_off_and_its_end_is_still_told():
+    logs = {"wild": log([6, 900, 5]), "tame": log([6, 4, 2])}
+    cut = plots.compare_losses(logs, top=10)
+    assert "wild 5.0" in cut.alt and "tame 2.0" in cut.alt
+    assert cut.png != plots.compare_losses(logs).png
+
+
 @pytest.mark.parametrize("count", [1, 2, 39, 40, 1000])
 def test_smoothing_keeps_a_straight_line_and_its_length(count):
     line = np.linspace(3.0, 1.0, count)

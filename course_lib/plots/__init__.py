@@ -15,6 +15,8 @@
     plots.chain(values, steps)                a chain of operations: values go right, gradients come back
     plots.thread_map(kernel, grid, block, args)  which thread of a kernel touches which element
     plots.sectors(...), plots.banks(...)      a warp's addresses on 32-byte sectors, and on the banks of shared memory
+    plots.row_times_column(a, b, i, j)        one number of a matrix product, with its terms
+    plots.lane_map(rows, columns, lane)       which lane of a warp holds which element of a small matrix
     plots.product(M, N, K, rows, ...)         which numbers of A and B a part of C = A B needs
     plots.traffic({plan: [report]})           the bytes that kernels read and write
     plots.roofline({name: report.roofline()}) what kernels could reach on a machine
@@ -35,6 +37,7 @@ from course_lib.plots.exchange import exchange
 from course_lib.plots.expressions import graph
 from course_lib.plots.judged import judged
 from course_lib.plots.kernels import banks, sectors, thread_map
+from course_lib.plots.lane_map import lane_map
 from course_lib.plots.lines import lines
 from course_lib.plots.memory import memory
 from course_lib.plots.model_map import PARTS, model_map
@@ -43,6 +46,7 @@ from course_lib.plots.picture import Page, Picture, picture
 from course_lib.plots.product import product
 from course_lib.plots.projection import projection
 from course_lib.plots.roofline import roofline
+from course_lib.plots.row_times_column import row_times_column
 from course_lib.plots.shape_map import shape_map
 from course_lib.plots.slopes import slope
 from course_lib.plots.token_colours import token_picture, tokens
@@ -62,6 +66,7 @@ __all__ = [
     "exchange",
     "graph",
     "judged",
+    "lane_map",
     "lines",
     "loss_curve",
     "memory",
@@ -72,6 +77,7 @@ __all__ = [
     "product",
     "projection",
     "roofline",
+    "row_times_column",
     "sectors",
     "shape_map",
     "slope",

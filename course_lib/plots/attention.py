@@ -7,7 +7,7 @@ import numpy as np
 from course_lib.plots.picture import Picture, number, picture
 from course_lib.plots.style import GREY, INK, PALE, PAPER, SMALL, figure, styled
 
-WRITTEN = 8  # tokens up to which each weight is written into its cell
+WRITTEN, ROOMY = 8, 5  # tokens up to which each weight is written into its cell, and up to which with its 0 in front
 
 
 @styled()
@@ -29,7 +29,7 @@ def attention_map(weights, tokens: Sequence[str], title: str = "") -> Picture:
         axes = made.add_subplot(rows, columns, head + 1)
         image = _map(axes, part, tokens)
         axes.set_title(title if len(heads) == 1 else f"{title} head {head + 1}".strip())
-    made.colorbar(image, ax=made.axes, shrink=0.7, label="weight", ticks=[0, 0.5, 1])
+    made.colorbar(image, ax=made.axes, shrink=0.7, label="share of the look", ticks=[0, 0.5, 1])
     return picture(made, _alt(heads, tokens))
 
 
@@ -39,11 +39,14 @@ def _map(axes, part: np.ndarray, tokens: Sequence[str]):
     image = axes.imshow(np.where(seen, part, np.nan), cmap="cividis", vmin=0, vmax=1)
     if len(tokens) <= WRITTEN:
         for (i, j), weight in np.ndenumerate(part):
-            if seen[i, j]:
-                axes.text(j, i, f"{weight:.2f}", ha="center", va="center", fontsize=SMALL,
+            if seen[i, j] and weight >= 0.005:
+                digits = f"{weight:.2f}" if len(tokens) <= ROOMY else f"{weight:.2f}".removeprefix("0")
+                axes.text(j, i, digits, ha="center", va="center", fontsize=SMALL,
                           color=INK if weight > 0.5 else PAPER)  # fmt: skip
     size = SMALL if len(tokens) <= 24 else 6
-    axes.set_xticks(range(len(tokens)), tokens, rotation=45, ha="right", rotation_mode="anchor", fontsize=size)
+    turned = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if len(tokens) <= WRITTEN else {"rotation": 90}
+    axes.set_xticks(range(len(tokens)), tokens, fontsize=size, **turned)
+    axes.set(xlabel="looked at", ylabel="looks")
     axes.set_yticks(range(len(tokens)), tokens, fontsize=size)
     axes.tick_params(length=0)
     axes.spines[:].set(visible=True, color=GREY)

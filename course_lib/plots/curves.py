@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.plots.picture import Picture, number, picture
-from course_lib.plots.style import BLUE, CYCLE, GREEN, GREY, INK, PURPLE, SMALL, VERMILLION, figure, styled
+from course_lib.plots.style import BLUE, CYCLE, GREEN, GREY, INK, PAPER, PURPLE, SMALL, VERMILLION, figure, styled
 
 Log = Sequence[Mapping[str, Any]]  # records of metrics.jsonl: step, loss, and val_loss where it was measured
 
@@ -51,8 +51,12 @@ def compare_losses(
     title: str = "",
     xlabel: str = "step",
     ylabel: str = "loss, nats per token",
+    top: float | None = None,
 ) -> Picture:
-    """The validation losses (training losses, smoothed, of a run without any) of several runs in one plot, by name."""
+    """The validation losses (training losses, smoothed, of a run without any) of several runs in one plot, by name.
+
+    top: where the picture ends, for a run that leaps far above the others.
+    """
     made = figure(8, 4.2)
     axes = made.add_subplot()
     ends = {}
@@ -65,6 +69,8 @@ def compare_losses(
         ends[name] = float(losses[-1])
     _levels(axes, {"floor": (floor, GREEN, "-")}, min(ends.values()))
     _frame(axes, title or "Loss of several runs", xlabel, ylabel)
+    if top is not None:
+        axes.set_ylim(-0.04 * top, top)
     axes.legend(loc="upper right", frameon=False)
     best = min(ends, key=ends.__getitem__)
     listed = ", ".join(f"{name} {number(end)}" for name, end in ends.items())
@@ -82,6 +88,11 @@ def smoothed(losses: np.ndarray) -> np.ndarray:
 
 
 def _series(log: Log, key: str, needed: bool = True) -> tuple[np.ndarray, np.ndarray]:
+    if not isinstance(log, Sequence):
+        raise TypeError(
+            f"A loss curve is drawn from a list of records, and {type(log).__name__} is none: give `trained.records` of a "
+            "run that has just ended, or `metrics.read(folder)` of an older one."
+        )
     rows = [(record["step"], record[key]) for record in log if record.get(key) is not None]
     if needed and not rows:
         raise ValueError("This log holds no loss yet: train for a few steps first, then draw it.")
@@ -98,6 +109,7 @@ def _levels(axes, levels: dict[str, tuple[float | None, str, Any]], last: float)
             axes.annotate(
                 f"{name} {level:.2f}", (x, level), xycoords=("axes fraction", "data"), xytext=(0, 4), ha=side,
                 textcoords="offset points", color=INK, fontsize=SMALL,
+                bbox={"facecolor": PAPER, "edgecolor": "none", "alpha": 0.8, "pad": 0.5},
             )  # fmt: skip
 
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+from matplotlib.ticker import MaxNLocator
+
 from course_lib.plots.picture import Picture, picture
 from course_lib.plots.style import CYCLE, GREY, INK, figure, styled
 
@@ -29,6 +31,8 @@ def lines(x: Sequence[float], series: Mapping[str, Sequence[float]], finding: st
         getattr(axes, f"{letter}axis").set_major_formatter(
             lambda value, _: f"{value:.0e}" if value < 0.01 else f"{value:g}"
         )
+    if "x" not in logs and all(float(place).is_integer() for place in x):
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))  # there is no token of rank 2.5
     axes.set(xlabel=across, ylabel=up, title=title)
     axes.grid(axis="y", color=GREY, alpha=0.2, linewidth=0.8)
     if len(series) > 1:
