@@ -96,6 +96,7 @@ def test_links_lead_somewhere(path):
         if target.startswith(("http://", "https://")):
             continue
         name, _, anchor = target.partition("#")
+        name = name.replace("../exercises/mine/", "../exercises/")  # `make lab` copies the one to the other
         place = FOLDER / name if name else path
         assert place.exists(), f"[{words}]({target})"
         assert not anchor or anchor in anchors(place), f"[{words}]({target}) has no such heading"
@@ -109,6 +110,15 @@ def test_a_chapter_leads_back_and_on_at_its_top_and_at_its_end(path):
         links = {target for _, target in LINK.findall(where)}
         for neighbour in CHAPTERS[max(place - 1, 0) : place] + CHAPTERS[place + 1 : place + 2]:
             assert neighbour.name in links, f"no link to {neighbour.name}"
+
+
+@every_chapter
+def test_a_chapter_with_exercises_ends_with_a_link_to_the_copies_of_the_reader(path):
+    if (FOLDER.parent / "exercises" / path.name).exists():
+        last = [cell.source for cell in cells(path, "markdown")][-1]
+        assert f"](../exercises/mine/{path.name})" in last, (
+            f"add before the last links: **Exercises:** [... yours to fill in](../exercises/mine/{path.name})"
+        )
 
 
 def test_the_first_chapter_lists_all_others():
