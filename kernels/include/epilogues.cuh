@@ -9,6 +9,7 @@
 #include "gelu.cuh"
 #include "online_softmax.cuh"
 
+// region rows
 __device__ __forceinline__ float4 operator+(float4 x, float4 y) { return make_float4(x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w); }
 
 // Rows of a matrix (M, N) of float or bfloat16, read and written four neighbours at a time.
@@ -29,6 +30,7 @@ struct Bias {
     __device__ Bias(const float* bias, int N) : bias(bias), N(N), aligned(row_is_aligned(bias, N)) {}
     __device__ float4 added_to(float4 sums, int column) const { return bias ? sums + load_four(bias, column, N, aligned) : sums; }
 };
+// endregion
 
 // c = sums + bias
 template <class T> struct Store {

@@ -1,0 +1,109 @@
+"""Parts of a row's logsumexp, left by the product that makes the logits."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+
+INSTANCE = "64, 64, 16, 8, 8"
+
+
+def cases(random):
+    shapes = (
+        ("one row of three", (1, 3, 2), 1),
+        ("two rows of nine", (2, 9, 3), 1),
+        ("three parts", (5, 130, 4), 1),
+        ("ragged", (67, 70, 9), 1),
+        ("large numbers", (3, 20, 4), 100),
+    )
+    for label, (m, n, k), size in shapes:
+        x, weight = size * random.normal(size=(m, k)).astype(np.float32), random.normal(size=(n, k)).astype(np.float32)
+        yield Case(label, x.astype(np.float32), weight, random.normal(size=n).astype(np.float32))
+
+
+def parts_of(x, weight, bias):
+    """Each part's logsumexp and its largest element: (M, parts) each."""
+    logits = x.astype(np.float64) @ weight.T + bias  # (M, N)
+    pieces = [logits[:, first : first + 64] for first in range(0, logits.shape[1], 64)]
+    tops = np.stack([piece.max(1) for piece in pieces], 1)
+    totals = np.stack([np.exp(piece - piece.max(1, keepdims=True)).sum(1) for piece in pieces], 1)
+    return tops.astype(np.float32), totals.astype(np.float32)
+
+
+def launch(kernel, x, weight, bias):
+    (m, k), n = x.shape, len(weight)
+    parts = -(-n // 64)
+    logits, tops, totals = cuda.empty((m, n)), cuda.empty((m, parts)), cuda.empty((m, parts))
+    arrays = cuda.asarray(x), cuda.asarray(weight), cuda.asarray(bias)
+    kernel((parts, -(-m // 64)), 64, (*arrays, logits, tops, totals, m, n, k))
+    return tops, totals
+
+
+def one_lane(seen):
+    """Whether only one of the eight lanes of a row was counted: its columns are 0..3, 32..35 of each part."""
+    x, weight, bias = (a.astype(np.float64) for a in seen.inputs)
+    logits = x @ weight.T + bias
+    own = np.isin(np.arange(logits.shape[1]) % 32, range(4))
+    return isinstance(seen.got, tuple) and np.allclose(seen.got[0][:, 0], logits[:, :64][:, own[:64]].max(1), atol=1e-3)
+
+
+exercise = Exercise(
+    title="Parts of a logsumexp",
+    minutes=20,
+    core=False,
+    language="cuda",
+    defines="gemm_logsumexp",
+    instances=(INSTANCE,),
+    target="kernel:gemm.cu",
+    cases=cases,
+    reference=parts_of,
+    call=launch,
+    tolerance=1e-4,
+    mistakes=[
+        Mistake("Rows from M on do not exist: all lanes come to the shuffles, but only a row below M may be written.",
+                when=lambda seen: "out-of-bounds" in seen.kinds),
+        Mistake("Lanes leave before the shuffles. All 32 of a warp must come to each __shfl_xor_sync, those of missing rows too.",
+                when=lambda seen: bool(seen.kinds & {"missing-lanes"})),
+        Mistake("What one row has left is still in part when the next row begins. Set it to nothing_seen() at the end.",
+                when=lambda seen: "nothing_seen" not in seen.text.split("end_of_row")[1].split("};")[0] and not seen.issues),
+        Mistake("Each part holds what a single lane has seen. Eight lanes share a row: merge their parts by shuffles "
+                "first.", when=one_lane),
+    ],
+    hints=(
+        "As in the lecture's end_of_row, with merge in place of +. Three steps: merge over the lanes, one lane writes, start "
+        "again.",
+        "A shuffle brings one number: you need two, for part.top and for part.total. merge takes two OnlineSoftmax: {top, "
+        "total}.",
+        "for (int step = widest; step >= narrowest; step /= 2) part = merge(part, {__shfl_xor_sync(0xffffffffu, part.top, step), "
+        "__shfl_xor_sync(0xffffffffu, part.total, step)}); then if ((threadIdx.x & (2 * widest - narrowest)) == 0 && row < M) "
+        "...",
+    ),
+    sibling='''// The smallest and the largest of each row's part, in an epilogue.
+__device__ void end_of_row(int row, int number, int widest, int narrowest) {
+    for (int step = widest; step >= narrowest; step /= 2) {
+        low = fminf(low, __shfl_xor_sync(0xffffffffu, low, step));
+        high = fmaxf(high, __shfl_xor_sync(0xffffffffu, high, step));
+    }
+    if ((threadIdx.x & (2 * widest - narrowest)) == 0 && row < M) {
+        lows[row * parts + number] = low;
+        highs[row * parts + number] = high;
+    }
+    low = INFINITY, high = -INFINITY;
+}
+''',
+    right=[
+        Changed(("if ((threadIdx.x & (2 * widest - narrowest)) == 0 && row < M)", "if (threadIdx.x / narrowest % (2 * widest / "
+                                                                                  "narrowest) == 0 && row < M)")),
+        Changed(("        for (int step = widest; step >= narrowest; step /= 2)\n", "        for (int step = narrowest; step <= "
+                                                                                    "widest; step *= 2)\n")),
+    ],
+    wrong=[
+        Wrong(Changed((" == 0 && row < M)", " == 0)")), "only a row below M may be written"),
+        Wrong(Changed(("        for (int step = widest; step >= narrowest; step /= 2)\n", "        if (row >= M) return;\n"
+                       "        for (int step = widest; step >= narrowest; step /= 2)\n")), "Lanes leave before the shuffles"),
+        Wrong(Changed(("        part = nothing_seen();\n", "")), "still in part when the next row begins"),
+        Wrong(Changed(("step = widest; step >= narrowest; step /= 2", "step = widest; step > widest; step /= 2")), "a single "
+                                                                                                                   "lane has "
+                                                                                                                   "seen"),
+    ],
+)  # fmt: skip

@@ -1,0 +1,124 @@
+# %% [markdown]
+# # 09 Epilogues: exercises
+#
+# The lecture: [09 Epilogues](../notebooks/09_epilogues.ipynb). Here you write the epilogues that the model of the course
+# trains with.
+#
+# All of them are a struct with `operator()(row, column, sums)`. `sums` is a `float4`: four neighbours of a row of the
+# product, the first at `(row, column)`. You have:
+#
+# | | |
+# |---|---|
+# | `c.store(row, column, four)`, `c.load(row, column)` | of `Rows`: beyond the end of a row nothing is written, and 0 is read |
+# | `bias.added_to(four, column)` | of `Bias`: the four with the bias of their columns, or as they are if there is no bias |
+# | `a + b`, `make_float4(x, y, z, w)` | two float4 added; one made of four numbers |
+#
+# Most of each cell is given: `Rows` and `Bias` above, the kernel below. `template <class T>` lets the same text serve for
+# float and for numbers of 16 bits.
+
+# %% [markdown]
+# ## 1. Bias and GELU on the way out
+#
+# `pre` is the product plus the bias, and `c` its GELU. Both are written. `gelu(v)` gives the GELU of one number. So the sum
+# 0.5 with the bias 0.5 leaves 1 in pre and 0.84 in c. The first half of every MLP in the model ends so.
+#
+# Every number shall be written once, and none of them read again.
+
+# %% exercise="gemm_gelu"
+# given kernels/include/epilogues.cuh rows
+# include kernels/include/epilogues.cuh StoreGelu.operator: add the bias, keep the sum in pre, store its GELU
+# given kernels/gemm.cu gemm_gelu
+
+# %% [markdown]
+# ## 2. RMSNorm after the product
+#
+# `scale` has one number for each row of the product. Multiply. With the sums 1 and 2 in a row whose scale is 3, c holds 3 and
+# 6. The norm of the lecture, without its kernel.
+
+# %% exercise="gemm_row_scale"
+# given kernels/include/epilogues.cuh rows
+# include kernels/include/epilogues.cuh StoreScaled.operator: multiply the row by its number, and store
+# given kernels/gemm.cu gemm_row_scale
+
+# %% [markdown]
+# ## 3. Find the fault: the wrong way round
+#
+# The product, plus the bias, plus the residual, at the same place. Run the cell, and read the report. What would a test with
+# square matrices have found?
+
+# %% exercise="gemm_residual"
+# given kernels/include/epilogues.cuh rows
+# include kernels/include/epilogues.cuh StoreResidual.operator: mend this line
+# plant residual.load(row, column) => residual.load(column, row)
+# given kernels/gemm.cu gemm_residual
+
+# %% [markdown]
+# ## 4. Parts of a logsumexp (stretch)
+#
+# The loss needs the logsumexp of each row of logits, and a row may have thousands of columns, in many blocks. While the
+# logits are still in registers, `operator()` shows each of them to `part`: `part.top` is the largest that this lane has seen,
+# `part.total` the sum of exp(number - top), as in chapter 06.
+#
+# Write `end_of_row(row, number, widest, narrowest)`. All 32 lanes call it together, after a row. The lanes that share the row
+# find each other by `__shfl_xor_sync` with the steps widest, widest / 2, ... narrowest; those of them with `(threadIdx.x & (2
+# * widest - narrowest)) == 0` come first. `merge(a, b)` makes one part of two; `{top, total}` makes a part. One lane writes
+# the row's part to `tops` and `totals` at `row * parts + number`, if the row is below `M`. Then `part` begins anew:
+# `nothing_seen()`.
+
+# %% exercise="gemm_logsumexp"
+# given kernels/include/epilogues.cuh rows
+# include kernels/include/epilogues.cuh StoreLogsumexp.end_of_row: merge the lanes' parts, write the row's, begin anew
+# given kernels/gemm.cu gemm_logsumexp
+
+# %% [markdown]
+# ## 5. Add up the parts of a product (stretch)
+#
+# The gradient of a weight is a small matrix and a very long sum. One block for each tile would leave most of a GPU idle. So
+# the sum is cut into `splits`, and each block sums one piece: `partial` is (splits, n), where n is the number of elements of
+# C. Add up the parts, always in the same order. `partial` `[[1, 2], [10, 20]]` becomes `[11, 22]`. It is launched with a
+# thread or more for each element, in blocks of 256.
+
+# %% exercise="gemm_split_sum"
+# include kernels/gemm_split_sum.cu gemm_split_sum: add up element i of all parts
+
+# %% [markdown]
+# ## 6. Challenge: a gate on the way out (stretch)
+#
+# SwiGLU of chapter 05 takes two products: y = silu(gate) * up, with silu(z) = z / (1 + exp(-z)). Put the rows of both
+# matrices into one, in turn: gate 0, up 0, gate 1, up 1, ... Then gate and up of one y are **neighbours in the product**, and
+# arrive in the same `float4`. `weight` is (2 N, K), and y is (M, N).
+#
+# Every right epilogue passes. How few bytes can yours move?
+
+# %% exercise="gated_product"
+r"""
+#include "gemm_tile.cuh"
+typedef Tile<64, 64, 16, 8, 8> T;
+
+__device__ float silu(float z) { return z / (1.0f + expf(-z)); }
+
+struct StoreGated {
+    float* y;
+    int N;  // columns of y, half of those of the product
+    __device__ void operator()(int row, int column, float4 s) const {
+        // yours: any right epilogue passes; then move fewer bytes
+        const int j = column / 2;
+        const float first = silu(s.x) * s.y, second = silu(s.z) * s.w;
+        if (N % 2 == 0 && j + 1 < N) {
+            *(float2*)(y + (size_t)row * N + j) = make_float2(first, second);
+        } else {
+            if (j < N) y[(size_t)row * N + j] = first;
+            if (j + 1 < N) y[(size_t)row * N + j + 1] = second;
+        }
+        // end
+    }
+    __device__ void end_of_row(int, int, int, int) const {}
+};
+
+__global__ void gated_product(const float* x, const float* weight, float* y, int M, int N, int K) {
+    __shared__ __align__(16) T::SliceA a[2];
+    __shared__ __align__(16) T::SliceB b[2];
+    StoreGated epilogue = {y, N};
+    gemm_tile<T, false, true>(a, b, x, weight, M, 2 * N, K, 0, K, epilogue);
+}
+"""
