@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 from types import ModuleType
 
@@ -13,6 +15,7 @@ from course_lib import devices
 from course_lib.benchmarks import gpu
 from course_lib.benchmarks.gpu import kernel_tests, memory_bound, on_card, products, timing, training_step
 from course_lib.cuda import Kernel, asarray, zeros
+from course_lib.paths import ROOT
 
 pytestmark = pytest.mark.skipif(
     "simulator" not in devices.available_devices() or "cuda" in devices.available_devices(),
@@ -58,6 +61,54 @@ def test_tests_that_fail_are_named(monkeypatch, capsys, tmp_path):
     (run,) = kernel_tests.measure("simulator")
     assert run["counts"] == {"failed": 1, "passed": 1} and "test_b" in run["failed"][0]
     assert "test_b" in capsys.readouterr().out
+
+
+HIDE = """
+import sys
+from importlib.machinery import PathFinder
+
+MISSING = set("pooch requests wgpu matplotlib jupyterlab jupyter_client jupytext nbformat nbval ipykernel IPython".split())
+
+class Hidden(PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        return None if name.partition(".")[0] in MISSING else super().find_spec(name, path, target)
+
+sys.meta_path[sys.meta_path.index(PathFinder)] = Hidden
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", gpu.PARTS)
+def test_each_part_runs_alone_where_much_of_the_course_is_missing(part, tmp_path):
+    """A rented machine has a card and Python: no notebooks, no pictures, no downloads."""
+    (tmp_path / "sitecustomize.py").write_text(HIDE)  # Python runs it as it starts, in children too
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    hidden = subprocess.run([sys.executable, "-c", "import nbformat"], env=environment, capture_output=True, text=True)
+    assert "No module named 'nbformat'" in hidden.stderr
+    command = [
+        sys.executable,
+        "-m",
+        "course_lib.cli",
+        "bench",
+        "gpu",
+        "--part",
+        part,
+        "--json",
+        tmp_path / "found.json",
+    ]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found = json.loads((tmp_path / "found.json").read_text())
+    assert found["command"] == f"course bench gpu --part {part}" and set(found) == {"device", "command", part}
+    if part == "a":
+        assert all(run["counts"]["passed"] >= 10 and not run["failed"] for run in found["a"])
+    if part == "e":
+        assert (
+            found["e"]["tokens"] == 1024
+            and found["e"]["floor"] < found["e"]["bigram"]
+            and len(found["e"]["samples"]) == 3
+        )
 
 
 def test_an_unknown_part_is_a_sentence():
