@@ -1,4 +1,4 @@
-"""The picture of a matrix product counts what its alt text says."""
+"""The pictures of a matrix product, and of the lanes that hold one, count what their alt texts say."""
 
 import pytest
 
@@ -18,3 +18,9 @@ def test_a_tile_shares_its_rows_and_columns():
 def test_too_large_a_product_is_refused():
     with pytest.raises(ValueError, match="at most 32 rows"):
         plots.product(4, 33, 4, range(1), range(1), range(4))
+
+
+def test_the_lanes_of_a_tensor_core_hold_four_sums_each():
+    alt = plots.lane_map(16, 8, lambda i, j: i % 8 * 4 + j // 2).alt
+    assert "16 x 8 elements dealt to 32 lanes, 4 for each" in alt
+    assert "lane 5 holds the places (row, column) (1, 2), (1, 3), (9, 2), (9, 3)" in alt
