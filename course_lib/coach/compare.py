@@ -6,7 +6,9 @@ Tensors by their numbers, everything else by ==. A tuple equals a list, a NumPy 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ import numpy as np
 class Difference:
     """The first difference. where: "" or "[1]" or "['loss']" inside the result. index: of the first wrong element of an array.
 
+    part: the same place in words.
     got, expected: the two pieces that differ, arrays where both are arrays of one shape (then `index` is given).
     says: the difference in words.
     """
@@ -25,6 +28,20 @@ class Difference:
     index: tuple[int, ...] | None = None
     got: Any = None
     expected: Any = None
+    name: str = ""
+
+    @property
+    def part(self) -> str:
+        return self.name or f"result{self.where}"
+
+
+def named(found: Difference | None, names: Sequence[str]) -> Difference | None:
+    """The same difference, with the author's names for the entries of a tuple: `dweight` in place of `result[1]`."""
+    entry = re.match(r"\[(\d+)\]", found.where) if found else None
+    if entry is None or int(entry[1]) >= len(names):
+        return found
+    name, old = names[int(entry[1])], f"result[{entry[1]}]"
+    return replace(found, says=found.says.replace(old, name), name=found.part.replace(old, name))
 
 
 def difference(got: Any, expected: Any, tolerance: float, where: str = "") -> Difference | None:

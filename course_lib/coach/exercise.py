@@ -104,7 +104,9 @@ class Exercise:
         a Kernel is: answer(grid, block, args).
     check: (result, *inputs) -> a sentence if the result is wrong, else None. With or, if `compared` is False, instead of
         the comparison with the reference.
-    given: Python lines that run before the answer, so that it need not import; the task says which names they bring.
+    results: names of the entries of a result that is a tuple, ("dx", "dweight"): verdicts speak of `dx`, not of `result[0]`.
+    given: Python lines that run before the answer, so that it need not import; the task says which names they bring. `np` and
+        `math` are always there.
     tolerance: allowed error of a number, relative to the larger of 1 and the expected number.
     measured: label of the case whose counters are shown (CUDA). goals: numbers that must be reached, or are remembered.
     hints: three, each nearer; the last is nearly code. sibling: a worked example of the same idea with another aim.
@@ -131,6 +133,7 @@ class Exercise:
     check: Callable[..., str | None] | None = None
     compared: bool = True
     given: str = ""
+    results: tuple[str, ...] = ()
     instances: tuple[str, ...] = ()
     tolerance: float = 1e-5
     mistakes: Sequence[Mistake] = ()
@@ -142,6 +145,11 @@ class Exercise:
     test_out: bool = False
     name: str = field(default="", compare=False)  # of the file, filled in by the catalogue
     chapter: str = field(default="", compare=False)  # of the folder: "02", "08a"
+
+    @property
+    def prelude(self) -> str:
+        """What runs before an answer in Python."""
+        return f"import math\n\nimport numpy as np\n{self.given}"
 
     @property
     def suffix(self) -> str:

@@ -9,7 +9,13 @@ from course_lib.coach.outcome import Outcome
 
 
 def about(outcome: Outcome, tolerance: float) -> str:
-    """One sentence about a failing case, or nothing."""
+    """One sentence about a failing case, or nothing. Of a part of the result it names the part first."""
+    sentence = _about(outcome, tolerance)
+    place = outcome.difference.where if outcome.difference is not None else ""
+    return f"{outcome.difference.part}: {sentence}" if sentence and place else sentence
+
+
+def _about(outcome: Outcome, tolerance: float) -> str:
     got, expected = plain(outcome.got), plain(outcome.expected)
     if outcome.difference is None:
         return ""
@@ -24,6 +30,8 @@ def about(outcome: Outcome, tolerance: float) -> str:
         return ""
     if got.shape != expected.shape:
         return _of_shapes(got, expected, tolerance)
+    if got.size and expected.dtype.kind in "fi" and expected.all() and np.array_equal(got, -expected):
+        return "The sign of every element is wrong." if got.size > 1 else "The size is right and the sign is not."
     if got.ndim == 2 and got.shape[0] == got.shape[1] and _same(got.T, expected, tolerance):
         return "These are the right numbers, transposed: rows and columns have changed places."
     if np.isnan(got).any() and not np.isnan(expected).any():

@@ -38,7 +38,7 @@ def sentence(fault: Fault, exercise: Exercise, known: Collection[str] = ()) -> s
         return f"Python cannot read {f'line {fault.line}' if fault.line else 'your cell'}: {fault.message}."
     if fault.line:
         place = f"Your code raised {fault.kind}{line}"
-    elif re.search(r"positional argument|keyword argument|not callable", fault.message):
+    elif re.search(r"positional argument|keyword argument|multiple values for argument|not callable", fault.message):
         place = f"Your code cannot be called as the task says, {fault.kind}"
     else:
         place = f"What your code gives back cannot be used, {fault.kind}"

@@ -95,7 +95,7 @@ def load_answer(exercise: Exercise, text: str) -> Any:
         return kernels.load(text, exercise)
     file = f"{exercise.name}.py"
     namespace: dict[str, Any] = {"__name__": exercise.name, "__file__": file}
-    exec(exercise.given, namespace)
+    exec(exercise.prelude, namespace)
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     exec(compile(text, file, "exec"), namespace)
     if exercise.defines not in namespace:
@@ -173,7 +173,8 @@ def _try(exercise: Exercise, answer: Any, case, want: tuple, file: str) -> Outco
             got = _call(exercise, answer, given)
             outcome.got = got if isinstance(got, tuple | list | dict) else compare.plain(got)
             if exercise.compared:
-                outcome.difference = compare.difference(got, expected, exercise.tolerance)
+                found = compare.difference(got, expected, exercise.tolerance)
+                outcome.difference = compare.named(found, exercise.results)
             if exercise.check and outcome.difference is None:
                 outcome.complaint = _check(exercise, got, case.inputs)
             outcome.changed = [i for i in _changed(case.inputs, given) if i not in may_change]
@@ -358,6 +359,8 @@ def _measure(exercise: Exercise, verdict: Verdict, answer: Any, outcomes, cases,
                 f"The results are right, and the goal is not reached: {goal.name}: {number:.4g}, at most {goal.at_most:.4g} "
                 "is asked for."
             )
+            if exercise.language == "cuda":
+                verdict.why += kernels.costliest(reports, goal.name)
             seen = Seen("", outcomes[-1], outcomes)
             for mistake in exercise.mistakes:
                 if mistake.when is not None and _holds(mistake.when, seen):

@@ -70,6 +70,22 @@ def counters(reports: list[Report]) -> dict[str, float]:
     return found
 
 
+def costliest(reports: list[Report], goal: str) -> str:
+    """The line that a goal of sectors or wavefronts is missed by most, in words; "" where the goal is another."""
+    lines = [line for report in reports for line in report.lines]
+    if "sectors" in goal:
+        op = "write" if "writing" in goal else "read"
+        found = [(line.sectors_per_request, line) for line in lines if (line.space, line.op) == ("global", op)]
+    elif "wavefronts" in goal:
+        found = [(line.wavefronts_per_request, line) for line in lines if line.space == "shared"]
+    else:
+        return ""
+    if not found:
+        return ""
+    number, line = max(found, key=lambda pair: pair[0])
+    return f" The most is in line {line.line}: {number:.4g} for each request."
+
+
 # What a Goal counts. Each takes the reports and gives a number, or None where this compiler cannot tell.
 
 

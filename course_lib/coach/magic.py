@@ -62,7 +62,7 @@ def define(shell: Any, name: str, cell: str) -> None:
     known = dict(shell.user_ns)
     try:
         with contextlib.redirect_stdout(io.StringIO()):  # the verdict has shown what it prints
-            exec(exercise.given, shell.user_ns)
+            exec(exercise.prelude, shell.user_ns)
             exec(compile(cell, f"{name}.py", "exec"), shell.user_ns)
     except Exception:
         shell.user_ns.update(known)

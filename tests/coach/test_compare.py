@@ -86,3 +86,25 @@ def test_no_false_fact_about_random_numbers(x, seed):
     said = fact(got, x) if compare.difference(got, x, 1e-6) else ""
     if x.size >= 4 and len(np.unique(x)) > 3:
         assert said == ""
+
+
+def test_a_part_of_a_result_is_called_by_its_name():
+    right = (np.ones(3), {"a": np.arange(4.0)})
+    wrong = compare.named(compare.difference((np.ones(3), {"a": np.arange(4.0) * 2}), right, 1e-5), ("dx", "dweight"))
+    assert wrong.part == "dweight['a']" and "3 of 4 elements of dweight['a'] are wrong" in wrong.says
+    assert facts.about(Outcome("", (), right, (np.ones(3), {"a": np.arange(4.0) * 2}), difference=wrong), 1e-5) == (
+        "dweight['a']: Every element is 2 times what it should be."
+    )
+    whole = compare.named(compare.difference(1, 2, 1e-5), ("dx",))
+    assert whole.says == "The result is 1, expected 2" and whole.part == "result"
+    assert compare.named(None, ("dx",)) is None
+
+
+def test_a_wrong_sign_is_a_fact_of_one_number_too():
+    for got, says in (
+        ([3.0], "The size is right and the sign is not."),
+        ([3.0, -1.0], "The sign of every element is wrong."),
+    ):
+        expected = -np.array(got)
+        found = compare.difference(np.array(got), expected, 1e-5)
+        assert facts.about(Outcome("", (), expected, np.array(got), difference=found), 1e-5) == says

@@ -37,6 +37,7 @@ def ask(judge):
         ("import no_such_package", "ModuleNotFoundError in line 1", "import no_such_package"),
         ("def repeated_axes():\n    return 1", "cannot be called as the task says, TypeError", ""),
         ("repeated_axes = 5", "cannot be called as the task says, TypeError", ""),
+        ("def repeated_axes(a, *, to):\n    return a", "cannot be called as the task says, TypeError", ""),
         (HEAD + "    raise ValueError('a\\nb')", "ValueError in line 2: a\nb", "raise ValueError('a\\nb')"),
     ],
 )
@@ -115,6 +116,12 @@ def test_changed_inputs_are_said(ask):
     assert not verdict.passed and "Input 1 was changed by your code" in verdict.why
 
 
+def test_numpy_and_math_need_no_import(ask):
+    text = HEAD + "    lacks = len(to) - len(shape)\n    full = np.array((1,) * lacks + shape)\n"
+    text += "    return tuple(np.flatnonzero((full != to) | (np.arange(len(to)) < math.floor(lacks))))"
+    assert ask(text).passed
+
+
 def test_the_smallest_failing_case_comes_first(ask):
     verdict = ask(HEAD + "    return (0,) if shape == (4,) else ()")
     labels = [case.label for case in catalogue.load("repeated_axes").cases(None)]
@@ -162,6 +169,7 @@ def test_a_goal_that_is_missed_refuses_right_results(ask):
 }"""
     verdict = ask(strided, "scale")
     assert not verdict.passed and "the goal is not reached" in verdict.why
+    assert "The most is in line 4: " in verdict.why and verdict.why.endswith(" for each request.")
 
 
 def test_a_kernel_that_does_not_compile_names_the_line(ask):

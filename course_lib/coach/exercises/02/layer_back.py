@@ -50,6 +50,7 @@ exercise = Exercise(
     target="op:linear_backward",
     given="import numpy as np\nfrom course_lib.devices.checks import fit",
     cases=cases,
+    results=("dx", "dweight", "dbias"),
     reference=ops("reference").linear_backward,
     check=check,
     mistakes=[
@@ -107,7 +108,7 @@ exercise = Exercise(
     dw = x.reshape(-1, x.shape[-1]).T @ dy.reshape(-1, dy.shape[-1])
     return dx, dw, dy.reshape(-1, dy.shape[-1]).sum(0) if has_bias else None
 """, "Yours is its transpose"),
-        Wrong(Changed(("dy @ weight  #", "dy @ weight.T  #")), "result[0] are wrong"),
+        Wrong(Changed(("dy @ weight  #", "dy @ weight.T  #")), "elements of dx are wrong"),
         Wrong("""def linear_backward(dy, x, weight, has_bias):
     return dy @ weight, dy.T @ x, dy.sum(0) if has_bias else None
 """, "ValueError"),

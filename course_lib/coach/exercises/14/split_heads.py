@@ -41,6 +41,7 @@ exercise = Exercise(
     minutes=10,
     defines="split_heads",
     cases=cases,
+    results=("q", "k", "v"),
     reference=cut,
     given="import numpy as np",
     mistakes=[

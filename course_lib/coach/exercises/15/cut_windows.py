@@ -51,6 +51,7 @@ exercise = Exercise(
     target="course_lib.data.windows.cut",
     given="import numpy as np\nfrom course_lib.data.windows import Batch",
     cases=cases,
+    results=("idx", "targets"),
     check=check,
     mistakes=[
         Mistake("The targets are the window itself: such a model learns to repeat. A target stands one token later.",

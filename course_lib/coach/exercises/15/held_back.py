@@ -50,6 +50,7 @@ exercise = Exercise(
     defines="hold_back",
     given="import numpy as np",
     cases=cases,
+    results=("the first part", "the second part"),
     reference=split,
     check=check,
     mistakes=[

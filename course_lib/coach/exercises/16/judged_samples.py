@@ -36,6 +36,7 @@ exercise = Exercise(
     defines="judged_samples",
     given="import math",
     cases=cases,
+    results=("the share well-formed", "the share possible", "the mean of wrong facts", "the standard error"),
     reference=summary,
     mistakes=[
         Mistake("The mean of the wrong facts goes over all samples. Only well-formed ones count.", like=wrong(over_all=True)),

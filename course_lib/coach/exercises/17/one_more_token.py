@@ -57,6 +57,7 @@ exercise = Exercise(
     defines="attend_next",
     given="import numpy as np",
     cases=cases,
+    results=("the mix", "the cache"),
     call=one_by_one,
     reference=variant(),
     tolerance=1e-4,
