@@ -72,6 +72,7 @@ flash_attention_backward_q(const float* dy, const float* q, const float* k, cons
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
             const int row = group + r * GROUPS, key = start + row, query = first + lane * COLUMNS;
+            // yours: the gradients of this row's scores, 0 where they are hidden
 #pragma unroll
             for (int c = 0; c < COLUMNS; c++) p[r][c] = __expf(p[r][c] * scale - sums[c]);
 #pragma unroll
@@ -79,6 +80,7 @@ flash_attention_backward_q(const float* dy, const float* q, const float* k, cons
 #pragma unroll
             for (int c = 0; c < COLUMNS; c++)
                 if (edge && (key >= S || (causal && key > past + query + c))) ds[r][c] = 0.0f;
+            // end
             put(ds_tile + row * Queries::WIDTH + column, ds[r]);
         }
         __syncthreads();
@@ -110,7 +112,10 @@ flash_attention_backward_kv(const float* dy, const float* q, const float* k, con
     const int column = Keys::place(lane * COLUMNS);  // where this thread's columns of a product begin
     const int own_row = Keys::place(group * OWN), own_column = Head::place(lane * C);  // and its part of the result
     const int first = blockIdx.x * TILE_S, past = S - T;
-    const int begin = causal ? max(0, first - past) / TILE_T * TILE_T : 0;  // no query before it sees these keys
+    int begin = 0;
+    // yours: let the walk over the queries begin where a query sees these keys
+    if (causal) begin = max(0, first - past) / TILE_T * TILE_T;
+    // end
     const long long own = ((long long)b * S + first) * G * d + g * d;
     load_turned<TILE_S, D>(k_tile, k + own, G * d, S - first, d);
     load_turned<TILE_S, D>(v_tile, v + own, G * d, S - first, d);
@@ -132,6 +137,7 @@ flash_attention_backward_kv(const float* dy, const float* q, const float* k, con
                 const int row = group + r * GROUPS, query = start + row, key = first + lane * COLUMNS;
                 const float sum = query < T ? logsumexp[row_of_t + query] : 0.0f;
                 const float shift = query < T ? delta[row_of_t + query] : 0.0f;
+                // yours: the weights of this row, 0 where they are hidden, and the gradients of its scores
 #pragma unroll
                 for (int c = 0; c < COLUMNS; c++) p[r][c] = __expf(p[r][c] * scale - sum);
 #pragma unroll
@@ -139,12 +145,15 @@ flash_attention_backward_kv(const float* dy, const float* q, const float* k, con
                     if (edge && (query >= T || key + c >= S || (causal && key + c > past + query))) p[r][c] = 0.0f;
 #pragma unroll
                 for (int c = 0; c < COLUMNS; c++) ds[r][c] = p[r][c] * (ds[r][c] - shift) * scale;
+                // end
                 put(p_tile + row * Keys::WIDTH + column, p[r]);
                 put(ds_tile + row * Keys::WIDTH + column, ds[r]);
             }
             __syncthreads();
+            // yours: collect dv in out_v and dk in out_k
             multiply_turned<OWN, C, TILE_T, Keys::WIDTH, Head::WIDTH>(out_v, p_tile + own_row, dy_tile + own_column);
             multiply_turned<OWN, C, TILE_T, Keys::WIDTH, Head::WIDTH>(out_k, ds_tile + own_row, q_tile + own_column);
+            // end
         }
     float *dk_tile = shared, *dv_tile = dk_tile + TILE_S * Head::WIDTH;  // [key][d] both, where k and v were
     __syncthreads();

@@ -1,0 +1,160 @@
+"""The kernel of dk and dv: where the walk begins, the weights once more, and two sums over the queries."""
+
+import math
+
+import numpy as np
+
+from course_lib import cuda, devices
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.kernels import bytes_moved
+from course_lib.devices.gpu import choices
+
+TILE = choices.FlashTile(32, 2, 4)  # 16 keys, 32 queries pass at once
+BEGIN = "    if (causal) begin = max(0, first - past) / TILE_T * TILE_T;\n"
+HIDDEN = "Hidden keys take part: with `causal`, a key after past + query has weight 0."
+LONG = 160  # words of the measured case: of 5 tiles of queries a block passes 3 on average
+
+
+def cases(random):
+    def drawn(B, T, S, H, G, d, size=1.0):
+        shapes = (B, T, H, d), (B, T, H, d), (B, S, G, d), (B, S, G, d)
+        return [
+            (scale * random.normal(size=shape)).astype(np.float32)
+            for shape, scale in zip(shapes, (1, size, 1, 1), strict=True)
+        ]
+
+    yield Case("two queries, one key", *drawn(1, 2, 1, 1, 1, 4), False)
+    yield Case("three words, causal", *drawn(1, 3, 3, 1, 1, 4), True)
+    yield Case("two tiles of queries", *drawn(1, 45, 5, 1, 1, 4), False)
+    yield Case("three blocks of keys, causal", *drawn(1, 40, 40, 1, 1, 32), True)
+    yield Case("grouped heads, two texts, and a past", *drawn(2, 9, 41, 4, 2, 10), True)
+    yield Case("larger scores", *drawn(1, 20, 20, 1, 1, 16, 2.5), True)
+    yield Case(f"{LONG} words, causal", *drawn(1, LONG, LONG, 1, 1, 32), True)
+
+
+def given(dy, q, k, v, causal):
+    """logsumexp and delta, (B, H, T) each, as the forward and the first kernel of the backward leave them."""
+    wide = [x.astype(np.float64) for x in (q, k, v)]
+    y, logsumexp = devices.ops("reference").attention_forward(*wide, causal)
+    return logsumexp.astype(np.float32), (dy * y).sum(axis=-1).transpose(0, 2, 1).astype(np.float32)
+
+
+def launch(kernel, dy, q, k, v, causal):
+    (B, T, H, d), (S, G) = q.shape, k.shape[1:3]
+    arrays = [cuda.asarray(np.ascontiguousarray(x)) for x in (dy, q, k, v, *given(dy, q, k, v, causal))]
+    dk, dv, sizes = (
+        cuda.empty(k.shape),
+        cuda.empty(k.shape),
+        (T, S, H, G, d, causal, 1 / math.sqrt(d)),
+    )  # (B, S, G, d) both
+    kernel((-(-S // TILE.own), G, B), TILE.threads, (*arrays, dk, dv, *sizes), TILE.backward_kv_bytes)
+    return dk, dv
+
+
+def variant(
+    scaled=True, shift=True, hides=("P", "dS"), of_k=("dS", "q"), of_v=("P", "dy"), begins=lambda first, past: 0
+):
+    """dk and dv with one thing done in another way."""
+
+    def gradients(dy, q, k, v, causal):
+        (T, H, d), (S, G) = q.shape[1:], k.shape[1:3]
+        logsumexp, delta = given(dy, q, k, v, causal)
+        dk, dv, scale = np.zeros_like(k), np.zeros_like(v), 1 / math.sqrt(d)
+        late = np.arange(S) > np.arange(T)[:, None] + S - T if causal else np.zeros((T, S), bool)
+        passed = np.arange(T)[:, None] >= np.array(
+            [begins(s // TILE.own * TILE.own, S - T) if causal else 0 for s in range(S)]
+        )
+        for b, h in np.ndindex(q.shape[0], H):
+            g, has = h // (H // G), {"q": q[b, :, h].astype(np.float64), "dy": dy[b, :, h].astype(np.float64)}
+            P = np.exp(has["q"] @ k[b, :, g].T * scale - logsumexp[b, h][:, None])
+            P = np.where(late & ("P" in hides), 0, P) * passed
+            dS = P * (has["dy"] @ v[b, :, g].T - shift * delta[b, h][:, None]) * (scale if scaled else 1)
+            dS = np.where(late & ("dS" in hides), 0, dS)
+            table = {"P": P, "dS": dS}
+            dk[b, :, g] += table[of_k[0]].T @ has[of_k[1]]
+            dv[b, :, g] += table[of_v[0]].T @ has[of_v[1]]
+        return dk, dv
+
+    return gradients
+
+
+exercise = Exercise(
+    title="The owners of keys",
+    minutes=20,
+    language="cuda",
+    defines="flash_attention_backward_kv",
+    instances=(TILE.template,),
+    target="kernel:flash_attention_backward.cu",
+    cases=cases,
+    reference=variant(),
+    call=launch,
+    tolerance=1e-4,
+    measured=f"{LONG} words, causal",
+    goals=[Goal("bytes of global memory moved", bytes_moved, at_most=360_000)],
+    mistakes=[
+        Mistake("The results are right, and every block passes all queries. With `causal`, no query before first - past sees "
+                "its keys: "
+                "let `begin` say so.",
+                when=lambda seen: not seen.failing.difference and not seen.issues and seen.got is not None),
+        Mistake("dk and dv have changed places: dv collects the weights times dy, dk the gradients times q.",
+                like=variant(of_k=("P", "dy"), of_v=("dS", "q"))),
+        Mistake("dk is made from dy, and dv from q. It is the other way: weights times dy, gradients times q.",
+                like=variant(of_k=("dS", "dy"), of_v=("P", "q"))),
+        Mistake("Both sums take the gradients. dv collects the *weights* times dy.", like=variant(of_v=("dS", "dy"))),
+        Mistake("Both sums take the weights. dk collects the *gradients* times q.", like=variant(of_k=("P", "q"))),
+        Mistake("dk is wrong by the scale: the gradients are multiplied by `scale` once more.", like=variant(scaled=False)),
+        Mistake("delta is missing in the gradients: of dP only what lies above the row's average, `shift`, counts.",
+                like=variant(shift=False)),
+        Mistake("Hidden weights take part in dv: the mask must make p 0 as well, not ds alone.", like=variant(hides=("dS",))),
+        Mistake(HIDDEN, like=variant(hides=(), begins=lambda first, past: max(0, first - past) // TILE.rows * TILE.rows)),
+        Mistake(HIDDEN, like=variant(hides=())),
+        Mistake("The walk begins too late: query first - past is the first that sees key `first`. With a past it lies *before* "
+                "query "
+                "number first.", like=variant(begins=lambda first, past: first // TILE.rows * TILE.rows)),
+        Mistake("The walk begins too late: the block's *first* key is seen first, by query first - past.",
+                like=variant(begins=lambda first, past: max(0, first + TILE.own - 1 - past))),
+    ],
+    hints=(
+        "Piece 1: the smallest query t with first <= past + t. Piece 2 is that of the kernel before, with hidden weights 0 as "
+        "well. Piece "
+        "3: two calls.",
+        "begin = max(0, first - past), rounded down to a tile or not. If p is made 0 before ds is computed, ds is 0 by itself.",
+        "if (causal) begin = max(0, first - past); for c: p[r][c] = __expf(p[r][c] * scale - sum), 0 if edge and hidden; "
+        "ds[r][c] = "
+        "p[r][c] * (ds[r][c] - shift) * scale; then multiply_turned<...>(out_v, p_tile + own_row, dy_tile + own_column), and "
+        "the same "
+        "for out_k with ds_tile and q_tile.",
+    ),
+    sibling='''// How strongly each key was looked at: the sum of its weights over the queries that see it; a block owns 32 keys.
+// score (T, T) and logsumexp (T); query t sees the keys 0 to t.
+__global__ void attention_received(const float* score, const float* logsumexp, float* received, int T) {
+    int first = blockIdx.x * 32, s = first + threadIdx.x;
+    float sum = 0.0f;
+    for (int t = first; t < T; t++)  // no query before it sees a key of this block
+        if (s <= t) sum += expf(score[t * T + s] - logsumexp[t]);
+    if (s < T) received[s] = sum;
+}
+''',
+    right=[
+        Changed((BEGIN, "    if (causal && first > past) begin = first - past;\n")),
+        Changed(("p[r][c] = __expf(p[r][c] * scale - sum);", "p[r][c] = expf(p[r][c] * scale - sum), ds[r][c] = p[r][c] * "
+                                                             "(ds[r][c] - shift);"),
+                ("if (edge && (query >= T || key + c >= S || (causal && key + c > past + query))) p[r][c] = 0.0f;",
+                 "if (causal && key + c > past + query) p[r][c] = ds[r][c] = 0.0f;"),
+                ("ds[r][c] = p[r][c] * (ds[r][c] - shift) * scale;", "ds[r][c] *= scale;")),
+    ],
+    wrong=[
+        Wrong(Changed((BEGIN, "")), "every block passes all queries"),
+        Wrong(Changed((BEGIN, "    if (causal) begin = first / TILE_T * TILE_T;\n")), "With a past it lies *before*"),
+        Wrong(Changed((BEGIN, "    if (causal) begin = max(0, first + TILE_S - 1 - past);\n")), "the block's *first* key"),
+        Wrong(Changed(("(out_v, p_tile", "(out_k, p_tile"), ("(out_k, ds_tile", "(out_v, ds_tile")), "have changed places"),
+        Wrong(Changed(("(out_v, p_tile", "(out_v, ds_tile")), "Both sums take the gradients"),
+        Wrong(Changed(("(out_k, ds_tile", "(out_k, p_tile")), "Both sums take the weights"),
+        Wrong(Changed(("p_tile + own_row, dy_tile", "p_tile + own_row, q_tile"), ("ds_tile + own_row, "
+                                                                                  "q_tile", "ds_tile + own_row, dy_tile")),
+              "It is the other way"),
+        Wrong(Changed((" * (ds[r][c] - shift) * scale", " * (ds[r][c] - shift)")), "wrong by the scale"),
+        Wrong(Changed(("(ds[r][c] - shift)", "ds[r][c]")), "delta is missing"),
+        Wrong(Changed((" || (causal && key + c > past + query)", "")), "a key after past + query has weight 0"),
+    ],
+)  # fmt: skip

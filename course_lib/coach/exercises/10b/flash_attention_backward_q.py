@@ -1,0 +1,126 @@
+"""The kernel of dq: weights come again from the logsumexp, and gradients of hidden scores are 0."""
+
+import math
+
+import numpy as np
+
+from course_lib import cuda, devices
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.devices.gpu import choices
+
+TILE = choices.FlashTile(32, 2, 4)  # 16 queries, 32 keys pass at once: small, so that short texts have several tiles
+
+
+def cases(random):
+    def drawn(B, T, S, H, G, d, size=1.0):
+        shapes = (B, T, H, d), (B, T, H, d), (B, S, G, d), (B, S, G, d)
+        return [
+            (scale * random.normal(size=shape)).astype(np.float32)
+            for shape, scale in zip(shapes, (1, size, 1, 1), strict=True)
+        ]
+
+    yield Case("one query, two keys", *drawn(1, 1, 2, 1, 1, 4), False)
+    yield Case("three words, causal", *drawn(1, 3, 3, 1, 1, 4), True)
+    yield Case("three tiles of keys", *drawn(1, 5, 70, 1, 1, 4), False)
+    yield Case("two tiles of queries, causal", *drawn(1, 40, 40, 1, 1, 32), True)
+    yield Case("grouped heads, two texts, and a past", *drawn(2, 9, 21, 4, 2, 10), True)
+    yield Case("larger scores", *drawn(1, 20, 20, 1, 1, 16, 2.5), True)
+
+
+def given(dy, q, k, v, causal):
+    """logsumexp and delta, (B, H, T) each, as the forward and the first kernel of the backward leave them."""
+    wide = [x.astype(np.float64) for x in (q, k, v)]
+    y, logsumexp = devices.ops("reference").attention_forward(*wide, causal)
+    return logsumexp.astype(np.float32), (dy * y).sum(axis=-1).transpose(0, 2, 1).astype(np.float32)
+
+
+def launch(kernel, dy, q, k, v, causal):
+    (B, T, H, d), (S, G) = q.shape, k.shape[1:3]
+    arrays = [cuda.asarray(np.ascontiguousarray(x)) for x in (dy, q, k, v, *given(dy, q, k, v, causal))]
+    dq, sizes = cuda.empty(q.shape), (T, S, H, G, d, causal, 1 / math.sqrt(d))  # (B, T, H, d)
+    kernel((-(-T // TILE.own), H, B), TILE.threads, (*arrays, dq, *sizes), TILE.backward_q_bytes)
+    return dq
+
+
+def variant(scaled=("score", "gradient"), shift="delta", sees=lambda t, S, T: S - T + t + 1, weighed=True):
+    """dq with one thing done in another way."""
+
+    def gradient(dy, q, k, v, causal):
+        (T, H, d), (S, G) = q.shape[1:], k.shape[1:3]
+        logsumexp, delta = given(dy, q, k, v, causal)
+        dq, scale = np.zeros_like(q), 1 / math.sqrt(d)
+        for b, t, h in np.ndindex(q.shape[:3]):
+            n = min(max(sees(t, S, T), 0), S) if causal else S
+            keys, values = (x[b, :n, h // (H // G)].astype(np.float64) for x in (k, v))
+            P = np.exp(keys @ q[b, t, h] * (scale if "score" in scaled else 1) - logsumexp[b, h, t])
+            dP = values @ dy[b, t, h] - {"delta": delta, "none": 0 * delta, "sum": logsumexp}[shift][b, h, t]
+            dS = (P if weighed else 1) * dP * (scale if "gradient" in scaled else 1)
+            dq[b, t, h] = dS @ keys
+        return dq
+
+    return gradient
+
+
+def passed(t, S, T):
+    """Keys in the tiles that pass the block of query t, rounded up to whole tiles."""
+    end = min(S, S - T + t // TILE.own * TILE.own + TILE.own)
+    return -(-end // TILE.rows) * TILE.rows
+
+
+exercise = Exercise(
+    title="The owners of queries",
+    minutes=20,
+    language="cuda",
+    defines="flash_attention_backward_q",
+    instances=(TILE.template,),
+    target="kernel:flash_attention_backward.cu",
+    cases=cases,
+    reference=variant(),
+    call=launch,
+    tolerance=1e-4,
+    mistakes=[
+        Mistake("The gradients are not multiplied by `scale`: a score is scaled, so its gradient comes to q and k scaled too.",
+                like=variant(scaled=("score",))),
+        Mistake("The score in p[r][c] is not scaled yet: the weight is e to p * scale - sums.", like=variant(scaled=(
+                "gradient",))),
+        Mistake("delta is missing: of dP only what lies above the row's average counts.", like=variant(shift="none")),
+        Mistake("What is subtracted from dP is the logsumexp. It is delta, the row's average.", like=variant(shift="sum")),
+        Mistake("The weight is missing: a gradient is the weight times (dP - delta), times scale.", like=variant(weighed=False)),
+        Mistake("Hidden keys take part: with `causal`, a key that comes after its query has the gradient 0.",
+                like=variant(sees=passed)),
+        Mistake("A query's own key is left out. Hidden are the keys *after* past + query + c, not that one itself.",
+                like=variant(sees=lambda t, S, T: S - T + t)),
+        Mistake("The past is missing: query t stands at place past + t of the keys.", like=variant(sees=lambda t, S, T: t + 1)),
+    ],
+    hints=(
+        "Three steps for each c: the weight from p, the gradient from the weight, and 0 where it is hidden.",
+        "The weight is __expf(p[r][c] * scale - sums[c]). Mind what is a row here: `key` belongs to r, and query + c to c.",
+        "p[r][c] = __expf(p[r][c] * scale - sums[c]); ds[r][c] = p[r][c] * (ds[r][c] - deltas[c]) * scale; if (edge && (key >= "
+        "S || "
+        "(causal && key > past + query + c))) ds[r][c] = 0.0f;",
+    ),
+    sibling='''// Softmax backwards over a stored table: dx = y (dy - delta[row]), y and dy (rows, n), 0 where column > row.
+__global__ void masked_softmax_backward(const float* y, const float* dy, const float* delta, float* dx, int rows, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= rows * n) return;
+    int row = i / n, column = i % n;
+    dx[i] = column > row ? 0.0f : y[i] * (dy[i] - delta[row]);
+}
+''',
+    right=[
+        Changed(("p[r][c] = __expf(p[r][c] * scale - sums[c]);", "p[r][c] = expf(fmaf(p[r][c], scale, -sums[c])) * scale;"),
+                ("ds[r][c] = p[r][c] * (ds[r][c] - deltas[c]) * scale;", "ds[r][c] = p[r][c] * ds[r][c] - p[r][c] * deltas[c];")),
+        Changed(("                if (edge && (key >= S || (causal && key > past + query + c))) ds[r][c] = 0.0f;\n",
+                 "                ds[r][c] = key < (causal ? min(S, past + query + c + 1) : S) ? ds[r][c] : 0.0f;\n")),
+    ],
+    wrong=[
+        Wrong(Changed((" * (ds[r][c] - deltas[c]) * scale", " * (ds[r][c] - deltas[c])")), "not multiplied by `scale`"),
+        Wrong(Changed(("p[r][c] * scale - sums[c]", "p[r][c] - sums[c]")), "is not scaled yet"),
+        Wrong(Changed(("(ds[r][c] - deltas[c])", "ds[r][c]")), "delta is missing"),
+        Wrong(Changed(("ds[r][c] - deltas[c]", "ds[r][c] - sums[c]")), "It is delta, the row's average"),
+        Wrong(Changed(("ds[r][c] = p[r][c] * (ds", "ds[r][c] = (ds")), "The weight is missing"),
+        Wrong(Changed((" || (causal && key > past + query + c)", "")), "Hidden keys take part"),
+        Wrong(Changed(("key > past + query + c", "key >= past + query + c")), "own key is left out"),
+        Wrong(Changed(("key > past + query + c", "key > query + c")), "The past is missing"),
+    ],
+)  # fmt: skip

@@ -1,0 +1,140 @@
+"""delta: for each query and head the sum of dy times y, eight lanes to a row."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.kernels import bytes_moved
+
+BLOCK = 64
+MEASURED = (1, 48, 2, 32)  # B, T, H, d
+LEAST = 2 * 4 * 48 * 2 * 32 + 4 * 48 * 2  # bytes: dy and y once, delta once
+HEAD = """#include "numbers.cuh"
+#include "reduce.cuh"
+
+template <class X>
+__global__ void flash_attention_delta(const X* dy, const X* y, float* delta, int B, int T, int H, int d) {
+"""
+
+
+def cases(random):
+    yield Case("two heads of one number", np.array([1.0, 2.0], np.float32).reshape(1, 1, 2, 1),
+               np.array([7.0, 6.0], np.float32).reshape(1, 1, 2, 1))  # fmt: skip
+    shapes = {"one row of three": (1, 1, 1, 3), "one row of eight": (1, 1, 1, 8), "two words, two heads": (1, 2, 2, 4),
+              "two texts": (2, 3, 1, 5), "a ragged last block": (2, 5, 3, 11), "2 heads, 48 words": MEASURED}  # fmt: skip
+    for label, shape in shapes.items():
+        yield Case(label, *(random.normal(size=shape).astype(np.float32) for _ in range(2)))
+
+
+def launch(kernel, dy, y):
+    (B, T, H, d), delta = dy.shape, cuda.empty((dy.shape[0], dy.shape[2], dy.shape[1]))  # (B, H, T)
+    kernel(-(-B * T * H * 8 // BLOCK), BLOCK, (cuda.asarray(dy), cuda.asarray(y), delta, B, T, H, d))
+    return delta
+
+
+def variant(product=lambda dy, y: dy * y, numbers=slice(None), order=(0, 2, 1), factor=1.0):
+    def deltas(dy, y):
+        wide = product(dy.astype(np.float64), y)[..., numbers].sum(axis=-1) * factor  # (B, T, H)
+        B, T, H = wide.shape
+        return np.ascontiguousarray(wide.transpose(order)).reshape(B, H, T).astype(np.float32)
+
+    return deltas
+
+
+def no_row(seen):
+    rows = seen.inputs[0].size // seen.inputs[0].shape[-1]
+    return any(
+        issue.kind == "out-of-bounds" and (issue.block[0] * BLOCK + issue.thread[0]) // 8 >= rows
+        for issue in seen.issues
+    )
+
+
+exercise = Exercise(
+    title="What every row's average is",
+    minutes=15,
+    language="cuda",
+    defines="flash_attention_delta",
+    instances=("float",),
+    target="kernel:flash_attention_backward.cu",
+    cases=cases,
+    reference=variant(),
+    call=launch,
+    measured="2 heads, 48 words",
+    goals=[Goal("bytes of global memory moved", bytes_moved, at_most=1.1 * LEAST)],
+    mistakes=[
+        Mistake("The rows stand in the order (B, T, H). delta is (B, H, T): all words of one head side by side.",
+                like=variant(order=(0, 1, 2))),
+        Mistake("Each lane keeps its own part, and only lane 0's is written: add the parts of the eight lanes with warp_sum<8>.",
+                like=variant(numbers=slice(None, None, 8))),
+        Mistake("Only the first eight numbers of a row are summed: lane l goes on with number l + 8, l + 16 and so on.",
+                like=variant(numbers=slice(8))),
+        Mistake("Every sum is eight times too large: each lane has summed the whole row, and then all eight were added.",
+                like=variant(factor=8.0)),
+        Mistake("These are the sums of y. Each number of y is multiplied by its dy first.", like=variant(lambda dy, y: y)),
+        Mistake("These are the sums of dy. Each number of dy is multiplied by its y first.", like=variant(lambda dy, y: dy)),
+        Mistake("A lane left, or took another way, before warp_sum: a shuffle waits for the whole warp. Let lanes without a row "
+                "bring 0.", when=lambda seen: "missing-lanes" in seen.kinds),
+        Mistake("Lanes without a row took part: there are B T H rows, and the last block is longer.", when=no_row),
+    ],
+    hints=(
+        "Which row is mine, and which lane of it am I? Rows are numbered as delta lies: b, then h, then t.",
+        "row = i / 8; t = row % T, h = row / T % H, b = row / (H * T). In y the row begins at ((b * T + t) * H + h) * d. A "
+        "lane takes "
+        "every eighth number.",
+        "float sum = 0.0f; if (row < B * H * T) for (int j = lane; j < d; j += 8) sum += to_float(dy[first + j]) * "
+        "to_float(y[first + "
+        "j]); sum = warp_sum<8>(sum); and lane 0 of a row that exists writes delta[row].",
+    ),
+    sibling='''#include "reduce.cuh"
+
+// The mean of every row of x (n, d), eight lanes to a row; lanes without a row bring 0 to the shuffles.
+__global__ void row_means(const float* x, float* y, int n, int d) {
+    int row = (blockIdx.x * blockDim.x + threadIdx.x) / 8, lane = threadIdx.x % 8;
+    float sum = 0.0f;
+    if (row < n)
+        for (int j = lane; j < d; j += 8) sum += x[row * d + j];
+    sum = warp_sum<8>(sum);
+    if (row < n && lane == 0) y[row] = sum / d;
+}
+''',
+    right=[
+        HEAD + """    int i = blockIdx.x * blockDim.x + threadIdx.x, lane = i % 8, rows = B * T * H;
+    int row = min(i / 8, rows - 1);  // lanes without a row repeat the last one
+    int b = row / (T * H), h = row % (T * H) / T, t = row % T;
+    const X* own_dy = dy + ((long long)(b * T + t) * H + h) * d;
+    const X* own_y = y + ((long long)(b * T + t) * H + h) * d;
+    float sum = 0.0f;
+    for (int j = lane; j < d; j += 8) sum += to_float(own_dy[j]) * to_float(own_y[j]);
+    for (int step = 1; step < 8; step *= 2) sum += __shfl_xor_sync(0xffffffff, sum, step);
+    if (lane == 0 && i / 8 < rows) delta[row] = sum;
+}
+""",
+        HEAD + """    const int place = (blockIdx.x * blockDim.x + threadIdx.x) / 8, lane = threadIdx.x % 8;  // as y lies
+    float sum = 0.0f;
+    for (int j = lane; place < B * T * H && j < d; j += 8)
+        sum = fmaf(to_float(y[place * d + j]), to_float(dy[place * d + j]), sum);
+    sum = warp_sum<8>(sum);
+    const int h = place % H, t = place / H % T, b = place / (H * T);
+    if (place < B * T * H && lane == 7) delta[(b * H + h) * T + t] = sum;
+}
+""",
+    ],
+    wrong=[
+        Wrong(Changed(("delta[row] = sum", "delta[(b * T + t) * H + h] = sum")), "The rows stand in the order (B, T, H)"),
+        Wrong(Changed(("    sum = warp_sum<8>(sum);\n", "")), "add the parts of the eight lanes"),
+        Wrong(Changed(("for (int i = lane; i < d; i += 8)", "if (int i = lane; i < d)")), "Only the first eight numbers"),
+        Wrong(Changed(("int i = lane; i < d; i += 8", "int i = 0; i < d; i++")), "eight times too large"),
+        Wrong(Changed(("to_float(dy[first + i]) * ", "")), "These are the sums of y"),
+        Wrong(Changed(("    float sum = 0.0f;\n", "    float sum = 0.0f;\n    if (row >= B * H * T) return;\n")),
+              "a shuffle waits for the whole warp"),
+        Wrong(Changed(("    if (row < B * H * T)\n", "")), "Lanes without a row took part"),
+        Wrong(HEAD + """    const int row = (blockIdx.x * blockDim.x + threadIdx.x) / 8;
+    const int b = row / (H * T), h = row / T % H, t = row % T;
+    if (row >= B * H * T || threadIdx.x % 8) return;
+    float sum = 0.0f;
+    for (int i = 0; i < d; i++) sum += to_float(dy[((b * T + t) * H + h) * d + i]) * to_float(y[((b * T + t) * H + h) * d + i]);
+    delta[row] = sum;
+}
+""", "the goal is not reached"),
+    ],
+)  # fmt: skip

@@ -1,0 +1,157 @@
+"""Open challenge: all three gradients of attention in one launch, with as few bytes moved as possible."""
+
+import math
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.kernels import bytes_moved
+
+D, GRID, BLOCK, SHARED = 16, 2, 32, 32_768
+ROUNDS = "for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < T; i += gridDim.x * blockDim.x) {"
+
+
+def cases(random):
+    for label, T in {
+        "two words": 2,
+        "one word": 1,
+        "one block": 32,
+        "more words than threads": 77,
+        "96 words": 96,
+    }.items():
+        q, k, v, dy = (random.normal(size=(T, D)).astype(np.float32) for _ in range(4))
+        P, y = forward(q, k, v)
+        logsumexp = (scores(q, k) - np.log(P))[:, 0]
+        yield Case(label, q, k, v, dy, logsumexp.astype(np.float32), (dy * y).sum(axis=1).astype(np.float32))
+
+
+def scores(q, k):
+    return q.astype(np.float64) @ k.T / math.sqrt(D)
+
+
+def forward(q, k, v):
+    e = np.exp(scores(q, k))
+    P = e / e.sum(axis=1, keepdims=True)
+    return P, P @ v
+
+
+def variant(rows=None, swapped=False, shift=True):
+    def gradients(q, k, v, dy, logsumexp, delta):
+        P = np.exp(scores(q, k) - logsumexp[:, None])
+        dS = P * (dy.astype(np.float64) @ v.T - shift * delta[:, None]) / math.sqrt(D)
+        found = [x.astype(np.float32) for x in (dS @ k, dS.T @ q, P.T @ dy)]
+        for x in found:
+            x[rows or len(x) :] = np.nan
+        return (found[0], found[2], found[1]) if swapped else tuple(found)
+
+    return gradients
+
+
+def launch(kernel, q, *others):
+    T, results = len(q), [cuda.empty(q.shape) for _ in range(3)]  # (T, D) each
+    kernel(GRID, BLOCK, (*map(cuda.asarray, (q, *others)), *results, T), SHARED)
+    return tuple(results)
+
+
+exercise = Exercise(
+    title="Challenge: all gradients with few bytes",
+    minutes=20,
+    core=False,
+    challenge=True,
+    language="cuda",
+    defines="gradients_few_bytes",
+    cases=cases,
+    reference=variant(),
+    call=launch,
+    tolerance=2e-5,
+    measured="96 words",
+    goals=[Goal("bytes of global memory moved", bytes_moved)],
+    mistakes=[
+        Mistake("Each thread took one word, and then stopped. There are 64 threads in all, so each must go on.",
+                like=variant(rows=GRID * BLOCK)),
+        Mistake("dk and dv have changed places: dv collects weights times dy, dk gradients times q.", like=variant(swapped=True)),
+        Mistake("A race: two threads meet at one place, or two blocks do. Which number has two owners, or which barrier is "
+                "missing?",
+                when=lambda seen: "race" in seen.kinds),
+        Mistake("Some threads never come to a barrier where the others wait.",
+                when=lambda seen: seen.kinds & {"missed-barrier", "divergent-barrier"}),
+    ],
+    hints=(
+        "Read the lines of the report that move most. All lanes ask for the same number of k: how many bytes of its sector are "
+        "used?",
+        "Tiles in `shared`, fetched by the whole block, serve 32 owners at once. Rows of own numbers can come through `shared` "
+        "too, so that "
+        "lanes read along them.",
+        "32,768 bytes hold 512 rows of 16: 96 words of q, k, v and dy are 384. Once they lie there, each block needs nothing "
+        "more from "
+        "memory but logsumexp and delta.",
+    ),
+    sibling='''// y = A B for square tables of 32 x 32, by one block of 32 threads: both are fetched once, along their rows.
+__global__ void product(const float* A, const float* B, float* y) {
+    __shared__ float a[32 * 33], b[32 * 32];
+    int lane = threadIdx.x;
+    for (int i = lane; i < 1024; i += 32) a[i / 32 * 33 + lane] = A[i], b[i] = B[i];
+    __syncthreads();
+    for (int row = 0; row < 32; row++) {
+        float sum = 0.0f;
+        for (int k = 0; k < 32; k++) sum += a[row * 33 + k] * b[k * 32 + lane];
+        y[row * 32 + lane] = sum;
+    }
+}
+''',
+    right=[
+        """const int D = 16, WIDE = D + 1;
+
+// Everything in shared memory if it fits, so that each block reads each array once; else straight from memory.
+__global__ void gradients_few_bytes(const float* q, const float* k, const float* v, const float* dy, const float* logsumexp,
+                                    const float* delta, float* dq, float* dk, float* dv, int T) {
+    extern __shared__ float shared[];
+    const float* given[4] = {q, k, v, dy};
+    int width = D;
+    if (T <= 110) {
+        for (int n = 0; n < 4; n++) {
+            float* copy = shared + n * T * WIDE;
+            for (int i = threadIdx.x; i < T * D; i += blockDim.x) copy[i / D * WIDE + i % D] = given[n][i];
+            given[n] = copy;
+        }
+        width = WIDE;
+        __syncthreads();
+    }
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < T; i += gridDim.x * blockDim.x) {
+        float sums[3][D] = {};
+        for (int j = 0; j < T; j++)
+            for (int turn = 0; turn < 2; turn++) {
+                int t = turn ? j : i, s = turn ? i : j;
+                float score = 0.0f, dp = 0.0f;
+                for (int d = 0; d < D; d++) {
+                    score += given[0][t * width + d] * given[1][s * width + d];
+                    dp += given[3][t * width + d] * given[2][s * width + d];
+                }
+                float p = expf(score * 0.25f - logsumexp[t]), ds = p * (dp - delta[t]) * 0.25f;
+                for (int d = 0; d < D; d++) {
+                    if (!turn) sums[0][d] += ds * given[1][s * width + d];
+                    else sums[1][d] += ds * given[0][t * width + d], sums[2][d] += p * given[3][t * width + d];
+                }
+            }
+        for (int d = 0; d < D; d++) dq[i * D + d] = sums[0][d], dk[i * D + d] = sums[1][d], dv[i * D + d] = sums[2][d];
+    }
+}
+""",
+        Changed((ROUNDS, "for (int i = blockIdx.x + gridDim.x * threadIdx.x; i < T; i += blockDim.x * gridDim.x) {"),
+                ("for (int s = 0; s < T; s++) {", "for (int s = T - 1; s >= 0; s--) {")),
+    ],
+    wrong=[
+        Wrong(Changed((ROUNDS, "for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < T; i += T) "
+                               "{")), "There are 64 threads in all"),
+        Wrong(Changed(("dk[i * D + d] = sum_k[d], dv[i * D + d] = sum_v[d]", "dk[i * D + d] = sum_v[d], dv[i * D + d] = "
+                                                                             "sum_k[d]")),
+              "have changed places"),
+        Wrong(Changed(("            for (int d = 0; d < D; d++) sum_q[d] += ds * k[s * D + d];\n",
+                       "            for (int d = 0; d < D; d++) sum_q[d] += ds * k[s * D + d], dk[s * D + d] += ds * q[i * D + "
+                       "d];\n"),
+                      (", dk[i * D + d] = sum_k[d]", "")), "Which number has two owners"),
+        Wrong(Changed((ROUNDS, ROUNDS + "\n        shared[threadIdx.x] = 0.0f;\n"
+                                        "        __syncthreads();")), "never come to a barrier"),
+    ],
+)  # fmt: skip

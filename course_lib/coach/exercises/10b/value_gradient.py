@@ -1,0 +1,130 @@
+"""Find the fault: threads that own queries add to what belongs to a key."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Exercise, Mistake, Wrong
+
+D, BLOCK = 8, 32
+HEAD = """const int D = 8;
+
+__global__ void value_gradient(const float* P, const float* dy, float* dv, int T, int S) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+"""
+
+
+def cases(random):
+    yield Case(
+        "two words", np.array([[1, 0], [0.5, 0.5]], np.float32), np.repeat(np.array([[1.0], [2.0]], np.float32), D, 1)
+    )
+    shapes = {"one query": (1, 3), "one key": (4, 1), "fewer queries than keys": (3, 40), "more queries than keys": (70, 5),
+              "fifty words": (50, 50)}  # fmt: skip
+    for label, (T, S) in shapes.items():
+        P = random.random((T, S))
+        yield Case(
+            label, (P / P.sum(axis=1, keepdims=True)).astype(np.float32), random.normal(size=(T, D)).astype(np.float32)
+        )
+
+
+def reference(P, dy):
+    return (P.astype(np.float64).T @ dy).astype(np.float32), True
+
+
+def launch(kernel, P, dy):
+    """dv, and whether two runs with the threads in different orders gave the same bits."""
+    (T, S), runs = P.shape, []
+    for seed in (1, 2):
+        dv = cuda.zeros((S, D))
+        kernel(-(-max(T, S) // BLOCK), BLOCK, (cuda.asarray(P), cuda.asarray(dy), dv, T, S), seed=seed)
+        runs.append(np.array(dv))
+    return runs[0], bool(np.array_equal(*runs))
+
+
+def upside_down(P, dy):
+    """Weights of the key's own row, where there are such: P times dy."""
+    if P.shape[0] != P.shape[1]:
+        raise IndexError
+    return (P.astype(np.float64) @ dy).astype(np.float32), True
+
+
+exercise = Exercise(
+    title="Find the fault: who may write?",
+    minutes=10,
+    core=False,
+    language="cuda",
+    defines="value_gradient",
+    cases=cases,
+    reference=reference,
+    call=launch,
+    mistakes=[
+        Mistake("The sums are right, and their last digits depend on which thread came first: that is what atomicAdd cannot "
+                "help. Give each "
+                "key to one thread, which alone adds to it.", when=lambda seen: not seen.issues and seen.got[1] is False),
+        Mistake("A race: the threads own queries, and all of them add to the same rows of dv. Turn it round: let thread i own "
+                "key i, and go "
+                "along the queries.", when=lambda seen: "race" in seen.kinds),
+        Mistake("Thread i reads row i of the weights. Key i needs its *column*: P[t * S + i] for every query t.",
+                when=lambda seen: seen.label == "two words" and not seen.issues
+                and np.allclose(seen.got[0], upside_down(*seen.inputs)[0])),
+        Mistake("There are S keys: threads from S on must do nothing.",
+                when=lambda seen: any(issue.block[0] * BLOCK + issue.thread[0] >= seen.inputs[0].shape[1]
+                                      for issue in seen.issues if issue.kind == "out-of-bounds")),
+    ],
+    hints=(
+        "Run the cell: the report names the line, and two threads that write to one place. Whose place is it?",
+        "dv has a row for each key. If each thread owns a key, nobody shares anything. What does it walk along?",
+        "if (i < S) { float sum[D] = {}; for t in 0 .. T - 1: sum[d] += P[t * S + i] * dy[t * D + d]; then write row i of dv. }",
+    ),
+    sibling='''// How often each of V tokens occurs among n: thread i owns token i and looks everywhere.
+__global__ void count_tokens(const int* tokens, int* count, int n, int V) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= V) return;
+    int found = 0;
+    for (int place = 0; place < n; place++) found += tokens[place] == i;
+    count[i] = found;
+}
+''',
+    right=[
+        HEAD + """    for (int e = i; e < S * D; e += gridDim.x * blockDim.x) {
+        float sum = 0.0f;
+        for (int t = T - 1; t >= 0; t--) sum += P[t * S + e / D] * dy[t * D + e % D];
+        dv[e] = sum;
+    }
+}
+""",
+        HEAD + """    if (i >= S) return;
+    for (int t = 0; t < T; t++)
+        for (int d = 0; d < D; d++) dv[i * D + d] += P[t * S + i] * dy[t * D + d];
+}
+""",
+        HEAD + """    if (i != 0) return;
+    for (int t = 0; t < T; t++)
+        for (int s = 0; s < S; s++)
+            for (int d = 0; d < D; d++) dv[s * D + d] += P[t * S + s] * dy[t * D + d];
+}
+""",
+    ],
+    wrong=[
+        Wrong(HEAD + """    if (i >= T) return;
+    for (int s = 0; s < S; s++)
+        for (int d = 0; d < D; d++) atomicAdd(&dv[s * D + d], P[i * S + s] * dy[i * D + d]);
+}
+""", "that is what atomicAdd cannot help"),
+        Wrong(HEAD + """    if (i >= T) return;
+    for (int s = 0; s < S; s++) {
+        for (int d = 0; d < D; d++) dv[s * D + d] += P[i * S + s] * dy[i * D + d];
+        __syncwarp(__activemask());
+    }
+}
+""", "Turn it round"),
+        Wrong(HEAD + """    if (i >= S) return;
+    for (int t = 0; t < T; t++)
+        for (int d = 0; d < D; d++) dv[i * D + d] += P[i * S + t] * dy[t * D + d];
+}
+""", "Key i needs its *column*"),
+        Wrong(HEAD + """    for (int t = 0; t < T; t++)
+        for (int d = 0; d < D; d++) dv[i * D + d] += P[t * S + i] * dy[t * D + d];
+}
+""", "threads from S on must do nothing"),
+    ],
+)  # fmt: skip
