@@ -1,9 +1,11 @@
-// Rows added up by index: the way back of a gather.
+// Rows added up by index: the way back of a gather. Two ways, for few indices and for many.
+//   scatter_add         each row of y looks through all indices for its own
+//   scatter_add_sorted  the places of a row stand together (embedding.cu sorts them), so each row looks at no others
 //
-// Promise: y[r] = sum of updates[i] over all i with indices[i] = r, added in the order of i by the one warp that owns row r:
-//   no atomics, so the bits are the same on every run.
+// Promise: y[r] = sum of updates[i] over all i with indices[i] = r, added in the order of i by one owner: no atomics, so the bits
+//   are the same on every run, and the same both ways.
 // Limits: indices inside 0 .. R - 1 (the launch code checks); fewer than 2^31 elements.
-// Bytes: 4 n C + 4 R C, and each of the R warps reads all n indices (from the cache).   FLOPs: n C.
+// Bytes: 4 n C + 4 R C; for each of the R rows all n indices, or once 4 n for the places and 8 R for the starts.   FLOPs: n C.
 // Architectures: sm_75 and newer.
 // Chapter: 11, read, not built.
 #define ALL_LANES 0xffffffffu
@@ -22,4 +24,14 @@ template <class T, class I> __global__ void scatter_add(const T* updates, const 
         }
     }
     if (column < C) y[(long long)row * C + column] = sum;
+}
+
+// Thread i owns element i of y (R, C). places[starts[r] .. starts[r + 1] - 1] are the places of row r, in order.
+template <class T> __global__ void scatter_add_sorted(const T* updates, const int* places, const int* starts, T* y, int R, int C) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= R * C) return;
+    int row = i / C, column = i % C, end = starts[row + 1];
+    T sum = 0;
+    for (int j = starts[row]; j < end; j++) sum += updates[(long long)places[j] * C + column];
+    y[i] = sum;
 }

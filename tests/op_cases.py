@@ -147,7 +147,8 @@ for shape, axis in (((1,), -1), ((5, 1), -1), ((1, 70), -1), ((3, 5, 70), 1), ((
 
 for rows, inner, index_shape, kind in (
     (1, (1,), (1,), "int64"), (7, (), (4, 3), "int64"), (50, (37,), (5, 13), "int32"), (9, (2, 3), (31,), "int64"),
-    (300, (129,), (2, 65), "int64"), (5, (33,), (), "int32"),
+    (300, (129,), (2, 65), "int64"), (5, (33,), (), "int32"), (40, (33,), (3, 130), "int32"), (700, (), (1025,), "int64"),
+    (1, (2, 3), (257,), "int64"),
 ):  # fmt: skip
     index = integers(index_shape, rows, kind)
     case("gather", plain("gather"), (rows, *inner), index, note=kind)

@@ -13,9 +13,17 @@ from hypothesis import strategies as st
 
 from course_lib.cuda import Kernel, asarray, empty, zeros
 from course_lib.devices import ops
-from course_lib.devices.gpu import launching, storage
+from course_lib.devices.gpu import choices, launching, storage
 from course_lib.devices.gpu.views import broadcast_strides, collapse, views
-from tests.kernels.checking import RAGGED, assert_bytes, assert_clean, assert_close, assert_coalesced, normal
+from tests.kernels.checking import (
+    RAGGED,
+    assert_bytes,
+    assert_clean,
+    assert_close,
+    assert_coalesced,
+    normal,
+    reports_of,
+)
 
 F = np.float32
 
@@ -163,6 +171,33 @@ def test_scatter_add_is_clean_and_the_same_in_any_order(C):
     assert_close(y, want)
     if C == 64:
         assert_coalesced(report)
+
+
+@pytest.mark.parametrize("kind", ["float32", "int64"])
+@pytest.mark.parametrize(("rows", "C"), [(9, 1), (40, 33), (1, 130)])
+def test_rows_are_added_up_to_the_same_bits_scanned_and_sorted(rows, C, kind, monkeypatch):
+    n, table, random = 300, ops("simulator"), np.random.default_rng(rows)
+    updates = asarray((1e4 * normal(n, C)).astype(kind))
+    indices, found = asarray(random.integers(0, rows, n)), []
+    for most, launched in ((n, "scatter_add"), (n - 1, "scatter_add_sorted")):
+        monkeypatch.setattr(choices, "SCANNED", most)
+        with launching.counting() as launches:
+            found.append(table.scatter_add(updates, indices, rows))
+        assert launches[f"scatter_add.cu {launched}"] == 1
+    assert found[0].dtype == found[1].dtype == kind and found[0].tobytes() == found[1].tobytes()
+
+
+def test_many_indices_are_looked_at_once_and_not_by_every_row():
+    """The kernel that sums reads each update once, in order; a scan would read n indices for each of the rows."""
+    n, rows, C, table = 1024, 128, 64, ops("simulator")
+    updates, indices = normal(n, C), asarray(np.random.default_rng(0).integers(0, rows, n))
+    reports = reports_of(lambda: table.scatter_add(updates, indices, rows))
+    assert_coalesced(reports[-1])
+    per_warp = 32 * 2 * (n + 2 * rows)  # a sector for each place and for the two ends of each row, by both its warps
+    assert_bytes(reports[-1], 4 * C * (n + rows) + per_warp, most=1.2)
+    scanned = rows * 8 * n
+    moved = sum(line.bytes_moved for report in reports for line in report.lines if line.space == "global")
+    assert moved < scanned, "the sorting included"
 
 
 def test_launches_are_counted_by_kernel():

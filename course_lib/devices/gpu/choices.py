@@ -223,6 +223,10 @@ def flash(bfloat16: bool, D: int):
     return FLASH_FORWARD[head(D)], FLASH_BACKWARD[head(D)], FLASH_BACKWARD[head(D)]
 
 
+# scatter_add: so many indices are looked through by each row as they are, in one launch; to sort more takes five.
+SCANNED = 256
+
+
 def cross_entropy_lanes(host: bool) -> int:
     """Lanes that share a row of logits: a warp on a GPU; a CPU pays for each lane at each exchange."""
     return 8 if host else 32

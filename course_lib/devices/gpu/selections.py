@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 
+from . import choices
+from .embedding import sort_by_row
 from .launching import (
     OF_SIZE,
     THREADS,
@@ -47,10 +49,16 @@ def scatter_add(updates, indices, rows):
         check_float32("scatter_add", updates)
     y = empty(updates, (rows, *inner))
     check_size("scatter_add", max(updates.size, y.size))
-    if y.size:
-        C = math.prod(inner)
-        run = kernel("scatter_add.cu", f"scatter_add<{TYPES[updates.dtype.name]}, {TYPES[indices.dtype.name]}>")
+    if not y.size:
+        return y
+    C, kind = math.prod(inner), TYPES[updates.dtype.name]
+    if indices.size <= choices.SCANNED:
+        run = kernel("scatter_add.cu", f"scatter_add<{kind}, {TYPES[indices.dtype.name]}>")
         run((rows, blocks(C, WARP)), (WARP,), (updates, indices, y, indices.size, C))
+    else:
+        places, starts = sort_by_row(indices, rows)
+        run = kernel("scatter_add.cu", f"scatter_add_sorted<{kind}>")
+        run((blocks(y.size),), (THREADS,), (updates, places, starts, y, rows, C))
     return y
 
 
