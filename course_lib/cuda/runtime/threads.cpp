@@ -54,9 +54,24 @@ void start_warp(Block* block, unsigned warp, uint32_t lanes) {
     block->runnable[warp] |= lanes;
 }
 
+// What the scheduler keeps of each warp. A block whose threads never wait does without.
+static void prepare_warps(Block* block) {
+    block->mode &= ~PLAIN;
+    block->free_stacks = ~0u;
+    for (unsigned warp = 0; warp < block->warps; warp++) {
+        unsigned left = block->threads - warp * WARP;
+        block->full[warp] = block->alive[warp] = left >= WARP ? ~0u : (1u << left) - 1;
+        block->runnable[warp] = block->at_barrier[warp] = block->arrived[warp] = block->phase[warp] = 0;
+        block->action[warp] = nullptr;
+        block->started[warp] = false;
+        block->groups[warp] = 0;
+    }
+}
+
 void become_fibers(Block* block, unsigned thread) {
     unsigned warp = thread / WARP, lane = thread % WARP;
-    block->mode &= ~PLAIN;
+    prepare_warps(block);
+    block->free_stacks = ~1u;  // set 0 is the plain loop's
     sim_waited = true;  // tells the plain loop that it has been left
     block->current = thread;
     block->warp = warp;
@@ -135,24 +150,15 @@ void run_block(Block* block, const Launch* launch, Run run, uint64_t number) {
     block->launch = launch;
     block->linear = number;
     block->runs++;
-    block->index = {unsigned(number % grid.x), unsigned(number / grid.x % grid.y), unsigned(number / grid.x / grid.y)};
+    if (number < grid.x) block->index = {unsigned(number), 0, 0};
+    else block->index = {unsigned(number % grid.x), unsigned(number / grid.x % grid.y), unsigned(number / grid.x / grid.y)};
     block->threads = block->live = size.x * size.y * size.z;
     block->warps = (block->threads + WARP - 1) / WARP;
     block->mode = PLAIN | (launch->checked ? CHECKED : 0) | (launch->seed ? SHUFFLED : 0);
-    block->random = mix(launch->seed + number) | 1;
     block->sweep = NO_SWEEP;
     block->current = block->warp = block->waiting = block->barriers = 0;
     block->votes[0] = block->votes[1] = 0;
     block->aborted = false;
-    block->free_stacks = ~1u;  // set 0 is the plain loop's
-    for (unsigned warp = 0; warp < block->warps; warp++) {
-        unsigned left = block->threads - warp * WARP;
-        block->full[warp] = block->alive[warp] = left >= WARP ? ~0u : (1u << left) - 1;
-        block->runnable[warp] = block->at_barrier[warp] = block->arrived[warp] = block->phase[warp] = 0;
-        block->action[warp] = nullptr;
-        block->started[warp] = false;
-        block->groups[warp] = 0;
-    }
     open_stack_set(block, 0);
     if (block->mode & CHECKED) {
         enter_runtime(block);
@@ -161,8 +167,8 @@ void run_block(Block* block, const Launch* launch, Run run, uint64_t number) {
     }
     block->stacks[0] = 0;
     if (launch->seed) {  // no plain loop: any thread may be the first
-        block->mode &= ~PLAIN;
-        block->free_stacks = ~0u;
+        prepare_warps(block);
+        block->random = mix(launch->seed + number) | 1;
         unsigned first = choose(block);
         switch_stack(&block->main_stack_pointer, block->stack_pointer[first]);
     } else {
