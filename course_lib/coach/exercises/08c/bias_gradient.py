@@ -1,0 +1,101 @@
+"""Find the fault: a sum kept in bfloat16 stands still at 256."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+
+
+def cases(random):
+    yield Case("three rows", random.integers(-9, 10, size=(3, 2)).astype(np.float32))
+    yield Case("one number", np.full((1, 1), 3, np.float32))
+    yield Case("401 ones", np.ones((401, 1), np.float32))
+    yield Case("seven hundred small steps", np.full((700, 3), 0.125, np.float32))
+    yield Case("more columns than a block", random.integers(-9, 10, size=(50, 70)).astype(np.float32))
+
+
+def rounded(x):
+    """Rounded to bfloat16, as float32."""
+    bits = np.asarray(x, np.float32).view(np.uint32)
+    return ((bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000).astype(np.uint32).view(np.float32)
+
+
+def launch(kernel, dY):
+    M, N = dY.shape
+    y = cuda.empty((N,))
+    kernel(-(-N // 32), 32, (cuda.asarray((dY.view(np.uint32) >> 16).astype(np.uint16)), y, M, N))
+    return y
+
+
+def short_sum(dY):
+    total = np.zeros(dY.shape[1], np.float32)
+    for row in dY:
+        total = rounded(total + row)
+    return total
+
+
+exercise = Exercise(
+    title="Find the fault: a sum that stands still",
+    minutes=10,
+    language="cuda",
+    defines="bias_gradient",
+    cases=cases,
+    reference=lambda dY: dY.sum(axis=0),
+    call=launch,
+    mistakes=[
+        Mistake("The sum is kept in bfloat16. From 256 on it cannot grow by 1 any more: each step is rounded away. Numbers may "
+                "be short, but "
+                "sums must be long.", like=short_sum),
+        Mistake("The sum is long, but what is written was rounded to bfloat16 first. y holds floats.",
+                like=lambda dY: rounded(dY.sum(axis=0))),
+        Mistake("The first row is counted twice: it is in the sum before the loop begins, and in the loop.",
+                like=lambda dY: dY.sum(axis=0) + dY[0]),
+        Mistake("These are the sums of the rows. A column's numbers lie N places apart.",
+                when=lambda seen: seen.got is not None and seen.label == "three rows"
+                and np.array_equal(seen.got, seen.inputs[0].reshape(-1)[:6].reshape(2, 3).sum(axis=1))),
+    ],
+    hints=(
+        "Run the cell: 401 ones give 256. The lecture had a sum that ended there.",
+        "Each number of dY may be short. But the sum of many needs more digits than 8 bits: which type has them?",
+        "float sum = 0.0f; and in the loop sum += __bfloat162float(dY[i * N + j]);",
+    ),
+    sibling='''// The mean of n short numbers, by one thread: the sum is long.
+#include <cuda_bf16.h>
+__global__ void mean(const __nv_bfloat16* x, float* y, int n) {
+    float sum = 0.0f;
+    for (int i = 0; i < n; i++) sum += __bfloat162float(x[i]);
+    y[0] = sum / n;
+}
+''',
+    right=[
+        """#include <cuda_bf16.h>
+__global__ void bias_gradient(const __nv_bfloat16* dY, float* y, int M, int N) {
+    int j = blockIdx.x * blockDim.x + threadIdx.x;
+    if (j >= N) return;
+    float even = 0.0f, odd = 0.0f;
+    for (int i = 0; i < M; i += 2) {
+        even += (float)dY[i * N + j];
+        if (i + 1 < M) odd += (float)dY[(i + 1) * N + j];
+    }
+    y[j] = even + odd;
+}
+""",
+        """#include <cuda_bf16.h>
+__global__ void bias_gradient(const __nv_bfloat16* dY, float* y, int M, int N) {
+    const int j = blockIdx.x * blockDim.x + threadIdx.x;
+    if (j < N) {
+        double sum = 0.0;
+        for (const __nv_bfloat16* p = dY + j; p < dY + M * N; p += N) sum += __bfloat162float(*p);
+        y[j] = sum;
+    }
+}
+""",
+    ],
+    wrong=[
+        Wrong(Changed(("float sum = 0.0f;", "__nv_bfloat16 sum = __float2bfloat16(0.0f);"),
+                      ("sum += __bfloat162float(dY[i * N + j]);", "sum = sum + dY[i * N + j];")), "sums must be long"),
+        Wrong(Changed(("y[j] = sum;", "y[j] = __bfloat162float(__float2bfloat16(sum));")), "was rounded to bfloat16 first"),
+        Wrong(Changed(("float sum = 0.0f;", "float sum = __bfloat162float(dY[j]);")), "counted twice"),
+        Wrong(Changed(("dY[i * N + j]", "dY[j * M + i]")), "sums of the rows"),
+    ],
+)  # fmt: skip

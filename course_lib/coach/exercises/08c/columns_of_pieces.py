@@ -1,0 +1,61 @@
+"""A swizzle: where the pieces of a row are kept, so that no two rows want the same banks."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.kernels import bank_wavefronts
+
+
+def cases(random):
+    yield Case("numbered pieces", np.arange(1024, dtype=np.uint32))
+    yield Case("any bits", random.integers(0, 2**32, size=1024, dtype=np.uint32))
+
+
+def launch(kernel, x):
+    y = cuda.empty((1024,), np.uint32)
+    kernel(1, 32, (cuda.asarray(x), y))
+    return y
+
+
+exercise = Exercise(
+    title="Out of each other's way",
+    minutes=10,
+    core=False,
+    language="cuda",
+    defines="columns_of_pieces",
+    cases=cases,
+    reference=lambda x: np.ascontiguousarray(x.reshape(32, 8, 4).swapaxes(0, 1)).reshape(-1),
+    call=launch,
+    measured="any bits",
+    goals=[Goal("wavefronts for each request to shared memory", bank_wavefronts, at_most=4.0)],
+    mistakes=[
+        Mistake("Two pieces of a row are kept at one place, so that one of them is lost: within a row, eight pieces need eight "
+                "places.",
+                when=lambda seen: any(i.kind == "race" and "__shared__" in i.message for i in seen.issues)
+                or (not seen.issues and seen.got is not None and len(np.unique(seen.got)) < len(np.unique(seen.inputs[0])))),
+        Mistake("A place is larger than 7 or below 0: it lies outside of the tile.",
+                when=lambda seen: "out-of-bounds" in seen.kinds),
+    ],
+    hints=(
+        "A row is 128 bytes long, so the same place of all rows lies behind the same four doors. Eight rows should keep their "
+        "piece p at eight "
+        "different places.",
+        "The place must depend on the row, and for each row it must be a permutation of 0 ... 7. Moving round by the number of "
+        "the row is one; the "
+        "lecture has another.",
+        "return piece ^ (row % 8);",
+    ),
+    sibling='''// Eight rows of eight numbers, each row moved round by its own number, so that a column lies behind eight doors.
+__device__ int moved(int row, int column) {
+    return (column + row) % 8;
+}
+''',
+    right=[Changed(("piece ^ (row % 8)", "(piece + row) % 8")), Changed(("piece ^ (row % 8)", "(piece ^ row) & 7")),
+           Changed(("piece ^ (row % 8)", "(piece + 7 * row) % 8"))],
+    wrong=[
+        Wrong(Changed(("piece ^ (row % 8)", "row % 8")), "eight pieces need eight places"),
+        Wrong(Changed(("piece ^ (row % 8)", "piece + row % 8")), "lies outside of the tile"),
+        Wrong(Changed(("piece ^ (row % 8)", "7 - piece")), "not reached: wavefronts"),
+    ],
+)  # fmt: skip

@@ -1,0 +1,94 @@
+"""Find the faults in rung 7: padded rows whose length was forgotten, once in a load and once in a store."""
+
+import re
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+
+TILE = "64, 64, 32"
+
+
+def cases(random):
+    sizes = {"one number": (1, 1, 1), "two by two": (2, 2, 2), "one fragment": (16, 16, 16), "one row": (1, 40, 9),
+             "one column": (40, 1, 9), "one block, two slices": (64, 64, 64), "several blocks, ragged": (70, 66, 33)}  # fmt: skip
+    for label, (M, N, K) in sizes.items():
+        yield Case(label, *(random.integers(-9, 10, size=shape).astype(np.float32) for shape in ((M, K), (K, N))))
+
+
+def launch(kernel, A, B):
+    (M, K), N = A.shape, B.shape[1]
+    C = cuda.empty((M, N))
+    short = [cuda.asarray((x.view(np.uint32) >> 16).astype(np.uint16)) for x in (A, B)]
+    kernel((-(-N // 64), -(-M // 64)), 128, (*short, C, M, N, K))
+    return C
+
+
+def meets(seen, *words):
+    """Whether an issue was found in a line with these words."""
+    return any(word in issue.source for issue in seen.issues for word in words)
+
+
+LOAD = "load_matrix_sync(left[r], &a[y + 16 * r][j], BK + 8)"
+STORE = "sum[r][s], BN + 4, wmma::mem_row_major"
+
+exercise = Exercise(
+    title="Find the faults: rows that are longer than they look",
+    minutes=15,
+    language="cuda",
+    defines="matmul_wmma",
+    instances=(TILE,),
+    cases=cases,
+    reference=lambda A, B: A @ B,
+    call=launch,
+    mistakes=[
+        Mistake("A fragment of A reads places that nobody has filled. Its rows are not where the load looks for them: how long "
+                "is a row of `a`, "
+                "with all that was declared?", when=lambda seen: meets(seen, "load_matrix_sync(left")),
+        Mistake("A fragment of B reads places that nobody has filled. Its rows are not where the load looks for them: how long "
+                "is a row of `b`, "
+                "with all that was declared?", when=lambda seen: meets(seen, "load_matrix_sync(right")),
+        Mistake("The fragments are stored into `c` as if its rows were BN numbers long. How long are they, with all that was "
+                "declared?",
+                when=lambda seen: re.search(r"store_matrix_sync\([^;]*,\s*BN\s*,", seen.text) is not None),
+        Mistake("The warps store their fragments over each other's: with rows of the wrong length the parts of `c` overlap.",
+                when=lambda seen: "race" in seen.kinds and meets(seen, "store_matrix_sync")),
+    ],
+    hints=(
+        "`__shared__ bf16 a[BM][BK + 8]`: the eight more are padding. From one row to the next it is BK + 8 numbers.",
+        "The last argument of a load, and the third of a store, is the distance from row to row *in memory*. Compare each of "
+        "the three with the "
+        "declaration of its array.",
+        "The load of `left` needs BK + 8, as the one of `right` needs BN + 8. The store into `c` needs BN + 4.",
+    ),
+    sibling='''// A 16 x 16 fragment by way of padded shared memory: every distance is that of the array that is meant.
+#include <cuda_bf16.h>
+#include <mma.h>
+using namespace nvcuda;
+__global__ void square(const __nv_bfloat16* A, float* C) {  // C = A A, 16 x 16, one warp
+    __shared__ __align__(32) __nv_bfloat16 a[16][24];
+    for (int e = threadIdx.x; e < 256; e += 32) a[e / 16][e % 16] = A[e];
+    __syncthreads();
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, __nv_bfloat16, wmma::row_major> left;
+    wmma::fragment<wmma::matrix_b, 16, 16, 16, __nv_bfloat16, wmma::row_major> right;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum;
+    wmma::fill_fragment(sum, 0.0f);
+    wmma::load_matrix_sync(left, &a[0][0], 24);
+    wmma::load_matrix_sync(right, &a[0][0], 24);
+    wmma::mma_sync(sum, left, right, sum);
+    wmma::store_matrix_sync(C, sum, 16, wmma::mem_row_major);
+}
+''',
+    right=[
+        Changed((LOAD, "load_matrix_sync(left[r], &a[y + 16 * r][j], sizeof(a[0]) / 2)"),
+                (STORE, "sum[r][s], sizeof(c[0]) / 4, wmma::mem_row_major")),
+        Changed(("bf16 a[BM][BK + 8]", "bf16 a[BM][BK + 16]"), (LOAD, "load_matrix_sync(left[r], &a[y + 16 * r][j], BK + 16)")),
+    ],
+    wrong=[
+        Wrong(Changed((LOAD, LOAD.replace("BK + 8", "BK"))), "A fragment of A reads places"),
+        Wrong(Changed(("&b[j][x + 16 * s], BN + 8", "&b[j][x + 16 * s], BN")), "A fragment of B reads places"),
+        Wrong(Changed((STORE, STORE.replace("BN + 4", "BN"))), "as if its rows were BN numbers long"),
+        Wrong(Changed((STORE, STORE.replace("BN + 4", "BN + 8"))), "the parts of `c` overlap"),
+    ],
+)  # fmt: skip

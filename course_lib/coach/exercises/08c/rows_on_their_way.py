@@ -1,0 +1,71 @@
+"""Find the fault: copies that do not wait, and a reader that does not wait for them."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+
+
+def cases(random):
+    for label, n in (("one row", 1), ("two rows", 2), ("seven rows", 7)):
+        yield Case(label, random.integers(-99, 100, size=(n, 128)).astype(np.float32))
+
+
+def launch(kernel, x):
+    y = cuda.empty(x.shape)  # (n, 128)
+    kernel(1, 32, (cuda.asarray(x), y, len(x)))
+    return y
+
+
+exercise = Exercise(
+    title="Find the fault: read before it has come",
+    minutes=10,
+    core=False,
+    language="cuda",
+    defines="rows_on_their_way",
+    cases=cases,
+    reference=lambda x: np.ascontiguousarray(x[:, ::-1]),
+    call=launch,
+    mistakes=[
+        Mistake("Nobody waits for the copies any more: what is read was there before.",
+                when=lambda seen: bool(seen.issues) and "cp_async_wait" not in seen.text),
+        Mistake("It waits for its own copies, but a lane reads what other lanes have brought: after the wait all must meet at "
+                "a barrier.",
+                when=lambda seen: seen.kinds == {"race"} and "cp_async_wait<2>" not in seen.text
+                and seen.text.count("__syncthreads()") < 2),
+        Mistake("It waits until at most 2 groups are on their way. But in each round only 2 were sent: so it waits for none of "
+                "them.",
+                when=lambda seen: bool(seen.issues) and "cp_async_wait<2>" in seen.text),
+    ],
+    hints=(
+        "At the time of the wait two groups have been sent: the row that is needed now, and the next one. How many may still "
+        "be on their way?",
+        "`cp_async_wait<n>` leaves the n youngest groups on their way. And a lane only knows of its own copies; it reads those "
+        "of others.",
+        "ptx::cp_async_wait<1>(); and behind it __syncthreads();",
+    ),
+    sibling='''// One row, brought and read back in the order of its lanes: each lane waits for its own copy only.
+#include "ptx.cuh"
+__global__ void bring(const float* x, float* y) {
+    __shared__ __align__(16) float row[128];
+    int lane = threadIdx.x;
+    ptx::cp_async_16(&row[4 * lane], x + 4 * lane);
+    ptx::cp_async_commit();
+    ptx::cp_async_wait<0>();
+    for (int j = 4 * lane; j < 4 * lane + 4; j++) y[j] = 2.0f * row[j];
+}
+''',
+    right=[
+        Changed(("cp_async_wait<1>()", "cp_async_wait<0>()")),
+        Changed(("cp_async_wait<1>()", "cp_async_wait_all()")),
+        Changed(("        ptx::cp_async_wait<1>();\n        __syncthreads();\n",
+                 "        if (i + 1 < n) {\n            ptx::cp_async_wait<1>();\n        } else {\n"
+                 "            ptx::cp_async_wait<0>();\n        }\n        __syncthreads();\n")),
+    ],
+    wrong=[
+        Wrong(Changed(("        ptx::cp_async_wait<1>();\n", "")), "Nobody waits for the copies"),
+        Wrong(Changed(("cp_async_wait<1>();\n        __syncthreads();", "cp_async_wait<1>();")), "must meet at a barrier"),
+        Wrong(Changed(("cp_async_wait<1>()", "cp_async_wait<2>()")), "it waits for none of them"),
+        Wrong(Changed(("slice[i % 2][127 - j]", "slice[i % 2][128 - j]")), "Your kernel reaches outside an array"),
+    ],
+)  # fmt: skip

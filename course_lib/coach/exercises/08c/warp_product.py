@@ -1,0 +1,126 @@
+"""The smallest product on tensor cores: one warp, three fragments, a loop."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+
+
+def cases(random):
+    sizes = {"one product": (16, 16, 16), "two steps": (16, 16, 32), "two tiles across": (16, 32, 16), "two tiles down": (32,
+        16, 16),
+             "48 by 32, five steps": (48, 32, 80)}  # fmt: skip
+    for label, (M, N, K) in sizes.items():
+        yield Case(label, *(random.integers(-9, 10, size=shape).astype(np.float32) for shape in ((M, K), (K, N))))
+
+
+def short(x):
+    """The bits of bfloat16; these whole numbers have no more digits than it keeps."""
+    return cuda.asarray((x.view(np.uint32) >> 16).astype(np.uint16))
+
+
+def launch(kernel, A, B):
+    (M, K), N = A.shape, B.shape[1]
+    C = cuda.empty((M, N))
+    kernel((N // 16, M // 16), 32, (short(A), short(B), C, M, N, K))
+    return C
+
+
+def turned(x):
+    """Each 16 x 16 turned over in its place."""
+    rows, columns = x.shape
+    return x.reshape(rows // 16, 16, columns // 16, 16).swapaxes(1, 3).reshape(rows, columns)
+
+
+exercise = Exercise(
+    title="A warp for each tile",
+    minutes=15,
+    language="cuda",
+    defines="warp_product",
+    cases=cases,
+    reference=lambda A, B: A @ B,
+    call=launch,
+    mistakes=[
+        Mistake("B is read by columns: col_major is for a matrix that is turned over, and this one is not.", like=lambda A,
+                B: A @ turned(B)),
+        Mistake("A is read by columns: col_major is for a matrix that is turned over, and this one is not.", like=lambda A,
+                B: turned(A) @ B),
+        Mistake("Each tile of C is right, but was stored by columns.", like=lambda A, B: turned(A @ B)),
+        Mistake("Only the first 16 terms of each sum are there: go on over all of K.", like=lambda A, B: A[:, :16] @ B[:16]),
+        Mistake("Only the last 16 terms are there: fill the sums with zeros once, before the loop.", like=lambda A, B: A[:,
+                -16:] @ B[-16:]),
+        Mistake("All 32 lanes must come to each of these functions: a product belongs to the whole warp.",
+                when=lambda seen: "missing-lanes" in seen.kinds),
+    ],
+    hints=(
+        "A fragment of A begins at row 16 * blockIdx.y, column k; one of B at row k, column 16 * blockIdx.x. How far is it "
+        "from one row to the "
+        "next, in A and in B?",
+        "The address of place (row, column) of a matrix with `width` columns is row * width + column, and `width` is also what "
+        "load_matrix_sync wants as its third argument: K for A, N for B and C.",
+        "wmma::load_matrix_sync(left, A + blockIdx.y * 16 * K + k, K); the same of B at B + k * N + blockIdx.x * 16, N; then "
+        "wmma::mma_sync(sum, left, right, sum), and at the end store_matrix_sync.",
+    ),
+    sibling='''// C (16, 16) = A (16, 16) + A (16, 16) times the identity I: one product that begins with sums of its own.
+#include <cuda_bf16.h>
+#include <mma.h>
+using namespace nvcuda;
+__global__ void add_product(const __nv_bfloat16* A, const __nv_bfloat16* I, float* C) {
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, __nv_bfloat16, wmma::row_major> left;
+    wmma::fragment<wmma::matrix_b, 16, 16, 16, __nv_bfloat16, wmma::row_major> right;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum;
+    wmma::load_matrix_sync(sum, C, 16, wmma::mem_row_major);  // begins with what C holds
+    wmma::load_matrix_sync(left, A, 16);
+    wmma::load_matrix_sync(right, I, 16);
+    wmma::mma_sync(sum, left, right, sum);
+    wmma::store_matrix_sync(C, sum, 16, wmma::mem_row_major);
+}
+''',
+    right=[
+        """#include <cuda_bf16.h>
+#include <mma.h>
+
+// The result is found turned over: each row of B as a column, each column of A as a row.
+__global__ void warp_product(const __nv_bfloat16* A, const __nv_bfloat16* B, float* C, int M, int N, int K) {
+    using namespace nvcuda::wmma;
+    fragment<matrix_a, 16, 16, 16, __nv_bfloat16, col_major> b;
+    fragment<matrix_b, 16, 16, 16, __nv_bfloat16, col_major> a;
+    fragment<accumulator, 16, 16, 16, float> sum;
+    fill_fragment(sum, 0.0f);
+    int row = 16 * blockIdx.y, column = 16 * blockIdx.x;
+    for (int step = 0; step < K / 16; ++step) {
+        load_matrix_sync(a, &A[row * K + 16 * step], K);
+        load_matrix_sync(b, &B[16 * step * N + column], N);
+        mma_sync(sum, b, a, sum);
+    }
+    store_matrix_sync(&C[row * N + column], sum, N, mem_col_major);
+}
+""",
+        """#include <cuda_bf16.h>
+
+// Without tensor cores: each lane has eight numbers.
+__global__ void warp_product(const __nv_bfloat16* A, const __nv_bfloat16* B, float* C, int M, int N, int K) {
+    for (int e = threadIdx.x; e < 256; e += 32) {
+        int i = blockIdx.y * 16 + e / 16, j = blockIdx.x * 16 + e % 16;
+        float sum = 0.0f;
+        for (int k = 0; k < K; k++) sum += __bfloat162float(A[i * K + k]) * __bfloat162float(B[k * N + j]);
+        C[i * N + j] = sum;
+    }
+}
+""",
+    ],
+    wrong=[
+        Wrong(Changed(("matrix_b, 16, 16, 16, __nv_bfloat16, wmma::row_major", "matrix_b, 16, 16, 16, __nv_bfloat16, "
+                                                                               "wmma::col_major")),
+              "B is read by columns"),
+        Wrong(Changed(("matrix_a, 16, 16, 16, __nv_bfloat16, wmma::row_major", "matrix_a, 16, 16, 16, __nv_bfloat16, "
+                                                                               "wmma::col_major")),
+              "A is read by columns"),
+        Wrong(Changed(("wmma::mem_row_major", "wmma::mem_col_major")), "stored by columns"),
+        Wrong(Changed(("k < K; k += 16", "k < 16; k += 16")), "Only the first 16 terms"),
+        Wrong(Changed(("        wmma::load_matrix_sync(left",
+              "        wmma::fill_fragment(sum, 0.0f);\n        wmma::load_matrix_sync(left")),
+              "Only the last 16 terms"),
+        Wrong(Changed(("    for (int k = 0", "    if (threadIdx.x == 0)\n    for (int k = 0")), "belongs to the whole warp"),
+    ],
+)  # fmt: skip

@@ -1,0 +1,187 @@
+# %% [markdown]
+# # 08c Tensor cores: exercises
+#
+# The lecture: [08c Tensor cores](../notebooks/08c_tensor_cores.ipynb).
+
+# %% [markdown]
+# ## 1. A warp for each tile
+#
+# C (M, N) = A (M, K) B (K, N), where A and B are bfloat16, C is float32, and M, N and K are multiples of 16. All three lie row
+# after row. A block is one warp, and computes the 16 x 16 numbers of C that begin at row `16 * blockIdx.y`, column `16 *
+# blockIdx.x`. Use `wmma` fragments, and keep the sums in float32.
+#
+# The lecture's `alike` multiplies X with itself turned over. Here B is a matrix of its own, and it is *not* turned over. (Rung
+# 7 of the ladder consists of many such warps.)
+
+# %% exercise="warp_product"
+r"""
+#include <cuda_bf16.h>
+#include <mma.h>
+using namespace nvcuda;
+
+__global__ void warp_product(const __nv_bfloat16* A, const __nv_bfloat16* B, float* C, int M, int N, int K) {
+    // yours: three fragments, a loop over K, and the store
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, __nv_bfloat16, wmma::row_major> left;
+    wmma::fragment<wmma::matrix_b, 16, 16, 16, __nv_bfloat16, wmma::row_major> right;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum;
+    wmma::fill_fragment(sum, 0.0f);
+    for (int k = 0; k < K; k += 16) {
+        wmma::load_matrix_sync(left, A + blockIdx.y * 16 * K + k, K);
+        wmma::load_matrix_sync(right, B + k * N + blockIdx.x * 16, N);
+        wmma::mma_sync(sum, left, right, sum);
+    }
+    wmma::store_matrix_sync(C + blockIdx.y * 16 * N + blockIdx.x * 16, sum, N, wmma::mem_row_major);
+    // end
+}
+"""
+
+# %% [markdown]
+# ## 2. Find the fault: a sum that stands still
+#
+# The gradient of a bias is the sum of each column of dY. dY (M, N) is bfloat16, the result y (N) is float32. There is a thread
+# for each column, in blocks of 32. The kernel is right for a few rows, and wrong for many. Run the cell: how many rows does it
+# take?
+#
+# `__bfloat162float(b)` makes a float of a bfloat16, and `__float2bfloat16(f)` rounds a float to one. (Every layer with a bias
+# adds up its gradient so.)
+
+# %% exercise="bias_gradient"
+r"""
+#include <cuda_bf16.h>
+
+__global__ void bias_gradient(const __nv_bfloat16* dY, float* y, int M, int N) {
+    int j = blockIdx.x * blockDim.x + threadIdx.x;
+    if (j >= N) {
+        return;
+    }
+    // yours: mend these lines
+    float sum = 0.0f;
+    for (int i = 0; i < M; i++) {
+        sum += __bfloat162float(dY[i * N + j]);
+    }
+    y[j] = sum;
+    // instead
+    // __nv_bfloat16 sum = __float2bfloat16(0.0f);
+    // for (int i = 0; i < M; i++) {
+    //     sum = __float2bfloat16(__bfloat162float(sum) + __bfloat162float(dY[i * N + j]));
+    // }
+    // y[j] = __bfloat162float(sum);
+    // end
+}
+"""
+
+# %% [markdown]
+# ## 3. Find the faults: rows that are longer than they look
+#
+# This is rung 7, whole: C (M, N) = A (M, K) B (K, N) for any sizes, A and B bfloat16, C float32. A block computes `BM` x `BN`
+# numbers of C in slices of `BK` terms, and each of its warps 32 x 32 of them, as 2 x 2 fragments. Read it from top to bottom;
+# it is put together from what you know. Two lines are wrong, in the same way. Where does a row of `a` end, and where does the
+# next begin?
+
+# %% exercise="matmul_wmma"
+# include kernels/matmul_7_wmma.cu matmul_wmma: mend two lines
+# plant wmma::load_matrix_sync(left[r], &a[y + 16 * r][j], BK + 8) => wmma::load_matrix_sync(left[r], &a[y + 16 * r][j], BK)
+# plant sum[r][s], BN + 4, wmma::mem_row_major => sum[r][s], BN, wmma::mem_row_major
+
+# %% [markdown]
+# ## 4. Out of each other's way (stretch)
+#
+# A tile in shared memory has 32 rows of 8 pieces, and a piece is 16 bytes, a `uint4`. A row is 128 bytes, all 32 banks, and
+# there is no room for padding. The kernel fills it row by row, and then reads it column by column: all lanes want piece p, each
+# of its own row. Write `place`: at which place of its row, 0 to 7, is a piece kept? Each row must use each place once.
+#
+# One count: at most 4 wavefronts for each request to shared memory, the fewest that 32 lanes with 16 bytes each can need. (The
+# tiles of rung 8, and of attention in bfloat16, lie so.)
+
+# %% exercise="columns_of_pieces"
+r"""
+__device__ int place(int row, int piece) {
+    // yours: a place from 0 to 7
+    return piece ^ (row % 8);
+    // instead
+    // return 0;
+    // end
+}
+
+__global__ void columns_of_pieces(const uint4* x, uint4* y) {
+    __shared__ uint4 tile[32][8];
+    int lane = threadIdx.x;
+    for (int e = lane; e < 256; e += 32) {
+        tile[e / 8][place(e / 8, e % 8)] = x[e];
+    }
+    __syncthreads();
+    for (int p = 0; p < 8; p++) {
+        y[p * 32 + lane] = tile[lane][place(lane, p)];
+    }
+}
+"""
+
+# %% [markdown]
+# ## 5. Find the fault: read before it has come (stretch)
+#
+# x and y have `n` rows of 128 numbers. Each row is turned round: `y[i * 128 + j] = x[i * 128 + 127 - j]`. One warp does it,
+# with two slices in shared memory: while it reads one, the next row is on its way into the other. Run the cell, and read the
+# report. (Rung 8 brings its slices so.)
+
+# %% exercise="rows_on_their_way"
+r"""
+#include "ptx.cuh"
+
+__global__ void rows_on_their_way(const float* x, float* y, int n) {
+    __shared__ __align__(16) float slice[2][128];
+    int lane = threadIdx.x;
+    ptx::cp_async_16(&slice[0][4 * lane], x + 4 * lane);
+    ptx::cp_async_commit();
+    for (int i = 0; i < n; i++) {
+        if (i + 1 < n) {
+            ptx::cp_async_16(&slice[(i + 1) % 2][4 * lane], x + (i + 1) * 128 + 4 * lane);
+        }
+        ptx::cp_async_commit();  // also an empty group: each round has one
+        // yours: mend the waiting
+        ptx::cp_async_wait<1>();
+        __syncthreads();
+        // instead
+        // ptx::cp_async_wait<2>();
+        // end
+        for (int j = lane; j < 128; j += 32) {
+            y[i * 128 + j] = slice[i % 2][127 - j];
+        }
+        __syncthreads();  // the slice may be filled anew
+    }
+}
+"""
+
+# %% [markdown]
+# ## 6. Challenge: a short product with few bytes (stretch)
+#
+# C (M, N) = A (M, K) B (K, N) in bfloat16 with float32 sums, as in exercise 1. M and N are multiples of 64, K of 16. A block
+# has 128 threads, four warps, and computes 64 x 64 numbers of C. The count is the bytes that it moves for 64 x 64 matrices;
+# 32,768 is the least. In ours each warp reads what it needs straight from global memory. How near can you come? Your tries are
+# remembered.
+
+# %% exercise="short_product"
+r"""
+#include <cuda_bf16.h>
+#include <mma.h>
+using namespace nvcuda;
+
+__global__ void short_product(const __nv_bfloat16* A, const __nv_bfloat16* B, float* C, int M, int N, int K) {
+    // yours: 64 x 64 numbers of C by four warps
+    int row = blockIdx.y * 64 + threadIdx.x / 32 * 16, column = blockIdx.x * 64;
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, __nv_bfloat16, wmma::row_major> left;
+    wmma::fragment<wmma::matrix_b, 16, 16, 16, __nv_bfloat16, wmma::row_major> right;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum[4];
+    for (int s = 0; s < 4; s++) wmma::fill_fragment(sum[s], 0.0f);
+    for (int k = 0; k < K; k += 16) {
+        wmma::load_matrix_sync(left, A + row * K + k, K);
+        for (int s = 0; s < 4; s++) {
+            wmma::load_matrix_sync(right, B + k * N + column + 16 * s, N);
+            wmma::mma_sync(sum[s], left, right, sum[s]);
+        }
+    }
+    for (int s = 0; s < 4; s++) {
+        wmma::store_matrix_sync(C + row * N + column + 16 * s, sum[s], N, wmma::mem_row_major);
+    }
+    // end
+}
+"""
