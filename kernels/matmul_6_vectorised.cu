@@ -10,7 +10,7 @@
 //   Two slices take turns: global memory is read while the other slice is multiplied, with one barrier each instead of two.
 // Bytes: 4 (M K N / BN + K N M / BM + M N).   FLOPs: 2 M N K.
 // Architectures: sm_75 and newer.
-// Chapter: 08b, built.
+// Chapter: 08b, read, not built.
 
 __device__ __forceinline__ float4 read_four(const float* p, bool inside) {
     return inside ? *(const float4*)p : make_float4(0.0f, 0.0f, 0.0f, 0.0f);

@@ -11,11 +11,10 @@
 #include <cuda_bf16.h>
 #include <mma.h>
 
-using namespace nvcuda;
-typedef __nv_bfloat16 bf16;
-
 template <int BM, int BN, int BK>
-__global__ void matmul_wmma(const bf16* A, const bf16* B, float* C, int M, int N, int K) {
+__global__ void matmul_wmma(const __nv_bfloat16* A, const __nv_bfloat16* B, float* C, int M, int N, int K) {
+    using namespace nvcuda;
+    typedef __nv_bfloat16 bf16;
     constexpr int WARPS_N = BN / 32, THREADS = 32 * (BM / 32) * WARPS_N;  // a warp owns 32 x 32: two by two fragments
     static_assert(BM % 32 == 0 && BN % 32 == 0 && BK % 16 == 0, "whole fragments fill a tile");
     static_assert(BM * BK % THREADS == 0 && BN * BK % THREADS == 0, "all threads fetch equally many elements");

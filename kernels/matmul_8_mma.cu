@@ -10,7 +10,7 @@
 //   in eight different groups of banks, and each request takes its 4 wavefronts, without any padding.
 // Bytes: 2 (M K N / BN + K N M / BM) + 4 M N.   FLOPs: 2 M N K.
 // Architectures: sm_80 and newer.
-// Chapter: 08c, built.
+// Chapter: 08c, read, not built.
 #include <cuda_bf16.h>
 
 #include "ptx.cuh"
