@@ -9,6 +9,14 @@ extern "C" __global__ void reversed(const float* x, float* y) { y[threadIdx.x] =
 extern "C" __global__ void half_a_warp(const float* x, float* y) { if (threadIdx.x < 16) y[threadIdx.x] = x[threadIdx.x]; }
 extern "C" __global__ void vector_4(const float4* x, float4* y) { y[threadIdx.x] = x[threadIdx.x]; }
 extern "C" __global__ void vector_2(const float2* x, float2* y) { y[threadIdx.x] = x[threadIdx.x]; }
+struct alignas(16) Pack {
+    float item[4];
+};
+extern "C" __global__ void pack_4(const float* x, float* y) {
+    Pack p = ((const Pack*)x)[threadIdx.x];
+    for (int j = 0; j < 4; j++) p.item[j] *= 2;
+    ((Pack*)y)[threadIdx.x] = p;
+}
 extern "C" __global__ void doubles(const double* x, double* y) { y[threadIdx.x] = x[threadIdx.x]; }
 extern "C" __global__ void bytes(const char* x, char* y) { y[threadIdx.x] = x[threadIdx.x]; }
 extern "C" __global__ void structs(const float* x, float* y) {

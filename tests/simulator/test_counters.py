@@ -52,6 +52,7 @@ GLOBAL = {
     "half_a_warp": (F, 16, 16, 2, 2),  # 16 floats are 64 bytes
     "vector_4": (F, 128, 128, 16, 16),  # 32 float4 are 512 bytes, in one request
     "vector_2": (F, 64, 64, 8, 8),  # 32 float2 are 256 bytes
+    "pack_4": (F, 128, 128, 16, 16),  # a struct of four floats, copied whole, is like a float4
     "doubles": (np.float64, 32, 32, 8, 8),  # 32 doubles are 256 bytes
     "bytes": (np.int8, 32, 32, 1, 1),  # 32 bytes are one sector
     "structs": (F, 96, 32, 12, 4),  # a field of 12-byte structs: all 384 bytes are moved
@@ -74,7 +75,7 @@ def test_sectors(name, compiler, monkeypatch):
     assert (loads.sectors_per_request, stores.sectors_per_request) == (read, write)
     assert (loads.requests, stores.requests) == (rounds, 1)
     assert loads.active_lanes == stores.active_lanes == lanes
-    size = {"vector_4": 16, "vector_2": 8}.get(name, np.dtype(dtype).itemsize)
+    size = {"vector_4": 16, "vector_2": 8, "pack_4": 16}.get(name, np.dtype(dtype).itemsize)
     assert loads.bytes_requested == lanes * rounds * size
     assert loads.bytes_moved == 32 * read * rounds
 
