@@ -20,6 +20,7 @@
 #include "online_softmax.cuh"
 #include "reduce.cuh"
 
+// region row_logsumexp
 constexpr int PIECE = 8;  // logits that a lane has under way at once
 
 // log(sum(exp(row))) by LANES neighbouring lanes, which take turns along the row; all of them get it.
@@ -40,6 +41,7 @@ template <int LANES> __device__ __forceinline__ float row_logsumexp(const float*
         part = merge(part, {__shfl_xor_sync(0xffffffffu, part.top, step), __shfl_xor_sync(0xffffffffu, part.total, step)});
     return logsumexp(part);
 }
+// endregion
 
 // LANES lanes own a row.
 template <class I, int LANES>

@@ -1,0 +1,104 @@
+"""The gradient of a loss whose shares were never stored: one exponential for each number."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.kernels import bytes_moved
+
+IGNORE, ROWS, WORDS = -1, 8, 1024
+
+
+def cases(random):
+    yield Case("one row of two", np.array([[1, 3]], np.float32), np.array([0], np.int32), np.float32(1))
+    for label, n, V, kind, size in (("three rows", 3, 5, np.int32, 1), ("targets of 64 bits", 4, 7, np.int64, 1),
+                                    ("large logits", 2, 20, np.int32, 300), (f"{ROWS} rows of "
+                                                                             f"{WORDS}", ROWS, WORDS, np.int32, 1)):  # fmt: skip
+        logits, targets = size * random.normal(size=(n, V)), random.integers(0, V, n).astype(kind)
+        yield Case(label, logits.astype(np.float32), targets, np.float32(1))
+    few = random.normal(size=(3, 4)).astype(np.float32), np.array([2, IGNORE, 0], np.int32)
+    yield Case("a place that does not count", *few, np.float32(1))
+    yield Case("a loss that was doubled", *few, np.float32(2))
+
+
+def logsumexp(logits):
+    wide = logits.astype(np.float64)  # (n, V)
+    top = wide.max(1, keepdims=True)
+    return top + np.log(np.exp(wide - top).sum(1, keepdims=True))  # (n, 1)
+
+
+def gradient(logits, targets, dloss, mean=True, one=1.0, ignored=0.0, upstream=True):
+    """dlogits (n, V). The options leave a part out."""
+    shares = np.exp(logits - logsumexp(logits))  # (n, V)
+    shares[np.arange(len(shares)), targets] -= one  # an ignored place's -1 is its last column, and goes below
+    dx = shares * (dloss if upstream else 1.0) / (max(1, (targets != IGNORE).sum()) if mean else 1)
+    return np.where((targets == IGNORE)[:, None] & (ignored == 0.0), 0, dx).astype(np.float32)
+
+
+def launch(kernel, logits, targets, dloss):
+    n, V = logits.shape
+    dlogits, kept = cuda.empty((n, V)), cuda.asarray(np.array([(targets != IGNORE).sum()], np.int32))
+    lse = cuda.asarray(logsumexp(logits)[:, 0].astype(np.float32))
+    args = cuda.asarray(dloss.reshape(1)), cuda.asarray(logits), cuda.asarray(targets), lse, kept, dlogits, V, IGNORE
+    kernel.instance("int" if targets.dtype == np.int32 else "long long")((n, (V + 255) // 256), 256, args)
+    return dlogits
+
+
+def without(**options):
+    return lambda logits, targets, dloss: gradient(logits, targets, dloss, **options)
+
+
+exercise = Exercise(
+    title="Cross-entropy, the way back",
+    minutes=15,
+    core=False,
+    language="cuda",
+    defines="cross_entropy_backward",
+    instances=("int", "long long"),
+    target="kernel:cross_entropy_backward.cu",
+    cases=cases,
+    reference=gradient,
+    call=launch,
+    tolerance=1e-4,
+    measured=f"{ROWS} rows of {WORDS}",
+    goals=[Goal("bytes of global memory moved", bytes_moved, at_most=1.6 * 8 * ROWS * WORDS)],
+    mistakes=[
+        Mistake("The 1 of the right word is missing: its share less 1.", like=without(one=0.0)),
+        Mistake("The gradient is not divided by the number of places that count, kept[0]: the loss is their "
+                "mean.", like=without(mean=False)),
+        Mistake("dloss[0] is missing: what comes back from above multiplies everything.", like=without(upstream=False)),
+        Mistake("A place whose target is ignore_index shall get a gradient of 0 in its whole row.",
+                when=lambda seen: seen.label == "a place that does not count" and isinstance(seen.got, np.ndarray)
+                and not seen.issues and (seen.got[1] != 0).any()),
+        Mistake("exp(logit) overflows for large logits. Subtract the logsumexp first: exp(logit - logsumexp) is never above 1.",
+                when=lambda seen: seen.label == "large logits" and isinstance(seen.got, np.ndarray) and np.isnan(seen.got).any()),
+    ],
+    hints=(
+        "Block (i, j) owns 256 columns of row i, each thread one: c = blockIdx.y * blockDim.x + threadIdx.x.",
+        "The share of word c is exp(logits - logsumexp of the row). It is less by 1 where c is the target.",
+        "float p = expf(logits[at] - logsumexp[i]); dlogits[at] = target == ignore ? 0.0f : (p - (c == target ? 1.0f : 0.0f)) * "
+        "scale;",
+    ),
+    sibling='''// The way back of the mean of logsumexp squared (the z-loss of the lecture).
+__global__ void z_backward(const float* dloss, const float* logits, const float* logsumexp, float* dlogits, int n, int V) {
+    int i = blockIdx.x, c = blockIdx.y * blockDim.x + threadIdx.x;
+    if (c < V) {
+        float z = logsumexp[i];
+        dlogits[i * V + c] = dloss[0] / n * 2.0f * z * expf(logits[i * V + c] - z);
+    }
+}
+''',
+    right=[
+        Changed(("__expf(logits[at] - logsumexp[i])", "expf(logits[at] - logsumexp[i])"),
+                ("(p - (c == target ? 1.0f : 0.0f)) * scale", "scale * p - (c == target ? scale : 0.0f)")),
+        Changed(("    dlogits[at] = target == ignore ? 0.0f : (p - (c == target ? 1.0f : 0.0f)) * scale;",
+                 "    if (target == ignore) scale = 0.0f;\n    if (c == target) p -= 1.0f;\n    dlogits[at] = p * scale;")),
+    ],
+    wrong=[
+        Wrong(Changed(("(p - (c == target ? 1.0f : 0.0f)) * scale", "p * scale")), "The 1 of the right word is missing"),
+        Wrong(Changed(("dloss[0] / max(1, kept[0])", "dloss[0]")), "not divided by the number of places"),
+        Wrong(Changed(("dloss[0] / max(1, kept[0])", "1.0f / max(1, kept[0])")), "what comes back from above"),
+        Wrong(Changed(("target == ignore ? 0.0f : ", "")), "a gradient of 0 in its whole row"),
+        Wrong(Changed(("__expf(logits[at] - logsumexp[i])", "expf(logits[at]) / expf(logsumexp[i])")), "exp(logit) overflows"),
+    ],
+)  # fmt: skip

@@ -1,0 +1,104 @@
+"""The loss of each row from its logsumexp and one logit; no share is ever stored."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+
+IGNORE = -1
+
+
+def cases(random):
+    yield Case("one row of two", np.array([[1, 3]], np.float32), np.array([0], np.int32))
+    for label, n, V, kind, size in (("three rows", 3, 5, np.int32, 1), ("targets of 64 bits", 5, 4, np.int64, 1),
+                                    ("many words", 9, 300, np.int32, 1), ("large logits", 4, 20, np.int32, 300)):  # fmt: skip
+        logits, targets = size * random.normal(size=(n, V)), random.integers(0, V, n).astype(kind)
+        yield Case(label, logits.astype(np.float32), targets)
+    yield Case(
+        "a place that does not count", random.normal(size=(3, 4)).astype(np.float32), np.array([2, IGNORE, 0], np.int32)
+    )
+
+
+def losses_of(logits, targets, of=lambda lse, logit: lse - logit, ignored=0.0):
+    """losses and logsumexp (n). of: the loss of a row; ignored: that of a place that does not count."""
+    wide = logits.astype(np.float64)  # (n, V)
+    top = wide.max(1)
+    lse = top + np.log(np.exp(wide - top[:, None]).sum(1))
+    losses = of(lse, wide[np.arange(len(wide)), np.maximum(targets, 0)])
+    return np.where(targets == IGNORE, ignored, losses).astype(np.float32), lse.astype(np.float32)
+
+
+def launch(kernel, logits, targets):
+    n, V = logits.shape
+    losses, logsumexp = cuda.empty(n), cuda.empty(n)  # (n,)
+    name, lanes = ("int, 8", 8) if targets.dtype == np.int32 else ("long long, 32", 32)
+    args = cuda.asarray(logits), cuda.asarray(targets), losses, logsumexp, n, V, IGNORE
+    kernel.instance(name)((n * lanes + 63) // 64, 64, args)
+    return losses, logsumexp
+
+
+exercise = Exercise(
+    title="Cross-entropy without shares",
+    minutes=20,
+    language="cuda",
+    defines="cross_entropy_forward",
+    instances=("int, 8", "long long, 32"),
+    target="kernel:cross_entropy.cu",
+    cases=cases,
+    reference=losses_of,
+    call=launch,
+    tolerance=1e-4,
+    mistakes=[
+        Mistake("Threads without a row leave too early. All 32 lanes must come to the shuffles inside row_logsumexp: call it "
+                "first, "
+                "then return.", when=lambda seen: bool(seen.kinds & {"missing-lanes", "divergent-barrier"})),
+        Mistake("The loss has the wrong sign: logsumexp less the "
+                "logit.", like=lambda x, t: losses_of(x, t, lambda lse, logit: logit - lse)),
+        Mistake("The logit of the target is missing: the loss is logsumexp less that logit.",
+                like=lambda x, t: losses_of(x, t, lambda lse, logit: lse)),
+        Mistake("The target's logit was looked up in the first row. That of row i stands at i * V + targets[i].",
+                like=lambda x, t: losses_of(np.where(np.arange(len(x))[:, None] >= 0, x, x), t,
+                                            lambda lse, logit: lse - x[0].astype(np.float64)[np.maximum(t, 0)])),
+        Mistake("A place whose target is ignore_index loses 0: test that before you look up its logit.",
+                when=lambda seen: seen.label == "a place that does not count"
+                and (bool(seen.issues) or (isinstance(seen.got, tuple) and seen.got[0][1] != 0))),
+    ],
+    hints=(
+        "LANES neighbouring threads share a row: row number i = (all threads before me, and I) / LANES. They all call "
+        "row_logsumexp, "
+        "and one of them writes.",
+        "Threads whose i is n or more have no row, but their warp waits for them: pass them a row of length 0, and return "
+        "afterwards.",
+        "float total = row_logsumexp<LANES>(logits + row, i < n ? V : 0); if (i >= n || threadIdx.x % LANES) return; "
+        "losses[i] = target == ignore ? 0.0f : total - logits[row + target];",
+    ),
+    sibling='''// The log of each row's largest share: the largest logit less the logsumexp. Near 0 where the model is sure.
+template <int LANES> __global__ void sureness(const float* logits, const int* best, float* y, int n, int V) {
+    const int i = (blockIdx.x * blockDim.x + threadIdx.x) / LANES;
+    const float total = row_logsumexp<LANES>(logits + (long long)i * V, i < n ? V : 0);
+    if (i < n && threadIdx.x % LANES == 0) {
+        y[i] = logits[(long long)i * V + best[i]] - total;
+    }
+}
+''',
+    right=[
+        Changed(("    if (i >= n || threadIdx.x % LANES) return;\n    const long long target = targets[i];\n    logsumexp[i] = "
+                 "total;\n"
+                 "    losses[i] = target == ignore || target < 0 || target >= V ? 0.0f : total - logits[row + target];",
+                 "    if (i < n && threadIdx.x % LANES == 0) {\n        float loss = 0.0f;\n"
+                 "        if (targets[i] != ignore) loss = total - logits[row + targets[i]];\n        losses[i] = loss;\n"
+                 "        logsumexp[i] = total;\n    }")),
+        Changed(("row_logsumexp<LANES>(logits + row, i < n ? V : 0)", "row_logsumexp<LANES>(logits + (i < n ? row : 0), i < n ? "
+                                                                      "V : 0)"),
+                ("threadIdx.x % LANES) return", "threadIdx.x % LANES != 0) return")),
+    ],
+    wrong=[
+        Wrong(Changed(("    const float total =", "    if (i >= n) return;\n    const float total =")), "Threads without a row "
+                                                                                                        "leave too early"),
+        Wrong(Changed(("total - logits[row + target]", "logits[row + target] - total")), "has the wrong sign"),
+        Wrong(Changed(("total - logits[row + target]", "total")), "The logit of the target is missing"),
+        Wrong(Changed(("total - logits[row + target]", "total - logits[target]")), "was looked up in the first row"),
+        Wrong(Changed(("target == ignore || target < 0 || target >= V ? 0.0f : total", "total")), "A place whose target is "
+                                                                                                  "ignore_index loses 0"),
+    ],
+)  # fmt: skip

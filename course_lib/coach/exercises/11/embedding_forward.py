@@ -1,0 +1,94 @@
+"""Rows of a table, picked by their number; a number that does not exist gives zeros."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+
+
+def cases(random):
+    yield Case("the table and text of the lecture", np.array([[1, 2, 3], [4, 5, 6], [7, 8, 9], [0, 1, 0]], np.float32),
+               np.array([2, 0, 2, 2, 3], np.int32))  # fmt: skip
+    for label, V, C, n, kind in (("one word, one column", 1, 1, 1, np.int32), ("ids of 64 bits", 5, 4, 7, np.int64),
+                                 ("more than a block", 40, 9, 50, np.int32)):  # fmt: skip
+        yield Case(label, random.normal(size=(V, C)).astype(np.float32), random.integers(0, V, n).astype(kind))
+    table = random.normal(size=(4, 3)).astype(np.float32)
+    yield Case("ids outside of the table", table, np.array([3, -1, 4, 0, 10_000], np.int32))
+
+
+def picked(table, ids):
+    inside = (ids >= 0) & (ids < len(table))
+    return np.where(inside[:, None], table[np.where(inside, ids, 0)], 0).astype(np.float32)  # (n, C)
+
+
+def launch(kernel, table, ids):
+    (V, C), n = table.shape, len(ids)
+    y = cuda.empty((n, C))  # (n, C)
+    run = kernel.instance("int" if ids.dtype == np.int32 else "long long")
+    run((n * C + 63) // 64, 64, (cuda.asarray(table), cuda.asarray(ids), y, n, V, C))
+    return y
+
+
+def by_place(table, ids):
+    return table[np.arange(len(ids)) % len(table)]
+
+
+exercise = Exercise(
+    title="A row for each id",
+    minutes=10,
+    language="cuda",
+    defines="embedding_forward",
+    instances=("int", "long long"),
+    target="kernel:embedding.cu",
+    cases=cases,
+    reference=picked,
+    call=launch,
+    mistakes=[
+        Mistake("The id was looked up by the number of the element. There is one id for each row of y: indices[i / C].",
+                when=lambda seen: "out-of-bounds" in seen.kinds and any("indices" in issue.message for issue in seen.issues)
+                and "indices[i]" in seen.text.replace(" ", "")),
+        Mistake("An id outside of the table, negative or V and more, shall give zeros: test it before you read.",
+                when=lambda seen: seen.label == "ids outside of the "
+                                                "table" and any("table" in issue.message for issue in seen.issues)),
+        Mistake("There are more threads than numbers: those with i >= n * C must do nothing.",
+                when=lambda seen: "out-of-bounds" in seen.kinds and "n*C" not in seen.text.replace(" ", "").split("{", 1)[1]),
+        Mistake("The rows were taken in the order of the table; the ids were not used.", like=by_place),
+    ],
+    hints=(
+        "Thread i owns element i of y. Which row of y is that, and which column?",
+        "Row i / C, column i % C. The id of the row is indices[i / C], and a row of the table begins at id * C.",
+        "if (i >= n * C) return; I row = indices[i / C]; y[i] = row >= 0 && row < V ? table[(long long)row * C + i % C] : 0.0f;",
+    ),
+    sibling='''// Columns picked by their number: y (M, n) from x (M, N).
+template <class I> __global__ void columns(const float* x, const I* picks, float* y, int M, int N, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < M * n) {
+        I column = picks[i % n];
+        y[i] = x[i / n * N + column];
+    }
+}
+''',
+    right=[
+        """template <class I>
+__global__ void embedding_forward(const float* table, const I* indices, float* y, int n, int V, int C) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n * C; i += gridDim.x * blockDim.x) {
+        int place = i / C, column = i - place * C;
+        long long id = indices[place];
+        y[i] = 0.0f;
+        if (id >= 0 && id < V) y[i] = table[id * C + column];
+    }
+}
+""",
+        Changed(("    if (i >= n * C) return;\n    I row = indices[i / C];", "    if (i / C >= n) return;\n    const I row = "
+                                                                             "indices[i / C];"),
+                ("row >= 0 && row < V ? table[(long long)row * C + i % C] : 0.0f",
+                 "row < 0 || row >= V ? 0.0f : table[(long long)row * C + i % C]")),
+    ],
+    wrong=[
+        Wrong(Changed(("indices[i / C]", "indices[i]")), "indices[i / C]"),
+        Wrong(Changed(("row >= 0 && row < V ? table[(long long)row * C + i % C] : 0.0f", "table[(long long)row * C + i % C]")),
+              "shall give zeros"),
+        Wrong(Changed(("    if (i >= n * C) return;\n", "")), "must do nothing"),
+        Wrong(Changed(("I row = indices[i / C];", "I row = i / C % V;")), "the ids were not used"),
+    ],
+)  # fmt: skip

@@ -1,0 +1,131 @@
+"""Every number of the table's gradient has one owner, who adds up its places in order."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.kernels import sectors
+
+BLOCK = 64
+
+
+def cases(random):
+    yield Case(
+        "the text of the lecture",
+        np.outer(np.arange(1, 6), np.ones(3)).astype(np.float32),
+        np.array([2, 0, 2, 2, 3]),
+        4,
+    )
+    for label, V, C, n in (("one word", 1, 2, 3), ("words that never come", 9, 5, 4), ("more columns than threads", 5, 150, 12),
+                           ("64 columns", 8, 64, 60)):  # fmt: skip
+        yield Case(label, random.integers(-4, 5, size=(n, C)).astype(np.float32), random.integers(0, V, n), V)
+
+
+def collected(dy, ids, V):
+    dtable = np.zeros((V, dy.shape[1]), np.float32)
+    np.add.at(dtable, ids, dy)
+    return dtable
+
+
+def segments(ids, V):
+    places = np.argsort(ids, kind="stable")
+    return places, np.searchsorted(ids[places], np.arange(V + 1))
+
+
+def launch(kernel, dy, ids, V):
+    dtable = cuda.empty((V, dy.shape[1]))  # (V, C)
+    places, starts = (cuda.asarray(a.astype(np.int32)) for a in segments(ids, V))
+    kernel(V, BLOCK, (cuda.asarray(dy), places, starts, dtable, dy.shape[1]))
+    return dtable
+
+
+def unsorted(dy, ids, V):
+    """As if place j were row j of dy."""
+    starts = segments(ids, V)[1]
+    return np.stack([dy[starts[r] : starts[r + 1]].sum(0) for r in range(V)])
+
+
+def nothing_for_none(dy, ids, V):
+    dtable = collected(dy, ids, V)
+    dtable[np.bincount(ids, minlength=V) == 0] = np.nan
+    return dtable
+
+
+def first_columns(dy, ids, V):
+    dtable = collected(dy, ids, V)
+    dtable[:, BLOCK:] = np.nan
+    return dtable
+
+
+exercise = Exercise(
+    title="Gradients with an owner",
+    minutes=15,
+    language="cuda",
+    defines="embedding_backward",
+    target="kernel:embedding.cu",
+    cases=cases,
+    reference=collected,
+    call=launch,
+    measured="64 columns",
+    goals=[Goal("sectors for each request, reading global memory", sectors("read"), at_most=4.2)],
+    mistakes=[
+        Mistake("The rows of dy are not sorted; only their numbers are. Row j of a segment is dy's row "
+                "places[j].", like=unsorted),
+        Mistake("A word that never came has a gradient too: 0. Write it.", like=nothing_for_none),
+        Mistake(f"Only the first {BLOCK} columns are written: as many as there are threads. Go on with the columns blockDim.x "
+                f"further.",
+                like=first_columns),
+        Mistake("The segment of row r ends before starts[r + 1]: that place belongs to the next row already.",
+                when=lambda seen: "j<=" in seen.text.replace(" ", "")),
+    ],
+    hints=(
+        "A block owns row r = blockIdx.x, a thread some of its columns. Its places are places[starts[r]] up to, not including, "
+        "places[starts[r + 1]].",
+        "Two loops: over the columns c = threadIdx.x, threadIdx.x + blockDim.x, ...; and inside over the places j of the "
+        "segment.",
+        "float sum = 0.0f; for (int j = starts[r]; j < starts[r + 1]; j++) sum += dy[(long long)places[j] * C + c]; "
+        "dtable[(long long)r * C + c] = sum;",
+    ),
+    sibling='''// The largest gradient of each word's places, by column.
+extern "C" __global__ void largest(const float* dy, const int* places, const int* starts, float* y, int C) {
+    int r = blockIdx.x;
+    for (int c = threadIdx.x; c < C; c += blockDim.x) {
+        float most = -INFINITY;
+        for (int j = starts[r]; j < starts[r + 1]; j++) {
+            most = fmaxf(most, dy[places[j] * C + c]);
+        }
+        y[r * C + c] = most;
+    }
+}
+''',
+    right=[
+        """extern "C" __global__
+void embedding_backward(const float* dy, const int* places, const int* starts, float* dtable, int C) {
+    const int r = blockIdx.x;
+    int c = threadIdx.x;
+    while (c < C) {
+        dtable[r * C + c] = 0.0f;
+        for (int j = starts[r]; j != starts[r + 1]; j++) dtable[r * C + c] += dy[places[j] * C + c];
+        c += blockDim.x;
+    }
+}
+""",
+        Changed(("        for (int j = begin; j < end; j++) sum +=", "        for (int j = end - 1; j >= begin; j--) sum +=")),
+    ],
+    wrong=[
+        Wrong(Changed(("dy[(long long)places[j] * C + c]", "dy[(long long)j * C + c]")), "only their numbers are"),
+        Wrong(Changed(("    for (int c = threadIdx.x;", "    if (begin == end) return;\n    for (int c = threadIdx.x;")), "A "
+                                                                                                                          "word "
+                                                                                                                          "that "
+                                                                                                                          "never "
+                                                                                                                          "came"),
+        Wrong(Changed(("    for (int c = threadIdx.x; c < C; c += blockDim.x) {", "    if (int c = threadIdx.x; c < C) "
+                                                                                  "{")), "Only the first 64 columns"),
+        Wrong(Changed(("j = begin; j < end;", "j = begin; j <= end - (end == starts[gridDim.x]);")), "belongs to the next row "
+                                                                                                     "already"),
+        Wrong(Changed(("    for (int c = threadIdx.x; c < C; c += blockDim.x) {",
+                       "    int each = (C + blockDim.x - 1) / blockDim.x * 4;\n"
+                       "    for (int c = threadIdx.x * each; c < min(C, (int)(threadIdx.x + 1) * each); c++) {")), "the goal is "
+                                                                                                                   "not reached"),
+    ],
+)  # fmt: skip

@@ -1,0 +1,94 @@
+"""Parts of a row become its logsumexp, each brought to the largest first."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+
+
+def cases(random):
+    yield Case("two parts of one row", np.array([[0, 1]], np.float32), np.array([[1, 1]], np.float32))
+    for label, M, parts, size in (("one part", 3, 1, 1), ("more than a block", 300, 5, 1), ("large logits", 4, 3, 300)):
+        tops = (size * random.normal(size=(M, parts))).astype(np.float32)
+        yield Case(label, tops, random.uniform(1, 9, size=(M, parts)).astype(np.float32))
+    yield Case("a part without elements", np.array([[2, -np.inf, 1]], np.float32), np.array([[1, 0, 3]], np.float32))
+
+
+def merged(tops, totals):
+    wide, weights = tops.astype(np.float64), totals.astype(np.float64)  # (M, parts)
+    top = wide.max(1)
+    return (top + np.log((weights * np.exp(wide - top[:, None])).sum(1))).astype(np.float32)
+
+
+def launch(kernel, tops, totals):
+    M, parts = tops.shape
+    logsumexp = cuda.empty(M)  # (M,)
+    kernel((M + 255) // 256, 256, (cuda.asarray(tops), cuda.asarray(totals), logsumexp, M, parts))
+    return logsumexp
+
+
+def brought_to_nothing(tops, totals):
+    return (tops.max(1) + np.log(totals.sum(1))).astype(np.float32)
+
+
+exercise = Exercise(
+    title="Merge the parts of a logsumexp",
+    minutes=10,
+    core=False,
+    language="cuda",
+    defines="logsumexp_merge",
+    target="kernel:logsumexp_merge.cu",
+    cases=cases,
+    reference=merged,
+    call=launch,
+    mistakes=[
+        Mistake("The totals were added as they are. Each was taken against its own top: bring it to the largest one with the "
+                "factor "
+                "exp(its top - largest).", like=brought_to_nothing),
+        Mistake("The largest top is missing at the end: logsumexp = top + log(total).",
+                like=lambda tops, totals: (merged(tops, totals) - tops.max(1)).astype(np.float32)),
+        Mistake("The exponential of a large top is infinite. Subtract the largest top first.",
+                when=lambda seen: seen.label == "large logits" and isinstance(seen.got, np.ndarray) and np.isinf(seen.got).any()),
+        Mistake("There are more threads than rows: those with row >= M must do nothing.",
+                when=lambda seen: "out-of-bounds" in seen.kinds and seen.label == "two parts of one row"
+                and any(issue.thread[0] >= 1 for issue in seen.issues)),
+    ],
+    hints=(
+        "Two walks over the parts of the row: the largest top; then the sum of the totals, each brought to it.",
+        "total * exp(top of the part - largest): never a positive exponent.",
+        "total += totals[part] * expf(tops[part] - top); and at the end logsumexp[row] = top + logf(total);",
+    ),
+    sibling='''// Parts of a mean: sums and counts of each part become the mean of the row.
+extern "C" __global__ void mean_merge(const float* sums, const float* counts, float* mean, int M, int parts) {
+    int row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= M) return;
+    float sum = 0.0f, count = 0.0f;
+    for (int part = 0; part < parts; part++) {
+        sum += sums[(size_t)row * parts + part];
+        count += counts[(size_t)row * parts + part];
+    }
+    mean[row] = sum / count;
+}
+''',
+    right=[
+        """#include "online_softmax.cuh"
+extern "C" __global__ void logsumexp_merge(const float* tops, const float* totals, float* logsumexps, int M, int parts) {
+    int row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= M) return;
+    OnlineSoftmax all = nothing_seen();
+    for (int i = row * parts; i < (row + 1) * parts; i++) all = merge(all, {tops[i], totals[i]});
+    logsumexps[row] = logsumexp(all);
+}
+""",
+        Changed(("        if (tops[part] > -INFINITY) total += totals[part] * expf(tops[part] - top);",
+                 "        total += expf(tops[part] - top) * totals[part];")),
+    ],
+    wrong=[
+        Wrong(Changed(("total += totals[part] * expf(tops[part] - top);", "total += totals[part];")), "added as they are"),
+        Wrong(Changed(("top + logf(total)", "logf(total)")), "The largest top is missing"),
+        Wrong(Changed(("totals[part] * expf(tops[part] - top);", "totals[part] * expf(tops[part]);"),
+                      ("top + logf(total)", "logf(total)")),
+              "The exponential of a large top is infinite"),
+        Wrong(Changed(("    if (row >= M) return;\n", "")), "must do nothing"),
+    ],
+)  # fmt: skip

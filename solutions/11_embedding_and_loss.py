@@ -1,0 +1,129 @@
+# %% [markdown]
+# # 11 Embedding and loss: exercises
+#
+# The lecture: [11 Embedding and loss](../notebooks/11_embedding_and_loss.ipynb). Here you write the two ends of the model.
+
+# %% [markdown]
+# ## 1. A row for each id
+#
+# `table` is (V, C), and `indices` names a row for each of n places. Write y (n, C): `y[i] = table[indices[i]]`. An id that is
+# negative, or V and more, has no row: its row of y is 0. With the table `[[1, 2], [3, 4]]` and the ids `[1, 1, 5]`, y is
+# `[[3, 4], [3, 4], [0, 0]]`.
+#
+# It is launched with one thread or more for each number of y. `template <class I>`: the ids come as `int`, or as `long long`,
+# C++'s whole number of 64 bits. `I` stands for either.
+
+# %% exercise="embedding_forward"
+# include kernels/embedding.cu embedding_forward: find this thread's place and column, and copy its number
+
+# %% [markdown]
+# ## 2. Gradients with an owner
+#
+# The places are sorted already: row r of the table owns `places[starts[r]]`, and so on up to `places[starts[r + 1] - 1]`. Add
+# up these rows of `dy` (n, C) in that order, and write `dtable` (V, C). With dy `[[1, 1], [2, 2], [4, 4]]`, places `[1, 0,
+# 2]` and starts `[0, 1, 3]`, dtable is `[[2, 2], [5, 5]]`.
+#
+# It is launched with a block for each row of the table, of 64 threads, and C may be more than 64. No atomics; and at most 4.2
+# sectors for each request that reads.
+
+# %% exercise="gradient_owners"
+# include kernels/embedding.cu embedding_backward: add up the rows of dy that belong to row r, column by column
+
+# %% [markdown]
+# ## 3. Cross-entropy without shares
+#
+# `logits` is (n, V), and `targets` has the word that came for each row. Write `logsumexp[i]`, and `losses[i]`: the logsumexp
+# less the logit of the target. A row whose target is `ignore` loses 0. For the logits `[1, 3]` and the target 0 the logsumexp
+# is 3.127, and the loss 2.127.
+#
+# `LANES` neighbouring threads share a row, and blocks have 64 threads. `row_logsumexp<LANES>(row, V)` is given: the lanes of
+# a row call it together, and all of them get the result. It shuffles, so **all** lanes of a warp must call it, also those
+# that have no row; for them the length 0 will do. Offsets are `long long`, since n V may be large.
+
+# %% exercise="cross_entropy_forward"
+# given kernels/cross_entropy.cu row_logsumexp
+# include kernels/cross_entropy.cu cross_entropy_forward: find this thread's row, its logsumexp and its loss
+
+# %% [markdown]
+# ## 4. Cross-entropy, the way back (stretch)
+#
+# Write `dlogits` (n, V): exp(logit - logsumexp) for each word, less 1 for the target, all times `dloss[0] / kept[0]`;
+# `kept[0]` is the number of rows that count, and may be 0 (take 1 then). A row whose target is `ignore` gets zeros. For the
+# logits `[1, 3]`, the target 0, and dloss and kept 1, dlogits is `[-0.88, 0.88]`.
+#
+# Block (i, j) owns 256 neighbours of row i. Each logit shall be read once, and each gradient written once.
+
+# %% exercise="cross_entropy_backward"
+# include kernels/cross_entropy_backward.cu cross_entropy_backward: the gradient of this thread's logit
+
+# %% [markdown]
+# ## 5. Merge the parts of a logsumexp (stretch)
+#
+# The product that makes the logits has left parts of each row (chapter 09): `tops` and `totals`, both (M, parts). A part
+# stands for the numbers whose largest is `top`, and whose sum of exp(number - top) is `total`. Make the logsumexp of each
+# row. The parts (0, 1) and (1, 1) give log(1 + e), 1.313. A part without numbers has the top `-INFINITY` and the total 0.
+
+# %% exercise="logsumexp_merge"
+# include kernels/logsumexp_merge.cu logsumexp_merge: find the largest top, and add up the totals brought to it
+
+# %% [markdown]
+# ## 6. Find the fault: counted by many (stretch)
+#
+# `letter_counts` counts how often each of the letters 0 to 25 occurs, first in shared memory, then for all blocks. It is the
+# first step of a counting sort. There are three faults, and the report shows them one by one. (Counts are whole numbers: here
+# atomics are fine.)
+
+# %% exercise="letter_counts"
+r"""
+__global__ void letter_counts(const int* letters, int* counts, int n) {
+    __shared__ int own[26];
+    if (threadIdx.x < 26) own[threadIdx.x] = 0;
+    // yours: mend this part
+    __syncthreads();
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+        atomicAdd(&own[letters[i]], 1);
+    }
+    __syncthreads();
+    // instead
+    // for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+    //     own[letters[i]] += 1;
+    // }
+    // end
+    if (threadIdx.x < 26) atomicAdd(&counts[threadIdx.x], own[threadIdx.x]);
+}
+"""
+
+# %% [markdown]
+# ## 7. Challenge: loss and gradient at once (stretch)
+#
+# When nothing happens between a loss and its way back, one kernel can do both. `x` (n, 512) comes with the logits, and leaves
+# with the gradient of the *mean* loss over the n rows. `losses[i]` is the loss of row i. A block of 128 threads owns a row.
+# Every target exists. `#include "reduce.cuh"` brings `block_sum<128>` and `block_max<128>`, `#include "online_softmax.cuh"`
+# what chapter 06 built.
+#
+# Every right kernel passes. How few bytes can yours move?
+
+# %% exercise="loss_and_gradient"
+r"""
+#include "reduce.cuh"
+
+__global__ void loss_and_gradient(float* x, const int* targets, float* losses, int n) {
+    // yours: any right kernel passes; then move fewer bytes
+    x += blockIdx.x * 512;
+    int target = targets[blockIdx.x];
+    float own[4], top = -INFINITY, total = 0.0f;
+    for (int k = 0; k < 4; k++) {
+        own[k] = x[threadIdx.x + 128 * k];
+        top = fmaxf(top, own[k]);
+    }
+    top = block_max<128>(top);
+    for (int k = 0; k < 4; k++) total += expf(own[k] - top);
+    float lse = top + logf(block_sum<128>(total));
+    for (int k = 0; k < 4; k++) {
+        int c = threadIdx.x + 128 * k;
+        if (c == target) losses[blockIdx.x] = lse - own[k];
+        x[c] = (expf(own[k] - lse) - (c == target)) / n;
+    }
+    // end
+}
+"""
