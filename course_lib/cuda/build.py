@@ -32,18 +32,19 @@ CHECKED = (
     "-DSIM_CHECKED",
     "-gdwarf-4",  # addr2line of binutils 2.40 takes the first file of DWARF 5 for another
     "-fno-delete-null-pointer-checks",
+    "-fno-optimize-sibling-calls",  # a hook must return to the line that called it
     "-march=native",
     "-ffp-contract=fast",
     "-fsanitize=thread",
     "-nodefaultlibs",
 )
-SANITIZERS = "bounds,integer-divide-by-zero"
 CHECKED_BY_COMPILER = {
-    "gcc": ("-O2", f"-fsanitize={SANITIZERS}", "-fno-tree-sra", "-fno-tree-vectorize", "-fno-tree-slp-vectorize",
+    "gcc": ("-O2", "-fsanitize=bounds-strict,integer-divide-by-zero", "-fno-tree-sra", "-fno-tree-vectorize",
+            "-fno-tree-bit-ccp", "-fno-tree-slp-vectorize",
             "-fno-tree-loop-distribute-patterns", "-fno-unroll-loops", "-fno-ipa-sra", "-fno-ipa-cp", "-fno-ipa-icf",
             "-fno-crossjumping", "-fno-tree-tail-merge", "-fno-semantic-interposition",
             "-fno-split-loops", "-fno-unswitch-loops"),
-    "clang": ("-O1", f"-fsanitize={SANITIZERS}", "-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops",
+    "clang": ("-O1", "-fsanitize=bounds,integer-divide-by-zero", "-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops",
               "-mllvm", "-tsan-instrument-read-before-write=1", "-mllvm", "-tsan-instrument-atomics=0",
               "-mllvm", "-tsan-instrument-func-entry-exit=0"),
 }  # fmt: skip

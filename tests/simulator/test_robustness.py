@@ -138,7 +138,7 @@ def test_the_fast_build_shows_what_is_done_just_beside_an_array(n):
         except KernelError as error:  # the array ends, or begins, where a page does
             assert ("before the start" if at < 0 else "past the end") in str(error)
             seen = np.nan
-        assert np.isnan(seen) or at > 0 and seen not in (0.0, 1.0)
+        assert np.isnan(seen) or (at > 0 and seen not in (0.0, 1.0))
         side = "(lies|written) before the start of the array 'x'" if at < 0 else "past the end of the array 'x'"
         with pytest.raises(KernelError, match=side):
             write(1, 1, (x, y, at))

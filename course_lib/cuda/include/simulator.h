@@ -7,5 +7,6 @@
 #include "simulator/atomics.h"
 #include "simulator/math.h"
 #include "simulator/entry.h"
+#include "simulator/copies.h"
 
 #define asm sim_inline_assembly_is_not_simulated

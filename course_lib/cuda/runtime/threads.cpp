@@ -90,19 +90,6 @@ void become_fibers(Block* block, unsigned thread) {
     block->runnable[warp] = 0;
 }
 
-// A block whose threads have all come to the barrier, except those that have returned.
-static void pass_missed_barrier(Block* block) {
-    if ((block->mode & CHECKED) && !block->aborted) {
-        unsigned first = 0;
-        while (!(block->at_barrier[first / WARP] >> (first % WARP) & 1)) first++;
-        fault(MISSED_BARRIER, first, {nullptr, block->site[first]}, block->current, {},
-              "%u of the block's %u threads had already returned when the others waited at this __syncthreads(): every "
-              "thread of the block must reach it",
-              block->threads - block->live, block->threads);
-    }
-    open_barrier(block);
-}
-
 void leave_thread(Block* block) {
     unsigned me = block->current, warp = block->warp;
     if (block->sweep == OPEN || block->sweep == LEAVING) {
@@ -121,7 +108,7 @@ void leave_thread(Block* block) {
     }
     if (!block->alive[warp]) block->free_stacks |= 1u << block->stacks[warp];
     if (block->live == 0) go_to(block->main_stack_pointer);
-    if (block->waiting && block->waiting == block->live) pass_missed_barrier(block);
+    if (block->waiting && block->waiting == block->live) open_barrier(block);  // all have come but those that returned
     finish_meetings(block, warp);
     go_to(block->stack_pointer[choose(block)]);
 }

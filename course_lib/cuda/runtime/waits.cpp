@@ -17,8 +17,20 @@ unsigned arrive(Block* block, Site site) {
     return block->current;
 }
 
+// Threads that have returned count as come for the hardware, but not for CUDA.
+static void check_everybody_came(Block* block) {
+    if (block->live == block->threads || block->aborted) return;
+    unsigned first = 0;
+    while (!(block->at_barrier[first / WARP] >> (first % WARP) & 1)) first++;
+    fault(MISSED_BARRIER, first, {nullptr, block->site[first]}, NOBODY, {},
+          "%u of the block's %u threads had already returned when the others waited at this __syncthreads(): every thread of "
+          "the block must reach it",
+          block->threads - block->live, block->threads);
+}
+
 void open_barrier(Block* block) {
     if (block->mode & CHECKED) {
+        check_everybody_came(block);
         enter_runtime(block);
         check_barrier(block);
         leave_runtime(block);
@@ -38,6 +50,7 @@ static void check_same_barrier(Block* block, unsigned me) {
         if (t == me || !(block->alive[t / WARP] >> (t % WARP) & 1) || block->site[t].line == here.line) continue;
         fault(DIVERGENT_BARRIER, me, {nullptr, here}, t, {nullptr, block->site[t]},
               "threads of one block wait at different __syncthreads(): all of them must come to the same one");
+        block->aborted = true;  // from here on threads are out of step: what comes of it is no fault of its own
         break;
     }
 }
