@@ -14,8 +14,6 @@ import numpy as np
 from . import gpu
 from .gpu import card, launching, storage
 
-__all__ = "empty zeros full from_numpy to_numpy synchronize".split()
-
 
 def available() -> bool:
     """Whether this machine has an NVIDIA GPU that CuPy can use; `card.problem()` says why not."""
@@ -24,26 +22,12 @@ def available() -> bool:
 
 def table() -> dict[str, Callable]:
     """Every op by its name."""
-    return gpu.ops() | {name: globals()[name] for name in __all__}
-
-
-def empty(shape, dtype="float32"):
-    return launching.allocate(card, shape, np.dtype(dtype))
-
-
-def zeros(shape, dtype="float32"):
-    array = empty(shape, dtype)
-    launching.clear(array)
-    return array
-
-
-def full(shape, value, dtype="float32"):
-    return storage.fill(empty(shape, dtype), value)
+    return gpu.ops() | storage.makers(card) | {"from_numpy": from_numpy, "to_numpy": to_numpy}
 
 
 def from_numpy(array):
     array = np.asarray(array, order="C")
-    there = empty(array.shape, array.dtype)
+    there = launching.allocate(card, array.shape, array.dtype)
     if array.size:
         there.set(array)
     return there
@@ -51,7 +35,3 @@ def from_numpy(array):
 
 def to_numpy(x):
     return x.get()
-
-
-def synchronize():
-    card.synchronize()

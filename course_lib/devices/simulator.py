@@ -18,8 +18,6 @@ from course_lib import native
 from . import gpu
 from .gpu import guarded, launching, storage
 
-__all__ = "empty zeros full from_numpy to_numpy synchronize".split()
-
 
 def available() -> bool:
     """Whether this machine can compile kernels."""
@@ -28,27 +26,13 @@ def available() -> bool:
 
 def table() -> dict[str, Callable]:
     """Every op by its name."""
-    return gpu.ops() | {name: globals()[name] for name in __all__}
-
-
-def empty(shape, dtype="float32"):
-    return launching.allocate(guarded, shape, np.dtype(dtype))
-
-
-def zeros(shape, dtype="float32"):
-    array = empty(shape, dtype)
-    launching.clear(array)
-    return array
-
-
-def full(shape, value, dtype="float32"):
-    return storage.fill(empty(shape, dtype), value)
+    return gpu.ops() | storage.makers(guarded) | {"from_numpy": from_numpy, "to_numpy": to_numpy}
 
 
 def from_numpy(array):
     array = np.asarray(array)
     launching.refuse_in_capture()  # what is copied now would be missing from a replay
-    there = empty(array.shape, array.dtype)
+    there = launching.allocate(guarded, array.shape, array.dtype)
     there[...] = array
     return there
 
@@ -56,7 +40,3 @@ def from_numpy(array):
 def to_numpy(x):
     launching.refuse_in_capture()
     return x
-
-
-def synchronize():
-    guarded.synchronize()

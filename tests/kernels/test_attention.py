@@ -13,6 +13,7 @@ from course_lib.cuda import Kernel, nvrtc, source
 from course_lib.devices import ops
 from course_lib.devices.gpu import choices
 from course_lib.devices.gpu.launching import blocks
+from tests.kernels.attention_cases import NAMES, SIZES, WHAT, computed, draw, expected
 from tests.kernels.checking import (
     assert_clean,
     assert_close,
@@ -20,55 +21,15 @@ from tests.kernels.checking import (
     assert_op_repeats,
     assert_same_bits,
     new,
-    normal,
     reports_of,
 )
 
-REFERENCE, SIMULATOR = ops("reference"), ops("simulator")
-
-# B, T, S, H, G, D, causal
-SIZES = [
-    (1, 2, 2, 1, 1, 32, True),
-    (2, 37, 37, 6, 2, 32, True),  # three query heads to a key-value head
-    (1, 65, 65, 2, 2, 64, True),  # one row more than a tile has
-    (1, 129, 129, 1, 1, 64, True),
-    (1, 33, 33, 2, 1, 128, True),
-    (2, 17, 50, 4, 2, 64, True),  # continues a cache of 33
-    (1, 5, 200, 2, 2, 128, True),
-    (1, 19, 70, 4, 2, 64, False),
-    (1, 70, 19, 2, 1, 32, False),  # more queries than keys
-    (2, 31, 31, 3, 1, 7, True),  # a head that fills no vector
-    (1, 20, 20, 2, 2, 100, True),
-]
-NAMES = ["-".join(map(str, sizes)) for sizes in SIZES]
-
-
-def draw(B, T, S, H, G, D, seed=0, deviation=1.0):
-    """q, k, v, dy in device memory."""
-    return (
-        normal(B, T, H, D, seed=seed, deviation=deviation),
-        normal(B, S, G, D, seed=seed + 1),
-        normal(B, S, G, D, seed=seed + 2),
-        normal(B, T, H, D, seed=seed + 3),
-    )
-
-
-def expected(q, k, v, dy, causal):
-    """y, logsumexp, dq, dk, dv in float64."""
-    q, k, v, dy = (array.astype(np.float64) for array in (q, k, v, dy))
-    y, logsumexp = REFERENCE.attention_forward(q, k, v, causal)
-    return y, logsumexp, *REFERENCE.attention_backward(dy, q, k, v, y, logsumexp, causal)
-
-
-def computed(q, k, v, dy, causal):
-    """The same on the simulator."""
-    y, logsumexp = SIMULATOR.attention_forward(q, k, v, causal)
-    return y, logsumexp, *SIMULATOR.attention_backward(dy, q, k, v, y, logsumexp, causal)
+SIMULATOR = ops("simulator")
 
 
 def compare(q, k, v, dy, causal, tolerance=1e-5):
     got, wanted = computed(q, k, v, dy, causal), expected(q, k, v, dy, causal)
-    for what, one, other in zip(("y", "logsumexp", "dq", "dk", "dv"), got, wanted, strict=True):
+    for what, one, other in zip(WHAT, got, wanted, strict=True):
         assert_close(one.astype(np.float32), other, tolerance, what)
 
 

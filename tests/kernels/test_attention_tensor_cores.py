@@ -1,4 +1,4 @@
-"""kernels/flash_attention_bf16_*.cu against the reference in float64, at the sizes of test_attention.py.
+"""kernels/flash_attention_bf16_*.cu against the reference in float64, at the sizes of attention_cases.py.
 
 The sums are float32, so a result is that of the rounded inputs, but for what is rounded to bfloat16 on the way and at the end:
 weights, their gradients, and what is stored (2^-9 each).
@@ -13,10 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course_lib.cuda import asarray
+from tests.kernels.attention_cases import NAMES, SIZES, WHAT, computed, draw, expected
 from tests.kernels.checking import assert_close, assert_conflict_free, assert_op_repeats, reports_of
-from tests.kernels.test_attention import NAMES, SIZES, computed, draw, expected
-
-WHAT = ("y", "logsumexp", "dq", "dk", "dv")
 
 
 def draw_rounded(*shape, seed=0):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 
 import numpy as np
 
 from ..checks import check_out, check_view
 from ..cpu.storage import joined_shape
+from . import launching
 from .launching import OF_SIZE, THREADS, TYPES, WORDS, blocks, check_size, empty, family, kernel, neighbours
 from .views import broadcast_strides, collapse, views
 
@@ -16,6 +18,23 @@ __all__ = "copy cast view strided_copy strided_write concatenate".split()
 
 FILE = "strided_copy.cu"
 MOST_BLOCKS = 1024  # along y; each then takes more than one row
+
+
+def makers(memory) -> dict[str, Callable]:
+    """The ops of the contract that make an array out of nothing, for the memory of one device (guarded.py, card.py)."""
+
+    def empty(shape, dtype="float32"):
+        return launching.allocate(memory, shape, np.dtype(dtype))
+
+    def zeros(shape, dtype="float32"):
+        array = empty(shape, dtype)
+        launching.clear(array)
+        return array
+
+    def full(shape, value, dtype="float32"):
+        return fill(empty(shape, dtype), value)
+
+    return {"empty": empty, "zeros": zeros, "full": full, "synchronize": memory.synchronize}
 
 
 def _words(x):
