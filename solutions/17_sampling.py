@@ -22,7 +22,7 @@
 # ## 2. Cold or hot
 #
 # `logits` is `(R, V)`. Divide them by the [temperature](../notebooks/glossary.md#temperature), and make probabilities of each
-# row: the same shape, as float64. At temperature 0 the largest logit of a row gets 1 and all others 0; where several are the
+# row: the same shape. At temperature 0 the largest logit of a row gets 1 and all others 0; where several are the
 # largest, the first gets it.
 #
 # Logits can be as large as 1000 and as low as -1000, and nothing may overflow. `softmax([[1, 0]], 0.5)` is about

@@ -51,6 +51,23 @@ def last_term(a, a_strides, b, b_strides, sizes):
             for s in range(B) for i in range(N) for j in range(M)]  # fmt: skip
 
 
+def variant(turned=False, by_columns=False):
+    def product(a, a_strides, b, b_strides, sizes):
+        B, N, K, M = sizes
+        p, q, r = b_strides if not turned else (b_strides[0], b_strides[2], b_strides[1])
+        places = (
+            [(i, j) for j in range(M) for i in range(N)] if by_columns else [(i, j) for i in range(N) for j in range(M)]
+        )
+        x, y, z = a_strides
+        return [
+            sum(a[s * x + i * y + k * z] * b[s * p + k * q + j * r] for k in range(K))
+            for s in range(B)
+            for i, j in places
+        ]
+
+    return product
+
+
 exercise = Exercise(
     title="A stack of products, from strides",
     minutes=15,
@@ -64,6 +81,12 @@ exercise = Exercise(
         Mistake("You read both stacks as if they were contiguous. What is given may be transposed or shared: use its strides.",
                 like=in_order),
         Mistake("Each element keeps only its last product. It must be the sum over all k.", like=last_term),
+        Mistake("The strides of b lead to its next row and its next column: row k, column j. You have them the other way round.",
+                like=variant(turned=True)),
+        Mistake("The products of each matrix stand column by column. Row-major: the column j runs fastest.",
+                like=variant(by_columns=True)),
+        Mistake("These are lists in lists. One flat list is asked for, in row-major order.",
+                when=lambda seen: len(np.shape(seen.got)) == 3),
     ],
     hints=(
         "Four loops: over the stack, the rows of a, the columns of b, and k inside. Where does a[s, i, k] lie?",
@@ -123,7 +146,19 @@ def matmul_stack(a, a_strides, b, b_strides, sizes):
                            for j in range(M)])
         out.append(matrix)
     return out
-""", "has the shape (1, 1, 1)"),
+""", "These are lists in lists"),
         Wrong(Changed(("total += ", "total = ")), "only its last product"),
+        Wrong("""def matmul_stack(a, a_strides, b, b_strides, sizes):
+    B, N, K, M = sizes
+    return [sum(a[s*a_strides[0]+i*a_strides[1]+k*a_strides[2]]
+                * b[s*b_strides[0]+j*b_strides[1]+k*b_strides[2]] for k in range(K))
+            for s in range(B) for i in range(N) for j in range(M)]
+""", "row k, column j"),
+        Wrong("""def matmul_stack(a, a_strides, b, b_strides, sizes):
+    B, N, K, M = sizes
+    return [sum(a[s*a_strides[0]+i*a_strides[1]+k*a_strides[2]]
+                * b[s*b_strides[0]+k*b_strides[1]+j*b_strides[2]] for k in range(K))
+            for s in range(B) for j in range(M) for i in range(N)]
+""", "stand column by column"),
     ],
 )  # fmt: skip

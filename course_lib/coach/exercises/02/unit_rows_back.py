@@ -44,6 +44,10 @@ exercise = Exercise(
                 like=lambda dy, x: back(dy, x, lambda dy, y: (dy * y).sum(axis=0))),
         Mistake("A mean is not what the rule asks for: the part of dy along y is a sum.",
                 like=lambda dy, x: back(dy, x, lambda dy, y: (dy * y).mean(axis=-1, keepdims=True))),
+        Mistake("You multiply dy by x. How much of it points along the row is told by y, whose length is 1.",
+                like=lambda dy, x: back(dy, x, lambda _, y: (dy * x).sum(axis=-1, keepdims=True))),
+        Mistake("The part along y is added. It must be taken away: no change along a row moves y.",
+                like=lambda dy, x: back(dy, x, lambda dy, y: -(dy * y).sum(axis=-1, keepdims=True))),
     ],
     hints=(
         "Run gradcheck with two rows, as the cell below does. Which lines mix numbers of different rows?",
@@ -81,5 +85,17 @@ exercise = Exercise(
         Wrong(Changed(("along = (dy * y).sum(", "along = (dy * y).mean(")), "A mean is not what"),
         Wrong(Changed(("along = (dy * y).sum(axis=-1, keepdims=True)", "along = (dy * y).sum(axis=-1)")),
               "elements of the result are wrong"),
+        Wrong("""def unit_rows_backward(dy, x):
+    size = np.sqrt((x * x).sum(axis=-1, keepdims=True))
+    y = x / size
+    along = (dy * x).sum(axis=-1, keepdims=True)
+    return (dy - y * along) / size
+""", "whose length is 1"),
+        Wrong("""def unit_rows_backward(dy, x):
+    size = np.sqrt((x * x).sum(axis=-1, keepdims=True))
+    y = x / size
+    along = (dy * y).sum(axis=-1, keepdims=True)
+    return (dy + y * along) / size
+""", "no change along a row moves y"),
     ],
 )  # fmt: skip

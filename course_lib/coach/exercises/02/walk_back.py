@@ -45,6 +45,19 @@ def right(tape, last):
     return gradients
 
 
+def variant(start=0.0, times=True, once=False):
+    def walk(tape, last):
+        gradients = {last: 1.0}
+        for result, inputs in reversed(tape):
+            for name, slope in inputs:
+                new = gradients[result] * slope if times else gradients[result] + slope
+                if not (once and name in gradients):
+                    gradients[name] = gradients.get(name, start) + new
+        return gradients
+
+    return walk
+
+
 exercise = Exercise(
     title="Find the fault: used twice",
     minutes=5,
@@ -57,6 +70,10 @@ exercise = Exercise(
         Mistake("The tape is walked from its beginning. A number must have heard from all its users before it passes on.",
                 like=forward_order),
         Mistake("You add up the local slopes. Each must be multiplied by the gradient that arrives.", like=local_only),
+        Mistake("A number that is used twice keeps only what came first. Slopes along different ways add up.",
+                like=variant(once=True)),
+        Mistake("Each gradient begins at 0, not at 1. Only that of the loss is 1.", like=variant(start=1.0)),
+        Mistake("The local slope is added. Along one way the slopes are multiplied.", like=variant(times=False)),
     ],
     hints=(
         "Take L = x * x at x = 5 and follow `gradients` by hand. What stands there after the first input, and after the second?",
@@ -104,5 +121,26 @@ def walk_back(tape, last):
               "walked from its beginning"),
         Wrong(Changed((" + gradients[result] * slope", " + slope")), "multiplied by the gradient that arrives"),
         Wrong(Changed(("{last: 1.0}", "{}")), "there is no key 'L'"),
+        Wrong("""def walk_back(tape, last):
+    gradients = {last: 1.0}
+    for result, inputs in reversed(tape):
+        for name, slope in inputs:
+            gradients.setdefault(name, gradients[result] * slope)
+    return gradients
+""", "keeps only what came first"),
+        Wrong("""def walk_back(tape, last):
+    gradients = {last: 1.0}
+    for result, inputs in reversed(tape):
+        for name, slope in inputs:
+            gradients[name] = gradients.get(name, 1.0) + gradients[result] * slope
+    return gradients
+""", "begins at 0, not at 1"),
+        Wrong("""def walk_back(tape, last):
+    gradients = {last: 1.0}
+    for result, inputs in reversed(tape):
+        for name, slope in inputs:
+            gradients[name] = gradients.get(name, 0.0) + gradients[result] + slope
+    return gradients
+""", "Along one way the slopes are multiplied"),
     ],
 )  # fmt: skip

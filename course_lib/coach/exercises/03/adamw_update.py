@@ -43,7 +43,8 @@ def steps(answer, parameters, gradients, weight_decay, max_norm):
 
 
 def like_ours(*, decoupled=True, corrected=True, rooted=True, eps_inside=False, clipped=True, only_down=True, decay=True,
-              late_decay=1.0, beta_of_square=True, own_norm=False):  # fmt: skip
+              late_decay=1.0, beta_of_square=True, own_norm=False, swapped=False, sign=1.0,
+              late=False):  # fmt: skip
     """A wrong step of AdamW, with one thing changed."""
 
     def step(parameters, gradients, firsts, seconds, settings, norm, *, beta1, beta2, eps, weight_decay, max_norm):
@@ -58,18 +59,23 @@ def like_ours(*, decoupled=True, corrected=True, rooted=True, eps_inside=False, 
             g = g * scale + (0 if decoupled else d * p)
             if decoupled and decay:
                 p *= 1 - rate * d * late_decay
+            before = m.copy(), v.copy()
+            beta1, beta2 = (0.1, 0.05) if swapped else (beta1, beta2)
             m[...] = beta1 * m + (1 - beta1) * g
             v[...] = beta2 * v + (1 - beta2) * (g * g if beta_of_square else g)
-            average, square = (m / one, v / two) if corrected else (m, v)
+            a, b = before if late else (m, v)
+            average, square = (a / one, b / two) if corrected else (a, b)
             below = np.sqrt(square + eps) if eps_inside else (np.sqrt(square) if rooted else square) + eps
-            p -= rate * average / below
+            p -= sign * rate * average / below
 
     return step
 
 
 def nothing_moved(seen):
-    return isinstance(seen.got, dict) and all(
-        np.array_equal(a, b) for a, b in zip(seen.got["parameters"], seen.inputs[0], strict=True)
+    """In no case, however many steps it has."""
+    return all(
+        isinstance(one.got, dict) and all(map(np.array_equal, one.got["parameters"], one.inputs[0]))
+        for one in seen.outcomes
     )
 
 
@@ -89,6 +95,8 @@ exercise = Exercise(
     reference=ops("reference").adamw_step,
     call=steps,
     mistakes=[
+        Mistake("The step is taken with the moments of the step before. Bring them up to date first.",
+                like=like_ours(late=True)),
         Mistake("No knob has moved: the arrays that were given must be changed. `p -= ...` does that; `p = p - ...` only makes a "
                 "new array with the name p.", when=nothing_moved),
         Mistake("The moments are not kept: the next step needs them, so write into the arrays, m[...] = ... and v[...] = ...",
@@ -110,6 +118,9 @@ exercise = Exercise(
         Mistake("There is no weight decay.", like=like_ours(decay=False)),
         Mistake("The decay must be multiplied by the learning rate as well.", like=like_ours(late_decay=1 / RATE)),
         Mistake("The second moment is the average of the squared gradient, g * g.", like=like_ours(beta_of_square=False)),
+        Mistake("The moments keep (1 - beta) of themselves and take beta of the new one: it is the other way round.",
+                like=like_ours(swapped=True)),
+        Mistake("The step goes up the slope: subtract it.", like=like_ours(sign=-1.0)),
     ],
     hints=(
         "The lecture did it by hand for one knob. Here the same lines stand in a loop over five lists that belong together.",
@@ -168,5 +179,38 @@ exercise = Exercise(
               "by a norm of its own"),
         Wrong(Changed(("1 - learning_rate * decay", "1 - decay")), "multiplied by the learning rate"),
         Wrong(Changed(("g = g * scale", "g *= scale")), "was changed by your code"),
+        Wrong("""def adamw_step(parameters, gradients, first_moments, second_moments, settings, norm, *, beta1, beta2, eps,
+               weight_decay, max_norm):
+    lr, c1, c2 = settings
+    scale = 1.0 if norm is None else min(1.0, max_norm / (norm[0] + 1e-6))
+    for p, g, m, v, d in zip(parameters, gradients, first_moments, second_moments, weight_decay):
+        g = g * scale
+        m[...] = (1 - beta1) * m + beta1 * g
+        v[...] = (1 - beta2) * v + beta2 * g * g
+        p *= 1 - lr * d
+        p -= lr * (m / c1) / (np.sqrt(v / c2) + eps)
+""", "the other way round"),
+        Wrong("""def adamw_step(parameters, gradients, first_moments, second_moments, settings, norm, *, beta1, beta2, eps,
+               weight_decay, max_norm):
+    lr, c1, c2 = settings
+    scale = 1.0 if norm is None else min(1.0, max_norm / (norm[0] + 1e-6))
+    for p, g, m, v, d in zip(parameters, gradients, first_moments, second_moments, weight_decay):
+        g = g * scale
+        m[...] = beta1 * m + (1 - beta1) * g
+        v[...] = beta2 * v + (1 - beta2) * g * g
+        p *= 1 - lr * d
+        p += lr * (m / c1) / (np.sqrt(v / c2) + eps)
+""", "goes up the slope"),
+        Wrong("""def adamw_step(parameters, gradients, first_moments, second_moments, settings, norm, *, beta1, beta2, eps,
+               weight_decay, max_norm):
+    lr, c1, c2 = settings
+    scale = 1.0 if norm is None else min(1.0, max_norm / (norm[0] + 1e-6))
+    for p, g, m, v, d in zip(parameters, gradients, first_moments, second_moments, weight_decay):
+        g = g * scale
+        p *= 1 - lr * d
+        p -= lr * (m / c1) / (np.sqrt(v / c2) + eps)
+        m[...] = beta1 * m + (1 - beta1) * g
+        v[...] = beta2 * v + (1 - beta2) * g * g
+""", "with the moments of the step before"),
     ],
 )  # fmt: skip

@@ -53,6 +53,11 @@ exercise = Exercise(
                 like=lambda x, weights: scales(x, weights, measure=np.var)),
         Mistake("One factor for each layer is asked for; yours has one for each column.", when=lambda seen: (
             isinstance(seen.got, tuple | list) and len(seen.got) > 0 and np.ndim(seen.got[0]) == 1)),
+        Mistake("You take the root of the mean square. The standard deviation is measured from the mean of the numbers, not from "
+                "0.",
+                like=lambda x, weights: scales(x, weights, measure=lambda y: np.sqrt((y * y).mean()))),
+        Mistake("You divide by one number fewer (ddof=1). Here y.std() is meant, which divides by all of them.",
+                like=lambda x, weights: scales(x, weights, measure=lambda y: np.std(y, ddof=1))),
     ],
     hints=(
         "Walk through the layers, as `signals` does in the lecture. What do you measure at each, and what goes on to the next?",
@@ -96,5 +101,23 @@ exercise = Exercise(
         Wrong(Changed(("1 / y.std()", "y.std()")), "1 / std, not std"),
         Wrong(Changed(("y.std()", "y.var()")), "You divide by the variance"),
         Wrong(Changed(("y.std()", "y.std(axis=0)")), "one for each column"),
+        Wrong("""def fitted_scales(x, weights):
+    out = []
+    for w in weights:
+        z = x.dot(w)
+        s = np.sqrt((z ** 2).mean())
+        x = np.tanh(z / s)
+        out.append(1 / s)
+    return out
+""", "measured from the mean of the numbers"),
+        Wrong("""def fitted_scales(x, weights):
+    out = []
+    for w in weights:
+        z = x.dot(w)
+        s = z.std(ddof=1)
+        x = np.tanh(z / s)
+        out.append(1 / s)
+    return out
+""", "ddof=1"),
     ],
 )  # fmt: skip

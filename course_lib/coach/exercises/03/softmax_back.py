@@ -57,6 +57,9 @@ exercise = Exercise(
                 like=lambda dy, y: dy - (dy * y).sum(-1, keepdims=True)),
         Mistake("You subtract the bare sum of dy. Each term must be weighted by its probability: dy * y.",
                 like=lambda dy, y: y * (dy - dy.sum(-1, keepdims=True))),
+        Mistake("You stop at dy * y. When one score rises all other probabilities of its row fall: their average of dy comes off "
+                "first.",
+                like=lambda dy, y: dy * y),
     ],
     hints=(
         "If score j rises, probability j rises by y_j (1 - y_j), and every other y_i falls by y_i y_j. Add all this up.",
@@ -90,5 +93,8 @@ exercise = Exercise(
               "then be multiplied by y"),
         Wrong(Changed(("(dy * y).sum(axis=-1, keepdims=True)", "dy.sum(axis=-1, keepdims=True)")), "the bare sum of dy"),
         Wrong(Changed((".sum(axis=-1, keepdims=True)", ".sum(axis=-1)")), "ValueError"),
+        Wrong("""def softmax_backward(dy, y):
+    return dy * y
+""", "You stop at dy * y"),
     ],
 )  # fmt: skip

@@ -52,6 +52,8 @@ exercise = Exercise(
                 when=reached(-4)),
         Mistake("x[-1] was asked for. In C++ the remainder of a negative number is not positive: -4 % 3 is -1. And one n more "
                 "may not be enough if `shift` is larger than n.", when=reached(-1)),
+        Mistake("abs() turns -1 into 1. But what lies one before the beginning is the last number, n - 1.",
+                like=lambda x, shift: x[np.abs(np.arange(len(x)) - shift) % len(x)]),
     ],
     hints=(
         "Where did the number stand that comes to place i? Begin with a shift of 1, then think of place 0.",
@@ -92,5 +94,9 @@ __global__ void clock_hours(const int* hour, int* later, int hours, int n) {
         Wrong(Changed(("(i - shift) % n", "i - shift"), ("if (from < 0) {", "if (from >= n) {")), "x[-4] was asked for"),
         Wrong(Changed(("if (from < 0) {", "if (from < -n) {")), "-4 % 3 is -1"),
         Wrong(Changed(("i += threads", "i += n")), "Each thread moved one number"),
+        Wrong("""__global__ void roll(const float* x, float* y, int shift, int n) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) y[i] = x[abs(i - shift) % n];
+}
+""", "abs() turns -1 into 1"),
     ],
 )  # fmt: skip

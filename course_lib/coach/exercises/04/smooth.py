@@ -22,6 +22,11 @@ def launch(kernel, x):
     return y
 
 
+def own_at_the_ends(x):
+    wide = np.concatenate([x[:1], x, x[-1:]])  # (N + 2,)
+    return (wide[:-2] + wide[1:-1] + wide[2:]) / np.float32(3)
+
+
 exercise = Exercise(
     title="Find the fault: beyond the ends",
     minutes=10,
@@ -37,6 +42,11 @@ exercise = Exercise(
                 when=lambda seen: any("element -1 " in issue.message for issue in seen.issues)),
         Mistake("The last number has no right neighbour: x[i + 1] is x[n] there.",
                 when=lambda seen: any(f"element {len(seen.inputs[0])} " in issue.message for issue in seen.issues)),
+        Mistake("At the ends the number itself stands in for the neighbour that is missing. Beyond the ends there are zeros.",
+                like=own_at_the_ends),
+        Mistake("The first and the last number are not written at all. Each has one neighbour, and an average too.",
+                when=lambda seen: (
+            len(seen.inputs[0]) == 5 and np.isnan(seen.got[[0, -1]]).all() and not np.isnan(seen.got[1:-1]).any())),
     ],
     hints=(
         "Run the cell: the report names the line, the thread, and the element that it reached for.",
@@ -77,5 +87,21 @@ exercise = Exercise(
         Wrong(Changed(("i < n - 1 ? x[i + 1] : 0.0f", "x[i + 1]")), "has no right neighbour"),
         Wrong(Changed(("(left + x[i] + right) / 3.0f", "1 / 3 * (left + x[i] + right)")), "divides whole numbers"),
         Wrong(Changed(("/ 3.0f", "/ 2.0f")), "Every element is 1.5 times what it should be"),
+        Wrong("""__global__ void smooth(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        float left = x[max(i - 1, 0)];
+        float right = x[min(i + 1, n - 1)];
+        y[i] = (left + x[i] + right) / 3.0f;
+    }
+}
+""", "the number itself stands in"),
+        Wrong("""__global__ void smooth(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i > 0 && i < n - 1) {
+        y[i] = (x[i - 1] + x[i] + x[i + 1]) / 3.0f;
+    }
+}
+""", "are not written at all"),
     ],
 )  # fmt: skip

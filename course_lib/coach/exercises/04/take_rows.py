@@ -58,6 +58,10 @@ exercise = Exercise(
                 like=lambda table, rows: table.reshape(-1)[rows[:, None] + np.arange(table.shape[1])]),
         Mistake("Only the first n numbers of y are written. It has n rows of C numbers each.", like=first_only),
         Mistake("There are more threads than numbers in y: those from n * C on must do nothing.", when=beyond_the_end),
+        Mistake("The results are right. But each thread copies a row of its own, so neighbouring lanes work far apart. Let each "
+                "thread copy one number: the threads count through y.",
+                when=lambda seen: (
+            all(outcome.right for outcome in seen.outcomes) and sectors("read")(seen.outcomes[-1].reports) > 8)),
     ],
     hints=(
         "Number the elements of y from 0 to n * C - 1, and give one to each thread. Which row is element i in?",
@@ -105,6 +109,6 @@ __global__ void scale_rows(const float* x, const float* factor, float* y, int n,
         }
     }
 }
-""", "the goal is not reached"),
+""", "so neighbouring lanes work far apart"),
     ],
 )  # fmt: skip

@@ -22,6 +22,7 @@ def cases(random):
     yield Case("the same pair twice", b"abcab", ranks_of([(A, B)]))
     yield Case("three equal letters", b"aaa", ranks_of([(A, A)]))
     yield Case("a later merge makes room for an even later one", b"abcd", ranks_of([(C, D), (A, B), (257, 256)]))
+    yield Case("a vocabulary that has other tokens in between", b"abcab", {(A, B): (0, 300), (300, C): (1, 290)})
     yield Case("one byte", b"a", ranks_of([(A, B)]))
     yield Case("an empty piece", b"", ranks_of([(A, B)]))
     yield Case("no merges at all", b"abc", {})
@@ -76,6 +77,21 @@ def rank_as_symbol(piece, ranks):
     return [next((rank for rank, symbol in ranks.values() if symbol == s), s) for s in bpe.apply_merges(piece, ranks)]
 
 
+def leftmost_everywhere(piece, ranks):
+    word = list(piece)
+    while found := [pair for pair in pairwise(word) if pair in ranks]:
+        word = bpe.merge(word, found[0], ranks[found[0]][1])
+    return word
+
+
+def counted_symbols(piece, ranks):
+    word = list(piece)
+    while found := [pair for pair in pairwise(word) if pair in ranks]:
+        best = min(found, key=ranks.__getitem__)
+        word = bpe.merge(word, best, 256 + ranks[best][0])
+    return word
+
+
 exercise = Exercise(
     title="Encode a piece",
     test_out=True,
@@ -100,6 +116,12 @@ exercise = Exercise(
                 when=lambda seen: seen.error.startswith("KeyError") and "(" in seen.error),
         Mistake("A time comes when no pair of the word is in `ranks`. Then the word is done.",
                 when=lambda seen: "empty" in seen.error and "min()" in seen.error),
+        Mistake("You merge the first pair from the left that is known. The one with the smallest rank goes first, wherever it "
+                "stands.", like=leftmost_everywhere),
+        Mistake("You number the new symbols yourself. ranks[pair] is (rank, symbol): the symbol stands there.",
+                like=counted_symbols),
+        Mistake("Symbols may be larger than 255, so they do not fit into bytes: give the list itself.",
+                when=lambda seen: "bytes must be in range" in seen.error),
     ],
     hints=(
         "Begin with word = list(piece): the bytes as numbers. Which of its pairs are in `ranks`, and which of those was "
@@ -182,5 +204,21 @@ exercise = Exercise(
         word = merge(word, best, ranks[best][1])
     return word
 """, "cannot be merged"),
+        Wrong("""def apply_merges(piece, ranks):
+    word = list(piece)
+    while True:
+        pairs = [p for p in pairwise(word) if p in ranks]
+        if not pairs: return word
+        best = min(pairs, key=lambda p: ranks[p][0])
+        word = merge(word, best, ranks[best][0] + 256)
+""", "You number the new symbols yourself"),
+        Wrong("""def apply_merges(piece, ranks):
+    word = list(piece)
+    while True:
+        pairs = [p for p in pairwise(word) if p in ranks]
+        if not pairs: return bytes(word)
+        best = min(pairs, key=lambda p: ranks[p][0])
+        word = merge(word, best, ranks[best][1])
+""", "do not fit into bytes"),
     ],
 )  # fmt: skip

@@ -24,7 +24,8 @@ def cases(random):
     yield Case("scores of some thousand", *made(1, 6, 6, 2, 1, 4, np.float64, 50.0), True)
 
 
-def variant(scale=0.5, mask="end", groups="repeat", axis=-1, stable=True, hide="before"):
+def variant(scale=0.5, mask="end", groups="repeat", axis=-1, stable=True, hide="before", whole=True, lowered=False, always=False,
+            turned=False):  # fmt: skip
     """Attention with one thing done in another way."""
 
     def attend(q, k, v, causal=True):
@@ -35,7 +36,7 @@ def variant(scale=0.5, mask="end", groups="repeat", axis=-1, stable=True, hide="
         scores = q @ k.swapaxes(-1, -2) / D**scale
         seen = {"end": np.tri(T, S, S - T), "start": np.tri(T, S), "never": np.ones((T, S)),
                 "strict": np.tri(T, S, S - T - 1), "future": np.tri(S, T, T - S).T}  # fmt: skip
-        seen = seen[mask].astype(bool) | (not causal)
+        seen = seen[mask].astype(bool) | (not causal and not always)
         if hide == "before":
             scores = np.where(seen, scores, -np.inf)
         elif hide == "zero":
@@ -43,9 +44,11 @@ def variant(scale=0.5, mask="end", groups="repeat", axis=-1, stable=True, hide="
         largest = scores.max(axis, keepdims=True) if stable else 0.0
         e = np.exp(scores - largest)
         total = e.sum(axis, keepdims=True)
-        weights = e / total * (seen if hide == "after" else 1)
+        weights = (e / total if whole else e) * (seen if hide == "after" else 1)
         rows = np.log(np.exp(scores - scores.max(-1, keepdims=True)).sum(-1)) + scores.max(-1)
-        return (weights @ v).transpose(0, 2, 1, 3), (rows if stable else np.log(total[..., 0]))
+        rows = rows - scores.max(-1) if lowered else rows
+        y = weights @ v if turned else (weights @ v).transpose(0, 2, 1, 3)
+        return y, (rows if stable else np.log(total[..., 0]))
 
     return attend
 
@@ -98,6 +101,16 @@ exercise = Exercise(
         Mistake("y is right, and logsumexp has not the shape (B, H, T): one number for each row of scores.", when=lambda seen: (
             isinstance(seen.got, tuple) and len(seen.got) == 2 and np.shape(seen.got[0]) == seen.expected[0].shape
             and np.allclose(seen.got[0], seen.expected[0], atol=1e-4) and np.shape(seen.got[1]) != seen.expected[1].shape)),
+        Mistake("The shares of a row do not add up to 1: divide e to the scores by their sum before the values are mixed.",
+                like=variant(whole=False)),
+        Mistake("y is right. logsumexp lacks the largest score that was subtracted: add it again after the logarithm.",
+                like=variant(lowered=True)),
+        Mistake("The mask is there when `causal` is False, too. Then every query sees every key.", like=variant(always=True)),
+        Mistake("y has the axes (B, H, T, D) still. Bring them back to (B, T, H, D) when the values are mixed.",
+                like=variant(turned=True)),
+        Mistake("q has H heads, and k and v have G of them: give each query head its keys first, with np.repeat(k, H // G, "
+                "axis=2).", when=lambda seen: (
+            seen.label == "four heads share two of keys and values" and "ValueError" in seen.error)),
     ],
     hints=(
         "Bring the axes into an order in which one @ makes all scores: heads before tokens. Which shape has the matrix of "
@@ -160,5 +173,50 @@ def attention_forward(q, k, v, causal=True):
         Wrong(Changed(("D**0.5", "np.sqrt(D)")), "keep their dtype"),
         Wrong(Changed(("largest = scores.max(axis=-1, keepdims=True)", "largest = np.zeros_like(scores[..., :1])")),
               "too large for any number"),
+        Wrong("""def attention_forward(q, k, v, causal=True):
+    T, H, D = q.shape[1:]; S, G = k.shape[1:3]
+    k, v = np.repeat(k, H // G, axis=2), np.repeat(v, H // G, axis=2)
+    q, k, v = (x.transpose(0, 2, 1, 3) for x in (q, k, v))
+    s = q @ k.swapaxes(-1, -2) / D ** 0.5
+    if causal: s = np.where(np.tri(T, S, S - T, dtype=bool), s, -np.inf)
+    m = s.max(-1, keepdims=True); e = np.exp(s - m); z = e.sum(-1, keepdims=True)
+    return np.ascontiguousarray((e @ v).transpose(0, 2, 1, 3)), (m + np.log(z))[..., 0]
+""", "do not add up to 1: divide e to"),
+        Wrong("""def attention_forward(q, k, v, causal=True):
+    T, H, D = q.shape[1:]; S, G = k.shape[1:3]
+    k, v = np.repeat(k, H // G, axis=2), np.repeat(v, H // G, axis=2)
+    q, k, v = (x.transpose(0, 2, 1, 3) for x in (q, k, v))
+    s = q @ k.swapaxes(-1, -2) / D ** 0.5
+    if causal: s = np.where(np.tri(T, S, S - T, dtype=bool), s, -np.inf)
+    e = np.exp(s - s.max(-1, keepdims=True))
+    z = e.sum(-1, keepdims=True)
+    return np.ascontiguousarray((e / z @ v).transpose(0, 2, 1, 3)), np.log(z)[..., 0]
+""", "lacks the largest score that was"),
+        Wrong("""def attention_forward(q, k, v, causal=True):
+    T, H, D = q.shape[1:]; S, G = k.shape[1:3]
+    k, v = np.repeat(k, H // G, axis=2), np.repeat(v, H // G, axis=2)
+    q, k, v = (x.transpose(0, 2, 1, 3) for x in (q, k, v))
+    s = q @ k.swapaxes(-1, -2) / D ** 0.5
+    s = np.where(np.tri(T, S, S - T, dtype=bool), s, -np.inf)
+    m = s.max(-1, keepdims=True); e = np.exp(s - m); z = e.sum(-1, keepdims=True)
+    return np.ascontiguousarray((e / z @ v).transpose(0, 2, 1, 3)), (m + np.log(z))[..., 0]
+""", "when `causal` is False"),
+        Wrong("""def attention_forward(q, k, v, causal=True):
+    T, H, D = q.shape[1:]; S, G = k.shape[1:3]
+    k, v = np.repeat(k, H // G, axis=2), np.repeat(v, H // G, axis=2)
+    q, k, v = (x.transpose(0, 2, 1, 3) for x in (q, k, v))
+    s = q @ k.swapaxes(-1, -2) / D ** 0.5
+    if causal: s = np.where(np.tri(T, S, S - T, dtype=bool), s, -np.inf)
+    m = s.max(-1, keepdims=True); e = np.exp(s - m); z = e.sum(-1, keepdims=True)
+    return e / z @ v, (m + np.log(z))[..., 0]
+""", "has the axes (B, H, T, D) still"),
+        Wrong("""def attention_forward(q, k, v, causal=True):
+    T, H, D = q.shape[1:]; S, G = k.shape[1:3]
+    q, k, v = (x.transpose(0, 2, 1, 3) for x in (q, k, v))
+    s = q @ k.swapaxes(-1, -2) / D ** 0.5
+    if causal: s = np.where(np.tri(T, S, S - T, dtype=bool), s, -np.inf)
+    m = s.max(-1, keepdims=True); e = np.exp(s - m); z = e.sum(-1, keepdims=True)
+    return np.ascontiguousarray((e / z @ v).transpose(0, 2, 1, 3)), (m + np.log(z))[..., 0]
+""", "give each query head its keys first"),
     ],
 )  # fmt: skip

@@ -83,6 +83,7 @@ exercise = Exercise(
     target="course_lib.model.Block.forward",
     given="from course_lib import Tensor",
     cases=cases,
+    results=("the stream", "the branch"),
     call=call,
     mistakes=[
         Mistake("The branch that arrives is lost: the stream must take it in before anything else.", like=lost_branch),

@@ -44,6 +44,8 @@ exercise = Exercise(
                 like=lambda n, c, t, v: right(n, c, t, v) - n * (c * c + c)),
         Mistake("The layers are counted once. Each block has parameters of its own.",
                 like=lambda n, c, t, v: right(1, c, t, v)),
+        Mistake("All biases and norms are missing: every matrix has a bias, every norm a weight and a bias.",
+                like=lambda n, c, t, v: v * c + t * c + n * 12 * c * c),
     ],
     hints=(
         "One block first: two norms; attention has two matrices (C to 3 C, and C to C), the MLP two (C to 4 C, and back).",
@@ -82,5 +84,9 @@ def count_parameters(layers, channels, context, vocab):
     block = 2 * C + C * 3 * C + C * C + 2 * C + C * 4 * C + 4 * C * C
     return vocab * C + context * C + layers * block + 2 * C + vocab
 """, "the biases of its four matrices"),
+        Wrong("""def count_parameters(layers, channels, context, vocab):
+    C = channels
+    return vocab * C + context * C + layers * 12 * C * C
+""", "All biases and norms are missing"),
     ],
 )  # fmt: skip

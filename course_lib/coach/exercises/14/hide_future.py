@@ -55,6 +55,8 @@ exercise = Exercise(
         Mistake("For one matrix of equal sides it works. The tokens are on the last two axes: scores.shape[-2:].",
                 when=lambda seen: (
             bool(seen.error) and not any(o.error for o in seen.outcomes if np.ndim(o.inputs[0]) == 2))),
+        Mistake("A hidden score becomes 0 here, and softmax gives a score of 0 a share. Hidden means minus infinity.",
+                like=np.tril),
     ],
     hints=(
         "Write down, for 2 queries and 5 keys, which columns each row may see.",
@@ -106,5 +108,8 @@ exercise = Exercise(
     T, S = scores.shape
     return np.where(np.tri(T, S, S - T, dtype=bool), scores, -np.inf)
 """, "on the last two axes"),
+        Wrong("""def hide_future(scores):
+    return np.tril(scores)
+""", "A hidden score becomes 0 here"),
     ],
 )  # fmt: skip

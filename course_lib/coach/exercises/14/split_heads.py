@@ -36,6 +36,21 @@ def cut(qkv, heads, kv_heads, thirds=False, order=(0, 1, 2), shape="thd", interl
     return tuple(out)
 
 
+def keys_first(qkv, heads, kv_heads):
+    """The parts in the order keys, values, queries."""
+    d = qkv.shape[-1] // (heads + 2 * kv_heads)
+    k, v, q = np.split(qkv, [kv_heads * d, 2 * kv_heads * d], axis=-1)
+    return tuple(part.reshape(*qkv.shape[:2], -1, d) for part in (q, k, v))
+
+
+def head_by_head(qkv, heads, kv_heads):
+    """As if each head had its query, key and value side by side; only where there are equally many."""
+    if heads != kv_heads:
+        raise ValueError
+    cut = qkv.reshape(*qkv.shape[:2], heads, -1)
+    return tuple(np.split(cut, 3, axis=-1))
+
+
 exercise = Exercise(
     title="Queries, keys, values, heads",
     minutes=10,
@@ -61,6 +76,14 @@ exercise = Exercise(
         Mistake("Every third number goes to the queries. The parts lie one behind the other: all queries, all keys, all "
                 "values.",
                 like=lambda *a: cut(*a, interleaved=True)),
+        Mistake("The parts stand in the order queries, keys, values. You take the keys from the beginning.", like=keys_first),
+        Mistake("You take query, key and value of a head side by side. The parts lie one behind the other: all queries, all keys,"
+                " all values.",
+                when=lambda seen: (
+            seen.label == "two heads of one number" and all(
+                map(np.array_equal, seen.got, head_by_head(*seen.inputs))))),
+        Mistake("D is the width of one head, and there are H + 2 G heads side by side: D = width // (heads + 2 * kv_heads).",
+                when=lambda seen: seen.label == "one head of keys for two of queries" and "cannot reshape" in seen.error),
     ],
     hints=(
         "How many heads are there in all, queries, keys and values together? So how large is D?",
@@ -121,5 +144,23 @@ exercise = Exercise(
     v = qkv[..., (heads + kv_heads) * D:].reshape(B, T, D, kv_heads).swapaxes(2, 3)
     return q, k, v
 """, "every H-th number"),
+        Wrong("""def split_heads(qkv, heads, kv_heads):
+    B, T, W = qkv.shape
+    D = W // (heads + 2 * kv_heads)
+    k, v, q = np.split(qkv, [kv_heads * D, 2 * kv_heads * D], axis=-1)
+    return q.reshape(B, T, heads, D), k.reshape(B, T, kv_heads, D), v.reshape(B, T, kv_heads, D)
+""", "You take the keys from the beginning"),
+        Wrong("""def split_heads(qkv, heads, kv_heads):
+    B, T, W = qkv.shape
+    x = qkv.reshape(B, T, heads, -1)
+    D = x.shape[-1] // 3
+    return x[..., :D], x[..., D:2*D], x[..., 2*D:]
+""", "query, key and value of a head side by side"),
+        Wrong("""def split_heads(qkv, heads, kv_heads):
+    B, T, W = qkv.shape
+    D = W // (3 * heads)
+    q, k, v = np.split(qkv, [heads * D, (heads + kv_heads) * D], axis=-1)
+    return q.reshape(B, T, heads, D), k.reshape(B, T, kv_heads, D), v.reshape(B, T, kv_heads, D)
+""", "H + 2 G heads side by side"),
     ],
 )  # fmt: skip

@@ -45,6 +45,13 @@ def variant(scaled=True, masked=True, stable=True):
     return attention
 
 
+def without_itself(q, k, v):
+    y = np.zeros_like(v)
+    for t in range(1, len(q)):
+        y[t] = variant(masked=False)(q[t : t + 1], k[:t], v[:t])[0]
+    return y
+
+
 exercise = Exercise(
     title="Challenge: attention in little memory",
     minutes=20,
@@ -55,12 +62,14 @@ exercise = Exercise(
     reference=variant(),
     tolerance=1e-4,
     given="import numpy as np",
+    seconds=30.0,  # a loop over all pairs of tokens is right as well
     goals=[Goal("KB held at once for 512 tokens", kilobytes)],
     mistakes=[
         Mistake("The scores are not divided by the square root of D.", like=variant(scaled=False)),
         Mistake("Tokens look ahead: token t sees the keys 0 to t only.", like=variant(masked=False)),
         Mistake("e to a large score is too large for any number: subtract the largest score that is seen so far.",
                 like=variant(stable=False)),
+        Mistake("Token t sees itself too: its keys are 0 to t, and t is one of them.", like=without_itself),
     ],
     hints=(
         "Begin with the whole matrix of scores. It is what costs: 512 x 512 numbers, and its softmax again. Must all rows be "
@@ -118,5 +127,13 @@ exercise = Exercise(
             y[t] += e * v[s]
     return y
 """, "elements of the result are wrong"),
+        Wrong("""def thrifty_attention(q, k, v):
+    y = np.zeros_like(v)
+    for t in range(1, len(q)):
+        s = k[:t] @ q[t] / q.shape[1] ** 0.5
+        e = np.exp(s - s.max())
+        y[t] = e @ v[:t] / e.sum()
+    return y
+""", "and t is one of them"),
     ],
 )  # fmt: skip

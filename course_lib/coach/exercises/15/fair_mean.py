@@ -57,6 +57,13 @@ def right(self, loss, batch_size):
     return float(losses_of(self.targets)[self.targets != IGNORE].mean())
 
 
+def without_short(self, loss, batch_size):
+    """Only batches of full size count."""
+    full = [(idx, targets) for idx, targets in self.batches(batch_size) if len(idx) == batch_size]
+    counts = [int((targets != IGNORE).sum()) for _, targets in full]
+    return sum(loss(*batch) * count for batch, count in zip(full, counts, strict=True)) / max(sum(counts), 1)
+
+
 exercise = Exercise(
     title="A fair mean",
     minutes=10,
@@ -72,6 +79,7 @@ exercise = Exercise(
         Mistake("Each batch counts by its rows. But in some rows fewer targets are scored: count these.", like=by_rows),
         Mistake("You divide by all places, also by those that are not scored.", like=by_places),
         Mistake("The losses of the batches are added up, and never divided.", like=added),
+        Mistake("The last batch is left out where it has fewer rows. Its targets count as well.", like=without_short),
     ],
     hints=(
         "A batch's loss is a mean. What must you multiply it by, to get the sum over its targets?",
@@ -118,5 +126,14 @@ exercise = Exercise(
         Wrong("""def mean_loss(self, loss, batch_size):
     return sum(loss(idx, targets) for idx, targets in self.batches(batch_size))
 """, "never divided"),
+        Wrong("""def mean_loss(self, loss, batch_size):
+    total = count = 0
+    for idx, targets in self.batches(batch_size):
+        if len(idx) < batch_size: break
+        n = (targets != IGNORE).sum()
+        total += loss(idx, targets) * n
+        count += n
+    return total / max(count, 1)
+""", "The last batch is left out"),
     ],
 )  # fmt: skip

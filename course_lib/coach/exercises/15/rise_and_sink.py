@@ -19,13 +19,16 @@ def cases(random):
         yield Case(f"step {step} of 300", step, 300, 1e-2, 1e-3, 30)
 
 
-def schedule(step, steps, peak, floor, warmup, first=1, whole=False, half=0.5, stops=True, straight=False, lowest=None):
+def schedule(step, steps, peak, floor, warmup, first=1, whole=False, half=0.5, stops=True, straight=False, lowest=None, start=0.0,
+             early=0, quarter=False):  # fmt: skip
     if step < warmup:
-        return peak * (step + first) / warmup
-    gone = step / steps if whole else (step - warmup) / max(steps - warmup, 1)
+        return start * floor + (peak - start * floor) * (step + first) / warmup
+    gone = step / steps if whole else (step - warmup) / max(steps - early - warmup, 1)
     gone = min(gone, 1.0) if stops else gone
     lowest = floor if lowest is None else lowest
-    return lowest + (peak - lowest) * (1 - gone if straight else half * (1 + math.cos(math.pi * gone)))
+    return lowest + (peak - lowest) * (
+        1 - gone if straight else math.cos(math.pi / 2 * gone) if quarter else half * (1 + math.cos(math.pi * gone))
+    )
 
 
 def wrong(**changes):
@@ -61,6 +64,11 @@ exercise = Exercise(
                 when=lambda seen: seen.label == "no warm-up" and seen.error.startswith("ZeroDivisionError")),
         Mistake("All steps can be warm-up: then the way down has no length, and nothing may be divided by it.",
                 when=lambda seen: seen.label == "all steps are warm-up" and seen.error.startswith("ZeroDivisionError")),
+        Mistake("The rise begins at 0, not at `floor`: step 0 takes peak / warmup.", like=wrong(start=1.0)),
+        Mistake("`floor` would be reached at step `steps`, one behind the last. Yours is there at the last step already.",
+                like=wrong(early=1)),
+        Mistake("A quarter of a turn goes from 1 to 0, but falls steeply at the end. Asked for is half a cosine: (1 + cos(pi * "
+                "share)) / 2.", like=wrong(quarter=True)),
     ],
     hints=(
         "Two cases: still in the warm-up, or after it. After it, first find which share of the way down is behind you, 0 to 1.",
@@ -117,5 +125,23 @@ def warmup_cosine(step, steps, peak, floor, warmup):
         return peak * (step + 1) / warmup
     return floor + 0.5 * (peak - floor) * (1 + math.cos(math.pi * share))
 """, "All steps can be warm-up"),
+        Wrong("""def warmup_cosine(step, steps, peak, floor, warmup):
+    if step < warmup:
+        return floor + (peak - floor) * (step + 1) / warmup
+    t = min(1, (step - warmup) / max(1, steps - warmup))
+    return floor + (peak - floor) * (1 + math.cos(t * math.pi)) / 2
+""", "The rise begins at 0"),
+        Wrong("""def warmup_cosine(step, steps, peak, floor, warmup):
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    t = min(1, (step - warmup) / max(1, steps - 1 - warmup))
+    return floor + (peak - floor) * (1 + math.cos(t * math.pi)) / 2
+""", "one behind the last"),
+        Wrong("""def warmup_cosine(step, steps, peak, floor, warmup):
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    t = min(1, (step - warmup) / max(1, steps - warmup))
+    return floor + (peak - floor) * math.cos(t * math.pi / 2)
+""", "A quarter of a turn"),
     ],
 )  # fmt: skip

@@ -15,15 +15,26 @@ def cases(random):
     yield Case("300 samples", well, random.poisson(0.7, 300).tolist())
 
 
-def summary(well_formed, wrong_facts, over_all=False, any_form=False, root=True, of_possible=False):
+def summary(
+    well_formed,
+    wrong_facts,
+    over_all=False,
+    any_form=False,
+    root=True,
+    of_possible=False,
+    none=math.nan,
+    of_good=False,
+    late=False,
+):
     n, form = len(well_formed), sum(well_formed)
     facts = [wrong for well, wrong in zip(well_formed, wrong_facts, strict=True) if well]
     share = form / n
     possible = (wrong_facts if any_form else facts).count(0) / n
+    possible = facts.count(0) / max(form, 1) if of_good else possible
     base = possible if of_possible else share
     variance = base * (1 - base) / n
-    mean = sum(wrong_facts) / n if over_all else sum(facts) / form if form else math.nan
-    return share, possible, mean, variance**0.5 if root else variance
+    mean = sum(wrong_facts) / n if over_all else sum(facts) / form if form else none
+    return share, possible, mean, (variance * n) ** 0.5 / n if late else variance**0.5 if root else variance
 
 
 def wrong(**changes):
@@ -45,6 +56,10 @@ exercise = Exercise(
         Mistake("The standard error is asked for the share of well-formed ones.", like=wrong(of_possible=True)),
         Mistake("Where no sample is well-formed there is nothing to divide by: the mean is math.nan.",
                 when=lambda seen: seen.label == "none is well-formed" and seen.error.startswith("ZeroDivisionError")),
+        Mistake("Where no sample is well-formed there is no mean: math.nan, not 0.", like=wrong(none=0.0)),
+        Mistake("The share of possible ones is a share of *all* samples, not of the well-formed ones.",
+                like=wrong(of_good=True)),
+        Mistake("n stands inside the root: the root of p (1 - p) / n.", like=wrong(late=True)),
     ],
     hints=(
         "First pick out the wrong facts of the well-formed samples: three of the four numbers follow from this list.",
@@ -83,5 +98,23 @@ def judged_samples(well_formed, wrong_facts):
         Wrong(Changed(("math.sqrt(share * (1 - share) / n)", "math.sqrt(possible * (1 - possible) / n)")),
               "asked for the share of well-formed ones"),
         Wrong(Changed((" if facts else math.nan", "")), "there is nothing to divide by"),
+        Wrong("""def judged_samples(well_formed, wrong_facts):
+    n = len(well_formed)
+    p = sum(well_formed) / n
+    good = [f for f, w in zip(wrong_facts, well_formed) if w]
+    return p, good.count(0) / n, sum(good) / max(len(good), 1), (p * (1 - p) / n) ** 0.5
+""", "math.nan, not 0"),
+        Wrong("""def judged_samples(well_formed, wrong_facts):
+    n = len(well_formed)
+    p = sum(well_formed) / n
+    good = [f for f, w in zip(wrong_facts, well_formed) if w]
+    return p, good.count(0) / len(good) if good else 0, sum(good) / len(good) if good else math.nan, (p * (1 - p) / n) ** 0.5
+""", "is a share of *all* samples"),
+        Wrong("""def judged_samples(well_formed, wrong_facts):
+    n = len(well_formed)
+    p = sum(well_formed) / n
+    good = [f for f, w in zip(wrong_facts, well_formed) if w]
+    return p, good.count(0) / n, sum(good) / len(good) if good else math.nan, math.sqrt(p * (1 - p)) / n
+""", "n stands inside the root"),
     ],
 )  # fmt: skip

@@ -48,6 +48,11 @@ exercise = Exercise(
         Mistake("These are steps. Tokens are asked for: each step reads `tokens_per_step`.", like=wrong(tokens=False)),
         Mistake("Not every record has a `val_loss`. Skip those that have none.",
                 when=lambda seen: seen.error.startswith("KeyError") and "val_loss" in seen.error),
+        Mistake("A run that was never good enough gives None. 0 would mean that it was good before it began.",
+                like=lambda *inputs: found(*inputs) or 0),
+        Mistake("You count records. The number of steps stands in each of them, under \"step\".",
+                like=lambda records, floor, gap, each: next(
+                    ((i + 1) * each for i, r in enumerate(records) if r.get("val_loss", 99.0) <= floor + gap), None)),
     ],
     hints=(
         "Go through the records from the first on, and return at the first that is near enough. What is left to say at the end?",
@@ -89,5 +94,16 @@ exercise = Exercise(
         Wrong(Changed(("floor + gap", "gap")), "compare with floor + gap"),
         Wrong(Changed((' * tokens_per_step', '')), "These are steps"),
         Wrong(Changed(('"val_loss" in record and ', '')), "Skip those that have none"),
+        Wrong("""def tokens_to_reach(records, floor, gap, tokens_per_step):
+    for r in records:
+        if r.get("val_loss", 99) <= floor + gap:
+            return r["step"] * tokens_per_step
+    return 0
+""", "gives None"),
+        Wrong("""def tokens_to_reach(records, floor, gap, tokens_per_step):
+    for i, r in enumerate(records):
+        if r.get("val_loss", 99) <= floor + gap:
+            return (i + 1) * tokens_per_step
+""", "You count records"),
     ],
 )  # fmt: skip

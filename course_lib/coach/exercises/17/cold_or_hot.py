@@ -59,6 +59,10 @@ def check(result, logits, temperature):
     return None
 
 
+def divided_late(logits, temperature):
+    return plain(logits, 1) / temperature if temperature else plain(logits, 0)
+
+
 exercise = Exercise(
     title="Cold or hot",
     minutes=15,
@@ -78,6 +82,8 @@ exercise = Exercise(
         Mistake("e to a large number is too large, and e to a very low one is 0, for all of a row. Subtract the largest logit of "
                 "the row first: the probabilities stay the same.",
                 when=lambda seen: seen.label.startswith("logits as") and not_finite(seen)),
+        Mistake("The probabilities are divided by the temperature, so a row no longer sums to 1. Divide the logits.",
+                like=divided_late),
     ],
     hints=(
         "Three things in a row: divide, raise e to it, divide by the sum. And one case stands apart.",
@@ -140,5 +146,12 @@ exercise = Exercise(
     e = np.exp(logits / temperature)
     return e / e.sum(-1, keepdims=True)
 """, "Subtract the largest logit"),
+        Wrong("""def softmax(logits, temperature=1.0):
+    if temperature == 0:
+        return np.eye(logits.shape[-1])[logits.argmax(-1)]
+    z = logits.astype(float)
+    e = np.exp(z - z.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True) / temperature
+""", "Divide the logits."),
     ],
 )  # fmt: skip

@@ -57,6 +57,17 @@ def check(result, probabilities, p):
     return None
 
 
+def unsorted(probabilities, p):
+    kept = np.where(np.cumsum(probabilities, -1) - probabilities < p, probabilities, 0.0)
+    return kept / kept.sum(-1, keepdims=True)
+
+
+def threshold(probabilities, p):
+    kept = np.where(probabilities >= 1 - p, probabilities, 0.0)
+    with np.errstate(invalid="ignore"):
+        return kept / kept.sum(-1, keepdims=True)
+
+
 exercise = Exercise(
     title="As many as it takes",
     test_out=True,
@@ -75,6 +86,9 @@ exercise = Exercise(
                 like=lambda probabilities, p: cut(probabilities, p, sorted_=True)),
         Mistake("Tokens that are equally likely are kept together here, though the first of them are enough.",
                 like=all_equal_ones),
+        Mistake("You add up in the order of the tokens. Sort each row first: the likeliest tokens are to be kept.",
+                like=unsorted),
+        Mistake("p is no limit for a single token: it is what the kept ones reach together.", like=threshold),
     ],
     hints=(
         "Sort each row, the likeliest first. For each token ask: did those before it reach p already?",
@@ -138,5 +152,14 @@ exercise = Exercise(
     return result / result.sum(-1, keepdims=True)
 """, "the first of them are enough"),
         Wrong(Changed(("np.argsort(-probabilities", "np.argsort(probabilities")), "element (0, 0)"),
+        Wrong("""def top_p_filter(probabilities, p):
+    c = probabilities.cumsum(-1)
+    kept = np.where(c - probabilities < p, probabilities, 0)
+    return kept / kept.sum(-1, keepdims=True)
+""", "in the order of the tokens"),
+        Wrong("""def top_p_filter(probabilities, p):
+    kept = np.where(probabilities >= 1 - p, probabilities, 0)
+    return kept / kept.sum(-1, keepdims=True)
+""", "p is no limit for a single token"),
     ],
 )  # fmt: skip
