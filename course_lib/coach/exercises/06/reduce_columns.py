@@ -1,0 +1,141 @@
+"""Sums and maxima down the columns: neighbouring threads own neighbouring columns, and nobody waits."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.kernels import sectors
+
+BLOCK, DOWN = 32, 2  # threads of a block, blocks along the parts
+WAYS = {"Sum": np.add, "Max": np.maximum}
+
+
+def cases(random):
+    for label, way, shape, each in (("the example", "Sum", (1, 3, 2), 2), ("one number", "Max", (1, 1, 1), 1),
+                                    ("two matrices", "Sum", (2, 3, 2), 3), ("negative numbers", "Max", (1, 9, 5), 4),
+                                    ("more parts than blocks", "Sum", (1, 23, 3), 4),
+                                    ("more columns than threads", "Max", (2, 7, 41), 3),
+                                    ("64 rows of 96", "Sum", (1, 64, 96), 16)):  # fmt: skip
+        x = random.integers(-60, -1, size=shape).astype(np.float32)
+        if label == "the example":
+            x = np.arange(1, 7, dtype=np.float32).reshape(shape)
+        yield Case(label, way, x, each)
+
+
+def launch(kernel, way, x, each):
+    outer, K, inner = x.shape
+    parts = (K + each - 1) // each
+    y = cuda.empty((outer, parts, inner))
+    grid = (outer * inner + BLOCK - 1) // BLOCK, min(parts, DOWN)
+    nothing = 0.0 if way == "Sum" else -np.inf
+    kernel.instance(f"{way}, float, float")(grid, BLOCK, (cuda.asarray(x), y, nothing, outer, K, inner, parts, each))
+    return y
+
+
+def reduced(way, x, each, begin=None):
+    cut = [WAYS[way].reduce(x[:, k : k + each], axis=1) for k in range(0, x.shape[1], each)]
+    y = np.stack(cut, axis=1)  # (outer, parts, inner)
+    return y if begin is None else WAYS[way](y, begin)
+
+
+def first_parts(way, x, each):
+    y = reduced(way, x, each).copy()
+    y[:, DOWN:] = np.nan
+    return y
+
+
+def outside(seen, columns):
+    """Did a thread reach outside of an array whose column does (columns) or does not exist?"""
+    outer, _, inner = seen.inputs[1].shape
+    mine = [issue.block[0] * BLOCK + issue.thread[0] for issue in seen.issues if issue.kind == "out-of-bounds"]
+    return any((column < outer * inner) == columns for column in mine)
+
+
+exercise = Exercise(
+    title="Down the columns",
+    minutes=15,
+    core=False,
+    language="cuda",
+    defines="reduce_columns",
+    instances=("Sum, float, float", "Max, float, float"),
+    target="kernel:reduce_columns.cu",
+    cases=cases,
+    reference=reduced,
+    call=launch,
+    measured="64 rows of 96",
+    goals=[Goal("sectors for each request, reading global memory", sectors("read"), at_most=4.0)],
+    mistakes=[
+        Mistake("There are more threads than columns: those from outer * inner on must do nothing.",
+                when=lambda seen: outside(seen, columns=False)),
+        Mistake("The last part of a column may be shorter: its numbers end at K.", when=lambda seen: outside(seen, columns=True)),
+        Mistake("Only the first gridDim.y parts are written. There are more: go on with every gridDim.y-th.", like=first_parts),
+        Mistake("The largest of negative numbers comes out as 0. A part begins with `nothing`, not with 0.",
+                like=lambda way, x, each: reduced(way, x, each, 0 if way == "Max" else None)),
+        Mistake("It adds, whatever `Op` is: a maximum begins with -INFINITY, and remains there. Op::of(a, b) brings two "
+                "together.",
+                when=lambda seen: np.isneginf(seen.got).all() and not seen.issues),
+    ],
+    hints=(
+        "Thread i: matrix i / inner, column i % inner. Its first number lies at (i / inner) * K * inner + i % inner; the next "
+        "ones lie "
+        "inner apart.",
+        "A loop over parts: from blockIdx.y, by gridDim.y. In it a loop over k from part * each to the smaller of (part + 1) * "
+        "each and K.",
+        "result = nothing; for (int k = part * each; k < end; k++) result = Op::of(result, (A)column[k * inner]); then "
+        "y[((i / inner) * parts + part) * inner + i % inner] = result;",
+    ),
+    sibling='''// The first number of each column that is not 0, or 0: x (K, inner).
+__global__ void first_in_column(const float* x, float* y, int K, int inner) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= inner) return;
+    float found = 0.0f;
+    for (int k = 0; k < K && found == 0.0f; k++) found = x[k * inner + i];
+    y[i] = found;
+}
+''',
+    right=[
+        """#include "ops.cuh"
+
+template <class Op, class T, class A>
+__global__ void reduce_columns(const T* x, A* y, A nothing, int outer, int K, int inner, int parts, int each) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int matrix = i / inner, column = i - matrix * inner;
+    if (matrix >= outer) return;
+    for (int part = blockIdx.y; part < parts; part += gridDim.y) {
+        const T* next = x + (matrix * K + part * each) * inner + column;
+        int left = K - part * each < each ? K - part * each : each;
+        A result = nothing;
+        while (left-- > 0) {
+            result = Op::of((A)*next, result);
+            next += inner;
+        }
+        y[(matrix * parts + part) * inner + column] = result;
+    }
+}
+""",
+        Changed(("const int end = min((part + 1) * each, K);\n        for (int k = part * each; k < end; k++)",
+                 "for (int k = part * each; k < part * each + each && k < K; k++)")),
+    ],
+    wrong=[
+        Wrong(Changed(("if (i >= outer * inner) return;", "")), "those from outer * inner on"),
+        Wrong(Changed(("min((part + 1) * each, K)", "(part + 1) * each")), "its numbers end at K"),
+        Wrong(Changed(("part += gridDim.y", "part += parts")), "Only the first gridDim.y parts"),
+        Wrong(Changed(("result = Op::of(result, (A)column[(long long)k * inner])", "result += (A)column[(long long)k * inner]")),
+              "It adds, whatever"),
+        Wrong(Changed(("A result = nothing;", "A result = 0;")), "not with 0"),
+        Wrong("""#include "ops.cuh"
+
+template <class Op, class T, class A>
+__global__ void reduce_columns(const T* x, A* y, A nothing, int outer, int K, int inner, int parts, int each) {
+    int me = blockIdx.x * blockDim.x + threadIdx.x, i = me % blockDim.x * gridDim.x + me / blockDim.x;
+    if (i >= outer * inner) return;
+    for (int part = blockIdx.y; part < parts; part += gridDim.y) {
+        A result = nothing;
+        for (int k = part * each; k < min((part + 1) * each, K); k++)
+            result = Op::of(result, (A)x[(i / inner * K + k) * inner + i % inner]);
+        y[(i / inner * parts + part) * inner + i % inner] = result;
+    }
+}
+""", "the goal is not reached"),
+    ],
+)  # fmt: skip

@@ -1,0 +1,94 @@
+"""A butterfly of shuffles, and a block that agrees on one number."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+
+
+def cases(random):
+    for label, rows, C, THREADS, N in (("one number", 1, 1, 32, 1), ("two rows of two", 2, 2, 32, 1), ("one pack", 1, 4, 128, 4),
+                                       ("a warp's width", 2, 32, 32, 1), ("rows longer than a warp", 3, 75, 32, 1),
+                                       ("rows longer than a block", 3, 1028, 128, 4)):  # fmt: skip
+        x = random.normal(-9, 3, size=(rows, C)).astype(np.float32)
+        yield Case(label, x, THREADS, N)
+
+
+def launch(kernel, x, THREADS, N):
+    rows, C = x.shape
+    y = cuda.empty(rows)
+    kernel.instance(f"{THREADS}, {N}")(rows, THREADS, (cuda.asarray(x), y, C))
+    return y
+
+
+def own_only(x, THREADS, N):
+    """What thread 0 has seen by itself."""
+    columns = [c for c in range(x.shape[1]) if c // N % THREADS == 0]
+    return x[:, columns].max(axis=1)
+
+
+exercise = Exercise(
+    title="The largest of each row",
+    minutes=15,
+    language="cuda",
+    defines="row_max",
+    instances=("32, 1", "128, 4"),
+    cases=cases,
+    reference=lambda x, THREADS, N: x.max(axis=1),
+    call=launch,
+    mistakes=[
+        Mistake("The largest is looked for from 0 on, so a row of negative numbers gets 0. Begin with -INFINITY.",
+                like=lambda x, THREADS, N: np.maximum(x.max(axis=1), 0)),
+        Mistake("This is the largest that thread 0 has seen by itself. The threads have not told each other.", like=own_only),
+        Mistake("Only the first THREADS * N numbers of a row are looked at. A thread goes on, THREADS packs further.",
+                like=lambda x, THREADS, N: x[:, : THREADS * N].max(axis=1)),
+        Mistake("The result is -INFINITY, which threads without a number of their own bring along. Of two numbers the one that "
+                "Op::of "
+                "gives must stay, in warp_reduce too.", when=lambda seen: np.isneginf(seen.got).all() and not seen.issues),
+        Mistake("A shuffle was called by some of the lanes only. All lanes of a warp call it together, outside of any `if`.",
+                when=lambda seen: "missing-lanes" in seen.kinds),
+    ],
+    hints=(
+        "The butterfly: for (int step = LANES / 2; step > 0; step /= 2), and in each step v meets the partner's v.",
+        "The partner's number is __shfl_xor_sync(0xffffffffu, v, step). The kernel: a loop over packs from N * threadIdx.x on, "
+        "in "
+        "steps of N * THREADS, then block_max<THREADS>.",
+        "v = Op::of(v, __shfl_xor_sync(0xffffffffu, v, step)); and return v;. In the kernel: top = Max::of(top, p.item[j]); and "
+        "at the "
+        "end if (threadIdx.x == 0) y[blockIdx.x] = top;",
+    ),
+    sibling='''// The product of the numbers of a row, for rows of 32.
+__global__ void row_product(const float* x, float* y) {
+    float v = x[blockIdx.x * 32 + threadIdx.x];
+    for (int step = 16; step > 0; step /= 2) v *= __shfl_xor_sync(0xffffffffu, v, step);
+    if (threadIdx.x == 0) y[blockIdx.x] = v;
+}
+''',
+    right=[
+        """#include "ops.cuh"
+
+template <int THREADS, int N> __global__ void row_max(const float* x, float* y, int C) {
+    __shared__ float part[THREADS];
+    float top = -INFINITY;
+    for (int c = threadIdx.x; c < C; c += THREADS) top = fmaxf(top, x[blockIdx.x * C + c]);
+    part[threadIdx.x] = top;
+    for (int half = THREADS / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (threadIdx.x < half) part[threadIdx.x] = fmaxf(part[threadIdx.x], part[threadIdx.x + half]);
+    }
+    if (threadIdx.x == 0) y[blockIdx.x] = part[0];
+}
+""",
+        Changed(("for (int step = LANES / 2; step > 0; step /= 2)", "for (int step = 1; step < LANES; step *= 2)"),
+                ("if (threadIdx.x == 0) y[blockIdx.x] = top;", "if (threadIdx.x == THREADS - 1) y[blockIdx.x] = top;")),
+    ],
+    wrong=[
+        Wrong(Changed(("float top = -INFINITY;", "float top = 0.0f;")), "Begin with -INFINITY"),
+        Wrong(Changed(("top = block_max<THREADS>(top);", "")), "have not told each other"),
+        Wrong(Changed(("c += N * THREADS", "c += C")), "Only the first THREADS * N numbers"),
+        Wrong(Changed(("v = Op::of(v, (T)__shfl_xor_sync(mask, v, step));", "v += __shfl_xor_sync(mask, v, step);")),
+              "threads without a number of their own"),
+        Wrong(Changed(("v = Op::of(v, (T)__shfl_xor_sync(mask, v, step));",
+                       "if (threadIdx.x % 32 < step) v = Op::of(v, (T)__shfl_xor_sync(mask, v, step));")), "outside of any `if`"),
+    ],
+)  # fmt: skip

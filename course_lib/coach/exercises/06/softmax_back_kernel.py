@@ -1,0 +1,106 @@
+"""The way back of softmax: one sum over the row, which all threads of the block must join."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.devices import ops
+
+THREADS = 64
+
+
+def cases(random):
+    for label, rows, S in (("the example", 1, 2), ("one share", 2, 1), ("two rows of five", 2, 5),
+                           ("a row for each thread", 3, 64), ("rows longer than a block", 3, 130)):  # fmt: skip
+        dy = random.normal(1, 2, size=(rows, S)).astype(np.float32)
+        y = ops("reference").softmax_forward(random.normal(0, 1, size=(rows, S))).astype(np.float32)
+        if label == "the example":
+            dy[0], y[0] = (1, 0), (0.25, 0.75)
+        yield Case(label, dy, y)
+
+
+def launch(kernel, dy, y):
+    rows, S = y.shape
+    dx = cuda.empty((rows, S))
+    kernel(rows, THREADS, (cuda.asarray(dy), cuda.asarray(y), dx, S))
+    return dx
+
+
+def way_back(dy, y, dot=None):
+    dy, y = dy.astype(np.float64), y.astype(np.float64)
+    return y * (dy - ((y * dy).sum(axis=1, keepdims=True) if dot is None else dot))
+
+
+def own_sums(dy, y):
+    """Each thread with the sum over its own numbers only."""
+    product = (y * dy).astype(np.float64)
+    owner = np.arange(y.shape[1]) % THREADS
+    return way_back(dy, y, np.stack([product[:, owner == own].sum(axis=1) for own in owner], axis=1))
+
+
+exercise = Exercise(
+    title="Softmax, the way back",
+    minutes=15,
+    language="cuda",
+    defines="softmax_backward_1_two_pass",
+    instances=("64",),
+    target="kernel:softmax.cu",
+    cases=cases,
+    reference=way_back,
+    call=launch,
+    mistakes=[
+        Mistake("Each thread takes away the sum of its own numbers. It must be the sum over the whole row: "
+                "block_sum.", like=own_sums),
+        Mistake("The sum is of dy alone. It is of the products y dy.",
+                like=lambda dy, y: way_back(dy, y, dy.astype(np.float64).sum(axis=1, keepdims=True))),
+        Mistake("This is y dy: the sum over the row is not taken away.", like=lambda dy, y: way_back(dy, y, 0)),
+        Mistake("This is dy minus the sum. The factor y before the bracket is missing.",
+                like=lambda dy, y: dy - (y * dy).sum(axis=1, keepdims=True)),
+        Mistake("The slope y (1 - y) is that of a share by its own score. Each score moves all other shares as well.",
+                like=lambda dy, y: dy * y * (1 - y)),
+        Mistake("Not all threads came to block_sum. It has a barrier and shuffles inside: call it outside of loops and "
+                "conditions.",
+                when=lambda seen: seen.kinds & {"missed-barrier", "divergent-barrier", "missing-lanes", "timeout"}),
+    ],
+    hints=(
+        "Two loops over the row, as in softmax: the first adds, the second writes. Between them the block comes together.",
+        "Each thread adds y * dy of its own numbers t, t + THREADS, ...; then dot = block_sum<THREADS>(dot), called by all.",
+        "Row `blockIdx.x` begins at blockIdx.x * S. After the sum: dx[c] = y[c] * (dy[c] - dot), for the same c as before.",
+    ),
+    sibling='''// The mean of each row taken away from it.
+#include "reduce.cuh"
+
+template <int THREADS> __global__ void centre_rows(const float* x, float* y, int S) {
+    const float* row = x + blockIdx.x * S;
+    float sum = 0.0f;
+    for (int c = threadIdx.x; c < S; c += THREADS) sum += row[c];
+    sum = block_sum<THREADS>(sum);
+    for (int c = threadIdx.x; c < S; c += THREADS) y[blockIdx.x * S + c] = row[c] - sum / S;
+}
+''',
+    right=[
+        """template <int THREADS> __global__ void softmax_backward_1_two_pass(const float* dy, const float* y, float* dx, int S) {
+    __shared__ float part[THREADS];
+    int first = blockIdx.x * S, t = threadIdx.x;
+    part[t] = 0.0f;
+    for (int c = t; c < S; c += THREADS) part[t] += y[first + c] * dy[first + c];
+    for (int half = THREADS / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (t < half) part[t] += part[t + half];
+    }
+    __syncthreads();
+    for (int c = t; c < S; c += THREADS) dx[first + c] = y[first + c] * dy[first + c] - y[first + c] * part[0];
+}
+""",
+        Changed(("dx[c] = y[c] * (dy[c] - dot)", "dx[c] = dy[c] * y[c] - dot * y[c]")),
+    ],
+    wrong=[
+        Wrong(Changed(("dot = block_sum<THREADS>(dot);", "")), "the sum of its own numbers"),
+        Wrong(Changed(("dot += y[c] * dy[c]", "dot += dy[c]")), "The sum is of dy alone"),
+        Wrong(Changed(("dot += y[c] * dy[c]", "dot += 0.0f")), "is not taken away"),
+        Wrong(Changed(("y[c] * (dy[c] - dot)", "dy[c] - dot")), "The factor y before"),
+        Wrong(Changed(("y[c] * (dy[c] - dot)", "dy[c] * y[c] * (1.0f - y[c])")), "moves all other shares"),
+        Wrong(Changed(("dot = block_sum<THREADS>(dot);", "if (threadIdx.x < S) dot = block_sum<THREADS>(dot);")),
+              "Not all threads came"),
+    ],
+)  # fmt: skip

@@ -1,0 +1,143 @@
+"""Open challenge: a softmax whose row is read once and stays in registers."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.kernels import bytes_moved
+from course_lib.devices import ops
+
+INSTANCES = "32, 4, 2", "32, 1, 3"  # THREADS, N, ITEMS: rows of up to 256 and up to 96
+
+
+def cases(random):
+    for label, rows, S, T in (("three scores", 1, 3, 0), ("one score", 1, 1, 0), ("rows of four", 2, 4, 0),
+                              ("an odd number", 3, 75, 0), ("more rows than blocks", 5, 40, 0), ("far scores", 2, 132, 0),
+                              ("columns that rows do not see", 6, 6, 6), ("16 rows of 256", 16, 256, 0)):  # fmt: skip
+        x = random.normal(0, 3, size=(rows, S)).astype(np.float32)
+        if label == "three scores":
+            x[:] = 0, 1, 0
+        yield Case(label, x + np.float32(1000 * (label == "far scores")), T)
+
+
+def launch(kernel, x, T):
+    rows, S = x.shape
+    y = cuda.empty((rows, S))
+    kernel.instance(INSTANCES[S % 4 > 0])((rows + 1) // 2, 32, (cuda.asarray(x), y, rows, S, T))
+    return y
+
+
+def softmax(x, T):
+    return ops("reference").softmax_forward(x.astype(np.float64), causal=T > 0)
+
+
+def exps(x, T):
+    x = np.where(np.tri(len(x)) > 0, x, -np.inf) if T else x
+    return np.exp(x - x.max(axis=1, keepdims=True))
+
+
+def first_rows(x, T):
+    y = softmax(x, T)
+    y[(len(x) + 1) // 2 :] = np.nan
+    return y
+
+
+exercise = Exercise(
+    title="Challenge: softmax with the fewest bytes",
+    minutes=20,
+    core=False,
+    challenge=True,
+    language="cuda",
+    defines="softmax_forward",
+    instances=INSTANCES,
+    target="kernel:softmax.cu",
+    cases=cases,
+    reference=softmax,
+    call=launch,
+    measured="16 rows of 256",
+    goals=[Goal("bytes of global memory moved", bytes_moved)],
+    mistakes=[
+        Mistake("Only as many rows are written as there are blocks. A block goes on with every gridDim.x-th "
+                "row.", like=first_rows),
+        Mistake("Far scores give no numbers: exp overflows. Take the largest of the row away first.",
+                when=lambda seen: seen.label == "far scores" and not np.isfinite(seen.got).all()),
+        Mistake("The row sees fewer columns than it has: those from visible(row, S, T) on are 0, and add nothing to the sum.",
+                when=lambda seen: seen.label == "columns that rows do not see" and not seen.issues),
+        Mistake("These are exps, not shares. Each is still to be divided by the sum of the row.",
+                like=exps),
+        Mistake("Each thread divides by the sum of its own numbers. It must be the sum over the whole row: block_sum.",
+                when=lambda seen: seen.got is not None and np.allclose(seen.got, 1) and seen.inputs[0].shape[1] == 3),
+    ],
+    hints=(
+        "Load the row, find the top of your own numbers and of the block, replace each number by its exp, add, divide, store.",
+        "block_max<THREADS> and block_sum<THREADS> give their result to all threads. A number beyond `seen` counts as -INFINITY "
+        "for the "
+        "top and as 0 for the sum.",
+        "Loop: own.load(x + row * S, seen, -INFINITY); top over own[e] where own.column(e) < seen; own[e] = own.column(e) < "
+        "seen ? "
+        "expf(own[e] - top) : 0.0f; total += own[e]; then own[e] /= total; own.store(y + row * S, S);",
+    ),
+    sibling='''// Each row divided by its largest number, which is above 0; the row is read once.
+#include "reduce.cuh"
+#include "row.cuh"
+
+template <int THREADS, int N, int ITEMS>
+__global__ void divide_by_largest(const float* x, float* y, int rows, int S) {
+    for (int row = blockIdx.x; row < rows; row += gridDim.x) {
+        Row<THREADS, N, ITEMS> own;
+        own.load(x + row * S, S, 0.0f);
+        float top = 0.0f;
+        for (int e = 0; e < own.COUNT; e++) top = fmaxf(top, own[e]);
+        top = block_max<THREADS>(top);
+        for (int e = 0; e < own.COUNT; e++) own[e] /= top;
+        own.store(y + row * S, S);
+    }
+}
+''',
+    right=[
+        """#include "reduce.cuh"
+
+template <int THREADS, int N, int ITEMS>
+__global__ void softmax_forward(const float* x, float* y, int rows, int S, int T) {
+    for (int row = blockIdx.x; row < rows; row += gridDim.x) {
+        int seen = T > 0 ? S - T + row % T + 1 : S;
+        float own[N * ITEMS], top = -INFINITY, total = 0.0f;
+        for (int k = 0; k < N * ITEMS; k++) {
+            int c = k * THREADS + threadIdx.x;
+            own[k] = c < seen ? x[row * S + c] : -INFINITY;
+            top = fmaxf(top, own[k]);
+        }
+        top = block_max<THREADS>(top);
+        for (int k = 0; k < N * ITEMS; k++) total += expf(own[k] - top);
+        total = block_sum<THREADS>(total);
+        for (int k = 0; k < N * ITEMS; k++) {
+            int c = k * THREADS + threadIdx.x;
+            if (c < S) y[row * S + c] = expf(own[k] - top) / total;
+        }
+    }
+}
+""",
+        """#include "reduce.cuh"
+
+template <int THREADS, int N, int ITEMS>
+__global__ void softmax_forward(const float* x, float* y, int rows, int S, int T) {
+    for (int row = blockIdx.x; row < rows; row += gridDim.x) {
+        int seen = T > 0 ? S - T + row % T + 1 : S;
+        float top = -INFINITY, total = 0.0f;
+        for (int c = threadIdx.x; c < seen; c += THREADS) top = fmaxf(top, x[row * S + c]);
+        top = block_max<THREADS>(top);
+        for (int c = threadIdx.x; c < seen; c += THREADS) total += expf(x[row * S + c] - top);
+        total = block_sum<THREADS>(total);
+        for (int c = threadIdx.x; c < S; c += THREADS) y[row * S + c] = c < seen ? expf(x[row * S + c] - top) / total : 0.0f;
+    }
+}
+""",
+    ],
+    wrong=[
+        Wrong(Changed(("row += gridDim.x", "row += rows")), "Only as many rows"),
+        Wrong(Changed(("expf(own[e] - top)", "expf(own[e])")), "exp overflows"),
+        Wrong(Changed(("const int seen = visible(row, S, T);", "const int seen = S;")), "are 0, and add nothing"),
+        Wrong(Changed(("own[e] /= total;", "own[e] /= 1.0f;")), "still to be divided"),
+        Wrong(Changed(("total = block_sum<THREADS>(total);", "")), "the sum of its own numbers"),
+    ],
+)  # fmt: skip

@@ -1,0 +1,143 @@
+"""Online softmax: pairs of top and total, merged in any order; a row is read twice and not three times."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.kernels import bytes_moved
+from course_lib.devices import ops
+
+
+def cases(random):
+    for label, rows, S, THREADS, T in (("three equal scores", 1, 3, 32, 0), ("one score", 2, 1, 32, 0),
+                                       ("rows of seven", 2, 7, 32, 0), ("rows longer than a "
+                                                                        "block", 3, 150, 64, 0), ("far scores", 2, 70, 32, 0),
+                                       ("columns that rows do not see", 5, 5, 32, 5),
+                                       ("16 rows of 512", 16, 512, 64, 0)):  # fmt: skip
+        x = random.normal(0, 3, size=(rows, S)).astype(np.float32)
+        if label == "three equal scores":
+            x[:] = 0
+        yield Case(label, x + np.float32(1000 * (label == "far scores")), THREADS, T)
+
+
+def launch(kernel, x, THREADS, T):
+    rows, S = x.shape
+    y = cuda.empty((rows, S))
+    kernel.instance(str(THREADS))(rows, THREADS, (cuda.asarray(x), y, S, T))
+    return y
+
+
+def softmax(x, THREADS, T):
+    return ops("reference").softmax_forward(x.astype(np.float64), causal=T > 0)
+
+
+def exps(x, THREADS, T):
+    x = np.where(np.tri(len(x)) > 0, x, -np.inf) if T else x
+    return np.exp(x - x.max(axis=1, keepdims=True))
+
+
+def unseen_not_zero(x, THREADS, T):
+    y = softmax(x, THREADS, T)
+    return np.where(np.tri(len(x), k=x.shape[1] - len(x)) > 0, y, np.nan) if T else y
+
+
+exercise = Exercise(
+    title="Softmax in two walks",
+    minutes=20,
+    language="cuda",
+    defines="softmax_2_online",
+    instances=("64", "32"),
+    target="kernel:softmax.cu",
+    cases=cases,
+    reference=softmax,
+    call=launch,
+    measured="16 rows of 512",
+    goals=[Goal("bytes of global memory moved", bytes_moved, at_most=1.05 * 12 * 16 * 512)],
+    mistakes=[
+        Mistake("Some results are not numbers, and the row has fewer columns than the block has threads. Threads that have seen "
+                "nothing "
+                "bring the pair (-INFINITY, 0): then -inf minus -inf must not be computed.",
+                when=lambda seen: np.isnan(seen.got).all() and seen.inputs[0].shape[1] < seen.inputs[1] and not seen.inputs[2]
+                and not seen.issues),
+        Mistake("These are exps, not shares. Each is still to be divided by the total of the row.",
+                like=exps),
+        Mistake("The columns that a row does not see are never written. There y is 0.", like=unseen_not_zero),
+        Mistake("The shares of a row of several numbers add up to more or less than 1. When the top rises, the total so far "
+                "must be "
+                "brought to it: times exp(old top - new top), in `see` and in `merge`, for both sides.",
+                when=lambda seen: np.isfinite(seen.got).all() and (seen.got > 0).all() and not seen.issues
+                and np.ptp(seen.got / seen.expected, axis=1).max() < 1e-4
+                and np.abs(seen.got / seen.expected - 1).max() > 1e-3),
+    ],
+    hints=(
+        "`merge` is the Python function of the lecture, with fmaxf and expf. A pair is made with braces: return {top, total};",
+        "`see` could be merge(part, {x, 1.0f}). The kernel: part = nothing_seen(), a loop with see, block_merge, a second loop.",
+        "merge: top = fmaxf(a.top, b.top); if (top == -INFINITY) return {top, 0.0f}; return {top, a.total * expf(a.top - top) + "
+        "b.total "
+        "* expf(b.top - top)}; and the second loop writes c < seen ? expf(x[c] - part.top) / part.total : 0.0f.",
+    ),
+    sibling='''// Mean and number of values, merged in the same way: pairs that may be brought together in any order.
+struct Mean {
+    float count, mean;
+};
+
+__device__ Mean merge(Mean a, Mean b) {
+    float count = a.count + b.count;
+    if (count == 0.0f) return a;
+    return {count, (a.count * a.mean + b.count * b.mean) / count};
+}
+
+__device__ Mean see(Mean part, float x) { return merge(part, {1.0f, x}); }
+''',
+    right=[
+        Changed(("if (x <= part.top) return {part.top, part.total + (x == -INFINITY ? 0.0f : expf(x - part.top))};\n"
+                 "    return {x, part.total * expf(part.top - x) + 1.0f};",
+                 "if (x == -INFINITY) return part;\n    return merge(part, {x, 1.0f});")),
+        """#include "reduce.cuh"
+
+__device__ int columns(int row, int S, int T) { return T > 0 ? S - T + row % T + 1 : S; }
+
+template <int THREADS> __global__ void softmax_2_online(const float* x, float* y, int S, int T) {
+    int seen = columns(blockIdx.x, S, T), first = blockIdx.x * S;
+    float top = -1e30f, total = 0.0f;
+    for (int c = threadIdx.x; c < seen; c += THREADS) {
+        float own = x[first + c], next = fmaxf(top, own);
+        total = total * expf(top - next) + expf(own - next);
+        top = next;
+    }
+    float all = block_max<THREADS>(top);
+    total = block_sum<THREADS>(total * expf(top - all));
+    for (int c = threadIdx.x; c < S; c += THREADS) {
+        if (c < seen) {
+            y[first + c] = expf(x[first + c] - all) / total;
+        } else {
+            y[first + c] = 0.0f;
+        }
+    }
+}
+""",
+    ],
+    wrong=[
+        Wrong(Changed(("if (top == -INFINITY) return {top, a.total + b.total};", "")), "-inf minus -inf"),
+        Wrong(Changed(("expf(x[c] - part.top) / part.total", "expf(x[c] - part.top)")), "still to be divided"),
+        Wrong(Changed(("for (int c = threadIdx.x; c < S; c += THREADS)", "for (int c = threadIdx.x; c < seen; c += THREADS)")),
+              "are never written"),
+        Wrong(Changed(("return {x, part.total * expf(part.top - x) + 1.0f};", "return {x, part.total + 1.0f};"),
+                      ("a.total * expf(a.top - top) + b.total * expf(b.top - top)", "a.total + b.total")), "must be brought to "
+                                                                                                           "it"),
+        Wrong("""#include "reduce.cuh"
+
+template <int THREADS> __global__ void softmax_2_online(const float* x, float* y, int S, int T) {
+    int seen = T > 0 ? S - T + blockIdx.x % T + 1 : S;
+    x += blockIdx.x * S;
+    y += blockIdx.x * S;
+    float top = -INFINITY, total = 0.0f;
+    for (int c = threadIdx.x; c < seen; c += THREADS) top = fmaxf(top, x[c]);
+    top = block_max<THREADS>(top);
+    for (int c = threadIdx.x; c < seen; c += THREADS) total += expf(x[c] - top);
+    total = block_sum<THREADS>(total);
+    for (int c = threadIdx.x; c < S; c += THREADS) y[c] = c < seen ? expf(x[c] - top) / total : 0.0f;
+}
+""", "the goal is not reached"),
+    ],
+)  # fmt: skip
