@@ -134,7 +134,7 @@ __global__ void merge_halves(const float* y1, const float* logsumexp1, const flo
 #
 # Attention without a mask, with tiles: each of T queries sees all S keys. On some machines, on some days, the results are
 # right. Run the cell first, and read the report: it names two lines that meet. q and y are (T, D), k and v (S, D), in blocks
-# of 32 threads.
+# of 64 threads.
 
 # %% exercise="attend_tiles"
 r"""

@@ -7,12 +7,12 @@ import numpy as np
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
 
-D, BLOCK = 8, 32
+D, BLOCK = 8, 64
 
 
 def cases(random):
     shapes = {"three queries, two tiles": (3, 20), "one query, one key": (1, 1), "one whole tile": (32, 16),
-              "two blocks": (37, 50), "more queries than keys": (70, 5)}  # fmt: skip
+              "two blocks": (77, 50), "more queries than keys": (130, 5)}  # fmt: skip
     for label, (T, S) in shapes.items():
         yield Case(label, *(random.normal(size=(n, D)).astype(np.float32) for n in (T, S, S)))
 
@@ -83,7 +83,7 @@ __global__ void row_sums(const float* x, float* y, int n) {
                                                                                          "start);\n"),
                 ("            top = higher;\n        }\n", "            top = higher;\n        }\n        __syncthreads();\n")),
         Changed(("        __syncthreads();\n        for (int i = threadIdx.x; i < keys * D; i += blockDim.x) {",
-                 "        if (start > 0) __syncthreads();\n        for (int i = threadIdx.x; i < keys * D; i += 32) {")),
+                 "        if (start > 0) __syncthreads();\n        for (int i = threadIdx.x; i < keys * D; i += 64) {")),
     ],
     wrong=[
         Wrong(Changed(("            v_tile[i / D][i % D] = v[start * D + i];\n        }\n        __syncthreads();\n",

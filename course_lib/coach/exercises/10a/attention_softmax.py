@@ -38,6 +38,9 @@ def variant(
         weights, logsumexp = np.full_like(scores, np.nan), np.zeros(rows, np.float32)
         for i, row in enumerate(scores):
             n = min(sees(i, T, S), S) if causal else S
+            if n == 0:  # nothing seen: the largest of nothing, the sum of nothing
+                weights[i], logsumexp[i] = hidden, -np.inf
+                continue
             top = (row if top_of_all else row[:n]).max() if shift else np.float32(0)
             e = np.exp(row[:n] - top)
             weights[i, :n] = e / e.sum() if divided else e
@@ -141,6 +144,7 @@ __global__ void to_unit(float* x, float* largest, int rows, int S) {
     wrong=[
         Wrong(plain(guard="false"), "those from `rows` on must do nothing"),
         Wrong(plain(seen="S"), "The mask is missing"),
+        Wrong(plain(seen="causal ? S - T + i % T : S"), "A query must see its own key"),
         Wrong(plain(seen="causal ? i % T + 1 : S"), "The queries are the last T words"),
         Wrong(plain(seen="causal ? min(S - T + i + 1, S) : S"), "counts on through all heads"),
         Wrong(plain(hidden="row[s]"), "their scores still stand there"),

@@ -56,7 +56,13 @@ def no_exchange(seen):
     return not re.search(r"warp_max|shfl|warp_reduce", text) and not seen.issues and not seen.error
 
 
-def by_tiles(shrinks=("out", "total"), keeps_top=True, counts=1.0):
+def never_written(text):
+    """Is nothing assigned to a score, once it is scaled and hidden? By its name, or by a reference or pointer to it."""
+    assigned = re.findall(r"score\[r\]\[[^\]]*\]\s*[-+*/]?=(?!=)", text)
+    return len(assigned) <= 1 and not re.search(r"[&*]\s*\w+\s*[:=]\s*&?score|&\s*score", text)
+
+
+def by_tiles(shrinks=("out", "total"), keeps_top=True, keeps_old=True, counts=1.0, sign=1):
     """The kernel's way over the keys with one thing done in another way."""
 
     def attend(q, k, v, causal):
@@ -68,12 +74,16 @@ def by_tiles(shrinks=("out", "total"), keeps_top=True, counts=1.0):
             block_end = min(S, S - T + t // TILE.rows * TILE.rows + TILE.rows) if causal else S
             for start in range(0, block_end, TILE.columns):
                 if start >= sees:  # hidden from this row: nothing changes, unless the old top was lost
-                    out, total = (out, total) if keeps_top else (out * np.nan, np.nan)
+                    kept = keeps_top and keeps_old
+                    out, total, top = (out, total, top) if kept else (out * np.nan, np.nan, np.nan)
                     continue
                 keys = slice(start, min(start + TILE.columns, sees))
                 scores = k[b, keys, g].astype(np.float64) @ q[b, t, h] / math.sqrt(d)
-                high = max(top, scores.max())
-                rescale, weights = np.exp(top - high), np.exp(scores - high)
+                high = max(top, scores.max()) if keeps_old else scores.max()
+                rescale, weights = (
+                    np.float32(np.exp(sign * (top - high))),
+                    np.exp(scores - high),
+                )  # inf as in the kernel
                 total = total * (rescale if "total" in shrinks else 1.0) + counts * weights.sum()
                 out = out * (rescale if "out" in shrinks else 1.0) + weights @ v[b, keys, g]
                 top = high if keeps_top else top
@@ -102,6 +112,14 @@ exercise = Exercise(
                 like=by_tiles(keeps_top=False)),
         Mistake("Each weight is counted four times: total[r] must hold this lane's keys only, because the four lanes' totals are "
                 "added at the end.", like=by_tiles(counts=4.0)),
+        Mistake("The factor is upside down: what was collected gets smaller when the largest score grows, so it is e to the "
+                "old minus the "
+                "new.", like=by_tiles(sign=-1)),
+        Mistake("The new largest forgets the old one. In a tile that is hidden from a row the scores are all minus infinity: "
+                "largest[r] "
+                "must count too.", like=by_tiles(keeps_old=False)),
+        Mistake("Nothing is written to score[r][...]. It must become the weights, which are multiplied with v next.",
+                when=lambda seen: seen.failing.difference and never_written(without_comments(seen))),
         Mistake("There is no warp_max in your text, and no shuffle. So each lane knows only the largest score of its own keys, "
                 "and "
                 "the four measure against different ones.",
@@ -157,6 +175,11 @@ __global__ void count_largest(const float* x, float* largest, int* count, int n)
         Wrong(Changed(("total[r] * rescale + sum", "total[r] + sum")), "total[r] is not made smaller"),
         Wrong(Changed(("            largest[r] = high;\n", "")), "must be replaced by the new largest"),
         Wrong(Changed(("total[r] * rescale + sum", "total[r] * rescale + warp_sum<LANES>(sum)")), "counted four times"),
+        Wrong(Changed(("__expf(largest[r] - high)", "__expf(high - largest[r])")), "The factor is upside down"),
+        Wrong(Changed(("fmaxf(warp_max<LANES>(high), largest[r])", "warp_max<LANES>(high)")), "forgets the old one"),
+        Wrong(Changed(("score[r][c] = __expf(score[r][c] - high);", "total[r] += 0.0f;"), (
+                "sum += score[r][c]", "sum += __expf(score[r][c] - high)")),
+              "Nothing is written to score[r]"),
         Wrong(Changed(("warp_max<LANES>(high)", "high")), "There is no warp_max in your text"),
         Wrong(Changed(("            const float rescale = __expf(largest[r] - high);\n            largest[r] = high;\n",
                        "            largest[r] = high;\n            const float rescale = __expf(largest[r] - high);\n")),

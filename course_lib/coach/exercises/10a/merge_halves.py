@@ -53,6 +53,13 @@ def by_exponentials(y1, a, y2, b):
     return (first[:, None] * y1 + second[:, None] * y2) / total[:, None], np.log(total)
 
 
+def wrong_row(y1, a, y2, b):
+    """Number i takes the logsumexps of row i % n."""
+    rows = np.arange(y1.size) % len(a)
+    share = np.exp(a.astype(np.float64) - np.logaddexp(a, b))[rows].reshape(y1.shape)
+    return (share * y1 + (1 - share) * y2).astype(np.float32), np.logaddexp(a, b)
+
+
 def in_proportion(a, b):
     return a / (a + b), b / (a + b)
 
@@ -79,6 +86,9 @@ exercise = Exercise(
                 like=variant(weigh=lambda a, b: (np.full_like(a, 0.5), np.full_like(b, 0.5)))),
         Mistake("The shares are those of the logsumexps themselves. A logsumexp is a logarithm: the sums are e to it.",
                 like=variant(weigh=in_proportion)),
+        Mistake("Each half has got the share of the other one.",
+                like=variant(weigh=lambda a, b: (np.exp(b - np.logaddexp(a, b)), np.exp(a - np.logaddexp(a, b))))),
+        Mistake("The row of number i is i / D, because a row has D numbers.", like=wrong_row),
         Mistake("y is not divided: the two weights together are the sum of all exponentials, not 1.",
                 like=variant(weigh=lambda a, b: (np.exp(a - np.maximum(a, b)), np.exp(b - np.maximum(a, b))))),
         Mistake("y is right. The sums of exponentials add up, not their logarithms: logsumexp is the log of e to the one plus "
@@ -133,6 +143,9 @@ __global__ void merge_means(const float* y1, const int* n1, const float* y2, con
     ],
     wrong=[
         Wrong(Changed(("(first * y1[i] + second * y2[i]) / (first + second)", "0.5f * (y1[i] + y2[i])")), "count the same"),
+        Wrong(Changed(("first * y1[i] + second * y2[i]", "second * y1[i] + first * y2[i]")), "the share of the other one"),
+        Wrong(Changed(("int row = i / D;", "int row = i % n;"), ("if (i % D == 0)", "if (i < n)")),
+                "The row of number i is i / D"),
         Wrong(Changed(("(first * y1[i] + second * y2[i]) / (first + second)", "first * y1[i] + second * "
                                                                               "y2[i]")), "is not divided"),
         Wrong(Changed(("top + logf(first + second)", "a + b")), "add up, not their logarithms"),

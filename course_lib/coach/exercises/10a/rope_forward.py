@@ -45,6 +45,12 @@ def neighbours(x, cos, sin):
     return y
 
 
+def one_angle(x, cos, sin):
+    """Number t of the tables, taken as one long row, for all pairs of place t."""
+    T, half = cos.shape
+    return variant()(x, *(np.repeat(table.reshape(-1)[:T, None], half, axis=1) for table in (cos, sin)))
+
+
 def beyond(seen):
     pairs = seen.inputs[0].size // 2
     return any(
@@ -66,6 +72,10 @@ exercise = Exercise(
         Mistake("The points are turned the other way: the minus belongs to the first number, x[i] cos - x[i + half] sin.",
                 like=variant(sign=-1.0)),
         Mistake("Number i makes a point with number i + half, not with its neighbour.", like=neighbours),
+        Mistake("Both numbers are sums here. The first is x[i] cos *minus* x[i + half] sin.",
+                like=variant(turned=lambda a, b, c, s: (a * c + b * s, b * c + a * s))),
+        Mistake("Every place has `half` cosines, one for each pair: pair i of a row takes number t * half + i of the table.",
+                like=one_angle),
         Mistake("The heads of a word stand at one place: the rows are numbered (b, t, h), so t is row / H % T.",
                 like=variant(place=lambda row, T, H: row % T)),
         Mistake("The second text begins at place 0 again: t is row / H % T.",
@@ -109,6 +119,9 @@ __global__ void times_i(const float* x, float* y, int n) {
         Wrong(Changed(("2ll * row * half + column", "2ll * (row * half + column)"), ("x[at + half]",
                 "x[at + 1]"), ("y[at + half]", "y[at + 1]")),
               "not with its neighbour"),
+        Wrong(Changed(("first * c - second * s", "first * c + second * s")), "Both numbers are sums"),
+        Wrong(Changed(("cos[t * half + column]", "cos[t]"), ("sin[t * half + column]", "sin[t]")),
+                "Every place has `half` cosines"),
         Wrong(Changed(("t = row / H % T", "t = row % T")), "The heads of a word"),
         Wrong(Changed(("t = row / H % T", "t = row / H")), "begins at place 0 again"),
         Wrong(Changed(("second * c + first * s", "second * c + y[at] * s")), "with the new first one"),

@@ -52,7 +52,13 @@ def launch(kernel, dy, q, k, v, causal):
 
 
 def variant(
-    scaled=True, shift=True, hides=("P", "dS"), of_k=("dS", "q"), of_v=("P", "dy"), begins=lambda first, past: 0
+    scaled=True,
+    shift=True,
+    hides=("P", "dS"),
+    of_k=("dS", "q"),
+    of_v=("P", "dy"),
+    begins=lambda first, past: 0,
+    past=True,
 ):
     """dk and dv with one thing done in another way."""
 
@@ -60,7 +66,7 @@ def variant(
         (T, H, d), (S, G) = q.shape[1:], k.shape[1:3]
         logsumexp, delta = given(dy, q, k, v, causal)
         dk, dv, scale = np.zeros_like(k), np.zeros_like(v), 1 / math.sqrt(d)
-        late = np.arange(S) > np.arange(T)[:, None] + S - T if causal else np.zeros((T, S), bool)
+        late = np.arange(S) > np.arange(T)[:, None] + past * (S - T) if causal else np.zeros((T, S), bool)
         passed = np.arange(T)[:, None] >= np.array(
             [begins(s // TILE.own * TILE.own, S - T) if causal else 0 for s in range(S)]
         )
@@ -108,6 +114,7 @@ exercise = Exercise(
         Mistake("Hidden weights take part in dv: the mask must make p 0 as well, not ds alone.", like=variant(hides=("dS",))),
         Mistake(HIDDEN, like=variant(hides=(), begins=lambda first, past: max(0, first - past) // TILE.rows * TILE.rows)),
         Mistake(HIDDEN, like=variant(hides=())),
+        Mistake("The past is missing in the mask: query t stands at place past + t of the keys.", like=variant(past=False)),
         Mistake("The walk begins too late: query first - past is the first that sees key `first`. With a past it lies *before* "
                 "query "
                 "number first.", like=variant(begins=lambda first, past: first // TILE.rows * TILE.rows)),
@@ -155,6 +162,7 @@ __global__ void attention_received(const float* score, const float* logsumexp, f
               "It is the other way"),
         Wrong(Changed((" * (ds[r][c] - shift) * scale", " * (ds[r][c] - shift)")), "wrong by the scale"),
         Wrong(Changed(("(ds[r][c] - shift)", "ds[r][c]")), "delta is missing"),
+        Wrong(Changed(("key + c > past + query)", "key + c > query)")), "The past is missing in the mask"),
         Wrong(Changed((" || (causal && key + c > past + query)", "")), "a key after past + query has weight 0"),
     ],
 )  # fmt: skip

@@ -42,7 +42,14 @@ def launch(kernel, dy, q, k, v, causal):
     return dq
 
 
-def variant(scaled=("score", "gradient"), shift="delta", sees=lambda t, S, T: S - T + t + 1, weighed=True):
+def variant(
+    scaled=("score", "gradient"),
+    shift="delta",
+    sees=lambda t, S, T: S - T + t + 1,
+    weighed=True,
+    weight=lambda s, L: np.exp(s - L),
+    late=False,
+):
     """dq with one thing done in another way."""
 
     def gradient(dy, q, k, v, causal):
@@ -52,9 +59,10 @@ def variant(scaled=("score", "gradient"), shift="delta", sees=lambda t, S, T: S 
         for b, t, h in np.ndindex(q.shape[:3]):
             n = min(max(sees(t, S, T), 0), S) if causal else S
             keys, values = (x[b, :n, h // (H // G)].astype(np.float64) for x in (k, v))
-            P = np.exp(keys @ q[b, t, h] * (scale if "score" in scaled else 1) - logsumexp[b, h, t])
-            dP = values @ dy[b, t, h] - {"delta": delta, "none": 0 * delta, "sum": logsumexp}[shift][b, h, t]
-            dS = (P if weighed else 1) * dP * (scale if "gradient" in scaled else 1)
+            P = weight(keys @ q[b, t, h] * (scale if "score" in scaled else 1), logsumexp[b, h, t])
+            dP, average = values @ dy[b, t, h], {"delta": delta, "none": 0 * delta, "sum": logsumexp}[shift][b, h, t]
+            dS = P * dP - average if late else (P if weighed else 1) * (dP - average)
+            dS = dS * (scale if "gradient" in scaled else 1)
             dq[b, t, h] = dS @ keys
         return dq
 
@@ -86,6 +94,9 @@ exercise = Exercise(
         Mistake("delta is missing: of dP only what lies above the row's average counts.", like=variant(shift="none")),
         Mistake("What is subtracted from dP is the logsumexp. It is delta, the row's average.", like=variant(shift="sum")),
         Mistake("The weight is missing: a gradient is the weight times (dP - delta), times scale.", like=variant(weighed=False)),
+        Mistake("e to the score is divided by the logsumexp. That is a logarithm already: subtract it from the score before e.",
+                like=variant(weight=lambda s, L: np.exp(s) / L)),
+        Mistake("delta is subtracted too late: the weight multiplies the difference, dP - delta.", like=variant(late=True)),
         Mistake("Hidden keys take part: with `causal`, a key that comes after its query has the gradient 0.",
                 like=variant(sees=passed)),
         Mistake("A query's own key is left out. Hidden are the keys *after* past + query + c, not that one itself.",
@@ -119,6 +130,9 @@ __global__ void masked_softmax_backward(const float* y, const float* dy, const f
         Wrong(Changed(("(ds[r][c] - deltas[c])", "ds[r][c]")), "delta is missing"),
         Wrong(Changed(("ds[r][c] - deltas[c]", "ds[r][c] - sums[c]")), "It is delta, the row's average"),
         Wrong(Changed(("ds[r][c] = p[r][c] * (ds", "ds[r][c] = (ds")), "The weight is missing"),
+        Wrong(Changed(("__expf(p[r][c] * scale - sums[c])", "__expf(p[r][c] * scale) / sums[c]")), "That is a logarithm already"),
+        Wrong(Changed(("p[r][c] * (ds[r][c] - deltas[c]) * scale", "(p[r][c] * ds[r][c] - deltas[c]) * "
+                                                                   "scale")), "subtracted too late"),
         Wrong(Changed((" || (causal && key > past + query + c)", "")), "Hidden keys take part"),
         Wrong(Changed(("key > past + query + c", "key >= past + query + c")), "own key is left out"),
         Wrong(Changed(("key > past + query + c", "key > query + c")), "The past is missing"),

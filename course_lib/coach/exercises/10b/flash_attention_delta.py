@@ -41,6 +41,13 @@ def variant(product=lambda dy, y: dy * y, numbers=slice(None), order=(0, 2, 1), 
     return deltas
 
 
+def by_warps(dy, y):
+    """The sum over all four rows of a warp."""
+    rows = variant()(dy, y)
+    flat = np.concatenate([rows.reshape(-1), np.zeros(-rows.size % 4, np.float32)])
+    return np.repeat(flat.reshape(-1, 4).sum(axis=1), 4)[: rows.size].reshape(rows.shape)
+
+
 def no_row(seen):
     rows = seen.inputs[0].size // seen.inputs[0].shape[-1]
     return any(
@@ -70,6 +77,8 @@ exercise = Exercise(
                 like=variant(numbers=slice(8))),
         Mistake("Every sum is eight times too large: each lane has summed the whole row, and then all eight were added.",
                 like=variant(factor=8.0)),
+        Mistake("Four rows are added up: a warp has 32 lanes, and only eight of them share a row. That is "
+                "warp_sum<8>.", like=by_warps),
         Mistake("These are the sums of y. Each number of y is multiplied by its dy first.", like=variant(lambda dy, y: y)),
         Mistake("These are the sums of dy. Each number of dy is multiplied by its y first.", like=variant(lambda dy, y: dy)),
         Mistake("A lane left, or took another way, before warp_sum: a shuffle waits for the whole warp. Let lanes without a row "
@@ -124,6 +133,7 @@ __global__ void row_means(const float* x, float* y, int n, int d) {
         Wrong(Changed(("    sum = warp_sum<8>(sum);\n", "")), "add the parts of the eight lanes"),
         Wrong(Changed(("for (int i = lane; i < d; i += 8)", "if (int i = lane; i < d)")), "Only the first eight numbers"),
         Wrong(Changed(("int i = lane; i < d; i += 8", "int i = 0; i < d; i++")), "eight times too large"),
+        Wrong(Changed(("warp_sum<8>", "warp_sum<32>")), "Four rows are added up"),
         Wrong(Changed(("to_float(dy[first + i]) * ", "")), "These are the sums of y"),
         Wrong(Changed(("    float sum = 0.0f;\n", "    float sum = 0.0f;\n    if (row >= B * H * T) return;\n")),
               "a shuffle waits for the whole warp"),

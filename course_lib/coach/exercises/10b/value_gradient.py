@@ -47,6 +47,10 @@ def upside_down(P, dy):
     return (P.astype(np.float64) @ dy).astype(np.float32), True
 
 
+def last_query(P, dy):
+    return P[-1][:, None] * dy[-1], True
+
+
 exercise = Exercise(
     title="Find the fault: who may write?",
     minutes=10,
@@ -63,6 +67,7 @@ exercise = Exercise(
         Mistake("A race: the threads own queries, and all of them add to the same rows of dv. Turn it round: let thread i own "
                 "key i, and go "
                 "along the queries.", when=lambda seen: "race" in seen.kinds),
+        Mistake("Only the last query is left in dv: add to what is there, or to a sum of your own.", like=last_query),
         Mistake("Thread i reads row i of the weights. Key i needs its *column*: P[t * S + i] for every query t.",
                 when=lambda seen: seen.label == "two words" and not seen.issues
                 and np.allclose(seen.got[0], upside_down(*seen.inputs)[0])),
@@ -122,6 +127,11 @@ __global__ void count_tokens(const int* tokens, int* count, int n, int V) {
         for (int d = 0; d < D; d++) dv[i * D + d] += P[i * S + t] * dy[t * D + d];
 }
 """, "Key i needs its *column*"),
+        Wrong(HEAD + """    if (i >= S) return;
+    for (int t = 0; t < T; t++)
+        for (int d = 0; d < D; d++) dv[i * D + d] = P[t * S + i] * dy[t * D + d];
+}
+""", "Only the last query is left"),
         Wrong(HEAD + """    for (int t = 0; t < T; t++)
         for (int d = 0; d < D; d++) dv[i * D + d] += P[t * S + i] * dy[t * D + d];
 }
