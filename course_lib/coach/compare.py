@@ -1,7 +1,7 @@
 """Is a result the expected one; if not, where does it differ first, and how does one say so.
 
 Values are compared as what they are: numbers and arrays with a tolerance, tuples and lists piece by piece, dicts by key,
-Tensors by their numbers, everything else by ==. A tuple equals a list, a NumPy number a Python one.
+Tensors by their numbers, everything else by ==. A tuple equals a list, a NumPy number a Python one, an array a list of floats.
 """
 
 from __future__ import annotations
@@ -50,6 +50,8 @@ def difference(got: Any, expected: Any, tolerance: float, where: str = "") -> Di
     if isinstance(expected, np.ndarray) or _is_number(expected):
         return _numbers(got, expected, tolerance, where)
     if isinstance(expected, tuple | list):
+        if isinstance(got, np.ndarray) and got.ndim == 1 and _is_measured(expected):
+            got = got.tolist()
         if not isinstance(got, tuple | list):
             return _kind(got, expected, where)
         if len(got) != len(expected):
@@ -72,7 +74,11 @@ def difference(got: Any, expected: Any, tolerance: float, where: str = "") -> Di
             same = bool(got == expected)
         except Exception:
             same = False
-        return None if same else Difference(f"{_it(where)} is not the expected one", where, None, got, expected)
+        if same:
+            return None
+        short = max(len(repr(got)), len(repr(expected))) <= 60
+        says = f"is {got!r}, expected {expected!r}" if short else "is not the expected one"
+        return Difference(f"{_it(where)} {says}", where, None, got, expected)
     for place, a, b in pairs:
         if found := difference(a, b, tolerance, place):
             return found
@@ -167,6 +173,12 @@ def _it(where: str, inside: bool = False) -> str:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | complex)
+
+
+def _is_measured(expected: tuple | list) -> bool:
+    """A list of numbers with a float among them: an array says the same."""
+    whole = not any(isinstance(x, float) for x in expected)
+    return isinstance(expected, list) and all(map(_is_number, expected)) and not (expected and whole)
 
 
 def _ordinary(array: np.ndarray) -> bool:

@@ -79,6 +79,8 @@ def judge(job: dict, stage: Callable[[str], None] = lambda words: None) -> dict:
             except BaseException as error:  # the answer runs once more to be measured, on more than the cases hold
                 verdict.passed = False
                 broken = _said(fault(error, file, job["text"]), exercise, job)
+                if isinstance(error, StillRunning):
+                    broken = f"your code was still running after {exercise.seconds:g} seconds, for more is asked of it there."
                 verdict.why = f"The cases are right. Then, while it was measured: {broken}"
         elif job.get("values"):
             _keep_values(next(outcome for outcome in outcomes if not outcome.right), job["values"])

@@ -100,6 +100,20 @@ def test_a_part_of_a_result_is_called_by_its_name():
     assert compare.named(None, ("dx",)) is None
 
 
+def test_an_array_will_do_for_a_list_of_floats():
+    assert compare.difference(np.array([1.0, 2.0]), [1.0, 2.0], 1e-6) is None
+    assert compare.difference(np.array([1.0, 2.5]), [1.0, 2.0], 1e-6).where == "[1]"
+    assert compare.difference(np.array([]), [], 1e-6) is None
+    for expected in ([1, 2], (1.0, 2.0), ["a", 1.0]):
+        assert compare.difference(np.array([1.0, 2.0]), expected, 1e-6) is not None
+
+
+def test_short_words_are_said():
+    assert compare.difference("sick", "healthy", 0).says == "The result is 'sick', expected 'healthy'"
+    assert compare.difference(["a", None], ["a", "b"], 0).says == "result[1] is None, expected 'b'"
+    assert compare.difference("a" * 99, "b", 0).says == "The result is not the expected one"
+
+
 def test_a_wrong_sign_is_a_fact_of_one_number_too():
     for got, says in (
         ([3.0], "The size is right and the sign is not."),

@@ -18,6 +18,7 @@ def cases(random):
     yield Case("a leap far above guessing, and back", [6.9, 9.5, 4.0, 2.0], 6.9, 0.3)
     yield Case("not a number", [6.9, 4.0, math.nan, math.nan], 6.9, 0.3)
     yield Case("infinite", [6.9, math.inf, 4.0, 3.0], 6.9, 0.3)
+    yield Case("infinite, below everything", [6.9, -math.inf, 4.0, 3.0], 6.9, 0.3)
     yield Case("exploded first, below the floor later", [8.5, 2.0, 0.1], 6.9, 0.3)
     yield Case("one lucky batch below the floor", [*falling(1.2, 39), 0.2], 6.9, 0.3)
     yield Case("below the floor once, long ago", [6.9, 0.1, *falling(1.5, 38)], 6.9, 0.3)
