@@ -43,7 +43,7 @@ def test_equal_in_spirit(got, expected):
         ((1, 2), (1, 3), "result[1] is 2, expected 3"),
         ({"a": 1}, {"a": 1, "b": 2}, "lacks 'b'"),
         (np.zeros((2, 3)), np.zeros((3, 2)), "has the shape (2, 3), expected (3, 2)"),
-        ("abc", "abd", "is not the expected one"),
+        ("abc", "abd", "is 'abc', expected 'abd'"),
         (np.nan, 1.0, "is nan, expected 1"),
         (-np.inf, np.inf, "is -inf"),
         (5.0, np.inf, "is 5, expected inf"),
