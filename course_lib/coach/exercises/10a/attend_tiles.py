@@ -47,9 +47,7 @@ exercise = Exercise(
     reference=attend,
     call=launch,
     mistakes=[
-        Mistake("A race: a thread that is done with its tile already fetches the next one, while others still read this one. "
-                "They "
-                "must wait for each other before the tile is overwritten, too.",
+        Mistake("A race: a thread that is done with its tile already fetches the next one, while others still read this one.",
                 when=lambda seen: "race" in seen.kinds and barriers(seen) == (False, True)),
         Mistake("A race: a thread reads the tile before the others have fetched their part. They must wait for each other after "
                 "fetching, too.",
@@ -99,7 +97,7 @@ __global__ void row_sums(const float* x, float* y, int n) {
                       ("            v_tile[i / D][i % D] = v[start * D + i];\n        }\n        __syncthreads();\n",
                        "            v_tile[i / D][i % D] = v[start * D + i];\n        }\n        __syncthreads();\n"
                        "        __syncthreads();\n")),
-              "before the tile is overwritten, too"),
+              "while others still read this one"),
         Wrong(Changed(("            k_tile[i / D][i % D] = k[start * D + i];\n"
                        "            v_tile[i / D][i % D] = v[start * D + i];\n"
                        "        }\n        __syncthreads();\n",
