@@ -21,7 +21,9 @@ SOLUTIONS = ROOT / "solutions"
 
 def files() -> dict[str, Path]:
     """Name of each exercise -> its file, in the order of the chapters and, within one, of their notebook."""
-    return {path.stem: path for path in sorted(FOLDER.glob("*/[a-z]*.py"), key=_place)}
+    found = _found()
+    texts = {chapter: _text(chapter) for chapter in {path.parent.name for path in found.values()}}
+    return {path.stem: path for path in sorted(found.values(), key=lambda path: _place(path, texts[path.parent.name]))}
 
 
 def names(chapter: str = "") -> list[str]:
@@ -31,10 +33,11 @@ def names(chapter: str = "") -> list[str]:
 
 def load(name: str) -> Exercise:
     """The exercise of that name, or of that former name. Raises ExerciseError with the nearest names."""
-    path = files().get(name)
+    found = _found()
+    path = found.get(name)
     if path is None:
-        for other in files():
-            if name in _load(files()[other]).formerly:
+        for other in found:
+            if name in _load(found[other]).formerly:
                 return load(other)
         near = difflib.get_close_matches(name, files(), n=3, cutoff=0.4)
         hint = f" Did you mean {' or '.join(near)}?" if near else " `course status` lists all."
@@ -73,8 +76,17 @@ def fingerprint(name: str) -> str:
     return hashlib.sha256(files()[name].read_bytes()).hexdigest()[:16]
 
 
-def _place(path: Path) -> tuple:
+def _found() -> dict[str, Path]:
+    """Name -> file, in no order: a chapter's source need not be read for it."""
+    return {path.stem: path for path in FOLDER.glob("*/[a-z]*.py")}
+
+
+def _text(chapter: str) -> str:
+    found = sorted(SOLUTIONS.glob(f"{chapter}_*.py"))
+    return found[0].read_text(encoding="utf-8") if found else ""
+
+
+def _place(path: Path, source: str) -> tuple:
     """Chapter, then the place in its source, so that lists run as the notebook does."""
-    found = sorted(SOLUTIONS.glob(f"{path.parent.name}_*.py"))
-    place = found[0].read_text(encoding="utf-8").find(f'exercise="{path.stem}"') if found else -1
+    place = source.find(f'exercise="{path.stem}"')
     return path.parent.name, place if place >= 0 else 1 << 30, path.stem

@@ -26,6 +26,8 @@ from typing import Any
 MEMORY, FILE_SIZE = 2 << 30, 64 << 20
 PATIENCE = 3.0  # seconds after an exercise's own, when only a kill from outside helps
 PRINTED = 4000  # letters of what the learner printed that are shown
+LINES = 60  # of it: a loop that prints does not fill the page
+
 FRESH = platform.system() == "Darwin"
 
 
@@ -133,8 +135,9 @@ def _printed(file: Any) -> str:
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
     text = file.read(4 * PRINTED).decode(errors="replace")
-    cut = len(text) > PRINTED or size > 4 * PRINTED
-    return text[:PRINTED] + (f"\n... ({size:,} bytes in all)" if cut else "")
+    shown = "\n".join(text[:PRINTED].split("\n")[:LINES])
+    cut = len(shown) < len(text) or size > 4 * PRINTED
+    return shown + (f"\n... ({size:,} bytes in all)" if cut else "")
 
 
 def _follow(job: dict, pid: int, reader: int, wait_for: Callable[[], int]) -> None:
