@@ -122,7 +122,26 @@ def attention_backward(dy, q, k, v, y, logsumexp, causal=True):
 
 
 # %% [markdown]
-# ## 6. Challenge: all gradients with few bytes (stretch)
+# ## 6. Turn back (stretch)
+#
+# On the way back of RoPE `dy` is given, the gradient of the turned queries or keys, and `dx` is asked for, that of the numbers
+# before. All of them are (B, T, H, D) with D = 2 `half`. Number i of a row, i less than `half`, made a point with number i +
+# `half`, and the forward turned it:
+#
+#     y[i]        = x[i] cos - x[i + half] sin
+#     y[i + half] = x[i + half] cos + x[i] sin
+#
+# How much does y change if `x[i]` moves a little, and how much if `x[i + half]` does? Each slope, times its dy, and added, is
+# dx. You will find that it is a turn again. `cos` and `sin` are tables (T, half), a row for each place. All rows together have
+# `pairs` points; one thread or more for each, in blocks of 32. `turn` multiplies the sine by `sign`, so that forward and
+# backward can share it; `rope_backward` calls it. With half = 1, cos 0 and sin 1, the row dy `[3, 4]` becomes `[4, -3]`.
+
+# %% exercise="rope_backward"
+# include kernels/rope.cu turn: find this thread's pair and its place t, and turn it by the angle times `sign`
+# include kernels/rope.cu rope_backward: call turn, in the right direction
+
+# %% [markdown]
+# ## 7. Challenge: all gradients with few bytes (stretch)
 #
 # One head of D = 16 numbers, no mask, T words that see each other. Given are q, k, v and dy (T, 16), `logsumexp` and `delta`
 # (T); write dq, dk and dv (T, 16). It is one launch of 2 blocks of 32 threads with 32,768 bytes of `shared`, whatever T is;
