@@ -75,6 +75,11 @@ exercise = Exercise(
         Goal("wavefronts for each request to shared memory", bank_wavefronts, at_most=1.0),
     ],
     mistakes=[
+        Mistake("The tiles are not in shared memory: without `__shared__` each thread has arrays of its own, which nobody else "
+                "fills.",
+                when=lambda seen: "__shared__" not in seen.text and "[TILE]" in seen.text),
+        Mistake("Some threads of a block come to a barrier and others do not, because it stands inside a condition.",
+                when=lambda seen: "divergent-barrier" in seen.kinds),
         Mistake("A number of a tile is read before the thread that fetches it has put it there: between the fetch and the "
                 "multiplications all must wait.", when=before_it_is_there),
         Mistake("The race is between two rounds: a fast thread fetches the next tiles while a slow one still multiplies these. "
