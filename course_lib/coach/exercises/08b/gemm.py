@@ -1,5 +1,7 @@
 """The product that a model trains on: the learner writes the fetch, which alone knows how A and B lie in memory."""
 
+import re
+
 import numpy as np
 
 from course_lib import cuda
@@ -100,8 +102,8 @@ exercise = Exercise(
         Mistake("The terms end at `end`, not at K: another block sums the rest.",
                 when=lambda seen: seen.label == "a sum in two pieces" and not seen.issues),
         Mistake("The fetch reaches outside of A or B: rows from M on, columns from N on and terms from `end` on are zeros, "
-                "without "
-                "reading.", when=lambda seen: "out-of-bounds" in seen.kinds),
+                "without reading.",
+                when=lambda seen: any(i.kind == "out-of-bounds" and re.search("'[AB]'", i.message) for i in seen.issues)),
     ],
     hints=(
         "Number the places of a slice, e from 0 to BM * BK - 1, and give them to the threads in turn. Which row and which term "

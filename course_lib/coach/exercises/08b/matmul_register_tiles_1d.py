@@ -53,6 +53,10 @@ exercise = Exercise(
         Goal("requests that read shared memory", shared_reads, at_most=9216),
     ],
     mistakes=[
+        Mistake("Each thread reads the same number of B from shared memory TM times. Read it once, into a variable, before the "
+                "loop over "
+                "the TM results. (The compiler of a GPU may do that by itself; the simulator counts what is written.)",
+                when=lambda seen: seen.label == "64 by 64" and shared_reads(seen.reports) == 2 * 64**3 / 32),
         Mistake("A number of a slice is read before the thread that fetches it has put it there: all must wait after the fetch.",
                 when=lambda seen: seen.label == "one slice" and of_shared(seen, "race", "one thread reads")),
         Mistake("Part of a slice was never fetched. It has more numbers than the block has threads: each thread fetches "
