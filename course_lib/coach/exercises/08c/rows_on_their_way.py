@@ -1,5 +1,7 @@
 """Find the fault: copies that do not wait, and a reader that does not wait for them."""
 
+import re
+
 import numpy as np
 
 from course_lib import cuda
@@ -27,6 +29,8 @@ exercise = Exercise(
     reference=lambda x: np.ascontiguousarray(x[:, ::-1]),
     call=launch,
     mistakes=[
+        Mistake("The barrier stands before the wait. A wait is for a lane's own copies only: first each waits, then all meet.",
+                when=lambda seen: bool(seen.issues) and re.search(r"__sync\w+\(\);\s*ptx::cp_async_wait", seen.text) is not None),
         Mistake("Nobody waits for the copies any more: what is read was there before.",
                 when=lambda seen: bool(seen.issues) and "cp_async_wait" not in seen.text),
         Mistake("It waits for its own copies, but a lane reads what other lanes have brought: after the wait all must meet at "
