@@ -38,6 +38,13 @@ def of_shared(seen, kind, words=""):
     return any(i.kind == kind and "__shared__" in i.message and words in i.message for i in seen.issues)
 
 
+def overlapping(seen):
+    """Whether each thread took TM rows, but began only one row below the thread before it: rows 0 to 4 of 8 are there."""
+    if seen.label != "one slice" or seen.got is None:
+        return False
+    return np.array_equal(seen.got[:5], seen.expected[:5]) and bool(np.isnan(seen.got[5:]).all())
+
+
 exercise = Exercise(
     title="A column of results for each thread",
     minutes=20,
@@ -70,10 +77,9 @@ exercise = Exercise(
                 when=lambda seen: "missed-barrier" in seen.kinds),
         Mistake("Only the first slice is summed up: go on over all of K.",
                 like=lambda A, B, tile: A[:, : int(tile.split(", ")[2])] @ B[: int(tile.split(", ")[2])]),
-        Mistake("Two threads write the same place of C. The first row of a thread is a multiple of TM: each has TM rows of its "
-                "own.",
-                when=lambda seen: any(i.kind == "race" and "'C'" in i.message and "two threads write" in i.message
-                                      for i in seen.issues)),
+        Mistake("The rows of neighbouring threads overlap, and the last rows of the tile are left out. The first row of a "
+                "thread is a "
+                "multiple of TM: each has TM rows of its own.", when=overlapping),
         Mistake("A write lands outside of C: each of the TM rows must be asked for, not only the first.",
                 when=lambda seen: any(i.kind == "out-of-bounds" and "a write" in i.message and "'C'" in i.message
                                       for i in seen.issues)),
