@@ -162,15 +162,13 @@ class DynamicShared:
 
 def dynamic_shared(source: Source) -> list[DynamicShared]:
     """The arrays of dynamic shared memory that a text declares."""
-    pattern = (
-        rf"extern\s+(?:__align__\s*\([^)]*\)\s*|alignas\s*\([^)]*\)\s*)?__shared__\s+"
-        rf"(?:__align__\s*\([^)]*\)\s*|alignas\s*\([^)]*\)\s*)?[\w:<>,\s]+?\s*\b({IDENTIFIER})\s*\[\s*\]"
-    )
+    pattern = r"(?:\bextern\b[^;{}]*\b__shared__|\b__shared__\b[^;{}]*\bextern)\b[^;{}]*"
     text, found = source.everything, set()
-    for match in re.finditer(pattern, text):
-        spaces = _namespaces(text[: match.start()])
-        mangled = "".join(f"{len(part)}{part}" for part in (*spaces, match.group(1)))
-        found.add(DynamicShared(match.group(1), f"N{mangled}E" if spaces else mangled))
+    for declaration in re.finditer(pattern, text):
+        spaces = _namespaces(text[: declaration.start()])
+        for name in re.findall(rf"\b({IDENTIFIER})\s*\[\s*\]", declaration.group()):
+            mangled = "".join(f"{len(part)}{part}" for part in (*spaces, name))
+            found.add(DynamicShared(name, f"N{mangled}E" if spaces else mangled))
     return sorted(found, key=lambda array: (array.name, array.mangled))
 
 

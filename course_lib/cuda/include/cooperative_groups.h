@@ -97,6 +97,24 @@ struct coalesced_group : lanes<coalesced_group> {
         return ranks;
     }
 };
+// Any of these groups, for functions that take whichever they are given.
+struct thread_group {
+    unsigned members = 0;  // lanes of the warp; 0 for the whole block
+    thread_group(const thread_block&) {}
+    thread_group(const coalesced_group& group) : members(group.mask()) {}
+    template <unsigned N, class Parent> thread_group(const thread_block_tile<N, Parent>& tile) : members(tile.mask()) {}
+    void sync(SIM_HERE) const {
+        if (members) __syncwarp(members, file, line);
+        else __syncthreads(file, line);
+    }
+    unsigned size() const { return members ? __builtin_popcount(members) : thread_block::size(); }
+    unsigned num_threads() const { return size(); }
+    unsigned thread_rank() const { return members ? __builtin_popcount(members & ((1u << sim_lane()) - 1)) : sim_thread(); }
+};
+SIM_INLINE thread_group tiled_partition(const thread_group&, unsigned size) {
+    return coalesced_group((size == 32 ? 0xffffffffu : (1u << size) - 1) << (sim_lane() & ~(size - 1)));
+}
+
 SIM_INLINE coalesced_group coalesced_threads(SIM_HERE) { return coalesced_group(__activemask(file, line)); }
 
 template <class Group> SIM_INLINE void sync(const Group& group, SIM_HERE) { group.sync(file, line); }

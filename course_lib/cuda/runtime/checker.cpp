@@ -222,8 +222,8 @@ static void check_shared(Block* block, const Access& access, bool aligned) {
 }
 
 static void check_elsewhere(Block* block, const Access& access) {
-    if (access.address >= library_base && access.address < library_end) return;     // __constant__, __device__, literals
-    bad_address(block, access);
+    if (access.address < library_base || access.address >= library_end) bad_address(block, access);
+    if (access.atomic) note_atomic(access);  // the rest are variables of __constant__ and __device__, and literals
 }
 
 void check(char* address, unsigned bytes, bool write, bool atomic, void* pc, bool aligned) {

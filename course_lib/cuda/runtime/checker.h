@@ -45,6 +45,7 @@ void check(char* address, unsigned bytes, bool write, bool atomic, void* pc, boo
 // shadow.cpp
 extern uint32_t epoch, block_epoch, launch_epoch;  // epochs grow at barriers and between blocks
 void check_words(Block*, Word*, const Access&, Space, uint64_t offset, const char* name);
+void note_atomic(const Access&);          // on global memory: may order blocks
 void settle(Block*);                      // decide about the write whose value had to be awaited
 void settle_thread(Block*, unsigned thread);
 bool settling();                          // whether there is such a write

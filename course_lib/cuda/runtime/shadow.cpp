@@ -41,10 +41,11 @@ void check_fence(Block*) {
     decide_atomics();
 }
 
-static void note_atomic(const Access& access) {
+void note_atomic(const Access& access) {
     uint64_t address = reinterpret_cast<uint64_t>(access.address);
     if (fenced) released[address][block_epoch] = epoch;
     if (!released.empty()) acquired[address] = true;
+    decide_atomics();
 }
 
 static bool ordered_by_fence(uint32_t write_epoch) {
