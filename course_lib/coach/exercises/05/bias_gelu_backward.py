@@ -12,7 +12,7 @@ BLOCK, DOWN = 32, 2  # threads of a block, blocks along the rows
 
 def cases(random):
     for label, rows, F, N in (("two rows of one", 2, 1, 1), ("one pack in each of three rows", 3, 4, 4), ("one row", 1, 12, 4),
-                              ("an odd number of columns", 5, 37, 1), ("more columns than a block", 7, 132, 4),
+                              ("an odd number of columns", 5, 37, 1), ("columns for three blocks", 7, 300, 4),
                               ("64 rows of 128", 64, 128, 4)):  # fmt: skip
         dy, x = random.normal(0, 1.5, size=(2, rows, F)).astype(np.float32)
         yield Case(label, dy, x, random.normal(size=F).astype(np.float32), N)
@@ -74,8 +74,8 @@ exercise = Exercise(
     hints=(
         "Write dx first, as in exercises 2 and 3. Then keep a sum for each of your columns in registers.",
         "Pack<float, N> sum = {}; makes a pack of zeros. Add to it in the loop over the rows, and write it once behind the loop.",
-        "d.item[j] *= gelu_slope(p.item[j] + b.item[j]); sum.item[j] += d.item[j]; and at the end the pack goes to "
-        "partial + blockIdx.y * F + f.",
+        "d.item[j] *= gelu_slope(p.item[j] + b.item[j]); sum.item[j] += d.item[j]; and at the end the pack goes to partial + "
+        "blockIdx.y * F + f.",
     ),
     sibling='''// The sum of each column of x, row of blocks by row of blocks.
 #include "vector.cuh"

@@ -12,7 +12,7 @@ BLOCK, DOWN = 32, 2  # threads of a block, blocks along the rows
 
 def cases(random):
     for label, rows, F, N in (("two rows of one", 2, 1, 1), ("one pack in each of three rows", 3, 4, 4), ("one row", 1, 12, 4),
-                              ("an odd number of columns", 5, 37, 1), ("more columns than a block", 7, 132, 4),
+                              ("an odd number of columns", 5, 37, 1), ("columns for three blocks", 7, 300, 4),
                               ("64 rows of 128", 64, 128, 4)):  # fmt: skip
         x = random.normal(0, 2, size=(rows, F)).astype(np.float32)
         yield Case(label, x, (1.5 + random.normal(size=F)).astype(np.float32), N)
@@ -32,6 +32,12 @@ def gelu(x):
 def first_rows(x, bias, N):
     y = np.full(x.shape, np.nan)
     y[:DOWN] = gelu(x + bias)[:DOWN]
+    return y
+
+
+def first_columns(x, bias, N):
+    y = gelu(x + bias)
+    y[:, DOWN * BLOCK * N :] = np.nan
     return y
 
 
@@ -56,21 +62,24 @@ exercise = Exercise(
     measured="64 rows of 128",
     goals=[Goal("bytes of global memory moved", bytes_moved, at_most=1.1 * 8 * 64 * 128)],
     mistakes=[
-        Mistake("A thread to the right of the last column took part: its first column is F or more. It must do nothing.",
+        Mistake("Columns from the third block on are never written. Columns are counted along x, and rows along y.",
+                like=first_columns),
+        Mistake("Thread i along x owns the N columns from N * i on. Where these begin at F or beyond, it must do nothing.",
                 when=beyond),
         Mistake("Only the first gridDim.y rows are written. There are more: go on with every gridDim.y-th.", like=first_rows),
         Mistake("The bias is added after the bend. It comes before: gelu(x + bias).",
                 like=lambda x, bias, N: gelu(x) + bias),
         Mistake("The bias is missing.", like=lambda x, bias, N: gelu(x)),
         Mistake("This is x + bias, without GELU.", like=lambda x, bias, N: x + bias),
-        Mistake("Two blocks write the same place. Blocks share the rows: row blockIdx.y is the first of a block, and gridDim.y "
-                "rows further down comes its next.", when=lambda seen: "race" in seen.kinds and seen.inputs[0].shape[0] > 1),
+        Mistake("Two blocks write the same place. Blocks share the rows: row blockIdx.y is the first of a block, and "
+                "gridDim.y rows further down comes its next.",
+                when=lambda seen: "race" in seen.kinds and seen.inputs[0].shape[0] > 1),
     ],
     hints=(
         "Which columns are mine? Count along x only, times N. Read their bias before any loop.",
         "A loop over rows: begin at blockIdx.y, go on by gridDim.y. In row `row`, column f lies at row * F + f.",
-        "int f = N * (blockIdx.x * blockDim.x + threadIdx.x); if (f >= F) return; Pack<float, N> b = ... bias + f; then "
-        "for (int row = blockIdx.y; row < rows; row += gridDim.y) one pack of x in, one pack of y out.",
+        "int f = N * (blockIdx.x * blockDim.x + threadIdx.x); if (f >= F) return; Pack<float, N> b = ... bias + f; then for "
+        "(int row = blockIdx.y; row < rows; row += gridDim.y) one pack of x in, one pack of y out.",
     ),
     sibling='''// Each column times a number of its own: y = x * factor, factor (F).
 #include "vector.cuh"
@@ -109,7 +118,10 @@ template <int N> __global__ void bias_gelu_forward(const float* x, const float* 
                  "for (int k = 0; k * gridDim.y + blockIdx.y < rows; k++) {\n        int row = k * gridDim.y + blockIdx.y;")),
     ],
     wrong=[
-        Wrong(Changed(("if (f >= F) return;", "")), "A thread to the right"),
+        Wrong(Changed(("if (f >= F) return;", "")), "at F or beyond"),
+        Wrong(Changed(("N * (blockIdx.x * blockDim.x + threadIdx.x)", "N * (blockIdx.y * blockDim.x + threadIdx.x)"),
+                      ("int row = blockIdx.y", "int row = blockIdx.x"), ("row += gridDim.y", "row += gridDim.x")),
+              "rows along y"),
         Wrong(Changed(("row += gridDim.y", "row += rows")), "Only the first gridDim.y rows"),
         Wrong(Changed(("gelu(p.item[j] + b.item[j])", "gelu(p.item[j]) + b.item[j]")), "after the bend"),
         Wrong(Changed(("gelu(p.item[j] + b.item[j])", "p.item[j] + b.item[j]")), "without GELU"),

@@ -56,8 +56,8 @@ exercise = Exercise(
     hints=(
         "It is `scale` of the lecture, with a second array and Op::of in place of the product.",
         "Read a pack of a and a pack of b (both of type Pack<T, N>), put Op::of of their items into one of them, write it.",
-        "Pack<T, N> p = *(const Pack<T, N>*)(a + i), q = *(const Pack<T, N>*)(b + i); p.item[j] = Op::of(p.item[j], q.item[j]); "
-        "and at the end: for (; i < n; i++) y[i] = Op::of(a[i], b[i]);",
+        "Pack<T, N> p = *(const Pack<T, N>*)(a + i), q = *(const Pack<T, N>*)(b + i); p.item[j] = Op::of(p.item[j], "
+        "q.item[j]); and at the end: for (; i < n; i++) y[i] = Op::of(a[i], b[i]);",
     ),
     sibling='''// One operation on one array; Square is one of the operations.
 #include "vector.cuh"
@@ -79,11 +79,11 @@ template <class Op, class T, int N> __global__ void each(const T* x, T* y, int n
 ''',
     right=[
         Changed(("if (i + N <= n) {", "const bool whole = n - i >= N;\n    if (whole) {"),
-                ("for (; i < n; i++) y[i] = Op::of(a[i], b[i]);", "while (i < n) {\n            y[i] = Op::of(a[i], b[i]);\n"
-                 "            i += 1;\n        }")),
+                ("for (; i < n; i++) y[i] = Op::of(a[i], b[i]);", "while (i < n) {\n            y[i] = Op::of(a[i], "
+                                                                  "b[i]);\n            i += 1;\n        }")),
         Changed(("long long i = N * ((long long)blockIdx.x * blockDim.x + threadIdx.x);\n    if (i + N <= n) {",
-                 "int threads = gridDim.x * blockDim.x, me = blockIdx.x * blockDim.x + threadIdx.x, i = n - n % N;\n"
-                 "    for (int k = me; k < n / N; k += threads) {"),
+                 "int threads = gridDim.x * blockDim.x, me = blockIdx.x * blockDim.x + threadIdx.x, i = n - n % N;\n    for "
+                 "(int k = me; k < n / N; k += threads) {"),
                 ("(a + i)", "(a + k * N)"), ("(b + i)", "(b + k * N)"), ("(y + i)", "(y + k * N)"),
                 ("} else {\n        for (; i < n; i++)", "}\n    if (me == 0) {\n        for (; i < n; i++)")),
     ],

@@ -52,6 +52,9 @@ exercise = Exercise(
         Mistake("This is dy times GELU itself. Asked for is its slope.",
                 like=lambda dy, x, N: dy * x * parts(x)[0]),
         Mistake("These are the slopes. Each is still to be multiplied by its dy.", like=lambda dy, x, N: slope(x)),
+        Mistake("dy and x have changed places: the slope is taken at x.", like=lambda dy, x, N: x * slope(dy)),
+        Mistake("The second term is x times the gate's own slope. The x is missing.",
+                like=lambda dy, x, N: dy * (parts(x)[0] + parts(x)[1] * parts(x)[2])),
         Mistake("The slope of 0.044715 x^3 is 3 * 0.044715 x^2. The 3 is missing.",
                 like=lambda dy, x, N: dy * slope(x, cube=0.044715)),
         Mistake("The slope of u is missing its factor 1.5957691216.", like=lambda dy, x, N: dy * slope(x, factor=1.0)),
@@ -61,8 +64,8 @@ exercise = Exercise(
     hints=(
         "Compute the gate once and keep it in a variable. Then the formula of the task, term by term.",
         "The slope is gate + x * gate * (1 - gate) * 1.5957691216 * (1 + 0.134145 x^2), all in floats.",
-        "The kernel reads two packs, p of x and d of dy; d.item[j] *= gelu_slope(p.item[j]); and writes d to dx. The last ones: "
-        "dx[i] = dy[i] * gelu_slope(x[i]).",
+        "The kernel reads two packs, p of x and d of dy; d.item[j] *= gelu_slope(p.item[j]); and writes d to dx. The last "
+        "ones: dx[i] = dy[i] * gelu_slope(x[i]).",
     ),
     sibling='''// The way back of y = x * sigmoid(x).
 #include "vector.cuh"
@@ -108,6 +111,9 @@ template <int N> __global__ void gelu_backward(const float* dy, const float* x, 
                        "return x * gate;")), "dy times GELU itself"),
         Wrong(Changed(("d.item[j] *= gelu_slope(p.item[j]);", "d.item[j] = gelu_slope(p.item[j]);"),
                       ("dx[i] = dy[i] * gelu_slope(x[i]);", "dx[i] = gelu_slope(x[i]);")), "still to be multiplied"),
+        Wrong(Changed(("gate + x * gate *", "gate + gate *")), "The x is missing"),
+        Wrong(Changed(("(x + i), d = *(const Pack<float, N>*)(dy + i)", "(dy + i), d = *(const Pack<float, N>*)(x + i)"),
+                      ("dy[i] * gelu_slope(x[i])", "x[i] * gelu_slope(dy[i])")), "have changed places"),
         Wrong(Changed(("0.134145f", "0.044715f")), "The 3 is missing"),
         Wrong(Changed(("1.5957691216f * (1.0f + 0.134145f", "(1.0f + 0.134145f")), "missing its factor"),
         Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")), "i + N <= n"),

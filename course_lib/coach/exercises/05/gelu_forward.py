@@ -50,8 +50,8 @@ exercise = Exercise(
     measured="1024 numbers in packs",
     goals=[Goal("instructions that read global memory", requests("read"), at_most=8)],
     mistakes=[
-        Mistake("A pack begins at a place that is no multiple of N. Thread i owns the N numbers from N * i on, so its place has "
-                "a factor N.", when=lambda seen: "misaligned-access" in seen.kinds and seen.inputs[1] == 4),
+        Mistake("A pack begins at a place that is no multiple of N. Thread i owns the N numbers from N * i on, so its place "
+                "has a factor N.", when=lambda seen: "misaligned-access" in seen.kinds and seen.inputs[1] == 4),
         Mistake("The last thread took a whole pack where fewer than N numbers are left. A pack fits only if i + N <= n.",
                 when=lambda seen: "out-of-bounds" in seen.kinds and seen.inputs[1] == 4),
         Mistake("The last numbers are missing: where fewer than N are left, they must be taken one by one.",
@@ -60,13 +60,17 @@ exercise = Exercise(
                 like=lambda x, N: x * gate(x, FACTOR / 2)),
         Mistake("The sign in the exponent is wrong: the gate is 1 / (1 + e to the minus u), so it opens for large numbers.",
                 like=lambda x, N: x * gate(x, -FACTOR)),
+        Mistake("The factor 1.5957691216 belongs to both terms of the bracket: factor * (x + 0.044715 x^3).",
+                like=lambda x, N: x / (1 + np.exp(np.minimum(-FACTOR * x + 0.044715 * x**3, 700)))),
+        Mistake("The second term in the bracket is 0.044715 times the *third* power of x.",
+                like=lambda x, N: x / (1 + np.exp(-FACTOR * (x + 0.044715 * x**2)))),
         Mistake("y is the gate itself. GELU is x times the gate.", like=lambda x, N: gate(x)),
     ],
     hints=(
         "Begin with the gate: u in one line, then 1.0f / (1.0f + expf(-u)). Then copy the shape of `scale` from the lecture.",
         "i = N * (the thread's number). If i + N <= n, read a pack, replace each p.item[j] by gelu(p.item[j]), write the pack.",
-        "Pack<float, N> p = *(const Pack<float, N>*)(x + i); for (int j = 0; j < N; j++) ...; *(Pack<float, N>*)(y + i) = p; and "
-        "else: for (; i < n; i++) y[i] = gelu(x[i]);",
+        "Pack<float, N> p = *(const Pack<float, N>*)(x + i); for (int j = 0; j < N; j++) ...; *(Pack<float, N>*)(y + i) = p; "
+        "and else: for (; i < n; i++) y[i] = gelu(x[i]);",
     ),
     sibling='''// ReLU: negative numbers become 0.
 #include "vector.cuh"
@@ -110,6 +114,8 @@ template <int N> __global__ void gelu_forward(const float* x, float* y, int n) {
         Wrong(Changed(("for (; i < n; i++) y[i] = gelu(x[i]);", "return;")), "The last numbers are missing"),
         Wrong(Changed(("1.5957691216f", "0.7978845608f")), "half of that"),
         Wrong(Changed(("expf(-1.5957691216f", "expf(1.5957691216f")), "The sign in the exponent"),
+        Wrong(Changed(("(x + 0.044715f * x * x * x)", "x + 0.044715f * x * x * x")), "both terms of the bracket"),
+        Wrong(Changed(("0.044715f * x * x * x", "0.044715f * x * x")), "*third* power"),
         Wrong(Changed(("p.item[j] = gelu(p.item[j])", "p.item[j] = gelu_gate(p.item[j])"),
                       ("y[i] = gelu(x[i])", "y[i] = gelu_gate(x[i])")), "y is the gate itself"),
         Wrong(Changed(("Pack<float, N> p = *(const Pack<float, N>*)(x + i);", ""),

@@ -38,6 +38,13 @@ def as_one_row(x, N):
     return (silu(gates) * ups).reshape(len(x), -1)
 
 
+def overlapping(x, N):
+    """As if row r of x began at r * F."""
+    (rows, F), flat = (len(x), x.shape[1] // 2), x.astype(np.float64).reshape(-1)
+    begin = np.arange(rows)[:, None] * F + np.arange(F)
+    return silu(flat[begin]) * flat[begin + F]
+
+
 exercise = Exercise(
     title="SwiGLU",
     minutes=15,
@@ -56,6 +63,9 @@ exercise = Exercise(
                 like=lambda x, N: halves(x)[0] * silu(halves(x)[1])),
         Mistake("This is right for an array of one row. Each row begins with its own gates, 2F numbers after the row before.",
                 like=as_one_row),
+        Mistake("Gates and ups are taken in turns here. A row has first F gates, and then F ups.",
+                like=lambda x, N: silu(x[:, ::2].astype(np.float64)) * x[:, 1::2]),
+        Mistake("The rows of x begin 2F numbers apart, not F: F gates and F ups.", like=overlapping),
         Mistake("This is sigmoid(gate) * up. silu(z) is z times its sigmoid, so one factor is missing.",
                 like=lambda x, N: silu(halves(x)[0]) / halves(x)[0] * halves(x)[1]),
         Mistake("The ups are missing: this is silu(gate).", like=lambda x, N: silu(halves(x)[0])),
@@ -105,6 +115,12 @@ template <int N> __global__ void swiglu_forward(const float* x, float* y, int si
         Wrong(Changed(("g.item[j] *= sigmoid(g.item[j]) * u.item[j]", "g.item[j] *= sigmoid(u.item[j]) * u.item[j]")),
               "changed places"),
         Wrong(Changed(("i / F * 2 * F + i % F, up = gate + F", "i, up = i + size")), "right for an array of one row"),
+        Wrong("""template <int N> __global__ void swiglu_forward(const float* x, float* y, int size, int F) {
+    int first = N * (blockIdx.x * blockDim.x + threadIdx.x);
+    for (int i = first; i < first + N && i < size; i++) y[i] = x[2 * i] / (1.0f + expf(-x[2 * i])) * x[2 * i + 1];
+}
+""", "taken in turns"),
+        Wrong(Changed(("i / F * 2 * F + i % F", "i / F * F + i % F")), "2F numbers apart"),
         Wrong(Changed(("g.item[j] *= sigmoid", "g.item[j] = sigmoid")), "one factor is missing"),
         Wrong(Changed(("sigmoid(g.item[j]) * u.item[j]", "sigmoid(g.item[j])"), ("u = *", "u = p_of_ups, unused = *"),
                       ("const long long gate", "Pack<float, N> p_of_ups = {};\n    const long long gate")),

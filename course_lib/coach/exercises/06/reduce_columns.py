@@ -38,6 +38,13 @@ def reduced(way, x, each, begin=None):
     return y if begin is None else WAYS[way](y, begin)
 
 
+def side_by_side(way, x, each):
+    """The numbers that follow the first of each column in memory."""
+    outer, K, inner = x.shape
+    first = (np.arange(outer) * K * inner)[:, None] + np.arange(inner)  # (outer, inner)
+    return reduced(way, x.reshape(-1)[first[:, None, :] + np.arange(K)[:, None]], each)
+
+
 def first_parts(way, x, each):
     y = reduced(way, x, each).copy()
     y[:, DOWN:] = np.nan
@@ -68,6 +75,7 @@ exercise = Exercise(
         Mistake("There are more threads than columns: those from outer * inner on must do nothing.",
                 when=lambda seen: outside(seen, columns=False)),
         Mistake("The last part of a column may be shorter: its numbers end at K.", when=lambda seen: outside(seen, columns=True)),
+        Mistake("These numbers stand side by side in a row. The numbers of a column lie `inner` apart.", like=side_by_side),
         Mistake("Only the first gridDim.y parts are written. There are more: go on with every gridDim.y-th.", like=first_parts),
         Mistake("The largest of negative numbers comes out as 0. A part begins with `nothing`, not with 0.",
                 like=lambda way, x, each: reduced(way, x, each, 0 if way == "Max" else None)),
@@ -77,12 +85,11 @@ exercise = Exercise(
     ],
     hints=(
         "Thread i: matrix i / inner, column i % inner. Its first number lies at (i / inner) * K * inner + i % inner; the next "
-        "ones lie "
-        "inner apart.",
-        "A loop over parts: from blockIdx.y, by gridDim.y. In it a loop over k from part * each to the smaller of (part + 1) * "
-        "each and K.",
-        "result = nothing; for (int k = part * each; k < end; k++) result = Op::of(result, (A)column[k * inner]); then "
-        "y[((i / inner) * parts + part) * inner + i % inner] = result;",
+        "ones lie inner apart.",
+        "A loop over parts: from blockIdx.y, by gridDim.y. In it a loop over k from part * each to the smaller of (part + 1) "
+        "* each and K.",
+        "result = nothing; for (int k = part * each; k < end; k++) result = Op::of(result, (A)column[k * inner]); then y[((i "
+        "/ inner) * parts + part) * inner + i % inner] = result;",
     ),
     sibling='''// The first number of each column that is not 0, or 0: x (K, inner).
 __global__ void first_in_column(const float* x, float* y, int K, int inner) {
@@ -117,6 +124,7 @@ __global__ void reduce_columns(const T* x, A* y, A nothing, int outer, int K, in
                  "for (int k = part * each; k < part * each + each && k < K; k++)")),
     ],
     wrong=[
+        Wrong(Changed(("column[(long long)k * inner]", "column[k]")), "stand side by side"),
         Wrong(Changed(("if (i >= outer * inner) return;", "")), "those from outer * inner on"),
         Wrong(Changed(("min((part + 1) * each, K)", "(part + 1) * each")), "its numbers end at K"),
         Wrong(Changed(("part += gridDim.y", "part += parts")), "Only the first gridDim.y parts"),

@@ -40,22 +40,22 @@ exercise = Exercise(
         Mistake("The largest is looked for from 0 on, so a row of negative numbers gets 0. Begin with -INFINITY.",
                 like=lambda x, THREADS, N: np.maximum(x.max(axis=1), 0)),
         Mistake("This is the largest that thread 0 has seen by itself. The threads have not told each other.", like=own_only),
+        Mistake("All rows get the largest of row 0. Row `blockIdx.x` begins at x + blockIdx.x * C.",
+                like=lambda x, THREADS, N: np.full(len(x), x[0].max())),
         Mistake("Only the first THREADS * N numbers of a row are looked at. A thread goes on, THREADS packs further.",
                 like=lambda x, THREADS, N: x[:, : THREADS * N].max(axis=1)),
-        Mistake("The result is -INFINITY, which threads without a number of their own bring along. Of two numbers the one that "
-                "Op::of "
-                "gives must stay, in warp_reduce too.", when=lambda seen: np.isneginf(seen.got).all() and not seen.issues),
+        Mistake("The result is -INFINITY, which threads without a number of their own bring along. Of two numbers the one "
+                "that Op::of gives must stay, in warp_reduce too.",
+                when=lambda seen: np.isneginf(seen.got).all() and not seen.issues),
         Mistake("A shuffle was called by some of the lanes only. All lanes of a warp call it together, outside of any `if`.",
                 when=lambda seen: "missing-lanes" in seen.kinds),
     ],
     hints=(
         "The butterfly: for (int step = LANES / 2; step > 0; step /= 2), and in each step v meets the partner's v.",
-        "The partner's number is __shfl_xor_sync(0xffffffffu, v, step). The kernel: a loop over packs from N * threadIdx.x on, "
-        "in "
-        "steps of N * THREADS, then block_max<THREADS>.",
-        "v = Op::of(v, __shfl_xor_sync(0xffffffffu, v, step)); and return v;. In the kernel: top = Max::of(top, p.item[j]); and "
-        "at the "
-        "end if (threadIdx.x == 0) y[blockIdx.x] = top;",
+        "The partner's number is __shfl_xor_sync(0xffffffffu, v, step). The kernel: a loop over packs from N * threadIdx.x "
+        "on, in steps of N * THREADS, then block_max<THREADS>.",
+        "v = Op::of(v, __shfl_xor_sync(0xffffffffu, v, step)); and return v;. In the kernel: top = Max::of(top, p.item[j]); "
+        "and at the end if (threadIdx.x == 0) y[blockIdx.x] = top;",
     ),
     sibling='''// The product of the numbers of a row, for rows of 32.
 __global__ void row_product(const float* x, float* y) {
@@ -85,6 +85,7 @@ template <int THREADS, int N> __global__ void row_max(const float* x, float* y, 
     wrong=[
         Wrong(Changed(("float top = -INFINITY;", "float top = 0.0f;")), "Begin with -INFINITY"),
         Wrong(Changed(("top = block_max<THREADS>(top);", "")), "have not told each other"),
+        Wrong(Changed(("x + (long long)blockIdx.x * C", "x")), "the largest of row 0"),
         Wrong(Changed(("c += N * THREADS", "c += C")), "Only the first THREADS * N numbers"),
         Wrong(Changed(("v = Op::of(v, (T)__shfl_xor_sync(mask, v, step));", "v += __shfl_xor_sync(mask, v, step);")),
               "threads without a number of their own"),

@@ -42,20 +42,18 @@ exercise = Exercise(
         Mistake("A barrier stands where not all threads of the block pass. Outside of every `if`, all of them do.",
                 when=lambda seen: seen.kinds & {"missed-barrier", "divergent-barrier"}),
         Mistake("Some threads read the largest while the last step of the tree still writes it, or while others already put "
-                "their "
-                "smallest in its place. Before a thread reads part[0], all must have written; before any writes again, all must "
-                "have read.",
+                "their smallest in its place. Before a thread reads part[0], all must have written; before any writes again, "
+                "all must have read.",
                 when=lambda seen: races_at(seen, "top = part[0]") and races_at(seen, "= low")),
-        Mistake("The largest is safe now before it is overwritten. But some threads read part[0] for it before the last step of "
-                "the tree "
-                "has written it.", when=lambda seen: races_at(seen, "top = part[0]")),
+        Mistake("The largest is safe now before it is overwritten. But some threads read part[0] for it before the last step "
+                "of the tree has written it.", when=lambda seen: races_at(seen, "top = part[0]")),
         Mistake("Some threads read the smallest before the last step of the second tree has written it.",
                 when=lambda seen: races_at(seen, "bottom = part[0]")),
     ],
     hints=(
         "The report names two lines that meet at one place in `part`. What must have happened between them?",
-        "Ask of each line that reads part[0]: has thread 0 written it for sure? And of each line that writes to part: have all "
-        "read?",
+        "Ask of each line that reads part[0]: has thread 0 written it for sure? And of each line that writes to part: have "
+        "all read?",
         "Three barriers are missing: before and after `top = part[0]`, and before `bottom = part[0]`.",
     ),
     sibling='''// Each number of a block of 64, and then its neighbour's: the same shared memory is used twice.
@@ -108,14 +106,14 @@ __global__ void row_to_unit(const float* x, float* y, int C) {
 """,
     ],
     wrong=[
-        Wrong(Changed(("__syncthreads();\n    float top = part[0];\n    __syncthreads();", "__syncthreads();\n    float top = "
-                                                                                           "part[0];")),
+        Wrong(Changed(("__syncthreads();\n    float top = part[0];\n    __syncthreads();",
+                       "__syncthreads();\n    float top = part[0];")),
               "already put their smallest"),
-        Wrong(Changed(("__syncthreads();\n    float top = part[0];\n    __syncthreads();", "float top = part[0];\n    "
-                                                                                           "__syncthreads();")),
+        Wrong(Changed(("__syncthreads();\n    float top = part[0];\n    __syncthreads();",
+                       "float top = part[0];\n    __syncthreads();")),
               "The largest is safe now"),
-        Wrong(Changed(("__syncthreads();\n    float bottom = part[0];", "float bottom = part[0];")), "Some threads read the "
-                                                                                                     "smallest"),
+        Wrong(Changed(("__syncthreads();\n    float bottom = part[0];", "float bottom = part[0];")),
+              "Some threads read the smallest"),
         Wrong(Changed(("__syncthreads();\n    float bottom = part[0];",
                        "if (t < C) __syncthreads();\n    float bottom = part[0];")), "not all threads of the block pass"),
     ],

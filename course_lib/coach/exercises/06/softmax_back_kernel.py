@@ -49,10 +49,14 @@ exercise = Exercise(
     reference=way_back,
     call=launch,
     mistakes=[
-        Mistake("Each thread takes away the sum of its own numbers. It must be the sum over the whole row: "
-                "block_sum.", like=own_sums),
+        Mistake("Each thread takes away the sum of its own numbers. It must be the sum over the whole row: block_sum.",
+                like=own_sums),
         Mistake("The sum is of dy alone. It is of the products y dy.",
                 like=lambda dy, y: way_back(dy, y, dy.astype(np.float64).sum(axis=1, keepdims=True))),
+        Mistake("The sum is added. It must be taken away: y (dy - sum).",
+                like=lambda dy, y: way_back(dy, y, -(y * dy).astype(np.float64).sum(axis=1, keepdims=True))),
+        Mistake("The sum is of y alone. It is of the products y dy.",
+                like=lambda dy, y: way_back(dy, y, y.astype(np.float64).sum(axis=1, keepdims=True))),
         Mistake("This is y dy: the sum over the row is not taken away.", like=lambda dy, y: way_back(dy, y, 0)),
         Mistake("This is dy minus the sum. The factor y before the bracket is missing.",
                 like=lambda dy, y: dy - (y * dy).sum(axis=1, keepdims=True)),
@@ -97,6 +101,8 @@ template <int THREADS> __global__ void centre_rows(const float* x, float* y, int
     wrong=[
         Wrong(Changed(("dot = block_sum<THREADS>(dot);", "")), "the sum of its own numbers"),
         Wrong(Changed(("dot += y[c] * dy[c]", "dot += dy[c]")), "The sum is of dy alone"),
+        Wrong(Changed(("dot += y[c] * dy[c]", "dot += y[c]")), "The sum is of y alone"),
+        Wrong(Changed(("(dy[c] - dot)", "(dy[c] + dot)")), "The sum is added"),
         Wrong(Changed(("dot += y[c] * dy[c]", "dot += 0.0f")), "is not taken away"),
         Wrong(Changed(("y[c] * (dy[c] - dot)", "dy[c] - dot")), "The factor y before"),
         Wrong(Changed(("y[c] * (dy[c] - dot)", "dy[c] * y[c] * (1.0f - y[c])")), "moves all other shares"),

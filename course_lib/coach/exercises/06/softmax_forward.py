@@ -36,6 +36,17 @@ def exps(x, T):
     return np.exp(x - x.max(axis=1, keepdims=True))
 
 
+def own_tops(x, T):
+    """Each thread with the largest of its own numbers only."""
+    x = np.where(np.tri(len(x)) > 0, x, -np.inf) if T else x.astype(np.float64)
+    N, e = int(INSTANCES[x.shape[1] % 4 > 0].split(", ")[1]), np.zeros(x.shape)
+    for thread in range(32):
+        own = np.arange(x.shape[1]) // N % 32 == thread
+        if own.any():
+            e[:, own] = np.exp(x[:, own] - np.maximum(x[:, own].max(axis=1, keepdims=True), -1e30))
+    return e / e.sum(axis=1, keepdims=True)
+
+
 def first_rows(x, T):
     y = softmax(x, T)
     y[(len(x) + 1) // 2 :] = np.nan
@@ -57,25 +68,25 @@ exercise = Exercise(
     measured="16 rows of 256",
     goals=[Goal("bytes of global memory moved", bytes_moved)],
     mistakes=[
-        Mistake("Only as many rows are written as there are blocks. A block goes on with every gridDim.x-th "
-                "row.", like=first_rows),
+        Mistake("Only as many rows are written as there are blocks. A block goes on with every gridDim.x-th row.",
+                like=first_rows),
         Mistake("Far scores give no numbers: exp overflows. Take the largest of the row away first.",
                 when=lambda seen: seen.label == "far scores" and not np.isfinite(seen.got).all()),
         Mistake("The row sees fewer columns than it has: those from visible(row, S, T) on are 0, and add nothing to the sum.",
                 when=lambda seen: seen.label == "columns that rows do not see" and not seen.issues),
         Mistake("These are exps, not shares. Each is still to be divided by the sum of the row.",
                 like=exps),
+        Mistake("Each thread takes the largest of its own numbers away. It must be that of the whole row: block_max.",
+                like=own_tops),
         Mistake("Each thread divides by the sum of its own numbers. It must be the sum over the whole row: block_sum.",
                 when=lambda seen: seen.got is not None and np.allclose(seen.got, 1) and seen.inputs[0].shape[1] == 3),
     ],
     hints=(
         "Load the row, find the top of your own numbers and of the block, replace each number by its exp, add, divide, store.",
-        "block_max<THREADS> and block_sum<THREADS> give their result to all threads. A number beyond `seen` counts as -INFINITY "
-        "for the "
-        "top and as 0 for the sum.",
+        "block_max<THREADS> and block_sum<THREADS> give their result to all threads. A number beyond `seen` counts as "
+        "-INFINITY for the top and as 0 for the sum.",
         "Loop: own.load(x + row * S, seen, -INFINITY); top over own[e] where own.column(e) < seen; own[e] = own.column(e) < "
-        "seen ? "
-        "expf(own[e] - top) : 0.0f; total += own[e]; then own[e] /= total; own.store(y + row * S, S);",
+        "seen ? expf(own[e] - top) : 0.0f; total += own[e]; then own[e] /= total; own.store(y + row * S, S);",
     ),
     sibling='''// Each row divided by its largest number, which is above 0; the row is read once.
 #include "reduce.cuh"
@@ -138,6 +149,7 @@ __global__ void softmax_forward(const float* x, float* y, int rows, int S, int T
         Wrong(Changed(("expf(own[e] - top)", "expf(own[e])")), "exp overflows"),
         Wrong(Changed(("const int seen = visible(row, S, T);", "const int seen = S;")), "are 0, and add nothing"),
         Wrong(Changed(("own[e] /= total;", "own[e] /= 1.0f;")), "still to be divided"),
+        Wrong(Changed(("top = block_max<THREADS>(top);", "")), "must be that of the whole row: block_max"),
         Wrong(Changed(("total = block_sum<THREADS>(total);", "")), "the sum of its own numbers"),
     ],
 )  # fmt: skip

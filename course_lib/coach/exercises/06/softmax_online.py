@@ -10,8 +10,8 @@ from course_lib.devices import ops
 
 def cases(random):
     for label, rows, S, THREADS, T in (("three equal scores", 1, 3, 32, 0), ("one score", 2, 1, 32, 0),
-                                       ("rows of seven", 2, 7, 32, 0), ("rows longer than a "
-                                                                        "block", 3, 150, 64, 0), ("far scores", 2, 70, 32, 0),
+                                       ("rows of seven", 2, 7, 32, 0), ("rows longer than a block", 3, 150, 64, 0),
+                                       ("far scores", 2, 70, 32, 0),
                                        ("columns that rows do not see", 5, 5, 32, 5),
                                        ("16 rows of 512", 16, 512, 64, 0)):  # fmt: skip
         x = random.normal(0, 3, size=(rows, S)).astype(np.float32)
@@ -31,9 +31,39 @@ def softmax(x, THREADS, T):
     return ops("reference").softmax_forward(x.astype(np.float64), causal=T > 0)
 
 
+def seen_only(x, T):
+    """The scores in float64, minus infinity where a row does not see them."""
+    return np.where(np.tri(len(x), x.shape[1], x.shape[1] - len(x)) > 0, x, -np.inf) if T else x.astype(np.float64)
+
+
 def exps(x, THREADS, T):
-    x = np.where(np.tri(len(x)) > 0, x, -np.inf) if T else x
-    return np.exp(x - x.max(axis=1, keepdims=True))
+    return np.exp(seen_only(x, T) - seen_only(x, T).max(axis=1, keepdims=True))
+
+
+def own_pairs(x, THREADS, T):
+    """Each thread with the pair of its own numbers only."""
+    x = seen_only(x, T)
+    y = np.zeros(x.shape)
+    for thread in range(min(THREADS, x.shape[1])):
+        own = x[:, thread::THREADS]
+        e = np.exp(own - np.maximum(own.max(axis=1, keepdims=True), -1e30))
+        y[:, thread::THREADS] = e / np.maximum(e.sum(axis=1, keepdims=True), 1e-30)
+    return y
+
+
+def by_pairs(x, THREADS, T, see=True, merge=True):
+    """With pairs of top and total, of which `see` or `merge` does not bring the total to the new top."""
+    x = seen_only(x, T)
+    top, total = np.full((len(x), THREADS), -np.inf), np.zeros((len(x), THREADS))
+    for c in range(x.shape[1]):
+        own, t = x[:, c], c % THREADS
+        new = np.maximum(top[:, t], own)
+        rising = np.where(np.isinf(top[:, t]), 0, np.exp(top[:, t] - new)) if see else 1
+        total[:, t] = np.where(np.isinf(own), total[:, t], total[:, t] * rising + np.exp(own - new))
+        top[:, t] = new
+    whole = top.max(axis=1, keepdims=True)
+    total = (total * np.exp(top - whole) if merge else total).sum(axis=1, keepdims=True)
+    return np.exp(x - whole) / total
 
 
 def unseen_not_zero(x, THREADS, T):
@@ -54,27 +84,31 @@ exercise = Exercise(
     measured="16 rows of 512",
     goals=[Goal("bytes of global memory moved", bytes_moved, at_most=1.05 * 12 * 16 * 512)],
     mistakes=[
-        Mistake("Some results are not numbers, and the row has fewer columns than the block has threads. Threads that have seen "
-                "nothing "
-                "bring the pair (-INFINITY, 0): then -inf minus -inf must not be computed.",
+        Mistake("Some results are not numbers, and the row has fewer columns than the block has threads. Threads that have "
+                "seen nothing bring the pair (-INFINITY, 0): then -inf minus -inf must not be computed.",
                 when=lambda seen: np.isnan(seen.got).all() and seen.inputs[0].shape[1] < seen.inputs[1] and not seen.inputs[2]
                 and not seen.issues),
         Mistake("These are exps, not shares. Each is still to be divided by the total of the row.",
                 like=exps),
         Mistake("The columns that a row does not see are never written. There y is 0.", like=unseen_not_zero),
-        Mistake("The shares of a row of several numbers add up to more or less than 1. When the top rises, the total so far "
-                "must be "
-                "brought to it: times exp(old top - new top), in `see` and in `merge`, for both sides.",
-                when=lambda seen: np.isfinite(seen.got).all() and (seen.got > 0).all() and not seen.issues
-                and np.ptp(seen.got / seen.expected, axis=1).max() < 1e-4
-                and np.abs(seen.got / seen.expected - 1).max() > 1e-3),
+        Mistake("Each thread divides by the total of its own numbers. block_merge makes one pair of all.", like=own_pairs),
+        Mistake("The exponent of the second walk is x - part.top: the total stands against that top.",
+                like=lambda x, THREADS, T: softmax(x, THREADS, T) * np.exp(seen_only(x, T).max(axis=1, keepdims=True))),
+        Mistake("The total contains columns that the row does not see. The first walk ends at `seen`.",
+                like=lambda x, THREADS, T: np.where(np.isinf(seen_only(x, T)), 0, softmax(x, THREADS, 0))),
+        Mistake("When `see` meets a larger number, the total so far stands against the old top: times exp(old top - new top).",
+                like=lambda x, THREADS, T: by_pairs(x, THREADS, T, see=False)),
+        Mistake("`merge` adds totals that stand against different tops. Each must first be brought to the larger top.",
+                like=lambda x, THREADS, T: by_pairs(x, THREADS, T, merge=False)),
+        Mistake("When the top rises, the total so far must be brought to it, in `see` and in `merge`: times exp(old top - new "
+                "top).",
+                like=lambda x, THREADS, T: by_pairs(x, THREADS, T, see=False, merge=False)),
     ],
     hints=(
         "`merge` is the Python function of the lecture, with fmaxf and expf. A pair is made with braces: return {top, total};",
         "`see` could be merge(part, {x, 1.0f}). The kernel: part = nothing_seen(), a loop with see, block_merge, a second loop.",
-        "merge: top = fmaxf(a.top, b.top); if (top == -INFINITY) return {top, 0.0f}; return {top, a.total * expf(a.top - top) + "
-        "b.total "
-        "* expf(b.top - top)}; and the second loop writes c < seen ? expf(x[c] - part.top) / part.total : 0.0f.",
+        "merge: top = fmaxf(a.top, b.top); if (top == -INFINITY) return {top, 0.0f}; return {top, a.total * expf(a.top - top) "
+        "+ b.total * expf(b.top - top)}; and the second loop writes c < seen ? expf(x[c] - part.top) / part.total : 0.0f.",
     ),
     sibling='''// Mean and number of values, merged in the same way: pairs that may be brought together in any order.
 struct Mean {
@@ -90,8 +124,8 @@ __device__ Mean merge(Mean a, Mean b) {
 __device__ Mean see(Mean part, float x) { return merge(part, {1.0f, x}); }
 ''',
     right=[
-        Changed(("if (x <= part.top) return {part.top, part.total + (x == -INFINITY ? 0.0f : expf(x - part.top))};\n"
-                 "    return {x, part.total * expf(part.top - x) + 1.0f};",
+        Changed(("if (x <= part.top) return {part.top, part.total + (x == -INFINITY ? 0.0f : expf(x - part.top))};\n    "
+                 "return {x, part.total * expf(part.top - x) + 1.0f};",
                  "if (x == -INFINITY) return part;\n    return merge(part, {x, 1.0f});")),
         """#include "reduce.cuh"
 
@@ -122,9 +156,14 @@ template <int THREADS> __global__ void softmax_2_online(const float* x, float* y
         Wrong(Changed(("expf(x[c] - part.top) / part.total", "expf(x[c] - part.top)")), "still to be divided"),
         Wrong(Changed(("for (int c = threadIdx.x; c < S; c += THREADS)", "for (int c = threadIdx.x; c < seen; c += THREADS)")),
               "are never written"),
-        Wrong(Changed(("return {x, part.total * expf(part.top - x) + 1.0f};", "return {x, part.total + 1.0f};"),
-                      ("a.total * expf(a.top - top) + b.total * expf(b.top - top)", "a.total + b.total")), "must be brought to "
-                                                                                                           "it"),
+        Wrong(Changed(("part.total * expf(part.top - x) + 1.0f", "part.total + 1.0f")), "When `see` meets"),
+        Wrong(Changed(("a.total * expf(a.top - top) + b.total * expf(b.top - top)", "a.total + b.total")), "`merge` adds totals"),
+        Wrong(Changed(("part.total * expf(part.top - x) + 1.0f", "part.total + 1.0f"),
+                      ("a.total * expf(a.top - top) + b.total * expf(b.top - top)", "a.total + b.total")),
+              "in `see` and in `merge`"),
+        Wrong(Changed(("part = block_merge<THREADS>(part);", "")), "makes one pair of all"),
+        Wrong(Changed(("expf(x[c] - part.top) / part.total", "expf(x[c]) / part.total")), "The exponent of the second walk"),
+        Wrong(Changed(("c < seen; c += THREADS) part", "c < S; c += THREADS) part")), "that the row does not see"),
         Wrong("""#include "reduce.cuh"
 
 template <int THREADS> __global__ void softmax_2_online(const float* x, float* y, int S, int T) {
