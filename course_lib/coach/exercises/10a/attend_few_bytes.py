@@ -59,7 +59,7 @@ exercise = Exercise(
         Mistake("The scores are not divided by the square root of D, which is 4.", like=not_scaled),
         Mistake("A race on `shared`: threads overwrite what others still read, or read what is not yet there. Which barrier is "
                 "missing?",
-                when=lambda seen: "race" in seen.kinds),
+                when=lambda seen: any(issue.kind == "race" and "__shared__" in issue.message for issue in seen.issues)),
         Mistake("Some threads never come to a barrier where the others wait.",
                 when=lambda seen: seen.kinds & {"missed-barrier", "divergent-barrier"}),
     ],

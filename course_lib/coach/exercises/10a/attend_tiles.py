@@ -1,6 +1,7 @@
 """Find the fault: a tile is overwritten while other threads still read it."""
 
 import math
+import re
 
 import numpy as np
 
@@ -32,7 +33,8 @@ def launch(kernel, q, k, v):
 
 def barriers(seen):
     """Which kinds of place hold a barrier in the walk: before the tile is written, after it?"""
-    walk = seen.text[seen.text.index("for (int start") :].split("for (int s = 0; s < keys")[0]
+    text = re.sub(r"//[^\n]*|/\*.*?\*/", " ", seen.text, flags=re.S)
+    walk = text[text.index("for (int start") :].split("for (int s = 0; s < keys")[0]
     before, _, after = walk.partition("k_tile[")
     return "__syncthreads" in before, "__syncthreads" in after
 

@@ -59,12 +59,11 @@ exercise = Exercise(
     measured="256 words, W = 20",
     goals=[Goal("bytes of global memory moved", bytes_moved, at_most=MOST)],
     mistakes=[
-        Mistake("Some threads never come to a barrier where the others wait. Threads without a query must fetch with the "
-                "others: leave "
-                "the walk by no `return`, and let the whole block agree where it begins and ends.",
-                when=lambda seen: seen.kinds & {"missed-barrier", "divergent-barrier"}),
+        Mistake("Some threads never come to a barrier where the others wait. All threads of a block must pass the same tiles, "
+                "those "
+                "without a query too.", when=lambda seen: seen.kinds & {"missed-barrier", "divergent-barrier"}),
         Mistake("A race on the tiles: all threads must wait before a tile is overwritten, and again when it is whole.",
-                when=lambda seen: "race" in seen.kinds),
+                when=lambda seen: any(issue.kind == "race" and "_tile'" in issue.message for issue in seen.issues)),
         Mistake("The window is one word too wide: key t - W is not seen any more.",
                 like=variant(lambda t, s, W: t - W <= s <= t)),
         Mistake("The window is one word too narrow: it has W words, and ends with the word itself.",
@@ -130,6 +129,6 @@ __global__ void window_sums(const float* x, float* y, int n, int W) {
         Wrong(Changed(("        __syncthreads();\n        for (int i", "        for (int i")), "A race on the tiles"),
         Wrong(Changed(("    int first = blockIdx.x * blockDim.x;\n", "    int first = blockIdx.x * blockDim.x;\n"
                                                                      "    if (t >= T) return;\n")),
-              "leave the walk by no `return`"),
+              "those without a query too"),
     ],
 )  # fmt: skip

@@ -81,7 +81,7 @@ exercise = Exercise(
                 "warp_sum<8>.", like=by_warps),
         Mistake("These are the sums of y. Each number of y is multiplied by its dy first.", like=variant(lambda dy, y: y)),
         Mistake("These are the sums of dy. Each number of dy is multiplied by its y first.", like=variant(lambda dy, y: dy)),
-        Mistake("A lane left, or took another way, before warp_sum: a shuffle waits for the whole warp. Let lanes without a row "
+        Mistake("A lane left, or took another way, before a shuffle, which waits for the whole warp. Let lanes without a row "
                 "bring 0.", when=lambda seen: "missing-lanes" in seen.kinds),
         Mistake("Lanes without a row took part: there are B T H rows, and the last block is longer.", when=no_row),
     ],
@@ -136,7 +136,7 @@ __global__ void row_means(const float* x, float* y, int n, int d) {
         Wrong(Changed(("warp_sum<8>", "warp_sum<32>")), "Four rows are added up"),
         Wrong(Changed(("to_float(dy[first + i]) * ", "")), "These are the sums of y"),
         Wrong(Changed(("    float sum = 0.0f;\n", "    float sum = 0.0f;\n    if (row >= B * H * T) return;\n")),
-              "a shuffle waits for the whole warp"),
+              "waits for the whole warp"),
         Wrong(Changed(("    if (row < B * H * T)\n", "")), "Lanes without a row took part"),
         Wrong(HEAD + """    const int row = (blockIdx.x * blockDim.x + threadIdx.x) / 8;
     const int b = row / (H * T), h = row / T % H, t = row % T;

@@ -63,9 +63,10 @@ exercise = Exercise(
     mistakes=[
         Mistake("The sums are right, and their last digits depend on which thread came first: that is what atomicAdd cannot "
                 "help. Give each "
-                "key to one thread, which alone adds to it.", when=lambda seen: not seen.issues and seen.got[1] is False),
-        Mistake("A race: the threads own queries, and all of them add to the same rows of dv.",
-                when=lambda seen: "race" in seen.kinds),
+                "key to one thread, which alone adds to it.", when=lambda seen: not seen.issues and seen.got[1] is False
+                and np.allclose(seen.got[0], seen.expected[0], atol=1e-4)),
+        Mistake("A race: several threads add to the same numbers of dv, and nothing says who comes first.",
+                when=lambda seen: any(issue.kind == "race" and "'dv'" in issue.message for issue in seen.issues)),
         Mistake("Only the last query is left in dv: add to what is there, or to a sum of your own.", like=last_query),
         Mistake("Thread i reads row i of the weights. Key i needs its *column*: P[t * S + i] for every query t.",
                 when=lambda seen: seen.label == "two words" and not seen.issues
@@ -120,7 +121,7 @@ __global__ void count_tokens(const int* tokens, int* count, int n, int V) {
         __syncwarp(__activemask());
     }
 }
-""", "all of them add to the same rows"),
+""", "add to the same numbers of dv"),
         Wrong(HEAD + """    if (i >= S) return;
     for (int t = 0; t < T; t++)
         for (int d = 0; d < D; d++) dv[i * D + d] += P[i * S + t] * dy[t * D + d];
