@@ -1,4 +1,4 @@
-"""The prose that learners read is spelled right, in British English: chapters, alt texts, glossary, README, CONTRIBUTING.
+"""The prose that learners read is spelled right, in British English: chapters, exercises, alt texts, glossary, README and more.
 
 A word passes if an English dictionary knows it (pyspellchecker), if it is British where Britain and America differ
 (codespell's table), or if it stands in tests/spelling.txt, the words of our own field. codespell's list of known misspellings
@@ -14,10 +14,12 @@ import nbformat
 import pytest
 from spellchecker import SpellChecker
 
+from course_lib.coach import catalogue
+
 ROOT = Path(__file__).resolve().parent.parent
 OURS = Path(__file__).with_name("spelling.txt")
 TEXTS = [
-    *sorted((ROOT / "notebooks").glob("*.ipynb")),
+    *[path for folder in ("notebooks", "exercises", "solutions") for path in sorted((ROOT / folder).glob("*.ipynb"))],
     ROOT / "notebooks" / "glossary.md",
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
@@ -70,12 +72,25 @@ def prose(path: Path) -> str:
     return NO_PROSE.sub(" ", "\n\n".join(texts)) + "\n".join(" " + picture.get("alt", "") for picture in pictures)
 
 
-@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: str(path.relative_to(ROOT).with_suffix("")))
 def test_the_prose_is_spelled_right(path):
     words = set(WORD.findall(prose(path)))
     assert len(words) > 100, "the text was not found"
     faults = sorted(filter(None, map(fault, words)), key=str.lower)
     assert not faults, "\n".join(faults)
+
+
+CODE = re.compile(r"\S*[_=\[\](){}*/<>\"]\S*|\w+\.\w+\S*")  # hints and sentences hold code without marks
+
+
+@pytest.mark.parametrize("chapter", sorted({catalogue.load(name).chapter for name in catalogue.names()}))
+def test_what_the_coach_says_holds_no_known_misspelling(chapter):
+    _, _, american, misspelled, ours = dictionaries()
+    exercises = [catalogue.load(name) for name in catalogue.names(chapter)]
+    said = [text for one in exercises for text in (one.title, *one.hints, *(mistake.says for mistake in one.mistakes))]
+    words = {word.lower() for word in WORD.findall(CODE.sub(" ", NO_PROSE.sub(" ", "\n\n".join(said))))}
+    assert len(words) > 50, "the sentences were not found"
+    assert sorted(words & (misspelled.keys() | american.keys()) - AMERICAN_TOO - ours) == []
 
 
 @pytest.mark.parametrize(
