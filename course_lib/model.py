@@ -178,6 +178,8 @@ class GPT(nn.Module):
     """
 
     def __init__(self, config: GPTConfig, device: str = "cpu", seed: int = 0, dtype: str = "float32"):
+        if not isinstance(config, GPTConfig):
+            raise TypeError(f"GPT() takes a GPTConfig, as in GPT(GPTConfig.preset('micro')); it got {config!r}.")
         self.config, self.device, self.dtype = config, device, dtype
         self.random = nn.RandomBits(device, seed)
         made = {"rng": np.random.default_rng(seed), "device": device, "dtype": dtype}
@@ -195,6 +197,12 @@ class GPT(nn.Module):
         return functional.linear(x, self.tokens.weight, self.head_bias)
 
     def _final(self, idx, cache: list | None = None) -> Tensor:
+        idx = idx if hasattr(idx, "shape") else np.asarray(idx)
+        if len(idx.shape) != 2:
+            raise ValueError(
+                f"A model reads token ids of shape (B, T), texts and tokens; these have the shape {tuple(idx.shape)}. For one "
+                "text: model(np.array([ids]))."
+            )
         t = idx.shape[1]
         start = cache[0][0].shape[1] if cache and cache[0] else 0
         if start + t > self.config.context:

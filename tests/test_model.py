@@ -251,3 +251,12 @@ def test_optimiser_state_resumes_to_the_same_bits():
     whole, halves = run(range(6)), run(range(3, 6), run(range(3)))
     for a, b in zip(whole, halves, strict=True):
         assert a.keys() == b.keys() and all(np.array_equal(a[k], b[k]) for k in a)
+
+
+def test_ids_of_another_shape_and_a_name_for_a_configuration_get_a_sentence():
+    model = GPT(GPTConfig(layers=1, heads=1, channels=8, context=6, vocab_size=20))
+    with pytest.raises(ValueError, match=r"have the shape \(3,\)\. For one text"):
+        model(np.array([1, 2, 3]))
+    assert model([[1, 2, 3]]).shape == (1, 3, 20)  # a list of lists will do
+    with pytest.raises(TypeError, match="it got 'micro'"):
+        GPT("micro")

@@ -41,7 +41,7 @@ def _about(outcome: Outcome, tolerance: float) -> str:
         )
     if np.isinf(got).any() and not np.isinf(expected).any():
         return "Some elements are infinite: a number grew too large for its type, or was divided by zero."
-    if not got.any() and expected.any():
+    if got.size > 1 and not got.any() and expected.any():
         return "Every element is zero."
     if got.size > 2 and _same(got[::-1], expected, tolerance):
         return "These are the right numbers in the reverse order."

@@ -18,6 +18,7 @@ def cases(random):
     yield Case("nothing to merge", b"ba", ranks_of([(A, B)]))
     yield Case("a merge on top of a merge", b"abc", ranks_of([(A, B), (256, C)]))
     yield Case("the pair at the right was learned first", b"abc", ranks_of([(B, C), (A, B)]))
+    yield Case("the ranks stand in no order", b"abc", dict(reversed(ranks_of([(B, C), (A, B)]).items())))
     yield Case("there is a longer token that the order does not reach", b"abc", ranks_of([(B, C), (A, B), (257, C)]))
     yield Case("the same pair twice", b"abcab", ranks_of([(A, B)]))
     yield Case("three equal letters", b"aaa", ranks_of([(A, A)]))
