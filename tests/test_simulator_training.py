@@ -237,6 +237,8 @@ def test_a_run_in_bfloat16_goes_on_to_the_same_bits(text, tmp_path):
     first.save(tmp_path / "half.safetensors")
     second.restore(checkpoint.load(tmp_path / "half.safetensors"))
     assert [second.step()["loss"] for _ in range(2)] == losses[2:]
+    kept = [[run.copies.made(p.storage.array) is not None for p in run.model.parameters()] for run in (whole, second)]
+    assert kept[0] == kept[1] and sum(kept[0]) == 4 * whole.model.config.layers + 1
 
 
 def test_bfloat16_is_for_kernels_and_cards_that_have_it(monkeypatch):
