@@ -161,7 +161,7 @@ class Tokenizer:
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """The bytes of `ids`, exactly."""
-        if hasattr(ids, "__index__"):
+        if hasattr(ids, "__index__") and not hasattr(ids, "__len__"):  # an array has both
             raise TypeError(f"decoding takes a list of ids, not one number: decode([{ids}])")
         return b"".join([self.token_bytes(token) for token in ids])
 
