@@ -3,7 +3,7 @@
 import nbformat
 import pytest
 
-from course_lib.coach import builder, catalogue, copies, regions
+from course_lib.coach import builder, catalogue, copies, helping, regions
 from course_lib.coach.exercise import ExerciseError
 
 SOURCES = sorted(catalogue.SOLUTIONS.glob("*.py"))
@@ -33,6 +33,14 @@ def test_an_exercise_is_whole(name):
 def test_a_chapter_has_three_core_exercises_in_a_sitting(source):
     core = [catalogue.load(name) for name in catalogue.names(source.stem.split("_")[0]) if catalogue.load(name).core]
     assert len(core) <= 3 and sum(exercise.minutes for exercise in core) <= 60
+
+
+def test_each_part_with_exercises_offers_three_that_test_out():
+    for part, first, last in helping.PARTS:
+        names = [name for name in catalogue.names() if first <= catalogue.load(name).chapter[:2] <= last]
+        offered = [name for name in names if catalogue.load(name).test_out]
+        assert len(offered) == (3 if names else 0), f"Part {part}: {offered}"
+        assert len({catalogue.load(name).chapter for name in offered}) == len(offered), "one of a chapter"
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)

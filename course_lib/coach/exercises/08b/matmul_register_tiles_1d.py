@@ -47,6 +47,7 @@ def overlapping(seen):
 
 exercise = Exercise(
     title="A column of results for each thread",
+    test_out=True,
     minutes=20,
     language="cuda",
     defines="matmul_register_tiles_1d",

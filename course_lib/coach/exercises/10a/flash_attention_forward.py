@@ -95,6 +95,7 @@ def by_tiles(shrinks=("out", "total"), keeps_top=True, keeps_old=True, counts=1.
 
 exercise = Exercise(
     title="Four lanes share a row",
+    test_out=True,
     minutes=20,
     language="cuda",
     defines="flash_attention_forward",
