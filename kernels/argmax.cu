@@ -4,7 +4,7 @@
 // Limits: one thread walks along the whole axis: for short axes, or many results. Fewer than 2^31 elements.
 // Bytes: 4 n, and 8 for each result.   FLOPs: n comparisons.
 // Architectures: sm_75 and newer.
-// Chapter: 06, read, not built.
+// Chapter: 06, built.
 
 // Thread i owns one result: it walks along the n elements of its axis, which lie `inner` apart.
 template <class T> __global__ void argmax(const T* x, long long* y, int results, int n, int inner) {

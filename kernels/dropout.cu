@@ -6,7 +6,7 @@
 // Limits: fewer than 2^31 elements.
 // Bytes: 8 n.   FLOPs: n, and about 25 n operations on whole numbers.
 // Architectures: sm_75 and newer.
-// Chapter: 05, read, not built.
+// Chapter: 05, built.
 #include "edges.cuh"
 #include "philox.cuh"
 

@@ -89,7 +89,33 @@
 # include kernels/arithmetic.cu binary: N neighbours of a and of b, and the last few one by one
 
 # %% [markdown]
-# ## 7. Challenge: bias and GELU, the way back (stretch)
+# ## 7. SwiGLU, the way back (stretch)
+#
+# `dy` has F columns and `size` numbers in all; `x` and `dx` have 2F columns, gates and then ups, as in exercise 5. For
+# `y = silu(gate) * up`, each number of dy gives two of dx:
+# $$d\,gate = dy \cdot up \cdot s \, (1 + z (1 - s)), \qquad d\,up = dy \cdot z \, s, \qquad z = gate, \quad s = \text{sigmoid}(z)$$
+# With F = 1, gate 0, up 3 and dy 2, dx is `[3, 0]`. Launched as in exercise 5.
+
+# %% exercise="swiglu_backward"
+# given kernels/swiglu.cu sigmoid
+# include kernels/swiglu.cu swiglu_backward: one number of dy, two numbers of dx
+
+# %% [markdown]
+# ## 8. Dropout (stretch)
+#
+# Each thread owns the four neighbours from number 4i on. `philox(counter, key)` gives four random words (`uint4`, with the parts x, y, z
+# and w) for a counter of four words and a key of two. The counter is (i, 0, step, site), with i the number of the thread, and the key is
+# seed low, seed high. The array `random` holds seed low, seed high and step. `make_uint4(a, b, c, d)` and `make_uint2(a, b)` make them.
+#
+# Number 4i + j is kept if its word is at least `threshold`, and then multiplied by `scale`; otherwise it becomes 0. So y[4i] belongs
+# to the part x of the words, and y[4i + 3] to the part w. There are `n` numbers, and n need not be a multiple of 4. It is launched in
+# blocks of 64 threads. The way back is the same kernel: that is why nobody keeps a mask.
+
+# %% exercise="dropout"
+# include kernels/dropout.cu dropout: draw four words, and keep or drop your four numbers
+
+# %% [markdown]
+# ## 9. Challenge: bias and GELU, the way back (stretch)
 #
 # The way back of exercise 2: `dx = dy * gelu_slope(x + bias)`, and the gradient of the bias, which is the sum of dx over the rows. All of
 # a column passes by the threads that own it. So let each thread add up what it writes, and leave its sum in `partial`, a

@@ -128,7 +128,18 @@ __global__ void row_to_unit(const float* x, float* y, int C) {
 # include kernels/reduce_columns.cu reduce_columns: each of your parts, number by number
 
 # %% [markdown]
-# ## 6. Challenge: softmax with the fewest bytes (stretch)
+# ## 6. Where the largest stands (stretch)
+#
+# Seen as (outer, n, inner), `x` is walked along its middle axis: thread i owns result i, one for each of the outer * inner columns, and
+# `y[i]` is the *place* of the largest number in that column, 0 to n - 1; of several equal ones the first. The numbers of a column lie
+# `inner` apart, as in exercise 5. A number that is not a number (nan) counts as larger than all others. With the column
+# `[3, 7, 7]`, y is 1. There are `results` columns. The likeliest next token is found so.
+
+# %% exercise="argmax"
+# include kernels/argmax.cu argmax: walk along your column, and keep the place of the largest
+
+# %% [markdown]
+# ## 7. Challenge: softmax with the fewest bytes (stretch)
 #
 # The same as exercise 2, for rows that fit into the registers of a block: S is at most THREADS * N * ITEMS. There are `rows` rows and
 # perhaps fewer blocks, so a block takes row `blockIdx.x`, and then every `gridDim.x`-th. It is launched with 32 threads. The count is the

@@ -145,7 +145,7 @@ def _numbers(got: Any, expected: Any, tolerance: float, where: str) -> Differenc
 def close(a: np.ndarray, b: np.ndarray, tolerance: float) -> np.ndarray:
     """Which elements of two arrays of one shape are equal within the tolerance."""
     if a.dtype.kind == b.dtype.kind == "b" or tolerance == 0.0:
-        return a == b
+        return (a == b) | ((a != a) & (b != b))  # a nan is the nan that it was
     a, b = a.astype(np.float64), b.astype(np.float64)
     with np.errstate(invalid="ignore"):
         near = np.isfinite(b) & (np.abs(a - b) <= tolerance * np.maximum(1.0, np.abs(b)))

@@ -122,3 +122,10 @@ def test_a_wrong_sign_is_a_fact_of_one_number_too():
         expected = -np.array(got)
         found = compare.difference(np.array(got), expected, 1e-5)
         assert facts.about(Outcome("", (), expected, np.array(got), difference=found), 1e-5) == says
+
+
+def test_a_nan_that_stayed_where_it_was_is_no_difference():
+    x = np.array([1.0, np.nan])
+    assert compare.difference(x.copy(), x, 0.0) is None
+    assert compare.difference(np.array([1.0, 2.0]), x, 0.0) is not None
+    assert compare.difference(x, np.array([1.0, 2.0]), 0.0) is not None

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from course_lib import devices
-from course_lib.coach import catalogue, mine, regions
+from course_lib.coach import catalogue, client, mine, regions
 from course_lib.cuda import source
 
 NAMES = [name for name in catalogue.names() if catalogue.load(name).target.startswith("kernel:")]
@@ -38,6 +38,9 @@ CALLS = {
     "bias_gelu_backward": ("bias_gelu_backward", (y, x, row)),
     "swiglu_forward": ("swiglu_forward", (x,)),
     "binary": ("multiply", (x, y)),
+    "swiglu_backward": ("swiglu_backward", (y[:, :4].copy(), x)),
+    "dropout": ("dropout_forward", (x, 0.25, np.array([5, 6, 7], np.uint32), 2)),
+    "argmax": ("argmax", (x, 0)),
     "copy_rows": ("strided_copy", (np.tile(x, 3), (6, 8), (24, 1), 8)),
     "reduce_columns": ("sum", (x, 0)),
     "softmax_forward": ("softmax_forward", (x,)),
@@ -65,3 +68,17 @@ def test_a_solution_runs_in_the_place_of_our_kernel(name, tmp_path):
     assert piece.calls >= 1
     for one, other in zip(got, want, strict=True) if isinstance(want, tuple) else [(got, want)]:
         np.testing.assert_allclose(table.to_numpy(one), other, rtol=1e-4, atol=1e-5)
+
+
+# Where a fault is planted: what the lines say that the report of the blank must name.
+PLANTED = {"copy_rows": "y[row * x_row + column]", "row_to_unit": "float top = part[0];"}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_the_report_of_a_planted_fault_names_its_line(name):
+    if "simulator" not in devices.available_devices():
+        pytest.skip("there is no C++ compiler, so no kernel can be judged")
+    blank = regions.pieces(catalogue.source(catalogue.load(name).chapter))[name].blank
+    verdict = client.judged(name, blank, measure=False)
+    assert not verdict.passed and PLANTED[name] in blank
+    assert any(PLANTED[name] in issue for issue in verdict.issues), verdict.issues

@@ -1,0 +1,114 @@
+"""Where the largest number stands: a reduction that keeps a place, with ties and nan."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+
+BLOCK = 32
+
+
+def cases(random):
+    yield Case("the example", np.array([[3, 7, 7]], np.float32)[:, :, None])
+    for label, shape in (("one number", (1, 1, 1)), ("two rows", (2, 5, 1)), ("three columns", (1, 4, 3)),
+                         ("more columns than a block", (3, 6, 17))):  # fmt: skip
+        yield Case(label, random.integers(-9, -1, size=shape).astype(np.float32))
+    x = random.integers(0, 9, size=(1, 6, 4)).astype(np.float32)
+    x[0, 2, 1] = x[0, 4, 1] = x[0, 0, 2] = np.nan
+    yield Case("numbers that are none", x)
+
+
+def launch(kernel, x):
+    outer, n, inner = x.shape
+    y = cuda.empty((outer, inner), np.int64)
+    results = outer * inner
+    kernel((results + BLOCK - 1) // BLOCK, BLOCK, (cuda.asarray(x), y, results, n, inner))
+    return y
+
+
+def side_by_side(x):
+    """The place of the largest among the n numbers that follow the first of each column in memory."""
+    outer, n, inner = x.shape
+    first = (np.arange(outer) * n * inner)[:, None] + np.arange(inner)  # (outer, inner)
+    return x.reshape(-1)[first[:, :, None] + np.arange(n)].argmax(axis=2)
+
+
+def no_nan(x):
+    """A nan is only seen where it stands first, and then nothing is larger."""
+    y = np.where(np.isnan(x), -np.inf, x).argmax(axis=1)
+    return np.where(np.isnan(x[:, 0]), 0, y)
+
+
+exercise = Exercise(
+    title="Where the largest stands",
+    minutes=10,
+    core=False,
+    language="cuda",
+    defines="argmax",
+    instances=("float",),
+    target="kernel:argmax.cu",
+    cases=cases,
+    reference=lambda x: x.argmax(axis=1),
+    call=launch,
+    mistakes=[
+        Mistake("Of several equal ones this is the last. Asked for is the first: only a *larger* number takes its place.",
+                like=lambda x: np.where(np.isnan(x).any(axis=1), x.argmax(axis=1),
+                                        x.shape[1] - 1 - x[:, ::-1].argmax(axis=1))),
+        Mistake("This is the largest number itself. Asked for is its place.", when=lambda seen: np.array_equal(
+            seen.got, seen.inputs[0].max(axis=1)) and seen.label == "the example"),
+        Mistake("All numbers below 0: the search begins with 0, and nothing is larger. Begin with the first number of the "
+                "column.",
+                when=lambda seen: seen.label == "two rows" and not seen.got.any() and not seen.issues),
+        Mistake("These are the places among numbers that stand side by side. The numbers of a column lie `inner` apart.",
+                like=side_by_side),
+        Mistake("A nan is passed over. It counts as larger than all: value != value is true for a nan only.", like=no_nan),
+        Mistake("There are more threads than columns: those from `results` on must do nothing.",
+                when=lambda seen: any(issue.block[0] * BLOCK + issue.thread[0] >= seen.inputs[0][:, 0].size
+                                      for issue in seen.issues if issue.kind == "out-of-bounds")),
+    ],
+    hints=(
+        "Column i begins at x + i / inner * n * inner + i % inner. Keep two things while you walk: the largest, and its place.",
+        "Begin with the number at place 0. A later one wins if it is larger, or if it is nan and the largest so far is not.",
+        "T value = own[k * inner]; if (value > largest || (value != value && largest == largest)) { largest = value; where = "
+        "k; }",
+    ),
+    sibling='''// The place of the first number of a column that is above a limit, or -1.
+template <class T> __global__ void first_above(const T* x, long long* y, T limit, int results, int n, int inner) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= results) return;
+    const T* own = x + i / inner * n * inner + i % inner;
+    long long where = -1;
+    for (int k = 0; k < n && where < 0; k++) {
+        if (own[k * inner] > limit) where = k;
+    }
+    y[i] = where;
+}
+''',
+    right=[
+        """template <class T> __global__ void argmax(const T* x, long long* y, int results, int n, int inner) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= results) return;
+    const T* place = x + i / inner * n * inner + i % inner;
+    long long best = 0;
+    T top = place[0];
+    for (int k = 0; k < n; k++, place += inner) {
+        if (top != top) break;
+        if (*place > top || *place != *place) {
+            top = *place;
+            best = k;
+        }
+    }
+    y[i] = best;
+}
+""",
+        Changed(("value > largest || (value != value && largest == largest)", "largest == largest && !(value <= largest)")),
+    ],
+    wrong=[
+        Wrong(Changed(("value > largest ||", "value >= largest ||")), "this is the last"),
+        Wrong(Changed(("y[i] = where", "y[i] = largest")), "the largest number itself"),
+        Wrong(Changed(("T largest = own[0]", "T largest = 0")), "the search begins with 0"),
+        Wrong(Changed(("own[(long long)k * inner]", "own[k]")), "stand side by side"),
+        Wrong(Changed((" || (value != value && largest == largest)", "")), "A nan is passed over"),
+        Wrong(Changed(("if (i >= results) return;", "")), "from `results` on"),
+    ],
+)  # fmt: skip
