@@ -1,7 +1,8 @@
 """Compile a `.cu` text for the simulator: the text itself between our header and a few lines of entry points.
 
-Two builds: the fast one, and the checked one, in which the compiler calls a hook before every load and store (its
-thread sanitizer's instrumentation, linked against the simulator's own hooks). Libraries are cached by course_lib.native.
+Three builds: the fast one; the checked one, in which the compiler calls a hook before every load and store (its thread
+sanitizer's instrumentation, linked against the simulator's own hooks); and one that counts operations (flops.py). Libraries
+are cached by course_lib.native.
 """
 
 import ctypes
@@ -38,6 +39,7 @@ CHECKED = (
     "-fsanitize=thread",
     "-nodefaultlibs",
 )
+COUNTED = ("-DSIM_COUNTED", "-O0", "-march=native", "-ffp-contract=off")  # flops.py says why
 CHECKED_BY_COMPILER = {
     "gcc": ("-O2", "-fsanitize=bounds-strict,integer-divide-by-zero", "-fno-tree-sra", "-fno-tree-vectorize",
             "-fno-tree-bit-ccp", "-fno-tree-slp-vectorize",
@@ -60,6 +62,7 @@ class Library:
     kernels: dict[str, int]
     globals: dict[str, int]
     checked: bool
+    counted: bool
     compiler: str
 
 
@@ -77,28 +80,28 @@ class Module:
         if name not in self.wanted:
             self.wanted.append(name)
 
-    def library(self, name: str, checked: bool) -> Library:
+    def library(self, name: str, checked: bool, counted: bool = False) -> Library:
         compiler = native.find_compiler()
-        built = self.built.setdefault((checked, compiler and compiler.words), [])
+        built = self.built.setdefault((checked, counted, compiler and compiler.words), [])
         for library in built:
             if name in library.kernels:
                 return library
         known = {kernel for library in built for kernel in library.kernels}
         plain = [k.name for k in source.kernels(self.source).values() if not k.template]
         names = [n for n in dict.fromkeys([*plain, *self.wanted]) if n not in known]
-        library = self._build(name, names, checked)
+        library = self._build(name, names, checked, counted)
         built.append(library)
         return library
 
-    def _build(self, name: str, names: list[str], checked: bool) -> Library:
+    def _build(self, name: str, names: list[str], checked: bool, counted: bool) -> Library:
         source.refuse_unsupported(self.source)
         try:
-            return compile_library(self.source, names, self.options, checked)
+            return compile_library(self.source, names, self.options, checked, counted)
         except CompileError as error:
             # A kernel that the preprocessor leaves out, or a wrong template expression of another launch.
             if names == [name] or not error.in_entries:
                 raise
-            return compile_library(self.source, [name], self.options, checked)
+            return compile_library(self.source, [name], self.options, checked, counted)
 
 
 _modules: dict[tuple, Module] = {}
@@ -109,7 +112,9 @@ def module(text: source.Source, options: tuple[str, ...]) -> Module:
     return _modules.setdefault((text.digest, text.folder, options), Module(text, options))
 
 
-def compile_library(text: source.Source, names: list[str], options: tuple[str, ...], checked: bool) -> Library:
+def compile_library(
+    text: source.Source, names: list[str], options: tuple[str, ...], checked: bool, counted: bool = False
+) -> Library:
     """Compile the named kernels of `text`. Raises CompileError with the learner's own lines."""
     compiler = native.find_compiler()
     if compiler is None:
@@ -121,14 +126,14 @@ def compile_library(text: source.Source, names: list[str], options: tuple[str, .
     variables = source.device_variables(text)
     file = _translation_unit(text, names, variables)
     depends = [*sorted(runtime.INCLUDE.rglob("*.h")), *sorted(runtime.RUNTIME.glob("*.h")), *text.includes]
-    flags = _flags(text, options, checked, compiler.kind)
+    flags = _flags(text, options, checked, counted, compiler.kind)
     try:
         path = native.build(Path(text.name).stem, [file], flags, depends, compiler)
     except native.CompileError as error:
         raise diagnostics.explain(error.log, text, names) from None
     numbers = {name: i for i, name in enumerate(names)}
     numbered = {n: i for i, n in enumerate(variables)}
-    return Library(text, path, ctypes.CDLL(str(path)), numbers, numbered, checked, compiler.kind)
+    return Library(text, path, ctypes.CDLL(str(path)), numbers, numbered, checked, counted, compiler.kind)
 
 
 def _translation_unit(text: source.Source, names: list[str], variables: list[str]) -> Path:
@@ -148,13 +153,17 @@ def _translation_unit(text: source.Source, names: list[str], variables: list[str
     return file
 
 
-def _flags(text: source.Source, options: tuple[str, ...], checked: bool, compiler: str) -> tuple[str, ...]:
+def _flags(
+    text: source.Source, options: tuple[str, ...], checked: bool, counted: bool, compiler: str
+) -> tuple[str, ...]:
     flags = [*COMMON, f"-I{runtime.INCLUDE}"]
     if compiler == "gcc":
         flags.append("-fno-extern-tls-init")  # else `extern __shared__` of a class calls what is not there
     flags += [f"-I{folder}" for folder in source.include_folders(text)]
-    flags += CHECKED if checked else FAST
-    if checked:
+    flags += CHECKED if checked else COUNTED if counted else FAST
+    if counted:
+        flags.append("-fsanitize-coverage=" + ("trace-pc" if compiler == "gcc" else "bb,no-prune,trace-pc"))
+    elif checked:
         flags += CHECKED_BY_COMPILER["gcc" if compiler == "gcc" else "clang"]
         if compiler == "clang" and sys.platform == "linux":
             flags.append("-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset")  # up to clang 14 it calls them unseen

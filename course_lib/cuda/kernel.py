@@ -67,9 +67,9 @@ class Kernel:
             shared_mem, timeout, seed,
         )  # fmt: skip
 
-    def compiled(self, checked: bool) -> build.Library:
+    def compiled(self, checked: bool, counted: bool = False) -> build.Library:
         """The library with this kernel for the simulator, compiled now if it was not yet."""
-        return self._module.library(self.name, checked)
+        return self._module.library(self.name, checked, counted)
 
     @property
     def parameter_names(self) -> list[str]:
@@ -90,7 +90,7 @@ class Kernel:
         if is_cupy(values):
             self._on_gpu().upload(variable, values)
             return
-        from course_lib.cuda import globals as variables
+        from course_lib.cuda import variables
 
         variables.upload(self._module, self.name, variable, np.asarray(values))
 

@@ -79,9 +79,9 @@ class Running:
     ):
         self._launch = runtime.Launch(
             ctypes.addressof(arguments.addresses), runtime.Index(*grid), runtime.Index(*block), shared_mem, seed,
-            int(library.checked),
+            int(library.checked), int(library.counted),
         )  # fmt: skip
-        self._name = name
+        self._silent = library.counted  # what it prints has been printed by the run that is counted
         self._runtime = runtime.library()
         entry = ctypes.cast(getattr(library.handle, f"sim_run_{library.kernels[name]}"), ctypes.c_void_p)
         self._runtime.sim_start(ctypes.addressof(self._launch), entry, runtime.workers())
@@ -113,7 +113,7 @@ class Running:
 
     def _print(self) -> None:
         text = runtime.printed()
-        if text:
+        if text and not self._silent:
             sys.stdout.write(text)
             sys.stdout.flush()
 

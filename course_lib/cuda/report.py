@@ -4,7 +4,9 @@ Counters describe the warps' requests as the host compiler ordered them: sectors
 a GPU, totals may differ where nvcc keeps a value in a register.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 SECTOR_BYTES, WAVEFRONT_BYTES = 32, 128
 
@@ -94,6 +96,7 @@ class Report:
     lines: list[Line]
     not_checked: list[str] = field(default_factory=list)
     sources: dict[tuple[str, int], str] = field(default_factory=dict, repr=False)
+    count_flops: Callable[[], int] | None = field(default=None, repr=False, compare=False)
 
     @property
     def ok(self) -> bool:
@@ -105,22 +108,31 @@ class Report:
         """Bytes of global memory that the launch moves, whole sectors counted, caches ignored."""
         return sum(line.bytes_moved for line in self.lines if line.space == "global")
 
+    @cached_property
+    def flops(self) -> int:
+        """Floating-point operations of the launch, an fma as 2 and a function such as expf as 1: flops.py says what counts.
+
+        The first look runs the launch once more, on copies of its inputs. Raises ValueError where that cannot be done.
+        """
+        if not self.ok:
+            raise ValueError(f"{self.kernel} has issues: mend them first, then its operations can be counted.")
+        if self.count_flops is None:
+            raise ValueError(
+                "The inputs of this launch were too large to keep, or addresses: its operations cannot be counted now. "
+                "Pass flops=, the floating-point operations of the whole launch (2 * M * N * K for a matrix product)."
+            )
+        return self.count_flops()
+
     def roofline(self, peak_bandwidth: float, peak_flops: float, flops: float | None = None) -> Roofline:
         """Place the kernel under the roof of a machine with `peak_bandwidth` bytes/s and `peak_flops` operations/s.
 
-        flops: operations of the whole launch, an fma as 2. It has to be given: the checked build sees memory accesses,
-        not arithmetic, and what a host compiler makes of the arithmetic (vectors, reciprocals, calls of expf) is not what
-        a GPU would count.
+        flops: operations of the whole launch, an fma as 2; counted if left out (`Report.flops`).
         """
         if peak_bandwidth <= 0 or peak_flops <= 0:
             raise ValueError(
                 "The peaks are positive numbers: bytes per second and floating-point operations per second."
             )
-        if flops is None:
-            raise ValueError(
-                "The simulator counts bytes, not arithmetic: pass flops=, the floating-point operations of the whole launch "
-                "(2 * M * N * K for a matrix product)."
-            )
+        flops = self.flops if flops is None else flops
         moved = self.bytes_moved
         intensity = flops / moved if moved else float("inf")
         ridge = peak_flops / peak_bandwidth

@@ -50,6 +50,7 @@ class Launch(ctypes.Structure):
         ("shared_bytes", ctypes.c_uint64),
         ("seed", ctypes.c_uint64),
         ("checked", ctypes.c_uint32),
+        ("alone", ctypes.c_uint32),
     ]
 
 

@@ -23,6 +23,7 @@ struct Launch {
     uint64_t shared_bytes;  // dynamic shared memory
     uint64_t seed;          // 0: natural order; else the order of lanes, warps and blocks is shuffled
     uint32_t checked;       // the kernel was compiled with the memory hooks
+    uint32_t alone;         // one worker runs all blocks, one after the other
 };
 
 // What a warp does when it meets. ACTION: the last to arrive computes for all.

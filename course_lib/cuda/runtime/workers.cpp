@@ -180,7 +180,7 @@ static void* work(void* argument) {
         pthread_mutex_lock(&pool.lock);
         while (pool.generation == seen) pthread_cond_wait(&pool.go, &pool.lock);
         seen = pool.generation;
-        bool wanted = worker == pool.workers[0] || !pool.launch.checked;
+        bool wanted = worker == pool.workers[0] || !(pool.launch.checked || pool.launch.alone);
         pthread_mutex_unlock(&pool.lock);
         worker->cancelled = worker->in_runtime = 0;
         if (wanted && sigsetjmp(worker->way_out, 1) == 0) {

@@ -48,6 +48,16 @@
 // One copy per worker, that is per block in flight. At block scope this implies `static`, and `extern` stays legal.
 #define __shared__ thread_local
 #endif
+#if defined(SIM_COUNTED) && defined(__APPLE__)
+#define SIM_SECTION(NAME) static __attribute__((noinline, unused, section("__TEXT," NAME)))
+#elif defined(SIM_COUNTED)
+#define SIM_SECTION(NAME) static __attribute__((noinline, unused, section(NAME)))
+#else
+#define SIM_SECTION(NAME) SIM_INLINE
+#endif
+// Functions that count as one floating-point operation or as none, whatever they take here: flops.py knows them by section.
+#define SIM_OPERATION SIM_SECTION("sim_operation")
+#define SIM_NO_OPERATION SIM_SECTION("sim_no_operation")
 #define SIM_INLINE static inline __attribute__((always_inline, unused))
 
 // Where the caller stands in the learner's text.

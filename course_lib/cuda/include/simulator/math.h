@@ -27,13 +27,13 @@ SIM_MIXED(unsigned long long, long long, unsigned long long) SIM_MIXED(long long
 SIM_MIXED(long, unsigned long, unsigned long) SIM_MIXED(unsigned long, long, unsigned long)
 
 // glibc declares some of these names itself (__expf, rsqrtf): macros stand above its functions.
-SIM_INLINE float sim_rsqrtf(float x) { return 1.0f / sqrtf(x); }
-SIM_INLINE double sim_rsqrt(double x) { return 1.0 / sqrt(x); }
-SIM_INLINE float sim_rsqrt(float x) { return 1.0f / sqrtf(x); }
-SIM_INLINE float sim_exp10f(float x) { return powf(10.0f, x); }
-SIM_INLINE double sim_exp10(double x) { return pow(10.0, x); }
-SIM_INLINE float sim_sinpif(float x) { return (float)sin(3.14159265358979323846 * fmod(x, 2.0)); }
-SIM_INLINE float sim_cospif(float x) { return (float)cos(3.14159265358979323846 * fmod(x, 2.0)); }
+SIM_OPERATION float sim_rsqrtf(float x) { return 1.0f / sqrtf(x); }
+SIM_OPERATION double sim_rsqrt(double x) { return 1.0 / sqrt(x); }
+SIM_OPERATION float sim_rsqrt(float x) { return 1.0f / sqrtf(x); }
+SIM_OPERATION float sim_exp10f(float x) { return powf(10.0f, x); }
+SIM_OPERATION double sim_exp10(double x) { return pow(10.0, x); }
+SIM_OPERATION float sim_sinpif(float x) { return (float)sin(3.14159265358979323846 * fmod(x, 2.0)); }
+SIM_OPERATION float sim_cospif(float x) { return (float)cos(3.14159265358979323846 * fmod(x, 2.0)); }
 SIM_INLINE void sim_sincosf(float x, float* s, float* c) { *s = sinf(x), *c = cosf(x); }
 SIM_INLINE void sim_sincos(double x, double* s, double* c) { *s = sin(x), *c = cos(x); }
 SIM_INLINE float sim_expf(float x) { return expf(x); }
@@ -70,7 +70,7 @@ SIM_INLINE float __fdividef(float a, float b) { return a / b; }
 SIM_INLINE float __fdiv_rn(float a, float b) { return a / b; }
 SIM_INLINE float __frcp_rn(float x) { return 1.0f / x; }
 SIM_INLINE float __fsqrt_rn(float x) { return sqrtf(x); }
-SIM_INLINE float __frsqrt_rn(float x) { return 1.0f / sqrtf(x); }
+SIM_OPERATION float __frsqrt_rn(float x) { return 1.0f / sqrtf(x); }
 SIM_INLINE float __fadd_rn(float a, float b) { volatile float r = a + b; return r; }  // never fused into an fma
 SIM_INLINE float __fsub_rn(float a, float b) { volatile float r = a - b; return r; }
 SIM_INLINE float __fmul_rn(float a, float b) { volatile float r = a * b; return r; }
@@ -78,12 +78,12 @@ SIM_INLINE float __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }
 SIM_INLINE double __dadd_rn(double a, double b) { volatile double r = a + b; return r; }
 SIM_INLINE double __dmul_rn(double a, double b) { volatile double r = a * b; return r; }
 SIM_INLINE double __fma_rn(double a, double b, double c) { return fma(a, b, c); }
-SIM_INLINE float __saturatef(float x) { return fminf(fmaxf(x, 0.0f), 1.0f); }
-SIM_INLINE float normcdff(float x) { return 0.5f * erfcf(-x * 0.70710678f); }
-SIM_INLINE double normcdf(double x) { return 0.5 * erfc(-x * 0.70710678118654752440); }
+SIM_OPERATION float __saturatef(float x) { return fminf(fmaxf(x, 0.0f), 1.0f); }
+SIM_OPERATION float normcdff(float x) { return 0.5f * erfcf(-x * 0.70710678f); }
+SIM_OPERATION double normcdf(double x) { return 0.5 * erfc(-x * 0.70710678118654752440); }
 SIM_INLINE float norm3df(float a, float b, float c) { return sqrtf(a * a + b * b + c * c); }
-SIM_INLINE float rhypotf(float a, float b) { return 1.0f / hypotf(a, b); }
-SIM_INLINE float rcbrtf(float x) { return 1.0f / cbrtf(x); }
+SIM_OPERATION float rhypotf(float a, float b) { return 1.0f / hypotf(a, b); }
+SIM_OPERATION float rcbrtf(float x) { return 1.0f / cbrtf(x); }
 
 #define SIM_BITS(NAME, FROM, TO)                                                     \
     SIM_INLINE SIM_UNCHECKED TO NAME(FROM x) {                                       \

@@ -23,7 +23,7 @@ SIM_INLINE SIM_UNCHECKED uint16_t float_to_bfloat16(float x) {
 SIM_INLINE SIM_UNCHECKED float bfloat16_to_float(uint16_t h) { return bits_float(uint32_t(h) << 16); }
 
 // half: 1 sign, 5 exponent, 10 mantissa bits.
-SIM_INLINE SIM_UNCHECKED uint16_t float_to_half_portable(float x) {
+SIM_NO_OPERATION SIM_UNCHECKED uint16_t float_to_half_portable(float x) {
     uint32_t bits = float_bits(x), sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
     if (magnitude > 0x7f800000) return 0x7fff;
     if (magnitude >= 0x47800000) return uint16_t(sign | 0x7c00);  // 65536 and more
@@ -32,7 +32,7 @@ SIM_INLINE SIM_UNCHECKED uint16_t float_to_half_portable(float x) {
     }
     return uint16_t(sign | ((magnitude - 0x38000000 + 0xfff + (magnitude >> 13 & 1)) >> 13));
 }
-SIM_INLINE SIM_UNCHECKED float half_to_float_portable(uint16_t h) {
+SIM_NO_OPERATION SIM_UNCHECKED float half_to_float_portable(uint16_t h) {
     uint32_t sign = uint32_t(h & 0x8000) << 16, magnitude = h & 0x7fff;
     if (magnitude >= 0x7c00) return bits_float(sign | 0x7f800000 | (magnitude & 0x3ff) << 13);
     return bits_float(sign | float_bits(bits_float(magnitude << 13) * 0x1p112f));  // the product is exact
@@ -115,7 +115,7 @@ SIM_INLINE SIM_UNCHECKED float half_to_float(uint16_t h) { return half_to_float_
     SIM_INLINE TYPE hlog(TYPE a) { return TYPE(logf((float)a)); }                                              \
     SIM_INLINE TYPE hlog2(TYPE a) { return TYPE(log2f((float)a)); }                                            \
     SIM_INLINE TYPE hsqrt(TYPE a) { return TYPE(sqrtf((float)a)); }                                            \
-    SIM_INLINE TYPE hrsqrt(TYPE a) { return TYPE(1.0f / sqrtf((float)a)); }                                    \
+    SIM_OPERATION TYPE hrsqrt(TYPE a) { return TYPE(1.0f / sqrtf((float)a)); }                                    \
     SIM_INLINE TYPE hrcp(TYPE a) { return TYPE(1.0f / (float)a); }                                             \
     SIM_INLINE TYPE hsin(TYPE a) { return TYPE(sinf((float)a)); }                                              \
     SIM_INLINE TYPE hcos(TYPE a) { return TYPE(cosf((float)a)); }                                              \

@@ -22,6 +22,13 @@ def upload(module: Module, kernel: str, variable: str, values: np.ndarray) -> No
         ctypes.memmove(start, data.ctypes.data, size)
 
 
+def copy(from_library: Library, to_library: Library) -> None:
+    """Give the variables of one build the values that they have in another."""
+    for variable in from_library.globals:
+        (start, size), (other, _) = _place(from_library, variable, ""), _place(to_library, variable, "")
+        ctypes.memmove(other, start, size)
+
+
 def _place(library: Library, variable: str, kernel: str) -> tuple[int, int]:
     if variable not in library.globals:
         known = ", ".join(library.globals) or "none"
