@@ -69,6 +69,8 @@ def _next(name: str, verdict: Verdict, where: str) -> str:
     if not verdict.passed:
         return words(name, "hint", where)
     if catalogue.load(name).challenge:
+        if where == NOTEBOOK and catalogue.load(name).flops:
+            return f"another try, or {words(name, 'ladder', where)} for a picture of yours"
         return "another try: your numbers are remembered"
     for other in catalogue.names(catalogue.load(name).chapter):
         if state.passing(other) is None:

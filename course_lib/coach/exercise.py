@@ -111,6 +111,8 @@ class Exercise:
     measured: label of the case whose counters are shown (CUDA). goals: numbers that must be reached, or are remembered.
     hints: three, each nearer; the last is nearly code. sibling: a worked example of the same idea with another aim.
     right: at least two right answers written differently. wrong: at least three plausible wrong ones.
+    flops: operations of the measured case by the formula, an fma as 2; an open challenge with them has a ladder: the learner's
+        tries under a roofline.
     formerly: names that this exercise had before; answers given under them are kept.
     seconds: longest time for all cases together; compiling does not count.
     challenge: an open one: it passes when right, and asks for another try.
@@ -139,6 +141,7 @@ class Exercise:
     mistakes: Sequence[Mistake] = ()
     measured: str = ""
     goals: Sequence[Goal] = ()
+    flops: float = 0.0
     formerly: tuple[str, ...] = ()
     seconds: float = 6.0
     challenge: bool = False

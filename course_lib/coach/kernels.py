@@ -13,6 +13,8 @@ from course_lib.coach.exercise import Exercise
 from course_lib.cuda import Kernel, sanitize
 from course_lib.cuda.report import Report
 
+BYTES = "bytes of global memory moved"  # the name of a counter
+
 
 class Watched:
     """Launched as a Kernel is. Runs the checked build, with the threads in a shuffled order if `seed` is not 0.
@@ -57,7 +59,7 @@ def counters(reports: list[Report]) -> dict[str, float]:
     lines = [line for report in reports for line in report.lines]
     if not lines:
         return {}
-    found: dict[str, float] = {"bytes of global memory moved": float(sum(r.bytes_moved for r in reports))}
+    found: dict[str, float] = {BYTES: float(sum(r.bytes_moved for r in reports))}
     for op, word in (("read", "reading"), ("write", "writing")):
         of_kind = [line for line in lines if line.space == "global" and line.op == op]
         if requests := sum(line.requests for line in of_kind):
@@ -113,4 +115,4 @@ def bank_wavefronts(reports: list[Report]) -> float | None:
 
 def bytes_moved(reports: list[Report]) -> float | None:
     """Bytes of global memory that all launches move."""
-    return counters(reports).get("bytes of global memory moved")
+    return counters(reports).get(BYTES)

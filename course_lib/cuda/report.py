@@ -85,6 +85,15 @@ class Roofline:
         )
 
 
+def under_the_roof(flops: float, moved: int, peak_bandwidth: float, peak_flops: float) -> Roofline:
+    """Place `flops` operations and `moved` bytes of global memory under the roof of a machine."""
+    intensity = flops / moved if moved else float("inf")
+    ridge = peak_flops / peak_bandwidth
+    attainable = min(peak_flops, intensity * peak_bandwidth)
+    seconds = max(moved / peak_bandwidth, flops / peak_flops)
+    return Roofline(flops, moved, intensity, ridge, "memory" if intensity < ridge else "compute", attainable, seconds)
+
+
 @dataclass
 class Report:
     """The result of `sanitize`. `not_checked`: what this compiler or machine cannot see."""
@@ -133,14 +142,7 @@ class Report:
                 "The peaks are positive numbers: bytes per second and floating-point operations per second."
             )
         flops = self.flops if flops is None else flops
-        moved = self.bytes_moved
-        intensity = flops / moved if moved else float("inf")
-        ridge = peak_flops / peak_bandwidth
-        attainable = min(peak_flops, intensity * peak_bandwidth)
-        seconds = max(moved / peak_bandwidth, flops / peak_flops)
-        return Roofline(
-            flops, moved, intensity, ridge, "memory" if intensity < ridge else "compute", attainable, seconds
-        )
+        return under_the_roof(flops, self.bytes_moved, peak_bandwidth, peak_flops)
 
     def __str__(self) -> str:
         size = f"grid {_size(self.grid)}, block {_size(self.block)}"

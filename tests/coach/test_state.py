@@ -228,3 +228,28 @@ def test_the_terminal_says_the_same_words(mine):
     lost = course("check", "no_such_thing")
     assert lost.returncode == 1 and "There is no exercise named 'no_such_thing'" in lost.stderr
     assert "Traceback" not in lost.stderr
+
+
+def test_the_tries_at_a_challenge_are_a_ladder_under_a_roof():
+    from course_lib.coach import ladder
+
+    with pytest.raises(ExerciseError, match="was right and counted yet"):
+        ladder.picture("outer")
+    with pytest.raises(ExerciseError, match=r"scale has no ladder. These have one: outer"):
+        ladder.picture("scale")
+    for number, moved in enumerate((131_072, 65_536 + 8192), 1):
+        text = f"{piece('outer').solution}// {number}"
+        counts = [Count("bytes of global memory moved", float(moved))]
+        state.save("outer", text, Verdict("outer", "", "cuda", True, counts=counts))
+    assert ladder.rungs("outer") == {"1": 131_072, "2 (newest)": 73_728}
+    drawn = ladder.picture("outer")
+    assert "try 1 does 0.12 for each byte" in drawn.alt and "try 2 (newest) does 0.22" in drawn.alt
+
+
+def test_every_challenge_that_counts_bytes_has_a_ladder():
+    from course_lib.coach import kernels
+
+    for name in catalogue.names():
+        exercise = catalogue.load(name)
+        if exercise.challenge and kernels.BYTES in [goal.name for goal in exercise.goals]:
+            assert exercise.flops > 0, name

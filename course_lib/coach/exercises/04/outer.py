@@ -47,6 +47,7 @@ exercise = Exercise(
     reference=lambda a, b: np.outer(a, b),
     call=launch,
     measured="64 by 256",
+    flops=64 * 256,
     goals=[Goal("bytes of global memory moved", bytes_moved)],
     mistakes=[
         Mistake("Each thread wrote one number, and then stopped. There are 128 threads in all, so each must go on, as in the "

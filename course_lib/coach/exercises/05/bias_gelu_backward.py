@@ -62,6 +62,7 @@ exercise = Exercise(
     reference=right,
     call=launch,
     measured="64 rows of 128",
+    flops=30 * 64 * 128,
     goals=[Goal("bytes of global memory moved", bytes_moved)],
     mistakes=[
         Mistake("The bias is missing: the slope is that of GELU at x + bias.", like=without_bias),

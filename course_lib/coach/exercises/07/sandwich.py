@@ -60,6 +60,7 @@ exercise = Exercise(
     call=launch,
     tolerance=1e-4,
     measured=f"{ROWS} rows",
+    flops=9 * ROWS * 384,
     goals=[Goal("bytes of global memory moved", bytes_moved)],
     mistakes=[
         Mistake("There are 4 blocks, and more rows. Each block must go on with the row that lies gridDim.x "

@@ -41,6 +41,7 @@ exercise = Exercise(
     reference=lambda A, B: A @ B,
     call=launch,
     measured="64 by 64",
+    flops=2 * 64**3,
     goals=[Goal("bytes of global memory moved", bytes_moved)],
     mistakes=[
         Mistake("Only 16 x 16 numbers of each block's 64 x 64 are written. A thread has 16 of them to compute.",

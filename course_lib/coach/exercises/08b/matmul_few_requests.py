@@ -36,6 +36,7 @@ exercise = Exercise(
     reference=lambda A, B: A @ B,
     call=launch,
     measured="128 by 128",
+    flops=2 * 128 * 128 * 64,
     goals=[Goal("requests to shared memory", shared_requests)],
     mistakes=[
         Mistake("Only the first slice of 8 terms is summed up: go on over all of K.", like=lambda A, B: A[:, :8] @ B[:8]),

@@ -44,6 +44,7 @@ exercise = Exercise(
     reference=lambda A, B: A @ B,
     call=launch,
     measured="64 by 64",
+    flops=2 * 64**3,
     goals=[Goal("bytes of global memory moved", bytes_moved)],
     mistakes=[
         Mistake("Only 16 of the 64 rows are written, those of one warp. A thread finds its warp by threadIdx.x / 32.",

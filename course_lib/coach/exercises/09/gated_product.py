@@ -54,6 +54,7 @@ exercise = Exercise(
     call=launch,
     tolerance=1e-4,
     measured=f"{ROWS} rows of {WIDE}",
+    flops=2 * ROWS * 2 * WIDE * 32,
     goals=[Goal("bytes of global memory moved", bytes_moved)],
     mistakes=[
         Mistake("Gate and value changed places: the even columns of the product are the gate.",

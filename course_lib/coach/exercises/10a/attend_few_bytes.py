@@ -53,6 +53,7 @@ exercise = Exercise(
     reference=attend,
     call=launch,
     measured="96 and 96",
+    flops=4 * 96 * 96 * D,
     goals=[Goal("bytes of global memory moved", bytes_moved)],
     mistakes=[
         Mistake("Each thread took one query, and then stopped. There are 64 threads in all, so each must go on.", like=one_each),

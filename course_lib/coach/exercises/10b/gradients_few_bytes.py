@@ -66,6 +66,7 @@ exercise = Exercise(
     call=launch,
     tolerance=2e-5,
     measured="96 words",
+    flops=10 * 96 * 96 * D,
     goals=[Goal("bytes of global memory moved", bytes_moved)],
     mistakes=[
         Mistake("Each thread took one word, and then stopped. There are 64 threads in all, so each must go on.",

@@ -66,6 +66,7 @@ exercise = Exercise(
     call=launch,
     tolerance=1e-4,
     measured=f"{ROWS} rows",
+    flops=8 * ROWS * V,
     goals=[Goal("bytes of global memory moved", bytes_moved)],
     mistakes=[
         Mistake("The logit of the target is read by one thread while another has already written its gradient there. Read it "
