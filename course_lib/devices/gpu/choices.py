@@ -13,18 +13,21 @@ matmul = "ours"
 
 # What linear layers and attention multiply in (mixed.py): "float32", or "bfloat16" with sums in float32 (sm_80 and newer).
 compute = "float32"
-copies: Any = None  # the weights rounded to bfloat16, as mixed.Copies, where somebody keeps them
+copies: Any = None  # what is rounded to bfloat16 once for several uses, as mixed.Copies, where somebody keeps it
+keeping = False  # whether inputs of products are kept rounded, since a backward pass will follow
 
 
 @contextmanager
-def computing(kind: str, rounded: Any = None) -> Iterator[None]:
-    """Another `compute`, and other `copies`, inside the `with` block."""
-    global compute, copies
-    before, (compute, copies) = (compute, copies), (kind, rounded)
+def computing(kind: str, rounded: Any = None, backward: bool = False) -> Iterator[None]:
+    """Another `compute`, and other `copies`, inside the `with` block. backward: each forward pass in it has one."""
+    global compute, copies, keeping
+    before, (compute, copies, keeping) = (compute, copies, keeping), (kind, rounded, backward and rounded is not None)
     try:
         yield
     finally:
-        compute, copies = before
+        compute, copies, keeping = before
+        if rounded is not None:
+            rounded.forget()
 
 
 class Tile(NamedTuple):

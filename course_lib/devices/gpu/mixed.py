@@ -22,7 +22,8 @@ __all__ = "linear_forward linear_backward attention_forward attention_backward".
 
 
 class Copies:
-    """The bfloat16 copies of some weights, each made when a product first asks for it.
+    """bfloat16 copies: of some weights, each made when a product first asks for it, and of what comes into a product, from its
+    forward pass to its backward.
 
     As long as they are in `choices.computing(...)` nothing but adamw_step may change the weights.
     """
@@ -30,6 +31,7 @@ class Copies:
     def __init__(self, weights):
         self._weights = {id(weight): weight for weight in weights}  # kept, so that no other array gets their id
         self._copies: dict = {}
+        self._inputs: dict = {}  # id -> (the array, its copy)
 
     def of(self, weight):
         """Its copy; None for an array that is not one of the weights."""
@@ -40,6 +42,32 @@ class Copies:
     def made(self, weight):
         """Its copy if there is one already, else None."""
         return self._copies.get(id(weight))
+
+    def keep(self, x, copy) -> None:
+        """Hold the copy of an input until `taken` asks for it."""
+        self._inputs[id(x)] = x, copy
+
+    def taken(self, x):
+        """The copy of an input, which is held no longer; None if there is none."""
+        return self._inputs.pop(id(x), (x, None))[1]
+
+    def forget(self) -> None:
+        """Hold no inputs: those of a step that came to no backward pass."""
+        self._inputs.clear()
+
+
+def _first(x):
+    """An input of a forward pass, rounded."""
+    copy = to_bfloat16(x)
+    if choices.keeping:
+        choices.copies.keep(x, copy)
+    return copy
+
+
+def _again(x):
+    """The same in the backward pass."""
+    copy = choices.copies and choices.copies.taken(x)
+    return to_bfloat16(x) if copy is None else copy
 
 
 def _rounded(weight):
@@ -56,7 +84,7 @@ def linear_forward(x, weight, bias):
         return products.linear_forward(x, weight, bias)
     sizes = fit("linear_forward", "x (*n, K), weight (N, K), bias (N)", x, weight, bias)
     y = empty(x, (*x.shape[:-1], sizes["N"]))  # (*n, N), float32: the sums as they are
-    products.linear_into(y, to_bfloat16(x), _rounded(weight), bias)
+    products.linear_into(y, _first(x), _rounded(weight), bias)
     return y
 
 
@@ -67,7 +95,7 @@ def linear_backward(dy, x, weight, has_bias):
     N, K, n = sizes["N"], sizes["K"], math.prod(x.shape[:-1])
     rows, dx, dweight = to_bfloat16(dy).reshape(n, N), empty(x, (n, K)), empty(x, (N, K))
     products.matmul(rows, _rounded(weight), out=dx)  # (n, N) (N, K) -> (n, K)
-    products.matmul(rows, to_bfloat16(x).reshape(n, K), transpose_a=True, out=dweight)  # (n, N)^T (n, K) -> (N, K)
+    products.matmul(rows, _again(x).reshape(n, K), transpose_a=True, out=dweight)  # (n, N)^T (n, K) -> (N, K)
     dbias = reductions.sum(dy.reshape(n, N), axis=0) if has_bias else None  # (n, N) -> (N)
     return dx.reshape(x.shape), dweight, dbias
 
@@ -78,7 +106,7 @@ def linear_gelu(x, weight, bias):
         return products.linear_gelu(x, weight, bias)
     sizes = fit("linear_gelu_forward", "x (*n, K), weight (N, K), bias (N)", x, weight, bias)
     y, pre = (empty(x, (*x.shape[:-1], sizes["N"])) for _ in range(2))
-    products.linear_gelu_into(y, pre, to_bfloat16(x), _rounded(weight), bias)
+    products.linear_gelu_into(y, pre, _first(x), _rounded(weight), bias)
     return y, pre
 
 
@@ -94,12 +122,15 @@ def linear_logsumexp(x, weight, bias):
 def attention_forward(q, k, v, causal=True):
     if not _mixed(q, k, v) or q.shape[1] == 1:  # a single query is bound by memory, not by products
         return attention.attention_forward(q, k, v, causal)
-    y, logsumexp = attention.attention_forward(*map(to_bfloat16, (q, k, v)), causal)
-    return from_bfloat16(y), logsumexp
+    rounded, logsumexp = attention.attention_forward(*map(_first, (q, k, v)), causal)
+    y = from_bfloat16(rounded)
+    if choices.keeping:
+        choices.copies.keep(y, rounded)
+    return y, logsumexp
 
 
 def attention_backward(dy, q, k, v, y, logsumexp, causal=True):
     if not _mixed(dy, q, k, v, y):
         return attention.attention_backward(dy, q, k, v, y, logsumexp, causal)
-    gradients = attention.attention_backward(*map(to_bfloat16, (dy, q, k, v, y)), logsumexp, causal)
+    gradients = attention.attention_backward(to_bfloat16(dy), *map(_again, (q, k, v, y)), logsumexp, causal)
     return tuple(map(from_bfloat16, gradients))
