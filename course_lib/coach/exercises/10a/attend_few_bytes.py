@@ -19,11 +19,10 @@ def cases(random):
         yield Case(label, *(random.normal(size=(n, D)).astype(np.float32) for n in (T, S, S)))
 
 
-def attend(q, k, v, keys=None):
-    k, v = (x[:keys] for x in (k, v))
+def attend(q, k, v, divided=True):
     scores = q.astype(np.float64) @ k.T / math.sqrt(D)
     e = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return (e / e.sum(axis=1, keepdims=True) @ v).astype(np.float32)
+    return ((e / e.sum(axis=1, keepdims=True) if divided else e) @ v).astype(np.float32)
 
 
 def one_each(q, k, v):
@@ -57,6 +56,7 @@ exercise = Exercise(
     goals=[Goal("bytes of global memory moved", bytes_moved)],
     mistakes=[
         Mistake("Each thread took one query, and then stopped. There are 64 threads in all, so each must go on.", like=one_each),
+        Mistake("The rows of y are not divided by the sum of the weights.", like=lambda q, k, v: attend(q, k, v, divided=False)),
         Mistake("The scores are not divided by the square root of D, which is 4.", like=not_scaled),
         Mistake("A race on `shared`: threads overwrite what others still read, or read what is not yet there. Which barrier is "
                 "missing?",
@@ -153,6 +153,7 @@ __global__ void attend_few_bytes(const float* q, const float* k, const float* v,
     wrong=[
         Wrong(Changed((ROUNDS, "for (int first = blockIdx.x * blockDim.x; first < T; first += T) {")),
                 "There are 64 threads in all"),
+        Wrong(Changed(("out[d] / total", "out[d]")), "by the sum of the weights"),
         Wrong(Changed((" / sqrtf(D)", "")), "not divided by the square root"),
         Wrong(Changed(("            __syncthreads();\n            for (int i", "            for (int i")), "A race on `shared`"),
         Wrong(Changed((ROUNDS, "for (int first = blockIdx.x * blockDim.x; first + threadIdx.x < T; first += gridDim.x * "

@@ -45,7 +45,12 @@ def variant(scaled=("score", "gradient"), shift="delta", mask="end", groups="sum
         delta = {"delta": (dy * y).sum(-1, keepdims=True), "none": 0.0}[shift]
         dS = P * (dy @ v.swapaxes(2, 3) - delta) * (scale if "gradient" in scaled else 1)
         dq, dk, dv = dS @ k, dS.swapaxes(2, 3) @ q, P.swapaxes(2, 3) @ dy
-        fold = {"sum": lambda x: x.sum(2), "mean": lambda x: x.mean(2), "first": lambda x: x[:, :, 0]}[groups]
+        fold = {
+            "sum": lambda x: x.sum(2),
+            "mean": lambda x: x.mean(2),
+            "first": lambda x: x[:, :, 0],
+            "last": lambda x: x[:, :, -1],
+        }[groups]
         shape = (B, G, R, S, D) if deal == "repeat" else (B, R, G, S, D)
         dk, dv = (fold(x.reshape(shape) if deal == "repeat" else x.reshape(shape).swapaxes(1, 2)) for x in (dk, dv))
         dq, dk, dv = (np.ascontiguousarray(x.transpose(0, 2, 1, 3)) for x in (dq, dk, dv))
@@ -74,6 +79,7 @@ exercise = Exercise(
     cases=cases,
     reference=variant(),
     check=check,
+    results=("dq", "dk", "dv"),
     tolerance=1e-4,
     given="import numpy as np",
     mistakes=[
@@ -92,6 +98,9 @@ exercise = Exercise(
                 like=variant(groups="mean")),
         Mistake("dk and dv come from one head of each group alone. All heads of the group have used the key: add them up.",
                 like=variant(groups="first")),
+        Mistake("dk and dv hold what the last head of each group has left. All heads of the group have used the key: add them "
+                "up.",
+                like=variant(groups="last")),
         Mistake("The heads of keys are dealt out in turns. Consecutive query heads share one: h // (H // "
                 "G).", like=variant(deal="tile")),
     ],
@@ -155,6 +164,7 @@ def attention_backward(dy, q, k, v, y, logsumexp, causal=True):
         Wrong(Changed(("np.tri(T, S, S - T, dtype=bool)", "np.tri(T, S, dtype=bool)")), "the queries are the last T places"),
         Wrong(Changed((".sum(axis=2)", ".mean(axis=2)")), "take the mean over the heads"),
         Wrong(Changed((".sum(axis=2)", "[:, :, 0]")), "from one head of each group alone"),
+        Wrong(Changed((".sum(axis=2)", "[:, :, -1]")), "what the last head of each group has left"),
         Wrong(Changed(("x.repeat(H // G, axis=2)", "np.tile(x, (1, 1, H // G, 1))"), ("x.reshape(B, G, H // G, S, D).sum(axis=2)",
                       "x.reshape(B, H // G, G, S, D).sum(axis=1)")), "dealt out in turns"),
         Wrong(Changed(("np.ascontiguousarray(x.transpose(0, 2, 1, 3))", "x.transpose(0, 2, 1, 3)")), "a transposed view"),

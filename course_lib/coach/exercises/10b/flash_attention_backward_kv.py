@@ -94,6 +94,7 @@ exercise = Exercise(
     cases=cases,
     reference=variant(),
     call=launch,
+    results=("dk", "dv"),
     tolerance=1e-4,
     measured=f"{LONG} words, causal",
     goals=[Goal("bytes of global memory moved", bytes_moved, at_most=360_000)],

@@ -64,6 +64,7 @@ exercise = Exercise(
     cases=cases,
     reference=variant(),
     call=launch,
+    results=("dq", "dk", "dv"),
     tolerance=2e-5,
     measured="96 words",
     flops=10 * 96 * 96 * D,

@@ -60,6 +60,7 @@ exercise = Exercise(
     cases=cases,
     reference=reference,
     call=launch,
+    results=("dv", "whether two runs agree to the bit"),
     mistakes=[
         Mistake("The sums are right, and their last digits depend on which thread came first: that is what atomicAdd cannot "
                 "help. Give each "
