@@ -43,9 +43,10 @@ exercise = Exercise(
     mistakes=[
         Mistake("There is no barrier in the loop any more.",
                 when=lambda seen: "race" in seen.kinds and seen.text.count("__syncthreads();") == 1),
-        Mistake("The next round begins to multiply without waiting for those who still fill its half. A barrier must stand "
-                "between the writes "
-                "and the next sum.", when=lambda seen: lines_that_meet(seen, "sum +=", "next_")
+        Mistake("The next round begins to multiply its half while others still fill it. Follow one round: in which order come "
+                "the writes, "
+                "the barrier, and the next sum?",
+                when=lambda seen: lines_that_meet(seen, "sum +=", "next_")
                 and "half][y][x] = next_a;\n        b[half][y][x] = next_b;\n    }" in seen.text),
         Mistake("The numbers of the next round are put where this round's are still being read: the half must change before "
                 "the writes.",
@@ -81,7 +82,7 @@ __global__ void soften(float* x) {  // a block of 64 threads, x of 64 numbers
         Wrong(Changed(("        half = 1 - half;\n        a[half]",
               "        __syncthreads();\n        half = half ^ 1;\n        a[half]"),
                       ("        b[half][y][x] = next_b;\n        __syncthreads();\n", "        b[half][y][x] = next_b;\n")),
-              "A barrier must stand between the writes"),
+              "begins to multiply its half while others still fill it"),
         Wrong(Changed(("        half = 1 - half;\n        a[half][y][x] = next_a;\n        b[half][y][x] = next_b;\n",
                        "        a[half][y][x] = next_a;\n        b[half][y][x] = next_b;\n        half = 1 - half;\n")),
               "the half must change before the writes"),
