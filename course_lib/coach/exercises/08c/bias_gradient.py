@@ -43,9 +43,9 @@ exercise = Exercise(
     reference=lambda dY: dY.sum(axis=0),
     call=launch,
     mistakes=[
-        Mistake("The sum is kept in bfloat16. From 256 on it cannot grow by 1 any more: each step is rounded away. Numbers may "
-                "be short, but "
-                "sums must be long.", like=short_sum),
+        Mistake("Up to 256 the sum of ones is right; then it stands still, however many follow. Which number of the kernel has "
+                "too few "
+                "digits for 257?", like=short_sum),
         Mistake("The sum is long, but what is written was rounded to bfloat16 first. y holds floats.",
                 like=lambda dY: rounded(dY.sum(axis=0))),
         Mistake("The first row is counted twice: it is in the sum before the loop begins, and in the loop.",
@@ -93,7 +93,7 @@ __global__ void bias_gradient(const __nv_bfloat16* dY, float* y, int M, int N) {
     ],
     wrong=[
         Wrong(Changed(("float sum = 0.0f;", "__nv_bfloat16 sum = __float2bfloat16(0.0f);"),
-                      ("sum += __bfloat162float(dY[i * N + j]);", "sum = sum + dY[i * N + j];")), "sums must be long"),
+                      ("sum += __bfloat162float(dY[i * N + j]);", "sum = sum + dY[i * N + j];")), "it stands still"),
         Wrong(Changed(("y[j] = sum;", "y[j] = __bfloat162float(__float2bfloat16(sum));")), "was rounded to bfloat16 first"),
         Wrong(Changed(("float sum = 0.0f;", "float sum = __bfloat162float(dY[j]);")), "counted twice"),
         Wrong(Changed(("dY[i * N + j]", "dY[j * M + i]")), "sums of the rows"),
