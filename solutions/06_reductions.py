@@ -122,7 +122,7 @@ __global__ void row_to_unit(const float* x, float* y, int C) {
 # `gridDim.y` blocks, which share the parts: a thread takes part `blockIdx.y`, and then every `gridDim.y`-th. A part begins with
 # `nothing`: 0 for sums, the lowest number for maxima. `Op::of(a, b)` brings two together, and `(A)` turns a number into the type of the
 # results. No more than 4 sectors for each request are asked for. The gradient of every bias and every weight of a norm ends here:
-# a training step of `micro` launches it twenty times.
+# a training step launches it for every layer.
 
 # %% exercise="reduce_columns"
 # include kernels/reduce_columns.cu reduce_columns: each of your parts, number by number
@@ -143,7 +143,8 @@ __global__ void row_to_unit(const float* x, float* y, int C) {
 #
 # The same as exercise 2, for rows that fit into the registers of a block: S is at most THREADS * N * ITEMS. There are `rows` rows and
 # perhaps fewer blocks, so a block takes row `blockIdx.x`, and then every `gridDim.x`-th. It is launched with 32 threads. The count is the
-# number of bytes moved for 16 rows of 256 numbers: 32,768 must move. Your tries are remembered.
+# number of bytes moved for 16 rows of 256 numbers: 32,768 must move. Your tries are remembered, and
+# `course.ladder("softmax_forward")` draws them under a roofline.
 #
 # A tool for it: `Row<THREADS, N, ITEMS> own;` is a row in registers, of which each thread holds `own.COUNT` numbers.
 # `own.load(row, S, -INFINITY)` reads the first S numbers of a row (beyond them it holds -INFINITY), `own.store(row, S)` writes them,
