@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from course_lib.coach import catalogue, judge, state
+from course_lib.coach import answers, catalogue, state
 from course_lib.coach.exercise import Exercise
 
 DEVICE = "cpu"  # where ops on NumPy arrays are replaced; kernels are wherever kernels run
@@ -190,7 +190,7 @@ def install(piece: Piece, answer: Any) -> Callable[[], None]:
 
         ours = getattr(devices.ops(DEVICE), name)
         return devices.overlay(name, _watched(piece, answer or ours, ours), DEVICE).remove
-    holder, attribute = judge.resolve(name)
+    holder, attribute = answers.resolve(name)
     ours = vars(holder)[attribute]
     setattr(holder, attribute, _watched(piece, answer or ours, ours))
     return lambda: setattr(holder, attribute, ours)
@@ -200,7 +200,7 @@ def _take(piece: Piece) -> None:
     """Load the passed answer and install it; whatever goes wrong leaves ours in place, and is said."""
     exercise, passed = piece.exercise, state.passing(piece.exercise.name)
     try:
-        answer = passed.path if exercise.target.startswith("kernel:") else judge.load_answer(exercise, passed.text)
+        answer = passed.path if exercise.target.startswith("kernel:") else answers.load_answer(exercise, passed.text)
         piece.undo = install(piece, answer)
         piece.whose = YOURS
     except Exception as error:

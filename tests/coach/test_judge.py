@@ -98,7 +98,11 @@ def test_what_is_printed_is_shown_and_cut(ask):
     verdict = ask("import sys\nprint('x' * 100_000)\nprint('err', file=sys.stderr)\n" + piece("repeated_axes").solution)
     assert verdict.passed and len(verdict.printed) < 5000 and "bytes in all" in verdict.printed
     verdict = ask("for i in range(500): print(i)\n" + piece("repeated_axes").solution)
-    assert verdict.printed.startswith("0\n1\n") and len(verdict.printed.splitlines()) < 70 and "bytes in all" in verdict.printed
+    assert (
+        verdict.printed.startswith("0\n1\n")
+        and len(verdict.printed.splitlines()) < 70
+        and "bytes in all" in verdict.printed
+    )
 
 
 def test_expected_values_are_computed_before_the_answer_can_touch_the_library(ask):
@@ -142,7 +146,7 @@ def test_a_sentence_needs_its_cause(ask):
 
 
 def test_an_error_alone_is_no_proof_of_a_known_mistake():
-    from course_lib.coach import judge
+    from course_lib.coach import telling
     from course_lib.coach.outcome import Fault, Outcome
 
     def raises(shape, to):
@@ -150,7 +154,7 @@ def test_an_error_alone_is_no_proof_of_a_known_mistake():
 
     exercise = catalogue.load("repeated_axes")
     only_errors = [Outcome("", ((1,), (2,)), expected=(0,), error=Fault("IndexError", "out of range"))]
-    assert not judge._gives_the_same(exercise, raises, only_errors)
+    assert not telling.gives_the_same(exercise, raises, only_errors)
 
 
 def test_results_of_a_kernel_come_with_lines_and_counters(ask):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from course_lib import Tensor, devices
-from course_lib.coach import catalogue, judge, milestone, mine, state
+from course_lib.coach import answers, catalogue, milestone, mine, state
 from course_lib.coach.verdict import Verdict
 from course_lib.model import GPTConfig
 
@@ -56,7 +56,7 @@ def test_every_target_is_replaced_and_called(name):
 
 
 def test_everything_comes_back():
-    holder, attribute = judge.resolve("course_lib.tensor.shapes.repeated_axes")
+    holder, attribute = answers.resolve("course_lib.tensor.shapes.repeated_axes")
     ours = getattr(holder, attribute)
     passed("repeated_axes")
     swaps = mine.use(steps=0)
@@ -77,7 +77,7 @@ def test_an_answer_that_raises_gives_way_to_ours_and_it_is_said():
 def test_a_mistake_of_the_caller_is_not_held_against_the_answer():
     passed("repeated_axes", "def repeated_axes(shape, to):\n    return shape + None")
     swaps = mine.use(steps=0)
-    holder, attribute = judge.resolve("course_lib.tensor.shapes.repeated_axes")
+    holder, attribute = answers.resolve("course_lib.tensor.shapes.repeated_axes")
     with pytest.raises(TypeError):
         getattr(holder, attribute)(None, None)
     assert swaps.yours == 1
@@ -250,5 +250,5 @@ def test_a_milestone_is_a_real_run_with_the_learners_pieces():
     passed("topological_order")
     said = milestone.reach(steps=30)
     assert said.startswith("1 of ") and "called 30 times" in said and "30 steps of micro" in said
-    holder, attribute = judge.resolve("course_lib.autograd.topological_order")
+    holder, attribute = answers.resolve("course_lib.autograd.topological_order")
     assert "watched" not in getattr(holder, attribute).__code__.co_name

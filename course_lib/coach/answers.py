@@ -1,0 +1,83 @@
+"""An answer as something that runs: loaded from its text, called, and its exceptions with the learner's own line."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import linecache
+import traceback
+import warnings
+from typing import Any
+
+import numpy as np
+
+from course_lib.coach.exercise import Exercise
+from course_lib.coach.outcome import Fault
+
+
+class StillRunning(KeyboardInterrupt):
+    """The time is over. Not an Exception, so that an answer's `except Exception` does not swallow it."""
+
+
+def load_answer(exercise: Exercise, text: str) -> Any:
+    """What an answer's text defines: a function or class, or a Watched kernel. Raises whatever the text raises."""
+    if exercise.language == "cuda":
+        from course_lib.coach import kernels
+
+        return kernels.load(text, exercise)
+    file = f"{exercise.name}.py"
+    namespace: dict[str, Any] = {"__name__": exercise.name, "__file__": file}
+    exec(exercise.prelude, namespace)
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    exec(compile(text, file, "exec"), namespace)
+    if exercise.defines not in namespace:
+        raise NameError(f"Your cell defines nothing named {exercise.defines}: keep that name, it is what is called.")
+    return namespace[exercise.defines]
+
+
+def resolve(target: str) -> tuple[Any, str]:
+    """The module or class that holds a target "a.b.c", and the name in it."""
+    parts = target.split(".")
+    for cut in range(len(parts) - 1, 0, -1):
+        try:
+            holder: Any = importlib.import_module(".".join(parts[:cut]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[cut:-1]:
+            holder = getattr(holder, part)
+        return holder, parts[-1]
+    raise ImportError(f"There is no module in {target!r}.")
+
+
+def fault(error: BaseException, file: str, text: str) -> Fault:
+    """An exception as the learner should read it: kind, message, and the last line of theirs that led to it."""
+    line = None
+    if isinstance(error, SyntaxError) and error.filename == file:
+        line = error.lineno
+    else:
+        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+        line = frames[-1].lineno if frames else getattr(error, "line", None)
+    lines = text.splitlines()
+    code = lines[line - 1].strip() if line and 0 < line <= len(lines) else ""
+    message = error.msg if isinstance(error, SyntaxError) else str(error)
+    if isinstance(error, KeyError):
+        message = f"there is no key {message}"
+    return Fault(type(error).__name__, message or "no message", line, code)
+
+
+def call(exercise: Exercise, answer: Any, inputs: tuple) -> Any:
+    """What an answer, or a function in its place, gives for the inputs of a case."""
+    return exercise.call(answer, *inputs) if exercise.call else answer(*inputs)
+
+
+@contextlib.contextmanager
+def quiet():
+    """Warnings of what is not the learner's are not shown to the learner."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        yield
+
+
+def text_of(file: str) -> str:
+    """The text of an answer that was loaded."""
+    return "".join(linecache.cache[file][2]) if file in linecache.cache else ""

@@ -1,0 +1,71 @@
+"""The numbers of an answer that is right: counters beside those of our solution, and the goals that it must reach."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import threading
+from typing import Any
+
+from course_lib.coach import answers, telling
+from course_lib.coach.exercise import Exercise
+from course_lib.coach.outcome import Seen
+from course_lib.coach.verdict import Count, Verdict
+
+
+def compile_ours(exercise: Exercise, solution: str) -> threading.Thread | None:
+    """Begin to compile our kernel for the comparison, beside the learner's."""
+    from course_lib.coach import kernels
+
+    if not solution:
+        return None
+
+    def compile_it() -> None:
+        with contextlib.suppress(Exception):  # what is wrong, such as no compiler, shows with the learner's own kernel
+            kernels.load(solution, exercise).kernel.compiled(checked=True)
+
+    thread = threading.Thread(target=compile_it, daemon=True)
+    thread.start()
+    return thread
+
+
+def measure(exercise: Exercise, verdict: Verdict, answer: Any, outcomes, cases, solution: str) -> None:
+    """Fill in the numbers; a goal that is missed turns a passed verdict."""
+    if exercise.language == "cuda":
+        if not exercise.measured:
+            return
+        from course_lib.coach import kernels
+
+        place = next(i for i, case in enumerate(cases) if case.label == exercise.measured)
+        reports = outcomes[place].reports
+        our_reports: list = []
+        if solution:
+            ours = answers.load_answer(exercise, solution)
+            ours.seed = answer.seed
+            answers.call(exercise, ours, copy.deepcopy(cases[place].inputs))
+            our_reports = ours.reports
+        verdict.report = telling.report(outcomes[place])
+        mine, theirs = kernels.counters(reports), kernels.counters(our_reports)
+        verdict.counts = [Count(name, number, theirs.get(name)) for name, number in mine.items()]
+        verdict.measured = exercise.measured
+        subject, our_subject = reports, our_reports
+        verdict.not_measured = sorted({what for report in reports for what in report.not_checked})
+    elif exercise.goals:
+        subject, our_subject = answer, answers.load_answer(exercise, solution) if solution else None
+    for goal in exercise.goals:
+        number = goal.counts(subject)
+        count = Count(goal.name, number, goal.counts(our_subject) if our_subject else None, goal.at_most)
+        verdict.counts = [c for c in verdict.counts if c.name != goal.name] + [count]
+        if count.missed and verdict.passed:
+            verdict.passed = False
+            verdict.why = (
+                f"The results are right, and the goal is not reached: {goal.name}: {number:.4g}, at most {goal.at_most:.4g} "
+                "is asked for."
+            )
+            if exercise.language == "cuda":
+                verdict.why += kernels.costliest(reports, goal.name)
+            seen = Seen("", outcomes[-1], outcomes)
+            for mistake in exercise.mistakes:
+                if mistake.when is not None and telling.holds(mistake.when, seen):
+                    verdict.why, verdict.recognised = mistake.says, True
+                    break

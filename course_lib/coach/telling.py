@@ -1,0 +1,113 @@
+"""From what the cases showed to a verdict: which sentence comes first, and the smallest failing case beside it."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from collections.abc import Callable
+
+from course_lib.coach import answers, compare
+from course_lib.coach.exercise import Exercise
+from course_lib.coach.outcome import Fault, Outcome, Seen
+from course_lib.coach.verdict import Trial, Verdict
+
+
+def verdict_on(exercise: Exercise, job: dict, outcomes: list[Outcome], cases: int) -> Verdict:
+    """The Verdict on cases that were tried, `cases` in all: its smallest failing one, and why."""
+    failing = next((outcome for outcome in outcomes if not outcome.right), None)
+    verdict = Verdict(exercise.name, exercise.title, exercise.language, failing is None)
+    if failing is None:
+        verdict.why = "The one case is right." if cases == 1 else f"All {cases} cases are right."
+        return verdict
+    seen = Seen(job["text"], failing, outcomes)
+    verdict.why, verdict.recognised = why(exercise, seen, job)
+    verdict.trial = _trial(exercise, failing)
+    verdict.issues = [str(issue) for issue in failing.issues]
+    verdict.report = report(failing)
+    verdict.right_cases = sum(outcome.right for outcome in outcomes)
+    verdict.cases = cases
+    return verdict
+
+
+def not_loaded(exercise: Exercise, broken: Fault, job: dict) -> dict:
+    """The same for a text that could not even be loaded, as a dict."""
+    outcome = Outcome("your cell", (), error=broken)
+    verdict = verdict_on(exercise, job, [outcome], 1)
+    verdict.trial.label, verdict.loaded = "", False
+    return verdict.as_dict()
+
+
+def why(exercise: Exercise, seen: Seen, job: dict) -> tuple[str, bool]:
+    """The sentence that comes first, and whether a cause was recognised."""
+    from course_lib.coach import facts, faults
+
+    for mistake in exercise.mistakes:
+        if mistake.when is not None and holds(mistake.when, seen):
+            return mistake.says, True
+        if mistake.like is not None and gives_the_same(exercise, mistake.like, seen.outcomes):
+            return mistake.says, True
+    failing = seen.failing
+    if failing.error:
+        return said(failing.error, exercise, job), False
+    if failing.issues:
+        return faults.of_issue(failing.issues[0], seen), False
+    if failing.complaint:
+        return failing.complaint, False
+    return facts.about(failing, exercise.tolerance) or f"{failing.difference.says}.", False
+
+
+def said(broken: Fault, exercise: Exercise, job: dict) -> str:
+    """A sentence about an exception out of an answer."""
+    from course_lib.coach import faults
+
+    return faults.sentence(broken, exercise, job.get("known", ()))
+
+
+def gives_the_same(exercise: Exercise, like: Callable, outcomes) -> bool:
+    """Whether a wrong function explains every result: the same values, the same kind of exception."""
+    told_apart = False
+    for outcome in outcomes:
+        given = copy.deepcopy(outcome.inputs)
+        try:
+            with answers.quiet():
+                result = like(*given) if exercise.language == "cuda" else answers.call(exercise, like, given)
+        except Exception as error:
+            if outcome.error is None or outcome.error.kind != type(error).__name__:
+                return False
+            continue
+        if outcome.error or compare.difference(outcome.got, result, exercise.tolerance):
+            return False
+        told_apart = told_apart or not outcome.right
+    return told_apart
+
+
+def holds(when: Callable[[Seen], bool], seen: Seen) -> bool:
+    """Whether a cause was detected; a question that the result gives no answer to (an index into None, say) means no."""
+    try:
+        return bool(when(seen))
+    except Exception:
+        return False
+
+
+def _trial(exercise: Exercise, failing: Outcome) -> Trial:
+    from course_lib.coach import pictures
+
+    inputs = [compare.text(value) for value in failing.inputs]
+    call = f"{exercise.defines}({', '.join(inputs)})"
+    plain_call = exercise.language == "python" and exercise.call is None and len(call) < 90 and "\n" not in call
+    trial = Trial(failing.label, [call] if plain_call else inputs, plain_call)
+    if exercise.compared and failing.inputs:
+        trial.expected = compare.text(failing.expected)
+    if failing.error:
+        trial.line, trial.code = failing.error.line, failing.error.code
+    elif failing.inputs:
+        trial.got = compare.text(failing.got)
+    if failing.difference:
+        trial.difference = failing.difference.says
+        trial.picture = pictures.cells(failing.difference, exercise.tolerance)
+    return trial
+
+
+def report(outcome: Outcome) -> str:
+    """What the simulator counted, line by line, in the last launch of a case."""
+    return str(dataclasses.replace(outcome.reports[-1], issues=[], not_checked=[])) if outcome.reports else ""
