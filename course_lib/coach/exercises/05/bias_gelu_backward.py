@@ -60,6 +60,7 @@ exercise = Exercise(
     target="kernel:bias_gelu.cu",
     cases=cases,
     reference=right,
+    results=("dx", "partial"),
     call=launch,
     measured="64 rows of 128",
     flops=30 * 64 * 128,
@@ -68,6 +69,12 @@ exercise = Exercise(
         Mistake("The bias is missing: the slope is that of GELU at x + bias.", like=without_bias),
         Mistake("dx is right. `partial` holds sums of dy; the gradient of the bias is the sum of dx.", like=sums_of_dy),
         Mistake("dx is right. `partial` holds the last row of each row of blocks, not the sum over its rows.", like=last_rows),
+        Mistake("`partial` is not whole: with fewer rows than gridDim.y some blocks have no row. Their sums are 0, and are "
+                "written too.",
+                when=lambda seen: seen.label == "one row" and not np.isnan(seen.got[0]).any() and np.isnan(seen.got[1][1]).all()
+                and not np.isnan(seen.got[1][0]).any()),
+        Mistake("`partial` is never written. Row blockIdx.y of it holds the sums of this row of blocks.",
+                when=lambda seen: np.isnan(seen.got[1]).all() and not np.isnan(seen.got[0]).any() and not seen.issues),
         Mistake("`partial` is read before anybody has written it: a sum begins with 0, in a variable of the thread's own.",
                 when=lambda seen: "uninitialised-read" in seen.kinds
                 and any("'partial'" in issue.message for issue in seen.issues)),
@@ -122,6 +129,9 @@ __global__ void bias_gelu_backward(const float* dy, const float* x, const float*
         Wrong(Changed(("d.item[j] *= gelu_slope(p.item[j] + b.item[j]);\n            sum.item[j] += d.item[j];",
                        "sum.item[j] += d.item[j];\n            d.item[j] *= gelu_slope(p.item[j] + b.item[j]);")),
               "holds sums of dy"),
+        Wrong(Changed(("Pack<float, N> sum = {};", "Pack<float, N> sum = {};\n    if (blockIdx.y >= rows) return;")),
+              "some blocks have no row"),
+        Wrong(Changed(("*(Pack<float, N>*)(partial + (long long)blockIdx.y * F + f) = sum;", "")), "is never written"),
         Wrong(Changed(("sum.item[j] += d.item[j]", "sum.item[j] = d.item[j]")), "holds the last row"),
         Wrong(Changed(("sum.item[j] += d.item[j]", "partial[blockIdx.y * F + f + j] += d.item[j]"),
                       ("*(Pack<float, N>*)(partial + (long long)blockIdx.y * F + f) = sum;", "")), "is read before anybody"),

@@ -5,6 +5,7 @@ import numpy as np
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
 from course_lib.devices import ops
+from course_lib.devices.reference.dropout import philox
 
 BLOCK = 64
 
@@ -14,6 +15,9 @@ def cases(random):
                                         ("nothing is dropped", 9, 1, 0.0), ("several blocks", 700, 5, 0.4)):  # fmt: skip
         words = random.integers(1, 2**32, size=3, dtype=np.uint32)  # seed low, seed high, step
         yield Case(label, (1 + np.arange(n)).astype(np.float32), words, probability, site)
+    words = random.integers(1, 2**32, size=3, dtype=np.uint32)
+    drawn = philox((0, 0, words[2], 7), words[:2])  # of the first four numbers
+    yield Case("a word that is just the threshold", np.ones(4, np.float32), words, int(sorted(drawn)[1]) / 2**32, 7)
 
 
 def launch(kernel, x, random, probability, site):
@@ -39,6 +43,12 @@ def other_words(seed=None, step=None, site=None):
         return dropped(x, words, probability, own_site if site is None else site)
 
     return wrong
+
+
+def at(x, random, probability, site, place):
+    """Dropout in which element i takes the word of element place(i)."""
+    i = np.arange(len(x))
+    return dropped(np.ones(place(i).max() + 1), random, probability, site)[place(i)] * x
 
 
 def one_word(x, random, probability, site):
@@ -67,6 +77,12 @@ exercise = Exercise(
         Mistake("The site is missing in the counter: it is its fourth word.", like=other_words(site=0)),
         Mistake("All four numbers of a thread got the same word. There are four: words.x, words.y, words.z and words.w.",
                 like=one_word),
+        Mistake("A number whose word *is* the threshold is kept as well: at least `threshold`, not more.",
+                when=lambda seen: seen.label == "a word that is just the threshold" and not seen.issues),
+        Mistake("The first word of the counter is the number of the thread, not that of its first element.",
+                like=lambda x, random, p, site: at(x, random, p, site, lambda i: 16 * (i // 4) + i % 4)),
+        Mistake("Each thread takes one number here, and one word of four. It owns four neighbours: one call gives words for all.",
+                like=lambda x, random, p, site: at(x, random, p, site, lambda i: 4 * i)),
         Mistake("The last thread may own fewer than four numbers: it must not reach beyond number n - 1.",
                 when=lambda seen: "out-of-bounds" in seen.kinds and len(seen.inputs[0]) % 4 > 0),
     ],
@@ -119,6 +135,19 @@ extern "C" __global__ void dropout(const float* x, const unsigned* random, float
         Wrong(Changed(("words.x >=", "words.x <"), ("words.y >=", "words.y <"), ("words.z >=", "words.z <"),
                       ("words.w >=", "words.w <")), "Kept and dropped"),
         Wrong(Changed(("make_uint2(random[0], random[1])", "make_uint2(random[1], random[0])")), "The two words of the key"),
+        Wrong(Changed(("words.x >=", "words.x >"), ("words.y >=", "words.y >"), ("words.z >=", "words.z >"),
+                      ("words.w >=", "words.w >")), "is kept as well"),
+        Wrong(Changed(("make_uint4(i / 4,", "make_uint4(i,")), "not that of its first element"),
+        Wrong("""#include "philox.cuh"
+
+extern "C" __global__ void dropout(const float* x, const unsigned* random, float* y, unsigned long long threshold, float scale,
+                                   unsigned site, int n) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+        uint4 words = philox(make_uint4(i, 0, random[2], site), make_uint2(random[0], random[1]));
+        y[i] = words.x >= threshold ? x[i] * scale : 0.0f;
+    }
+}
+""", "one word of four"),
         Wrong(Changed(("0, random[2], site", "0, 0, site")), "The step is missing"),
         Wrong(Changed(("random[2], site", "random[2], 0")), "The site is missing"),
         Wrong(Changed(("words.y >=", "words.x >="), ("words.z >=", "words.x >="), ("words.w >=", "words.x >=")),
