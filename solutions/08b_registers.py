@@ -9,7 +9,8 @@
 # C (M, N) = A (M, K) B (K, N), float32. A block computes `BM` x `BN` numbers of C and has `BM / TM * BN` threads in one row.
 # Each thread computes `TM` numbers, one below the other. The sum is made in slices of `BK` terms: `BM` x `BK` numbers of A and
 # `BK` x `BN` of B in shared memory. `BM * BK` and `BK * BN` are multiples of the number of threads. There are enough blocks
-# along x for the columns of C and along y for its rows. What lies outside of A and B counts as zero.
+# along x for the columns of C and along y for its rows. What lies outside of A and B counts as zero. For A `[[1, 2], [3, 4]]`
+# and B `[[5, 6], [7, 8]]`, C becomes `[[19, 22], [43, 50]]`.
 #
 # Two counts, for 64 x 64 matrices with `BM = BN = 64`, `BK = TM = 8`: at most 1.2 times the bytes that such tiles need, and at
 # most 9 requests that read shared memory for 8 multiply-adds of a warp, 9,216 in all. This is rung 4 of the ladder.
@@ -63,10 +64,11 @@ __global__ void two_halves(const float* A, const float* B, float* C, int M, int 
 # ## 3. The product that trains: four layouts
 #
 # C (M, N) is the product of A and B. With `TRANSPOSE_A` A lies in memory turned over, as (K, M); else as (M, K). With
-# `TRANSPOSE_B` B lies as (N, K); else as (K, N). A block computes `BM` x `BN` numbers, each thread `TM` x `TN` of them, and all
-# of that is written already. Yours is the fetch: in each round, `a[t][r]` becomes the number of A in row `first_row + r`, term
-# `k + t`, and `b[t][c]` the number of B in term `k + t`, column `first_column + c`. Terms from `end` on, rows from M on and
-# columns from N on are zeros.
+# `TRANSPOSE_B` B lies as (N, K); else as (K, N). For A `[[1, 2], [3, 4]]` the memory holds 1, 2, 3, 4 without `TRANSPOSE_A`,
+# and 1, 3, 2, 4 with it; the product is the same. A block computes `BM` x `BN` numbers, each thread `TM` x `TN` of them, and
+# all of that is written already. Yours is the fetch: in each round, `a[t][r]` becomes the number of A in row `first_row + r`,
+# term `k + t`, and `b[t][c]` the number of B in term `k + t`, column `first_column + c`. Terms from `end` on, rows from M on
+# and columns from N on are zeros.
 #
 # The threads are numbered from 0 to `THREADS - 1`, `threadIdx.x`; there may be fewer than numbers in a slice. (The sum may be
 # cut into pieces, `begin` to `end`, and a launch may hold many products, number `blockIdx.z`: that is written, too.) One count,
@@ -131,7 +133,8 @@ __global__ void gemm(const float* A, const float* B, float* C, int M, int N, int
 #
 # y (N, M) = x (M, N) transposed, where M and N are multiples of 4, and x and y begin at multiples of 16 bytes. A block has 8 x
 # 8 threads for 32 x 32 numbers, so a thread has 4 x 4 of them: read four rows of four, and write four columns as four rows. No
-# shared memory is needed. There are enough blocks along x for the columns of x and along y for its rows.
+# shared memory is needed. If x holds the numbers 0 to 15 in four rows, the first row of y is 0, 4, 8, 12. There are enough
+# blocks along x for the columns of x and along y for its rows.
 #
 # One count, for 64 x 96 numbers: at most 96 requests to global memory, which is one for each `float4` of a warp, 48 to read and
 # 48 to write. (`make_float4(a, b, c, d)` makes one of four numbers; `v.x`, `v.y`, `v.z`, `v.w` are its parts.)
