@@ -39,8 +39,8 @@ __global__ void warp_product(const __nv_bfloat16* A, const __nv_bfloat16* B, flo
 # ## 2. Find the fault: a sum that stands still
 #
 # The gradient of a bias is the sum of each column of dY. dY (M, N) is bfloat16, the result y (N) is float32. There is a thread
-# for each column, in blocks of 32. The kernel is right for a few rows, and wrong for many. Run the cell: how many rows does it
-# take?
+# for each column, in blocks of 32. For dY `[[1, 2], [3, 4]]`, y becomes `[4, 6]`. The kernel is right for a few rows, and wrong
+# for many. Run the cell: how many rows does it take?
 #
 # `__bfloat162float(b)` makes a float of a bfloat16, and `__float2bfloat16(f)` rounds a float to one. (Every layer with a bias
 # adds up its gradient so.)
@@ -75,8 +75,8 @@ __global__ void bias_gradient(const __nv_bfloat16* dY, float* y, int M, int N) {
 #
 # This is rung 7, whole: C (M, N) = A (M, K) B (K, N) for any sizes, A and B bfloat16, C float32. A block computes `BM` x `BN`
 # numbers of C in slices of `BK` terms, and each of its warps 32 x 32 of them, as 2 x 2 fragments. Read it from top to bottom;
-# it is put together from what you know. Two lines are wrong, in the same way. Where does a row of `a` end, and where does the
-# next begin?
+# it is put together from what you know. (`typedef` gives a type a second, shorter name.) Two lines are wrong, in the same way.
+# Where does a row of `a` end, and where does the next begin?
 
 # %% exercise="matmul_wmma"
 # include kernels/matmul_7_wmma.cu matmul_wmma: mend two lines
