@@ -140,8 +140,9 @@ def learn(text, letters):
 # %% [markdown]
 # ## Milestone: a model that is partly yours
 #
-# All your answers that passed are put in their places now, and `micro` is trained with them. The first line says how many of the
-# operations are yours.
+# All your answers that passed are put in their places now, and `micro` is trained with them. At the end it says how many of
+# the operations are yours. After ten steps it says how long it will take: an answer that loops over single numbers in Python
+# takes its time, and the square above (■) stops a cell.
 
 # %%
 course.milestone()

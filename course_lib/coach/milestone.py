@@ -1,7 +1,7 @@
 """`course.milestone()`, the last cell of each part: a short training with the learner's own pieces, and how far it came.
 
 Promises: the run is real and short (`micro`), everything that is said was measured in it, and afterwards the
-course's own pieces are back in their places.
+course's own pieces are back in their places. While it runs, the display of every training says how long it will take.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ def reach(steps: int = 400, seed: int = 0, device: str = mine.DEVICE) -> str:
 
     device: kernels are launched on "simulator" or "cuda", Python takes the place of ops on "cpu".
     """
-    from course_lib import generation, progress, training
+    from course_lib import generation, training
 
     swaps = mine.use(steps=0)
     try:
-        trained = training.train("micro", device=device, steps=steps, seed=seed, display=progress.Quiet())
+        trained = training.train("micro", device=device, steps=steps, seed=seed)
         pieces = generation.generate(trained.model, trained.tokenizer, "", 80, temperature=0.7, seed=seed)
         text = "".join(pieces)
         fell_back = [f"{piece.exercise.name}: {piece.why}" for piece in swaps.pieces if piece.why]
