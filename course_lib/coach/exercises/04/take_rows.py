@@ -58,8 +58,8 @@ exercise = Exercise(
                 like=lambda table, rows: table.reshape(-1)[rows[:, None] + np.arange(table.shape[1])]),
         Mistake("Only the first n numbers of y are written. It has n rows of C numbers each.", like=first_only),
         Mistake("There are more threads than numbers in y: those from n * C on must do nothing.", when=beyond_the_end),
-        Mistake("The results are right. But neighbouring lanes work far apart, each in another row. Let neighbouring threads copy "
-                "neighbouring numbers of a row: count through y.",
+        Mistake("The results are right. But neighbouring lanes work far apart, each in another row. Let neighbouring threads "
+                "copy neighbouring numbers of a row: count through y.",
                 when=lambda seen: (
             all(outcome.right for outcome in seen.outcomes) and sectors("read")(seen.outcomes[-1].reports) > 8)),
     ],
