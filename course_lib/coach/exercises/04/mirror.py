@@ -68,8 +68,8 @@ exercise = Exercise(
                 like=first_only(BLOCK)(1)),
         Mistake("The rows have changed places: up is down. Left and right should.", like=lambda x: x[::-1]),
         Mistake("Rows and columns are both turned round. The order of the rows stays.", like=lambda x: x[::-1, ::-1]),
-        Mistake("The results are right, and the lanes of a warp work far apart from each other, so that of the 32 bytes of a sector "
-                "most are fetched for nothing. Let neighbouring lanes take neighbouring columns.",
+        Mistake("The results are right, and the lanes of a warp work far apart from each other, so that of the 32 bytes of a "
+                "sector most are fetched for nothing. Let neighbouring lanes take neighbouring columns.",
                 when=lanes_far_apart),
     ],
     hints=(
