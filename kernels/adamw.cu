@@ -14,6 +14,7 @@
 // Chapter: 12, built.
 #include <cuda_bf16.h>
 
+// region arrays
 constexpr int MOST = 72;  // the arguments of a launch take at most 4 KB
 constexpr int EACH = 16;  // elements of a thread, blockDim.x apart: what it finds out about its array serves them all
 
@@ -28,6 +29,7 @@ struct Arrays {
     float decay[MOST];
     int count;
 };
+// endregion
 
 extern "C" __global__ void adamw_step(const __grid_constant__ Arrays arrays, const float* settings, const float* norm, float beta1,
                                       float rest1, float beta2, float rest2, float eps, float max_norm) {

@@ -9,6 +9,7 @@
 #include "edges.cuh"
 #include "reduce.cuh"
 
+// region gradients
 constexpr int MOST = 240;   // the arguments of a launch take at most 4 KB
 constexpr int EACH = 8192;  // elements of a block: few enough for float32 to add, many enough that a block is worth its start
 
@@ -18,6 +19,7 @@ struct Gradients {
     int end[MOST];  // blocks up to here work on this array or on one before it
     int count;
 };
+// endregion
 
 template <int THREADS>
 __global__ void global_norm_squares(const __grid_constant__ Gradients gradients, float* partial, int first) {

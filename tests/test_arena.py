@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course_lib import native, plots
-from course_lib.devices.gpu import guarded
+from course_lib.devices import ops
+from course_lib.devices.gpu import guarded, launching
 from course_lib.devices.gpu.arena import ALIGNMENT, Arena, Life, plan, rounded
 
 needs_simulator = pytest.mark.skipif(native.find_compiler() is None, reason="guarded memory needs a C++ compiler")
@@ -109,3 +110,12 @@ def test_a_step_that_turns_out_otherwise_is_noticed_and_planned_anew():
 def test_the_map_says_what_sharing_saves():
     shown = plots.arena(plan([Life(1000, 0, 1), Life(1000, 1, 2), Life(3000, 0, 3)]))
     assert "3 arrays" in shown.alt and "4.1 KB" in shown.alt and "5.1 KB" in shown.alt
+
+
+@needs_simulator
+def test_a_rehearsal_counts_launches_and_computes_nothing():
+    table, x = ops("simulator"), ops("simulator").full((5,), 2.0)
+    with launching.rehearsing(), launching.counting() as counted:
+        y = table.multiply(x, x)
+    assert counted == {"arithmetic.cu binary": 1} and np.isnan(y).all()
+    np.testing.assert_array_equal(table.multiply(x, x), np.full(5, 4.0))

@@ -34,7 +34,7 @@ OF_SIZE = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsig
 WORDS = {size: np.dtype(f"uint{8 * size}") for size in OF_SIZE}
 
 _counter: Counter[str] | None = None
-_capturing = False
+_capturing = _rehearsing = False
 _arena: Any = None
 
 
@@ -49,7 +49,8 @@ class Counted(Kernel):
     def __call__(self, *launch, **options) -> None:
         if _counter is not None:
             _counter[f"{self.source.name} {self.name.partition('<')[0]}"] += 1
-        super().__call__(*launch, **options)
+        if not _rehearsing:
+            super().__call__(*launch, **options)
 
 
 class Replacement(Counted):
@@ -122,6 +123,17 @@ def counting() -> Iterator[Counter[str]]:
         _counter = before
         if before is not None:
             before.update(counted)
+
+
+@contextmanager
+def rehearsing() -> Iterator[None]:
+    """Inside the `with` block launches are counted and compute nothing: to see what a step needs without waiting for it."""
+    global _rehearsing
+    before, _rehearsing = _rehearsing, True
+    try:
+        yield
+    finally:
+        _rehearsing = before
 
 
 @contextmanager
