@@ -1,0 +1,119 @@
+"""AdamW of one array in one kernel: each number read once and written once."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.kernels import bytes_moved
+
+BETA1, BETA2, EPS, DECAY, SIZE = 0.9, 0.95, 1e-8, 0.1, 4096
+
+
+def cases(random):
+    for label, n, t in (("two numbers, the first step", 2, 1), ("one number, the tenth step", 1, 10), ("more than a "
+                                                                                                       "block", 300, 3),
+                        (f"{SIZE} numbers", SIZE, 2)):  # fmt: skip
+        p, g, m = (random.normal(size=n).astype(np.float32) for _ in range(3))
+        v = random.uniform(0.1, 1, size=n).astype(np.float32)
+        if t == 1:
+            m, v = np.zeros_like(m), np.zeros_like(v)
+        yield Case(label, p, g, m, v, t)
+
+
+def stepped(p, g, m, v, t, rate=0.05, **idea):
+    """p, m and v after a step. idea: what a wrong formula does otherwise."""
+    p, g, m, v = (a.astype(np.float64) for a in (p, g, m, v))
+    if idea.get("coupled"):
+        g = g + DECAY * p
+    m, v = BETA1 * m + (1 - BETA1) * g, BETA2 * v + (1 - BETA2) * g * g
+    corrections = (1, 1) if idea.get("uncorrected") else (1 - BETA1**t, 1 - BETA2**t)
+    below = np.sqrt(v / corrections[1]) + EPS
+    if not idea.get("coupled") and not idea.get("no_decay"):
+        p = p * (1 - rate * DECAY)
+    p = p - rate * (g if idea.get("raw") else m) / corrections[0] / below
+    return tuple(a.astype(np.float32) for a in (p, m, v))
+
+
+def launch(kernel, p, g, m, v, t):
+    p, g, m, v = (cuda.asarray(a.copy()) for a in (p, g, m, v))
+    settings = cuda.asarray(np.array([0.05, 1 - BETA1**t, 1 - BETA2**t], np.float32))
+    kernel((len(p) + 127) // 128, 128, (p, g, m, v, settings, len(p)))
+    return p, m, v
+
+
+def another(**idea):
+    return lambda *inputs: stepped(*inputs, **idea)
+
+
+exercise = Exercise(
+    title="AdamW in one kernel",
+    minutes=15,
+    language="cuda",
+    defines="adamw_one",
+    cases=cases,
+    reference=stepped,
+    call=launch,
+    tolerance=1e-4,
+    measured=f"{SIZE} numbers",
+    goals=[Goal("bytes of global memory moved", bytes_moved, at_most=1.15 * 28 * SIZE)],
+    mistakes=[
+        Mistake("The averages are not corrected. They begin at 0: divide m by settings[1] and v by "
+                "settings[2].", like=another(uncorrected=True)),
+        Mistake("The decay went into the gradient. In AdamW it does not pass through the averages: p shrinks by the factor "
+                "1 - rate * decay.", like=another(coupled=True)),
+        Mistake("The decay is missing: p shrinks by the factor 1 - rate * decay.", like=another(no_decay=True)),
+        Mistake("The step was made along the gradient. It goes along its average, m.", like=another(raw=True)),
+    ],
+    hints=(
+        "Read p, g, m and v into variables of the thread. Compute. Write p, m and v.",
+        "The new m and v first, then p: the step uses the new ones.",
+        "float mi = 0.9f * m[i] + 0.1f * gi; ... float pi = p[i] * (1.0f - rate * 0.1f) - rate * (mi / settings[1]) / "
+        "(sqrtf(vi / settings[2]) + 1e-8f);",
+    ),
+    sibling='''// RMSProp: one average, of the square of the gradient.
+__global__ void rmsprop(float* p, const float* g, float* v, const float* rate, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        float gi = g[i], vi = 0.99f * v[i] + 0.01f * gi * gi;
+        p[i] -= rate[0] * gi / (sqrtf(vi) + 1e-8f);
+        v[i] = vi;
+    }
+}
+''',
+    right=[
+        """__global__
+void adamw_one(float* __restrict__ p, const float* __restrict__ g, float* __restrict__ m, float* __restrict__ v,
+               const float* settings, int n) {
+    const float rate = settings[0], first = rate / settings[1], second = 1.0f / settings[2];
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+        float gi = g[i], mi = m[i] + 0.1f * (gi - m[i]), vi = v[i] + 0.05f * (gi * gi - v[i]);
+        m[i] = mi;
+        v[i] = vi;
+        p[i] -= rate * 0.1f * p[i] + first * mi / (sqrtf(second * vi) + 1e-8f);
+    }
+}
+""",
+        Changed(("        pi *= 1.0f - rate * 0.1f;\n        pi -= rate * (mi / settings[1]) / (sqrtf(vi / settings[2]) + "
+                 "1e-8f);",
+                 "        float step = mi / settings[1] / (sqrtf(vi / settings[2]) + 1e-8f) + 0.1f * pi;\n        pi -= rate * "
+                 "step;")),
+    ],
+    wrong=[
+        Wrong(Changed(("rate * (mi / settings[1]) / (sqrtf(vi / settings[2]) + 1e-8f)", "rate * mi / (sqrtf(vi) + 1e-8f)")),
+              "The averages are not corrected"),
+        Wrong(Changed(("gi = g[i],", "gi = g[i] + 0.1f * p[i],"), ("        pi *= 1.0f - rate * 0.1f;\n", "")),
+              "The decay went into the gradient"),
+        Wrong(Changed(("        pi *= 1.0f - rate * 0.1f;\n", "")), "The decay is missing"),
+        Wrong(Changed(("rate * (mi / settings[1])", "rate * (gi / settings[1])")), "The step was made along the gradient"),
+        Wrong("""__global__ void adamw_one(float* p, const float* g, float* m, float* v, const float* settings, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        m[i] = 0.9f * m[i] + 0.1f * g[i];
+        v[i] = 0.95f * v[i] + 0.05f * g[i] * g[i];
+        p[i] *= 1.0f - settings[0] * 0.1f;
+        p[i] -= settings[0] * (m[i] / settings[1]) / (sqrtf(v[i] / settings[2]) + 1e-8f);
+    }
+}
+""", "the goal is not reached"),
+    ],
+)  # fmt: skip

@@ -1,0 +1,138 @@
+"""A whole model in one launch: which array is mine, and is there a copy to round?"""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.cuda.memory import address
+
+BETA1, BETA2, EPS, RATE, MAX_NORM = 0.9, 0.95, 1e-8, 0.05, 1.0
+EACH, THREADS, MOST = 16, 32, 72
+
+
+def cases(random):
+    def lists(*sizes):
+        made = [[random.normal(size=n).astype(np.float32) for _ in range(3)] for n in sizes]
+        return [
+            (p, g, m, random.uniform(0.1, 1, size=n).astype(np.float32))
+            for n, (p, g, m) in zip(sizes, made, strict=True)
+        ]
+
+    yield Case("one array of three", lists(3), (0.1,), None, False)
+    yield Case("three small arrays", lists(5, 1, 7), (0.1, 0.0, 0.1), None, False)
+    yield Case("an array of several blocks", lists(3, 1300, 2), (0.1, 0.1, 0.0), None, False)
+    yield Case("gradients that are too long", lists(40, 600), (0.0, 0.1), 4.0, False)
+    yield Case("gradients that are short enough", lists(9, 2), (0.0, 0.1), 0.5, False)
+    yield Case("copies in 16 bits", lists(5, 513), (0.1, 0.1), None, True)
+
+
+def stepped(lists, decays, norm, copies, clip=True, decayed=True):
+    found = []
+    for (p, g, m, v), decay in zip(lists, decays, strict=True):
+        p, g, m, v = (a.astype(np.float64) for a in (p, g, m, v))
+        if norm is not None and clip:
+            g = g * min(1.0, MAX_NORM / (norm + 1e-6))
+        m, v = BETA1 * m + (1 - BETA1) * g, BETA2 * v + (1 - BETA2) * g * g
+        p = p * (1 - RATE * (decay if decayed else 0)) - RATE * (m / 0.5) / (np.sqrt(v / 0.25) + EPS)
+        found += [a.astype(np.float32) for a in (p, m, v)]
+        if copies:
+            found.append(rounded(found[-3]))
+    return tuple(found)
+
+
+def rounded(p):
+    """To the nearest bfloat16, as a float32: its upper 16 bits, ties to even."""
+    bits = p.view(np.uint32)
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).astype(np.uint32).view(np.float32)
+
+
+def launch(kernel, lists, decays, norm, copies):
+    from course_lib.devices.gpu.optimiser import ARRAYS
+
+    arrays, end, there, halves = np.zeros((), ARRAYS), 0, [], []
+    for k, own in enumerate(lists):
+        there.append([cuda.asarray(a.copy()) for a in own])
+        halves.append(cuda.zeros(len(own[0]), np.uint16))
+        for name, array in zip(("parameter", "gradient", "first", "second"), there[-1], strict=True):
+            arrays[name][k] = address(array)
+        arrays["copy"][k] = address(halves[-1]) if copies else 0
+        end += -(-len(own[0]) // (THREADS * EACH))
+        arrays["size"][k], arrays["end"][k], arrays["decay"][k] = len(own[0]), end, decays[k]
+    arrays["count"] = len(lists)
+    settings, length = np.array([RATE, 0.5, 0.25], np.float32), None
+    if norm is not None:
+        length = cuda.asarray(np.array([norm], np.float32))
+    kernel(
+        end, THREADS, (arrays[()], cuda.asarray(settings), length, BETA1, 1 - BETA1, BETA2, 1 - BETA2, EPS, MAX_NORM)
+    )
+    found = []
+    for (p, _, m, v), half in zip(there, halves, strict=True):
+        found += [p, m, v]
+        if copies:
+            found.append((np.array(half).astype(np.uint32) << 16).view(np.float32))
+    return tuple(found)
+
+
+exercise = Exercise(
+    title="AdamW for a whole model",
+    minutes=20,
+    language="cuda",
+    defines="adamw_step",
+    target="kernel:adamw.cu",
+    cases=cases,
+    reference=stepped,
+    call=launch,
+    tolerance=1e-4,
+    mistakes=[
+        Mistake("norm may be null: then nothing is clipped, and norm[0] must not be read.",
+                when=lambda seen: "null-pointer" in seen.kinds and any("norm" in issue.source for issue in seen.issues)),
+        Mistake("copy may be null: then there is no copy to write.",
+                when=lambda seen: "null-pointer" in seen.kinds and any("copy" in issue.source for issue in seen.issues)),
+        Mistake("The gradients are not clipped: multiply them by min(1, max_norm / (norm[0] + 1e-6)).",
+                like=lambda *inputs: stepped(*inputs, clip=False)),
+        Mistake("The decay is missing: p shrinks by the factor 1 - rate * decay of its array.",
+                like=lambda *inputs: stepped(*inputs, decayed=False)),
+        Mistake("blockIdx.x counts the blocks of all arrays. Of its own array this block is number blockIdx.x less the end of "
+                "the array before.",
+                when=lambda seen: seen.label == "three small arrays" and isinstance(seen.got, tuple) and not seen.issues
+                and np.array_equal(seen.got[3], seen.inputs[0][1][0])),
+    ],
+    hints=(
+        "First find k: the first array with blockIdx.x < arrays.end[k]. A loop that walks along the list will do.",
+        "The block's number within its array is blockIdx.x less arrays.end[k - 1] (0 for the first array). It owns EACH * "
+        "blockDim.x numbers; thread "
+        "t the numbers (block * EACH + j) * blockDim.x + t.",
+        "for (int j = 0; j < EACH; j++) { int i = (block * EACH + j) * blockDim.x + threadIdx.x; if (i >= arrays.size[k]) "
+        "return; ... } "
+        "and inside the formula of exercise 1, with gi = g[i] * clip.",
+    ),
+    sibling='''// All arrays of a list multiplied by one number, in one launch.
+extern "C" __global__ void scale_all(const __grid_constant__ Arrays arrays, const float* factor) {
+    int k = 0;
+    while (blockIdx.x >= arrays.end[k]) k++;
+    int block = blockIdx.x - (k > 0 ? arrays.end[k - 1] : 0);
+    for (int j = 0; j < EACH; j++) {
+        int i = (block * EACH + j) * blockDim.x + threadIdx.x;
+        if (i < arrays.size[k]) arrays.parameter[k][i] *= factor[0];
+    }
+}
+''',
+    right=[
+        Changed(("    int low = 0, high = arrays.count - 1;  // the first array whose end lies beyond this block\n    while (low "
+                 "< high) {\n"
+                 "        int middle = (low + high) / 2;\n        if (blockIdx.x < arrays.end[middle]) high = middle;\n"
+                 "        else low = middle + 1;\n    }\n", "    int low = 0;\n    while (blockIdx.x >= arrays.end[low]) "
+                                                            "low++;\n")),
+        Changed(("        if (i >= size) return;", "        if (i >= size) break;"),
+                ("__float2bfloat16(pi)", "__nv_bfloat16(pi)")),
+    ],
+    wrong=[
+        Wrong(Changed(("norm ? fminf(1.0f, max_norm / (norm[0] + 1e-6f)) : 1.0f", "fminf(1.0f, max_norm / (norm[0] + 1e-6f))")),
+              "norm may be null"),
+        Wrong(Changed(("        if (copy) copy[i]", "        copy[i]")), "copy may be null"),
+        Wrong(Changed(("g[i] * clip", "g[i]")), "The gradients are not clipped"),
+        Wrong(Changed(("1.0f - rate * arrays.decay[low]", "1.0f")), "The decay is missing"),
+        Wrong(Changed(("blockIdx.x - (low ? arrays.end[low - 1] : 0)", "blockIdx.x")), "blockIdx.x counts the blocks of all "
+                                                                                       "arrays"),
+    ],
+)  # fmt: skip

@@ -1,0 +1,115 @@
+# %% [markdown]
+# # 12 Optimiser and memory: exercises
+#
+# The lecture: [12 Optimiser and memory](../notebooks/12_optimiser_and_memory.ipynb). There you built Lion. Here you write
+# AdamW, which the model of the course trains with.
+
+# %% [markdown]
+# ## 1. AdamW in one kernel
+#
+# `settings` lies in memory and holds three numbers: the learning rate, and the corrections of m and of v. beta1 is 0.9, beta2
+# 0.95, eps 1e-8, and the decay 0.1. For each number: m becomes 0.9 m + 0.1 g, v becomes 0.95 v + 0.05 g g, p shrinks by the
+# factor 1 - rate * decay, and then p goes down by rate times (m / settings[1]) / (sqrt(v / settings[2]) + eps).
+#
+# With p 1, g 2, m and v 0, the rate 0.05 and the corrections 0.1 and 0.05, p becomes 0.945: 1 shrinks to 0.995, and one whole
+# rate is subtracted. It is launched with a thread or more for each number. Read each number once, and write it once: at most
+# 1.15 times 28 bytes for each.
+
+# %% exercise="adamw_one"
+r"""
+__global__ void adamw_one(float* p, const float* g, float* m, float* v, const float* settings, int n) {
+    // yours: find this thread's number, and update p, m and v
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        float rate = settings[0], gi = g[i], pi = p[i];
+        float mi = 0.9f * m[i] + 0.1f * gi, vi = 0.95f * v[i] + 0.05f * gi * gi;
+        pi *= 1.0f - rate * 0.1f;
+        pi -= rate * (mi / settings[1]) / (sqrtf(vi / settings[2]) + 1e-8f);
+        m[i] = mi;
+        v[i] = vi;
+        p[i] = pi;
+    }
+    // end
+}
+"""
+
+# %% [markdown]
+# ## 2. AdamW for a whole model
+#
+# The same for a list of arrays, `arrays.count` of them. Of array k you get `arrays.parameter[k]`, `gradient[k]`, `first[k]`
+# (m), `second[k]` (v), `size[k]` and `decay[k]`. Blocks below `arrays.end[k]` work on array k or on one before it. A block
+# owns `EACH * blockDim.x` neighbours of its array; each thread owns `EACH` of them, `blockDim.x` apart.
+#
+# New are: `rest1` and `rest2`, which are 1 - beta1 and 1 - beta2; `norm`, whose one number is the length of all gradients, or
+# null: every gradient is multiplied by min(1, max_norm / (norm[0] + 1e-6)), or by 1 if there is none; and `arrays.copy[k]`,
+# an array in bfloat16, or null: the new parameter is rounded into it by `__float2bfloat16(number)`. This kernel makes every
+# step of the model.
+
+# %% exercise="adamw_step"
+# given kernels/adamw.cu arrays
+# include kernels/adamw.cu adamw_step: find this block's array, and update its numbers
+
+# %% [markdown]
+# ## 3. Find the fault: too early
+#
+# `norm_squares` adds up the squares of a gradient, one sum for each block of 128 threads: the first half of the norm that
+# clipping needs. Each warp adds up by shuffles, and the four sums meet in `s`. Run the cell, and read the report.
+
+# %% exercise="norm_squares"
+r"""
+__global__ void norm_squares(const float* g, float* partial, int n) {
+    __shared__ float s[4];
+    float sum = 0.0f;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+        sum += g[i] * g[i];
+    }
+    for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
+    if (threadIdx.x % 32 == 0) s[threadIdx.x / 32] = sum;
+    // yours: mend the end
+    __syncthreads();  // all four are there
+    if (threadIdx.x == 0) partial[blockIdx.x] = s[0] + s[1] + s[2] + s[3];
+    // instead
+    // if (threadIdx.x == 0) partial[blockIdx.x] = s[0] + s[1] + s[2] + s[3];
+    // end
+}
+"""
+
+# %% [markdown]
+# ## 4. The squares of all gradients (stretch)
+#
+# Of a list of arrays again: `gradients.array[k]`, `size[k]`, `end[k]`. A block owns `EACH` neighbours of its array, the last
+# block of an array what is left. It writes the sum of their squares to `partial[first + blockIdx.x]`.
+# `block_sum<THREADS>(number)` gives the sum over the block. `load_four(own, i, length, aligned)` reads four neighbours, but
+# you need not use it.
+
+# %% exercise="global_norm_squares"
+# given kernels/global_norm.cu gradients
+# include kernels/global_norm.cu global_norm_squares: find this block's numbers, and add up their squares
+
+# %% [markdown]
+# ## 5. Challenge: the smallest block (stretch)
+#
+# In Python. `lives` is a list of arrays, each `(size, begins, ends)`: it lives from the moment `begins` up to, not including,
+# `ends`. Give each a place in one block: a list of whole numbers, 0 or more. Arrays that live at the same time must not
+# overlap. For `[(4, 0, 2), (4, 1, 3), (2, 2, 3)]` the places `[0, 4, 0]` are right, and the block has 8.
+#
+# Arrays that never meet must share: every right answer that makes some use of that passes. How small a block do you find for
+# the 84 arrays of a step?
+
+
+# %% exercise="place_arrays"
+def place_arrays(lives):
+    # yours: any places without overlap pass; then find a smaller block
+    offsets = [0] * len(lives)
+    placed = []
+    for i in sorted(range(len(lives)), key=lambda i: (-lives[i][0], lives[i][1])):
+        size, begins, ends = lives[i]
+        at = 0
+        for j in sorted(placed, key=lambda j: offsets[j]):
+            meets = lives[j][1] < ends and begins < lives[j][2]
+            if meets and at + size > offsets[j]:
+                at = max(at, offsets[j] + lives[j][0])
+        offsets[i] = at
+        placed.append(i)
+    return offsets
+    # end
