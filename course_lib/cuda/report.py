@@ -117,6 +117,12 @@ class Report:
         """Bytes of global memory that the launch moves, whole sectors counted, caches ignored."""
         return sum(line.bytes_moved for line in self.lines if line.space == "global")
 
+    def __getstate__(self) -> dict:
+        return {
+            **self.__dict__,
+            "count_flops": None,
+        }  # a report that is sent elsewhere leaves the compiled kernel behind
+
     @cached_property
     def flops(self) -> int:
         """Floating-point operations of the launch, an fma as 2 and a function such as expf as 1: flops.py says what counts.
@@ -127,7 +133,8 @@ class Report:
             raise ValueError(f"{self.kernel} has issues: mend them first, then its operations can be counted.")
         if self.count_flops is None:
             raise ValueError(
-                "The inputs of this launch were too large to keep, or addresses: its operations cannot be counted now. "
+                "The inputs of this launch were not kept (too large, addresses, or a report from elsewhere), so its operations "
+                "cannot be counted. "
                 "Pass flops=, the floating-point operations of the whole launch (2 * M * N * K for a matrix product)."
             )
         return self.count_flops()

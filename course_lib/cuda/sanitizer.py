@@ -31,6 +31,7 @@ def sanitize(
 
     Blocks run one after the other, and each access costs tens of nanoseconds: use small sizes. seed: not 0 shuffles the
     order of lanes, warps and blocks, and lets threads overtake each other at memory accesses.
+    Not watched: local arrays reached through a pointer (only their own indices are), and races on variables at file scope.
     Raises KernelError for a launch that a GPU would refuse, CompileError for a text that does not compile.
     """
     args = tuple(value.get() if is_cupy(value) else value for value in args)

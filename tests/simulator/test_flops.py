@@ -1,5 +1,7 @@
 """Counted floating-point operations against the textbook, under both compilers: what is written is what counts."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -159,6 +161,7 @@ def test_what_cannot_be_counted_says_so(monkeypatch):
         sanitize(kernel, 1, 1, (inside.ctypes.data, 0)).roofline(1e12, 1e13)
     monkeypatch.setattr("course_lib.cuda.sanitizer.MOST_KEPT", 8)
     report = sanitize(kernel, 1, 1, (zeros(4), 0))
-    with pytest.raises(ValueError, match="too large"):
-        report.roofline(1e12, 1e13)
+    for without_inputs in (report, pickle.loads(pickle.dumps(report))):
+        with pytest.raises(ValueError, match="too large"):
+            without_inputs.roofline(1e12, 1e13)
     assert report.roofline(1e12, 1e13, flops=320).intensity == 10

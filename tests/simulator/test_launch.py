@@ -1,5 +1,6 @@
 """The launch call: arguments checked by name, mirrors, limits, printf, constants, state that stays clean."""
 
+import builtins
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -236,3 +237,9 @@ def test_the_same_text_compiled_by_two_threads_at_once(tmp_path, monkeypatch):
     finally:
         sys.setswitchinterval(interval)
     assert not list(tmp_path.rglob("*.cpp.*")), "something was left aside"
+
+
+def test_no_file_of_the_package_takes_the_name_of_a_builtin():
+    """A submodule, once imported, is a name in its package: one called `globals` hid the function that __getattr__ calls."""
+    files = {path.stem for path in Path(build.__file__).parent.glob("*.py")}
+    assert not files & set(dir(builtins))
