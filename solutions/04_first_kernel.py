@@ -1,7 +1,7 @@
 # %% [markdown]
-# # 04 Your first kernel: exercises
+# # 04 First kernel: exercises
 #
-# The lecture: [04 Your first kernel](../notebooks/04_first_kernel.ipynb).
+# The lecture: [04 First kernel](../notebooks/04_first_kernel.ipynb).
 
 # %% [markdown]
 # ## 1. One thread for each number
