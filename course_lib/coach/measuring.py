@@ -53,8 +53,13 @@ def measure(exercise: Exercise, verdict: Verdict, answer: Any, outcomes, cases, 
     elif exercise.goals:
         subject, our_subject = answer, answers.load_answer(exercise, solution) if solution else None
     for goal in exercise.goals:
-        number = goal.counts(subject)
-        count = Count(goal.name, number, goal.counts(our_subject) if our_subject else None, goal.at_most)
+        number, ours_number = goal.counts(subject), goal.counts(our_subject) if our_subject else None
+        if exercise.language == "cuda" and Count("", ours_number, None, goal.at_most).missed:
+            number = None  # clang takes a read of 16 bytes apart, for instance, and counts four
+            verdict.not_measured.append(
+                f"{goal.name}: as this machine's compiler counts, our own solution would miss it too"
+            )
+        count = Count(goal.name, number, ours_number, goal.at_most)
         verdict.counts = [c for c in verdict.counts if c.name != goal.name] + [count]
         if count.missed and verdict.passed:
             verdict.passed = False

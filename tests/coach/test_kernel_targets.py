@@ -1,5 +1,6 @@
 """An answer that takes the place of a kernel of the course takes the same arguments, and really runs there."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -82,3 +83,19 @@ def test_the_report_of_a_planted_fault_names_its_line(name):
     verdict = client.judged(name, blank, measure=False)
     assert not verdict.passed and PLANTED[name] in blank
     assert any(PLANTED[name] in issue for issue in verdict.issues), verdict.issues
+
+
+def test_a_goal_that_our_own_solution_misses_here_is_not_measured(monkeypatch):
+    """As clang counts, a pack of four floats is four accesses: neither passed nor failed by that."""
+    if not shutil.which("clang++"):
+        pytest.skip("clang++ is not installed, whose counts differ")
+    monkeypatch.setenv("COURSE_COMPILER", "clang")
+    judge = client.Judge()
+    try:
+        verdict = client.judged("gelu_forward", solution("gelu_forward"), measure=True, judge=judge)
+    finally:
+        judge.stop()
+    (goal,) = (count for count in verdict.counts if count.at_most is not None)
+    assert verdict.passed, verdict.why
+    assert goal.yours is None or goal.yours <= goal.at_most
+    assert goal.yours is not None or any("our own solution would miss it" in words for words in verdict.not_measured)
