@@ -20,7 +20,7 @@ from course_lib.coach.verdict import Verdict, from_dict
 
 SLOW = 1.0  # seconds after which the learner is told what is being done
 COMPILE = 60.0  # seconds that a C++ compiler may take, on a busy machine
-LOAD = 60.0  # seconds that loading the library may take, on a busy machine
+LOAD = 240.0  # seconds that loading the library may take, on a busy machine where it must be compiled first
 
 
 class Judge:

@@ -202,6 +202,40 @@ def test_long_work_is_told(judge, monkeypatch):
     assert told
 
 
+@pytest.mark.parametrize(
+    "stages, late",
+    [(["computing", "loading"], False), (["computing"], False), (["computing", "loading", "trying", None], True)],
+)
+def test_the_seconds_of_an_answer_begin_when_ours_are_over(monkeypatch, capfd, stages, late):
+    """However long we compute what is expected: only what the answer itself takes is counted."""
+    import json
+    import os
+    import subprocess
+    import sys
+    import threading
+    import time
+
+    from course_lib.coach import warm
+
+    monkeypatch.setattr(warm, "PATIENCE", 0.2)
+    reader, writer = os.pipe()
+    sleeper = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True)
+
+    def job():
+        for stage in stages:
+            if stage is None:
+                return
+            os.write(writer, (json.dumps({"stage": stage}) + "\n").encode())
+            time.sleep(1.0 if stage == "computing" else 0.05)
+        os.write(writer, b'{"verdict": {}}\n')
+
+    working = threading.Thread(target=job)
+    working.start()
+    warm._follow({"seconds": 0.2}, sleeper.pid, reader, sleeper.wait)
+    working.join()
+    assert ('{"timeout": true}' in capfd.readouterr().out) == late
+
+
 @pytest.mark.slow
 def test_where_a_fork_is_not_safe_a_process_is_started_ahead(tmp_path):
     """The way of macOS, tried on any system: every answer gets a process of its own that was loaded before."""
