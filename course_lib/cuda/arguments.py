@@ -12,99 +12,100 @@ import numpy as np
 
 from course_lib.cuda import memory, runtime
 from course_lib.cuda.errors import ArgumentError
+from course_lib.cuda.parameters import Parameter, cpp_name, dtype_fits, dtype_name, plain
+
+LARGEST_ALIGNMENT = 256  # of a struct passed by value
 
 
-class Parameter(ctypes.Structure):
-    """entry.h: Parameter. `kind`: f float, i signed, u unsigned, b bool, h half, g bfloat16, s struct, v void."""
+class Signature:
+    """A kernel's parameters, and room for one set of values: the simulator runs one launch at a time.
 
-    _fields_ = [
-        ("kind", ctypes.c_char),
-        ("pointer", ctypes.c_bool),
-        ("constant", ctypes.c_bool),
-        ("bytes", ctypes.c_uint),
-        ("element_bytes", ctypes.c_uint),
-        ("alignment", ctypes.c_uint),
-    ]
+    `addresses` points to the values, in order, and `pointer_names` to the names of those that are pointers.
+    """
 
+    def __init__(self, kernel: str, parameters: list[Parameter], names: list[str]):
+        self.kernel, self.parameters, self.names = kernel, parameters, names
+        self.codes = [plain(parameter)[0] for parameter in parameters]
+        self.known = [(parameter.pointer, set(plain(parameter)[1])) for parameter in parameters]
+        layout, offset, offsets = "<", 0, []
+        for parameter, code in zip(parameters, self.codes, strict=True):
+            padding = -offset % (8 if parameter.pointer else parameter.alignment)
+            layout += f"{padding}x{code}"
+            offsets.append(offset + padding)
+            offset = offsets[-1] + struct.calcsize("<" + code)
+        self._layout = struct.Struct(layout)
+        self._room = (ctypes.c_char * (offset + LARGEST_ALIGNMENT))()
+        begin = ctypes.addressof(self._room)
+        self._skipped = -begin % LARGEST_ALIGNMENT
+        count = max(1, len(parameters))
+        self.addresses = (ctypes.c_void_p * count)(*(begin + self._skipped + offset for offset in offsets))
+        pointers = (name.encode() if p.pointer else None for p, name in zip(parameters, names, strict=True))
+        self.pointer_names = (ctypes.c_char_p * count)(*pointers)
 
-_WORDS = {"f": "float", "i": "int", "u": "uint"}
-_CPP = {
-    ("f", 4): "float", ("f", 8): "double", ("i", 4): "int", ("u", 4): "unsigned int", ("i", 8): "long long",
-    ("u", 8): "unsigned long long (size_t)", ("i", 2): "short", ("u", 2): "unsigned short", ("i", 1): "char",
-    ("u", 1): "unsigned char", ("b", 1): "bool", ("h", 2): "half", ("g", 2): "__nv_bfloat16", ("v", 0): "void",
-}  # fmt: skip
+    def store(self, values: list[Any]) -> None:
+        """Put the values where `addresses` points. Raises struct.error or OverflowError for one that does not fit."""
+        self._layout.pack_into(self._room, self._skipped, *values)
 
-
-def cpp_name(parameter: Parameter) -> str:
-    """The parameter's type as a learner would write it."""
-    kind, lanes = parameter.kind.decode(), 1
-    if parameter.element_bytes and kind != "s":
-        lanes = parameter.bytes // parameter.element_bytes
-    name = _CPP.get((kind, parameter.element_bytes), f"a struct of {parameter.bytes} bytes")
-    if lanes > 1:
-        name = f"{name.split()[0]}{lanes}"
-    return ("const " if parameter.pointer and parameter.constant else "") + name + ("*" if parameter.pointer else "")
-
-
-def dtype_name(parameter: Parameter) -> str:
-    """The NumPy dtype that belongs to a parameter, for messages."""
-    kind = parameter.kind.decode()
-    if kind in _WORDS:
-        return f"{_WORDS[kind]}{8 * parameter.element_bytes}"
-    return {"b": "bool", "h": "float16", "g": "bfloat16 (ml_dtypes)", "s": f"a struct of {parameter.bytes} bytes"}.get(
-        kind, "any dtype"
-    )
-
-
-def dtype_fits(parameter: Parameter, dtype: np.dtype) -> bool:
-    """Whether values of `dtype` are what the parameter is, or points to."""
-    kind, size = parameter.kind.decode(), dtype.itemsize
-    if kind == "v":
-        return True
-    if kind == "s":
-        return size == parameter.bytes or dtype.itemsize == 1
-    if kind == "g":
-        return dtype.name == "bfloat16" or dtype == np.uint16
-    if kind == "h":
-        return dtype == np.float16
-    if kind == "f" and dtype.kind == "c":
-        return size == parameter.bytes
-    if kind == "i" and parameter.element_bytes == 1 and dtype.kind in "uS":
-        return size == 1
-    return dtype.kind == kind and size == parameter.element_bytes and dtype.isnative
+    def where(self, position: int) -> str:
+        """How a message names a parameter."""
+        return (
+            f"{self.kernel}: argument {position + 1}, '{self.names[position]}' ({cpp_name(self.parameters[position])})"
+        )
 
 
 class Arguments:
-    """The converted arguments of one launch. `addresses` points to the values, in order; `finish` copies mirrors back."""
+    """The converted arguments of one launch, stored in the signature's room; `finish` copies mirrors back."""
 
-    def __init__(self, kernel: str, parameters: list[Parameter], names: list[str], values: Any, checked: bool):
+    def __init__(self, signature: Signature, values: Any, checked: bool):
+        kernel, parameters = signature.kernel, signature.parameters
         if isinstance(values, (np.ndarray, int, float)) or not hasattr(values, "__len__"):
             raise ArgumentError(
                 f"{kernel}: the arguments go in a tuple, also when there is only one: kernel(grid, block, (x,))."
             )
         if len(values) != len(parameters):
-            signature = ", ".join(f"{cpp_name(p)} {n}" for p, n in zip(parameters, names, strict=True))
+            listed = ", ".join(f"{cpp_name(p)} {n}" for p, n in zip(parameters, signature.names, strict=True))
             raise ArgumentError(
-                f"{kernel} takes {len(parameters)} arguments ({signature}), {len(values)} were given: "
+                f"{kernel} takes {len(parameters)} arguments ({listed}), {len(values)} were given: "
                 f"{', '.join(_describe(v) for v in values) or 'none'}."
             )
-        self._kernel, self._checked = kernel, checked
-        self._storage: list[Any] = []
+        self._signature, self._checked = signature, checked
         self._mirrors: list[_Mirror] = []
         self._pending: list[tuple[int, np.ndarray, bool]] = []
-        self._arrays: dict[int, str] = {}  # where the launch's arrays begin, and their names
-        for position, (parameter, name, value) in enumerate(zip(parameters, names, values, strict=True)):
-            where = f"{kernel}: argument {position + 1}, '{name}' ({cpp_name(parameter)})"
-            if parameter.pointer:
-                self._storage.append(self._pointer(where, name, parameter, value, position))
-            else:
-                self._storage.append(_scalar(where, parameter, value))
-        self._mirror_pending(names)
-        self.addresses = (ctypes.c_void_p * max(1, len(parameters)))(*(ctypes.addressof(s) for s in self._storage))
+        self._values: list[Any] = []
+        for (pointer, known), value in zip(signature.known, values, strict=True):
+            # The common cases first: an array in device memory of a dtype that was there before, a plain number.
+            if pointer:
+                if type(value) is np.ndarray and value.dtype in known and value.flags.carray:
+                    start = memory.address(value)
+                    if memory.is_device_address(start):
+                        self._values.append(start)
+                        continue
+            elif type(value) in known:
+                self._values.append(value)
+                continue
+            self._values.append(self._convert(len(self._values), value))
+        if self._pending:
+            self._mirror_pending()
+        try:
+            signature.store(self._values)
+        except (struct.error, OverflowError):
+            self.release()
+            for position, value in enumerate(values):
+                self._convert(position, value)  # raises with a sentence for the one that does not fit
+            raise
 
-    def _pointer(self, where: str, name: str, parameter: Parameter, value: Any, position: int):
+    def _convert(self, position: int, value: Any) -> Any:
+        """A value as `Signature.store` takes it. Raises ArgumentError with a sentence."""
+        parameter = self._signature.parameters[position]
+        if parameter.pointer:
+            return self._pointer(position, parameter, value)
+        raw, code = _scalar(self._signature.where(position), parameter, value), self._signature.codes[position]
+        return raw if code.endswith("s") else struct.unpack("<" + code, raw)[0]
+
+    def _pointer(self, position: int, parameter: Parameter, value: Any) -> int:
+        where, name = self._signature.where(position), self._signature.names[position]
         if value is None:
-            return ctypes.c_uint64(0)
+            return 0
         if isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_)):
             number = int(value)
             if not self._checked and number and not memory.is_device_address(number):
@@ -112,7 +113,7 @@ class Arguments:
                     f"{where}: the number {number:#x} is no address in device memory. Pass the array itself, or put it "
                     f"there first: course_lib.cuda.asarray(x)."
                 )
-            return ctypes.c_uint64(number % 2**64)
+            return number % 2**64
         if not isinstance(value, np.ndarray):
             raise ArgumentError(
                 f"{where} needs an array of {dtype_name(parameter)}; {_describe(value)} was given. Make one: "
@@ -123,6 +124,7 @@ class Arguments:
                 f"{where} points to {dtype_name(parameter)}, but the array holds {value.dtype}. Convert it: "
                 f"{name}.astype({_astype(parameter)})."
             )
+        self._signature.known[position][1].add(value.dtype)
         if not value.flags.c_contiguous:
             raise ArgumentError(
                 f"{where}: the array is not contiguous (shape {value.shape}, strides {value.strides}): a kernel sees flat "
@@ -131,14 +133,11 @@ class Arguments:
         if not value.flags.writeable:
             raise ArgumentError(f"{where}: the array is read-only. Pass {name}.copy().")
         if memory.is_device(value):
-            start = memory.address(value)
-            self._arrays[start] = name
-            runtime.library().sim_name(start, name.encode())
-            return ctypes.c_uint64(start)
+            return memory.address(value)
         self._pending.append((position, value, parameter.constant))
-        return ctypes.c_uint64(0)
+        return 0
 
-    def _mirror_pending(self, names: list[str]) -> None:
+    def _mirror_pending(self) -> None:
         """Copy the arrays of ordinary memory into guarded memory, overlapping ones together."""
         spans = [
             (memory.address(array), memory.address(array) + array.nbytes, position, array, constant)
@@ -155,16 +154,14 @@ class Arguments:
             low, high = group[0][0], max(span[1] for span in group)
             mirror = _Mirror(low, high - low, [s[3] for s in group], all(span[4] for span in group))
             self._mirrors.append(mirror)
-            self._arrays[mirror.start] = names[group[0][2]]
             for start, _, position, _, _ in group:
-                self._storage[position].value = mirror.start + start - low
-            runtime.library().sim_name(mirror.start, names[group[0][2]].encode())
+                self._values[position] = mirror.start + start - low
 
     def overrun(self) -> str:
         """Where a kernel wrote beside an array, in words, as far as the bytes around each array tell; or nothing."""
         altered = runtime.library().sim_altered
-        for start, name in self._arrays.items():
-            if side := altered(start):
+        for (pointer, _), name, value in zip(self._signature.known, self._signature.names, self._values, strict=True):
+            if pointer and (side := altered(value)):
                 return f"past the end of the array '{name}'" if side == 1 else f"before the start of the array '{name}'"
         return ""
 
@@ -207,10 +204,9 @@ def _describe(value: Any) -> str:
     return f"{value!r} ({type(value).__name__})" if len(repr(value)) < 40 else type(value).__name__
 
 
-def _scalar(where: str, parameter: Parameter, value: Any):
+def _scalar(where: str, parameter: Parameter, value: Any) -> bytes:
     """The bytes of a parameter passed by value."""
     kind, size = parameter.kind.decode(), parameter.bytes
-    buffer = (ctypes.c_char * (size + 16))()
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
     if isinstance(value, np.ndarray):
@@ -234,8 +230,7 @@ def _scalar(where: str, parameter: Parameter, value: Any):
             raise ArgumentError(f"{where} needs {size // len(raw)} numbers in a tuple; {value!r} was given.")
     else:
         raise ArgumentError(f"{where} needs {dtype_name(parameter)}; {_describe(value)} was given.")
-    ctypes.memmove(buffer, raw, size)
-    return buffer
+    return raw
 
 
 def _number(where: str, parameter: Parameter, value: Any) -> bytes:

@@ -10,11 +10,12 @@ import hashlib
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from course_lib import native, paths
 from course_lib.cuda import diagnostics, runtime, source
-from course_lib.cuda.arguments import Parameter
 from course_lib.cuda.errors import CompileError, KernelError
+from course_lib.cuda.parameters import Parameter
 
 SHARED_BYTES = 227 << 10
 ENTRIES = "entry points"
@@ -64,6 +65,7 @@ class Library:
     checked: bool
     counted: bool
     compiler: str
+    prepared: dict[str, Any] = field(default_factory=dict, repr=False)  # see launch.prepare
 
 
 @dataclass

@@ -1,12 +1,13 @@
 """`Kernel(code, name)(grid, block, args)`: the one launch call, in the shape of a CuPy RawKernel."""
 
 from collections.abc import Sequence
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from course_lib.cuda import build, source
+from course_lib.cuda import build, launch, source
 from course_lib.cuda.errors import KernelError
 
 
@@ -60,8 +61,6 @@ class Kernel:
         if isinstance(args, (tuple, list)) and any(is_cupy(value) for value in args):
             self._on_gpu()(grid, block, args, shared_mem)
             return
-        from course_lib.cuda import launch
-
         launch.launch(
             self.compiled(checked=False), self.name, self.parameter_names, grid, block, args,
             shared_mem, timeout, seed,
@@ -71,7 +70,7 @@ class Kernel:
         """The library with this kernel for the simulator, compiled now if it was not yet."""
         return self._module.library(self.name, checked, counted)
 
-    @property
+    @cached_property
     def parameter_names(self) -> list[str]:
         return [name for _, name in self._declaration.parameters] if self._declaration else []
 
@@ -107,7 +106,12 @@ class Kernel:
 
 def is_cupy(value: Any) -> bool:
     """Whether `value` is an array on an NVIDIA GPU, found out without importing CuPy."""
-    return type(value).__module__.split(".")[0] == "cupy"
+    return _of_cupy(type(value))
+
+
+@cache
+def _of_cupy(kind: type) -> bool:
+    return kind.__module__.split(".")[0] == "cupy"
 
 
 def _has_kernel_macro(text: source.Source) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from course_lib.cuda import build, runtime, symbols
-from course_lib.cuda.arguments import Arguments
+from course_lib.cuda.arguments import Arguments, Signature
 from course_lib.cuda.errors import ArgumentError, KernelError
 
 GRID_LIMITS = (2**31 - 1, 65535, 65535)
@@ -71,39 +71,70 @@ def check_limits(name: str, grid, block, shared_mem: int, static: int) -> None:
         )
 
 
-class Running:
-    """A launch that has begun."""
+class Prepared:
+    """What all launches of a compiled kernel share, so that one costs microseconds."""
 
-    def __init__(
-        self, library: build.Library, name: str, arguments: Arguments, grid, block, shared_mem: int, seed: int
-    ):
-        self._launch = runtime.Launch(
-            ctypes.addressof(arguments.addresses), runtime.Index(*grid), runtime.Index(*block), shared_mem, seed,
-            int(library.checked), int(library.counted),
+    def __init__(self, library: build.Library, name: str, names: list[str]):
+        parameters = build.parameters(library, name)
+        if len(names) != len(parameters):  # the text could not be read
+            names = [f"#{i + 1}" for i in range(len(parameters))]
+        self.signature = Signature(name, parameters, names)
+        self.entry = ctypes.cast(getattr(library.handle, f"sim_run_{library.kernels[name]}"), ctypes.c_void_p)
+        self._static, self._library = symbols.static_shared(library, name), library
+        self._sizes: dict[tuple, runtime.Launch] = {}
+
+    def sized(self, grid: Any, block: Any, shared_mem: Any) -> runtime.Launch:
+        """The launch of this size. Raises ArgumentError with a sentence for one that a GPU would refuse."""
+        known = type(grid) is tuple and type(block) is tuple and type(shared_mem) is int
+        if known and (launch := self._sizes.get((grid, block, shared_mem))):
+            return launch
+        name, signature = self.signature.kernel, self.signature
+        extents = extent(name, "grid", grid, GRID_LIMITS), extent(name, "block", block, BLOCK_LIMITS)
+        check_limits(name, *extents, shared_mem, self._static)
+        launch = runtime.Launch(
+            ctypes.addressof(signature.addresses), runtime.Index(*extents[0]), runtime.Index(*extents[1]), shared_mem, 0,
+            self._library.checked, self._library.counted, len(signature.parameters),
+            ctypes.addressof(signature.pointer_names),
         )  # fmt: skip
-        self._silent = library.counted  # what it prints has been printed by the run that is counted
+        if known and len(self._sizes) < 1000:
+            self._sizes[grid, block, shared_mem] = launch
+        return launch
+
+
+def prepare(library: build.Library, name: str, names: list[str]) -> Prepared:
+    """`Prepared`, made once for each kernel of a library. `names`: the parameters', as the text has them."""
+    if name not in library.prepared:
+        library.prepared[name] = Prepared(library, name, names)
+    return library.prepared[name]
+
+
+class Running:
+    """A launch that has begun. `remarkable`: whether there are faults, or bytes written beside an array, when it has ended."""
+
+    def __init__(self, prepared: Prepared, launch: runtime.Launch, seed: int):
+        self.remarkable = False
+        self._silent = bool(launch.alone)  # what it prints has been printed by the run that is counted
         self._runtime = runtime.library()
-        entry = ctypes.cast(getattr(library.handle, f"sim_run_{library.kernels[name]}"), ctypes.c_void_p)
-        self._runtime.sim_start(ctypes.addressof(self._launch), entry, runtime.workers())
+        launch.seed = seed
+        self._runtime.sim_start(ctypes.addressof(launch), prepared.entry, runtime.workers())
 
     def wait(self, timeout: float | None) -> bool:
         """Wait for the end. Returns False if `timeout` seconds passed first and the launch was stopped."""
-        end = None if timeout is None else time.monotonic() + timeout
+        end = float("inf") if timeout is None else time.monotonic() + timeout
         try:
-            while self._runtime.sim_wait(SLICE_MS if end is None else self._slice(end)):
+            while self._runtime.sim_wait(max(1, int(min(SLICE_MS, 1000 * (end - time.monotonic()) + 1)))):
                 self._print()
-                if end is not None and time.monotonic() >= end:
+                if time.monotonic() >= end:
                     self._cancel()
                     return False
         except KeyboardInterrupt:
             self._cancel()
             raise
         finally:
-            self._print()
+            self.remarkable = bool(self._runtime.sim_remarkable())
+            if self.remarkable:
+                self._print()
         return True
-
-    def _slice(self, end: float) -> int:
-        return max(1, min(SLICE_MS, int(1000 * (end - time.monotonic())) + 1))
 
     def _cancel(self) -> None:
         while True:
@@ -130,45 +161,30 @@ def launch(
     seed: int,
 ) -> None:
     """Run a kernel to its end. Raises KernelError if it could not start, or did something a GPU would not survive."""
-    grid, block = extent(name, "grid", grid, GRID_LIMITS), extent(name, "block", block, BLOCK_LIMITS)
-    check_limits(name, grid, block, shared_mem, symbols.static_shared(library, name))
-    parameters = library_parameters(library, name)
+    prepared = library.prepared.get(name) or prepare(library, name, names)
+    sized = prepared.sized(grid, block, shared_mem)
+    faults, overrun = [], ""
     with runtime.TURN:
-        arguments = Arguments(name, parameters, fill_names(names, parameters), args, library.checked)
+        arguments = Arguments(prepared.signature, args, library.checked)
         try:
-            ended = Running(library, name, arguments, grid, block, shared_mem, seed).wait(timeout)
-            overrun = arguments.overrun()
+            running = Running(prepared, sized, seed)
+            ended = running.wait(timeout)
+            if running.remarkable:
+                faults, overrun = runtime.faults(), arguments.overrun()
             arguments.finish()
         finally:
             arguments.release()
-        faults = runtime.faults()
     if not ended:
         raise KernelError(
             f"{name} was stopped: it was still running after timeout={timeout:g} s. Look for a loop whose condition never "
             f"becomes false, or pass a larger timeout."
         )
     if faults:
-        raise KernelError(describe(name, faults[0], block))
+        raise KernelError(describe(name, faults[0], sized.block.tuple()))
     if overrun:
         raise KernelError(
             f"{name} has written {overrun}. course_lib.cuda.sanitize(kernel, grid, block, args) shows the line."
         )
-
-
-_parameters: dict[tuple, list] = {}
-
-
-def library_parameters(library: build.Library, name: str) -> list:
-    """`build.parameters`, remembered: a launch should cost microseconds."""
-    key = (library.path, name)
-    if key not in _parameters:
-        _parameters[key] = build.parameters(library, name)
-    return _parameters[key]
-
-
-def fill_names(names: list[str], parameters: list) -> list[str]:
-    """Parameter names from the text, or numbers where it could not be read."""
-    return names if len(names) == len(parameters) else [f"#{i + 1}" for i in range(len(parameters))]
 
 
 def coordinates(linear: int, block: tuple[int, int, int]) -> tuple[int, int, int]:

@@ -39,6 +39,9 @@ class Index(ctypes.Structure):
 
     _fields_ = [(axis, ctypes.c_uint) for axis in "xyz"]
 
+    def tuple(self) -> tuple[int, int, int]:
+        return self.x, self.y, self.z
+
 
 class Launch(ctypes.Structure):
     """block.h: Launch."""
@@ -51,6 +54,8 @@ class Launch(ctypes.Structure):
         ("seed", ctypes.c_uint64),
         ("checked", ctypes.c_uint32),
         ("alone", ctypes.c_uint32),
+        ("parameters", ctypes.c_uint32),
+        ("names", ctypes.c_void_p),
     ]
 
 
@@ -95,7 +100,6 @@ def library() -> ctypes.CDLL:
     loaded.sim_free.argtypes = [ctypes.c_void_p]
     loaded.sim_room.restype = ctypes.c_int64
     loaded.sim_room.argtypes = [ctypes.c_void_p]
-    loaded.sim_name.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
     loaded.sim_altered.argtypes = [ctypes.c_void_p]
     loaded.sim_start.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint]
     loaded.sim_wait.argtypes = [ctypes.c_int]

@@ -37,18 +37,16 @@ def sanitize(
     args = tuple(value.get() if is_cupy(value) else value for value in args)
     library = kernel.compiled(checked=True)
     name = kernel.name
-    grid = launch.extent(name, "grid", grid, launch.GRID_LIMITS)
-    block = launch.extent(name, "block", block, launch.BLOCK_LIMITS)
-    launch.check_limits(name, grid, block, shared_mem, symbols.static_shared(library, name))
-    parameters = launch.library_parameters(library, name)
-    names = launch.fill_names(kernel.parameter_names, parameters)
-    again = _snapshot(args, parameters)
+    prepared = launch.prepare(library, name, kernel.parameter_names)
+    sized = prepared.sized(grid, block, shared_mem)
+    grid, block = sized.grid.tuple(), sized.block.tuple()
+    again = _snapshot(args, prepared.signature.parameters)
     with runtime.TURN:
-        arguments = Arguments(name, parameters, names, args, checked=True)
+        arguments = Arguments(prepared.signature, args, checked=True)
         base = symbols.base(library.handle)
         known_shared = _prepare(library, kernel, base, shared_mem)
         try:
-            launch.Running(library, name, arguments, grid, block, shared_mem, seed).wait(timeout)
+            launch.Running(prepared, sized, seed).wait(timeout)
             arguments.finish()
         finally:
             arguments.release()

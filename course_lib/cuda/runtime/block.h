@@ -24,6 +24,8 @@ struct Launch {
     uint64_t seed;          // 0: natural order; else the order of lanes, warps and blocks is shuffled
     uint32_t checked;       // the kernel was compiled with the memory hooks
     uint32_t alone;         // one worker runs all blocks, one after the other
+    uint32_t parameters;    // how many there are, and
+    const char* const* names;  // the names of those that are pointers; null for others
 };
 
 // What a warp does when it meets. ACTION: the last to arrive computes for all.

@@ -49,6 +49,8 @@ static constexpr size_t PRINT_BYTES = 1 << 20;
 static char printed[PRINT_BYTES];
 static std::atomic<size_t> print_end{0};
 
+bool any_text() { return print_end != 0; }
+
 }  // namespace sim
 
 using namespace sim;

@@ -86,6 +86,15 @@ static unsigned map_slot(size_t mapped) {
     return number;
 }
 
+int altered(const Slot& slot) {
+    char *end = slot.data + slot.bytes, *limit = slot.mapping + slot.mapped;
+    size_t before = slot.data - slot.mapping;  // each word there equals the next
+    bool behind = false;
+    for (char* at = end; at < limit; at++) behind |= *at != CANARY;
+    if (behind) return 1;
+    return before && (memcmp(slot.mapping, &POISON, 4) || memcmp(slot.mapping, slot.mapping + 4, before - 4)) ? 2 : 0;
+}
+
 }  // namespace sim
 
 using namespace sim;
@@ -115,17 +124,15 @@ void* sim_alloc(size_t bytes, int kind) {
     return slot.data;
 }
 
-// Whether the bytes around an array are as they were: 0 yes, 1 not those behind its end, 2 not those before its start.
+// `altered`, and mend them.
 int sim_altered(void* data) {
     Slot* slot = slot_of(data);
     if (!slot || !slot->live) return 0;
-    char *end = slot->data + slot->bytes, *limit = slot->mapping + slot->mapped;
-    bool behind = false, before = false;
-    for (char* at = end; at < limit; at++) behind |= *at != CANARY;
-    for (char* at = slot->mapping; at < slot->data; at += 4) before |= memcmp(at, &POISON, 4) != 0;
-    if (behind) memset(end, CANARY, limit - end);
-    if (before) poison(slot->mapping, slot->data - slot->mapping);
-    return behind ? 1 : before ? 2 : 0;
+    int side = altered(*slot);
+    char* end = slot->data + slot->bytes;
+    if (side) memset(end, CANARY, slot->mapping + slot->mapped - end);
+    if (side) poison(slot->mapping, slot->data - slot->mapping);
+    return side;
 }
 
 void sim_free(void* data) {
@@ -147,12 +154,5 @@ int64_t sim_room(const void* data) {
     const char* at = static_cast<const char*>(data);
     if (!slot || !slot->live || at < slot->data || at > slot->data + slot->bytes) return -1;
     return slot->data + slot->bytes - at;
-}
-
-// The parameter's name, for messages.
-void sim_name(const void* data, const char* name) {
-    if (Slot* slot = slot_of(data)) {
-        strncpy(slot->name, name, sizeof slot->name - 1);
-    }
 }
 }

@@ -23,6 +23,9 @@ struct Slot {
 
 extern Slot slots[SLOT_COUNT];
 
+// Whether the bytes around an array are as they were: 0 yes, 1 not those behind its end, 2 not those before its start.
+int altered(const Slot&);
+
 inline Slot* slot_of(const void* address) {
     uint64_t offset = reinterpret_cast<uint64_t>(address) - SLOTS_BEGIN;
     return offset < SLOT_COUNT * SLOT_BYTES ? &slots[offset / SLOT_BYTES] : nullptr;

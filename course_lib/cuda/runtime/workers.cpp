@@ -20,19 +20,30 @@
 namespace sim {
 
 volatile int stop_all;
+constexpr int64_t LOOK_OUT_NS = 20000;
 
-static struct Pool {
+// Calls one worker.
+struct Bell {
+    pthread_cond_t rung = PTHREAD_COND_INITIALIZER;
+    std::atomic<unsigned> calls{0};
+    bool asleep = false;
+};
+
+struct Pool {
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    pthread_cond_t go, done;
+    pthread_cond_t done;
     std::vector<Worker*> workers;
+    std::vector<Bell*> bells;
     std::vector<pthread_t> threads;
-    unsigned generation = 0, wanted = 0, busy = 0;
+    std::atomic<unsigned> busy{0};
+    bool awaited = false;  // the launcher sleeps until nobody is busy
     std::atomic<uint64_t> next{0};
-    uint64_t blocks = 0;
+    uint64_t blocks = 0, handful = 1;
     Launch launch{};
     Run run = nullptr;
     pid_t process = 0;
-} pool;
+};
+static Pool& pool = *new Pool;  // never taken down: workers may still be looking out when the process ends
 
 Worker* worker_of(Block* block) { return reinterpret_cast<Worker*>(block); }
 static Worker* this_worker() { return sim_block ? worker_of(sim_block) : nullptr; }
@@ -156,20 +167,41 @@ static void install_handlers() {
 // ---- the loop of one worker ---------------------------------------------------------------------------------------------
 
 static void run_blocks(Worker* worker) {
-    // Checked blocks run one after the other. Others are taken by the handful when there are very many.
-    uint64_t handful = std::max<uint64_t>(1, std::min<uint64_t>(64, pool.blocks / (pool.workers.size() * 8)));
-    if (pool.launch.checked) handful = 1;
     while (!stop_all) {
-        uint64_t first = pool.next.fetch_add(handful);
+        uint64_t first = pool.next.fetch_add(pool.handful);
         if (first >= pool.blocks) break;
-        uint64_t last = std::min(first + handful, pool.blocks);
+        uint64_t last = std::min(first + pool.handful, pool.blocks);
         for (uint64_t number = first; number < last && !stop_all; number++)
             run_block(&worker->block, &pool.launch, pool.run, number);
     }
 }
 
+// Look out for something for a moment: many launches take less time than to wake a thread. A single processor is left to
+// whoever makes it happen.
+template <class Happened> static bool soon(Happened happened) {
+    timespec now, begin;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    do {
+        for (int i = 0; i < 50; i++)
+            if (happened()) return true;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    } while (pool.workers.size() > 1 &&
+             (now.tv_sec - begin.tv_sec) * 1000000000ll + now.tv_nsec - begin.tv_nsec < LOOK_OUT_NS);
+    return false;
+}
+
+static void await_call(Bell* bell, unsigned seen) {
+    if (soon([=] { return bell->calls != seen; })) return;
+    pthread_mutex_lock(&pool.lock);
+    bell->asleep = true;
+    while (bell->calls == seen) pthread_cond_wait(&bell->rung, &pool.lock);
+    bell->asleep = false;
+    pthread_mutex_unlock(&pool.lock);
+}
+
 static void* work(void* argument) {
-    auto* worker = static_cast<Worker*>(argument);
+    size_t number = reinterpret_cast<size_t>(argument);
+    Worker* worker = pool.workers[number];
     sim_block = &worker->block;
     stack_t alternate{};
     alternate.ss_size = 64 << 10;
@@ -177,22 +209,19 @@ static void* work(void* argument) {
     sigaltstack(&alternate, nullptr);
     unsigned seen = 0;
     for (;;) {
-        pthread_mutex_lock(&pool.lock);
-        while (pool.generation == seen) pthread_cond_wait(&pool.go, &pool.lock);
-        seen = pool.generation;
-        bool wanted = worker == pool.workers[0] || !(pool.launch.checked || pool.launch.alone);
-        pthread_mutex_unlock(&pool.lock);
+        await_call(pool.bells[number], seen++);
         worker->cancelled = worker->in_runtime = 0;
-        if (wanted && sigsetjmp(worker->way_out, 1) == 0) {
+        if (sigsetjmp(worker->way_out, 0) == 0) {
             if (pool.launch.checked) check_worker_begin();
-            worker->began = thread_time();
+            if (pool.launch.checked) worker->began = thread_time();
             worker->block.launch = &pool.launch;
             worker->in_kernel = 1;
             run_blocks(worker);
         }
         worker->in_kernel = 0;
+        if (--pool.busy) continue;
         pthread_mutex_lock(&pool.lock);
-        if (--pool.busy == 0) pthread_cond_signal(&pool.done);
+        if (pool.awaited) pthread_cond_signal(&pool.done);
         pthread_mutex_unlock(&pool.lock);
     }
 }
@@ -201,10 +230,10 @@ static void start_workers(unsigned count) {
     if (pool.process == getpid()) return;  // a forked child has none of its parent's threads
     pool.process = getpid();
     pthread_mutex_init(&pool.lock, nullptr);
-    pthread_cond_init(&pool.go, nullptr);
     pthread_cond_init(&pool.done, nullptr);
     pool.workers.clear();
-    pool.generation = pool.busy = 0;
+    pool.bells.clear();
+    pool.busy = 0;
     install_handlers();
     sigset_t all, old;
     sigfillset(&all);
@@ -214,12 +243,14 @@ static void start_workers(unsigned count) {
         auto* worker = new Worker;
         make_stacks(&worker->block);
         pool.workers.push_back(worker);
+        pool.bells.push_back(new Bell);
     }
     pool.threads.resize(count);
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, 1 << 20);
-    for (unsigned i = 0; i < count; i++) pthread_create(&pool.threads[i], &attributes, work, pool.workers[i]);
+    for (size_t i = 0; i < count; i++)
+        pthread_create(&pool.threads[i], &attributes, work, reinterpret_cast<void*>(i));
     pthread_sigmask(SIG_SETMASK, &old, nullptr);
 }
 
@@ -238,22 +269,44 @@ void sim_start(const Launch* launch, Run run, unsigned workers) {
     pool.run = run;
     pool.next = 0;
     pool.blocks = uint64_t(launch->grid.x) * launch->grid.y * launch->grid.z;
-    pool.busy = pool.workers.size();
-    pool.generation++;
-    pthread_cond_broadcast(&pool.go);
+    // Checked blocks run one after the other. Others are taken by the handful when there are very many.
+    uint64_t most = launch->checked || launch->alone ? 1 : pool.workers.size(), wanted = std::min(most, pool.blocks);
+    pool.handful = launch->checked ? 1 : std::clamp<uint64_t>(pool.blocks / (most * 8), 1, 64);
+    pool.busy = wanted;
+    for (unsigned i = launch->parameters; i-- > 0;)
+        if (launch->names[i])
+            if (Slot* slot = slot_of(*static_cast<void**>(launch->arguments[i])))
+                strncpy(slot->name, launch->names[i], sizeof slot->name - 1);
+    for (uint64_t i = 0; i < wanted; i++) {
+        pool.bells[i]->calls++;
+        if (pool.bells[i]->asleep) pthread_cond_signal(&pool.bells[i]->rung);
+    }
     pthread_mutex_unlock(&pool.lock);
+}
+
+// Whether there is anything to tell of the last launch: faults, text, bytes written beside one of its arrays.
+int sim_remarkable() {
+    bool found = any_fault() || any_text();
+    for (unsigned i = 0; i < pool.launch.parameters && !found; i++) {
+        Slot* slot = pool.launch.names[i] ? slot_of(*static_cast<void**>(pool.launch.arguments[i])) : nullptr;
+        found = slot && slot->live && altered(*slot);
+    }
+    return found;
 }
 
 // Wait for the launch to end, at most so long. Returns how many workers are still busy.
 int sim_wait(int milliseconds) {
+    if (soon([] { return pool.busy == 0; })) return 0;
     timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_nsec += long(milliseconds % 1000) * 1000000;
     until.tv_sec += milliseconds / 1000 + until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
     pthread_mutex_lock(&pool.lock);
+    pool.awaited = true;
     int result = 0;
     while (pool.busy && result != ETIMEDOUT) result = pthread_cond_timedwait(&pool.done, &pool.lock, &until);
+    pool.awaited = false;
     int busy = pool.busy;
     pthread_mutex_unlock(&pool.lock);
     return busy;
