@@ -1,9 +1,11 @@
 """From an address in a compiled kernel to the learner's line, by addr2line, llvm-symbolizer or (macOS) atos."""
 
+import os
 import re
 import shutil
 import subprocess
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 from course_lib.cuda.runtime import FOLDER
@@ -14,7 +16,12 @@ _TOOLS = ("addr2line", "llvm-addr2line", "llvm-symbolizer", *(f"llvm-symbolizer-
 
 def tool() -> str | None:
     """The program that knows lines, or None."""
-    return next((name for name in _TOOLS if shutil.which(name)), None)
+    return _search(os.environ.get("PATH", ""))
+
+
+@cache
+def _search(path: str) -> str | None:
+    return next((name for name in _TOOLS if shutil.which(name, path=path)), None)
 
 
 _known: dict[Path, dict[int, tuple[str, int] | None]] = {}

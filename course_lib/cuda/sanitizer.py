@@ -2,6 +2,8 @@
 
 import ctypes
 from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -95,7 +97,6 @@ def _prepare(library: Library, kernel: Kernel, base: int, shared_mem: int) -> bo
         ctypes.c_uint64,
     ]
     lib.sim_check_library(base, symbols.loaded_bytes(library.path), find, mark or 0, image)
-    dynamic = "/".join(dict.fromkeys(array.name for array in source.dynamic_shared(kernel.source)))
     lib.sim_check_shared_array.argtypes = [ctypes.c_uint64, ctypes.c_uint64, ctypes.c_char_p, ctypes.c_int]
     known = symbols.shared_arrays(library.path)
     for symbol in known:
@@ -104,12 +105,18 @@ def _prepare(library: Library, kernel: Kernel, base: int, shared_mem: int) -> bo
         if symbol.kind != symbols.STT_TLS or symbol in known:
             continue
         if symbol.name == "sim_dynamic":
-            lib.sim_check_shared_array(symbol.value, symbol.size, dynamic.encode(), 1)
+            lib.sim_check_shared_array(symbol.value, symbol.size, _dynamic_names(library.path, kernel.source), 1)
         elif symbol.name.startswith("_ZGV"):  # whether g++ has set up an array of structs
             lib.sim_check_shared_array(symbol.value, symbol.size, b"", 0)
     lib.sim_check_begin.argtypes = [ctypes.c_uint64]
     lib.sim_check_begin(shared_mem)
     return mark is not None
+
+
+@cache
+def _dynamic_names(path: Path, text: source.Source) -> bytes:
+    """What a library's text calls its dynamic shared memory (`path` tells apart texts whose includes have changed)."""
+    return "/".join(dict.fromkeys(array.name for array in source.dynamic_shared(text))).encode()
 
 
 def _report(kernel: Kernel, library: Library, base: int, grid, block, timeout, known_shared) -> Report:
