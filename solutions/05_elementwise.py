@@ -7,12 +7,14 @@
 # ## 1. GELU, four at a time
 #
 # GELU is a number times a gate between 0 and 1:
+#
 # $$\text{gelu}(x) = x \cdot g(x), \qquad g(x) = \frac{1}{1 + e^{-u}}, \qquad u = 2 \sqrt{2 / \pi} \; (x + 0.044715 \, x^3)$$
+#
 # The factor $2 \sqrt{2 / \pi}$ is 1.5957691216. So `gelu(0)` is 0, `gelu(1)` is 0.8412 and `gelu(-1)` is -0.1588.
 #
 # Write the gate, and the kernel: `y[i] = gelu(x[i])` for `n` numbers. Each thread takes `N` neighbours with one instruction, as
-# `scale` does in the lecture, and the last ones one by one. It is launched in blocks of 64 threads with N = 4 and with N = 1. This
-# is the kernel that the model runs.
+# `scale` does in the lecture, and the last ones one by one. It is launched in blocks of 64 threads with N = 4 and with N = 1. The
+# course's own `gelu` runs this kernel.
 
 # %% exercise="gelu_forward"
 # include kernels/include/gelu.cuh gelu_gate: the gate of one number
@@ -40,8 +42,10 @@
 #
 # Write the slope of GELU at one number, and the kernel `dx[i] = dy[i] * slope(x[i])`, with packs of `N` as in exercise 1. GELU is the
 # product of x and its gate g, and the gate is a sigmoid of u, so its own slope is $g (1 - g)$ times the slope of u:
+#
 # $$\text{gelu}'(x) = g + x \, g (1 - g) \, u', \qquad u' = 1.5957691216 \; (1 + 3 \cdot 0.044715 \, x^2)$$
-# At 0 the slope is 0.5, at 1 it is 1.0830, at -1 it is -0.0830. Training runs this kernel once for each GELU.
+#
+# At 0 the slope is 0.5, at 1 it is 1.0830, at -1 it is -0.0830. The course's own `gelu` runs this kernel on the way back.
 
 # %% exercise="gelu_backward"
 # given kernels/include/gelu.cuh gelu_gate
@@ -82,7 +86,8 @@
 #
 # `binary` writes `y[i] = Op::of(a[i], b[i])` for `n` numbers, whatever operation `Op` is: the lecture shows the list. A
 # thread takes N neighbours of both arrays with one instruction each, and the last ones one by one. It is launched in blocks of 64
-# threads, with N = 4 and N = 1. All additions and multiplications of the course's tensors run through this kernel.
+# threads, with N = 4 and N = 1. All additions and multiplications of
+# tensors of one shape run through this kernel.
 
 # %% exercise="binary"
 # given kernels/arithmetic.cu operations
@@ -93,7 +98,9 @@
 #
 # `dy` has F columns and `size` numbers in all; `x` and `dx` have 2F columns, gates and then ups, as in exercise 5. For
 # `y = silu(gate) * up`, each number of dy gives two of dx:
+#
 # $$d\,gate = dy \cdot up \cdot s \, (1 + z (1 - s)), \qquad d\,up = dy \cdot z \, s, \qquad z = gate, \quad s = \text{sigmoid}(z)$$
+#
 # With F = 1, gate 0, up 3 and dy 2, dx is `[3, 0]`. Launched as in exercise 5.
 
 # %% exercise="swiglu_backward"

@@ -51,7 +51,9 @@
 # ## 3. Softmax, the way back
 #
 # `y` holds the shares, and `dy` what came back for them; rows have `S` numbers, and block `row` owns one. Write
+#
 # $$dx_j = y_j \left( dy_j - \sum_i y_i \, dy_i \right)$$
+#
 # For y `[0.25, 0.75]` and dy `[1, 0]`, dx is `[0.1875, -0.1875]`. `block_sum<THREADS>(v)` is the sum of the `v` of all threads, and
 # every thread gets it. All threads of the block must call it, also those without a number. It is launched with 64 threads.
 
