@@ -90,8 +90,14 @@ def milestone(steps: int = 400, device: str = "cpu") -> None:
 
     device: "simulator" or "cuda" launch your kernels.
     """
+    from course_lib import available_devices
     from course_lib.coach import milestone, show
 
+    if device not in available_devices():
+        show.sentence(
+            f"This machine has no device {device!r}; it has {', '.join(available_devices())}. `course doctor` says why."
+        )
+        return
     show.sentence(milestone.reach(steps, device=device))
 
 

@@ -245,6 +245,15 @@ def test_a_kernel_that_cannot_be_launched_gives_way_to_ours(gelu):
     assert swaps.yours == 0 and "yours failed with" in str(swaps)
 
 
+def test_a_milestone_on_a_device_that_is_not_there_is_a_sentence(monkeypatch, capsys):
+    import course_lib
+    from course_lib import course
+
+    monkeypatch.setattr(course_lib, "available_devices", lambda: ["cpu", "reference"])
+    course.milestone(device="simulator")
+    assert "This machine has no device 'simulator'; it has cpu, reference." in capsys.readouterr().out
+
+
 @pytest.mark.slow
 def test_a_milestone_is_a_real_run_with_the_learners_pieces():
     passed("topological_order")

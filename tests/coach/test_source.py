@@ -43,6 +43,15 @@ def test_each_part_with_exercises_offers_three_that_test_out():
         assert len({catalogue.load(name).chapter for name in offered}) == len(offered), "one of a chapter"
 
 
+def test_a_part_ends_with_a_milestone():
+    """The last chapter of each part, and Part III at the chapter that trains."""
+    for chapter in ("03", "12", "16"):
+        last = nbformat.read(
+            builder.EXERCISES / catalogue.source(chapter).with_suffix(".ipynb").name, as_version=4
+        ).cells[-1]
+        assert last.source.startswith("course.milestone("), chapter
+
+
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
 def test_the_blank_notebook_gives_no_solution_away(source):
     blank = nbformat.read(builder.EXERCISES / f"{source.stem}.ipynb", as_version=4)
