@@ -86,8 +86,7 @@
 #
 # `binary` writes `y[i] = Op::of(a[i], b[i])` for `n` numbers, whatever operation `Op` is: the lecture shows the list. A
 # thread takes N neighbours of both arrays with one instruction each, and the last ones one by one. It is launched in blocks of 64
-# threads, with N = 4 and N = 1. All additions and multiplications of
-# tensors of one shape run through this kernel.
+# threads, with N = 4 and N = 1. All additions and multiplications of tensors of one shape run through this kernel.
 
 # %% exercise="binary"
 # given kernels/arithmetic.cu operations

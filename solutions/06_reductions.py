@@ -17,7 +17,7 @@
 # `Max::of(a, b)` is the larger of two floats. Softmax begins so.
 
 # %% exercise="row_max"
-# include kernels/include/reduce.cuh warp_reduce: five steps in which each lane meets a partner
+# include kernels/include/reduce.cuh warp_reduce: each lane meets a partner, first LANES / 2 away, then half as far each time
 # given kernels/include/reduce.cuh block_reduce
 # given kernels/include/reduce.cuh block_max
 # include kernels/row_max.cu row_max: your own largest first, then that of the block
@@ -26,12 +26,14 @@
 # ## 2. Softmax in two walks
 #
 # One walk for the largest number and the sum, a second one for the quotients. A thread keeps a pair: `top`, the largest that it has
-# seen, and `total`, the sum of exp(x - top). Three parts are yours:
+# seen, and `total`, the sum of exp(x - top). (In C++
+# `return {top, total};` makes one.) Three parts are yours:
 #
 # - `merge(a, b)`: two pairs become one. If nobody has seen anything, both tops are `-INFINITY`, and -inf minus -inf is not a number: then
 #   the pair stays as it is.
 # - `see(part, x)`: one more number. An x of `-INFINITY` adds nothing.
-# - the kernel. Block `row` owns a row of `S` numbers, thread t sees numbers t, t + THREADS, ... of the first `seen` columns, and
+# - the kernel. Block `row` owns a row of `S` numbers. `visible(row, S, T)` says how many columns the row sees; call it `seen`. Thread t
+#   sees numbers t, t + THREADS, ... of the first `seen` columns, and
 #   `block_merge<THREADS>(part)` gives the pair of the whole row to all threads. In the columns from `seen` on, y is 0.
 #
 # With the row `[0, 0, 0]` and all columns seen, y is `[1/3, 1/3, 1/3]`. Bytes within 1.05 times 12 for each number are asked for: a
