@@ -213,6 +213,7 @@ def launch_everything() -> None:
     long = make(np.zeros((2, 8192), np.float32))
     (long @ long.T).sum().backward()  # a product whose terms are shared by several blocks
     ops, weight = devices.ops("simulator"), make(np.zeros((5, 6), np.float32)).array()
+    ops.argmax(x.array(), 0)
     products.linear_residual(x.array(), weight, None, ops.zeros((4, 5), "float32"))
     products.linear_row_scale(x.array(), weight, ops.zeros((4,), "float32"))
     optim.AdamW([("x", x)]).step(1e-3)
