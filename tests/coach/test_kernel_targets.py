@@ -2,12 +2,13 @@
 
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from course_lib import devices
-from course_lib.coach import catalogue, client, mine, regions
+from course_lib.coach import catalogue, client, magic, mine, regions
 from course_lib.cuda import source
 
 NAMES = [name for name in catalogue.names() if catalogue.load(name).target.startswith("kernel:")]
@@ -99,3 +100,9 @@ def test_a_goal_that_our_own_solution_misses_here_is_not_measured(monkeypatch):
     assert verdict.passed, verdict.why
     assert goal.yours is None or goal.yours <= goal.at_most
     assert goal.yours is not None or any("our own solution would miss it" in words for words in verdict.not_measured)
+
+
+def test_a_template_is_defined_in_the_notebook_in_its_first_instance():
+    shell = SimpleNamespace(user_ns={})
+    magic.define(shell, "gelu_forward", solution("gelu_forward"))
+    assert repr(shell.user_ns["gelu_forward"]).endswith("'gelu_forward<4>')")
