@@ -66,7 +66,7 @@ def without_short(self, loss, batch_size):
 
 exercise = Exercise(
     title="A fair mean",
-    minutes=10,
+    minutes=15,
     defines="mean_loss",
     target="course_lib.data.windows.Validation.mean_loss",
     given="import numpy as np\nfrom collections.abc import Callable\nfrom course_lib.data import IGNORE",

@@ -44,7 +44,7 @@ def degrees(step, steps, peak, floor, warmup):
 
 exercise = Exercise(
     title="Rise and sink",
-    minutes=10,
+    minutes=15,
     defines="warmup_cosine",
     target="course_lib.optim.warmup_cosine",
     given="import math",

@@ -43,7 +43,7 @@ def wrong(**changes):
 
 exercise = Exercise(
     title="What the judge says of many",
-    minutes=10,
+    minutes=15,
     defines="judged_samples",
     given="import math",
     cases=cases,
