@@ -7,6 +7,7 @@ are cached by course_lib.native.
 
 import ctypes
 import hashlib
+import re
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -41,13 +42,16 @@ CHECKED = (
     "-nodefaultlibs",
 )
 COUNTED = ("-DSIM_COUNTED", "-O0", "-march=native", "-ffp-contract=off")  # flops.py says why
+SANITIZER = re.compile(r"-fsanitize(-recover)?=")
 CHECKED_BY_COMPILER = {
     "gcc": ("-O2", "-fsanitize=bounds-strict,integer-divide-by-zero", "-fno-tree-sra", "-fno-tree-vectorize",
             "-fno-tree-bit-ccp", "-fno-tree-slp-vectorize",
             "-fno-tree-loop-distribute-patterns", "-fno-unroll-loops", "-fno-ipa-sra", "-fno-ipa-cp", "-fno-ipa-icf",
             "-fno-crossjumping", "-fno-tree-tail-merge", "-fno-semantic-interposition",
             "-fno-split-loops", "-fno-unswitch-loops"),
-    "clang": ("-O1", "-fsanitize=bounds,integer-divide-by-zero", "-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops",
+    "clang": ("-O1", "-fsanitize=array-bounds,integer-divide-by-zero",
+              "-fsanitize-recover=array-bounds,integer-divide-by-zero",
+              "-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops",
               "-mllvm", "-tsan-instrument-read-before-write=1", "-mllvm", "-tsan-instrument-atomics=0",
               "-mllvm", "-tsan-instrument-func-entry-exit=0"),
 }  # fmt: skip
@@ -173,6 +177,9 @@ def _flags(
         flags.append("-DSIM_NEVER_WAITS")
     flags += [option for option in options if option.startswith(("-D", "-I", "-U"))]
     flags += runtime.machine_flags()
+    if compiler == "zig":  # else it links a sanitizer of its own, whose hooks would be called instead of ours
+        flags.append("-fstrict-flex-arrays=3")  # the last array of a struct has the length that it says
+        flags = [part for flag in flags for part in (["-Xclang", flag] if SANITIZER.match(flag) else [flag])]
     if sys.platform == "darwin":
         built = runtime.path()  # its thread-local variables are not found by name alone there
         flags += [str(built), f"-Wl,-rpath,{built.parent}"]

@@ -118,10 +118,8 @@ class Report:
         return sum(line.bytes_moved for line in self.lines if line.space == "global")
 
     def __getstate__(self) -> dict:
-        return {
-            **self.__dict__,
-            "count_flops": None,
-        }  # a report that is sent elsewhere leaves the compiled kernel behind
+        """A report that is sent to another process leaves the compiled kernel behind."""
+        return {**self.__dict__, "count_flops": None}
 
     @cached_property
     def flops(self) -> int:
@@ -134,8 +132,7 @@ class Report:
         if self.count_flops is None:
             raise ValueError(
                 "The inputs of this launch were not kept (too large, addresses, or a report from elsewhere), so its operations "
-                "cannot be counted. "
-                "Pass flops=, the floating-point operations of the whole launch (2 * M * N * K for a matrix product)."
+                "cannot be counted. Pass flops=, those of the whole launch (2 * M * N * K for a matrix product)."
             )
         return self.count_flops()
 
