@@ -24,13 +24,14 @@
 # %% [markdown]
 # ## 2. Bias and GELU in one pass
 #
-# `x` and `y` are matrices of `rows` rows and `F` columns, and `bias` has `F` numbers: `y = gelu(x + bias)`. Reading the bias again
-# for each row would cost half as much again. So let a thread own `N` neighbouring columns: it reads their bias **once**, and walks
-# down the rows.
+# `x` and `y` are matrices of `rows` rows and `F` columns, and `bias` has `F` numbers: `y = gelu(x + bias)`. Reading the bias
+# again for each row would cost half as much again. So let a thread own `N` neighbouring columns: it reads their bias
+# **once**, and walks down the rows.
 #
-# The grid has two dimensions: along x enough threads for all columns, along y `gridDim.y` blocks, which share the rows: a thread
-# takes row `blockIdx.y`, and then every `gridDim.y`-th. It is launched in blocks of 32 threads with N = 4, where F is a multiple of
-# 4, and with N = 1. Bytes within 1.1 times the 8 for each number that must move are asked for. It stands in every MLP.
+# The grid has two dimensions: along x enough threads for all columns, along y `gridDim.y` blocks, which share the rows: a
+# thread takes row `blockIdx.y`, and then every `gridDim.y`-th. It is launched in blocks of 32 threads with N = 4, where F is
+# a multiple of 4, and with N = 1. Bytes within 1.1 times the 8 for each number that must move are asked for. It stands in
+# every MLP.
 
 # %% exercise="bias_gelu_forward"
 # given kernels/include/gelu.cuh gelu_gate
@@ -40,8 +41,9 @@
 # %% [markdown]
 # ## 3. GELU, the way back
 #
-# Write the slope of GELU at one number, and the kernel `dx[i] = dy[i] * slope(x[i])`, with packs of `N` as in exercise 1. GELU is the
-# product of x and its gate g, and the gate is a sigmoid of u, so its own slope is $g (1 - g)$ times the slope of u:
+# Write the slope of GELU at one number, and the kernel `dx[i] = dy[i] * slope(x[i])`, with packs of `N` as in exercise 1.
+# GELU is the product of x and its gate g, and the gate is a sigmoid of u, so its own slope is $g (1 - g)$ times the slope of
+# u:
 #
 # $$\text{gelu}'(x) = g + x \, g (1 - g) \, u', \qquad u' = 1.5957691216 \; (1 + 3 \cdot 0.044715 \, x^2)$$
 #
@@ -55,12 +57,12 @@
 # %% [markdown]
 # ## 4. Find the fault: rows that lie apart (stretch)
 #
-# `copy_rows` copies a matrix of `rows` rows and `columns` columns from `x` to `y`. In memory a row of `x` begins `x_row` numbers
-# after the one before, and a row of `y` begins `y_row` after it: so it can cut a part out of a wider matrix. The model cuts queries,
-# keys and values apart with it. `template <class T>` leaves the type of the numbers open.
+# `copy_rows` copies a matrix of `rows` rows and `columns` columns from `x` to `y`. In memory a row of `x` begins `x_row`
+# numbers after the one before, and a row of `y` begins `y_row` after it: so it can cut a part out of a wider matrix. The
+# model cuts queries, keys and values apart with it. `template <class T>` leaves the type of the numbers open.
 #
-# A block has 32 x 4 threads. Thread (x, y) of the grid owns column x, and row y with every row that lies a whole grid further down.
-# Run the cell first, and read the report.
+# A block has 32 x 4 threads. Thread (x, y) of the grid owns column x, and row y with every row that lies a whole grid further
+# down. Run the cell first, and read the report.
 
 # %% exercise="copy_rows"
 # include kernels/strided_copy.cu copy_rows: mend what is wrong
@@ -73,8 +75,8 @@
 # A row of `x` has 2F numbers: first F gates, then F ups. `y` has F columns: `y = silu(gate) * up`, where `silu(z)` is z times the
 # sigmoid of z. With F = 1, the row `[2, 3]` becomes 2 times sigmoid(2) times 3, which is 5.2848.
 #
-# A thread owns the `N` neighbours of y from number `N i` on, and y has `size` numbers in all. Where do their gates begin in x, and
-# where their ups? With N = 4, F is a multiple of 4, so a pack never lies in two rows. It is launched in blocks of 64
+# A thread owns the `N` neighbours of y from number `N i` on, and y has `size` numbers in all. Where do their gates begin in
+# x, and where their ups? With N = 4, F is a multiple of 4, so a pack never lies in two rows. It is launched in blocks of 64
 # threads. Modern language models bend so, ours of the preset `modern-12m` too.
 
 # %% exercise="swiglu_forward"
@@ -98,7 +100,7 @@
 # `dy` has F columns and `size` numbers in all; `x` and `dx` have 2F columns, gates and then ups, as in exercise 5. For
 # `y = silu(gate) * up`, each number of dy gives two of dx:
 #
-# $$d\,gate = dy \cdot up \cdot s \, (1 + z (1 - s)), \qquad d\,up = dy \cdot z \, s, \qquad z = gate, \quad s = \text{sigmoid}(z)$$
+# $$d\,gate = dy \cdot up \cdot s \, (1 + z (1 - s)), \quad d\,up = dy \cdot z \, s, \quad z = gate, \quad s = \text{sigmoid}(z)$$
 #
 # With F = 1, gate 0, up 3 and dy 2, dx is `[3, 0]`. Launched as in exercise 5.
 
@@ -109,13 +111,14 @@
 # %% [markdown]
 # ## 8. Dropout (stretch)
 #
-# Each thread owns the four neighbours from number 4i on. `philox(counter, key)` gives four random words (`uint4`, with the parts x, y, z
-# and w) for a counter of four words and a key of two. The counter is (i, 0, step, site), with i the number of the thread, and the key is
-# seed low, seed high. The array `random` holds seed low, seed high and step. `make_uint4(a, b, c, d)` and `make_uint2(a, b)` make them.
+# Each thread owns the four neighbours from number 4i on. `philox(counter, key)` gives four random words (`uint4`, with the
+# parts x, y, z and w) for a counter of four words and a key of two. The counter is (i, 0, step, site), with i the number of
+# the thread, and the key is seed low, seed high. The array `random` holds seed low, seed high and step. `make_uint4(a, b, c,
+# d)` and `make_uint2(a, b)` make them.
 #
-# Number 4i + j is kept if its word is at least `threshold`, and then multiplied by `scale`; otherwise it becomes 0. So y[4i] belongs
-# to the part x of the words, and y[4i + 3] to the part w. There are `n` numbers, and n need not be a multiple of 4. It is launched in
-# blocks of 64 threads. The way back is the same kernel: that is why nobody keeps a mask.
+# Number 4i + j is kept if its word is at least `threshold`, and then multiplied by `scale`; otherwise it becomes 0. So y[4i]
+# belongs to the part x of the words, and y[4i + 3] to the part w. There are `n` numbers, and n need not be a multiple of 4.
+# It is launched in blocks of 64 threads. The way back is the same kernel: that is why nobody keeps a mask.
 
 # %% exercise="dropout"
 # include kernels/dropout.cu dropout: draw four words, and keep or drop your four numbers
@@ -123,13 +126,14 @@
 # %% [markdown]
 # ## 9. Challenge: bias and GELU, the way back (stretch)
 #
-# The way back of exercise 2: `dx = dy * gelu_slope(x + bias)`, and the gradient of the bias, which is the sum of dx over the rows. All of
-# a column passes by the threads that own it. So let each thread add up what it writes, and leave its sum in `partial`, a
-# matrix of `gridDim.y` rows and `F` columns: row `blockIdx.y` holds the sums of that row of blocks. (Another kernel adds these
-# rows up.) With rows `[1, 2]` and `[3, 4]` as dx and one row of blocks, partial becomes `[[4, 6]]`.
+# The way back of exercise 2: `dx = dy * gelu_slope(x + bias)`, and the gradient of the bias, which is the sum of dx over the
+# rows. All of a column passes by the threads that own it. So let each thread add up what it writes, and leave its sum in
+# `partial`, a matrix of `gridDim.y` rows and `F` columns: row `blockIdx.y` holds the sums of that row of blocks. (Another
+# kernel adds these rows up.) With rows `[1, 2]` and `[3, 4]` as dx and one row of blocks, partial becomes `[[4, 6]]`.
 #
-# Launched as in exercise 2. The count is the number of bytes moved for 64 x 128 numbers: 98,304 must move for dy, x and dx alone. How
-# near can you come? Your tries are remembered, and `course.ladder("bias_gelu_backward")` draws them under a roofline.
+# Launched as in exercise 2. The count is the number of bytes moved for 64 x 128 numbers: 98,304 must move for dy, x and dx
+# alone. How near can you come? Your tries are remembered, and `course.ladder("bias_gelu_backward")` draws them under a
+# roofline.
 
 # %% exercise="bias_gelu_backward"
 # given kernels/include/gelu.cuh gelu_gate

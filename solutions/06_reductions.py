@@ -6,13 +6,14 @@
 # %% [markdown]
 # ## 1. The largest of each row
 #
-# `x` has one row of `C` numbers for each block, and `y[row]` is to be the largest of row `row`. With the rows `[1, 4]` and `[-2, -3]`, y
-# becomes `[4, -2]`.
+# `x` has one row of `C` numbers for each block, and `y[row]` is to be the largest of row `row`. With the rows `[1, 4]` and
+# `[-2, -3]`, y becomes `[4, -2]`.
 #
-# Two parts are yours. `warp_reduce` is the butterfly of the lecture for `LANES` lanes: `Op::of(a, b)` brings two numbers together, and
-# all 32 lanes of the warp take part (the mask is `0xffffffffu`). `row_max` is the kernel: thread t looks at the packs of `N` numbers that
-# begin at N * t, N * (t + THREADS), and so on, and then the block compares: `block_max<THREADS>(v)` is the largest `v` of all threads.
-# It is launched with 32 threads and N = 1, and with 128 threads and N = 4, where C is a multiple of 4.
+# Two parts are yours. `warp_reduce` is the butterfly of the lecture for `LANES` lanes: `Op::of(a, b)` brings two numbers
+# together, and all 32 lanes of the warp take part (the mask is `0xffffffffu`). `row_max` is the kernel: thread t looks at the
+# packs of `N` numbers that begin at N * t, N * (t + THREADS), and so on, and then the block compares: `block_max<THREADS>(v)`
+# is the largest `v` of all threads. It is launched with 32 threads and N = 1, and with 128 threads and N = 4, where C is a
+# multiple of 4.
 #
 # `Max::of(a, b)` is the larger of two floats. Softmax begins so.
 
@@ -25,19 +26,17 @@
 # %% [markdown]
 # ## 2. Softmax in two walks
 #
-# One walk for the largest number and the sum, a second one for the quotients. A thread keeps a pair: `top`, the largest that it has
-# seen, and `total`, the sum of exp(x - top). (In C++
-# `return {top, total};` makes one.) Three parts are yours:
+# One walk for the largest number and the sum, a second one for the quotients. A thread keeps a pair: `top`, the largest that
+# it has seen, and `total`, the sum of exp(x - top). (In C++ `return {top, total};` makes one.) Three parts are yours:
 #
-# - `merge(a, b)`: two pairs become one. If nobody has seen anything, both tops are `-INFINITY`, and -inf minus -inf is not a number: then
-#   the pair stays as it is.
+# - `merge(a, b)`: two pairs become one. If nobody has seen anything, both tops are `-INFINITY`, and -inf minus -inf is not a
+#   number: then the pair stays as it is.
 # - `see(part, x)`: one more number. An x of `-INFINITY` adds nothing.
-# - the kernel. Block `row` owns a row of `S` numbers. `visible(row, S, T)` says how many columns the row sees; call it `seen`. Thread t
-#   sees numbers t, t + THREADS, ... of the first `seen` columns, and
-#   `block_merge<THREADS>(part)` gives the pair of the whole row to all threads. In the columns from `seen` on, y is 0.
+# - the kernel. Block `row` owns a row of `S` numbers. `visible(row, S, T)` says how many columns the row sees; call it `seen`.
+#   Thread t sees numbers t, t + THREADS, ... of the first `seen` columns, and `block_merge<THREADS>(part)` gives the pair of the whole row to all threads. In the columns from `seen` on, y is 0.
 #
-# With the row `[0, 0, 0]` and all columns seen, y is `[1/3, 1/3, 1/3]`. Bytes within 1.05 times 12 for each number are asked for: a
-# softmax of three walks moves 16. For rows too long for registers, the course runs this kernel.
+# With the row `[0, 0, 0]` and all columns seen, y is `[1/3, 1/3, 1/3]`. Bytes within 1.05 times 12 for each number are asked
+# for: a softmax of three walks moves 16. For rows too long for registers, the course runs this kernel.
 
 # %% exercise="softmax_online"
 # given kernels/include/online_softmax.cuh OnlineSoftmax
@@ -56,8 +55,9 @@
 #
 # $$dx_j = y_j \left( dy_j - \sum_i y_i \, dy_i \right)$$
 #
-# For y `[0.25, 0.75]` and dy `[1, 0]`, dx is `[0.1875, -0.1875]`. `block_sum<THREADS>(v)` is the sum of the `v` of all threads, and
-# every thread gets it. All threads of the block must call it, also those without a number. It is launched with 64 threads.
+# For y `[0.25, 0.75]` and dy `[1, 0]`, dx is `[0.1875, -0.1875]`. `block_sum<THREADS>(v)` is the sum of the `v` of all
+# threads, and every thread gets it. All threads of the block must call it, also those without a number. It is launched with
+# 64 threads.
 
 # %% exercise="softmax_back_kernel"
 # include kernels/softmax.cu softmax_backward_1_two_pass: the sum of y dy over the row, and then dx
@@ -66,9 +66,9 @@
 # ## 4. Find the fault: a desk used twice (stretch)
 #
 # `row_to_unit` moves each row to between 0 and 1: the smallest number becomes 0, the largest 1. For the row `[2, 6, 3]` y is
-# `[0, 1, 0.25]`. A block of 64 threads owns a row, finds the largest in shared memory, and then the smallest in the *same* shared memory.
-# Run the cell first, and read the report. (`block_reduce` in the lecture ends with a barrier that looks useless. It is there because of
-# this.)
+# `[0, 1, 0.25]`. A block of 64 threads owns a row, finds the largest in shared memory, and then the smallest in the *same*
+# shared memory. Run the cell first, and read the report. (`block_reduce` in the lecture ends with a barrier that looks
+# useless. It is there because of this.)
 
 # %% exercise="row_to_unit"
 r"""
@@ -117,16 +117,16 @@ __global__ void row_to_unit(const float* x, float* y, int C) {
 # %% [markdown]
 # ## 5. Down the columns (stretch)
 #
-# `x` has the shape (outer, K, inner), and is to be reduced along its middle axis: sums or maxima, as `Op` says. So that there is work for
-# many threads, the K numbers of a column are cut into `parts` parts of `each` numbers (the last may be shorter), and `y`, of shape
-# (outer, parts, inner), holds one result for each part. With `[[1, 2], [3, 4], [5, 6]]` as one (1, 3, 2) array, `Sum`, and parts of
-# 2 numbers, y is `[[4, 6], [5, 6]]`.
+# `x` has the shape (outer, K, inner), and is to be reduced along its middle axis: sums or maxima, as `Op` says. So that there
+# is work for many threads, the K numbers of a column are cut into `parts` parts of `each` numbers (the last may be shorter),
+# and `y`, of shape (outer, parts, inner), holds one result for each part. With `[[1, 2], [3, 4], [5, 6]]` as one (1, 3, 2)
+# array, `Sum`, and parts of 2 numbers, y is `[[4, 6], [5, 6]]`.
 #
-# Along x there is a thread for each of the outer * inner columns: thread i owns column i % inner of matrix i / inner. Along y there are
-# `gridDim.y` blocks, which share the parts: a thread takes part `blockIdx.y`, and then every `gridDim.y`-th. A part begins with
-# `nothing`: 0 for sums, the lowest number for maxima. `Op::of(a, b)` brings two together, and `(A)` turns a number into the type of the
-# results. No more than 4 sectors for each request are asked for. The gradient of every bias and every weight of a norm ends here:
-# a training step launches it for every layer.
+# Along x there is a thread for each of the outer * inner columns: thread i owns column i % inner of matrix i / inner. Along y
+# there are `gridDim.y` blocks, which share the parts: a thread takes part `blockIdx.y`, and then every `gridDim.y`-th. A part
+# begins with `nothing`: 0 for sums, the lowest number for maxima. `Op::of(a, b)` brings two together, and `(A)` turns a
+# number into the type of the results. No more than 4 sectors for each request are asked for. The gradient of every bias and
+# every weight of a norm ends here: a training step launches it for every layer.
 
 # %% exercise="reduce_columns"
 # include kernels/reduce_columns.cu reduce_columns: each of your parts, number by number
@@ -134,10 +134,10 @@ __global__ void row_to_unit(const float* x, float* y, int C) {
 # %% [markdown]
 # ## 6. Where the largest stands (stretch)
 #
-# Seen as (outer, n, inner), `x` is walked along its middle axis: thread i owns result i, one for each of the outer * inner columns, and
-# `y[i]` is the *place* of the largest number in that column, 0 to n - 1; of several equal ones the first. The numbers of a column lie
-# `inner` apart, as in exercise 5. A number that is not a number (nan) counts as larger than all others. With the column
-# `[3, 7, 7]`, y is 1. There are `results` columns. The likeliest next token is found so.
+# Seen as (outer, n, inner), `x` is walked along its middle axis: thread i owns result i, one for each of the outer * inner
+# columns, and `y[i]` is the *place* of the largest number in that column, 0 to n - 1; of several equal ones the first. The
+# numbers of a column lie `inner` apart, as in exercise 5. A number that is not a number (nan) counts as larger than all
+# others. With the column `[3, 7, 7]`, y is 1. There are `results` columns. The likeliest next token is found so.
 
 # %% exercise="argmax"
 # include kernels/argmax.cu argmax: walk along your column, and keep the place of the largest
@@ -145,15 +145,16 @@ __global__ void row_to_unit(const float* x, float* y, int C) {
 # %% [markdown]
 # ## 7. Challenge: softmax with the fewest bytes (stretch)
 #
-# The same as exercise 2, for rows that fit into the registers of a block: S is at most THREADS * N * ITEMS. There are `rows` rows and
-# perhaps fewer blocks, so a block takes row `blockIdx.x`, and then every `gridDim.x`-th. It is launched with 32 threads. The count is the
-# number of bytes moved for 16 rows of 256 numbers: 32,768 must move. Your tries are remembered, and
+# The same as exercise 2, for rows that fit into the registers of a block: S is at most THREADS * N * ITEMS. There are `rows`
+# rows and perhaps fewer blocks, so a block takes row `blockIdx.x`, and then every `gridDim.x`-th. It is launched with 32
+# threads. The count is the number of bytes moved for 16 rows of 256 numbers: 32,768 must move. Your tries are remembered, and
 # `course.ladder("softmax_forward")` draws them under a roofline.
 #
 # A tool for it: `Row<THREADS, N, ITEMS> own;` is a row in registers, of which each thread holds `own.COUNT` numbers.
-# `own.load(row, S, -INFINITY)` reads the first S numbers of a row (beyond them it holds -INFINITY), `own.store(row, S)` writes them,
-# `own[e]` is the thread's e-th number, from 0 to COUNT - 1, and `own.column(e)` says in which column it stands. `visible(row, S, T)` says
-# how many columns a row sees; in all others y is 0. The model's shares over the vocabulary come from this kernel.
+# `own.load(row, S, -INFINITY)` reads the first S numbers of a row (beyond them it holds -INFINITY), `own.store(row, S)`
+# writes them, `own[e]` is the thread's e-th number, from 0 to COUNT - 1, and `own.column(e)` says in which column it stands.
+# `visible(row, S, T)` says how many columns a row sees; in all others y is 0. The model's shares over the vocabulary come
+# from this kernel.
 
 # %% exercise="softmax_forward"
 # given kernels/softmax.cu visible

@@ -114,6 +114,7 @@ def place_arrays(lives):
     return offsets
     # end
 
+
 # %% [markdown]
 # ## Milestone: a model on kernels that are partly yours
 #

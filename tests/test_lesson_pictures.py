@@ -34,7 +34,11 @@ def test_valley_says_where_each_path_ends():
 
 def test_projection_cuts_a_gradient_in_two():
     drawn = plots.projection([3.0, 4.0], [1.0, 0.0])
-    assert "lands at (0.85, 1.13)" in drawn.alt and "the part (0.36, 0.48) along" in drawn.alt and "(0.64, -0.48)" in drawn.alt
+    assert (
+        "lands at (0.85, 1.13)" in drawn.alt
+        and "the part (0.36, 0.48) along" in drawn.alt
+        and "(0.64, -0.48)" in drawn.alt
+    )
 
 
 def test_a_row_meets_a_column():
