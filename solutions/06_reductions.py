@@ -32,8 +32,9 @@
 # - `merge(a, b)`: two pairs become one. If nobody has seen anything, both tops are `-INFINITY`, and -inf minus -inf is not a
 #   number: then the pair stays as it is.
 # - `see(part, x)`: one more number. An x of `-INFINITY` adds nothing.
-# - the kernel. Block `row` owns a row of `S` numbers. `visible(row, S, T)` says how many columns the row sees; call it `seen`.
-#   Thread t sees numbers t, t + THREADS, ... of the first `seen` columns, and `block_merge<THREADS>(part)` gives the pair of the whole row to all threads. In the columns from `seen` on, y is 0.
+# - the kernel. Block `row` owns a row of `S` numbers. `visible(row, S, T)` says how many columns the row sees; call it
+#   `seen`. Thread t sees numbers t, t + THREADS, ... of the first `seen` columns, and `block_merge<THREADS>(part)` gives
+#   the pair of the whole row to all threads. In the columns from `seen` on, y is 0.
 #
 # With the row `[0, 0, 0]` and all columns seen, y is `[1/3, 1/3, 1/3]`. Bytes within 1.05 times 12 for each number are asked
 # for: a softmax of three walks moves 16. For rows too long for registers, the course runs this kernel.
