@@ -11,7 +11,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from course_lib import build, metrics, stories
+from course_lib import build, cli, metrics, stories
 
 FOLDER = Path(__file__).resolve().parent.parent / "notebooks"
 PAGES = sorted(FOLDER.glob("*.ipynb"))
@@ -322,3 +322,15 @@ def test_what_must_not_be_stored_is_complained_about():
 def test_another_kind_of_file_is_refused(tmp_path):
     with pytest.raises(build.BuildError, match="neither a notebook"):
         build.read(tmp_path / "chapter.txt")
+
+
+# The notebook for hosted services, which no machine here can run
+
+
+def test_the_notebook_for_hosted_services_says_only_what_exists():
+    path = FOLDER / "hosted" / "12m_on_a_borrowed_gpu.ipynb"
+    assert "Never tried" in prose(path)
+    told = {words for cell in cells(path, "code") for words in re.findall(r"bin/course (\w+)", cell.source)}
+    known = {command.name or command.callback.__name__ for command in cli.app.registered_commands}
+    assert told and told <= known, told - known
+    assert not outputs(path), "it was not run here, so it shows nothing"

@@ -14,7 +14,7 @@ def reach(steps: int = 400, seed: int = 0, device: str = mine.DEVICE) -> str:
 
     device: kernels are launched on "simulator" or "cuda", Python takes the place of ops on "cpu".
     """
-    from course_lib import generation, training
+    from course_lib import data, generation, training
 
     swaps = mine.use(steps=0)
     try:
@@ -31,7 +31,8 @@ def reach(steps: int = 400, seed: int = 0, device: str = mine.DEVICE) -> str:
         f"{share}; they were called {called:,} times just now.",
         *fell_back,
         f"{steps:,} steps of micro{where}: the loss fell from {first:.2f} to {last:.2f}; "
-        f"on stories that it has not seen it is {trained.best:.2f}, and a perfect model would have {trained.floor:.2f}.",
+        f"on stories that it has not seen it is {trained.best:.2f}. A bigram model has {data.bigram_loss(trained.corpus):.2f} "
+        f"there, and a perfect one would have {trained.floor:.2f}.",
         "It writes:",
         text.strip(),
     ]

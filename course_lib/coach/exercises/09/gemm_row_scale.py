@@ -35,7 +35,7 @@ def launch(kernel, x, weight, scale):
 
 exercise = Exercise(
     title="RMSNorm after the product",
-    minutes=10,
+    minutes=15,
     language="cuda",
     defines="gemm_row_scale",
     instances=(INSTANCE,),
