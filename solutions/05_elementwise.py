@@ -62,7 +62,7 @@
 # model cuts queries, keys and values apart with it. `template <class T>` leaves the type of the numbers open.
 #
 # A block has 32 x 4 threads. Thread (x, y) of the grid owns column x, and row y with every row that lies a whole grid further
-# down. Run the cell first, and read the report.
+# down. It has two faults. Run the cell first, and read the report.
 
 # %% exercise="copy_rows"
 # include kernels/strided_copy.cu copy_rows: mend what is wrong
@@ -112,9 +112,10 @@
 # ## 8. Dropout (stretch)
 #
 # Each thread owns the four neighbours from number 4i on. `philox(counter, key)` gives four random words (`uint4`, with the
-# parts x, y, z and w) for a counter of four words and a key of two. The counter is (i, 0, step, site), with i the number of
-# the thread, and the key is seed low, seed high. The array `random` holds seed low, seed high and step. `make_uint4(a, b, c,
-# d)` and `make_uint2(a, b)` make them.
+# parts x, y, z and w) for a counter of four words and a key of two. A word is a whole number of 32 bits without a sign,
+# `unsigned`. The counter is (i, 0, step, site), with i the number of the thread, and the key is seed low, seed high. The
+# array `random` holds seed low, seed high and step. `make_uint4(a, b, c, d)` and `make_uint2(a, b)` make them. (`extern "C"`
+# only keeps the compiler from changing the kernel's name.)
 #
 # Number 4i + j is kept if its word is at least `threshold`, and then multiplied by `scale`; otherwise it becomes 0. So y[4i]
 # belongs to the part x of the words, and y[4i + 3] to the part w. There are `n` numbers, and n need not be a multiple of 4.
@@ -127,8 +128,8 @@
 # ## 9. Challenge: bias and GELU, the way back (stretch)
 #
 # The way back of exercise 2: `dx = dy * gelu_slope(x + bias)`, and the gradient of the bias, which is the sum of dx over the
-# rows. All of a column passes by the threads that own it. So let each thread add up what it writes, and leave its sum in
-# `partial`, a matrix of `gridDim.y` rows and `F` columns: row `blockIdx.y` holds the sums of that row of blocks. (Another
+# rows. All of a column passes by the threads that own it. So let each thread add up what it writes, from 0 on, and leave its sum
+# in `partial`, a matrix of `gridDim.y` rows and `F` columns: row `blockIdx.y` holds the sums of that row of blocks. (Another
 # kernel adds these rows up.) With rows `[1, 2]` and `[3, 4]` as dx and one row of blocks, partial becomes `[[4, 6]]`.
 #
 # Launched as in exercise 2. The count is the number of bytes moved for 64 x 128 numbers: 98,304 must move for dy, x and dx

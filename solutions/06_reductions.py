@@ -37,7 +37,8 @@
 #   the pair of the whole row to all threads. In the columns from `seen` on, y is 0.
 #
 # With the row `[0, 0, 0]` and all columns seen, y is `[1/3, 1/3, 1/3]`. Bytes within 1.05 times 12 for each number are asked
-# for: a softmax of three walks moves 16. For rows too long for registers, the course runs this kernel.
+# for: a softmax of three walks moves 16. For rows too long for registers, the course runs this kernel. (`#pragma unroll` is a
+# word to the compiler, and changes no result: chapter 07 has more about it.)
 
 # %% exercise="softmax_online"
 # given kernels/include/online_softmax.cuh OnlineSoftmax
@@ -154,8 +155,8 @@ __global__ void row_to_unit(const float* x, float* y, int C) {
 # A tool for it: `Row<THREADS, N, ITEMS> own;` is a row in registers, of which each thread holds `own.COUNT` numbers.
 # `own.load(row, S, -INFINITY)` reads the first S numbers of a row (beyond them it holds -INFINITY), `own.store(row, S)`
 # writes them, `own[e]` is the thread's e-th number, from 0 to COUNT - 1, and `own.column(e)` says in which column it stands.
-# `visible(row, S, T)` says how many columns a row sees; in all others y is 0. The model's shares over the vocabulary come
-# from this kernel.
+# `visible(row, S, T)` says how many columns a row sees; in all others y is 0. (`__launch_bounds__(THREADS)` promises the
+# compiler how many threads a block has.) The model's shares over the vocabulary come from this kernel.
 
 # %% exercise="softmax_forward"
 # given kernels/softmax.cu visible

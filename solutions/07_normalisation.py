@@ -56,7 +56,8 @@ __global__ void centre_and_scale(const float* x, float* y, int C) {
 # | `x.load(place, C)`, `x.store(place, C)` | reads a row of C numbers from memory, and writes one |
 #
 # `template <int THREADS, int N, int ITEMS>` means that the compiler makes the function anew for each three numbers that a
-# launch asks for. You only need `block_sum<THREADS>(number)`, the sum over the block.
+# launch asks for. You only need `block_sum<THREADS>(number)`, the sum over the block. An `&` behind a type, as in `float& mean`,
+# makes the argument another name for the variable of the caller: what you put into it, the caller has.
 #
 # `normalise` gets a row `x` that is loaded already. Set `mean` and `rstd`, which is 1 / sqrt(variance + eps), and replace
 # each `x[e]` by the normalised number times `weight[e]` plus `bias[e]`. The row `[1, 2, 3]`, with weights of 1 and a bias of

@@ -60,6 +60,8 @@ exercise = Exercise(
         Mistake("This is y dy: the sum over the row is not taken away.", like=lambda dy, y: way_back(dy, y, 0)),
         Mistake("This is dy minus the sum. The factor y before the bracket is missing.",
                 like=lambda dy, y: dy - (y * dy).sum(axis=1, keepdims=True)),
+        Mistake("The sum is taken away outside of the bracket. The factor y belongs to both: y (dy - sum).",
+                like=lambda dy, y: y * dy - (y * dy).sum(axis=1, keepdims=True)),
         Mistake("The slope y (1 - y) is that of a share by its own score. Each score moves all other shares as well.",
                 like=lambda dy, y: dy * y * (1 - y)),
         Mistake("Not all threads came to block_sum. It has a barrier and shuffles inside: call it outside of loops and "
@@ -105,6 +107,7 @@ template <int THREADS> __global__ void centre_rows(const float* x, float* y, int
         Wrong(Changed(("(dy[c] - dot)", "(dy[c] + dot)")), "The sum is added"),
         Wrong(Changed(("dot += y[c] * dy[c]", "dot += 0.0f")), "is not taken away"),
         Wrong(Changed(("y[c] * (dy[c] - dot)", "dy[c] - dot")), "The factor y before"),
+        Wrong(Changed(("y[c] * (dy[c] - dot)", "y[c] * dy[c] - dot")), "outside of the bracket"),
         Wrong(Changed(("y[c] * (dy[c] - dot)", "dy[c] * y[c] * (1.0f - y[c])")), "moves all other shares"),
         Wrong(Changed(("dot = block_sum<THREADS>(dot);", "if (threadIdx.x < S) dot = block_sum<THREADS>(dot);")),
               "Not all threads came"),

@@ -17,16 +17,20 @@ def cases(random):
         yield Case(label, dy, x, random.integers(1, 4, size=C).astype(np.float32), bias)
 
 
-def gradients(dy, x, weight, has_bias, constant=True, along=True, scaled=True, weighted=True, raw=False, last=False):
+def gradients(
+    dy, x, weight, has_bias, constant=True, along=True, scaled=True, weighted=True, raw=False, last=False, bracket=True
+):
     """dx, and the sums of dy xhat and of dy over all rows. The flags leave a part of the formula out."""
     dy, x = dy.astype(np.float64), x.astype(np.float64)  # (rows, C)
     mean, rstd = statistics(x)
     xhat, g = (x - mean) * rstd, dy * weight if weighted else dy  # (rows, C)
     dx = g - constant * g.mean(-1, keepdims=True) - along * xhat * (g * xhat).mean(-1, keepdims=True)
+    if not bracket:  # rstd for the last term only
+        dx = g - g.mean(-1, keepdims=True) - xhat * (g * xhat).mean(-1, keepdims=True) * rstd
     counted = slice(None)
     if last:  # of each block only its last row
         counted = [max(range(block, len(x), BLOCKS)) for block in range(min(BLOCKS, len(x)))]
-    parts = (dx * rstd if scaled else dx, (dy * (x if raw else xhat))[counted].sum(0), dy[counted].sum(0))
+    parts = (dx * rstd if scaled and bracket else dx, (dy * (x if raw else xhat))[counted].sum(0), dy[counted].sum(0))
     return tuple(part.astype(np.float32) for part in parts[: 3 if has_bias else 2])
 
 
@@ -60,6 +64,7 @@ exercise = Exercise(
     cases=cases,
     reference=gradients,
     call=launch,
+    results=("dx", "dweight", "dbias"),
     tolerance=1e-4,
     mistakes=[
         Mistake("The mean of g is not taken away. To add one number to the whole row changes nothing in LayerNorm, so dx may "
@@ -69,6 +74,8 @@ exercise = Exercise(
                 "direction.",
                 like=without(along=False)),
         Mistake("dx is not multiplied by rstd: a nudge counts less in a row of large numbers.", like=without(scaled=False)),
+        Mistake("Only the last term of dx is multiplied by rstd. It belongs to all three: put them into brackets.",
+                like=without(bracket=False)),
         Mistake("dx takes dy as it is. What comes back was multiplied by the weight on its way forward: g = dy * weight.",
                 like=without(weighted=False)),
         Mistake("dweight collects dy * x. The weight was multiplied by the normalised row: dy * xhat.", like=without(raw=True)),
@@ -105,6 +112,8 @@ __device__ void centre_backward(Row<THREADS, N, ITEMS>& dx, const Row<THREADS, N
         Wrong(Changed(("weight[e] - constant - x[e] * along", "weight[e] - x[e] * along")), "The mean of g is not taken away"),
         Wrong(Changed(("weight[e] - constant - x[e] * along", "weight[e] - constant")), "The part along xhat is not taken away"),
         Wrong(Changed(("- x[e] * along) * rstd;", "- x[e] * along);")), "dx is not multiplied by rstd"),
+        Wrong(Changed(("(dy[e] * weight[e] - constant - x[e] * along) * rstd;",
+                       "dy[e] * weight[e] - constant - x[e] * along * rstd;")), "Only the last term"),
         Wrong(Changed(("        x[e] = (x[e] - mean) * rstd;  // xhat; beyond the row dy is zero, so nothing counts there\n"
                        "        dweight[e] += dy[e] * x[e];", "        dweight[e] += dy[e] * x[e];\n        x[e] = (x[e] - mean) "
                                                               "* rstd;")),

@@ -70,6 +70,7 @@ exercise = Exercise(
     cases=cases,
     reference=norm,
     call=launch,
+    results=("y", "mean", "rstd"),
     tolerance=1e-4,
     mistakes=[
         Mistake("The variance counts places beyond the end of the row. They hold 0, and 0 less the mean is not 0: add up only "

@@ -62,6 +62,7 @@ exercise = Exercise(
     cases=cases,
     reference=gradients,
     call=launch,
+    results=("dx", "dweight", "dbias"),
     tolerance=1e-4,
     measured=f"{ROWS} rows of {LONG}",
     goals=[Goal("bytes of global memory moved", bytes_moved, at_most=1.15 * 16 * ROWS * LONG)],
