@@ -197,9 +197,9 @@ __global__ void attend_tiles(const float* q, const float* k, const float* v, flo
 # ## 7. Challenge: attention with few bytes (stretch)
 #
 # Attention without a mask, for one head of D = 16 numbers: q and y are (T, 16), k and v (S, 16), any T and S from 1 on. It is
-# launched with 2 blocks of 32 threads, and with 32,768 bytes of `shared`, whatever the sizes; who does what is up to you. The
-# count is the bytes moved for 96 queries and 96 keys. To read q, k and v once and to write y takes 24,576. How near can you
-# come? Ours leaves you much room. Your tries are remembered.
+# launched with 2 blocks of 32 threads, and with 32,768 bytes of `shared`, whatever the sizes (`extern __shared__`: the launch
+# says how much); who does what is up to you. The count is the bytes moved for 96 queries and 96 keys. To read q, k and v once
+# and to write y takes 24,576. How near can you come? Ours leaves you much room. Your tries are remembered.
 
 # %% exercise="attend_few_bytes"
 r"""

@@ -94,8 +94,8 @@ __global__ void value_gradient(const float* P, const float* dy, float* dv, int T
 #
 # The plain way, with tables, for all heads at once; when training on the processor, yours will be called. `dy`, `q` and `y`
 # are (B, T, H, D), `k` and `v` (B, S, G, D); query head h reads key-value head h // (H // G). `logsumexp` is (B, H, T). With
-# `causal`, query t sees the keys 0 to S - T + t. Return dq, dk and dv, of the shapes of q, k and v. Keep the dtype, and change
-# no input.
+# `causal`, query t sees the keys 0 to S - T + t. Return dq, dk and dv, of the shapes of q, k and v, contiguous
+# (`np.ascontiguousarray`). Keep the dtype, and change no input.
 #
 # With one head of one number, no mask, q `[log 3, 0]`, k `[0, 1]`, v `[4, 8]` and dy `[1, 2]` they are the numbers of the
 # lecture: dv is `[1.25, 1.75]`. `np` is there.

@@ -51,7 +51,9 @@
 # `kept[0]` is the number of rows that count, and may be 0 (take 1 then). A row whose target is `ignore` gets zeros. For the
 # logits `[1, 3]`, the target 0, and dloss and kept 1, dlogits is `[-0.88, 0.88]`.
 #
-# Block (i, j) owns 256 neighbours of row i. Each logit shall be read once, and each gradient written once.
+# Block (i, j), where i is `blockIdx.x` and j is `blockIdx.y`, has 256 threads and owns 256 neighbours of row i. Each logit
+# shall be read once, and each gradient written once. (`__restrict__` promises the compiler that no other pointer leads to
+# `dlogits`.)
 
 # %% exercise="cross_entropy_backward"
 # include kernels/cross_entropy_backward.cu cross_entropy_backward: the gradient of this thread's logit
@@ -61,7 +63,8 @@
 #
 # The product that makes the logits has left parts of each row (chapter 09): `tops` and `totals`, both (M, parts). A part
 # stands for the numbers whose largest is `top`, and whose sum of exp(number - top) is `total`. Make the logsumexp of each
-# row. The parts (0, 1) and (1, 1) give log(1 + e), 1.313. A part without numbers has the top `-INFINITY` and the total 0.
+# row. The parts (0, 1) and (1, 1) give log(1 + e), 1.313. A part without numbers has the top `-INFINITY` and the total 0. It
+# is launched in blocks of 256 threads, one thread or more for each row.
 
 # %% exercise="logsumexp_merge"
 # include kernels/logsumexp_merge.cu logsumexp_merge: find the largest top, and add up the totals brought to it

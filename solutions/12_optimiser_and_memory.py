@@ -42,8 +42,9 @@ __global__ void adamw_one(float* p, const float* g, float* m, float* v, const fl
 #
 # New are: `rest1` and `rest2`, which are 1 - beta1 and 1 - beta2; `norm`, whose one number is the length of all gradients, or
 # null: every gradient is multiplied by min(1, max_norm / (norm[0] + 1e-6)), or by 1 if there is none; and `arrays.copy[k]`,
-# an array in bfloat16, or null: the new parameter is rounded into it by `__float2bfloat16(number)`. This kernel makes every
-# step of the model.
+# an array in bfloat16, or null: the new parameter is rounded into it by `__float2bfloat16(number)`. (A null pointer counts
+# as false: `if (norm)`. `__grid_constant__` lets all threads read the list where the launch has put it.) This kernel makes
+# every step of the model.
 
 # %% exercise="adamw_step"
 # given kernels/adamw.cu arrays

@@ -61,6 +61,7 @@ exercise = Exercise(
     cases=cases,
     reference=both,
     call=launch,
+    results=("y", "pre"),
     tolerance=1e-4,
     measured=f"{M} rows of {N}",
     goals=[Goal("bytes of global memory moved", bytes_moved, at_most=1.1 * LEAST)],

@@ -58,6 +58,7 @@ exercise = Exercise(
     cases=cases,
     reference=parts_of,
     call=launch,
+    results=("tops", "totals"),
     tolerance=1e-4,
     mistakes=[
         Mistake("Rows from M on do not exist: all lanes come to the shuffles, but only a row below M may be written.",

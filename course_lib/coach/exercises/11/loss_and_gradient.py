@@ -64,6 +64,7 @@ exercise = Exercise(
     cases=cases,
     reference=both,
     call=launch,
+    results=("losses", "dlogits"),
     tolerance=1e-4,
     measured=f"{ROWS} rows",
     flops=8 * ROWS * V,

@@ -53,6 +53,7 @@ exercise = Exercise(
     cases=cases,
     reference=stepped,
     call=launch,
+    results=("p", "m", "v"),
     tolerance=1e-4,
     measured=f"{SIZE} numbers",
     goals=[Goal("bytes of global memory moved", bytes_moved, at_most=1.15 * 28 * SIZE)],
