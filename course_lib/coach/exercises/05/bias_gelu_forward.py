@@ -49,6 +49,12 @@ def beyond(seen):
     )
 
 
+def reads(seen):
+    """In the case that is counted: the lines that read global memory, and how often warps ask in them."""
+    found = [line for report in seen.reports for line in report.lines if line.space == "global" and line.op == "read"]
+    return found if seen.label == "64 rows of 128" else [], sum(line.requests for line in found)
+
+
 exercise = Exercise(
     title="Bias and GELU in one pass",
     minutes=20,
@@ -74,6 +80,12 @@ exercise = Exercise(
         Mistake("Two blocks write the same place. Blocks share the rows: row blockIdx.y is the first of a block, and "
                 "gridDim.y rows further down comes its next.",
                 when=lambda seen: "race" in seen.kinds and seen.inputs[0].shape[0] > 1),
+        Mistake("The lanes read one number at a time, N apart, and each such request touches the sectors of a whole pack. Read "
+                "and write the N neighbours as one Pack<float, N>.",
+                when=lambda seen: any(line.sectors_per_request > line.bytes_requested / line.requests / 32
+                                      for line in reads(seen)[0])),
+        Mistake("The bias is read again for each row. Read the pack of your columns once, before the loop over the rows.",
+                when=lambda seen: reads(seen)[0] and reads(seen)[1] >= 2 * 64),
     ],
     hints=(
         "Which columns are mine? Count along x only, times N. Read their bias before any loop.",
@@ -139,6 +151,9 @@ template <int N> __global__ void bias_gelu_forward(const float* x, const float* 
         for (int j = 0; j < N; j++) y[row * F + f + j] = gelu(x[row * F + f + j] + bias[f + j]);
     }
 }
-""", "the goal is not reached"),
+""", "the sectors of a whole pack"),
+        Wrong(Changed(("    const Pack<float, N> b = *(const Pack<float, N>*)(bias + f);\n", ""),
+                      ("        Pack<float, N> p =", "        const Pack<float, N> b = *(const Pack<float, N>*)(bias + f);\n"
+                                                     "        Pack<float, N> p =")), "read again for each row"),
     ],
 )  # fmt: skip

@@ -69,6 +69,8 @@ exercise = Exercise(
                 like=lambda x, b, w: (b + added(0 * x, x, w)).astype(np.float32)),
         Mistake("The sum of both was normalised. Here the norm comes first, of the branch alone, and then the sum.",
                 like=lambda x, b, w: added(0 * x, x + b, w)),
+        Mistake("The root mean square is that of x. It must be that of the branch.",
+                like=lambda x, b, w: x + b * (added(0 * x, x, w) / x)),
         Mistake("The norm of the branch is there, and x was not added.", like=lambda x, b, w: added(0 * x, b, w)),
     ],
     hints=(
@@ -122,5 +124,7 @@ __global__ void sandwich(const float* x, const float* branch, const float* weigh
                                                                                          "384 + c];")
               .replace("x[row * 384 + c] + branch[row * 384 + c] * r", "branch[row * 384 + c] + x[row * 384 + c] * r"),
               "What was normalised is x"),
+        Wrong(NAIVE.replace("squares += branch[row * 384 + c] * branch[row * 384 + c];",
+                            "squares += x[row * 384 + c] * x[row * 384 + c];"), "The root mean square is that of x"),
     ],
 )  # fmt: skip

@@ -51,6 +51,10 @@ exercise = Exercise(
                 -16:] @ B[-16:]),
         Mistake("All 32 lanes must come to each of these functions: a product belongs to the whole warp.",
                 when=lambda seen: "missing-lanes" in seen.kinds),
+        Mistake("The sums were never filled. A fragment begins with whatever lay in its registers: wmma::fill_fragment, once, "
+                "before the loop.",
+                when=lambda seen: "wmma::accumulator" in seen.text and not seen.error
+                and "fill_fragment" not in seen.text and ".x[" not in seen.text),
     ],
     hints=(
         "A fragment of A begins at row 16 * blockIdx.y, column k; one of B at row k, column 16 * blockIdx.x. How far is it "
