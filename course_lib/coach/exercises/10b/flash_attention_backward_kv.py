@@ -104,6 +104,8 @@ exercise = Exercise(
                 "let `begin` say so.", when=lambda seen: not seen.failing.difference and bytes_moved(seen.reports) >= 500_000),
         Mistake("dk and dv have changed places: dv collects the weights times dy, dk the gradients times q.",
                 like=variant(of_k=("P", "dy"), of_v=("dS", "q"))),
+        Mistake("The two tables have changed places: dv collects the weights, p_tile, and dk the gradients, ds_tile.",
+                like=variant(of_k=("P", "q"), of_v=("dS", "dy"))),
         Mistake("dk is made from dy, and dv from q. It is the other way: weights times dy, gradients times q.",
                 like=variant(of_k=("dS", "dy"), of_v=("P", "q"))),
         Mistake("Both sums take the gradients. dv collects the *weights* times dy.", like=variant(of_v=("dS", "dy"))),
@@ -160,6 +162,7 @@ __global__ void attention_received(const float* score, const float* logsumexp, f
         Wrong(Changed(("p_tile + own_row, dy_tile", "p_tile + own_row, q_tile"), ("ds_tile + own_row, "
                                                                                   "q_tile", "ds_tile + own_row, dy_tile")),
               "It is the other way"),
+        Wrong(Changed(("(out_v, p_tile", "(out_v, ds_tile"), ("(out_k, ds_tile", "(out_k, p_tile")), "The two tables"),
         Wrong(Changed((" * (ds[r][c] - shift) * scale", " * (ds[r][c] - shift)")), "wrong by the scale"),
         Wrong(Changed(("(ds[r][c] - shift)", "ds[r][c]")), "delta is missing"),
         Wrong(Changed(("key + c > past + query)", "key + c > query)")), "The past is missing in the mask"),

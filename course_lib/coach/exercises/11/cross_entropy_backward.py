@@ -63,6 +63,9 @@ exercise = Exercise(
     measured=f"{ROWS} rows of {WORDS}",
     goals=[Goal("bytes of global memory moved", bytes_moved, at_most=1.6 * 8 * ROWS * WORDS)],
     mistakes=[
+        Mistake("Only row 0 is written. The number of the row is blockIdx.x; blockIdx.y counts the pieces of 256 in a row.",
+                when=lambda seen: seen.label == "three rows" and isinstance(seen.got, np.ndarray) and not seen.issues
+                and np.isnan(seen.got[1:]).all() and not np.isnan(seen.got[0]).any()),
         Mistake("The 1 of the right word is missing: its share less 1.", like=without(one=0.0)),
         Mistake("The gradient is not divided by the number of places that count, kept[0]: the loss is their "
                 "mean.", like=without(mean=False)),
@@ -95,6 +98,7 @@ __global__ void z_backward(const float* dloss, const float* logits, const float*
                  "    if (target == ignore) scale = 0.0f;\n    if (c == target) p -= 1.0f;\n    dlogits[at] = p * scale;")),
     ],
     wrong=[
+        Wrong(Changed(("int i = blockIdx.x, c = blockIdx.y *", "int i = blockIdx.y, c = blockIdx.x *")), "Only row 0 is written"),
         Wrong(Changed(("(p - (c == target ? 1.0f : 0.0f)) * scale", "p * scale")), "The 1 of the right word is missing"),
         Wrong(Changed(("dloss[0] / max(1, kept[0])", "dloss[0]")), "not divided by the number of places"),
         Wrong(Changed(("dloss[0] / max(1, kept[0])", "1.0f / max(1, kept[0])")), "what comes back from above"),
