@@ -50,6 +50,17 @@ def launch(kernel, dy, x, weight, has_bias):
     return (dx, sums[:C], sums[C:]) if has_bias else (dx, sums)
 
 
+def piece_by_piece(dy, x, weight, has_bias):
+    """block_sum called for each e alone: the mean of g, and the part along xhat, of the places e of all threads."""
+    wide, back = x.astype(np.float64), dy.astype(np.float64)  # (rows, C)
+    mean, rstd = statistics(wide)
+    (_, C), xhat, g = x.shape, (wide - mean) * rstd, back * weight
+    e = np.arange(C) % 4 if C % 4 == 0 and C > 128 else np.arange(C) // 64  # (C,) as Row deals the columns out
+    same = (e[:, None] == e) / C  # (C, C)
+    dx = (g - g @ same - xhat * ((g * xhat) @ same)) * rstd
+    return (dx.astype(np.float32), *gradients(dy, x, weight, has_bias)[1:])
+
+
 def without(**flags):
     return lambda dy, x, weight, has_bias: gradients(dy, x, weight, has_bias, **flags)
 
@@ -76,6 +87,8 @@ exercise = Exercise(
         Mistake("dx is not multiplied by rstd: a nudge counts less in a row of large numbers.", like=without(scaled=False)),
         Mistake("Only the last term of dx is multiplied by rstd. It belongs to all three: put them into brackets.",
                 like=without(bracket=False)),
+        Mistake("block_sum is called for each x[e] alone, so a sum holds one number of each thread. First let each thread add up "
+                "all of its numbers, then call block_sum once.", like=piece_by_piece),
         Mistake("dx takes dy as it is. What comes back was multiplied by the weight on its way forward: g = dy * weight.",
                 like=without(weighted=False)),
         Mistake("dweight collects dy * x. The weight was multiplied by the normalised row: dy * xhat.", like=without(raw=True)),
@@ -109,6 +122,10 @@ __device__ void centre_backward(Row<THREADS, N, ITEMS>& dx, const Row<THREADS, N
                 ("along = block_sum<THREADS>(along) / C;", "along = block_sum<THREADS>(along);")),
     ],
     wrong=[
+        Wrong(Changed(("x[e] = (dy[e] * weight[e] - constant - x[e] * along) * rstd;",
+                       "{\n        const float g = dy[e] * weight[e], first = block_sum<THREADS>(g) / C;\n"
+                       "        x[e] = (g - first - x[e] * (block_sum<THREADS>(g * x[e]) / C)) * rstd;\n    }")),
+              "for each x[e] alone"),
         Wrong(Changed(("weight[e] - constant - x[e] * along", "weight[e] - x[e] * along")), "The mean of g is not taken away"),
         Wrong(Changed(("weight[e] - constant - x[e] * along", "weight[e] - constant")), "The part along xhat is not taken away"),
         Wrong(Changed(("- x[e] * along) * rstd;", "- x[e] * along);")), "dx is not multiplied by rstd"),
