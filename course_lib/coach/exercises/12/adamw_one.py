@@ -4,7 +4,7 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
-from course_lib.coach.kernels import bytes_moved
+from course_lib.coach.kernels import bytes_moved, sectors
 
 BETA1, BETA2, EPS, DECAY, SIZE = 0.9, 0.95, 1e-8, 0.1, 4096
 
@@ -45,6 +45,15 @@ def another(**idea):
     return lambda *inputs: stepped(*inputs, **idea)
 
 
+def read_again(seen):
+    """Whether a right answer, with coalesced reads, moves more than one read of each array and of the settings."""
+    if not all(outcome.right for outcome in seen.outcomes):
+        return False
+    reports = seen.outcomes[-1].reports
+    reads = [line for report in reports for line in report.lines if (line.space, line.op) == ("global", "read")]
+    return sectors("read")(reports) <= 4 and sum(line.bytes_moved for line in reads) > 1.25 * 16 * SIZE
+
+
 exercise = Exercise(
     title="AdamW in one kernel",
     minutes=15,
@@ -64,6 +73,8 @@ exercise = Exercise(
                 "1 - rate * decay.", like=another(coupled=True)),
         Mistake("The decay is missing: p shrinks by the factor 1 - rate * decay.", like=another(no_decay=True)),
         Mistake("The step was made along the gradient. It goes along its average, m.", like=another(raw=True)),
+        Mistake("Something is read again after a write, for the compiler cannot know that the arrays are different places. Read "
+                "p, g, m, v and the settings into variables first, and write last.", when=read_again),
     ],
     hints=(
         "Read p, g, m and v into variables of the thread. Compute. Write p, m and v.",
@@ -115,6 +126,6 @@ void adamw_one(float* __restrict__ p, const float* __restrict__ g, float* __rest
         p[i] -= settings[0] * (m[i] / settings[1]) / (sqrtf(v[i] / settings[2]) + 1e-8f);
     }
 }
-""", "the goal is not reached"),
+""", "read again after a write"),
     ],
 )  # fmt: skip
