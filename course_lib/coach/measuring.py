@@ -10,7 +10,7 @@ from typing import Any
 from course_lib.coach import answers, telling
 from course_lib.coach.exercise import Exercise
 from course_lib.coach.outcome import Seen
-from course_lib.coach.verdict import Count, Verdict
+from course_lib.coach.verdict import Count, Verdict, as_text
 
 
 def compile_ours(exercise: Exercise, solution: str) -> threading.Thread | None:
@@ -64,8 +64,8 @@ def measure(exercise: Exercise, verdict: Verdict, answer: Any, outcomes, cases, 
         if count.missed and verdict.passed:
             verdict.passed = False
             verdict.why = (
-                f"The results are right, and the goal is not reached: {goal.name}: {number:.4g}, at most {goal.at_most:.4g} "
-                "is asked for."
+                f"The results are right, and the goal is not reached: {goal.name}: {as_text(number)}, "
+                f"at most {as_text(goal.at_most)} is asked for."
             )
             if exercise.language == "cuda":
                 verdict.why += kernels.costliest(reports, goal.name)

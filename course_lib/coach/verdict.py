@@ -119,15 +119,16 @@ def counts_text(verdict: Verdict) -> str:
     return head + "\n".join("  " + "  ".join(row[i].ljust(widths[i]) for i in used).rstrip() for row in rows)
 
 
+def as_text(value: float | None) -> str:
+    """A count as text: four digits, and from ten thousand on all of them."""
+    return "not measured here" if value is None else f"{value:,.4g}" if value < 1e4 else f"{value:,.0f}"
+
+
 def count_rows(verdict: Verdict) -> list[tuple[str, ...]]:
     """Name, yours, ours, asked for, earlier: as text."""
-
-    def number(value: float | None) -> str:
-        return "not measured here" if value is None else f"{value:,.4g}" if value < 1e4 else f"{value:,.0f}"
-
     return [
-        (c.name, number(c.yours), number(c.ours) if c.ours is not None else "",
-         f"at most {number(c.at_most)}" if c.at_most is not None else "", ", ".join(number(e) for e in c.earlier))
+        (c.name, as_text(c.yours), as_text(c.ours) if c.ours is not None else "",
+         f"at most {as_text(c.at_most)}" if c.at_most is not None else "", ", ".join(as_text(e) for e in c.earlier))
         for c in verdict.counts
     ]  # fmt: skip
 

@@ -178,6 +178,18 @@ def test_a_goal_that_is_missed_refuses_right_results(ask):
     assert "The most is in line 4: " in verdict.why and verdict.why.endswith(" for each request.")
 
 
+def test_a_missed_goal_of_many_bytes_is_written_out(ask):
+    one_by_one = """template <int N> __global__ void swiglu_forward(const float* x, float* y, int size, int F) {
+    int first = N * (blockIdx.x * blockDim.x + threadIdx.x);
+    for (int i = first; i < first + N && i < size; i++) {
+        float gate = x[i / F * 2 * F + i % F];
+        y[i] = gate / (1.0f + expf(-gate)) * x[i / F * 2 * F + i % F + F];
+    }
+}"""
+    verdict = ask(one_by_one, "swiglu_forward")
+    assert not verdict.passed and "49,152, at most 12,288 is asked for" in verdict.why, verdict.why
+
+
 def test_a_kernel_that_does_not_compile_names_the_line(ask):
     verdict = ask("__global__ void scale(const float* x, float* y, float s, int n) {\n    y[0] = 1.0f\n}", "scale")
     assert "scale.cu, line 2" in verdict.why and "semicolon" in verdict.why and verdict.trial.code == "y[0] = 1.0f"

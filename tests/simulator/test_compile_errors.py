@@ -29,9 +29,13 @@ MISTAKES = {
     "number for an array": ("float* p = n;\n    p[0] = y[0];", 2, "element, a[i]"),
     "twice declared": ("int i = 0;\n    int i = 1;\n    y[i] = 0.0f;", 3, "declared twice"),
     "an argument declared again": ("int n = 0;\n    y[n] = 0.0f;", 2, "declared twice"),
-    "a point behind a type": ("struct Add { static float of(float a) { return a; } };\n    y[0] = Add.of(1.0f);", 3, "Add::..."),
+    "a point behind a type": (
+        "struct Add { static float of(float a) { return a; } };\n    y[0] = Add.of(1.0f);",
+        3,
+        "Add::...",
+    ),
     "a struct without braces": (
-        "struct Pair { float a, b; };\n    auto swap = [](Pair p) -> Pair {\n    return p.b, p.a;\n    };\n    y[0] = swap({1, 2}).a;",
+        "struct Pair { float a, b; };\n    auto f = [](Pair p) -> Pair {\n    return p.b, p.a;\n    };\n    y[0] = f({1, 2}).a;",
         4,
         "return {a, b}",
     ),
