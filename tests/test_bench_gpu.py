@@ -102,7 +102,8 @@ def test_each_part_runs_alone_where_much_of_the_course_is_missing(part, tmp_path
     found = json.loads((tmp_path / "found.json").read_text())
     assert found["command"] == f"course bench gpu --part {part}" and set(found) == {"device", "command", part}
     if part == "a":
-        assert all(run["counts"]["passed"] >= 10 and not run["failed"] for run in found["a"])
+        for run in found["a"]:
+            assert run["counts"].get("passed", 0) >= 10 and not run["failed"], f"{run}\n{done.stdout}"
     if part == "e":
         assert (
             found["e"]["tokens"] == 1024

@@ -11,7 +11,7 @@ from op_cases import CASES
 from test_ops import TOLERANCE, assert_close, expected, run
 
 from course_lib import devices, native
-from course_lib.devices import cpu
+from course_lib.devices import composed, cpu
 from course_lib.devices.cpu import compiled
 
 
@@ -23,7 +23,7 @@ def table_of(monkeypatch):
         monkeypatch.setenv("COURSE_COMPILER", kind)
         if kind != "none" and native.find_compiler() is None:
             pytest.skip(f"{kind} is not installed here")
-        table = SimpleNamespace(name="cpu", **cpu.table())
+        table = composed.complete(SimpleNamespace(name="cpu", **cpu.table()))
         monkeypatch.setitem(devices._tables, "cpu", table)
         return table
 
