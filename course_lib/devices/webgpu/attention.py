@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 from ..checks import check_causal, fit
+from ..gpu.launching import blocks, check_float32, check_size
 from .adapter import adapter_name, limit
-from .launching import blocks, check_float32, check_size, empty, kernel
+from .launching import empty, kernel
 from .memory import WORD
 from .storage import zeros
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from ..checks import check_probability, fit
-from .launching import blocks, check_float32, check_size, empty, kernel
+from ..gpu.launching import blocks, check_float32, check_size
+from .launching import empty, kernel
 from .storage import fill
 
 __all__ = "dropout_forward dropout_backward".split()

@@ -8,8 +8,9 @@ import numpy as np
 
 from ..checks import broadcast_shape, check_out
 from ..gpu.elementwise import _check_dtype, _is_number, _number
+from ..gpu.launching import blocks, check_size
 from ..gpu.views import broadcast_strides
-from .launching import blocks, check_size, empty, kernel
+from .launching import empty, kernel
 from .memory import TYPES
 from .storage import fill, stored, walk
 

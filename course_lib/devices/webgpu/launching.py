@@ -15,12 +15,10 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from ..gpu.launching import check_float32, check_size
+from ..gpu.launching import blocks
 from . import memory, source
 from .adapter import device, explained, limit
 from .memory import COPY_DST, WORD, Array
-
-__all__ = "Kernel blocks check_float32 check_size empty flush kernel launch_count read_back upload".split()
 
 UNIFORM, MAP_READ = 0x40, 0x1  # GPUBufferUsage
 TOGETHER = 256  # launches handed in at once
@@ -55,21 +53,25 @@ class Kernel:
 
         One number of more than a dimension may hold is folded into rows: such a kernel counts its groups by `group_index`.
         """
+        with explained(f"launching {self.name} of kernels/{self.file}"):
+            self._launch(groups, arguments)
+
+    def _launch(self, groups: int | tuple[int, ...], arguments: dict) -> None:
         numbers = {name: value for name, value in arguments.items() if not isinstance(value, Array)}
         arrays = {name: value for name, value in arguments.items() if isinstance(value, Array)}
         binding, fields = self.source.structs[frozenset(numbers)]
-        pipeline = self.pipeline
+        pipeline, grid = self.pipeline, _grid(groups)
         arrays = self._apart(arrays)
         bound = [(binding, _uniform(source.pack(fields, numbers)), 0, None)]
         bound += [
             (self.source.buffers[name][0], array.memory.buffer, array.offset * WORD, max(array.size, 1) * WORD)
             for name, array in arrays.items()
         ]
-        launch_count[f"{self.file} {self.name}"] += 1
         run = _open_pass()
         run.set_pipeline(pipeline)
         run.set_bind_group(0, self._bind(bound))
-        run.dispatch_workgroups(*_grid(groups))
+        run.dispatch_workgroups(*grid)
+        launch_count[f"{self.file} {self.name}"] += 1
         for name, array in arrays.items():
             if self.source.buffers[name][1]:
                 array.memory.range = None
@@ -91,8 +93,7 @@ class Kernel:
                 {"binding": binding, "resource": {"buffer": buffer, "offset": offset, "size": size or buffer.size}}
                 for binding, buffer, offset, size in bound
             ]
-            with explained(f"giving {self.name} of {self.file} its arrays"):
-                group = device().create_bind_group(layout=self.layout, entries=entries)
+            group = device().create_bind_group(layout=self.layout, entries=entries)
             return group, self, [buffer for _, buffer, _, _ in bound]  # kept alive, so that no id comes twice
 
         return _kept(_bindings, key, make)[0]
@@ -109,7 +110,7 @@ def kernel(file: str, name: str, **constants) -> Kernel:
 
 
 def compile(text: source.Source, file: str, name: str) -> Any:
-    """A compute pipeline. Raises RuntimeError with the file and the line of what is wrong."""
+    """A compute pipeline. Raises RuntimeError with the file and the line of what does not compile."""
     import wgpu
 
     try:
@@ -119,7 +120,7 @@ def compile(text: source.Source, file: str, name: str) -> Any:
         said = str(error)
         at = re.search(r"wgsl:(\d+):(\d+)", said)
         if not at:
-            raise RuntimeError(f"{name} of kernels/{file} does not compile: {said}") from error
+            raise
         where, number = text.lines[min(int(at[1]), len(text.lines)) - 1]
         line = text.text.splitlines()[int(at[1]) - 1].strip()
         reason = re.search(r"error: ([^\n]*)", said)
@@ -194,11 +195,6 @@ def flush() -> None:
         device().queue.submit([encoder.finish()])
 
 
-def blocks(n: int, each: int = 256) -> int:
-    """How many blocks of `each` elements hold n."""
-    return -(-n // each)
-
-
 def empty(like: Array, shape, dtype=None) -> Array:
     """A new array, of the dtype of `like` unless told otherwise."""
     return memory.empty(shape, like.dtype if dtype is None else dtype)
@@ -208,8 +204,11 @@ def copied(x: Array) -> Array:
     """A new array with the same content."""
     result = memory.empty(x.shape, x.dtype)
     if x.size:
-        _close_pass().copy_buffer_to_buffer(x.memory.buffer, x.offset * WORD, result.memory.buffer, 0, x.size * WORD)
-        _count()
+        with explained("copying an array"):
+            _close_pass().copy_buffer_to_buffer(
+                x.memory.buffer, x.offset * WORD, result.memory.buffer, 0, x.size * WORD
+            )
+            _count()
     result.memory.range = x.memory.range
     return result
 
@@ -229,8 +228,8 @@ def _staging(size: int) -> Any:
 def read_back(array: Array) -> bytes:
     """The content of an array, after everything that was launched before."""
     size = array.size * WORD
-    staging = _staging(memory.size_class(size))
     with explained("copying an array from the GPU"):
+        staging = _staging(memory.size_class(size))
         _close_pass().copy_buffer_to_buffer(array.memory.buffer, array.offset * WORD, staging, 0, size)
         flush()
         staging.map_sync("READ", 0, size)

@@ -9,6 +9,7 @@ later. So a training step asks the driver for nothing after the first.
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections import defaultdict
 from collections.abc import Sequence
@@ -23,7 +24,9 @@ TYPES = {"float32": "f32", "int32": "i32", "int64": "i32", "bool": "i32", "uint3
 WORD = 4  # bytes
 COPY_SRC, COPY_DST, STORAGE = 0x4, 0x8, 0x80  # GPUBufferUsage
 
-_free: dict[int, list[Any]] = defaultdict(list)  # bytes of a size class -> GPUBuffers that nobody uses
+# Bytes of a size class -> (number, GPUBuffer) that nobody uses. The lowest number is handed out first, so that a step that
+# does what the one before did gets the same buffers for the same arrays.
+_free: dict[int, list[tuple[int, Any]]] = defaultdict(list)
 made = 0  # buffers asked of the driver so far
 
 
@@ -32,14 +35,15 @@ class Memory:
 
     def __init__(self, words: int):
         self.bytes = size_class(words * WORD)
-        self.buffer = _free[self.bytes].pop() if _free[self.bytes] else _make(self.bytes)
+        free = _free[self.bytes]
+        self.number, self.buffer = heapq.heappop(free) if free else _make(self.bytes)
         # The lowest and highest of whole numbers that came from the host, until something is written over them: so that
         # indices can be checked without asking the GPU for them.
         self.range: tuple[int, int] | None = None
 
     def __del__(self) -> None:
         if hasattr(self, "buffer"):
-            _free[self.bytes].append(self.buffer)
+            heapq.heappush(_free[self.bytes], (self.number, self.buffer))
 
 
 def size_class(size: int) -> int:
@@ -50,11 +54,12 @@ def size_class(size: int) -> int:
     return -(-size // step) * step
 
 
-def _make(size: int) -> Any:
+def _make(size: int) -> tuple[int, Any]:
     global made
-    made += 1
     with explained(f"making an array of {size:,} bytes"):
-        return device().create_buffer(size=size, usage=COPY_SRC | COPY_DST | STORAGE)
+        buffer = device().create_buffer(size=size, usage=COPY_SRC | COPY_DST | STORAGE)
+    made += 1
+    return made, buffer
 
 
 class Array:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from ..checks import fit
-from .launching import blocks, check_float32, check_size, empty, kernel
+from ..gpu.launching import blocks, check_float32, check_size
+from .launching import empty, kernel
 from .memory import Array
 from .reductions import sum_columns
 from .storage import view, zeros

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..checks import fit
-from .launching import blocks, check_float32, check_size, kernel
+from ..gpu.launching import blocks, check_float32, check_size
+from .launching import kernel
 
 __all__ = "adamw_step".split()
 

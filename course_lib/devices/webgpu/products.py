@@ -7,9 +7,10 @@ import math
 import numpy as np
 
 from ..checks import check_out, fit, matmul_shape
+from ..gpu.launching import blocks, check_float32, check_size
 from ..gpu.views import broadcast_strides, collapse
 from .adapter import limit
-from .launching import blocks, check_float32, check_size, empty, kernel
+from .launching import empty, kernel
 from .reductions import sum_columns
 from .storage import zeros
 
@@ -50,7 +51,8 @@ def _product(a, b, y, transpose_a=False, transpose_b=False, batch=((1,) * 4, (0,
     )
     run = kernel("gemm.wgsl", "gemm", A_ROWS=not transpose_a, B_ROWS=not transpose_b, BIAS=bias is not None)
     arguments = {
-        "a": a, "b": b, "bias": b if bias is None else bias, "y": y, "batch": batch[0], "a_batch": batch[1], "b_batch": batch[2], "N": N, "M": M, "K": K,
+        "a": a, "b": b, "bias": b if bias is None else bias, "y": y,
+        "batch": batch[0], "a_batch": batch[1], "b_batch": batch[2], "N": N, "M": M, "K": K,
         "a_row": a_step[0], "a_column": a_step[1], "b_row": b_step[0], "b_column": b_step[1],
     }  # fmt: skip
     most = limit("max-compute-workgroups-per-dimension")

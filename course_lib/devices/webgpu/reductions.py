@@ -7,8 +7,9 @@ import math
 
 import numpy as np
 
+from ..gpu.launching import blocks, check_float32, check_size
 from ..gpu.reductions import given_axes, neutral, runs_of_axes
-from .launching import blocks, check_float32, check_size, empty, kernel
+from .launching import empty, kernel
 from .memory import TYPES
 from .storage import cast, fill, stored, zeros
 

@@ -7,7 +7,8 @@ import math
 import numpy as np
 
 from ..checks import check_range, fit
-from .launching import blocks, check_float32, check_size, empty, kernel
+from ..gpu.launching import blocks, check_float32, check_size
+from .launching import empty, kernel
 from .memory import TYPES
 from .storage import to_numpy
 

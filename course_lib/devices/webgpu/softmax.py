@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..checks import check_causal, fit
-from .launching import check_float32, check_size, empty, kernel
+from ..gpu.launching import check_float32, check_size
+from .launching import empty, kernel
 
 __all__ = "softmax_forward softmax_backward".split()
 

@@ -8,10 +8,11 @@ import numpy as np
 
 from ..checks import check_out, check_view
 from ..cpu.storage import joined_shape
+from ..gpu.launching import blocks, check_size
 from ..gpu.views import broadcast_strides, collapse
 from . import launching, memory
 from .adapter import limit
-from .launching import blocks, check_size, copied, kernel
+from .launching import copied, kernel
 from .memory import TYPES, Array, check_dtype, empty
 
 __all__ = (
