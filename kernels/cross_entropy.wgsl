@@ -1,7 +1,7 @@
-// Cross-entropy of logits against targets, in nats: forward and backward. Twin of cross_entropy.cu and cross_entropy_backward.cu.
+// Cross-entropy of logits against targets, in nats. Twin of cross_entropy.cu.
 //
-// Promise: losses and logsumexp of logits (n, V), 0 where the target is `ignore`; their mean over the targets that count, and how
-//   many those are; dlogits = (softmax - one-hot) dloss / kept. A group owns a row.
+// Promise: losses and logsumexp of logits (n, V), the loss 0 where the target is `ignore` or no class; how many targets count; and
+//   the mean over those, no number if there are none. A group owns a row.
 
 // include "reduce.wgsl"
 
@@ -45,17 +45,24 @@ fn cross_entropy_forward(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_w
 }
 
 @group(0) @binding(1) var<storage, read> of_rows: array<f32>;
-@group(0) @binding(3) var<storage, read_write> loss: array<f32>;
+@group(0) @binding(3) var<storage, read> counted: array<f32>;
+@group(0) @binding(3) var<storage, read_write> kept: array<f32>;
+@group(0) @binding(4) var<storage, read_write> loss: array<f32>;
 
-fn count(lane: u32) -> f32 {
-    var kept = 0.0;
+// One group: how many targets are not ignored.
+@compute @workgroup_size(THREADS)
+fn cross_entropy_count(@builtin(local_invocation_index) lane: u32) {
+    var found = 0.0;
     for (var i = lane; i < args.n; i += THREADS) {
-        kept += f32(targets[i] != args.ignore);
+        found += f32(targets[i] != args.ignore);
     }
-    return group_sum(lane, kept);
+    found = group_sum(lane, found);
+    if (lane == 0) {
+        kept[0] = found;
+    }
 }
 
-// One group. 0 / 0, no number, if no target counts.
+// One group.
 @compute @workgroup_size(THREADS)
 fn cross_entropy_mean(@builtin(local_invocation_index) lane: u32) {
     var sum = 0.0;
@@ -63,39 +70,7 @@ fn cross_entropy_mean(@builtin(local_invocation_index) lane: u32) {
         sum += of_rows[i];
     }
     sum = group_sum(lane, sum);
-    let kept = count(lane);
     if (lane == 0) {
-        loss[0] = sum / kept;
+        loss[0] = sum / counted[0];
     }
-}
-
-@group(0) @binding(3) var<storage, read> logsumexps: array<f32>;
-@group(0) @binding(4) var<storage, read> dloss: array<f32>;
-@group(0) @binding(5) var<storage, read> kept: array<f32>;
-@group(0) @binding(6) var<storage, read_write> dlogits: array<f32>;
-
-// One group.
-@compute @workgroup_size(THREADS)
-fn cross_entropy_count(@builtin(local_invocation_index) lane: u32) {
-    let found = count(lane);
-    if (lane == 0) {
-        loss[0] = found;
-    }
-}
-
-@compute @workgroup_size(THREADS)
-fn cross_entropy_backward(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
-                          @builtin(local_invocation_index) lane: u32) {
-    let i = element_index(group, groups, lane);
-    if (i >= args.n * args.V) {
-        return;
-    }
-    let row = i / args.V;
-    let wanted = targets[row];
-    if (wanted == args.ignore) {
-        dlogits[i] = 0.0;
-        return;
-    }
-    let share = exp(logits[i] - logsumexps[row]) - f32(i % args.V == u32(wanted));
-    dlogits[i] = share * (dloss[0] / max(kept[0], 1.0));
 }

@@ -1,138 +1,29 @@
-// LayerNorm and RMSNorm, and LayerNorm of a sum: forward and backward. (Ba, Kiros and Hinton 2016; Zhang and Sennrich 2019)
+// LayerNorm: forward and backward. (Ba, Kiros and Hinton 2016) Twin of layernorm.cu.
 //
-// Promise: y = (x - mean) rstd weight + bias for each row of x (rows, C), mean and rstd = 1 / sqrt(variance + eps) kept. With RMS
-//   the mean counts as 0. With RESIDUAL x is x + residual, kept as total. dx of dy; with RESIDUAL dtotal is added to it.
-//   norm_weights leaves sums of dy xhat and of dy over PART rows as a row of `partial` (parts, 2C): no atomics.
-// Twin of layernorm.cu, residual_layernorm.cu and rmsnorm.cu. A group owns a row.
-// Constants: RMS, BIAS, RESIDUAL; an array that is not wanted may be any other.
+// Promise: y = (x - mean) rstd weight + bias for each row of x (rows, C), mean and rstd = 1 / sqrt(variance + eps) kept; dx.
+//   layernorm_weights leaves sums of dy xhat and of dy over 64 rows as a row of `partial` (parts, 2C), which reduce_columns.wgsl
+//   adds up to dweight and dbias: no atomics. A group owns a row.
+// Constants: BIAS, DTOTAL.
 
-// include "reduce.wgsl"
+// include "norm_row.wgsl"
 
-struct Args {
-    rows: u32,
-    C: u32,
-    eps: f32,
-}
-@group(0) @binding(0) var<uniform> args: Args;
-@group(0) @binding(1) var<storage, read> x: array<f32>;
-@group(0) @binding(2) var<storage, read> weight: array<f32>;
+const RMS = false;
+const RESIDUAL = false;
 
-// forward
-@group(0) @binding(3) var<storage, read> bias: array<f32>;
-@group(0) @binding(4) var<storage, read> residual: array<f32>;
-@group(0) @binding(5) var<storage, read_write> y: array<f32>;
-@group(0) @binding(6) var<storage, read_write> statistics: array<f32>; // mean (rows), rstd (rows)
-@group(0) @binding(7) var<storage, read_write> total: array<f32>;
-
-fn element(i: u32) -> f32 {
-    if (RESIDUAL) {
-        return x[i] + residual[i];
-    }
-    return x[i];
+@compute @workgroup_size(THREADS)
+fn layernorm_forward(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+                     @builtin(local_invocation_index) lane: u32) {
+    forward(group_index(group, groups), lane);
 }
 
 @compute @workgroup_size(THREADS)
-fn norm_forward(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
-                @builtin(local_invocation_index) lane: u32) {
-    let row = group_index(group, groups);
-    let start = row * args.C;
-    let end = select(0u, args.C, row < args.rows);
-    var mean = 0.0;
-    if (!RMS) {
-        var sum = 0.0;
-        for (var c = lane; c < end; c += THREADS) {
-            sum += element(start + c);
-        }
-        mean = group_sum(lane, sum) / f32(args.C);
-    }
-    var squares = 0.0;
-    for (var c = lane; c < end; c += THREADS) {
-        let centred = element(start + c) - mean;
-        squares += centred * centred;
-    }
-    let rstd = 1.0 / sqrt(group_sum(lane, squares) / f32(args.C) + args.eps);
-    for (var c = lane; c < end; c += THREADS) {
-        let value = element(start + c);
-        var result = (value - mean) * rstd * weight[c];
-        if (BIAS) {
-            result += bias[c];
-        }
-        y[start + c] = result;
-        if (RESIDUAL) {
-            total[start + c] = value;
-        }
-    }
-    if (lane == 0 && row < args.rows) {
-        statistics[row] = mean;
-        statistics[args.rows + row] = rstd;
-    }
+fn layernorm_backward(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+                      @builtin(local_invocation_index) lane: u32) {
+    backward(group_index(group, groups), lane);
 }
 
-// backward
-@group(0) @binding(3) var<storage, read> dy: array<f32>;
-@group(0) @binding(4) var<storage, read> means: array<f32>;
-@group(0) @binding(5) var<storage, read> rstds: array<f32>;
-@group(0) @binding(6) var<storage, read> dtotal: array<f32>;
-@group(0) @binding(7) var<storage, read_write> dx: array<f32>;
-@group(0) @binding(7) var<storage, read_write> partial: array<f32>;
-
-fn mean_of(row: u32) -> f32 {
-    if (RMS) {
-        return 0.0;
-    }
-    return means[row];
-}
-
-// For a row: with xhat the normalised row and g = dy weight, dx = (g - mean(g) - xhat mean(g xhat)) rstd.
 @compute @workgroup_size(THREADS)
-fn norm_backward(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
-                 @builtin(local_invocation_index) lane: u32) {
-    let row = group_index(group, groups);
-    let start = row * args.C;
-    let end = select(0u, args.C, row < args.rows);
-    let mean = mean_of(row);
-    let rstd = rstds[row];
-    var sum = 0.0;
-    var along = 0.0;
-    for (var c = lane; c < end; c += THREADS) {
-        let g = dy[start + c] * weight[c];
-        sum += g;
-        along += g * (x[start + c] - mean) * rstd;
-    }
-    var middle = 0.0;
-    if (!RMS) {
-        middle = group_sum(lane, sum) / f32(args.C);
-    }
-    let slope = group_sum(lane, along) / f32(args.C);
-    for (var c = lane; c < end; c += THREADS) {
-        let xhat = (x[start + c] - mean) * rstd;
-        var result = (dy[start + c] * weight[c] - middle - xhat * slope) * rstd;
-        if (RESIDUAL) {
-            result += dtotal[start + c];
-        }
-        dx[start + c] = result;
-    }
-}
-
-const PART = 64u;
-
-// A thread owns a column of PART rows.
-@compute @workgroup_size(THREADS)
-fn norm_weights(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
-                @builtin(local_invocation_index) lane: u32) {
-    let i = element_index(group, groups, lane);
-    let part = i / args.C;
-    let c = i % args.C;
-    let end = min((part + 1) * PART, args.rows);
-    var along = 0.0;
-    var sum = 0.0;
-    for (var row = part * PART; row < end; row++) {
-        let d = dy[row * args.C + c];
-        sum += d;
-        along += d * (x[row * args.C + c] - mean_of(row)) * rstds[row];
-    }
-    if (part * PART < args.rows) {
-        partial[part * 2 * args.C + c] = along;
-        partial[(part * 2 + 1) * args.C + c] = sum;
-    }
+fn layernorm_weights(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+                     @builtin(local_invocation_index) lane: u32) {
+    collect(element_index(group, groups, lane));
 }

@@ -16,7 +16,7 @@ from course_lib.model import GPT, GPTConfig
 from course_lib.run import Run
 
 on_an_adapter = pytest.mark.skipif(
-    "webgpu" not in devices.available_devices(), reason=f"WebGPU cannot compute here: {adapter.problem()}"
+    "webgpu" not in devices.available_devices(), reason=f"webgpu cannot compute here. {adapter.problem()}".rstrip(".")
 )
 
 TINY = {"layers": 2, "heads": 2, "channels": 64, "context": 33, "vocab_size": 300}

@@ -1,12 +1,14 @@
 """The GPU that WebGPU finds: its limits, and what goes wrong with it as sentences.
 
-wgpu is imported when the device is first asked for. Every limit that the adapter offers is asked for, since WebGPU gives
-the smallest ones otherwise.
+wgpu is imported when the device is first asked for. Of the limits that matter here, what the adapter offers is
+asked for, since WebGPU gives the smallest otherwise.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -19,6 +21,11 @@ NEEDED = {
     "max-storage-buffers-per-shader-stage": 8,
 }
 
+WANTED = (
+    *NEEDED, "max-buffer-size", "max-storage-buffer-binding-size", "max-compute-workgroup-size-x",
+    "max-compute-workgroups-per-dimension", "min-storage-buffer-offset-alignment",
+)  # fmt: skip
+
 
 @cache
 def _adapter() -> Any:
@@ -27,10 +34,17 @@ def _adapter() -> Any:
     from wgpu.backends.wgpu_native.extras import set_instance_extras
 
     set_instance_extras(backends=["Primary"])  # Vulkan, Metal and Direct3D 12: OpenGL computes too little
+    # Drivers on Linux complain on stderr where no desktop has set this, though nothing is shown.
+    quiet = "XDG_RUNTIME_DIR" not in os.environ
+    if quiet:
+        os.environ["XDG_RUNTIME_DIR"] = tempfile.gettempdir()
     try:
         return wgpu.gpu.request_adapter_sync(power_preference="high-performance")
     except RuntimeError:  # what wgpu raises where there is none
         return None
+    finally:
+        if quiet:
+            del os.environ["XDG_RUNTIME_DIR"]
 
 
 @cache
@@ -66,7 +80,8 @@ def device() -> Any:
     """The GPUDevice. Raises RuntimeError where there is none, with the reason."""
     if problem():
         raise RuntimeError(f"{problem()} Choose the device 'cpu' instead.")
-    return _adapter().request_device_sync(required_limits=dict(_adapter().limits))
+    limits = {name: _adapter().limits[name] for name in WANTED}
+    return _adapter().request_device_sync(required_limits=limits)
 
 
 def limit(name: str) -> int:

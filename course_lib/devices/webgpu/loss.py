@@ -1,4 +1,4 @@
-"""Cross-entropy: kernels/cross_entropy.wgsl."""
+"""Cross-entropy: kernels/cross_entropy.wgsl and kernels/cross_entropy_backward.wgsl."""
 
 from __future__ import annotations
 
@@ -14,11 +14,19 @@ FILE = "cross_entropy.wgsl"
 
 
 def _check(op, logits, targets, ignore_index):
+    """n, V and the target to ignore, by the names that the kernels give them."""
     sizes = fit(op, "logits (n, V), targets (n)", logits, targets)
     check_float32(op, logits)
     check_size(op, logits.size)
     check_indices(op, "target", targets, sizes["V"], ignore_index)
-    return {"n": sizes["n"], "V": sizes["V"], "ignore": ignore_index, "lowest": LOWEST}
+    return {"n": sizes["n"], "V": sizes["V"], "ignore": ignore_index}
+
+
+def _count(logits, targets, sizes):
+    """How many targets are not ignored: float32 (1), on the device."""
+    kept = empty(logits, (1,))
+    kernel(FILE, "cross_entropy_count")(1, targets=targets, kept=kept, **sizes, lowest=LOWEST)
+    return kept
 
 
 def cross_entropy_forward(logits, targets, ignore_index=-1):
@@ -27,8 +35,9 @@ def cross_entropy_forward(logits, targets, ignore_index=-1):
     losses, logsumexp, loss = empty(logits, (n,)), empty(logits, (n,)), empty(logits, ())
     if logits.size:
         run = kernel(FILE, "cross_entropy_forward")
-        run(n, logits=logits, targets=targets, losses=losses, logsumexp=logsumexp, **sizes)
-    kernel(FILE, "cross_entropy_mean")(1, of_rows=losses, targets=targets, loss=loss, **sizes)
+        run(n, logits=logits, targets=targets, losses=losses, logsumexp=logsumexp, **sizes, lowest=LOWEST)
+    kept = _count(logits, targets, sizes)
+    kernel(FILE, "cross_entropy_mean")(1, of_rows=losses, counted=kept, loss=loss, **sizes, lowest=LOWEST)
     return loss, logsumexp
 
 
@@ -36,10 +45,10 @@ def cross_entropy_backward(dloss, logits, targets, logsumexp, ignore_index=-1):
     sizes = _check("cross_entropy_backward", logits, targets, ignore_index)
     fit("cross_entropy_backward", "dloss (), logits (n, V), logsumexp (n)", dloss, logits, logsumexp)
     check_float32("cross_entropy_backward", dloss, logsumexp)
-    dlogits, kept = empty(logits, logits.shape), empty(logits, (1,))  # (n, V)
+    dlogits = empty(logits, logits.shape)  # (n, V)
     if logits.size:
-        kernel(FILE, "cross_entropy_count")(1, targets=targets, loss=kept, **sizes)
-        run = kernel(FILE, "cross_entropy_backward")
-        given = {"logits": logits, "targets": targets, "logsumexps": logsumexp, "dloss": dloss, "kept": kept}
-        run(blocks(logits.size), **given, dlogits=dlogits, **sizes)
+        given = {"logits": logits, "targets": targets, "logsumexp": logsumexp, "dloss": dloss}
+        kept = _count(logits, targets, sizes)
+        run = kernel("cross_entropy_backward.wgsl", "cross_entropy_backward")
+        run(blocks(logits.size), **given, kept=kept, dlogits=dlogits, **sizes)
     return dlogits
