@@ -130,6 +130,35 @@ def test_memory_that_nobody_uses_is_handed_out_again(table):
     assert again.memory.buffer is buffer and memory.made == made
 
 
+@on_an_adapter
+def test_what_the_pool_keeps_is_given_up_before_memory_is_called_short(table, monkeypatch):
+    import wgpu
+
+    table.zeros((777_777,))  # gone at once, but for the pool and for what was bound together
+    kept = [buffer for free in memory._free.values() for _, buffer in free]
+    assert kept and launching._bindings
+    asked = []
+
+    class Full:
+        def __init__(self, times: int):
+            self.times = times
+
+        def create_buffer(self, **options):
+            asked.append((len(memory._free), len(launching._bindings)))
+            if len(asked) <= self.times:
+                raise wgpu.GPUOutOfMemoryError("Not enough memory left.")
+            return adapter.device().create_buffer(**options)
+
+    monkeypatch.setattr(memory, "device", lambda: Full(1))
+    table.empty((5_555_555,))
+    assert asked[0] > (0, 0) and asked[1] == (0, 0)
+    monkeypatch.setattr(memory, "device", lambda: Full(99))
+    with pytest.raises(MemoryError, match="no memory left"):
+        table.empty((6_666_666,))
+    monkeypatch.undo()
+    np.testing.assert_array_equal(table.to_numpy(table.strided_copy(table.full((9,), 7), (3,), (1,))), 7)
+
+
 @pytest.mark.parametrize("size", [1, 256, 257, 1000, 4096, 4097, 1_000_003, 2**27])
 def test_a_size_class_wastes_less_than_a_quarter(size: int):
     given = memory.size_class(size)

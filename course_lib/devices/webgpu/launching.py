@@ -195,6 +195,15 @@ def flush() -> None:
         device().queue.submit([encoder.finish()])
 
 
+def _give_up_bindings() -> None:
+    """Forget which buffers were bound together, which keeps them alive."""
+    flush()
+    _bindings.clear()
+
+
+memory.on_shortage.append(_give_up_bindings)
+
+
 def empty(like: Array, shape, dtype=None) -> Array:
     """A new array, of the dtype of `like` unless told otherwise."""
     return memory.empty(shape, like.dtype if dtype is None else dtype)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ COPY_SRC, COPY_DST, STORAGE = 0x4, 0x8, 0x80  # GPUBufferUsage
 # does what the one before did gets the same buffers for the same arrays.
 _free: dict[int, list[tuple[int, Any]]] = defaultdict(list)
 made = 0  # buffers asked of the driver so far
+on_shortage: list[Callable[[], None]] = []  # who else holds on to buffers that nobody uses
 
 
 class Memory:
@@ -55,9 +56,17 @@ def size_class(size: int) -> int:
 
 
 def _make(size: int) -> tuple[int, Any]:
+    """A new buffer; where there is no room for it, what the pool keeps for later is given up first."""
     global made
+    usage = COPY_SRC | COPY_DST | STORAGE
     with explained(f"making an array of {size:,} bytes"):
-        buffer = device().create_buffer(size=size, usage=COPY_SRC | COPY_DST | STORAGE)
+        try:
+            buffer = device().create_buffer(size=size, usage=usage)
+        except MemoryError:
+            for give_up in on_shortage:
+                give_up()
+            _free.clear()
+            buffer = device().create_buffer(size=size, usage=usage)
     made += 1
     return made, buffer
 
