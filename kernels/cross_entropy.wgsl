@@ -25,7 +25,7 @@ fn cross_entropy_forward(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_w
     let end = select(0u, args.V, row < args.n);
     var largest = args.lowest;
     for (var c = lane; c < end; c += THREADS) {
-        largest = larger(largest, logits[start + c]);
+        largest = max(largest, logits[start + c]);
     }
     largest = group_max(lane, largest);
     var sum = 0.0;

@@ -6,8 +6,6 @@
 //   and the sum of exponentials of each query are kept up to date (online softmax). A thread has every eighth number of y.
 // Constants: D; KEYS, a multiple of 8; CAUSAL.
 
-// include "nan.wgsl"
-
 const OWN = 16u;
 const LANES = 8u; // threads of one query
 const ITEMS = (D + LANES - 1) / LANES;
@@ -71,8 +69,7 @@ fn flash_attention_forward(@builtin(workgroup_id) group: vec3<u32>, @builtin(loc
         let visible = min(max(seen, start) - start, KEYS);
         var top = largest;
         for (var j = 0u; j < visible; j++) {
-            let score = scores[own * KEYS + j];
-            top = select(top, score, score > top || is_nan(score));
+            top = max(top, scores[own * KEYS + j]); // one that is no number reaches the sum, if not the top
         }
         for (var j = lane; j < KEYS; j += LANES) {
             weights[own * KEYS + j] = exp(scores[own * KEYS + j] - top);

@@ -24,7 +24,7 @@ fn softmax_forward(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgro
     let seen = select(0u, select(args.S, args.S - args.T + row % args.T + 1, CAUSAL), inside);
     var largest = args.lowest;
     for (var c = lane; c < seen; c += THREADS) {
-        largest = larger(largest, x[start + c]);
+        largest = max(largest, x[start + c]);
     }
     largest = group_max(lane, largest);
     var sum = 0.0;

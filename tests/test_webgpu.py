@@ -45,6 +45,7 @@ def make_run(text, device: str, model: dict) -> Run:
 
 
 @on_an_adapter
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_ten_steps_give_the_losses_of_the_cpu(text, name: str):
     runs = [make_run(text, device, MODELS[name]) for device in ("webgpu", "cpu")]
@@ -105,6 +106,7 @@ def test_a_view_that_the_adapter_cannot_bind_is_a_copy_with_the_right_elements(t
 @on_an_adapter
 def test_a_launch_wider_than_a_dimension_is_folded(table, monkeypatch):
     monkeypatch.setattr(launching, "limit", lambda name: 3)
+    assert launching._grid(2) == (2,) and launching._grid(47) == (3, 16)
     x = np.random.default_rng(0).normal(size=(40, 300)).astype(np.float32)  # 47 groups in rows of 3
     there = table.from_numpy(x)
     np.testing.assert_array_equal(table.to_numpy(table.add(there, 1)), x + 1)

@@ -1,7 +1,6 @@
 // The numbers of 256 threads become one, by a tree in workgroup memory: the same order on every run. All threads must call.
 
 // include "group.wgsl"
-// include "nan.wgsl"
 
 var<workgroup> tree: array<f32, THREADS>;
 
@@ -19,16 +18,12 @@ fn group_sum(lane: u32, value: f32) -> f32 {
     return total;
 }
 
-fn larger(a: f32, b: f32) -> f32 {
-    return select(b, a, a > b || is_nan(a));
-}
-
 fn group_max(lane: u32, value: f32) -> f32 {
     tree[lane] = value;
     for (var half = THREADS / 2; half > 0; half /= 2) {
         workgroupBarrier();
         if (lane < half) {
-            tree[lane] = larger(tree[lane], tree[lane + half]);
+            tree[lane] = max(tree[lane], tree[lane + half]);
         }
     }
     workgroupBarrier();

@@ -70,11 +70,6 @@ def adapter_name() -> str:
     return f"{info['device'] or info['vendor']} ({info['backend_type']})"
 
 
-def is_software() -> bool:
-    """Whether the adapter is a program on the CPU, as Mesa's lavapipe is: right, and slow."""
-    return _adapter().info["adapter_type"] == "CPU"
-
-
 @cache
 def device() -> Any:
     """The GPUDevice. Raises RuntimeError where there is none, with the reason."""

@@ -10,7 +10,7 @@ step makes none after the first.
 from __future__ import annotations
 
 import re
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -24,7 +24,6 @@ UNIFORM, MAP_READ = 0x40, 0x1  # GPUBufferUsage
 TOGETHER = 256  # launches handed in at once
 MOST_KEPT = 8192  # small buffers, and bindings
 
-launch_count: Counter[str] = Counter()  # by file and kernel: "gelu.wgsl gelu_forward"
 _encoder: Any = None
 _pass: Any = None
 _pending = 0
@@ -71,7 +70,6 @@ class Kernel:
         run.set_pipeline(pipeline)
         run.set_bind_group(0, self._bind(bound))
         run.dispatch_workgroups(*grid)
-        launch_count[f"{self.file} {self.name}"] += 1
         for name, array in arrays.items():
             if self.source.buffers[name][1]:
                 array.memory.range = None
