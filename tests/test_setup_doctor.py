@@ -105,9 +105,9 @@ def test_the_table_of_ops_says_in_words_who_has_what(monkeypatch, capsys):
     assert doctor.ops_table() == 1
     lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
     columns = lines["op"].split()
-    assert columns == ["op", "reference", "cpu", "simulator", "cuda"]
+    assert columns == ["op", "reference", "cpu", "simulator", "cuda", "webgpu"]
     assert lines["gelu_forward"].split()[1:5] == ["✓", "yes", "–", "no"]
-    assert lines["add"].split()[1:] == ["✓", "yes"] * 4
+    assert lines["add"].split()[1:] == ["✓", "yes"] * 5
 
 
 def test_every_device_has_every_op():

@@ -22,6 +22,9 @@ per file, forward next to backward. A file whose name has a number is a rung of 
 gained. Each begins with what it promises, where its limits are, and the bytes and floating-point operations that it costs;
 course_lib/devices/gpu/ launches them. This page is made from those headers: `python -m course_lib.cuda.contents`.
 
+A file that ends in `.wgsl` does the same in WGSL, for any GPU that WebGPU reaches, and names its twin in its first lines;
+course_lib/devices/webgpu/ launches it.
+
 | file | what it computes | kernels | chapter |
 |---|---|---|---|
 """

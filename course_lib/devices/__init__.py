@@ -114,7 +114,7 @@ from types import SimpleNamespace
 from . import composed
 
 # Modules whose `table()` builds the device; `available()` says whether this machine has it.
-LOADERS = {name: f"course_lib.devices.{name}" for name in ("reference", "cpu", "simulator", "cuda")}
+LOADERS = {name: f"course_lib.devices.{name}" for name in ("reference", "cpu", "simulator", "cuda", "webgpu")}
 
 _tables: dict[str, SimpleNamespace] = {}
 _overlays: list[Overlay] = []  # the newest stands last

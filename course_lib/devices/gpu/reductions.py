@@ -50,7 +50,7 @@ def sum_columns(x):
 
 
 def _reduce(op: str, functor: str, dtype: np.dtype, x, axis, keepdims: bool):
-    axes = _axes(op, axis, len(x.shape))
+    axes = given_axes(op, axis, len(x.shape))
     if x.dtype.kind == "f":
         check_float32(op, x)
     check_size(op, x.size)
@@ -61,12 +61,12 @@ def _reduce(op: str, functor: str, dtype: np.dtype, x, axis, keepdims: bool):
             raise ValueError(f"max of no elements has no answer; the array has shape {x.shape}.")
         return zeros(x, shape, dtype)
     y = x
-    for outer, K, inner in _steps(x.shape, axes):
+    for outer, K, inner in runs_of_axes(x.shape, axes):
         y = (_rows if inner == 1 else _columns)(functor, y, dtype, outer, K, *([] if inner == 1 else [inner]))
     return (copy(x) if y is x and dtype == x.dtype else y).reshape(shape)
 
 
-def _axes(op: str, axis, count: int) -> tuple[int, ...]:
+def given_axes(op: str, axis, count: int) -> tuple[int, ...]:
     """The axes to reduce, from 0 up, each once. Raises ValueError with the axis that does not exist or comes twice."""
     given = range(count) if axis is None else axis if isinstance(axis, tuple | list) else (axis,)
     axes = [a + count if a < 0 else a for a in given]
@@ -78,7 +78,7 @@ def _axes(op: str, axis, count: int) -> tuple[int, ...]:
     return tuple(sorted(axes))
 
 
-def _steps(shape: tuple[int, ...], axes: tuple[int, ...]) -> list[tuple[int, int, int]]:
+def runs_of_axes(shape: tuple[int, ...], axes: tuple[int, ...]) -> list[tuple[int, int, int]]:
     """(outer, K, inner) for each run of neighbouring axes, from the last to the first: the array as (outer, K, inner) is
     reduced along K. Axes of length 1 need nothing."""
     steps, sizes = [], list(shape)
@@ -96,7 +96,7 @@ def _steps(shape: tuple[int, ...], axes: tuple[int, ...]) -> list[tuple[int, int
     return steps or [(math.prod(shape), 1, 1)]
 
 
-def _nothing(functor: str, dtype: np.dtype):
+def neutral(functor: str, dtype: np.dtype):
     """What changes nothing: 0 for sums, the lowest number for maxima."""
     if functor == "Sum":
         return dtype.type(0)
@@ -116,7 +116,7 @@ def _rows(functor: str, x, dtype: np.dtype, rows: int, K: int):
         family("reduce_rows.cu", *(f"reduce_rows<Sum, float, float, {n}, {lanes}>" for n in (4, 1)))
         types = f"{TYPES[x.dtype.name]}, {TYPES[dtype.name]}"
         run = kernel("reduce_rows.cu", f"reduce_rows<{functor}, {types}, {width}, {lanes}>")
-        arguments = (x, y, _nothing(functor, dtype), rows, K, parts, each)
+        arguments = (x, y, neutral(functor, dtype), rows, K, parts, each)
         run((blocks(rows * parts * lanes),), (THREADS,), arguments)
         if parts == 1:
             return y
@@ -136,7 +136,7 @@ def _columns(functor: str, x, dtype: np.dtype, outer: int, K: int, inner: int):
         family("reduce_columns.cu", "reduce_columns<Sum, float, float>", "reduce_columns<Max, float, float>")
         run = kernel("reduce_columns.cu", f"reduce_columns<{functor}, {TYPES[x.dtype.name]}, {TYPES[dtype.name]}>")
         grid = blocks(columns, threads), builtins.min(parts, MOST_IN_Y)
-        run(grid, (threads,), (x, y, _nothing(functor, dtype), outer, K, inner, parts, each))
+        run(grid, (threads,), (x, y, neutral(functor, dtype), outer, K, inner, parts, each))
         if parts == 1:
             return y
         x, K = y, parts

@@ -1,0 +1,30 @@
+"""The webgpu device: our kernels in WGSL on any GPU, through the package wgpu.
+
+adapter.py       the GPU, its limits, its errors
+memory.py        arrays, and the pool of their memory
+source.py        WGSL text: includes, constants, arguments
+launching.py     kernels compiled once, launches handed in together
+storage.py elementwise.py reductions.py selections.py products.py layers.py normalisation.py softmax.py attention.py
+loss.py dropout.py optimiser.py    the ops
+
+Contract: `course_lib/devices/__init__.py`. Limits: floats are float32 and whole numbers have 32 bits; one GPU; an array takes
+no more than the adapter binds at once (128 MiB at least). A view that begins where the adapter cannot bind is a copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+
+FILES = "storage elementwise reductions selections products layers normalisation softmax attention loss dropout optimiser".split()
+
+
+def available() -> bool:
+    """Whether this machine has a WebGPU adapter; `adapter.problem()` says why not."""
+    return not import_module(f"{__name__}.adapter").problem()
+
+
+def table() -> dict[str, Callable]:
+    """Every op by its name."""
+    files = [import_module(f"{__name__}.{name}") for name in FILES]
+    return {op: getattr(file, op) for file in files for op in file.__all__}

@@ -1,0 +1,108 @@
+"""The GPU that WebGPU finds: its limits, and what goes wrong with it as sentences.
+
+wgpu is imported when the device is first asked for. Of the limits that matter here, what the adapter offers is
+asked for, since WebGPU gives the smallest otherwise.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+# What the kernels want, at least; WebGPU promises these to every page.
+NEEDED = {
+    "max-compute-invocations-per-workgroup": 256,
+    "max-compute-workgroup-storage-size": 16384,
+    "max-storage-buffers-per-shader-stage": 8,
+}
+
+WANTED = (
+    *NEEDED, "max-buffer-size", "max-storage-buffer-binding-size", "max-compute-workgroup-size-x",
+    "max-compute-workgroups-per-dimension", "min-storage-buffer-offset-alignment",
+)  # fmt: skip
+
+
+@cache
+def _adapter() -> Any:
+    """The adapter, or None where no graphics driver offers one."""
+    import wgpu
+    from wgpu.backends.wgpu_native.extras import set_instance_extras
+
+    set_instance_extras(backends=["Primary"])  # Vulkan, Metal and Direct3D 12: OpenGL computes too little
+    # Drivers on Linux complain on stderr where no desktop has set this, though nothing is shown.
+    quiet = "XDG_RUNTIME_DIR" not in os.environ
+    if quiet:
+        os.environ["XDG_RUNTIME_DIR"] = tempfile.gettempdir()
+    try:
+        return wgpu.gpu.request_adapter_sync(power_preference="high-performance")
+    except RuntimeError:  # what wgpu raises where there is none
+        return None
+    finally:
+        if quiet:
+            del os.environ["XDG_RUNTIME_DIR"]
+
+
+@cache
+def problem() -> str:
+    """Why this machine cannot compute with WebGPU; empty if it can."""
+    if importlib.util.find_spec("wgpu") is None:
+        return "The package wgpu is not installed."
+    try:
+        found = _adapter()
+    except Exception as error:  # a driver may fail in ways of its own
+        return f"wgpu does not start here: {error}"
+    if found is None:
+        return "No graphics driver of this machine offers a WebGPU adapter."
+    short = [
+        f"{name} is {found.limits[name]}, not {size}" for name, size in NEEDED.items() if found.limits[name] < size
+    ]
+    return f"The adapter {adapter_name()} offers too little: {', '.join(short)}." if short else ""
+
+
+def adapter_name() -> str:
+    """What the adapter is called, and the interface that it is reached by: "Apple M2 (Metal)"."""
+    info = _adapter().info
+    return f"{info['device'] or info['vendor']} ({info['backend_type']})"
+
+
+@cache
+def device() -> Any:
+    """The GPUDevice. Raises RuntimeError where there is none, with the reason."""
+    if problem():
+        raise RuntimeError(f"{problem()} Choose the device 'cpu' instead.")
+    limits = {name: _adapter().limits[name] for name in WANTED}
+    return _adapter().request_device_sync(required_limits=limits)
+
+
+def limit(name: str) -> int:
+    """A limit of the adapter by its name in WebGPU, in words with hyphens: limit("max-buffer-size")."""
+    return device().limits[name]
+
+
+@contextmanager
+def explained(doing: str) -> Iterator[None]:
+    """Turns what wgpu raises inside the `with` block into MemoryError or RuntimeError with a sentence.
+
+    doing: what was tried, as a phrase that ends the sentence "The GPU ... while ..."
+    """
+    import wgpu
+
+    try:
+        yield
+    except wgpu.GPUOutOfMemoryError as error:
+        raise MemoryError(
+            f"The GPU {adapter_name()} has no memory left while {doing}: use a smaller batch or context. What was saved "
+            "last can be continued with --resume."
+        ) from error
+    except wgpu.GPUError as error:
+        if "lost" in str(error).lower():
+            raise RuntimeError(
+                f"The GPU {adapter_name()} was lost while {doing}: its driver was reset, or it was taken away. Start "
+                "Python again; what was saved last can be continued with --resume."
+            ) from error
+        raise RuntimeError(f"WebGPU refused while {doing}: {error}") from error

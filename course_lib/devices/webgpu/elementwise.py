@@ -1,0 +1,124 @@
+"""Elementwise ops with broadcasting: kernels/arithmetic.wgsl, power.wgsl, compare.wgsl, where.wgsl and unary.wgsl."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..checks import broadcast_shape, check_out
+from ..gpu.elementwise import _check_dtype, _is_number, _number
+from ..gpu.launching import blocks, check_size
+from ..gpu.views import broadcast_strides
+from .launching import empty, kernel
+from .memory import TYPES
+from .storage import fill, stored, walk
+
+__all__ = """
+    add subtract multiply divide power maximum negative exp log tanh sqrt
+    equal not_equal less less_equal greater greater_equal where
+""".split()
+
+ARITHMETIC = "add", "subtract", "multiply", "divide", "maximum"  # OP of arithmetic.wgsl is the place in this list
+COMPARISONS = "equal", "not_equal", "less", "less_equal"
+UNARY = "negative", "exp", "log", "tanh", "sqrt"
+
+
+def _bits(number) -> int:
+    """A NumPy number as the word that a kernel finds it in."""
+    return int(stored(np.array([number])).view(np.uint32)[0])
+
+
+def _apply(op: str, a, b, out, dtype: np.dtype | None = None, swapped: bool = False):
+    """y = a op b by a kernel of include/binary.wgsl. dtype: of the result, if it is not that of the arrays."""
+    number = a if _is_number(a) else b if _is_number(b) else None
+    first = number is a and number is not None
+    arrays = [x for x in (a, b) if not _is_number(x)]
+    kind = _check_dtype(op, *arrays)
+    shapes = [x.shape for x in arrays]
+    shape = shapes[0] if len(set(shapes)) == 1 else broadcast_shape(op, *shapes)
+    check_out(op, out, shape, dtype or kind)
+    y = empty(arrays[0], shape, dtype or kind) if out is None else out
+    check_size(op, y.size)
+    if not y.size:
+        return y
+    constants = {"T": TYPES[kind.name], "U": TYPES[y.dtype.name], "FIRST": first != swapped}
+    if op == "power":
+        file = "power.wgsl"
+    elif op in ARITHMETIC:
+        file, constants["OP"] = "arithmetic.wgsl", ARITHMETIC.index(op)
+    else:
+        file, constants["OP"] = "compare.wgsl", COMPARISONS.index(op)
+    if number is not None:
+        run = kernel(file, "with_number", **constants)
+        run(blocks(y.size), a=arrays[0], y=y, number=_bits(_number(op, number, kind)), n=y.size)
+        return y
+    if swapped:
+        a, b = b, a
+    if a.shape == b.shape:
+        kernel(file, "binary", **constants)(blocks(y.size), a=a, b=b, y=y, n=y.size)
+        return y
+    sizes, strides, axes = walk(op, shape, *(broadcast_strides(x.shape, shape) for x in (a, b)))
+    run = kernel(file, "broadcast", **constants)
+    run(blocks(y.size), a=a, b=b, y=y, sizes=sizes, a_strides=strides[0], b_strides=strides[1], axes=axes, n=y.size)
+    return y
+
+
+def _binary(op: str) -> Callable:
+    def run(a, b, out=None):
+        return _apply(op, a, b, out)
+
+    run.__name__ = run.__qualname__ = op
+    return run
+
+
+add, subtract, multiply = _binary("add"), _binary("subtract"), _binary("multiply")
+divide, power, maximum = _binary("divide"), _binary("power"), _binary("maximum")
+
+
+def _comparison(name: str, op: str, swapped: bool = False) -> Callable:
+    def run(a, b):
+        return _apply(op, a, b, None, np.dtype(bool), swapped)
+
+    run.__name__ = run.__qualname__ = name
+    return run
+
+
+equal, not_equal = _comparison("equal", "equal"), _comparison("not_equal", "not_equal")
+less, less_equal = _comparison("less", "less"), _comparison("less_equal", "less_equal")
+greater, greater_equal = _comparison("greater", "less", True), _comparison("greater_equal", "less_equal", True)
+
+
+def _unary(op: str) -> Callable:
+    def run(x, out=None):
+        if op == "negative" and x.dtype.kind == "i":
+            return _apply("multiply", x, -1, out)
+        dtype = _check_dtype("exp" if op == "negative" else op, x)
+        check_out(op, out, x.shape, dtype)
+        y = empty(x, x.shape) if out is None else out
+        check_size(op, y.size)
+        if y.size:
+            kernel("unary.wgsl", "unary", OP=UNARY.index(op))(blocks(y.size), x=x, y=y, n=y.size)
+        return y
+
+    run.__name__ = run.__qualname__ = op
+    return run
+
+
+negative, exp, log, tanh, sqrt = _unary("negative"), _unary("exp"), _unary("log"), _unary("tanh"), _unary("sqrt")
+
+
+def where(condition, a, b, out=None):
+    shape = broadcast_shape("where", condition.shape, np.shape(a), np.shape(b))
+    dtype = np.dtype(np.float32) if _is_number(a) and _is_number(b) else (b if _is_number(a) else a).dtype
+    a, b = (fill(empty(condition, (), dtype), _number("where", x, dtype)) if _is_number(x) else x for x in (a, b))
+    _check_dtype("where", a, b)
+    check_out("where", out, shape, dtype)
+    y = empty(condition, shape, dtype) if out is None else out
+    check_size("where", y.size)
+    if y.size:
+        arrays = {"condition": condition, "a": a, "b": b}
+        sizes, strides, axes = walk("where", shape, *(broadcast_strides(x.shape, shape) for x in arrays.values()))
+        steps = dict(zip(("c_strides", "a_strides", "b_strides"), strides, strict=True))
+        kernel("where.wgsl", "choose")(blocks(y.size), **arrays, y=y, sizes=sizes, **steps, axes=axes, n=y.size)
+    return y

@@ -1,0 +1,54 @@
+"""Cross-entropy: kernels/cross_entropy.wgsl and kernels/cross_entropy_backward.wgsl."""
+
+from __future__ import annotations
+
+from ..checks import fit
+from ..gpu.launching import blocks, check_float32, check_size
+from .launching import empty, kernel
+from .selections import check_indices
+from .softmax import LOWEST
+
+__all__ = "cross_entropy_forward cross_entropy_backward".split()
+
+FILE = "cross_entropy.wgsl"
+
+
+def _check(op, logits, targets, ignore_index):
+    """n, V and the target to ignore, by the names that the kernels give them."""
+    sizes = fit(op, "logits (n, V), targets (n)", logits, targets)
+    check_float32(op, logits)
+    check_size(op, logits.size)
+    check_indices(op, "target", targets, sizes["V"], ignore_index)
+    return {"n": sizes["n"], "V": sizes["V"], "ignore": ignore_index}
+
+
+def _count(logits, targets, sizes):
+    """How many targets are not ignored: float32 (1), on the device."""
+    kept = empty(logits, (1,))
+    kernel(FILE, "cross_entropy_count")(1, targets=targets, kept=kept, **sizes, lowest=LOWEST)
+    return kept
+
+
+def cross_entropy_forward(logits, targets, ignore_index=-1):
+    sizes = _check("cross_entropy_forward", logits, targets, ignore_index)
+    n = sizes["n"]
+    losses, logsumexp, loss = empty(logits, (n,)), empty(logits, (n,)), empty(logits, ())
+    if logits.size:
+        run = kernel(FILE, "cross_entropy_forward")
+        run(n, logits=logits, targets=targets, losses=losses, logsumexp=logsumexp, **sizes, lowest=LOWEST)
+    kept = _count(logits, targets, sizes)
+    kernel(FILE, "cross_entropy_mean")(1, of_rows=losses, counted=kept, loss=loss, **sizes, lowest=LOWEST)
+    return loss, logsumexp
+
+
+def cross_entropy_backward(dloss, logits, targets, logsumexp, ignore_index=-1):
+    sizes = _check("cross_entropy_backward", logits, targets, ignore_index)
+    fit("cross_entropy_backward", "dloss (), logits (n, V), logsumexp (n)", dloss, logits, logsumexp)
+    check_float32("cross_entropy_backward", dloss, logsumexp)
+    dlogits = empty(logits, logits.shape)  # (n, V)
+    if logits.size:
+        given = {"logits": logits, "targets": targets, "logsumexp": logsumexp, "dloss": dloss}
+        kept = _count(logits, targets, sizes)
+        run = kernel("cross_entropy_backward.wgsl", "cross_entropy_backward")
+        run(blocks(logits.size), **given, kept=kept, dlogits=dlogits, **sizes)
+    return dlogits

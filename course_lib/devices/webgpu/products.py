@@ -1,0 +1,82 @@
+"""Matrix products and the linear layer: kernels/gemm.wgsl."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..checks import check_out, fit, matmul_shape
+from ..gpu.launching import blocks, check_float32, check_size
+from ..gpu.views import broadcast_strides, collapse
+from .adapter import limit
+from .launching import empty, kernel
+from .reductions import sum_columns
+from .storage import zeros
+
+__all__ = "matmul linear_forward linear_backward".split()
+
+TILE, BATCH_AXES = 64, 4  # as in gemm.wgsl
+
+
+def matmul(a, b, transpose_a=False, transpose_b=False, out=None):
+    shape = matmul_shape(a, b, transpose_a, transpose_b)  # (..., N, M)
+    check_float32("matmul", a, b)
+    check_out("matmul", out, shape, np.dtype(np.float32))
+    y = empty(a, shape) if out is None else out
+    sizes, steps = collapse(shape[:-2], *(broadcast_strides(x.shape[:-2], shape[:-2]) for x in (a, b)))
+    if len(sizes) > BATCH_AXES:
+        raise ValueError(
+            f"matmul walks over up to {BATCH_AXES} leading axes on this device, but {shape[:-2]} has more that cannot be "
+            "joined: make the arrays contiguous first."
+        )
+    ones = [1] * (BATCH_AXES - len(sizes))
+    of_a, of_b = (
+        [0] * len(ones) + [step * x.shape[-2] * x.shape[-1] for step in steps_of]
+        for x, steps_of in zip((a, b), steps, strict=True)
+    )
+    _product(a, b, y, transpose_a, transpose_b, (ones + sizes, of_a, of_b))
+    return y
+
+
+def _product(a, b, y, transpose_a=False, transpose_b=False, batch=((1,) * 4, (0,) * 4, (0,) * 4), bias=None):
+    """y (..., N, M) = a (..., N, K) b (..., K, M) + bias (M). batch: sizes of the leading axes, and the strides of a and b."""
+    check_size("matmul", max(x.size for x in (a, b, y)))
+    N, M = y.shape[-2:]
+    K = a.shape[-2] if transpose_a else a.shape[-1]
+    if not y.size:
+        return
+    a_step, b_step = (
+        (1, x.shape[-1]) if transposed else (x.shape[-1], 1) for x, transposed in ((a, transpose_a), (b, transpose_b))
+    )
+    run = kernel("gemm.wgsl", "gemm", A_ROWS=not transpose_a, B_ROWS=not transpose_b, BIAS=bias is not None)
+    arguments = {
+        "a": a, "b": b, "bias": b if bias is None else bias, "y": y,
+        "batch": batch[0], "a_batch": batch[1], "b_batch": batch[2], "N": N, "M": M, "K": K,
+        "a_row": a_step[0], "a_column": a_step[1], "b_row": b_step[0], "b_column": b_step[1],
+    }  # fmt: skip
+    most = limit("max-compute-workgroups-per-dimension")
+    matrices = math.prod(batch[0])
+    for first in range(0, matrices, most):
+        run((blocks(M, TILE), blocks(N, TILE), min(most, matrices - first)), **arguments, first=first)
+
+
+def linear_forward(x, weight, bias):
+    sizes = fit("linear_forward", "x (*n, K), weight (N, K), bias (N)", x, weight, bias)
+    check_float32("linear_forward", x, weight, bias)
+    y = empty(x, (*x.shape[:-1], sizes["N"]))  # (*n, K), (N, K) -> (*n, N)
+    rows = math.prod(x.shape[:-1])
+    _product(x.reshape(rows, sizes["K"]), weight, y.reshape(rows, sizes["N"]), transpose_b=True, bias=bias)
+    return y
+
+
+def linear_backward(dy, x, weight, has_bias):
+    sizes = fit("linear_backward", "dy (*n, N), x (*n, K), weight (N, K)", dy, x, weight)
+    check_float32("linear_backward", dy, x, weight)
+    N, K, rows = sizes["N"], sizes["K"], math.prod(dy.shape[:-1])
+    dx, dweight = empty(x, x.shape), empty(weight, (N, K))
+    dy, x = dy.reshape(rows, N), x.reshape(rows, K)
+    _product(dy, weight, dx.reshape(rows, K))  # (n, N) @ (N, K) -> (n, K)
+    _product(dy, x, dweight, transpose_a=True)  # (N, n) @ (n, K) -> (N, K)
+    dbias = (sum_columns(dy) if rows else zeros((N,))) if has_bias else None  # (N)
+    return dx, dweight, dbias

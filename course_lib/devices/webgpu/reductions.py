@@ -1,0 +1,103 @@
+"""Sums, maxima and the global norm: kernels/reduce_rows.wgsl, reduce_columns.wgsl and global_norm.wgsl."""
+
+from __future__ import annotations
+
+import builtins
+import math
+
+import numpy as np
+
+from ..gpu.launching import blocks, check_float32, check_size
+from ..gpu.reductions import given_axes, neutral, runs_of_axes
+from .launching import empty, kernel
+from .memory import TYPES
+from .storage import cast, fill, stored, zeros
+
+__all__ = "sum max global_norm".split()
+
+PART = 4096  # elements of a row to a workgroup
+ROWS = 128  # rows of a column to a thread
+SQUARES = 8192  # elements of a gradient to a workgroup, as in global_norm.wgsl
+
+
+def sum(x, axis=None, keepdims=False):
+    dtype = x.dtype if x.dtype.kind == "f" else np.dtype(np.int64)
+    return _reduce("sum", "Sum", dtype, x, axis, keepdims)
+
+
+def max(x, axis=None, keepdims=False):
+    return _reduce("max", "Max", x.dtype, x, axis, keepdims)
+
+
+def sum_columns(x):
+    """y (C), the sum of the rows of x (n, C)."""
+    return _columns("Sum", x, x.dtype, 1, *x.shape).reshape(x.shape[1])
+
+
+def _reduce(op: str, functor: str, dtype: np.dtype, x, axis, keepdims: bool):
+    axes = given_axes(op, axis, x.ndim)
+    check_size(op, x.size)
+    kept = tuple(size for i, size in enumerate(x.shape) if i not in axes)
+    shape = tuple(1 if i in axes else size for i, size in enumerate(x.shape)) if keepdims else kept
+    if not x.size:
+        if functor == "Max" and math.prod(kept):
+            raise ValueError(f"max of no elements has no answer; the array has shape {x.shape}.")
+        return zeros(shape, dtype)
+    if math.prod(kept) == x.size:
+        return cast(x, dtype).reshape(*shape)
+    y = x
+    for outer, K, inner in runs_of_axes(x.shape, axes):
+        y = (_rows if inner == 1 else _columns)(functor, y, dtype, outer, K, *([] if inner == 1 else [inner]))
+    return y.reshape(*shape)
+
+
+def _merging(file: str, name: str, functor: str, x, dtype: np.dtype):
+    nothing = neutral(functor, x.dtype)
+    bits = int(stored(np.array([nothing])).view(np.uint32)[0]) if x.dtype != np.int64 else 2**31 * (functor == "Max")
+    return kernel(file, name, T=TYPES[dtype.name], MAX=functor == "Max"), bits
+
+
+def _rows(functor: str, x, dtype: np.dtype, rows: int, K: int):
+    """x (rows, K) -> y (rows)."""
+    while True:
+        each = builtins.min(K, PART)
+        parts = blocks(K, each)
+        y = empty(x, (rows * parts,), dtype)
+        run, nothing = _merging("reduce_rows.wgsl", "reduce_rows", functor, x, dtype)
+        run(rows * parts, x=x, y=y, nothing=nothing, rows=rows, K=K, parts=parts, each=each)
+        if parts == 1:
+            return y
+        x, K = y, parts
+
+
+def _columns(functor: str, x, dtype: np.dtype, outer: int, K: int, inner: int):
+    """x (outer, K, inner) -> y (outer, inner)."""
+    if not outer * K * inner:
+        return zeros((outer * inner,), dtype)
+    while True:
+        each = builtins.min(K, ROWS)
+        parts = blocks(K, each)
+        y = empty(x, (outer * parts * inner,), dtype)
+        run, nothing = _merging("reduce_columns.wgsl", "reduce_columns", functor, x, dtype)
+        sizes = {"outer": outer, "K": K, "inner": inner, "parts": parts, "each": each}
+        run(blocks(y.size), x=x, y=y, nothing=nothing, **sizes)
+        if parts == 1:
+            return y
+        x, K = y, parts
+
+
+def global_norm(arrays):
+    check_float32("global_norm", *arrays)
+    lists = [array for array in arrays if array.size]
+    for array in lists:
+        check_size("global_norm", array.size)
+    y = empty(arrays[0], (1,))
+    if not lists:
+        return fill(y, 0.0)
+    ends = np.cumsum([blocks(array.size, SQUARES) for array in lists]).tolist()
+    partial = empty(y, (ends[-1],))
+    for array, start in zip(lists, [0, *ends], strict=False):
+        run = kernel("global_norm.wgsl", "global_norm_squares")
+        run(blocks(array.size, SQUARES), x=array, partial=partial, n=array.size, first=start)
+    kernel("global_norm.wgsl", "global_norm_root")(1, squares=partial, y=y, n=ends[-1], first=0)
+    return y

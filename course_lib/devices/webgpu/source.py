@@ -1,0 +1,83 @@
+"""WGSL text: includes, constants, and what a file declares.
+
+    // include "gelu.wgsl"      in a line of its own: that file of kernels/include/, once
+    constants                   T="f32" becomes `alias T = f32;`, TILE=16 becomes `const TILE = 16u;`, CAUSAL=True becomes
+                                `const CAUSAL = true;`, all in front of the first line, so that line numbers stay
+
+A kernel's arguments are what its file declares: storage buffers, and structs of numbers in uniform buffers.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from course_lib.cuda.source import KERNELS
+
+BUFFER = re.compile(r"@group\(0\) @binding\((\d+)\) var<storage, (read|read_write)> (\w+)")
+UNIFORM = re.compile(r"@group\(0\) @binding\((\d+)\) var<uniform> \w+: (\w+);")
+STRUCT = re.compile(r"struct (\w+) \{([^}]*)\}")
+FIELD = re.compile(r"(\w+): (array<vec4<[ui]32>, 2>|vec4<[ui]32>|[uif]32),")
+INCLUDE = re.compile(r'// include "(\w+\.wgsl)"')
+FORMATS = {"u32": "I", "i32": "i", "f32": "f"}
+
+
+@dataclass
+class Source:
+    """The text that is compiled, the (file, line) that each of its lines comes from, and what it declares."""
+
+    text: str
+    lines: list[tuple[str, int]]
+    buffers: dict[str, tuple[int, bool]] = field(default_factory=dict)  # name -> binding, whether it is written
+    structs: dict[frozenset, tuple[int, list[tuple[str, str]]]] = field(
+        default_factory=dict
+    )  # field names -> binding, fields
+
+
+@cache
+def read(file: str, constants: tuple[tuple[str, object], ...]) -> Source:
+    """kernels/`file` with its includes and constants."""
+    lines: list[tuple[str, str, int]] = []
+    _read(KERNELS / file, lines, set())
+    text = "".join(_constant(*constant) for constant in constants) + "\n".join(line for line, _, _ in lines)
+    source = Source(text, [(name, number) for _, name, number in lines])
+    for binding, access, name in BUFFER.findall(text):
+        source.buffers[name] = int(binding), access == "read_write"
+    structs = {name: FIELD.findall(body) for name, body in STRUCT.findall(text)}
+    for binding, name in UNIFORM.findall(text):
+        source.structs[frozenset(name for name, _ in structs[name])] = int(binding), structs[name]
+    return source
+
+
+def _read(path: Path, lines: list[tuple[str, str, int]], seen: set[Path]) -> None:
+    if path in seen:
+        return
+    seen.add(path)
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        included = INCLUDE.fullmatch(line)
+        if included:
+            _read(KERNELS / "include" / included[1], lines, seen)
+        else:
+            lines.append((line, path.name, number))
+
+
+def _constant(name: str, value: object) -> str:
+    if isinstance(value, bool):
+        return f"const {name} = {str(value).lower()}; "
+    return f"const {name} = {value}u; " if isinstance(value, int) else f"alias {name} = {value}; "
+
+
+def pack(fields: list[tuple[str, str]], values: dict) -> bytes:
+    """The bytes of a struct in a uniform buffer. A value is a number, or up to 4 or 8 of them for a vector or an array."""
+    packed = b""
+    for name, kind in fields:
+        letter = FORMATS[re.search(r"[uif]32", kind)[0]]
+        count = {"a": 8, "v": 4}.get(kind[0], 1)
+        if count > 1:
+            packed += b"\0" * (-len(packed) % 16)  # vectors begin at a multiple of 16 bytes
+        numbers = [values[name]] if count == 1 else [*values[name], *[0] * (count - len(values[name]))]
+        packed += struct.pack(f"<{count}{letter}", *numbers)
+    return packed + b"\0" * (-len(packed) % 16)

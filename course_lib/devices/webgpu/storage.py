@@ -1,0 +1,155 @@
+"""New arrays, copies and views: kernels/strided_copy.wgsl and kernels/cast.wgsl."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..checks import check_out, check_view
+from ..cpu.storage import joined_shape
+from ..gpu.launching import blocks, check_size
+from ..gpu.views import broadcast_strides, collapse
+from . import launching, memory
+from .adapter import limit
+from .launching import copied, kernel
+from .memory import TYPES, Array, check_dtype, empty
+
+__all__ = (
+    "empty zeros full copy cast from_numpy to_numpy view strided_copy strided_write concatenate synchronize".split()
+)
+
+MOST_AXES = 8  # as in kernels/include/view.wgsl
+
+
+def zeros(shape, dtype="float32"):
+    return full(shape, 0, dtype)
+
+
+def full(shape, value, dtype="float32"):
+    return fill(empty(shape, dtype), value)
+
+
+def fill(y, value):
+    """Set every element; returns y."""
+    check_size("full", y.size)
+    if y.size:
+        bits = int(stored(np.full(1, value, y.dtype)).view(np.uint32)[0])
+        kernel("strided_copy.wgsl", "fill")(blocks(y.size), y=y, value=bits, n=y.size)
+    return y
+
+
+def stored(array: np.ndarray) -> np.ndarray:
+    """The 32-bit words that hold an array. Raises ValueError for an int64 that does not fit."""
+    if array.dtype == np.int64 and array.size and max(-int(array.min()) - 1, int(array.max())) >= 2**31:
+        raise ValueError(
+            f"The device 'webgpu' keeps whole numbers in 32 bits, but was given numbers from {array.min()} to "
+            f"{array.max()}: use the device 'cpu'."
+        )
+    return array.astype({"f": np.float32, "u": np.uint32}.get(array.dtype.kind, np.int32), copy=False)
+
+
+def copy(x):
+    return copied(x)
+
+
+def cast(x, dtype):
+    before, after = TYPES[x.dtype.name], TYPES[check_dtype(dtype).name]
+    if x.dtype == dtype or (before == after and np.dtype(dtype) != np.bool_):
+        return copied(x).reshape(*x.shape) if x.dtype == dtype else _labelled(copied(x), np.dtype(dtype))
+    result = empty(x.shape, dtype)
+    check_size("cast", x.size)
+    if x.size:
+        run = kernel("cast.wgsl", "convert", T=before, U=after, BOOL=np.dtype(dtype) == np.bool_)
+        run(blocks(x.size), x=x, y=result, n=x.size)
+    return result
+
+
+def _labelled(x, dtype):
+    return Array(x.memory, x.shape, dtype, x.offset)
+
+
+def from_numpy(array):
+    array = np.asarray(array, order="C")
+    there = empty(array.shape, array.dtype)
+    if array.size:
+        launching.upload(there, stored(array).tobytes())
+        if array.dtype.kind in "iu":
+            there.memory.range = int(array.min()), int(array.max())
+    return there
+
+
+def to_numpy(x):
+    if not x.size:
+        return np.empty(x.shape, x.dtype)
+    words = np.frombuffer(
+        launching.read_back(x), {"f32": np.float32, "u32": np.uint32}.get(TYPES[x.dtype.name], np.int32)
+    )
+    return words.astype(x.dtype).reshape(x.shape)
+
+
+def view(x, shape, offset=0):
+    """Shares memory where the adapter can bind an array that begins there, else it is a copy."""
+    size = math.prod(shape)
+    check_view("view", x.size, (size,), (1,), offset)
+    if (x.offset + offset) * memory.WORD % limit("min-storage-buffer-offset-alignment"):
+        return strided_copy(x, tuple(shape), broadcast_strides(shape, shape), offset)
+    return Array(x.memory, shape, x.dtype, x.offset + offset)
+
+
+def walk(op: str, shape, *strides):
+    """What include/view.wgsl wants of a walk over `shape`: sizes, the given strides, and how many axes there are."""
+    sizes, steps = collapse(shape, *strides)
+    if len(sizes) > MOST_AXES:
+        raise ValueError(
+            f"{op} walks over up to {MOST_AXES} axes on this device, but the shape {tuple(shape)} has more that cannot be "
+            "joined: make the array contiguous first."
+        )
+    return sizes, steps, len(sizes)
+
+
+def strided_copy(x, shape, strides, offset=0, out=None):
+    check_out("strided_copy", out, shape, x.dtype)
+    check_view("strided_copy", x.size, shape, strides, offset)
+    y = empty(shape, x.dtype) if out is None else out
+    check_size("strided_copy", y.size)
+    if y.size:
+        sizes, (steps,), axes = walk("strided_copy", shape, strides)
+        run = kernel("strided_copy.wgsl", "strided_copy")
+        run(blocks(y.size), x=x, y=y, sizes=sizes, strides=steps, axes=axes, offset=offset, n=y.size)
+    if out is None:
+        y.memory.range = x.memory.range
+    return y
+
+
+def strided_write(x, values, strides, offset=0, add=False):
+    check_view("strided_write", x.size, values.shape, strides, offset)
+    if values.dtype != x.dtype:
+        raise ValueError(
+            f"strided_write puts values into an array of their own dtype, but was given {values.dtype} for {x.dtype}: "
+            "cast them first."
+        )
+    check_size("strided_write", values.size)
+    if values.size:
+        sizes, (steps,), axes = walk("strided_write", values.shape, strides)
+        constants = {"T": TYPES[x.dtype.name]} if add else {}
+        file, name = ("strided_add.wgsl", "strided_add") if add else ("strided_copy.wgsl", "strided_write")
+        run = kernel(file, name, **constants)
+        run(blocks(values.size), x=values, y=x, sizes=sizes, strides=steps, axes=axes, offset=offset, n=values.size)
+
+
+def concatenate(arrays, axis):
+    axis, shape = joined_shape(arrays, axis)
+    result = empty(shape, np.result_type(*(array.dtype for array in arrays)))
+    strides = broadcast_strides(shape, shape)
+    start = 0
+    for array in arrays:
+        array = array if array.dtype == result.dtype else cast(array, result.dtype)
+        strided_write(result, array, strides, start * math.prod(shape[axis + 1 :]))
+        start += array.shape[axis]
+    return result
+
+
+def synchronize():
+    """Hands in what was launched, and waits until it is done: a word read back comes after everything before it."""
+    launching.read_back(empty((), "uint32"))

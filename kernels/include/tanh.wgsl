@@ -1,0 +1,7 @@
+// tanh for every float: WGSL's own may overflow inside, where it is 1 for long, and then gives no number.
+
+// include "nan.wgsl"
+
+fn safe_tanh(x: f32) -> f32 {
+    return select(tanh(clamp(x, -15.0, 15.0)), x, is_nan(x));
+}

@@ -1,0 +1,14 @@
+// How a kernel walks over memory that is not in its own order: up to 8 axes, with sizes and strides.
+
+fn place(index: u32, axes: u32, sizes: array<vec4<u32>, 2>, strides: array<vec4<i32>, 2>) -> i32 {
+    var s = sizes;
+    var t = strides;
+    var rest = index;
+    var at = 0i;
+    for (var axis = i32(axes) - 1; axis >= 0; axis--) {
+        let size = s[axis / 4][axis % 4];
+        at += i32(rest % size) * t[axis / 4][axis % 4];
+        rest /= size;
+    }
+    return at;
+}

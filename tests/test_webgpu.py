@@ -1,0 +1,291 @@
+"""The device `webgpu`: what stands under its ops. tests/test_ops.py looks at the ops themselves."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from course_lib import data, devices, recipes
+from course_lib.cuda.source import KERNELS
+from course_lib.devices.webgpu import adapter, attention, launching, memory, source
+from course_lib.model import GPT, GPTConfig
+from course_lib.run import Run
+
+on_an_adapter = pytest.mark.skipif(
+    "webgpu" not in devices.available_devices(), reason=f"webgpu cannot compute here. {adapter.problem()}".rstrip(".")
+)
+
+TINY = {"layers": 2, "heads": 2, "channels": 64, "context": 33, "vocab_size": 300}
+MODELS = {
+    "micro, smaller": TINY,
+    "learned positions": TINY | {"positions": "learned", "channels": 66, "heads": 3},
+    "modern": TINY | {"heads": 4, "kv_heads": 2, "channels": 128, "hidden": 172, "norm": "rmsnorm",
+                      "activation": "swiglu", "bias": False},
+    "dropout": TINY | {"dropout": 0.1},
+}  # fmt: skip
+
+
+@pytest.fixture
+def table():
+    return devices.ops("webgpu")
+
+
+def make_run(text, device: str, model: dict) -> Run:
+    settings = recipes.settings("micro", device, text=text, model=model, steps=100, validation_rows=32)
+    config = GPTConfig.preset("micro", **model)
+    corpus = data.prepare(text=text, vocab_size=config.vocab_size, context=config.context, seed=settings.seed)
+    return Run(settings, corpus, GPT(config, device=device, seed=0))
+
+
+# Training
+
+
+@on_an_adapter
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MODELS)
+def test_ten_steps_give_the_losses_of_the_cpu(text, name: str):
+    runs = [make_run(text, device, MODELS[name]) for device in ("webgpu", "cpu")]
+    for _ in range(10):
+        ours, cpu = (run.step() for run in runs)
+        assert abs(ours["loss"] - cpu["loss"]) < 1e-4
+        assert ours["grad_norm"] == pytest.approx(cpu["grad_norm"], rel=1e-3)
+    assert runs[0].validate() == pytest.approx(runs[1].validate(), abs=1e-4)
+
+
+@on_an_adapter
+def test_a_training_step_makes_nothing_new_after_the_first(text, monkeypatch):
+    run = make_run(text, "webgpu", TINY)
+    run.step()
+    run.step()
+    kept = memory.made, len(launching._uniforms), len(launching._bindings)
+    monkeypatch.setattr(launching, "compile", lambda *_: pytest.fail("a kernel was compiled again"))
+    for _ in range(3):
+        run.step()
+    assert (memory.made, len(launching._uniforms), len(launching._bindings)) == kept
+
+
+# Launches
+
+
+@on_an_adapter
+def test_many_launches_are_handed_in_together(table, monkeypatch):
+    x = table.full((100,), 1.0)
+    table.synchronize()
+    submitted = []
+    flush = launching.flush
+    monkeypatch.setattr(launching, "flush", lambda: submitted.append(launching._pending) or flush())
+    for _ in range(launching.TOGETHER + 10):
+        table.add(x, x, out=table.empty((100,)))
+    assert submitted == [launching.TOGETHER]
+    table.synchronize()
+    assert submitted[1:] == [10]
+
+
+@on_an_adapter
+def test_what_a_launch_reads_may_lie_in_the_memory_that_it_writes(table):
+    """WebGPU refuses a buffer on both sides of a launch; two parts of one buffer are one buffer."""
+    values = np.arange(256, dtype=np.float32)
+    whole = table.from_numpy(values)
+    lower, upper = table.view(whole, (128,)), table.view(whole, (128,), 128)
+    assert lower.memory is upper.memory is whole.memory
+    table.add(lower, upper, out=upper)
+    np.testing.assert_array_equal(table.to_numpy(whole), [*values[:128], *(values[:128] + values[128:])])
+
+
+@on_an_adapter
+def test_a_view_that_the_adapter_cannot_bind_is_a_copy_with_the_right_elements(table):
+    x = table.from_numpy(np.arange(1000, dtype=np.int32))
+    for offset in (0, 1, 63, 64, 65, 993):
+        np.testing.assert_array_equal(table.to_numpy(table.view(x, (7,), offset)), np.arange(offset, offset + 7))
+
+
+@on_an_adapter
+def test_a_launch_wider_than_a_dimension_is_folded(table, monkeypatch):
+    monkeypatch.setattr(launching, "limit", lambda name: 3)
+    assert launching._grid(2) == (2,) and launching._grid(47) == (3, 16)
+    x = np.random.default_rng(0).normal(size=(40, 300)).astype(np.float32)  # 47 groups in rows of 3
+    there = table.from_numpy(x)
+    np.testing.assert_array_equal(table.to_numpy(table.add(there, 1)), x + 1)
+    np.testing.assert_allclose(table.to_numpy(table.sum(there, axis=1)), x.sum(axis=1), atol=1e-4)
+    np.testing.assert_allclose(table.to_numpy(table.softmax_forward(there)).sum(axis=1), np.ones(40), atol=1e-5)
+    with pytest.raises(ValueError, match="max-compute-workgroups-per-dimension"):
+        table.matmul(table.zeros((1, 1)), table.zeros((1, 300)))
+
+
+# Memory
+
+
+@on_an_adapter
+def test_memory_that_nobody_uses_is_handed_out_again(table):
+    first = table.zeros((1_234_500,))
+    buffer, made = first.memory.buffer, memory.made
+    view = table.view(first, (5, 246_900))
+    del first
+    assert table.empty((1_234_500,)).memory.buffer is not buffer, "a view still uses it"
+    del view
+    made = memory.made
+    again = table.empty((1_234_000,))
+    assert again.memory.buffer is buffer and memory.made == made
+
+
+@on_an_adapter
+def test_what_the_pool_keeps_is_given_up_before_memory_is_called_short(table, monkeypatch):
+    import wgpu
+
+    table.zeros((777_777,))  # gone at once, but for the pool and for what was bound together
+    kept = [buffer for free in memory._free.values() for _, buffer in free]
+    assert kept and launching._bindings
+    asked = []
+
+    class Full:
+        def __init__(self, times: int):
+            self.times = times
+
+        def create_buffer(self, **options):
+            asked.append((len(memory._free), len(launching._bindings)))
+            if len(asked) <= self.times:
+                raise wgpu.GPUOutOfMemoryError("Not enough memory left.")
+            return adapter.device().create_buffer(**options)
+
+    monkeypatch.setattr(memory, "device", lambda: Full(1))
+    table.empty((5_555_555,))
+    assert asked[0] > (0, 0) and asked[1] == (0, 0)
+    monkeypatch.setattr(memory, "device", lambda: Full(99))
+    with pytest.raises(MemoryError, match="no memory left"):
+        table.empty((6_666_666,))
+    monkeypatch.undo()
+    np.testing.assert_array_equal(table.to_numpy(table.strided_copy(table.full((9,), 7), (3,), (1,))), 7)
+
+
+@pytest.mark.parametrize("size", [1, 256, 257, 1000, 4096, 4097, 1_000_003, 2**27])
+def test_a_size_class_wastes_less_than_a_quarter(size: int):
+    given = memory.size_class(size)
+    assert size <= given <= max(256, 1.25 * size) and given % 4 == 0
+    assert memory.size_class(given) == given
+
+
+@on_an_adapter
+def test_an_upload_does_not_reach_launches_that_came_before_it(table):
+    """The memory of an array that is gone is used again while a launch that reads it is only written down."""
+    x = table.from_numpy(np.full(100, 1, np.float32))
+    buffer = x.memory.buffer
+    y = table.add(x, x)
+    del x
+    other = table.from_numpy(np.full(100, 7, np.float32))
+    assert other.memory.buffer is buffer
+    np.testing.assert_array_equal(table.to_numpy(y), 2)
+
+
+@on_an_adapter
+def test_indices_from_the_host_are_checked_without_a_look_at_the_gpu(table, monkeypatch):
+    x = table.zeros((5, 2))
+    indices = table.from_numpy(np.array([0, 4]))
+    with monkeypatch.context() as patch:
+        patch.setattr(launching, "read_back", lambda array: pytest.fail("the indices were read back"))
+        table.gather(x, indices)
+        table.gather(x, table.strided_copy(indices, (2, 2), (0, 1)))
+    table.strided_write(indices, table.from_numpy(np.array([9])), (1,))
+    with pytest.raises(IndexError, match="9"):
+        table.gather(x, indices)
+
+
+@on_an_adapter
+def test_numbers_that_do_not_fit_are_refused(table):
+    with pytest.raises(ValueError, match="32 bits"):
+        table.from_numpy(np.array([2**31]))
+    with pytest.raises(ValueError, match="32 bits"):
+        table.from_numpy(np.array([-(2**31) - 1]))
+    ends = np.array([-(2**31), 2**31 - 1])
+    np.testing.assert_array_equal(table.to_numpy(table.from_numpy(ends)), ends)
+    with pytest.raises(ValueError, match="float64"):
+        table.zeros((2,), "float64")
+
+
+# Limits and errors
+
+
+@on_an_adapter
+def test_what_the_adapter_cannot_hold_names_its_limit(table, monkeypatch):
+    limits = {"max-storage-buffer-binding-size": 4000, "max-buffer-size": 10**9}
+    with monkeypatch.context() as patch:
+        patch.setattr(memory, "limit", limits.__getitem__)
+        table.empty((1000,))
+        with pytest.raises(ValueError, match=r"\(7, 143\).*4,004.*4,000.*max-storage-buffer-binding-size"):
+            table.empty((7, 143))
+    q = table.zeros((1, 3, 1, 4096))
+    with pytest.raises(ValueError, match=r"4096.*max-compute-workgroup-storage-size"):
+        table.attention_forward(q, q, q)
+
+
+@pytest.mark.parametrize("D", [1, 10, 32, 64, 96, 128])
+def test_attention_fits_the_workgroup_memory_that_every_adapter_has(D: int):
+    rows, own = attention.tile_rows(D), attention.OWN
+    forward, backward = (own + rows) * (D + 1) + 2 * own * rows, 2 * rows * (D + 1) + 2 * own * rows
+    assert 4 * max(forward, backward) <= adapter.NEEDED["max-compute-workgroup-storage-size"]
+
+
+@on_an_adapter
+def test_a_shader_that_does_not_compile_names_its_line(table, monkeypatch, tmp_path):
+    (tmp_path / "include").mkdir()
+    (tmp_path / "include" / "two.wgsl").write_text("fn two() -> f32 {\n    return 2;\n}\n")
+    (tmp_path / "include" / "bad.wgsl").write_text("fn bad() -> f32 {\n    return tow();\n}\n")
+    head = '// A test.\n\n// include "two.wgsl"\nstruct Args {\n    n: u32,\n}\n'
+    head += "@group(0) @binding(0) var<uniform> args: Args;\n@group(0) @binding(1) var<storage, read_write> y: array<f32>;\n"
+    body = "@compute @workgroup_size(1)\nfn run() {\n    y[0] = two() * f32(args.n) * %s;\n}\n"
+    for name, text in (("good", head + body % "1"), ("typo", head + body % "tow()")):
+        (tmp_path / f"{name}.wgsl").write_text(text)
+    (tmp_path / "within.wgsl").write_text(head.replace('"two', '"bad') + body.replace("two", "bad") % "1")
+    monkeypatch.setattr(source, "KERNELS", tmp_path)
+    y = table.zeros((1,))
+    launching.Kernel("good.wgsl", "run", (("T", "f32"),))(1, y=y, n=3)
+    assert table.to_numpy(y) == 6
+    with pytest.raises(RuntimeError, match=r"run of kernels/typo\.wgsl does not compile\. typo\.wgsl, line 11: .*tow"):
+        launching.Kernel("typo.wgsl", "run", ())(1, y=y, n=3)
+    with pytest.raises(RuntimeError, match=r"within\.wgsl does not compile\. bad\.wgsl, line 2: .*tow"):
+        launching.Kernel("within.wgsl", "run", ())(1, y=y, n=3)
+
+
+@on_an_adapter
+def test_a_lost_gpu_says_so_and_how_to_go_on():
+    code = (
+        "import numpy as np; from course_lib.devices import ops; from course_lib.devices.webgpu import adapter\n"
+        "t = ops('webgpu'); x = t.from_numpy(np.ones(9, np.float32)); adapter.device().destroy(); said = []\n"
+        "for call in (lambda: t.to_numpy(x), lambda: t.add(x, x), lambda: t.gelu_forward(x), lambda: t.copy(x),\n"
+        "             lambda: t.from_numpy(np.ones(9, np.float32)), t.synchronize):\n"
+        "    try: call()\n"
+        "    except RuntimeError as error: said.append(str(error))\n"
+        "print(sum('was lost while' in text and '--resume' in text for text in said))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=KERNELS.parent)
+    assert done.stdout.strip() == "6", done.stderr
+
+
+@on_an_adapter
+def test_no_memory_left_is_a_memory_error_with_a_way_out():
+    import wgpu
+
+    with pytest.raises(MemoryError, match=r"no memory left while making.*smaller batch.*--resume"):
+        with adapter.explained("making an array"):
+            raise wgpu.GPUOutOfMemoryError("Not enough memory left.")
+
+
+def test_a_machine_without_the_package_is_told(monkeypatch):
+    monkeypatch.setattr(adapter.importlib.util, "find_spec", lambda name: None)
+    assert adapter.problem.__wrapped__() == "The package wgpu is not installed."
+
+
+# The kernels
+
+
+@pytest.mark.parametrize("path", sorted(KERNELS.glob("*.wgsl")), ids=lambda path: path.name)
+def test_a_kernel_names_its_twin(path):
+    header = re.match(r"(?://.*\n)+", path.read_text(encoding="utf-8"))[0]
+    twins = re.findall(r"(\w+\.cu)\b", header)
+    assert twins and all((KERNELS / twin).exists() for twin in twins)
+    assert not re.search(
+        r"\batomic", path.read_text(encoding="utf-8").replace("no atomics", "").replace("No atomics", "")
+    )
