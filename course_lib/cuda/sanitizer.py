@@ -147,8 +147,10 @@ def _report(kernel: Kernel, library: Library, base: int, grid, block, timeout, k
             file, line = known[0] if known else (kernel.source.name, kernel.line)
         if fault.other_thread != NOBODY and kind in ("race", "divergent-barrier", "missing-lanes") and other_line:
             message += f"; the other is thread {launch.coordinates(fault.other_thread, block)}"
-        if other_line and other_line != line:
-            message += f", line {other_line}"
+            if other_line != line:
+                message += f", line {other_line}"
+        elif other_line and other_line != line:
+            message += f"; the other is at line {other_line}"
         issues.append(
             Issue(
                 kind, file, line, other_line or None, (fault.block.x, fault.block.y, fault.block.z),

@@ -60,6 +60,23 @@ def test_an_issue_says_who_and_where():
     assert "<script" not in html
 
 
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_a_thread_does_not_race_with_itself(compiler, monkeypatch):
+    """Both warps read s[0], and one of the readers writes it: whatever the order, the other is somebody else."""
+    using(compiler, monkeypatch)
+    kernel = Kernel("""__global__ void again(float* y) {
+    __shared__ float s[64];
+    s[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    y[threadIdx.x] = s[0];
+    s[threadIdx.x] = 0.0f;
+}""", "again")  # fmt: skip
+    for seed in range(12):
+        report = sanitize(kernel, (1,), (64,), (zeros(64),), seed=seed)
+        assert {(issue.kind, issue.other_line) for issue in report.issues} <= {("race", 5), ("race", 6)} and report.issues
+        assert not [issue.message for issue in report.issues if f"the other is thread {issue.thread}" in issue.message]
+
+
 def test_a_checked_run_leaves_the_results_of_a_launch():
     x, y = np.arange(100, dtype=F), np.zeros(100, F)
     assert sanitize(Kernel(FILE, "copy"), (2,), (64,), (x, y, 100)).ok

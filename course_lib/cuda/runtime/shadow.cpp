@@ -165,12 +165,16 @@ static bool unordered_write(const Word& word, unsigned thread) {
            !met(thread / WARP, word.write_thread % WARP, word.write_stamp, thread % WARP);
 }
 
+constexpr unsigned SOMEBODY = NOBODY - 1;  // another thread, but which is not known any more
+
 // A reader that nothing orders before `thread`, or NOBODY.
 static unsigned unordered_reader(const Word& word, unsigned thread) {
-    unsigned first = word.read_warp * WARP + __builtin_ctz(word.read_lanes | 1u << 31);
-    if (word.read_epoch < block_epoch) return first;
+    if (word.read_epoch < block_epoch) return SOMEBODY;
     if (word.read_epoch != epoch) return NOBODY;
-    if (word.many_warps || word.read_warp != thread / WARP) return first;
+    if (word.many_warps || word.read_warp != thread / WARP) {
+        uint32_t others = word.read_warp == thread / WARP ? word.read_lanes & ~(1u << thread % WARP) : word.read_lanes;
+        return others ? word.read_warp * WARP + __builtin_ctz(others) : SOMEBODY;  // of many warps only one is noted
+    }
     for (uint32_t lanes = word.read_lanes & ~(1u << (thread % WARP)); lanes; lanes &= lanes - 1) {
         unsigned lane = __builtin_ctz(lanes);
         if (!met(word.read_warp, lane, word.read_stamp, thread % WARP)) return word.read_warp * WARP + lane;
@@ -192,7 +196,7 @@ static void race(Block* block, Conflict conflict, const Word& word, const Access
     now.active = true;
     now.access = access;
     now.thread = thread;
-    now.other = other_block ? NOBODY : other;
+    now.other = other_block || other == SOMEBODY ? NOBODY : other;
     now.other_pc = conflict == READ_WRITE ? word.read_pc : word.write_pc;
     describe_race(now, conflict, space, name, offset, other_block);
     if (conflict == WRITE_WRITE && !other_block && other / WARP == thread / WARP && !access.atomic && !word.atomic &&
