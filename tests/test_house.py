@@ -32,7 +32,20 @@ FLOORS = [
         "stories_report",
     },
     # Beside the house: they look in, and nothing in the house knows them.
-    {"plots", "notebook", "coach", "course", "benchmarks", "environment", "doctor", "lab", "build", "cli", "selftest"},
+    {
+        "plots",
+        "notebook",
+        "predictions",
+        "coach",
+        "course",
+        "benchmarks",
+        "environment",
+        "doctor",
+        "lab",
+        "build",
+        "cli",
+        "selftest",
+    },
 ]
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 

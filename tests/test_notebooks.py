@@ -154,7 +154,8 @@ def test_a_page_ends_with_questions_and_folded_answers(path):
 @every_page
 def test_predictions_are_asked_for_and_their_answers_folded(path):
     asked = 0
-    for before, cell in zip(read(path).cells, read(path).cells[1:], strict=False):
+    told = [cell for cell in read(path).cells if not cell.source.startswith("predict(")]  # where a reader writes a number
+    for before, cell in zip(told, told[1:], strict=False):
         if cell.cell_type == "code" and "predict" in cell.metadata.get("tags", []):
             asked += 1
             assert before.cell_type == "markdown", f"no question before: {cell.source[:60]}"
