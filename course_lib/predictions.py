@@ -22,7 +22,7 @@ def predict(name: str, value: Real | EllipsisType = ...) -> None:
     """Keep the number that the reader expects of `name`. Anything else is answered by a sentence, never an error."""
     _said.pop(name, None)
     if value is ...:
-        print(f"{name}: your number in place of the dots, then run this cell again. Or go on without one.")
+        print(f"{name}: put your number in place of the dots, run this cell again, and go on.")
     elif fault := _fault(value):
         print(f"{name}: {reprlib.repr(value)} is {fault}. Write one plain number, such as 4, and run this cell again.")
     else:

@@ -14,7 +14,7 @@ from course_lib import predictions
 from course_lib.predictions import Outcome, measured, predict, verdict
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parent.parent / "notebooks").glob("*.ipynb"))
-ASKED = re.compile(r"^(.+): your number in place of the dots", re.MULTILINE)
+ASKED = re.compile(r"^(.+): put your number in place of the dots", re.MULTILINE)
 SHOWN = re.compile(r"^(.+): measured \S+\.$")
 
 
