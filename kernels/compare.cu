@@ -5,9 +5,10 @@
 // Limits: a and b of one type, fewer than 2^31 elements; views of up to 6 axes.
 // Bytes: 9 n to compare, 13 n to choose.   FLOPs: n.
 // Architectures: sm_75 and newer.
-// Chapter: 05, read, not built.
+// Chapter: 05, built.
 #include "view.cuh"
 
+// region operations
 struct Equal {
     template <class T> static __device__ bool of(T a, T b) { return a == b; }
 };
@@ -20,6 +21,7 @@ struct Less {
 struct LessEqual {
     template <class T> static __device__ bool of(T a, T b) { return a <= b; }
 };
+// endregion
 
 // Thread i owns element i of the result. (a > b is asked as b < a.)
 template <class Op, class T>

@@ -5,7 +5,7 @@
 // Limits: fewer than 2^31 elements. N = 4 wants K and `each` divisible by 4 and an x that begins at a multiple of 16 bytes.
 // Bytes: 4 rows K, and 4 for each part.   FLOPs: rows K.
 // Architectures: sm_75 and newer.
-// Chapter: 06, read, not built.
+// Chapter: 06, built.
 #include "reduce.cuh"
 #include "vector.cuh"
 

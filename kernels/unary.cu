@@ -4,9 +4,10 @@
 // Limits: float, fewer than 2^31 elements (negative: also whole numbers).
 // Bytes: 8 n.   FLOPs: n, and about 20 n for exp, log and tanh.
 // Architectures: sm_75 and newer.
-// Chapter: 05, read, not built.
+// Chapter: 05, built.
 #include "view.cuh"
 
+// region operations
 struct Negative {
     template <class T> static __device__ T of(T x) { return -x; }
 };
@@ -22,6 +23,7 @@ struct Tanh {
 struct Sqrt {
     static __device__ float of(float x) { return sqrtf(x); }
 };
+// endregion
 
 // Thread i owns the N neighbours from element N i on.
 template <class Op, class T, int N> __global__ void unary(const T* x, T* y, int n) {

@@ -125,7 +125,61 @@
 # include kernels/dropout.cu dropout: draw four words, and keep or drop your four numbers
 
 # %% [markdown]
-# ## 9. Challenge: bias and GELU, the way back (stretch)
+# ## 9. Find the faults: the last few (stretch)
+#
+# `unary` writes `y[i] = Op::of(x[i])`: negative, exp, log, tanh or square root, as `Op` says. It is the sister of `binary` in
+# exercise 6, with one input, and is launched in the same way. Arrays whose length N divides come out right; others do not.
+# There are two faults, and the report shows them one after the other.
+
+# %% exercise="unary"
+# given kernels/unary.cu operations
+# include kernels/unary.cu unary: mend what is wrong
+# plant if (i + N <= n) { => if (i < n) {
+# plant y[i] = Op::of(x[i]) => y[i] = Op::of(y[i])
+
+# %% [markdown]
+# ## 10. Compare, whatever the shapes (stretch)
+#
+# `y[i] = Op::of(a, b)` for each of the `n` numbers of y, and the result is a `bool`. But a and b may be smaller than y: by
+# broadcasting, as in chapter 01, a column of a can meet a row of b. A `View` holds the shape of y and the strides of one input,
+# 0 along each axis where the same numbers are repeated. `place(view_a, i)` walks it: it says which number of a belongs to
+# number i of y. For a `[[1], [5]]`, b `[[2, 1, 6]]` and `Less`, y is `[[true, false, true], [false, false, true]]`.
+#
+# It is launched in blocks of 64 threads, a thread or more for each number of y. All six comparisons of tensors are this
+# kernel; a > b is asked as b < a.
+
+# %% exercise="compare"
+# given kernels/compare.cu operations
+# include kernels/compare.cu compare: find your two numbers, and compare them
+
+# %% [markdown]
+# ## 11. Find the fault: chosen by multiplying (stretch)
+#
+# `where` writes a number of `a` where its `condition` is true, and of `b` elsewhere; each of the three has a view, as in
+# exercise 10. Someone wrote it as a sum: condition times a, plus (1 - condition) times b. That is right for all ordinary
+# numbers. In the model, scores that a word must not see become -inf by it. Run the cell, and look at what becomes of them.
+
+# %% exercise="where"
+# include kernels/compare.cu where: mend this line
+# plant condition[place(view_c, i)] ? a[place(view_a, i)] : b[place(view_b, i)] => condition[place(view_c, i)] * a[place(view_a, i)] + (1 - condition[place(view_c, i)]) * b[place(view_b, i)]
+
+# %% [markdown]
+# ## 12. From one type to another (stretch)
+#
+# `cast` turns n numbers of the type `From` into the type `To`. What happens to one of them says `Cast<To, From>::of(x)`: in
+# general `(To)x`, as C++ does it, which cuts a float towards zero. A second `struct` of the same name with some types filled
+# in is a *specialisation*: the compiler takes it for just these types. Two parts are yours: the one for `bool`, where every
+# number but 0 becomes true (also 0.5), and the kernel. `(From)0` is a zero of the type `From`.
+#
+# It is launched in blocks of 64 threads. To `int`, `[0.5, -2.75]` becomes `[0, -2]`; to `bool`, `[true, true]`. Weights go to
+# bfloat16 and back by it.
+
+# %% exercise="cast"
+# include kernels/cast.cu kinds
+# include kernels/cast.cu cast: one number for each thread
+
+# %% [markdown]
+# ## 13. Challenge: bias and GELU, the way back (stretch)
 #
 # The way back of exercise 2: `dx = dy * gelu_slope(x + bias)`, and the gradient of the bias, which is the sum of dx over the
 # rows. All of a column passes by the threads that own it. So let each thread add up what it writes, from 0 on, and leave its sum

@@ -145,7 +145,39 @@ __global__ void row_to_unit(const float* x, float* y, int C) {
 # include kernels/argmax.cu argmax: walk along your column, and keep the place of the largest
 
 # %% [markdown]
-# ## 7. Challenge: softmax with the fewest bytes (stretch)
+# ## 7. Along the rows (stretch)
+#
+# `x` has `rows` rows of K numbers. Each row is cut into `parts` parts of `each` numbers (the last may be shorter), and `y`, of
+# shape (rows, parts), holds the sum or the largest of each part, as `Op` says. With `[[1, 2, 3], [4, 5, 6]]`, `Sum`, and parts
+# of 2 numbers, y is `[[3, 3], [9, 6]]`.
+#
+# A part belongs to a group of `LANES` neighbouring lanes: group `own`, the number of the thread divided by LANES, owns part
+# `own % parts` of row `own / parts`. Its lanes read side by side, a `Pack<T, N>` each, N numbers of the type T. `nothing`,
+# `Op::of(a, b)` and `(A)` are as in exercise 5. `warp_reduce<LANES, Op>(result)`, your own of exercise 1, brings the results of a
+# group together: **all** lanes of a warp must call it, also those whose group has no part. It is launched with 8 lanes, in
+# blocks of 64 threads, with N = 1 and with N = 4, where K and each are multiples of 4. Sums and maxima along the last axis of a
+# tensor are this kernel.
+
+# %% exercise="reduce_rows"
+# include kernels/reduce_rows.cu reduce_rows: walk along your part with your group, shuffle, and one lane writes
+
+# %% [markdown]
+# ## 8. The last rung of a sum (stretch)
+#
+# The ladder of the lecture adds up `n` numbers. Here is its last rung, in which a thread adds many numbers by itself before
+# its block comes together. The grid has `gridDim.x * THREADS` threads; the first pack of four of thread i is pack i, and its
+# next one lies as many packs further as the grid has threads. If 4 does not divide n, up to three numbers are left over at the end:
+# they count too, once. `partial[blockIdx.x]` becomes the sum of the block; `block_sum<THREADS>(v)` finds it. A second launch
+# of the same kernel, with one block, adds up the sums of the blocks. With 5 ones and 3 blocks, partial is `[5, 0, 0]`.
+#
+# x begins at a multiple of 16 bytes. For 6144 numbers, three blocks of 64 threads, and the second launch, at most 52
+# instructions may read global memory.
+
+# %% exercise="sum_4_vectors"
+# include kernels/sum.cu sum_4_vectors: four at a time, the last few, and the sum of the block
+
+# %% [markdown]
+# ## 9. Challenge: softmax with the fewest bytes (stretch)
 #
 # The same as exercise 2, for rows that fit into the registers of a block: S is at most THREADS * N * ITEMS. There are `rows`
 # rows and perhaps fewer blocks, so a block takes row `blockIdx.x`, and then every `gridDim.x`-th. It is launched with 32

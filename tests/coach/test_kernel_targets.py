@@ -41,10 +41,15 @@ CALLS = {
     "swiglu_forward": ("swiglu_forward", (x,)),
     "binary": ("multiply", (x, y)),
     "swiglu_backward": ("swiglu_backward", (y[:, :4].copy(), x)),
+    "unary": ("tanh", (x,)),
+    "compare": ("less", (x, row)),
+    "where": ("where", (x > 0, x, row)),
+    "cast": ("cast", (x, "int32")),
     "dropout": ("dropout_forward", (x, 0.25, np.array([5, 6, 7], np.uint32), 2)),
     "argmax": ("argmax", (x, 0)),
     "copy_rows": ("strided_copy", (np.tile(x, 3), (6, 8), (24, 1), 8)),
     "reduce_columns": ("sum", (x, 0)),
+    "reduce_rows": ("max", (x, 1)),
     "softmax_forward": ("softmax_forward", (x,)),
     "softmax_online": ("softmax_forward", (wide,)),
     "softmax_back_kernel": ("softmax_backward", (wide[::-1].copy(), wide)),
@@ -73,7 +78,8 @@ def test_a_solution_runs_in_the_place_of_our_kernel(name, tmp_path):
 
 
 # Where a fault is planted: what the lines say that the report of the blank must name.
-PLANTED = {"copy_rows": "y[row * x_row + column]", "row_to_unit": "float top = part[0];"}
+PLANTED = {"copy_rows": "y[row * x_row + column]", "row_to_unit": "float top = part[0];",
+           "unary": "= *(const Pack<T, N>*)(x + i)"}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", PLANTED)

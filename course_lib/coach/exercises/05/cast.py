@@ -1,0 +1,113 @@
+"""From one type to another: what cutting, rounding and asking for zero do."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+
+BLOCK = 64
+TYPES = {"float": np.float32, "int": np.int32, "bool": np.bool_, "__nv_bfloat16": np.uint16}
+
+
+def cases(random):
+    some = np.array([0.5, -0.5, 0.0, 2.75, -2.75, 3.0, -0.0], np.float32)
+    yield Case("is it zero?", some[:3].copy(), "float", "bool")
+    yield Case("cut towards zero", some, "float", "int")
+    yield Case("whole numbers to floats", random.integers(-99, 99, 70).astype(np.int32), "int", "float")
+    yield Case(
+        "small, negative and large ones as bool",
+        np.array([1e-30, -3, 1e30, 0, np.inf] * 15, np.float32),
+        "float",
+        "bool",
+    )
+    yield Case("to bfloat16", np.append(random.normal(size=66), [1.00390625, 1.01171875]).astype(np.float32), "float",
+               "__nv_bfloat16")  # fmt: skip
+    yield Case("back from bfloat16", short(random.normal(size=130).astype(np.float32)), "__nv_bfloat16", "float")
+
+
+def short(x):
+    """bfloat16 bits of float32 numbers, rounded to the nearest, ties to even."""
+    bits = x.view(np.uint32)
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
+
+
+def right(x, source, to):
+    if to == "__nv_bfloat16":
+        return short(x)
+    if source == "__nv_bfloat16":
+        return (x.astype(np.uint32) << 16).view(np.float32)
+    return x.astype(TYPES[to])
+
+
+def launch(kernel, x, source, to):
+    y = cuda.empty(len(x), TYPES[to])
+    kernel.instance(f"{source}, {to}")((len(x) + BLOCK - 1) // BLOCK, BLOCK, (cuda.asarray(x), y, len(x)))
+    return y
+
+
+def for_bool(of):
+    """Right but for bool, where `of` decides."""
+    return lambda x, source, to: of(x) if to == "bool" else right(x, source, to)
+
+
+def rounded(x, source, to):
+    y = right(x, source, to)
+    return np.rint(x).astype(np.int32) if to == "int" else np.rint(y) if source == "__nv_bfloat16" else y
+
+
+exercise = Exercise(
+    title="From one type to another",
+    minutes=10,
+    core=False,
+    language="cuda",
+    defines="cast",
+    instances=("float, bool", "float, int", "int, float", "float, __nv_bfloat16", "__nv_bfloat16, float"),
+    target="kernel:cast.cu",
+    cases=cases,
+    reference=right,
+    call=launch,
+    mistakes=[
+        Mistake("0.5 became false: it was cut to a whole number first. Only 0 itself is "
+                "false.", like=for_bool(lambda x: x.astype(int) != 0)),
+        Mistake("Negative numbers became false. Whatever is not 0 is true.", like=for_bool(lambda x: x > 0)),
+        Mistake("True and false have changed places: 0 is false.", like=for_bool(lambda x: x == 0)),
+        Mistake("The floats were rounded to whole numbers. `(To)x` cuts what stands behind the point, as C++ "
+                "does.", like=rounded),
+        Mistake("There are more threads than numbers: those with i >= n must do nothing.",
+                when=lambda seen: any(issue.block[0] * BLOCK + issue.thread[0] >= len(seen.inputs[0]) for issue in seen.issues
+                                      if issue.kind == "out-of-bounds")),
+    ],
+    hints=(
+        "The kernel is one line for each thread, as in chapter 04. What is new is only who does the cast: Cast<To, From>::of.",
+        "For bool, compare x with a zero of its own type: (From)0.",
+        "return x != (From)0; and in the kernel: if (i < n) y[i] = Cast<To, From>::of(x[i]);",
+    ),
+    sibling='''// A scaled copy in another type: a rule for all types, and another for whole numbers of 8 bits.
+template <class To> struct Fit {
+    static __device__ To of(float x) { return (To)x; }
+};
+template <> struct Fit<signed char> {
+    static __device__ signed char of(float x) { return (signed char)fminf(fmaxf(x, -128.0f), 127.0f); }
+};
+
+template <class To> __global__ void fit(const float* x, To* y, float by, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = Fit<To>::of(by * x[i]);
+}
+''',
+    right=[
+        Changed(("return x != (From)0;", "return x < (From)0 || x > (From)0;"),
+                ("    if (i < n) y[i]", "    if (i >= n) return;\n    y[i]")),
+        Changed(("return x != (From)0;", "return x ? true : false;"),
+                ("    if (i < n) y[i]", "    for (; i < n; i += gridDim.x * blockDim.x) y[i]")),
+    ],
+    wrong=[
+        Wrong(Changed(("return x != (From)0;", "return (int)x;")), "0.5 became false"),
+        Wrong(Changed(("return x != (From)0;", "return x > (From)0;")), "Negative numbers became false"),
+        Wrong(Changed(("return x != (From)0;", "return x == (From)0;")), "True and false have changed places"),
+        Wrong(Changed(("static __device__ To of(From x) { return (To)x; }", "static __device__ To of(From x) { return "
+                                                                            "(To)rintf(x); }")),
+              "The floats were rounded"),
+        Wrong(Changed(("if (i < n) y[i]", "y[i]")), "those with i >= n"),
+    ],
+)  # fmt: skip

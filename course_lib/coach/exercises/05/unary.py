@@ -1,0 +1,90 @@
+"""Find the faults in the kernel of five operations: a last pack that is not whole, and a result that is read."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+
+BLOCK = 64
+OPS = {"Negative": np.negative, "Exp": np.exp, "Log": np.log, "Tanh": np.tanh, "Sqrt": np.sqrt}
+
+
+def cases(random):
+    for label, op, n, N in (("one number", "Sqrt", 1, 1), ("one pack", "Negative", 4, 4), ("less than a pack", "Exp", 3, 4),
+                            ("a pack and three more", "Tanh", 7, 4), ("several blocks of single numbers", "Log", 150, 1),
+                            ("several blocks, a ragged end", "Sqrt", 573, 4)):  # fmt: skip
+        yield Case(label, op, random.uniform(0.1, 4, n).astype(np.float32), N)
+
+
+def launch(kernel, op, x, N):
+    n, x = len(x), cuda.asarray(x)
+    y = cuda.empty(n)
+    kernel.instance(f"{op}, float, {N}")((n + BLOCK * N - 1) // (BLOCK * N), BLOCK, (x, y, n))
+    return y
+
+
+def whole_packs_only(op, x, N):
+    y = np.full(len(x), np.nan, np.float32)
+    y[: len(x) // N * N] = OPS[op](x)[: len(x) // N * N]
+    return y
+
+
+def copied_end(op, x, N):
+    y = OPS[op](x)
+    y[len(x) // N * N :] = x[len(x) // N * N :]
+    return y
+
+
+exercise = Exercise(
+    title="Find the faults: the last few",
+    minutes=10,
+    core=False,
+    language="cuda",
+    defines="unary",
+    instances=("Negative, float, 4", "Exp, float, 4", "Tanh, float, 4", "Sqrt, float, 4", "Sqrt, float, 1", "Log, float, 1"),
+    target="kernel:unary.cu",
+    cases=cases,
+    reference=lambda op, x, N: OPS[op](x),
+    call=launch,
+    mistakes=[
+        Mistake("The last thread took a whole pack where fewer than N numbers are left. A pack fits only if i + N <= n.",
+                when=lambda seen: "out-of-bounds" in seen.kinds and seen.inputs[2] == 4),
+        Mistake("The last few numbers are computed from `y`, where nobody has written anything yet. They stand in `x`.",
+                when=lambda seen: any(issue.kind == "uninitialised-read" and "'y'" in issue.message for issue in seen.issues)),
+        Mistake("The last numbers are missing: where fewer than N are left, they must be taken one by one.",
+                like=whole_packs_only),
+        Mistake("The last numbers were copied as they are: the operation is missing there.", like=copied_end),
+    ],
+    hints=(
+        "How many numbers are left for the thread with the largest i? Compare with how many a pack takes.",
+        "A whole pack of N numbers fits if i + N is at most n. And what is read is always x.",
+        "if (i + N <= n) { ... } else { for (; i < n; i++) y[i] = Op::of(x[i]); }",
+    ),
+    sibling='''// The same with two operations, one after the other: y = Second(First(x)).
+#include "vector.cuh"
+
+template <class First, class Second, int N> __global__ void both(const float* x, float* y, int n) {
+    long long i = N * ((long long)blockIdx.x * blockDim.x + threadIdx.x);
+    if (n - i >= N) {
+        Pack<float, N> p = *(const Pack<float, N>*)(x + i);
+        for (int j = 0; j < N; j++) p.item[j] = Second::of(First::of(p.item[j]));
+        *(Pack<float, N>*)(y + i) = p;
+    } else {
+        for (; i < n; i++) y[i] = Second::of(First::of(x[i]));
+    }
+}
+''',
+    right=[
+        Changed(("if (i + N <= n) {", "if (n - i >= N) {")),
+        Changed(("    if (i + N <= n) {\n        Pack<T, N> p = *(const Pack<T, N>*)(x + i);\n        for (int j = 0; j < N; "
+                 "j++) "
+                 "p.item[j] = Op::of(p.item[j]);\n        *(Pack<T, N>*)(y + i) = p;\n    } else {\n        for (; i < n; i++) "
+                 "y[i] = Op::of(x[i]);\n    }", "    for (int j = 0; j < N && i + j < n; j++) y[i + j] = Op::of(x[i + j]);")),
+    ],
+    wrong=[
+        Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")), "i + N <= n"),
+        Wrong(Changed(("y[i] = Op::of(x[i]);", "y[i] = Op::of(y[i]);")), "computed from `y`"),
+        Wrong(Changed(("for (; i < n; i++) y[i] = Op::of(x[i]);", "return;")), "The last numbers are missing"),
+        Wrong(Changed(("y[i] = Op::of(x[i]);", "y[i] = x[i];")), "The last numbers were copied"),
+    ],
+)  # fmt: skip

@@ -1,0 +1,99 @@
+"""Find the fault: a choice made by multiplying keeps what was not chosen, if that is inf or nan."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.devices.gpu.views import broadcast_strides, views
+
+BLOCK = 64
+CHOICE = "condition[place(view_c, i)] ? a[place(view_a, i)] : b[place(view_b, i)]"
+
+
+def cases(random):
+    for label, condition, a, b in (("two numbers", (2,), (2,), (2,)), ("hidden scores", (3, 3), (3, 3), ()),
+                                   ("a row is divided by zero", (4,), (4,), (4,)), ("three shapes", (5, 1), (7,), (3, 1, 1)),
+                                   ("more than a block", (11, 9), (11, 9), (9,))):  # fmt: skip
+        condition = random.integers(0, 2, size=condition).astype(bool)
+        a, b = (random.integers(1, 9, size=shape).astype(np.float32) for shape in (a, b))
+        if label == "two numbers":
+            condition[:], a[:], b[:] = (True, False), (1, 2), (3, 4)
+        if label == "hidden scores":
+            condition, b = np.tril(np.ones((3, 3), bool)), np.array(-np.inf, np.float32)
+        if label == "a row is divided by zero":
+            condition[:], a[:], b[:] = (True, False, True, False), (1, np.nan, 3, np.inf), 0
+        yield Case(label, condition, a, b)
+
+
+def launch(kernel, condition, a, b):
+    shape = np.broadcast_shapes(condition.shape, a.shape, b.shape)
+    y = cuda.empty(shape)
+    walks = views("where", shape, *(broadcast_strides(x.shape, shape) for x in (condition, a, b)))
+    arrays = (cuda.asarray(x) for x in (condition, a, b))
+    kernel((y.size + BLOCK - 1) // BLOCK, BLOCK, (*arrays, y, *walks, y.size))
+    return y
+
+
+def multiplied(condition, a, b):
+    return condition * a + (1 - condition.astype(np.float32)) * b
+
+
+def zero_where_not_finite(condition, a, b):
+    y = multiplied(condition, a, b)
+    return np.where(np.isnan(y), 0, y)
+
+
+exercise = Exercise(
+    title="Find the fault: chosen by multiplying",
+    minutes=10,
+    core=False,
+    language="cuda",
+    defines="where",
+    instances=("float",),
+    target="kernel:compare.cu",
+    cases=cases,
+    reference=np.where,
+    call=launch,
+    mistakes=[
+        Mistake("What was not chosen is multiplied by 0, and 0 times inf is nan, as is 0 times nan. Do not compute with it: "
+                "choose.", like=multiplied),
+        Mistake("Every nan became 0. But a score that is hidden must become -inf, and a number beside a hidden inf must stay.",
+                like=zero_where_not_finite),
+        Mistake("a and b have changed places: where the condition is true, y is a.",
+                like=lambda condition, a, b: np.where(condition, b, a)),
+        Mistake("a is taken everywhere: the condition is not asked.",
+                like=lambda condition, a, b: np.broadcast_arrays(a, condition, b)[0]),
+        Mistake("The places are counted as if all arrays had the shape of y. Each of the three has a view of its own.",
+                when=lambda seen: "out-of-bounds" in seen.kinds and any(word in seen.text for word in ("a[i]", "b[i]", "n[i]"))),
+    ],
+    hints=(
+        "Look at the first place that is nan. What stands there in a, in b, and what does the kernel do with both?",
+        "0 * inf is nan, not 0. So what is not chosen must not be part of any sum or product.",
+        "C++ has a choice that looks at one side only: `condition ? a : b`, for each thread's own number.",
+    ),
+    sibling='''// 1 / x where x is not 0, and 0 elsewhere: the division by zero is never made.
+__global__ void safe_inverse(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[i] != 0.0f ? 1.0f / x[i] : 0.0f;
+}
+''',
+    right=[
+        Changed((f"    if (i < n) y[i] = {CHOICE};",
+                 "    if (i >= n) return;\n    if (condition[place(view_c, i)]) {\n        y[i] = a[place(view_a, i)];\n"
+                 "    } else {\n        y[i] = b[place(view_b, i)];\n    }")),
+        Changed((f"    if (i < n) y[i] = {CHOICE};",
+                 "    if (i >= n) return;\n    T chosen = b[place(view_b, i)];\n    if (condition[place(view_c, i)]) chosen = "
+                 "a[place(view_a, i)];\n    y[i] = chosen;")),
+    ],
+    wrong=[
+        Wrong(Changed((CHOICE, "a[place(view_a, i)] * condition[place(view_c, i)] + b[place(view_b, i)] * "
+                               "!condition[place(view_c, i)]")), "Do not compute with it"),
+        Wrong(Changed((f"    if (i < n) y[i] = {CHOICE};",
+                       "    if (i >= n) return;\n    T c = condition[place(view_c, i)];\n    T mixed = c * a[place(view_a, i)] "
+                       "+ (1 - c) * b[place(view_b, i)];\n    y[i] = mixed == mixed ? mixed : 0;")), "Every nan became 0"),
+        Wrong(Changed(("a[place(view_a, i)] : b[place(view_b, i)]", "b[place(view_b, i)] : a[place(view_a, i)]")),
+              "changed places"),
+        Wrong(Changed((CHOICE, "a[place(view_a, i)]")), "a is taken everywhere"),
+        Wrong(Changed((CHOICE, "condition[i] ? a[i] : b[i]")), "had the shape of y"),
+    ],
+)  # fmt: skip
