@@ -55,7 +55,7 @@ lab: install
 	@$(BIN)/course lab
 
 test:
-	$(call prepare,test $(if $(PEERS),peers browser))
+	$(call prepare,test $(if $(PEERS),peers browser webgpu))
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 ifneq ($(PEERS),)

@@ -174,6 +174,14 @@ def test_table_has_every_name_of_the_contract(device: str):
     assert not beyond, "not in the contract"
 
 
+@pytest.mark.parametrize("device", devices.LOADERS)
+def test_every_device_is_tried_where_it_is(device: str):
+    """So that a device that is not here shows among the skipped tests."""
+    if device not in available_devices():
+        pytest.skip(f"this machine has no device {device} (course doctor says why): its ops were not tried")
+    assert (device, "float32") in PLACES
+
+
 def test_names_are_those_of_the_contract():
     contract = re.sub(r"\s+", " ", devices.__doc__)
     assert not [name for name in NAMES if not re.search(rf"\b{name}\b", contract)]

@@ -50,9 +50,8 @@ def test_commands_of_the_readme_exist():
 def test_every_named_dependency_is_pinned():
     """What pyproject.toml asks for to run and to test has its exact version in constraints.txt."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    asked = (
-        project["dependencies"] + project["optional-dependencies"]["test"] + project["optional-dependencies"]["peers"]
-    )
+    extras = project["optional-dependencies"]
+    asked = project["dependencies"] + extras["test"] + extras["peers"] + extras["browser"] + extras["webgpu"]
     pinned = {
         line.split("==")[0].lower().replace("_", "-")
         for line in (ROOT / "constraints.txt").read_text().splitlines()
