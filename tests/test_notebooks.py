@@ -3,9 +3,11 @@
 That the cells still do what they did is checked by nbval, which runs them (see the Makefile).
 """
 
+import ast
 import json
 import re
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import nbformat
@@ -154,8 +156,8 @@ def test_a_page_ends_with_questions_and_folded_answers(path):
 @every_page
 def test_predictions_are_asked_for_and_their_answers_folded(path):
     asked = 0
-    told = [cell for cell in read(path).cells if not cell.source.startswith("predict(")]  # where a reader writes a number
-    for before, cell in zip(told, told[1:], strict=False):
+    told = [cell for cell in read(path).cells if not cell.source.startswith("predict(")]  # there a reader writes
+    for before, cell in pairwise(told):
         if cell.cell_type == "code" and "predict" in cell.metadata.get("tags", []):
             asked += 1
             assert before.cell_type == "markdown", f"no question before: {cell.source[:60]}"
@@ -163,6 +165,16 @@ def test_predictions_are_asked_for_and_their_answers_folded(path):
             assert cell.metadata["jupyter"]["outputs_hidden"]
             assert cell.outputs[0] == build.COVER, "the first line would show while folded"
     assert asked >= 1
+
+
+@every_page
+def test_what_is_timed_on_a_gpu_has_a_name(path):
+    """CuPy's benchmark reads `__name__` of what it times if it is given no name; a Kernel has none."""
+    for cell in cells(path, "code"):
+        for call in ast.walk(ast.parse(cell.source)) if "benchmark(" in cell.source else ():
+            if isinstance(call, ast.Call) and ast.unparse(call.func) == "benchmark":
+                keywords = {keyword.arg for keyword in call.keywords}
+                assert "name" in keywords or isinstance(call.args[0], ast.Lambda), ast.unparse(call)
 
 
 @every_page
