@@ -5,6 +5,7 @@ COURSE_TRACEBACK=1 shows the traceback.
 """
 
 import os
+import shlex
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -96,6 +97,32 @@ def sample(
         sys.stdout.write(piece)
         sys.stdout.flush()
     sys.stdout.write("\n")
+
+
+@app.command()
+def export(
+    out: Annotated[Path, typer.Argument(help="The folder to write.")],
+    run: Annotated[str, typer.Option(help="Folder of a run, or one checkpoint.")],
+    to: Annotated[str, typer.Option(help="web: a page that computes in the browser.")] = "web",
+    dtype: Annotated[str, typer.Option(help="Of the weights: float32, or float16 for half the size.")] = "float32",
+) -> None:
+    """Write a trained model as a web page, which needs no Python any more."""
+    from course_lib.web import export
+
+    written = export.export(run, out, to, dtype)
+    size = sum(path.stat().st_size for path in written.rglob("*") if path.is_file())
+    print(f"Wrote {written}, {size / 1e6:,.1f} MB. To open it: course serve {shlex.quote(str(written))}")
+
+
+@app.command()
+def serve(
+    folder: Annotated[Path, typer.Argument(help="What `course export --to web` wrote.")],
+    browser: Annotated[bool, typer.Option(help="Open a browser where there is one.")] = True,
+) -> None:
+    """Serve an exported page to this machine, and open it."""
+    from course_lib.web import serve
+
+    serve.serve(folder, browser)
 
 
 @app.command()

@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import shutil
 import signal
 from collections import Counter
 
@@ -21,6 +22,10 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("course")
+
+# Quiet towards the network, and with WebGPU by a program where there is no GPU, for pages of this machine.
+CHROMIUM = ["--no-sandbox", "--enable-unsafe-webgpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+            "--disable-component-update", "--disable-sync"]  # fmt: skip
 
 PEERS = ("torch", "tokenizers", "tiktoken")
 PEERS_REASON = "compares with PyTorch, tokenizers or tiktoken, which only make test PEERS=1 installs"
@@ -69,3 +74,16 @@ def text(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COURSE_CACHE", str(folder / "cache"))
         yield str(folder / "words.txt")
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """The Chromium of this machine, without a window, driven by Playwright."""
+    program = shutil.which("chromium") or shutil.which("google-chrome")
+    if program is None:
+        pytest.skip("there is no Chromium on PATH")
+    api = pytest.importorskip("playwright.sync_api", reason="Playwright comes with make test PEERS=1")
+    with api.sync_playwright() as engine:
+        browser = engine.chromium.launch(executable_path=program, args=CHROMIUM)
+        yield browser
+        browser.close()

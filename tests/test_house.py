@@ -43,6 +43,7 @@ FLOORS = [
         "doctor",
         "lab",
         "build",
+        "web",
         "cli",
         "selftest",
     },

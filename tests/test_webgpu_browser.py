@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import re
-import shutil
 
 import pytest
 
 from course_lib.cuda.source import KERNELS
 from course_lib.devices.webgpu import source
-
-QUIET = ["--no-sandbox", "--enable-unsafe-webgpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync"]  # fmt: skip
 
 # What the device gives its kernels; a file takes those that it mentions and does not set itself.
 CONSTANTS = {"T": "f32", "U": "f32", "OP": 4, "D": 64, "KEYS": 16, "TILE": 16}
@@ -50,18 +46,12 @@ def prepared(name: str, switch: bool) -> dict:
 
 
 @pytest.fixture(scope="module")
-def compile_in_page():
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    if chromium is None:
-        pytest.skip("there is no Chromium on PATH")
-    api = pytest.importorskip("playwright.sync_api", reason="Playwright comes with make test PEERS=1")
-    with api.sync_playwright() as engine:
-        browser = engine.chromium.launch(executable_path=chromium, args=QUIET)
-        page = browser.new_page()
-        page.route("**/*", lambda route: route.fulfill(body="<!doctype html>", content_type="text/html"))
-        page.goto("http://127.0.0.1:9/")  # a page of this machine may use WebGPU; the answer comes from the line above
-        yield lambda files: page.evaluate(COMPILE, files)
-        browser.close()
+def compile_in_page(chromium):
+    page = chromium.new_page()
+    page.route("**/*", lambda route: route.fulfill(body="<!doctype html>", content_type="text/html"))
+    page.goto("http://127.0.0.1:9/")  # a page of this machine may use WebGPU; the answer comes from the line above
+    yield lambda files: page.evaluate(COMPILE, files)
+    page.close()
 
 
 @pytest.mark.parametrize("switch", [True, False], ids=["switches on", "switches off"])

@@ -1,7 +1,6 @@
 """The loop in a real JupyterLab page: wrong, read why, right, restart, reload; in the light and in the dark theme."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -9,6 +8,7 @@ import time
 import urllib.request
 
 import pytest
+from contrast import lowest_contrast
 
 from course_lib import environment, lab
 from course_lib.coach import copies
@@ -17,39 +17,7 @@ from course_lib.paths import ROOT
 from .conftest import piece
 
 pytestmark = pytest.mark.slow
-QUIET = ["--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync"]  # fmt: skip
 PATIENCE = 180_000  # ms: the machine may be busy
-
-# The lowest contrast of a text against what lies behind it (WCAG 2.1), over all texts of the newest verdict.
-CONTRAST = """() => {
-  const parse = (c) => (c.match(/[\\d.]+/g) || [0, 0, 0, 0]).map(Number);
-  const light = ([r, g, b]) => { const f = (v) => { v /= 255; return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; };
-    return 0.2126 * f(r) + 0.7152 * f(g) + 0.0722 * f(b); };
-  const behind = (e) => { for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor);
-    if (c.length < 4 || c[3] > 0) return c; } return [255, 255, 255]; };
-  let lowest = [99, ''];
-  const box = [...document.querySelectorAll('section[aria-label]')].pop();
-  for (const e of box.querySelectorAll('*')) {
-    if (![...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim())) continue;
-    const [a, b] = [light(parse(getComputedStyle(e).color)), light(behind(e))];
-    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-    if (ratio < lowest[0]) lowest = [ratio, e.textContent.slice(0, 60)];
-  }
-  return lowest;
-}"""
-
-
-@pytest.fixture(scope="module")
-def playwright():
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    if chromium is None:
-        pytest.skip("there is no Chromium on PATH")
-    api = pytest.importorskip("playwright.sync_api", reason="Playwright comes with make test PEERS=1")
-    with api.sync_playwright() as engine:
-        browser = engine.chromium.launch(executable_path=chromium, args=QUIET)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
@@ -121,8 +89,8 @@ def verdict(page, where, word: str):
     return found
 
 
-def test_wrong_read_why_right_restart_reload(playwright, server, mine):
-    page = playwright.new_page(viewport={"width": 1280, "height": 1000})
+def test_wrong_read_why_right_restart_reload(chromium, server, mine):
+    page = chromium.new_page(viewport={"width": 1280, "height": 1000})
     shots = os.environ.get("COURSE_SCREENSHOTS")
 
     def shot(name: str) -> None:
@@ -144,7 +112,7 @@ def test_wrong_read_why_right_restart_reload(playwright, server, mine):
         page.wait_for_timeout(1500)
         exercise.scroll_into_view_if_needed()
         shot(f"wrong {theme}")
-        ratio, text = page.evaluate(CONTRAST)
+        ratio, text = lowest_contrast(page.locator("section[aria-label]").last)
         assert ratio >= 4.5, f"{theme}: contrast {ratio:.1f} at {text!r}"
 
     type_and_run(page, exercise, "%%exercise repeated_axes\n" + piece("repeated_axes").solution)
@@ -165,8 +133,8 @@ def test_wrong_read_why_right_restart_reload(playwright, server, mine):
     page.close()
 
 
-def test_a_kernel_with_its_report_and_numbers(playwright, server):
-    page = playwright.new_page(viewport={"width": 1280, "height": 1400})
+def test_a_kernel_with_its_report_and_numbers(chromium, server):
+    page = chromium.new_page(viewport={"width": 1280, "height": 1400})
     shots = os.environ.get("COURSE_SCREENSHOTS")
     ready(page, server, "04_first_kernel.ipynb")
     exercise = cell(page, "%%exercise smooth")
@@ -182,7 +150,7 @@ def test_a_kernel_with_its_report_and_numbers(playwright, server):
         exercise.scroll_into_view_if_needed()
         if shots:
             page.screenshot(path=f"{shots}/kernel {theme}.png")
-        ratio, text = page.evaluate(CONTRAST)
+        ratio, text = lowest_contrast(page.locator("section[aria-label]").last)
         assert ratio >= 4.5, f"{theme}: contrast {ratio:.1f} at {text!r}"
     exercise = cell(page, "%%exercise scale")
     type_and_run(page, exercise, "%%exercise scale\n" + piece("scale").solution)

@@ -1,0 +1,200 @@
+// The page: what is asked for, who computes it, what is written.
+
+import {findAdapter} from './adapter.js';
+import {loadCpuModel} from './cpu_client.js';
+import {fetchDescription, fetchWhole} from './files.js';
+import {generate} from './generate.js';
+import {loadGpuModel} from './gpu.js';
+import {Problem, sentence} from './problem.js';
+import {Tokenizer} from './tokenizer.js';
+import {Written} from './written.js';
+
+/**
+ * @typedef {import('./generate.js').Model} Model
+ * @typedef {import('./files.js').Description} Description
+ */
+
+/**
+ * The element of the page with this id.
+ * @template {HTMLElement} E
+ * @param {string} id
+ * @param {new () => E} kind
+ * @returns {E}
+ */
+function element(id, kind) {
+  const found = document.getElementById(id);
+  if (!(found instanceof kind)) throw new Error(`the page has no ${kind.name} with the id ${id}`);
+  return found;
+}
+
+const form = element('form', HTMLFormElement);
+const prompt = element('prompt', HTMLTextAreaElement);
+const temperature = element('temperature', HTMLInputElement);
+const topk = element('topk', HTMLInputElement);
+const tokens = element('tokens', HTMLInputElement);
+const device = element('device', HTMLSelectElement);
+const write = element('write', HTMLButtonElement);
+const stop = element('stop', HTMLButtonElement);
+const status = element('status', HTMLElement);
+const problem = element('problem', HTMLElement);
+
+/** @type {Description} */
+let description;
+/** @type {Tokenizer} */
+let tokenizer;
+/** @type {import('./adapter.js').Found} */
+let found;
+/** @type {Model | null} */
+let model = null;
+let stopped = false;
+
+/** @param {unknown} error */
+function show(error) {
+  problem.textContent = sentence(error);
+}
+
+/** Names the adapter where it can be chosen, and chooses: a real GPU before the processor, a played one after it. */
+function offerDevices() {
+  const [gpu] = device.options;
+  gpu.disabled = !found.adapter;
+  gpu.textContent = found.adapter ? `WebGPU: ${found.name}` : 'WebGPU: none';
+  device.value = found.adapter && !found.software ? 'gpu' : 'cpu';
+}
+
+/** Says what computes, and why not the other. */
+function tellDevice() {
+  const played = found.software ? `${found.name} only plays a GPU, more slowly than JavaScript.` : '';
+  const why = device.value === 'gpu' ? `${found.name} computes.` : 'The processor computes, in plain JavaScript.';
+  element('why', HTMLElement).textContent = `${why} ${played || found.problem}`;
+}
+
+/** Loads the model for the device that is chosen. */
+async function load() {
+  model?.close();
+  model = null;
+  write.disabled = device.disabled = true;
+  const size = description.files['weights.safetensors'].size;
+  /** @param {number} bytes */
+  const progress = (bytes) => {
+    status.textContent = `Loading the weights: ${(bytes / 1e6).toFixed(1)} of ${(size / 1e6).toFixed(1)} MB.`;
+  };
+  try {
+    if (device.value === 'gpu') {
+      const {adapter, problem: gone} = await findAdapter(); // one adapter opens one device
+      if (!adapter) throw new Problem(gone);
+      model = await loadGpuModel(description, adapter, progress, (why) => leaveGpu(why).catch(show));
+    } else {
+      model = await loadCpuModel(description, progress);
+    }
+    tellDevice();
+    status.textContent = 'Ready.';
+    write.disabled = false;
+  } catch (error) {
+    status.textContent = '';
+    if (device.value !== 'gpu') throw error;
+    await leaveGpu(sentence(error));
+  } finally {
+    device.disabled = false;
+  }
+}
+
+/**
+ * Goes on in JavaScript.
+ * @param {string} why
+ */
+async function leaveGpu(why) {
+  stopped = true;
+  problem.textContent = `${why} The processor goes on.`;
+  device.value = 'cpu';
+  await load();
+}
+
+/** Writes a text, token by token. */
+async function writeText() {
+  if (!model) return;
+  problem.textContent = '';
+  stopped = false;
+  write.disabled = device.disabled = true;
+  stop.disabled = false;
+  status.textContent = 'Writing.';
+  const result = element('result', HTMLElement);
+  result.hidden = false;
+  const written = new Written(tokenizer, prompt.value, {
+    text: element('text', HTMLElement),
+    odds: element('odds', HTMLElement),
+    title: element('oddsof', HTMLElement),
+    spoken: element('spoken', HTMLElement),
+  });
+  const settings = {
+    tokens: tokens.valueAsNumber,
+    temperature: temperature.valueAsNumber,
+    topK: topk.value ? topk.valueAsNumber : null,
+  };
+  const pace = element('pace', HTMLElement);
+  pace.textContent = '';
+  const began = model;
+  let count = 0;
+  let first = 0; // when the first token was there: before it, the prompt is read
+  let ended = false;
+  try {
+    for await (const step of generate(began, tokenizer, prompt.value, settings)) {
+      const now = performance.now();
+      if (!count++) first = now;
+      else pace.textContent = `${(((count - 1) * 1000) / (now - first)).toFixed(1)} tokens a second`;
+      ended = step.id === tokenizer.endId;
+      written.add(step);
+      if (stopped) break;
+      await new Promise((resolve) => setTimeout(resolve)); // the page draws, and hears the buttons
+    }
+    status.textContent = `${ended ? 'The text has ended' : stopped ? 'Stopped' : 'Done'}: ${count} tokens.`;
+  } catch (error) {
+    if (model === began) show(error);
+  } finally {
+    written.finish();
+    stop.disabled = true;
+    if (model === began) write.disabled = device.disabled = false;
+  }
+}
+
+form.addEventListener('submit', (event) => {
+  event.preventDefault();
+  writeText();
+});
+stop.addEventListener('click', () => {
+  stopped = true;
+  write.focus();
+});
+device.addEventListener('change', () => {
+  problem.textContent = '';
+  load().catch(show);
+});
+prompt.addEventListener('keydown', (event) => {
+  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.requestSubmit(write);
+});
+const degrees = element('degrees', HTMLOutputElement);
+const showDegrees = () => (degrees.value = temperature.valueAsNumber.toFixed(2));
+temperature.addEventListener('input', showDegrees);
+showDegrees(); // a reloaded page may remember another value
+
+/** Says what was loaded. */
+function tellFacts() {
+  const {facts, config, dtype} = description;
+  const loss = facts.best === null ? '' : `, validation loss ${facts.best.toFixed(2)} nats per token`;
+  element('facts', HTMLElement).textContent =
+    `${facts.preset}: ${facts.parameters.toLocaleString('en')} parameters in ${dtype}, ${config.layers} layers, trained for ` +
+    `${facts.step.toLocaleString('en')} steps on ${facts.source}${loss}. It sees ${config.context} tokens at once.`;
+}
+
+try {
+  status.textContent = 'Starting.';
+  description = await fetchDescription();
+  tellFacts();
+  const name = 'tokenizer.json';
+  tokenizer = new Tokenizer(new TextDecoder().decode(await fetchWhole(name, description)));
+  found = await findAdapter();
+  offerDevices();
+  await load();
+} catch (error) {
+  status.textContent = '';
+  show(error);
+}
