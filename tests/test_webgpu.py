@@ -249,6 +249,78 @@ def test_a_shader_that_does_not_compile_names_its_line(table, monkeypatch, tmp_p
         launching.Kernel("within.wgsl", "run", ())(1, y=y, n=3)
 
 
+TWICE = """// include "group.wgsl"
+struct Count {
+    n: u32,
+}
+@group(0) @binding(7) var<uniform> count: Count;
+@group(0) @binding(2) var<storage, read_write> y: array<f32>;
+@group(0) @binding(5) var<storage, read> x: array<f32>;
+
+@compute @workgroup_size(THREADS)
+fn gelu_forward(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+                @builtin(local_invocation_index) lane: u32) {
+    let i = element_index(group, groups, lane);
+    if (i < count.n) {
+        y[i] = 2.0 * x[i];
+    }
+}
+"""
+
+
+@pytest.fixture
+def in_its_place(tmp_path):
+    """Puts a text in the place of gelu_forward; gives what was told of its launches."""
+    undo = []
+
+    def put(text: str) -> list:
+        told: list = []
+        (tmp_path / "mine.wgsl").write_text(text)
+        undo.append(launching.replace("gelu.wgsl", "gelu_forward", tmp_path / "mine.wgsl", told.append))
+        return told
+
+    yield put
+    for one in undo:
+        one()
+
+
+@on_an_adapter
+def test_a_file_of_the_learner_runs_in_the_place_of_ours(table, in_its_place):
+    x = table.from_numpy(np.array([1, -3], np.float32))
+    ours = table.to_numpy(table.gelu_forward(x))
+    told = in_its_place(TWICE)  # other bindings, the same names
+    assert launching.replaced("gelu.wgsl", "gelu_backward", "gelu_forward")
+    with launching.counting() as launches:
+        np.testing.assert_array_equal(table.to_numpy(table.gelu_forward(x)), [2, -6])
+        table.gelu_backward(x, x)
+    assert told == [None] and launches == {f"{launching._replaced['gelu.wgsl', 'gelu_forward'][0]} gelu_forward": 1,
+                                           "gelu.wgsl gelu_backward": 1}  # fmt: skip
+    told = in_its_place(
+        TWICE.replace("2.0 * x[i]", "7.0")
+    )  # a file of the same name that was written anew; x is not used
+    np.testing.assert_array_equal(table.to_numpy(table.gelu_forward(x)), [7, 7])
+    launching.replace("gelu.wgsl", "gelu_forward", "away.wgsl", told.append)()
+    assert not launching.replaced("gelu.wgsl", "gelu_forward")
+    np.testing.assert_array_equal(table.to_numpy(table.gelu_forward(x)), ours)
+
+
+@on_an_adapter
+@pytest.mark.parametrize("old, new, error, said", [
+    ("2.0 * x[i];", "2.0 * x[i]", launching.ShaderError, r"gelu_forward of mine\.wgsl does not compile\. mine\.wgsl, line 1[45]"),
+    ("= 2.0", "= tow", launching.ShaderError, r"mine\.wgsl, line 14: .*tow"),
+    (" x:", " z:", ValueError, r"mine\.wgsl is given the array x, but .* of that name; it declares y, z\."),
+    ("    n: u32,", "    n: u32,\n    m: u32,", ValueError, r"given the numbers n, but .* just these fields; it has \(n, m\)"),
+    ("fn gelu_forward", "fn forward", RuntimeError, "gelu_forward"),
+])  # fmt: skip
+def test_where_the_learners_file_fails_ours_runs_and_the_reason_is_told(table, in_its_place, old, new, error, said):
+    x = table.from_numpy(np.array([1, -3], np.float32))
+    ours = table.to_numpy(table.gelu_forward(x))
+    told = in_its_place(TWICE.replace(old, new))
+    for _ in range(2):
+        np.testing.assert_array_equal(table.to_numpy(table.gelu_forward(x)), ours)
+    assert len(told) == 1 and type(told[0]) is error and re.search(said, str(told[0])), told
+
+
 @on_an_adapter
 def test_a_lost_gpu_says_so_and_how_to_go_on():
     code = (

@@ -10,9 +10,12 @@ step makes none after the first.
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
-from collections.abc import Callable
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from ..gpu.launching import blocks
@@ -21,6 +24,7 @@ from .adapter import device, explained, limit
 from .memory import COPY_DST, WORD, Array
 
 UNIFORM, MAP_READ = 0x40, 0x1  # GPUBufferUsage
+COMPUTE = 0x4  # GPUShaderStage
 TOGETHER = 256  # launches handed in at once
 MOST_KEPT = 8192  # small buffers, and bindings
 
@@ -29,91 +33,188 @@ _pass: Any = None
 _pending = 0
 _uniforms: OrderedDict[bytes, Any] = OrderedDict()
 _bindings: OrderedDict[tuple, Any] = OrderedDict()
+_counter: Counter[str] | None = None
+
+Told = Callable[[Exception | None], None]  # of a launch; of one that failed with its exception
+
+_replaced: dict[tuple[str, str], tuple[Path, Told]] = {}  # (file, function) -> another text, and who is told
+
+
+@dataclass
+class Plan:
+    """A kernel compiled for arguments of these names."""
+
+    pipeline: Any
+    layout: Any
+    numbers: tuple[int, list[tuple[str, str]]] | None  # binding and fields of the struct
+    arrays: list[tuple[str, int, bool]]  # name, binding, whether it is written
 
 
 class Kernel:
-    """A function of a WGSL file with its constants."""
+    """A function of a WGSL file with its constants: kernels/`file`, or any file by its Path."""
 
-    def __init__(self, file: str, name: str, constants: tuple[tuple[str, object], ...]):
+    def __init__(self, file: str | Path, name: str, constants: tuple[tuple[str, object], ...]):
         self.file, self.name = file, name
+        self.title = f"{name} of {file.name if isinstance(file, Path) else f'kernels/{file}'}"
         self.source = source.read(file, constants)
-        self._pipeline: Any = None
-
-    @property
-    def pipeline(self) -> Any:
-        """Compiled at the first launch. Raises RuntimeError with the line of the file that does not compile."""
-        if self._pipeline is None:
-            self._pipeline = compile(self.source, self.file, self.name)
-            self.layout = self._pipeline.get_bind_group_layout(0)
-        return self._pipeline
+        self._plans: dict[tuple[str, ...], Plan] = {}  # by the arguments' names
 
     def __call__(self, groups: int | tuple[int, ...], **arguments) -> None:
         """Run so many workgroups, a number or (x, y, z), with arrays and numbers by the names that the file declares.
 
         One number of more than a dimension may hold is folded into rows: such a kernel counts its groups by `group_index`.
         """
-        with explained(f"launching {self.name} of kernels/{self.file}"):
+        if _counter is not None:
+            _counter[f"{self.file} {self.name}"] += 1
+        with explained(f"launching {self.title}"):
             self._launch(groups, arguments)
 
+    def _plan(self, arguments: dict) -> Plan:
+        """Compile. Raises ValueError for arguments that the file does not declare, ShaderError for what does not compile."""
+        arrays = [name for name, value in arguments.items() if isinstance(value, Array)]
+        numbers = frozenset(arguments.keys() - arrays)
+        self.source.check(self.title, arrays, numbers)
+        of_numbers = self.source.structs[numbers] if numbers else None
+        of_arrays = [(name, *self.source.buffers[name]) for name in arrays]
+        kinds = {at: "storage" if written else "read-only-storage" for _, at, written in of_arrays}
+        if of_numbers:
+            kinds[of_numbers[0]] = "uniform"
+        entries = [{"binding": at, "visibility": COMPUTE, "buffer": {"type": kind}} for at, kind in kinds.items()]
+        layout = device().create_bind_group_layout(entries=entries)
+        return Plan(compile(self.source, self.title, self.name, layout), layout, of_numbers, of_arrays)
+
     def _launch(self, groups: int | tuple[int, ...], arguments: dict) -> None:
-        numbers = {name: value for name, value in arguments.items() if not isinstance(value, Array)}
-        arrays = {name: value for name, value in arguments.items() if isinstance(value, Array)}
-        binding, fields = self.source.structs[frozenset(numbers)]
-        pipeline, grid = self.pipeline, _grid(groups)
-        arrays = self._apart(arrays)
-        bound = [(binding, _uniform(source.pack(fields, numbers)), 0, None)]
-        bound += [
-            (self.source.buffers[name][0], array.memory.buffer, array.offset * WORD, max(array.size, 1) * WORD)
-            for name, array in arrays.items()
+        names = tuple(arguments)
+        plan = self._plans.get(names)
+        if plan is None:
+            plan = self._plans[names] = self._plan(arguments)
+        grid, bound = _grid(groups), []
+        if plan.numbers:
+            binding, fields = plan.numbers
+            bound.append((binding, _uniform(source.pack(fields, arguments)), 0, None))
+        written = [arguments[name].memory for name, _, changed in plan.arrays if changed]
+        # WebGPU lets no launch read a buffer that it writes: what is read from one is copied away first.
+        apart = [
+            copied(arguments[name]) if not changed and arguments[name].memory in written else arguments[name]
+            for name, _, changed in plan.arrays
         ]
+        for (_, binding, _), array in zip(plan.arrays, apart, strict=True):
+            bound.append((binding, array.memory.buffer, array.offset * WORD, max(array.size, 1) * WORD))
         run = _open_pass()
-        run.set_pipeline(pipeline)
-        run.set_bind_group(0, self._bind(bound))
+        run.set_pipeline(plan.pipeline)
+        run.set_bind_group(0, self._bind(plan, bound))
         run.dispatch_workgroups(*grid)
-        for name, array in arrays.items():
-            if self.source.buffers[name][1]:
-                array.memory.range = None
+        for memory_ in written:
+            memory_.range = None
         _count()
 
-    def _apart(self, arrays: dict[str, Array]) -> dict[str, Array]:
-        """WebGPU lets no launch read a buffer that it writes: what is read from one is copied away first."""
-        written = [array.memory for name, array in arrays.items() if self.source.buffers[name][1]]
-        return {
-            name: copied(array) if not self.source.buffers[name][1] and array.memory in written else array
-            for name, array in arrays.items()
-        }
-
-    def _bind(self, bound: list[tuple]) -> Any:
-        key = (id(self), *((binding, id(buffer), offset, size) for binding, buffer, offset, size in bound))
+    def _bind(self, plan: Plan, bound: list[tuple]) -> Any:
+        key = (id(plan), *((binding, id(buffer), offset, size) for binding, buffer, offset, size in bound))
 
         def make() -> Any:
             entries = [
                 {"binding": binding, "resource": {"buffer": buffer, "offset": offset, "size": size or buffer.size}}
                 for binding, buffer, offset, size in bound
             ]
-            group = device().create_bind_group(layout=self.layout, entries=entries)
-            return group, self, [buffer for _, buffer, _, _ in bound]  # kept alive, so that no id comes twice
+            group = device().create_bind_group(layout=plan.layout, entries=entries)
+            return group, plan, [buffer for _, buffer, _, _ in bound]  # kept alive, so that no id comes twice
 
         return _kept(_bindings, key, make)[0]
 
 
+class ShaderError(RuntimeError):
+    """WGSL that does not compile: in which file and line, and what was said about it."""
+
+    def __init__(self, message: str, file: str, line: int, reason: str):
+        super().__init__(message)
+        self.file, self.line, self.reason = file, line, reason
+
+
+class Replacement(Kernel):
+    """A kernel in the place of one of ours, which takes over for good where a launch fails."""
+
+    ours: Kernel
+    told: Told
+    failed = False
+
+    def __call__(self, groups: int | tuple[int, ...], **arguments) -> None:
+        if not self.failed:
+            try:
+                super().__call__(groups, **arguments)
+                self.told(None)
+                return
+            except Exception as error:
+                self.failed = True
+                self.told(error)
+        self.ours(groups, **arguments)
+
+
 @cache
-def _kernel(file: str, name: str, constants: tuple[tuple[str, object], ...]) -> Kernel:
+def _ours(file: str, name: str, constants: tuple[tuple[str, object], ...]) -> Kernel:
     return Kernel(file, name, constants)
 
 
+@cache
+def _theirs(file: str, name: str, constants: tuple[tuple[str, object], ...]) -> Kernel:
+    path, told = _replaced[file, name]
+    found = Replacement(path, name, constants)
+    found.ours, found.told = _ours(file, name, constants), told
+    return found
+
+
 def kernel(file: str, name: str, **constants) -> Kernel:
-    """The function `name` of kernels/`file`, compiled at its first launch for these constants."""
-    return _kernel(file, name, tuple(constants.items()))
+    """The function `name` of kernels/`file`, or what was put in its place, compiled at its first launch for these constants."""
+    return (_theirs if (file, name) in _replaced else _ours)(file, name, tuple(constants.items()))
 
 
-def compile(text: source.Source, file: str, name: str) -> Any:
-    """A compute pipeline. Raises RuntimeError with the file and the line of what does not compile."""
+def replace(file: str, name: str, path: Path, told: Told) -> Callable[[], None]:
+    """Launch the function `name` of the file `path` in the place of the one of kernels/`file`; returns what undoes it.
+
+    The twin of devices/gpu/launching.replace. told: called at each launch, with None or what went wrong: a ShaderError of a
+    text that does not compile, which is found at its first launch. From then on ours runs again. The file declares arrays and
+    numbers of the same names and is given the same constants; the numbers of its bindings are its own business.
+    """
+    _replaced[file, name] = Path(path), told
+    _forget_theirs()
+
+    def undo() -> None:
+        _replaced.pop((file, name), None)
+        _forget_theirs()
+
+    return undo
+
+
+def _forget_theirs() -> None:
+    _theirs.cache_clear()
+
+
+def replaced(file: str, *names: str) -> bool:
+    """Whether one of these functions of kernels/`file` has been replaced: what does without it must then use it after all."""
+    return any((file, name) in _replaced for name in names)
+
+
+@contextmanager
+def counting() -> Iterator[Counter[str]]:
+    """Counts the launches inside the `with` block, by file and function: "gelu.wgsl gelu_forward"."""
+    global _counter
+    before, _counter = _counter, Counter()
+    counted = _counter
+    try:
+        yield counted
+    finally:
+        _counter = before
+        if before is not None:
+            before.update(counted)
+
+
+def compile(text: source.Source, title: str, name: str, layout: Any) -> Any:
+    """A compute pipeline for the function `name`, called `title` where it does not compile: then raises ShaderError."""
     import wgpu
 
     try:
         module = device().create_shader_module(code=text.text)
-        return device().create_compute_pipeline(layout="auto", compute={"module": module, "entry_point": name})
+        whole = device().create_pipeline_layout(bind_group_layouts=[layout])
+        return device().create_compute_pipeline(layout=whole, compute={"module": module, "entry_point": name})
     except wgpu.GPUError as error:
         said = str(error)
         at = re.search(r"wgsl:(\d+):(\d+)", said)
@@ -121,10 +222,10 @@ def compile(text: source.Source, file: str, name: str) -> Any:
             raise
         where, number = text.lines[min(int(at[1]), len(text.lines)) - 1]
         line = text.text.splitlines()[int(at[1]) - 1].strip()
-        reason = re.search(r"error: ([^\n]*)", said)
-        raise RuntimeError(
-            f"{name} of kernels/{file} does not compile. {where}, line {number}: {reason[1] if reason else said}\n    {line}"
-        ) from error
+        found = re.search(r"error: ([^\n]*)", said)
+        reason = found[1] if found else said
+        message = f"{title} does not compile. {where}, line {number}: {reason}\n    {line}"
+        raise ShaderError(message, where, number, reason) from error
 
 
 def _kept(store: OrderedDict, key: Any, make: Callable[[], Any]) -> Any:

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Collection
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 
 from course_lib.cuda.source import KERNELS
@@ -36,10 +36,23 @@ class Source:
         default_factory=dict
     )  # field names -> binding, fields
 
+    def check(self, title: str, arrays: Collection[str], numbers: Collection[str]) -> None:
+        """Raises ValueError unless there are buffers for these arrays, and a struct of just these numbers."""
+        if missing := sorted(set(arrays) - self.buffers.keys()):
+            declared = ", ".join(self.buffers) or "none"
+            raise ValueError(
+                f"{title} is given the array {missing[0]}, but declares no storage buffer of that name; it declares {declared}."
+            )
+        if numbers and frozenset(numbers) not in self.structs:
+            declared = " or ".join(f"({', '.join(name for name, _ in fields)})" for _, fields in self.structs.values())
+            raise ValueError(
+                f"{title} is given the numbers {', '.join(sorted(numbers))}, but has no uniform buffer with a struct of just "
+                f"these fields; it has {declared or 'none'}."
+            )
 
-@cache
-def read(file: str, constants: tuple[tuple[str, object], ...]) -> Source:
-    """kernels/`file` with its includes and constants."""
+
+def read(file: str | Path, constants: tuple[tuple[str, object], ...]) -> Source:
+    """kernels/`file`, or any file by its Path, with its includes and constants."""
     lines: list[tuple[str, str, int]] = []
     _read(KERNELS / file, lines, set())
     text = "".join(_constant(*constant) for constant in constants) + "\n".join(line for line, _, _ in lines)
