@@ -7,7 +7,7 @@
 // Limits: indices inside 0 .. R - 1 (the launch code checks); fewer than 2^31 elements.
 // Bytes: 4 n C + 4 R C; for each of the R rows all n indices, or once 4 n for the places and 8 R for the starts.   FLOPs: n C.
 // Architectures: sm_75 and newer.
-// Chapter: 11, read, not built.
+// Chapter: 11, built. Its scatter_add_sorted, that is; the other is read.
 #define ALL_LANES 0xffffffffu
 
 // A warp owns 32 columns of row blockIdx.x of y, each lane one; blockDim.x is 32. The lanes look at 32 indices at a time and

@@ -109,7 +109,33 @@ __global__ void centre_and_scale(const float* x, float* y, int C) {
 # include kernels/residual_layernorm.cu residual_layernorm_backward: load, go back, add both ways, store, and the block's sums
 
 # %% [markdown]
-# ## 6. Challenge: a norm after the branch (stretch)
+# ## 6. Find the fault: right for 128 columns (stretch)
+#
+# RMSNorm, for rows of any length: `y = x * rstd * weight`, where rstd, which is kept for the way back, is 1 / sqrt(mean of x^2 +
+# eps). The row lies in a `Row`, as in exercise 2. This one is right for rows of 128 numbers, and of 256, and wrong for most others:
+# a test with round sizes would not have seen it. Run the cell. What have 128 and 256 that 2 has not?
+
+# %% exercise="rmsnorm_forward"
+# include kernels/rmsnorm.cu rmsnorm_forward: mend what is wrong
+# plant block_sum<THREADS>(squares) / C => block_sum<THREADS>(squares) / (own.COUNT * THREADS)
+
+# %% [markdown]
+# ## 7. RMSNorm, the way back (stretch)
+#
+# The lecture wrote it for 384 columns. Here for any `C`, with `Row` of exercise 2: block b owns the rows b, b + gridDim.x,
+# and so on. `rstd[row]` was kept. With xhat = x rstd and g = dy weight:
+#
+# $$dx_c = \Big( g_c - \hat x_c \cdot \frac{1}{C} \sum_k g_k \hat x_k \Big) \cdot rstd$$
+#
+# And `partial` has a row of C numbers for each block: the sum of dy xhat over the rows of that block. (Another kernel adds these
+# rows up to dweight.) `w.fill(0.0f)` makes a row of zeros. For x `[3, 4]`, dy `[1, 0]` and a weight of 1, dx is `[0.181,
+# -0.136]`. Read each number once: at most 1.15 times the 12 bytes for each. The model `modern-12m` goes back by this kernel.
+
+# %% exercise="rmsnorm_backward"
+# include kernels/rmsnorm.cu rmsnorm_backward: load, take away what points along xhat, store, and the block's sums
+
+# %% [markdown]
+# ## 8. Challenge: a norm after the branch (stretch)
 #
 # Some models put the norm behind the branch: `y = x + RMSNorm(branch) * weight`. (Gemma 2 does, in addition to the norm
 # before it.) All rows have 384 numbers, `weight` too, and eps is `1e-5f`. The launch is fixed: 4 blocks of 128 threads, for

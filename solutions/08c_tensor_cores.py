@@ -152,7 +152,40 @@ __global__ void rows_on_their_way(const float* x, float* y, int n) {
 """
 
 # %% [markdown]
-# ## 6. Challenge: a short product with few bytes (stretch)
+# ## 6. The way back of a product (stretch)
+#
+# Forward, C = A B with B (K, N). Backward, dC (M, N) comes, and the gradient of A is dA = dC B^T, of shape (M, K): number (i, k)
+# of it is the sum over j of dC[i][j] times B[k][j]. For dC `[[1, 2], [0, 1]]` and B `[[3, 4], [5, 6]]`, dA is `[[11, 17], [4,
+# 6]]`. dC and B are bfloat16 and lie row after row, dA is float32, and M, N and K are multiples of 16.
+#
+# As in exercise 1 a block is one warp: it computes the 16 x 16 numbers of dA that begin at row `16 * blockIdx.y`, column `16 *
+# blockIdx.x`. B must be turned over, and need not be moved for that: a fragment that is `wmma::col_major` takes what stands in
+# a row of memory as a column. Each product in a model has such a way back.
+
+# %% exercise="product_back"
+r"""
+#include <cuda_bf16.h>
+#include <mma.h>
+using namespace nvcuda;
+
+__global__ void product_back(const __nv_bfloat16* dC, const __nv_bfloat16* B, float* dA, int M, int N, int K) {
+    // yours: three fragments, a loop over N, and the store
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, __nv_bfloat16, wmma::row_major> left;
+    wmma::fragment<wmma::matrix_b, 16, 16, 16, __nv_bfloat16, wmma::col_major> right;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum;
+    wmma::fill_fragment(sum, 0.0f);
+    for (int n = 0; n < N; n += 16) {
+        wmma::load_matrix_sync(left, dC + blockIdx.y * 16 * N + n, N);
+        wmma::load_matrix_sync(right, B + blockIdx.x * 16 * N + n, N);
+        wmma::mma_sync(sum, left, right, sum);
+    }
+    wmma::store_matrix_sync(dA + blockIdx.y * 16 * K + blockIdx.x * 16, sum, K, wmma::mem_row_major);
+    // end
+}
+"""
+
+# %% [markdown]
+# ## 7. Challenge: a short product with few bytes (stretch)
 #
 # C (M, N) = A (M, K) B (K, N) in bfloat16 with float32 sums, as in exercise 1. M and N are multiples of 64, K of 16. A block
 # has 128 threads, four warps, and computes 64 x 64 numbers of C. The count is the bytes that it moves for 64 x 64 matrices;

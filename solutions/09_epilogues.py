@@ -82,7 +82,19 @@
 # include kernels/gemm_split_sum.cu gemm_split_sum: add up element i of all parts
 
 # %% [markdown]
-# ## 6. Challenge: a gate on the way out (stretch)
+# ## 6. The bias of a linear layer (stretch)
+#
+# The simplest of all: the product, plus the bias, to `c`. With the sums `[1, 2]` and the bias `[10, 20]`, c holds `[11, 22]`. A
+# layer may have no bias: then `bias.bias`, its pointer, is null. It is launched in blocks of 64 threads, with tiles of 64 x 64.
+# Every linear layer of the model ends here, and so do the logits.
+
+# %% exercise="gemm_bias"
+# given kernels/include/epilogues.cuh rows
+# include kernels/include/epilogues.cuh Store.operator: add the bias, and store
+# given kernels/gemm.cu gemm_bias
+
+# %% [markdown]
+# ## 7. Challenge: a gate on the way out (stretch)
 #
 # SwiGLU of chapter 05 takes two products: y = silu(gate) * up, with silu(z) = z / (1 + exp(-z)). Put the rows of both
 # matrices into one, in turn: gate 0, up 0, gate 1, up 1, ... Then gate and up of one y are **neighbours in the product**, and

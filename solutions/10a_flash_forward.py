@@ -194,7 +194,21 @@ __global__ void attend_tiles(const float* q, const float* k, const float* v, flo
 # given kernels/rope.cu rope_forward
 
 # %% [markdown]
-# ## 7. Challenge: attention with few bytes (stretch)
+# ## 7. Weights times values (stretch)
+#
+# The third of the plain kernels. `weights` is (B, H, T, S): what exercise 1 left for each text b, head h and query t. `v` is (B,
+# S, G, D): G heads of values, grouped heads as in the lecture, so query head h reads head `h / (H / G)` of them. Write y (B, T,
+# H, D): `y[b][t][h]` is the sum over the keys s of `weights[b][h][t][s]` times `v[b][s][g]`, D numbers. All arrays lie
+# row-major, the last axis turns fastest.
+#
+# For the weights `[0.25, 0.75]` and the values `[4]` and `[8]`, y is `[7]`. It is launched in blocks of 32 threads, with one
+# thread or more for each number of y. Flash attention does the same without the table of weights.
+
+# %% exercise="attention_values"
+# include kernels/attention_naive.cu attention_values: find this thread's b, t, h and d, and walk along the weights of its row
+
+# %% [markdown]
+# ## 8. Challenge: attention with few bytes (stretch)
 #
 # Attention without a mask, for one head of D = 16 numbers: q and y are (T, 16), k and v (S, 16), any T and S from 1 on. It is
 # launched with 2 blocks of 32 threads, and with 32,768 bytes of `shared`, whatever the sizes (`extern __shared__`: the launch

@@ -97,7 +97,33 @@ __global__ void letter_counts(const int* letters, int* counts, int n) {
 """
 
 # %% [markdown]
-# ## 7. Challenge: loss and gradient at once (stretch)
+# ## 7. Find the fault: right numbers, wrong places (stretch)
+#
+# `gather` picks rows: `y[r] = x[indices[r]]`, where `indices` has `n` numbers, all of them inside, and a row has `C` numbers of
+# the type `T` (`I` is that of the indices). With x `[[1, 2], [3, 4], [5, 6]]` and the indices `[2, 0]`, y is `[[5, 6], [1,
+# 2]]`. It is launched in blocks of 64 threads, with one thread or more for each number of y. One line is wrong, and there are
+# two ways to mend it. Both give right results; one of them reads up to eight times as much as it needs. No more than 4.2
+# sectors for each request are asked for.
+
+# %% exercise="gather"
+# include kernels/gather.cu gather: mend what is wrong
+# plant int row = i / C, column = i % C; => int row = i % n, column = i / n;
+
+# %% [markdown]
+# ## 8. Rows added up by index (stretch)
+#
+# The way back of exercise 7. Each place gives an update, a row of `updates` (n, C), to the row that it had picked; y (R, C) holds the
+# sums. The places are sorted already, as in exercise 2: those of row r are `places[starts[r]]` up to `places[starts[r + 1] -
+# 1]`, in order, and are added in this order. A row that nobody picked becomes 0. With updates `[[1, 1], [2, 2], [4, 4]]` for
+# the rows 1, 0 and 1, y is `[[2, 2], [5, 5]]`.
+#
+# Here thread i owns number i of y; it is launched in blocks of 64 threads. `T` is the type of the numbers. No atomics.
+
+# %% exercise="scatter_add_sorted"
+# include kernels/scatter_add.cu scatter_add_sorted: find your row and column, and add up the updates of its places
+
+# %% [markdown]
+# ## 9. Challenge: loss and gradient at once (stretch)
 #
 # When nothing happens between a loss and its way back, one kernel can do both. `x` (n, 512) comes with the logits, and leaves
 # with the gradient of the *mean* loss over the n rows. `losses[i]` is the loss of row i. A block of 128 threads owns a row.

@@ -1,0 +1,159 @@
+"""RMSNorm, the way back, for rows of any length: one direction is taken away, and the weight's gradient is collected."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.kernels import bytes_moved
+
+PLAIN, WIDE = "64, 1, 2", "64, 4, 1"
+BLOCKS, ROWS, LONG = 2, 40, 256
+
+
+def cases(random):
+    yield Case("the row of the lecture", np.array([[1, 0]], np.float32), np.array([[3, 4]], np.float32),
+               np.ones(2, np.float32))  # fmt: skip
+    for label, rows, C in (("one column", 2, 1), ("three rows of 37", 3, 37), ("more rows than blocks", 5, 100),
+                           (f"{ROWS} rows of {LONG}", ROWS, LONG)):  # fmt: skip
+        dy, x = (random.normal(0.5, 1, size=(rows, C)).astype(np.float32) for _ in range(2))
+        yield Case(label, dy, x, random.integers(1, 4, size=C).astype(np.float32))
+
+
+def kept(x):
+    """rstd (rows, 1)"""
+    return 1 / np.sqrt((x.astype(np.float64) ** 2).mean(-1, keepdims=True) + 1e-5)
+
+
+def gradients(dy, x, weight, away=True, weighted=True, of=None, rows=slice(None)):
+    """dx and dweight. away: is the direction of xhat taken away; weighted: does that sum know the weight; of: what dweight
+    sums in place of dy xhat; rows: which rows dweight knows."""
+    rstd, dy = kept(x), dy.astype(np.float64)
+    xhat, g = x * rstd, dy * weight  # (rows, C)
+    along = ((g if weighted else dy) * xhat).mean(-1, keepdims=True)
+    dx = (g - xhat * along * away) * rstd
+    sums = dy * xhat if of is None else of(dy, x, xhat, weight)
+    return dx.astype(np.float32), sums[rows].sum(0).astype(np.float32)
+
+
+def launch(kernel, dy, x, weight):
+    rows, C = x.shape
+    blocks = min(BLOCKS, rows)
+    dx, partial = cuda.empty(x.shape), cuda.empty((blocks, C))
+    rstd = kept(x)[:, 0].astype(np.float32)
+    arrays = (cuda.asarray(array) for array in (dy, x, weight, rstd))
+    kernel.instance(WIDE if C % 4 == 0 and C > 128 else PLAIN)(blocks, 64, (*arrays, dx, partial, rows, C))
+    return dx, partial.sum(0)
+
+
+def another(**ideas):
+    return lambda dy, x, weight: gradients(dy, x, weight, **ideas)
+
+
+def last_rows(dy, x, weight):
+    blocks = min(BLOCKS, len(x))
+    return gradients(dy, x, weight, rows=slice(len(x) - blocks, None))
+
+
+exercise = Exercise(
+    title="RMSNorm, the way back",
+    minutes=15,
+    core=False,
+    language="cuda",
+    defines="rmsnorm_backward",
+    instances=(PLAIN, WIDE),
+    target="kernel:rmsnorm.cu",
+    cases=cases,
+    reference=gradients,
+    call=launch,
+    results=("dx", "dweight"),
+    tolerance=1e-4,
+    measured=f"{ROWS} rows of {LONG}",
+    goals=[Goal("bytes of global memory moved", bytes_moved, at_most=1.15 * 12 * ROWS * LONG)],
+    mistakes=[
+        Mistake("Nothing was taken away: what points along xhat cannot change the result, so it must go.",
+                like=another(away=False)),
+        Mistake("The sum along xhat is that of g = dy weight, not of dy.", like=another(weighted=False)),
+        Mistake("dweight sums dy x. It is dy xhat that belongs to the weight.", like=another(of=lambda dy, x, xhat, w: dy * x)),
+        Mistake("dweight sums dy weight xhat. The weight itself has no part in its own gradient.",
+                like=another(of=lambda dy, x, xhat, w: dy * w * xhat)),
+        Mistake("dweight is the sum of dy: that is the gradient of a bias. The weight was multiplied by xhat.",
+                like=another(of=lambda dy, x, xhat, w: dy)),
+        Mistake("dweight knows only the last row of each block. It collects over all of them.", like=last_rows),
+        Mistake("dweight is added to before anything is in it: dweight.fill(0.0f), once, before the loop.",
+                when=lambda seen: ".fill(" not in seen.text and seen.failing.difference is not None
+                and seen.failing.difference.name == "dweight"),
+        Mistake("Some threads went home before block_sum. All threads of a block must call it.",
+                when=lambda seen: {"missing-lanes", "missed-barrier", "divergent-barrier"} & set(seen.kinds)),
+    ],
+    hints=(
+        "Four rows in registers: the weight, x, dy and what dweight has collected. The weight is loaded once, before the loop.",
+        "For each e: own[e] *= r makes xhat; dweight[e] += d[e] * own[e]; along += d[e] * w[e] * own[e]. Then along = "
+        "block_sum<THREADS>(along) / C.",
+        "own[e] = (d[e] * w[e] - own[e] * along) * r; own.store(dx + (long long)row * C, C); and after the loop "
+        "dweight.store(partial + (long long)blockIdx.x * C, C).",
+    ),
+    sibling='''// The way back of y = x - mean(x), with the same tools: the mean of dy is taken away.
+#include "reduce.cuh"
+#include "row.cuh"
+
+template <int THREADS, int N, int ITEMS>
+__global__ void __launch_bounds__(THREADS) centre_backward(const float* dy, float* dx, int rows, int C) {
+    Row<THREADS, N, ITEMS> d;
+    for (int row = blockIdx.x; row < rows; row += gridDim.x) {
+        d.load(dy + (long long)row * C, C);
+        float mean = 0.0f;
+        for (int e = 0; e < d.COUNT; e++) mean += d[e];
+        mean = block_sum<THREADS>(mean) / C;
+        for (int e = 0; e < d.COUNT; e++) d[e] -= mean;
+        d.store(dx + (long long)row * C, C);
+    }
+}
+''',
+    right=[
+        """#include "reduce.cuh"
+
+template <int THREADS, int N, int ITEMS>
+__global__ void rmsnorm_backward(const float* dy, const float* x, const float* weight, const float* rstd, float* dx,
+                                 float* partial, int rows, int C) {
+    float sums[N * ITEMS] = {}, w[N * ITEMS];
+    for (int e = 0; e < N * ITEMS; e++) w[e] = threadIdx.x + e * THREADS < C ? weight[threadIdx.x + e * THREADS] : 0.0f;
+    for (int row = blockIdx.x; row < rows; row += gridDim.x) {
+        const float *from = x + row * C, *back = dy + row * C;
+        float r = rstd[row], along = 0.0f, own[N * ITEMS], g[N * ITEMS];
+        for (int e = 0; e < N * ITEMS; e++) {
+            int c = threadIdx.x + e * THREADS;
+            if (c < C) {
+                float d = back[c];
+                own[e] = from[c] * r;
+                g[e] = d * w[e];
+                sums[e] += d * own[e];
+                along += g[e] * own[e];
+            }
+        }
+        along = block_sum<THREADS>(along) / C;
+        for (int e = 0; e < N * ITEMS; e++) {
+            int c = threadIdx.x + e * THREADS;
+            if (c < C) dx[row * C + c] = r * (g[e] - own[e] * along);
+        }
+    }
+    for (int e = 0; e < N * ITEMS; e++)
+        if (threadIdx.x + e * THREADS < C) partial[blockIdx.x * C + threadIdx.x + e * THREADS] = sums[e];
+}
+""",
+        Changed(("own[e] *= r;  // xhat\n            dweight[e] += d[e] * own[e];\n            along += d[e] * w[e] * own[e];",
+                 "dweight[e] += d[e] * own[e] * r;\n            d[e] *= w[e];\n            along += d[e] * own[e] * r;"),
+                ("own[e] = (d[e] * w[e] - own[e] * along) * r;", "own[e] = (d[e] - own[e] * r * along) * r;")),
+    ],
+    wrong=[
+        Wrong(Changed((" - own[e] * along", "")), "Nothing was taken away"),
+        Wrong(Changed(("along += d[e] * w[e] * own[e]", "along += d[e] * own[e]")), "not of dy."),
+        Wrong(Changed(("own[e] *= r;  // xhat\n            dweight[e] += d[e] * own[e];",
+                       "dweight[e] += d[e] * own[e];\n            own[e] *= r;")), "dweight sums dy x."),
+        Wrong(Changed(("dweight[e] += d[e] * own[e];", "dweight[e] += d[e] * w[e] * own[e];")), "no part in its own gradient"),
+        Wrong(Changed(("dweight[e] += d[e] * own[e];", "dweight[e] += d[e];")), "the gradient of a bias"),
+        Wrong(Changed(("dweight[e] += d[e] * own[e];", "dweight[e] = d[e] * own[e];")), "only the last row of each block"),
+        Wrong(Changed(("    dweight.fill(0.0f);\n", "")), "before anything is in it"),
+        Wrong(Changed(("        const float r = rstd[row];", "        if (threadIdx.x >= C) continue;\n        const float r = "
+                                                             "rstd[row];")), "went home before block_sum"),
+    ],
+)  # fmt: skip

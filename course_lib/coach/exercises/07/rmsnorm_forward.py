@@ -1,0 +1,107 @@
+"""Find the fault: a mean over places of which some lie beyond the row is right only for rows that fill them all."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+
+EPS = 1e-5
+PLAIN, WIDE = "64, 1, 2", "64, 4, 1"  # a row of up to 128, and one of up to 256 whose length four divides
+PLACES = {False: 128, True: 256}
+
+
+def is_wide(C):
+    return C % 4 == 0 and C > 128
+
+
+def cases(random):
+    yield Case("two rows of two", np.array([[3, 4], [1, 7]], np.float32), np.ones(2, np.float32))
+    for label, rows, C in (("one column", 3, 1), ("a row of 100 among 128 places", 2, 100), ("all 128 places", 2, 128),
+                           ("four at a time", 3, 132), ("more rows than blocks", 7, 37)):  # fmt: skip
+        x = random.integers(-4, 5, size=(rows, C)).astype(np.float32)
+        yield Case(label, x + (x == 0), random.integers(1, 4, size=C).astype(np.float32))
+
+
+def norm(x, weight, count=None, power=1.0, mean=0.0):
+    """y and rstd. count: what the sum of squares is divided by; power: of rstd in y; mean: how much of the mean is taken off."""
+    wide = x.astype(np.float64)  # (rows, C)
+    wide -= mean * wide.mean(-1, keepdims=True)
+    rstd = 1 / np.sqrt((wide**2).sum(-1, keepdims=True) / (count or x.shape[1]) + EPS)  # (rows, 1)
+    return (wide * rstd**power * weight).astype(np.float32), rstd[:, 0].astype(np.float32)
+
+
+def launch(kernel, x, weight):
+    rows, C = x.shape
+    y, rstd = cuda.empty(x.shape), cuda.empty(rows)  # (rows, C), (rows,)
+    run = kernel.instance(WIDE if is_wide(C) else PLAIN)
+    run(min(rows, 3), 64, (cuda.asarray(x), cuda.asarray(weight), y, rstd, rows, C, EPS))
+    return y, rstd
+
+
+def another(**ideas):
+    return lambda x, weight: norm(x, weight, **ideas)
+
+
+exercise = Exercise(
+    title="Find the fault: right for 128 columns",
+    minutes=10,
+    core=False,
+    language="cuda",
+    defines="rmsnorm_forward",
+    instances=(PLAIN, WIDE),
+    target="kernel:rmsnorm.cu",
+    cases=cases,
+    reference=norm,
+    call=launch,
+    results=("y", "rstd"),
+    mistakes=[
+        Mistake("The sum of the squares was divided by the number of places that the block has in registers. The row has C "
+                "numbers, and only these count.",
+                like=lambda x, weight: norm(x, weight, PLACES[is_wide(x.shape[1])])),
+        Mistake("The sum of the squares was divided by the number of places of one thread, `own.COUNT`. The sum is that of the "
+                "whole row, which has C numbers.",
+                like=lambda x, weight: norm(x, weight, 4 if is_wide(x.shape[1]) else 2)),
+        Mistake("The sum of the squares was not divided: rstd needs their mean.", like=another(count=1)),
+        Mistake("The mean was taken off first, as in LayerNorm. RMSNorm leaves it in.", like=another(mean=1.0)),
+        Mistake("Some threads went home, or stayed away, before block_sum. All threads of a block must call it.",
+                when=lambda seen: {"missing-lanes", "missed-barrier", "divergent-barrier"} & set(seen.kinds)),
+    ],
+    hints=(
+        "Look at the case that fails: how many columns has its row, and how many places have the registers of 64 threads?",
+        "Beyond the row all places hold 0, so the sum is right. What is it divided by?",
+        "The mean of the squares is block_sum<THREADS>(squares) divided by the number of numbers that the row really has.",
+    ),
+    sibling='''// Each row divided by its largest size; a row in registers, zeros beyond it change no maximum of sizes.
+#include "reduce.cuh"
+#include "row.cuh"
+
+template <int THREADS, int N, int ITEMS>
+__global__ void __launch_bounds__(THREADS) by_largest(const float* x, float* y, int rows, int C) {
+    Row<THREADS, N, ITEMS> own;
+    for (int row = blockIdx.x; row < rows; row += gridDim.x) {
+        own.load(x + (long long)row * C, C);
+        float top = 0.0f;
+        for (int e = 0; e < own.COUNT; e++) top = fmaxf(top, fabsf(own[e]));
+        top = block_max<THREADS>(top);
+        for (int e = 0; e < own.COUNT; e++) own[e] /= top;
+        own.store(y + (long long)row * C, C);
+    }
+}
+''',
+    right=[
+        Changed(("const float r = rsqrtf(block_sum<THREADS>(squares) / C + eps);",
+                 "const float mean = block_sum<THREADS>(squares) / C;\n        const float r = 1.0f / sqrtf(mean + eps);")),
+        Changed(("squares += own[e] * own[e];", "squares += own.column(e) < C ? own[e] * own[e] / C : 0.0f;"),
+                ("block_sum<THREADS>(squares) / C + eps", "block_sum<THREADS>(squares) + eps")),
+    ],
+    wrong=[
+        Wrong(Changed(("(squares) / C", "(squares) / (ITEMS * N * THREADS)")), "only these count"),
+        Wrong(Changed(("(squares) / C", "(squares) / own.COUNT")), "whole row, which has C numbers"),
+        Wrong(Changed(("(squares) / C", "(squares)")), "was not divided"),
+        Wrong(Changed(("        float squares = 0.0f;", "        float sum = 0.0f, squares = 0.0f;\n        for (int e = 0; e < "
+                       "own.COUNT; e++) sum += own[e];\n        sum = block_sum<THREADS>(sum) / C;\n        for (int e = 0; e < "
+                       "own.COUNT; e++) if (own.column(e) < C) own[e] -= sum;")), "RMSNorm leaves it in"),
+        Wrong(Changed(("        float squares = 0.0f;", "        if (threadIdx.x >= C) return;\n        float squares = 0.0f;")),
+              "went home, or stayed away"),
+    ],
+)  # fmt: skip

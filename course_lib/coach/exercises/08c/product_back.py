@@ -1,0 +1,113 @@
+"""The way back of a product on tensor cores: a matrix turned over is read by columns, and nothing is moved."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+
+
+def cases(random):
+    sizes = {"one product": (16, 16, 16), "two steps": (16, 32, 16), "two tiles across": (16, 16, 32), "two tiles down": (32,
+             16, 16), "48 by 32, five steps": (48, 80, 32)}  # fmt: skip
+    for label, (M, N, K) in sizes.items():
+        yield Case(label, *(random.integers(-9, 10, size=shape).astype(np.float32) for shape in ((M, N), (K, N))))
+
+
+def short(x):
+    """The bits of bfloat16; these whole numbers have no more digits than it keeps."""
+    return cuda.asarray((x.view(np.uint32) >> 16).astype(np.uint16))
+
+
+def launch(kernel, dC, B):
+    (M, N), K = dC.shape, len(B)
+    dA = cuda.empty((M, K))
+    kernel((K // 16, M // 16), 32, (short(dC), short(B), dA, M, N, K))
+    return dA
+
+
+def turned(x):
+    """Each 16 x 16 turned over in its place."""
+    rows, columns = x.shape
+    return x.reshape(rows // 16, 16, columns // 16, 16).swapaxes(1, 3).reshape(rows, columns)
+
+
+exercise = Exercise(
+    title="The way back of a product",
+    minutes=15,
+    core=False,
+    language="cuda",
+    defines="product_back",
+    cases=cases,
+    reference=lambda dC, B: dC @ B.T,
+    call=launch,
+    mistakes=[
+        Mistake("The tiles of B are the right ones, but not turned over. The right fragment must be col_major: then a row of B "
+                "in memory is a column of the fragment.", like=lambda dC, B: dC @ turned(B).T),
+        Mistake("Each tile of dA is right, but was stored by columns.", like=lambda dC, B: turned(dC @ B.T)),
+        Mistake("dC was turned over as well. It is read by rows, as it lies.", like=lambda dC, B: turned(dC) @ B.T),
+        Mistake("Only the first 16 terms of each sum are there. The sum of dA goes over the N columns of dC.",
+                like=lambda dC, B: dC[:, :16] @ B[:, :16].T),
+        Mistake("This is dC times B itself, as if B were (N, K). On the way back B is turned over.",
+                like=lambda dC, B: dC @ B if dC.shape[1] == len(B) else None),
+        Mistake("The loop goes over K, as on the way forward. Here K counts the columns of dA; the sum goes over N.",
+                when=lambda seen: "k<K" in seen.text.replace(" ", "") and seen.inputs[0].shape[1] != len(seen.inputs[1])),
+        Mistake("The sums were never filled. A fragment begins with whatever lay in its registers: wmma::fill_fragment, once, "
+                "before the loop.",
+                when=lambda seen: "wmma::accumulator" in seen.text and not seen.error
+                and "fill_fragment" not in seen.text and ".x[" not in seen.text),
+    ],
+    hints=(
+        "Which 16 x 16 of dC and which of B meet in step n? Those with the columns n to n + 15: of dC in the rows of this tile, "
+        "of B in the rows that are the *columns* of this tile.",
+        "Both lie N numbers from row to row. The fragment of B is col_major: what stands in a row of memory becomes a column.",
+        "wmma::load_matrix_sync(left, dC + blockIdx.y * 16 * N + n, N); wmma::load_matrix_sync(right, B + blockIdx.x * 16 * N "
+        "+ n, N); and the store goes to dA with K.",
+    ),
+    sibling='''// G (16, 16) = X^T Y with X (K, 16) and Y (K, 16): here the *left* matrix is turned over.
+#include <cuda_bf16.h>
+#include <mma.h>
+using namespace nvcuda;
+__global__ void left_turned(const __nv_bfloat16* X, const __nv_bfloat16* Y, float* G, int K) {
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, __nv_bfloat16, wmma::col_major> left;
+    wmma::fragment<wmma::matrix_b, 16, 16, 16, __nv_bfloat16, wmma::row_major> right;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum;
+    wmma::fill_fragment(sum, 0.0f);
+    for (int k = 0; k < K; k += 16) {
+        wmma::load_matrix_sync(left, X + k * 16, 16);
+        wmma::load_matrix_sync(right, Y + k * 16, 16);
+        wmma::mma_sync(sum, left, right, sum);
+    }
+    wmma::store_matrix_sync(G, sum, 16, wmma::mem_row_major);
+}
+''',
+    right=[
+        """#include <cuda_bf16.h>
+
+__global__ void product_back(const __nv_bfloat16* dC, const __nv_bfloat16* B, float* dA, int M, int N, int K) {
+    for (int e = threadIdx.x; e < 256; e += 32) {
+        int i = 16 * blockIdx.y + e / 16, k = 16 * blockIdx.x + e % 16;
+        float sum = 0.0f;
+        for (int j = 0; j < N; j++) sum += __bfloat162float(dC[i * N + j]) * __bfloat162float(B[k * N + j]);
+        dA[i * K + k] = sum;
+    }
+}
+""",
+        Changed(("wmma::col_major> right", "wmma::row_major> right"),
+                ("    wmma::fragment<wmma::matrix_a", "    __shared__ __align__(32) __nv_bfloat16 turned[16][16];\n"
+                 "    wmma::fragment<wmma::matrix_a"),
+                ("wmma::load_matrix_sync(right, B + blockIdx.x * 16 * N + n, N);",
+                 "for (int e = threadIdx.x; e < 256; e += 32) turned[e % 16][e / 16] = B[(blockIdx.x * 16 + e / 16) * N + n + e "
+                 "% 16];\n        __syncwarp();\n        wmma::load_matrix_sync(right, &turned[0][0], 16);\n        "
+                 "__syncwarp();")),
+    ],
+    wrong=[
+        Wrong(Changed(("wmma::col_major> right", "wmma::row_major> right")), "but not turned over"),
+        Wrong(Changed(("sum, K, wmma::mem_row_major", "sum, K, wmma::mem_col_major")), "stored by columns"),
+        Wrong(Changed(("wmma::row_major> left", "wmma::col_major> left")), "dC was turned over as well"),
+        Wrong(Changed(("n < N; n += 16", "n < 16; n += 16")), "Only the first 16 terms"),
+        Wrong(Changed(("int n = 0; n < N; n += 16", "int k = 0; k < K; k += 16"), ("* N + n, N);\n        wmma::load_matrix_sync("
+                       "right, B + blockIdx.x * 16 * N + n, N)", "* N + k, N);\n        wmma::load_matrix_sync(right, B + "
+                       "blockIdx.x * 16 * N + k, N)")), "The loop goes over K"),
+        Wrong(Changed(("    wmma::fill_fragment(sum, 0.0f);\n", "")), "never filled"),
+    ],
+)  # fmt: skip

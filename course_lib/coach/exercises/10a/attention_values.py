@@ -1,0 +1,103 @@
+"""The third of the plain kernels: weights times values, with several query heads for one head of keys and values."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+
+
+def cases(random):
+    for label, B, T, S, H, G, D in (("one query, two keys", 1, 1, 2, 1, 1, 1), ("two heads", 1, 2, 3, 2, 2, 2),
+                                    ("two texts", 2, 2, 2, 1, 1, 3), ("four heads share two", 1, 3, 5, 4, 2, 2),
+                                    ("six heads share one", 2, 3, 7, 6, 1, 5), ("more than a "
+                                                                                "block", 2, 5, 9, 4, 2, 8)):  # fmt: skip
+        weights = random.integers(0, 9, size=(B, H, T, S)).astype(np.float32)
+        yield Case(label, weights / 8, random.integers(1, 9, size=(B, S, G, D)).astype(np.float32))
+
+
+def mixed(weights, v, head=None, text=lambda b: b, swap=False):
+    """y (B, T, H, D). head(h, H, G): whose keys and values; swap: (B, H, T, D) instead, in the same memory."""
+    (B, H, T, _), D = weights.shape, v.shape[3]
+    G = v.shape[2]
+    y = np.empty((B, T, H, D), np.float32)
+    for b in range(B):
+        for h in range(H):
+            g = h // (H // G) if head is None else head(h, H, G)
+            y[b, :, h] = weights[b, h] @ v[text(b), :, g]  # (T, S) (S, D)
+    return y.transpose(0, 2, 1, 3).reshape(B, T, H, D) if swap else y
+
+
+def launch(kernel, weights, v):
+    (B, H, T, S), (G, D) = weights.shape, v.shape[2:]
+    y = cuda.empty((B, T, H, D))
+    arrays = cuda.asarray(weights), cuda.asarray(v)
+    kernel((y.size + 31) // 32, 32, (*arrays, y, B, T, S, H, G, D))
+    return y
+
+
+exercise = Exercise(
+    title="Weights times values",
+    minutes=15,
+    core=False,
+    language="cuda",
+    defines="attention_values",
+    target="kernel:attention_naive.cu",
+    cases=cases,
+    reference=mixed,
+    call=launch,
+    mistakes=[
+        Mistake("The heads of keys and values are taken in turn, h % G. Neighbouring query heads share one: h / (H / G).",
+                like=lambda weights, v: mixed(weights, v, head=lambda h, H, G: h % G)),
+        Mistake("All query heads read the first head of values. Query head h reads head h / (H / G).",
+                like=lambda weights, v: mixed(weights, v, head=lambda h, H, G: 0)),
+        Mistake("Every text reads the values of the first one: b is missing in the place of v.",
+                like=lambda weights, v: mixed(weights, v, text=lambda b: 0)),
+        Mistake("y is written as (B, H, T, D). It is (B, T, H, D): of each word first all heads, as q was.",
+                like=lambda weights, v: mixed(weights, v, swap=True)),
+        Mistake("There are more threads than numbers in y: those from B * T * H * D on must do nothing.",
+                when=lambda seen: any(32 * issue.block[0] + issue.thread[0] >= seen.expected.size
+                                      for issue in seen.issues if issue.kind == "out-of-bounds")),
+    ],
+    hints=(
+        "y is (B, T, H, D), and the last axis turns fastest. So d = i % D, h = i / D % H, and so on.",
+        "The row of weights begins at ((b * H + h) * T + t) * S. Of v, place (b, s, g, d) is ((b * S + s) * G + g) * D + d.",
+        "for (int s = 0; s < S; s++) sum += weights[s] * v[((b * S + s) * G + g) * D + d]; with g = h / (H / G); then y[i] = "
+        "sum.",
+    ),
+    sibling='''// The mean of the values of each head, over all words of a text: v (B, S, G, D), y (B, G, D).
+__global__ void mean_value(const float* v, float* y, int B, int S, int G, int D) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= B * G * D) return;
+    int d = i % D, g = i / D % G, b = i / (D * G);
+    float sum = 0.0f;
+    for (int s = 0; s < S; s++) sum += v[((b * S + s) * G + g) * D + d];
+    y[i] = sum / S;
+}
+''',
+    right=[
+        """__global__ void attention_values(const float* weights, const float* v, float* y, int B, int T, int S, int H, int G,
+                                 int D) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < B * T * H * D; i += gridDim.x * blockDim.x) {
+        int rest = i, d = rest % D;
+        rest /= D;
+        int h = rest % H;
+        rest /= H;
+        int t = rest % T, b = rest / T, each = H / G;
+        const float* from = v + (b * S * G + h / each) * D + d;
+        const float* share = weights + b * H * T * S + h * T * S + t * S;
+        float sum = 0.0f;
+        for (int s = S - 1; s >= 0; s--) sum += share[s] * from[s * G * D];
+        y[i] = sum;
+    }
+}
+""",
+        Changed(("g = h / (H / G)", "g = h * G / H")),
+    ],
+    wrong=[
+        Wrong(Changed(("g = h / (H / G)", "g = h % G")), "h / (H / G)."),
+        Wrong(Changed(("g = h / (H / G)", "g = 0")), "the first head of values"),
+        Wrong(Changed(("(long long)(b * S + s) * G", "(long long)s * G")), "the values of the first one"),
+        Wrong(Changed(("h = i / D % H, t = i / (D * H) % T", "t = i / D % T, h = i / (D * T) % H")), "written as (B, H, T, D)"),
+        Wrong(Changed(("    if (i >= B * T * H * D) return;\n", "")), "must do nothing"),
+    ],
+)  # fmt: skip

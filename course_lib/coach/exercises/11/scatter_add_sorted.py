@@ -1,0 +1,105 @@
+"""The way back of picking rows: every place that picked a row gives its update to that row, in a fixed order."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+
+
+def cases(random):
+    yield Case("the example", np.array([[1, 1], [2, 2], [4, 4]], np.float32), np.array([1, 0, 1]), 2)
+    for label, n, C, R in (
+        ("one number", 1, 1, 1),
+        ("a row that nobody picked", 4, 3, 9),
+        ("more than a block", 40, 33, 7),
+    ):
+        updates = random.normal(size=(n, C)).astype(np.float32)
+        yield Case(label, updates, random.integers(0, R, n), R)
+    # (1 + 1e8) - 1e8 is 0 in float32, and (-1e8 + 1e8) + 1 is 1
+    yield Case("the order counts", np.array([[1], [1e8], [-1e8], [5]], np.float32), np.array([0, 0, 0, 1]), 2)
+
+
+def added(updates, indices, R, order=1, last=False):
+    y = np.zeros((R, updates.shape[1]), np.float32)
+    for i in range(len(indices))[::order]:
+        y[indices[i]] = updates[i] if last else y[indices[i]] + updates[i]
+    return y
+
+
+def launch(kernel, updates, indices, R):
+    C = updates.shape[1]
+    places = np.argsort(indices, kind="stable").astype(np.int32)
+    starts = np.searchsorted(indices[places], np.arange(R + 1)).astype(np.int32)
+    y = cuda.empty((R, C))
+    arrays = (cuda.asarray(array) for array in (updates, places, starts))
+    kernel((R * C + 63) // 64, 64, (*arrays, y, R, C))
+    return y
+
+
+def unsorted(updates, indices, R):
+    """As if place j of the sorted list were place j itself."""
+    return added(updates, np.sort(indices), R)
+
+
+exercise = Exercise(
+    title="Rows added up by index",
+    minutes=10,
+    core=False,
+    language="cuda",
+    defines="scatter_add_sorted",
+    instances=("float",),
+    target="kernel:scatter_add.cu",
+    cases=cases,
+    reference=added,
+    call=launch,
+    tolerance=1e-6,
+    mistakes=[
+        Mistake("There are more threads than numbers in y: those with i >= R * C must do nothing.",
+                when=lambda seen: any(64 * issue.block[0] + issue.thread[0] >= seen.expected.size
+                                      for issue in seen.issues if issue.kind == "out-of-bounds")),
+        Mistake("The updates are added in the order in which they stand, and not as `places` says: places[j] is the row of "
+                "updates.", like=unsorted),
+        Mistake("Each row keeps only its last update. They add up.", like=lambda u, i, R: added(u, i, R, last=True)),
+        Mistake("The sums go from the last place to the first. A float is rounded after each addition, so the order is part of "
+                "the result: add from starts[row] on.", like=lambda u, i, R: added(u, i, R, order=-1)),
+        Mistake("A row that nobody picked is 0, and must be written too.",
+                when=lambda seen: np.isnan(seen.got).any() and not seen.issues
+                and np.isnan(seen.got).all(1).sum() == sum(r not in seen.inputs[1] for r in range(seen.inputs[2]))),
+        Mistake("Places from another row came in: those of row r end before starts[row + 1].",
+                when=lambda seen: "starts[row + 1]" not in seen.text and "starts[row+1]" not in seen.text),
+    ],
+    hints=(
+        "Thread i owns element i of y: row i / C, column i % C. Which places belong to that row?",
+        "places[starts[row]] is the first, and places[starts[row + 1] - 1] the last. If both starts are the same, there is none.",
+        "T sum = 0; for (int j = starts[row]; j < starts[row + 1]; j++) sum += updates[places[j] * C + column]; y[i] = sum;",
+    ),
+    sibling='''// How many places belong to each row.
+__global__ void counts(const int* starts, int* y, int R) {
+    int row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row < R) y[row] = starts[row + 1] - starts[row];
+}
+''',
+    right=[
+        """template <class T>
+__global__ void scatter_add_sorted(const T* updates, const int* places, const int* starts, T* y, int R, int C) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < R * C; i += gridDim.x * blockDim.x) {
+        const int* place = places + starts[i / C];
+        int left = starts[i / C + 1] - starts[i / C];
+        T sum = 0;
+        while (left-- > 0) sum = sum + updates[(long long)*place++ * C + i % C];
+        y[i] = sum;
+    }
+}
+""",
+        Changed(("int row = i / C, column = i % C, end = starts[row + 1];", "int row = i / C, column = i - row * C, end = "
+                                                                            "starts[row + 1];")),
+    ],
+    wrong=[
+        Wrong(Changed(("updates[(long long)places[j] * C", "updates[(long long)j * C")), "not as `places` says"),
+        Wrong(Changed(("sum += updates", "sum = updates")), "keeps only its last update"),
+        Wrong(Changed(("for (int j = starts[row]; j < end; j++)", "for (int j = end - 1; j >= starts[row]; j--)")),
+              "from the last place to the first"),
+        Wrong(Changed(("    T sum = 0;", "    if (starts[row] == end) return;\n    T sum = 0;")), "must be written too"),
+        Wrong(Changed(("    if (i >= R * C) return;\n", "")), "those with i >= R * C"),
+    ],
+)  # fmt: skip
