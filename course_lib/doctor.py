@@ -6,7 +6,6 @@ Promises: quick (seconds), never fails, whatever is installed or broken: what co
 import importlib.util
 import os
 import platform
-import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,13 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from course_lib import environment, native, nvidia
+from course_lib.paths import ROOT, pip_command
 
 ENOUGH_MEMORY = 4.0  # GB: JupyterLab, a notebook and a training run together stay under 3
 
 ASK_CUPY = "import cupy; print(cupy.__version__); cupy.arange(3).sum().item()"
 ASK_WEBGPU = (
-    "import wgpu; a = wgpu.gpu.request_adapter_sync(power_preference='high-performance');"
-    "print(a.info['device'], '(' + a.info['adapter_type'] + ', ' + a.info['backend_type'] + ')')"
+    "from course_lib.devices.webgpu import adapter; why = adapter.problem();"
+    "print(why or adapter.adapter_name(), '' if why else adapter.in_software(), sep='|')"
 )
 
 
@@ -94,17 +94,11 @@ def ask(package: str, question: str) -> tuple[bool, str]:
     if importlib.util.find_spec(package) is None:
         return False, "not installed"
     try:
-        child = subprocess.run([sys.executable, "-c", question], capture_output=True, text=True, timeout=60)
+        child = subprocess.run([sys.executable, "-c", question], capture_output=True, text=True, timeout=60, cwd=ROOT)
     except subprocess.TimeoutExpired:
         return False, "did not answer within a minute"
     said = (child.stdout if child.returncode == 0 else child.stderr).strip().splitlines()
     return child.returncode == 0, said[-1] if said else f"ended with exit status {child.returncode}"
-
-
-def pip_command(extra: str) -> str:
-    """How to install an extra of pyproject.toml, typed in the course's folder."""
-    own = Path(sys.prefix) == environment.VENV
-    return f"{'.venv/bin/python' if own else shlex.quote(sys.executable)} -m pip install -e '.[{extra}]'"
 
 
 def nvidia_gpu() -> Fact:
@@ -126,11 +120,14 @@ def cupy() -> Fact:
 
 def webgpu() -> Fact:
     answered, said = ask("wgpu", ASK_WEBGPU)
-    if answered:
-        return Fact("WebGPU", said)
     if said == "not installed":
-        return Fact("WebGPU", said, f"WebGPU is for chapter 18 only; to have it: {pip_command('webgpu')}")
-    return Fact("WebGPU", "no adapter", f"WebGPU finds no graphics driver here ({said}); only chapter 18 wants one.")
+        why = f"WebGPU trains on a GPU of any make, and chapter 18 is about it; to have it: {pip_command('webgpu')}"
+        return Fact("WebGPU", said, why)
+    name, _, software = said.partition("|")
+    if not answered or not software:
+        return Fact("WebGPU", "no adapter", f"WebGPU has nothing to compute on, which chapter 18 wants: {name}")
+    slow = "WebGPU finds no GPU, only software on the CPU: enough for chapter 18, too slow to train on."
+    return Fact("WebGPU", name, slow if software == "True" else "")
 
 
 LOOKS: tuple[Callable[[], Fact], ...] = (python, system, cores, memory, compiler, blas, nvidia_gpu, cupy, webgpu)
@@ -151,13 +148,18 @@ def facts() -> list[Fact]:
 def uses() -> list[str]:
     """What the course will compute with here, one sentence each."""
     from course_lib.devices import available_devices
+    from course_lib.training import choose_device
 
     devices = available_devices()
     loops = "compiled C++ loops" if native.find_compiler() else "plain NumPy loops (slower)"
     noun = "thread" if native.threads() == 1 else "threads"
     lines = [f"Devices: {', '.join(devices)}.", f"On the CPU: NumPy's BLAS and {loops}, on {native.threads()} {noun}."]
-    if "cuda" in devices:
+    device, why = choose_device("auto")
+    lines.append(f"To train and to sample, unless told otherwise: {device} ({why}).")
+    if device == "cuda":
         return [*lines, "Your kernels and the 12m model run on the NVIDIA GPU, through CuPy."]
+    if device == "webgpu":
+        return [*lines, "The 12m model runs on that GPU; how fast: course bench webgpu."]
     return [*lines, "Trains here: micro in a minute, small in minutes, 12m in hours (a run can stop and go on)."]
 
 

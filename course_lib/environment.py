@@ -17,9 +17,8 @@ import sys
 from pathlib import Path
 
 from course_lib import native, nvidia
-from course_lib.paths import ROOT
+from course_lib.paths import ROOT, VENV
 
-VENV = ROOT / ".venv"
 STAMP = VENV / "course-installed.json"
 OLDEST = (3, 11)
 EXTRAS = ("test", "peers", "browser", "cuda", "cuda12", "webgpu", "zig")

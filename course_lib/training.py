@@ -18,6 +18,7 @@ from pathlib import Path
 from course_lib import checkpoint, data, metrics, nvidia, progress, recipes
 from course_lib.devices import available_devices
 from course_lib.devices.gpu import card
+from course_lib.devices.webgpu import adapter
 from course_lib.model import GPT, GPTConfig
 from course_lib.recipes import Settings
 from course_lib.run import Diverged, Run, fingerprint
@@ -138,14 +139,18 @@ def choose_device(name: str) -> tuple[str, str]:
     found = available_devices()
     if name != "auto":
         if name not in found:
-            reason = card.problem() if name == "cuda" else "`course doctor` says what is missing."
+            problem = {"cuda": card.problem, "webgpu": adapter.problem}.get(name)
+            reason = problem() if problem else "`course doctor` says what is missing."
             raise TrainingError(
                 f"This machine has no device {name!r} that the course can use; it has {', '.join(found)}. {reason}"
             )
         return name, "as asked"
     if "cuda" in found:
         return "cuda", "an NVIDIA GPU is the fastest device here"
-    return "cpu", "the course sees no NVIDIA GPU that it can use" if nvidia.gpu() is None else card.problem()
+    if no_gpu := adapter.problem_as_gpu():
+        return "cpu", f"{card.problem()} {no_gpu}".removesuffix(".")
+    no_cuda = "" if nvidia.gpu() is None else f"; {card.problem()}"
+    return "webgpu", f"the fastest device here is {adapter.adapter_name()}{no_cuda}"
 
 
 def _same(saved: checkpoint.Checkpoint, preset: str | None, device: str, changes: dict, folder: RunFolder) -> Settings:

@@ -9,6 +9,7 @@ import pytest
 from course_lib import nvidia, training
 from course_lib.devices import available_devices
 from course_lib.devices.gpu import card
+from course_lib.devices.webgpu import adapter
 
 GPU = nvidia.Gpu("Test 4090", (8, 9), (13, 0))
 
@@ -80,10 +81,11 @@ def test_a_full_card_says_how_much_was_asked_for_and_what_helps(cupy):
 def test_auto_says_why_it_does_not_take_the_card(monkeypatch):
     monkeypatch.setattr(nvidia, "gpu", lambda: GPU)
     monkeypatch.setattr(card, "problem", lambda: "The driver is too old.")
-    assert training.choose_device("auto") == ("cpu", "The driver is too old.")
+    monkeypatch.setattr(adapter, "problem_as_gpu", lambda: "No other GPU shows itself.")
+    assert training.choose_device("auto") == ("cpu", "The driver is too old. No other GPU shows itself")
     with pytest.raises(training.TrainingError, match="too old"):
         training.choose_device("cuda")
-    monkeypatch.setattr(nvidia, "gpu", lambda: None)
+    monkeypatch.setattr(card, "problem", lambda: card.diagnose(None))
     assert training.choose_device("auto")[0] == "cpu" and "no NVIDIA GPU" in training.choose_device("auto")[1]
 
 
@@ -91,3 +93,14 @@ def test_auto_takes_a_card_that_works(monkeypatch):
     monkeypatch.setattr(training, "available_devices", lambda: ["reference", "cpu", "cuda"])
     device, why = training.choose_device("auto")
     assert device == "cuda" and "NVIDIA" in why
+
+
+@pytest.mark.skipif("cuda" in available_devices(), reason="this machine has a GPU that works")
+def test_auto_takes_a_gpu_of_another_make_and_says_what_an_nvidia_card_lacks(monkeypatch):
+    monkeypatch.setattr(adapter, "problem_as_gpu", lambda: "")
+    monkeypatch.setattr(adapter, "adapter_name", lambda: "Test M2 (Metal)")
+    monkeypatch.setattr(nvidia, "gpu", lambda: None)
+    assert training.choose_device("auto") == ("webgpu", "the fastest device here is Test M2 (Metal)")
+    monkeypatch.setattr(nvidia, "gpu", lambda: GPU)
+    monkeypatch.setattr(card, "problem", lambda: "The driver is too old.")
+    assert training.choose_device("auto")[1].endswith("Test M2 (Metal); The driver is too old.")

@@ -75,6 +75,17 @@ def test_no_driver_no_cupy(monkeypatch):
     assert nvidia.cupy_extra() is None
 
 
+@pytest.mark.parametrize("answer, found, missing", [
+    ((False, "not installed"), "not installed", ".[webgpu]"), ((True, "No driver.|"), "no adapter", "No driver."),
+    ((False, "exit status -11"), "no adapter", "exit status -11"), ((True, "Test pipe|True"), "Test pipe", "only software"),
+    ((True, "Test M2|False"), "Test M2", ""),
+])  # fmt: skip
+def test_what_webgpu_computes_on_is_named(monkeypatch, answer, found, missing):
+    monkeypatch.setattr(doctor, "ask", lambda package, question: answer)
+    fact = doctor.webgpu()
+    assert fact.found == found and missing in fact.missing and bool(fact.missing) == bool(missing)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("compiler", ["none", ""])
 def test_the_selftest_passes(compiler, tmp_path):

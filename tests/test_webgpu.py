@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -345,9 +346,37 @@ def test_no_memory_left_is_a_memory_error_with_a_way_out():
             raise wgpu.GPUOutOfMemoryError("Not enough memory left.")
 
 
-def test_a_machine_without_the_package_is_told(monkeypatch):
+def test_a_machine_without_the_package_is_told_how_to_get_it(monkeypatch, tmp_path):
     monkeypatch.setattr(adapter.importlib.util, "find_spec", lambda name: None)
-    assert adapter.problem.__wrapped__() == "The package wgpu is not installed."
+    assert "wgpu is not installed" in adapter.problem.__wrapped__() and ".[webgpu]" in adapter.problem.__wrapped__()
+    monkeypatch.setattr(adapter.sys, "platform", "linux")
+    monkeypatch.setattr(adapter, "DRM", tmp_path)
+    for number, driver in enumerate(["vgem", "amdgpu"]):
+        assert adapter.problem_as_gpu() == "No other GPU shows itself."
+        (tmp_path / "drivers" / driver).mkdir(parents=True)
+        (tmp_path / f"renderD{128 + number}/device").mkdir(parents=True)
+        (tmp_path / f"renderD{128 + number}/device/driver").symlink_to(tmp_path / "drivers" / driver)
+    assert adapter.graphics_driver() == "amdgpu" and "the GPU here" in adapter.problem_as_gpu()
+    (tmp_path / "renderD129/device/driver").unlink()
+    assert not adapter.graphics_driver()
+    monkeypatch.setattr(adapter.sys, "platform", "darwin")
+    assert "pip install -e '.[webgpu]'" in adapter.problem_as_gpu()
+
+
+@on_an_adapter
+def test_an_adapter_in_software_is_called_so(monkeypatch):
+    kind = adapter._adapter().info["adapter_type"]
+    assert adapter.in_software() == (kind == "CPU") == ("software" in adapter.adapter_name())
+
+    class Software:
+        info: ClassVar = adapter._adapter().info | {"device": "Test pipe"}
+
+    for kind, said in (("CPU", "WebGPU finds no GPU, only Test pipe"), ("IntegratedGPU", "")):
+        Software.info["adapter_type"] = kind
+        with monkeypatch.context() as patch:
+            patch.setattr(adapter, "_adapter", Software)
+            why = adapter.problem_as_gpu()
+        assert why.startswith(said) and bool(why) == bool(said)
 
 
 # The kernels

@@ -12,6 +12,7 @@ from importlib.util import find_spec
 import numpy as np
 
 from course_lib import nvidia
+from course_lib.paths import pip_command
 
 OLDEST_CUDA = (12, 0)
 OLDEST_CAPABILITY = (7, 5)
@@ -36,7 +37,7 @@ def diagnose(gpu: nvidia.Gpu | None) -> str:
             "NVIDIA driver, then say make install."
         )
     extra = nvidia.extra_for(gpu)
-    install = f"pip install -e '.[{extra}]'"
+    install = pip_command(extra)
     if find_spec("cupy") is None:
         return f"The {gpu.name} is here, but CuPy, which launches kernels on it, is not installed: {install}"
     try:

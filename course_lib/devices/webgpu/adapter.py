@@ -1,4 +1,4 @@
-"""The GPU that WebGPU finds: its limits, and what goes wrong with it as sentences.
+"""The GPU that WebGPU finds: what it is, its limits, and what goes wrong with it as sentences.
 
 wgpu is imported when the device is first asked for. Of the limits that matter here, what the adapter offers is
 asked for, since WebGPU gives the smallest otherwise.
@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
+from pathlib import Path
 from typing import Any
+
+from course_lib.paths import pip_command
 
 # What the kernels want, at least; WebGPU promises these to every page.
 NEEDED = {
@@ -20,6 +24,16 @@ NEEDED = {
     "max-compute-workgroup-storage-size": 16384,
     "max-storage-buffers-per-shader-stage": 8,
 }
+
+DRM = Path("/sys/class/drm")  # where Linux lists what draws
+NO_GPU = (
+    "bochs",
+    "cirrus",
+    "vgem",
+    "virtio_gpu",
+    "vkms",
+    "vmwgfx",
+)  # drivers that draw in software, or into a host's window
 
 WANTED = (
     *NEEDED, "max-buffer-size", "max-storage-buffer-binding-size", "max-compute-workgroup-size-x",
@@ -51,7 +65,7 @@ def _adapter() -> Any:
 def problem() -> str:
     """Why this machine cannot compute with WebGPU; empty if it can."""
     if importlib.util.find_spec("wgpu") is None:
-        return "The package wgpu is not installed."
+        return f"The package wgpu is not installed: {pip_command('webgpu')}"
     try:
         found = _adapter()
     except Exception as error:  # a driver may fail in ways of its own
@@ -67,7 +81,34 @@ def problem() -> str:
 def adapter_name() -> str:
     """What the adapter is called, and the interface that it is reached by: "Apple M2 (Metal)"."""
     info = _adapter().info
-    return f"{info['device'] or info['vendor']} ({info['backend_type']})"
+    kind = ", software on the CPU" if in_software() else ""
+    return f"{info['device'] or info['vendor']} ({info['backend_type']}{kind})"
+
+
+def in_software() -> bool:
+    """Whether the adapter is no GPU, but a program that computes on the CPU, as Mesa's llvmpipe and SwiftShader are."""
+    return _adapter().info["adapter_type"] == "CPU"
+
+
+def problem_as_gpu() -> str:
+    """Why this device would be no faster than the CPU here, and what to do if that can be changed; empty if it has a GPU."""
+    if importlib.util.find_spec("wgpu") is None:
+        if sys.platform != "darwin" and not graphics_driver():
+            return "No other GPU shows itself."
+        return f"To train on the GPU here through WebGPU, install the package wgpu: {pip_command('webgpu')}"
+    if problem():
+        return problem()
+    return f"WebGPU finds no GPU, only {adapter_name()}." if in_software() else ""
+
+
+def graphics_driver() -> str:
+    """The name of the Linux driver of a GPU that may compute; empty where there is none, and on other systems."""
+    for card in sorted(DRM.glob("renderD*")):
+        with suppress(OSError):
+            driver = (card / "device/driver").resolve(strict=True).name
+            if driver not in NO_GPU:
+                return driver
+    return ""
 
 
 @cache
