@@ -12,7 +12,7 @@ import pytest
 
 from course_lib import data, devices, recipes
 from course_lib.cuda.source import KERNELS
-from course_lib.devices.webgpu import adapter, attention, launching, memory, source
+from course_lib.devices.webgpu import adapter, attention, commands, launching, memory, source
 from course_lib.model import GPT, GPTConfig
 from course_lib.run import Run
 
@@ -77,13 +77,17 @@ def test_many_launches_are_handed_in_together(table, monkeypatch):
     x = table.full((100,), 1.0)
     table.synchronize()
     submitted = []
-    flush = launching.flush
-    monkeypatch.setattr(launching, "flush", lambda: submitted.append(launching._pending) or flush())
-    for _ in range(launching.TOGETHER + 10):
+    flush = commands.flush
+    monkeypatch.setattr(commands, "flush", lambda: submitted.append(commands._pending) or flush())
+    for _ in range(commands.TOGETHER + 10):
         table.add(x, x, out=table.empty((100,)))
-    assert submitted == [launching.TOGETHER]
+    assert submitted == [commands.TOGETHER]
     table.synchronize()
     assert submitted[1:] == [10]
+    with commands.held_back():
+        for _ in range(commands.TOGETHER + 10):
+            table.add(x, x, out=table.empty((100,)))
+    assert submitted[2:] == [] and commands.finished() is not None and commands.finished() is None
 
 
 @on_an_adapter
@@ -186,7 +190,7 @@ def test_indices_from_the_host_are_checked_without_a_look_at_the_gpu(table, monk
     x = table.zeros((5, 2))
     indices = table.from_numpy(np.array([0, 4]))
     with monkeypatch.context() as patch:
-        patch.setattr(launching, "read_back", lambda array: pytest.fail("the indices were read back"))
+        patch.setattr(commands, "read_back", lambda array: pytest.fail("the indices were read back"))
         table.gather(x, indices)
         table.gather(x, table.strided_copy(indices, (2, 2), (0, 1)))
     table.strided_write(indices, table.from_numpy(np.array([9])), (1,))

@@ -3,7 +3,8 @@
 adapter.py       the GPU, its limits, its errors
 memory.py        arrays, and the pool of their memory
 source.py        WGSL text: includes, constants, arguments
-launching.py     kernels compiled once, launches handed in together
+commands.py      launches and copies, handed in together
+launching.py     kernels compiled once, and what stands in their place
 storage.py elementwise.py reductions.py selections.py products.py layers.py normalisation.py softmax.py attention.py
 loss.py dropout.py optimiser.py    the ops
 

@@ -1,10 +1,9 @@
-"""How a kernel of kernels/*.wgsl runs: compiled once for its constants, its arguments by name, many launches handed in together.
+"""How a kernel of kernels/*.wgsl runs: compiled once for its constants, its arguments by name.
 
     kernel("gelu.wgsl", "gelu_forward")(groups, x=x, y=y, n=x.size)
 
-Launches are written down and handed to the GPU some hundred at a time, or when somebody asks for a value. Numbers that a kernel
-is given lie in small buffers that are kept by their content, and what binds buffers to a kernel is kept too, so that a training
-step makes none after the first.
+Numbers that a kernel is given lie in small buffers that are kept by their content, and what binds buffers to a kernel is kept
+too, so that a training step makes none after the first.
 """
 
 from __future__ import annotations
@@ -19,18 +18,15 @@ from pathlib import Path
 from typing import Any
 
 from ..gpu.launching import blocks
-from . import memory, source
+from . import commands, memory, source
 from .adapter import device, explained, limit
-from .memory import COPY_DST, WORD, Array
+from .commands import copied
+from .memory import WORD, Array
 
-UNIFORM, MAP_READ = 0x40, 0x1  # GPUBufferUsage
+UNIFORM = 0x40  # GPUBufferUsage
 COMPUTE = 0x4  # GPUShaderStage
-TOGETHER = 256  # launches handed in at once
 MOST_KEPT = 8192  # small buffers, and bindings
 
-_encoder: Any = None
-_pass: Any = None
-_pending = 0
 _uniforms: OrderedDict[bytes, Any] = OrderedDict()
 _bindings: OrderedDict[tuple, Any] = OrderedDict()
 _counter: Counter[str] | None = None
@@ -100,13 +96,13 @@ class Kernel:
         ]
         for (_, binding, _), array in zip(plan.arrays, apart, strict=True):
             bound.append((binding, array.memory.buffer, array.offset * WORD, max(array.size, 1) * WORD))
-        run = _open_pass()
+        run = commands.open_pass()
         run.set_pipeline(plan.pipeline)
         run.set_bind_group(0, self._bind(plan, bound))
         run.dispatch_workgroups(*grid)
         for memory_ in written:
             memory_.range = None
-        _count()
+        commands.count()
 
     def _bind(self, plan: Plan, bound: list[tuple]) -> Any:
         key = (id(plan), *((binding, id(buffer), offset, size) for binding, buffer, offset, size in bound))
@@ -256,47 +252,9 @@ def _grid(groups: int | tuple[int, ...]) -> tuple[int, ...]:
     return groups
 
 
-def _open_pass() -> Any:
-    global _encoder, _pass
-    if _encoder is None:
-        _encoder = device().create_command_encoder()
-    if _pass is None:
-        _pass = _encoder.begin_compute_pass()
-    return _pass
-
-
-def _close_pass() -> Any:
-    """The encoder, outside of a compute pass: where copies are written down."""
-    global _pass
-    if _pass is None and _encoder is None:
-        _open_pass()
-    if _pass is not None:
-        _pass.end()
-        _pass = None
-    return _encoder
-
-
-def _count() -> None:
-    global _pending
-    _pending += 1
-    if _pending >= TOGETHER:
-        flush()
-
-
-def flush() -> None:
-    """Hand in what was written down."""
-    global _encoder, _pending
-    if _encoder is None:
-        return
-    encoder = _close_pass()
-    _encoder, _pending = None, 0
-    with explained("running kernels"):
-        device().queue.submit([encoder.finish()])
-
-
 def _give_up_bindings() -> None:
     """Forget which buffers were bound together, which keeps them alive."""
-    flush()
+    commands.flush()
     _bindings.clear()
 
 
@@ -306,42 +264,3 @@ memory.on_shortage.append(_give_up_bindings)
 def empty(like: Array, shape, dtype=None) -> Array:
     """A new array, of the dtype of `like` unless told otherwise."""
     return memory.empty(shape, like.dtype if dtype is None else dtype)
-
-
-def copied(x: Array) -> Array:
-    """A new array with the same content."""
-    result = memory.empty(x.shape, x.dtype)
-    if x.size:
-        with explained("copying an array"):
-            _close_pass().copy_buffer_to_buffer(
-                x.memory.buffer, x.offset * WORD, result.memory.buffer, 0, x.size * WORD
-            )
-            _count()
-    result.memory.range = x.memory.range
-    return result
-
-
-def upload(array: Array, content: bytes) -> None:
-    """Bytes of the host into the memory of an array."""
-    flush()  # what was written down may still use this memory for an array that is gone
-    with explained("copying an array to the GPU"):
-        device().queue.write_buffer(array.memory.buffer, array.offset * WORD, content)
-
-
-@cache
-def _staging(size: int) -> Any:
-    return device().create_buffer(size=size, usage=COPY_DST | MAP_READ)
-
-
-def read_back(array: Array) -> bytes:
-    """The content of an array, after everything that was launched before."""
-    size = array.size * WORD
-    with explained("copying an array from the GPU"):
-        staging = _staging(memory.size_class(size))
-        _close_pass().copy_buffer_to_buffer(array.memory.buffer, array.offset * WORD, staging, 0, size)
-        flush()
-        staging.map_sync("READ", 0, size)
-        try:
-            return bytes(staging.read_mapped(0, size, copy=False))
-        finally:
-            staging.unmap()

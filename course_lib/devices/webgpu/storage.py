@@ -10,9 +10,10 @@ from ..checks import check_out, check_view
 from ..cpu.storage import joined_shape
 from ..gpu.launching import blocks, check_size
 from ..gpu.views import broadcast_strides, collapse
-from . import launching, memory
+from . import commands, memory
 from .adapter import limit
-from .launching import copied, kernel
+from .commands import copied
+from .launching import kernel
 from .memory import TYPES, Array, check_dtype, empty
 
 __all__ = (
@@ -73,7 +74,7 @@ def from_numpy(array):
     array = np.asarray(array, order="C")
     there = empty(array.shape, array.dtype)
     if array.size:
-        launching.upload(there, stored(array).tobytes())
+        commands.upload(there, stored(array).tobytes())
         if array.dtype.kind in "iu":
             there.memory.range = int(array.min()), int(array.max())
     return there
@@ -83,7 +84,7 @@ def to_numpy(x):
     if not x.size:
         return np.empty(x.shape, x.dtype)
     words = np.frombuffer(
-        launching.read_back(x), {"f32": np.float32, "u32": np.uint32}.get(TYPES[x.dtype.name], np.int32)
+        commands.read_back(x), {"f32": np.float32, "u32": np.uint32}.get(TYPES[x.dtype.name], np.int32)
     )
     return words.astype(x.dtype).reshape(x.shape)
 
@@ -152,4 +153,4 @@ def concatenate(arrays, axis):
 
 def synchronize():
     """Hands in what was launched, and waits until it is done: a word read back comes after everything before it."""
-    launching.read_back(empty((), "uint32"))
+    commands.read_back(empty((), "uint32"))
