@@ -6,8 +6,8 @@
 # %% [markdown]
 # ## 1. Where was it repeated?
 #
-# A small tensor takes part in an operation as if it were larger: its shape `(4,)` is shown as `(3, 4)`, say. On the way back
-# its gradient is summed over every axis along which it was repeated. Which axes are these?
+# By broadcasting a small tensor takes part in an operation as if it were larger: its shape `(4,)` is shown as `(3, 4)`, say.
+# On the way back its gradient is summed over every axis along which it was repeated. Which axes are these?
 #
 # Give them as a tuple of positions in `to`, the smallest first. `repeated_axes((4,), (3, 4))` is `(0,)`.
 
@@ -17,12 +17,12 @@
 # %% [markdown]
 # ## 2. An order for the walk
 #
-# `backward()` needs an order of all [nodes](../notebooks/glossary.md#graph) that a result depends on: each after everything it
-# was made from, the result itself last. Build it.
+# `backward()` needs an order of all [nodes](../notebooks/glossary.md#graph) that a result depends on: each after everything
+# it was made from, the result itself last. That is a topological order, and the heart of autograd. Build it.
 #
-# `node.parents` is a list with one entry for each input. An entry is a pair `(parent node, number)`, where the number does not
-# matter here, or `None` for an input that needs no gradient. Graphs can be thousands of nodes deep. Any order that keeps the
-# rule is right.
+# `node.parents` is a list with one entry for each input. An entry is a pair `(parent node, number)`, where the number does
+# not matter here, or `None` for an input that needs no gradient. A leaf has no parents: its list is empty. Graphs can be
+# thousands of nodes deep. Any order that keeps the rule is right.
 
 # %% exercise="topological_order"
 # include course_lib/autograd.py topological_order: put every node that `root` depends on in such an order
@@ -77,9 +77,9 @@ def walk_back(tape, last):
 # %% [markdown]
 # ## 5. Local slopes (stretch)
 #
-# The tape of the lecture knew two operations, and their local slopes. Write down those of six more. `operation` is a word,
-# `inputs` a tuple of one or two numbers; give a tuple with one slope for each input. `local_slopes("subtract", (5, 3))` is
-# `(1, -1)`.
+# The tape of the lecture knew two operations, and their local slopes (the local gradients of the chain rule). Write down
+# those of six more. `operation` is a word, `inputs` a tuple of one or two numbers; give a tuple with one slope for each
+# input. `local_slopes("subtract", (5, 3))` is `(1, -1)`.
 #
 # | operation | result |
 # |---|---|

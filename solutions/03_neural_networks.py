@@ -88,7 +88,8 @@ def cross_entropy_forward(logits, targets, ignore_index=-1):
 # standard deviation 1, over all its numbers together.
 #
 # For x = `[[1], [-1]]` and the one matrix `[[4]]` it is 4 and −4 before the tanh, so the factor is `[0.25]`. `np` is NumPy.
-# What goes into a layer depends on the factors before it.
+# What goes into a layer depends on the factors before it. With factors that are too large tanh would be saturated, and hardly
+# any gradient would pass.
 
 
 # %% exercise="fitted_scales"

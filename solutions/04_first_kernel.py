@@ -6,8 +6,8 @@
 # %% [markdown]
 # ## 1. One thread for each number
 #
-# `scale` multiplies every number of `x` by `s` and writes the product to `y`. Both arrays have `n` numbers. It is launched in
-# blocks of 32 threads, with enough blocks for all numbers.
+# Your first kernel in CUDA. `scale` multiplies every number of `x` by `s` and writes the product to `y`. Both arrays have `n`
+# numbers. It is launched in blocks of 32 threads, with enough blocks for all numbers.
 
 # %% exercise="scale"
 r"""
@@ -29,7 +29,8 @@ __global__ void scale(const float* x, float* y, float s, int n) {
 # `[[5, 6], [1, 2]]`.
 #
 # It is launched in blocks of 32 threads, one thread or more for each number of `y`. Neighbouring lanes should read and write
-# neighbouring numbers. All rows in `rows` exist. A language model begins so: each word is a row of a table.
+# neighbouring numbers: that is coalescing. All rows in `rows` exist. A language model begins so: each word is a row of a
+# table.
 
 # %% exercise="take_rows"
 r"""

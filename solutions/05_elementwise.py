@@ -12,9 +12,9 @@
 #
 # The factor $2 \sqrt{2 / \pi}$ is 1.5957691216. So `gelu(0)` is 0, `gelu(1)` is 0.8412 and `gelu(-1)` is -0.1588.
 #
-# Write the gate, and the kernel: `y[i] = gelu(x[i])` for `n` numbers. Each thread takes `N` neighbours with one instruction, as
-# `scale` does in the lecture, and the last ones one by one. It is launched in blocks of 64 threads with N = 4 and with N = 1. The
-# course's own `gelu` runs this kernel.
+# Write the gate, and the kernel: `y[i] = gelu(x[i])` for `n` numbers. Each thread takes `N` neighbours with one instruction,
+# as `scale` does in the lecture, and the last ones one by one. A C++ template, so it is launched in blocks of 64 threads with
+# N = 4 and with N = 1. The course's own `gelu` runs this kernel.
 
 # %% exercise="gelu_forward"
 # include kernels/include/gelu.cuh gelu_gate: the gate of one number
@@ -24,9 +24,9 @@
 # %% [markdown]
 # ## 2. Bias and GELU in one pass
 #
-# `x` and `y` are matrices of `rows` rows and `F` columns, and `bias` has `F` numbers: `y = gelu(x + bias)`. Reading the bias
-# again for each row would cost half as much again. So let a thread own `N` neighbouring columns: it reads their bias
-# **once**, and walks down the rows.
+# `x` and `y` are matrices of `rows` rows and `F` columns, and `bias` has `F` numbers: `y = gelu(x + bias)`. Two elementwise
+# steps in one kernel: a fusion. Reading the bias again for each row would cost half as much again. So let a thread own `N`
+# neighbouring columns: it reads their bias **once**, and walks down the rows.
 #
 # The grid has two dimensions: along x enough threads for all columns, along y `gridDim.y` blocks, which share the rows: a
 # thread takes row `blockIdx.y`, and then every `gridDim.y`-th. It is launched in blocks of 32 threads with N = 4, where F is
@@ -146,7 +146,7 @@
 # number i of y. For a `[[1], [5]]`, b `[[2, 1, 6]]` and `Less`, y is `[[true, false, true], [false, false, true]]`.
 #
 # It is launched in blocks of 64 threads, a thread or more for each number of y. All six comparisons of tensors are this
-# kernel; a > b is asked as b < a.
+# kernel; `a > b` is asked as `b < a`.
 
 # %% exercise="compare"
 # given kernels/compare.cu operations
@@ -179,7 +179,64 @@
 # include kernels/cast.cu cast: one number for each thread
 
 # %% [markdown]
-# ## 13. Challenge: bias and GELU, the way back (stretch)
+# ## 13. One value everywhere (stretch)
+#
+# `fill` writes `value` to all `n` numbers of `y`, whatever their type `T` is. It is launched in blocks of 64 threads. With the
+# value 2.5 and n = 2, y is `[2.5, 2.5]`. New arrays of zeros come from it.
+
+# %% exercise="fill"
+# include kernels/strided_copy.cu fill: this thread's number, if there is one
+
+# %% [markdown]
+# ## 14. The copy that others are measured by (stretch)
+#
+# A kernel that waits for memory is graded in per cent of the bandwidth that a plain copy reaches. Write that copy, with as few
+# instructions as it can be done with: `y[i] = x[i]` for `n` numbers of the type `T`, N neighbours at once, and the last few one by
+# one. It is launched in blocks of 64 threads, with packs of 16 bytes and with N = 1. For 1024 numbers of 4 bytes at most 8
+# instructions may read.
+
+# %% exercise="copy"
+# include kernels/strided_copy.cu copy: N neighbours at once, and the last few one by one
+
+# %% [markdown]
+# ## 15. Into the places of a view (stretch)
+#
+# The reverse of `copy_a_view` of chapter 01: `n` values stand in a row, and belong to the places of a view of `x`. The view begins
+# at number `offset` of x, and `place(view, i)` of exercise 10 says how far from there its number i lies. All other numbers of x
+# stay as they are. With x `[0, 0, 0, 0, 0, 0]`, the values `[1, 2, 3, 4]` and a view of shape (2, 2) with the strides (3, 1) and
+# the offset 1, x becomes `[0, 1, 2, 0, 3, 4]`.
+#
+# It is launched in blocks of 64 threads. So the gradient of a part finds its way back into the whole.
+
+# %% exercise="strided_write"
+# include kernels/strided_copy.cu strided_write: value i goes to its place
+
+# %% [markdown]
+# ## 16. Under the roof (stretch)
+#
+# In Python. How near is a kernel to the roof? `work()` launches it once. It moves `moved` bytes and does `flops` FLOPs. Give two
+# numbers: the bandwidth that it reached, in bytes a second, and its arithmetic intensity, in FLOPs for each byte.
+#
+# `clock()` gives the time in seconds. But a GPU works while the host, Python, goes on: `work()` only asks, and comes back at once.
+# And other work may still be under way. `device.synchronize()` comes back when everything is done that was asked for. With 12
+# bytes, 1 FLOP and 4 seconds the result is `(3, 0.083)`. `np` is NumPy. (On the CPU an op is done when its call comes back,
+# so there `synchronize` has nothing to do.)
+
+
+# %% exercise="under_the_roof"
+def under_the_roof(work, device, clock, moved, flops):
+    # yours: wait, read the clock, work; when is the time to look again?
+    device.synchronize()
+    began = clock()
+    work()
+    device.synchronize()
+    seconds = clock() - began
+    return moved / seconds, flops / moved
+    # end
+
+
+# %% [markdown]
+# ## 17. Challenge: bias and GELU, the way back (stretch)
 #
 # The way back of exercise 2: `dx = dy * gelu_slope(x + bias)`, and the gradient of the bias, which is the sum of dx over the
 # rows. All of a column passes by the threads that own it. So let each thread add up what it writes, from 0 on, and leave its sum

@@ -9,11 +9,11 @@
 # `x` has one row of `C` numbers for each block, and `y[row]` is to be the largest of row `row`. With the rows `[1, 4]` and
 # `[-2, -3]`, y becomes `[4, -2]`.
 #
-# Two parts are yours. `warp_reduce` is the butterfly of the lecture for `LANES` lanes: `Op::of(a, b)` brings two numbers
-# together, and all 32 lanes of the warp take part (the mask is `0xffffffffu`). `row_max` is the kernel: thread t looks at the
-# packs of `N` numbers that begin at N * t, N * (t + THREADS), and so on, and then the block compares: `block_max<THREADS>(v)`
-# is the largest `v` of all threads. It is launched with 32 threads and N = 1, and with 128 threads and N = 4, where C is a
-# multiple of 4.
+# Two parts are yours. `warp_reduce` is the butterfly of warp shuffles of the lecture for `LANES` lanes: `Op::of(a, b)` brings
+# two numbers together, and all 32 lanes of the warp take part (the mask is `0xffffffffu`). `row_max` is the kernel: thread t
+# looks at the packs of `N` numbers that begin at N * t, N * (t + THREADS), and so on, and then the block compares:
+# `block_max<THREADS>(v)` is the largest `v` of all threads. It is launched with 32 threads and N = 1, and with 128 threads
+# and N = 4, where C is a multiple of 4.
 #
 # `Max::of(a, b)` is the larger of two floats. Softmax begins so.
 
@@ -26,8 +26,9 @@
 # %% [markdown]
 # ## 2. Softmax in two walks
 #
-# One walk for the largest number and the sum, a second one for the quotients. A thread keeps a pair: `top`, the largest that
-# it has seen, and `total`, the sum of exp(x - top). (In C++ `return {top, total};` makes one.) Three parts are yours:
+# The online softmax: one walk for the largest number and the sum, a second one for the quotients. A thread keeps a pair:
+# `top`, the largest that it has seen, and `total`, the sum of exp(x - top). (In C++ `return {top, total};` makes one.) Three
+# parts are yours:
 #
 # - `merge(a, b)`: two pairs become one. If nobody has seen anything, both tops are `-INFINITY`, and -inf minus -inf is not a
 #   number: then the pair stays as it is.

@@ -87,8 +87,9 @@ __global__ void bias_gradient(const __nv_bfloat16* dY, float* y, int M, int N) {
 # ## 4. Out of each other's way (stretch)
 #
 # A tile in shared memory has 32 rows of 8 pieces, and a piece is 16 bytes, a `uint4`. A row is 128 bytes, all 32 banks, and
-# there is no room for padding. The kernel fills it row by row, and then reads it column by column: all lanes want piece p, each
-# of its own row. Write `place`: at which place of its row, 0 to 7, is a piece kept? Each row must use each place once.
+# there is no room for padding. The kernel fills it row by row, and then reads it column by column: all lanes want piece p,
+# each of its own row. Write `place`: at which place of its row, 0 to 7, is a piece kept? Each row must use each place once.
+# That is a swizzle.
 #
 # One count: at most 4 wavefronts for each request to shared memory, the fewest that 32 lanes with 16 bytes each can need. (The
 # tiles of rung 8, and of attention in bfloat16, lie so.)
@@ -120,8 +121,8 @@ __global__ void columns_of_pieces(const uint4* x, uint4* y) {
 # ## 5. Find the fault: read before it has come (stretch)
 #
 # x and y have `n` rows of 128 numbers. Each row is turned round: `y[i * 128 + j] = x[i * 128 + 127 - j]`. One warp does it,
-# with two slices in shared memory: while it reads one, the next row is on its way into the other. Run the cell, and read the
-# report. (Rung 8 brings its slices so.)
+# with a double buffer of two slices in shared memory: while it reads one, the next row is on its way into the other. Run the
+# cell, and read the report. (Rung 8 brings its slices so.)
 
 # %% exercise="rows_on_their_way"
 r"""

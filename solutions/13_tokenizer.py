@@ -20,9 +20,9 @@
 # %% [markdown]
 # ## 2. Learn the merges
 #
-# The loop of the lecture, on numbers, and exactly as the library's tokenizer needs it. `pieces` says how often each piece
-# came, as `{b"abc": 2}`; `list(b"abc")` is `[97, 98, 99]`. Return the learned pairs in their order: with two entries `[(97,
-# 98), (256, 99)]`.
+# The loop of byte-pair encoding, as in the lecture, but on numbers, and exactly as the library's tokenizer needs it. `pieces`
+# says how often each piece (a pre-token) came, as `{b"abc": 2}`; `list(b"abc")` is `[97, 98, 99]`. Return the learned pairs
+# in their order: with two entries `[(97, 98), (256, 99)]`.
 #
 # - The most frequent pair goes first. Of equally frequent pairs, take the one whose left symbol has the smallest place; if
 #   that is the same, the smallest place at the right. `place(symbol)` gives it: the place of the symbol in the alphabet of

@@ -7,8 +7,8 @@
 # ## 1. Queries, keys, values, heads
 #
 # The library makes queries, keys and values of all heads in *one* matmul. Its result `qkv` has the shape (B, T, (H + 2 G) D):
-# for each token first its queries, head after head, then its keys, then its values. There are `heads` = H heads of queries
-# and `kv_heads` = G of keys and of values, each with D numbers.
+# for each token first its queries, head after head, then its keys, then its values. Each attention head has its own part.
+# There are `heads` = H heads of queries and `kv_heads` = G of keys and of values, each with D numbers.
 #
 # Return `q` of shape (B, T, H, D), `k` and `v` of shape (B, T, G, D). With H = G = 2, one token `[1, 2, 3, 4, 5, 6]` becomes
 # the queries `[[1], [2]]`, the keys `[[3], [4]]` and the values `[[5], [6]]`. Attention, the next exercise, takes these
@@ -28,8 +28,9 @@ def split_heads(qkv, heads, kv_heads):
 # %% [markdown]
 # ## 2. Attention
 #
-# The lecture went word by word and head by head. Now all at once, as the library needs it. The inputs are NumPy arrays: `q`
-# (B, T, H, D), `k` and `v` (B, S, G, D). H is a multiple of G: consecutive query heads share one head of keys and values.
+# The lecture went word by word and head by head. Now all at once, as the library needs it. The inputs are NumPy arrays: the
+# queries `q` (B, T, H, D), the keys `k` and the value vectors `v` (B, S, G, D). H is a multiple of G: consecutive query heads
+# share one head of keys and values.
 #
 # - Scores are divided by the square root of D.
 # - If `causal`, query t sees the keys 0 to S - T + t. With S = T that is the mask of the lecture. With more keys than
@@ -64,10 +65,10 @@ def attention_forward(q, k, v, causal=True):
 # %% [markdown]
 # ## 3. A block
 #
-# In the lecture a block was two lines, and each ended with an addition to the stream. The library saves a trip through
-# memory: an addition is done together with the norm that reads the sum. `self.norm2(branch, stream)` gives two Tensors: the
-# normed sum, and the sum itself. So a block leaves its last addition to the next block. It gets the stream and a `branch`
-# that is still to be added to it, and returns such a pair: the stream after attention, and what the MLP made.
+# In the lecture a block was two lines, and each ended with an addition to the residual stream. The library saves a trip
+# through memory: an addition is done together with the norm that reads the sum. `self.norm2(branch, stream)` gives two
+# Tensors: the normed sum, and the sum itself. So a block leaves its last addition to the next block. It gets the stream and a
+# `branch` that is still to be added to it, and returns such a pair: the stream after attention, and what the MLP made.
 #
 # In the first block there is no branch: it is `None`, and `self.norm1(stream)` gives the normed stream alone.
 #

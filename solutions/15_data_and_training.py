@@ -54,9 +54,10 @@
 # %% [markdown]
 # ## 4. Three sick curves (stretch)
 #
-# The lecture showed three patients. Write the doctor: `losses` is the list of the losses of a run, one for each step; `guessing`
-# is the loss of a model that knows nothing, and `floor` the least that is possible. The *end* is the mean of the last tenth of
-# the losses: of `len(losses) // 10` of them, but at least of one. Give the first of these words that fits:
+# The lecture showed three patients. Write the doctor: `losses` is the list of the losses of a run, one for each step;
+# `guessing` is the loss of a model that knows nothing, and `floor` the least that is possible, the entropy of the texts. The
+# *end* is the mean of the last tenth of the losses: of `len(losses) // 10` of them, but at least of one. Give the first of
+# these words that fits:
 #
 # - `"exploded"`: some loss is larger than `guessing + 1`, or is not a finite number (`nan`, `inf`);
 # - `"saw the answers"`: the end is below the floor;
@@ -91,9 +92,10 @@ def diagnose(losses, guessing, floor):
 # Take one step of the optimiser, with the gradient of the mean over *all* scored targets of the batch. The parts may hold
 # different numbers of them.
 #
-# `optimiser.zero_grad()` forgets gradients, `loss.backward()` adds to them, and `optimiser.step(rate)` takes the step; a Tensor
-# can be multiplied by a number, and `loss.item()` is its value. Return the loss of the whole batch. A part with 3 scored targets
-# and a loss of 2, and one with 1 and a loss of 6, give 3. `np` is NumPy. In this way a small machine trains with large batches.
+# `optimiser.zero_grad()` forgets gradients, `loss.backward()` adds to them, and `optimiser.step(rate)` takes the step; a
+# Tensor can be multiplied by a number, and `loss.item()` is its value. Return the loss of the whole batch. A part with 3
+# scored targets and a loss of 2, and one with 1 and a loss of 6, give 3. `np` is NumPy. This is accumulation: a small machine
+# trains with large batches by it.
 
 
 # %% exercise="step_in_parts"
@@ -120,7 +122,8 @@ def step_in_parts(model, optimiser, parts, rate):
 # be in both. So it should cut just before a story begins, at the `end` token that stands before it. For
 # `[0, 5, 6, 0, 7, 8, 0]`, where `end` is 0, and a `count` of 2, it is `[0, 5, 6]` and `[0, 7, 8, 0]`.
 #
-# Somebody cut by counting. The validation loss looked a little too good, for months. Run the cell and look. (`np` is NumPy.)
+# Somebody cut by counting. The validation loss looked a little too good, for months: the end of a story that was trained on
+# can be known by memorisation. Run the cell and look. (`np` is NumPy.)
 
 
 # %% exercise="held_back"

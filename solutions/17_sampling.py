@@ -6,8 +6,8 @@
 # %% [markdown]
 # ## 1. Draw a token
 #
-# `probabilities` is `(R, V)`: a row of V [tokens](../notebooks/glossary.md#token) for each of R texts. `uniform` is `(R,)`: one
-# random number for each row, at least 0 and below 1. Give the drawn tokens as an array of R whole numbers.
+# `probabilities` is `(R, V)`: a row of V [tokens](../notebooks/glossary.md#token) for each of R texts. `uniform` is `(R,)`:
+# one random number for each row, at least 0 and below 1. Sampling: give the drawn tokens as an array of R whole numbers.
 #
 # Add up the probabilities of a row from its first token on. The drawn token is the first whose running sum exceeds the row's
 # number. Rounding can make a row end a little below 1; so multiply its number by what the row sums to.
@@ -118,9 +118,9 @@ def write_on(model, ids, count):
 # of the 12 tokens 0 to 11 behind a list of tokens, an array `(12,)`. Return a list of `length` tokens whose probabilities,
 # multiplied, are as large as possible. For one text you may ask `odds` 150 times.
 #
-# If the odds are 0.6 and 0.4 for the first token, then 0.5 behind the first one and 0.9 behind the second, the second way is the
-# likelier: 0.36 against 0.3. The verdict adds up the surprise, −log of these products, of the texts for 30 models, 8 tokens
-# each. Ours is greedy. How low can you get? Your tries are remembered.
+# If the odds are 0.6 and 0.4 for the first token, then 0.5 behind the first one and 0.9 behind the second, the second way is
+# the likelier: 0.36 against 0.3. The verdict adds up the surprise, −log of these products, of the texts for 30 models, 8
+# tokens each. Ours is greedy decoding. How low can you get? Your tries are remembered.
 
 
 # %% exercise="likeliest_text"

@@ -1,0 +1,77 @@
+"""The smallest kernel of all: one value everywhere, in whatever type."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+
+BLOCK = 64
+TYPES = {"float": np.float32, "int": np.int32, "unsigned char": np.uint8}
+
+
+def cases(random):
+    for label, kind, value, n in (("one number", "float", 2.5, 1), ("a block and one more", "float", -1.5, 65),
+                                  ("whole numbers", "int", -7, 130), ("bytes", "unsigned char", 200, 99)):  # fmt: skip
+        yield Case(label, kind, value, n)
+
+
+def launch(kernel, kind, value, n):
+    y = cuda.empty(n, TYPES[kind])
+    kernel.instance(kind)((n + BLOCK - 1) // BLOCK, BLOCK, (y, TYPES[kind](value), n))
+    return y
+
+
+def filled(kind, value, n, of=lambda value: value, first=None):
+    y = np.zeros(n, TYPES[kind])
+    y[: n if first is None else first] = TYPES[kind](of(value))
+    return y
+
+
+exercise = Exercise(
+    title="One value everywhere",
+    minutes=5,
+    core=False,
+    language="cuda",
+    defines="fill",
+    instances=tuple(TYPES),
+    target="kernel:strided_copy.cu",
+    cases=cases,
+    reference=filled,
+    call=launch,
+    mistakes=[
+        Mistake("There are more threads than numbers: those with i >= n must do nothing.",
+                when=lambda seen: "out-of-bounds" in seen.kinds and "<n" not in seen.text.replace(" ", "")
+                and ">=n" not in seen.text.replace(" ", "")),
+        Mistake("The value lost what stands behind the point on its way: keep it in a `T`.",
+                like=lambda kind, value, n: filled(kind, value, n, of=int)),
+        Mistake("Only the first block writes: the number of a thread is blockIdx.x * blockDim.x + threadIdx.x.",
+                when=lambda seen: "blockIdx" not in seen.text and seen.inputs[2] > BLOCK),
+    ],
+    hints=(
+        "The number of this thread first, as in chapter 04. Is there such a number in y?",
+        "int i = blockIdx.x * blockDim.x + threadIdx.x; and a condition with n.",
+        "if (i < n) y[i] = value;",
+    ),
+    sibling='''// Every number of a range: y[i] = first + i.
+template <class T> __global__ void count_up(T* y, T first, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = first + (T)i;
+}
+''',
+    right=[
+        Changed(("    if (i < n) y[i] = value;", "    if (i >= n) return;\n    y[i] = value;")),
+        """template <class T> __global__ void fill(T* y, T value, int n) {
+    for (int i = threadIdx.x + blockIdx.x * blockDim.x; i < n; i += blockDim.x * gridDim.x) y[i] = value;
+}
+""",
+    ],
+    wrong=[
+        Wrong(Changed(("if (i < n) y[i]", "y[i]")), "those with i >= n"),
+        Wrong(Changed(("y[i] = value;", "y[i] = (int)value;")), "behind the point"),
+        Wrong("""template <class T> __global__ void fill(T* y, T value, int n) {
+    int i = threadIdx.x;
+    if (i < n) y[i] = value;
+}
+""", "Only the first block"),
+    ],
+)  # fmt: skip

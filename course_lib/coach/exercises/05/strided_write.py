@@ -1,0 +1,102 @@
+"""The reverse of a view's copy: numbers in a row go to the places that a view names."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.devices.gpu.views import views
+
+BLOCK = 64
+
+
+def cases(random):
+    for label, size, shape, strides, offset in (
+        ("the example", 6, (2, 2), (3, 1), 1), ("one number", 3, (1,), (1,), 2), ("a column of a matrix", 20, (5,), (4,), 3),
+        ("turned over", 12, (3, 4), (1, 3), 0), ("backwards", 9, (9,), (-1,), 8), ("a row of a "
+                                                                                   "cache", 96, (3, 1, 8), (32, 8, 1), 16),
+        ("more than a block", 400, (9, 11), (33, 3), 5),
+    ):  # fmt: skip
+        x = random.integers(-9, 0, size).astype(np.float32)
+        values = random.integers(1, 99, int(np.prod(shape))).astype(np.float32)
+        if label == "the example":
+            x, values = np.zeros(6, np.float32), np.array([1, 2, 3, 4], np.float32)
+        yield Case(label, x, values, shape, strides, offset)
+
+
+def places(shape, strides, offset):
+    """Where each number of the view lies, in row-major order."""
+    index = np.indices(shape).reshape(len(shape), -1)
+    return offset + (index * np.array(strides)[:, None]).sum(0)
+
+
+def written(x, values, shape, strides, offset, start=None):
+    y = x.copy()
+    y[places(shape, strides, offset if start is None else start)] = values
+    return y
+
+
+def launch(kernel, x, values, shape, strides, offset):
+    (view,) = views("strided_write", shape, strides)
+    x = cuda.asarray(x)
+    kernel((len(values) + BLOCK - 1) // BLOCK, BLOCK, (x, cuda.asarray(values), view, offset, len(values)))
+    return x
+
+
+def inside(x, values, shape, strides, offset):
+    """Without the offset, where that stays in the array."""
+    found = places(shape, strides, 0)
+    return written(x, values, shape, strides, offset, start=0) if found.min() >= 0 else None
+
+
+exercise = Exercise(
+    title="Into the places of a view",
+    minutes=10,
+    core=False,
+    language="cuda",
+    defines="strided_write",
+    instances=("float",),
+    target="kernel:strided_copy.cu",
+    cases=cases,
+    reference=written,
+    call=launch,
+    mistakes=[
+        Mistake("The view begins at number `offset` of x, and not at its start.",
+                when=lambda seen: "offset" not in seen.text.split("{", 1)[1]),
+        Mistake("The places of the view are those of x. The values stand in a row: values[i].",
+                when=lambda seen: "values[i]" not in seen.text.replace(" ", "") and "*values" not in seen.text.split("{", 1)[1]),
+        Mistake("The values went to the places 0, 1, 2 and so on. Where number i belongs says place(view, i).",
+                when=lambda seen: "view" not in seen.text.split("{", 1)[1]),
+        Mistake("There are more threads than values: those with i >= n must do nothing.",
+                when=lambda seen: any(issue.block[0] * BLOCK + issue.thread[0] >= len(seen.inputs[1])
+                                      for issue in seen.issues if issue.kind == "out-of-bounds")),
+        Mistake("The values were added to what was there. They take its place.",
+                like=lambda x, values, *view: written(x, x[places(*view)] + values, *view)),
+    ],
+    hints=(
+        "Thread i owns value i. What changes place is only where it is written.",
+        "place(view, i) counts from the beginning of the view, and the view begins at number offset of x.",
+        "if (i < n) x[offset + place(view, i)] = values[i];",
+    ),
+    sibling='''// The diagonal of a square matrix becomes `value`: its numbers lie n + 1 apart.
+__global__ void set_diagonal(float* x, float value, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) x[i * (n + 1)] = value;
+}
+''',
+    right=[
+        Changed(("    if (i < n) x[offset + place(view, i)] = values[i];",
+                 "    if (i >= n) return;\n    long long at = offset, rest = i;\n    for (int axis = view.axes - 1; axis >= 0; "
+                 "axis--) {\n        at += rest % view.sizes[axis] * view.strides[axis];\n        rest /= "
+                 "view.sizes[axis];\n    }\n    x[at] = values[i];")),
+        Changed(("    if (i < n) x[offset + place(view, i)] = values[i];",
+                 "    for (x += offset; i < n; i += (long long)gridDim.x * blockDim.x) x[place(view, i)] = values[i];")),
+    ],
+    wrong=[
+        Wrong(Changed(("x[offset + place(view, i)]", "x[place(view, i)]")), "The view begins at number `offset`"),
+        Wrong(Changed(("= values[i]", "= values[place(view, i)]"), ("x[offset + place(view, i)]", "x[offset + i]")),
+              "The values stand in a row"),
+        Wrong(Changed(("x[offset + place(view, i)]", "x[offset + i]")), "Where number i belongs"),
+        Wrong(Changed(("if (i < n) x", "x")), "those with i >= n"),
+        Wrong(Changed(("] = values[i]", "] += values[i]")), "They take its place"),
+    ],
+)  # fmt: skip
