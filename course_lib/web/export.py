@@ -81,8 +81,9 @@ def export(source: str | Path, out: str | Path, to: str = "web", dtype: str = "f
 
 
 def kernel_files() -> list[str]:
-    """The WGSL files that the page launches, as gpu.js names them, and what they include: paths below kernels/."""
-    launched = re.findall(r"'(\w+\.wgsl)'", (PAGE / "gpu.js").read_text(encoding="utf-8"))
+    """The WGSL files that the page's JavaScript names, and what they include: paths below kernels/."""
+    scripts = "".join(path.read_text(encoding="utf-8") for path in sorted(PAGE.glob("*.js")))
+    launched = re.findall(r"'(\w+\.wgsl)'", scripts)
     found, waiting = set(), sorted(set(launched))
     while waiting:
         name = waiting.pop()

@@ -8,7 +8,7 @@ interface GPUBuffer {
 }
 
 interface GPUShaderModule {
-  readonly label: string;
+  getCompilationInfo(): Promise<{readonly messages: readonly {type: string; message: string; lineNum: number}[]}>;
 }
 
 interface GPUBindGroupLayout {

@@ -59,11 +59,13 @@ export class Launcher {
   async compile(file, name, constants) {
     const source = await readSource(file, constants);
     const module = this.device.createShaderModule({code: source.text});
+    const fault = (await module.getCompilationInfo()).messages.find(({type}) => type === 'error');
     try {
+      if (fault) throw new Error(`${source.origins[fault.lineNum - 1]}: ${fault.message}`);
       const pipeline = await this.device.createComputePipelineAsync({layout: 'auto', compute: {module, entryPoint: name}});
       return {source, pipeline, name};
     } catch (error) {
-      throw new Problem(`This browser does not compile ${name} of kernels/${file}: ${/** @type {Error} */ (error).message}`);
+      throw new Problem(`This browser does not compile ${name} of ${file}: ${/** @type {Error} */ (error).message}.`);
     }
   }
 

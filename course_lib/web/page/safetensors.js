@@ -30,9 +30,10 @@ export function readSafetensors(buffer, source) {
   }
   const weights = new Map();
   let end = 0;
-  const entries = Object.entries(header).filter(([name]) => name !== '__metadata__');
-  entries.sort(([, a], [, b]) => a.data_offsets?.[0] - b.data_offsets?.[0]);
-  for (const [name, {dtype, shape, data_offsets: offsets}] of entries) {
+  const entries = Object.entries(header ?? {}).filter(([name]) => name !== '__metadata__');
+  entries.sort(([, a], [, b]) => a?.data_offsets?.[0] - b?.data_offsets?.[0]);
+  for (const [name, entry] of entries) {
+    const {dtype, shape, data_offsets: offsets} = entry ?? {};
     const width = WIDTH[/** @type {keyof WIDTH} */ (dtype)] ?? refuse(`${name} is of the type ${dtype}`);
     if (!Array.isArray(shape) || !shape.every((side) => Number.isInteger(side) && side >= 0)) refuse(`${name} has no shape`);
     const size = shape.reduce((product, side) => product * side, 1);

@@ -8,6 +8,7 @@ import {fetchText} from './files.js';
  * @typedef {{name: string, kind: string}} Field
  * @typedef {object} Source
  * @property {string} text
+ * @property {string[]} origins                                      the file and line that each line comes from
  * @property {Map<string, number>} buffers                           name -> binding
  * @property {{binding: number, fields: Field[]}[]} structs          in uniform buffers
  */
@@ -23,7 +24,7 @@ const fetched = new Map();
  */
 export async function readSource(file, constants) {
   const lines = await included(`kernels/${file}`, new Set());
-  const text = Object.entries(constants).map(declaration).join('') + lines.join('\n');
+  const text = Object.entries(constants).map(declaration).join('') + lines.map((line) => line.text).join('\n');
   const buffers = [...text.matchAll(/@group\(0\) @binding\((\d+)\) var<storage, read(?:_write)?> (\w+)/g)];
   const structs = new Map(
     [...text.matchAll(/struct (\w+) \{([^}]*)\}/g)].map(([, name, body]) => [
@@ -34,6 +35,7 @@ export async function readSource(file, constants) {
   const uniforms = [...text.matchAll(/@group\(0\) @binding\((\d+)\) var<uniform> \w+: (\w+);/g)];
   return {
     text,
+    origins: lines.map((line) => line.origin),
     buffers: new Map(buffers.map(([, binding, name]) => [name, Number(binding)])),
     structs: uniforms.map(([, binding, name]) => ({binding: Number(binding), fields: structs.get(name) ?? []})),
   };
@@ -42,17 +44,17 @@ export async function readSource(file, constants) {
 /**
  * @param {string} path
  * @param {Set<string>} seen
- * @returns {Promise<string[]>}
+ * @returns {Promise<{text: string, origin: string}[]>}
  */
 async function included(path, seen) {
   if (seen.has(path)) return [];
   seen.add(path);
   if (!fetched.has(path)) fetched.set(path, fetchText(path));
-  const text = await /** @type {Promise<string>} */ (fetched.get(path));
+  const content = await /** @type {Promise<string>} */ (fetched.get(path));
   const lines = [];
-  for (const line of text.split('\n')) {
-    const name = line.match(/^\/\/ include "(\w+\.wgsl)"$/)?.[1];
-    lines.push(...(name ? await included(`kernels/include/${name}`, seen) : [line]));
+  for (const [at, text] of content.replace(/\n$/, '').split('\n').entries()) {
+    const name = text.match(/^\/\/ include "(\w+\.wgsl)"$/)?.[1];
+    lines.push(...(name ? await included(`kernels/include/${name}`, seen) : [{text, origin: `${path}, line ${at + 1}`}]));
   }
   return lines;
 }
