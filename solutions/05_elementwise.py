@@ -217,10 +217,10 @@
 # In Python. How near is a kernel to the roof? `work()` launches it once. It moves `moved` bytes and does `flops` FLOPs. Give two
 # numbers: the bandwidth that it reached, in bytes a second, and its arithmetic intensity, in FLOPs for each byte.
 #
-# `clock()` gives the time in seconds. But a GPU works while the host, Python, goes on: `work()` only asks, and comes back at once.
-# And other work may still be under way. `device.synchronize()` comes back when everything is done that was asked for. With 12
-# bytes, 1 FLOP and 4 seconds the result is `(3, 0.083)`. `np` is NumPy. (On the CPU an op is done when its call comes back,
-# so there `synchronize` has nothing to do.)
+# `clock()` gives the time in seconds. But a GPU works while the host, Python, goes on: `work()` only asks, and comes back at
+# once. And other work may still be under way. `device.synchronize()` comes back when everything is done that was asked for.
+# With 12 bytes, 1 FLOP and 4 seconds the result is `(3, 0.083)`. `np` is NumPy. (On the CPU an operation is done when its
+# call comes back, so there `synchronize` has nothing to do.)
 
 
 # %% exercise="under_the_roof"

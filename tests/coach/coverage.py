@@ -153,9 +153,9 @@ def tasks() -> dict[str, str]:
 @functools.cache
 def about() -> dict[str, list[str]]:
     """Word of the glossary -> the exercises whose title, task, hints or sentences name it."""
-    texts = {}
-    for name, task in tasks().items():
-        exercise = catalogue.load(name)
+    texts, written = {}, tasks()
+    for name in catalogue.names():
+        exercise, task = catalogue.load(name), written[name]
         said = (exercise.title, task, *exercise.hints, *(mistake.says for mistake in exercise.mistakes))
         texts[name] = re.sub(r"\s+", " ", " ".join(said))
     found = {}
