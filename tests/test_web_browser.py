@@ -85,7 +85,7 @@ def trained(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COURSE_CACHE", str(folder / "cache"))
         training.train(
-            "micro", out=folder / "run", device="cpu", steps=80, stories=1500, seed=0, display=progress.Quiet()
+            "micro", out=folder / "run", device="cpu", steps=50, stories=1500, seed=0, display=progress.Quiet()
         )
     return folder / "run"
 
@@ -122,7 +122,7 @@ def test_a_trained_model_writes_what_python_writes(visit, page, trained):
         pytest.skip("this Chromium has no WebGPU adapter, not even in software")
     assert compare(shown, trained, STORIES, 20) >= 3
     assert "swiftshader" in shown.text("why") or "computes." in shown.text("why")
-    assert "166,656 parameters in float32, 2 layers, trained for 80 steps on stories" in shown.text("facts")
+    assert "166,656 parameters in float32, 2 layers, trained for 50 steps on stories" in shown.text("facts")
 
 
 def test_float16_weights_write_what_python_writes_with_rounded_ones(visit, trained, tmp_path):
