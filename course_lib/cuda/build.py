@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from course_lib import native, paths
-from course_lib.cuda import diagnostics, runtime, source
+from course_lib.cuda import diagnostics, runtime, source, whole
 from course_lib.cuda.errors import CompileError, KernelError
 from course_lib.cuda.parameters import Parameter
 
 SHARED_BYTES = 227 << 10
 ENTRIES = "entry points"
 COMMON = ("-fvisibility=hidden", "-fno-math-errno", "-fno-finite-loops", "-Wall", "-Wno-unknown-pragmas", "-Wno-attributes",
-          "-Wno-unused", "-Wno-parentheses", "-Werror=format", "-fdiagnostics-color=never",
-          "-include", "simulator.h")  # fmt: skip
+          "-Wno-unused", "-Wno-parentheses", "-Werror=format", "-Wno-format-zero-length",
+          "-Wno-error=format-extra-args", "-Wno-error=format-security", "-fdiagnostics-color=never")  # fmt: skip
 FAST = (
     "-O3",
     "-march=native",
@@ -133,8 +133,11 @@ def compile_library(
     file = _translation_unit(text, names, variables)
     depends = [*sorted(runtime.INCLUDE.rglob("*.h")), *sorted(runtime.RUNTIME.glob("*.h")), *text.includes]
     flags = _flags(text, options, checked, counted, compiler.kind)
+    rewrite = whole.keep_whole if checked and compiler.kind != "gcc" else None
+    if rewrite:
+        depends.append(Path(whole.__file__))
     try:
-        path = native.build(Path(text.name).stem, [file], flags, depends, compiler)
+        path = native.build(Path(text.name).stem, [file], flags, depends, compiler, rewrite)
     except native.CompileError as error:
         raise diagnostics.explain(error.log, text, names) from None
     numbers = {name: i for i, name in enumerate(names)}
@@ -144,7 +147,7 @@ def compile_library(
 
 def _translation_unit(text: source.Source, names: list[str], variables: list[str]) -> Path:
     """Write the text with its entry points to a file of its own."""
-    lines = [f'#line 1 "{text.name}"', text.text, "#undef asm", f'#line 1 "{ENTRIES}"']
+    lines = ['#include "simulator.h"', f'#line 1 "{text.name}"', text.text, "#undef asm", f'#line 1 "{ENTRIES}"']
     lines += [f"SIM_KERNEL({i}, {name})" for i, name in enumerate(names)]
     if dynamic := source.dynamic_shared(text):  # all of them begin at the same place
         lines.append(f"SIM_DYNAMIC_BYTES({SHARED_BYTES})")

@@ -1,7 +1,6 @@
 """`sanitize(kernel, grid, block, args)`: run the checked build once and report what a kernel does wrong, by source line."""
 
 import ctypes
-import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -18,9 +17,6 @@ from course_lib.cuda.report import SECTOR_BYTES, WAVEFRONT_BYTES, Issue, Line, R
 GLOBAL = 0
 NOBODY = 0xFFFFFFFF
 MOST_KEPT = 64 << 20  # bytes of inputs that a report keeps, for its operations to be counted
-# clang takes a pack that is used in parts apart before the hooks see it.
-PACKS = re.compile(r"\bPack\b|\balignas\b|\b(?:float|double|int|uint|half|__half|__nv_bfloat16)[234]\b")
-CLANG_SPLITS = "requests and bytes of packs (float4 and its like) that are used in parts: clang counts each part"
 ZIG_BLIND = ("misaligned accesses where the compiler knows the address beforehand (g++ and clang 14 report them)",)
 
 
@@ -160,8 +156,6 @@ def _report(kernel: Kernel, library: Library, base: int, grid, block, timeout, k
         )  # fmt: skip
     issues = _unique(issues)
     not_checked = list(ZIG_BLIND) if library.compiler == "zig" else []
-    if library.compiler in ("clang", "zig") and PACKS.search(kernel.source.everything):
-        not_checked.append(CLANG_SPLITS)
     if not known_shared:
         not_checked.append("shared memory (its layout is not known on this system)")
     if lines.tool() is None:

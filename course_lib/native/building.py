@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from course_lib import paths
@@ -20,6 +20,7 @@ from course_lib.native.compiler import Compiler, find_compiler
 from course_lib.native.machine import processor
 
 BASE_FLAGS = ("-std=c++17", "-O2", "-fPIC", "-shared", "-pthread")  # the caller's flags follow, and win
+FRONT_END = "-Qunused-arguments -S -emit-llvm -Xclang -disable-llvm-passes".split()  # clang's: nothing optimised yet
 SUFFIX = ".dylib" if sys.platform == "darwin" else ".so"
 STALE = 3600.0  # seconds after which a temporary folder belongs to nobody
 
@@ -49,20 +50,25 @@ def build(
     flags: Sequence[str] = (),
     depends: Sequence[Path] = (),
     compiler: Compiler | None = None,
+    rewrite: Callable[[str], str] | None = None,
 ) -> Path:
     """Compile `sources` into one shared library, or find it in the cache. Returns its path.
 
     name: part of the file's name, for people. depends: files that the sources include; a change in them builds anew.
     flags: added to C++17, -O2, -fPIC; "-march=native" becomes what the compiler understands, or nothing.
+    rewrite: for clang and zig: a function that LLVM's text of each source passes through on its way from the front end to
+    the optimiser. The file that holds it belongs into `depends`.
     Raises NoCompiler, CompileError, and FileNotFoundError for a source that does not exist.
     """
     compiler = compiler or find_compiler()
     if compiler is None:
         raise NoCompiler(_why_no_compiler())
-    entry = cache_folder() / f"{name}-{_key(name, sources, flags, depends, compiler)}"
+    entry = (
+        cache_folder() / f"{name}-{_key(name, sources, (*flags, *(FRONT_END if rewrite else ())), depends, compiler)}"
+    )
     library = entry / f"{name}{SUFFIX}"
     if not _is_whole(library):
-        _make_entry(entry, name, sources, flags, compiler)
+        _make_entry(entry, name, sources, flags, compiler, rewrite)
     return library
 
 
@@ -106,14 +112,14 @@ def _checksum(library: Path) -> Path:
     return library.with_suffix(".sha256")
 
 
-def _make_entry(entry: Path, name: str, sources, flags, compiler: Compiler) -> None:
+def _make_entry(entry: Path, name: str, sources, flags, compiler: Compiler, rewrite) -> None:
     """Compile in a folder of our own, then rename it to `entry`. If another process was first, its entry stays."""
     _remove_stale(entry.parent)
     folder = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=entry.parent))
     try:
         library = folder / "made" / f"{name}{SUFFIX}"
         library.parent.mkdir()
-        _compile(name, library, sources, flags, compiler)
+        _compile(name, library, sources, flags, compiler, rewrite)
         _checksum(library).write_text(hashlib.sha256(library.read_bytes()).hexdigest())
         for attempt in range(10):
             try:
@@ -147,17 +153,27 @@ def _remove_stale(folder: Path) -> None:
             pass
 
 
-def _compile(name: str, library: Path, sources, flags, compiler: Compiler) -> None:
-    """Run the compiler. Raises CompileError with its log."""
+def _compile(name: str, library: Path, sources, flags, compiler: Compiler, rewrite) -> None:
+    """Run the compiler, in two steps if the text between them is rewritten. Raises CompileError with its log."""
     words = [*BASE_FLAGS, *compiler.translate(tuple(flags))]
     environment = dict(os.environ)
     if compiler.kind == "zig":
         words.append("-fno-sanitize=undefined")  # zig's default, but its runtime is not in a shared library
         environment.setdefault("ZIG_GLOBAL_CACHE_DIR", str(paths.cache("zig")))
         environment.setdefault("ZIG_LOCAL_CACHE_DIR", str(paths.cache("zig")))
-    command = [*compiler.command, *words, "-o", str(library), *map(str, sources)]
+    if rewrite is None:
+        return _run(name, library, [*words, *map(str, sources)], compiler, environment)
+    texts = [library.parent.parent / f"{number}.ll" for number in range(len(sources))]
+    for source, text in zip(sources, texts, strict=True):
+        _run(name, text, [*words, *FRONT_END, str(source)], compiler, environment)
+        text.write_text(rewrite(text.read_text("utf-8")), "utf-8")
+    _run(name, library, [*words, "-Qunused-arguments", *map(str, texts)], compiler, environment)
+
+
+def _run(name: str, made: Path, words: list[str], compiler: Compiler, environment: dict[str, str]) -> None:
+    command = [*compiler.command, *words, "-o", str(made)]
     result = subprocess.run(command, capture_output=True, text=True, errors="replace", env=environment)
-    if result.returncode != 0 or not library.exists():
+    if result.returncode != 0 or not made.exists():
         log = (result.stderr + result.stdout).strip()
         first = next(
             (line for line in log.splitlines() if "error" in line), log.splitlines()[0] if log else "no message"

@@ -155,3 +155,11 @@ def test_names_of_kernels():
     y = asarray([0.0], "f")
     Kernel(source, "t<7>")((1,), (1,), (y,))
     assert y[0] == 7
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("call", ['printf(n ? "%d\\n" : "", n)', 'printf("no number\\n", n)'])
+def test_what_one_compiler_lets_pass_the_other_does_not_refuse(call, compiler, monkeypatch):
+    """clang calls more kinds of format wrong than g++."""
+    using(compiler, monkeypatch)
+    Kernel("__global__ void told(int n) { " + call + "; }", "told")((1,), (1,), (0,))

@@ -80,21 +80,6 @@ def test_sectors(name, compiler, monkeypatch):
     assert loads.bytes_moved == 32 * read * rounds
 
 
-PARTS = """__global__ void parts(const float4* x, float* y) {
-    float4 p = x[threadIdx.x];
-    y[threadIdx.x] = p.x * p.y + p.z * p.w;
-}"""
-
-
-@pytest.mark.parametrize("compiler", COMPILERS)
-def test_a_pack_that_is_used_in_parts_is_one_request_or_said_not_to_be_counted(compiler, monkeypatch):
-    using(compiler, monkeypatch)
-    report = sanitize(Kernel(PARTS, "parts"), (1,), (32,), (np.ones((32, 4), F), np.zeros(32, F)))
-    assert one(report, "global", "read").requests == 1 or any("packs" in words for words in report.not_checked)
-    assert compiler != "gcc" or not report.not_checked
-    assert not run("stride_1", np.ones(32, F), np.zeros(32, F)).not_checked or compiler == "clang"
-
-
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_sectors_do_not_depend_on_where_an_array_ends(compiler, monkeypatch):
     """The simulator lays arrays against the end of a page; a GPU aligns their beginning to 256 bytes, and so we count."""

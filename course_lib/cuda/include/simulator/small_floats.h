@@ -127,7 +127,7 @@ SIM_INLINE SIM_UNCHECKED float half_to_float(uint16_t h) { return half_to_float_
         TYPE x, y;                                                                                             \
         PAIR() = default;                                                                                      \
         PAIR(TYPE x, TYPE y) : x(x), y(y) {}                                                                   \
-        SIM_WHOLE_PAIR(PAIR)                                                                                   \
+        typedef uint32_t __attribute__((may_alias)) Whole;                                                     \
         PAIR& operator+=(const PAIR& o) { x += o.x, y += o.y; return *this; }                                  \
         PAIR& operator*=(const PAIR& o) { x *= o.x, y *= o.y; return *this; }                                  \
     };                                                                                                         \
@@ -159,9 +159,3 @@ SIM_INLINE SIM_UNCHECKED float half_to_float(uint16_t h) { return half_to_float_
 #define SIM_PAIR_OPERATION(TYPE, PAIR, OPERATOR, FUNCTION, SIGN)                                               \
     SIM_INLINE PAIR OPERATOR(const PAIR& a, const PAIR& b) { return PAIR(a.x SIGN b.x, a.y SIGN b.y); }        \
     SIM_INLINE PAIR FUNCTION(PAIR a, PAIR b) { return PAIR(a.x SIGN b.x, a.y SIGN b.y); }
-
-// A pair is copied in one access of four bytes.
-#define SIM_WHOLE_PAIR(PAIR)                                                                                   \
-    typedef uint32_t __attribute__((may_alias)) Whole;                                                         \
-    __attribute__((always_inline)) PAIR(const PAIR& o) { *(Whole*)this = *(const Whole*)&o; }                                                 \
-    __attribute__((always_inline)) PAIR& operator=(const PAIR& o) { *(Whole*)this = *(const Whole*)&o; return *this; }

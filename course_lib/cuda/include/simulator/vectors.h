@@ -2,28 +2,11 @@
 #pragma once
 #include "language.h"
 
-#if defined(SIM_CHECKED) && defined(__clang__)
-// clang takes a struct copy apart, member by member. Copying through a vector keeps it one access, as on a GPU.
-#define SIM_WHOLE(NAME, T, N)                                                                              \
-    typedef T Whole __attribute__((ext_vector_type(N), aligned(sizeof(T) * N > 16 ? 16 : sizeof(T) * N))); \
-    NAME() = default;                                                                                      \
-    __attribute__((always_inline)) NAME(const NAME& other) { *(Whole*)this = *(const Whole*)&other; }                                     \
-    __attribute__((always_inline)) NAME& operator=(const NAME& other) {                                                                   \
-        *(Whole*)this = *(const Whole*)&other;                                                             \
-        return *this;                                                                                      \
-    }
-#define SIM_WHOLE2(NAME, T) SIM_WHOLE(NAME, T, 2) NAME(T x, T y) : x(x), y(y) {}
-#define SIM_WHOLE4(NAME, T) SIM_WHOLE(NAME, T, 4) NAME(T x, T y, T z, T w) : x(x), y(y), z(z), w(w) {}
-#else
-#define SIM_WHOLE2(NAME, T)
-#define SIM_WHOLE4(NAME, T)
-#endif
-
 #define SIM_VECTORS(T, NAME)                                                                           \
     struct NAME##1 { T x; };                                                                           \
-    struct alignas(sizeof(T) * 2) NAME##2 { T x, y; SIM_WHOLE2(NAME##2, T) };                          \
+    struct alignas(sizeof(T) * 2) NAME##2 { T x, y; };                                                 \
     struct NAME##3 { T x, y, z; };                                                                     \
-    struct alignas(sizeof(T) * 4 > 16 ? 16 : sizeof(T) * 4) NAME##4 { T x, y, z, w; SIM_WHOLE4(NAME##4, T) }; \
+    struct alignas(sizeof(T) * 4 > 16 ? 16 : sizeof(T) * 4) NAME##4 { T x, y, z, w; };                 \
     SIM_INLINE NAME##1 make_##NAME##1(T x) { return NAME##1{x}; }                                      \
     SIM_INLINE NAME##2 make_##NAME##2(T x, T y) { return NAME##2{x, y}; }                              \
     SIM_INLINE NAME##3 make_##NAME##3(T x, T y, T z) { return NAME##3{x, y, z}; }                      \
