@@ -31,7 +31,7 @@
 # ## 3. Slopes by small steps
 #
 # Is a gradient right? Measure the slope and compare. For each element of `x`, move it by `step` up and down, leave all others
-# where they are, and divide: (up - down) / (2 * step).
+# where they are, and divide: (up - down) / (2 * step). (`np.ndindex(x.shape)` runs over all places of an array.)
 #
 # `function` takes an array of the shape of `x` and gives one number. `x` is a float64 NumPy array of any shape; it must be the
 # same afterwards. The result is an array of that shape. For the sum of squares, `measured_slopes(function, x)` at `x = [3., 4.]`

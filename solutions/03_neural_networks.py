@@ -10,8 +10,8 @@
 # [module](../notebooks/glossary.md#module), so its knobs are attributes, and `forward` computes:
 #
 # - `__init__(self, inputs, outputs, bias=True, std=0.02, rng=None, device="cpu", dtype="float32")`
-# - `self.weight` of shape `(outputs, inputs)`, drawn from `rng`, from a normal distribution with mean 0 and standard deviation
-#   `std`. If `rng` is None, make one.
+# - `self.weight` of shape `(outputs, inputs)`, drawn from `rng`, from a normal distribution with mean 0 and standard
+#   deviation `std`. `rng` is a `np.random.Generator`; if it is None, make one: `np.random.default_rng()`.
 # - `self.bias` of shape `(outputs,)`, all 0; or None if `bias` is False.
 # - `forward(self, x)`: x is a Tensor `(*n, inputs)`, the result a Tensor `(*n, outputs)`.
 #
@@ -32,8 +32,9 @@
 # - `logsumexp`, `(n,)`: the log of the sum of exp of each row (of all rows), which the way back will need.
 #
 # Both are NumPy numbers or arrays of the dtype of `logits`. For `logits = [[0., 0.]]` and `targets = [0]` the loss is log 2 =
-# 0.693, and logsumexp is `[0.693]`. Scores may be as large as 1000 or as low as −1000. `np` is NumPy. Your function will be the
-# loss of every training run.
+# 0.693, and logsumexp is `[0.693]`. Scores may be as large as 1000 or as low as −1000. `np` is NumPy. (In our solution
+# `np.flatnonzero(condition)` gives the places where a condition holds, and `np.asarray(x, dtype)` makes an array of that
+# dtype.) Your function will be the loss of every training run.
 
 # %% exercise="stable_loss"
 def cross_entropy_forward(logits, targets, ignore_index=-1):
@@ -59,9 +60,10 @@ def cross_entropy_forward(logits, targets, ignore_index=-1):
 #   min(1, max_norm / (norm[0] + 1e-6)). That is *clipping*: a gradient that is too long keeps only its direction.
 # - Nothing is returned. **Parameters and moments are changed in place**; gradients stay as they are.
 #
-# First draw the knob towards 0, `p *= 1 - learning_rate * decay`, then take the step of the lecture. `eps` is added to the root.
-# For one knob 1.0, gradient 4.0, moments 0, learning rate 0.1, and no decay, the knob becomes 0.9. Every training of the course
-# takes its steps here. (`np` is NumPy. In our solution `fit` only checks shapes; you can do without.)
+# First draw the knob towards 0, `p *= 1 - learning_rate * decay`, then take the step of the lecture. `eps` is added to the
+# root. For one knob 1.0, gradient 4.0, moments 0, learning rate 0.1, and no decay, the knob becomes 0.9. Every training of
+# the course takes its steps here. (`np` is NumPy, and `np.minimum(a, b)` is the smaller of two. In our solution `fit` only
+# checks shapes; you can do without.)
 
 # %% exercise="adamw_update"
 # include course_lib/devices/reference/optimiser.py adamw_step: one step for each knob array, in place

@@ -114,8 +114,10 @@
 # Each thread owns the four neighbours from number 4i on. `philox(counter, key)` gives four random words (`uint4`, with the
 # parts x, y, z and w) for a counter of four words and a key of two. A word is a whole number of 32 bits without a sign,
 # `unsigned`. The counter is (i, 0, step, site), with i the number of the thread, and the key is seed low, seed high. The
-# array `random` holds seed low, seed high and step. `make_uint4(a, b, c, d)` and `make_uint2(a, b)` make them. (`extern "C"`
-# only keeps the compiler from changing the kernel's name.)
+# array `random` holds seed low, seed high and step. `make_uint4(a, b, c, d)` and `make_uint2(a, b)` make them. (Our solution
+# reads and writes its four numbers at once where it may: a `float4` has four floats, also x, y, z and w; `load_four` and
+# `store_four` mind the end of the array; and `(size_t)p` is the address of a pointer as a number. You can do without.)
+# (`extern "C"` only keeps the compiler from changing the kernel's name.)
 #
 # Number 4i + j is kept if its word is at least `threshold`, and then multiplied by `scale`; otherwise it becomes 0. So y[4i]
 # belongs to the part x of the words, and y[4i + 3] to the part w. There are `n` numbers, and n need not be a multiple of 4.

@@ -27,8 +27,8 @@
 # ## 2. Softmax in two walks
 #
 # The online softmax: one walk for the largest number and the sum, a second one for the quotients. A thread keeps a pair:
-# `top`, the largest that it has seen, and `total`, the sum of exp(x - top). (In C++ `return {top, total};` makes one.) Three
-# parts are yours:
+# `top`, the largest that it has seen, and `total`, the sum of exp(x - top). (In C++ `return {top, total};` makes one;
+# `fmaxf(a, b)` is the larger of two floats.) Three parts are yours:
 #
 # - `merge(a, b)`: two pairs become one. If nobody has seen anything, both tops are `-INFINITY`, and -inf minus -inf is not a
 #   number: then the pair stays as it is.

@@ -100,7 +100,8 @@
 # matrices into one, in turn: gate 0, up 0, gate 1, up 1, ... Then gate and up of one y are **neighbours in the product**, and
 # arrive in the same `float4`. `weight` is (2 N, K), and y is (M, N).
 #
-# Every right epilogue passes. How few bytes can yours move?
+# A `float2` is two floats, x and y; `make_float2(x, y)` makes one, and it is stored by one instruction where its address is a
+# multiple of 8 bytes. Every right epilogue passes. How few bytes can yours move?
 
 # %% exercise="gated_product"
 r"""

@@ -107,7 +107,8 @@ def decode(spelling, ids):
 # `split_special("a<end>b", ("<end>",))` is `["a", "<end>", "b"]`. Look from the left to the right. If two special tokens fit
 # at one place, the longer one counts.
 #
-# `regex` is there for you (Python's `re` does as well), and you may do without.
+# `regex` is there for you (Python's `re` does as well): `regex.escape(text)` makes a pattern that finds just this text. You
+# may do without.
 
 # %% exercise="split_special"
 # include course_lib/tokenizer.py split_special: cut, and return the list of parts

@@ -59,7 +59,7 @@
 # *end* is the mean of the last tenth of the losses: of `len(losses) // 10` of them, but at least of one. Give the first of
 # these words that fits:
 #
-# - `"exploded"`: some loss is larger than `guessing + 1`, or is not a finite number (`nan`, `inf`);
+# - `"exploded"`: some loss is larger than `guessing + 1`, or is not a finite number (`nan`, `inf`; `math.isfinite(x)` tells);
 # - `"saw the answers"`: the end is below the floor;
 # - `"learns nothing"`: the end is above `guessing - 0.5`;
 # - `"healthy"`.
@@ -123,7 +123,8 @@ def step_in_parts(model, optimiser, parts, rate):
 # `[0, 5, 6, 0, 7, 8, 0]`, where `end` is 0, and a `count` of 2, it is `[0, 5, 6]` and `[0, 7, 8, 0]`.
 #
 # Somebody cut by counting. The validation loss looked a little too good, for months: the end of a story that was trained on
-# can be known by memorisation. Run the cell and look. (`np` is NumPy.)
+# can be known by memorisation. Run the cell and look. (`np` is NumPy, and `np.flatnonzero(condition)` gives the places where
+# a condition holds.)
 
 
 # %% exercise="held_back"

@@ -38,8 +38,10 @@
 # reach p, where at least p is enough. All others become 0, and what is left is divided by its sum. Each token stays in its
 # place, so the result is `(R, V)` again, a NumPy array. Of equally likely tokens, the one that stands first is taken first.
 #
-# p is above 0 and at most 1, so at least one token is kept. `top_p_filter([[0.25, 0.5, 0.25]], 0.75)` is `[[0.333, 0.667, 0]]`;
-# `probabilities` comes as a NumPy array, and `np` is NumPy. This is what `top_p` means in `generate` and in `course sample`.
+# p is above 0 and at most 1, so at least one token is kept. `top_p_filter([[0.25, 0.5, 0.25]], 0.75)` is `[[0.333, 0.667,
+# 0]]`; `probabilities` comes as a NumPy array, and `np` is NumPy. (In our solution `np.take_along_axis(x, order, -1)` brings
+# each row into an order of its own, and `np.put_along_axis(y, order, x, -1)` puts it back.) This is what `top_p` means in
+# `generate` and in `course sample`.
 
 # %% exercise="sure_or_not"
 # include course_lib/sampling.py top_p_filter: keep as many of each row as it takes
