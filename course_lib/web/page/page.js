@@ -63,9 +63,10 @@ function offerDevices() {
 
 /** Says what computes, and why not the other. */
 function tellDevice() {
-  const played = found.software ? `${found.name} only plays a GPU, more slowly than JavaScript.` : '';
-  const why = device.value === 'gpu' ? `${found.name} computes.` : 'The processor computes, in plain JavaScript.';
-  element('why', HTMLElement).textContent = `${why} ${played || found.problem}`;
+  const slow = 'only plays a GPU, more slowly than JavaScript.';
+  const why = element('why', HTMLElement);
+  if (device.value === 'gpu') why.textContent = `${found.name} computes.${found.software ? ` It ${slow}` : ''}`;
+  else why.textContent = `The processor computes, in plain JavaScript. ${found.software ? `${found.name} ${slow}` : found.problem}`;
 }
 
 /** Loads the model for the device that is chosen. */
@@ -119,6 +120,7 @@ async function writeText() {
   status.textContent = 'Writing.';
   const result = element('result', HTMLElement);
   result.hidden = false;
+  if (matchMedia('(max-width: 49.99rem)').matches) stop.scrollIntoView({block: 'start'}); // on a phone the text is further down
   const written = new Written(tokenizer, prompt.value, {
     text: element('text', HTMLElement),
     odds: element('odds', HTMLElement),
