@@ -6,6 +6,7 @@
 // Constants: A_ROWS and B_ROWS, whether neighbours in memory are neighbours of a row (else of a column), so that threads beside
 //   each other read them together; BIAS, whether there is one.
 
+// region gemm
 const TILE = 64u;
 const SLICE = 16u;
 
@@ -92,6 +93,7 @@ fn gemm(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) t
             }
         }
         workgroupBarrier();
+        // yours: for each of the SLICE numbers: a vec4 of a_tile, a vec4 of b_tile, and 16 multiply-adds into sums
         for (var s = 0u; s < SLICE; s++) {
             let column = a_tile[s * (TILE / 4) + thread.y];
             let row = b_tile[s * (TILE / 4) + thread.x];
@@ -100,8 +102,10 @@ fn gemm(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) t
             sums[2] += column.z * row;
             sums[3] += column.w * row;
         }
+        // end
         workgroupBarrier();
     }
+    // yours: write sums to y where there is such a row and column, with the bias if BIAS
     for (var i = 0u; i < 4; i++) {
         let row = top + thread.y * 4 + i;
         for (var j = 0u; j < 4; j++) {
@@ -115,4 +119,6 @@ fn gemm(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) t
             }
         }
     }
+    // end
 }
+// endregion

@@ -14,7 +14,7 @@ FLOORS = [
     {"native", "nvidia"},
     {"cuda"},
     {"devices", "autograd"},
-    {"tensor"},
+    {"tensor", "wgsl"},
     {"functional", "gradcheck", "key_values"},
     {"nn", "optim"},
     {"stories", "bpe", "tokenizer", "data"},

@@ -21,6 +21,8 @@ def answer(
         return _blank(name, piece, where)
     state.save(name, text)  # whatever happens now, it is not lost
     verdict = client.judged(name, text, known, values=str(state.folder() / ".last_case"), stage=stage)
+    if not verdict.judged:
+        return verdict
     earlier = state.earlier_counts(name)
     for count in verdict.counts:
         count.earlier = [numbers[count.name] for numbers in earlier if count.name in numbers]
@@ -54,6 +56,9 @@ def _blank(name: str, piece: regions.Piece, where: str) -> Verdict:
     if verdict.passed:
         raise ExerciseError(f"The exercise {name} is at fault: its blank passes. Please report it.")
     verdict.blank = True
+    if not verdict.judged:
+        verdict.why = f"Nothing is written here yet. {verdict.why}"
+        return verdict
     if piece.planted:
         verdict.why = f"This cell is as it was. What is wrong in it shows like this: {verdict.why}"
     else:

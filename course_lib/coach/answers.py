@@ -21,10 +21,8 @@ class StillRunning(KeyboardInterrupt):
 
 def load_answer(exercise: Exercise, text: str) -> Any:
     """What an answer's text defines: a function or class, or a Watched kernel. Raises whatever the text raises."""
-    if exercise.language == "cuda":
-        from course_lib.coach import kernels
-
-        return kernels.load(text, exercise)
+    if exercise.is_kernel:
+        return launched(exercise).load(text, exercise)
     file = f"{exercise.name}.py"
     namespace: dict[str, Any] = {"__name__": exercise.name, "__file__": file}
     exec(exercise.prelude, namespace)
@@ -33,6 +31,12 @@ def load_answer(exercise: Exercise, text: str) -> Any:
     if exercise.defines not in namespace:
         raise NameError(f"Your cell defines nothing named {exercise.defines}: keep that name, it is what is called.")
     return namespace[exercise.defines]
+
+
+def launched(exercise: Exercise) -> Any:
+    """The module that loads a kernel of this exercise's language, and counts what it does: kernels or shaders."""
+    module = {"cuda": "kernels", "wgsl": "shaders"}[exercise.language]
+    return importlib.import_module(f"course_lib.coach.{module}")
 
 
 def resolve(target: str) -> tuple[Any, str]:

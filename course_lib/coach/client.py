@@ -110,7 +110,7 @@ def judged(
     """The Verdict on a text as an answer to an exercise. Raises ExerciseError if the exercise itself is at fault."""
     exercise = catalogue.load(name)
     job = {"name": exercise.name, "text": text, "known": sorted(known), "values": values, "measure": measure,
-           "seconds": exercise.seconds + (COMPILE if exercise.language == "cuda" else 0)}  # fmt: skip
+           "seconds": exercise.seconds + (COMPILE if exercise.is_kernel else 0)}  # fmt: skip
     message = (judge or _judge).ask(job, stage)
     if "verdict" in message:
         return from_dict(message["verdict"])

@@ -49,7 +49,7 @@ class Mistake:
 class Goal:
     """A number that an answer is measured by, shown beside ours and the learner's earlier tries; smaller is better.
 
-    counts: for CUDA (list of Reports, one for each launch) -> number, or None where this machine's compiler cannot tell;
+    counts: for kernels (list of Reports, one for each launch) -> number, or None where this machine's compiler cannot tell;
         for Python (answer) -> number. at_most: what it must reach; None in an open challenge.
     """
 
@@ -94,21 +94,23 @@ class Exercise:
     title: what the learner does. minutes: 5 to 20. core: part of the chapter's 40 to 60 minutes; else it is a stretch.
     cases: (random) -> Cases, the smallest first; `random` is a NumPy generator with a fixed seed.
     defines: the name that the answer defines: a function, a class, or a kernel.
-    instances: the template arguments of the instances that are judged, ("4", "1") or ("32, 4, 2",), if the kernel is a template.
+    instances: the template arguments of the instances that are judged, ("4", "1") or ("32, 4, 2",), if the kernel is a template;
+        in WGSL the constants that the text is given, ("CAUSAL=False", "CAUSAL=True").
     target: what the answer replaces in the library. "course_lib.autograd.topological_order" is an attribute of a module or
-        class, "op:gelu_forward" an entry of the tables of ops (NumPy arrays), "kernel:unary.cu" a kernel of that file.
+        class, "op:gelu_forward" an entry of the tables of ops (NumPy arrays), "kernel:unary.cu" a kernel of that file,
+        "wgsl:gelu.wgsl" an entry point of that one.
         "" if its answer is only looked at.
-    reference: what is right. Python: called as the answer is; None stands for the target itself. CUDA: takes a case's inputs
+    reference: what is right. Python: called as the answer is; None stands for the target itself. Kernels: takes a case's inputs
         and gives what `call` gives. Computed before the answer is loaded.
     call: (answer, *inputs) -> result. Default for Python: answer(*inputs). Needed for CUDA, where `answer` is launched as
-        a Kernel is: answer(grid, block, args).
+        a Kernel is, answer(grid, block, args), and for WGSL: answer(groups, x=x, y=y, n=n), as a Shader of course_lib/wgsl.
     check: (result, *inputs) -> a sentence if the result is wrong, else None. With or, if `compared` is False, instead of
         the comparison with the reference.
     results: names of the entries of a result that is a tuple, ("dx", "dweight"): verdicts speak of `dx`, not of `result[0]`.
     given: Python lines that run before the answer, so that it need not import; the task says which names they bring. `np` and
         `math` are always there.
     tolerance: allowed error of a number, relative to the larger of 1 and the expected number.
-    measured: label of the case whose counters are shown (CUDA). goals: numbers that must be reached, or are remembered.
+    measured: label of the case whose counters are shown (kernels). goals: numbers that must be reached, or are remembered.
     hints: three, each nearer; the last is nearly code. sibling: a worked example of the same idea with another aim.
     right: at least two right answers written differently. wrong: at least three plausible wrong ones.
     flops: operations of the measured case by the formula, an fma as 2; an open challenge with them has a ladder: the learner's
@@ -157,13 +159,18 @@ class Exercise:
     @property
     def suffix(self) -> str:
         """The ending of a file with an answer."""
-        return {"python": ".py", "cuda": ".cu"}[self.language]
+        return {"python": ".py", "cuda": ".cu", "wgsl": ".wgsl"}[self.language]
+
+    @property
+    def is_kernel(self) -> bool:
+        """Whether it is compiled, and launched by many threads."""
+        return self.language in ("cuda", "wgsl")
 
     def complaints(self) -> list[str]:
         """What is missing or out of bounds, one sentence for each."""
         found = []
-        if self.language not in ("python", "cuda"):
-            found.append(f"language is {self.language!r}; it is 'python' or 'cuda'.")
+        if self.language not in ("python", "cuda", "wgsl"):
+            found.append(f"language is {self.language!r}; it is 'python', 'cuda' or 'wgsl'.")
         if not 5 <= self.minutes <= 20:
             found.append(f"it takes {self.minutes} minutes; 5 to 20 are a sitting.")
         if len(self.hints) != 3:
@@ -179,9 +186,9 @@ class Exercise:
         for mistake in self.mistakes:
             if (mistake.like is None) == (mistake.when is None):
                 found.append(f"the mistake {mistake.says!r} needs either `like` or `when`.")
-        if self.language == "cuda" and self.call is None:
+        if self.is_kernel and self.call is None:
             found.append("it needs `call`, which launches the kernel.")
-        if self.compared and self.reference is None and (self.language == "cuda" or self.target[:3] in ("", "op:")):
+        if self.compared and self.reference is None and (self.is_kernel or self.target[:3] in ("", "op:")):
             found.append("it needs a `reference`, for its target cannot serve as one.")
         if not self.compared and self.check is None:
             found.append("it is not compared, so it needs a `check`.")

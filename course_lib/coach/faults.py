@@ -19,7 +19,7 @@ def sentence(fault: Fault, exercise: Exercise, known: Collection[str] = ()) -> s
         )
     if fault.kind == "SystemExit":
         return f"Your code asks Python to end{line} (exit or sys.exit). Return a result instead."
-    if fault.kind in ("CompileError", "KernelError", "ArgumentError"):
+    if fault.kind in ("CompileError", "KernelError", "ArgumentError", "ShaderError"):
         return fault.message
     if fault.kind == "MemoryError":
         return f"Your code asked for more memory than an exercise gets (2 GB){line}."
@@ -51,7 +51,7 @@ def of_issue(issue, seen: Seen) -> str:
         "out-of-bounds": "Your kernel reaches outside an array",
         "race": "Two threads use the same place, and nothing says who comes first",
         "uninitialised-read": "Your kernel reads a value that nobody has written",
-        "divergent-barrier": "Some threads of a block wait at a barrier that others never reach",
+        "divergent-barrier": "Some threads wait at a barrier that others of their block or group never reach",
         "missed-barrier": "A thread ends before a barrier where others wait for it",
         "missing-lanes": "A warp's function is called while some of its lanes are elsewhere",
         "misaligned-access": "An address is not a multiple of what is read there",

@@ -101,7 +101,7 @@ def report(name: str, where: str = answering.NOTEBOOK) -> Said:
 
     text = answering.kept(name)
     verdict = client.judged(name, text)
-    language = "cpp" if catalogue.load(name).language == "cuda" else "python"
+    language = {"cuda": "cpp"}.get(catalogue.load(name).language, catalogue.load(name).language)
     parts = [f"Exercise {name}, try {len(state.tries(name))}", f"```{language}\n{text.strip()}\n```",
              f"```text\n{verdicts.text(verdict)}\n```", f"```text\n{_doctor(doctor)}\n```"]  # fmt: skip
     return "Paste this where you ask for help:", without_paths("\n".join(parts)), True

@@ -18,6 +18,7 @@ import numpy as np
 from course_lib.coach import answers, catalogue, compare, measuring, regions, telling
 from course_lib.coach.exercise import Exercise
 from course_lib.coach.outcome import Outcome
+from course_lib.coach.verdict import Verdict
 
 SEED = 20
 
@@ -29,6 +30,8 @@ def judge(job: dict, stage: Callable[[str], None] = lambda words: None) -> dict:
     measure (whether to compare counters with our solution's). stage is told what is being done.
     """
     exercise = catalogue.load(job["name"])
+    if exercise.language == "wgsl" and (missing := answers.launched(exercise).problem()):
+        return Verdict(exercise.name, exercise.title, exercise.language, False, missing, judged=False).as_dict()
     cases = list(exercise.cases(np.random.default_rng(SEED)))
     stage("computing what is expected")
     expected = [_expected(exercise, case.inputs) for case in cases]
@@ -41,10 +44,10 @@ def judge(job: dict, stage: Callable[[str], None] = lambda words: None) -> dict:
     signal.signal(signal.SIGALRM, _time_is_over)
     try:
         try:
-            if exercise.language == "cuda":
+            if exercise.is_kernel:
                 stage("compiling your kernel")
                 answer = answers.load_answer(exercise, job["text"])
-                answer.kernel.compiled(checked=True)
+                answer.compile()
             signal.setitimer(signal.ITIMER_REAL, exercise.seconds)
             if exercise.language == "python":
                 stage("loading your answer")
@@ -87,7 +90,7 @@ def _expected(exercise: Exercise, inputs: tuple) -> Any:
         return None, ()
     given = copy.deepcopy(inputs)
     with answers.quiet():
-        if exercise.language == "cuda":
+        if exercise.is_kernel:
             return exercise.reference(*given), ()
         function = exercise.reference
         if function is None:
@@ -104,10 +107,10 @@ def _changed(before: tuple, after: tuple) -> tuple[int, ...]:
 def _try(exercise: Exercise, answer: Any, case, want: tuple, file: str) -> Outcome:
     expected, may_change = want
     outcome = Outcome(case.label, copy.deepcopy(case.inputs), expected)
-    seeds = (0, 1) if exercise.language == "cuda" else (0,)
-    for seed in seeds:  # threads in order, then in a shuffled one
+    before = None
+    for seed in answer.runs if exercise.is_kernel else (0,):
         given = copy.deepcopy(case.inputs)
-        if seeds != (0,):
+        if exercise.is_kernel:
             answer.seed, answer.reports = seed, []
         try:
             got = answers.call(exercise, answer, given)
@@ -117,11 +120,16 @@ def _try(exercise: Exercise, answer: Any, case, want: tuple, file: str) -> Outco
                 outcome.difference = compare.named(found, exercise.results)
             if exercise.check and outcome.difference is None:
                 outcome.complaint = _check(exercise, got, case.inputs)
+            if before is not None and seed > 1 and not outcome.complaint and compare.difference(got, before, 0.0):
+                outcome.complaint = (
+                    "Two runs with the same numbers give two results: it depends on which thread comes first."
+                )
+            before = copy.deepcopy(outcome.got)
             outcome.changed = [i for i in _changed(case.inputs, given) if i not in may_change]
         except BaseException as error:
             outcome.error = answers.fault(error, file, answers.text_of(file))
-        if seeds != (0,):
-            outcome.reports = answer.reports
+        if exercise.is_kernel:
+            outcome.reports = answer.reports or outcome.reports
         if not outcome.right:
             break
     if outcome.changed and outcome.right:

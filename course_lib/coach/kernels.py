@@ -22,10 +22,16 @@ class Watched:
     Of a template, answer(...) launches the first of `Exercise.instances`, and answer.instance("32, 4")(...) another.
     """
 
+    runs = (0, 1)  # seeds: threads in order, then in a shuffled one
+
     def __init__(self, instances: dict[str, Kernel], timeout: float):
         self.instances, self.timeout, self.seed = instances, timeout, 0
         self.kernel = next(iter(instances.values()))
         self.reports: list[Report] = []
+
+    def compile(self) -> None:
+        """Raises CompileError with the learner's line."""
+        self.kernel.compiled(checked=True)
 
     def __call__(self, grid, block, args, shared_mem: int = 0, **options: Any) -> None:
         self._launch(self.kernel, grid, block, args, shared_mem, **options)

@@ -1,6 +1,6 @@
 """`course.ladder(NAME)`: the learner's own tries at an open challenge, drawn under a roofline.
 
-Promises: the bytes are those that the simulator counted in each try; the operations are those of the formula. The roof is
+Promises: the bytes are those that were counted in each try; the operations are those of the formula. The roof is
 that of one card, an H100: 3.35 TB/s and 67 TFLOP/s in float32 (NVIDIA H100 SXM data sheet), the one of chapter 05.
 """
 
@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from course_lib.coach import catalogue, kernels, state
+from course_lib.coach import answers, catalogue, state
 from course_lib.coach.exercise import ExerciseError
 
 BANDWIDTH, PEAK = 3.35e12, 67e12  # bytes and operations a second
 
 
 def rungs(name: str) -> dict[str, float]:
-    """Bytes of global memory that each of the last right tries moved, the oldest first."""
-    counted = [numbers.get(kernels.BYTES) for numbers in state.noted(name).get("counts", [])]
+    """Bytes that each of the last right tries moved, the oldest first."""
+    moved = answers.launched(catalogue.load(name)).BYTES
+    counted = [numbers.get(moved) for numbers in state.noted(name).get("counts", [])]
     return {f"{step}{' (newest)' * (step == len(counted))}": moved for step, moved in enumerate(counted, 1) if moved}
 
 

@@ -50,6 +50,12 @@ def define(shell: Any, name: str, cell: str) -> None:
     from course_lib.coach import catalogue
 
     exercise = catalogue.load(name)
+    if exercise.language == "wgsl":
+        from course_lib.wgsl import Shader
+
+        if not exercise.instances:
+            shell.user_ns[exercise.defines] = Shader(cell, exercise.defines)
+        return
     if exercise.language == "cuda":
         from course_lib.cuda import Kernel, KernelError
 

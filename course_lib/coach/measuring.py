@@ -31,21 +31,20 @@ def compile_ours(exercise: Exercise, solution: str) -> threading.Thread | None:
 
 def measure(exercise: Exercise, verdict: Verdict, answer: Any, outcomes, cases, solution: str) -> None:
     """Fill in the numbers; a goal that is missed turns a passed verdict."""
-    if exercise.language == "cuda":
+    if exercise.is_kernel:
         if not exercise.measured:
             return
-        from course_lib.coach import kernels
-
+        counting = answers.launched(exercise)
         place = next(i for i, case in enumerate(cases) if case.label == exercise.measured)
         reports = outcomes[place].reports
         our_reports: list = []
         if solution:
             ours = answers.load_answer(exercise, solution)
-            ours.seed = answer.seed
+            ours.seed = answer.seed if exercise.language == "cuda" else 0
             answers.call(exercise, ours, copy.deepcopy(cases[place].inputs))
             our_reports = ours.reports
         verdict.report = telling.report(outcomes[place])
-        mine, theirs = kernels.counters(reports), kernels.counters(our_reports)
+        mine, theirs = counting.counters(reports), counting.counters(our_reports)
         verdict.counts = [Count(name, number, theirs.get(name)) for name, number in mine.items()]
         verdict.measured = exercise.measured
         subject, our_subject = reports, our_reports
@@ -54,7 +53,7 @@ def measure(exercise: Exercise, verdict: Verdict, answer: Any, outcomes, cases, 
         subject, our_subject = answer, answers.load_answer(exercise, solution) if solution else None
     for goal in exercise.goals:
         number, ours_number = goal.counts(subject), goal.counts(our_subject) if our_subject else None
-        if exercise.language == "cuda" and Count("", ours_number, None, goal.at_most).missed:
+        if exercise.is_kernel and Count("", ours_number, None, goal.at_most).missed:
             number = None  # clang takes a read of 16 bytes apart, for instance, and counts four
             verdict.not_measured.append(
                 f"{goal.name}: as this machine's compiler counts, our own solution would miss it too"
@@ -67,8 +66,8 @@ def measure(exercise: Exercise, verdict: Verdict, answer: Any, outcomes, cases, 
                 f"The results are right, and the goal is not reached: {goal.name}: {as_text(number)}, "
                 f"at most {as_text(goal.at_most)} is asked for."
             )
-            if exercise.language == "cuda":
-                verdict.why += kernels.costliest(reports, goal.name)
+            if exercise.is_kernel:
+                verdict.why += counting.costliest(reports, goal.name)
             seen = Seen("", outcomes[-1], outcomes)
             for mistake in exercise.mistakes:
                 if mistake.when is not None and telling.holds(mistake.when, seen):

@@ -12,11 +12,11 @@ from course_lib.coach import mine
 def reach(steps: int = 400, seed: int = 0, device: str = mine.DEVICE) -> str:
     """Train `micro` for some steps with every passed answer in place; the share, the losses (nats per token) and a sample.
 
-    device: kernels are launched on "simulator" or "cuda", Python takes the place of ops on "cpu".
+    device: kernels are launched on "simulator" or "cuda", WGSL on "webgpu"; Python takes the place of ops on "cpu".
     """
     from course_lib import data, generation, training
 
-    swaps = mine.use(steps=0)
+    swaps = mine.use(steps=0, device=device)
     try:
         trained = training.train("micro", device=device, steps=steps, seed=seed)
         pieces = generation.generate(trained.model, trained.tokenizer, "", 80, temperature=0.7, seed=seed)

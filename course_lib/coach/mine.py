@@ -1,12 +1,14 @@
 """`course.use_my_answers()`: the answers that passed take the place of the course's own pieces, and a table says what that costs.
 
 Promises: an answer that raises inside the library is replaced by ours on the spot, and the table says so; `remove()` puts
-everything back. Each piece is reached through its module, its class, the table of ops of the device cpu, or the kernels.
+everything back. Each piece is reached through its module, its class, the table of ops of the device cpu, or the kernels: those in
+CUDA C++ where they run, those in WGSL on the device webgpu.
 """
 
 from __future__ import annotations
 
 import functools
+import importlib
 import math
 import time
 from collections.abc import Callable, Collection
@@ -120,12 +122,12 @@ def use(
 ) -> Swaps:
     """Put every passed answer in its place, time `steps` training steps of a preset with ours and with yours.
 
-    device: where these steps run: your kernels are launched on "simulator" or "cuda". steps: 0 measures nothing. slow: False
-    leaves out answers that take more than twice as long as ours. without: names of exercises to leave out. A second call
-    begins anew.
+    device: where these steps run: your kernels are launched on "simulator" or "cuda", your WGSL on "webgpu".
+    steps: 0 measures nothing. slow: False leaves out answers that take more than twice as long as ours. without: names of
+    exercises to leave out. A second call begins anew.
     """
     remove()
-    everything = [exercise for exercise in map(catalogue.load, catalogue.names()) if exercise.target]
+    everything = [e for e in map(catalogue.load, catalogue.names()) if e.target and runs_on(device, e)]
     chosen = [e for e in everything if state.passing(e.name) is not None and e.name not in without]
     swaps = Swaps([Piece(exercise) for exercise in chosen], preset, len({where(e) for e in everything}))
     _active.append(swaps)
@@ -160,10 +162,16 @@ def remove() -> None:
         _active.pop().remove()
 
 
+def runs_on(device: str, exercise: Exercise) -> bool:
+    """Whether a step on that device can reach what an exercise replaces; kernels in WGSL count on their device alone."""
+    return (exercise.language == "wgsl") == (device == "webgpu") or not exercise.is_kernel
+
+
 def where(exercise: Exercise) -> str:
     """What a target is, in words."""
     kind, _, name = exercise.target.rpartition(":")
-    return {"op": f"op {name} of {DEVICE}", "kernel": f"{exercise.defines} in {name}"}.get(
+    kernel = f"{exercise.defines} in {name}"
+    return {"op": f"op {name} of {DEVICE}", "kernel": kernel, "wgsl": kernel}.get(
         kind, name.removeprefix("course_lib.")
     )
 
@@ -172,9 +180,8 @@ def install(piece: Piece, answer: Any) -> Callable[[], None]:
     """Put an answer (None: our own piece, to be timed) in its place; returns what takes it out again."""
     exercise = piece.exercise
     kind, _, name = exercise.target.rpartition(":")
-    if kind == "kernel":
-        from course_lib.devices.gpu import launching
-
+    if kind in ("kernel", "wgsl"):
+        launching = importlib.import_module(f"course_lib.devices.{'gpu' if kind == 'kernel' else 'webgpu'}.launching")
         if answer is None:
             return lambda: None
 
@@ -200,7 +207,7 @@ def _take(piece: Piece) -> None:
     """Load the passed answer and install it; whatever goes wrong leaves ours in place, and is said."""
     exercise, passed = piece.exercise, state.passing(piece.exercise.name)
     try:
-        answer = passed.path if exercise.target.startswith("kernel:") else answers.load_answer(exercise, passed.text)
+        answer = passed.path if exercise.is_kernel else answers.load_answer(exercise, passed.text)
         piece.undo = install(piece, answer)
         piece.whose = YOURS
     except Exception as error:

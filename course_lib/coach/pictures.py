@@ -19,7 +19,7 @@ _INK = "var(--jp-ui-font-color1, #1a1a1a)"
 _PALE = "var(--jp-ui-font-color2, #555)"
 _LINE = "var(--jp-border-color1, #bbb)"
 _GROUND = "var(--jp-layout-color2, #f2f2f2)"
-_COLOUR = {"Passed": "#009E73", "Not yet": "#D55E00", "Blank": "#0072B2"}
+_COLOUR = {"Passed": "#009E73", "Not yet": "#D55E00", "Blank": "#0072B2", "Not judged": "#0072B2"}
 _BOX = (
     f"border-left:5px solid {{0}};padding:.5em .9em;margin:.3em 0;color:{_INK};"
     "font-family:var(--jp-ui-font-family, sans-serif)"

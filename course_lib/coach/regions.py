@@ -17,12 +17,13 @@ kernel of that name. Without `yours` marks in it, everything after its head (and
 with the `#include` lines of its file. Several such lines make one text, and `# given PATH NAME` adds a piece that the blank
 shows as it is. Of a C++ struct, `# include PATH STRUCT.FUNCTION` leaves the learner one function, `operator` for `operator()`.
 After a kernel's include, `# plant OLD => NEW` puts a fault into it: the blank shows the whole body with NEW in
-place of OLD.
+place of OLD; `\\n` in them begins a new line. Of a WGSL file, `# given PATH NAME` also takes a struct, a constant or a binding.
 """
 
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 import textwrap
 from dataclasses import dataclass
@@ -35,9 +36,10 @@ from course_lib.paths import ROOT
 MARK = re.compile(r"^(\s*)(?:#|//) ?(yours|instead|end)(?::\s*(.*))?$")
 INCLUDE = re.compile(r"# (?P<what>include|given) (?P<path>\S+) (?P<name>\w+)(?:\.(?P<member>\w+))?(?:: (?P<words>.*))?")
 PLANT = re.compile(r"# plant (?P<old>.+) => (?P<new>.+)")
-HEAD = re.compile(r'^#include ["<]([^">]+)[">]', re.M)
+HEAD = re.compile(r'^(?:#include|// include) ["<]([^">]+)[">]', re.M)
 WORDS = "write this part"
-NOTHING_YET = "return {};  // until you write it"  # of a C++ function: one that ends without a result may do anything
+UNTIL = "// until you write it"  # behind what a function gives that must give something
+C_LIKE = (".cu", ".cuh", ".wgsl")
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,9 @@ def piece(cell: str, name: str, source: Path) -> Piece:
     text, comment, words = cell.strip("\n"), "#", WORDS
     lines = [INCLUDE.fullmatch(line.strip()) or PLANT.fullmatch(line.strip()) for line in text.strip().splitlines()]
     if lines and all(lines):
-        plants = [(line["old"], line["new"]) for line in lines if line.re is PLANT]
+        plants = [
+            tuple(line[side].replace("\\n", "\n") for side in ("old", "new")) for line in lines if line.re is PLANT
+        ]
         text, comment = _assembled([line for line in lines if line.re is INCLUDE], plants)
     elif raw := re.fullmatch(r'r"""\n(.*?)"""', text.strip(), re.S):
         text, comment = raw[1], "//"
@@ -82,7 +86,7 @@ def piece(cell: str, name: str, source: Path) -> Piece:
         text = _mark_body(text, comment, words)
     try:
         rows = text.splitlines()
-        planted = any(mark and mark[2] == "instead" and NOTHING_YET not in after
+        planted = any(mark and mark[2] == "instead" and UNTIL not in after
                       for mark, after in zip(map(MARK.match, rows), rows[1:], strict=False))  # fmt: skip
         return Piece(_without_marks(text).strip("\n"), _blanked(text, comment).strip("\n"), planted)
     except ExerciseError as error:
@@ -92,7 +96,7 @@ def piece(cell: str, name: str, source: Path) -> Piece:
 def _assembled(lines: list[re.Match], plants: list[tuple[str, str]]) -> tuple[str, str]:
     """The text that lines of `include` and `given` stand for, with marks, and how its comments begin."""
     paths = [ROOT / line["path"] for line in lines]
-    comment = "//" if paths[0].suffix in (".cu", ".cuh") else "#"
+    comment = "//" if paths[0].suffix in C_LIKE else "#"
     parts = []
     for line, path in zip(lines, paths, strict=True):
         text = included(path, line["name"])
@@ -103,7 +107,11 @@ def _assembled(lines: list[re.Match], plants: list[tuple[str, str]]) -> tuple[st
     if comment == "//":  # what a piece needs in order to compile by itself, unless it is one of the pieces
         heads = [head[0] for path in paths for head in HEAD.finditer(path.read_text(encoding="utf-8"))
                  if head[1] not in {other.name for other in paths} and not any(head[0] in part for part in parts)]  # fmt: skip
-    return "\n\n".join([*filter(None, ["\n".join(dict.fromkeys(heads))]), *parts]), comment
+    parts = [*filter(None, ["\n".join(dict.fromkeys(heads))]), *parts]
+    if paths[0].suffix != ".wgsl":
+        return "\n\n".join(parts), comment
+    gaps = ["\n" if "\n" not in one + other else "\n\n" for one, other in itertools.pairwise(parts)]
+    return "".join(part + gap for part, gap in zip(parts, [*gaps, ""], strict=True)), comment  # bindings line by line
 
 
 def included(path: Path, name: str) -> str:
@@ -112,7 +120,8 @@ def included(path: Path, name: str) -> str:
     region = re.search(rf"^[ \t]*(?:#|//) region {name}\b[^\n]*\n(.*?)^[ \t]*(?:#|//) endregion", text, re.S | re.M)
     if region:
         return textwrap.dedent(region[1])
-    found = _kernel(text, name) if path.suffix in (".cu", ".cuh") else _definition(text, name)
+    find = {".wgsl": _of_shader, ".py": _definition}.get(path.suffix, _kernel)
+    found = find(text, name)
     if found is None:
         raise ExerciseError(f"{path.relative_to(ROOT)} holds neither a region nor a definition named {name}.")
     return textwrap.dedent(found)
@@ -135,6 +144,14 @@ def _kernel(text: str, name: str) -> str | None:
     if head := re.search(rf"{template}struct {name}\s*\{{", text, re.M):
         return text[head.start() : _closing_brace(text, head.end())] + ";"
     return None
+
+
+def _of_shader(text: str, name: str) -> str | None:
+    """A function of WGSL with its attributes, a struct, a constant, or a variable with its binding."""
+    if head := re.search(rf"^(?:@compute[^\n]*\n)?fn {name}\s*\([^{{}};]*\{{|^struct {name}\s*\{{", text, re.M):
+        return text[head.start() : _closing_brace(text, head.end())]
+    line = re.search(rf"^(?:@group[^;]*?var<[^>]*> {name}:|var<\w+> {name}:|const {name}\b)[^;]*;", text, re.M)
+    return line and line[0]
 
 
 def _body(text: str, member: str | None) -> tuple[int, int]:
@@ -173,7 +190,10 @@ def _mark_body(text: str, comment: str, words: str, plants: list[tuple[str, str]
         opening, closing = _body(text, member)
         head, body = text[: opening + 1], text[opening + 1 : closing].strip("\n")
         indent = re.match(r" *", body)[0] or "    "
-        shown = [] if re.search(r"\bvoid\b[^{}]*\{$", head) else [f"{indent}{NOTHING_YET}"]
+        kind = re.search(r"->\s*([\w<>]+)\s*\{$", head)  # of a function in WGSL
+        gives = f"{kind[1]}()" if kind else "{}"
+        nothing = re.search(r"\bvoid\b[^{}]*\{$", head) or (not kind and re.search(r"\bfn \w+\([^{}]*\{$", head))
+        shown = [] if nothing else [f"{indent}return {gives};  {UNTIL}"]
         if plants:
             shown = _planted(body, plants).splitlines()
         blank = "".join(f"{row}\n" for row in [f"{indent}// instead", *(f"// {row}" for row in shown)] if shown)

@@ -1,6 +1,6 @@
 """What the learner has done: answers, tries, progress. All of it plain files in `exercises/mine/`, which git ignores.
 
-    answers/NAME.py               the newest answer       (.cu for a kernel)
+    answers/NAME.py               the newest answer       (.cu or .wgsl for a kernel)
     tries/NAME/0003-passed.py     every try; its verdict is in the name, so that everything can be found again from the files
     progress.json                 hints and solutions that were shown, what each passed try was judged by; written aside and
                                   renamed. A damaged one is set aside, and rebuilt from the tries.
@@ -27,7 +27,7 @@ from course_lib.coach.exercise import ExerciseError
 from course_lib.coach.regions import comparable
 from course_lib.coach.verdict import Verdict
 
-TRY = re.compile(r"(\d+)-(passed|not-yet)\.(?:py|cu)")
+TRY = re.compile(r"(\d+)-(passed|not-yet)\.(?:py|cu|wgsl)")
 SHOWN = 5  # earlier tries beside the newest
 
 

@@ -70,7 +70,7 @@ def gives_the_same(exercise: Exercise, like: Callable, outcomes) -> bool:
         given = copy.deepcopy(outcome.inputs)
         try:
             with answers.quiet():
-                result = like(*given) if exercise.language == "cuda" else answers.call(exercise, like, given)
+                result = like(*given) if exercise.is_kernel else answers.call(exercise, like, given)
         except Exception as error:
             if outcome.error is None or outcome.error.kind != type(error).__name__:
                 return False
@@ -109,5 +109,5 @@ def _trial(exercise: Exercise, failing: Outcome) -> Trial:
 
 
 def report(outcome: Outcome) -> str:
-    """What the simulator counted, line by line, in the last launch of a case."""
+    """What was counted, line by line, in the last launch of a case that was watched."""
     return str(dataclasses.replace(outcome.reports[-1], issues=[], not_checked=[])) if outcome.reports else ""

@@ -61,6 +61,8 @@ def after() -> int:
         except ExerciseError as error:
             print(error)
             continue
+        if not verdict.judged:
+            continue
         state.rejudged(name, passed, verdict.passed)
         print(f"The exercise {name} has changed: " + ("your answer still passes." if verdict.passed else
               f"your answer passes no more, and is kept. {verdict.why}"))  # fmt: skip

@@ -51,6 +51,7 @@ class Verdict:
     why: str = ""
     recognised: bool = False
     blank: bool = False
+    judged: bool = True  # False: this machine cannot tell
     loaded: bool = True  # whether the text ran, or compiled, at all
     trial: Trial | None = None
     right_cases: int = 0
@@ -67,7 +68,7 @@ class Verdict:
 
     @property
     def word(self) -> str:
-        return "Blank" if self.blank else WORDS[self.passed]
+        return "Blank" if self.blank else WORDS[self.passed] if self.judged else "Not judged"
 
     def as_dict(self) -> dict:
         """For JSON."""

@@ -37,11 +37,15 @@ def run(wanted: list[str]) -> int:
     failures = verify(names)
     for sentence in failures:
         print(sentence)
-    kinds = Counter(trial.kind for name in names for trial in trials(name)) if not failures else {}
+    tried = [name for name in names if _is_judged(name)]
+    kinds = Counter(trial.kind for name in tried for trial in trials(name)) if not failures else {}
     core = sum(catalogue.load(name).core for name in names)
-    cuda = sum(catalogue.load(name).language == "cuda" for name in names)
-    print(f"{len(names)} exercises ({core} core, {len(names) - core} stretch; {cuda} in CUDA C++), "
+    kinds_of = Counter(catalogue.load(name).language for name in names)
+    print(f"{len(names)} exercises ({core} core, {len(names) - core} stretch; {kinds_of['cuda']} in CUDA C++, "
+          f"{kinds_of['wgsl']} in WGSL), "
           f"{time.monotonic() - began:.0f} s.")  # fmt: skip
+    if len(tried) < len(names):
+        print(f"The {kinds_of['wgsl']} exercises in WGSL were not tried. {_not_judged()}")
     if failures:
         print(f"{len(failures)} faults.")
         return 1
@@ -56,7 +60,8 @@ def verify(names: list[str]) -> list[str]:
     for name in names:
         try:
             found += catalogue.load(name).complaints()
-            to_try += trials(name)
+            if _is_judged(name):
+                to_try += trials(name)
         except ExerciseError as error:
             found.append(f"{name}: {error}")
     judges = [client.Judge() for _ in range(min(os.cpu_count() or 1, 8))]
@@ -78,6 +83,17 @@ def verify(names: list[str]) -> list[str]:
     for judge in judges:
         judge.stop()
     return found
+
+
+def _not_judged() -> str:
+    """Why this machine cannot judge WGSL; empty if it can."""
+    from course_lib.coach import shaders
+
+    return shaders.problem()
+
+
+def _is_judged(name: str) -> bool:
+    return catalogue.load(name).language != "wgsl" or not _not_judged()
 
 
 def trials(name: str) -> list[Trial]:

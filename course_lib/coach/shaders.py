@@ -1,0 +1,113 @@
+"""A learner's WGSL under watch: launched as a Shader is, first watched, then twice as it stands.
+
+What no run can see is said with each verdict; see wgsl/watch.py.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+from course_lib import paths
+from course_lib.coach.exercise import Exercise
+from course_lib.devices.webgpu import adapter
+from course_lib.wgsl import Report, Shader, sanitize
+
+BYTES = "bytes of storage buffers moved"  # the name of a counter
+
+
+def problem() -> str:
+    """Why WGSL cannot be judged on this machine, and what to do; empty if it can."""
+    found = adapter.problem()
+    if not found:
+        return ""
+    driver = "" if "not installed" in found else (
+        " A graphics driver with Vulkan, Metal or Direct3D 12 brings one; so does Mesa's driver in software (Debian: "
+        "mesa-vulkan-drivers)."
+    )  # fmt: skip
+    return f"WGSL is not judged here, neither right nor wrong, and your answer is kept. {found}{driver}"
+
+
+class Watched:
+    """answer(groups, x=x, y=y, n=n) launches it. With constants: answer.instance("CAUSAL=True")(groups, ...)."""
+
+    runs = (0, 1, 2)  # watched; as it stands; and again, to see whether both give the same
+
+    def __init__(self, instances: dict[str, Shader]):
+        self.instances, self.seed = instances, 0
+        self.shader = next(iter(instances.values()))
+        self.reports: list[Report] = []
+
+    def compile(self) -> None:
+        """Raises ShaderError with the learner's line."""
+        self.shader.compile()
+
+    def __call__(self, groups, **arguments: Any) -> None:
+        self._launch(self.shader, groups, **arguments)
+
+    def instance(self, constants: str) -> Callable[..., None]:
+        """The text with other constants, launched as a Shader is."""
+        return functools.partial(self._launch, self.instances[constants])
+
+    def _launch(self, shader: Shader, groups, **arguments: Any) -> None:
+        if self.seed == 0:
+            self.reports.append(sanitize(shader, groups, **arguments))
+        else:
+            shader(groups, **arguments)
+
+
+def load(text: str, exercise: Exercise) -> Watched:
+    """The entry point of an answer, with all its instances; reports name the file `NAME.wgsl` and the learner's lines."""
+    folder = paths.cache("answers") / hashlib.sha256(text.encode()).hexdigest()[:16]
+    folder.mkdir(exist_ok=True)
+    file = folder / f"{exercise.name}.wgsl"
+    if not file.exists():
+        paths.write_whole(file, text + "\n")
+    names = exercise.instances or ("",)
+    return Watched({given: Shader(file, exercise.defines, **_constants(given)) for given in names})
+
+
+def _constants(given: str) -> dict[str, Any]:
+    """ "CAUSAL=True, T=4" -> {"CAUSAL": True, "T": 4}"""
+    pairs = [pair.split("=") for pair in given.split(",") if pair.strip()]
+    return {name.strip(): ast.literal_eval(value.strip()) for name, value in pairs}
+
+
+def counters(reports: list[Report]) -> dict[str, float]:
+    """What a learner compares: named numbers over all watched launches; {} where nothing could be counted."""
+    if not any(report.lines for report in reports):
+        return {}
+    found = {BYTES: float(sum(report.bytes_moved for report in reports))}
+    for space in ("storage", "workgroup"):
+        if number := elements("read", space)(reports):
+            found[f"elements read from {space} memory"] = number
+    return found
+
+
+# What a Goal counts. Each takes the reports and gives a number, or None where the text could not be watched.
+
+
+def elements(op: str, space: str = "storage"):
+    """Elements that all threads together read or write, `op` "read" or "write"; a vec4 is one."""
+
+    def counted(reports: list[Report]) -> float | None:
+        return float(sum(report.elements(space, op) for report in reports)) if any(r.lines for r in reports) else None
+
+    return counted
+
+
+def bytes_moved(reports: list[Report]) -> float | None:
+    """Bytes of storage buffers that all launches move, as if there were no caches."""
+    return counters(reports).get(BYTES)
+
+
+def costliest(reports: list[Report], goal: str) -> str:
+    """The line that moves most storage, in words; "" where the goal is another."""
+    lines = [line for report in reports for line in report.lines if line.space == "storage"]
+    if not lines or ("bytes" not in goal and "storage" not in goal):
+        return ""
+    line = max(lines, key=lambda line: line.bytes)
+    return f" The most is in line {line.line}: {line.elements:,} elements."

@@ -1,0 +1,179 @@
+"""What the compiler of WGSL says, as a sentence for a person, with the line of the text that it was given.
+
+The commonest mistakes of those who come from CUDA C++ or Python have sentences of their own; of the others the compiler's words
+stay.
+"""
+
+from __future__ import annotations
+
+import re
+
+CPLUSPLUS_TYPES = {
+    "float": "f32",
+    "int": "i32",
+    "double": "f32",
+    "unsigned": "u32",
+    "uint": "u32",
+    "auto": "let or var",
+}
+INDEX = (
+    "{} is CUDA's. WGSL hands such numbers to the entry point: write `{}` in its list of parameters, and use that name."
+)
+BUILTIN = {
+    "threadIdx": "@builtin(local_invocation_id) thread: vec3<u32>",
+    "blockIdx": "@builtin(workgroup_id) group: vec3<u32>",
+    "gridDim": "@builtin(num_workgroups) groups: vec3<u32>",
+}
+FUNCTIONS = {
+    "__syncthreads": "`workgroupBarrier()`", "expf": "`exp`", "logf": "`log`", "sqrtf": "`sqrt`", "tanhf": "`tanh`",
+    "fmaxf": "`max`", "fminf": "`min`", "fabsf": "`abs`", "powf": "`pow`", "rsqrtf": "`inverseSqrt`",
+    "atomicAdd": "`atomicAdd(&place, number)`, on `atomic<u32>` or `atomic<i32>` only",
+    "INFINITY": "no name and no literal: hand it to the kernel as a number, or begin with the first element",
+}  # fmt: skip
+KINDS = {"Uint": "u32", "Sint": "i32", "Float": "f32", "Bool": "bool"}
+OPERATIONS = {
+    "Add": "+", "Subtract": "-", "Multiply": "*", "Divide": "/", "Modulo": "%", "Less": "<", "LessEqual": "<=",
+    "Greater": ">", "GreaterEqual": ">=", "Equal": "==", "NotEqual": "!=",
+}  # fmt: skip
+
+
+class ShaderError(RuntimeError):
+    """A text that cannot be compiled, or not be launched as it was. line: in the text, None if it is no line's fault."""
+
+    def __init__(self, message: str, line: int | None = None):
+        super().__init__(message)
+        self.line = line
+
+
+def explained(said: str, code: list[str]) -> tuple[str, int | None]:
+    """A compiler's message -> a sentence, and the number of the line, counted from 1. code: the lines that were compiled."""
+    at = re.search(r"[ :](\d+):(\d+)\n", said)
+    line, column = (int(at[1]), int(at[2])) if at else (None, 0)
+    text = code[line - 1] if line and line <= len(code) else ""
+    first = re.search(r"(?:parsing|validation) error: ([^\n]*)", said)
+    reason = first[1].strip() if first else next((row.strip() for row in said.splitlines()[::-1] if row.strip()), said)
+    words = _of_parsing(reason, text, column, said) or _of_types(said, text) or _of_entry(said)
+    if words is None:
+        detail = re.findall(r"^ *= (.*)$", said, re.M)
+        words = f"The compiler says: {detail[-1] if detail and 'invalid' in reason else reason}."
+    if "expected `;`" in reason and line and text[: column - 1].strip() == "":
+        while line > 1 and not code[line - 2].strip():
+            line -= 1
+        line -= 1  # the compiler stands at the next word, the learner looks at the line that has no end
+    return words, line
+
+
+def _of_parsing(reason: str, text: str, column: int, said: str) -> str | None:
+    before = text[: column - 1].split()
+    word = re.search(r'found "([^"]*)"', reason)
+    unknown = re.search(r"identifier: `(\w+)`", reason)
+    if "expected `;`" in reason and word and word[1] == "?":
+        return "WGSL has no `a ? b : c`. `select(c, b, a)` gives b where a is true and c where not, or write an `if`."
+    if "expected `;`" in reason:
+        return "A `;` is missing at the end of a statement."
+    if "assignment or increment" in reason and before and before[-1].lstrip("({") in CPLUSPLUS_TYPES:
+        kind = before[-1].lstrip("({")
+        name = word[1] if word else "name"
+        return (
+            f"`{kind} {name}` is C++. In WGSL a variable that changes is `var {name} = ...;`, and a value that does not is "
+            f"`let {name} = ...;`. The type is {CPLUSPLUS_TYPES[kind]}."
+        )
+    if unknown and unknown[1] == "blockDim":
+        return "blockDim is CUDA's. In WGSL a workgroup has the size that stands in @workgroup_size: use that number."
+    if unknown and unknown[1] in BUILTIN:
+        return INDEX.format(unknown[1], BUILTIN[unknown[1]])
+    if unknown and unknown[1] in FUNCTIONS:
+        return f"WGSL has no `{unknown[1]}`: here it is {FUNCTIONS[unknown[1]]}."
+    if unknown and unknown[1] in CPLUSPLUS_TYPES:
+        return f"WGSL has no type `{unknown[1]}`: it is `{CPLUSPLUS_TYPES[unknown[1]]}`, in conversions too."
+    if unknown:
+        return f"The name `{unknown[1]}` is not known here: is it spelled right, and declared above or as a binding?"
+    if "expected global item" in reason and word and word[1].startswith("__"):
+        other = {"__shared__": "`var<workgroup> NAME: array<f32, 256>;`", "__global__": "`@compute @workgroup_size(256) fn`",
+                 "__device__": "a plain `fn`"}.get(word[1])  # fmt: skip
+        return f"`{word[1]}` is CUDA's." + (f" Here it is {other}." if other else "")
+    if "expected `{`" in reason:
+        return "After `if`, `else`, `for` and `while` WGSL wants braces, even around a single statement."
+    if "expected `)`" in reason and word and word[1] in ("and", "or"):
+        return f"WGSL writes `{'&&' if word[1] == 'and' else '||'}`, not `{word[1]}`."
+    if "expected statement" in reason and word and word[1] in ("", "}"):
+        return "A `}` is missing: a brace is opened and never closed."
+    if "left-hand side" in reason:
+        name = re.search(r"declaring `(\w+)`", said)
+        if name and re.search(rf"\b(let|const) {name[1]}\b", text + said):
+            return f"`let` names a value that never changes. Declare `{name[1]}` with `var` to assign to it."
+        return "Parameters and `let` never change. Make a `var` of it: `var copy = name;`."
+    if "reference type to be one of" in reason:
+        return "`++` and `--` want a variable: declare it with `var`, as i32 or u32."
+    if kinds := re.search(r"type of `(\w+)` is expected to be `(\w+)`, but got `(\w+)`", reason):
+        said = f"`{kinds[1]}` is declared as {kinds[2]} and given {_a(kinds[3])}."
+        return f"{said} Nothing converts by itself: write `{kinds[2]}(...)`."
+    if kinds := re.search(r"cannot convert elements of `(\w+)` to `(\w+)`", reason):
+        return f"Numbers of two types meet, {kinds[1]} and {kinds[2]}. Nothing converts by itself: write `{kinds[2]}(...)`."
+    if "overflowed" in reason or "cannot represent the abstract value" in said:
+        return (
+            "This number is infinite or not a number, and WGSL allows no such constant. Hand it to the kernel as a number, or "
+            "begin with the first element."
+        )
+    if "local variables can only use" in said:
+        return "`var<workgroup>` stands outside of all functions: it belongs to the workgroup, not to one thread."
+    if "workgroup size is missing" in reason:
+        return "`@compute` needs a `@workgroup_size(256)` beside it: how many threads a workgroup has."
+    if "needs a type specifier" in reason:
+        return "A variable needs a type or a first value: `var s = 0.0;` or `var s: f32;` (which is 0)."
+    if "must be a pointer" in said and "**" in text:
+        return "WGSL has no `**`: multiply, or use `pow(x, y)`."
+    if "const context" in reason:
+        return "The length of an array is fixed when the text is compiled: use a literal or a `const`."
+    if "unused return value" in reason:
+        return "The result of this call is not used. Assign it, or drop the line."
+    if "is recursive" in reason:
+        return "No function of WGSL may call itself, not even by way of another."
+    if "redefinition" in reason:
+        return f"This name is declared twice in one place: {reason}."
+    return None
+
+
+def _a(kind: str) -> str:
+    return f"{'an' if kind[0] == 'i' else 'a'} {kind}"
+
+
+def _of_types(said: str, text: str) -> str | None:
+    pair = re.search(r"Operation (\w+) can't work with \[\d+\] \(of type (.*)\) and \[\d+\] \(of type (.*)\)", said)
+    if pair and pair[1] in OPERATIONS:
+        one, other = (
+            KINDS.get(found[0], "?") if (found := re.findall(r"kind: (\w+)", side)) else "?"
+            for side in pair.group(2, 3)
+        )
+        return (
+            f"`{OPERATIONS[pair[1]]}` has {_a(one)} on its left and {_a(other)} on its right. Nothing converts by itself: write "
+            "`f32(...)`, `u32(...)` or `i32(...)` around one of them."
+        )
+    if "condition" in said and "not a boolean" in said:
+        return "A condition must be true or false, no number: compare it with something, as in `n > 0`."
+    if "writing to this location is not permitted" in said:
+        return "This buffer may only be read. What is written must be declared as `var<storage, read_write>`."
+    if "Accessing with index" in said:
+        return "An index is one whole number, u32 or i32. Of a vector take a component: `id.x`."
+    if "isn't compatible with address space" in said:
+        return (
+            "A `var` outside of functions must say where it lies: `var<workgroup>` is shared by a workgroup, `var<private>` is "
+            "each thread's own."
+        )
+    if "does not match the declared return type" in said:
+        return "This function promises a result after `->`, and there is a way through it without `return`."
+    return None
+
+
+def _of_entry(said: str) -> str | None:
+    if "return values must all have bindings" in said:
+        return "A parameter of the entry point has no `@builtin(...)`: it says which number the parameter is."
+    if "Built-in type for" in said:
+        return "A parameter with `@builtin` has the wrong type: ids are `vec3<u32>`, local_invocation_index is `u32`."
+    if "cannot have `@location` or `@builtin`" in said:
+        return "Parameters with `@builtin` belong to an entry point: `@compute @workgroup_size(256)` must stand before this `fn`."
+    if name := re.search(r"Unable to find entry point '(\w+)'", said):
+        return f"There is no entry point named {name[1]}: keep that name, and `@compute @workgroup_size(...)` before its `fn`."
+    if found := re.search(r"workgroup size \[(.*?)\] \((\d+) total", said):
+        return f"A workgroup of {found[2]} threads is more than this adapter takes. 256 are allowed everywhere."
+    return None

@@ -1,0 +1,73 @@
+"""What was seen while a shader ran watched: issues, and how often each line touched memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Issue:
+    """kind: "out-of-bounds", "race", "divergent-barrier" or "timeout". group and thread: as (x, y, z) and as one number."""
+
+    kind: str
+    file: str
+    line: int
+    message: str
+    other_line: int | None = None
+    group: tuple[int, int, int] = (0, 0, 0)
+    thread: int = 0
+    code: str = ""
+
+    def __str__(self) -> str:
+        where = f"group {self.group}, thread {self.thread}"
+        return f"{self.kind}: {self.file}, line {self.line}: {self.message} ({where})\n  {self.line:4} | {self.code}"
+
+
+@dataclass(frozen=True)
+class Line:
+    """How many elements a line read or wrote, over all threads. space: "storage" or "workgroup"."""
+
+    file: str
+    line: int
+    space: str
+    op: str
+    elements: int
+    bytes: int
+
+
+@dataclass
+class Report:
+    """ok where nothing was found. not_checked: what this text or this adapter keeps from being watched."""
+
+    name: str
+    issues: list[Issue] = field(default_factory=list)
+    lines: list[Line] = field(default_factory=list)
+    not_checked: list[str] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        return not self.issues
+
+    def elements(self, space: str, op: str = "") -> int:
+        """Elements of "storage" or "workgroup" memory that were read, written, or both if no `op` is named."""
+        return sum(line.elements for line in self.lines if line.space == space and op in ("", line.op))
+
+    @property
+    def bytes_moved(self) -> int:
+        """Bytes that all threads together read from storage buffers and wrote there, as if there were no caches."""
+        return sum(line.bytes for line in self.lines if line.space == "storage")
+
+    def __str__(self) -> str:
+        found = f"{len(self.issues)} issues" if self.issues else "nothing is wrong that can be seen"
+        parts = [f"{self.name}: {found}."]
+        parts += map(str, self.issues)
+        if self.lines:
+            rows = [("line", "memory", "", "elements", "bytes")]
+            rows += [(str(n.line), n.space, n.op, f"{n.elements:,}", f"{n.bytes:,}") for n in self.lines]
+            widths = [max(len(row[i]) for row in rows) for i in range(5)]
+            parts += ["  ".join(c.rjust(w) if i > 2 else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True)))
+                      for row in rows]  # fmt: skip
+        parts += [f"Not checked: {what}" for what in self.not_checked]
+        return "\n".join(parts)
+
+    __repr__ = __str__

@@ -1,0 +1,183 @@
+"""Where a WGSL text touches arrays, waits and loops. It is read by its words, not by a whole grammar.
+
+What is found: elements of storage buffers (`array<T>`), of workgroup arrays (`array<T, N>`, nested ones too) and single workgroup
+variables, each with how it is used there; calls of workgroupBarrier; loops. What goes through a pointer is not.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+READ, WRITE, BOTH, PART = "read", "write", "both", "part"  # PART: a component of a vector is written
+NAME = re.compile(r"\b[A-Za-z_]\w*")
+STORAGE = re.compile(
+    r"@group\(0\)\s*@binding\((\d+)\)\s*var<storage(?:,\s*(read|read_write))?>\s*(\w+)\s*:\s*array<([^;]*)>\s*;"
+)
+WORKGROUP = re.compile(r"\bvar<workgroup>\s*(\w+)\s*:\s*([^;]*);")
+FUNCTION = re.compile(r"\bfn\s+(\w+)\s*\(")
+CONSTANT = re.compile(r"\bconst\s+(\w+)\s*(?::\s*\w+\s*)?=\s*([^;]*);")
+
+
+@dataclass
+class Variable:
+    """A storage buffer or a workgroup variable. sizes: of the axes that are watched; None where only a launch knows."""
+
+    name: str
+    space: str  # "storage" or "workgroup"
+    kind: str  # of an element: "f32", "vec4<f32>"
+    sizes: list[int | None] = field(default_factory=list)
+    writable: bool = True
+    single: tuple[int, int] | None = None  # a workgroup variable that is no array: where its type stands
+
+
+@dataclass
+class Access:
+    """A use of a variable. brackets: places of `[` and `]` of each index; end: behind the name, where there is none."""
+
+    variable: Variable
+    op: str
+    place: int
+    end: int
+    brackets: list[tuple[int, int]]
+
+
+@dataclass
+class Scan:
+    """All that was found, by places in the text. bodies: name of a function -> places of its parentheses and braces."""
+
+    variables: dict[str, Variable]
+    accesses: list[Access]
+    barriers: list[int]
+    loops: list[int]  # of the opening brace
+    functions: dict[str, tuple[int, int, int, int]]
+    not_seen: list[str]
+
+
+def without_comments(text: str) -> str:
+    """The text with spaces where comments stood, so that places stay."""
+    return re.sub(r"//[^\n]*|/\*.*?\*/", lambda found: re.sub(r"[^\n]", " ", found[0]), text, flags=re.S)
+
+
+def closing(text: str, place: int) -> int:
+    """The place of what closes the bracket at `place`. Raises ValueError if nothing does."""
+    pairs, depth = {"(": ")", "[": "]", "{": "}"}, 0
+    for i in range(place, len(text)):
+        depth += (text[i] == text[place]) - (text[i] == pairs[text[place]])
+        if depth == 0:
+            return i
+    raise ValueError(f"the {text[place]!r} at {place} is never closed")
+
+
+def numbers(code: str) -> dict[str, int]:
+    """Constants of the text that are whole numbers."""
+    found: dict[str, int] = {}
+    for name, value in CONSTANT.findall(code):
+        number = evaluated(value, found)
+        if number is not None:
+            found[name] = number
+    return found
+
+
+def evaluated(words: str, known: dict[str, int]) -> int | None:
+    """A constant expression of whole numbers, None if it is something else."""
+    words = re.sub(r"\b(\d+)[ui]\b", r"\1", words).replace("/", "//")
+    words = NAME.sub(lambda name: str(known.get(name[0], name[0])), words)
+    if not re.fullmatch(r"[\d\s+*/%()<>-]+", words):
+        return None
+    try:
+        return int(eval(words, {"__builtins__": {}}))  # digits and operators, nothing else
+    except (SyntaxError, ZeroDivisionError, TypeError):
+        return None
+
+
+def reached(text: str, entry: str) -> set[str]:
+    """All names in an entry point and in the functions that it calls, directly or not."""
+    code, functions, found, todo = without_comments(text), _functions(without_comments(text)), set(), [entry]
+    while todo:
+        opening, _, _, end = functions.get(todo.pop(), (0, 0, 0, 0))
+        names = set(NAME.findall(code[opening:end])) - found
+        found |= names
+        todo += [name for name in names if name in functions]
+    return found
+
+
+def _functions(code: str) -> dict[str, tuple[int, int, int, int]]:
+    functions = {}
+    for head in FUNCTION.finditer(code):
+        parameters = closing(code, head.end() - 1)
+        brace = code.index("{", parameters)
+        functions[head[1]] = head.end() - 1, parameters, brace, closing(code, brace)
+    return functions
+
+
+def scan(text: str) -> Scan:
+    """Everything that is watched in a text."""
+    code = without_comments(text)
+    variables, functions = _variables(code), _functions(code)
+    found = Scan(variables, [], [], [], functions, [])
+    for opening, parameters, brace, end in functions.values():
+        body = code[brace:end]
+        taken = set(re.findall(r"(\w+)\s*:", code[opening:parameters]))
+        taken |= set(re.findall(r"\b(?:let|var|const)\s+(\w+)", body))  # a name of the function's own hides ours
+        for name in NAME.finditer(code, brace, end):
+            if name[0] in variables and name[0] not in taken and code[name.start() - 1] != ".":
+                _access(code, name, variables[name[0]], found)
+        found.barriers += [brace + at.start() for at in re.finditer(r"\bworkgroupBarrier\s*\(\s*\)", body)]
+        found.loops += [_brace_of_loop(code, brace + at.start()) for at in re.finditer(r"\b(for|while|loop)\b", body)]
+    if "workgroupUniformLoad" in code:
+        found.not_seen.append("races, because of workgroupUniformLoad")
+    if re.search(r"\bptr\s*<\s*(storage|workgroup)|=\s*&\s*\w+", code):
+        found.not_seen.append("what goes through a pointer")
+    return found
+
+
+def _variables(code: str) -> dict[str, Variable]:
+    found, known = {}, numbers(code)
+    for _, access, name, kind in STORAGE.findall(code):
+        found[name] = Variable(name, "storage", kind.strip(), [None], access == "read_write")
+    for at in WORKGROUP.finditer(code):
+        name, kind, sizes = at[1], at[2].strip(), []
+        single = None if kind.startswith("array") else at.span(2)
+        while array := re.fullmatch(r"array<(.*),([^,<>]*)>", kind, re.S):
+            kind = array[1].strip()
+            sizes.append(evaluated(array[2], known))
+        if not kind.startswith("atomic") and (sizes or single) and None not in sizes:
+            found[name] = Variable(name, "workgroup", kind, sizes or [1], True, single)
+    return found
+
+
+def _access(code: str, name: re.Match, variable: Variable, found: Scan) -> None:
+    place, brackets = name.end(), []
+    component = False
+    while True:
+        blank = len(code[place:]) - len(code[place:].lstrip())
+        if code[place + blank] == "[":
+            end = closing(code, place + blank)
+            if len(brackets) < len(variable.sizes) and not variable.single:
+                brackets.append((place + blank, end))
+            else:
+                component = True
+            place = end + 1
+        elif member := re.match(r"\s*\.\s*\w+", code[place:]):
+            component, place = True, place + member.end()
+        else:
+            break
+    if not variable.single and len(brackets) < len(variable.sizes):
+        return  # a whole array: arrayLength, or a pointer
+    before, after = code[: name.start()].rstrip(), code[place:].lstrip()
+    op = READ
+    if re.match(r"=(?!=)", after):
+        op = PART if component else WRITE
+    elif re.match(r"([-+*/%&|^]|<<|>>)=|\+\+|--", after):
+        op = PART if component else BOTH
+    if before.endswith("&") and not before.endswith("&&"):
+        return  # a pointer to it, for an atomic
+    found.accesses.append(Access(variable, op, name.start(), name.end(), brackets))
+
+
+def _brace_of_loop(code: str, place: int) -> int:
+    brace, round_ = code.index("{", place), code.find("(", place)
+    if 0 <= round_ < brace:
+        brace = code.index("{", closing(code, round_))
+    return brace
