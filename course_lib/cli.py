@@ -127,8 +127,8 @@ def serve(
 
 @app.command()
 def bench(
-    what: Annotated[str, typer.Argument(help="cpu, tokenizer, kernels or gpu.")],
-    part: Annotated[str, typer.Option(help="Of gpu: a, b, c, d or e.", show_default="all")] = "",
+    what: Annotated[str, typer.Argument(help="cpu, tokenizer, kernels, gpu or webgpu.")],
+    part: Annotated[str, typer.Option(help="Of gpu: a, b, c, d or e; of webgpu: a, b or c.", show_default="all")] = "",
     json: Annotated[Path | None, typer.Option(help="Also write the figures to this file.")] = None,
 ) -> None:
     """Measure one part of the course on this machine against its bar."""
@@ -140,7 +140,7 @@ def bench(
     known = sorted(module.name for module in pkgutil.iter_modules(benchmarks.__path__))
     if what not in known:
         raise ValueError(f"There is no benchmark named {what!r}. Choose one of: {', '.join(known)}.")
-    if part and what != "gpu":
+    if part and what not in ("gpu", "webgpu"):
         raise ValueError(f"bench {what} has no parts: leave --part out.")
     import_module(f"course_lib.benchmarks.{what}").run(json, *filter(None, [part]))
 

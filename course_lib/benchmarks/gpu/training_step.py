@@ -33,7 +33,7 @@ def measure(device: str) -> dict[str, Any]:
     ways: dict[str, Callable[[], float]] = {}
     kinds = ("float32", "bfloat16") if device == "cuda" else ("float32",)
     for kind in kinds:
-        ways[f"ours, {kind}"] = _ours(device, preset, config, batch, kind)
+        ways[f"ours, {kind}"] = ours(device, preset, config, batch, kind)
     if torch:
         ways["PyTorch eager, bfloat16"] = _theirs(torch, config, batch, compiled=False)
         ways["torch.compile, bfloat16"] = _theirs(torch, config, batch, compiled=True)
@@ -57,7 +57,8 @@ def measure(device: str) -> dict[str, Any]:
     return {"preset": preset, "batch": batch, "peak_tflops": peak, "rows": rows}
 
 
-def _ours(device: str, preset: str, config: GPTConfig, batch: int, kind: str) -> Callable[[], float]:
+def ours(device: str, preset: str, config: GPTConfig, batch: int, kind: str) -> Callable[[], float]:
+    """A step of `course train` on a device; gives its loss."""
     settings = recipes.settings(preset, device, batch=batch, steps=1 << 20, peak=RATE, lowest=RATE, compute=kind)
     corpus = data.prepare("stories", None, config.vocab_size, config.context, stories=500)
     run = Run(settings, corpus, GPT(config, device=device, seed=0))
