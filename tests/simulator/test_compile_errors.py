@@ -29,6 +29,29 @@ MISTAKES = {
     "number for an array": ("float* p = n;\n    p[0] = y[0];", 2, "element, a[i]"),
     "twice declared": ("int i = 0;\n    int i = 1;\n    y[i] = 0.0f;", 3, "declared twice"),
     "an argument declared again": ("int n = 0;\n    y[n] = 0.0f;", 2, "declared twice"),
+    "an argument named shared": (
+        "y[0] = 1.0f;\n}\n__device__ void g(float* shared) {\n    __shared__ float shared[32];\n    shared[0] = 1.0f;",
+        5,
+        "declared twice",
+    ),
+    "a template without its arguments": (
+        "y[0] = 1.0f;\n}\ntemplate <class T, int N> struct Pack { T item[N]; };\n__device__ void g(const float* x) {\n"
+        "    Pack p;",
+        6,
+        "Pack<float, 4>",
+    ),
+    "a pointer to a template without its arguments": (
+        "y[0] = 1.0f;\n}\ntemplate <class T, int N> struct Pack { T item[N]; };\n__device__ void g(const float* x) {\n"
+        "    Pack<float, 4> p = *(const Pack*)x;",
+        6,
+        "Pack<float, 4>",
+    ),
+    "a template with too few arguments": (
+        "y[0] = 1.0f;\n}\ntemplate <class T, int N> struct Pack { T item[N]; };\n__device__ void g(const float* x) {\n"
+        "    Pack<float> p = *(const Pack<float, 4>*)x;",
+        6,
+        "Pack<float, 4>",
+    ),
     "a point behind a type": (
         "struct Add { static float of(float a) { return a; } };\n    y[0] = Add.of(1.0f);",
         3,
