@@ -6,11 +6,29 @@ terminal: `course hint NAME`.
 
 from __future__ import annotations
 
+import functools
 import pickle
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 
+class Word:
+    """A function that says how it is called to whoever leaves its parentheses out."""
+
+    def __init__(self, function: Callable):
+        functools.update_wrapper(self, function)
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        return self.__wrapped__(*args, **options)
+
+    def __repr__(self) -> str:
+        return (
+            f"Nothing was done yet: with parentheses, course.{self.__name__}(), it is. {self.__doc__.splitlines()[0]}"
+        )
+
+
+@Word
 def check(name: str = "") -> None:
     """Judge the newest answer to an exercise once more."""
     from course_lib.coach import answering, show
@@ -26,26 +44,31 @@ def check(name: str = "") -> None:
     show.verdict(verdict)
 
 
+@Word
 def hint(name: str = "") -> None:
     """The next of three hints; after the third, a worked example of the same idea."""
     _say("hint", name)
 
 
+@Word
 def solution(name: str = "") -> None:
     """Our solution: after a pass at once, before it when asked for a second time; that is remembered."""
     _say("solution", name)
 
 
+@Word
 def reset(name: str = "") -> None:
     """Begin an exercise anew; the old answer is kept, and its place is said."""
     _say("reset", name)
 
 
+@Word
 def report(name: str = "") -> None:
     """A block of text to paste when asking for help: answer, verdict, machine; no private paths."""
     _say("report", name)
 
 
+@Word
 def progress() -> None:
     """What is done and what is left, by chapter, with minutes."""
     from course_lib.coach import helping, show
@@ -53,6 +76,7 @@ def progress() -> None:
     show.sentence(helping.progress())
 
 
+@Word
 def last_case() -> SimpleNamespace:
     """The inputs of the last failing case, what was expected, and what came: .inputs .expected .got .label"""
     from course_lib.coach import state
@@ -63,6 +87,7 @@ def last_case() -> SimpleNamespace:
         raise LookupError("No case has failed yet: run an exercise first.") from None
 
 
+@Word
 def ladder(name: str = "") -> Any:
     """Your last tries at an open challenge that counts bytes, drawn under a roofline."""
     from course_lib.coach import ladder, show
@@ -75,6 +100,7 @@ def ladder(name: str = "") -> Any:
         return None
 
 
+@Word
 def use_my_answers(**choices: Any) -> Any:
     """Put every answer of yours that passed in the place of the course's own, and print whose code runs where.
 
@@ -85,6 +111,7 @@ def use_my_answers(**choices: Any) -> Any:
     return mine.use(**choices)
 
 
+@Word
 def milestone(steps: int = 400, device: str = "cpu") -> None:
     """Train `micro` for some steps with your answers in place: the share that is yours, a loss, a sample.
 

@@ -135,10 +135,9 @@ def _numbers(got: Any, expected: Any, tolerance: float, where: str) -> Differenc
         return Difference(f"{_it(where)} is {text(got)}, expected {text(expected)}", where, None, got, expected)
     index = tuple(int(i) for i in np.argwhere(wrong)[0])
     place = index[0] if len(index) == 1 else index
-    said = (
-        f"{int(wrong.sum()):,} of {a.size:,} elements of {_it(where, inside=True)} are wrong; the first is element {place}: "
-        f"{text(a[index])}, expected {text(b[index])}"
-    )
+    count, first = int(wrong.sum()), f"element {place}: {text(a[index])}, expected {text(b[index])}"
+    are = "is wrong:" if count == 1 else "are wrong; the first is"
+    said = f"{count:,} of {a.size:,} elements of {_it(where, inside=True)} {are} {first}"
     return Difference(said, where, index, a, b)
 
 

@@ -36,9 +36,8 @@ def _about(outcome: Outcome, tolerance: float) -> str:
         return "These are the right numbers, transposed: rows and columns have changed places."
     if np.isnan(got).any() and not np.isnan(expected).any():
         count = int(np.isnan(got).sum())
-        return (
-            f"{count:,} elements are nan: not a number, as 0/0 and inf - inf give, or a value that nobody has written."
-        )
+        which = "1 element is" if count == 1 else f"{count:,} elements are"
+        return f"{which} nan: not a number, as 0/0 and inf - inf give, or a value that nobody has written."
     if np.isinf(got).any() and not np.isinf(expected).any():
         return "Some elements are infinite: a number grew too large for its type, or was divided by zero."
     if got.size > 1 and not got.any() and expected.any():

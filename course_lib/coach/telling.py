@@ -96,11 +96,12 @@ def _trial(exercise: Exercise, failing: Outcome) -> Trial:
     call = f"{exercise.defines}({', '.join(inputs)})"
     plain_call = exercise.language == "python" and exercise.call is None and len(call) < 90 and "\n" not in call
     trial = Trial(failing.label, [call] if plain_call else inputs, plain_call)
-    if exercise.compared and failing.inputs:
+    only_issues = bool(failing.issues) and not failing.difference and not failing.complaint  # what came is what was expected
+    if exercise.compared and failing.inputs and not only_issues:
         trial.expected = compare.text(failing.expected)
     if failing.error:
         trial.line, trial.code = failing.error.line, failing.error.code
-    elif failing.inputs:
+    elif failing.inputs and not only_issues:
         trial.got = compare.text(failing.got)
     if failing.difference:
         trial.difference = failing.difference.says

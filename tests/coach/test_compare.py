@@ -56,6 +56,16 @@ def test_different_and_said_so(got, expected, says):
     assert says in compare.difference(got, expected, 1e-6).says
 
 
+def test_one_wrong_element_is_spoken_of_as_one():
+    x = np.arange(4.0)
+    y = x + (x == 2)
+    assert compare.difference(y, x, 1e-6).says == "1 of 4 elements of the result is wrong: element 2: 3, expected 2"
+    assert (
+        "2 of 4 elements of the result are wrong; the first is element 2"
+        in compare.difference(y + (x > 2), x, 1e-6).says
+    )
+
+
 def fact(got, expected):
     return facts.about(Outcome("", (), expected, got, difference=compare.difference(got, expected, 1e-6)), 1e-6)
 
@@ -69,7 +79,8 @@ square = np.arange(9.0).reshape(3, 3)
     [
         (None, x, "return"), (x.T, x, "transposed"), (square.T, square, "transposed"), (2.5 * x, x, "2.5 times"),
         (-x, x, "sign"), (x + 3, x, "3 too large"), (x.reshape(3, 2), x, "another shape"), (0 * x, x, "zero"),
-        (x * np.nan, x, "6 elements are nan"), (x * np.inf, x, "infinite"),
+        (x * np.nan, x, "6 elements are nan"), (np.array([1.0, np.nan, 3.0]), np.arange(1.0, 4.0), "1 element is nan"),
+        (x * np.inf, x, "infinite"),
         (np.array([3.0, 1, 2]), np.array([1.0, 2, 3]), "wrong places"), (np.array([3.0, 2, 1]), np.array([1.0, 2, 3]), "reverse"),
         (-4.0, 4.0, "sign is not"),
     ],

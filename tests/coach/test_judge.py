@@ -318,3 +318,12 @@ def test_an_answer_that_fails_only_while_it_is_measured_is_told_so(ask):
 def test_warnings_of_our_own_code_are_not_shown(ask):
     text = "import warnings\nwarnings.warn('mine')\n" + piece("repeated_axes").solution
     assert "UserWarning: mine" in ask(text).printed
+
+
+def test_where_only_the_simulator_complains_right_values_are_not_compared(ask):
+    """Outside of an array nothing is written: every number in it is right, and to show it twice would only puzzle."""
+    verdict = ask(piece("fill").solution.replace("if (i < n) y[i]", "y[i]"), "fill")
+    assert not verdict.passed and any(issue.startswith("out-of-bounds") for issue in verdict.issues)
+    assert (verdict.trial.expected, verdict.trial.got, verdict.trial.difference) == ("", "", "")
+    wrong = ask(piece("fill").solution.replace("if (i < n) y[i] = value", "y[i] = value + value"), "fill")
+    assert wrong.trial.expected and wrong.trial.got

@@ -204,6 +204,13 @@ def test_the_last_failing_case_can_be_played_with(answered):
     assert (case.inputs, case.expected, case.got) == (((4,), (3, 4)), (0,), ())
 
 
+def test_a_word_without_its_parentheses_says_what_to_type():
+    from course_lib import course
+
+    assert "course.hint()" in repr(course.hint) and "The next of three hints" in repr(course.hint)
+    assert course.hint.__doc__.startswith("The next of three hints")
+
+
 def test_no_name_means_the_last_exercise(answered):
     with pytest.raises(ExerciseError, match="Say which exercise"):
         state.last()
