@@ -19,6 +19,7 @@ def cases(random):
     few = random.normal(size=(3, 4)).astype(np.float32), np.array([2, IGNORE, 0], np.int32)
     yield Case("a place that does not count", *few, np.float32(1))
     yield Case("a loss that was doubled", *few, np.float32(2))
+    yield Case("nothing counts", few[0], np.full(3, IGNORE, np.int32), np.float32(1))
 
 
 def logsumexp(logits):
@@ -73,6 +74,9 @@ exercise = Exercise(
         Mistake("A place whose target is ignore_index shall get a gradient of 0 in its whole row.",
                 when=lambda seen: seen.label == "a place that does not count" and isinstance(seen.got, np.ndarray)
                 and not seen.issues and (seen.got[1] != 0).any()),
+        Mistake("kept[0] is 0 where no place counts, and nothing can be divided by 0: take 1 in its stead.",
+                when=lambda seen: seen.label == "nothing counts" and isinstance(seen.got, np.ndarray)
+                and np.isnan(seen.got).any() and not seen.issues),
         Mistake("exp(logit) overflows for large logits. Subtract the logsumexp first: exp(logit - logsumexp) is never above 1.",
                 when=lambda seen: seen.label == "large logits" and isinstance(seen.got, np.ndarray) and np.isnan(seen.got).any()),
     ],
@@ -103,6 +107,9 @@ __global__ void z_backward(const float* dloss, const float* logits, const float*
         Wrong(Changed(("dloss[0] / max(1, kept[0])", "dloss[0]")), "not divided by the number of places"),
         Wrong(Changed(("dloss[0] / max(1, kept[0])", "1.0f / max(1, kept[0])")), "what comes back from above"),
         Wrong(Changed(("target == ignore ? 0.0f : ", "")), "a gradient of 0 in its whole row"),
+        Wrong(Changed(("max(1, kept[0])", "kept[0]"), ("target == ignore ? 0.0f : (p - (c == target ? 1.0f : 0.0f)) * scale",
+                                                       "(target == ignore ? 0.0f : p - (c == target ? 1.0f : 0.0f)) * scale")),
+              "nothing can be divided by 0"),
         Wrong(Changed(("__expf(logits[at] - logsumexp[i])", "expf(logits[at]) / expf(logsumexp[i])")), "exp(logit) overflows"),
     ],
 )  # fmt: skip

@@ -24,16 +24,19 @@ def cases(random):
     yield Case("gradients that are too long", lists(40, 600), (0.0, 0.1), 4.0, False)
     yield Case("gradients that are short enough", lists(9, 2), (0.0, 0.1), 0.5, False)
     yield Case("copies in 16 bits", lists(5, 513), (0.1, 0.1), None, True)
+    nothing, tiny = np.zeros(3, np.float32), np.array([0, 1e-7, -3e-8], np.float32)
+    yield Case("gradients that are almost 0", [(np.ones(3, np.float32), tiny, nothing, nothing)], (0.1,), None, False)
 
 
-def stepped(lists, decays, norm, copies, clip=True, decayed=True):
+def stepped(lists, decays, norm, copies, clip=True, decayed=True, inside=False):
     found = []
     for (p, g, m, v), decay in zip(lists, decays, strict=True):
         p, g, m, v = (a.astype(np.float64) for a in (p, g, m, v))
         if norm is not None and clip:
             g = g * min(1.0, MAX_NORM / (norm + 1e-6))
         m, v = BETA1 * m + (1 - BETA1) * g, BETA2 * v + (1 - BETA2) * g * g
-        p = p * (1 - RATE * (decay if decayed else 0)) - RATE * (m / 0.5) / (np.sqrt(v / 0.25) + EPS)
+        below = np.sqrt(v / 0.25 + EPS) if inside else np.sqrt(v / 0.25) + EPS
+        p = p * (1 - RATE * (decay if decayed else 0)) - RATE * (m / 0.5) / below
         found += [a.astype(np.float32) for a in (p, m, v)]
         if copies:
             found.append(rounded(found[-3]))
@@ -92,6 +95,10 @@ exercise = Exercise(
                 like=lambda *inputs: stepped(*inputs, clip=False)),
         Mistake("The decay is missing: p shrinks by the factor 1 - rate * decay of its array.",
                 like=lambda *inputs: stepped(*inputs, decayed=False)),
+        Mistake("eps stands behind the root: inside it, 1e-8 counts as 1e-4, and small gradients are drowned.",
+                like=lambda *inputs: stepped(*inputs, inside=True)),
+        Mistake("Where a gradient was always 0, 0 is divided by 0. eps is added to the root, so that it never is.",
+                when=lambda seen: seen.label == "gradients that are almost 0" and np.isnan(seen.got[0][0])),
         Mistake("blockIdx.x counts the blocks of all arrays. Of its own array this block is number blockIdx.x less the end of "
                 "the array before.",
                 when=lambda seen: seen.label == "three small arrays" and isinstance(seen.got, tuple) and not seen.issues
@@ -127,6 +134,8 @@ extern "C" __global__ void scale_all(const __grid_constant__ Arrays arrays, cons
                 ("__float2bfloat16(pi)", "__nv_bfloat16(pi)")),
     ],
     wrong=[
+        Wrong(Changed(("sqrtf(vi / correction2) + eps", "sqrtf(vi / correction2 + eps)")), "eps stands behind the root"),
+        Wrong(Changed(("(sqrtf(vi / correction2) + eps)", "sqrtf(vi / correction2)")), "0 is divided by 0"),
         Wrong(Changed(("norm ? fminf(1.0f, max_norm / (norm[0] + 1e-6f)) : 1.0f", "fminf(1.0f, max_norm / (norm[0] + 1e-6f))")),
               "norm may be null"),
         Wrong(Changed(("        if (copy) copy[i]", "        copy[i]")), "copy may be null"),
