@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.coach import answers, catalogue, compare, measuring, regions, telling
+from course_lib.coach import answers, catalogue, compare, doubles, measuring, regions, telling
 from course_lib.coach.exercise import Exercise
 from course_lib.coach.outcome import Outcome
 from course_lib.coach.verdict import Verdict
@@ -73,6 +73,8 @@ def judge(job: dict, stage: Callable[[str], None] = lambda words: None) -> dict:
                 if isinstance(error, answers.StillRunning):
                     broken = f"your code was still running after {exercise.seconds:g} seconds, for more is asked of it there."
                 verdict.why = f"The cases are right. Then, while it was measured: {broken}"
+            if verdict.passed and exercise.language == "cuda" and (words := doubles.note(job["text"])):
+                verdict.notes.append(words)
         elif job.get("values"):
             _keep_values(next(outcome for outcome in outcomes if not outcome.right), job["values"])
         return verdict.as_dict()

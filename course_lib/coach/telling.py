@@ -96,7 +96,8 @@ def _trial(exercise: Exercise, failing: Outcome) -> Trial:
     call = f"{exercise.defines}({', '.join(inputs)})"
     plain_call = exercise.language == "python" and exercise.call is None and len(call) < 90 and "\n" not in call
     trial = Trial(failing.label, [call] if plain_call else inputs, plain_call)
-    only_issues = bool(failing.issues) and not failing.difference and not failing.complaint  # what came is what was expected
+    # Where only the simulator complains, what came is what was expected.
+    only_issues = bool(failing.issues) and not failing.difference and not failing.complaint
     if exercise.compared and failing.inputs and not only_issues:
         trial.expected = compare.text(failing.expected)
     if failing.error:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from course_lib.coach import catalogue, client
+from course_lib.coach import catalogue, client, doubles
 from course_lib.coach import verdict as verdicts
 
 from .conftest import piece
@@ -327,3 +327,34 @@ def test_where_only_the_simulator_complains_right_values_are_not_compared(ask):
     assert (verdict.trial.expected, verdict.trial.got, verdict.trial.difference) == ("", "", "")
     wrong = ask(piece("fill").solution.replace("if (i < n) y[i] = value", "y[i] = value + value"), "fill")
     assert wrong.trial.expected and wrong.trial.got
+
+
+def test_a_constant_of_64_bits_is_noted_where_a_kernel_is_right(ask):
+    ours = piece("gelu_backward").solution
+    verdict = ask(ours.replace("(1.0f - gate)", "(1.0 - gate)"), "gelu_backward")
+    line = next(i for i, row in enumerate(ours.splitlines(), 1) if "(1.0f - gate)" in row)
+    assert (
+        verdict.passed
+        and verdict.notes[0].startswith(f"Line {line}: `1.0` is a double.")
+        and "1.0f" in verdict.notes[0]
+    )
+    assert verdict.notes[0] in verdicts.text(verdict)
+    assert not ask(ours, "gelu_backward").notes
+
+
+@pytest.mark.parametrize(
+    "code, found",
+    [
+        ("y = 0.5 * x;", "0.5"), ("y = x * .5;", ".5"), ("y = 1e-5 + x;", "1e-5"), ("y = 2. * x;", "2."), ("y = 1.5e3;", "1.5e3"),
+        ("y = 0.5f * x;", ""), ("y = 1e-5f;", ""), ("y = x[0].y;", ""), ("// 0.5 of it\ny = x;", ""), ("double y = 0.5;", ""),
+        ('printf("%.3f 0.5", x);', ""), ("y = 3 * x1;", ""), ("wmma::fill_fragment(c, 0.0f);", ""), ("/* 0.5 */ y = 2.0f;", ""),
+    ],
+)  # fmt: skip
+def test_which_constants_are_doubles(code, found):
+    assert (f"`{found}` is a double" in doubles.note(code)) if found else doubles.note(code) == ""
+
+
+def test_no_solution_of_ours_computes_in_64_bits():
+    for name in catalogue.names():
+        if catalogue.load(name).language == "cuda":
+            assert doubles.note(piece(name).solution) == "", name
