@@ -10,10 +10,7 @@ from course_lib import cli, devices
 from course_lib.benchmarks import webgpu
 from course_lib.benchmarks.webgpu import memory_bound, products, timing, training_step
 from course_lib.devices.webgpu import adapter
-
-on_an_adapter = pytest.mark.skipif(
-    "webgpu" not in devices.available_devices(), reason=f"webgpu cannot compute here. {adapter.problem()}".rstrip(".")
-)
+from tests.webgpu_here import on_an_adapter
 
 
 @pytest.fixture(autouse=True)

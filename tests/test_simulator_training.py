@@ -14,26 +14,11 @@ from course_lib.model import GPT, GPTConfig
 from course_lib.run import Run
 from course_lib.training import train
 from tests.test_capture import StandInStream
+from tests.tiny_runs import MODELS, TINY, make_run
 
 pytestmark = pytest.mark.skipif(
     "simulator" not in devices.available_devices(), reason="the simulator needs a C++ compiler"
 )
-
-TINY = {"layers": 2, "heads": 2, "channels": 64, "context": 33, "vocab_size": 300}
-MODELS = {
-    "micro, smaller": TINY,
-    "learned positions": TINY | {"positions": "learned", "channels": 66, "heads": 3},
-    "modern": TINY | {"heads": 4, "kv_heads": 2, "channels": 128, "hidden": 172, "norm": "rmsnorm",
-                      "activation": "swiglu", "bias": False},
-    "dropout": TINY | {"dropout": 0.1},
-}  # fmt: skip
-
-
-def make_run(text, device: str, model: dict, **changes) -> Run:
-    settings = recipes.settings("micro", device, text=text, model=model, steps=100, validation_rows=32, **changes)
-    config = GPTConfig.preset("micro", **model)
-    corpus = data.prepare(text=text, vocab_size=config.vocab_size, context=config.context, seed=settings.seed)
-    return Run(settings, corpus, GPT(config, device=device, seed=0))
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -3,43 +3,21 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from typing import ClassVar
 
 import numpy as np
 import pytest
 
-from course_lib import data, devices, recipes
+from course_lib import devices
 from course_lib.cuda.source import KERNELS
-from course_lib.devices.webgpu import adapter, attention, commands, launching, memory, source
-from course_lib.model import GPT, GPTConfig
-from course_lib.run import Run
-
-on_an_adapter = pytest.mark.skipif(
-    "webgpu" not in devices.available_devices(), reason=f"webgpu cannot compute here. {adapter.problem()}".rstrip(".")
-)
-
-TINY = {"layers": 2, "heads": 2, "channels": 64, "context": 33, "vocab_size": 300}
-MODELS = {
-    "micro, smaller": TINY,
-    "learned positions": TINY | {"positions": "learned", "channels": 66, "heads": 3},
-    "modern": TINY | {"heads": 4, "kv_heads": 2, "channels": 128, "hidden": 172, "norm": "rmsnorm",
-                      "activation": "swiglu", "bias": False},
-    "dropout": TINY | {"dropout": 0.1},
-}  # fmt: skip
+from course_lib.devices.webgpu import adapter, commands, launching, memory
+from tests.tiny_runs import MODELS, TINY, make_run
+from tests.webgpu_here import on_an_adapter
 
 
 @pytest.fixture
 def table():
     return devices.ops("webgpu")
-
-
-def make_run(text, device: str, model: dict) -> Run:
-    settings = recipes.settings("micro", device, text=text, model=model, steps=100, validation_rows=32)
-    config = GPTConfig.preset("micro", **model)
-    corpus = data.prepare(text=text, vocab_size=config.vocab_size, context=config.context, seed=settings.seed)
-    return Run(settings, corpus, GPT(config, device=device, seed=0))
 
 
 # Training
@@ -210,48 +188,7 @@ def test_numbers_that_do_not_fit_are_refused(table):
         table.zeros((2,), "float64")
 
 
-# Limits and errors
-
-
-@on_an_adapter
-def test_what_the_adapter_cannot_hold_names_its_limit(table, monkeypatch):
-    limits = {"max-storage-buffer-binding-size": 4000, "max-buffer-size": 10**9}
-    with monkeypatch.context() as patch:
-        patch.setattr(memory, "limit", limits.__getitem__)
-        table.empty((1000,))
-        with pytest.raises(ValueError, match=r"\(7, 143\).*4,004.*4,000.*max-storage-buffer-binding-size"):
-            table.empty((7, 143))
-    q = table.zeros((1, 3, 1, 4096))
-    with pytest.raises(ValueError, match=r"4096.*max-compute-workgroup-storage-size"):
-        table.attention_forward(q, q, q)
-
-
-@pytest.mark.parametrize("D", [1, 10, 32, 64, 96, 128])
-def test_attention_fits_the_workgroup_memory_that_every_adapter_has(D: int):
-    rows, own = attention.tile_rows(D), attention.OWN
-    forward, backward = (own + rows) * (D + 1) + 2 * own * rows, 2 * rows * (D + 1) + 2 * own * rows
-    assert 4 * max(forward, backward) <= adapter.NEEDED["max-compute-workgroup-storage-size"]
-
-
-@on_an_adapter
-def test_a_shader_that_does_not_compile_names_its_line(table, monkeypatch, tmp_path):
-    (tmp_path / "include").mkdir()
-    (tmp_path / "include" / "two.wgsl").write_text("fn two() -> f32 {\n    return 2;\n}\n")
-    (tmp_path / "include" / "bad.wgsl").write_text("fn bad() -> f32 {\n    return tow();\n}\n")
-    head = '// A test.\n\n// include "two.wgsl"\nstruct Args {\n    n: u32,\n}\n'
-    head += "@group(0) @binding(0) var<uniform> args: Args;\n@group(0) @binding(1) var<storage, read_write> y: array<f32>;\n"
-    body = "@compute @workgroup_size(1)\nfn run() {\n    y[0] = two() * f32(args.n) * %s;\n}\n"
-    for name, text in (("good", head + body % "1"), ("typo", head + body % "tow()")):
-        (tmp_path / f"{name}.wgsl").write_text(text)
-    (tmp_path / "within.wgsl").write_text(head.replace('"two', '"bad') + body.replace("two", "bad") % "1")
-    monkeypatch.setattr(source, "KERNELS", tmp_path)
-    y = table.zeros((1,))
-    launching.Kernel("good.wgsl", "run", (("T", "f32"),))(1, y=y, n=3)
-    assert table.to_numpy(y) == 6
-    with pytest.raises(RuntimeError, match=r"run of kernels/typo\.wgsl does not compile\. typo\.wgsl, line 11: .*tow"):
-        launching.Kernel("typo.wgsl", "run", ())(1, y=y, n=3)
-    with pytest.raises(RuntimeError, match=r"within\.wgsl does not compile\. bad\.wgsl, line 2: .*tow"):
-        launching.Kernel("within.wgsl", "run", ())(1, y=y, n=3)
+# A file in the place of ours
 
 
 TWICE = """// include "group.wgsl"
@@ -326,28 +263,7 @@ def test_where_the_learners_file_fails_ours_runs_and_the_reason_is_told(table, i
     assert len(told) == 1 and type(told[0]) is error and re.search(said, str(told[0])), told
 
 
-@on_an_adapter
-def test_a_lost_gpu_says_so_and_how_to_go_on():
-    code = (
-        "import numpy as np; from course_lib.devices import ops; from course_lib.devices.webgpu import adapter\n"
-        "t = ops('webgpu'); x = t.from_numpy(np.ones(9, np.float32)); adapter.device().destroy(); said = []\n"
-        "for call in (lambda: t.to_numpy(x), lambda: t.add(x, x), lambda: t.gelu_forward(x), lambda: t.copy(x),\n"
-        "             lambda: t.from_numpy(np.ones(9, np.float32)), t.synchronize):\n"
-        "    try: call()\n"
-        "    except RuntimeError as error: said.append(str(error))\n"
-        "print(sum('was lost while' in text and '--resume' in text for text in said))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=KERNELS.parent)
-    assert done.stdout.strip() == "6", done.stderr
-
-
-@on_an_adapter
-def test_no_memory_left_is_a_memory_error_with_a_way_out():
-    import wgpu
-
-    with pytest.raises(MemoryError, match=r"no memory left while making.*smaller batch.*--resume"):
-        with adapter.explained("making an array"):
-            raise wgpu.GPUOutOfMemoryError("Not enough memory left.")
+# Which GPU it is
 
 
 def test_a_machine_without_the_package_is_told_how_to_get_it(monkeypatch, tmp_path):

@@ -116,8 +116,12 @@ def device() -> Any:
     """The GPUDevice. Raises RuntimeError where there is none, with the reason."""
     if problem():
         raise RuntimeError(f"{problem()} Choose the device 'cpu' instead.")
-    limits = {name: _adapter().limits[name] for name in WANTED}
-    return _adapter().request_device_sync(required_limits=limits)
+    return _adapter().request_device_sync(required_limits=asked_limits())
+
+
+def asked_limits() -> dict[str, int]:
+    """The limits that a device is asked for: all that the adapter offers."""
+    return {name: _adapter().limits[name] for name in WANTED}
 
 
 def limit(name: str) -> int:

@@ -30,6 +30,7 @@ MOST_KEPT = 8192  # small buffers, and bindings
 _uniforms: OrderedDict[bytes, Any] = OrderedDict()
 _bindings: OrderedDict[tuple, Any] = OrderedDict()
 _counter: Counter[str] | None = None
+_rehearsing = False
 
 Told = Callable[[Exception | None], None]  # of a launch; of one that failed with its exception
 
@@ -63,7 +64,9 @@ class Kernel:
         if _counter is not None:
             _counter[f"{self.file} {self.name}"] += 1
         with explained(f"launching {self.title}"):
-            self._launch(groups, arguments)
+            grid = _grid(groups)
+            if not _rehearsing:
+                self._launch(grid, arguments)
 
     def _plan(self, arguments: dict) -> Plan:
         """Compile. Raises ValueError for arguments that the file does not declare, ShaderError for what does not compile."""
@@ -79,12 +82,12 @@ class Kernel:
         layout = device().create_bind_group_layout(entries=entries)
         return Plan(compile(self.source, self.title, self.name, layout), layout, of_numbers, of_arrays)
 
-    def _launch(self, groups: int | tuple[int, ...], arguments: dict) -> None:
+    def _launch(self, grid: tuple[int, ...], arguments: dict) -> None:
         names = tuple(arguments)
         plan = self._plans.get(names)
         if plan is None:
             plan = self._plans[names] = self._plan(arguments)
-        grid, bound = _grid(groups), []
+        bound = []
         if plan.numbers:
             binding, fields = plan.numbers
             bound.append((binding, _uniform(source.pack(fields, arguments)), 0, None))
@@ -116,6 +119,17 @@ class Kernel:
             return group, plan, [buffer for _, buffer, _, _ in bound]  # kept alive, so that no id comes twice
 
         return _kept(_bindings, key, make)[0]
+
+
+@contextmanager
+def rehearsing() -> Iterator[None]:
+    """Inside the `with` block launches are counted and compute nothing: to see what a step needs without waiting for it."""
+    global _rehearsing
+    before, _rehearsing = _rehearsing, True
+    try:
+        yield
+    finally:
+        _rehearsing = before
 
 
 class ShaderError(RuntimeError):

@@ -27,7 +27,7 @@ COPY_SRC, COPY_DST, STORAGE = 0x4, 0x8, 0x80  # GPUBufferUsage
 # Bytes of a size class -> (number, GPUBuffer) that nobody uses. The lowest number is handed out first, so that a step that
 # does what the one before did gets the same buffers for the same arrays.
 _free: dict[int, list[tuple[int, Any]]] = defaultdict(list)
-made = 0  # buffers asked of the driver so far
+made = made_bytes = 0  # buffers asked of the driver so far
 on_shortage: list[Callable[[], None]] = []  # who else holds on to buffers that nobody uses
 
 
@@ -57,7 +57,7 @@ def size_class(size: int) -> int:
 
 def _make(size: int) -> tuple[int, Any]:
     """A new buffer; where there is no room for it, what the pool keeps for later is given up first."""
-    global made
+    global made, made_bytes
     usage = COPY_SRC | COPY_DST | STORAGE
     with explained(f"making an array of {size:,} bytes"):
         try:
@@ -67,7 +67,7 @@ def _make(size: int) -> tuple[int, Any]:
                 give_up()
             _free.clear()
             buffer = device().create_buffer(size=size, usage=usage)
-    made += 1
+    made, made_bytes = made + 1, made_bytes + size
     return made, buffer
 
 

@@ -1,0 +1,22 @@
+"""Models small enough to train in a test on any device, one for each kind of layer, and a run of one in memory."""
+
+from course_lib import data, recipes
+from course_lib.model import GPT, GPTConfig
+from course_lib.run import Run
+
+TINY = {"layers": 2, "heads": 2, "channels": 64, "context": 33, "vocab_size": 300}
+MODELS = {
+    "micro, smaller": TINY,
+    "learned positions": TINY | {"positions": "learned", "channels": 66, "heads": 3},
+    "modern": TINY | {"heads": 4, "kv_heads": 2, "channels": 128, "hidden": 172, "norm": "rmsnorm",
+                      "activation": "swiglu", "bias": False},
+    "dropout": TINY | {"dropout": 0.1},
+}  # fmt: skip
+
+
+def make_run(text, device: str, model: dict, **changes) -> Run:
+    """A run of `micro` with its model changed, on the words of the fixture `text`."""
+    settings = recipes.settings("micro", device, text=text, model=model, steps=100, validation_rows=32, **changes)
+    config = GPTConfig.preset("micro", **model)
+    corpus = data.prepare(text=text, vocab_size=config.vocab_size, context=config.context, seed=settings.seed)
+    return Run(settings, corpus, GPT(config, device=device, seed=0))
