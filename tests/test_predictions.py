@@ -114,7 +114,7 @@ def test_numbers_are_written_as_a_reader_writes_them(value, text):
     assert repr(Outcome("x", value, None)) == f"x: measured {text}."
 
 
-@pytest.mark.parametrize("said", [None, 4, 32])
+@pytest.mark.parametrize("said", [None, 0, 4, 32])
 def test_html_says_the_same_words_and_colour_stands_only_beside_them(said):
     outcome = Outcome("bytes <moved> & read", 32, said)
     html = outcome._repr_html_()
