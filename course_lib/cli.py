@@ -64,10 +64,15 @@ def train(
         str | None,
         typer.Option(help="float32 or bfloat16, for products on cuda.", show_default="what the GPU is best at"),
     ] = None,
+    mine: Annotated[bool, typer.Option("--mine", help="With your answers that passed in the place of ours.")] = False,
 ) -> None:
     """Train a model; Ctrl-C saves, and --resume goes on. What is not given comes from the preset's recipe."""
     from course_lib import training
 
+    if mine:
+        from course_lib.coach.mine import use
+
+        print(use(steps=0, device=training.choose_device(device)[0]), flush=True)
     trained = training.train(
         preset, out=out or f"runs/{preset or 'small'}", resume=resume, device=device, steps=steps, batch=batch,
         accumulate=accumulate, corpus=corpus, text=text, stories=stories, seed=seed, compute=compute,

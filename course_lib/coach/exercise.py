@@ -118,7 +118,7 @@ class Exercise:
     formerly: names that this exercise had before; answers given under them are kept.
     seconds: longest time for all cases together; compiling does not count.
     challenge: an open one: it passes when right, and asks for another try.
-    test_out: one of the three of its part of the course that tell whether one may skip the lectures.
+    test_out: one of the three of its part of the course, each of another chapter, that tell whether one may skip the lectures.
     """
 
     title: str

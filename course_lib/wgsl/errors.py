@@ -135,7 +135,7 @@ def _of_parsing(reason: str, text: str, column: int, said: str) -> str | None:
 
 
 def _a(kind: str) -> str:
-    return f"{'an' if kind[0] == 'i' else 'a'} {kind}"
+    return f"{'an' if kind[0] in 'if' else 'a'} {kind}"
 
 
 def _of_types(said: str, text: str) -> str | None:

@@ -17,6 +17,7 @@ class Issue:
     group: tuple[int, int, int] = (0, 0, 0)
     thread: int = 0
     code: str = ""
+    times: int = 1  # that it was seen, over all threads
 
     def __str__(self) -> str:
         where = f"group {self.group}, thread {self.thread}"

@@ -308,10 +308,10 @@ def _issue(access, index: int, other: int, place: tuple, where, sites: list, who
     if not other:
         number = index if index < 2**31 else index - 2**32
         message = f"a thread {does} `{name}[{number}]`, which is outside of the array{often}"
-        return Issue("out-of-bounds", file, line, message, None, *who, code)
+        return Issue("out-of-bounds", file, line, message, None, *who, code, times)
     if access.variable.space == "storage":
         message = f"two threads write `{name}[{index}]`, and nothing says whose number stays{often}"
-        return Issue("race", file, line, message, None, *who, code)
+        return Issue("race", file, line, message, None, *who, code, times)
     second = sites[other - 1]
     element = f"`{name}`" if access.variable.single else f"`{name}[{index}]`"
     if len(access.variable.sizes) > 1:
@@ -320,7 +320,7 @@ def _issue(access, index: int, other: int, place: tuple, where, sites: list, who
         f"a thread {does} {element}, which another thread {'reads' if second.op == READ else 'writes'} in line "
         f"{where(second)[1]}, with no workgroupBarrier between them{often}"
     )
-    return Issue("race", file, line, message, where(second)[1], *who, code)
+    return Issue("race", file, line, message, where(second)[1], *who, code, times)
 
 
 def _size(kind: str) -> int:

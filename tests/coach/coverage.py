@@ -169,8 +169,8 @@ def about() -> dict[str, list[str]]:
 OPENING = """\
 # The exercises
 
-{exercises} exercises, {kernels} of them in CUDA C++. The notebooks of this folder are made from solutions/NN_topic.py; `make lab`
-copies them to exercises/mine/, where your answers live. Here is what is practised where. This page is made by
+{exercises} exercises, {kernels} of them in CUDA C++ and {shaders} in WGSL. The notebooks of this folder are made from
+solutions/NN_topic.py; `make lab` copies them to exercises/mine/, where your answers live. Here is what is practised where. This page is made by
 `python tests/coach/coverage.py`, and a test keeps it true.
 
 ## Every operation
@@ -185,8 +185,8 @@ solution calls.
 def page() -> str:
     """exercises/README.md"""
     names = catalogue.names()
-    kernels = sum(catalogue.load(name).language == "cuda" for name in names)
-    lines = [OPENING.format(exercises=len(names), kernels=kernels)]
+    kernels, shaders = (sum(catalogue.load(name).language == kind for name in names) for kind in ("cuda", "wgsl"))
+    lines = [OPENING.format(exercises=len(names), kernels=kernels, shaders=shaders)]
     lines += [f"| `{op}` | {_listed(built()[op])} | {_listed(run()[op])} |" for op in ops()]
     lines += [
         "",

@@ -39,7 +39,8 @@ def test_each_part_with_exercises_offers_three_that_test_out():
     for part, first, last in helping.PARTS:
         names = [name for name in catalogue.names() if first <= catalogue.load(name).chapter[:2] <= last]
         offered = [name for name in names if catalogue.load(name).test_out]
-        assert len(offered) == (3 if names else 0), f"Part {part}: {offered}"
+        chapters = {catalogue.load(name).chapter for name in names}
+        assert len(offered) == min(3, len(chapters)), f"Part {part}: {offered}"  # a part of one chapter has one
         assert len({catalogue.load(name).chapter for name in offered}) == len(offered), "one of a chapter"
 
 

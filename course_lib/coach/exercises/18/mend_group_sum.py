@@ -1,0 +1,89 @@
+"""Find the fault: a barrier in a branch, and none where one is needed."""
+
+import numpy as np
+
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+
+EACH = 8192
+
+
+def cases(random):
+    for label, n in (("one number", 1), ("five numbers", 5), ("a group's 256", 256), ("more than one each", 700),
+                     ("two groups, ragged", EACH + 37)):  # fmt: skip
+        yield Case(label, random.normal(1, 1, size=n).astype(np.float32))
+
+
+def launch(kernel, x):
+    groups = -(-len(x) // EACH)
+    partial = np.full(groups + 2, -1, np.float32)
+    kernel(groups, x=x, partial=partial, n=len(x), first=2)
+    return partial
+
+
+def squares(x):
+    parts = [np.square(x[i : i + EACH].astype(np.float64)).sum() for i in range(0, len(x), EACH)]
+    return np.array([-1, -1, *parts])
+
+
+exercise = Exercise(
+    title="Find the fault: a sum of 256 threads",
+    minutes=10,
+    core=False,
+    language="wgsl",
+    seconds=30,
+    defines="global_norm_squares",
+    target="wgsl:global_norm.wgsl",
+    cases=cases,
+    reference=squares,
+    call=launch,
+    tolerance=1e-4,
+    mistakes=[
+        Mistake("A barrier waits for all threads of the group, and this one stands in an `if` that only some enter. Put it "
+                "before "
+                "the `if`, in the loop.",
+                when=lambda seen: "divergent-barrier" in seen.kinds),
+        Mistake("Now the tree adds in order, but tree[0] is read before the last addition is sure to be done: a workgroupBarrier "
+                "is "
+                "missing behind the loop.",
+                when=lambda seen: any(i.kind == "race" and "`tree[0]`" in i.message and "total" in i.code for i in seen.issues)),
+        Mistake("A thread reads what another may not have written yet: in the loop a workgroupBarrier is needed before each "
+                "addition.",
+                when=lambda seen: "race" in seen.kinds),
+        Mistake("A quarter of the threads is left out: the first half is THREADS / 2.",
+                when=lambda seen: "THREADS / 4" in seen.text and seen.got[2] < seen.expected[2]),
+    ],
+    hints=(
+        "Two lines of group_sum stand in the wrong place or not at all; global_norm_squares is right. What does the report name?",
+        "A barrier belongs where all 256 threads come by: in the loop, before the `if`. And who waits before tree[0] is read?",
+        "In the loop: workgroupBarrier(); if (lane < half) { ... }. Behind it: workgroupBarrier(); let total = tree[0]; and one "
+        "more, so that nobody overwrites the tree while others still read it.",
+    ),
+    sibling="""// The numbers of a group, shifted by one: everybody writes, all wait, everybody reads the neighbour's.
+var<workgroup> line: array<f32, 64>;
+@group(0) @binding(0) var<storage, read> x: array<f32>;
+@group(0) @binding(1) var<storage, read_write> y: array<f32>;
+
+@compute @workgroup_size(64)
+fn shift(@builtin(local_invocation_index) lane: u32) {
+    line[lane] = x[lane];
+    workgroupBarrier();
+    y[lane] = line[(lane + 1) % 64];
+}
+""",
+    right=[
+        Changed(("    workgroupBarrier();\n    let total = tree[0];\n    workgroupBarrier();\n    return total;",
+                 "    workgroupBarrier();\n    return tree[0];")),
+        Changed(("    for (var half = THREADS / 2; half > 0; half /= 2) {\n        workgroupBarrier();\n        if (lane < half) "
+                 "{\n"
+                 "            tree[lane] += tree[lane + half];\n        }\n    }\n    workgroupBarrier();",
+                 "    workgroupBarrier();\n    for (var half = THREADS / 2; half > 0; half /= 2) {\n        if (lane < half) {\n"
+                 "            tree[lane] = tree[lane] + tree[lane + half];\n        }\n        workgroupBarrier();\n    }")),
+    ],
+    wrong=[
+        Wrong(Changed(("        workgroupBarrier();\n        if (lane < half) {",
+                       "        if (lane < half) {\n            workgroupBarrier();")), "in an `if` that only some enter"),
+        Wrong(Changed(("    workgroupBarrier();\n    let total", "    let total")), "missing behind the loop"),
+        Wrong(Changed(("        workgroupBarrier();\n        if (lane", "        if (lane")), "before each addition"),
+        Wrong(Changed(("THREADS / 2", "THREADS / 4")), "A quarter of the threads"),
+    ],
+)  # fmt: skip

@@ -1,0 +1,126 @@
+"""A kernel of chapter 05, ported: the grid guard, and a bias by the remainder."""
+
+import numpy as np
+
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.devices import ops
+
+GROUP = 256  # threads
+
+
+def cases(random):
+    for label, rows, F in (("one number", 1, 1), ("one row of three", 1, 3), ("three rows of two", 3, 2),
+                           ("one column", 7, 1), ("a little more than a group", 7, 37), ("several groups", 20, 100)):  # fmt: skip
+        x = random.normal(0, 2, size=(rows, F)).astype(np.float32)
+        yield Case(label, x, (1.5 + random.normal(size=F)).astype(np.float32))
+
+
+def launch(kernel, x, bias):
+    y = np.full_like(x, np.nan)
+    kernel(-(-x.size // GROUP), x=x, bias=bias, y=y, n=x.size, F=x.shape[1])
+    return y
+
+
+def gelu(x):
+    return ops("reference").gelu_forward(x.astype(np.float64))
+
+
+def first_group(x, bias):
+    y = gelu(x + bias)
+    y.ravel()[GROUP:] = np.nan
+    return y
+
+
+exercise = Exercise(
+    title="Port: bias and GELU",
+    minutes=12,
+    language="wgsl",
+    seconds=30,
+    defines="bias_gelu_forward",
+    target="wgsl:bias_gelu.wgsl",
+    cases=cases,
+    reference=lambda x, bias: gelu(x + bias),
+    call=launch,
+    tolerance=1e-4,
+    mistakes=[
+        Mistake("Threads beyond the last number take part. WebGPU moves an index that is too large to somewhere inside, without "
+                "a "
+                "word: write only where i < args.n.",
+                when=lambda seen: "out-of-bounds" in seen.kinds and any("`y[" in i.message and i.thread + GROUP * i.group[0] >=
+                                                                       seen.inputs[0].size for i in seen.issues)),
+        Mistake("The bias has only F numbers, and yours is asked for more. Number i stands in column i % args.F.",
+                when=lambda seen: "out-of-bounds" in seen.kinds and any("`bias[" in issue.message for issue in seen.issues)),
+        Mistake("The bias is that of the row. Number i stands in column i % args.F and in row i / args.F.",
+                like=lambda x, bias: gelu(x + bias[np.minimum(np.arange(len(x)), len(bias) - 1)][:, None])),
+        Mistake("The bias is added after the bend. It comes before: gelu(x + bias).", like=lambda x, bias: gelu(x) + bias),
+        Mistake("The bias is missing.", like=lambda x, bias: gelu(x)),
+        Mistake("This is x + bias, without GELU.", like=lambda x, bias: x + bias),
+        Mistake("Only the first group's numbers are written. `lane` counts inside of a group; element_index(group, groups, lane) "
+                "counts over all of them.", like=first_group),
+    ],
+    hints=(
+        "Which number is mine? element_index(group, groups, lane) tells. Is there such a number? Compare with args.n.",
+        "A row has args.F numbers, so number i stands in column i % args.F. `let` names a value, `if (...) { }` wants braces.",
+        "let i = element_index(group, groups, lane); if (i < args.n) { y[i] = gelu(x[i] + ...[i % args.F]); }",
+    ),
+    sibling="""// Each column times a number of its own: y = x * factor, factor (F).
+// include "group.wgsl"
+
+struct Args {
+    n: u32,
+    F: u32,
+}
+@group(0) @binding(0) var<uniform> args: Args;
+@group(0) @binding(1) var<storage, read> x: array<f32>;
+@group(0) @binding(2) var<storage, read> factor: array<f32>;
+@group(0) @binding(3) var<storage, read_write> y: array<f32>;
+
+@compute @workgroup_size(THREADS)
+fn scale_columns(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+                 @builtin(local_invocation_index) lane: u32) {
+    let i = element_index(group, groups, lane);
+    if (i < args.n) {
+        y[i] = x[i] * factor[i % args.F];
+    }
+}
+""",
+    right=[
+        Changed(("    if (i < args.n) {\n        y[i] = gelu(x[i] + bias[i % args.F]);\n    }",
+                 "    if (i >= args.n) {\n        return;\n    }\n    let column = i - i / args.F * args.F;\n"
+                 "    let shifted = bias[column] + x[i];\n    y[i] = gelu(shifted);")),
+        """struct Args {
+    n: u32,
+    F: u32,
+}
+@group(0) @binding(0) var<uniform> args: Args;
+@group(0) @binding(1) var<storage, read> x: array<f32>;
+@group(0) @binding(2) var<storage, read> bias: array<f32>;
+@group(0) @binding(3) var<storage, read_write> y: array<f32>;
+
+fn bend(z: f32) -> f32 {
+    let u = clamp(0.7978845608 * (z + 0.044715 * z * z * z), -15.0, 15.0);
+    return 0.5 * z * (1.0 + tanh(u));
+}
+
+@compute @workgroup_size(256)
+fn bias_gelu_forward(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+    let i = id.y * groups.x * 256 + id.x;
+    if (i < arrayLength(&y)) {
+        y[i] = bend(x[i] + bias[i % arrayLength(&bias)]);
+    }
+}
+""",
+    ],
+    wrong=[
+        Wrong(Changed(("    if (i < args.n) {\n        y[i] = gelu(x[i] + bias[i % args.F]);\n    }",
+                       "    y[i] = gelu(x[i] + bias[i % args.F]);")), "write only where i < args.n"),
+        Wrong(Changed(("bias[i % args.F]", "bias[i]")), "has only F numbers"),
+        Wrong(Changed(("gelu(x[i] + bias[i % args.F])", "gelu(x[i]) + bias[i % args.F]")), "after the bend"),
+        Wrong(Changed(("gelu(x[i] + bias[i % args.F])", "gelu(x[i])")), "The bias is missing"),
+        Wrong(Changed(("element_index(group, groups, lane)", "lane")), "Only the first group"),
+        Wrong(Changed(("let i = element_index(group, groups, lane);", "int i = element_index(group, groups, lane);")),
+              "`int i` is C++"),
+        Wrong(Changed(("let i = element_index", "let i: i32 = element_index")), "declared as i32 and given a u32"),
+        Wrong(Changed(("% args.F]);", "% args.F])")), "A `;` is missing"),
+    ],
+)  # fmt: skip

@@ -1,0 +1,116 @@
+"""A way back in WGSL: the slope of GELU, and the kernel that multiplies by it."""
+
+import numpy as np
+
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.devices import ops
+
+GROUP = 256
+
+
+def cases(random):
+    for label, rows, F in (("one number", 1, 1), ("two rows of three", 2, 3), ("one column", 5, 1),
+                           ("a little more than a group", 7, 37)):  # fmt: skip
+        dy, x = random.normal(0, 2, size=(2, rows, F)).astype(np.float32)
+        yield Case(label, dy, x, (1.5 + random.normal(size=F)).astype(np.float32))
+    far = np.array([[-60, -9, 9, 60]], np.float32)
+    yield Case("far from 0", np.ones((1, 4), np.float32), far, np.zeros(4, np.float32))
+
+
+def launch(kernel, dy, x, bias):
+    dx = np.full_like(x, np.nan)
+    kernel(-(-x.size // GROUP), dy=dy, x=x, bias=bias, dx=dx, n=x.size, F=x.shape[1])
+    return dx
+
+
+def right(dy, x, bias):
+    return ops("reference").gelu_backward(dy.astype(np.float64), (x + bias).astype(np.float64))
+
+
+def parts(z):
+    t = np.tanh(0.7978845608 * (z + 0.044715 * z**3))
+    return t, 0.7978845608 * (1 + 3 * 0.044715 * z * z)
+
+
+def only_second(dy, x, bias):
+    z = (x + bias).astype(np.float64)
+    t, du = parts(z)
+    return dy * 0.5 * z * (1 - t * t) * du
+
+
+def without_inner(dy, x, bias):
+    z = (x + bias).astype(np.float64)
+    t, _ = parts(z)
+    return dy * (0.5 * (1 + t) + 0.5 * z * (1 - t * t))
+
+
+exercise = Exercise(
+    title="Bias and GELU, the way back in WGSL",
+    minutes=12,
+    core=False,
+    language="wgsl",
+    seconds=30,
+    defines="bias_gelu_backward",
+    target="wgsl:bias_gelu.wgsl",
+    cases=cases,
+    reference=right,
+    call=launch,
+    tolerance=1e-4,
+    mistakes=[
+        Mistake("Threads beyond the last number take part: write only where i < args.n.",
+                when=lambda seen: any(i.kind == "out-of-bounds" and "`dx[" in i.message for i in seen.issues)),
+        Mistake("The bias is missing: the slope is that at x + bias.",
+                like=lambda dy, x, bias: right(dy, x, np.zeros_like(bias))),
+        Mistake("This is the slope alone: it is multiplied by dy.", like=lambda dy, x, bias: right(np.ones_like(dy), x, bias)),
+        Mistake("This is dy times GELU itself, not times its slope.",
+                like=lambda dy, x, bias: dy * ops("reference").gelu_forward((x + bias).astype(np.float64))),
+        Mistake("Half of the product rule is missing: the first part is (1 + t) / 2.", like=only_second),
+        Mistake("The slope of u is missing in the second part: u' = ROOT_2_PI (1 + 3 * 0.044715 x^2).", like=without_inner),
+    ],
+    hints=(
+        "gelu is x times (1 + t) / 2: a product, so its slope has two parts. t is safe_tanh(u).",
+        "let t = safe_tanh(ROOT_2_PI * (x + 0.044715 * x * x * x)); the slope of t is (1 - t t) times the slope of u.",
+        "return 0.5 * (1.0 + t) + 0.5 * x * (1.0 - t * t) * ROOT_2_PI * (1.0 + 3.0 * 0.044715 * x * x); and the kernel as in "
+        "exercise 1, with dx[i] = dy[i] * gelu_slope(x[i] + bias[...]).",
+    ),
+    sibling="""// The way back of y = x * x: dx = dy * 2 x.
+// include "group.wgsl"
+
+struct Args {
+    n: u32,
+}
+@group(0) @binding(0) var<uniform> args: Args;
+@group(0) @binding(1) var<storage, read> x: array<f32>;
+@group(0) @binding(2) var<storage, read> dy: array<f32>;
+@group(0) @binding(3) var<storage, read_write> dx: array<f32>;
+
+@compute @workgroup_size(THREADS)
+fn square_backward(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+                   @builtin(local_invocation_index) lane: u32) {
+    let i = element_index(group, groups, lane);
+    if (i < args.n) {
+        dx[i] = dy[i] * 2.0 * x[i];
+    }
+}
+""",
+    right=[
+        Changed(("    let du = ROOT_2_PI * (1.0 + 3.0 * 0.044715 * x * x);\n"
+                 "    return 0.5 * (1.0 + t) + 0.5 * x * (1.0 - t * t) * du;",
+                 "    let gate = 0.5 * (1.0 + t);\n"
+                 "    return gate + 2.0 * x * gate * (1.0 - gate) * ROOT_2_PI * (1.0 + 0.134145 * x * x);")),
+        Changed(("    if (i < args.n) {\n        dx[i] = dy[i] * gelu_slope(x[i] + bias[i % args.F]);\n    }",
+                 "    if (i >= args.n) {\n        return;\n    }\n    var d = gelu_slope(bias[i % args.F] + x[i]);\n    d *= "
+                 "dy[i];\n"
+                 "    dx[i] = d;")),
+    ],
+    wrong=[
+        Wrong(Changed(("    if (i < args.n) {\n        dx[i] = dy[i] * gelu_slope(x[i] + bias[i % args.F]);\n    }",
+                       "    dx[i] = dy[i] * gelu_slope(x[i] + bias[i % args.F]);")), "write only where i < args.n"),
+        Wrong(Changed(("x[i] + bias[i % args.F]", "x[i]")), "The bias is missing"),
+        Wrong(Changed(("dy[i] * gelu_slope", "gelu_slope")), "This is the slope alone"),
+        Wrong(Changed(("return 0.5 * (1.0 + t) + 0.5 * x", "return 0.5 * x")), "Half of the product rule"),
+        Wrong(Changed((" * (1.0 - t * t) * du;", " * (1.0 - t * t);")), "The slope of u is missing"),
+        Wrong(Changed(("return 0.5 * (1.0 + t) + 0.5 * x * (1.0 - t * t) * du;", "return 0.5 * x * (1.0 + t);")),
+              "times GELU itself"),
+    ],
+)  # fmt: skip

@@ -1,0 +1,208 @@
+"""Softmax: a group for a row, two walks to agree on a number, barriers where all threads pass."""
+
+import numpy as np
+
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+
+LOWEST = float("-inf")
+PLAIN, CAUSAL = "CAUSAL=False", "CAUSAL=True"
+
+
+def cases(random):
+    for label, rows, T, S, kind in (("one row of one", 1, 1, 1, PLAIN), ("one row of three", 1, 1, 3, PLAIN),
+                                    ("four rows of five", 4, 1, 5, PLAIN), ("rows longer than a group", 2, 1, 300, PLAIN),
+                                    ("with a mask, 3 x 3", 3, 3, 3, CAUSAL), ("with a mask, more columns than "
+                                                                              "rows", 4, 2, 5, CAUSAL),
+                                    ("large numbers", 2, 1, 40, PLAIN), ("a group more than rows", 3, 1, 7, PLAIN)):  # fmt: skip
+        x = random.normal(0, 2, size=(rows, S)).astype(np.float32)
+        if label == "large numbers":
+            x += np.float32(200)
+        yield Case(label, x, T, kind, rows + (label == "a group more than rows"))
+
+
+def launch(kernel, x, T, kind, groups):
+    y = np.full_like(x, np.nan)
+    kernel.instance(kind)(groups, x=x, y=y, rows=len(x), T=T, S=x.shape[1], lowest=LOWEST)
+    return y
+
+
+def softmax(x, T, kind, groups=0, shift=True):
+    x = x.astype(np.float64)
+    rows, S = x.shape
+    seen = np.arange(S) < (S - T + np.arange(rows) % T + 1)[:, None] if kind == CAUSAL else np.ones(x.shape, bool)
+    top = np.where(seen, x, -np.inf).max(1, keepdims=True) if shift else 0.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        e = np.where(seen, np.exp(np.where(seen, x, 0) - top), 0.0)
+        return e / e.sum(1, keepdims=True)
+
+
+def own_sums(x, T, kind, groups):
+    """Every thread divides by the sum of its own numbers."""
+    y = softmax(x, T, kind)
+    for lane in range(min(256, x.shape[1])):
+        total = y[:, lane::256].sum(1, keepdims=True)
+        y[:, lane::256] /= np.where(total > 0, total, 1)
+    return y
+
+
+exercise = Exercise(
+    title="Softmax of a row, in WGSL",
+    minutes=20,
+    test_out=True,
+    language="wgsl",
+    seconds=30,
+    defines="softmax_forward",
+    instances=(PLAIN, CAUSAL),
+    target="wgsl:softmax.wgsl",
+    cases=cases,
+    reference=softmax,
+    call=launch,
+    tolerance=1e-5,
+    mistakes=[
+        Mistake("A thread leaves before others wait for it. Where row lies outside, let it count no numbers, and pass every "
+                "barrier all the same.",
+                when=lambda seen: "divergent-barrier" in seen.kinds and "return;" in seen.text),
+        Mistake("A barrier stands where only some threads pass: all 256 must come to it, as often as each other. Put it outside "
+                "of "
+                "the `if`, and call group_max and group_sum in no loop over the numbers of a thread.",
+                when=lambda seen: "divergent-barrier" in seen.kinds),
+        Mistake("What group_sum leaves in `tree` is read by some threads while others already use it for the next sum, or are "
+                "still adding: wait before the total is read, and after it.",
+                when=lambda seen: any(i.kind == "race" and "`tree[0]`" in i.message for i in seen.issues)),
+        Mistake("In the tree a thread reads what another has not finished: each halving needs a workgroupBarrier before it.",
+                when=lambda seen: "race" in seen.kinds and any("`tree[" in issue.message for issue in seen.issues)),
+        Mistake("Two threads write one number of y. Thread `lane` owns the numbers lane, lane + THREADS, ... of the row.",
+                when=lambda seen: any(i.kind == "race" and "`y[" in i.message for i in seen.issues)),
+        Mistake("The largest is not subtracted: e^200 is more than a float holds.",
+                when=lambda seen: seen.label == "large numbers" and np.isnan(seen.got).any()),
+        Mistake("Each thread divides by its own sum. The sum of the row comes from group_sum, which all threads call.",
+                like=own_sums),
+        Mistake("Numbers that the mask hides are not 0. They are written too: 0, for c from `seen` to args.S.",
+                when=lambda seen: seen.inputs[2] == CAUSAL and not np.nan_to_num(seen.got[seen.expected == 0]).any()
+                and np.isnan(seen.got[seen.expected == 0]).all()),
+        Mistake("The mask is not looked at: with CAUSAL a row sees only the first `seen` numbers.",
+                when=lambda seen: seen.inputs[2] == CAUSAL
+                and np.allclose(seen.got, softmax(*seen.inputs[:2], PLAIN), atol=1e-5)),
+        Mistake("These are the powers, not yet divided by their sum.",
+                when=lambda seen: np.allclose(seen.got / seen.got.sum(1, keepdims=True), seen.expected, atol=1e-5)),
+        Mistake("Only the first 256 numbers of a row are written: thread `lane` goes on with lane + THREADS.",
+                when=lambda seen: seen.inputs[0].shape[1] > 256 and np.isnan(seen.got[:, 256:]).all()
+                and not np.isnan(seen.got[:, :256]).any()),
+    ],
+    hints=(
+        "group_sum is group_max with + in the place of max. In the kernel: find the largest, then the sum of powers, then write.",
+        "Each step is a loop `for (var c = lane; c < seen; c += THREADS)` over x[row * args.S + c], then a call that all threads "
+        "make.",
+        "var largest = args.lowest; loop: largest = max(largest, ...); largest = group_max(lane, largest); the same with sum += "
+        "exp(... - largest) and group_sum; then y[...] = exp(... - largest) / sum for c < seen, 0 for the rest. If row >= "
+        "args.rows, let seen be 0.",
+    ),
+    sibling="""// The mean of each row, by a group: all threads agree on the sum. (group_sum is in reduce.wgsl.)
+// include "reduce.wgsl"
+
+struct Args {
+    rows: u32,
+    C: u32,
+}
+@group(0) @binding(0) var<uniform> args: Args;
+@group(0) @binding(1) var<storage, read> x: array<f32>;
+@group(0) @binding(2) var<storage, read_write> y: array<f32>;
+
+@compute @workgroup_size(THREADS)
+fn row_mean(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    var sum = 0.0;
+    for (var c = lane; c < args.C; c += THREADS) {
+        sum += x[group.x * args.C + c];
+    }
+    sum = group_sum(lane, sum);
+    if (lane == 0) {
+        y[group.x] = sum / f32(args.C);
+    }
+}
+""",
+    right=[
+        Changed(("    var sum = 0.0;\n    for (var c = lane; c < seen; c += THREADS) {\n        sum += exp(x[start + c] - "
+                 "largest);",
+                 "    var sum = 0.0;\n    for (var c = lane; c < seen; c += THREADS) {\n"
+                 "        y[start + c] = exp(x[start + c] - largest);\n        sum += y[start + c];"),
+                ("y[start + c] = exp(x[start + c] - largest) / sum;", "y[start + c] /= sum;")),
+        """// include "group.wgsl"
+
+var<workgroup> numbers: array<f32, 256>;
+var<workgroup> answer: f32;
+
+struct Args {
+    rows: u32,
+    T: u32,
+    S: u32,
+    lowest: f32,
+}
+@group(0) @binding(0) var<uniform> args: Args;
+@group(0) @binding(1) var<storage, read> x: array<f32>;
+@group(0) @binding(2) var<storage, read_write> y: array<f32>;
+
+// One thread merges the numbers of all: slow and simple.
+fn together(lane: u32, value: f32, largest: bool) -> f32 {
+    numbers[lane] = value;
+    workgroupBarrier();
+    if (lane == 0) {
+        answer = numbers[0];
+        for (var i = 1u; i < 256; i++) {
+            answer = select(answer + numbers[i], max(answer, numbers[i]), largest);
+        }
+    }
+    workgroupBarrier();
+    let result = answer;
+    workgroupBarrier();
+    return result;
+}
+
+@compute @workgroup_size(256)
+fn softmax_forward(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+                   @builtin(local_invocation_index) lane: u32) {
+    let row = group_index(group, groups);
+    var seen = args.S;
+    if (CAUSAL) {
+        seen = args.S - args.T + row % args.T + 1;
+    }
+    var m = args.lowest;
+    var sum = 0.0;
+    if (row < args.rows) {
+        for (var c = lane; c < seen; c += 256) {
+            m = max(m, x[row * args.S + c]);
+        }
+    }
+    m = together(lane, m, true);
+    if (row < args.rows) {
+        for (var c = lane; c < seen; c += 256) {
+            sum += exp(x[row * args.S + c] - m);
+        }
+    }
+    sum = together(lane, sum, false);
+    if (row < args.rows) {
+        for (var c = lane; c < args.S; c += 256) {
+            y[row * args.S + c] = select(0.0, exp(x[row * args.S + c] - m) / sum, c < seen);
+        }
+    }
+}
+""",
+    ],
+    wrong=[
+        Wrong(Changed(("            tree[lane] += tree[lane + half];\n        }\n    }\n    workgroupBarrier();\n    let total",
+                       "            tree[lane] += tree[lane + half];\n        }\n    }\n    let total")),
+              "wait before the total is read"),
+        Wrong(Changed(("        workgroupBarrier();\n        if (lane < half) {\n            tree[lane] += tree",
+                       "        if (lane < half) {\n            tree[lane] += tree")), "each halving needs a workgroupBarrier"),
+        Wrong(Changed(("        workgroupBarrier();\n        if (lane < half) {\n            tree[lane] += tree",
+                       "        if (lane < half) {\n            workgroupBarrier();\n            tree[lane] += tree")),
+              "where only some threads pass"),
+        Wrong(Changed(("    let inside = row < args.rows;", "    let inside = row < args.rows;\n    if (lane >= args.S) {\n"
+                                                           "        return;\n    }")), "A thread leaves before"),
+        Wrong(Changed(("    largest = group_max(lane, largest);", "    largest = 0.0;")), "The largest is not subtracted"),
+        Wrong(Changed(("    sum = group_sum(lane, sum);\n", "")), "divides by its own sum"),
+        Wrong(Changed(("        } else {\n            y[start + c] = 0.0;\n        }", "        }")), "the mask hides are not 0"),
+        Wrong(Changed(("select(args.S, args.S - args.T + row % args.T + 1, CAUSAL)", "args.S")), "The mask is not looked at"),
+        Wrong(Changed((" / sum;", ";")), "not yet divided"),
+        Wrong(Changed(("var largest = args.lowest;", "let largest = args.lowest;")), "`let` names a value that never changes"),
+    ],
+)  # fmt: skip
