@@ -4,6 +4,7 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.trials import bfloat16_bits, of_bfloat16_bits
 
 BLOCK = 64
 TYPES = {"float": np.float32, "int": np.int32, "bool": np.bool_, "__nv_bfloat16": np.uint16}
@@ -22,20 +23,16 @@ def cases(random):
     )
     yield Case("to bfloat16", np.append(random.normal(size=66), [1.00390625, 1.01171875]).astype(np.float32), "float",
                "__nv_bfloat16")  # fmt: skip
-    yield Case("back from bfloat16", short(random.normal(size=130).astype(np.float32)), "__nv_bfloat16", "float")
-
-
-def short(x):
-    """bfloat16 bits of float32 numbers, rounded to the nearest, ties to even."""
-    bits = x.view(np.uint32)
-    return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
+    yield Case(
+        "back from bfloat16", bfloat16_bits(random.normal(size=130).astype(np.float32)), "__nv_bfloat16", "float"
+    )
 
 
 def right(x, source, to):
     if to == "__nv_bfloat16":
-        return short(x)
+        return bfloat16_bits(x)
     if source == "__nv_bfloat16":
-        return (x.astype(np.uint32) << 16).view(np.float32)
+        return of_bfloat16_bits(x)
     return x.astype(TYPES[to])
 
 

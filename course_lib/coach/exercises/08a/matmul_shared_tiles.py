@@ -5,6 +5,7 @@ import numpy as np
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
 from course_lib.coach.kernels import bank_wavefronts, bytes_moved
+from course_lib.coach.trials import matrices
 
 NEEDED = 4 * (2 * 64**3 // 32 + 64 * 64)  # bytes that tiles of 32 move for 64 x 64 matrices
 
@@ -15,8 +16,7 @@ def cases(random):
              "several blocks, ragged": (10, 13, 11, 4), "tiles of 32, ragged": (33, 40, 35, 32),
              "64 by 64, tiles of 32": (64, 64, 64, 32)}  # fmt: skip
     for label, (M, N, K, tile) in sizes.items():
-        A, B = (random.integers(-9, 10, size=shape).astype(np.float32) for shape in ((M, K), (K, N)))
-        yield Case(label, A, B, tile)
+        yield Case(label, *matrices(random, M, N, K), tile)
 
 
 def launch(kernel, A, B, tile):

@@ -98,7 +98,8 @@ exercise = Exercise(
                 like=lambda *given: as_it_lies(*given, which="A")),
         Mistake("Both matrices are read as if they were never turned over.", like=lambda *given: as_it_lies(*given, which="AB")),
         Mistake("Part of a slice was never filled. There are fewer threads than numbers: let each take several, THREADS apart.",
-                when=lambda seen: seen.label == "one tile" and seen.kinds == {"uninitialised-read"}),
+                when=lambda seen: seen.label == "one tile" and seen.kinds == {"uninitialised-read"}
+                and all("__shared__" in i.message for i in seen.issues)),
         Mistake("The terms end at `end`, not at K: another block sums the rest.",
                 when=lambda seen: seen.label == "a sum in two pieces" and not seen.issues),
         Mistake("The fetch reaches outside of A or B: rows from M on, columns from N on and terms from `end` on are zeros, "

@@ -5,6 +5,7 @@ import numpy as np
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
 from course_lib.coach.kernels import bytes_moved
+from course_lib.coach.trials import matrices
 
 SMALL, LARGE = "8, 8, 4, 4", "64, 64, 8, 8"
 NEEDED = 4 * 3 * 64 * 64  # one tile: every number moves once
@@ -16,8 +17,7 @@ def cases(random):
              "one row": (1, 9, 6, SMALL), "one column": (9, 1, 6, SMALL), "several blocks, ragged": (19, 21, 10, SMALL),
              "large tiles, ragged": (66, 70, 9, LARGE), "64 by 64": (64, 64, 64, LARGE)}  # fmt: skip
     for label, (M, N, K, tile) in sizes.items():
-        A, B = (random.integers(-9, 10, size=shape).astype(np.float32) for shape in ((M, K), (K, N)))
-        yield Case(label, A, B, tile)
+        yield Case(label, *matrices(random, M, N, K), tile)
 
 
 def launch(kernel, A, B, tile):

@@ -4,6 +4,7 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.trials import bfloat16_bits, rounded
 
 
 def cases(random):
@@ -14,16 +15,10 @@ def cases(random):
     yield Case("more columns than a block", random.integers(-9, 10, size=(50, 70)).astype(np.float32))
 
 
-def rounded(x):
-    """Rounded to bfloat16, as float32."""
-    bits = np.asarray(x, np.float32).view(np.uint32)
-    return ((bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000).astype(np.uint32).view(np.float32)
-
-
 def launch(kernel, dY):
     M, N = dY.shape
     y = cuda.empty((N,))
-    kernel(-(-N // 32), 32, (cuda.asarray((dY.view(np.uint32) >> 16).astype(np.uint16)), y, M, N))
+    kernel(-(-N // 32), 32, (cuda.asarray(bfloat16_bits(dY)), y, M, N))
     return y
 
 

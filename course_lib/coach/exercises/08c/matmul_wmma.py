@@ -2,27 +2,20 @@
 
 import re
 
-import numpy as np
-
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Changed, Exercise, Mistake, Wrong
+from course_lib.coach.trials import bfloat16_bits, multiply, products
 
 TILE = "64, 64, 32"
 
 
-def cases(random):
-    sizes = {"one number": (1, 1, 1), "two by two": (2, 2, 2), "one fragment": (16, 16, 16), "one row": (1, 40, 9),
-             "one column": (40, 1, 9), "one block, two slices": (64, 64, 64), "several blocks, ragged": (70, 66, 33)}  # fmt: skip
-    for label, (M, N, K) in sizes.items():
-        yield Case(label, *(random.integers(-9, 10, size=shape).astype(np.float32) for shape in ((M, K), (K, N))))
+SIZES = {"one number": (1, 1, 1), "two by two": (2, 2, 2), "one fragment": (16, 16, 16), "one row": (1, 40, 9),
+         "one column": (40, 1, 9), "one block, two slices": (64, 64, 64), "several blocks, ragged": (70, 66, 33)}  # fmt: skip
 
 
 def launch(kernel, A, B):
-    (M, K), N = A.shape, B.shape[1]
-    C = cuda.empty((M, N))
-    short = [cuda.asarray((x.view(np.uint32) >> 16).astype(np.uint16)) for x in (A, B)]
-    kernel((-(-N // 64), -(-M // 64)), 128, (*short, C, M, N, K))
-    return C
+    arrays = (cuda.asarray(bfloat16_bits(x)) for x in (A, B))
+    return multiply(kernel, *arrays, len(A), B.shape[1], len(B), 64, 128)
 
 
 def meets(seen, *words):
@@ -39,7 +32,7 @@ exercise = Exercise(
     language="cuda",
     defines="matmul_wmma",
     instances=(TILE,),
-    cases=cases,
+    cases=products(SIZES),
     reference=lambda A, B: A @ B,
     call=launch,
     mistakes=[

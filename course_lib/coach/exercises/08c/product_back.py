@@ -4,6 +4,7 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.trials import bfloat16_bits, turned_tiles
 
 
 def cases(random):
@@ -13,22 +14,11 @@ def cases(random):
         yield Case(label, *(random.integers(-9, 10, size=shape).astype(np.float32) for shape in ((M, N), (K, N))))
 
 
-def short(x):
-    """The bits of bfloat16; these whole numbers have no more digits than it keeps."""
-    return cuda.asarray((x.view(np.uint32) >> 16).astype(np.uint16))
-
-
 def launch(kernel, dC, B):
     (M, N), K = dC.shape, len(B)
     dA = cuda.empty((M, K))
-    kernel((K // 16, M // 16), 32, (short(dC), short(B), dA, M, N, K))
+    kernel((K // 16, M // 16), 32, (*(cuda.asarray(bfloat16_bits(x)) for x in (dC, B)), dA, M, N, K))
     return dA
-
-
-def turned(x):
-    """Each 16 x 16 turned over in its place."""
-    rows, columns = x.shape
-    return x.reshape(rows // 16, 16, columns // 16, 16).swapaxes(1, 3).reshape(rows, columns)
 
 
 exercise = Exercise(
@@ -42,9 +32,9 @@ exercise = Exercise(
     call=launch,
     mistakes=[
         Mistake("The tiles of B are the right ones, but not turned over. The right fragment must be col_major: then a row of B "
-                "in memory is a column of the fragment.", like=lambda dC, B: dC @ turned(B).T),
-        Mistake("Each tile of dA is right, but was stored by columns.", like=lambda dC, B: turned(dC @ B.T)),
-        Mistake("dC was turned over as well. It is read by rows, as it lies.", like=lambda dC, B: turned(dC) @ B.T),
+                "in memory is a column of the fragment.", like=lambda dC, B: dC @ turned_tiles(B).T),
+        Mistake("Each tile of dA is right, but was stored by columns.", like=lambda dC, B: turned_tiles(dC @ B.T)),
+        Mistake("dC was turned over as well. It is read by rows, as it lies.", like=lambda dC, B: turned_tiles(dC) @ B.T),
         Mistake("Only the first 16 terms of each sum are there. The sum of dA goes over the N columns of dC.",
                 like=lambda dC, B: dC[:, :16] @ B[:, :16].T),
         Mistake("This is dC times B itself, as if B were (N, K). On the way back B is turned over.",

@@ -3,27 +3,21 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Changed, Exercise, Goal, Mistake, Wrong
 from course_lib.coach.kernels import bytes_moved
+from course_lib.coach.trials import bfloat16_bits, multiply, products
 
-
-def cases(random):
-    sizes = {
-        "one step": (64, 64, 16),
-        "three steps": (64, 64, 48),
-        "several blocks": (128, 64, 32),
-        "64 by 64": (64, 64, 64),
-    }
-    for label, (M, N, K) in sizes.items():
-        yield Case(label, *(random.integers(-9, 10, size=shape).astype(np.float32) for shape in ((M, K), (K, N))))
+SIZES = {
+    "one step": (64, 64, 16),
+    "three steps": (64, 64, 48),
+    "several blocks": (128, 64, 32),
+    "64 by 64": (64, 64, 64),
+}
 
 
 def launch(kernel, A, B):
-    (M, K), N = A.shape, B.shape[1]
-    C = cuda.empty((M, N))
-    short = [cuda.asarray((x.view(np.uint32) >> 16).astype(np.uint16)) for x in (A, B)]
-    kernel((N // 64, M // 64), 128, (*short, C, M, N, K))
-    return C
+    arrays = (cuda.asarray(bfloat16_bits(x)) for x in (A, B))
+    return multiply(kernel, *arrays, len(A), B.shape[1], len(B), 64, 128)
 
 
 def of_one_warp(A, B):
@@ -40,7 +34,7 @@ exercise = Exercise(
     challenge=True,
     language="cuda",
     defines="short_product",
-    cases=cases,
+    cases=products(SIZES),
     reference=lambda A, B: A @ B,
     call=launch,
     measured="64 by 64",

@@ -1,35 +1,21 @@
 """The smallest product on tensor cores: one warp, three fragments, a loop."""
 
-import numpy as np
-
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Changed, Exercise, Mistake, Wrong
+from course_lib.coach.trials import bfloat16_bits, multiply, products, turned_tiles
 
-
-def cases(random):
-    sizes = {"one product": (16, 16, 16), "two steps": (16, 16, 32), "two tiles across": (16, 32, 16), "two tiles down": (32,
-        16, 16),
-             "48 by 32, five steps": (48, 32, 80)}  # fmt: skip
-    for label, (M, N, K) in sizes.items():
-        yield Case(label, *(random.integers(-9, 10, size=shape).astype(np.float32) for shape in ((M, K), (K, N))))
-
-
-def short(x):
-    """The bits of bfloat16; these whole numbers have no more digits than it keeps."""
-    return cuda.asarray((x.view(np.uint32) >> 16).astype(np.uint16))
+SIZES = {
+    "one product": (16, 16, 16),
+    "two steps": (16, 16, 32),
+    "two tiles across": (16, 32, 16),
+    "two tiles down": (32, 16, 16),
+    "48 by 32, five steps": (48, 32, 80),
+}
 
 
 def launch(kernel, A, B):
-    (M, K), N = A.shape, B.shape[1]
-    C = cuda.empty((M, N))
-    kernel((N // 16, M // 16), 32, (short(A), short(B), C, M, N, K))
-    return C
-
-
-def turned(x):
-    """Each 16 x 16 turned over in its place."""
-    rows, columns = x.shape
-    return x.reshape(rows // 16, 16, columns // 16, 16).swapaxes(1, 3).reshape(rows, columns)
+    arrays = (cuda.asarray(bfloat16_bits(x)) for x in (A, B))
+    return multiply(kernel, *arrays, len(A), B.shape[1], len(B), 16, 32)
 
 
 exercise = Exercise(
@@ -37,15 +23,15 @@ exercise = Exercise(
     minutes=15,
     language="cuda",
     defines="warp_product",
-    cases=cases,
+    cases=products(SIZES),
     reference=lambda A, B: A @ B,
     call=launch,
     mistakes=[
         Mistake("B is read by columns: col_major is for a matrix that is turned over, and this one is not.", like=lambda A,
-                B: A @ turned(B)),
+                B: A @ turned_tiles(B)),
         Mistake("A is read by columns: col_major is for a matrix that is turned over, and this one is not.", like=lambda A,
-                B: turned(A) @ B),
-        Mistake("Each tile of C is right, but was stored by columns.", like=lambda A, B: turned(A @ B)),
+                B: turned_tiles(A) @ B),
+        Mistake("Each tile of C is right, but was stored by columns.", like=lambda A, B: turned_tiles(A @ B)),
         Mistake("Only the first 16 terms of each sum are there: go on over all of K.", like=lambda A, B: A[:, :16] @ B[:16]),
         Mistake("Only the last 16 terms are there: fill the sums with zeros once, before the loop.", like=lambda A, B: A[:,
                 -16:] @ B[-16:]),

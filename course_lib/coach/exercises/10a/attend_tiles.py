@@ -53,7 +53,8 @@ exercise = Exercise(
                 when=lambda seen: "race" in seen.kinds and barriers(seen) == (False, True)),
         Mistake("A race: a thread reads the tile before the others have fetched their part. They must wait for each other after "
                 "fetching, too.",
-                when=lambda seen: seen.kinds & {"race", "uninitialised-read"} and barriers(seen) == (True, False)),
+                when=lambda seen: barriers(seen) == (True, False)
+                and any(i.kind == "race" or (i.kind == "uninitialised-read" and "__shared__" in i.message) for i in seen.issues)),
         Mistake("Some threads never come to a barrier where the others wait. Every thread of the block must pass it, whether it "
                 "fetches something or not.", when=lambda seen: seen.kinds & {"missed-barrier", "divergent-barrier"}),
         Mistake("Both barriers stand there, and yet two threads meet: one barrier before the first number of the tile is "

@@ -2,27 +2,8 @@
 
 import numpy as np
 
-from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
-
-BLOCK = 32
-
-
-def cases(random):
-    quarter = np.zeros((1, 1), np.float32), np.ones((1, 1), np.float32)
-    yield Case("a quarter of a turn", np.array([3.0, 4.0], np.float32).reshape(1, 1, 1, 2), *quarter)
-    shapes = {"two pairs": (1, 1, 1, 4), "three places": (1, 3, 1, 2), "two heads": (1, 2, 2, 4), "two texts": (2, 3, 1, 4),
-              "more pairs than a block": (2, 5, 3, 10)}  # fmt: skip
-    for label, (B, T, H, D) in shapes.items():
-        angle = random.uniform(-3, 3, (T, D // 2))
-        yield Case(label, random.normal(size=(B, T, H, D)).astype(np.float32), np.cos(angle).astype(np.float32),
-                   np.sin(angle).astype(np.float32))  # fmt: skip
-
-
-def launch(kernel, x, cos, sin):
-    y, pairs, (T, H, D) = cuda.empty(x.shape), x.size // 2, x.shape[1:]  # (B, T, H, D)
-    kernel(-(-pairs // BLOCK), BLOCK, (*map(cuda.asarray, (x, cos, sin)), y, pairs, T, H, D // 2))
-    return y
+from course_lib.coach.exercise import Changed, Exercise, Mistake, Wrong
+from course_lib.coach.trials import turn, turned_too_many, turns
 
 
 def variant(sign=1.0, place=lambda row, T, H: row // H % T, turned=lambda a, b, c, s: (a * c - b * s, b * c + a * s)):
@@ -51,13 +32,6 @@ def one_angle(x, cos, sin):
     return variant()(x, *(np.repeat(table.reshape(-1)[:T, None], half, axis=1) for table in (cos, sin)))
 
 
-def beyond(seen):
-    pairs = seen.inputs[0].size // 2
-    return any(
-        issue.block[0] * BLOCK + issue.thread[0] >= pairs for issue in seen.issues if issue.kind == "out-of-bounds"
-    )
-
-
 exercise = Exercise(
     title="Turn by the place",
     minutes=15,
@@ -65,9 +39,9 @@ exercise = Exercise(
     language="cuda",
     defines="rope_forward",
     target="kernel:rope.cu",
-    cases=cases,
+    cases=turns,
     reference=variant(),
-    call=launch,
+    call=turn,
     mistakes=[
         Mistake("The points are turned the other way: the minus belongs to the first number, x[i] cos - x[i + half] sin.",
                 like=variant(sign=-1.0)),
@@ -85,7 +59,7 @@ exercise = Exercise(
         Mistake("The tables end at place T - 1. The second text begins at place 0 again: t is row / H % T.",
                 when=lambda seen: any(f"of '{name}'" in issue.message for issue in seen.issues for name in ("cos", "sin"))
                 and seen.label == "two texts"),
-        Mistake("There are more threads than pairs: those from `pairs` on must do nothing.", when=beyond),
+        Mistake("There are more threads than pairs: those from `pairs` on must do nothing.", when=turned_too_many),
     ],
     hints=(
         "Number the pairs of the whole array. Which row is pair i in, which pair of that row is it, and which place is that "

@@ -4,9 +4,10 @@ import math
 
 import numpy as np
 
-from course_lib import cuda, devices
+from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
 from course_lib.coach.kernels import bytes_moved
+from course_lib.coach.trials import attention_inputs, kept_for_backward
 from course_lib.devices.gpu import choices
 
 TILE = choices.FlashTile(32, 2, 4)  # 16 keys, 32 queries pass at once
@@ -16,32 +17,18 @@ LONG = 160  # words of the measured case: of 5 tiles of queries a block passes 3
 
 
 def cases(random):
-    def drawn(B, T, S, H, G, d, size=1.0):
-        shapes = (B, T, H, d), (B, T, H, d), (B, S, G, d), (B, S, G, d)
-        return [
-            (scale * random.normal(size=shape)).astype(np.float32)
-            for shape, scale in zip(shapes, (1, size, 1, 1), strict=True)
-        ]
-
-    yield Case("two queries, one key", *drawn(1, 2, 1, 1, 1, 4), False)
-    yield Case("three words, causal", *drawn(1, 3, 3, 1, 1, 4), True)
-    yield Case("two tiles of queries", *drawn(1, 45, 5, 1, 1, 4), False)
-    yield Case("three blocks of keys, causal", *drawn(1, 40, 40, 1, 1, 32), True)
-    yield Case("grouped heads, two texts, and a past", *drawn(2, 9, 41, 4, 2, 10), True)
-    yield Case("larger scores", *drawn(1, 20, 20, 1, 1, 16, 2.5), True)
-    yield Case(f"{LONG} words, causal", *drawn(1, LONG, LONG, 1, 1, 32), True)
-
-
-def given(dy, q, k, v, causal):
-    """logsumexp and delta, (B, H, T) each, as the forward and the first kernel of the backward leave them."""
-    wide = [x.astype(np.float64) for x in (q, k, v)]
-    y, logsumexp = devices.ops("reference").attention_forward(*wide, causal)
-    return logsumexp.astype(np.float32), (dy * y).sum(axis=-1).transpose(0, 2, 1).astype(np.float32)
+    yield Case("two queries, one key", *attention_inputs(random, 1, 2, 1, 1, 1, 4), False)
+    yield Case("three words, causal", *attention_inputs(random, 1, 3, 3, 1, 1, 4), True)
+    yield Case("two tiles of queries", *attention_inputs(random, 1, 45, 5, 1, 1, 4), False)
+    yield Case("three blocks of keys, causal", *attention_inputs(random, 1, 40, 40, 1, 1, 32), True)
+    yield Case("grouped heads, two texts, and a past", *attention_inputs(random, 2, 9, 41, 4, 2, 10), True)
+    yield Case("larger scores", *attention_inputs(random, 1, 20, 20, 1, 1, 16, 2.5), True)
+    yield Case(f"{LONG} words, causal", *attention_inputs(random, 1, LONG, LONG, 1, 1, 32), True)
 
 
 def launch(kernel, dy, q, k, v, causal):
     (B, T, H, d), (S, G) = q.shape, k.shape[1:3]
-    arrays = [cuda.asarray(np.ascontiguousarray(x)) for x in (dy, q, k, v, *given(dy, q, k, v, causal))]
+    arrays = [cuda.asarray(np.ascontiguousarray(x)) for x in (dy, q, k, v, *kept_for_backward(dy, q, k, v, causal))]
     dk, dv, sizes = (
         cuda.empty(k.shape),
         cuda.empty(k.shape),
@@ -64,7 +51,7 @@ def variant(
 
     def gradients(dy, q, k, v, causal):
         (T, H, d), (S, G) = q.shape[1:], k.shape[1:3]
-        logsumexp, delta = given(dy, q, k, v, causal)
+        logsumexp, delta = kept_for_backward(dy, q, k, v, causal)
         dk, dv, scale = np.zeros_like(k), np.zeros_like(v), 1 / math.sqrt(d)
         late = np.arange(S) > np.arange(T)[:, None] + past * (S - T) if causal else np.zeros((T, S), bool)
         passed = np.arange(T)[:, None] >= np.array(

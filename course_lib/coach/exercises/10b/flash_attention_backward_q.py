@@ -4,39 +4,26 @@ import math
 
 import numpy as np
 
-from course_lib import cuda, devices
+from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.trials import attention_inputs, kept_for_backward
 from course_lib.devices.gpu import choices
 
 TILE = choices.FlashTile(32, 2, 4)  # 16 queries, 32 keys pass at once: small, so that short texts have several tiles
 
 
 def cases(random):
-    def drawn(B, T, S, H, G, d, size=1.0):
-        shapes = (B, T, H, d), (B, T, H, d), (B, S, G, d), (B, S, G, d)
-        return [
-            (scale * random.normal(size=shape)).astype(np.float32)
-            for shape, scale in zip(shapes, (1, size, 1, 1), strict=True)
-        ]
-
-    yield Case("one query, two keys", *drawn(1, 1, 2, 1, 1, 4), False)
-    yield Case("three words, causal", *drawn(1, 3, 3, 1, 1, 4), True)
-    yield Case("three tiles of keys", *drawn(1, 5, 70, 1, 1, 4), False)
-    yield Case("two tiles of queries, causal", *drawn(1, 40, 40, 1, 1, 32), True)
-    yield Case("grouped heads, two texts, and a past", *drawn(2, 9, 21, 4, 2, 10), True)
-    yield Case("larger scores", *drawn(1, 20, 20, 1, 1, 16, 2.5), True)
-
-
-def given(dy, q, k, v, causal):
-    """logsumexp and delta, (B, H, T) each, as the forward and the first kernel of the backward leave them."""
-    wide = [x.astype(np.float64) for x in (q, k, v)]
-    y, logsumexp = devices.ops("reference").attention_forward(*wide, causal)
-    return logsumexp.astype(np.float32), (dy * y).sum(axis=-1).transpose(0, 2, 1).astype(np.float32)
+    yield Case("one query, two keys", *attention_inputs(random, 1, 1, 2, 1, 1, 4), False)
+    yield Case("three words, causal", *attention_inputs(random, 1, 3, 3, 1, 1, 4), True)
+    yield Case("three tiles of keys", *attention_inputs(random, 1, 5, 70, 1, 1, 4), False)
+    yield Case("two tiles of queries, causal", *attention_inputs(random, 1, 40, 40, 1, 1, 32), True)
+    yield Case("grouped heads, two texts, and a past", *attention_inputs(random, 2, 9, 21, 4, 2, 10), True)
+    yield Case("larger scores", *attention_inputs(random, 1, 20, 20, 1, 1, 16, 2.5), True)
 
 
 def launch(kernel, dy, q, k, v, causal):
     (B, T, H, d), (S, G) = q.shape, k.shape[1:3]
-    arrays = [cuda.asarray(np.ascontiguousarray(x)) for x in (dy, q, k, v, *given(dy, q, k, v, causal))]
+    arrays = [cuda.asarray(np.ascontiguousarray(x)) for x in (dy, q, k, v, *kept_for_backward(dy, q, k, v, causal))]
     dq, sizes = cuda.empty(q.shape), (T, S, H, G, d, causal, 1 / math.sqrt(d))  # (B, T, H, d)
     kernel((-(-T // TILE.own), H, B), TILE.threads, (*arrays, dq, *sizes), TILE.backward_q_bytes)
     return dq
@@ -54,7 +41,7 @@ def variant(
 
     def gradient(dy, q, k, v, causal):
         (T, H, d), (S, G) = q.shape[1:], k.shape[1:3]
-        logsumexp, delta = given(dy, q, k, v, causal)
+        logsumexp, delta = kept_for_backward(dy, q, k, v, causal)
         dq, scale = np.zeros_like(q), 1 / math.sqrt(d)
         for b, t, h in np.ndindex(q.shape[:3]):
             n = min(max(sees(t, S, T), 0), S) if causal else S

@@ -2,27 +2,8 @@
 
 import numpy as np
 
-from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
-
-BLOCK = 32
-
-
-def cases(random):
-    quarter = np.zeros((1, 1), np.float32), np.ones((1, 1), np.float32)
-    yield Case("a quarter of a turn", np.array([3.0, 4.0], np.float32).reshape(1, 1, 1, 2), *quarter)
-    shapes = {"two pairs": (1, 1, 1, 4), "three places": (1, 3, 1, 2), "two heads": (1, 2, 2, 4), "two texts": (2, 3, 1, 4),
-              "more pairs than a block": (2, 5, 3, 10)}  # fmt: skip
-    for label, (B, T, H, D) in shapes.items():
-        angle = random.uniform(-3, 3, (T, D // 2))
-        dy = random.normal(size=(B, T, H, D)).astype(np.float32)
-        yield Case(label, dy, np.cos(angle).astype(np.float32), np.sin(angle).astype(np.float32))
-
-
-def launch(kernel, dy, cos, sin):
-    dx, pairs, (T, H, D) = cuda.empty(dy.shape), dy.size // 2, dy.shape[1:]  # (B, T, H, D)
-    kernel(-(-pairs // BLOCK), BLOCK, (*map(cuda.asarray, (dy, cos, sin)), dx, pairs, T, H, D // 2))
-    return dx
+from course_lib.coach.exercise import Changed, Exercise, Mistake, Wrong
+from course_lib.coach.trials import turn, turned_too_many, turns
 
 
 def slopes(first=(1, 1), second=(1, -1), place=lambda row, T, H: row // H % T):
@@ -39,13 +20,6 @@ def slopes(first=(1, 1), second=(1, -1), place=lambda row, T, H: row // H % T):
     return back
 
 
-def beyond(seen):
-    pairs = seen.inputs[0].size // 2
-    return any(
-        issue.block[0] * BLOCK + issue.thread[0] >= pairs for issue in seen.issues if issue.kind == "out-of-bounds"
-    )
-
-
 exercise = Exercise(
     title="Turn back",
     minutes=10,
@@ -53,9 +27,9 @@ exercise = Exercise(
     language="cuda",
     defines="rope_backward",
     target="kernel:rope.cu",
-    cases=cases,
+    cases=turns,
     reference=slopes(),
-    call=launch,
+    call=turn,
     mistakes=[
         Mistake("This is the forward's turn once more. If x[i] grows, y[i + half] grows by the sine: dx[i] gets +sin times "
                 "that dy, and so "
@@ -70,7 +44,7 @@ exercise = Exercise(
         Mistake("The tables end at place T - 1. The second text begins at place 0 again: t is row / H % T.",
                 when=lambda seen: any(f"of '{name}'" in issue.message for issue in seen.issues for name in ("cos", "sin"))
                 and seen.label == "two texts"),
-        Mistake("There are more threads than pairs: those from `pairs` on must do nothing.", when=beyond),
+        Mistake("There are more threads than pairs: those from `pairs` on must do nothing.", when=turned_too_many),
     ],
     hints=(
         "Write down the two slopes of each: y[i] changes by cos when x[i] moves, and y[i + half] by sin. What are those of x[i "

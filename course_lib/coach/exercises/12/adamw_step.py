@@ -4,6 +4,7 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.trials import of_bfloat16_bits, rounded
 from course_lib.cuda.memory import address
 
 BETA1, BETA2, EPS, RATE, MAX_NORM = 0.9, 0.95, 1e-8, 0.05, 1.0
@@ -43,12 +44,6 @@ def stepped(lists, decays, norm, copies, clip=True, decayed=True, inside=False):
     return tuple(found)
 
 
-def rounded(p):
-    """To the nearest bfloat16, as a float32: its upper 16 bits, ties to even."""
-    bits = p.view(np.uint32)
-    return ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).astype(np.uint32).view(np.float32)
-
-
 def launch(kernel, lists, decays, norm, copies):
     from course_lib.devices.gpu.optimiser import ARRAYS
 
@@ -72,7 +67,7 @@ def launch(kernel, lists, decays, norm, copies):
     for (p, _, m, v), half in zip(there, halves, strict=True):
         found += [p, m, v]
         if copies:
-            found.append((np.array(half).astype(np.uint32) << 16).view(np.float32))
+            found.append(of_bfloat16_bits(half))
     return tuple(found)
 
 
