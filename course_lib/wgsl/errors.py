@@ -30,6 +30,7 @@ FUNCTIONS = {
     "atomicAdd": "`atomicAdd(&place, number)`, on `atomic<u32>` or `atomic<i32>` only",
     "INFINITY": "no name and no literal: hand it to the kernel as a number, or begin with the first element",
 }  # fmt: skip
+CONVERT = "Nothing converts by itself: write `f32(...)`, `u32(...)` or `i32(...)` where it is needed."
 KINDS = {"Uint": "u32", "Sint": "i32", "Float": "f32", "Bool": "bool"}
 OPERATIONS = {
     "Add": "+", "Subtract": "-", "Multiply": "*", "Divide": "/", "Modulo": "%", "Less": "<", "LessEqual": "<=",
@@ -52,6 +53,8 @@ def explained(said: str, code: list[str]) -> tuple[str, int | None]:
     text = code[line - 1] if line and line <= len(code) else ""
     first = re.search(r"(?:parsing|validation) error: ([^\n]*)", said)
     reason = first[1].strip() if first else next((row.strip() for row in said.splitlines()[::-1] if row.strip()), said)
+    if "left-hand side" in reason and any(re.match(r"var\s+\w+\s*:", row) for row in code):
+        said += "isn't compatible with address space"  # that is what is wrong, told where it is used
     words = _of_parsing(reason, text, column, said) or _of_types(said, text) or _of_entry(said)
     if words is None:
         detail = re.findall(r"^ *= (.*)$", said, re.M)
@@ -94,11 +97,11 @@ def _of_parsing(reason: str, text: str, column: int, said: str) -> str | None:
         return f"`{word[1]}` is CUDA's." + (f" Here it is {other}." if other else "")
     if "expected `{`" in reason:
         return "After `if`, `else`, `for` and `while` WGSL wants braces, even around a single statement."
-    if "expected `)`" in reason and word and word[1] in ("and", "or"):
+    if word and word[1] in ("and", "or"):
         return f"WGSL writes `{'&&' if word[1] == 'and' else '||'}`, not `{word[1]}`."
     if "expected statement" in reason and word and word[1] in ("", "}"):
         return "A `}` is missing: a brace is opened and never closed."
-    if "left-hand side" in reason:
+    if "left-hand side" in reason and "address space" not in said:
         name = re.search(r"declaring `(\w+)`", said)
         if name and re.search(rf"\b(let|const) {name[1]}\b", text + said):
             return f"`let` names a value that never changes. Declare `{name[1]}` with `var` to assign to it."
@@ -110,6 +113,8 @@ def _of_parsing(reason: str, text: str, column: int, said: str) -> str | None:
         return f"{said} Nothing converts by itself: write `{kinds[2]}(...)`."
     if kinds := re.search(r"cannot convert elements of `(\w+)` to `(\w+)`", reason):
         return f"Numbers of two types meet, {kinds[1]} and {kinds[2]}. Nothing converts by itself: write `{kinds[2]}(...)`."
+    if call := re.search(r"inconsistent type passed as argument #\d+ to `(\w+)`", reason):
+        return f"`{call[1]}` is given numbers of two types. {CONVERT}"
     if "overflowed" in reason or "cannot represent the abstract value" in said:
         return (
             "This number is infinite or not a number, and WGSL allows no such constant. Hand it to the kernel as a number, or "
@@ -145,10 +150,7 @@ def _of_types(said: str, text: str) -> str | None:
             KINDS.get(found[0], "?") if (found := re.findall(r"kind: (\w+)", side)) else "?"
             for side in pair.group(2, 3)
         )
-        return (
-            f"`{OPERATIONS[pair[1]]}` has {_a(one)} on its left and {_a(other)} on its right. Nothing converts by itself: write "
-            "`f32(...)`, `u32(...)` or `i32(...)` around one of them."
-        )
+        return f"`{OPERATIONS[pair[1]]}` has {_a(one)} on its left and {_a(other)} on its right. {CONVERT}"
     if "condition" in said and "not a boolean" in said:
         return "A condition must be true or false, no number: compare it with something, as in `n > 0`."
     if "writing to this location is not permitted" in said:

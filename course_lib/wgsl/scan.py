@@ -96,7 +96,7 @@ def reached(text: str, entry: str) -> set[str]:
     code, functions, found, todo = without_comments(text), _functions(without_comments(text)), set(), [entry]
     while todo:
         opening, _, _, end = functions.get(todo.pop(), (0, 0, 0, 0))
-        names = set(NAME.findall(code[opening:end])) - found
+        names = {name[0] for name in NAME.finditer(code, opening, end) if code[name.start() - 1] != "."} - found
         found |= names
         todo += [name for name in names if name in functions]
     return found

@@ -53,6 +53,18 @@ fn watch_meets(old: u32, mine: u32) -> bool {{
 fn watch_shared(cell: u32, index: u32, site: u32, op: u32) {{
     let mine = 0x80000000u | ((watch_epoch & 0x7ffu) << 19u) | (watch_lane << 9u) | site;
     var other = 0u;
+    // First written down, then looked up: of two threads at once at least one sees the other.
+    if (op == 0u || op == 2u) {{
+        if (watch_meets(atomicExchange(&watch_log[cell + 1u], mine), mine)) {{ atomicOr(&watch_log[cell + 1u], 0x40000000u); }}
+    }}
+    if (op == 3u) {{ atomicStore(&watch_log[cell + 2u], mine); }}
+    if (op == 1u || op == 2u) {{
+        let whole = atomicExchange(&watch_log[cell], mine);
+        if (watch_meets(whole, mine)) {{ other = whole; }}
+    }} else {{
+        let whole = atomicLoad(&watch_log[cell]);
+        if (watch_meets(whole, mine)) {{ other = whole; }}
+    }}
     if (op != 0u) {{
         let read = atomicLoad(&watch_log[cell + 1u]);
         if (watch_meets(read, mine)) {{ other = read; }}
@@ -60,14 +72,6 @@ fn watch_shared(cell: u32, index: u32, site: u32, op: u32) {{
     if (op != 3u) {{
         let part = atomicLoad(&watch_log[cell + 2u]);
         if (watch_meets(part, mine)) {{ other = part; }}
-    }}
-    let whole = atomicLoad(&watch_log[cell]);
-    if (watch_meets(whole, mine)) {{ other = whole; }}
-    if (op == 1u || op == 2u) {{ atomicStore(&watch_log[cell], mine); }}
-    if (op == 3u) {{ atomicStore(&watch_log[cell + 2u], mine); }}
-    if (op == 0u || op == 2u) {{
-        let before = atomicExchange(&watch_log[cell + 1u], mine);
-        if (watch_meets(before, mine)) {{ atomicOr(&watch_log[cell + 1u], 0x40000000u); }}
     }}
     if (other != 0u) {{ watch_fault(site, index, (other & 0x1ffu) + 1u); }}
 }}
