@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -26,7 +27,7 @@ def home(tmp_path, monkeypatch):
     (tmp_path / "number.h").write_text("#define NUMBER 7\n")
     runs = []
     compile_once = building._compile
-    monkeypatch.setattr(building, "_compile", lambda *args: (runs.append(args[0]), compile_once(*args)))
+    monkeypatch.setattr(building, "_compile", lambda *args: runs.append(args[0]) or compile_once(*args))
     return tmp_path, runs
 
 
@@ -181,3 +182,29 @@ def test_threads_follow_the_blas(monkeypatch):
     monkeypatch.delenv("OPENBLAS_NUM_THREADS")
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     assert native.threads() >= 1
+
+
+def test_warnings_are_kept_beside_the_library(home):
+    folder, _ = home
+    (folder / "number.cpp").write_text('extern "C" int number() { int n; return n; }\n')
+    library = native.build("number", [folder / "number.cpp"], (*FLAGS, "-Wuninitialized"))
+    assert "uninitialized" in native.messages(library)
+    assert native.messages(library.with_name("another.so")) == ""
+
+
+@pytest.mark.skipif(not shutil.which("clang++"), reason="clang++ is not installed")
+def test_a_text_may_be_rewritten_between_front_end_and_optimiser(home, monkeypatch):
+    folder, _ = home
+    monkeypatch.setenv("COURSE_COMPILER", "clang")
+    seen = []
+
+    def other_number(text):
+        seen.append(text)
+        return text.replace("ret i32 7", "ret i32 8")
+
+    plain = native.build("number", [folder / "number.cpp"], FLAGS)
+    rewritten = native.build("number", [folder / "number.cpp"], FLAGS, rewrite=other_number)
+    assert plain != rewritten
+    assert [ctypes.CDLL(str(library)).number() for library in (plain, rewritten)] == [7, 8]
+    assert rewritten == native.build("number", [folder / "number.cpp"], FLAGS, rewrite=other_number)
+    assert len(seen) == 1 and "define" in seen[0]

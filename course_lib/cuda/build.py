@@ -132,7 +132,7 @@ def compile_library(
     variables = source.device_variables(text)
     file = _translation_unit(text, names, variables)
     depends = [*sorted(runtime.INCLUDE.rglob("*.h")), *sorted(runtime.RUNTIME.glob("*.h")), *text.includes]
-    flags = _flags(text, options, checked, counted, compiler.kind)
+    flags = _flags(text, options, checked, counted, compiler)
     rewrite = whole.keep_whole if checked and compiler.kind != "gcc" else None
     if rewrite:
         depends.append(Path(whole.__file__))
@@ -163,24 +163,26 @@ def _translation_unit(text: source.Source, names: list[str], variables: list[str
 
 
 def _flags(
-    text: source.Source, options: tuple[str, ...], checked: bool, counted: bool, compiler: str
+    text: source.Source, options: tuple[str, ...], checked: bool, counted: bool, compiler: native.Compiler
 ) -> tuple[str, ...]:
-    flags = [*COMMON, f"-I{runtime.INCLUDE}"]
-    if compiler == "gcc":
+    flags, kind = [*COMMON, f"-I{runtime.INCLUDE}"], compiler.kind
+    if kind == "gcc":
         flags.append("-fno-extern-tls-init")  # else `extern __shared__` of a class calls what is not there
     flags += [f"-I{folder}" for folder in source.include_folders(text)]
     flags += CHECKED if checked else COUNTED if counted else FAST
     if counted:
-        flags.append("-fsanitize-coverage=" + ("trace-pc" if compiler == "gcc" else "bb,no-prune,trace-pc"))
+        flags.append("-fsanitize-coverage=" + ("trace-pc" if kind == "gcc" else "bb,no-prune,trace-pc"))
     elif checked:
-        flags += CHECKED_BY_COMPILER["gcc" if compiler == "gcc" else "clang"]
-        if compiler == "clang" and sys.platform == "linux":
+        flags += CHECKED_BY_COMPILER["gcc" if kind == "gcc" else "clang"]
+        if kind != "gcc" or compiler.major >= 12:
+            flags.append("-ftrivial-auto-var-init=pattern")  # unset.py says why
+        if kind == "clang" and sys.platform == "linux":
             flags.append("-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset")  # up to clang 14 it calls them unseen
     elif source.never_waits(text):
         flags.append("-DSIM_NEVER_WAITS")
     flags += [option for option in options if option.startswith(("-D", "-I", "-U"))]
     flags += runtime.machine_flags()
-    if compiler == "zig":  # else it links a sanitizer of its own, whose hooks would be called instead of ours
+    if kind == "zig":  # else it links a sanitizer of its own, whose hooks would be called instead of ours
         flags.append("-fstrict-flex-arrays=3")  # the last array of a struct has the length that it says
         flags = [part for flag in flags for part in (["-Xclang", flag] if SANITIZER.match(flag) else [flag])]
     if sys.platform == "darwin":

@@ -31,8 +31,8 @@ def render(report: Report) -> str:
 
 def issue(found: Issue) -> str:
     """One issue: its kind, its place, its sentence, and the lines of source."""
-    who = f"block {found.block}" + (f", thread {found.thread}" if found.thread else "")
     more = f", {found.count:,} times in all" if found.count > 1 else ""
+    who = f" <i>({found.who}{more})</i>" if found.who else ""
     code = "".join(
         f"<pre style='margin:.2em 0'>{line:4} | {escape(text)}</pre>"
         for line, text in ((found.line, found.source), (found.other_line, found.other_source))
@@ -40,7 +40,7 @@ def issue(found: Issue) -> str:
     )
     return (
         f'<div style="{_STYLE.format(_BAD)}"><b>{found.kind}</b> in {escape(found.file)}, line {found.line}: '
-        f"{escape(found.message)} <i>({who}{more})</i>{code}</div>"
+        f"{escape(found.message)}{who}{code}</div>"
     )
 
 

@@ -109,11 +109,14 @@ def prepare(library: build.Library, name: str, names: list[str]) -> Prepared:
 
 
 class Running:
-    """A launch that has begun. `remarkable`: whether there are faults, or bytes written beside an array, when it has ended."""
+    """A launch that has begun. `remarkable`: whether there are faults, or bytes written beside an array, when it has ended.
 
-    def __init__(self, prepared: Prepared, launch: runtime.Launch, seed: int):
+    silent: whether an earlier run has printed what this one prints.
+    """
+
+    def __init__(self, prepared: Prepared, launch: runtime.Launch, seed: int, silent: bool = False):
         self.remarkable = False
-        self._silent = bool(launch.alone)  # what it prints has been printed by the run that is counted
+        self._silent = silent or bool(launch.alone)  # counted operations: a second run, too
         self._runtime = runtime.library()
         launch.seed = seed
         self._runtime.sim_start(ctypes.addressof(launch), prepared.entry, runtime.workers())

@@ -26,10 +26,17 @@ class Issue:
     source: str = ""
     other_source: str = ""
 
+    @property
+    def who(self) -> str:
+        """The block and the thread in words; nothing for a variable without a value, which each thread has for itself."""
+        if self.thread is None and self.kind == "uninitialised-read":
+            return ""
+        return f"block {self.block}" + (f", thread {self.thread}" if self.thread else "")
+
     def __str__(self) -> str:
-        who = f"block {self.block}" + (f", thread {self.thread}" if self.thread else "")
-        text = f"{self.kind}: {self.file}, line {self.line}: {self.message} ({who}"
-        text += f"; {self.count} times in all)" if self.count > 1 else ")"
+        text = f"{self.kind}: {self.file}, line {self.line}: {self.message}"
+        if self.who:
+            text += f" ({self.who}; {self.count} times in all)" if self.count > 1 else f" ({self.who})"
         if self.source:
             text += f"\n    {self.line:4} | {self.source}"
         if self.other_line is not None and self.other_line != self.line and self.other_source:

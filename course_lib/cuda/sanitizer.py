@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.cuda import flops, launch, lines, runtime, source, symbols
+from course_lib.cuda import flops, launch, lines, runtime, source, symbols, unset
 from course_lib.cuda.arguments import Arguments, Parameter
 from course_lib.cuda.build import Library
 from course_lib.cuda.kernel import Kernel, is_cupy
@@ -37,25 +37,35 @@ def sanitize(
     Raises KernelError for a launch that a GPU would refuse, CompileError for a text that does not compile.
     """
     args = tuple(value.get() if is_cupy(value) else value for value in args)
-    library = kernel.compiled(checked=True)
-    name = kernel.name
-    prepared = launch.prepare(library, name, kernel.parameter_names)
-    sized = prepared.sized(grid, block, shared_mem)
-    grid, block = sized.grid.tuple(), sized.block.tuple()
+    prepared = launch.prepare(kernel.compiled(checked=True), kernel.name, kernel.parameter_names)
     again = _snapshot(args, prepared.signature.parameters)
+
+    def watch(kernel: Kernel, args: tuple, silent: bool = True) -> Report:
+        return _watch(kernel, grid, block, args, shared_mem, timeout, seed, silent)
+
+    report = watch(kernel, args, silent=False)
+    if again is not None:
+        if "timeout" not in {issue.kind for issue in report.issues}:
+            report.issues[:0] = unset.find(kernel, again, args, report, watch)
+        report.count_flops = lambda: flops.count(kernel, grid, block, again, shared_mem, timeout)
+    return report
+
+
+def _watch(kernel: Kernel, grid, block, args: tuple, shared_mem: int, timeout, seed: int, silent: bool) -> Report:
+    """One launch of the checked build, and all that was seen."""
+    library = kernel.compiled(checked=True)
+    prepared = launch.prepare(library, kernel.name, kernel.parameter_names)
+    sized = prepared.sized(grid, block, shared_mem)
     with runtime.TURN:
         arguments = Arguments(prepared.signature, args, checked=True)
         base = symbols.base(library.handle)
         known_shared = _prepare(library, kernel, base, shared_mem)
         try:
-            launch.Running(prepared, sized, seed).wait(timeout)
+            launch.Running(prepared, sized, seed, silent).wait(timeout)
             arguments.finish()
         finally:
             arguments.release()
-        report = _report(kernel, library, base, grid, block, timeout, known_shared)
-    if again is not None:
-        report.count_flops = lambda: flops.count(kernel, grid, block, again, shared_mem, timeout)
-    return report
+        return _report(kernel, library, base, sized.grid.tuple(), sized.block.tuple(), timeout, known_shared)
 
 
 def _snapshot(args: tuple, parameters: list[Parameter]) -> tuple | None:
@@ -139,6 +149,7 @@ def _report(kernel: Kernel, library: Library, base: int, grid, block, timeout, k
         message = fault.message.decode(errors="replace")
         if kind == "timeout":
             message = f"still running after timeout={timeout:g} s: look for a loop that never ends"
+        if kind == "timeout" or not line:  # a crash may lie in code of ours, which the learner's has called
             known = [where[pc - 1 - base] for pc in stops if pc - 1 - base in where]
             file, line = known[0] if known else (kernel.source.name, kernel.line)
         if fault.other_thread != NOBODY and kind in ("race", "divergent-barrier", "missing-lanes") and other_line:

@@ -54,6 +54,16 @@ def find(code: str | Path) -> Source:
     return Source(code, "kernel.cu", Path.cwd(), _includes(code, Path.cwd()))
 
 
+def bodies(source: Source) -> dict[str, range]:
+    """The lines of the text that belong to each kernel."""
+    text, found = without_comments(source.text), {}
+    for match in _KERNEL.finditer(text):
+        start = text.find("{", match.end())
+        end = _closing(text, start, "{}") if start >= 0 else match.end()
+        found[match.group("name")] = range(text.count("\n", 0, match.start()) + 1, text.count("\n", 0, end) + 2)
+    return found
+
+
 def include_folders(source: Source) -> list[Path]:
     """Where `#include "..."` looks. A text without includes of its own needs none (and is cached once for all)."""
     if not source.includes:
@@ -120,11 +130,11 @@ def kernels(source: Source) -> dict[str, Declaration]:
     return found
 
 
-def _closing(text: str, start: int) -> int:
+def _closing(text: str, start: int, brackets: str = "()") -> int:
     """The index of the bracket that closes the one at `start`."""
     depth = 0
     for i in range(start, len(text)):
-        depth += (text[i] == "(") - (text[i] == ")")
+        depth += (text[i] == brackets[0]) - (text[i] == brackets[1])
         if depth == 0:
             return i
     return len(text)

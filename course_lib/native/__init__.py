@@ -9,8 +9,18 @@ Limits: Linux and macOS. C++17 without OpenMP (Apple's clang and zig have none; 
 the BLAS). COURSE_COMPILER=none|gcc|clang|zig in the environment forces a choice, CXX names a compiler.
 """
 
-from course_lib.native.building import CompileError, NoCompiler, build, cache_folder, load
+from course_lib.native.building import CompileError, NoCompiler, build, cache_folder, load, messages
 from course_lib.native.compiler import Compiler, find_compiler
 from course_lib.native.machine import threads
 
-__all__ = ["CompileError", "Compiler", "NoCompiler", "build", "cache_folder", "find_compiler", "load", "threads"]
+__all__ = [
+    "CompileError",
+    "Compiler",
+    "NoCompiler",
+    "build",
+    "cache_folder",
+    "find_compiler",
+    "load",
+    "messages",
+    "threads",
+]

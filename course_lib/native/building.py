@@ -112,6 +112,18 @@ def _checksum(library: Path) -> Path:
     return library.with_suffix(".sha256")
 
 
+def messages(library: Path) -> str:
+    """What the compiler said when it built this library: its warnings, or nothing."""
+    try:
+        return _log(library).read_text("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def _log(library: Path) -> Path:
+    return library.with_suffix(".log")
+
+
 def _make_entry(entry: Path, name: str, sources, flags, compiler: Compiler, rewrite) -> None:
     """Compile in a folder of our own, then rename it to `entry`. If another process was first, its entry stays."""
     _remove_stale(entry.parent)
@@ -119,7 +131,7 @@ def _make_entry(entry: Path, name: str, sources, flags, compiler: Compiler, rewr
     try:
         library = folder / "made" / f"{name}{SUFFIX}"
         library.parent.mkdir()
-        _compile(name, library, sources, flags, compiler, rewrite)
+        _log(library).write_text(_compile(name, library, sources, flags, compiler, rewrite), "utf-8")
         _checksum(library).write_text(hashlib.sha256(library.read_bytes()).hexdigest())
         for attempt in range(10):
             try:
@@ -153,8 +165,8 @@ def _remove_stale(folder: Path) -> None:
             pass
 
 
-def _compile(name: str, library: Path, sources, flags, compiler: Compiler, rewrite) -> None:
-    """Run the compiler, in two steps if the text between them is rewritten. Raises CompileError with its log."""
+def _compile(name: str, library: Path, sources, flags, compiler: Compiler, rewrite) -> str:
+    """Run the compiler, in two steps if the text between them is rewritten. Returns its log, raises CompileError with it."""
     words = [*BASE_FLAGS, *compiler.translate(tuple(flags))]
     environment = dict(os.environ)
     if compiler.kind == "zig":
@@ -163,24 +175,25 @@ def _compile(name: str, library: Path, sources, flags, compiler: Compiler, rewri
         environment.setdefault("ZIG_LOCAL_CACHE_DIR", str(paths.cache("zig")))
     if rewrite is None:
         return _run(name, library, [*words, *map(str, sources)], compiler, environment)
-    texts = [library.parent.parent / f"{number}.ll" for number in range(len(sources))]
+    texts, log = [library.parent.parent / f"{number}.ll" for number in range(len(sources))], ""
     for source, text in zip(sources, texts, strict=True):
-        _run(name, text, [*words, *FRONT_END, str(source)], compiler, environment)
+        log += _run(name, text, [*words, *FRONT_END, str(source)], compiler, environment)
         text.write_text(rewrite(text.read_text("utf-8")), "utf-8")
-    _run(name, library, [*words, "-Qunused-arguments", *map(str, texts)], compiler, environment)
+    return log + _run(name, library, [*words, "-Qunused-arguments", *map(str, texts)], compiler, environment)
 
 
-def _run(name: str, made: Path, words: list[str], compiler: Compiler, environment: dict[str, str]) -> None:
+def _run(name: str, made: Path, words: list[str], compiler: Compiler, environment: dict[str, str]) -> str:
     command = [*compiler.command, *words, "-o", str(made)]
     result = subprocess.run(command, capture_output=True, text=True, errors="replace", env=environment)
+    log = (result.stderr + result.stdout).strip()
     if result.returncode != 0 or not made.exists():
-        log = (result.stderr + result.stdout).strip()
         first = next(
             (line for line in log.splitlines() if "error" in line), log.splitlines()[0] if log else "no message"
         )
         raise CompileError(
             f"{compiler.kind} could not compile {name}: {first.strip()} (The whole message is in .log.)", log
         )
+    return f"{log}\n" if log else ""
 
 
 def _why_no_compiler() -> str:

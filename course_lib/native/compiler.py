@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -26,6 +27,12 @@ class Compiler:
     @property
     def command(self) -> list[str]:
         return list(self.words)
+
+    @property
+    def major(self) -> int:
+        """The first number of the version: 12 of 12.2.0."""
+        match = re.search(r"(\d+)\.\d+\.\d+", self.version)
+        return int(match.group(1)) if match else 0
 
     @property
     def identity(self) -> str:

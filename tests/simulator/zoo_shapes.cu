@@ -515,7 +515,7 @@ __global__ void lock_never_opened_right(const float* x, float* y, int* z, int n)
 template <class T> __device__ T halved(T* y, T v) {
     volatile T here[32];
     here[threadIdx.x % 32] = v;
-    return v == T(0) ? T(1) : halved<T>(y, v * T(0.5)) + here[(threadIdx.x + 1) % 32] * T(0);  // fault crash (device function)
+    return v == T(0) ? T(1) : halved<T>(y, v * T(0.5)) + here[threadIdx.x % 32] * T(0);  // fault crash (device function)
 }
 
 // launch (1,) (2,) 0
@@ -544,4 +544,81 @@ __global__ void copied_bytes_fault(const float* x, float* y, int* z, int n) {
 __global__ void copied_bytes_right(const float* x, float* y, int* z, int n) {
     memcpy(y + n * threadIdx.x, x + n * threadIdx.x, n * sizeof(float));
     memset(z + n * threadIdx.x, 0, n * sizeof(int));
+}
+
+// ---- local variables without a value -----------------------------------------------------------------------------------
+
+// launch (1,) (32,) 8
+__global__ void sum_without_zero_fault(const float* x, float* y, int* z, int n) {
+    float sum;  // fault uninitialised-read
+    for (int i = 0; i < n; i++) sum += x[i];
+    y[threadIdx.x] = sum;
+}
+__global__ void sum_without_zero_right(const float* x, float* y, int* z, int n) {
+    float sum;
+    sum = 0.0f;
+    for (int i = 0; i < n; i++) sum += x[i];
+    y[threadIdx.x] = sum;
+}
+
+// launch (1,) (32,) 16
+__global__ void set_by_some_fault(const float* x, float* y, int* z, int n) {
+    float value;  // fault uninitialised-read
+    if (threadIdx.x < n) value = x[threadIdx.x];
+    y[threadIdx.x] = value;
+}
+__global__ void set_by_some_right(const float* x, float* y, int* z, int n) {
+    float value;
+    bool inside = threadIdx.x < n;
+    if (inside) value = x[threadIdx.x];
+    __syncthreads();
+    if (inside) y[threadIdx.x] = value;
+}
+
+// launch (1,) (32,) 3
+__global__ void sums_in_an_array_fault(const float* x, float* y, int* z, int n) {
+    float first, sums[4];  // fault uninitialised-read
+    first = x[0];
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < 4; j++) sums[j] += x[4 * i + j] - first;
+    for (int j = 0; j < 4; j++) y[4 * threadIdx.x + j] = sums[j];
+}
+__global__ void sums_in_an_array_right(const float* x, float* y, int* z, int n) {
+    float first, sums[4];
+    first = x[0];
+    for (int j = 0; j < 4; j++) sums[j] = 0.0f;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < 4; j++) sums[j] += x[4 * i + j] - first;
+    for (int j = 0; j < 4; j++) y[4 * threadIdx.x + j] = sums[j];
+}
+
+__device__ int counted(const float* x, int n) {
+    int count;  // fault uninitialised-read (device function)
+    for (int i = 0; i < n; i++) count += x[i] > 2.0f;
+    return count;
+}
+__device__ int counted_right(const float* x, int n) {
+    int count = 0;
+    for (int i = 0; i < n; i++) count += x[i] > 2.0f;
+    return count;
+}
+
+// launch (1,) (32,) 8
+__global__ void counter_of_a_function_fault(const float* x, float* y, int* z, int n) {
+    z[threadIdx.x] = counted(x, n);  // through
+}
+__global__ void counter_of_a_function_right(const float* x, float* y, int* z, int n) {
+    z[threadIdx.x] = counted_right(x, n);
+}
+
+// launch (1,) (32,) 5
+__global__ void part_of_a_pack_fault(const float* x, float* y, int* z, int n) {
+    float4 four;  // fault uninitialised-read
+    four.x = x[0];
+    y[threadIdx.x] = four.x + four.y;
+}
+__global__ void part_of_a_pack_right(const float* x, float* y, int* z, int n) {
+    float value;
+    if (n > 100) y[threadIdx.x] = value;
+    else y[threadIdx.x] = x[n];
 }

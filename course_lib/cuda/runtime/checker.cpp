@@ -43,7 +43,7 @@ Place check_place(void* pc) {
     return {last_pc, {}};
 }
 
-// Where a launch that is stopped may have been, the innermost first: `pc`; whatever lies on the stack from `low` on and looks
+// Where a launch that is stopped, or that crashes, may have been, the innermost first: `pc`; whatever lies on the stack from `low` on and looks
 // like a way back into the kernel's code; the last access. A place in our own headers has no line of the learner's, but its
 // caller has.
 static void* stopped_at[16];
@@ -57,6 +57,8 @@ void check_stop(void* pc, const char* low) {
     note(static_cast<char*>(pc) + 1);  // as if it were a return address, like the others
     uint64_t depth = low - stacks_low;
     bool on_stack = depth < STACK_BYTES * MAX_THREADS;
+    uint64_t guard = sysconf(_SC_PAGESIZE);  // at the low end, and not to be read
+    if (on_stack && depth % STACK_BYTES < guard) low += guard - depth % STACK_BYTES, depth = low - stacks_low;
     const char* end = on_stack ? low + (STACK_BYTES - depth % STACK_BYTES) : low;
     for (const char* at = low - depth % 8; at < end && stopped_count < 15; at += 8) {
         char* word;

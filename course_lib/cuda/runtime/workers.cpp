@@ -109,11 +109,13 @@ static void stop_here(Worker* worker, void* context) {
     fault(TIMEOUT, worker->block.current, check_place(at), NOBODY, {}, "still running");
 }
 
-static void describe_crash(Worker* worker, int signal, siginfo_t* info, void* at) {
+static void describe_crash(Worker* worker, int signal, siginfo_t* info, void* context) {
+    void* at = interrupted_at(context);
     Block* block = &worker->block;
     uint32_t thread = block->mode & PLAIN && !(block->mode & CHECKED) ? NOBODY : block->current;
     char* address = static_cast<char*>(info->si_addr);
     Place place = block->launch->checked ? check_place(at) : Place{};
+    if (block->launch->checked) check_stop(at, stack_pointer_at(context));
     if (signal == SIGFPE) {
         fault(DIVISION_BY_ZERO, thread, place, NOBODY, {}, "an integer was divided by zero");
     } else if (signal == SIGILL) {
@@ -143,7 +145,7 @@ static void on_signal(int signal, siginfo_t* info, void* context) {
             if (worker->in_runtime || !may_stop(worker)) return;  // leave_runtime will see it; or too early
             stop_here(worker, context);
         } else {
-            describe_crash(worker, signal, info, interrupted_at(context));
+            describe_crash(worker, signal, info, context);
         }
         worker->in_kernel = 0;
         stop_all = 1;

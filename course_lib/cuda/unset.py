@@ -1,0 +1,140 @@
+"""Local variables that are read before they have a value: the compiler suspects them, another run decides.
+
+A sum that was never set to zero comes out right by luck, and no hook sees why, since it lies in a register. So the checked
+build fills such variables with a pattern, if the compiler can. Where it has warned of a variable, or where results show the
+pattern, the launch is run once more with this one variable set to zero. If that changes what comes out, the result depends on
+a value that nobody has given, and only then is it told.
+
+Not found: a variable whose pattern happens to lead to the same result as zero.
+"""
+
+import copy
+import dataclasses
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from course_lib import native
+from course_lib.cuda import build, source, variables
+from course_lib.cuda.errors import CompileError
+from course_lib.cuda.kernel import Kernel
+from course_lib.cuda.report import Issue, Report
+
+SAYS = "'{}' is read before it has a value, and the result depends on what is there by chance: set it first"
+MOST = 8  # variables that are tried, at the price of a build and a run each
+HUGE = 1e37  # what the pattern is as a float: -1.7e38 by g++, not a number by clang
+PATTERNS = (0xFEFEFEFE - 2**32, 0xAAAAAAAA - 2**32)  # and as an int
+_WARNING = re.compile(r"^(?P<file>[^\s:][^:\n]*):(?P<line>\d+):\d+: (?P<level>warning|note): (?P<text>.*)$")
+_TOLD = re.compile(r"[‘'](\w+)[’'] (?:was )?declared here|initialize the variable '(\w+)' to silence")
+_NO_TYPE = "return|else|goto|case|using|typedef|extern|static|struct|__shared__|__constant__|__device__"
+_DECLARATION = re.compile(rf"^\s*(?!(?:{_NO_TYPE})\b)(?:[A-Za-z_][\w:]*(?:<[^;=]*>)?\s+)+(?P<names>\w[^;=(){{}}]*);")
+
+
+def find(
+    kernel: Kernel, before: tuple, after: tuple, report: Report, run: Callable[[Kernel, tuple], Report]
+) -> list[Issue]:
+    """The variables on which the results of a checked launch depend though they have no value.
+
+    before, after: its arguments before and after it. `run` launches a kernel in silence, under watch, with other arguments.
+    """
+    library = kernel.compiled(checked=True)
+    addresses = any(isinstance(value, np.ndarray) and value.dtype == np.uint64 for value in before)
+    changing = any(re.search(rf"__device__[^;(){{}}]*\b{name}\b", kernel.source.everything) for name in library.globals)
+    if addresses or changing:  # memory that the launch may have changed, and that another run would not find as it was
+        return []
+    suspects = list(_warned(library.path, kernel.source.name))
+    if report.ok and _shows_pattern(before, after):
+        suspects += [place for place in _declared(kernel.source) if place not in suspects]
+    found = []
+    for name, line in _nearest(kernel, suspects)[:MOST]:
+        other, again = _with_zero(kernel, name, line), copy.deepcopy(before)
+        if other is None:
+            continue
+        try:
+            variables.copy(library, other.compiled(checked=True))
+        except CompileError:  # no variable that takes a value in this way
+            continue
+        if _kinds(run(other, again)) != _kinds(report) or not all(map(_same, after, again)):
+            words = kernel.source.text.splitlines()[line - 1].strip()
+            found.append(
+                Issue(
+                    "uninitialised-read", kernel.source.name, line, None, (0, 0, 0), None, SAYS.format(name), 1, words
+                )
+            )
+    return found
+
+
+@cache
+def _warned(library: Path, file: str) -> list[tuple[str, int]]:
+    """Variables that the compiler has warned of when it built a library, with the lines of their declarations."""
+    found, about = [], False
+    for match in filter(None, map(_WARNING.match, native.messages(library).splitlines())):
+        if match.group("level") == "warning":
+            about = "uninitialized" in match.group("text")
+        elif about and match.group("file") == file and (told := _TOLD.search(match.group("text"))):
+            found.append((told.group(1) or told.group(2), int(match.group("line"))))
+    return list(dict.fromkeys(found))
+
+
+def _declared(text: source.Source) -> list[tuple[str, int]]:
+    """Variables that a text declares without a value."""
+    found = []
+    for number, line in enumerate(source.without_comments(text.text).splitlines(), 1):
+        for match in filter(None, map(_DECLARATION.match, re.findall(r"[^;{}]*;", line))):
+            names = re.sub(r"\[[^\]]*\]", "", match.group("names")).split(",")
+            found += [(name.strip(), number) for name in names if name.strip().isidentifier()]
+    return found
+
+
+def _nearest(kernel: Kernel, places: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Variables of the kernel itself, then those of functions that it may call; not those of other kernels."""
+    lines = source.bodies(kernel.source) if places else {}
+    own = lines.pop(kernel.name.split("<")[0].split("::")[-1].strip(), ())
+    others = [place for place in places if not any(place[1] in body for body in (own, *lines.values()))]
+    return [place for place in places if place[1] in own] + others
+
+
+def _with_zero(kernel: Kernel, name: str, line: int) -> Kernel | None:
+    """The same kernel, with a value for one of its variables; None if its declaration is not found."""
+    lines = kernel.source.text.splitlines(keepends=True)
+    lines[line - 1], changes = re.subn(
+        rf"\b({name}(?:\s*\[[^\]]*\])*)(?=\s*[,;])", r"\1 = {}", lines[line - 1], count=1
+    )
+    if not changes:
+        return None
+    other = copy.copy(kernel)
+    other.source = dataclasses.replace(kernel.source, text="".join(lines))
+    other._module = build.module(other.source, kernel.options)
+    other._module.want(kernel.name)
+    return other
+
+
+def _shows_pattern(before: Sequence[Any], after: Sequence[Any]) -> bool:
+    """Whether a launch has written what may come from the pattern."""
+    for old, new in zip(before, after, strict=True):
+        if not isinstance(new, np.ndarray) or np.array_equal(old, new):
+            continue
+        if new.dtype.kind == "f" and not (np.abs(new) < HUGE).all():
+            return True
+        if new.dtype.kind in "iu" and new.itemsize == 4:
+            if any((np.abs(new.astype(np.int32).astype(np.int64) - pattern) < 1 << 20).any() for pattern in PATTERNS):
+                return True
+    return False
+
+
+def _kinds(report: Report) -> set[str]:
+    """What is wrong. (Copies of arrays count as written: reads of what nobody has written are seen in the first run only.)"""
+    return {issue.kind for issue in report.issues} - {"uninitialised-read"}
+
+
+def _same(old: Any, new: Any) -> bool:
+    """Whether two results are one, but for the order in which sums were rounded."""
+    if not isinstance(old, np.ndarray):
+        return True
+    if old.dtype.kind == "f":
+        return np.allclose(old, new, rtol=1e-3, atol=1e-6, equal_nan=True)
+    return old.tobytes() == new.tobytes()
