@@ -1,7 +1,8 @@
 // Cross-entropy of logits against targets, in nats. Twin of cross_entropy.cu.
 //
 // Promise: losses and logsumexp of logits (n, V), the loss 0 where the target is `ignore` or no class; how many targets count; and
-//   the mean over those, no number if there are none. A group owns a row.
+//   the mean over those, no number if there are none. cross_entropy_fused gives the losses, and writes dlogits for a dloss of 1 over
+//   the logits. A group owns a row.
 
 // include "reduce.wgsl"
 
@@ -59,6 +60,46 @@ fn cross_entropy_count(@builtin(local_invocation_index) lane: u32) {
     found = group_sum(lane, found);
     if (lane == 0) {
         kept[0] = found;
+    }
+}
+
+@group(0) @binding(1) var<storage, read_write> in_place: array<f32>; // logits, then dlogits
+@group(0) @binding(4) var<storage, read_write> of_each: array<f32>; // the loss of each row
+
+@compute @workgroup_size(THREADS)
+fn cross_entropy_fused(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+                       @builtin(local_invocation_index) lane: u32) {
+    let row = group_index(group, groups);
+    let start = row * args.V;
+    let end = select(0u, args.V, row < args.n);
+    var largest = args.lowest;
+    for (var c = lane; c < end; c += THREADS) {
+        largest = max(largest, in_place[start + c]);
+    }
+    largest = group_max(lane, largest);
+    var sum = 0.0;
+    for (var c = lane; c < end; c += THREADS) {
+        sum += exp(in_place[start + c] - largest);
+    }
+    let result = largest + log(group_sum(lane, sum));
+    if (row >= args.n) {
+        return;
+    }
+    let wanted = targets[row];
+    let counts = wanted != args.ignore && u32(wanted) < args.V;
+    if (lane == 0 && !counts) {
+        of_each[row] = 0.0;
+    }
+    for (var c = lane; c < end; c += THREADS) {
+        let logit = in_place[start + c];
+        let one = counts && c == u32(wanted);
+        if (one) { // by the thread that owns this logit, before it is gone
+            of_each[row] = result - logit;
+        }
+        in_place[start + c] = 0.0;
+        if (counts) {
+            in_place[start + c] = (exp(logit - result) - f32(one)) / max(counted[0], 1.0);
+        }
     }
 }
 

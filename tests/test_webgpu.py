@@ -188,6 +188,24 @@ def test_numbers_that_do_not_fit_are_refused(table):
         table.zeros((2,), "float64")
 
 
+@on_an_adapter
+def test_a_token_asks_the_gpu_for_no_length(table, monkeypatch):
+    """The length of a cache came from the host: each layer of each token would wait for the GPU to say it again."""
+    monkeypatch.setattr(commands, "read_back", lambda array: pytest.fail("the length was read back"))
+    new, cache = table.full((1, 1, 2, 8), 1.0), [table.zeros((1, 5, 2, 8)) for _ in range(2)]
+    length = table.from_numpy(np.array([3], np.int32))
+    table.cache_append(new, new, *cache, length)
+    y = table.cache_attention(new, *cache, length)
+    monkeypatch.undo()
+    assert table.to_numpy(cache[0])[0, :, 0, 0].tolist() == [0, 0, 0, 1, 0] and table.to_numpy(y).shape == (1, 1, 2, 8)
+    table.strided_write(length, table.from_numpy(np.array([7], np.int32)), (1,))
+    assert table.to_numpy(length) == 7
+    assert (
+        table.to_numpy(table.cast(table.from_numpy(np.array([-1, -1], np.int32)), np.uint32)).tolist()
+        == [2**32 - 1] * 2
+    )
+
+
 # A file in the place of ours
 
 
@@ -244,6 +262,28 @@ def test_a_file_of_the_learner_runs_in_the_place_of_ours(table, in_its_place):
     launching.replace("gelu.wgsl", "gelu_forward", "away.wgsl", told.append)()
     assert not launching.replaced("gelu.wgsl", "gelu_forward")
     np.testing.assert_array_equal(table.to_numpy(table.gelu_forward(x)), ours)
+
+
+@on_an_adapter
+def test_the_slope_of_the_loss_is_written_over_the_logits_unless_a_part_is_theirs(table, tmp_path):
+    random = np.random.default_rng(0)
+    x, weight = (table.from_numpy(random.normal(size=(n, 8)).astype(np.float32)) for n in (5, 300))
+    targets = table.from_numpy(np.array([0, 299, -1, 7, 299], np.int32))
+    with launching.counting() as launches:
+        ours = table.linear_cross_entropy(x, weight, None, targets)
+    assert (
+        launches["cross_entropy.wgsl cross_entropy_fused"] == 1
+        and not launches["cross_entropy.wgsl cross_entropy_forward"]
+    )
+    told = []
+    path = tmp_path / "mine.wgsl"
+    path.write_text((KERNELS / "cross_entropy_backward.wgsl").read_text(encoding="utf-8"))
+    undo = launching.replace("cross_entropy_backward.wgsl", "cross_entropy_backward", path, told.append)
+    theirs = table.linear_cross_entropy(x, weight, None, targets)
+    undo()
+    assert told == [None]
+    for one, other in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(table.to_numpy(one), table.to_numpy(other), atol=1e-6)
 
 
 @on_an_adapter

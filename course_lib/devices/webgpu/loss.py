@@ -1,14 +1,16 @@
-"""Cross-entropy: kernels/cross_entropy.wgsl and kernels/cross_entropy_backward.wgsl."""
+"""Cross-entropy, alone and behind the last linear layer: kernels/cross_entropy.wgsl and kernels/cross_entropy_backward.wgsl."""
 
 from __future__ import annotations
 
 from ..checks import fit
 from ..gpu.launching import blocks, check_float32, check_size
-from .launching import empty, kernel
+from .launching import empty, kernel, replaced
+from .products import linear_forward
 from .selections import check_indices
 from .softmax import LOWEST
+from .storage import full
 
-__all__ = "cross_entropy_forward cross_entropy_backward".split()
+__all__ = "cross_entropy_forward cross_entropy_backward linear_cross_entropy".split()
 
 FILE = "cross_entropy.wgsl"
 
@@ -32,13 +34,17 @@ def _count(logits, targets, sizes):
 def cross_entropy_forward(logits, targets, ignore_index=-1):
     sizes = _check("cross_entropy_forward", logits, targets, ignore_index)
     n = sizes["n"]
-    losses, logsumexp, loss = empty(logits, (n,)), empty(logits, (n,)), empty(logits, ())
+    losses, logsumexp = empty(logits, (n,)), empty(logits, (n,))
     if logits.size:
         run = kernel(FILE, "cross_entropy_forward")
         run(n, logits=logits, targets=targets, losses=losses, logsumexp=logsumexp, **sizes, lowest=LOWEST)
-    kept = _count(logits, targets, sizes)
+    return _mean(losses, _count(logits, targets, sizes), sizes), logsumexp
+
+
+def _mean(losses, kept, sizes):
+    loss = empty(losses, ())
     kernel(FILE, "cross_entropy_mean")(1, of_rows=losses, counted=kept, loss=loss, **sizes, lowest=LOWEST)
-    return loss, logsumexp
+    return loss
 
 
 def cross_entropy_backward(dloss, logits, targets, logsumexp, ignore_index=-1):
@@ -52,3 +58,18 @@ def cross_entropy_backward(dloss, logits, targets, logsumexp, ignore_index=-1):
         run = kernel("cross_entropy_backward.wgsl", "cross_entropy_backward")
         run(blocks(logits.size), **given, kept=kept, dlogits=dlogits, **sizes)
     return dlogits
+
+
+def linear_cross_entropy(x, weight, bias, targets, ignore_index=-1, slope=True):
+    logits = linear_forward(x, weight, bias)  # (n, K), (V, K) -> (n, V)
+    if not slope:
+        return cross_entropy_forward(logits, targets, ignore_index)[0], None
+    if replaced(FILE, "cross_entropy_forward") or replaced("cross_entropy_backward.wgsl", "cross_entropy_backward"):
+        loss, logsumexp = cross_entropy_forward(logits, targets, ignore_index)
+        return loss, cross_entropy_backward(full((), 1.0), logits, targets, logsumexp, ignore_index)
+    sizes = _check("linear_cross_entropy", logits, targets, ignore_index)
+    losses, kept = empty(logits, (sizes["n"],)), _count(logits, targets, sizes)
+    if logits.size:  # dlogits are written over the logits, the largest array of a step
+        run = kernel(FILE, "cross_entropy_fused")
+        run(sizes["n"], in_place=logits, targets=targets, counted=kept, of_each=losses, **sizes, lowest=LOWEST)
+    return _mean(losses, kept, sizes), logits

@@ -83,6 +83,9 @@ def from_numpy(array):
 def to_numpy(x):
     if not x.size:
         return np.empty(x.shape, x.dtype)
+    lowest, highest = x.memory.range or (0, 1)
+    if lowest == highest and x.dtype.kind == "i":  # known without asking the GPU: the length of a cache, for each layer
+        return np.full(x.shape, lowest, x.dtype)
     words = np.frombuffer(
         commands.read_back(x), {"f32": np.float32, "u32": np.uint32}.get(TYPES[x.dtype.name], np.int32)
     )
