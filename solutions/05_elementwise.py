@@ -238,7 +238,30 @@ def under_the_roof(work, device, clock, moved, flops):
 
 
 # %% [markdown]
-# ## 17. Challenge: bias and GELU, the way back (stretch)
+# ## 17. Find the faults: one factor for all (stretch)
+#
+# `scale` of the lecture, whose factor lies in memory: `y[i] = factor[0] * x[i]`. Somebody took `factor` for an array as long as
+# x. With the factor `[2.5]` and x `[2, 4]`, y should be `[5, 10]`. Run the cell, and read which place the report names. The
+# clipping of a long gradient needs such a factor: it is known only on the GPU.
+
+# %% exercise="scale_in_memory"
+# include kernels/scale.cu scale: mend what is wrong
+# plant p.item[j] *= by => p.item[j] *= factor[i + j]
+# plant by * x[i] => factor[i] * x[i]
+
+# %% [markdown]
+# ## 18. Into the stream (stretch)
+#
+# `y = x + residual`, for `n` numbers: what a branch of the network found is added to the residual stream. To save memory, the
+# result may take the place of one of the two: `y` is sometimes the same pointer as `x` or as `residual`. N neighbours are taken
+# with one instruction each, and the last ones one by one. It is launched in blocks of 64 threads, with N = 4 and N = 1. With x
+# `[1, 2]` and residual `[10, 20]`, y is `[11, 22]`.
+
+# %% exercise="residual_add"
+# include kernels/residual_add.cu residual_add: N neighbours of both, and the last few one by one
+
+# %% [markdown]
+# ## 19. Challenge: bias and GELU, the way back (stretch)
 #
 # The way back of exercise 2: `dx = dy * gelu_slope(x + bias)`, and the gradient of the bias, which is the sum of dx over the
 # rows. All of a column passes by the threads that own it. So let each thread add up what it writes, from 0 on, and leave its sum

@@ -194,7 +194,21 @@ __global__ void attend_tiles(const float* q, const float* k, const float* v, flo
 # given kernels/rope.cu rope_forward
 
 # %% [markdown]
-# ## 7. Weights times values (stretch)
+# ## 7. A score for each query and key (stretch)
+#
+# The first of the three plain kernels. `q` is (B, T, H, D): B texts, T queries, H heads, D numbers. `k` is (B, S, G, D): S keys,
+# and G heads of them, grouped heads as in the lecture, so query head h reads head `h / (H / G)`. Write `scores` (B, H, T, S): the
+# sum over d of query times key, times `scale`. All arrays lie row-major, the last axis turns fastest.
+#
+# For the query `[1, 2]`, the keys `[3, 4]` and `[0, 1]`, and a scale of 0.5, the scores are `[5.5, 1]`. It is launched in blocks
+# of 32 threads, with one thread or more for each score. This table, T times S numbers for every head, is what flash attention
+# never stores.
+
+# %% exercise="attention_scores"
+# include kernels/attention_naive.cu attention_scores: find this thread's b, h, t and s, and walk along the D numbers
+
+# %% [markdown]
+# ## 8. Weights times values (stretch)
 #
 # The third of the plain kernels. `weights` is (B, H, T, S): what exercise 1 left for each text b, head h and query t. `v` is (B,
 # S, G, D): G heads of values, grouped heads as in the lecture, so query head h reads head `h / (H / G)` of them. Write y (B, T,
@@ -208,7 +222,7 @@ __global__ void attend_tiles(const float* q, const float* k, const float* v, flo
 # include kernels/attention_naive.cu attention_values: find this thread's b, t, h and d, and walk along the weights of its row
 
 # %% [markdown]
-# ## 8. Challenge: attention with few bytes (stretch)
+# ## 9. Challenge: attention with few bytes (stretch)
 #
 # Attention without a mask, for one head of D = 16 numbers: q and y are (T, 16), k and v (S, 16), any T and S from 1 on. It is
 # launched with 2 blocks of 32 threads, and with 32,768 bytes of `shared`, whatever the sizes (`extern __shared__`: the launch

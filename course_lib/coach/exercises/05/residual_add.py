@@ -1,0 +1,112 @@
+"""The residual, in its own place: the result may take the place of what is added."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.kernels import requests
+
+BLOCK = 64
+INTO = {"a new array": 2, "the branch": 0, "the stream": 1}  # which of x, residual, y the result is
+
+
+def cases(random):
+    for label, into, n, N in (("one number", "a new array", 1, 1), ("one pack", "a new array", 4, 4),
+                              ("into the stream, less than a pack", "the stream", 3, 4),
+                              ("into the branch, several blocks", "the branch", 150, 1),
+                              ("into the stream, a ragged end", "the stream", 571, 4),
+                              ("1024 numbers in packs", "a new array", 1024, 4)):  # fmt: skip
+        x, residual = random.integers(1, 100, size=(2, n)).astype(np.float32)
+        yield Case(label, x, residual, into, N)
+
+
+def launch(kernel, x, residual, into, N):
+    n, arrays = len(x), [cuda.asarray(x.copy()), cuda.asarray(residual.copy()), cuda.empty(len(x))]
+    y = arrays[INTO[into]]
+    kernel.instance(str(N))((n + BLOCK * N - 1) // (BLOCK * N), BLOCK, (*arrays[:2], y, n))
+    return y
+
+
+def whole_packs_only(x, residual, into, N):
+    y = [x.copy(), residual.copy(), np.full(len(x), np.nan, np.float32)][INTO[into]]
+    y[: len(x) // N * N] = (x + residual)[: len(x) // N * N]
+    return y
+
+
+exercise = Exercise(
+    title="Into the stream",
+    minutes=10,
+    core=False,
+    language="cuda",
+    defines="residual_add",
+    instances=("4", "1"),
+    target="kernel:residual_add.cu",
+    cases=cases,
+    reference=lambda x, residual, into, N: x + residual,
+    call=launch,
+    measured="1024 numbers in packs",
+    goals=[Goal("instructions that read global memory", requests("read"), at_most=16)],
+    mistakes=[
+        Mistake("The last thread took a whole pack where fewer than N numbers are left. A pack fits only if i + N <= n.",
+                when=lambda seen: "out-of-bounds" in seen.kinds and seen.inputs[3] == 4),
+        Mistake("The last numbers are missing: where fewer than N are left, they must be taken one by one.",
+                like=whole_packs_only),
+        Mistake("Something was written to y before both inputs were read, and y may be one of them. Read first, then write.",
+                when=lambda seen: seen.inputs[2] != "a new array" and not seen.issues
+                and all(outcome.right for outcome in seen.outcomes if outcome.inputs[2] == "a new array")),
+        Mistake("What was in y is added as well. y is only written.",
+                when=lambda seen: "uninitialised-read" in seen.kinds and any("'y'" in issue.message for issue in seen.issues)),
+        Mistake("Only the residual is there, or only x: y is the sum of both.",
+                like=lambda x, residual, into, N: residual),
+    ],
+    hints=(
+        "It is `scale` of the lecture, with a second array in place of the factor.",
+        "Read a pack of x and a pack of residual, add item by item into one of them, write it.",
+        "Pack<float, N> p = *(const Pack<float, N>*)(x + i), q = *(const Pack<float, N>*)(residual + i); p.item[j] += "
+        "q.item[j]; then *(Pack<float, N>*)(y + i) = p; and at the end for (; i < n; i++) y[i] = x[i] + residual[i];",
+    ),
+    sibling='''// The mean of two arrays, four at a time.
+#include "vector.cuh"
+
+template <int N> __global__ void mean_of_two(const float* a, const float* b, float* y, int n) {
+    int i = N * (blockIdx.x * blockDim.x + threadIdx.x);
+    if (i + N <= n) {
+        Pack<float, N> p = *(const Pack<float, N>*)(a + i), q = *(const Pack<float, N>*)(b + i);
+        for (int j = 0; j < N; j++) p.item[j] = 0.5f * (p.item[j] + q.item[j]);
+        *(Pack<float, N>*)(y + i) = p;
+    } else {
+        for (; i < n; i++) y[i] = 0.5f * (a[i] + b[i]);
+    }
+}
+''',
+    right=[
+        """#include "vector.cuh"
+
+template <int N> __global__ void residual_add(const float* x, const float* residual, float* y, int n) {
+    int me = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x, packs = n / N;
+    for (int k = me; k < packs; k += threads) {
+        Pack<float, N> sum = ((const Pack<float, N>*)residual)[k], p = ((const Pack<float, N>*)x)[k];
+        for (int j = 0; j < N; j++) sum.item[j] = p.item[j] + sum.item[j];
+        ((Pack<float, N>*)y)[k] = sum;
+    }
+    for (int i = packs * N + me; i < n; i += threads) y[i] = residual[i] + x[i];
+}
+""",
+        Changed(("for (; i < n; i++) y[i] = x[i] + residual[i];", "while (i < n) {\n            y[i] = x[i] + residual[i];\n"
+                                                                  "            i++;\n        }")),
+    ],
+    wrong=[
+        Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")), "i + N <= n"),
+        Wrong(Changed(("for (; i < n; i++) y[i] = x[i] + residual[i];", "return;")), "The last numbers are missing"),
+        Wrong(Changed(("for (int j = 0; j < N; j++) p.item[j] += q.item[j];",
+                       "for (int j = 0; j < N; j++) y[i + j] = x[i + j];\n        for (int j = 0; j < N; j++) p.item[j] = y[i + "
+                       "j]"
+                       " + residual[i + j];"), ("y[i] = x[i] + residual[i]", "{\n            y[i] = x[i];\n            y[i] += "
+                                                                             "residual[i];\n        }")),
+              "Read first, then write"),
+        Wrong(Changed(("y[i] = x[i] + residual[i]", "y[i] += x[i] + residual[i]"),
+                      ("p.item[j] += q.item[j]", "p.item[j] += q.item[j] + y[i + j]")), "y is only written"),
+        Wrong(Changed(("y[i] = x[i] + residual[i]", "y[i] = residual[i]"), ("p.item[j] += q.item[j]", "p.item[j] = q.item[j]")),
+              "the sum of both"),
+    ],
+)  # fmt: skip

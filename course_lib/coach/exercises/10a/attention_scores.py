@@ -1,0 +1,105 @@
+"""The first of the plain kernels: a score for each query and key; which part of which array is far apart in memory."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+
+
+def cases(random):
+    for label, B, T, S, H, G, D in (("one query, two keys", 1, 1, 2, 1, 1, 4), ("two heads", 1, 2, 3, 2, 2, 4),
+                                    ("two texts", 2, 2, 2, 1, 1, 4), ("four heads share two", 1, 3, 5, 4, 2, 4),
+                                    ("six heads share one", 2, 3, 7, 6, 1, 9), ("more than a "
+                                                                                "block", 2, 5, 9, 4, 2, 16)):  # fmt: skip
+        q, k = (random.integers(-9, 10, size=(B, n, h, D)).astype(np.float32) for n, h in ((T, H), (S, G)))
+        yield Case(label, q, k)
+
+
+def scored(q, k, head=None, text=lambda b: b, scale=None, swap=False):
+    """scores (B, H, T, S). head(h, H, G): whose keys; scale: another; swap: (B, T, H, S) in the same memory."""
+    (B, T, H, D), (S, G) = q.shape, k.shape[1:3]
+    scores = np.empty((B, H, T, S), np.float32)
+    for b in range(B):
+        for h in range(H):
+            g = h // (H // G) if head is None else head(h, H, G)
+            scores[b, h] = q[b, :, h] @ k[text(b), :, g].T * (1 / np.sqrt(D) if scale is None else scale(D))
+    return scores.transpose(0, 2, 1, 3).reshape(B, H, T, S) if swap else scores
+
+
+def launch(kernel, q, k):
+    (B, T, H, D), (S, G) = q.shape, k.shape[1:3]
+    scores = cuda.empty((B, H, T, S))
+    args = cuda.asarray(q), cuda.asarray(k), scores, B, T, S, H, G, D, 1 / D**0.5
+    kernel((scores.size + 31) // 32, 32, args)
+    return scores
+
+
+exercise = Exercise(
+    title="A score for each query and key",
+    minutes=15,
+    core=False,
+    language="cuda",
+    defines="attention_scores",
+    target="kernel:attention_naive.cu",
+    cases=cases,
+    reference=scored,
+    call=launch,
+    mistakes=[
+        Mistake("The heads of keys are taken in turn, h % G. Neighbouring query heads share one: h / (H / G).",
+                like=lambda q, k: scored(q, k, head=lambda h, H, G: h % G)),
+        Mistake("All query heads read the first head of keys. Query head h reads head h / (H / G).",
+                like=lambda q, k: scored(q, k, head=lambda h, H, G: 0)),
+        Mistake("Every text is compared with the keys of the first one: b is missing in the place of k.",
+                like=lambda q, k: scored(q, k, text=lambda b: 0)),
+        Mistake("The scores are not multiplied by `scale`.", like=lambda q, k: scored(q, k, scale=lambda D: 1)),
+        Mistake("The scores are divided by `scale`. It is 1 / sqrt(D) already: multiply.",
+                like=lambda q, k: scored(q, k, scale=np.sqrt)),
+        Mistake("The scores are written as (B, T, H, S). They are (B, H, T, S): a whole table for each head.",
+                like=lambda q, k: scored(q, k, swap=True)),
+        Mistake("There are more threads than scores: those from B * H * T * S on must do nothing.",
+                when=lambda seen: any(32 * issue.block[0] + issue.thread[0] >= seen.expected.size
+                                      for issue in seen.issues if issue.kind == "out-of-bounds")),
+    ],
+    hints=(
+        "scores is (B, H, T, S), and the last axis turns fastest. So s = i % S, t = i / S % T, and so on.",
+        "Query (b, t, h) begins at ((b * T + t) * H + h) * D of q, key (b, s, g) at ((b * S + s) * G + g) * D of k.",
+        "float sum = 0.0f; for (int d = 0; d < D; d++) sum += q[... + d] * k[... + d]; scores[i] = sum * scale; with g = h / "
+        "(H / G).",
+    ),
+    sibling='''// How long each key is: the root of its sum of squares, y (B, S, G).
+__global__ void key_lengths(const float* k, float* y, int B, int S, int G, int D) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= B * S * G) return;
+    float sum = 0.0f;
+    for (int d = 0; d < D; d++) sum += k[i * D + d] * k[i * D + d];
+    y[i] = sqrtf(sum);
+}
+''',
+    right=[
+        """__global__ void attention_scores(const float* q, const float* k, float* scores, int B, int T, int S, int H, int G,
+                                 int D, float scale) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < B * H * T * S; i += gridDim.x * blockDim.x) {
+        int rest = i, s = rest % S;
+        rest /= S;
+        int t = rest % T;
+        rest /= T;
+        int h = rest % H, b = rest / H;
+        float sum = 0.0f;
+        for (int d = D - 1; d >= 0; d--)
+            sum += scale * q[b * T * H * D + t * H * D + h * D + d] * k[b * S * G * D + s * G * D + h / (H / G) * D + d];
+        scores[i] = sum;
+    }
+}
+""",
+        Changed(("g = h / (H / G)", "g = h * G / H")),
+    ],
+    wrong=[
+        Wrong(Changed(("g = h / (H / G)", "g = h % G")), "h / (H / G)."),
+        Wrong(Changed(("g = h / (H / G)", "g = 0")), "the first head of keys"),
+        Wrong(Changed(("(long long)(b * S + s) * G", "(long long)s * G")), "the keys of the first one"),
+        Wrong(Changed(("sum * scale", "sum")), "not multiplied by `scale`"),
+        Wrong(Changed(("sum * scale", "sum / scale")), "are divided by `scale`"),
+        Wrong(Changed(("t = i / S % T, h = i / (S * T) % H", "h = i / S % H, t = i / (S * H) % T")), "written as (B, T, H, S)"),
+        Wrong(Changed(("    if (i >= B * H * T * S) return;\n", "")), "must do nothing"),
+    ],
+)  # fmt: skip
