@@ -150,7 +150,7 @@ fn unpack_halves(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_work
 # beyond those of y.
 #
 # It passes when it is right. Then lower the bytes that are read from storage buffers, and look at
-# `course.ladder("product_in_wgsl")`: 128 x 96 numbers of y with K = 80 need 223,232 bytes at least, if each group reads its
+# `course.ladder("product_in_wgsl")`: 128 x 96 numbers of y with K = 80 need 192,512 bytes at least, if each group reads its
 # slices of a and b just once.
 
 # %% exercise="product_in_wgsl"

@@ -45,7 +45,7 @@ def use_everything() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [n for n in TARGETS if not catalogue.load(n).target.startswith("kernel:")])
+@pytest.mark.parametrize("name", [n for n in TARGETS if not catalogue.load(n).is_kernel])
 def test_every_target_is_replaced_and_called(name):
     passed(name)
     swaps = mine.use(steps=0)

@@ -1,0 +1,232 @@
+"""Exercises in WGSL: judged on whatever adapter there is, and put in the place of our kernels on the device webgpu."""
+
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from course_lib import devices
+from course_lib.coach import answering, answers, catalogue, client, judge, ladder, magic, mine, regions, state, verify
+from course_lib.coach import verdict as verdicts
+from course_lib.coach.verdict import Verdict
+from course_lib.devices.webgpu import adapter, source
+from course_lib.wgsl import Shader
+
+from .conftest import piece
+
+here = pytest.mark.skipif(bool(adapter.problem()), reason=f"no WGSL can be judged here: {adapter.problem()}")
+NAMES = [name for name in catalogue.names() if catalogue.load(name).language == "wgsl"]
+REPLACING = [name for name in NAMES if catalogue.load(name).target]
+
+
+@pytest.fixture
+def ask():
+    one = client.Judge()
+    yield lambda text, name="port_bias_gelu", **more: client.judged(name, text, judge=one, **more)
+    one.stop()
+
+
+def changed(name: str, old: str, new: str) -> str:
+    text = piece(name).solution
+    assert text.count(old) == 1
+    return text.replace(old, new)
+
+
+@here
+def test_a_right_answer_passes_and_is_counted(ask):
+    verdict = ask(piece("gemm_heart").solution, "gemm_heart")
+    assert verdict.passed and verdict.judged and verdict.measured == "one tile", verdict.why
+    counts = {count.name: (count.yours, count.ours) for count in verdict.counts}
+    assert counts["elements read from workgroup memory"] == (2 * 256 * 32, 2 * 256 * 32)
+    assert re.search(r"line +memory", verdict.report)
+
+
+@here
+def test_a_wrong_number_shows_the_smallest_case(ask):
+    verdict = ask(changed("port_bias_gelu", "x[i] + bias[i % args.F]", "x[i] - bias[i % args.F]"))
+    assert not verdict.passed and verdict.trial.label == "one number" and "expected" in verdicts.text(verdict)
+
+
+@here
+def test_a_compile_error_is_a_sentence_with_the_learners_line(ask):
+    text = changed(
+        "port_bias_gelu", "let i = element_index(group, groups, lane);", "let i = element_index(group, groups, lane)"
+    )
+    verdict = ask(text)
+    line = text[: text.index("let i")].count("\n") + 1
+    assert not verdict.loaded and verdict.trial.line == line and "port_bias_gelu.wgsl, line" in verdict.why
+    assert "A `;` is missing" in verdict.why and verdict.trial.code.startswith("let i = element_index")
+
+
+@here
+def test_a_race_is_found_where_the_numbers_may_be_right(ask):
+    text = piece("mend_group_sum").solution.replace("    workgroupBarrier();\n    let total", "    let total")
+    verdict = ask(text, "mend_group_sum")
+    assert not verdict.passed and verdict.issues[0].startswith("race: mend_group_sum.wgsl, line")
+
+
+@here
+def test_the_planted_fault_is_named_and_its_blank_is_not_kept():
+    verdict = answering.answer("mend_group_sum", piece("mend_group_sum").blank)
+    assert verdict.blank and "stands in an `if` that only some enter" in verdict.why
+    assert not state.answer_file("mend_group_sum").exists()
+
+
+@here
+@pytest.mark.slow
+def test_a_loop_without_end_is_a_verdict(ask):
+    verdict = ask(changed("port_bias_gelu", "    if (i < args.n) {", "    while (i < args.n) {"))
+    assert not verdict.passed and "a loop that never ends" in verdict.why
+
+
+@here
+def test_names_of_bindings_and_numbers_are_kept(ask):
+    verdict = ask(piece("port_bias_gelu").solution.replace("bias:", "b:").replace("bias[", "b["))
+    assert "no storage buffer of that name: keep its binding" in verdict.why
+    verdict = ask(changed("port_bias_gelu", "    F: u32,\n", ""))
+    assert not verdict.passed
+    verdict = ask(changed("port_bias_gelu", "fn bias_gelu_forward", "fn bias_gelu"))
+    assert "no entry point named bias_gelu_forward" in verdict.why
+
+
+def test_two_runs_must_agree(monkeypatch):
+    """A kernel whose second plain run differs in one bit is refused, though both are near enough."""
+    drift = iter([0.0, 0.0, 1e-6])
+    exercise = SimpleNamespace(is_kernel=True, compared=True, check=None, tolerance=1e-3, results=(), call=None)
+    answer = SimpleNamespace(runs=(0, 1, 2), seed=0, reports=[])
+    monkeypatch.setattr(answers, "call", lambda *_: np.ones(3) + next(drift))
+    outcome = judge._try(exercise, answer, SimpleNamespace(label="", inputs=()), (np.ones(3), ()), "x.wgsl")
+    assert "Two runs with the same numbers" in outcome.complaint
+
+
+def test_without_an_adapter_nothing_is_judged(monkeypatch):
+    monkeypatch.setattr(adapter, "problem", lambda: "No graphics driver of this machine offers a WebGPU adapter.")
+    found = judge.judge({"name": "port_bias_gelu", "text": "what it may be"})
+    assert found["judged"] is False and not found["passed"] and "mesa-vulkan-drivers" in found["why"]
+    monkeypatch.setattr(client, "judged", lambda *_, **__: Verdict(**{k: v for k, v in found.items() if k != "trial"}))
+    for text, word in ((piece("port_bias_gelu").solution, "Not judged"), (piece("port_bias_gelu").blank, "Blank")):
+        verdict = answering.answer("port_bias_gelu", text)
+        assert verdict.word == word and "not judged here, neither right nor wrong" in verdicts.text(verdict)
+    assert state.answer_file("port_bias_gelu").exists() and state.tries("port_bias_gelu") == []
+
+
+def test_without_an_adapter_verify_says_what_it_has_not_proved(monkeypatch, capsys):
+    monkeypatch.setattr(adapter, "problem", lambda: "The package wgpu is not installed: pip install it")
+    assert verify.run(["port_bias_gelu"]) == 0
+    said = capsys.readouterr().out
+    assert "1 exercises in WGSL were not tried" in said and "0 solutions" in said
+
+
+def test_tries_in_wgsl_are_kept_and_found():
+    state.save("port_bias_gelu", "first", Verdict("port_bias_gelu", "", "wgsl", False))
+    state.save("port_bias_gelu", "second", Verdict("port_bias_gelu", "", "wgsl", True))
+    assert [one.path.name for one in state.tries("port_bias_gelu")] == ["0001-not-yet.wgsl", "0002-passed.wgsl"]
+    assert state.passing("port_bias_gelu").text == "second\n"
+
+
+def test_an_answer_is_defined_in_the_notebook_too():
+    shell = SimpleNamespace(user_ns={})
+    magic.define(shell, "port_bias_gelu", piece("port_bias_gelu").solution)
+    assert isinstance(shell.user_ns["bias_gelu_forward"], Shader)
+
+
+@here
+@pytest.mark.slow
+def test_a_challenge_has_a_ladder_of_its_bytes():
+    for text in (catalogue.load("product_in_wgsl").right[0], piece("product_in_wgsl").solution):
+        assert answering.answer("product_in_wgsl", text).passed
+    steps = list(ladder.rungs("product_in_wgsl").values())
+    assert steps[1] == 192512 and steps[0] > 20 * steps[1]
+    assert f"need {int(steps[1]):,} bytes" in catalogue.source("18").read_text(encoding="utf-8")
+
+
+# In the place of ours
+
+
+@pytest.mark.parametrize("name", REPLACING)
+def test_a_shader_to_replace_takes_our_arguments(name, tmp_path):
+    exercise = catalogue.load(name)
+    file = tmp_path / f"{name}.wgsl"
+    file.write_text(piece(name).solution)
+    constants = (("T", "f32"),)
+    ours, theirs = source.read(exercise.target.removeprefix("wgsl:"), constants), source.read(file, constants)
+    for buffer, (_, written) in theirs.buffers.items():
+        assert ours.buffers[buffer][1] == written
+    assert set(theirs.structs) <= set(ours.structs) and len(theirs.structs) == 1
+
+
+x, row = np.random.default_rng(0).normal(size=(2, 6, 8)).astype(np.float32), np.arange(8, dtype=np.float32)
+CALLS = {
+    "port_bias_gelu": ("bias_gelu_forward", (x[0], row)),
+    "slope_in_wgsl": ("bias_gelu_backward", (x[0], x[1], row)),
+    "softmax_in_wgsl": ("softmax_forward", (x[0],)),
+    "gemm_heart": ("matmul", (x[0], x[1].T.copy())),
+    "mend_group_sum": ("global_norm", ([x[0], x[1]],)),
+}
+
+
+def test_every_replacement_is_tried():
+    assert set(CALLS) == set(REPLACING)
+
+
+@here
+@pytest.mark.parametrize("name", CALLS)
+def test_a_solution_runs_in_the_place_of_our_shader(name, tmp_path):
+    table, (op, inputs) = devices.ops("webgpu"), CALLS[name]
+
+    def there(value):
+        if isinstance(value, list):
+            return [there(one) for one in value]
+        return table.from_numpy(value) if isinstance(value, np.ndarray) else value
+
+    file = tmp_path / f"{name}.wgsl"
+    file.write_text(piece(name).solution)
+    one = mine.Piece(catalogue.load(name))
+    undo = mine.install(one, file)
+    try:
+        got = getattr(table, op)(*map(there, inputs))
+    finally:
+        undo()
+    wide = [
+        [v.astype(np.float64) for v in value] if isinstance(value, list) else value.astype(np.float64)
+        for value in inputs
+    ]
+    want = getattr(devices.ops("reference"), op)(*wide)
+    assert one.calls >= 1 and not one.why
+    for mine_, theirs in zip(got, want, strict=True) if isinstance(want, tuple) else [(got, want)]:
+        np.testing.assert_allclose(table.to_numpy(mine_), theirs, rtol=1e-4, atol=1e-4)
+
+
+@here
+@pytest.mark.slow
+def test_training_on_webgpu_runs_the_learners_shaders():
+    for name in REPLACING:
+        state.save(name, piece(name).solution, Verdict(name, "", "wgsl", True))
+    ours = mine.use(preset="micro", steps=0, device="cpu")
+    assert ours.pieces == [] and "in WGSL" not in str(ours)  # they are for the device webgpu alone
+    swaps = mine.use(preset="micro", steps=1, device="webgpu")
+    try:
+        called = {one.exercise.name for one in swaps.pieces if one.calls}
+        assert called >= {"port_bias_gelu", "slope_in_wgsl", "gemm_heart", "mend_group_sum"}
+        assert swaps.yours == len(REPLACING) and not any(one.why for one in swaps.pieces)
+        assert "bias_gelu_forward in bias_gelu.wgsl" in str(swaps) and "steps should take about" in str(swaps)
+    finally:
+        mine.remove()
+
+
+def test_a_piece_of_wgsl_is_taken_from_its_file(tmp_path):
+    file = regions.ROOT / "kernels" / "softmax.wgsl"
+    assert regions.included(file, "args") == "@group(0) @binding(0) var<uniform> args: Args;"
+    assert regions.included(file, "Args").startswith("struct Args {") and regions.included(file, "Args").endswith("}")
+    forward = regions.included(file, "softmax_forward")
+    assert forward.startswith("@compute @workgroup_size(THREADS)\nfn softmax_forward(") and forward.endswith("}")
+    assert (
+        regions.included(regions.ROOT / "kernels/include/reduce.wgsl", "tree")
+        == "var<workgroup> tree: array<f32, THREADS>;"
+    )
+
+
+def test_what_a_blank_function_gives_back_is_a_value_of_its_type():
+    blank = piece("softmax_in_wgsl").blank
+    assert "return f32();  // until you write it" in blank and blank.count("// Your part:") == 2
