@@ -26,6 +26,7 @@ from course_lib.model import GPTConfig
 from course_lib.paths import ROOT
 from course_lib.run import load
 from course_lib.tensor import no_grad
+from course_lib.tokenizer import Tokenizer
 from course_lib.web import export as exporting
 from course_lib.web import serve as serving
 from course_lib.web.export import PAGE, ExportError, export
@@ -219,10 +220,30 @@ TEXTS = [
 ]  # fmt: skip
 
 
-def test_the_tokenizer_is_the_same(node, run):
+def varied_tokenizer(words: list[str]) -> Tokenizer:
+    """Learned from these words, with further merges that spell what another has spelled."""
+    learned = Tokenizer.train(" ".join(words), 600)
+    symbols = {learned.token_bytes(id): id for id in range(learned.end_id)}
+    pairs = [(symbols[text[:at]], symbols[text[at:]]) for text in symbols for at in range(1, len(text))
+             if text[:at] in symbols and text[at:] in symbols]  # fmt: skip
+    again = [pair for pair in pairs if pair not in learned.merges]
+    assert len(again) > 50
+    return Tokenizer([*learned.merges, *again])
+
+
+def test_the_tokenizer_is_the_same(node, page, tmp_path):
+    """Words of few letters in many orders, and signs that are white space to one of Python and JavaScript alone."""
     draw = random.Random(0)
+    words = [
+        "".join(draw.choices(pool, k=draw.randrange(1, 9))) for pool in ("ab", "\ufeff!\u0085") for _ in range(400)
+    ]
+    own = varied_tokenizer([*words, *TEXTS])
     signs = "the cats'llre don    \n\t\u00a0\u0085\ufeff.,!?–’\"0123½٣éüßñÅøλЖяאبहिन्दी日本🙂🇪‍\u0301"
-    texts = TEXTS + ["".join(draw.choices(signs, k=draw.randrange(1, 40))) for _ in range(1500)]
+    pools = signs, "ab ", "\ufeff!\u0085 a"
+    texts = [*TEXTS, " ".join(words)]
+    texts += ["".join(draw.choices(pool, k=draw.randrange(1, 40))) for pool in pools for _ in range(700)]
+    shutil.copytree(page, tmp_path / "page")
+    own.save(tmp_path / "page/tokenizer.json")
     said = node(
         """import {Tokenizer} from './tokenizer.js';
         const tokenizer = new Tokenizer(fs.readFileSync('tokenizer.json', 'utf8'));
@@ -230,13 +251,12 @@ def test_the_tokenizer_is_the_same(node, run):
         const bytes = Array.from({length: tokenizer.size}, (_, id) => [...tokenizer.bytes(id)]);
         console.log(JSON.stringify({encoded, bytes, endId: tokenizer.endId}));""",
         texts,
+        tmp_path / "page",
     )
-    own = load(run)[1]
     for text, ids in zip(texts, said["encoded"], strict=True):
         assert ids == own.encode(text), repr(text)
     assert [bytes(spelling) for spelling in said["bytes"]] == [own.token_bytes(id) for id in range(own.vocab_size)]
     assert said["endId"] == own.end_id
-    assert len(own.encode("the" * 300)) == 300  # pieces of 900 bytes are merged too
 
 
 READ = """import {CpuModel} from './cpu.js';
@@ -265,9 +285,9 @@ def test_plain_javascript_computes_the_same_logits(node, tmp_path, config, dtype
     with no_grad():
         logits = model(np.array([[id for part in parts for id in part]])).numpy()[0]  # (T, V)
     ends = np.cumsum([len(part) for part in parts]) - 1
-    assert logits.std() > 0.3
+    assert logits.std() > 1
     for once in said:
-        np.testing.assert_allclose(once, logits[ends], atol=1e-4)
+        np.testing.assert_allclose(once, logits[ends], atol=1e-5 * np.abs(logits).max())
 
 
 @pytest.mark.slow
@@ -280,7 +300,7 @@ def test_every_preset_in_plain_javascript(node, tmp_path, preset):
                 "console.log(JSON.stringify([...model.read([input[4]])]));", ids, page)  # fmt: skip
     with no_grad():
         logits = load(saved)[0](np.array([ids])).numpy()[0, -1]
-    np.testing.assert_allclose(said, logits, atol=1e-3 * np.abs(logits).max())
+    np.testing.assert_allclose(said, logits, atol=1e-5 * np.abs(logits).max())
 
 
 @pytest.mark.parametrize("config", ["learned positions", "modern"])
@@ -318,15 +338,14 @@ def test_greedy_tokens_are_the_same_beyond_the_context(node, tmp_path, config):
 
 def test_sampling_is_the_same(node):
     random_ = np.random.default_rng(0)
-    rows = [random_.normal(0, 3, size).astype(np.float32).tolist() for size in (1, 2, 7, 50)] + [
-        [1.0, 2.0, 2.0, 0.0, 2.0]
-    ]
+    rows = [random_.normal(0, 3, size).astype(np.float32).tolist() for size in (1, 2, 7, 50)]
+    rows += [[1.0, 2.0, 2.0, 0.0, 2.0], [3.0, 3.0]]
     cases = [
         (row, t, k, u)
         for row in rows
         for t in (0, 0.3, 1, 1.7)
         for k in (None, 1, 3, 99)
-        for u in (0.0, 0.31, 0.77, 0.999999)
+        for u in (0.0, 0.31, 0.5, 0.77, 0.999999)
     ]
     said = node(
         """import {draw, softmax, topK} from './sampling.js';

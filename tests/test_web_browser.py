@@ -7,12 +7,15 @@ import os
 import shutil
 import threading
 
+import numpy as np
 import pytest
 from contrast import lowest_contrast
 from web_page import CLEAR, CONFIGS, PROMPTS, greedy, save, tokenizer
 
 from course_lib import progress, training
 from course_lib.model import GPTConfig
+from course_lib.run import load
+from course_lib.tensor import no_grad
 from course_lib.web import serve
 from course_lib.web.export import export
 
@@ -141,6 +144,42 @@ def test_every_kind_of_model_on_both_ways_beyond_its_context(visit, tmp_path, co
     if "WebGPU: none" in shown.text("device"):
         pytest.skip("this Chromium has no WebGPU adapter, not even in software")
     assert compare(shown, saved, PROMPTS, 14) >= 2
+
+
+COMPUTE = """async (parts) => {
+  const [{loadGpuModel}, {fetchDescription}, {findAdapter}] =
+    await Promise.all(['./gpu.js', './files.js', './adapter.js'].map((name) => import(name)));
+  const model = await loadGpuModel(await fetchDescription(), (await findAdapter()).adapter, () => {}, () => {});
+  const logits = [];
+  for (const again of [0, 1]) {
+    model.forget();
+    for (const part of parts) logits.push([...(await model.read(part))]);
+  }
+  model.close();
+  return logits;
+}"""
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+def test_webgpu_computes_the_same_logits(visit, tmp_path, config):
+    """Many tokens at once and one by one, after each other, and again from the start."""
+    saved = save(tmp_path / "run", GPTConfig(**CONFIGS[config]), tokenizer())
+    shown = visit(export(saved, tmp_path / "page"))
+    shown.open()
+    if "WebGPU: none" in shown.text("device"):
+        pytest.skip("this Chromium has no WebGPU adapter, not even in software")
+    parts = [
+        [5, 250, 7, 0, 3, 8, 8, 1, 77, 9, 200, 6, 5, 4, 3, 2, 1],
+        [9],
+        [28],
+        [1, 2, 3],
+    ]  # 17: more than a group's queries
+    said = shown.page.evaluate(COMPUTE, parts)
+    with no_grad():
+        logits = load(saved)[0](np.array([[id for part in parts for id in part]])).numpy()[0]  # (T, V)
+    expected = logits[np.cumsum([len(part) for part in parts]) - 1]
+    np.testing.assert_allclose(said, [*expected, *expected], atol=1e-4 * np.abs(logits).max())
+    assert shown.said == []
 
 
 # What goes wrong

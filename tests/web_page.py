@@ -29,14 +29,15 @@ def tokenizer() -> Tokenizer:
     return Tokenizer.train("the cat sat on the mat; the dog – süß 🙂 – ran. " * 30, 286)
 
 
-def save(folder: Path, config: GPTConfig, tokenizer: Tokenizer, lively: float = 6.0) -> Path:
-    """A run's folder with an untrained model, whose weights are made large so that its choices differ from place to place."""
-    model = GPT(config, seed=1)
-    random = np.random.default_rng(2)  # biases and norms start as zeros and ones, which would hide much
-    weights = {
-        name: values * lively if values.ndim == 2 else values + random.normal(0, 0.3, values.shape).astype(np.float32)
-        for name, values in model.state().items()
-    }
+def save(folder: Path, config: GPTConfig, tokenizer: Tokenizer, lively: float = 15.0) -> Path:
+    """A run's folder with an untrained model whose weights are made so large that what it writes depends on what it has read."""
+    random = np.random.default_rng(2)
+    weights = GPT(config, seed=1).state()
+    for name, values in weights.items():
+        if values.ndim == 1:  # biases and norms start as zeros and ones, which would hide much
+            weights[name] = values + random.normal(0, 0.3, values.shape).astype(np.float32)
+        else:
+            weights[name] = values * lively * (4 if name.endswith(("out.weight", "down.weight")) else 1)
     facts = {
         "config": config.to_dict(), "tokenizer": tokenizer.to_json(), "step": 7, "best": None,
         "settings": {"preset": "micro", "corpus": "stories", "text": "/home/me/secret/letters.txt"},
