@@ -1,7 +1,7 @@
 """Every name that a solution uses stands in its task or blank, in an earlier one, or in a lecture up to its chapter.
 
 Python is known to the reader: its keywords, its builtins, and the methods and named arguments of these. What a solution names
-itself (variables, arguments, functions) needs no introduction. Of C++ nothing is known but its keywords.
+itself (variables, arguments, functions) needs no introduction. Of C++ and WGSL nothing is known but the keywords.
 """
 
 import ast
@@ -22,6 +22,12 @@ CPP = set(
     alignas auto bool break case char class const constexpr continue default delete do double else enum explicit extern
     false float for if inline int long namespace new nullptr operator private public return short signed sizeof static
     struct switch template this true typedef typename union unsigned using void volatile while
+    """.split()
+)
+WGSL = set(
+    """
+    alias array binding bool break builtin case compute const continue default else enable f32 false fn for function group
+    i32 if let loop override ptr read read_write return storage struct switch true u32 var vec2 vec3 vec4 while workgroup
     """.split()
 )
 PYTHON = {name for kind in (str, bytes, list, tuple, dict, set, int, float) for name in dir(kind)} | set(dir(builtins))
@@ -91,12 +97,19 @@ def names_of_cpp(text: str) -> set[str]:
     return set(WORD.findall(text)) - CPP - own
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in catalogue.names() if catalogue.load(name).language in ("python", "cuda")]
-)
+def names_of_wgsl(text: str) -> set[str]:
+    """The same for WGSL, where `let`, `var`, `const`, `override`, `fn` and `struct` declare, and a colon follows an argument."""
+    text = re.sub(r"//[^\n]*|\b\d[\w.]*", " ", text)
+    own = re.findall(r"\b(?:let|var(?:<[^>]*>)?|const|override|fn|struct)\s+([A-Za-z_]\w*)|([A-Za-z_]\w*)\s*:", text)
+    return set(WORD.findall(text)) - WGSL - {word for pair in own for word in pair}
+
+
+NAMES = {"python": names_of_python, "cuda": names_of_cpp, "wgsl": names_of_wgsl}
+
+
+@pytest.mark.parametrize("name", catalogue.names())
 def test_a_solution_uses_only_names_that_were_introduced(name):
-    names = {"python": names_of_python, "cuda": names_of_cpp}[catalogue.load(name).language]
-    new = names(piece(name).solution) - known()[name]
+    new = NAMES[catalogue.load(name).language](piece(name).solution) - known()[name]
     assert not new, (
         f"No task and no lecture up to here names {', '.join(sorted(new))}: add a sentence to the task of {name}."
     )
@@ -116,6 +129,9 @@ __global__ void k(const float* x, int n) {
     for (int k = 0, last = n; k < last; k++) p.item[k] += q.item[k] * 1e-5f;
 }
 """
+    assert names_of_wgsl("fn f(n: u32) { let a = select(1.5, x[n], n > 2u); var<private> b = vec2<f32>(a); }") == {
+        "select", "x", "private",
+    }  # fmt: skip
     assert names_of_cpp(text) == {"__global__", "blockIdx", "Pack", "item", "fminf", "f"}
 
 
