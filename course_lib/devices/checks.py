@@ -125,3 +125,46 @@ def check_probability(op: str, probability: float) -> None:
     """Raises ValueError unless 0 <= probability < 1."""
     if not 0 <= probability < 1:
         raise ValueError(f"{op} drops with a probability from 0 to below 1, but was given {probability}.")
+
+
+def dropout_threshold(op: str, probability: float, random) -> int:
+    """The least random word that keeps an element. Raises ValueError unless 0 <= probability < 1, and random has one axis."""
+    fit(op, "random (R)", random)
+    check_probability(op, probability)
+    return math.ceil(probability * 2**32)  # a word is a whole number: at least this is at least the product
+
+
+def attention_sizes(op: str, pattern: str, causal: bool, *arrays) -> dict:
+    """The sizes by letter. Raises ValueError for shapes that do not fit and for a query that would see no key."""
+    sizes = fit(op, pattern, *arrays)
+    T, S, H, G = (sizes[letter] for letter in "TSHG")
+    if G == 0 or H % G:
+        raise ValueError(f"{op}: {H} query heads cannot share {G} key-value heads evenly.")
+    if causal:
+        check_causal(op, T, S)
+    if S == 0 and T:
+        raise ValueError(f"{op}: there are {T} queries, but no key that they could look at.")
+    return sizes
+
+
+def check_write(x, values, strides: tuple[int, ...], offset: int) -> None:
+    """Raises ValueError unless `values` fit into that view of x, and have its dtype."""
+    check_view("strided_write", x.size, values.shape, strides, offset)
+    if values.dtype != x.dtype:
+        raise ValueError(
+            f"strided_write puts values into an array of their own dtype, but was given {values.dtype} for {x.dtype}: "
+            "cast them first."
+        )
+
+
+def joined_shape(arrays, axis):
+    """(axis from 0, the shape of the arrays joined along it). Raises ValueError if they do not fit."""
+    first = arrays[0].shape
+    if not -len(first) <= axis < len(first):
+        raise ValueError(f"concatenate: axis {axis} does not exist in an array of shape {first}.")
+    axis %= len(first)
+    for array in arrays[1:]:
+        shape = array.shape
+        if len(shape) != len(first) or shape[:axis] + shape[axis + 1 :] != first[:axis] + first[axis + 1 :]:
+            raise ValueError(f"concatenate along axis {axis} cannot join the shapes {first} and {shape}.")
+    return axis, (*first[:axis], sum(array.shape[axis] for array in arrays), *first[axis + 1 :])

@@ -6,11 +6,14 @@ replaced: they look their parts up in the table at each call, so whatever stands
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from types import SimpleNamespace
 
-from .checks import fit
+import numpy as np
+
+from .checks import fit, joined_shape
 
 
 def linear_gelu_forward(t, x, weight, bias):
@@ -31,6 +34,18 @@ def linear_cross_entropy(t, x, weight, bias, targets, ignore_index=-1, slope=Tru
         return loss, None
     one = t.full((), 1.0, logits.dtype)
     return loss, t.cross_entropy_backward(one, logits, targets, logsumexp, ignore_index)
+
+
+def concatenate(t, arrays, axis):
+    axis, shape = joined_shape(arrays, axis)
+    result = t.empty(shape, np.result_type(*(array.dtype for array in arrays)))
+    strides = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
+    start = 0
+    for array in arrays:
+        array = array if array.dtype == result.dtype else t.cast(array, result.dtype)
+        t.strided_write(result, array, strides, start * strides[axis])
+        start += array.shape[axis]
+    return result
 
 
 def cache_append(t, k, v, k_cache, v_cache, length):
@@ -63,6 +78,7 @@ WHOLES: dict[Callable, str] = {
     linear_gelu_forward: _GELU,
     linear_gelu_backward: _GELU,
     linear_cross_entropy: "linear_forward cross_entropy_forward cross_entropy_backward",
+    concatenate: "",
     cache_append: "",
     cache_attention: "attention_forward",
 }

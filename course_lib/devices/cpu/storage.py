@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ..checks import check_out, check_view
+from ..checks import check_out, check_view, joined_shape
 from ..reference.storage import synchronize, to_numpy, view
 from .memory import empty, zeros
 
@@ -59,19 +59,6 @@ def strided_write(x, values, strides, offset=0, add=False):
         target += values
     else:
         target[...] = values
-
-
-def joined_shape(arrays, axis):
-    """(axis from 0, the shape of the arrays joined along it). Raises ValueError if they do not fit."""
-    first = arrays[0].shape
-    if not -len(first) <= axis < len(first):
-        raise ValueError(f"concatenate: axis {axis} does not exist in an array of shape {first}.")
-    axis %= len(first)
-    for array in arrays[1:]:
-        shape = array.shape
-        if len(shape) != len(first) or shape[:axis] + shape[axis + 1 :] != first[:axis] + first[axis + 1 :]:
-            raise ValueError(f"concatenate along axis {axis} cannot join the shapes {first} and {shape}.")
-    return axis, (*first[:axis], sum(array.shape[axis] for array in arrays), *first[axis + 1 :])
 
 
 def concatenate(arrays, axis):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..checks import check_causal, fit
+from ..checks import attention_sizes
 from . import choices, decoding
 from .launching import blocks, empty, kernel, zeros
 
@@ -59,14 +59,8 @@ def _flash(q, file, name, tile):
 
 def _sizes(op, pattern, causal, q, k, v, *others):
     """T, S, H, G, D. Raises ValueError in a sentence for what the kernels do not take."""
-    sizes = fit(op, pattern, q, k, v, *others)
+    sizes = attention_sizes(op, pattern, causal, q, k, v, *others)
     T, S, H, G, D = (sizes[letter] for letter in "TSHGD")
-    if G == 0 or H % G:
-        raise ValueError(f"{op}: {H} query heads cannot share {G} key-value heads evenly.")
-    if causal:
-        check_causal(op, T, S)
-    if S == 0 and T:
-        raise ValueError(f"{op}: there are {T} queries, but no key that they could look at.")
     if D > choices.LARGEST_HEAD:
         raise ValueError(f"{op} on this device takes heads of at most {choices.LARGEST_HEAD} numbers, but D is {D}.")
     kinds = {array.dtype.name for array in (q, k, v, *others[:2])}

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-
-from ..checks import check_probability, fit
+from ..checks import dropout_threshold
 from .launching import THREADS, blocks, check_float32, check_size, empty, kernel
 
 __all__ = "dropout_forward dropout_backward".split()
@@ -19,13 +17,11 @@ def dropout_backward(dy, probability, random, site):
 
 
 def _dropout(op: str, x, probability: float, random, site: int):
-    fit(op, "random (R)", random)
-    check_probability(op, probability)
+    threshold = dropout_threshold(op, probability, random)
     check_float32(op, x)
     check_size(op, x.size)
     y = empty(x, x.shape)
     if x.size:
-        threshold = math.ceil(probability * 2**32)  # a word is a whole number: at least this is at least the product
         arguments = (x, random, y, threshold, 1 / (1 - probability), site, x.size)
         kernel("dropout.cu", "dropout")((blocks(x.size, 4 * THREADS),), (THREADS,), arguments)
     return y

@@ -6,7 +6,6 @@ kernel runs and where its result is made; the same function serves both tables.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -18,6 +17,7 @@ import numpy as np
 from course_lib.cuda import Kernel
 from course_lib.cuda.source import KERNELS
 
+from .. import watching
 from ..checks import check_range
 from . import card, guarded
 
@@ -33,8 +33,9 @@ TYPES = {
 OF_SIZE = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
 WORDS = {size: np.dtype(f"uint{8 * size}") for size in OF_SIZE}
 
-_counter: Counter[str] | None = None
-_capturing = _rehearsing = False
+counting, rehearsing = watching.counting, watching.rehearsing
+
+_capturing = False
 _arena: Any = None
 
 
@@ -47,9 +48,7 @@ class Counted(Kernel):
     """A kernel whose launches can be counted."""
 
     def __call__(self, *launch, **options) -> None:
-        if _counter is not None:
-            _counter[f"{self.source.name} {self.name.partition('<')[0]}"] += 1
-        if not _rehearsing:
+        if watching.launched(f"{self.source.name} {self.name.partition('<')[0]}"):
             super().__call__(*launch, **options)
 
 
@@ -109,31 +108,6 @@ def family(file: str, *names: str) -> None:
     """Name the instances of a template that are wanted most, so that the first launch of one compiles them together."""
     for name in names:
         kernel(file, name)
-
-
-@contextmanager
-def counting() -> Iterator[Counter[str]]:
-    """Counts the launches inside the `with` block, by file and kernel: "gelu.cu gelu_forward"."""
-    global _counter
-    before, _counter = _counter, Counter()
-    counted = _counter
-    try:
-        yield counted
-    finally:
-        _counter = before
-        if before is not None:
-            before.update(counted)
-
-
-@contextmanager
-def rehearsing() -> Iterator[None]:
-    """Inside the `with` block launches are counted and compute nothing: to see what a step needs without waiting for it."""
-    global _rehearsing
-    before, _rehearsing = _rehearsing, True
-    try:
-        yield
-    finally:
-        _rehearsing = before
 
 
 @contextmanager

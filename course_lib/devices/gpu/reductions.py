@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import builtins
-import math
 
 import numpy as np
 
+from .. import axes
 from . import choices
 from .launching import (
     THREADS,
@@ -35,72 +35,25 @@ GRADIENTS = np.dtype(
 )
 
 
-def sum(x, axis=None, keepdims=False):
-    dtype = x.dtype if x.dtype.kind == "f" else np.dtype(np.int64)
-    return _reduce("sum", "Sum", dtype, x, axis, keepdims)
-
-
-def max(x, axis=None, keepdims=False):
-    return _reduce("max", "Max", x.dtype, x, axis, keepdims)
-
-
 def sum_columns(x):
     """y (C), the sum of the rows of x (n, C)."""
     return _columns("Sum", x, x.dtype, 1, *x.shape).reshape(x.shape[1])
 
 
 def _reduce(op: str, functor: str, dtype: np.dtype, x, axis, keepdims: bool):
-    axes = given_axes(op, axis, len(x.shape))
+    shape, steps = axes.plan(op, x, axis, keepdims)
     if x.dtype.kind == "f":
         check_float32(op, x)
     check_size(op, x.size)
-    kept = tuple(size for i, size in enumerate(x.shape) if i not in axes)
-    shape = tuple(1 if i in axes else size for i, size in enumerate(x.shape)) if keepdims else kept
     if not x.size:
-        if functor == "Max" and math.prod(kept):
-            raise ValueError(f"max of no elements has no answer; the array has shape {x.shape}.")
         return zeros(x, shape, dtype)
     y = x
-    for outer, K, inner in runs_of_axes(x.shape, axes):
+    for outer, K, inner in steps:
         y = (_rows if inner == 1 else _columns)(functor, y, dtype, outer, K, *([] if inner == 1 else [inner]))
     return (copy(x) if y is x and dtype == x.dtype else y).reshape(shape)
 
 
-def given_axes(op: str, axis, count: int) -> tuple[int, ...]:
-    """The axes to reduce, from 0 up, each once. Raises ValueError with the axis that does not exist or comes twice."""
-    given = range(count) if axis is None else axis if isinstance(axis, tuple | list) else (axis,)
-    axes = [a + count if a < 0 else a for a in given]
-    wrong = [a for a, i in zip(given, axes, strict=True) if not 0 <= i < count]
-    if wrong:
-        raise ValueError(f"{op}: axis {wrong[0]} does not exist in an array of {count} axes.")
-    if len(set(axes)) < len(axes):
-        raise ValueError(f"{op}: an axis stands twice in axis={axis}.")
-    return tuple(sorted(axes))
-
-
-def runs_of_axes(shape: tuple[int, ...], axes: tuple[int, ...]) -> list[tuple[int, int, int]]:
-    """(outer, K, inner) for each run of neighbouring axes, from the last to the first: the array as (outer, K, inner) is
-    reduced along K. Axes of length 1 need nothing."""
-    steps, sizes = [], list(shape)
-    last = len(shape) - 1
-    while last >= 0:
-        first = last
-        while first in axes and first - 1 in axes:
-            first -= 1
-        if first in axes:
-            K = math.prod(sizes[first : last + 1])
-            if K > 1:
-                steps.append((math.prod(sizes[:first]), K, math.prod(sizes[last + 1 :])))
-            del sizes[first : last + 1]
-        last = first - 1
-    return steps or [(math.prod(shape), 1, 1)]
-
-
-def neutral(functor: str, dtype: np.dtype):
-    """What changes nothing: 0 for sums, the lowest number for maxima."""
-    if functor == "Sum":
-        return dtype.type(0)
-    return dtype.type(-np.inf if dtype.kind == "f" else 0 if dtype.kind == "b" else np.iinfo(dtype).min)
+sum, max = axes.ops(_reduce)
 
 
 def _rows(functor: str, x, dtype: np.dtype, rows: int, K: int):
@@ -116,7 +69,7 @@ def _rows(functor: str, x, dtype: np.dtype, rows: int, K: int):
         family("reduce_rows.cu", *(f"reduce_rows<Sum, float, float, {n}, {lanes}>" for n in (4, 1)))
         types = f"{TYPES[x.dtype.name]}, {TYPES[dtype.name]}"
         run = kernel("reduce_rows.cu", f"reduce_rows<{functor}, {types}, {width}, {lanes}>")
-        arguments = (x, y, neutral(functor, dtype), rows, K, parts, each)
+        arguments = (x, y, axes.neutral(functor, dtype), rows, K, parts, each)
         run((blocks(rows * parts * lanes),), (THREADS,), arguments)
         if parts == 1:
             return y
@@ -136,7 +89,7 @@ def _columns(functor: str, x, dtype: np.dtype, outer: int, K: int, inner: int):
         family("reduce_columns.cu", "reduce_columns<Sum, float, float>", "reduce_columns<Max, float, float>")
         run = kernel("reduce_columns.cu", f"reduce_columns<{functor}, {TYPES[x.dtype.name]}, {TYPES[dtype.name]}>")
         grid = blocks(columns, threads), builtins.min(parts, MOST_IN_Y)
-        run(grid, (threads,), (x, y, neutral(functor, dtype), outer, K, inner, parts, each))
+        run(grid, (threads,), (x, y, axes.neutral(functor, dtype), outer, K, inner, parts, each))
         if parts == 1:
             return y
         x, K = y, parts

@@ -9,16 +9,15 @@ __all__ = "rope_forward rope_backward".split()
 
 
 def rope_forward(x, cos, sin):
-    fit("rope_forward", "x (B, T, H, D), cos (T, D/2), sin (T, D/2)", x, cos, sin)
-    return _turn("rope_forward", x, cos, sin)
+    return _turn("rope_forward", "x", x, cos, sin)
 
 
 def rope_backward(dy, cos, sin):
-    fit("rope_backward", "dy (B, T, H, D), cos (T, D/2), sin (T, D/2)", dy, cos, sin)
-    return _turn("rope_backward", dy, cos, sin)
+    return _turn("rope_backward", "dy", dy, cos, sin)
 
 
-def _turn(op, x, cos, sin):
+def _turn(op, name, x, cos, sin):
+    fit(op, f"{name} (B, T, H, D), cos (T, D/2), sin (T, D/2)", x, cos, sin)
     check_float32(op, x, cos, sin)
     check_size(op, x.size)
     y = empty(x, x.shape)  # (B, T, H, D)

@@ -8,13 +8,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..checks import check_out, check_view
-from ..cpu.storage import joined_shape
+from ..checks import check_out, check_view, check_write
 from . import launching
 from .launching import OF_SIZE, THREADS, TYPES, WORDS, blocks, check_size, empty, family, kernel, neighbours
 from .views import broadcast_strides, collapse, views
 
-__all__ = "copy cast view strided_copy strided_write concatenate".split()
+__all__ = "copy cast view strided_copy strided_write".split()
 
 FILE = "strided_copy.cu"
 MOST_BLOCKS = 1024  # along y; each then takes more than one row
@@ -133,12 +132,7 @@ def _copy_rows(x, y, shape, x_strides, y_strides, x_offset: int, y_offset: int) 
 
 
 def strided_write(x, values, strides, offset=0, add=False):
-    check_view("strided_write", x.size, values.shape, strides, offset)
-    if values.dtype != x.dtype:
-        raise ValueError(
-            f"strided_write puts values into an array of their own dtype, but was given {values.dtype} for {x.dtype}: "
-            "cast them first."
-        )
+    check_write(x, values, strides, offset)
     check_size("strided_write", values.size)
     if not values.size:
         return
@@ -164,15 +158,3 @@ COMMON = """
 def _instance(name: str, type_name: str):
     family(FILE, *re.findall(r"\w+<[^>]*>", COMMON))
     return kernel(FILE, f"{name}<{type_name}>")
-
-
-def concatenate(arrays, axis):
-    axis, shape = joined_shape(arrays, axis)
-    result = empty(arrays[0], shape, np.result_type(*(array.dtype for array in arrays)))
-    strides = broadcast_strides(shape, shape)
-    start = 0
-    for array in arrays:
-        array = array if array.dtype == result.dtype else cast(array, result.dtype)
-        strided_write(result, array, strides, start * math.prod(shape[axis + 1 :]))
-        start += array.shape[axis]
-    return result

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..checks import check_causal, fit
+from ..checks import attention_sizes
 from ..gpu.launching import blocks, check_float32, check_size
 from .adapter import adapter_name, limit
 from .launching import empty, kernel
@@ -68,14 +68,8 @@ def _kernel(file: str, name: str, words: int, **constants):
 
 def _sizes(op, pattern, causal, q, k, v, *others):
     """The numbers that the kernels take, D and B. Raises ValueError in a sentence for what they do not take."""
-    sizes = fit(op, pattern, q, k, v, *others)
-    T, S, H, G, D = (sizes[letter] for letter in "TSHGD")
-    if G == 0 or H % G:
-        raise ValueError(f"{op}: {H} query heads cannot share {G} key-value heads evenly.")
-    if causal:
-        check_causal(op, T, S)
-    if S == 0 and T:
-        raise ValueError(f"{op}: there are {T} queries, but no key that they could look at.")
+    sizes = attention_sizes(op, pattern, causal, q, k, v, *others)
     check_float32(op, q, k, v, *others)
     check_size(op, max(array.size for array in (q, k, v)))
-    return {"T": T, "S": S, "H": H, "G": G, "scale": 1 / math.sqrt(D or 1)}, D, sizes["B"]
+    D = sizes["D"]
+    return {letter: sizes[letter] for letter in "TSHG"} | {"scale": 1 / math.sqrt(D or 1)}, D, sizes["B"]

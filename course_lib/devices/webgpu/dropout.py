@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-
-from ..checks import check_probability, fit
+from ..checks import dropout_threshold
 from ..gpu.launching import blocks, check_float32, check_size
 from .launching import empty, kernel
 from .storage import fill
@@ -21,12 +19,10 @@ def dropout_backward(dy, probability, random, site):
 
 
 def _dropout(op: str, x, probability: float, random, site: int):
-    fit(op, "random (R)", random)
-    check_probability(op, probability)
+    threshold = dropout_threshold(op, probability, random)
     check_float32(op, x)
     check_size(op, x.size)
     y = empty(x, x.shape)
-    threshold = math.ceil(probability * 2**32)  # a word is a whole number: at least this is at least the product
     if threshold == 2**32:  # no word is as large
         return fill(y, 0.0)
     if x.size:

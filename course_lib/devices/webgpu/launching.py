@@ -9,14 +9,14 @@ too, so that a training step makes none after the first.
 from __future__ import annotations
 
 import re
-from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from .. import watching
 from ..gpu.launching import blocks
 from . import commands, memory, source
 from .adapter import device, explained, limit
@@ -29,8 +29,8 @@ MOST_KEPT = 8192  # small buffers, and bindings
 
 _uniforms: OrderedDict[bytes, Any] = OrderedDict()
 _bindings: OrderedDict[tuple, Any] = OrderedDict()
-_counter: Counter[str] | None = None
-_rehearsing = False
+
+counting, rehearsing = watching.counting, watching.rehearsing
 
 Told = Callable[[Exception | None], None]  # of a launch; of one that failed with its exception
 
@@ -61,11 +61,9 @@ class Kernel:
 
         One number of more than a dimension may hold is folded into rows: such a kernel counts its groups by `group_index`.
         """
-        if _counter is not None:
-            _counter[f"{self.file} {self.name}"] += 1
         with explained(f"launching {self.title}"):
             grid = _grid(groups)
-            if not _rehearsing:
+            if watching.launched(f"{self.file} {self.name}"):
                 self._launch(grid, arguments)
 
     def _plan(self, arguments: dict) -> Plan:
@@ -119,17 +117,6 @@ class Kernel:
             return group, plan, [buffer for _, buffer, _, _ in bound]  # kept alive, so that no id comes twice
 
         return _kept(_bindings, key, make)[0]
-
-
-@contextmanager
-def rehearsing() -> Iterator[None]:
-    """Inside the `with` block launches are counted and compute nothing: to see what a step needs without waiting for it."""
-    global _rehearsing
-    before, _rehearsing = _rehearsing, True
-    try:
-        yield
-    finally:
-        _rehearsing = before
 
 
 class ShaderError(RuntimeError):
@@ -201,20 +188,6 @@ def _forget_theirs() -> None:
 def replaced(file: str, *names: str) -> bool:
     """Whether one of these functions of kernels/`file` has been replaced: what does without it must then use it after all."""
     return any((file, name) in _replaced for name in names)
-
-
-@contextmanager
-def counting() -> Iterator[Counter[str]]:
-    """Counts the launches inside the `with` block, by file and function: "gelu.wgsl gelu_forward"."""
-    global _counter
-    before, _counter = _counter, Counter()
-    counted = _counter
-    try:
-        yield counted
-    finally:
-        _counter = before
-        if before is not None:
-            before.update(counted)
 
 
 def compile(text: source.Source, title: str, name: str, layout: Any) -> Any:

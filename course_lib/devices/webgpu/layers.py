@@ -65,16 +65,15 @@ def swiglu_backward(dy, x):
 
 
 def rope_forward(x, cos, sin):
-    fit("rope_forward", "x (B, T, H, D), cos (T, D/2), sin (T, D/2)", x, cos, sin)
-    return _turn("rope_forward", x, cos, sin)
+    return _turn("rope_forward", "x", x, cos, sin)
 
 
 def rope_backward(dy, cos, sin):
-    fit("rope_backward", "dy (B, T, H, D), cos (T, D/2), sin (T, D/2)", dy, cos, sin)
-    return _turn("rope_backward", dy, cos, sin)
+    return _turn("rope_backward", "dy", dy, cos, sin)
 
 
-def _turn(op, x, cos, sin):
+def _turn(op, name, x, cos, sin):
+    fit(op, f"{name} (B, T, H, D), cos (T, D/2), sin (T, D/2)", x, cos, sin)
     y = empty(x, x.shape)  # (B, T, H, D)
     T, H, D = x.shape[1:]
     arrays = {"x": x, "cosines": cos, "sines": sin, "y": y}

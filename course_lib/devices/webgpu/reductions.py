@@ -7,8 +7,8 @@ import math
 
 import numpy as np
 
+from .. import axes
 from ..gpu.launching import blocks, check_float32, check_size
-from ..gpu.reductions import given_axes, neutral, runs_of_axes
 from .launching import empty, kernel
 from .memory import TYPES
 from .storage import cast, fill, stored, zeros
@@ -20,39 +20,29 @@ ROWS = 128  # rows of a column to a thread
 SQUARES = 8192  # elements of a gradient to a workgroup, as in global_norm.wgsl
 
 
-def sum(x, axis=None, keepdims=False):
-    dtype = x.dtype if x.dtype.kind == "f" else np.dtype(np.int64)
-    return _reduce("sum", "Sum", dtype, x, axis, keepdims)
-
-
-def max(x, axis=None, keepdims=False):
-    return _reduce("max", "Max", x.dtype, x, axis, keepdims)
-
-
 def sum_columns(x):
     """y (C), the sum of the rows of x (n, C)."""
     return _columns("Sum", x, x.dtype, 1, *x.shape).reshape(x.shape[1])
 
 
 def _reduce(op: str, functor: str, dtype: np.dtype, x, axis, keepdims: bool):
-    axes = given_axes(op, axis, x.ndim)
+    shape, steps = axes.plan(op, x, axis, keepdims)
     check_size(op, x.size)
-    kept = tuple(size for i, size in enumerate(x.shape) if i not in axes)
-    shape = tuple(1 if i in axes else size for i, size in enumerate(x.shape)) if keepdims else kept
     if not x.size:
-        if functor == "Max" and math.prod(kept):
-            raise ValueError(f"max of no elements has no answer; the array has shape {x.shape}.")
         return zeros(shape, dtype)
-    if math.prod(kept) == x.size:
+    if math.prod(shape) == x.size:
         return cast(x, dtype).reshape(*shape)
     y = x
-    for outer, K, inner in runs_of_axes(x.shape, axes):
-        y = (_rows if inner == 1 else _columns)(functor, y, dtype, outer, K, *([] if inner == 1 else [inner]))
+    for outer, K, inner in steps:
+        y = _rows(functor, y, dtype, outer, K) if inner == 1 else _columns(functor, y, dtype, outer, K, inner)
     return y.reshape(*shape)
 
 
+sum, max = axes.ops(_reduce)
+
+
 def _merging(file: str, name: str, functor: str, x, dtype: np.dtype):
-    nothing = neutral(functor, x.dtype)
+    nothing = axes.neutral(functor, x.dtype)
     bits = int(stored(np.array([nothing])).view(np.uint32)[0]) if x.dtype != np.int64 else 2**31 * (functor == "Max")
     return kernel(file, name, T=TYPES[dtype.name], MAX=functor == "Max"), bits
 

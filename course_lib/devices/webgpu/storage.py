@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 
-from ..checks import check_out, check_view
-from ..cpu.storage import joined_shape
+from ..checks import check_out, check_view, check_write
 from ..gpu.launching import blocks, check_size
 from ..gpu.views import broadcast_strides, collapse
 from . import commands, memory
@@ -16,9 +15,7 @@ from .commands import copied
 from .launching import kernel
 from .memory import TYPES, Array, check_dtype, empty
 
-__all__ = (
-    "empty zeros full copy cast from_numpy to_numpy view strided_copy strided_write concatenate synchronize".split()
-)
+__all__ = "empty zeros full copy cast from_numpy to_numpy view strided_copy strided_write synchronize".split()
 
 MOST_AXES = 8  # as in kernels/include/view.wgsl
 
@@ -127,12 +124,7 @@ def strided_copy(x, shape, strides, offset=0, out=None):
 
 
 def strided_write(x, values, strides, offset=0, add=False):
-    check_view("strided_write", x.size, values.shape, strides, offset)
-    if values.dtype != x.dtype:
-        raise ValueError(
-            f"strided_write puts values into an array of their own dtype, but was given {values.dtype} for {x.dtype}: "
-            "cast them first."
-        )
+    check_write(x, values, strides, offset)
     check_size("strided_write", values.size)
     if values.size:
         sizes, (steps,), axes = walk("strided_write", values.shape, strides)
@@ -140,18 +132,6 @@ def strided_write(x, values, strides, offset=0, add=False):
         file, name = ("strided_add.wgsl", "strided_add") if add else ("strided_copy.wgsl", "strided_write")
         run = kernel(file, name, **constants)
         run(blocks(values.size), x=values, y=x, sizes=sizes, strides=steps, axes=axes, offset=offset, n=values.size)
-
-
-def concatenate(arrays, axis):
-    axis, shape = joined_shape(arrays, axis)
-    result = empty(shape, np.result_type(*(array.dtype for array in arrays)))
-    strides = broadcast_strides(shape, shape)
-    start = 0
-    for array in arrays:
-        array = array if array.dtype == result.dtype else cast(array, result.dtype)
-        strided_write(result, array, strides, start * math.prod(shape[axis + 1 :]))
-        start += array.shape[axis]
-    return result
 
 
 def synchronize():

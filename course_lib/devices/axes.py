@@ -1,0 +1,72 @@
+"""Which axes a sum or a maximum goes along, and in which steps: the same for kernels in CUDA C++ and in WGSL."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+
+def ops(reduce: Callable) -> tuple[Callable, Callable]:
+    """The ops sum and max of a device, by its reduce(op, functor, dtype, x, axis, keepdims)."""
+
+    def sum(x, axis=None, keepdims=False):
+        return reduce("sum", "Sum", x.dtype if x.dtype.kind == "f" else np.dtype(np.int64), x, axis, keepdims)
+
+    def max(x, axis=None, keepdims=False):
+        return reduce("max", "Max", x.dtype, x, axis, keepdims)
+
+    return sum, max
+
+
+def plan(op: str, x, axis, keepdims: bool) -> tuple[tuple[int, ...], list[tuple[int, int, int]]]:
+    """The shape of x reduced along `axis`, and the (outer, K, inner) of each step: none where x has no elements.
+
+    Raises ValueError for an axis that does not exist or comes twice, and for a maximum of no elements.
+    """
+    axes = _given(op, axis, len(x.shape))
+    kept = tuple(size for i, size in enumerate(x.shape) if i not in axes)
+    shape = tuple(1 if i in axes else size for i, size in enumerate(x.shape)) if keepdims else kept
+    if x.size:
+        return shape, _runs(x.shape, axes)
+    if op == "max" and math.prod(kept):
+        raise ValueError(f"max of no elements has no answer; the array has shape {x.shape}.")
+    return shape, []
+
+
+def neutral(functor: str, dtype: np.dtype):
+    """What changes nothing: 0 for sums, the lowest number for maxima."""
+    if functor == "Sum":
+        return dtype.type(0)
+    return dtype.type(-np.inf if dtype.kind == "f" else 0 if dtype.kind == "b" else np.iinfo(dtype).min)
+
+
+def _given(op: str, axis, count: int) -> tuple[int, ...]:
+    """The axes to reduce, from 0 up, each once."""
+    given = range(count) if axis is None else axis if isinstance(axis, tuple | list) else (axis,)
+    axes = [a + count if a < 0 else a for a in given]
+    wrong = [a for a, i in zip(given, axes, strict=True) if not 0 <= i < count]
+    if wrong:
+        raise ValueError(f"{op}: axis {wrong[0]} does not exist in an array of {count} axes.")
+    if len(set(axes)) < len(axes):
+        raise ValueError(f"{op}: an axis stands twice in axis={axis}.")
+    return tuple(sorted(axes))
+
+
+def _runs(shape: tuple[int, ...], axes: tuple[int, ...]) -> list[tuple[int, int, int]]:
+    """(outer, K, inner) for each run of neighbouring axes, from the last to the first: the array as (outer, K, inner) is
+    reduced along K. Axes of length 1 need nothing."""
+    steps, sizes = [], list(shape)
+    last = len(shape) - 1
+    while last >= 0:
+        first = last
+        while first in axes and first - 1 in axes:
+            first -= 1
+        if first in axes:
+            K = math.prod(sizes[first : last + 1])
+            if K > 1:
+                steps.append((math.prod(sizes[:first]), K, math.prod(sizes[last + 1 :])))
+            del sizes[first : last + 1]
+        last = first - 1
+    return steps or [(math.prod(shape), 1, 1)]
