@@ -27,6 +27,8 @@ settings.load_profile("course")
 CHROMIUM = ["--no-sandbox", "--enable-unsafe-webgpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
             "--disable-component-update", "--disable-sync"]  # fmt: skip
 
+WEBGPU_CHAPTER = "18_webgpu.ipynb"
+
 PEERS = ("torch", "tokenizers", "tiktoken")
 PEERS_REASON = "compares with PyTorch, tokenizers or tiktoken, which only make test PEERS=1 installs"
 
@@ -44,6 +46,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    cells = [item for item in items if item.path.name == WEBGPU_CHAPTER]
+    if cells:
+        from course_lib.devices.webgpu import adapter
+
+        if problem := adapter.problem():
+            for cell in cells:
+                cell.add_marker(
+                    pytest.mark.skip(reason=f"the chapter about WebGPU cannot run here. {problem}".rstrip("."))
+                )
     if config.getoption("--peers"):
         return
     for item in items:

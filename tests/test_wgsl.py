@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from course_lib.devices.webgpu import adapter
-from course_lib.wgsl import Shader, ShaderError, sanitize, scan
+from course_lib.wgsl import NoAdapterError, Shader, ShaderError, sanitize, scan
 from course_lib.wgsl.watch import ROUNDS
 
 here = pytest.mark.skipif(bool(adapter.problem()), reason=f"no WGSL can run here: {adapter.problem()}")
@@ -103,6 +103,13 @@ def test_what_a_kernel_does_not_use_is_left_out():
     y = np.zeros(64, F)
     Shader(text("y[i] = 1.0;"), "go")(1, x=np.ones(3, F), y=y, n=64)
     assert y.all()
+
+
+def test_without_an_adapter_a_notebook_shows_a_sentence(monkeypatch):
+    monkeypatch.setattr(adapter, "problem", lambda: "No graphics driver of this machine offers a WebGPU adapter.")
+    with pytest.raises(NoAdapterError, match="WGSL cannot run here") as caught:
+        sanitize(Shader(text("y[i] = 1.0;"), "go"), 1, x=np.ones(3, F), y=np.ones(64, F), n=64)
+    assert caught.value._render_traceback_() == [str(caught.value)]
 
 
 # What a compiler says

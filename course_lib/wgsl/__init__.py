@@ -13,9 +13,9 @@ report.py    what was seen
 wgpu is imported at the first launch. Limits: arrays of float32, int32 and uint32; one bind group; a uniform struct of numbers.
 """
 
-from .errors import ShaderError
+from .errors import NoAdapterError, ShaderError
 from .report import Report
 from .shader import Shader
 from .watch import sanitize
 
-__all__ = ["Report", "Shader", "ShaderError", "sanitize"]
+__all__ = ["NoAdapterError", "Report", "Shader", "ShaderError", "sanitize"]

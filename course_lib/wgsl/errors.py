@@ -46,6 +46,13 @@ class ShaderError(RuntimeError):
         self.line = line
 
 
+class NoAdapterError(ShaderError):
+    """There is nothing on this machine that runs WGSL. A notebook shows the sentence alone, without a traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
+
+
 def explained(said: str, code: list[str]) -> tuple[str, int | None]:
     """A compiler's message -> a sentence, and the number of the line, counted from 1. code: the lines that were compiled."""
     at = re.search(r"[ :](\d+):(\d+)\n", said)

@@ -13,7 +13,7 @@ import numpy as np
 from course_lib import paths
 from course_lib.devices.webgpu import adapter, source
 from course_lib.wgsl import scan
-from course_lib.wgsl.errors import ShaderError, explained
+from course_lib.wgsl.errors import NoAdapterError, ShaderError, explained
 
 TYPES = {"float32": "f32", "int32": "i32", "uint32": "u32"}
 UNIFORM_STRUCT = re.compile(r"var<uniform> (\w+): (\w+);")
@@ -71,7 +71,9 @@ def _kept(text: str, name: str) -> Path:
 
 
 def compiled(text: source.Source, name: str) -> Any:
-    """A compute pipeline. Raises ShaderError with the file's own line, RuntimeError where there is no adapter."""
+    """A compute pipeline. Raises ShaderError with the file's own line, NoAdapterError where nothing can run it."""
+    if problem := adapter.problem():
+        raise NoAdapterError(f"WGSL cannot run here, so this has no result. {problem}")
     device = adapter.device()
     import wgpu
 
