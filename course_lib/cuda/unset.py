@@ -2,8 +2,8 @@
 
 A sum that was never set to zero comes out right by luck, and no hook sees why, since it lies in a register. So the checked
 build fills such variables with a pattern, if the compiler can. Where it has warned of a variable, or where results show the
-pattern, the launch is run once more with this one variable set to zero. If that changes what comes out, the result depends on
-a value that nobody has given, and only then is it told.
+pattern, the launch is run once more with all such variables set to zero, and then with one at a time. If that changes what
+comes out, the result depends on a value that nobody has given, and only then is it told: one variable, the first.
 
 Not found: a variable whose pattern happens to lead to the same result as zero.
 """
@@ -25,7 +25,7 @@ from course_lib.cuda.kernel import Kernel
 from course_lib.cuda.report import Issue, Report
 
 SAYS = "'{}' is read before it has a value, and the result depends on what is there by chance: set it first"
-MOST = 8  # variables that are tried, at the price of a build and a run each
+MOST = 4  # variables that are tried one by one, at the price of a build and a run each
 HUGE = 1e37  # what the pattern is as a float: -1.7e38 by g++, not a number by clang
 PATTERNS = (0xFEFEFEFE - 2**32, 0xAAAAAAAA - 2**32)  # and as an int
 _WARNING = re.compile(r"^(?P<file>[^\s:][^:\n]*):(?P<line>\d+):\d+: (?P<level>warning|note): (?P<text>.*)$")
@@ -37,7 +37,7 @@ _DECLARATION = re.compile(rf"^\s*(?!(?:{_NO_TYPE})\b)(?:[A-Za-z_][\w:]*(?:<[^;=]
 def find(
     kernel: Kernel, before: tuple, after: tuple, report: Report, run: Callable[[Kernel, tuple], Report]
 ) -> list[Issue]:
-    """The variables on which the results of a checked launch depend though they have no value.
+    """The first variable on which the results of a checked launch depend though it has no value, as a list of one or none.
 
     before, after: its arguments before and after it. `run` launches a kernel in silence, under watch, with other arguments.
     """
@@ -49,23 +49,25 @@ def find(
     suspects = list(_warned(library.path, kernel.source.name))
     if report.ok and _shows_pattern(before, after):
         suspects += [place for place in _declared(kernel.source) if place not in suspects]
-    found = []
-    for name, line in _nearest(kernel, suspects)[:MOST]:
-        other, again = _with_zero(kernel, name, line), copy.deepcopy(before)
-        if other is None:
-            continue
+
+    def changes(places: list[tuple[str, int]]) -> bool | None:
+        """Whether values for these variables make a difference; None if they cannot be given so."""
+        other, again = _with_zeros(kernel, places), copy.deepcopy(before)
         try:
             variables.copy(library, other.compiled(checked=True))
-        except CompileError:  # no variable that takes a value in this way
-            continue
-        if _kinds(run(other, again)) != _kinds(report) or not all(map(_same, after, again)):
+        except CompileError:
+            return None
+        return _kinds(run(other, again)) != _kinds(report) or not all(map(_same, after, again))
+
+    suspects = _nearest(kernel, suspects)
+    if len(suspects) > 1 and changes(suspects) is False:
+        return []
+    for name, line in suspects[:MOST]:
+        if changes([(name, line)]):
             words = kernel.source.text.splitlines()[line - 1].strip()
-            found.append(
-                Issue(
-                    "uninitialised-read", kernel.source.name, line, None, (0, 0, 0), None, SAYS.format(name), 1, words
-                )
-            )
-    return found
+            place = ("uninitialised-read", kernel.source.name, line, None, (0, 0, 0), None)
+            return [Issue(*place, SAYS.format(name), source=words)]
+    return []
 
 
 @cache
@@ -98,14 +100,11 @@ def _nearest(kernel: Kernel, places: list[tuple[str, int]]) -> list[tuple[str, i
     return [place for place in places if place[1] in own] + others
 
 
-def _with_zero(kernel: Kernel, name: str, line: int) -> Kernel | None:
-    """The same kernel, with a value for one of its variables; None if its declaration is not found."""
+def _with_zeros(kernel: Kernel, places: list[tuple[str, int]]) -> Kernel:
+    """The same kernel, with values for some of its variables."""
     lines = kernel.source.text.splitlines(keepends=True)
-    lines[line - 1], changes = re.subn(
-        rf"\b({name}(?:\s*\[[^\]]*\])*)(?=\s*[,;])", r"\1 = {}", lines[line - 1], count=1
-    )
-    if not changes:
-        return None
+    for name, line in places:
+        lines[line - 1] = re.sub(rf"\b({name}(?:\s*\[[^\]]*\])*)(?=\s*[,;])", r"\1 = {}", lines[line - 1], count=1)
     other = copy.copy(kernel)
     other.source = dataclasses.replace(kernel.source, text="".join(lines))
     other._module = build.module(other.source, kernel.options)

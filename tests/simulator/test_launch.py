@@ -243,3 +243,14 @@ def test_no_file_of_the_package_takes_the_name_of_a_builtin():
     """A submodule, once imported, is a name in its package: one called `globals` hid the function that __getattr__ calls."""
     files = {path.stem for path in Path(build.__file__).parent.glob("*.py")}
     assert not files & set(dir(builtins))
+
+
+@pytest.mark.parametrize("name", ["first", "last", "block", "launch", "run", "thread", "state"])
+def test_a_kernel_and_a_variable_may_have_any_name(name):
+    y = np.zeros(4, F)
+    code = f"__constant__ float bytes[1]; __global__ void {name}(float* out) {{ out[threadIdx.x] = threadIdx.x + 1; }}"
+    Kernel(code, name)((1,), (4,), (y,))
+    assert list(y) == [1, 2, 3, 4]
+    y[:] = 0
+    assert sanitize(Kernel(code, name), (1,), (4,), (y,)).ok
+    assert list(y) == [1, 2, 3, 4]

@@ -29,6 +29,22 @@ def test_host_pointers_are_found(compiler, monkeypatch):
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
+def test_a_large_struct_may_be_an_argument(compiler, monkeypatch):
+    """The launcher copies it from memory of the host, which is no fault of the kernel's."""
+    using(compiler, monkeypatch)
+    code = """struct Places { float* place[400]; int count; };
+    __global__ void last(const __grid_constant__ Places places, float* y) {
+        y[threadIdx.x] = places.place[places.count - 1][threadIdx.x];
+    }"""
+    x, y = asarray(np.arange(32, dtype=F)), zeros(32)
+    places = np.zeros((), [("place", np.uint64, 400), ("count", I), ("padding", I)])
+    places["place"][4], places["count"] = x.ctypes.data, 5
+    report = sanitize(Kernel(code, "last"), (1,), (32,), (places[()], y))
+    assert report.ok, str(report)
+    np.testing.assert_array_equal(y, x)
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
 def test_unwritten_global_memory(compiler, monkeypatch):
     using(compiler, monkeypatch)
     copy, x, y = Kernel(FILE, "copy"), empty(64), zeros(64)

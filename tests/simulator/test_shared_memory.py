@@ -117,3 +117,21 @@ def test_calls_are_read_off_the_text():
     assert calls.reached(text, "user") == {"user", "through", "small"}
     assert calls.reached(text, "much") == {"much", "large"}
     assert "for" not in calls.functions(text)
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("number", [-30, -1, 64, 100, 4000])
+def test_who_leaves_a_shared_array_is_told_so_wherever_it_lies(number, compiler, monkeypatch):
+    """Beside the first and the last array of a file lies memory of the host."""
+    using(compiler, monkeypatch)
+    code = """__global__ void leave(float* y, int which, int number) {
+    __shared__ float a[64], b[64];
+    a[threadIdx.x] = b[threadIdx.x] = 0.0f;
+    float* p = which ? a : b;
+    __syncthreads();
+    y[threadIdx.x] = p[threadIdx.x == 3 ? number : 0];
+}"""
+    for which in (0, 1):
+        report = sanitize(Kernel(code, "leave"), (1,), (64,), (zeros(64), which, number))
+        assert [(issue.kind, issue.line) for issue in report.issues] == [("out-of-bounds", 6)], str(report)
+        assert "of __shared__ '" in report.issues[0].message

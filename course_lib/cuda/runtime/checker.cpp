@@ -205,15 +205,17 @@ static void check_global(Block* block, Slot& slot, const Access& access, bool al
 static void check_shared(Block* block, const Access& access, bool aligned) {
     auto after = std::upper_bound(here.begin(), here.end(), access.address,
                                   [](char* address, const SharedArray& array) { return address < array.data; });
-    if (after == here.begin()) return;
-    SharedArray& array = *--after;
-    if (!array.name[0]) return;
+    if (here.empty()) return;
+    auto at = after == here.begin() ? after : after - 1;
+    if (!at->name[0] && access.address >= at->data && access.address < at->data + at->bytes) return;
+    while (!at->name[0] && at != here.begin()) --at;
+    SharedArray& array = *at;
     size_t bytes = array.dynamic ? block->launch->shared_bytes : array.bytes;
-    uint64_t offset = access.address - array.data;
-    if (offset + access.bytes > bytes) {
+    int64_t offset = access.address - array.data;
+    if (offset < 0 || offset + access.bytes > bytes) {
         fault(OUT_OF_BOUNDS, block->current, {access.pc, {}}, NOBODY, {},
-              "%s %u bytes at byte %llu of __shared__ '%s', which has %zu%s", verb(access), access.bytes,
-              (unsigned long long)offset, array.name, bytes, array.dynamic ? " (the launch's shared_mem)" : "");
+              "%s %u bytes at byte %lld of __shared__ '%s', which has %zu%s", verb(access), access.bytes, (long long)offset,
+              array.name, bytes, array.dynamic ? " (the launch's shared_mem)" : "");
         end_thread(block);
     }
     if (aligned) check_alignment(block, access, array.name);
@@ -221,6 +223,13 @@ static void check_shared(Block* block, const Access& access, bool aligned) {
     check_words(block, shadow + offset / 4, access, SHARED, offset, array.name);
     remember(count_request(block, SHARED, access, offset), access, array.data, bytes, shadow, false);
     trace(block, SHARED, access, offset, array.name);
+}
+
+// An access near shared arrays, but in none, has left the first or the last one.
+static bool is_shared(const char* address) {
+    constexpr uint64_t BESIDE = 64 << 10;
+    uint64_t beside = here.empty() ? 0 : BESIDE;
+    return tls_low && address >= tls_low - beside && address < tls_high + beside;
 }
 
 static void check_elsewhere(Block* block, const Access& access) {
@@ -239,7 +248,7 @@ void check(char* address, unsigned bytes, bool write, bool atomic, void* pc, boo
     settle(block);
     Access access{address, bytes, write, atomic, pc};
     if (Slot* slot = slot_of(address)) check_global(block, *slot, access, aligned);
-    else if (address >= tls_low && address < tls_high) check_shared(block, access, aligned);
+    else if (is_shared(address)) check_shared(block, access, aligned);
     else check_elsewhere(block, access);
     decide_watching();
     leave_runtime(block);
