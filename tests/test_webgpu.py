@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 from typing import ClassVar
 
@@ -113,6 +114,19 @@ def test_memory_that_nobody_uses_is_handed_out_again(table):
     made = memory.made
     again = table.empty((1_234_000,))
     assert again.memory.buffer is buffer and memory.made == made
+
+
+@on_an_adapter
+def test_memory_that_a_cycle_of_garbage_held_can_be_used_again(table):
+    """An exception and its frames are such a cycle: what is found in one is finalised in any order, buffers too."""
+    buffer = id((x := table.from_numpy(np.ones(321_123, np.float32))).memory.buffer)
+    cycle: list = [x]
+    cycle.append(cycle)
+    del x, cycle
+    gc.collect()
+    again = table.empty((321_123,))
+    assert id(again.memory.buffer) == buffer
+    np.testing.assert_array_equal(table.to_numpy(table.add(again, 1, out=again)), 2)
 
 
 @on_an_adapter

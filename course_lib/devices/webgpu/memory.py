@@ -27,6 +27,9 @@ COPY_SRC, COPY_DST, STORAGE = 0x4, 0x8, 0x80  # GPUBufferUsage
 # Bytes of a size class -> (number, GPUBuffer) that nobody uses. The lowest number is handed out first, so that a step that
 # does what the one before did gets the same buffers for the same arrays.
 _free: dict[int, list[tuple[int, Any]]] = defaultdict(list)
+_buffers: dict[
+    int, Any
+] = {}  # all of them by number: one in a cycle of garbage would be released before it is handed back
 made = made_bytes = 0  # buffers asked of the driver so far
 on_shortage: list[Callable[[], None]] = []  # who else holds on to buffers that nobody uses
 
@@ -65,9 +68,12 @@ def _make(size: int) -> tuple[int, Any]:
         except MemoryError:
             for give_up in on_shortage:
                 give_up()
+            for number, _ in (pair for free in _free.values() for pair in free):
+                del _buffers[number]
             _free.clear()
             buffer = device().create_buffer(size=size, usage=usage)
     made, made_bytes = made + 1, made_bytes + size
+    _buffers[made] = buffer
     return made, buffer
 
 
