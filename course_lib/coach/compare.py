@@ -137,7 +137,8 @@ def _numbers(got: Any, expected: Any, tolerance: float, where: str) -> Differenc
     place = index[0] if len(index) == 1 else index
     count, first = int(wrong.sum()), f"element {place}: {text(a[index])}, expected {text(b[index])}"
     are = "is wrong:" if count == 1 else "are wrong; the first is"
-    said = f"{count:,} of {a.size:,} elements of {_it(where, inside=True)} {are} {first}"
+    of = "The one element of" if a.size == 1 else f"{count:,} of {a.size:,} elements of"
+    said = f"{of} {_it(where, inside=True)} {are} {first}"
     return Difference(said, where, index, a, b)
 
 

@@ -63,7 +63,7 @@ exercise = Exercise(
         Mistake("The view begins at number `offset` of x, and not at its start.",
                 when=lambda seen: "offset" not in seen.text.split("{", 1)[1]),
         Mistake("The places of the view are those of x. The values stand in a row: values[i].",
-                when=lambda seen: "values[i]" not in seen.text.replace(" ", "") and "*values" not in seen.text.split("{", 1)[1]),
+                when=lambda seen: "values[place(" in seen.text.replace(" ", "")),
         Mistake("The values went to the places 0, 1, 2 and so on. Where number i belongs says place(view, i).",
                 when=lambda seen: "view" not in seen.text.split("{", 1)[1]),
         Mistake("There are more threads than values: those with i >= n must do nothing.",

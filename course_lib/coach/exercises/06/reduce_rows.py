@@ -80,6 +80,8 @@ exercise = Exercise(
                 "they bring `nothing`.", when=lambda seen: "missing-lanes" in seen.kinds),
         Mistake("Only what lane 0 has seen is in y. Bring the lanes' results together: warp_reduce<LANES, Op>(result).",
                 like=first_lane_only),
+        Mistake("It adds, whatever `Op` is: a maximum begins with -INFINITY, and remains there. Op::of(a, b) brings two "
+                "together.", when=lambda seen: not seen.issues and np.isneginf(seen.got).all()),
         Mistake("The largest of negative numbers comes out as 0. A part begins with `nothing`, not with 0.",
                 like=lambda way, x, each, N, LANES: reduced(way, x, each, begin=0 if way == "Max" else None)),
         Mistake("There are more groups of lanes than parts. Those from rows * parts on have nothing to read or write.",
@@ -135,6 +137,7 @@ __global__ void reduce_rows(const T* x, A* y, A nothing, int rows, int K, int pa
               "Some lanes went home"),
         Wrong(Changed(("result = warp_reduce<LANES, Op>(result);", "")), "Only what lane 0 has seen"),
         Wrong(Changed(("A result = nothing;", "A result = 0;")), "not with 0"),
+        Wrong(Changed(("result = Op::of(result, (A)p.item[j])", "result += (A)p.item[j]")), "It adds, whatever"),
         Wrong(Changed(("if (lane == 0 && own < (long long)rows * parts)", "if (lane == 0)")), "have nothing to read or write"),
         Wrong(Changed(("const int end = min(begin + each, K);", "const int end = begin + each;")), "and the last one of a row at "
                                                                                                    "K"),

@@ -1,5 +1,7 @@
 """RMSNorm, the way back, for rows of any length: one direction is taken away, and the weight's gradient is collected."""
 
+import re
+
 import numpy as np
 
 from course_lib import cuda
@@ -80,8 +82,9 @@ exercise = Exercise(
                 like=another(of=lambda dy, x, xhat, w: dy)),
         Mistake("dweight knows only the last row of each block. It collects over all of them.", like=last_rows),
         Mistake("dweight is added to before anything is in it: dweight.fill(0.0f), once, before the loop.",
-                when=lambda seen: ".fill(" not in seen.text and seen.failing.difference is not None
-                and seen.failing.difference.name == "dweight"),
+                when=lambda seen: re.search(r"Row<[^>]*>[^;]*\bdweight\b", seen.text)
+                and not re.search(r"dweight\.(fill|load)|dweight\[[^]]*\] *=", seen.text)
+                and seen.failing.difference is not None and seen.failing.difference.name == "dweight"),
         Mistake("Some threads went home before block_sum. All threads of a block must call it.",
                 when=lambda seen: {"missing-lanes", "missed-barrier", "divergent-barrier"} & set(seen.kinds)),
     ],
