@@ -8,6 +8,7 @@ import pytest
 
 from course_lib import environment
 from course_lib.coach import builder, catalogue, copies, state
+from course_lib.devices.webgpu import adapter
 
 from .conftest import piece
 
@@ -52,6 +53,8 @@ def test_a_blank_notebook_stops_nowhere_and_keeps_nothing(source, mine):
 @pytest.mark.slow
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
 def test_a_solved_notebook_passes(source):
+    if source.stem == "18_webgpu" and adapter.problem():
+        pytest.skip(f"no WGSL can be judged here: {adapter.problem()}")
     said = run(nbformat.read(source.with_suffix(".ipynb"), as_version=4), source.parent)
     assert said and all(text.startswith("Passed: ") for text in said.values()), said
     assert all(state.passing(name) for name in said)
