@@ -67,11 +67,11 @@ interface GPUDevice {
 }
 
 interface GPUAdapter {
-  readonly info: {
-    vendor: string;
-    architecture: string;
-    device: string;
-    description: string;
+  readonly info?: {
+    vendor?: string;
+    architecture?: string;
+    device?: string;
+    description?: string;
     isFallbackAdapter?: boolean;
   };
   readonly limits: {readonly maxBufferSize: number; readonly maxStorageBufferBindingSize: number};

@@ -21,8 +21,8 @@ export async function findAdapter() {
   }
   const adapter = await navigator.gpu.requestAdapter({powerPreference: 'high-performance'}).catch(() => null);
   if (!adapter) return none('This browser has WebGPU, but no GPU that it may use.');
-  const {vendor, architecture, device, description} = adapter.info;
-  const name = description || [vendor, architecture, device].filter(Boolean).join(' ') || 'a GPU without a name';
-  const software = adapter.info.isFallbackAdapter === true || /swiftshader|llvmpipe|software|basic render/i.test(`${name} ${architecture}`);
+  const {vendor, architecture, device, description, isFallbackAdapter} = adapter.info ?? {}; // older browsers tell nothing
+  const name = description || [vendor, architecture, device].filter(Boolean).join(' ') || 'A GPU without a name';
+  const software = isFallbackAdapter === true || /swiftshader|llvmpipe|software|basic render/i.test(`${name} ${architecture}`);
   return {adapter, name, software, problem: ''};
 }

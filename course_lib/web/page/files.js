@@ -1,6 +1,7 @@
 // The files beside the page: fetched, and compared with the sizes and checksums that the export wrote down.
 
 import {Problem} from './problem.js';
+import {readSafetensors} from './safetensors.js';
 
 /**
  * The shape of a model, as GPTConfig of course_lib/model.py has it.
@@ -39,7 +40,7 @@ const AGAIN = 'Export the model again, with course export.';
 async function request(name) {
   let response;
   try {
-    response = await fetch(name);
+    response = await fetch(name, {cache: 'no-cache'}); // files of two exports must not mix
   } catch {
     throw new Problem(`${name} could not be fetched. Is the server of this page still running?`);
   }
@@ -94,6 +95,15 @@ export async function fetchWhole(name, description, progress = () => {}) {
   }
   if (crc32(bytes) !== expected.crc32) throw new Problem(`${name} is damaged: its checksum does not fit. ${AGAIN}`);
   return bytes.buffer;
+}
+
+/**
+ * @param {Description} description
+ * @param {(bytes: number) => void} progress
+ */
+export async function fetchWeights(description, progress) {
+  const name = 'weights.safetensors';
+  return readSafetensors(await fetchWhole(name, description, progress), name);
 }
 
 const TABLE = Uint32Array.from({length: 256}, (_, byte) => {

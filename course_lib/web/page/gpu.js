@@ -1,23 +1,22 @@
-// Brings the model to a GPU: weights that are whole, arrays that fit, kernels that compile, a first launch that works.
+// Brings the model to a GPU: arrays that fit, kernels that compile, a first launch that works.
 
-import {fetchWhole} from './files.js';
 import {GpuModel} from './gpu_model.js';
 import {Problem} from './problem.js';
-import {readSafetensors} from './safetensors.js';
 
 /**
- * @typedef {import('./files.js').Description} Description
+ * @typedef {import('./files.js').Config} Config
  * @typedef {import('./generate.js').Model} Model
+ * @typedef {import('./safetensors.js').Weight} Weight
  */
 
 /**
- * @param {Description} description
+ * @param {Config} config
+ * @param {Map<string, Weight>} weights
  * @param {GPUAdapter} adapter
- * @param {(bytes: number) => void} progress
  * @param {(why: string) => void} lost called when the GPU goes away
  * @returns {Promise<Model>}
  */
-export async function loadGpuModel(description, adapter, progress, lost) {
+export async function loadGpuModel(config, weights, adapter, lost) {
   const {maxBufferSize, maxStorageBufferBindingSize} = adapter.limits;
   const device = await adapter.requestDevice({requiredLimits: {maxBufferSize, maxStorageBufferBindingSize}}).catch((error) => {
     throw new Problem(`The GPU could not be opened: ${error.message}`);
@@ -26,8 +25,6 @@ export async function loadGpuModel(description, adapter, progress, lost) {
     if (reason !== 'destroyed') lost(`The GPU was lost: ${message || 'its driver was reset, or it was taken away'}.`);
   });
   try {
-    const name = 'weights.safetensors';
-    const weights = readSafetensors(await fetchWhole(name, description, progress), name);
     const largest = Math.max(...[...weights.values()].map(({values}) => values.byteLength));
     if (largest > maxStorageBufferBindingSize) {
       const sizes = `${largest.toLocaleString('en')} bytes, and the GPU binds ${maxStorageBufferBindingSize.toLocaleString('en')}`;
@@ -35,7 +32,7 @@ export async function loadGpuModel(description, adapter, progress, lost) {
     }
     device.pushErrorScope('validation');
     device.pushErrorScope('out-of-memory');
-    const model = new GpuModel(device, description.config, weights);
+    const model = new GpuModel(device, config, weights);
     await model.compile();
     await model.read([0]); // the first launch shows whether all of it works
     if (await device.popErrorScope()) throw new Problem('The GPU has too little memory for this model.');

@@ -2,7 +2,7 @@
 
 import {findAdapter} from './adapter.js';
 import {loadCpuModel} from './cpu_client.js';
-import {fetchDescription, fetchWhole} from './files.js';
+import {fetchDescription, fetchWeights, fetchWhole} from './files.js';
 import {generate} from './generate.js';
 import {loadGpuModel} from './gpu.js';
 import {Problem, sentence} from './problem.js';
@@ -35,6 +35,7 @@ const tokens = element('tokens', HTMLInputElement);
 const device = element('device', HTMLSelectElement);
 const write = element('write', HTMLButtonElement);
 const stop = element('stop', HTMLButtonElement);
+const pace = element('pace', HTMLElement); // beside the buttons; nothing reads it out at each change
 const status = element('status', HTMLElement);
 const problem = element('problem', HTMLElement);
 
@@ -75,27 +76,36 @@ async function load() {
   model = null;
   write.disabled = device.disabled = true;
   const size = description.files['weights.safetensors'].size;
+  status.textContent = 'Loading the weights.';
   /** @param {number} bytes */
-  const progress = (bytes) => {
-    status.textContent = `Loading the weights: ${(bytes / 1e6).toFixed(1)} of ${(size / 1e6).toFixed(1)} MB.`;
-  };
+  const progress = (bytes) => (pace.textContent = `${(bytes / 1e6).toFixed(1)} of ${(size / 1e6).toFixed(1)} MB`);
   try {
-    if (device.value === 'gpu') {
-      const {adapter, problem: gone} = await findAdapter(); // one adapter opens one device
-      if (!adapter) throw new Problem(gone);
-      model = await loadGpuModel(description, adapter, progress, (why) => leaveGpu(why).catch(show));
-    } else {
-      model = await loadCpuModel(description, progress);
-    }
-    tellDevice();
-    status.textContent = 'Ready.';
-    write.disabled = false;
+    if (device.value === 'gpu') await loadOnGpu(progress);
+    else model = await loadCpuModel(description, progress);
   } catch (error) {
     status.textContent = '';
-    if (device.value !== 'gpu') throw error;
+    show(error);
+  }
+  pace.textContent = '';
+  device.disabled = false;
+  if (!model) return;
+  tellDevice();
+  status.textContent = 'Ready.';
+  write.disabled = false;
+}
+
+/**
+ * Without weights nothing can compute; without a GPU the processor can.
+ * @param {(bytes: number) => void} progress
+ */
+async function loadOnGpu(progress) {
+  const weights = await fetchWeights(description, progress);
+  try {
+    const {adapter, problem: gone} = await findAdapter(); // one adapter opens one device
+    if (!adapter) throw new Problem(gone);
+    model = await loadGpuModel(description.config, weights, adapter, leaveGpu);
+  } catch (error) {
     await leaveGpu(sentence(error));
-  } finally {
-    device.disabled = false;
   }
 }
 
@@ -115,8 +125,10 @@ async function writeText() {
   if (!model) return;
   problem.textContent = '';
   stopped = false;
+  const pressed = document.activeElement === write;
   write.disabled = device.disabled = true;
   stop.disabled = false;
+  if (pressed) stop.focus(); // a button that is switched off would lose the focus
   status.textContent = 'Writing.';
   const result = element('result', HTMLElement);
   result.hidden = false;
@@ -132,7 +144,6 @@ async function writeText() {
     temperature: temperature.valueAsNumber,
     topK: topk.value ? topk.valueAsNumber : null,
   };
-  const pace = element('pace', HTMLElement);
   pace.textContent = '';
   const began = model;
   let count = 0;
@@ -153,8 +164,10 @@ async function writeText() {
     if (model === began) show(error);
   } finally {
     written.finish();
+    const back = document.activeElement === stop;
     stop.disabled = true;
     if (model === began) write.disabled = device.disabled = false;
+    if (back) write.focus();
   }
 }
 
@@ -164,11 +177,10 @@ form.addEventListener('submit', (event) => {
 });
 stop.addEventListener('click', () => {
   stopped = true;
-  write.focus();
 });
 device.addEventListener('change', () => {
   problem.textContent = '';
-  load().catch(show);
+  load();
 });
 prompt.addEventListener('keydown', (event) => {
   if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.requestSubmit(write);

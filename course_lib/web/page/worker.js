@@ -1,9 +1,8 @@
 // Runs the plain JavaScript model aside, so that the page stays alive. It answers each request in turn: see cpu_client.js.
 
 import {CpuModel} from './cpu.js';
-import {fetchDescription, fetchWhole} from './files.js';
+import {fetchDescription, fetchWeights} from './files.js';
 import {sentence} from './problem.js';
-import {readSafetensors} from './safetensors.js';
 
 /**
  * @typedef {{ids: number[] | null, fresh: boolean}} Request without ids: load the weights; fresh: forget first
@@ -18,9 +17,8 @@ let model;
 
 async function load() {
   const description = await fetchDescription();
-  const name = 'weights.safetensors';
-  const buffer = await fetchWhole(name, description, (bytes) => worker.postMessage({bytes}));
-  model = new CpuModel(description.config, readSafetensors(buffer, name));
+  const weights = await fetchWeights(description, (bytes) => worker.postMessage({bytes}));
+  model = new CpuModel(description.config, weights);
 }
 
 worker.onmessage = async (/** @type {MessageEvent<Request>} */ {data: {ids, fresh}}) => {
