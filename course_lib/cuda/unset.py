@@ -3,7 +3,8 @@
 A sum that was never set to zero comes out right by luck, and no hook sees why, since it lies in a register. So the checked
 build fills such variables with a pattern, if the compiler can. Where it has warned of a variable, or where results show the
 pattern, the launch is run once more with all such variables set to zero, and then with one at a time. If that changes what
-comes out, the result depends on a value that nobody has given, and only then is it told: one variable, the first.
+comes out, the result depends on a value that nobody has given, and only then is it told: the first of them, or all if trying
+takes too long.
 
 Not found: a variable whose pattern happens to lead to the same result as zero.
 """
@@ -11,6 +12,7 @@ Not found: a variable whose pattern happens to lead to the same result as zero.
 import copy
 import dataclasses
 import re
+import time
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -24,8 +26,8 @@ from course_lib.cuda.errors import CompileError
 from course_lib.cuda.kernel import Kernel
 from course_lib.cuda.report import Issue, Report
 
-SAYS = "'{}' is read before it has a value, and the result depends on what is there by chance: set it first"
-MOST = 4  # variables that are tried one by one, at the price of a build and a run each
+SAYS = "{} is read before it has a value, and the result depends on what is there by chance: set it first"
+PATIENCE = 1.5  # seconds in which variables are tried one by one, each at the price of a build and a run
 HUGE = 1e37  # what the pattern is as a float: -1.7e38 by g++, not a number by clang
 PATTERNS = (0xFEFEFEFE - 2**32, 0xAAAAAAAA - 2**32)  # and as an int
 _WARNING = re.compile(r"^(?P<file>[^\s:][^:\n]*):(?P<line>\d+):\d+: (?P<level>warning|note): (?P<text>.*)$")
@@ -37,7 +39,7 @@ _DECLARATION = re.compile(rf"^\s*(?!(?:{_NO_TYPE})\b)(?:[A-Za-z_][\w:]*(?:<[^;=]
 def find(
     kernel: Kernel, before: tuple, after: tuple, report: Report, run: Callable[[Kernel, tuple], Report]
 ) -> list[Issue]:
-    """The first variable on which the results of a checked launch depend though it has no value, as a list of one or none.
+    """The local variable on which the results of a checked launch depend though it has no value: one issue, or none.
 
     before, after: its arguments before and after it. `run` launches a kernel in silence, under watch, with other arguments.
     """
@@ -46,9 +48,6 @@ def find(
     changing = any(re.search(rf"__device__[^;(){{}}]*\b{name}\b", kernel.source.everything) for name in library.globals)
     if addresses or changing:  # memory that the launch may have changed, and that another run would not find as it was
         return []
-    suspects = list(_warned(library.path, kernel.source.name))
-    if report.ok and _shows_pattern(before, after):
-        suspects += [place for place in _declared(kernel.source) if place not in suspects]
 
     def changes(places: list[tuple[str, int]]) -> bool | None:
         """Whether values for these variables make a difference; None if they cannot be given so."""
@@ -59,15 +58,26 @@ def find(
             return None
         return _kinds(run(other, again)) != _kinds(report) or not all(map(_same, after, again))
 
-    suspects = _nearest(kernel, suspects)
-    if len(suspects) > 1 and changes(suspects) is False:
+    def guilty(places: list[tuple[str, int]]) -> list[tuple[str, int]]:
+        together = changes(places) if len(places) > 1 else None
+        if together is not False:
+            for place in places:
+                if time.monotonic() - began < PATIENCE and changes([place]):
+                    return [place]
+        return places if together else []
+
+    began = time.monotonic()
+    found = guilty(_nearest(kernel, _warned(library.path, kernel.source.name)))
+    if not found and report.ok and _shows_pattern(before, after):
+        found = guilty(_nearest(kernel, _declared(kernel.source)))
+    if not found:
         return []
-    for name, line in suspects[:MOST]:
-        if changes([(name, line)]):
-            words = kernel.source.text.splitlines()[line - 1].strip()
-            place = ("uninitialised-read", kernel.source.name, line, None, (0, 0, 0), None)
-            return [Issue(*place, SAYS.format(name), source=words)]
-    return []
+    line, names = found[0][1], [f"'{name}'" for name, _ in found]
+    who = names[0] if len(names) == 1 else f"one of {', '.join(names)}"
+    words = kernel.source.text.splitlines()[line - 1].strip()
+    return [
+        Issue("uninitialised-read", kernel.source.name, line, None, (0, 0, 0), None, SAYS.format(who), source=words)
+    ]
 
 
 @cache
@@ -115,12 +125,15 @@ def _with_zeros(kernel: Kernel, places: list[tuple[str, int]]) -> Kernel:
 def _shows_pattern(before: Sequence[Any], after: Sequence[Any]) -> bool:
     """Whether a launch has written what may come from the pattern."""
     for old, new in zip(before, after, strict=True):
-        if not isinstance(new, np.ndarray) or np.array_equal(old, new):
+        if not isinstance(new, np.ndarray) or new.itemsize > 8 or new.dtype.kind not in "fiu":
             continue
-        if new.dtype.kind == "f" and not (np.abs(new) < HUGE).all():
+        bits = f"u{new.itemsize}"
+        written = new[np.ascontiguousarray(old).view(bits) != np.ascontiguousarray(new).view(bits)]
+        if new.dtype.kind == "f" and not (np.abs(written) < HUGE).all():
             return True
         if new.dtype.kind in "iu" and new.itemsize == 4:
-            if any((np.abs(new.astype(np.int32).astype(np.int64) - pattern) < 1 << 20).any() for pattern in PATTERNS):
+            numbers = written.astype(np.int32).astype(np.int64)
+            if any((np.abs(numbers - pattern) < 1 << 20).any() for pattern in PATTERNS):
                 return True
     return False
 

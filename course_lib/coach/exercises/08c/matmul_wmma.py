@@ -46,7 +46,7 @@ exercise = Exercise(
                 "declared?",
                 when=lambda seen: re.search(r"store_matrix_sync\([^;]*,\s*BN\s*,", seen.text) is not None),
         Mistake("The warps store their fragments over each other's: with rows of the wrong length the parts of `c` overlap.",
-                when=lambda seen: "race" in seen.kinds and meets(seen, "store_matrix_sync")),
+                when=lambda seen: seen.kinds & {"race", "out-of-bounds"} and meets(seen, "store_matrix_sync")),
     ],
     hints=(
         "`__shared__ bf16 a[BM][BK + 8]`: the eight more are padding. From one row to the next it is BK + 8 numbers.",
