@@ -5,7 +5,7 @@
 // Limits: arrays of one type, fewer than 2^31 elements; views of up to 6 axes. Division and power in float only.
 // Bytes: 12 n with arrays of one shape, 8 n with a number.   FLOPs: n.
 // Architectures: sm_75 and newer.
-// Chapter: 05, built.
+// Chapter: 05, built. Its binary, that is; the others are read.
 #include "view.cuh"
 
 // region operations

@@ -13,7 +13,7 @@
 // Limits: fewer than 2^31 elements. A row that nearly all places name is summed by few threads, one after the other.
 // Bytes: 8 n C forward; 4 n C + 4 V C backward, and 8 V ceil(n / CHUNK) + 20 n for sorting.   FLOPs: n C backward.
 // Architectures: sm_75 and newer.
-// Chapter: 11, built.
+// Chapter: 11, built. Its embedding_forward and embedding_backward, that is; the sort between them is read.
 constexpr int CHUNK = 256;
 
 // Thread i owns element i of y (n, C).

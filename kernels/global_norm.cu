@@ -5,7 +5,7 @@
 // Limits: each array of fewer than 2^31 elements. Squares above 3.4e38 become infinite.
 // Bytes: 4 n.   FLOPs: 2 n.
 // Architectures: sm_75 and newer.
-// Chapter: 12, built.
+// Chapter: 12, built. Its global_norm_squares, that is; the other is read.
 #include "edges.cuh"
 #include "reduce.cuh"
 

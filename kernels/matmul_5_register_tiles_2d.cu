@@ -7,7 +7,7 @@
 //   a request with TN = 8 and BN = 128), and each of their writes of C is in a sector of its own. Rung 6 mends that.
 // Bytes: 4 (M K N / BN + K N M / BM + M N), the writes of C eight times.   FLOPs: 2 M N K.
 // Architectures: sm_75 and newer.
-// Chapter: 08b, built.
+// Chapter: 08b, read, not built. What it does is built with the main loop of gemm.cu.
 
 template <int BM, int BN, int BK, int TM, int TN>
 __global__ void __launch_bounds__(BM / TM * BN / TN)

@@ -7,7 +7,7 @@
 //   S divisible by 4 and arrays that begin at a multiple of 16 bytes. The other rungs take any S.
 // Bytes: forward 16 n, 12 n, 8 n by rung; backward 20 n, 12 n.   FLOPs: about 15 n forward, 4 n backward.
 // Architectures: sm_75 and newer.
-// Chapter: 06, built.
+// Chapter: 06, built. All but softmax_backward, that is; this is read.
 #include "online_softmax.cuh"
 #include "reduce.cuh"
 #include "row.cuh"

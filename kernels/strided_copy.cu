@@ -5,7 +5,7 @@
 // Bytes: 8 n for 4-byte elements where the view's last axis is contiguous; a transposed view reads a sector per element.
 //   FLOPs: none, n to add.
 // Architectures: sm_75 and newer.
-// Chapter: 05, built. All but strided_copy and strided_add, that is; these are read
+// Chapter: 05, built. All but strided_copy and strided_add, that is; these are read.
 #include "view.cuh"
 
 // Thread i owns element i of the contiguous side. T is any type of its size, since nothing is computed.

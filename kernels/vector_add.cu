@@ -4,7 +4,7 @@
 // Limits: fewer than 2^31 elements, one thread for each.
 // Bytes: 12 n.   FLOPs: n.
 // Architectures: sm_75 and newer.
-// Chapter: 04, built.
+// Chapter: 04, read, not built.
 
 // Thread i owns element i. The last block may have threads to spare.
 extern "C" __global__ void vector_add(const float* a, const float* b, float* c, int n) {

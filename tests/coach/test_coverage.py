@@ -1,9 +1,12 @@
 """Every op of the contract and every idea of the glossary is exercised, and the page that says where is true."""
 
+import re
+
 import pytest
 
 from course_lib import devices
 from course_lib.coach import catalogue
+from course_lib.cuda import contents, source
 from tests.coach import coverage
 
 # What runs no kernel, or only one that is read (decode.cu): an exercise runs it, and that is all.
@@ -35,6 +38,23 @@ def test_every_op_is_looked_at():
 @pytest.mark.parametrize("word", coverage.words())
 def test_a_word_of_the_glossary_is_exercised(word):
     assert coverage.about()[word], f"No task, hint or verdict names {word!r}: say it where it is practised."
+
+
+@pytest.mark.parametrize("path", contents.files(), ids=lambda path: path.stem)
+def test_the_table_of_kernels_says_truly_what_is_built(path):
+    """Built: an exercise takes one of its kernels for its solution, or the lecture of its chapter makes one of that name."""
+    chapter = contents.header(path.read_text(encoding="utf-8")).fields["Chapter"]
+    sources = "".join(file.read_text(encoding="utf-8") for file in catalogue.SOLUTIONS.glob("*.py"))
+    taken = re.findall(rf"^# include kernels/{path.name} (\w+)", sources, re.M)
+    taken += [name for name in catalogue.names() if catalogue.load(name).target == f"kernel:{path.name}"]
+    if "not built" in chapter:
+        assert not taken, f"{path.name}: an exercise builds {taken[0]}."
+    else:
+        lecture = next((coverage.ROOT / "notebooks").glob(f"{chapter.split(',')[0]}_*.ipynb")).read_text(
+            encoding="utf-8"
+        )
+        named = [name for name in source.kernels(source.find(path)) if re.search(rf"\b{name}\b", lecture)]
+        assert taken or named, f"{path.name}: neither an exercise nor the lecture builds any of it."
 
 
 def test_a_word_that_no_task_names_is_found_missing(monkeypatch):
