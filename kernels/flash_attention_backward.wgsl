@@ -7,24 +7,8 @@
 // Constants: D; TILE, a multiple of 8; CAUSAL.
 
 // include "group.wgsl"
+// include "flash_attention.wgsl"
 
-const OWN = 16u;
-const LANES = 8u; // threads of one row
-const ITEMS = (D + LANES - 1) / LANES;
-const ROW = D + 1; // so that threads that read neighbouring rows read different banks
-
-struct Args {
-    T: u32,
-    S: u32,
-    H: u32,
-    G: u32,
-    scale: f32,
-    n: u32,
-}
-@group(0) @binding(0) var<uniform> args: Args;
-@group(0) @binding(1) var<storage, read> q: array<f32>;
-@group(0) @binding(2) var<storage, read> k: array<f32>;
-@group(0) @binding(3) var<storage, read> v: array<f32>;
 @group(0) @binding(4) var<storage, read> dy: array<f32>;
 @group(0) @binding(5) var<storage, read> logsumexp: array<f32>;
 @group(0) @binding(6) var<storage, read> delta: array<f32>;
@@ -40,7 +24,7 @@ struct Args {
 fn flash_attention_delta(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
                          @builtin(local_invocation_index) lane: u32) {
     let row = element_index(group, groups, lane); // (b T + t) H + h
-    if (row >= args.n) {
+    if (row >= arrayLength(&deltas)) {
         return;
     }
     var sum = 0.0;
@@ -63,12 +47,11 @@ fn flash_attention_backward_q(@builtin(workgroup_id) group: vec3<u32>, @builtin(
     let lane = thread % LANES;
     let t = min(first + own, args.T - 1);
     let query = ((group.z * args.T + t) * args.H + group.y) * D;
-    let keys = (group.z * args.S * args.G + group.y * args.G / args.H) * D; // + s G D
+    let keys = keys_of(group); // + s G D
     let row = (group.z * args.H + group.y) * args.T + t;
-    let hidden = select(0u, args.T - 1 - min(first + OWN - 1, args.T - 1), CAUSAL); // keys that no query here sees
-    let seen = select(args.S, args.S - args.T + t + 1, CAUSAL);
+    let seen = seen_by(t);
     var result: array<f32, ITEMS>;
-    for (var start = 0u; start < args.S - hidden; start += TILE) {
+    for (var start = 0u; start < args.S - hidden_from(first); start += TILE) {
         for (var i = thread; i < TILE * D; i += OWN * LANES) {
             let at = keys + min(start + i / D, args.S - 1) * args.G * D + i % D;
             first_tile[i / D * ROW + i % D] = k[at];

@@ -6,23 +6,10 @@
 //   and the sum of exponentials of each query are kept up to date (online softmax). A thread has every eighth number of y.
 // Constants: D; KEYS, a multiple of 8; CAUSAL.
 
-const OWN = 16u;
-const LANES = 8u; // threads of one query
-const ITEMS = (D + LANES - 1) / LANES;
-const ROW = D + 1; // so that threads that read neighbouring rows read different banks
+// include "flash_attention.wgsl"
+
 const LOWEST = -3.4e38;
 
-struct Args {
-    T: u32,
-    S: u32,
-    H: u32,
-    G: u32,
-    scale: f32,
-}
-@group(0) @binding(0) var<uniform> args: Args;
-@group(0) @binding(1) var<storage, read> q: array<f32>;
-@group(0) @binding(2) var<storage, read> k: array<f32>;
-@group(0) @binding(3) var<storage, read> v: array<f32>;
 @group(0) @binding(4) var<storage, read_write> y: array<f32>;
 @group(0) @binding(5) var<storage, read_write> logsumexp: array<f32>;
 
@@ -38,17 +25,16 @@ fn flash_attention_forward(@builtin(workgroup_id) group: vec3<u32>, @builtin(loc
     let lane = thread % LANES;
     let t = min(first + own, args.T - 1);
     let queries = (group.z * args.T * args.H + group.y) * D; // + t H D
-    let keys = (group.z * args.S * args.G + group.y * args.G / args.H) * D; // + s G D
+    let keys = keys_of(group); // + s G D
     for (var i = thread; i < OWN * D; i += OWN * LANES) {
         let row = min(first + i / D, args.T - 1);
         q_tile[i / D * ROW + i % D] = q[queries + row * args.H * D + i % D] * args.scale;
     }
-    let hidden = select(0u, args.T - 1 - min(first + OWN - 1, args.T - 1), CAUSAL); // keys that no query here sees
-    let seen = select(args.S, args.S - args.T + t + 1, CAUSAL);
+    let seen = seen_by(t);
     var largest = LOWEST;
     var sum = 0.0;
     var result: array<f32, ITEMS>;
-    for (var start = 0u; start < args.S - hidden; start += KEYS) {
+    for (var start = 0u; start < args.S - hidden_from(first); start += KEYS) {
         for (var i = thread; i < KEYS * D; i += OWN * LANES) {
             let key = min(start + i / D, args.S - 1);
             tile[i / D * ROW + i % D] = k[keys + key * args.G * D + i % D];

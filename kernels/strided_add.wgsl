@@ -4,16 +4,8 @@
 // Constants: T, the type of the elements.
 
 // include "group.wgsl"
-// include "view.wgsl"
+// include "strided_view.wgsl"
 
-struct View {
-    sizes: array<vec4<u32>, 2>,
-    strides: array<vec4<i32>, 2>,
-    axes: u32,
-    offset: i32,
-    n: u32,
-}
-@group(0) @binding(0) var<uniform> view: View;
 @group(0) @binding(1) var<storage, read> x: array<T>;
 @group(0) @binding(2) var<storage, read_write> y: array<T>;
 
@@ -22,6 +14,6 @@ fn strided_add(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups)
                @builtin(local_invocation_index) lane: u32) {
     let i = element_index(group, groups, lane);
     if (i < view.n) {
-        y[view.offset + place(i, view.axes, view.sizes, view.strides)] += x[i];
+        y[in_view(i)] += x[i];
     }
 }

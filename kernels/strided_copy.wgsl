@@ -4,20 +4,12 @@
 // Limits: views of up to 8 axes; to write, no two elements of the view may be the same place.
 
 // include "group.wgsl"
-// include "view.wgsl"
+// include "strided_view.wgsl"
 
-struct View {
-    sizes: array<vec4<u32>, 2>,
-    strides: array<vec4<i32>, 2>,
-    axes: u32,
-    offset: i32,
-    n: u32,
-}
 struct Fill {
     value: u32,
     n: u32,
 }
-@group(0) @binding(0) var<uniform> view: View;
 @group(0) @binding(0) var<uniform> filling: Fill;
 @group(0) @binding(1) var<storage, read> x: array<u32>;
 @group(0) @binding(2) var<storage, read_write> y: array<u32>;
@@ -27,7 +19,7 @@ fn strided_copy(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
                 @builtin(local_invocation_index) lane: u32) {
     let i = element_index(group, groups, lane);
     if (i < view.n) {
-        y[i] = x[view.offset + place(i, view.axes, view.sizes, view.strides)];
+        y[i] = x[in_view(i)];
     }
 }
 
@@ -36,7 +28,7 @@ fn strided_write(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroup
                  @builtin(local_invocation_index) lane: u32) {
     let i = element_index(group, groups, lane);
     if (i < view.n) {
-        y[view.offset + place(i, view.axes, view.sizes, view.strides)] = x[i];
+        y[in_view(i)] = x[i];
     }
 }
 

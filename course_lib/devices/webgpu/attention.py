@@ -42,7 +42,6 @@ def attention_backward(dy, q, k, v, y, logsumexp, causal=True):
         _kernel("flash_attention_backward.wgsl", f"flash_attention_{name}", words, D=D, TILE=rows, CAUSAL=bool(causal))
         for name in ("delta", "backward_q", "backward_kv")
     )
-    sizes["n"] = B * T * H
     delta_kernel(blocks(B * T * H), dy=dy, y=y, deltas=delta, **sizes)
     given = {"q": q, "k": k, "v": v, "dy": dy, "logsumexp": logsumexp, "delta": delta}
     q_kernel((blocks(T, OWN), H, B), **given, dq=dq, **sizes)
