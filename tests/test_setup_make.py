@@ -170,3 +170,25 @@ def test_every_target_is_phony_and_explained(machine):
     for target in ("lab", "test", "test-fast", "train", "bench", "clean"):
         assert f"make {target}" in said
         assert re.search(rf"^\.PHONY:.*\b{target}\b", (ROOT / "Makefile").read_text(), re.MULTILINE)
+
+
+def test_the_chapters_on_kernels_run_under_clang_too_or_a_sentence_says_why_not(machine):
+    """What they print must not depend on the compiler; learners on macOS have clang only."""
+    folder = machine.clone / ".venv/bin"
+    folder.mkdir(parents=True)
+    for program, script in (
+        ("ruff", "exit 0"),
+        ("python", 'case "$*" in *environment*) ;; *) echo "$COURSE_COMPILER: $*";; esac'),
+    ):
+        (folder / program).write_text(f"#!/bin/sh\n{script}\n")
+        (folder / program).chmod(0o755)
+    (machine.clone / "notebooks").mkdir()
+    for chapter in ("03_a", "04_b", "08c_c", "12_d", "13_e"):
+        (machine.clone / f"notebooks/{chapter}.ipynb").touch()
+    status, said = machine.make("test", "PEERS=1")
+    assert status == 0 and "not run under clang: there is no clang++ here" in said and "\nclang: " not in said
+    machine.fake("clang++", "exit 0")
+    status, said = machine.make("test", "PEERS=1")
+    (run,) = [line for line in said.splitlines() if line.startswith("clang: ")]
+    assert status == 0 and re.findall(r"notebooks/(\w+)", run) == ["04_b", "08c_c", "12_d"]
+    assert "under clang" not in machine.make("test")[1]
