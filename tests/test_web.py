@@ -61,6 +61,11 @@ def test_the_page_holds_the_weights_and_the_kernels(run, page):
     assert described["facts"]["parameters"] == sum(values.size for values in weights.values())
 
 
+def test_a_web_server_may_read_every_file(page):
+    modes = {path.name: path.stat().st_mode & 0o777 for path in page.rglob("*") if path.is_file()}
+    assert modes["weights.safetensors"] == modes["index.html"] == modes["style.css"], modes
+
+
 def test_the_page_keeps_private_paths_to_itself(page):
     facts = json.loads((page / "model.json").read_text())["facts"]
     assert facts["source"] == "letters.txt"

@@ -53,6 +53,7 @@ def export(source: str | Path, out: str | Path, to: str = "web", dtype: str = "f
             (aside / "kernels" / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(KERNELS / name, aside / "kernels" / name)
         save_file(weights, aside / WEIGHTS)
+        shutil.copymode(aside / "index.html", aside / WEIGHTS)  # or only its owner could read it, and no web server
         tokenizer.save(aside / TOKENIZER)
         described = {
             "format": FORMAT,
