@@ -1,0 +1,124 @@
+"""Variables without a value beyond the zoo: what is tried, in which runs, and what is never told."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from course_lib import native
+from course_lib.cuda import Kernel, asarray, build, empty, sanitize, source, unset, zeros
+from tests.simulator.compilers import COMPILERS, using
+
+F, I = np.float32, np.int32
+SUM = """__global__ void total(const float* x, float* y, int n) {{
+    float sum;
+    for (int i = 0; i < n; i++) sum += x[i];
+    {} y[threadIdx.x] = sum;
+}}"""
+
+
+def launched(code, *args, name="total"):
+    return sanitize(Kernel(code, name), (1,), (32,), args)
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_the_second_run_leaves_no_trace(compiler, monkeypatch, capfd):
+    using(compiler, monkeypatch)
+    x, y = np.ones(8, F), zeros(32)
+    report = launched(SUM.format('if (threadIdx.x == 0) printf("once\\n");'), x, y, 8)
+    (issue,) = report.issues
+    assert (issue.kind, issue.line, issue.source) == ("uninitialised-read", 2, "float sum;")
+    assert "'sum' is read before it has a value" in str(issue) and "block" not in str(issue)
+    assert "block" not in issue._repr_html_()
+    assert capfd.readouterr().out == "once\n"
+    assert not np.isclose(y, 8).any()  # what the first run gave, not the one with a zero
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_memory_that_cannot_be_set_back_is_touched_once(compiler, monkeypatch):
+    using(compiler, monkeypatch)
+    inside, places = asarray(np.zeros(1, F)), np.zeros(1, np.uint64)
+    places[0] = inside.ctypes.data
+    code = """__device__ int times;
+    __global__ void once(const unsigned long long* places, float* y) {
+        float sum;
+        for (int i = 0; i < 8; i++) sum += y[i];
+        if (threadIdx.x == 0) *(float*)places[0] += 1.0f;
+        y[threadIdx.x + 32] = sum;
+    }
+    __global__ void counted(float* y) {
+        float sum;
+        for (int i = 0; i < 8; i++) sum += y[i];
+        if (threadIdx.x == 0) times++;
+        y[threadIdx.x + 32] = sum + times;
+    }"""
+    assert launched(code, places, zeros(64), name="once").ok and inside[0] == 1
+    assert launched(code, zeros(64), name="counted").ok
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_what_changes_nothing_is_not_told(compiler, monkeypatch):
+    using(compiler, monkeypatch)
+    code = """__global__ void total(const float* x, float* y, int n) {
+        float sum, unused, late[4];
+        bool inside = threadIdx.x < n;
+        if (inside) sum = x[threadIdx.x];
+        __syncthreads();
+        if (inside) {
+            for (int j = 0; j < 4; j++) late[j] = sum * j;
+            y[threadIdx.x] = late[3];
+        }
+        if (n > 1000) y[0] = unused;
+    }"""
+    x = np.arange(32, dtype=F)
+    assert launched(code, x, zeros(32), 20).ok
+    x[3] = np.nan  # results that look like the pattern, but come from the input
+    assert launched(code, x, zeros(32), 20).ok
+    x[3] = np.inf
+    assert launched(code, x, zeros(32), 20).ok
+
+
+def test_a_result_that_was_never_written_starts_no_search(monkeypatch):
+    monkeypatch.setattr(unset, "_declared", lambda text: pytest.fail("the rest of the array has not been written"))
+    code = """__global__ void total(const float* x, float* y, int n) {
+        float first;
+        first = x[0];
+        if (threadIdx.x < n) y[threadIdx.x] = first;
+    }"""
+    y = empty(32)
+    assert launched(code, np.ones(32, F), y, 5).ok and np.isnan(y[5:]).all()
+    assert launched(code, np.ones(32, F), np.full(32, np.nan, F), 5).ok
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_without_patience_all_that_may_be_meant_are_named(compiler, monkeypatch):
+    using(compiler, monkeypatch)
+    monkeypatch.setattr(unset, "PATIENCE", -1.0)
+    code = """__global__ void total(const float* x, float* y, int n) {
+        float ones[4];
+        float sums[4];
+        for (int j = 0; j < 4; j++) ones[j] = 1.0f;
+        for (int i = 0; i < n; i++) for (int j = 0; j < 4; j++) sums[j] += x[i] * ones[j];
+        y[threadIdx.x] = sums[0] + sums[1] + sums[2] + sums[3];
+    }"""
+    (issue,) = launched(code, np.ones(8, F), zeros(32), 8).issues
+    assert "one of 'ones', 'sums' is read before" in issue.message or "'sums' is read" in issue.message
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_a_counter_of_whole_numbers(compiler, monkeypatch):
+    using(compiler, monkeypatch)
+    code = """__global__ void total(const float* x, int* y, int n) {
+        int counts[2];
+        for (int i = 0; i < n; i++) counts[x[i] > 3.0f] += 1;
+        y[threadIdx.x] = counts[threadIdx.x % 2];
+    }"""
+    (issue,) = launched(code, np.arange(8, dtype=F), zeros(32, I), 8).issues
+    assert (issue.line, issue.source) == (2, "int counts[2];")
+
+
+def test_a_compiler_that_cannot_fill_variables_is_not_asked_to():
+    text, compiler = source.find("__global__ void k() {}"), native.find_compiler()
+    old, new = (dataclasses.replace(compiler, kind="gcc", version=f"g++ (Ubuntu) {n}.4.0") for n in (11, 12))
+    asked = ["-ftrivial-auto-var-init=pattern" in build._flags(text, (), True, False, c) for c in (old, new)]
+    assert (old.major, new.major, asked) == (11, 12, [False, True])
