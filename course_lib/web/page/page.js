@@ -156,8 +156,7 @@ async function writeText() {
       else pace.textContent = `${(((count - 1) * 1000) / (now - first)).toFixed(1)} tokens a second`;
       ended = step.id === tokenizer.endId;
       written.add(step);
-      if (stopped) break;
-      await new Promise((resolve) => setTimeout(resolve)); // the page draws, and hears the buttons
+      if (stopped) break; // while the model reads, the page draws and hears its buttons
     }
     status.textContent = `${ended ? 'The text has ended' : stopped ? 'Stopped' : 'Done'}: ${count} tokens.`;
   } catch (error) {
