@@ -73,6 +73,13 @@ fn go(@builtin(global_invocation_id) id: vec3<u32>) {
 
 
 @here
+def test_functions_that_are_written_but_not_called_are_no_fault():
+    later = "var<workgroup> tree: array<f32, 64>;\nfn later(lane: u32) { workgroupBarrier(); tree[lane] = x[lane]; }\n"
+    y, report = run("", before=later)
+    assert report.ok and not report.not_checked and not y.any()
+
+
+@here
 def test_our_kernels_run_by_their_file_with_constants():
     x, y = np.random.default_rng(0).normal(size=(3, 300)).astype(F), np.empty((3, 300), F)
     shader = Shader("softmax.wgsl", "softmax_forward", CAUSAL=False)
@@ -142,14 +149,35 @@ ERRORS = [
     ("var s;", "a type or a first value", 0),
     ("y[i] = x[i]**2;", "no `**`", 0),
     ("var<workgroup> s: array<f32, 4>;", "stands outside of all functions", 0),
-    ("let a = 1.0;\n    let a = 2.0;", "declared twice", 0),
+    ("let a = 1.0;\n    let a = 2.0;", "declared twice", 1),
+    ("if (id < args.n) { y[i] = 1.0; }", "`<` has a vector on its left and one number on its right", 0),
+    ("for (var k = 0; k < args.n; k++) { y[i] = 0.0; }", "begin a counter with `0u`", 0),
+    ("y[0] = pick(i, i);", "Argument 2 of this call has another type", 0),
+    ("let k: u32 = -1;", "-1 cannot be a u32", 0),
+    ("let m = 4u;\n    const k = m;", "A `const` is known when the text is compiled", 1),
+    ("y[i] = (float)i;", "WGSL writes a conversion as a call: `f32(value)`", 0),
+    ("if (i < 4) { y[i] = 1.0; } elif (i < 5) { y[i] = 2.0; }", "`else if`", 0),
+    ("var k[4]: f32;", "An array has its length in its type", 0),
+    ("__shared__ float k[64];", "`__shared__` is CUDA's", 0),
+    ("if (i = 0) { y[i] = 1.0; }", "To compare, write `==`", 0),
+    ("y[i++] = 1.0;", "no part of an expression", 0),
+    ("# zero", "A comment begins with `//`", 0),
+    ("y[i] = f32(args.m);", "There is no `.m` here", 0),
+    ("y[i] = (i < 4) * 2.0;", "A plain number stands here where it fits nothing", 0),
+    ('printf("%d", i);', "cannot print", 0),
+    ("auto k = 1.0;", "let k = ...;`.\n", 0),
+    ("float4 k = vec4(1.0);", "The type is vec4<f32>", 0),
+    ("y[i] = vec4(x[i]);", "What is written has another type than its place", 0),
+    ("unsigned int k = i;", "`unsigned int k` is C++. In WGSL a variable that changes is `var k = ...;`", 0),
+    ("let k = i;\n    y[i] = k;", "Numbers of two types meet, u32 and f32", 1),
+    ("if (lane) { y[i] = 1.0; }", "A condition must be true or false", 0),
 ]
 
 
 @here
 @pytest.mark.parametrize(("body", "says", "down"), ERRORS, ids=[body[:24] for body, _, _ in ERRORS])
 def test_a_compile_error_is_a_sentence_with_the_line(body, says, down):
-    whole = text(body)
+    whole = text(body, "fn pick(place: u32, number: f32) -> f32 { return number; }\n" if "pick" in body else "")
     with pytest.raises(ShaderError, match=re.escape(says)) as caught:
         Shader(whole, "go").compile()
     first = whole[: whole.index(body)].count("\n") + 1
@@ -281,6 +309,9 @@ def test_a_missing_barrier_is_a_race_whatever_the_threads_did():
         ("if (lane == 0) { total = x[i]; } workgroupBarrier(); y[i] = total;", False),
         ("q[lane / 4][lane % 4] = 1.0; workgroupBarrier(); y[i] = q[0].x;", False),  # parts of a vector
         ("q[lane / 4][lane % 4] = 1.0; y[i] = q[15 - lane / 4].x;", True),
+        ("if (lane == 0) { total = x[i]; } y[i] = workgroupUniformLoad(&total);", False),  # it waits by itself
+        ("total = x[i]; y[i] = workgroupUniformLoad(&total);", True),
+        ("s[lane] = x[i]; let a = workgroupUniformLoad(&s[lane / 64 + 3]); y[i] = a + s[63 - lane];", False),
         ("t[lane / 8][lane % 8] = 1.0; workgroupBarrier(); y[i] = t[lane % 8][lane / 8];", False),
         ("t[lane / 8][lane % 8] = 1.0; y[i] = t[lane % 8][lane / 8];", True),
     ],

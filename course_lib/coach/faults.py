@@ -19,8 +19,10 @@ def sentence(fault: Fault, exercise: Exercise, known: Collection[str] = ()) -> s
         )
     if fault.kind == "SystemExit":
         return f"Your code asks Python to end{line} (exit or sys.exit). Return a result instead."
-    if fault.kind in ("CompileError", "KernelError", "ArgumentError", "ShaderError"):
+    if fault.kind in ("CompileError", "KernelError", "ArgumentError"):
         return fault.message
+    if fault.kind == "ShaderError":
+        return fault.message.partition("\n")[0]  # its line of code stands below
     if fault.kind == "MemoryError":
         return f"Your code asked for more memory than an exercise gets (2 GB){line}."
     if fault.kind == "RecursionError":

@@ -52,6 +52,9 @@ class Scan:
     loops: list[int]  # of the opening brace
     functions: dict[str, tuple[int, int, int, int]]
     not_seen: list[str]
+    pointers: list[tuple[Access, bool]] = field(
+        default_factory=list
+    )  # `&` before one; whether workgroupUniformLoad takes it
 
 
 def without_comments(text: str) -> str:
@@ -125,8 +128,6 @@ def scan(text: str) -> Scan:
                 _access(code, name, variables[name[0]], found)
         found.barriers += [brace + at.start() for at in re.finditer(r"\bworkgroupBarrier\s*\(\s*\)", body)]
         found.loops += [_brace_of_loop(code, brace + at.start()) for at in re.finditer(r"\b(for|while|loop)\b", body)]
-    if "workgroupUniformLoad" in code:
-        found.not_seen.append("races, because of workgroupUniformLoad")
     if re.search(r"\bptr\s*<\s*(storage|workgroup)|=\s*&\s*\w+", code):
         found.not_seen.append("what goes through a pointer")
     return found
@@ -172,7 +173,9 @@ def _access(code: str, name: re.Match, variable: Variable, found: Scan) -> None:
     elif re.match(r"([-+*/%&|^]|<<|>>)=|\+\+|--", after):
         op = PART if component else BOTH
     if before.endswith("&") and not before.endswith("&&"):
-        return  # a pointer to it, for an atomic
+        waits = bool(re.search(r"\bworkgroupUniformLoad\s*\(\s*&$", before))
+        found.pointers.append((Access(variable, READ, name.start(), name.end(), brackets), waits))
+        return
     found.accesses.append(Access(variable, op, name.start(), name.end(), brackets))
 
 

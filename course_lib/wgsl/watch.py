@@ -87,6 +87,10 @@ fn watch_barrier(site: u32) {{
     watch_epoch += 1u;
     {barrier}
 }}
+fn watch_waited(index: u32) -> u32 {{
+    watch_epoch += 1u;
+    return index;
+}}
 fn watch_round(site: u32) -> bool {{
     let i = site - {first_loop}u;
     watch_rounds[i] += 1u;
@@ -122,7 +126,7 @@ def sanitize(shader: Shader, groups: int | tuple[int, ...], **arguments: Any) ->
             copies = {
                 name: value.copy() if isinstance(value, np.ndarray) else value for name, value in arguments.items()
             }
-            report = _run(shader, dataclasses.replace(found, accesses=[]), groups, copies, waiting=False)
+            report = _run(shader, dataclasses.replace(found, accesses=[], pointers=[]), groups, copies, waiting=False)
             if not report.ok:
                 return report
         return _run(shader, found, groups, arguments, waiting=True)
@@ -153,7 +157,10 @@ def _run(shader: Shader, found: scanning.Scan, groups, arguments: dict[str, Any]
     device = adapter.device()
     log = device.create_buffer(size=4 * size, usage=STORAGE | COPY_SRC | COPY_DST)
     device.queue.write_buffer(log, 0, np.array(header, np.uint32))
-    launch(_compiled[key], shader, groups, arguments, {binding: log} if sites else {})
+    watched = "watch_log" in scanning.reached(
+        text, shader.name
+    )  # not where all that is watched stands in functions never called
+    launch(_compiled[key], shader, groups, arguments, {binding: log} if watched else {})
     seen = np.frombuffer(device.queue.read_buffer(log), np.uint32)
     passed = seen[arrivals : arrivals + count * len(found.barriers)].reshape(count, -1)
     return _report(shader, found, sites, (seen[first:], passed), shape)
@@ -174,13 +181,20 @@ def _changed(shader: Shader, found: scanning.Scan, waiting: bool) -> tuple[str, 
             edits += [(opening + 1, f"watch_axis_{access.variable.name}({axis}u, u32("), (end, "))")]
         opening, end = access.brackets[-1]
         edits += [(opening + 1, f"{call}u32("), (end, f"), {rest}")]
+    for access, waits in found.pointers:
+        step = "watch_waited" if waits else "u32"  # workgroupUniformLoad is a barrier, too
+        if access.variable.single:
+            edits.append((access.end, f"[{step}(0u)]"))
+        elif waits and len(access.brackets) == 1:
+            edits += [(access.brackets[0][0] + 1, f"{step}(u32("), (access.brackets[0][1], "))")]
     text, first_barrier = shader.source.text, len(found.accesses)
     for number, place in enumerate(found.barriers, first_barrier):
         edits += [(place, f"watch_barrier({number}u); /*"), (scanning.closing(text, text.index("(", place)) + 1, "*/")]
     first_loop = first_barrier + len(found.barriers)
     for number, place in enumerate(found.loops, first_loop):
         edits.append((place + 1, f" if (watch_round({number}u)) {{ break; }}"))
-    single = [variable for variable in found.variables.values() if variable.single and found.accesses]
+    used = {access.variable.name for access in [*found.accesses, *(access for access, _ in found.pointers)]}
+    single = [variable for variable in found.variables.values() if variable.single and variable.name in used]
     edits += [edit for variable in single for edit in ((variable.single[0], "array<"), (variable.single[1], ", 1>"))]
     edits += _entry(shader, found)
     for place, new in sorted(edits, key=lambda edit: edit[0], reverse=True):
