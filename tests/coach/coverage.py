@@ -170,8 +170,8 @@ OPENING = """\
 # The exercises
 
 {exercises} exercises, {kernels} of them in CUDA C++ and {shaders} in WGSL. The notebooks of this folder are made from
-solutions/NN_topic.py; `make lab` copies them to exercises/mine/, where your answers live. Here is what is practised where. This page is made by
-`python tests/coach/coverage.py`, and a test keeps it true.
+solutions/NN_topic.py; `make lab` copies them to exercises/mine/, where your answers live. Here is what is practised where.
+This page is made by `python tests/coach/coverage.py`, and a test keeps it true.
 
 ## Every operation
 

@@ -217,6 +217,13 @@ def launch_everything() -> None:
     products.linear_residual(x.array(), weight, None, ops.zeros((4, 5), "float32"))
     products.linear_row_scale(x.array(), weight, ops.zeros((4,), "float32"))
     optim.AdamW([("x", x)]).step(1e-3)
+    x, row, rows = x.array(), weight[0], np.arange(300, dtype=np.int64) % 4
+    ops.where(ops.less(x, row), ops.exp(x), ops.cast(ops.cast(x, "int32"), "float32"))
+    ops.copy(x)
+    ops.scatter_add(
+        ops.gather(x, ops.from_numpy(rows)), ops.from_numpy(rows), 4
+    )  # more places than each row looks through
+    ops.strided_write(ops.full((6, 4), 1.0), x, (1, 4))  # a view that no rows are found in
 
 
 @pytest.mark.slow

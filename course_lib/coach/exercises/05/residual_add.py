@@ -40,7 +40,6 @@ exercise = Exercise(
     language="cuda",
     defines="residual_add",
     instances=("4", "1"),
-    target="kernel:residual_add.cu",
     cases=cases,
     reference=lambda x, residual, into, N: x + residual,
     call=launch,

@@ -38,7 +38,6 @@ exercise = Exercise(
     language="cuda",
     defines="scale",
     instances=("4", "1"),
-    target="kernel:scale.cu",
     cases=cases,
     reference=lambda x, factor, N: factor * x,
     call=launch,

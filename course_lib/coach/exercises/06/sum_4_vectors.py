@@ -42,7 +42,6 @@ exercise = Exercise(
     language="cuda",
     defines="sum_4_vectors",
     instances=(str(THREADS),),
-    target="kernel:sum.cu",
     cases=cases,
     reference=right,
     call=launch,

@@ -40,7 +40,6 @@ exercise = Exercise(
     core=False,
     language="cuda",
     defines="attention_scores",
-    target="kernel:attention_naive.cu",
     cases=cases,
     reference=scored,
     call=launch,

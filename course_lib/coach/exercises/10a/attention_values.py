@@ -41,7 +41,6 @@ exercise = Exercise(
     core=False,
     language="cuda",
     defines="attention_values",
-    target="kernel:attention_naive.cu",
     cases=cases,
     reference=mixed,
     call=launch,
