@@ -9,9 +9,10 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from course_lib import devices
+from course_lib import devices, progress
 from course_lib.cuda.source import KERNELS
 from course_lib.devices.webgpu import adapter, commands, launching, memory
+from course_lib.training import train
 from tests.tiny_runs import MODELS, TINY, make_run
 from tests.webgpu_here import on_an_adapter
 
@@ -46,6 +47,21 @@ def test_a_training_step_makes_nothing_new_after_the_first(text, monkeypatch):
     for _ in range(3):
         run.step()
     assert (memory.made, len(launching._uniforms), len(launching._bindings)) == kept
+
+
+@on_an_adapter
+@pytest.mark.slow
+def test_course_train_knows_webgpu(text, tmp_path):
+    said = []
+    display = progress.Quiet()
+    display.say = said.append
+    options = {"device": "webgpu", "out": tmp_path / "run", "display": display}
+    trained = train("micro", text=text, model=TINY, steps=20, **options)
+    losses = [record["loss"] for record in trained.records]
+    assert trained.model.device == "webgpu" and "device: webgpu (as asked)" in said
+    assert len(losses) == 20 and losses[-1] < losses[0] - 1
+    assert trained.records[-1]["val_loss"] < losses[0] - 1
+    assert train(resume=True, **options).step == 20
 
 
 # Launches

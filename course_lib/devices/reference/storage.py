@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from ..checks import check_out, check_view
+from ..checks import check_out, check_view, joined_shape
 
 __all__ = (
     "empty zeros full copy cast from_numpy to_numpy view strided_copy strided_write concatenate synchronize".split()
@@ -71,14 +71,7 @@ def strided_write(x, values, strides, offset=0, add=False):
 
 
 def concatenate(arrays, axis):
-    first = arrays[0].shape
-    if not -len(first) <= axis < len(first):
-        raise ValueError(f"concatenate: axis {axis} does not exist in an array of shape {first}.")
-    axis %= len(first)
-    for array in arrays[1:]:
-        shape = array.shape
-        if len(shape) != len(first) or shape[:axis] + shape[axis + 1 :] != first[:axis] + first[axis + 1 :]:
-            raise ValueError(f"concatenate along axis {axis} cannot join the shapes {first} and {shape}.")
+    axis, _ = joined_shape(arrays, axis)
     return np.concatenate(arrays, axis)
 
 
