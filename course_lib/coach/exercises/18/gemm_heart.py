@@ -6,24 +6,29 @@ from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wr
 from course_lib.coach.shaders import elements
 
 FORWARD = "A_ROWS=True, B_ROWS=False, BIAS=True"  # y = x weight^T + bias
+BATCH = "two products in one launch"
 WEIGHTS = "A_ROWS=False, B_ROWS=True, BIAS=False"  # dweight = dy^T x
 
 
 def cases(random):
     for label, N, K, M, kind in (("one number", 1, 1, 1, FORWARD), ("2 x 3 times 3 x 2", 2, 3, 2, FORWARD),
                                  ("a tile less a row and a column", 63, 17, 63, FORWARD),
-                                 ("four tiles, ragged", 70, 33, 65, WEIGHTS), ("one tile", 64, 32, 64, FORWARD)):  # fmt: skip
-        a, b = random.normal(size=(N, K)).astype(np.float32), random.normal(size=(K, M)).astype(np.float32)
+                                 ("four tiles, ragged", 70, 33, 65, WEIGHTS), ("one tile", 64, 32, 64, FORWARD),
+                                 (BATCH, 5, 3, 4, FORWARD)):  # fmt: skip
+        batch = (2,) if label == BATCH else ()
+        a, b = (random.normal(size=(*batch, *shape)).astype(np.float32) for shape in ((N, K), (K, M)))
         yield Case(label, a, b, random.normal(1, 1, size=M).astype(np.float32), kind)
 
 
 def launch(kernel, a, b, bias, kind):
-    (N, K), M = a.shape, b.shape[1]
-    A = a if kind == FORWARD else np.ascontiguousarray(a.T)
-    B = b if kind == WEIGHTS else np.ascontiguousarray(b.T)
-    y = np.full((N, M), np.nan, np.float32)
+    (*batch, N, K), M = a.shape, b.shape[-1]
+    A = a if kind == FORWARD else np.ascontiguousarray(a.swapaxes(-1, -2))
+    B = b if kind == WEIGHTS else np.ascontiguousarray(b.swapaxes(-1, -2))
+    y = np.full((*batch, N, M), np.nan, np.float32)
+    count = batch[0] if batch else 1
     kernel.instance(kind)(
-        (-(-M // 64), -(-N // 64), 1), a=A, b=B, bias=bias, y=y, batch=(1,) * 4, a_batch=(0,) * 4, b_batch=(0,) * 4, N=N, M=M,
+        (-(-M // 64), -(-N // 64), count), a=A, b=B, bias=bias, y=y, batch=(1, 1, 1, count), a_batch=(0, 0, 0, N * K),
+        b_batch=(0, 0, 0, K * M), N=N, M=M,
         K=K, a_row=K if A is a else 1, a_column=1 if A is a else N, b_row=M if B is b else 1, b_column=1 if B is b else K,
         first=0,
     )  # fmt: skip
@@ -38,6 +43,8 @@ def placed(change):
     """A wrong product: what each 4 x 4 piece of a tile looks like."""
 
     def wrong(a, b, bias, kind):
+        if a.ndim == 3:
+            return np.stack([wrong(one, other, bias, kind) for one, other in zip(a, b, strict=True)])
         (N, _), M = a.shape, b.shape[1]
         whole = np.zeros((-(-N // 64) * 64, -(-M // 64) * 64))
         whole[:N, :M] = a.astype(np.float64) @ b
@@ -50,8 +57,25 @@ def placed(change):
 
 
 def last_slice(a, b, bias, kind):
-    k = (a.shape[1] - 1) // 16 * 16
-    return product(a[:, k:], b[k:], bias, kind)
+    k = (a.shape[-1] - 1) // 16 * 16
+    return product(a[..., k:], b[..., k:, :], bias, kind)
+
+
+def crossed(a, b, bias, kind):
+    """The 4 x 4 pieces of each tile as if thread.x counted rows."""
+    if a.ndim == 3:
+        return np.stack([crossed(one, other, bias, kind) for one, other in zip(a, b, strict=True)])
+    (N, _), M = a.shape, b.shape[1]
+    whole = np.zeros((-(-N // 64) * 64, -(-M // 64) * 64))
+    whole[:N, :M] = a.astype(np.float64) @ b
+    pieces = whole.reshape(len(whole) // 64, 16, 4, -1, 16, 4).transpose(0, 4, 2, 3, 1, 5).reshape(whole.shape)
+    return pieces[:N, :M] + (bias if kind == FORWARD else 0)
+
+
+def last_product(a, b, bias, kind):
+    """What is left of sums[i] = ... in the place of +=: number 15 of the last slice, 0 where it lies behind K."""
+    k = (a.shape[-1] - 1) // 16 * 16 + 15
+    return product(a[..., k : k + 1], b[..., k : k + 1, :], bias, kind)
 
 
 exercise = Exercise(
@@ -71,21 +95,33 @@ exercise = Exercise(
     mistakes=[
         Mistake("A thread's numbers lie 4 apart: its rows begin at top + thread.y * 4, its columns at left + thread.x * 4.",
                 when=lambda seen: "race" in seen.kinds and "* 4" not in seen.text.split("workgroupBarrier();")[-1]),
+        Mistake("Both products are written to the same place. Matrix number `matrix` of y begins at matrix * args.N * args.M.",
+                when=lambda seen: seen.label == BATCH and np.isnan(seen.got[1]).all()),
+        Mistake("y is (N, M): rows go to args.N, columns to args.M, and one row of y has args.M numbers. Two of these have "
+                "changed places.",
+                when=lambda seen: seen.label == "four tiles, ragged"
+                and any(i.kind == "out-of-bounds" and "`y[" in i.message for i in seen.issues)),
         Mistake("The tile hangs over the edge, and you write there. Only where row < args.N and column < args.M is there a "
                 "place.",
                 when=lambda seen: any(i.kind == "out-of-bounds" and "`y[" in i.message for i in seen.issues)
                 or any(i.kind == "race" and "`y[" in i.message for i in seen.issues)),
         Mistake("The bias is missing. Where BIAS is true, column c gets bias[c].",
                 when=lambda seen: seen.inputs[3] == FORWARD and np.allclose(seen.got + seen.inputs[2], seen.expected, atol=1e-4)),
+        Mistake("The bias is added though BIAS is false here.",
+                when=lambda seen: seen.inputs[3] == WEIGHTS and np.allclose(seen.got, seen.expected + seen.inputs[2], atol=1e-4)),
         Mistake("The bias is that of the row. It belongs to the column: bias[column].",
-                when=lambda seen: "bias[row]" in seen.text and seen.inputs[3] == FORWARD),
+                when=lambda seen: seen.inputs[3] == FORWARD and seen.got.shape[-1] == seen.got.shape[-2]
+                and np.allclose(seen.got, seen.expected - seen.inputs[2] + seen.inputs[2][:, None], atol=1e-4)),
+        Mistake("The pieces of the threads have changed places across the diagonal: thread.y counts rows, of a_tile and of y, "
+                "and thread.x columns, of b_tile and of y.", like=crossed),
+        Mistake("Each product takes the place of those before it. It is added to them: sums[i] += ...", like=last_product),
         Mistake("Each 4 x 4 piece is transposed: sums[i] is row i, so it takes component i of A's vec4, times the whole vec4 of "
                 "B.",
                 like=placed(lambda piece: piece.T)),
         Mistake("Each slice begins anew: only the last 16 numbers along K are in the sum. `sums` goes on from slice to slice.",
                 like=last_slice),
         Mistake("Only number 0 of each slice is taken. Number s lies TILE / 4 vec4 further on.",
-                like=lambda a, b, bias, kind: product(a[:, ::16], b[::16], bias, kind)),
+                like=lambda a, b, bias, kind: product(a[..., ::16], b[..., ::16, :], bias, kind)),
         Mistake("The results are right, but the tiles are read too often. Read one vec4 of each for each s, keep both in `let`, "
                 "and "
                 "make 16 multiply-adds of them.",
@@ -136,6 +172,12 @@ fn add_products(@builtin(global_invocation_id) id: vec3<u32>) {
         Wrong(Changed(("                if (BIAS) {\n                    value += bias[column];\n                }\n", "")),
               "The bias is missing"),
         Wrong(Changed(("value += bias[column];", "value += bias[row];")), "The bias is that of the row"),
+        Wrong(Changed(("if (BIAS) {", "if (true) {")), "though BIAS is false"),
+        Wrong(Changed(("thread.y * 4 + i", "thread.x * 4 + i"), ("thread.x * 4 + j", "thread.y * 4 + j")), "across the diagonal"),
+        Wrong(Changed(("sums[0] += ", "sums[0] = "), ("sums[1] += ", "sums[1] = "), ("sums[2] += ", "sums[2] = "),
+                      ("sums[3] += ", "sums[3] = ")), "takes the place of those before"),
+        Wrong(Changed(("(matrix * args.N + row) * args.M", "row * args.M")), "Both products are written to the same place"),
+        Wrong(Changed(("(matrix * args.N + row) * args.M", "(matrix * args.N + row) * args.N")), "have changed places"),
         Wrong(Changed(("sums[0] += column.x * row;", "sums[0] += row.x * column;"), ("sums[1] += column.y * row;",
                        "sums[1] += row.y * column;"), ("sums[2] += column.z * row;", "sums[2] += row.z * column;"),
                       ("sums[3] += column.w * row;", "sums[3] += row.w * column;")), "4 x 4 piece is transposed"),

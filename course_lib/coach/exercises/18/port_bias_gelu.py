@@ -1,23 +1,27 @@
 """A kernel of chapter 05, ported: the grid guard, and a bias by the remainder."""
 
+import re
+
 import numpy as np
 
 from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
 from course_lib.devices import ops
 
 GROUP = 256  # threads
+FOLDED = "groups in several rows"
 
 
 def cases(random):
     for label, rows, F in (("one number", 1, 1), ("one row of three", 1, 3), ("three rows of two", 3, 2),
-                           ("one column", 7, 1), ("a little more than a group", 7, 37), ("several groups", 20, 100)):  # fmt: skip
+                           ("one column", 7, 1), ("a little more than a group", 7, 37), (FOLDED, 20, 100)):  # fmt: skip
         x = random.normal(0, 2, size=(rows, F)).astype(np.float32)
         yield Case(label, x, (1.5 + random.normal(size=F)).astype(np.float32))
 
 
 def launch(kernel, x, bias):
     y = np.full_like(x, np.nan)
-    kernel(-(-x.size // GROUP), x=x, bias=bias, y=y, n=x.size, F=x.shape[1])
+    groups = -(-x.size // GROUP)
+    kernel((min(groups, 3), -(-groups // 3)), x=x, bias=bias, y=y, n=x.size, F=x.shape[1])
     return y
 
 
@@ -48,6 +52,10 @@ exercise = Exercise(
                 "word: write only where i < args.n.",
                 when=lambda seen: "out-of-bounds" in seen.kinds and any("`y[" in i.message and i.thread + GROUP * i.group[0] >=
                                                                        seen.inputs[0].size for i in seen.issues)),
+        Mistake("The groups of a launch may lie in several rows, as here, 3 to a row. element_index(group, groups, lane) counts "
+                "on from row to row.",
+                when=lambda seen: seen.label == FOLDED
+                and not re.search(r"element_index|group_index|group\.y|\bid\.y", seen.text)),
         Mistake("The bias has only F numbers, and yours is asked for more. Number i stands in column i % args.F.",
                 when=lambda seen: "out-of-bounds" in seen.kinds and any("`bias[" in issue.message for issue in seen.issues)),
         Mistake("The bias is that of the row. Number i stands in column i % args.F and in row i / args.F.",
@@ -112,6 +120,7 @@ fn bias_gelu_forward(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_
 """,
     ],
     wrong=[
+        Wrong(Changed(("element_index(group, groups, lane)", "group.x * THREADS + lane")), "counts on from row to row"),
         Wrong(Changed(("    if (i < args.n) {\n        y[i] = gelu(x[i] + bias[i % args.F]);\n    }",
                        "    y[i] = gelu(x[i] + bias[i % args.F]);")), "write only where i < args.n"),
         Wrong(Changed(("bias[i % args.F]", "bias[i]")), "has only F numbers"),

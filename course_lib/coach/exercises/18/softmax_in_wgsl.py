@@ -1,10 +1,13 @@
 """Softmax: a group for a row, two walks to agree on a number, barriers where all threads pass."""
 
+import re
+
 import numpy as np
 
 from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
 
 LOWEST = float("-inf")
+FOLDED = "two rows of two groups, one more than rows"
 PLAIN, CAUSAL = "CAUSAL=False", "CAUSAL=True"
 
 
@@ -13,11 +16,11 @@ def cases(random):
                                     ("four rows of five", 4, 1, 5, PLAIN), ("rows longer than a group", 2, 1, 300, PLAIN),
                                     ("with a mask, 3 x 3", 3, 3, 3, CAUSAL), ("with a mask, more columns than "
                                                                               "rows", 4, 2, 5, CAUSAL),
-                                    ("large numbers", 2, 1, 40, PLAIN), ("a group more than rows", 3, 1, 7, PLAIN)):  # fmt: skip
+                                    ("large numbers", 2, 1, 40, PLAIN), ("far below 0", 2, 1, 40, PLAIN),
+                                    (FOLDED, 3, 1, 7, PLAIN)):  # fmt: skip
         x = random.normal(0, 2, size=(rows, S)).astype(np.float32)
-        if label == "large numbers":
-            x += np.float32(200)
-        yield Case(label, x, T, kind, rows + (label == "a group more than rows"))
+        x += np.float32({"large numbers": 200, "far below 0": -200}.get(label, 0))
+        yield Case(label, x, T, kind, (2, 2) if label == FOLDED else rows)
 
 
 def launch(kernel, x, T, kind, groups):
@@ -26,14 +29,26 @@ def launch(kernel, x, T, kind, groups):
     return y
 
 
-def softmax(x, T, kind, groups=0, shift=True):
+def softmax(x, T, kind, groups=0, shift=True, fewer=0):
     x = x.astype(np.float64)
     rows, S = x.shape
-    seen = np.arange(S) < (S - T + np.arange(rows) % T + 1)[:, None] if kind == CAUSAL else np.ones(x.shape, bool)
+    seen = (
+        np.arange(S) < (S - T + np.arange(rows) % T + 1 - fewer)[:, None] if kind == CAUSAL else np.ones(x.shape, bool)
+    )
     top = np.where(seen, x, -np.inf).max(1, keepdims=True) if shift else 0.0
     with np.errstate(over="ignore", invalid="ignore"):
         e = np.where(seen, np.exp(np.where(seen, x, 0) - top), 0.0)
         return e / e.sum(1, keepdims=True)
+
+
+def powers(x, T, kind, groups):
+    y = softmax(x, T, kind)
+    return y / y.max(1, keepdims=True)
+
+
+def one_less(x, T, kind, groups):
+    """The mask hides one number more: of a first row all, which leaves zeros."""
+    return np.nan_to_num(softmax(x, T, kind, fewer=int(kind == CAUSAL)))
 
 
 def own_sums(x, T, kind, groups):
@@ -61,7 +76,8 @@ exercise = Exercise(
     mistakes=[
         Mistake("A thread leaves before others wait for it. Where row lies outside, let it count no numbers, and pass every "
                 "barrier all the same.",
-                when=lambda seen: "divergent-barrier" in seen.kinds and "return;" in seen.text),
+                when=lambda seen: "return;" in seen.text
+                and len({i.line for i in seen.issues if i.kind == "divergent-barrier"}) > 1),
         Mistake("A barrier stands where only some threads pass: all 256 must come to it, as often as each other. Put it outside "
                 "of "
                 "the `if`, and call group_max and group_sum in no loop over the numbers of a thread.",
@@ -71,10 +87,15 @@ exercise = Exercise(
                 when=lambda seen: any(i.kind == "race" and "`tree[0]`" in i.message for i in seen.issues)),
         Mistake("In the tree a thread reads what another has not finished: each halving needs a workgroupBarrier before it.",
                 when=lambda seen: "race" in seen.kinds and any("`tree[" in issue.message for issue in seen.issues)),
+        Mistake("The groups of a launch may lie in several rows, as here, 2 to a row. group_index(group, groups) counts on from "
+                "row to row.",
+                when=lambda seen: seen.label == FOLDED and not re.search(r"group_index|group\.y", seen.text)),
         Mistake("Two threads write one number of y. Thread `lane` owns the numbers lane, lane + THREADS, ... of the row.",
                 when=lambda seen: any(i.kind == "race" and "`y[" in i.message for i in seen.issues)),
         Mistake("The largest is not subtracted: e^200 is more than a float holds.",
                 when=lambda seen: seen.label == "large numbers" and np.isnan(seen.got).any()),
+        Mistake("All numbers of this row lie far below 0, and so does their largest: begin with args.lowest.",
+                when=lambda seen: seen.label == "far below 0" and np.isnan(seen.got).any()),
         Mistake("Each thread divides by its own sum. The sum of the row comes from group_sum, which all threads call.",
                 like=own_sums),
         Mistake("Numbers that the mask hides are not 0. They are written too: 0, for c from `seen` to args.S.",
@@ -83,8 +104,8 @@ exercise = Exercise(
         Mistake("The mask is not looked at: with CAUSAL a row sees only the first `seen` numbers.",
                 when=lambda seen: seen.inputs[2] == CAUSAL
                 and np.allclose(seen.got, softmax(*seen.inputs[:2], PLAIN), atol=1e-5)),
-        Mistake("These are the powers, not yet divided by their sum.",
-                when=lambda seen: np.allclose(seen.got / seen.got.sum(1, keepdims=True), seen.expected, atol=1e-5)),
+        Mistake("With the mask a number too few is seen: row % T of T rows sees S - T + row % T + 1.", like=one_less),
+        Mistake("These are the powers, not yet divided by their sum.", like=powers),
         Mistake("Only the first 256 numbers of a row are written: thread `lane` goes on with lane + THREADS.",
                 when=lambda seen: seen.inputs[0].shape[1] > 256 and np.isnan(seen.got[:, 256:]).all()
                 and not np.isnan(seen.got[:, :256]).any()),
@@ -203,6 +224,9 @@ fn softmax_forward(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgro
         Wrong(Changed(("        } else {\n            y[start + c] = 0.0;\n        }", "        }")), "the mask hides are not 0"),
         Wrong(Changed(("select(args.S, args.S - args.T + row % args.T + 1, CAUSAL)", "args.S")), "The mask is not looked at"),
         Wrong(Changed((" / sum;", ";")), "not yet divided"),
+        Wrong(Changed(("row % args.T + 1, CAUSAL", "row % args.T, CAUSAL")), "a number too few is seen"),
+        Wrong(Changed(("var largest = args.lowest;", "var largest = 0.0;")), "begin with args.lowest"),
+        Wrong(Changed(("group_index(group, groups)", "group.x")), "counts on from row to row"),
         Wrong(Changed(("var largest = args.lowest;", "let largest = args.lowest;")), "`let` names a value that never changes"),
     ],
 )  # fmt: skip
