@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from course_lib.devices.webgpu import adapter
-from course_lib.wgsl import NoAdapterError, Shader, ShaderError, sanitize, scan
+from course_lib.wgsl import NoAdapterError, Shader, ShaderError, sanitize, scan, watch
+from course_lib.wgsl.shader import compiled
 from course_lib.wgsl.watch import ROUNDS
 
 here = pytest.mark.skipif(bool(adapter.problem()), reason=f"no WGSL can run here: {adapter.problem()}")
@@ -302,7 +303,8 @@ def test_a_missing_barrier_is_a_race_whatever_the_threads_did():
         ("if (lane == 0) { s[0] = x[i]; }", False),
         ("s[lane] = x[i]; s[lane] += 1.0; y[i] = s[lane];", False),  # one's own
         ("let a = s[0]; let b = s[0]; y[i] = a + b;", False),  # all read
-        ("let a = s[0]; if (lane == 5) { s[0] = 1.0; } y[i] = a;", True),  # many read, one writes later
+        # many read and one writes, who may be the last of the readers or not
+        *((f"let a = s[0]; if (lane == {one}) {{ s[0] = 1.0; }} y[i] = a;", True) for one in (0, 7, 63)),
         ("if (lane < 2) { s[lane / 2] = 1.0; }", True),
         ("s[lane] = 1.0; workgroupBarrier(); s[63 - lane] = 2.0; workgroupBarrier(); y[i] = s[0];", False),
         ("total = x[i]; y[i] = 1.0;", True),
@@ -312,6 +314,7 @@ def test_a_missing_barrier_is_a_race_whatever_the_threads_did():
         ("if (lane == 0) { total = x[i]; } y[i] = workgroupUniformLoad(&total);", False),  # it waits by itself
         ("total = x[i]; y[i] = workgroupUniformLoad(&total);", True),
         ("s[lane] = x[i]; let a = workgroupUniformLoad(&s[lane / 64 + 3]); y[i] = a + s[63 - lane];", False),
+        ("if (lane < 4) { q[0][lane] = 1.0; } if (lane == 7) { y[i] = q[0].x; }", True),
         ("t[lane / 8][lane % 8] = 1.0; workgroupBarrier(); y[i] = t[lane % 8][lane / 8];", False),
         ("t[lane / 8][lane % 8] = 1.0; y[i] = t[lane % 8][lane / 8];", True),
     ],
@@ -358,6 +361,18 @@ def test_who_writes_a_storage_buffer(body, races):
 def test_all_threads_of_a_group_must_come_to_a_barrier(body, even):
     _, report = run(body, n=128)
     assert kinds(report) == (set() if even else {"divergent-barrier"}), str(report)
+
+
+@here
+@pytest.mark.parametrize("lanes", [32, 64])
+def test_nobody_waits_before_it_is_known_that_all_come(monkeypatch, lanes):
+    """On a GPU to wait where some never come may last for ever: the first run only counts who comes."""
+    texts = []
+    monkeypatch.setattr(watch, "_compiled", {})
+    monkeypatch.setattr(watch, "compiled", lambda source, name: texts.append(source.text) or compiled(source, name))
+    run(f"if (lane < {lanes}) {{ workgroupBarrier(); }} y[i] = 1.0;", n=128)
+    waits = ["workgroupBarrier" in scan.without_comments(whole) for whole in texts]
+    assert waits == ([False] if lanes < 64 else [False, True])
 
 
 @here

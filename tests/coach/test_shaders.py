@@ -215,6 +215,23 @@ def test_training_on_webgpu_runs_the_learners_shaders():
         mine.remove()
 
 
+def test_course_train_puts_answers_in_place_where_it_is_asked_to(monkeypatch):
+    from typer.testing import CliRunner
+
+    from course_lib import cli, training
+
+    used = []
+    monkeypatch.setattr(mine, "use", lambda **choices: used.append(choices) or "0 of 9 operations are yours.")
+    monkeypatch.setattr(training, "train", lambda *_, **__: SimpleNamespace(stopped=0))
+    for line, said in (
+        (["train", "--device", "cpu"], ""),
+        (["train", "--device", "cpu", "--mine"], "0 of 9 operations are yours.\n"),
+    ):
+        found = CliRunner().invoke(cli.app, line)
+        assert found.exit_code == 0 and found.stdout == said
+    assert used == [{"steps": 0, "device": "cpu"}]
+
+
 def test_a_piece_of_wgsl_is_taken_from_its_file(tmp_path):
     file = regions.ROOT / "kernels" / "softmax.wgsl"
     assert regions.included(file, "args") == "@group(0) @binding(0) var<uniform> args: Args;"
