@@ -12,7 +12,6 @@ Not found: a variable whose pattern happens to lead to the same result as zero.
 import copy
 import dataclasses
 import re
-import time
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -27,7 +26,7 @@ from course_lib.cuda.kernel import Kernel
 from course_lib.cuda.report import Issue, Report
 
 SAYS = "{} is read before it has a value, and the result depends on what is there by chance: set it first"
-PATIENCE = 1.5  # seconds in which variables are tried one by one, each at the price of a build and a run
+TRIES = 2  # of many variables so many are tried one by one, each at the price of a build and a run
 HUGE = 1e37  # what the pattern is as a float: -1.7e38 by g++, not a number by clang
 PATTERNS = (0xFEFEFEFE - 2**32, 0xAAAAAAAA - 2**32)  # and as an int
 _WARNING = re.compile(r"^(?P<file>[^\s:][^:\n]*):(?P<line>\d+):\d+: (?P<level>warning|note): (?P<text>.*)$")
@@ -59,17 +58,24 @@ def find(
         return _kinds(run(other, again)) != _kinds(report) or not all(map(_same, after, again))
 
     def guilty(places: list[tuple[str, int]]) -> list[tuple[str, int]]:
-        together = changes(places) if len(places) > 1 else None
-        if together is not False:
-            for place in places:
-                if time.monotonic() - began < PATIENCE and changes([place]):
-                    return [place]
-        return places if together else []
+        """One of these variables, or those among which it is; none if they make no difference."""
+        if len(places) < 2:
+            return places if places and changes(places) else []
+        together = changes(places)
+        if together is False:
+            return []
+        for tried, place in enumerate(places):
+            if tried == TRIES or (together and place == places[-1]):
+                return places[tried:] if together else []
+            if changes([place]):
+                return [place]
+        return []
 
-    began = time.monotonic()
-    found = guilty(_nearest(kernel, _warned(library.path, kernel.source.name)))
+    own, others = _nearest(kernel, _warned(library.path, kernel.source.name))
+    found = guilty(own) or guilty(others)
     if not found and report.ok and _shows_pattern(before, after):
-        found = guilty(_nearest(kernel, _declared(kernel.source)))
+        own, others = _nearest(kernel, _declared(kernel.source))
+        found = guilty(own) or guilty(others)
     if not found:
         return []
     line, names = found[0][1], [f"'{name}'" for name, _ in found]
@@ -102,12 +108,12 @@ def _declared(text: source.Source) -> list[tuple[str, int]]:
     return found
 
 
-def _nearest(kernel: Kernel, places: list[tuple[str, int]]) -> list[tuple[str, int]]:
-    """Variables of the kernel itself, then those of functions that it may call; not those of other kernels."""
+def _nearest(kernel: Kernel, places: list[tuple[str, int]]) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
+    """Variables of the kernel itself, and those of functions that it may call; not those of other kernels."""
     lines = source.bodies(kernel.source) if places else {}
     own = lines.pop(kernel.name.split("<")[0].split("::")[-1].strip(), ())
     others = [place for place in places if not any(place[1] in body for body in (own, *lines.values()))]
-    return [place for place in places if place[1] in own] + others
+    return [place for place in places if place[1] in own], others
 
 
 def _with_zeros(kernel: Kernel, places: list[tuple[str, int]]) -> Kernel:
@@ -127,8 +133,8 @@ def _shows_pattern(before: Sequence[Any], after: Sequence[Any]) -> bool:
     for old, new in zip(before, after, strict=True):
         if not isinstance(new, np.ndarray) or new.itemsize > 8 or new.dtype.kind not in "fiu":
             continue
-        bits = f"u{new.itemsize}"
-        written = new[np.ascontiguousarray(old).view(bits) != np.ascontiguousarray(new).view(bits)]
+        old, new = (np.ascontiguousarray(array).reshape(-1) for array in (old, new))
+        written = new[old.view(f"u{new.itemsize}") != new.view(f"u{new.itemsize}")]
         if new.dtype.kind == "f" and not (np.abs(written) < HUGE).all():
             return True
         if new.dtype.kind in "iu" and new.itemsize == 4:

@@ -88,12 +88,13 @@ def test_a_result_that_was_never_written_starts_no_search(monkeypatch):
     y = empty(32)
     assert launched(code, np.ones(32, F), y, 5).ok and np.isnan(y[5:]).all()
     assert launched(code, np.ones(32, F), np.full(32, np.nan, F), 5).ok
+    assert launched(code, np.array(2, F), np.array(0, F), 1).ok  # arrays without axes
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
-def test_without_patience_all_that_may_be_meant_are_named(compiler, monkeypatch):
+def test_of_many_variables_not_each_is_tried(compiler, monkeypatch):
     using(compiler, monkeypatch)
-    monkeypatch.setattr(unset, "PATIENCE", -1.0)
+    monkeypatch.setattr(unset, "TRIES", 0)
     code = """__global__ void total(const float* x, float* y, int n) {
         float ones[4];
         float sums[4];
