@@ -12,6 +12,8 @@ import pytest
 from course_lib import devices, progress
 from course_lib.cuda.source import KERNELS
 from course_lib.devices.webgpu import adapter, commands, launching, memory
+from course_lib.generation import generate
+from course_lib.model import GPT
 from course_lib.training import train
 from tests.tiny_runs import MODELS, TINY, make_run
 from tests.webgpu_here import on_an_adapter
@@ -62,6 +64,20 @@ def test_course_train_knows_webgpu(text, tmp_path):
     assert len(losses) == 20 and losses[-1] < losses[0] - 1
     assert trained.records[-1]["val_loss"] < losses[0] - 1
     assert train(resume=True, **options).step == 20
+
+
+@on_an_adapter
+@pytest.mark.slow
+def test_the_likeliest_tokens_are_those_of_the_cpu_and_a_token_waits_once(text, monkeypatch):
+    run = make_run(text, "webgpu", TINY)
+    for _ in range(10):
+        run.step()
+    copy, waits, read_back = GPT(run.model.config, device="cpu"), [], commands.read_back
+    copy.load_state(run.model.state())
+    monkeypatch.setattr(commands, "read_back", lambda array: waits.append(array.shape) or read_back(array))
+    tokenizer = run.corpus.tokenizer
+    written = ["".join(generate(model, tokenizer, "the cat", 12, 0.0, None, None, 0)) for model in (run.model, copy)]
+    assert written[0] == written[1] and len(waits) == 12
 
 
 # Launches
