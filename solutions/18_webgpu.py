@@ -12,8 +12,9 @@
 # You wrote it in CUDA C++ in chapter 05: `y = gelu(x + bias)`, where `x` and `y` have `n` numbers in rows of `F`, and `bias` has
 # `F`. With F = 2, x = [0, 0, 1, 1] and bias = [0, 1], y is [0, 0.8412, 0.8412, 1.9546].
 #
-# Here a thread minds one number, with `element_index(group, groups, lane)` as in the lecture. `gelu` is given. It is launched
-# with more threads than numbers, and `n` and `F` come in `args`; keep the name of the entry point. Every MLP of a model on your GPU runs this kernel.
+# Here a thread minds one number, with `element_index(group, groups, lane)` as in the lecture. `gelu` is given. The kernel
+# is launched with more threads than numbers, its groups may lie in several rows, and `n` and `F` come in `args`; keep the name of
+# the entry point. Every MLP of a model on your GPU runs this kernel.
 
 # %% exercise="port_bias_gelu"
 # given kernels/bias_gelu.wgsl Args

@@ -65,7 +65,7 @@ def _adapter() -> Any:
 def problem() -> str:
     """Why this machine cannot compute with WebGPU; empty if it can."""
     if importlib.util.find_spec("wgpu") is None:
-        return f"The package wgpu is not installed: {pip_command('webgpu')}"
+        return f"The package wgpu is not installed. In a terminal, in the folder of the course: {pip_command('webgpu')}"
     try:
         found = _adapter()
     except Exception as error:  # a driver may fail in ways of its own
@@ -111,11 +111,18 @@ def graphics_driver() -> str:
     return ""
 
 
+class NoDeviceError(RuntimeError):
+    """Nothing here computes with WebGPU. A notebook shows the sentence alone, without a traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
+
+
 @cache
 def device() -> Any:
-    """The GPUDevice. Raises RuntimeError where there is none, with the reason."""
+    """The GPUDevice. Raises NoDeviceError where there is none, with the reason."""
     if problem():
-        raise RuntimeError(f"{problem()} Choose the device 'cpu' instead.")
+        raise NoDeviceError(f"The device webgpu cannot be used here; the device cpu can. {problem()}")
     return _adapter().request_device_sync(required_limits=asked_limits())
 
 
