@@ -311,7 +311,8 @@ def test_a_file_of_the_learner_runs_in_the_place_of_ours(table, in_its_place):
 
 
 @on_an_adapter
-def test_the_slope_of_the_loss_is_written_over_the_logits_unless_a_part_is_theirs(table, tmp_path):
+@pytest.mark.parametrize("part", ["cross_entropy_forward", "cross_entropy_backward"])
+def test_the_slope_of_the_loss_is_written_over_the_logits_unless_a_part_is_theirs(table, tmp_path, part):
     random = np.random.default_rng(0)
     x, weight = (table.from_numpy(random.normal(size=(n, 8)).astype(np.float32)) for n in (5, 300))
     targets = table.from_numpy(np.array([0, 299, -1, 7, 299], np.int32))
@@ -321,10 +322,10 @@ def test_the_slope_of_the_loss_is_written_over_the_logits_unless_a_part_is_their
         launches["cross_entropy.wgsl cross_entropy_fused"] == 1
         and not launches["cross_entropy.wgsl cross_entropy_forward"]
     )
-    told = []
-    path = tmp_path / "mine.wgsl"
-    path.write_text((KERNELS / "cross_entropy_backward.wgsl").read_text(encoding="utf-8"))
-    undo = launching.replace("cross_entropy_backward.wgsl", "cross_entropy_backward", path, told.append)
+    file = "cross_entropy_backward.wgsl" if part == "cross_entropy_backward" else "cross_entropy.wgsl"
+    path, told = tmp_path / "mine.wgsl", []
+    path.write_text((KERNELS / file).read_text(encoding="utf-8"))
+    undo = launching.replace(file, part, path, told.append)
     theirs = table.linear_cross_entropy(x, weight, None, targets)
     undo()
     assert told == [None]
