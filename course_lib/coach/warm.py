@@ -10,6 +10,7 @@ off: this guards against accidents, not against an attacker.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import platform
@@ -47,6 +48,8 @@ def preload() -> None:
         # built here if they are not yet, not within the limits and the seconds of an answer
         runtime.path()
         ops("cpu")
+    with contextlib.suppress(Exception):  # not installed, or without what it needs: the verdict says so
+        import wgpu.backends.wgpu_native  # noqa: F401  (threads start only when an adapter is asked for)
 
 
 def main() -> None:

@@ -1,6 +1,9 @@
 """Exercises in WGSL: judged on whatever adapter there is, and put in the place of our kernels on the device webgpu."""
 
+import os
 import re
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -88,6 +91,17 @@ def test_names_of_bindings_and_numbers_are_kept(ask):
     assert not verdict.passed
     verdict = ask(changed("port_bias_gelu", "fn bias_gelu_forward", "fn bias_gelu"))
     assert "no entry point named bias_gelu_forward" in verdict.why
+
+
+@pytest.mark.skipif(
+    not os.path.exists("/proc/self/task"), reason="threads are counted in /proc, which this system has not"
+)
+def test_what_is_loaded_ahead_starts_no_thread():
+    """A process with threads must not be copied by fork."""
+    code = "import os; from course_lib.coach import warm; warm.preload(); print(len(os.listdir('/proc/self/task')))"
+    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
+    assert found.stdout.split()[-1] == "1"
 
 
 def test_two_runs_must_agree(monkeypatch):
