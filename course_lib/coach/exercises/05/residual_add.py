@@ -33,6 +33,14 @@ def whole_packs_only(x, residual, into, N):
     return y
 
 
+def untouched(seen):
+    """The wrong numbers, where what stood in their places before stands there still; else none."""
+    got, into = seen.got, INTO[seen.inputs[2]]
+    wrong = np.flatnonzero(got != seen.expected)
+    before = np.full(len(got), np.nan) if into == 2 else seen.inputs[into]
+    return wrong if np.array_equal(got[wrong], before[wrong], equal_nan=True) else wrong[:0]
+
+
 exercise = Exercise(
     title="Into the stream",
     minutes=10,
@@ -50,8 +58,15 @@ exercise = Exercise(
                 when=lambda seen: "out-of-bounds" in seen.kinds and seen.inputs[3] == 4),
         Mistake("The last numbers are missing: where fewer than N are left, they must be taken one by one.",
                 like=whole_packs_only),
+        Mistake("Two threads use the same numbers. A thread takes N neighbours, from number N times its own on.",
+                when=lambda seen: "race" in seen.kinds),
+        Mistake("Some of the last numbers were never written: up to N - 1 are left over, and one thread takes them all, one "
+                "by one.",
+                when=lambda seen: seen.inputs[3] > 1 and not seen.issues and 0 < len(untouched(seen)) < seen.inputs[3]),
+        Mistake("Numbers were never written. A thread takes N neighbours, so the next thread begins N numbers further on.",
+                when=lambda seen: seen.inputs[3] > 1 and not seen.issues and len(untouched(seen)) >= seen.inputs[3]),
         Mistake("Something was written to y before both inputs were read, and y may be one of them. Read first, then write.",
-                when=lambda seen: seen.inputs[2] != "a new array" and not seen.issues
+                when=lambda seen: seen.inputs[2] != "a new array" and not seen.issues and not len(untouched(seen))
                 and all(outcome.right for outcome in seen.outcomes if outcome.inputs[2] == "a new array")),
         Mistake("What was in y is added as well. y is only written.",
                 when=lambda seen: "uninitialised-read" in seen.kinds and any("'y'" in issue.message for issue in seen.issues)),
@@ -103,6 +118,10 @@ template <int N> __global__ void residual_add(const float* x, const float* resid
                        " + residual[i + j];"), ("y[i] = x[i] + residual[i]", "{\n            y[i] = x[i];\n            y[i] += "
                                                                              "residual[i];\n        }")),
               "Read first, then write"),
+        Wrong(Changed(("for (; i < n; i++) y[i]", "if (i < n) y[i]")), "Some of the last numbers were never written"),
+        Wrong(Changed(("if (i + N <= n) {", "i /= N;\n    if (N < 1) {"), ("for (; i < n; i++) y[i]", "if (i < n) y[i]")),
+              "begins N numbers further on"),
+        Wrong(Changed(("i = N * (", "i = (")), "Two threads use the same numbers"),
         Wrong(Changed(("y[i] = x[i] + residual[i]", "y[i] += x[i] + residual[i]"),
                       ("p.item[j] += q.item[j]", "p.item[j] += q.item[j] + y[i + j]")), "y is only written"),
         Wrong(Changed(("y[i] = x[i] + residual[i]", "y[i] = residual[i]"), ("p.item[j] += q.item[j]", "p.item[j] = q.item[j]")),

@@ -86,6 +86,8 @@ exercise = Exercise(
                 like=lambda way, x, each, N, LANES: reduced(way, x, each, begin=0 if way == "Max" else None)),
         Mistake("There are more groups of lanes than parts. Those from rows * parts on have nothing to read or write.",
                 when=lambda seen: any(group >= parts_of(seen) for group in outside(seen))),
+        Mistake("A pack lies where none begins. Lane `lane` begins at N * lane, and all lanes go on by N * LANES.",
+                when=lambda seen: "misaligned-access" in seen.kinds),
         Mistake("A lane that has a part reads outside of x. A part ends at begin + each, and the last one of a row at K.",
                 when=lambda seen: any(group < parts_of(seen) for group in outside(seen))
                 and all("'x'" in issue.message for issue in seen.issues)),
@@ -133,6 +135,7 @@ __global__ void reduce_rows(const T* x, A* y, A nothing, int rows, int K, int pa
                  "for (int k = begin + N * lane; k < begin + each && k < K; k += N * LANES)")),
     ],
     wrong=[
+        Wrong(Changed(("k = begin + N * lane", "k = begin + lane")), "A pack lies where none begins"),
         Wrong(Changed(("    A result = nothing;", "    if (own >= (long long)rows * parts) return;\n    A result = nothing;")),
               "Some lanes went home"),
         Wrong(Changed(("result = warp_reduce<LANES, Op>(result);", "")), "Only what lane 0 has seen"),

@@ -35,6 +35,15 @@ def right(x, packs=None, rest=True, rounds=None):
     return partial, np.array([partial.sum() if rest else 0.0], np.float32)
 
 
+def by_block(x):
+    """Every block goes on by its own threads only, so that packs are added by several."""
+    left = x[len(x) // 4 * 4 :].sum()
+    partial = np.array(
+        [x[4 * b * THREADS : len(x) // 4 * 4].sum() + (left if b == 0 else 0) for b in range(BLOCKS)], np.float32
+    )
+    return partial, partial.sum(keepdims=True)
+
+
 exercise = Exercise(
     title="The last rung of a sum",
     minutes=15,
@@ -53,6 +62,8 @@ exercise = Exercise(
                 like=lambda x: right(x, rest=False)),
         Mistake("Each thread has added one pack, and the rest of a long array is missing. Go on by the whole grid: gridDim.x * "
                 "THREADS packs further.", like=lambda x: right(x, rounds=1)),
+        Mistake("Blocks have added the same packs: a thread goes on by the whole grid, gridDim.x * THREADS packs further.",
+                like=by_block),
         Mistake("Every block has added the last few numbers: y counts them once for each block. The grid has a thread 0, 1 and "
                 "2 only once.",
                 when=lambda seen: not seen.issues and seen.got[0].size == BLOCKS
@@ -118,6 +129,7 @@ template <int THREADS> __global__ void sum_4_vectors(const float* x, float* part
         Wrong(Changed(("if (first < n % 4) sum += x[n / 4 * 4 + first];", "")), "after the last whole pack are missing"),
         Wrong(Changed(("for (long long i = first; i < n / 4; i += step) {", "for (long long i = first; i < n / 4; i += n) {")),
               "added one pack"),
+        Wrong(Changed(("i < n / 4; i += step)", "i < n / 4; i += THREADS)")), "Blocks have added the same packs"),
         Wrong(Changed(("if (first < n % 4) sum += x[n / 4 * 4 + first];",
                        "if (threadIdx.x < n % 4) sum += x[n / 4 * 4 + threadIdx.x];")), "once for each block"),
         Wrong(Changed(("if (threadIdx.x == 0) partial", "partial")), "all threads write it"),

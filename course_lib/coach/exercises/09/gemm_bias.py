@@ -36,6 +36,14 @@ def by_row(x, weight, bias):
     return x @ weight.T + np.append(bias, np.zeros(len(x), np.float32))[: len(x), None]
 
 
+def from_the_row_on(x, weight, bias):
+    """added_to with the row in place of the column: four numbers of the bias, from the row's on."""
+    if bias is None:
+        return linear(x, weight, bias)
+    places = np.arange(len(x))[:, None] + np.arange(len(weight)) % 4
+    return x @ weight.T + np.append(bias, np.zeros(len(x) + 4, np.float32))[places]
+
+
 def one_for_four(x, weight, bias):
     """Each four neighbours with the bias of the first of them."""
     return linear(x, weight, None if bias is None else bias[np.arange(len(bias)) // 4 * 4])
@@ -58,6 +66,8 @@ exercise = Exercise(
         Mistake("The bias was added twice: `added_to` gives sums and bias together.",
                 like=lambda x, weight, bias: linear(x, weight, None if bias is None else 2 * bias)),
         Mistake("The bias of the row was added. A bias has one number for each *column*.", like=by_row),
+        Mistake("The bias was read from the number of the row on. A bias has one number for each *column*.",
+                like=from_the_row_on),
         Mistake("All four neighbours got the bias of the first. `load_four`, or `added_to`, takes the bias of each.",
                 like=one_for_four),
         Mistake("There is not always a bias: bias.bias may be null, and then nothing is added.",
@@ -94,6 +104,7 @@ template <class T> struct StoreRest {
     ],
     wrong=[
         Wrong(Changed(("bias.added_to(sums, column)", "sums")), "The bias is missing"),
+        Wrong(Changed(("bias.added_to(sums, column)", "bias.added_to(sums, row)")), "from the number of the row on"),
         Wrong(Changed(("bias.added_to(sums, column)", "bias.added_to(bias.added_to(sums, column), column)")), "added twice"),
         Wrong(Changed(("c.store(row, column, bias.added_to(sums, column));",
                        "const float b = bias.bias && row < c.N ? bias.bias[row] : 0.0f;\n        c.store(row, column, sums + "

@@ -50,6 +50,8 @@ exercise = Exercise(
                 like=lambda q, k: scored(q, k, head=lambda h, H, G: 0)),
         Mistake("Every text is compared with the keys of the first one: b is missing in the place of k.",
                 like=lambda q, k: scored(q, k, text=lambda b: 0)),
+        Mistake("q is read as (B, H, T, D). It is (B, T, H, D): of each word first all heads.",
+                like=lambda q, k: scored(q.reshape(len(q), q.shape[2], q.shape[1], -1).transpose(0, 2, 1, 3), k)),
         Mistake("The scores are not multiplied by `scale`.", like=lambda q, k: scored(q, k, scale=lambda D: 1)),
         Mistake("The scores are divided by `scale`. It is 1 / sqrt(D) already: multiply.",
                 like=lambda q, k: scored(q, k, scale=np.sqrt)),
@@ -93,6 +95,7 @@ __global__ void key_lengths(const float* k, float* y, int B, int S, int G, int D
         Changed(("g = h / (H / G)", "g = h * G / H")),
     ],
     wrong=[
+        Wrong(Changed(("((long long)(b * T + t) * H + h) * D", "((long long)(b * H + h) * T + t) * D")), "q is read as (B, H, T, D)"),
         Wrong(Changed(("g = h / (H / G)", "g = h % G")), "h / (H / G)."),
         Wrong(Changed(("g = h / (H / G)", "g = 0")), "the first head of keys"),
         Wrong(Changed(("(long long)(b * S + s) * G", "(long long)s * G")), "the keys of the first one"),

@@ -27,6 +27,12 @@ def mixed(weights, v, head=None, text=lambda b: b, swap=False):
     return y.transpose(0, 2, 1, 3).reshape(B, T, H, D) if swap else y
 
 
+def turned(weights):
+    """The weights, read as (B, T, H, S)."""
+    B, H, T, S = weights.shape
+    return weights.reshape(B, T, H, S).transpose(0, 2, 1, 3)
+
+
 def launch(kernel, weights, v):
     (B, H, T, S), (G, D) = weights.shape, v.shape[2:]
     y = cuda.empty((B, T, H, D))
@@ -51,6 +57,12 @@ exercise = Exercise(
                 like=lambda weights, v: mixed(weights, v, head=lambda h, H, G: 0)),
         Mistake("Every text reads the values of the first one: b is missing in the place of v.",
                 like=lambda weights, v: mixed(weights, v, text=lambda b: 0)),
+        Mistake("The weights are read as (B, T, H, S). They are (B, H, T, S): a whole table for each head.",
+                like=lambda weights, v: mixed(turned(weights), v)),
+        Mistake("Only the first T keys are counted. There are S of them.",
+                like=lambda weights, v: mixed(np.where(np.arange(weights.shape[3]) < weights.shape[2], weights, 0), v)),
+        Mistake("Keys behind the query are left out. A mask was seen to before, by weights of 0: add up all S.",
+                like=lambda weights, v: mixed(np.tril(weights), v)),
         Mistake("y is written as (B, H, T, D). It is (B, T, H, D): of each word first all heads, as q was.",
                 like=lambda weights, v: mixed(weights, v, swap=True)),
         Mistake("There are more threads than numbers in y: those from B * T * H * D on must do nothing.",
@@ -93,6 +105,9 @@ __global__ void mean_value(const float* v, float* y, int B, int S, int G, int D)
         Changed(("g = h / (H / G)", "g = h * G / H")),
     ],
     wrong=[
+        Wrong(Changed(("((long long)(b * H + h) * T + t) * S", "((long long)(b * T + t) * H + h) * S")), "read as (B, T, H, S)"),
+        Wrong(Changed(("s < S", "s < T")), "Only the first T keys"),
+        Wrong(Changed(("s < S", "s <= t")), "Keys behind the query are left out"),
         Wrong(Changed(("g = h / (H / G)", "g = h % G")), "h / (H / G)."),
         Wrong(Changed(("g = h / (H / G)", "g = 0")), "the first head of values"),
         Wrong(Changed(("(long long)(b * S + s) * G", "(long long)s * G")), "the values of the first one"),
