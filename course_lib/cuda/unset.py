@@ -26,7 +26,7 @@ from course_lib.cuda.kernel import Kernel
 from course_lib.cuda.report import Issue, Report
 
 SAYS = "{} is read before it has a value, and the result depends on what is there by chance: set it first"
-TRIES = 2  # of many variables so many are tried one by one, each at the price of a build and a run
+TRIES = 1  # of many variables so many more than the likeliest are tried one by one: each costs a build and a run
 HUGE = 1e37  # what the pattern is as a float: -1.7e38 by g++, not a number by clang
 PATTERNS = (0xFEFEFEFE - 2**32, 0xAAAAAAAA - 2**32)  # and as an int
 _WARNING = re.compile(r"^(?P<file>[^\s:][^:\n]*):(?P<line>\d+):\d+: (?P<level>warning|note): (?P<text>.*)$")
@@ -59,15 +59,17 @@ def find(
 
     def guilty(places: list[tuple[str, int]]) -> list[tuple[str, int]]:
         """One of these variables, or those among which it is; none if they make no difference."""
-        if len(places) < 2:
-            return places if places and changes(places) else []
-        together = changes(places)
+        places = sorted(places, key=lambda place: not _gathers(kernel.source, place[0]))
+        if not places or changes(places[:1]):
+            return places[:1]
+        left = places[1:]
+        together = changes(left) if len(left) > 1 else None
         if together is False:
             return []
-        for tried, place in enumerate(places):
-            if tried == TRIES or (together and place == places[-1]):
-                return places[tried:] if together else []
-            if changes([place]):
+        for tried, place in enumerate(left):
+            if together and (tried == TRIES or place == left[-1]):
+                return left[tried:]
+            if tried < TRIES and changes([place]):
                 return [place]
         return []
 
@@ -114,6 +116,12 @@ def _nearest(kernel: Kernel, places: list[tuple[str, int]]) -> tuple[list[tuple[
     own = lines.pop(kernel.name.split("<")[0].split("::")[-1].strip(), ())
     others = [place for place in places if not any(place[1] in body for body in (own, *lines.values()))]
     return [place for place in places if place[1] in own], others
+
+
+def _gathers(text: source.Source, name: str) -> bool:
+    """Whether a variable is made from itself somewhere, as sums are: `sum += x`, `mma_sync(sum, a, b, sum)`."""
+    again = rf"\b{name}\b(?:\[[^\]]*\])*\s*[-+*/|&^]=|\b{name}\b[^;{{}}]*\b{name}\b"
+    return re.search(again, source.without_comments(text.text)) is not None
 
 
 def _with_zeros(kernel: Kernel, places: list[tuple[str, int]]) -> Kernel:

@@ -95,15 +95,18 @@ def test_a_result_that_was_never_written_starts_no_search(monkeypatch):
 def test_of_many_variables_not_each_is_tried(compiler, monkeypatch):
     using(compiler, monkeypatch)
     monkeypatch.setattr(unset, "TRIES", 0)
+    monkeypatch.setattr(unset, "_warned", lambda library, file: [])
     code = """__global__ void total(const float* x, float* y, int n) {
-        float ones[4];
-        float sums[4];
-        for (int j = 0; j < 4; j++) ones[j] = 1.0f;
-        for (int i = 0; i < n; i++) for (int j = 0; j < 4; j++) sums[j] += x[i] * ones[j];
-        y[threadIdx.x] = sums[0] + sums[1] + sums[2] + sums[3];
+        float ones[4], first[2], twos[4], late[4];
+        first[0] = first[0 * n] = x[0];
+        for (int j = 0; j < n / 2; j++) ones[j] = 1.0f, late[j] = x[0];
+        y[threadIdx.x] = first[0] + ones[1] + twos[n / 4] + late[2];
     }"""
     (issue,) = launched(code, np.ones(8, F), zeros(32), 8).issues
-    assert "one of 'ones', 'sums' is read before" in issue.message or "'sums' is read" in issue.message
+    assert "one of 'ones', 'twos', 'late' is read before" in issue.message
+    monkeypatch.setattr(unset, "TRIES", 9)
+    (issue,) = launched(code, np.ones(8, F), zeros(32), 8).issues
+    assert issue.message.startswith("'twos' is read before")
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
