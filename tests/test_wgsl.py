@@ -95,15 +95,26 @@ def test_our_kernels_run_by_their_file_with_constants():
     [
         ({"x": np.ones(4, F), "n": 4}, "uses `y`, which this launch does not give"),
         ({"x": np.ones(4, F), "y": np.ones(4, F), "z": np.ones(4, F), "n": 4}, "an array `z`, but the text has no"),
-        ({"x": np.ones(4), "y": np.ones(4, F), "n": 4}, "`x` must be a contiguous array of float32"),
+        ({"x": np.ones(4), "y": np.ones(4, F), "n": 4}, "`x` must be an array of float32"),
+        ({"x": [1.0], "y": np.ones(4, F), "n": 4}, "`x` is a list, but must be a NumPy array"),
+        ({"x": np.ones(4, F), "y": np.ones(4, F)}, "uses `args`, which this launch does not give"),
+        ({"x": np.ones(4, F), "y": np.ones(4, F), "n": -1}, "whole number from 0 on"),
+        ({"x": np.ones(4, F), "y": np.ones(4, F), "n": 4.5}, "whole number from 0 on"),
         ({"x": np.ones(4, np.int32), "y": np.ones(4, F), "n": 4}, "declared as an array of f32, but was given int32"),
-        ({"x": np.ones((4, 4), F)[:, 0], "y": np.ones(4, F), "n": 4}, "contiguous"),
+        ({"x": np.ones((4, 4), F)[:, 0], "y": np.ones(4, F), "n": 4}, "do not lie in a row"),
         ({"x": np.ones(4, F), "y": np.ones(4, F), "m": 4}, "no uniform struct with just these fields"),
     ],
 )
 def test_a_launch_that_does_not_fit_is_explained(arguments, says):
     with pytest.raises(ShaderError, match=re.escape(says)):
         Shader(text("y[i] = x[i] * f32(args.n);"), "go")(1, **arguments)
+
+
+@here
+@pytest.mark.parametrize("groups", [-1, 1.5, 65_536, (1, 1, 1, 1), "1"])
+def test_a_number_of_groups_that_no_launch_takes_is_explained(groups):
+    with pytest.raises(ShaderError, match="up to three numbers of groups"):
+        Shader(text("y[i] = x[i];"), "go")(groups, x=np.ones(4, F), y=np.ones(4, F))
 
 
 @here

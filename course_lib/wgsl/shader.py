@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import re
+import struct
 from functools import cached_property
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from course_lib.wgsl.errors import NoAdapterError, ShaderError, explained
 
 TYPES = {"float32": "f32", "int32": "i32", "uint32": "u32"}
 UNIFORM_STRUCT = re.compile(r"var<uniform> (\w+): (\w+);")
+MOST_GROUPS = 65_535  # along one dimension, on any adapter
 STORAGE, COPY_SRC, COPY_DST, UNIFORM = 0x80, 0x4, 0x8, 0x40  # GPUBufferUsage
 
 
@@ -97,6 +100,7 @@ def launch(
 ) -> None:
     """Copy arrays there, run, and copy what was written back. extra: binding -> GPUBuffer."""
     device, text = adapter.device(), shader.source
+    _check_launch(text, groups, arguments)
     arrays = {name: value for name, value in arguments.items() if isinstance(value, np.ndarray)}
     bound = dict(extra or {})
     if numbers := {name: value for name, value in arguments.items() if name not in arrays}:
@@ -112,7 +116,9 @@ def launch(
         bound[place] = device.create_buffer_with_data(data=data, usage=STORAGE | COPY_SRC)
         if writable and array.size:
             written.append((array, bound[place]))
-    if missing := [f"`{name}`" for name in text.buffers if name in shader.used and name not in arrays]:
+    missing = [f"`{name}`" for name in text.buffers if name in shader.used and name not in arrays]
+    missing += [f"`{name}`" for name, _ in UNIFORM_STRUCT.findall(text.text) if name in shader.used and not numbers]
+    if missing:
         raise ShaderError(f"The kernel uses {' and '.join(missing)}, which this launch does not give it.")
     entries = [
         {"binding": place, "resource": {"buffer": buffer, "offset": 0, "size": buffer.size}}
@@ -130,6 +136,18 @@ def launch(
         array[...] = np.frombuffer(device.queue.read_buffer(buffer), array.dtype).reshape(array.shape)
 
 
+def _check_launch(text: source.Source, groups: Any, arguments: dict[str, Any]) -> None:
+    """Raises ShaderError for a number of groups or an argument that no launch can take."""
+    counts = groups if isinstance(groups, tuple) else (groups,)
+    if len(counts) > 3 or not all(isinstance(count, Integral) and 0 <= count <= MOST_GROUPS for count in counts):
+        raise ShaderError(
+            f"A launch has up to three numbers of groups, each a whole number up to {MOST_GROUPS:,}, and no {groups!r}."
+        )
+    for name, value in arguments.items():
+        if name in text.buffers and not isinstance(value, np.ndarray):
+            raise ShaderError(f"`{name}` is a {type(value).__name__}, but must be a NumPy array.")
+
+
 def _packed(text: source.Source, numbers: dict[str, Any]) -> tuple[str, int, bytes]:
     """Name, binding and content of the uniform struct with these fields."""
     found = text.structs.get(frozenset(numbers))
@@ -141,7 +159,13 @@ def _packed(text: source.Source, numbers: dict[str, Any]) -> tuple[str, int, byt
     name = next(
         name for name, fields in UNIFORM_STRUCT.findall(text.text) if _fields(text.text, fields) == set(numbers)
     )
-    return name, found[0], source.pack(found[1], numbers)
+    try:
+        return name, found[0], source.pack(found[1], numbers)
+    except struct.error as error:
+        given = ", ".join(f"{field}={value}" for field, value in numbers.items())
+        raise ShaderError(
+            f"A u32 is a whole number from 0 on, and an i32 a whole number; the launch gives {given}."
+        ) from error
 
 
 def _fields(text: str, struct: str) -> set[str]:
@@ -154,8 +178,10 @@ def _declared(text: source.Source, name: str, array: np.ndarray) -> tuple[int, b
         raise ShaderError(
             f"The launch gives an array `{name}`, but the text has no storage buffer of that name: keep its binding."
         )
-    if array.dtype.name not in TYPES or not array.flags.c_contiguous:
-        raise ShaderError(f"`{name}` must be a contiguous array of {', '.join(TYPES)}, but is {array.dtype}.")
+    if array.dtype.name not in TYPES:
+        raise ShaderError(f"`{name}` must be an array of {' or '.join(TYPES)}, but is {array.dtype}: astype makes one.")
+    if not array.flags.c_contiguous:
+        raise ShaderError(f"The numbers of `{name}` do not lie in a row, as after `.T`: np.ascontiguousarray helps.")
     kind = re.search(rf"\b{name}: array<(\w+)", text.text)
     if kind and kind[1] in TYPES.values() and kind[1] != TYPES[array.dtype.name]:
         raise ShaderError(f"`{name}` is declared as an array of {kind[1]}, but was given {array.dtype}.")

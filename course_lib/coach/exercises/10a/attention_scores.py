@@ -95,7 +95,8 @@ __global__ void key_lengths(const float* k, float* y, int B, int S, int G, int D
         Changed(("g = h / (H / G)", "g = h * G / H")),
     ],
     wrong=[
-        Wrong(Changed(("((long long)(b * T + t) * H + h) * D", "((long long)(b * H + h) * T + t) * D")), "q is read as (B, H, T, D)"),
+        Wrong(Changed(("((long long)(b * T + t) * H + h) * D", "((long long)(b * H + h) * T + t) * D")),
+              "q is read as (B, H, T, D)"),
         Wrong(Changed(("g = h / (H / G)", "g = h % G")), "h / (H / G)."),
         Wrong(Changed(("g = h / (H / G)", "g = 0")), "the first head of keys"),
         Wrong(Changed(("(long long)(b * S + s) * G", "(long long)s * G")), "the keys of the first one"),
