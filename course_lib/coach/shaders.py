@@ -8,14 +8,17 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
+import math
+import re
 from collections.abc import Callable
 from typing import Any
 
 from course_lib import paths
 from course_lib.coach.exercise import Exercise
 from course_lib.devices.webgpu import adapter
-from course_lib.wgsl import Report, Shader, sanitize
+from course_lib.wgsl import Report, Shader, ShaderError, sanitize, scan
 
+MOST_WORKGROUP_BYTES = 16_384  # what WebGPU promises everywhere
 BYTES = "bytes of storage buffers moved"  # the name of a counter
 
 
@@ -42,8 +45,13 @@ class Watched:
         self.reports: list[Report] = []
 
     def compile(self) -> None:
-        """Raises ShaderError with the learner's line."""
+        """Raises ShaderError with the learner's line, and for more workgroup memory than every adapter has."""
         self.shader.compile()
+        if (size := _workgroup_bytes(self.shader.source.text)) > MOST_WORKGROUP_BYTES:
+            raise ShaderError(
+                f"The arrays in workgroup memory take {size:,} bytes. Every adapter has {MOST_WORKGROUP_BYTES:,}, and "
+                "many have no more."
+            )
 
     def __call__(self, groups, **arguments: Any) -> None:
         self._launch(self.shader, groups, **arguments)
@@ -68,6 +76,18 @@ def load(text: str, exercise: Exercise) -> Watched:
         paths.write_whole(file, text + "\n")
     names = exercise.instances or ("",)
     return Watched({given: Shader(file, exercise.defines, **_constants(given)) for given in names})
+
+
+def _workgroup_bytes(text: str) -> int:
+    """What the workgroup variables of a text take together; of elements that are structs nothing is counted."""
+    size = 0
+    for variable in scan.scan(text).variables.values():
+        element = re.fullmatch(r"(?:vec([234])<)?(?:f32|u32|i32|bool|atomic<[ui]32>)>?", variable.kind.replace(" ", ""))
+        if variable.space == "workgroup" and element:
+            size += (
+                4 * {"3": 4}.get(element[1], int(element[1] or 1)) * math.prod(variable.sizes)
+            )  # a vec3 lies as a vec4
+    return size
 
 
 def _constants(given: str) -> dict[str, Any]:

@@ -63,6 +63,15 @@ def test_a_compile_error_is_a_sentence_with_the_learners_line(ask):
 
 
 @here
+def test_workgroup_memory_that_not_every_adapter_has_is_refused(ask):
+    text = piece("product_in_wgsl").solution
+    head, rest = text.split("@compute")
+    for more, words in (("array<f32, 4096>", "bytes. Every adapter has 16,384"), ("array<vec4<f32>, 2>", "")):
+        verdict = ask(f"{head}var<workgroup> more: {more};\n@compute{rest}", "product_in_wgsl")
+        assert verdict.passed == (not words) and words in verdict.why
+
+
+@here
 def test_a_race_is_found_where_the_numbers_may_be_right(ask):
     text = piece("mend_group_sum").solution.replace("    workgroupBarrier();\n    let total", "    let total")
     verdict = ask(text, "mend_group_sum")
