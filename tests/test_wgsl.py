@@ -223,6 +223,19 @@ def test_an_error_outside_of_the_body_is_explained(whole, says):
         Shader(whole, "go").compile()
 
 
+@pytest.mark.parametrize(
+    ("whole", "says"),
+    [
+        ('// include "grop.wgsl"\n' + text(""), "no file grop.wgsl"),
+        (text("").replace("args: Args", "args: Arg"), "has the type Arg, but no struct"),
+        ("nothing.wgsl", "no file nothing.wgsl"),
+    ],
+)
+def test_what_a_text_names_and_nobody_has_is_said_at_once(whole, says):
+    with pytest.raises(ShaderError, match=re.escape(says)):
+        Shader(whole, "go")
+
+
 @here
 def test_an_error_in_an_included_file_names_that_file():
     with pytest.raises(ShaderError, match=r"group\.wgsl|The compiler says|declared twice"):

@@ -32,7 +32,16 @@ class Shader:
     def __init__(self, text: str | Path, name: str, **constants: Any):
         self.name = name
         self.file = str(text) if str(text).endswith(".wgsl") else str(_kept(str(text), name))
-        self.source = source.read(self.file, tuple(constants.items()))
+        try:
+            self.source = source.read(self.file, tuple(constants.items()))
+        except FileNotFoundError as error:
+            raise ShaderError(
+                f"There is no file {Path(error.filename).name} in kernels/ or kernels/include/."
+            ) from None
+        except KeyError as error:
+            raise ShaderError(
+                f"The uniform buffer has the type {error.args[0]}, but no struct of that name is declared."
+            ) from None
 
     @cached_property
     def used(self) -> set[str]:
