@@ -143,7 +143,7 @@ def _shows_pattern(before: Sequence[Any], after: Sequence[Any]) -> bool:
             continue
         old, new = (np.ascontiguousarray(array).reshape(-1) for array in (old, new))
         written = new[old.view(f"u{new.itemsize}") != new.view(f"u{new.itemsize}")]
-        if new.dtype.kind == "f" and not (np.abs(written) < HUGE).all():
+        if new.dtype.kind == "f" and not (np.abs(written.astype(np.promote_types(new.dtype, np.float32))) < HUGE).all():
             return True
         if new.dtype.kind in "iu" and new.itemsize == 4:
             numbers = written.astype(np.int32).astype(np.int64)
@@ -162,5 +162,6 @@ def _same(old: Any, new: Any) -> bool:
     if not isinstance(old, np.ndarray):
         return True
     if old.dtype.kind == "f":
-        return np.allclose(old, new, rtol=1e-3, atol=1e-6, equal_nan=True)
+        with np.errstate(all="ignore"):
+            return np.allclose(old, new, rtol=1e-3, atol=1e-6, equal_nan=True)
     return old.tobytes() == new.tobytes()

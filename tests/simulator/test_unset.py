@@ -121,6 +121,27 @@ def test_a_counter_of_whole_numbers(compiler, monkeypatch):
     assert (issue.line, issue.source) == (2, "int counts[2];")
 
 
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("dtype", [np.float16, np.float64])
+def test_other_floats(dtype, compiler, monkeypatch, recwarn):
+    using(compiler, monkeypatch)
+    kind = {np.float16: "half", np.float64: "double"}[dtype]
+    code = f"""#include <cuda_fp16.h>
+    __global__ void total(const {kind}* x, {kind}* y, int n) {{
+        float sums[2];
+        if (n < 8) sums[0] = sums[1] = 0.0f;
+        for (int i = 0; i < n; i++) sums[i % 2] += (float)x[i];
+        y[threadIdx.x] = ({kind})(sums[0] + sums[1]);
+    }}"""
+    x = np.ones(8, dtype)
+    assert launched(code, x, zeros(32, dtype), 7).ok
+    x[2] = np.inf
+    assert launched(code, x, zeros(32, dtype), 7).ok
+    x[2] = 1
+    assert [issue.line for issue in launched(code, x, zeros(32, dtype), 8).issues] == [3]
+    assert not recwarn.list
+
+
 def test_a_compiler_that_cannot_fill_variables_is_not_asked_to():
     text, compiler = source.find("__global__ void k() {}"), native.find_compiler()
     old, new = (dataclasses.replace(compiler, kind="gcc", version=f"g++ (Ubuntu) {n}.4.0") for n in (11, 12))
