@@ -163,7 +163,7 @@
 
 # %% exercise="where"
 # include kernels/compare.cu where: mend this line
-# plant condition[place(view_c, i)] ? a[place(view_a, i)] : b[place(view_b, i)] => condition[place(view_c, i)] * a[place(view_a, i)] + (1 - condition[place(view_c, i)]) * b[place(view_b, i)]
+# plant ? a[place(view_a, i)] : b[place => * a[place(view_a, i)] + (1 - condition[place(view_c, i)]) * b[place
 
 # %% [markdown]
 # ## 12. From one type to another (stretch)
@@ -192,10 +192,10 @@
 # %% [markdown]
 # ## 14. The copy that others are measured by (stretch)
 #
-# A kernel that waits for memory is graded in per cent of the bandwidth that a plain copy reaches. Write that copy, with as few
-# instructions as it can be done with: `y[i] = x[i]` for `n` numbers of the type `T`, N neighbours at once, and the last few one by
-# one. It is launched in blocks of 64 threads, with packs of 16 bytes and with N = 1. For 1024 numbers of 4 bytes at most 8
-# instructions may read.
+# A kernel that waits for memory is graded in per cent of the bandwidth that a plain copy reaches. Write that copy, with as
+# few instructions as it can be done with: `y[i] = x[i]` for `n` numbers of the type `T`, N neighbours at once, and the last
+# few one by one. It is launched in blocks of 64 threads, with packs of 16 bytes and with N = 1. For 1024 numbers of 4 bytes
+# at most 8 instructions may read.
 
 # %% exercise="copy"
 # include kernels/strided_copy.cu copy: N neighbours at once, and the last few one by one
@@ -203,10 +203,10 @@
 # %% [markdown]
 # ## 15. Into the places of a view (stretch)
 #
-# The reverse of `copy_a_view` of chapter 01: `n` values stand in a row, and belong to the places of a view of `x`. The view begins
-# at number `offset` of x, and `place(view, i)` of exercise 10 says how far from there its number i lies. All other numbers of x
-# stay as they are. With x `[0, 0, 0, 0, 0, 0]`, the values `[1, 2, 3, 4]` and a view of shape (2, 2) with the strides (3, 1) and
-# the offset 1, x becomes `[0, 1, 2, 0, 3, 4]`.
+# The reverse of `copy_a_view` of chapter 01: `n` values stand in a row, and belong to the places of a view of `x`. The view
+# begins at number `offset` of x, and `place(view, i)` of exercise 10 says how far from there its number i lies. All other
+# numbers of x stay as they are. With x `[0, 0, 0, 0, 0, 0]`, the values `[1, 2, 3, 4]` and a view of shape (2, 2) with the
+# strides (3, 1) and the offset 1, x becomes `[0, 1, 2, 0, 3, 4]`.
 #
 # It is launched in blocks of 64 threads. So the gradient of a part finds its way back into the whole.
 

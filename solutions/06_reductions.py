@@ -167,9 +167,10 @@ __global__ void row_to_unit(const float* x, float* y, int C) {
 #
 # The ladder of the lecture adds up `n` numbers. Here is its last rung, in which a thread adds many numbers by itself before
 # its block comes together. The grid has `gridDim.x * THREADS` threads; the first pack of four of thread i is pack i, and its
-# next one lies as many packs further as the grid has threads. If 4 does not divide n, up to three numbers are left over at the end:
-# they count too, once. `partial[blockIdx.x]` becomes the sum of the block; `block_sum<THREADS>(v)` finds it. A second launch
-# of the same kernel, with one block, adds up the sums of the blocks. With 5 ones and 3 blocks, partial is `[5, 0, 0]`.
+# next one lies as many packs further as the grid has threads. If 4 does not divide n, up to three numbers are left over at
+# the end: they count too, once. `partial[blockIdx.x]` becomes the sum of the block; `block_sum<THREADS>(v)` finds it. A
+# second launch of the same kernel, with one block, adds up the sums of the blocks. With 5 ones and 3 blocks, partial is `[5,
+# 0, 0]`.
 #
 # x begins at a multiple of 16 bytes. For 6144 numbers, three blocks of 64 threads, and the second launch, at most 52
 # instructions may read global memory.

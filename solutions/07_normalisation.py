@@ -111,9 +111,9 @@ __global__ void centre_and_scale(const float* x, float* y, int C) {
 # %% [markdown]
 # ## 6. Find the fault: right for 128 columns (stretch)
 #
-# RMSNorm, for rows of any length: `y = x * rstd * weight`, where rstd, which is kept for the way back, is 1 / sqrt(mean of x^2 +
-# eps). The row lies in a `Row`, as in exercise 2. This one is right for rows of 128 numbers, and of 256, and wrong for most others:
-# a test with round sizes would not have seen it. Run the cell. What have 128 and 256 that 2 has not?
+# RMSNorm, for rows of any length: `y = x * rstd * weight`, where rstd, which is kept for the way back, is 1 / sqrt(mean of
+# x^2 + eps). The row lies in a `Row`, as in exercise 2. This one is right for rows of 128 numbers, and of 256, and wrong for
+# most others: a test with round sizes would not have seen it. Run the cell. What have 128 and 256 that 2 has not?
 
 # %% exercise="rmsnorm_forward"
 # include kernels/rmsnorm.cu rmsnorm_forward: mend what is wrong

@@ -112,10 +112,10 @@ __global__ void letter_counts(const int* letters, int* counts, int n) {
 # %% [markdown]
 # ## 8. Rows added up by index (stretch)
 #
-# The way back of exercise 7. Each place gives an update, a row of `updates` (n, C), to the row that it had picked; y (R, C) holds the
-# sums. The places are sorted already, as in exercise 2: those of row r are `places[starts[r]]` up to `places[starts[r + 1] -
-# 1]`, in order, and are added in this order. A row that nobody picked becomes 0. With updates `[[1, 1], [2, 2], [4, 4]]` for
-# the rows 1, 0 and 1, y is `[[2, 2], [5, 5]]`.
+# The way back of exercise 7. Each place gives an update, a row of `updates` (n, C), to the row that it had picked; y (R, C)
+# holds the sums. The places are sorted already, as in exercise 2: those of row r are `places[starts[r]]` up to
+# `places[starts[r + 1] - 1]`, in order, and are added in this order. A row that nobody picked becomes 0. With updates `[[1,
+# 1], [2, 2], [4, 4]]` for the rows 1, 0 and 1, y is `[[2, 2], [5, 5]]`.
 #
 # Here thread i owns number i of y; it is launched in blocks of 64 threads. `T` is the type of the numbers. No atomics.
 

@@ -114,9 +114,10 @@ def polar_factor(G, rounds):
 # %% [markdown]
 # ## 6. Challenge: the smallest arena (stretch)
 #
-# In Python. The arrays of a step are given their places in one arena. `lives` is a list of arrays, each `(size, begins, ends)`: it lives from the moment `begins` up to, not including,
-# `ends`. Give each a place in one block: a list of whole numbers, 0 or more. Arrays that live at the same time must not
-# overlap. For `[(4, 0, 2), (4, 1, 3), (2, 2, 3)]` the places `[0, 4, 0]` are right, and the block has 8.
+# In Python. The arrays of a step are given their places in one arena. `lives` is a list of arrays, each `(size, begins,
+# ends)`: it lives from the moment `begins` up to, not including, `ends`. Give each a place in one block: a list of whole
+# numbers, 0 or more. Arrays that live at the same time must not overlap. For `[(4, 0, 2), (4, 1, 3), (2, 2, 3)]` the places
+# `[0, 4, 0]` are right, and the block has 8.
 #
 # Arrays that never meet must share: every right answer that makes some use of that passes. How small a block do you find for
 # the 84 arrays of a step?
