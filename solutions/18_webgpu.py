@@ -32,10 +32,11 @@
 # is given; look where that one waits, and why at the end too. Every barrier needs *uniform control flow*: all 256 threads of the
 # workgroup come by, or none.
 #
-# Then write the kernel. Its group is number `group_index(group, groups)`, and that is its row. How many numbers of the row are
-# seen? Without a mask (`CAUSAL` is false) all S; with it, row `row % T` of T rows sees the first `S - T + row % T + 1`. y is $e^{x - m} / \sum e^{x - m}$ for those, where m is the
-# largest of them, and 0 for the rest. `args.lowest` is minus infinity: WGSL cannot write it. There may be more groups than
-# rows: `row` may lie outside. `select(a, b, condition)` is b where the condition is true, else a.
+# Then write the kernel. Its group is number `group_index(group, groups)`, and that is its row. How many numbers of the row
+# are seen? Without a mask (`CAUSAL` is false) all S; with it, row `row % T` of T rows sees the first `S - T + row % T + 1`. y
+# is $e^{x - m} / \sum e^{x - m}$ for those, where m is the largest of them, and 0 for the rest. `args.lowest` is minus
+# infinity: WGSL cannot write it. There may be more groups than rows: `row` may lie outside. `select(a, b, condition)` is b
+# where the condition is true, else a.
 #
 # For the row [0, 0, 1] the result is [0.2119, 0.2119, 0.5761]. The operation `softmax_forward` of the device `webgpu` is this
 # kernel.
@@ -93,7 +94,8 @@
 # Write the slope of GELU at one number, and the kernel `dx = dy * slope(x + bias)`. The lecture's GELU is
 # $x/2 \, (1 + t)$ with $t = \tanh(u)$ and $u = \sqrt{2 / \pi} \, (x + 0.044715 \, x^3)$. The slope of tanh is $1 - t^2$, so
 #
-# $$\text{gelu}'(x) = \tfrac{1}{2} (1 + t) + \tfrac{1}{2} x \, (1 - t^2) \, u', \qquad u' = \sqrt{2 / \pi} \; (1 + 3 \cdot 0.044715 \, x^2)$$
+# $$\text{gelu}'(x) = \tfrac{1}{2} (1 + t) + \tfrac{1}{2} x \, (1 - t^2) \, u', \qquad
+# u' = \sqrt{2 / \pi} \; (1 + 3 \cdot 0.044715 \, x^2)$$
 #
 # At 0 the slope is 0.5, at 1 it is 1.0830, at -1 it is -0.0830. `ROOT_2_PI` is given, and `safe_tanh`, which holds
 # for large numbers too, where a driver's own tanh may fail.
