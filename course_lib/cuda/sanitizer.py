@@ -32,7 +32,8 @@ def sanitize(
     """Run `kernel` once with every memory access watched. Returns a Report; results are in the arrays as after a launch.
 
     Blocks run one after the other, and each access costs tens of nanoseconds: use small sizes. seed: not 0 shuffles the
-    order of lanes, warps and blocks, and lets threads overtake each other at memory accesses.
+    order of lanes, warps and blocks, and lets threads overtake each other at memory accesses. Where a local variable may have
+    been read before it had a value, the launch is run again, in silence and with copies of the arrays (unset.py).
     Not watched: local arrays reached through a pointer (only their own indices are), and races on variables at file scope.
     Raises KernelError for a launch that a GPU would refuse, CompileError for a text that does not compile.
     """

@@ -12,11 +12,13 @@ import numpy as np
 import pytest
 
 from course_lib.cuda import Kernel, build, runtime, source
+from course_lib.cuda.whole import keep_whole
+from course_lib.native.building import FRONT_END
 
 HERE = Path(__file__).parent
 CROSS, EMULATOR = "aarch64-linux-gnu-g++", "qemu-aarch64"
 COMMON = ("-std=c++17", "-O2", "-pthread", "-w")
-HEADER = (f"-I{runtime.INCLUDE}", "-include", "simulator.h")
+HEADER = (f"-I{runtime.INCLUDE}",)
 RUNTIME = sorted(runtime.RUNTIME.glob("*.cpp"))
 
 
@@ -80,3 +82,20 @@ def test_runtime_and_kernel_link_for_macos(tmp_path):
         run(*target, *HEADER, library, f"-Wl,-rpath,{tmp_path}", "-o", kernel, text)
     for made in (library, kernel):
         assert made.read_bytes()[:8] == b"\xcf\xfa\xed\xfe\x0c\x00\x00\x01"  # Mach-O, 64 bit, ARM
+
+
+@pytest.mark.skipif(not importlib.util.find_spec("ziglang"), reason="ziglang is not installed (pip install ziglang)")
+@pytest.mark.slow
+def test_packs_stay_whole_for_macos(tmp_path):
+    """The two steps of the checked build there: the text between them is understood, and what it becomes compiles."""
+    zig = Path(importlib.util.find_spec("ziglang").submodule_search_locations[0]) / "zig"
+    target = (zig, "c++", "-target", "aarch64-macos", *COMMON, "-O1", "-fPIC", "-g", "-Xclang", "-fsanitize=thread")
+    text, made = tmp_path / "packs.ll", tmp_path / "packs.o"
+    kernels = ["parts_by_number", "eight_floats", "from_shared"]
+    run(*target, *HEADER, "-DSIM_CHECKED", *FRONT_END,
+        build._translation_unit(source.find(HERE / "packs.cu"), kernels, []), "-o", text)  # fmt: skip
+    whole = keep_whole(text.read_text())
+    assert "load volatile <4 x i32>" in whole and "call void @sim_check_copy" in whole
+    text.write_text(whole)
+    run(*target, "-c", text, "-o", made)
+    assert b"___tsan_read16" in made.read_bytes() and b"_sim_check_copy" in made.read_bytes()
