@@ -143,8 +143,8 @@ def _numbers(got: Any, expected: Any, tolerance: float, where: str) -> Differenc
 
 
 def close(a: np.ndarray, b: np.ndarray, tolerance: float) -> np.ndarray:
-    """Which elements of two arrays of one shape are equal within the tolerance."""
-    if a.dtype.kind == b.dtype.kind == "b" or tolerance == 0.0:
+    """Which elements of two arrays of one shape are equal: whole numbers exactly, others within the tolerance."""
+    if (a.dtype.kind in "biu" and b.dtype.kind in "biu") or tolerance == 0.0:
         return (a == b) | ((a != a) & (b != b))  # a nan is the nan that it was
     a, b = a.astype(np.float64), b.astype(np.float64)
     with np.errstate(invalid="ignore"):

@@ -135,6 +135,13 @@ def test_a_wrong_sign_is_a_fact_of_one_number_too():
         assert facts.about(Outcome("", (), expected, np.array(got), difference=found), 1e-5) == says
 
 
+def test_whole_numbers_are_compared_exactly():
+    large = np.array([2**24 + 1, 3], np.int32)
+    assert compare.difference(large.copy(), large, 1e-5) is None
+    found = compare.difference(large.astype(np.float32).astype(np.int32), large, 1e-5)
+    assert found and "16777216, expected 16777217" in found.says
+
+
 def test_a_nan_that_stayed_where_it_was_is_no_difference():
     x = np.array([1.0, np.nan])
     assert compare.difference(x.copy(), x, 0.0) is None

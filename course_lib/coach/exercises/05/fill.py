@@ -11,7 +11,7 @@ TYPES = {"float": np.float32, "int": np.int32, "unsigned char": np.uint8}
 
 def cases(random):
     for label, kind, value, n in (("one number", "float", 2.5, 1), ("a block and one more", "float", -1.5, 65),
-                                  ("whole numbers", "int", -7, 130), ("bytes", "unsigned char", 200, 99)):  # fmt: skip
+                                  ("whole numbers", "int", -7, 130), ("bytes", "unsigned char", 200, 99), ("a large whole number", "int", 2**24 + 1, 3)):  # fmt: skip
         yield Case(label, kind, value, n)
 
 
@@ -44,6 +44,8 @@ exercise = Exercise(
                 and ">=n" not in seen.text.replace(" ", "")),
         Mistake("The value lost what stands behind the point on its way: keep it in a `T`.",
                 like=lambda kind, value, n: filled(kind, value, n, of=int)),
+        Mistake("The value went through a float, which holds whole numbers only up to 2^24: keep it in a `T`.",
+                like=lambda kind, value, n: filled(kind, value, n, of=np.float32)),
         Mistake("Only the first block writes: the number of a thread is blockIdx.x * blockDim.x + threadIdx.x.",
                 when=lambda seen: "blockIdx" not in seen.text and seen.inputs[2] > BLOCK),
     ],
@@ -68,6 +70,7 @@ template <class T> __global__ void count_up(T* y, T first, int n) {
     wrong=[
         Wrong(Changed(("if (i < n) y[i]", "y[i]")), "those with i >= n"),
         Wrong(Changed(("y[i] = value;", "y[i] = (int)value;")), "behind the point"),
+        Wrong(Changed(("y[i] = value;", "y[i] = (float)value;")), "through a float"),
         Wrong("""template <class T> __global__ void fill(T* y, T value, int n) {
     int i = threadIdx.x;
     if (i < n) y[i] = value;
