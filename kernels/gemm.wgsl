@@ -62,36 +62,23 @@ fn gemm(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) t
     }
     let top = group.y * TILE;
     let left = group.x * TILE;
-    // Which four numbers of a tile this thread fetches: beside each other in memory as far as may be.
-    let quad = lane % 16 * 4; // along the 64 of a tile
-    let deep = lane / 16; // along the 16 of a slice
-    let across = lane / 4; // the same where a slice's numbers are the neighbours
-    let along = lane % 4 * 4;
+    // Which four numbers of a tile this thread fetches, (along its 64, along the 16 of a slice): threads beside each other read
+    // neighbours in memory, as far as may be. One thread writes a vec4 whole: WGSL lets no two write to parts of one.
+    let beside = vec2(lane % 16 * 4, lane / 16); // where those along the 64 are the neighbours
+    let behind = vec2(lane / 4 % 16 * 4, lane / 64 * 4 + lane % 4); // where those along the slice are
+    let of_a = select(beside, behind, A_ROWS);
+    let of_b = select(behind, beside, B_ROWS);
 
     var sums: array<vec4<f32>, 4>;
     for (var k = 0u; k < args.K; k += SLICE) {
-        if (A_ROWS) {
-            for (var j = 0u; j < 4; j++) {
-                a_tile[(along + j) * (TILE / 4) + across / 4][across % 4] = read_a(top + across, k + along + j, a_offset);
-            }
-        } else {
-            var four: vec4<f32>;
-            for (var j = 0u; j < 4; j++) {
-                four[j] = read_a(top + quad + j, k + deep, a_offset);
-            }
-            a_tile[deep * (TILE / 4) + quad / 4] = four;
+        var four_a: vec4<f32>;
+        var four_b: vec4<f32>;
+        for (var j = 0u; j < 4; j++) {
+            four_a[j] = read_a(top + of_a.x + j, k + of_a.y, a_offset);
+            four_b[j] = read_b(k + of_b.y, left + of_b.x + j, b_offset);
         }
-        if (B_ROWS) {
-            var four: vec4<f32>;
-            for (var j = 0u; j < 4; j++) {
-                four[j] = read_b(k + deep, left + quad + j, b_offset);
-            }
-            b_tile[deep * (TILE / 4) + quad / 4] = four;
-        } else {
-            for (var j = 0u; j < 4; j++) {
-                b_tile[(along + j) * (TILE / 4) + across / 4][across % 4] = read_b(k + along + j, left + across, b_offset);
-            }
-        }
+        a_tile[of_a.y * (TILE / 4) + of_a.x / 4] = four_a;
+        b_tile[of_b.y * (TILE / 4) + of_b.x / 4] = four_b;
         workgroupBarrier();
         // yours: for each of the SLICE numbers: a vec4 of a_tile, a vec4 of b_tile, and 16 multiply-adds into sums
         for (var s = 0u; s < SLICE; s++) {

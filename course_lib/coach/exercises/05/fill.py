@@ -11,7 +11,8 @@ TYPES = {"float": np.float32, "int": np.int32, "unsigned char": np.uint8}
 
 def cases(random):
     for label, kind, value, n in (("one number", "float", 2.5, 1), ("a block and one more", "float", -1.5, 65),
-                                  ("whole numbers", "int", -7, 130), ("bytes", "unsigned char", 200, 99), ("a large whole number", "int", 2**24 + 1, 3)):  # fmt: skip
+                                  ("whole numbers", "int", -7, 130), ("bytes", "unsigned char", 200, 99),
+                                  ("a large whole number", "int", 2**24 + 1, 3)):  # fmt: skip
         yield Case(label, kind, value, n)
 
 
