@@ -1,9 +1,12 @@
-// Packs that are read or written whole and used in parts: each of these accesses is one request, whatever becomes of it.
+// Packs that are read or written whole and used in parts: each of these accesses is one request, whatever becomes of it, unless a
+// GPU has no access of that size or alignment. Behind each: the bytes of an access, then requests and sectors of a request where
+// these are not 1 and the bytes.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
 template <class T, int N> struct alignas(sizeof(T) * N) Pack { T v[N]; };
 struct Three { float x, y, z; };
+struct Row { float v[4]; };  // aligned to 4 bytes only
 struct Eight { float v[8]; };
 struct Pair { float2 low, high; __device__ Pair(float2 a, float2 b) : low(a), high(b) {} };
 
@@ -66,15 +69,19 @@ __global__ void four_bytes(const float* x, float* y, int n) {  // read 4
     char4 p = reinterpret_cast<const char4*>(x)[threadIdx.x];
     y[threadIdx.x] = p.x + p.w;
 }
-__global__ void three_floats(const float* x, float* y, int n) {  // read 12
+__global__ void three_floats(const float* x, float* y, int n) {  // read 4 3 12
     Three p = reinterpret_cast<const Three*>(x)[threadIdx.x];
     y[threadIdx.x] = p.x + p.z;
 }
-__global__ void eight_floats(const float* x, float* y, int n) {  // read 32
+__global__ void not_aligned(const float* x, float* y, int n) {  // read 4 4 16
+    Row p = reinterpret_cast<const Row*>(x)[threadIdx.x];
+    y[threadIdx.x] = p.v[0] + p.v[3];
+}
+__global__ void eight_floats(const float* x, float* y, int n) {  // read 16 2 32
     Eight p = reinterpret_cast<const Eight*>(x)[threadIdx.x];
     y[threadIdx.x] = p.v[0] + p.v[7];
 }
-__global__ void as_bytes(const float* x, float* y, int n) {  // read 16
+__global__ void as_bytes(const float* x, float* y, int n) {  // read 4 4 16
     float p[4];
     memcpy(p, x + 4 * threadIdx.x, 16);
     y[threadIdx.x] = p[1] + p[2];

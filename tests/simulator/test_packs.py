@@ -16,20 +16,20 @@ build_library = native.build
 
 FILE = Path(__file__).parent / "packs.cu"
 F = np.float32
-# name: (space, read or write, bytes of a lane's access, requests)
+# name: (space, read or write, bytes of a lane's access, requests, sectors of a request)
 CASES = {
-    name: (space or "global", op, int(size), int(requests or 1))
-    for name, space, op, size, requests in re.findall(
-        r"__global__ void (\w+)\(.*?\) \{  // (?:(shared) )?(read|write) (\d+)(?: (\d+))?", FILE.read_text()
+    name: (space or "global", op, int(size), int(requests or 1), int(sectors or size))
+    for name, space, op, size, requests, sectors in re.findall(
+        r"__global__ void (\w+)\(.*?\) \{  // (?:(shared) )?(read|write) (\d+)(?: (\d+))?(?: (\d+))?", FILE.read_text()
     )
 }
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("name", CASES)
-def test_a_pack_that_is_used_in_parts_is_one_request(name, compiler, monkeypatch):
+def test_a_pack_that_is_used_in_parts_is_one_request_or_what_a_gpu_needs(name, compiler, monkeypatch):
     using(compiler, monkeypatch)
-    space, op, size, requests = CASES[name]
+    space, op, size, requests, sectors = CASES[name]
     text = FILE.read_text().splitlines()
     report = sanitize(Kernel(FILE, name), (1,), (32,), (np.ones(256, F), np.zeros(128, F), 4), shared_mem=512)
     assert report.ok and not report.not_checked, str(report)
@@ -39,7 +39,7 @@ def test_a_pack_that_is_used_in_parts_is_one_request(name, compiler, monkeypatch
     (line,) = lines
     assert (line.requests, line.bytes_requested) == (requests, requests * 32 * size)
     if space == "global":
-        assert line.sectors_per_request == size
+        assert line.sectors_per_request == sectors
     else:
         assert line.wavefronts_per_request == 4
 
@@ -49,7 +49,15 @@ def test_values_are_those_of_the_text(compiler, monkeypatch):
     """The copies are rewritten only in the checked build, and there they must still copy."""
     using(compiler, monkeypatch)
     x = np.arange(256, dtype=F)
-    for name in ("parts_by_number", "three_floats", "eight_floats", "as_bytes", "made_of_pairs", "straight_through"):
+    for name in (
+        "parts_by_number",
+        "three_floats",
+        "not_aligned",
+        "eight_floats",
+        "as_bytes",
+        "made_of_pairs",
+        "straight_through",
+    ):
         fast, checked = np.zeros(128, F), np.zeros(128, F)
         Kernel(FILE, name)((1,), (32,), (x, fast, 4))
         sanitize(Kernel(FILE, name), (1,), (32,), (x, checked, 4))

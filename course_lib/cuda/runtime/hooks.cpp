@@ -47,6 +47,14 @@ template <unsigned BYTES, bool WRITE, bool ATOMIC = false> static void access(vo
     note_access(block, counter, thread, offset);
 }
 
+// A GPU reads and writes 1, 2, 4, 8 or 16 bytes at once. What is of another size takes several accesses, and so does a struct
+// that is aligned to less than its size: how much less nobody tells here, but most are made of floats.
+static void in_pieces(void* at, size_t bytes, bool write, void* pc) {
+    size_t widest = bytes <= 16 ? 4 : 16, fits = bytes & -bytes;  // the largest power of two that divides the size
+    size_t each = fits < widest ? fits : widest;
+    for (size_t i = 0; i < bytes; i += each) check(static_cast<char*>(at) + i, each, write, false, pc, false);
+}
+
 }  // namespace sim
 
 using namespace sim;
@@ -70,28 +78,28 @@ void sim_check_atomic(void* address, unsigned bytes, void* pc) {
         access<BYTES, false>(p, CALLER);                                                                               \
         access<BYTES, true>(p, CALLER);                                                                                \
     }                                                                                                                  \
-    void __tsan_unaligned_read##BYTES(void* p) { check((char*)p, BYTES, false, false, CALLER, false); }                \
-    void __tsan_unaligned_write##BYTES(void* p) { check((char*)p, BYTES, true, false, CALLER, false); }                \
-    void __tsan_unaligned_volatile_read##BYTES(void* p) { check((char*)p, BYTES, false, false, CALLER, false); }       \
-    void __tsan_unaligned_volatile_write##BYTES(void* p) { check((char*)p, BYTES, true, false, CALLER, false); }       \
+    void __tsan_unaligned_read##BYTES(void* p) { in_pieces(p, BYTES, false, CALLER); }                                 \
+    void __tsan_unaligned_write##BYTES(void* p) { in_pieces(p, BYTES, true, CALLER); }                                 \
+    void __tsan_unaligned_volatile_read##BYTES(void* p) { in_pieces(p, BYTES, false, CALLER); }                        \
+    void __tsan_unaligned_volatile_write##BYTES(void* p) { in_pieces(p, BYTES, true, CALLER); }                        \
     void __tsan_unaligned_read_write##BYTES(void* p) {                                                                 \
-        check((char*)p, BYTES, false, false, CALLER, false);                                                           \
-        check((char*)p, BYTES, true, false, CALLER, false);                                                            \
+        in_pieces(p, BYTES, false, CALLER);                                                                            \
+        in_pieces(p, BYTES, true, CALLER);                                                                             \
     }
 HOOKS(1) HOOKS(2) HOOKS(4) HOOKS(8) HOOKS(16)
 
-void __tsan_read_range(void* p, size_t n) { check((char*)p, n, false, false, CALLER, false); }
-void __tsan_write_range(void* p, size_t n) { check((char*)p, n, true, false, CALLER, false); }
+void __tsan_read_range(void* p, size_t n) { in_pieces(p, n, false, CALLER); }
+void __tsan_write_range(void* p, size_t n) { in_pieces(p, n, true, CALLER); }
 // clang up to 14 calls the C library's own functions instead; the linker sends those calls to __wrap_* (build.py).
 #define COPY(NAME)                                                                                                     \
     void* NAME(void* to, const void* from, size_t n) {                                                                 \
-        check((char*)from, n, false, false, CALLER, false);                                                            \
-        check((char*)to, n, true, false, CALLER, false);                                                               \
+        in_pieces(const_cast<void*>(from), n, false, CALLER);                                                          \
+        in_pieces(to, n, true, CALLER);                                                                                \
         return memmove(to, from, n);                                                                                   \
     }
 #define SET(NAME)                                                                                                      \
     void* NAME(void* to, int value, size_t n) {                                                                        \
-        check((char*)to, n, true, false, CALLER, false);                                                               \
+        in_pieces(to, n, true, CALLER);                                                                                \
         return memset(to, value, n);                                                                                   \
     }
 // sim_check_copy is called by what whole.py writes.
