@@ -104,6 +104,11 @@ def pip_install(extras: set[str]) -> bool:
     return subprocess.run(pip, cwd=ROOT).returncode == 0
 
 
+def gpu_extra() -> str | None:
+    """The extra that brings this machine's GPU into reach, as far as that is certain: every Mac has one that WebGPU finds."""
+    return nvidia.cupy_extra() or ("webgpu" if sys.platform == "darwin" else None)
+
+
 def main(wishes: list[str]) -> int:
     """Bring `.venv` to hold the course and the extras in `wishes`; returns an exit status."""
     check = "--check" in wishes
@@ -116,7 +121,7 @@ def main(wishes: list[str]) -> int:
 
     make_venv()
     already = installed()
-    if gpu := nvidia.cupy_extra():
+    if gpu := gpu_extra():
         extras.add(gpu)
     print("Installing the course: one to three minutes and about 400 MB, this once.", flush=True)
     extras |= already - {"course"}

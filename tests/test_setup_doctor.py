@@ -75,6 +75,16 @@ def test_no_driver_no_cupy(monkeypatch):
     assert nvidia.cupy_extra() is None
 
 
+@pytest.mark.parametrize(
+    "cupy, platform, extra",
+    [("cuda", "linux", "cuda"), (None, "linux", None), (None, "darwin", "webgpu")],
+)
+def test_what_reaches_the_gpu_comes_with_the_course(cupy, platform, extra, monkeypatch):
+    monkeypatch.setattr(nvidia, "cupy_extra", lambda: cupy)
+    monkeypatch.setattr(environment.sys, "platform", platform)
+    assert environment.gpu_extra() == extra
+
+
 @pytest.mark.parametrize("answer, found, missing", [
     ((False, "not installed"), "not installed", ".[webgpu]"), ((True, "No driver.|"), "no adapter", "No driver."),
     ((False, "exit status -11"), "no adapter", "exit status -11"), ((True, "Test pipe|True"), "Test pipe", "only software"),
