@@ -15,6 +15,8 @@ ZIG = $(filter zig,$(COMPILER))
 NOTEBOOKS = $(wildcard notebooks/*.ipynb)
 KERNEL_NOTEBOOKS = $(wildcard notebooks/0[4-9]*.ipynb notebooks/1[0-2]*.ipynb)
 NBVAL = --nbval --nbval-sanitize-with tests/nbval_sanitize.cfg --nbval-cell-timeout 900
+# which notebook cannot run here is known to the tests, and so to a run of theirs; to a run of notebooks alone it is told
+SKIPS = -p tests.conftest
 # a notebook's cells stay on one worker, and the notebooks, which are longest, start first
 PYTEST = $(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder
 
@@ -60,8 +62,8 @@ test:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 ifneq ($(PEERS),)
-	OPENBLAS_CORETYPE=Haswell OPENBLAS_NUM_THREADS=1 $(PYTEST) $(NBVAL) $(NOTEBOOKS)
-	@if command -v clang++ >/dev/null; then set -x; COURSE_COMPILER=clang $(PYTEST) $(NBVAL) $(KERNEL_NOTEBOOKS); \
+	OPENBLAS_CORETYPE=Haswell OPENBLAS_NUM_THREADS=1 $(PYTEST) $(SKIPS) $(NBVAL) $(NOTEBOOKS)
+	@if command -v clang++ >/dev/null; then set -x; COURSE_COMPILER=clang $(PYTEST) $(SKIPS) $(NBVAL) $(KERNEL_NOTEBOOKS); \
 	else echo 'The chapters on kernels were not run under clang: there is no clang++ here (sudo apt install clang).'; fi
 endif
 	$(PYTEST) $(if $(PEERS),--peers) $(NBVAL) $(NOTEBOOKS) tests
