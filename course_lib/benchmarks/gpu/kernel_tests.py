@@ -33,7 +33,7 @@ def _pytest(words: list[str]) -> dict[str, Any]:
     counts = {word: int(number) for number, word in re.findall(r"(\d+) (passed|failed|skipped|error)", lines[-1])}
     failed = [line for line in lines if line.startswith(("FAILED", "ERROR"))]
     launches = next((line for line in lines if line.startswith("launches:")), "")
-    shown = [*failed, launches, lines[-1]] if counts else lines[-20:]
+    shown = lines[-80:] if failed or not counts else [launches, lines[-1]]  # why it failed may not come a second time
     print("\n".join(f"  {line}" for line in [" ".join(words), *shown] if line), flush=True)
     return {"run": " ".join(words), "counts": counts, "failed": failed, "launches": launches,
             "seconds": time.monotonic() - began}  # fmt: skip

@@ -228,8 +228,10 @@ static void check_shared(Block* block, const Access& access, bool aligned) {
 // An access near shared arrays, but in none, has left the first or the last one.
 static bool is_shared(const char* address) {
     constexpr uint64_t BESIDE = 64 << 10;
-    uint64_t beside = here.empty() ? 0 : BESIDE;
-    return tls_low && address >= tls_low - beside && address < tls_high + beside;
+    if (!tls_low) return false;
+    if (address >= tls_low && address < tls_high) return true;
+    if (address >= library_base && address < library_end) return false;  // literals may lie right beside
+    return !here.empty() && address >= tls_low - BESIDE && address < tls_high + BESIDE;
 }
 
 static void check_elsewhere(Block* block, const Access& access) {
