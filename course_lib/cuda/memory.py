@@ -7,13 +7,14 @@ slot. What `empty` returns is filled with a pattern that is NaN in every float t
 
 import ctypes
 import weakref
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from course_lib.cuda import runtime
 
-SLOTS_BEGIN, SLOTS_BYTES = 0x100000000000, 2048 << 35  # memory.h
+SLOT_BYTES = 1 << 35  # memory.h
 UNINITIALISED, ZEROED, FOR_CALLER = 0, 1, 2
 
 
@@ -53,12 +54,21 @@ def address(array: np.ndarray) -> int:
 
 def is_device(array: np.ndarray) -> bool:
     """Whether an array, or the array that it is a view of, lies in guarded memory."""
-    return 0 <= address(array) - SLOTS_BEGIN < SLOTS_BYTES
+    return is_device_address(address(array))
 
 
 def is_device_address(number: int) -> bool:
     """Whether an address lies in the range of the slots."""
-    return 0 <= number - SLOTS_BEGIN < SLOTS_BYTES
+    begin, size = _slots()
+    return 0 <= number - begin < size
+
+
+@cache
+def _slots() -> tuple[int, int]:
+    """Where the range of the slots begins, and its bytes."""
+    begin, size = ctypes.c_uint64(), ctypes.c_uint64()
+    runtime.library().sim_slots(ctypes.byref(begin), ctypes.byref(size))
+    return begin.value, size.value
 
 
 def _allocate(shape, dtype, how: int) -> np.ndarray:
@@ -80,7 +90,7 @@ def allocate(size: int, how: int) -> int:
     start = runtime.library().sim_alloc(size, how)
     if not start:
         raise MemoryError(
-            f"The simulator could not get {size:,} bytes of device memory (or holds more than 2,000 arrays at once). "
-            f"Delete arrays you no longer need, or use smaller ones."
+            f"The simulator could not get {size:,} bytes of device memory (or holds {_slots()[1] // SLOT_BYTES - 1:,} arrays "
+            f"already). Delete arrays you no longer need, or use smaller ones."
         )
     return start

@@ -1,6 +1,7 @@
 """Whatever a kernel does, the process lives, the error is a sentence that names the kernel, and the next launch is right."""
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -187,3 +188,51 @@ def test_launches_from_several_threads_take_turns():
     for thread in threads:
         thread.join()
     assert not errors
+
+
+UPWARD = """
+import resource, sys
+import numpy as np
+from course_lib.cuda import Kernel, KernelError, asarray, memory, sanitize, zeros
+assert resource.getrlimit(resource.RLIMIT_STACK)[0] == resource.RLIM_INFINITY
+host = np.zeros(1 << 22, np.float32)
+assert not memory.is_device(host) and memory.is_device(zeros(3))
+text = '''
+__constant__ float table[4] = {1, 2, 3, 4};
+__global__ void turn(const float* x, float* y, int n, int far) {
+    __shared__ float tile[64];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) tile[threadIdx.x] = x[i] * table[i % 4];
+    __syncthreads();
+    if (i < n) y[i + far] = tile[threadIdx.x ^ 1];
+}
+'''
+kernel, x = Kernel(text, "turn"), np.arange(128, dtype=np.float32)
+wanted = (x * (1 + x % 4)).reshape(-1, 2)[:, ::-1].ravel()
+for array in (np.asarray, asarray):
+    y = array(np.zeros(128, np.float32))
+    kernel((2,), (64,), (array(x), y, 128, 0))
+    np.testing.assert_array_equal(y, wanted)
+    report = sanitize(kernel, (2,), (64,), (array(x), y, 128, 0))
+    assert report.ok and not report.not_checked, str(report)
+(issue,) = sanitize(kernel, (2,), (64,), (x, y, 128, 1 << 30)).issues
+assert issue.kind == "out-of-bounds" and "'y', which has 128" in issue.message, issue.message
+try:
+    kernel((2,), (64,), (x, y, 128, -(1 << 30)))
+except KernelError as error:
+    assert "before the start of the array 'y'" in str(error), error
+else:
+    raise AssertionError("nothing was said")
+print("all was right")
+"""
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_memory_is_kept_apart_where_the_system_places_its_own_from_the_middle_upward(compiler, monkeypatch):
+    """Linux does where stacks may grow without limit, as on many clusters: what it hands out was taken for freed arrays."""
+    using(compiler, monkeypatch)
+    if resource.getrlimit(resource.RLIMIT_STACK)[1] != resource.RLIM_INFINITY:
+        pytest.skip("The system does not let stacks grow without limit here.")
+    command = ["sh", "-c", 'ulimit -s unlimited && exec "$0" -c "$1"', sys.executable, UPWARD]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.stdout == "all was right\n", done.stderr

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -17,7 +18,24 @@
 
 namespace sim {
 
-Slot slots[SLOT_COUNT];
+// Programs are loaded above 80 TiB, and the system hands out addresses from the top downward: 16 to 80 TiB are free. Where
+// stacks may grow without limit (`ulimit -s unlimited`), it begins in the middle and goes upward: then the larger part that
+// is left on either side.
+static Range choose_range() {
+    constexpr uint64_t TIB = 1ull << 40;
+    constexpr Range usual{16 * TIB, MOST_SLOTS * SLOT_BYTES};
+    void* page = mmap(nullptr, sysconf(_SC_PAGESIZE), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED) return usual;
+    munmap(page, sysconf(_SC_PAGESIZE));
+    uint64_t middle = reinterpret_cast<uint64_t>(page) / TIB * TIB, end = usual.begin + usual.bytes;
+    if (middle < usual.begin || middle >= end) return usual;
+    uint64_t below = TIB, above = middle + 8 * TIB;  // from there on
+    uint64_t room_below = middle - TIB - below, room_above = above < end ? end - above : 0;
+    return {room_below > room_above ? below : above, std::min(std::max(room_below, room_above), usual.bytes)};
+}
+
+const Range slot_range = choose_range();
+Slot slots[MOST_SLOTS];
 static std::mutex lock;
 static std::vector<unsigned> free_slots, kept_slots;  // never mapped; mapped, their array gone
 static size_t kept_bytes;
@@ -57,7 +75,7 @@ static size_t stagger(unsigned number) { return number * 5 % 256 * sysconf(_SC_P
 
 static unsigned map_slot(size_t mapped) {
     if (!filled)
-        for (unsigned number = SLOT_COUNT; number-- > 1;) free_slots.push_back(number);
+        for (unsigned number = slot_range.bytes / SLOT_BYTES; number-- > 1;) free_slots.push_back(number);
     filled = true;
     if (free_slots.empty() && !kept_slots.empty()) {
         kept_bytes -= slots[kept_slots.back()].mapped;
@@ -66,7 +84,7 @@ static unsigned map_slot(size_t mapped) {
     }
     if (free_slots.empty()) return 0;
     unsigned number = free_slots.back();
-    char* wanted = reinterpret_cast<char*>(SLOTS_BEGIN + number * SLOT_BYTES + SLOT_BYTES / 2) + stagger(number);
+    char* wanted = reinterpret_cast<char*>(slot_range.begin + number * SLOT_BYTES + SLOT_BYTES / 2) + stagger(number);
     int flags = MAP_PRIVATE | MAP_ANONYMOUS;
 #ifdef MAP_FIXED_NOREPLACE
     flags |= MAP_FIXED_NOREPLACE;
@@ -146,6 +164,12 @@ void sim_free(void* data) {
     if (kept_bytes + slot->mapped > KEEP_BYTES) return unmap(number);
     kept_bytes += slot->mapped;
     kept_slots.push_back(number);
+}
+
+// The addresses that device memory may have.
+void sim_slots(uint64_t* begin, uint64_t* bytes) {
+    *begin = slot_range.begin;
+    *bytes = slot_range.bytes;
 }
 
 // Bytes from `data` to the end of its array, or -1 if it is not inside a live array.

@@ -5,10 +5,9 @@
 
 namespace sim {
 
-constexpr uint64_t SLOTS_BEGIN = 0x100000000000ull;  // 16 TiB: far from what the system hands out by itself
 constexpr uint64_t SLOT_BYTES = 1ull << 35;
-constexpr unsigned SLOT_COUNT = 2048;                // they end at 80 TiB, below where programs are loaded
-constexpr uint32_t POISON = 0xFFFEFFFEu;             // what memory never written holds: NaN in every float type
+constexpr unsigned MOST_SLOTS = 2048;
+constexpr uint32_t POISON = 0xFFFEFFFEu;  // what memory never written holds: NaN in every float type
 
 struct Slot {
     char* data = nullptr;      // what the learner sees: ends (to 16 bytes) where the mapping ends
@@ -21,14 +20,19 @@ struct Slot {
     char name[48] = {};        // the parameter it was passed for
 };
 
-extern Slot slots[SLOT_COUNT];
+// Addresses that the system hands out to nobody by itself: all of them are device memory's.
+struct Range {
+    uint64_t begin, bytes;
+};
+extern const Range slot_range;
+extern Slot slots[MOST_SLOTS];
 
 // Whether the bytes around an array are as they were: 0 yes, 1 not those behind its end, 2 not those before its start.
 int altered(const Slot&);
 
 inline Slot* slot_of(const void* address) {
-    uint64_t offset = reinterpret_cast<uint64_t>(address) - SLOTS_BEGIN;
-    return offset < SLOT_COUNT * SLOT_BYTES ? &slots[offset / SLOT_BYTES] : nullptr;
+    uint64_t offset = reinterpret_cast<uint64_t>(address) - slot_range.begin;
+    return offset < slot_range.bytes ? &slots[offset / SLOT_BYTES] : nullptr;
 }
 
 }  // namespace sim
