@@ -8,8 +8,11 @@ are cached by course_lib.native.
 import ctypes
 import hashlib
 import re
+import shutil
+import subprocess
 import sys
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -42,15 +45,16 @@ CHECKED = (
     "-nodefaultlibs",
 )
 COUNTED = ("-DSIM_COUNTED", "-O0", "-march=native", "-ffp-contract=off")  # flops.py says why
+APART = runtime.INCLUDE / "simulator" / "apart.ld"
 SANITIZER = re.compile(r"-fsanitize(-recover)?=")
 CHECKED_BY_COMPILER = {
-    "gcc": ("-O2", "-fsanitize=bounds-strict,integer-divide-by-zero", "-fno-tree-sra", "-fno-tree-vectorize",
+    "gcc": ("-O2", "-fsanitize=bounds-strict,object-size,integer-divide-by-zero", "-fno-tree-sra", "-fno-tree-vectorize",
             "-fno-tree-bit-ccp", "-fno-tree-slp-vectorize",
             "-fno-tree-loop-distribute-patterns", "-fno-unroll-loops", "-fno-ipa-sra", "-fno-ipa-cp", "-fno-ipa-icf",
             "-fno-crossjumping", "-fno-tree-tail-merge", "-fno-semantic-interposition",
             "-fno-split-loops", "-fno-unswitch-loops"),
-    "clang": ("-O1", "-fsanitize=array-bounds,integer-divide-by-zero",
-              "-fsanitize-recover=array-bounds,integer-divide-by-zero",
+    "clang": ("-O1", "-fsanitize=array-bounds,object-size,integer-divide-by-zero",
+              "-fsanitize-recover=array-bounds,object-size,integer-divide-by-zero",
               "-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops",
               "-mllvm", "-tsan-instrument-read-before-write=1", "-mllvm", "-tsan-instrument-atomics=0",
               "-mllvm", "-tsan-instrument-func-entry-exit=0"),
@@ -129,9 +133,9 @@ def compile_library(
             "on Debian, Ubuntu and WSL, `xcode-select --install` on macOS, or `pip install ziglang` anywhere."
         )
     runtime.library()
-    variables = source.device_variables(text)
+    variables = [variable.name for variable in source.device_variables(text)]
     file = _translation_unit(text, names, variables)
-    depends = [*sorted(runtime.INCLUDE.rglob("*.h")), *sorted(runtime.RUNTIME.glob("*.h")), *text.includes]
+    depends = [*sorted(runtime.INCLUDE.rglob("*.h")), APART, *sorted(runtime.RUNTIME.glob("*.h")), *text.includes]
     flags = _flags(text, options, checked, counted, compiler)
     rewrite = whole.keep_whole if checked and compiler.kind != "gcc" else None
     if rewrite:
@@ -168,6 +172,7 @@ def _flags(
     flags, kind = [*COMMON, f"-I{runtime.INCLUDE}"], compiler.kind
     if kind == "gcc":
         flags.append("-fno-extern-tls-init")  # else `extern __shared__` of a class calls what is not there
+        flags.append("-fno-gnu-unique")  # else two builds share variables of templates, which each has to itself
     flags += [f"-I{folder}" for folder in source.include_folders(text)]
     flags += CHECKED if checked else COUNTED if counted else FAST
     if counted:
@@ -176,6 +181,8 @@ def _flags(
         flags += CHECKED_BY_COMPILER["gcc" if kind == "gcc" else "clang"]
         if kind != "gcc" or compiler.major >= 12:
             flags.append("-ftrivial-auto-var-init=pattern")  # unset.py says why
+        if kind != "zig" and source.device_variables(text) and _is_gnu_linker():
+            flags += ["-fdata-sections", f"-Wl,-T,{APART}"]
         if kind == "clang" and sys.platform == "linux":
             flags.append("-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset")  # up to clang 14 it calls them unseen
     elif source.never_waits(text):
@@ -189,6 +196,13 @@ def _flags(
         built = runtime.path()  # its thread-local variables are not found by name alone there
         flags += [str(built), f"-Wl,-rpath,{built.parent}"]
     return tuple(flags)
+
+
+@cache
+def _is_gnu_linker() -> bool:
+    """Whether the linker takes a script that adds to its own."""
+    linker = shutil.which("ld") if sys.platform == "linux" else None
+    return linker is not None and "GNU ld" in subprocess.run([linker, "-v"], capture_output=True, text=True).stdout
 
 
 def parameters(library: Library, name: str) -> list[Parameter]:

@@ -49,7 +49,9 @@ class GpuKernel:
         import cupy
 
         data = cupy.ascontiguousarray(values)
-        pointer = self._function()[0].get_global_var(variable)
+        parts = variable.split("::")
+        mangled = "_ZN" + "".join(f"{len(part)}{part}" for part in parts) + "E"  # Itanium C++ ABI, section 5.1.3
+        pointer = self._function()[0].get_global_var(mangled if len(parts) > 1 else variable)
         cupy.cuda.runtime.memcpy(int(pointer), data.data.ptr, data.nbytes, cupy.cuda.runtime.memcpyDeviceToDevice)
 
     def _function(self) -> tuple[Any, Any]:

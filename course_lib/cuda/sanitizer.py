@@ -34,7 +34,8 @@ def sanitize(
     Blocks run one after the other, and each access costs tens of nanoseconds: use small sizes. seed: not 0 shuffles the
     order of lanes, warps and blocks, and lets threads overtake each other at memory accesses. Where a local variable may have
     been read before it had a value, the launch is run again, in silence and with copies of the arrays (unset.py).
-    Not watched: local arrays reached through a pointer (only their own indices are), and races on variables at file scope.
+    Local arrays are watched where the compiler sees which of them a pointer points into: not in a function that gets the
+    pointer and is not inlined, and under g++ not where the pointer itself is moved on.
     Raises KernelError for a launch that a GPU would refuse, CompileError for a text that does not compile.
     """
     args = tuple(value.get() if is_cupy(value) else value for value in args)
@@ -119,6 +120,11 @@ def _prepare(library: Library, kernel: Kernel, base: int, shared_mem: int) -> bo
             lib.sim_check_shared_array(symbol.value, symbol.size, _dynamic_names(library.path, kernel.source), 1)
         elif symbol.name.startswith("_ZGV"):  # whether g++ has set up an array of structs
             lib.sim_check_shared_array(symbol.value, symbol.size, b"", 0)
+    lib.sim_check_variable.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int]
+    constants = _constants(library.path, kernel.source)
+    named, end = symbols.variables(library.path)
+    for symbol, name in named:
+        lib.sim_check_variable(base + symbol.value, symbol.size, base + end, name.encode(), name in constants)
     lib.sim_check_begin.argtypes = [ctypes.c_uint64]
     lib.sim_check_begin(shared_mem)
     return mark is not None
@@ -128,6 +134,12 @@ def _prepare(library: Library, kernel: Kernel, base: int, shared_mem: int) -> bo
 def _dynamic_names(path: Path, text: source.Source) -> bytes:
     """What a library's text calls its dynamic shared memory (`path` tells apart texts whose includes have changed)."""
     return "/".join(dict.fromkeys(array.name for array in source.dynamic_shared(text))).encode()
+
+
+@cache
+def _constants(path: Path, text: source.Source) -> frozenset[str]:
+    """The `__constant__` variables of a library's text."""
+    return frozenset(variable.plain for variable in source.device_variables(text) if variable.constant)
 
 
 def _report(kernel: Kernel, library: Library, base: int, grid, block, timeout, known_shared) -> Report:
@@ -169,7 +181,7 @@ def _report(kernel: Kernel, library: Library, base: int, grid, block, timeout, k
     issues = _unique(issues)
     not_checked = list(ZIG_BLIND) if library.compiler == "zig" else []
     if not known_shared:
-        not_checked.append("shared memory (its layout is not known on this system)")
+        not_checked.append("shared memory and variables at file scope (their places are not known on this system)")
     if lines.tool() is None:
         not_checked.append("lines of memory accesses (no addr2line or llvm-symbolizer was found)")
     if runtime.library().sim_counters_overflowed():

@@ -26,6 +26,8 @@ class Symbol:
     kind: int
     value: int
     size: int
+    section: str
+    limit: int  # where its section ends
 
 
 @cache
@@ -36,7 +38,12 @@ def table(path: Path) -> tuple[tuple[Symbol, ...], int]:
         return (), 0
     offset, size, count = struct.unpack_from("<Q", data, 40)[0], *struct.unpack_from("<HH", data, 58)
     sections = [struct.unpack_from("<IIQQQQIIQQ", data, offset + i * size) for i in range(count)]
+    names = sections[struct.unpack_from("<H", data, 62)[0]][4]
     symbols: list[Symbol] = []
+
+    def text(at: int) -> str:
+        return data[at : data.index(b"\0", at)].decode()
+
     for section in sections:
         if section[1] != 2:  # SHT_SYMTAB
             continue
@@ -44,8 +51,9 @@ def table(path: Path) -> tuple[tuple[Symbol, ...], int]:
         for at in range(section[4], section[4] + section[5], 24):
             name, info, _, index, value, length = struct.unpack_from("<IBBHQQ", data, at)
             if index:
-                end = data.index(b"\0", strings + name)
-                symbols.append(Symbol(data[strings + name : end].decode(), info & 15, value, length))
+                home = sections[index] if index < count else sections[0]
+                where = text(names + home[0]), home[3] + home[5]
+                symbols.append(Symbol(text(strings + name), info & 15, value, length, *where))
     program, entry_size, entries = struct.unpack_from("<Q", data, 32)[0], *struct.unpack_from("<HH", data, 54)
     image = 0
     for i in range(entries):
@@ -78,6 +86,18 @@ def shared_arrays(path: Path) -> list[Symbol]:
     dynamic = {s.value for s in symbols if s.name == "sim_dynamic"}  # others at its place are other names for it
     ours = re.compile(r"(^|\d)sim_|^_ZGV")
     return [s for s in symbols if s.value not in dynamic and not ours.search(s.name) and s.name not in INDICES]
+
+
+def variables(path: Path) -> tuple[list[tuple[Symbol, str]], int]:
+    """What lies where a kernel may write, by place, and where that memory ends.
+
+    That is variables at file scope, static ones and, without a name, what is not the kernel's.
+    """
+    memory = (".data", ".bss", ".sim_data", ".sim_bss")  # apart.ld
+    found = [s for s in table(path)[0] if s.kind == STT_OBJECT and s.section in memory and s.size]
+    ours = re.compile(r"(^|\d)sim_|^_ZGV|^__|^completed\.\d+$|^DW\.")
+    named = [(s, "" if ours.search(s.name) else plain_name(s.name)) for s in sorted(found, key=lambda s: s.value)]
+    return named, max((s.limit for s in found), default=0)
 
 
 def static_shared(library, name: str) -> int:

@@ -44,7 +44,7 @@ def find(
     """
     library = kernel.compiled(checked=True)
     addresses = any(isinstance(value, np.ndarray) and value.dtype == np.uint64 for value in before)
-    changing = any(re.search(rf"__device__[^;(){{}}]*\b{name}\b", kernel.source.everything) for name in library.globals)
+    changing = any(not variable.constant for variable in source.device_variables(kernel.source))
     if addresses or changing:  # memory that the launch may have changed, and that another run would not find as it was
         return []
 

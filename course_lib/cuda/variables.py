@@ -13,6 +13,8 @@ def upload(module: Module, kernel: str, variable: str, values: np.ndarray) -> No
     for checked in (False, True):
         library = module.library(kernel, checked)
         start, size = _place(library, variable, kernel)
+        if not start:
+            raise ArgumentError(f"{kernel}: variable '{variable}' is const: its values are those of the file.")
         data = np.ascontiguousarray(values)
         if data.nbytes != size:
             raise ArgumentError(
@@ -26,10 +28,11 @@ def copy(from_library: Library, to_library: Library) -> None:
     """Give the variables of one build the values that they have in another."""
     for variable in from_library.globals:
         (start, size), (other, _) = _place(from_library, variable, ""), _place(to_library, variable, "")
-        ctypes.memmove(other, start, size)
+        if start:
+            ctypes.memmove(other, start, size)
 
 
-def _place(library: Library, variable: str, kernel: str) -> tuple[int, int]:
+def _place(library: Library, variable: str, kernel: str) -> tuple[int | None, int]:
     if variable not in library.globals:
         known = ", ".join(library.globals) or "none"
         raise KernelError(

@@ -24,8 +24,15 @@ _ADDRESS = re.compile(
 )
 
 
+_ROOM = re.compile(r"(@llvm\.objectsize\.[^\n]*, i1 \w+, i1 \w+, i1 )false\)")
+
+
 def keep_whole(text: str) -> str:
-    """LLVM's text of a file, with the copies that the checker watches made indivisible."""
+    """LLVM's text of a file, with the copies that the checker watches made indivisible.
+
+    The room behind a pointer (`llvm.objectsize`) is asked for wherever it can be computed, not only where it is a constant.
+    """
+    text = _ROOM.sub(r"\1true)", text)
     watched = set(re.findall(r"(?m)^attributes (#\d+) = \{.*\bsanitize_thread\b", text))
     constants = set(re.findall(r"(?m)^(@\S+) = [^@]*?\bconstant\b", text))
     byte = "i8*" if "@llvm.memcpy.p0i8" in text else "ptr"

@@ -17,9 +17,10 @@ pytestmark = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not inst
 TEXT = """
 struct Pair { int a; float b; };
 __constant__ float weights[3];
+namespace tool { namespace inner { __device__ float scales[3]; } }
 template <int TILE> __global__ void scale(float* y, float factor, int n, unsigned char flag, double d, Pair pair) {
     extern __shared__ float space[];
-    space[threadIdx.x] = weights[0] + TILE + flag + d + pair.a;
+    space[threadIdx.x] = weights[0] + tool::inner::scales[0] + TILE + flag + d + pair.a;
     if (threadIdx.x < n) y[threadIdx.x] *= factor * space[threadIdx.x];
 }
 extern "C" __global__ void plain(float* y, int n) { if (threadIdx.x < n) y[threadIdx.x] = n; }
@@ -104,8 +105,9 @@ def test_much_shared_memory_is_asked_for_first(card):
 
 
 def test_upload_copies_into_the_variable(card):
-    Kernel(TEXT, "scale<8>").upload("weights", OnCard(np.ones(3, np.float32)))
-    assert card.copies == [(8192, 4096, 12, cupy.cuda.runtime.memcpyDeviceToDevice)]
+    for name in ("weights", "tool::inner::scales"):
+        Kernel(TEXT, "scale<8>").upload(name, OnCard(np.ones(3, np.float32)))
+    assert card.copies == [(8192, 4096, 12, cupy.cuda.runtime.memcpyDeviceToDevice)] * 2
 
 
 @pytest.mark.parametrize(
@@ -132,6 +134,6 @@ def test_wrong_extents_and_texts_are_a_sentence(card):
     with pytest.raises(ArgumentError, match="a GPU has at most 232,448"):
         Kernel(TEXT, "plain")((1,), (32,), (y, 4), shared_mem=300_000)
     wrong = TEXT.replace("= n;", "= m;")
-    with pytest.raises(CompileError, match=r"(?s)kernel\.cu, line 9:.*The name m is not known here"):
+    with pytest.raises(CompileError, match=r"(?s)kernel\.cu, line 10:.*The name m is not known here"):
         Kernel(wrong, "plain")((1,), (32,), (y, 4))
     assert not card.launches

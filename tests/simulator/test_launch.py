@@ -120,6 +120,46 @@ def test_constants_are_uploaded():
         k.upload("table", np.zeros(5, F))
 
 
+VARIABLES = """
+#define MANY \\
+    __device__ int not_one;
+__device__ int first = 1, second[2] = {2, 3}, third(4);
+static __device__ float2 pair, *to_pair;
+namespace tool { namespace { __constant__ float scales[2][3]; } __managed__ int calls; }
+extern "C" { __device__ volatile unsigned flags; }
+alignas(16) __device__ float wide[4];
+const __device__ float pi = 3.0f;
+struct Point { int x; __device__ int twice() const { return 2 * x; } };
+__device__ Point origin{7};
+template <int N> __device__ int many[N];
+__device__ int helper(int n) { static __device__ int own; return own + n; }
+__global__ void k(int* out) {
+    tool::calls = 1;
+    out[0] = first + second[1] + third + flags + origin.twice() + helper(many<2>[1]);
+    out[0] += int(pair.x + tool::scales[1][2] + wide[3] + pi);
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("checked", [False, True])
+def test_every_variable_at_file_scope_is_known_by_its_name(compiler, checked, monkeypatch):
+    using(compiler, monkeypatch)
+    k, out = Kernel(VARIABLES, "k"), np.zeros(1, I)
+    k.upload("tool::scales", np.full((2, 3), 100, F))
+    k.upload("third", np.array([1000], I))
+    k.upload("wide", np.full(4, 10, F))
+    report = (sanitize if checked else Kernel.__call__)(k, (1,), (1,), (out,))
+    assert not checked or report.ok, str(report)
+    assert out[0] == 1 + 3 + 1000 + 14 + 100 + 10 + 3
+    assert [(v.name, v.constant) for v in source.device_variables(k.source)] == [
+        ("first", False), ("second", False), ("third", False), ("pair", False), ("to_pair", False), ("tool::scales", True),
+        ("tool::calls", False), ("flags", False), ("wide", False), ("pi", False), ("origin", False),
+    ]  # fmt: skip
+    with pytest.raises(ArgumentError, match="'pi' is const"):
+        k.upload("pi", np.zeros(1, F))
+
+
 def test_a_subscript_operator_is_no_variable():
     code = """
     struct Twice {

@@ -50,6 +50,7 @@ def test_memory_that_cannot_be_set_back_is_touched_once(compiler, monkeypatch):
         float sum;
         for (int i = 0; i < 8; i++) sum += y[i];
         if (threadIdx.x == 0) times++;
+        __syncthreads();
         y[threadIdx.x + 32] = sum + times;
     }"""
     assert launched(code, places, zeros(64), name="once").ok and inside[0] == 1

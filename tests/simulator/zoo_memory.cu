@@ -298,3 +298,48 @@ extern "C" __global__ void overflowed_index_right(const float* x, float* y, int*
     unsigned i = threadIdx.x - n;
     if (i < 4) y[i] = 1.0f;
 }
+
+// launch (1,) (32,) 4
+extern "C" __global__ void pointer_to_local_fault(const float* x, float* y, int* c, int n) {
+    float last[4] = {};
+    float* slot = last;
+    for (int k = 0; k <= n; k++) slot[k] = x[threadIdx.x + k];  // fault out-of-bounds
+    y[threadIdx.x] = last[threadIdx.x % 4];
+}
+extern "C" __global__ void pointer_to_local_right(const float* x, float* y, int* c, int n) {
+    float last[4] = {};
+    float* slot = last;
+    for (int k = 0; k < n; k++) slot[k] = x[threadIdx.x + k];
+    y[threadIdx.x] = last[threadIdx.x % 4];
+}
+
+// launch (1,) (32,) 4
+__device__ void shift_down(float* values, int n) {
+    for (int k = 0; k < n; k++) values[k] = values[k + 1];  // fault out-of-bounds (device function)
+}
+extern "C" __global__ void local_in_function_fault(const float* x, float* y, int* c, int n) {
+    float four[4];
+    for (int k = 0; k < n; k++) four[k] = x[threadIdx.x + k];
+    shift_down(four, n);  // through
+    y[threadIdx.x] = four[threadIdx.x % 4];
+}
+extern "C" __global__ void local_in_function_right(const float* x, float* y, int* c, int n) {
+    float four[4];
+    for (int k = 0; k < n; k++) four[k] = x[threadIdx.x + k];
+    shift_down(four, n - 1);
+    y[threadIdx.x] = four[threadIdx.x % 4];
+}
+
+// launch (1,) (32,) 4
+extern "C" __global__ void parts_of_a_pack_fault(const float* x, float* y, int* c, int n) {
+    float4 v = reinterpret_cast<const float4*>(x)[threadIdx.x];
+    float sum = 0.0f;
+    for (int k = 1; k <= n; k++) sum += (&v.x)[k];  // fault out-of-bounds
+    y[threadIdx.x] = sum;
+}
+extern "C" __global__ void parts_of_a_pack_right(const float* x, float* y, int* c, int n) {
+    float4 v = reinterpret_cast<const float4*>(x)[threadIdx.x];
+    float sum = 0.0f;
+    for (int k = 0; k < n; k++) sum += (&v.x)[k];
+    y[threadIdx.x] = sum;
+}

@@ -24,6 +24,16 @@ static std::vector<SharedArray> shared_arrays;  // offsets until a worker adds i
 static std::vector<SharedArray> here;
 static std::vector<Word> shared_shadow;
 static char *tls_low, *tls_high, *library_end;
+// A variable at file scope or a static one, in the order of their places.
+struct Variable {
+    char* data;
+    size_t bytes;
+    char name[64];  // empty: the compiler's own
+    bool constant;
+    void* notes;    // the shadow
+};
+static std::vector<Variable> variables;
+static char* variables_end;
 static size_t mark_offset, image_bytes;
 static char* (*find_mark)();
 
@@ -133,7 +143,7 @@ static void check_alignment(Block* block, const Access& access, const char* name
     end_thread(block);
 }
 
-static void check_poison(Block* block, const Slot& slot, const Access& access) {
+static void check_poison(Block* block, const Array& array, const Access& access) {
     const char* first = access.address - reinterpret_cast<uint64_t>(access.address) % 4;
     for (const char* at = first; at < access.address + access.bytes; at += 4) {
         uint32_t word;
@@ -141,7 +151,7 @@ static void check_poison(Block* block, const Slot& slot, const Access& access) {
         if (word != POISON || block->aborted) continue;
         fault(UNINITIALISED, block->current, {access.pc, {}}, NOBODY, {},
               "element %lld of '%s' is read, but the array came from empty() and nobody has written it",
-              (long long)((access.address - slot.data) / access.bytes), slot.name[0] ? slot.name : "?");
+              (long long)((access.address - array.data) / access.bytes), array.name);
         return;
     }
 }
@@ -174,32 +184,35 @@ void decide_watching() {
 // ---- an access --------------------------------------------------------------------------------------------------------------
 
 // Let hooks.cpp pass what this instruction touches in the same array next, if it is harmless.
-static void remember(Counter* counter, const Access& access, char* data, size_t bytes, Word* shadow, bool poisoned) {
+static void remember(Counter* counter, const Access& access, const Array& array) {
     if (!counter) return;
-    counter->data = data;
-    counter->last = bytes - access.bytes;
-    counter->shadow = shadow;
-    counter->poisoned = poisoned;
+    counter->data = array.data;
+    counter->last = array.bytes - access.bytes;
+    counter->shadow = array.shadow;
+    counter->poisoned = array.poisoned;
     quick_counter(access.pc, access.write) = counter;
 }
 
-// Whole cache lines of notes, all zero.
-static Word* shadow_of(Slot& slot) {
-    if (!slot.shadow) slot.shadow = calloc(slot.bytes / 4 + 4, sizeof(Word));
-    return reinterpret_cast<Word*>((reinterpret_cast<uintptr_t>(slot.shadow) + 63) / 64 * 64);
+static void check_inside(Block* block, const Array& array, const Access& access, bool aligned) {
+    if (aligned) check_alignment(block, access, array.name);
+    uint64_t offset = access.address - array.data;
+    if (array.poisoned && (!access.write || access.atomic)) check_poison(block, array, access);
+    check_words(block, array, access);
+    remember(count_request(block, array.space, access, offset), access, array);
+    trace(block, array.space, access, offset, array.name);
+}
+
+// Whole cache lines of notes, all zero at first. `notes` is what to free.
+static Word* shadow_of(void*& notes, size_t bytes) {
+    if (!notes) notes = calloc(bytes / 4 + 4, sizeof(Word));
+    return reinterpret_cast<Word*>((reinterpret_cast<uintptr_t>(notes) + 63) / 64 * 64);
 }
 
 static void check_global(Block* block, Slot& slot, const Access& access, bool aligned) {
     if (!slot.live || access.address < slot.data || access.address + access.bytes > slot.data + slot.bytes)
         bad_slot_access(block, slot, access);
-    const char* name = slot.name[0] ? slot.name : "?";
-    if (aligned) check_alignment(block, access, name);
-    uint64_t offset = access.address - slot.data;
-    if (slot.poisoned && (!access.write || access.atomic)) check_poison(block, slot, access);
-    Word* shadow = shadow_of(slot);
-    check_words(block, shadow + offset / 4, access, GLOBAL, offset, name);
-    remember(count_request(block, GLOBAL, access, offset), access, slot.data, slot.bytes, shadow, slot.poisoned);
-    trace(block, GLOBAL, access, offset, name);
+    Word* shadow = shadow_of(slot.shadow, slot.bytes);
+    check_inside(block, {GLOBAL, slot.name[0] ? slot.name : "?", slot.data, slot.bytes, shadow, slot.poisoned, false}, access, aligned);
 }
 
 static void check_shared(Block* block, const Access& access, bool aligned) {
@@ -218,11 +231,8 @@ static void check_shared(Block* block, const Access& access, bool aligned) {
               array.name, bytes, array.dynamic ? " (the launch's shared_mem)" : "");
         end_thread(block);
     }
-    if (aligned) check_alignment(block, access, array.name);
     Word* shadow = &shared_shadow[array.first_word];
-    check_words(block, shadow + offset / 4, access, SHARED, offset, array.name);
-    remember(count_request(block, SHARED, access, offset), access, array.data, bytes, shadow, false);
-    trace(block, SHARED, access, offset, array.name);
+    check_inside(block, {SHARED, array.name, array.data, bytes, shadow, false, false}, access, aligned);
 }
 
 // An access near shared arrays, but in none, has left the first or the last one.
@@ -234,9 +244,28 @@ static bool is_shared(const char* address) {
     return !here.empty() && address >= tls_low - BESIDE && address < tls_high + BESIDE;
 }
 
-static void check_elsewhere(Block* block, const Access& access) {
-    if (access.address < library_base || access.address >= library_end) bad_address(block, access);
-    if (access.atomic) note_atomic(access);  // the rest are variables of __constant__ and __device__, and literals
+[[noreturn]] static void bad_variable_access(Block* block, const Variable& variable, int64_t past, const Variable* next,
+                                             const Access& access) {
+    int64_t before = next ? next->data - access.address : past + 1;
+    bool nearer = before < past || !variable.name[0];  // to the next one
+    const Variable& meant = nearer && next ? *next : variable;
+    fault(OUT_OF_BOUNDS, block->current, {access.pc, {}}, NOBODY, {},
+          "%s %u bytes, %lld bytes %s the variable '%s', which has %zu bytes", verb(access), access.bytes,
+          (long long)(nearer ? before : past), nearer ? "before the start of" : "past the end of", meant.name, meant.bytes);
+    end_thread(block);
+}
+
+// Variables of the file, and literals, which nobody writes.
+static void check_library(Block* block, const Access& access, bool aligned) {
+    auto after = std::upper_bound(variables.begin(), variables.end(), access.address,
+                                  [](char* address, const Variable& variable) { return address < variable.data; });
+    if (after == variables.begin() || access.address >= variables_end) return;
+    Variable& variable = *(after - 1);
+    int64_t past = access.address + access.bytes - (variable.data + variable.bytes);
+    if (past > 0) bad_variable_access(block, variable, past, after == variables.end() ? nullptr : &*after, access);
+    if (variable.constant || !variable.name[0]) return;
+    Word* shadow = shadow_of(variable.notes, variable.bytes);
+    check_inside(block, {GLOBAL, variable.name, variable.data, variable.bytes, shadow, false, true}, access, aligned);
 }
 
 void check(char* address, unsigned bytes, bool write, bool atomic, void* pc, bool aligned) {
@@ -251,7 +280,8 @@ void check(char* address, unsigned bytes, bool write, bool atomic, void* pc, boo
     Access access{address, bytes, write, atomic, pc};
     if (Slot* slot = slot_of(address)) check_global(block, *slot, access, aligned);
     else if (is_shared(address)) check_shared(block, access, aligned);
-    else check_elsewhere(block, access);
+    else if (access.address >= library_base && access.address < library_end) check_library(block, access, aligned);
+    else bad_address(block, access);
     decide_watching();
     leave_runtime(block);
 }
@@ -271,6 +301,16 @@ void sim_check_library(void* base, uint64_t bytes, void* mark_function, uint64_t
     mark_offset = mark;
     image_bytes = image;
     shared_arrays.clear();
+    for (Variable& variable : variables) free(variable.notes);
+    variables.clear();
+}
+
+// To be called in the order of their places; `end`: where the memory for variables ends.
+void sim_check_variable(void* data, uint64_t bytes, void* end, const char* name, int constant) {
+    Variable variable{static_cast<char*>(data), bytes, {}, constant != 0, nullptr};
+    strncpy(variable.name, name, sizeof variable.name - 1);
+    variables.push_back(variable);
+    variables_end = static_cast<char*>(end);
 }
 
 // Without a name: a byte of the compiler's own, not the learner's memory.

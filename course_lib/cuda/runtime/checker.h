@@ -22,6 +22,19 @@ struct SharedArray {
 
 enum Space { GLOBAL, SHARED };
 
+struct Word;
+
+// The memory that an access lies in.
+struct Array {
+    Space space;
+    const char* name;
+    char* data;
+    size_t bytes;
+    Word* shadow;
+    bool poisoned;  // came from `empty`
+    bool variable;  // a `__device__` variable
+};
+
 struct Access {
     char* address;
     unsigned bytes;
@@ -29,7 +42,6 @@ struct Access {
     void* pc;
 };
 
-struct Word;
 struct Counter;
 
 // checker.cpp
@@ -44,12 +56,11 @@ void check(char* address, unsigned bytes, bool write, bool atomic, void* pc, boo
 
 // shadow.cpp
 extern uint32_t epoch, block_epoch, launch_epoch;  // epochs grow at barriers and between blocks
-void check_words(Block*, Word*, const Access&, Space, uint64_t offset, const char* name);
+void check_words(Block*, const Array&, const Access&);
 void note_atomic(const Access&);          // on global memory: may order blocks
 void settle(Block*);                      // decide about the write whose value had to be awaited
 void settle_thread(Block*, unsigned thread);
 bool settling();                          // whether there is such a write
-Word* new_shadow(size_t bytes);           // of an array of so many bytes; free() it
 void shadow_launch_begin();
 Place place_of(uint32_t relative_pc);
 

@@ -116,6 +116,8 @@ void __tsan_atomic_thread_fence(int) {}
 void __tsan_atomic_signal_fence(int) {}
 
 struct SourceLocation { const char* file; uint32_t line, column; };
+struct TypeDescriptor { uint16_t kind, info; char name[1]; };
+struct TypeMismatchData { SourceLocation location; const TypeDescriptor* type; uint8_t alignment, kind; };
 struct OutOfBoundsData { SourceLocation location; const char* array_type; const char* index_type; };
 
 void __ubsan_handle_out_of_bounds(OutOfBoundsData* data, uint64_t index) {
@@ -123,6 +125,17 @@ void __ubsan_handle_out_of_bounds(OutOfBoundsData* data, uint64_t index) {
     enter_runtime(block);
     fault(OUT_OF_BOUNDS, block->current, {nullptr, {data->location.file, int(data->location.line)}}, NOBODY, {},
           "index %lld is outside of an array of type %s", (long long)int32_t(index), data->array_type + 4);
+    end_thread(block);
+}
+// An access where the compiler knows what the pointer points into, and that it ends before. Of the kernel's own stacks nobody
+// else tells; every other place has a hook.
+void __ubsan_handle_type_mismatch_v1(TypeMismatchData* data, char* address) {
+    if (uint64_t(address - stacks_low) >= STACK_BYTES * MAX_THREADS) return;
+    Block* block = sim_block;
+    enter_runtime(block);
+    fault(OUT_OF_BOUNDS, block->current, {nullptr, {data->location.file, int(data->location.line)}}, NOBODY, {},
+          "a %s of %s through a pointer lies outside of the local array or variable that it points into",
+          data->kind == 1 ? "write" : "read", data->type->name);
     end_thread(block);
 }
 void __ubsan_handle_divrem_overflow(SourceLocation* location, uint64_t, uint64_t) {

@@ -65,7 +65,7 @@ struct Suspicion {
     Access access{};
     unsigned thread = 0, other = 0;
     uint32_t other_pc = 0;
-    char what[160]{};
+    char what[192]{};
     unsigned char before[16]{};
 };
 // A read of unwritten shared memory, told unless another thread writes the place before the barrier: that is a race.
@@ -182,14 +182,17 @@ static unsigned unordered_reader(const Word& word, unsigned thread) {
     return NOBODY;
 }
 
-static void describe_race(Suspicion& s, Conflict conflict, Space space, const char* name, uint64_t offset, bool other_block) {
-    snprintf(s.what, sizeof s.what, "%s: element %llu of %s '%s', %s", CONFLICTS[conflict],
-             (unsigned long long)(offset / s.access.bytes), space == SHARED ? "__shared__" : "the array", name,
+static void describe_race(Suspicion& s, Conflict conflict, const Array& array, uint64_t offset, bool other_block) {
+    char place[96];
+    if (array.variable && array.bytes == s.access.bytes) snprintf(place, sizeof place, "the variable '%s'", array.name);
+    else snprintf(place, sizeof place, "element %llu of %s '%s'", (unsigned long long)(offset / s.access.bytes),
+                  array.space == SHARED ? "__shared__" : "the array", array.name);
+    snprintf(s.what, sizeof s.what, "%s: %s, %s", CONFLICTS[conflict], place,
              other_block ? "in different blocks, which nothing orders" : "with no barrier between");
 }
 
-static void race(Block* block, Conflict conflict, const Word& word, const Access& access, Space space, const char* name,
-                 uint64_t offset, unsigned thread, unsigned other) {
+static void race(Block* block, Conflict conflict, const Word& word, const Access& access, const Array& array, uint64_t offset,
+                 unsigned thread, unsigned other) {
     if (block->aborted) return;
     bool other_block = conflict == READ_WRITE ? word.read_epoch < block_epoch : word.write_epoch < block_epoch;
     Suspicion now;
@@ -198,7 +201,7 @@ static void race(Block* block, Conflict conflict, const Word& word, const Access
     now.thread = thread;
     now.other = other_block || other == SOMEBODY ? NOBODY : other;
     now.other_pc = conflict == READ_WRITE ? word.read_pc : word.write_pc;
-    describe_race(now, conflict, space, name, offset, other_block);
+    describe_race(now, conflict, array, offset, other_block);
     if (conflict == WRITE_WRITE && !other_block && other / WARP == thread / WARP && !access.atomic && !word.atomic &&
         access.bytes <= sizeof now.before) {
         memcpy(now.before, access.address, access.bytes);
@@ -213,7 +216,7 @@ static void race(Block* block, Conflict conflict, const Word& word, const Access
 }
 
 // An atomic after plain reads by other lanes: each such lane is innocent if an atomic of its own follows its read.
-static void suspect_readers(Word& word, const Access& access, Space space, const char* name, uint64_t offset, unsigned thread) {
+static void suspect_readers(Word& word, const Access& access, const Array& array, uint64_t offset, unsigned thread) {
     if (word.read_warp == thread / WARP) word.read_lanes &= ~(1u << (thread % WARP));
     if (word.many_warps) return;
     for (uint32_t lanes = word.read_lanes; lanes; lanes &= lanes - 1) {
@@ -226,7 +229,7 @@ static void suspect_readers(Word& word, const Access& access, Space space, const
         now.thread = thread;
         now.other = reader;
         now.other_pc = word.read_pc;
-        describe_race(now, READ_WRITE, space, name, offset, false);
+        describe_race(now, READ_WRITE, array, offset, false);
         suspicions++;
     }
 }
@@ -254,7 +257,10 @@ void note_other_read(Word& word, unsigned thread, uint8_t bytes, uint32_t pc) {
     word.read_stamp = warp_syncs[warp].count;
 }
 
-void check_words(Block* block, Word* word, const Access& access, Space space, uint64_t offset, const char* name) {
+void check_words(Block* block, const Array& array, const Access& access) {
+    const Space space = array.space;
+    const uint64_t offset = access.address - array.data;
+    Word* word = array.shadow + offset / 4;
     unsigned thread = block->current;
     uint32_t oldest = space == GLOBAL ? launch_epoch : block_epoch, pc = static_cast<char*>(access.pc) - library_base;
     if (access.atomic) {
@@ -272,22 +278,22 @@ void check_words(Block* block, Word* word, const Access& access, Space space, ui
         if ((!access.write || access.atomic) && space == SHARED && !block->aborted &&
             (!was_written || (word->written & bytes) != bytes) && !reported) {
             if (unwritten_reads.size() < MOST_UNWRITTEN)
-                unwritten_reads.push_back({word, thread, unsigned(offset + done), access.pc, name});
+                unwritten_reads.push_back({word, thread, unsigned(offset + done), access.pc, array.name});
             reported = true;
         }
         if (!reported) {
             bool both_atomic = access.atomic && word->atomic;
             if (was_written && (word->write_mask & bytes) && !both_atomic && unordered_write(*word, thread)) {
-                race(block, access.write ? WRITE_WRITE : WRITE_READ, *word, access, space, name, offset + done, thread,
+                race(block, access.write ? WRITE_WRITE : WRITE_READ, *word, access, array, offset + done, thread,
                      word->write_thread);
                 reported = true;
             } else if (access.write && word->read_epoch >= oldest && (word->read_mask & bytes)) {
                 if (access.atomic && word->read_epoch == epoch) {
-                    suspect_readers(*word, access, space, name, offset + done, thread);
+                    suspect_readers(*word, access, array, offset + done, thread);
                 } else {
                     unsigned reader = unordered_reader(*word, thread);
                     if (reader != NOBODY) {
-                        race(block, READ_WRITE, *word, access, space, name, offset + done, thread, reader);
+                        race(block, READ_WRITE, *word, access, array, offset + done, thread, reader);
                         reported = true;
                     }
                 }

@@ -139,9 +139,9 @@ template <class... A, void (*KERNEL)(A...)> struct Entry<KERNEL> {
     }                                                                                                                  \
     SIM_EXPORT void* sim_kernel_##NUMBER() { return reinterpret_cast<void*>(&__VA_ARGS__); }
 #define SIM_GLOBAL(NUMBER, NAME)                                                                                       \
-    SIM_EXPORT void* sim_global_##NUMBER(uint64_t* sim_bytes) {                                                        \
+    SIM_EXPORT void* sim_global_##NUMBER(uint64_t* sim_bytes) { /* null: const */                                      \
         *sim_bytes = sizeof(NAME);                                                                                     \
-        return (void*)&NAME;                                                                                           \
+        return std::is_const_v<std::remove_all_extents_t<decltype(NAME)>> ? nullptr : (void*)&NAME;                    \
     }
 // Dynamic shared memory: one array, and a symbol for each `extern __shared__` of the text, whatever its type, at its start.
 // In the assembler's words: g++ would want to construct arrays of classes, and no compiler on macOS knows aliases. There each
