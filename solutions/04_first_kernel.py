@@ -12,7 +12,7 @@
 # %% exercise="scale"
 r"""
 __global__ void scale(const float* x, float* y, float s, int n) {
-    // yours: find this thread's number, and scale it if there is one
+    // yours: find the number of this thread, and scale it if there is one
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) {
         y[i] = s * x[i];
@@ -35,7 +35,7 @@ __global__ void scale(const float* x, float* y, float s, int n) {
 # %% exercise="take_rows"
 r"""
 __global__ void take_rows(const float* table, const int* rows, float* y, int n, int C) {
-    // yours: find this thread's number of y, and copy it from the table
+    // yours: find the number of y that this thread writes, and copy it from the table
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n * C) {
         int t = i / C;
@@ -58,7 +58,7 @@ __global__ void take_rows(const float* table, const int* rows, float* y, int n, 
 # %% exercise="add_bias"
 r"""
 __global__ void add_bias(const float* x, const float* bias, float* y, int M, int N) {
-    // yours: find this thread's row and column, and add the bias if the matrix reaches so far
+    // yours: find row and column of this thread, and add the bias if the matrix reaches so far
     int i = blockIdx.y * blockDim.y + threadIdx.y;
     int j = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < M && j < N) {
@@ -146,7 +146,7 @@ __global__ void outer(const float* a, const float* b, float* y, int M, int N) {
 # `roll` writes the `n` numbers of `x` to `y`, moved by `shift` places. What falls off at the end comes back at the beginning:
 # with a shift of 1, `[1, 2, 3]` becomes `[3, 1, 2]`. A negative shift moves the other way, and a shift may be larger than `n`.
 # In NumPy this is `np.roll(x, shift)`. It is launched with 2 blocks of 32 threads, however long `x` is. A warning from the
-# lecture: C++ and Python do not divide negative numbers in the same way. (Moved back by one, a text becomes what a language
+# lecture: of negative numbers, C++ and Python do not give the same remainder. (Moved back by one, a text becomes what a language
 # model has to say at each place: the next word.)
 
 # %% exercise="roll"
