@@ -1,11 +1,13 @@
 """Compile errors for people: the learner's own lines, without the simulator's, and a sentence for the common mistakes."""
 
 import re
+import unicodedata
 from dataclasses import dataclass
 
 from course_lib.cuda.errors import CompileError
 from course_lib.cuda.mistakes import sentence_for
 from course_lib.cuda.source import Source, without_comments
+from course_lib.cuda.unknown_names import differs_in_case, sentence_for_name, unknown_name
 
 _ENTRIES = "entry points"
 _PLACE = re.compile(
@@ -13,6 +15,10 @@ _PLACE = re.compile(
     r"(?P<level>fatal error|catastrophic error|error|note|warning): (?P<text>.*)$"
 )
 MOST_SHOWN = 5
+MEANT = {
+    "“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "−": "-", "–": "-", "—": "-", "×": "*", "·": "*", "÷": "/", "≤": "<=",
+    "≥": ">=", "≠": "!=", "；": ";", "，": ",", "（": "(", "）": ")", "²": "* x", "…": "...",
+}  # fmt: skip
 
 
 @dataclass
@@ -23,18 +29,26 @@ class Complaint:
     line: int
     column: int
     text: str
+    hint: str = ""  # what its only note says
 
 
 def complaints(log: str) -> list[Complaint]:
     """The errors of a g++, clang or NVRTC log, notes and warnings left out."""
-    found = []
-    for line in log.splitlines():
+    found: list[Complaint] = []
+    notes, lines = 0, log.splitlines()
+    for number, line in enumerate(lines):
         match = _PLACE.match(line)
-        if match and match.group("level").endswith("error"):
-            column = int(match.group("column") or 0)
-            found.append(
-                Complaint(match.group("file").rsplit("/", 1)[-1], int(match.group("line")), column, match.group("text"))
-            )
+        if not match:
+            continue
+        if match.group("level").endswith("error"):
+            mark = lines[number + 2] if number + 2 < len(lines) else ""
+            column = int(match.group("column") or (max(len(mark) - 2, 0) if mark.strip() == "^" else 0))  # NVRTC's
+            file = match.group("file").rsplit("/", 1)[-1]
+            found.append(Complaint(file, int(match.group("line")), column, match.group("text")))
+            notes = 0
+        elif match.group("level") == "note" and found:
+            notes += 1
+            found[-1].hint = match.group("text") if notes == 1 else ""
     return found
 
 
@@ -42,8 +56,11 @@ def explain(log: str, text: Source, names: list[str] | None = None) -> CompileEr
     """A CompileError with the learner's lines. `.in_entries` says whether the fault lies in a kernel's name."""
     everything = complaints(log)
     files = {text.name, *(path.name for path in text.includes)}
-    own = [c for c in everything if c.file in files]
-    entries = [c for c in everything if c.file == _ENTRIES]
+    own = [_placed(c, text) for c in everything if c.file in files]
+    entries = [c for c in everything if c.file in (_ENTRIES, "__nv_name_map")]
+    if not entries and (place := re.search(rf"^{_ENTRIES}:(\d+):", log, re.M)):  # g++ blames our header
+        entries = [Complaint(_ENTRIES, int(place.group(1)), 0, everything[0].text if everything else "")]
+    names = names or re.findall(r"#pragma nv_mangled_name (.*)", log)[:1] * (entries[0].line if entries else 0)
     if brace := unclosed_brace(text.text):
         own.insert(0, Complaint(text.name, brace[0], brace[1], "this { is never closed: expected '}'"))
     if not own and entries:
@@ -59,6 +76,11 @@ def explain(log: str, text: Source, names: list[str] | None = None) -> CompileEr
     if not own:
         origin = _origin(log, files)
         shown = [_show(Complaint(*origin, everything[0].text if everything else ""), text)] if origin else []
+        if origin and re.match(r"\s*#\s*include\s*<\w+>", _line(text, origin[1])):
+            said = Complaint(*origin, "this header does not compile in a kernel")
+            shown = [
+                _show(said, text) + "\n  Leave it out: printf, expf, fmaxf, max and their like are there without it."
+            ]
     if not shown:
         shown = [everything[0].text if everything else log.strip()[-2000:]]
     first = own[0].line if own else None
@@ -70,7 +92,7 @@ def explain(log: str, text: Source, names: list[str] | None = None) -> CompileEr
 def unclosed_brace(text: str) -> tuple[int, int] | None:
     """(line, column) of the last { that no } closes, or None."""
     open_ones = []
-    for number, line in enumerate(without_comments(text).splitlines(), 1):
+    for number, line in enumerate(_lines(without_comments(text)), 1):
         for column, letter in enumerate(line, 1):
             if letter == "{":
                 open_ones.append((number, column))
@@ -79,9 +101,95 @@ def unclosed_brace(text: str) -> tuple[int, int] | None:
     return open_ones[-1] if open_ones else None
 
 
+def _placed(complaint: Complaint, text: Source) -> Complaint:
+    """The complaint, moved to the end of the line before if what is missing is missing there."""
+    if complaint.file != text.name:
+        return complaint
+    lines = _lines(without_comments(text.text))
+    code = lines[complaint.line - 1] if 0 < complaint.line <= len(lines) else ""
+    first = complaint.column <= len(code) - len(code.lstrip()) + 1
+    before = next((n for n in range(min(complaint.line - 1, len(lines)), 0, -1) if lines[n - 1].strip()), 0)
+    colon = before and re.search(r"(?:\)|\belse)\s*:\s*$|\breturn\s*$", lines[before - 1])
+    if not (first or colon) or not before or not _MISSING_BEFORE.search(complaint.text):
+        return complaint
+    struct = re.match(r"\s*(?:struct|class|union|enum)\b.*\}\s*$", lines[before - 1])
+    if (
+        not struct
+        and re.search(r"[;{}]\s*$|^\s*#", lines[before - 1])
+        and not lines[before - 1].rstrip().endswith("return")
+    ):
+        return complaint
+    return Complaint(complaint.file, before, len(lines[before - 1].rstrip()), complaint.text, complaint.hint)
+
+
+def _advice(complaint: Complaint, code: str, text: Source) -> str:
+    """What to do now, or nothing: first what the text itself shows, then what the compiler's words mean."""
+    if complaint.text.startswith("this { is never closed"):
+        return "The braces do not balance: every { needs one }. Look where the block that begins here should end."
+    name = unknown_name(complaint.text)
+    if not name and 'followed by "::"' in complaint.text and (space := re.search(r"(\w+)\s*::", code)):
+        name = space.group(1)
+    bare = without_comments(code) if complaint.file == text.name else code
+    for letter in dict.fromkeys(re.sub(r'""|\'\'', "", bare)):
+        if ord(letter) > 127 and (letter in complaint.text or re.search(r"<U\+|unrecognized token", complaint.text)):
+            what = unicodedata.name(letter, "an unknown sign").lower()
+            meant = f", where C++ has {MEANT[letter]}" if letter in MEANT else ""
+            return f"This line holds {letter} ({what}, U+{ord(letter):04X}){meant}. Delete it and type it anew on the keyboard."
+    if broken := _broken_macro(bare, text):
+        return broken
+    if (
+        complaint.file == text.name
+        and _outside(complaint.line, text)
+        and _STATEMENT.match(bare)
+        and not _FORBIDDEN.search(bare)
+    ):
+        return (
+            "This stands outside of every function. Does a } above close the kernel too early? A constant has a type: "
+            "constexpr int N = 4;"
+        )
+    known = sentence_for(f"{complaint.text} {complaint.hint}".strip(), code)
+    if name and (not known or differs_in_case(name, text)):
+        return sentence_for_name(name, bare, text, complaint.line)
+    return known
+
+
+_MISSING_BEFORE = re.compile(
+    r"^expected (?:['‘]?,['’]? or )?['‘`\"a ]*;|^expected initializer before|in function returning ['‘]void"
+    r"|return value type does not match|only constructors take|^expected '\(' or '\{'|^expected ['‘\"]?,['’\"]? or"
+)
+_STATEMENT = re.compile(
+    r"\s*(?:[A-Za-z_]\w*(?:\[[^\]]*\])?\s*[-+*/]?=[^=]|(?:for|if|while)\s*\(|return\b|\w+\([^)]*\)\s*;)"
+)
+_FORBIDDEN = re.compile(r"^\s*#|\b(?:__global__|__device__|template|struct)\b")
+
+
+def _outside(line: int, text: Source) -> bool:
+    return unclosed_brace("\n".join(_lines(without_comments(text.text))[: line - 1])) is None
+
+
+def _broken_macro(code: str, text: Source) -> str:
+    """What to say of a #define that puts a = or ; into this line."""
+    for number, row in enumerate(_lines(without_comments(text.text)), 1):
+        made = re.match(r"\s*#\s*define\s+(\w+)[ \t]*(=.*|[^\\]*;|)\s*$", row)
+        if made and re.search(rf"\b{made.group(1)}\b", code):
+            puts = f"puts `{made.group(2).strip()}`" if made.group(2).strip() else "puts nothing"
+            return f"The #define of line {number} {puts} in place of {made.group(1)}. It is written #define N 4, without = and ;."
+    return ""
+
+
+def _lines(text: str) -> list[str]:
+    """The lines as compilers count them: a form feed ends none."""
+    return re.split(r"\r\n|\n|\r", text)
+
+
+def _line(text: Source, number: int) -> str:
+    lines = _lines(text.text)
+    return lines[number - 1] if 0 < number <= len(lines) else ""
+
+
 def _show(complaint: Complaint, text: Source) -> str:
-    lines = {path.name: path.read_text().splitlines() for path in text.includes}
-    lines[text.name] = text.text.splitlines()
+    lines = {path.name: _lines(path.read_text()) for path in text.includes}
+    lines[text.name] = _lines(text.text)
     source = lines.get(complaint.file, [])
     shown = f"{complaint.file}, line {complaint.line}: {_plain(complaint.text)}"
     code = source[complaint.line - 1] if 0 < complaint.line <= len(source) else ""
@@ -90,13 +198,15 @@ def _show(complaint: Complaint, text: Source) -> str:
         shown += f"\n    {complaint.line:4} | {code.strip()}"
         if complaint.column > cut:
             shown += f"\n         | {' ' * (complaint.column - 1 - cut)}^"
-    advice = sentence_for(complaint.text, code)
+    advice = _advice(complaint, code, text)
     return shown + (f"\n  {advice}" if advice else "")
 
 
 def _plain(message: str) -> str:
     """A message without the compiler's flags and the simulator's names."""
-    message = re.sub(r"\s*\[-[\w=+-]+\]$", "", message)
+    message = re.sub(r"\s*\[-[\w=+,-]+\]$", "", message)
+    message = re.sub(r"[;,] did you mean (?:simply )?[‘'\"]\w+[’'\"]\?$", "", message)  # it may be a name of ours
+    message = re.sub(r"(read-only location) ‘.*’$", r"\1", message)
     for ours, theirs in (("sim_thread_idx", "threadIdx"), ("sim_block_idx", "blockIdx"), ("sim_block_dim", "blockDim"),
                          ("sim_grid_dim", "gridDim"), ("sim_thread_index()", "threadIdx"), ("sim_printf", "printf"),
                          ("sim_inline_assembly_is_not_simulated", "asm")):  # fmt: skip
@@ -105,15 +215,39 @@ def _plain(message: str) -> str:
 
 
 def _origin(log: str, files: set[str]) -> tuple[str, int, int] | None:
-    """Where in the learner's text an error inside a header came from."""
-    for line in log.splitlines():
-        for match in re.finditer(r"([\w.-]+):(\d+):(\d+)", line):
+    """Where in the learner's text an error inside a header came from: a call with its column, else the #include."""
+    for place in (r"([\w.-]+):(\d+):(\d+)", r"([\w.-]+):(\d+)()"):
+        for match in re.finditer(place, log):
             if match.group(1) in files:
-                return match.group(1), int(match.group(2)), int(match.group(3))
+                return match.group(1), int(match.group(2)), int(match.group(3) or 0)
     return None
 
 
 def _wrong_name(complaint: Complaint, text: Source, names: list[str]) -> str:
+    """What to say of a name given to Kernel. The template's own line says what it takes."""
     named = names[complaint.line - 1] if 0 < complaint.line <= len(names) else ""
     what = f"the kernel {named!r}" if named else "a kernel's name"
-    return f"{text.name} has no such kernel as {what} asks for: {_plain(complaint.text)}"
+    kernel, bare = re.match(r"\w*", named).group(), without_comments(text.text)
+    said = f"{text.name} has no such kernel as {what} asks for"
+    template = re.search(rf"template\s*<([^<>]*)>[^;{{}}]*?\b{kernel}\s*\(", bare) if kernel else None
+    name = unknown_name(complaint.text)
+    if template:
+        line = bare[: template.start()].count("\n") + 1
+        takes = [part.strip() for part in template.group(1).split(",")]
+        example = ", ".join(
+            "float" if re.match(r"class|typename", p) else "true" if p.startswith("bool") else "32" for p in takes
+        )
+        advice = f"\n  Line {line} declares it with template <{', '.join(takes)}>: name an instance such as {kernel}<{example}>."
+        if name and name != kernel:
+            return f"{said}: {name} is not known.{advice} {sentence_for_name(name, '', text, 0)}"
+        return f"{said}: the arguments between < and > do not fit.{advice}"
+    if "<" in named and re.search(rf"\b{kernel}\s*\(", bare):
+        return f"{said}: {kernel} is no template.\n  Name it {kernel!r}, without < and >."
+    inside = re.search(rf"(namespace|struct|class)\s+(\w+)\s*\{{[^}}]*?__global__[^;{{}}]*\b{kernel}\s*\(", bare)
+    if inside and inside.group(1) == "namespace":
+        return f"{said}: it stands in the namespace {inside.group(2)}.\n  Name it {inside.group(2) + '::' + named!r}."
+    if inside:
+        return f"{said}: it stands inside {inside.group(2)}.\n  Move it out of those braces: a kernel is never part of a struct."
+    if "overloaded" in complaint.text or "auto" in complaint.text:
+        return f"{said}: there are several of this name.\n  Give each kernel a name of its own."
+    return f"{said}: {_plain(complaint.text)}"
