@@ -26,6 +26,11 @@ ENTRIES = "entry points"
 COMMON = ("-fvisibility=hidden", "-fno-math-errno", "-fno-finite-loops", "-Wall", "-Wno-unknown-pragmas", "-Wno-attributes",
           "-Wno-unused", "-Wno-parentheses", "-Werror=format", "-Wno-format-zero-length",
           "-Wno-error=format-extra-args", "-Wno-error=format-security", "-fdiagnostics-color=never")  # fmt: skip
+# A function that promises a value and ends without one stops there: else g++ runs on into other code.
+TRAPPED = {
+    "gcc": ("-fsanitize=return", "-fsanitize-undefined-trap-on-error"),
+    "clang": ("-fsanitize=return", "-fsanitize-trap=return"),
+}
 FAST = (
     "-O3",
     "-march=native",
@@ -46,14 +51,14 @@ CHECKED = (
 )
 COUNTED = ("-DSIM_COUNTED", "-O0", "-march=native", "-ffp-contract=off")  # flops.py says why
 APART = runtime.INCLUDE / "simulator" / "apart.ld"
-SANITIZER = re.compile(r"-fsanitize(-recover)?=")
+SANITIZER = re.compile(r"-fsanitize(-recover|-trap)?=")
 CHECKED_BY_COMPILER = {
-    "gcc": ("-O2", "-fsanitize=bounds-strict,object-size,integer-divide-by-zero", "-fno-tree-sra", "-fno-tree-vectorize",
+    "gcc": ("-O2", "-fsanitize=bounds-strict,object-size,return,integer-divide-by-zero", "-fno-tree-sra", "-fno-tree-vectorize",
             "-fno-tree-bit-ccp", "-fno-tree-slp-vectorize",
             "-fno-tree-loop-distribute-patterns", "-fno-unroll-loops", "-fno-ipa-sra", "-fno-ipa-cp", "-fno-ipa-icf",
             "-fno-crossjumping", "-fno-tree-tail-merge", "-fno-semantic-interposition",
             "-fno-split-loops", "-fno-unswitch-loops"),
-    "clang": ("-O1", "-fsanitize=array-bounds,object-size,integer-divide-by-zero",
+    "clang": ("-O1", "-fsanitize=array-bounds,object-size,return,integer-divide-by-zero",
               "-fsanitize-recover=array-bounds,object-size,integer-divide-by-zero",
               "-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops",
               "-mllvm", "-tsan-instrument-read-before-write=1", "-mllvm", "-tsan-instrument-atomics=0",
@@ -175,6 +180,8 @@ def _flags(
         flags.append("-fno-gnu-unique")  # else two builds share variables of templates, which each has to itself
     flags += [f"-I{folder}" for folder in source.include_folders(text)]
     flags += CHECKED if checked else COUNTED if counted else FAST
+    if not checked:
+        flags += TRAPPED["gcc" if kind == "gcc" else "clang"]
     if counted:
         flags.append("-fsanitize-coverage=" + ("trace-pc" if kind == "gcc" else "bb,no-prune,trace-pc"))
     elif checked:

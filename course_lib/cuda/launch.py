@@ -126,7 +126,7 @@ class Running:
         end = float("inf") if timeout is None else time.monotonic() + timeout
         try:
             while self._runtime.sim_wait(max(1, int(min(SLICE_MS, 1000 * (end - time.monotonic()) + 1)))):
-                self._print()
+                self._print(ended=False)
                 if time.monotonic() >= end:
                     self._cancel()
                     return False
@@ -136,7 +136,7 @@ class Running:
         finally:
             self.remarkable = bool(self._runtime.sim_remarkable())
             if self.remarkable:
-                self._print()
+                self._print(ended=True)
         return True
 
     def _cancel(self) -> None:
@@ -145,8 +145,8 @@ class Running:
             if not self._runtime.sim_wait(50):
                 return
 
-    def _print(self) -> None:
-        text = runtime.printed()
+    def _print(self, ended: bool) -> None:
+        text = runtime.printed(ended)
         if text and not self._silent:
             sys.stdout.write(text)
             sys.stdout.flush()

@@ -122,9 +122,11 @@ def faults() -> list[Fault]:
     return [Fault.from_buffer_copy(lib.sim_fault(i).contents) for i in range(lib.sim_fault_count())]
 
 
-def printed() -> str:
-    """What kernels have printed since the last call."""
+def printed(ended: bool) -> str:
+    """What a launch has printed since the last call; when it has `ended`, with a word on what was too much for a GPU."""
     size, lost = ctypes.c_size_t(), ctypes.c_size_t()
     address = library().sim_printed(size, lost)
     text = ctypes.string_at(address, size.value).decode(errors="replace")
-    return text + (f"\n[{lost.value} further characters did not fit into printf's buffer]\n" if lost.value else "")
+    if ended and lost.value:
+        text += f"\n[{lost.value:,} further characters did not fit into printf's buffer: 1 MB for each launch]\n"
+    return text

@@ -213,6 +213,22 @@ def test_printf_reaches_python(capsys):
     assert capsys.readouterr().out == "".join(f"thread {i} of block: {i / 2:.2f}\n" for i in range(3))
 
 
+@pytest.mark.parametrize("checked", [False, True])
+def test_endless_printf_is_cut_where_a_gpu_cuts_it(checked, capsys):
+    k = Kernel('__global__ void k(int n) { for (int i = 0; i < 10; i -= n) printf("%d\\n", i); }', "k")
+    if checked:
+        assert sanitize(k, 1, 1, (1,), timeout=1).issues[0].kind == "timeout"
+    else:
+        with pytest.raises(KernelError, match="still running"):
+            k(1, 1, (1,), timeout=1)
+    text, _, rest = capsys.readouterr().out.partition("\n[")
+    assert len(text) == 1 << 20 and text.startswith("0\n-1\n-2\n") and "further characters did not fit" in rest
+    lines = [int(line) for line in text.splitlines()[:-1]]
+    assert lines == list(range(0, -len(lines), -1))
+    kernel("chatter")((1,), (64,), (1,))
+    assert capsys.readouterr().out == "thread 0 of block: 0.00\n"
+
+
 def test_one_file_compiles_once_and_kernels_share_its_variables(monkeypatch):
     from course_lib.cuda import build
 

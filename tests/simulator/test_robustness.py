@@ -147,6 +147,18 @@ def test_the_fast_build_shows_what_is_done_just_beside_an_array(n):
         assert y[0] == x[0]
 
 
+@pytest.mark.parametrize("n", (1, 10, 1021))
+@pytest.mark.parametrize("shift", (0, -1))
+def test_a_copy_that_goes_too_far_brings_no_guard_along(n, shift):
+    code = """__global__ void copy(const float* x, float* y, int by) {
+        int i = int(blockIdx.x * 32 + threadIdx.x) + by;
+        y[i] = x[i];
+    }"""
+    x, y = np.ones(n, F), np.zeros(n, F)
+    with pytest.raises(KernelError, match=r"(before the start|past the end) of the array '[xy]'"):
+        Kernel(code, "copy")((n + 31) // 32 if shift else n // 32 + 1, 32 if n > 1 else 2, (x, y, shift))
+
+
 def test_a_forked_child_can_launch():
     """Exercises are judged in children; threads do not survive a fork, so the child starts its own workers."""
     check_a_correct_launch()

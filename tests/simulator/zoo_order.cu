@@ -365,3 +365,15 @@ extern "C" __global__ void failed_assert_right(const float* x, float* y, int* c,
     assert(threadIdx.x >= 0u * n);
     y[threadIdx.x] = 1.0f;
 }
+
+// launch (1,) (32,) 32
+__device__ float sign_of_gap(float v) {  // fault crash (device function)
+    if (v > 3.0f) return 1.0f;
+    if (v < 3.0f) return -1.0f;
+}
+extern "C" __global__ void no_return_fault(const float* x, float* y, int* c, int n) {
+    y[threadIdx.x] = sign_of_gap(x[threadIdx.x]);  // through
+}
+extern "C" __global__ void no_return_right(const float* x, float* y, int* c, int n) {
+    y[threadIdx.x] = sign_of_gap(x[threadIdx.x] + 0.5f);
+}

@@ -212,7 +212,8 @@ static void check_global(Block* block, Slot& slot, const Access& access, bool al
     if (!slot.live || access.address < slot.data || access.address + access.bytes > slot.data + slot.bytes)
         bad_slot_access(block, slot, access);
     Word* shadow = shadow_of(slot.shadow, slot.bytes);
-    check_inside(block, {GLOBAL, slot.name[0] ? slot.name : "?", slot.data, slot.bytes, shadow, slot.poisoned, false}, access, aligned);
+    const char* name = slot.name[0] ? slot.name : "?";
+    check_inside(block, {GLOBAL, name, slot.data, slot.bytes, shadow, slot.poisoned, false}, access, aligned);
 }
 
 static void check_shared(Block* block, const Access& access, bool aligned) {

@@ -1,7 +1,7 @@
 // What went wrong, in a table that needs no heap (it is filled from signal handlers too), and the device's printf.
 #include <pthread.h>
 
-#include <atomic>
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -13,11 +13,22 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static Fault faults[MAX_FAULTS];
 static int count;
 
-bool fault(Kind kind, uint32_t thread, Place place, uint32_t other_thread, Place other, const char* format, ...) {
+// Holds the lock. Nobody may jump out of a worker meanwhile.
+struct Locked {
     Worker* worker = sim_block ? worker_of(sim_block) : nullptr;
-    bool interruptible = worker && !worker->in_runtime;  // nobody may jump out from here with the lock taken
-    if (interruptible) worker->in_runtime = 1;
-    pthread_mutex_lock(&lock);
+    bool interruptible = worker && !worker->in_runtime;
+    Locked() {
+        if (interruptible) worker->in_runtime = 1;
+        pthread_mutex_lock(&lock);
+    }
+    ~Locked() {
+        pthread_mutex_unlock(&lock);
+        if (interruptible) worker->in_runtime = 0;
+    }
+};
+
+bool fault(Kind kind, uint32_t thread, Place place, uint32_t other_thread, Place other, const char* format, ...) {
+    Locked hold;
     bool fresh = true;
     for (int i = 0; i < count && fresh; i++) {
         Fault& known = faults[i];
@@ -35,8 +46,6 @@ bool fault(Kind kind, uint32_t thread, Place place, uint32_t other_thread, Place
         vsnprintf(now.message, sizeof now.message, format, arguments);
         va_end(arguments);
     }
-    pthread_mutex_unlock(&lock);
-    if (interruptible) worker->in_runtime = 0;
     return fresh;
 }
 
@@ -45,36 +54,46 @@ bool any_fault() { return count != 0; }
 
 // ---- printf -----------------------------------------------------------------------------------------------------------
 
-static constexpr size_t PRINT_BYTES = 1 << 20;
+static constexpr size_t PRINT_BYTES = 1 << 20;  // of a launch, as on a GPU (cudaLimitPrintfFifoSize)
 static char printed[PRINT_BYTES];
-static std::atomic<size_t> print_end{0};
+static size_t print_end, print_lost, print_handed;  // bytes kept, bytes that did not fit, bytes that Python has
 
-bool any_text() { return print_end != 0; }
+void clear_text() { print_end = print_lost = print_handed = 0; }
+bool any_text() { return print_end || print_lost; }
 
 }  // namespace sim
 
 using namespace sim;
 
 int sim_printf(const char* format, ...) {
+    enter_runtime(sim_block);
     char text[1024];
     va_list arguments;
     va_start(arguments, format);
     int length = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     size_t bytes = length < int(sizeof text) ? length : sizeof text - 1;
-    size_t start = print_end.fetch_add(bytes);
-    if (start + bytes <= PRINT_BYTES) memcpy(printed + start, text, bytes);
+    {
+        Locked hold;
+        size_t fit = std::min(bytes, PRINT_BYTES - print_end);
+        memcpy(printed + print_end, text, fit);
+        print_end += fit;
+        print_lost += bytes - fit;
+    }
+    leave_runtime(sim_block);
     return length;
 }
 
 extern "C" {
 int sim_fault_count() { return count; }
 const Fault* sim_fault(int i) { return &faults[i]; }
-// What the kernels have printed since the last launch began; `lost` counts the bytes that did not fit.
+// What the kernel has printed since the last call; `lost` counts the bytes of the whole launch that did not fit.
 const char* sim_printed(size_t* bytes, size_t* lost) {
-    size_t end = print_end.exchange(0);
-    *bytes = end < PRINT_BYTES ? end : PRINT_BYTES;
-    *lost = end - *bytes;
-    return printed;
+    Locked hold;
+    const char* text = printed + print_handed;
+    *bytes = print_end - print_handed;
+    *lost = print_lost;
+    print_handed = print_end;
+    return text;
 }
 }

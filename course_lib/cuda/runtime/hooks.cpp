@@ -138,6 +138,13 @@ void __ubsan_handle_type_mismatch_v1(TypeMismatchData* data, char* address) {
           data->kind == 1 ? "write" : "read", data->type->name);
     end_thread(block);
 }
+void __ubsan_handle_missing_return(SourceLocation* location) {
+    Block* block = sim_block;
+    enter_runtime(block);
+    fault(CRASH, block->current, {nullptr, {location->file, int(location->line)}}, NOBODY, {},
+          "a function that promises a value has come to its end without `return`");
+    end_thread(block);
+}
 void __ubsan_handle_divrem_overflow(SourceLocation* location, uint64_t, uint64_t) {
     Block* block = sim_block;
     enter_runtime(block);

@@ -3,8 +3,8 @@
 // Slots lie 32 GiB apart with nothing mapped between the arrays, so an index of 32 bits that is wrong can touch no other
 // array: it faults. The end of each array is flush with its mapping's end (to 16 bytes, which float4 needs), so one
 // element too far faults as well once an array is a multiple of 16 bytes long. What lies between the mapping's start and the
-// array holds POISON, so that x[-1] is NaN; written bytes on either side are found after the launch. Freed mappings are kept
-// for reuse.
+// array is NaN in every float type; written bytes on either side are found after the launch, by a pattern that differs from
+// one array to the next (a copy without a bound check brings its source's along). Freed mappings are kept for reuse.
 #include "memory.h"
 
 #include <sys/mman.h>
@@ -40,7 +40,6 @@ static std::mutex lock;
 static std::vector<unsigned> free_slots, kept_slots;  // never mapped; mapped, their array gone
 static size_t kept_bytes;
 static bool filled;
-constexpr char CANARY = 0x5A;  // fills the bytes between an array's end and its mapping's
 constexpr size_t KEEP_BYTES = 256 << 20, LARGE = 4 << 20;
 
 static size_t round_up(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
@@ -53,9 +52,21 @@ static void unmap(unsigned number) {
     free_slots.push_back(number);
 }
 
-static void poison(char* from, size_t bytes) {
-    for (size_t i = 0; i + 4 <= bytes; i += 4) memcpy(from + i, &POISON, 4);
-    memcpy(from + bytes / 4 * 4, &POISON, bytes % 4);
+static void fill(char* from, size_t bytes, uint32_t word) {
+    for (size_t i = 0; i + 4 <= bytes; i += 4) memcpy(from + i, &word, 4);
+    memcpy(from + bytes / 4 * 4, &word, bytes % 4);
+}
+
+static char byte_behind(const Slot& slot) { return 0x5A + (&slot - slots); }
+
+// NaN as a float, as a half and as a bfloat16.
+static uint32_t word_before(const Slot& slot) { return 0x10001u * (0xFF81 + (&slot - slots) % 125); }
+
+// Fill what lies between the mapping's ends and the array.
+static void guard(const Slot& slot) {
+    char *end = slot.data + slot.bytes, *limit = slot.mapping + slot.mapped;
+    memset(end, byte_behind(slot), limit - end);
+    fill(slot.mapping, slot.data - slot.mapping, word_before(slot));
 }
 
 static unsigned find_kept(size_t mapped) {
@@ -107,10 +118,11 @@ static unsigned map_slot(size_t mapped) {
 int altered(const Slot& slot) {
     char *end = slot.data + slot.bytes, *limit = slot.mapping + slot.mapped;
     size_t before = slot.data - slot.mapping;  // each word there equals the next
+    uint32_t word = word_before(slot);
     bool behind = false;
-    for (char* at = end; at < limit; at++) behind |= *at != CANARY;
+    for (char* at = end; at < limit; at++) behind |= *at != byte_behind(slot);
     if (behind) return 1;
-    return before && (memcmp(slot.mapping, &POISON, 4) || memcmp(slot.mapping, slot.mapping + 4, before - 4)) ? 2 : 0;
+    return before && (memcmp(slot.mapping, &word, 4) || memcmp(slot.mapping, slot.mapping + 4, before - 4)) ? 2 : 0;
 }
 
 }  // namespace sim
@@ -136,9 +148,8 @@ void* sim_alloc(size_t bytes, int kind) {
     free(slot.shadow);
     slot.shadow = nullptr;
     if (kind == 1 && !fresh) memset(slot.data, 0, used);
-    memset(slot.data + bytes, CANARY, used - bytes);
-    poison(slot.mapping, slot.data - slot.mapping);
-    if (kind == 0) poison(slot.data, bytes);
+    guard(slot);
+    if (kind == 0) fill(slot.data, bytes, POISON);
     return slot.data;
 }
 
@@ -147,9 +158,7 @@ int sim_altered(void* data) {
     Slot* slot = slot_of(data);
     if (!slot || !slot->live) return 0;
     int side = altered(*slot);
-    char* end = slot->data + slot->bytes;
-    if (side) memset(end, CANARY, slot->mapping + slot->mapped - end);
-    if (side) poison(slot->mapping, slot->data - slot->mapping);
+    if (side) guard(*slot);
     return side;
 }
 

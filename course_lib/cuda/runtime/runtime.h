@@ -35,6 +35,7 @@ bool fault(Kind, uint32_t thread, Place, uint32_t other_thread, Place other, con
 void clear_faults();
 bool any_fault();
 bool any_text();  // printed
+void clear_text();
 
 // ---- scheduling (threads.cpp, turns.cpp) -----------------------------------------------------------------------------------
 void run_block(Block*, const Launch*, Run, uint64_t number);

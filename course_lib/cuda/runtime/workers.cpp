@@ -266,6 +266,7 @@ void sim_start(const Launch* launch, Run run, unsigned workers) {
     start_workers(workers);
     pthread_mutex_lock(&pool.lock);
     clear_faults();
+    clear_text();
     stop_all = 0;
     pool.launch = *launch;
     pool.run = run;
