@@ -354,6 +354,33 @@ def test_no_name_of_the_simulator_or_of_the_host_is_proposed(wrong, compiler, mo
     assert "did you mean" not in str(caught.value)
 
 
+LOOKS_LIKE_PYTHON = {  # names that Python reserves and C++ does not: only the fault itself is told
+    "in": ("const float* in = x;\n    if (n > 0) y[0] = in[0]", "semicolon"),
+    "in, in a loop": (
+        "const float* in = x;\n    for (int i = (int)in[0]; i < m; i++) y[i] = 1.0f;",
+        "name m is not known",
+    ),
+    "lambda": ("float lambda = 0.1f;\n    y[0] = lambda * m;", "name m is not known"),
+    "del": ("float del = 0.1f;\n    del = m;", "name m is not known"),
+    "hexadecimal": ("unsigned mask = 0xabcdef01u, int k = 1;\n    y[0] = mask;", "expected"),
+    "a # in a text": ('printf("# %d", m);', "name m is not known"),
+}
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("name", LOOKS_LIKE_PYTHON)
+def test_what_only_looks_like_python_is_not_blamed(name, compiler, monkeypatch):
+    using(compiler, monkeypatch)
+    body, words = LOOKS_LIKE_PYTHON[name]
+    with pytest.raises(CompileError) as caught:
+        Kernel(text(body), "f").compiled(checked=False)
+    message = str(caught.value)
+    assert words in message and "Python" not in message, message
+    assert (
+        "no `in`" not in message and "counts" not in message and "A product" not in message and "a note" not in message
+    )
+
+
 def test_a_missing_semicolon_is_shown_where_it_is_missing():
     """g++ and NVRTC point at the line behind it."""
     for log in (
