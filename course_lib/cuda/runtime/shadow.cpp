@@ -234,23 +234,24 @@ static void suspect_readers(Word& word, const Access& access, const Array& array
     }
 }
 
+// Of the readers of an epoch the first warp's are kept, with their place: a later one is often the thread that then writes.
 void note_other_read(Word& word, unsigned thread, uint8_t bytes, uint32_t pc) {
     unsigned warp = thread / WARP, lane = thread % WARP;
-    bool same = word.read_mask == bytes || word.read_lanes == 1u << lane;
-    if (!same) {
+    bool alone = word.read_warp == warp && word.read_lanes == 1u << lane && !word.many_warps;
+    if (word.read_mask != bytes && !alone) {  // neighbours in a word: one of them is forgotten
         word.read_lanes = 0;
         word.many_warps = 0;
         word.read_mask = 0;
     } else if (word.read_warp != warp) {
         word.many_warps = 1;
-        word.read_lanes = 0;
-    } else if (word.read_stamp != warp_syncs[warp].count) {
+        return;
+    } else if (word.read_stamp != warp_syncs[warp].count && !word.many_warps) {
         for (uint32_t lanes = word.read_lanes; lanes; lanes &= lanes - 1) {
             unsigned earlier = __builtin_ctz(lanes);
             if (met(warp, earlier, word.read_stamp, lane)) word.read_lanes &= ~(1u << earlier);
         }
     }
-    if (!word.read_lanes) word.read_pc = pc;  // the first reader's: a later one is often the thread that then writes
+    if (!word.read_lanes) word.read_pc = pc;
     word.read_warp = warp;
     word.read_lanes |= 1u << lane;
     word.read_mask |= bytes;

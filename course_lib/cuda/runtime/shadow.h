@@ -49,7 +49,7 @@ inline void note_read(Word& word, unsigned thread, uint8_t bytes, uint32_t pc) {
         word.read_mask = bytes;
     } else if (word.read_warp == warp && word.read_stamp == stamp && word.read_mask == bytes && word.read_lanes) {
         word.read_lanes |= bit;  // as other lanes of its warp
-    } else {
+    } else if (!word.many_warps || word.read_warp == warp || word.read_mask != bytes) {
         note_other_read(word, thread, bytes, pc);
     }
 }
