@@ -67,20 +67,16 @@ def explain(log: str, text: Source, names: list[str] | None = None) -> CompileEr
         error = CompileError(_wrong_name(entries[0], text, names or []), log)
         error.in_entries = True
         return error
+    if not own and (origin := _origin(log, files)):
+        of_header = origin[0] == text.name and re.match(r"\s*#\s*include\s*<\w+>", _line(text, origin[1]))
+        said = "this header does not compile in a kernel" if of_header else everything[0].text if everything else ""
+        own = [Complaint(*origin, said)]
     shown, told = [], set()
     for complaint in own:
         if complaint.line in told or len(shown) == MOST_SHOWN:
             continue
         told.add(complaint.line)
         shown.append(_show(complaint, text))
-    if not own:
-        origin = _origin(log, files)
-        shown = [_show(Complaint(*origin, everything[0].text if everything else ""), text)] if origin else []
-        if origin and re.match(r"\s*#\s*include\s*<\w+>", _line(text, origin[1])):
-            said = Complaint(*origin, "this header does not compile in a kernel")
-            shown = [
-                _show(said, text) + "\n  Leave it out: printf, expf, fmaxf, max and their like are there without it."
-            ]
     if not shown:
         shown = [everything[0].text if everything else log.strip()[-2000:]]
     first = own[0].line if own else None

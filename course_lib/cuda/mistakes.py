@@ -47,6 +47,7 @@ MISTAKES: list[tuple[str, str | None, str]] = [
     (r"expected", r"\b(?:AND|OR|NOT)\b", "C++ writes &&, || and !, or and, or and not in small letters."),
     (r"operator=['’]|overloaded '='|no operator \"=\"", r"^(?!.*\b(?:threadIdx|blockIdx|blockDim|gridDim)\b(?!\s*\.))",
      "A struct is made of its members: make_float4(a, b, c, d), Pair{a, b}. Between half and __nv_bfloat16 go by way of float."),
+    (r"this header does not compile", None, "Leave it out: printf, expf, fmaxf, max and their like are there without it."),
     (STUMBLED, r"^\s*(%%|```|@|>>>)",
      "This line is no C++: {c0} belongs to a notebook, a web page or Python. Delete it."),
     (STUMBLED + r"|\bbefore", r"&(?:lt|gt|amp|quot);",
