@@ -19,23 +19,85 @@ from course_lib.cuda.source import Source
 
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90")
 
-# What a host compiler finds in <math.h>, <float.h>, <limits.h> and <stdint.h>; NVRTC has no such headers.
+# What a host compiler finds in <math.h>, <float.h>, <limits.h>, <stdint.h> and <sys/types.h>; NVRTC has no such headers.
 PRELUDE = """
 #define INFINITY __int_as_float(0x7f800000)
 #define NAN __int_as_float(0x7fffffff)
+#define HUGE_VALF INFINITY
+#define HUGE_VAL ((double)INFINITY)
 #define FLT_MAX 3.402823466e+38f
 #define FLT_MIN 1.175494351e-38f
 #define FLT_EPSILON 1.192092896e-07f
+#define FLT_RADIX 2
+#define FLT_DIG 6
+#define FLT_MANT_DIG 24
+#define FLT_MIN_EXP (-125)
+#define FLT_MAX_EXP 128
 #define DBL_MAX 1.7976931348623157e+308
+#define DBL_MIN 2.2250738585072014e-308
+#define DBL_EPSILON 2.2204460492503131e-16
+#define DBL_DIG 15
+#define DBL_MANT_DIG 53
+#define CHAR_BIT 8
+#define SCHAR_MIN (-128)
+#define SCHAR_MAX 127
+#define UCHAR_MAX 255
+#define CHAR_MIN SCHAR_MIN
+#define CHAR_MAX SCHAR_MAX
+#define SHRT_MAX 0x7fff
+#define SHRT_MIN (-SHRT_MAX - 1)
+#define USHRT_MAX 0xffff
 #define INT_MAX 2147483647
 #define INT_MIN (-2147483647 - 1)
 #define UINT_MAX 4294967295u
+#define LLONG_MAX 9223372036854775807ll
+#define LLONG_MIN (-9223372036854775807ll - 1)
+#define ULLONG_MAX 18446744073709551615ull
+#define LONG_MAX 9223372036854775807l
+#define LONG_MIN (-9223372036854775807l - 1)
+#define ULONG_MAX 18446744073709551615ul
+#define INT8_MIN SCHAR_MIN
+#define INT8_MAX SCHAR_MAX
+#define UINT8_MAX UCHAR_MAX
+#define INT16_MIN SHRT_MIN
+#define INT16_MAX SHRT_MAX
+#define UINT16_MAX USHRT_MAX
+#define INT32_MIN INT_MIN
+#define INT32_MAX INT_MAX
+#define UINT32_MAX UINT_MAX
+#define INT64_MIN LLONG_MIN
+#define INT64_MAX LLONG_MAX
+#define UINT64_MAX ULLONG_MAX
+#define SIZE_MAX ULONG_MAX
+#define M_E 2.7182818284590452354
+#define M_LOG2E 1.4426950408889634074
+#define M_LOG10E 0.43429448190325182765
+#define M_LN2 0.69314718055994530942
+#define M_LN10 2.30258509299404568402
 #define M_PI 3.14159265358979323846
+#define M_PI_2 1.57079632679489661923
+#define M_PI_4 0.78539816339744830962
+#define M_1_PI 0.31830988618379067154
+#define M_2_PI 0.63661977236758134308
+#define M_2_SQRTPI 1.12837916709551257390
+#define M_SQRT2 1.41421356237309504880
+#define M_SQRT1_2 0.70710678118654752440
 typedef signed char int8_t; typedef unsigned char uint8_t; typedef short int16_t; typedef unsigned short uint16_t;
 typedef int int32_t; typedef unsigned int uint32_t; typedef long long int64_t; typedef unsigned long long uint64_t;
+typedef long long intptr_t; typedef unsigned long long uintptr_t;
+typedef unsigned int uint; typedef unsigned short ushort; typedef unsigned long ulong;
+namespace std {
+using ::printf; using ::memcpy; using ::memset; using ::size_t; using ::abs; using ::exp; using ::exp2; using ::expm1;
+using ::log; using ::log2; using ::log10; using ::log1p; using ::pow; using ::sqrt; using ::cbrt; using ::hypot; using ::sin;
+using ::cos; using ::tan; using ::sinh; using ::cosh; using ::tanh; using ::asin; using ::acos; using ::atan; using ::atan2;
+using ::erf; using ::erfc; using ::floor; using ::ceil; using ::round; using ::trunc; using ::rint; using ::fma; using ::fmod;
+using ::fmin; using ::fmax; using ::fabs; using ::isnan; using ::isinf; using ::isfinite; using ::signbit;
+}
 """
 EMPTY = ("math.h", "cmath", "float.h", "cfloat", "limits.h", "climits", "stdint.h", "cstdint", "stdio.h", "cstdio",
-         "assert.h", "cassert", "cuda.h", "cuda_runtime.h", "device_launch_parameters.h")  # fmt: skip
+         "stdlib.h", "cstdlib", "string.h", "cstring", "stddef.h", "cstddef", "assert.h", "cassert", "cuda.h",
+         "cuda_runtime.h", "cuda_runtime_api.h", "device_launch_parameters.h", "device_functions.h", "math_functions.h",
+         "vector_functions.h", "builtin_types.h", "host_defines.h")  # fmt: skip
 
 
 def available() -> bool:

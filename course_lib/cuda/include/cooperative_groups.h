@@ -4,8 +4,16 @@
 
 namespace cooperative_groups {
 
+// What is not simulated stops the compiler with a sentence that has its name.
+#define SIM_NO_GROUP(NAME, ...)                                                                                   \
+    template <class Never = void, class... Any> static void NAME(Any&&...) {                                      \
+        static_assert(!std::is_void<Never>::value, #NAME "_is_not_simulated: " __VA_ARGS__);                      \
+    }
+
 struct thread_block {
     static void sync(SIM_HERE) { __syncthreads(file, line); }
+    SIM_NO_GROUP(barrier_arrive, "call sync()")
+    SIM_NO_GROUP(barrier_wait, "call sync()")
     static unsigned thread_rank() { return sim_thread(); }
     static unsigned size() { return blockDim.x * blockDim.y * blockDim.z; }
     static unsigned num_threads() { return size(); }
@@ -17,21 +25,26 @@ struct thread_block {
 SIM_INLINE thread_block this_thread_block() { return {}; }
 
 struct grid_group {
-    static unsigned long long size() {
-        return (unsigned long long)gridDim.x * gridDim.y * gridDim.z * thread_block::size();
+    static unsigned long long num_blocks() { return (unsigned long long)gridDim.x * gridDim.y * gridDim.z; }
+    static unsigned long long block_rank() {
+        return ((unsigned long long)blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
     }
-    static unsigned long long thread_rank() {
-        return ((unsigned long long)(blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x) * thread_block::size() +
-               sim_thread();
-    }
+    static dim3 block_index() { return dim3(blockIdx); }
+    static dim3 dim_blocks() { return dim3(gridDim.x, gridDim.y, gridDim.z); }
+    static dim3 group_dim() { return dim_blocks(); }
+    static unsigned long long size() { return num_blocks() * thread_block::size(); }
     static unsigned long long num_threads() { return size(); }
-    static dim3 group_dim() { return dim3(gridDim.x, gridDim.y, gridDim.z); }
+    static unsigned long long thread_rank() { return block_rank() * thread_block::size() + sim_thread(); }
     static bool is_valid() { return false; }
-    template <class Never = void> static void sync() {
+    template <class Never = void> static void sync(const char* = nullptr, int = 0) {
         static_assert(!std::is_void<Never>::value, "grid_sync_is_not_simulated");
     }
+    SIM_NO_GROUP(barrier_arrive, "blocks cannot wait for each other; launch a second kernel")
+    SIM_NO_GROUP(barrier_wait, "blocks cannot wait for each other; launch a second kernel")
 };
 SIM_INLINE grid_group this_grid() { return {}; }
+
+SIM_INLINE SIM_UNCHECKED void sim_copy(void* to, const void* from, size_t bytes) { __builtin_memcpy(to, from, bytes); }
 
 // What tiles and coalesced groups share: a mask of lanes, and the rank of each lane among them.
 template <class Group>
@@ -41,31 +54,63 @@ struct lanes {
     int any(int p, SIM_HERE) const { return __any_sync(self().mask(), p, file, line); }
     int all(int p, SIM_HERE) const { return __all_sync(self().mask(), p, file, line); }
     unsigned ballot(int p, SIM_HERE) const { return self().to_ranks(__ballot_sync(self().mask(), p, file, line)); }
+    template <class T> unsigned match_all(T v, int& all_same, SIM_HERE) const {
+        return self().to_ranks(__match_all_sync(self().mask(), v, &all_same, file, line));
+    }
     template <class T> unsigned match_any(T v, SIM_HERE) const {
         return self().to_ranks(__match_any_sync(self().mask(), v, file, line));
     }
+    // A value of up to 32 bytes travels in pieces of 8.
+    template <class T> T sim_take(T v, unsigned lane, const char* file, int line) const {
+        static_assert(std::is_trivially_copyable<T>::value && sizeof(T) <= 32,
+                      "a group's shuffle moves values of at most 32 bytes that can be copied byte by byte");
+        if constexpr (sizeof(T) <= 8) return sim_shuffle(self().mask(), v, lane, file, line);
+        else {
+            uint64_t pieces[(sizeof(T) + 7) / 8] = {};
+            sim_copy(pieces, &v, sizeof(T));
+            for (uint64_t& piece : pieces) piece = sim_shuffle(self().mask(), piece, lane, file, line);
+            sim_copy(&v, pieces, sizeof(T));
+            return v;
+        }
+    }
     template <class T> T shfl(T v, unsigned rank, SIM_HERE) const {
-        return sim_shuffle(self().mask(), v, self().lane_of(rank % self().size()), file, line);
+        return sim_take(v, self().lane_of(rank % self().size()), file, line);
     }
     template <class T> T shfl_down(T v, unsigned delta, SIM_HERE) const {
         unsigned rank = self().thread_rank(), source = rank + delta;
-        return sim_shuffle(self().mask(), v, self().lane_of(source < self().size() ? source : rank), file, line);
+        return sim_take(v, self().lane_of(source < self().size() ? source : rank), file, line);
     }
     template <class T> T shfl_up(T v, unsigned delta, SIM_HERE) const {
         unsigned rank = self().thread_rank();
-        return sim_shuffle(self().mask(), v, self().lane_of(rank >= delta ? rank - delta : rank), file, line);
+        return sim_take(v, self().lane_of(rank >= delta ? rank - delta : rank), file, line);
     }
     template <class T> T shfl_xor(T v, unsigned bits, SIM_HERE) const {
         unsigned rank = self().thread_rank(), source = rank ^ bits;
-        return sim_shuffle(self().mask(), v, self().lane_of(source < self().size() ? source : rank), file, line);
+        return sim_take(v, self().lane_of(source < self().size() ? source : rank), file, line);
     }
 };
 
+// Which of its parent's tiles one is. thread_block_tile<N> forgets its parent, so it carries the numbers.
+template <unsigned N, class Parent> struct sim_tile_of {
+    static unsigned meta_group_rank() { return Parent::thread_rank() / N; }
+    static unsigned meta_group_size() { return (Parent::size() + N - 1) / N; }
+};
+template <unsigned N> struct sim_tile_of<N, void> {
+    unsigned meta_rank = 0, meta_size = 1;
+    unsigned meta_group_rank() const { return meta_rank; }
+    unsigned meta_group_size() const { return meta_size; }
+};
+
 template <unsigned N, class Parent = void>
-struct thread_block_tile : lanes<thread_block_tile<N, Parent>> {
+struct thread_block_tile : lanes<thread_block_tile<N, Parent>>, sim_tile_of<N, Parent> {
     static_assert(N >= 1 && N <= 32 && (N & (N - 1)) == 0, "a tile has 1, 2, 4, 8, 16 or 32 threads");
     thread_block_tile() = default;
-    template <class Other> thread_block_tile(const thread_block_tile<N, Other>&) {}
+    template <class Other> thread_block_tile(const thread_block_tile<N, Other>& other) {
+        if constexpr (std::is_void<Parent>::value) {
+            this->meta_rank = other.meta_group_rank();
+            this->meta_size = other.meta_group_size();
+        }
+    }
     static unsigned first() { return sim_lane() & ~(N - 1); }
     static unsigned mask() { return N == 32 ? 0xffffffffu : ((1u << (N & 31)) - 1) << first(); }
     static unsigned lane_of(unsigned rank) { return first() + rank; }
@@ -73,14 +118,15 @@ struct thread_block_tile : lanes<thread_block_tile<N, Parent>> {
     static constexpr unsigned size() { return N; }
     static constexpr unsigned num_threads() { return N; }
     static unsigned thread_rank() { return sim_thread() & (N - 1); }
-    static unsigned meta_group_rank() { return sim_thread() / N; }
-    static unsigned meta_group_size() { return (thread_block::size() + N - 1) / N; }
 };
 template <unsigned N, class Parent> SIM_INLINE thread_block_tile<N, Parent> tiled_partition(const Parent&) { return {}; }
 
 struct coalesced_group : lanes<coalesced_group> {
-    unsigned members;
-    explicit coalesced_group(unsigned mask) : members(mask) {}
+    unsigned members, meta_rank, meta_size;
+    explicit coalesced_group(unsigned mask, unsigned rank = 0, unsigned size = 1)
+        : members(mask), meta_rank(rank), meta_size(size) {}
+    unsigned meta_group_rank() const { return meta_rank; }
+    unsigned meta_group_size() const { return meta_size; }
     unsigned mask() const { return members; }
     unsigned size() const { return __builtin_popcount(members); }
     unsigned num_threads() const { return size(); }
@@ -111,13 +157,31 @@ struct thread_group {
     unsigned num_threads() const { return size(); }
     unsigned thread_rank() const { return members ? __builtin_popcount(members & ((1u << sim_lane()) - 1)) : sim_thread(); }
 };
-SIM_INLINE thread_group tiled_partition(const thread_group&, unsigned size) {
-    return coalesced_group((size == 32 ? 0xffffffffu : (1u << size) - 1) << (sim_lane() & ~(size - 1)));
-}
-
 SIM_INLINE coalesced_group coalesced_threads(SIM_HERE) { return coalesced_group(__activemask(file, line)); }
 
+#include "simulator/partitions.h"
+
 template <class Group> SIM_INLINE void sync(const Group& group, SIM_HERE) { group.sync(file, line); }
+template <class Group> SIM_INLINE auto thread_rank(const Group& group) { return group.thread_rank(); }
+template <class Group> SIM_INLINE auto group_size(const Group& group) { return group.num_threads(); }
+
+// One thread of the group runs the function; which one is left open on a GPU.
+template <class Group, class F, class... A> SIM_INLINE void invoke_one(const Group& group, F&& function, A&&... arguments) {
+    if (group.thread_rank() == 0) function(arguments...);
+}
+template <class Group, class F, class... A>
+SIM_INLINE auto invoke_one_broadcast(const Group& group, F&& function, A&&... arguments) {
+    std::decay_t<decltype(function(arguments...))> result{};
+    if (group.thread_rank() == 0) result = function(arguments...);
+    return group.shfl(result, 0);
+}
+
+SIM_NO_GROUP(memcpy_async, "copy element by element, then call sync()")
+SIM_NO_GROUP(wait, "it belongs to memcpy_async")
+SIM_NO_GROUP(wait_prior, "it belongs to memcpy_async")
+template <unsigned N = 1> struct block_tile_memory {
+    static_assert(N == 0, "block_tile_memory_is_not_simulated: tiles of more than a warp need it, and tiles end at 32 threads");
+};
 
 template <class T> struct plus { T operator()(T a, T b) const { return a + b; } };
 template <class T> struct less { T operator()(T a, T b) const { return b < a ? b : a; } };

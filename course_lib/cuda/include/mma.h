@@ -1,4 +1,4 @@
-// nvcuda::wmma: 16x16x16 products of half or bfloat16 matrices, summed in float.
+// nvcuda::wmma: products of 16x16x16 and its kin. Halves and bfloat16 are summed in float, 8-bit integers exactly in int.
 //
 // Which lane holds which element is nobody's business on a GPU; here lane l holds elements l*8 .. l*8+7 in row order.
 #pragma once
@@ -62,29 +62,53 @@ template <class D, class A, class B, class C> struct sim_operands {
     const C* c;
 };
 
+template <class T> constexpr bool sim_is_byte = std::is_same<T, signed char>::value || std::is_same<T, unsigned char>::value;
+template <class F> using sim_element = std::remove_reference_t<decltype(std::declval<F>().x[0])>;
+
+// What a GPU multiplies with what, and the type it sums in.
+template <class A, class B, class C, class D> struct sim_product {
+    using Input = sim_element<A>;
+    using Sum = std::conditional_t<sim_is_byte<Input>, long long, float>;
+    static constexpr bool small = std::is_same<Input, __half>::value || std::is_same<Input, __nv_bfloat16>::value;
+    static constexpr bool floats = std::is_same<C, float>::value && std::is_same<D, float>::value;
+    static constexpr bool halves = std::is_same<Input, __half>::value && !std::is_integral<C>::value && !std::is_integral<D>::value;
+    static_assert(std::is_same<Input, sim_element<B>>::value, "mma_sync takes two matrices of the same type");
+    static_assert(small || sim_is_byte<Input>, "wmma is simulated for half, __nv_bfloat16, signed char and unsigned char");
+    static_assert(!sim_is_byte<Input> || (std::is_same<C, int>::value && std::is_same<D, int>::value),
+                  "wmma sums signed char and unsigned char in accumulators of int");
+    static_assert(!small || floats || halves, "wmma sums half in accumulators of float or half, and __nv_bfloat16 in float");
+};
+// A sum of integers wraps around as int does, or stays at its limits.
+template <bool SATURATE> SIM_INLINE SIM_UNCHECKED float sim_finish(float sum) { return sum; }
+template <bool SATURATE> SIM_INLINE SIM_UNCHECKED int sim_finish(long long sum) {
+    return (int)(SATURATE && sum > INT_MAX ? INT_MAX : SATURATE && sum < INT_MIN ? INT_MIN : sum);
+}
+
 // The last lane to arrive computes the product for all 32.
-template <class D, class A, class B, class C> SIM_UNCHECKED void sim_multiply(uint64_t* values, uint32_t) {
+template <bool SATURATE, class D, class A, class B, class C> SIM_UNCHECKED void sim_multiply(uint64_t* values, uint32_t) {
     using Operands = sim_operands<D, A, B, C>;
+    using Sum = typename sim_product<A, B, sim_element<C>, sim_element<D>>::Sum;
     constexpr int M = A::rows, K = A::columns, N = B::columns;
-    float a[M * K], b[K * N];
+    Sum a[M * K], b[K * N];
     for (int lane = 0; lane < 32; lane++) {
         auto* lane_operands = reinterpret_cast<Operands*>(values[lane]);
-        for (int i = 0; i < A::num_elements; i++) a[lane * A::num_elements + i] = (float)lane_operands->a->x[i];
-        for (int i = 0; i < B::num_elements; i++) b[lane * B::num_elements + i] = (float)lane_operands->b->x[i];
+        for (int i = 0; i < A::num_elements; i++) a[lane * A::num_elements + i] = (Sum)lane_operands->a->x[i];
+        for (int i = 0; i < B::num_elements; i++) b[lane * B::num_elements + i] = (Sum)lane_operands->b->x[i];
     }
     for (int element = 0; element < M * N; element++) {
         auto* operands = reinterpret_cast<Operands*>(values[element / C::num_elements]);
         int row = element / N, column = element % N, i = element % C::num_elements;
-        float sum = (float)operands->c->x[i];
+        Sum sum = (Sum)operands->c->x[i];
         for (int k = 0; k < K; k++) sum += a[row * K + k] * b[k * N + column];
-        operands->d->x[i] = sum;
+        operands->d->x[i] = sim_finish<SATURATE>(sum);
     }
 }
 
 template <class D, class A, class B, class C>
-SIM_FUNCTION void mma_sync(D& d, const A& a, const B& b, const C& c, SIM_HERE) {
+SIM_FUNCTION void mma_sync(D& d, const A& a, const B& b, const C& c, bool saturate = false, SIM_HERE) {
     sim_operands<D, A, B, C> operands{&d, &a, &b, &c};
-    SIM_MEET(ACTION, 0xffffffffu, reinterpret_cast<uint64_t>(&operands), (sim_multiply<D, A, B, C>))
+    const sim::Action action = saturate ? sim_multiply<true, D, A, B, C> : sim_multiply<false, D, A, B, C>;
+    SIM_MEET(ACTION, 0xffffffffu, reinterpret_cast<uint64_t>(&operands), action)
     (void)sim_met;
 }
 

@@ -150,6 +150,5 @@ SIM_FUNCTION void __threadfence_block() { sim_fence(); }
 SIM_FUNCTION void __nanosleep(unsigned) {}
 
 #define printf sim_printf
-#undef assert
-#define assert(condition) ((condition) ? (void)0 : sim_stop(sim_thread(), "assertion failed: " #condition, __FILE__, __LINE__))
+#include "assert.h"
 SIM_INLINE void __trap(SIM_HERE) { sim_stop(sim_thread(), "__trap() was called", file, line); }

@@ -1,0 +1,4 @@
+// <stdio.h> of the compiler, with the printf of a kernel: its own must not be declared under our name.
+#undef printf
+#include_next <stdio.h>
+#define printf sim_printf
