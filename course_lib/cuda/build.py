@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from course_lib import native, paths
-from course_lib.cuda import diagnostics, runtime, source, whole
+from course_lib.cuda import diagnostics, lost_lines, runtime, source, whole
 from course_lib.cuda.errors import CompileError, KernelError
 from course_lib.cuda.parameters import Parameter
 
@@ -61,6 +61,8 @@ CHECKED_BY_COMPILER = {
     "clang": ("-O1", "-fsanitize=array-bounds,object-size,return,integer-divide-by-zero",
               "-fsanitize-recover=array-bounds,object-size,integer-divide-by-zero",
               "-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops",
+              "-mllvm", "-hoist-common-insts=false", "-mllvm", "-sink-common-insts=false",  # each branch keeps its lines
+              "-gline-tables-only", "-gno-column-info",  # what is merged within a line keeps it
               "-mllvm", "-tsan-instrument-read-before-write=1", "-mllvm", "-tsan-instrument-atomics=0",
               "-mllvm", "-tsan-instrument-func-entry-exit=0"),
 }  # fmt: skip
@@ -142,11 +144,11 @@ def compile_library(
     file = _translation_unit(text, names, variables)
     depends = [*sorted(runtime.INCLUDE.rglob("*.h")), APART, *sorted(runtime.RUNTIME.glob("*.h")), *text.includes]
     flags = _flags(text, options, checked, counted, compiler)
-    rewrite = whole.keep_whole if checked and compiler.kind != "gcc" else None
-    if rewrite:
-        depends.append(Path(whole.__file__))
+    rewrites = (whole.keep_whole, lost_lines.give_lines) if checked and compiler.kind != "gcc" else ()
+    if rewrites:
+        depends += [Path(whole.__file__), Path(lost_lines.__file__)]
     try:
-        path = native.build(Path(text.name).stem, [file], flags, depends, compiler, rewrite)
+        path = native.build(Path(text.name).stem, [file], flags, depends, compiler, *rewrites)
     except native.CompileError as error:
         raise diagnostics.explain(error.log, text, names) from None
     numbers = {name: i for i, name in enumerate(names)}
@@ -178,6 +180,8 @@ def _flags(
     if kind == "gcc":
         flags.append("-fno-extern-tls-init")  # else `extern __shared__` of a class calls what is not there
         flags.append("-fno-gnu-unique")  # else two builds share variables of templates, which each has to itself
+    if kind != "zig" and sys.platform == "linux":
+        flags.append("-fstack-clash-protection")  # a large local array meets the page below a stack, not the next stack
     flags += [f"-I{folder}" for folder in source.include_folders(text)]
     flags += CHECKED if checked else COUNTED if counted else FAST
     if not checked:

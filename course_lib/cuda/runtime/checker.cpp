@@ -98,7 +98,7 @@ static bool readable(const char* address) {
 }
 
 [[noreturn]] static void bad_slot_access(Block* block, const Slot& slot, const Access& access) {
-    const char* name = slot.name[0] ? slot.name : "?";
+    const char* name = name_of(slot);
     if (!slot.live) {
         fault(OUT_OF_BOUNDS, block->current, {access.pc, {}}, NOBODY, {},
               "%s %u bytes far away from any array (an array that was freed, or a very wrong index)", verb(access), access.bytes);
@@ -121,10 +121,11 @@ static bool readable(const char* address) {
 
 [[noreturn]] static void bad_address(Block* block, const Access& access) {
     uint64_t number = reinterpret_cast<uint64_t>(access.address);
-    if (number < 65536)
+    bool host = number >= 65536 && readable(access.address);
+    if (number < NEAR_NULL && !host)
         fault(NULL_POINTER, block->current, {access.pc, {}}, NOBODY, {},
               "%s %u bytes at address %#llx: the pointer is null (0)", verb(access), access.bytes, (unsigned long long)number);
-    else if (readable(access.address))
+    else if (host)
         fault(HOST_POINTER, block->current, {access.pc, {}}, NOBODY, {},
               "%s %u bytes at address %#llx, which is the host's memory: a GPU cannot reach it. Pass arrays, not addresses",
               verb(access), access.bytes, (unsigned long long)number);
@@ -212,7 +213,7 @@ static void check_global(Block* block, Slot& slot, const Access& access, bool al
     if (!slot.live || access.address < slot.data || access.address + access.bytes > slot.data + slot.bytes)
         bad_slot_access(block, slot, access);
     Word* shadow = shadow_of(slot.shadow, slot.bytes);
-    const char* name = slot.name[0] ? slot.name : "?";
+    const char* name = name_of(slot);
     check_inside(block, {GLOBAL, name, slot.data, slot.bytes, shadow, slot.poisoned, false}, access, aligned);
 }
 
@@ -357,7 +358,7 @@ uint64_t sim_traced(const Traced** out) {
 
 // ---- called by the simulator's headers ----------------------------------------------------------------------------------------
 
-void sim_checked_fence() { check_fence(sim_block); }
+void sim_checked_fence(int for_all) { check_fence(sim_block, for_all); }
 void sim_check_source(unsigned source, uint32_t members, const char* file, int line) {
     Block* block = sim_block;
     if (members >> (source % WARP) & 1 || block->aborted) return;

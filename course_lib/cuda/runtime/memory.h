@@ -9,6 +9,8 @@ constexpr uint64_t SLOT_BYTES = 1ull << 35;
 constexpr unsigned MOST_SLOTS = 2048;
 constexpr uint32_t POISON = 0xFFFEFFFEu;  // what memory never written holds: NaN in every float type
 
+constexpr uint64_t NEAR_NULL = 16 << 20;  // what lies below, and is not mapped, was reached from a null pointer
+
 struct Slot {
     char* data = nullptr;      // what the learner sees: ends (to 16 bytes) where the mapping ends
     size_t bytes = 0;
@@ -26,6 +28,8 @@ struct Range {
 };
 extern const Range slot_range;
 extern Slot slots[MOST_SLOTS];
+
+inline const char* name_of(const Slot& slot) { return slot.name[0] ? slot.name : "an array that no parameter names"; }
 
 // Whether the bytes around an array are as they were: 0 yes, 1 not those behind its end, 2 not those before its start.
 int altered(const Slot&);

@@ -76,7 +76,7 @@ void check_barrier(Block*);
 void check_warp_sync(Block*, unsigned warp, uint32_t lanes);
 void check_warp_flush(Block*, unsigned warp);
 void check_thread_end(Block*, unsigned thread);
-void check_fence(Block*);
+void check_fence(Block*, bool for_all);  // of all blocks, or of this one
 void check_worker_begin();
 Place check_place(void* pc);    // the kernel's own code at or before an interruption
 void check_stop(void* pc, const char* stack_pointer);  // remember where a launch was stopped

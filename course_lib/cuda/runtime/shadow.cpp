@@ -1,8 +1,9 @@
 // Races and unwritten shared memory: for every four bytes, who accessed them last, and what has ordered threads since.
 //
 // Two accesses of one word, one of them a write, race unless something orders them: a barrier (the epoch has grown), a
-// __syncwarp() that both lanes took part in, or, between blocks, a __threadfence() and an atomic of the writer's block
-// before an atomic on the same address of the reader's ("last block" patterns declare themselves that way).
+// __syncwarp() that both lanes took part in, or a fence and an atomic of the writer before an atomic on the same address of
+// the reader ("last block" patterns and locks declare themselves that way). Not seen: work after a lock was given back, and a
+// fence that comes before the write it should follow.
 #include <cstdio>
 #include <cstring>
 #include <map>
@@ -34,12 +35,9 @@ static bool fenced;          // this block, since its begin
 static std::unordered_map<uint64_t, std::map<uint32_t, uint32_t>> released;
 static std::unordered_map<uint64_t, bool> acquired;  // addresses this block has met
 
-static void decide_atomics() { atomics_tell = fenced || !released.empty() || suspicions; }
+static bool handing_over();
 
-void check_fence(Block*) {
-    fenced = true;
-    decide_atomics();
-}
+static void decide_atomics() { atomics_tell = fenced || !released.empty() || suspicions || handing_over(); }
 
 void note_atomic(const Access& access) {
     uint64_t address = reinterpret_cast<uint64_t>(access.address);
@@ -56,6 +54,43 @@ static bool ordered_by_fence(uint32_t write_epoch) {
         if (after != blocks->second.begin() && (--after)->second >= write_epoch) return true;
     }
     return false;
+}
+
+// ---- locks and flags within a block -------------------------------------------------------------------------------------------
+
+// What a thread did before a fence and an atomic is known to whoever meets that atomic's address next with one of its own,
+// until the next barrier orders everybody anyway.
+struct Threads {
+    uint32_t since = 0, bits[MAX_WARPS] = {};  // of the epoch `since`
+    bool has(unsigned thread) const { return since == epoch && bits[thread / WARP] >> thread % WARP & 1; }
+    void add(unsigned thread) {
+        if (since != epoch) *this = Threads{epoch, {}};
+        bits[thread / WARP] |= 1u << thread % WARP;
+    }
+    void add(const Threads& others) {
+        if (others.since != epoch) return;
+        if (since != epoch) *this = Threads{epoch, {}};
+        for (unsigned warp = 0; warp < MAX_WARPS; warp++) bits[warp] |= others.bits[warp];
+    }
+};
+static Threads fenced_threads, known_to[MAX_THREADS];
+static std::unordered_map<uint64_t, Threads> left_at;  // an atomic's address
+
+static bool handing_over() { return fenced_threads.since == epoch; }
+
+void check_fence(Block* block, bool for_all) {
+    fenced |= for_all;
+    fenced_threads.add(block->current);
+    decide_atomics();
+}
+
+static void hand_over(const Access& access, unsigned thread) {
+    if (fenced_threads.since != epoch) return;
+    Threads& left = left_at[reinterpret_cast<uint64_t>(access.address)];
+    known_to[thread].add(left);
+    if (!fenced_threads.has(thread)) return;
+    left.add(known_to[thread]);
+    left.add(thread);
 }
 
 // ---- reports that wait for more knowledge ----------------------------------------------------------------------------------
@@ -105,7 +140,7 @@ void settle_thread(Block* block, unsigned thread) {
 static void settle_everybody(Block* block) {
     settle(block);
     for (const UnwrittenRead& read : unwritten_reads)
-        if (read.word->write_epoch != epoch || read.word->write_thread == read.thread || read.word->atomic)
+        if (read.word->write_epoch != epoch || last_writer(*read.word) == read.thread || read.word->kind & ATOMIC)
             fault(UNINITIALISED, read.thread, {read.pc, {}}, NOBODY, {},
                   "byte %u of __shared__ '%s' is read, but no thread of this block has written it", read.byte, read.name);
     unwritten_reads.clear();
@@ -124,6 +159,7 @@ void check_block_begin(Block* block) {
     block_epoch = ++epoch;
     fenced = false;
     acquired.clear();
+    left_at.clear();
     for (auto& syncs : warp_syncs) syncs.count = 0;
     decide_atomics();
     decide_watching();
@@ -158,28 +194,48 @@ enum Conflict { NONE, WRITE_WRITE, READ_WRITE, WRITE_READ };
 static const char* const CONFLICTS[] = {"", "two threads write the same place", "one thread reads what another writes",
                                         "one thread reads what another writes"};
 
-static bool unordered_write(const Word& word, unsigned thread) {
-    if (word.write_epoch < block_epoch) return !ordered_by_fence(word.write_epoch);
-    if (word.write_epoch != epoch || word.write_thread == thread) return false;
-    return word.write_thread / WARP != thread / WARP ||
-           !met(thread / WARP, word.write_thread % WARP, word.write_stamp, thread % WARP);
-}
-
 constexpr unsigned SOMEBODY = NOBODY - 1;  // another thread, but which is not known any more
 
+// Whether this block has heard from any other by way of fences and atomics.
+static bool heard_of_others() {
+    for (auto& [address, _] : acquired) {
+        auto blocks = released.find(address);
+        if (blocks != released.end() && blocks->second.begin()->first < block_epoch) return true;
+    }
+    return false;
+}
+
+// The writer of some of these bytes that nothing orders before `thread`, or NOBODY.
+static unsigned unordered_writer(const Word& word, unsigned thread, uint8_t bytes, bool atomic, uint32_t oldest) {
+    bool both = atomic && word.kind & ATOMIC;
+    if (mixed_over_blocks(word, atomic, oldest)) {
+        bool ordered = atomic ? ordered_by_fence(word.write_epoch) : heard_of_others();
+        if (!ordered) return SOMEBODY;
+    }
+    if (both || !((last_mask(word) | mask_before(word)) & bytes)) return NOBODY;
+    if (word.write_epoch < block_epoch) return ordered_by_fence(word.write_epoch) ? NOBODY : SOMEBODY;
+    if (word.write_epoch != epoch) return NOBODY;
+    auto races = [&](unsigned writer, uint8_t mask) {
+        return mask & bytes && !in_order(word, writer, thread) && !known_to[thread].has(writer);
+    };
+    if (races(last_writer(word), last_mask(word))) return last_writer(word);
+    return races(writer_before(word), mask_before(word)) ? writer_before(word) : NOBODY;
+}
+
 // A reader that nothing orders before `thread`, or NOBODY.
-static unsigned unordered_reader(const Word& word, unsigned thread) {
-    if (word.read_epoch < block_epoch) return SOMEBODY;
+static unsigned unordered_reader(const Word& word, unsigned thread, bool atomic, uint32_t oldest) {
+    if (word.read_epoch < block_epoch) return ordered_by_fence(word.read_epoch) ? NOBODY : SOMEBODY;
+    if (word.readers & EARLIER_BLOCKS && oldest < block_epoch && !atomic && !heard_of_others()) return SOMEBODY;
     if (word.read_epoch != epoch) return NOBODY;
-    if (word.many_warps || word.read_warp != thread / WARP) {
-        uint32_t others = word.read_warp == thread / WARP ? word.read_lanes & ~(1u << thread % WARP) : word.read_lanes;
-        return others ? word.read_warp * WARP + __builtin_ctz(others) : SOMEBODY;  // of many warps only one is noted
+    bool own_warp = word.read_warp == thread / WARP, many = word.readers & MANY_WARPS, known = false;
+    if (own_warp && !many && word.readers & PARTS) return NOBODY;  // which lane read these bytes nobody knows
+    for (uint32_t lanes = own_warp ? word.read_lanes & ~(1u << thread % WARP) : word.read_lanes; lanes; lanes &= lanes - 1) {
+        unsigned lane = __builtin_ctz(lanes), reader = word.read_warp * WARP + lane;
+        bool has_met = own_warp && !many && met(word.read_warp, lane, word.read_stamp, thread % WARP);
+        known |= known_to[thread].has(reader);
+        if (!has_met && !known_to[thread].has(reader)) return reader;
     }
-    for (uint32_t lanes = word.read_lanes & ~(1u << (thread % WARP)); lanes; lanes &= lanes - 1) {
-        unsigned lane = __builtin_ctz(lanes);
-        if (!met(word.read_warp, lane, word.read_stamp, thread % WARP)) return word.read_warp * WARP + lane;
-    }
-    return NOBODY;
+    return many && !known ? SOMEBODY : NOBODY;  // of many warps only one is noted
 }
 
 static void describe_race(Suspicion& s, Conflict conflict, const Array& array, uint64_t offset, bool other_block) {
@@ -194,7 +250,9 @@ static void describe_race(Suspicion& s, Conflict conflict, const Array& array, u
 static void race(Block* block, Conflict conflict, const Word& word, const Access& access, const Array& array, uint64_t offset,
                  unsigned thread, unsigned other) {
     if (block->aborted) return;
-    bool other_block = conflict == READ_WRITE ? word.read_epoch < block_epoch : word.write_epoch < block_epoch;
+    bool others = conflict == READ_WRITE ? word.readers & EARLIER_BLOCKS : word.kind & OTHERS_BEFORE;
+    uint32_t since = conflict == READ_WRITE ? word.read_epoch : word.write_epoch;
+    bool other_block = since < block_epoch || (others && other == SOMEBODY);
     Suspicion now;
     now.active = true;
     now.access = access;
@@ -202,11 +260,11 @@ static void race(Block* block, Conflict conflict, const Word& word, const Access
     now.other = other_block || other == SOMEBODY ? NOBODY : other;
     now.other_pc = conflict == READ_WRITE ? word.read_pc : word.write_pc;
     describe_race(now, conflict, array, offset, other_block);
-    if (conflict == WRITE_WRITE && !other_block && other / WARP == thread / WARP && !access.atomic && !word.atomic &&
+    if (conflict == WRITE_WRITE && !other_block && other / WARP == thread / WARP && !access.atomic && !(word.kind & ATOMIC) &&
         access.bytes <= sizeof now.before) {
         memcpy(now.before, access.address, access.bytes);
         equal_write = now;
-    } else if (conflict == WRITE_READ && word.atomic && !access.atomic) {
+    } else if (conflict == WRITE_READ && word.kind & ATOMIC && !access.atomic) {
         settle_thread(block, thread);
         before_atomic[thread] = now;
         suspicions++;
@@ -218,10 +276,10 @@ static void race(Block* block, Conflict conflict, const Word& word, const Access
 // An atomic after plain reads by other lanes: each such lane is innocent if an atomic of its own follows its read.
 static void suspect_readers(Word& word, const Access& access, const Array& array, uint64_t offset, unsigned thread) {
     if (word.read_warp == thread / WARP) word.read_lanes &= ~(1u << (thread % WARP));
-    if (word.many_warps) return;
+    if (word.readers & (MANY_WARPS | PARTS)) return;
     for (uint32_t lanes = word.read_lanes; lanes; lanes &= lanes - 1) {
         unsigned lane = __builtin_ctz(lanes), reader = word.read_warp * WARP + lane;
-        if (before_atomic[reader].active) continue;
+        if (before_atomic[reader].active || known_to[thread].has(reader)) continue;
         if (word.read_warp == thread / WARP && met(word.read_warp, lane, word.read_stamp, thread % WARP)) continue;
         Suspicion& now = before_atomic[reader];
         now.active = true;
@@ -237,15 +295,18 @@ static void suspect_readers(Word& word, const Access& access, const Array& array
 // Of the readers of an epoch the first warp's are kept, with their place: a later one is often the thread that then writes.
 void note_other_read(Word& word, unsigned thread, uint8_t bytes, uint32_t pc) {
     unsigned warp = thread / WARP, lane = thread % WARP;
-    bool alone = word.read_warp == warp && word.read_lanes == 1u << lane && !word.many_warps;
-    if (word.read_mask != bytes && !alone) {  // neighbours in a word: one of them is forgotten
-        word.read_lanes = 0;
-        word.many_warps = 0;
-        word.read_mask = 0;
-    } else if (word.read_warp != warp) {
-        word.many_warps = 1;
+    bool parts = word.read_mask != bytes && word.read_lanes != 1u << lane;
+    if (word.read_warp != warp && word.read_mask == bytes) {
+        word.readers |= MANY_WARPS;
         return;
-    } else if (word.read_stamp != warp_syncs[warp].count && !word.many_warps) {
+    }
+    if (word.read_warp != warp || (parts && word.readers & MANY_WARPS)) {  // one part of the word is forgotten
+        word.read_lanes = 0;
+        word.readers &= EARLIER_BLOCKS;
+        word.read_mask = 0;
+    } else if (parts) {
+        word.readers |= PARTS;
+    } else if (word.read_stamp != warp_syncs[warp].count && !(word.readers & MANY_WARPS)) {
         for (uint32_t lanes = word.read_lanes; lanes; lanes &= lanes - 1) {
             unsigned earlier = __builtin_ctz(lanes);
             if (met(warp, earlier, word.read_stamp, lane)) word.read_lanes &= ~(1u << earlier);
@@ -266,6 +327,7 @@ void check_words(Block* block, const Array& array, const Access& access) {
     uint32_t oldest = space == GLOBAL ? launch_epoch : block_epoch, pc = static_cast<char*>(access.pc) - library_base;
     if (access.atomic) {
         if (space == GLOBAL) note_atomic(access);
+        hand_over(access, thread);
         if (before_atomic[thread].active && before_atomic[thread].access.address == access.address) {
             before_atomic[thread].active = false;
             suspicions--;
@@ -283,16 +345,15 @@ void check_words(Block* block, const Array& array, const Access& access) {
             reported = true;
         }
         if (!reported) {
-            bool both_atomic = access.atomic && word->atomic;
-            if (was_written && (word->write_mask & bytes) && !both_atomic && unordered_write(*word, thread)) {
-                race(block, access.write ? WRITE_WRITE : WRITE_READ, *word, access, array, offset + done, thread,
-                     word->write_thread);
+            unsigned writer = was_written ? unordered_writer(*word, thread, bytes, access.atomic, oldest) : NOBODY;
+            if (writer != NOBODY) {
+                race(block, access.write ? WRITE_WRITE : WRITE_READ, *word, access, array, offset + done, thread, writer);
                 reported = true;
             } else if (access.write && word->read_epoch >= oldest && (word->read_mask & bytes)) {
                 if (access.atomic && word->read_epoch == epoch) {
                     suspect_readers(*word, access, array, offset + done, thread);
                 } else {
-                    unsigned reader = unordered_reader(*word, thread);
+                    unsigned reader = unordered_reader(*word, thread, access.atomic, oldest);
                     if (reader != NOBODY) {
                         race(block, READ_WRITE, *word, access, array, offset + done, thread, reader);
                         reported = true;

@@ -9,12 +9,24 @@ struct alignas(32) Word {
     uint32_t write_epoch, read_epoch;  // when
     uint32_t write_pc, read_pc;        // from where, relative to the kernel's library
     uint32_t read_lanes;               // who read in that epoch, within read_warp
-    uint16_t write_thread, write_stamp, read_stamp;  // stamps count a warp's __syncwarp()s
+    uint16_t writers;                  // the last one, and the lane that wrote the word's other bytes just before: see below
+    uint16_t write_stamp, read_stamp;  // stamps count a warp's __syncwarp()s
     uint8_t read_warp;
-    uint8_t many_warps;                // readers of several warps
-    uint8_t written, write_mask;       // bytes written in this block; bytes of the last write
-    uint8_t read_mask, atomic;
+    uint8_t readers;                   // flags: MANY_WARPS, ...
+    uint8_t written, write_masks;      // bytes written in this block; bytes of the last write, and of the one before
+    uint8_t read_mask;
+    uint8_t kind;                      // flags of the last write: ATOMIC, ...
 };
+
+// Of readers: there are more than those of `read_warp`; other blocks have read before; each lane read a part of the bytes.
+constexpr uint8_t MANY_WARPS = 1, EARLIER_BLOCKS = 2, PARTS = 4;
+// Of the last write: it was atomic; its block has written plainly before; other blocks have written before.
+constexpr uint8_t ATOMIC = 1, PLAIN_BEFORE = 2, OTHERS_BEFORE = 4;
+
+inline unsigned last_writer(const Word& word) { return word.writers & (MAX_THREADS - 1); }
+inline unsigned writer_before(const Word& word) { return last_writer(word) / WARP * WARP + word.writers / MAX_THREADS; }
+inline uint8_t last_mask(const Word& word) { return word.write_masks & 15; }
+inline uint8_t mask_before(const Word& word) { return word.write_masks >> 4; }
 
 constexpr unsigned HISTORY = 64;
 struct WarpSyncs { uint16_t count; uint32_t lanes[HISTORY]; };
@@ -40,55 +52,82 @@ inline void note_read(Word& word, unsigned thread, uint8_t bytes, uint32_t pc) {
     uint32_t bit = 1u << thread % WARP;
     uint16_t stamp = warp_syncs[warp].count;
     if (word.read_epoch != epoch) {  // the first of its epoch
+        bool earlier = word.read_epoch < block_epoch || word.readers & EARLIER_BLOCKS;
+        word.readers = earlier && word.read_epoch >= launch_epoch ? EARLIER_BLOCKS : 0;
         word.read_epoch = epoch;
         word.read_pc = pc;
         word.read_lanes = bit;
         word.read_stamp = stamp;
         word.read_warp = warp;
-        word.many_warps = 0;
         word.read_mask = bytes;
     } else if (word.read_warp == warp && word.read_stamp == stamp && word.read_mask == bytes && word.read_lanes) {
         word.read_lanes |= bit;  // as other lanes of its warp
-    } else if (!word.many_warps || word.read_warp == warp || word.read_mask != bytes) {
+    } else if (!(word.readers & MANY_WARPS) || word.read_warp == warp || word.read_mask != bytes) {
         note_other_read(word, thread, bytes, pc);
     }
 }
 
 inline void note_write(Word& word, unsigned thread, uint8_t bytes, uint32_t pc, bool atomic) {
-    bool same = word.write_epoch == epoch && word.write_thread == thread;
-    word.written = word.write_epoch >= block_epoch ? word.written | bytes : bytes;
-    word.write_mask = same ? word.write_mask | bytes : bytes;
+    bool in_block = word.write_epoch >= block_epoch, now = word.write_epoch == epoch;
+    uint16_t stamp = warp_syncs[thread / WARP].count;
+    unsigned last = last_writer(word), kept = last_mask(word) & ~bytes;
+    if (now && last == thread) {
+        word.write_masks = (word.write_masks | bytes) & ~(bytes << 4);
+    } else if (now && kept && last / WARP == thread / WARP && word.write_stamp == stamp) {  // a neighbour in this word
+        word.write_masks = bytes | kept << 4;
+        word.writers = thread | last % WARP * MAX_THREADS;
+    } else {
+        word.write_masks = bytes;
+        word.writers = thread;
+    }
+    uint8_t before = word.kind;
+    word.kind = atomic ? ATOMIC : 0;
+    if (atomic && in_block) word.kind |= before & ATOMIC ? before : PLAIN_BEFORE;
+    else if (atomic && word.write_epoch >= launch_epoch) word.kind |= OTHERS_BEFORE;
+    word.written = in_block ? word.written | bytes : bytes;
     word.write_epoch = epoch;
-    word.write_thread = thread;
-    word.write_stamp = warp_syncs[thread / WARP].count;
+    word.write_stamp = stamp;
     word.write_pc = pc;
-    word.atomic = atomic;
 }
 
 // ---- harmless at first sight ----------------------------------------------------------------------------------------------
 
-// The last write cannot race with an access now. `oldest`: epochs before it do not count for this kind of memory.
+// Whether `thread` has met the lane that has written.
+inline bool in_order(const Word& word, unsigned writer, unsigned thread) {
+    return writer == thread ||
+           (writer / WARP == thread / WARP && met(thread / WARP, writer % WARP, word.write_stamp, thread % WARP));
+}
+
+// The last writes cannot race with an access now. `oldest`: epochs before it do not count for this kind of memory.
 inline bool after_write(const Word& word, unsigned thread, uint8_t bytes, uint32_t oldest) {
+    uint8_t last = last_mask(word) & bytes, before = mask_before(word) & bytes;
     if (word.write_epoch == epoch)
-        return word.write_thread == thread || !(word.write_mask & bytes) ||
-               (word.write_thread / WARP == thread / WARP &&
-                met(thread / WARP, word.write_thread % WARP, word.write_stamp, thread % WARP));
-    return word.write_epoch < oldest || word.write_epoch >= block_epoch || !(word.write_mask & bytes);
+        return (!last || in_order(word, last_writer(word), thread)) && (!before || in_order(word, writer_before(word), thread));
+    return word.write_epoch < oldest || word.write_epoch >= block_epoch || !(last | before);
 }
 
 // Nor can the last reads race with a write now.
 inline bool after_reads(const Word& word, unsigned thread, uint8_t bytes, uint32_t oldest) {
+    if (!(word.read_mask & bytes)) return true;
+    if (word.readers & EARLIER_BLOCKS && oldest < block_epoch && word.read_epoch >= oldest) return false;
     if (word.read_epoch == epoch)
-        return !(word.read_mask & bytes) ||
-               (!word.many_warps && word.read_warp == thread / WARP && !(word.read_lanes & ~(1u << thread % WARP)));
-    return word.read_epoch < oldest || word.read_epoch >= block_epoch || !(word.read_mask & bytes);
+        return !(word.readers & MANY_WARPS) && word.read_warp == thread / WARP && !(word.read_lanes & ~(1u << thread % WARP));
+    return word.read_epoch < oldest || word.read_epoch >= block_epoch;
+}
+
+// Atomics that other blocks' plain writes, or plain accesses that other blocks' atomics, may get in the way of.
+inline bool mixed_over_blocks(const Word& word, bool atomic, uint32_t oldest) {
+    if (oldest == block_epoch || word.write_epoch < oldest) return false;
+    return atomic ? word.kind & PLAIN_BEFORE && word.write_epoch < block_epoch
+                  : word.kind & OTHERS_BEFORE && word.write_epoch >= block_epoch;
 }
 
 inline bool harmless(const Word& word, unsigned thread, uint8_t bytes, Space space, bool write, bool atomic) {
     uint32_t oldest = space == GLOBAL ? launch_epoch : block_epoch;
     if ((!write || atomic) && space == SHARED && (word.write_epoch < oldest || (word.written & bytes) != bytes))
         return false;  // never written
-    if (!(atomic && word.atomic) && !after_write(word, thread, bytes, oldest)) return false;
+    if (!(atomic && word.kind & ATOMIC) && !after_write(word, thread, bytes, oldest)) return false;
+    if (word.kind > ATOMIC && mixed_over_blocks(word, atomic, oldest)) return false;
     if (atomic && word.read_epoch == epoch && (word.read_mask & bytes)) return false;  // the readers are suspect
     return !write || after_reads(word, thread, bytes, oldest);
 }

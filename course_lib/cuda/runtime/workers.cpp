@@ -117,20 +117,20 @@ static void describe_crash(Worker* worker, int signal, siginfo_t* info, void* co
     Place place = block->launch->checked ? check_place(at) : Place{};
     if (block->launch->checked) check_stop(at, stack_pointer_at(context));
     if (signal == SIGFPE) {
-        fault(DIVISION_BY_ZERO, thread, place, NOBODY, {}, "an integer was divided by zero");
+        fault(DIVISION_BY_ZERO, thread, place, NOBODY, {}, "an integer was divided by zero (or the smallest by -1)");
     } else if (signal == SIGILL) {
         fault(CRASH, thread, place, NOBODY, {}, "the kernel ran into an instruction that does not exist: does a function "
               "that promises a value end without `return`, or is an integer divided by a 0 that the compiler saw coming?");
     } else if (on_own_stacks(block, address)) {
         fault(CRASH, thread, place, NOBODY, {}, "stack overflow: a thread used more than 64 KB of local memory "
               "(endless recursion, or a very large local array)");
-    } else if (reinterpret_cast<uint64_t>(address) < 65536) {
+    } else if (reinterpret_cast<uint64_t>(address) < NEAR_NULL) {
         fault(NULL_POINTER, thread, place, NOBODY, {}, "an address near 0 was accessed: a null pointer");
     } else if (Slot* slot = slot_of(address)) {
         bool past = slot->live && address >= slot->data;
         fault(OUT_OF_BOUNDS, thread, place, NOBODY, {}, "an access %s the array '%s' of %zu bytes",
               !slot->live ? "hit no array, nearest" : past ? "went past the end of" : "lies before the start of",
-              slot->name[0] ? slot->name : "?", slot->bytes);
+              name_of(*slot), slot->bytes);
     } else {
         fault(CRASH, thread, place, NOBODY, {}, "an access to %p, where there is no memory: a wild pointer or index",
               static_cast<void*>(address));
