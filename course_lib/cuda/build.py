@@ -144,7 +144,7 @@ def compile_library(
     file = _translation_unit(text, names, variables)
     depends = [*sorted(runtime.INCLUDE.rglob("*.h")), APART, *sorted(runtime.RUNTIME.glob("*.h")), *text.includes]
     flags = _flags(text, options, checked, counted, compiler)
-    rewrites = (whole.keep_whole, lost_lines.give_lines) if checked and compiler.kind != "gcc" else ()
+    rewrites = (_rewrite, lost_lines.give_lines) if checked and compiler.kind != "gcc" else ()
     if rewrites:
         depends += [Path(whole.__file__), Path(lost_lines.__file__)]
     try:
@@ -154,6 +154,11 @@ def compile_library(
     numbers = {name: i for i, name in enumerate(names)}
     numbered = {n: i for i, n in enumerate(variables)}
     return Library(text, path, ctypes.CDLL(str(path)), numbers, numbered, checked, counted, compiler.kind)
+
+
+def _rewrite(text: str) -> str:
+    """What clang's optimiser is to find in LLVM's text of a checked build."""
+    return lost_lines.keep_apart(whole.keep_whole(text))
 
 
 def _translation_unit(text: source.Source, names: list[str], variables: list[str]) -> Path:

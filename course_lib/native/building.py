@@ -20,7 +20,8 @@ from course_lib.native.compiler import Compiler, find_compiler
 from course_lib.native.machine import processor
 
 BASE_FLAGS = ("-std=c++17", "-O2", "-fPIC", "-shared", "-pthread")  # the caller's flags follow, and win
-FRONT_END = "-Qunused-arguments -S -emit-llvm -Xclang -disable-llvm-passes".split()  # clang's: nothing optimised yet
+LLVM = ("-Qunused-arguments", "-S", "-emit-llvm")  # clang's own language instead of a library
+AS_IT_IS = ("-Qunused-arguments", "-Xclang", "-disable-llvm-passes")  # nothing is optimised
 SUFFIX = ".dylib" if sys.platform == "darwin" else ".so"
 STALE = 3600.0  # seconds after which a temporary folder belongs to nobody
 
@@ -51,24 +52,25 @@ def build(
     depends: Sequence[Path] = (),
     compiler: Compiler | None = None,
     rewrite: Callable[[str], str] | None = None,
+    finish: Callable[[str], str] | None = None,
 ) -> Path:
     """Compile `sources` into one shared library, or find it in the cache. Returns its path.
 
     name: part of the file's name, for people. depends: files that the sources include; a change in them builds anew.
     flags: added to C++17, -O2, -fPIC; "-march=native" becomes what the compiler understands, or nothing.
     rewrite: for clang and zig: a function that LLVM's text of each source passes through on its way from the front end to
-    the optimiser. The file that holds it belongs into `depends`.
+    the optimiser. finish: another one, between the optimiser and the code generator, used with `rewrite` only. The files that
+    hold them belong into `depends`.
     Raises NoCompiler, CompileError, and FileNotFoundError for a source that does not exist.
     """
     compiler = compiler or find_compiler()
     if compiler is None:
         raise NoCompiler(_why_no_compiler())
-    entry = (
-        cache_folder() / f"{name}-{_key(name, sources, (*flags, *(FRONT_END if rewrite else ())), depends, compiler)}"
-    )
+    steps = ((*LLVM, *AS_IT_IS) if rewrite else ()) + (("finish",) if finish else ())
+    entry = cache_folder() / f"{name}-{_key(name, sources, (*flags, *steps), depends, compiler)}"
     library = entry / f"{name}{SUFFIX}"
     if not _is_whole(library):
-        _make_entry(entry, name, sources, flags, compiler, rewrite)
+        _make_entry(entry, name, sources, flags, compiler, (rewrite, finish))
     return library
 
 
@@ -124,14 +126,14 @@ def _log(library: Path) -> Path:
     return library.with_suffix(".log")
 
 
-def _make_entry(entry: Path, name: str, sources, flags, compiler: Compiler, rewrite) -> None:
+def _make_entry(entry: Path, name: str, sources, flags, compiler: Compiler, rewrites) -> None:
     """Compile in a folder of our own, then rename it to `entry`. If another process was first, its entry stays."""
     _remove_stale(entry.parent)
     folder = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=entry.parent))
     try:
         library = folder / "made" / f"{name}{SUFFIX}"
         library.parent.mkdir()
-        _log(library).write_text(_compile(name, library, sources, flags, compiler, rewrite), "utf-8")
+        _log(library).write_text(_compile(name, library, sources, flags, compiler, rewrites), "utf-8")
         _checksum(library).write_text(hashlib.sha256(library.read_bytes()).hexdigest())
         for attempt in range(10):
             try:
@@ -165,21 +167,29 @@ def _remove_stale(folder: Path) -> None:
             pass
 
 
-def _compile(name: str, library: Path, sources, flags, compiler: Compiler, rewrite) -> str:
-    """Run the compiler, in two steps if the text between them is rewritten. Returns its log, raises CompileError with it."""
+def _compile(name: str, library: Path, sources, flags, compiler: Compiler, rewrites) -> str:
+    """Run the compiler, in steps if the text between them is rewritten. Returns its log, raises CompileError with it."""
     words = [*BASE_FLAGS, *compiler.translate(tuple(flags))]
     environment = dict(os.environ)
     if compiler.kind == "zig":
         words.append("-fno-sanitize=undefined")  # zig's default, but its runtime is not in a shared library
         environment.setdefault("ZIG_GLOBAL_CACHE_DIR", str(paths.cache("zig")))
         environment.setdefault("ZIG_LOCAL_CACHE_DIR", str(paths.cache("zig")))
+    rewrite, finish = rewrites
     if rewrite is None:
         return _run(name, library, [*words, *map(str, sources)], compiler, environment)
-    texts, log = [library.parent.parent / f"{number}.ll" for number in range(len(sources))], ""
-    for source, text in zip(sources, texts, strict=True):
-        log += _run(name, text, [*words, *FRONT_END, str(source)], compiler, environment)
+    texts, log = [], ""
+    for number, source in enumerate(sources):
+        text = library.parent.parent / f"{number}.ll"
+        log += _run(name, text, [*words, *LLVM, *AS_IT_IS, str(source)], compiler, environment)
         text.write_text(rewrite(text.read_text("utf-8")), "utf-8")
-    return log + _run(name, library, [*words, "-Qunused-arguments", *map(str, texts)], compiler, environment)
+        if finish:
+            before, text = text, library.parent.parent / f"{number}.optimised.ll"
+            log += _run(name, text, [*words, *LLVM, str(before)], compiler, environment)
+            text.write_text(finish(text.read_text("utf-8")), "utf-8")
+        texts.append(str(text))
+    rest = AS_IT_IS if finish else AS_IT_IS[:1]
+    return log + _run(name, library, [*words, *rest, *texts], compiler, environment)
 
 
 def _run(name: str, made: Path, words: list[str], compiler: Compiler, environment: dict[str, str]) -> str:
