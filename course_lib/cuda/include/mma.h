@@ -4,6 +4,7 @@
 #pragma once
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
+#include "simulator/matrices.h"
 
 namespace nvcuda {
 namespace wmma {
@@ -40,16 +41,19 @@ template <class F, class Touch> SIM_INLINE void sim_each_element(F& f, bool by_c
 
 template <class Use, int M, int N, int K, class T, class Layout>
 SIM_INLINE void load_matrix_sync(fragment<Use, M, N, K, T, Layout>& f, const T* p, unsigned stride, SIM_HERE) {
+    SIM_CHECK_TILE(p, stride, file, line)
     __syncwarp(0xffffffffu, file, line);
     sim_each_element(f, std::is_same<Layout, col_major>::value, stride, [&](T& x, unsigned at) { x = p[at]; });
 }
 template <int M, int N, int K, class T>
 SIM_INLINE void load_matrix_sync(fragment<accumulator, M, N, K, T>& f, const T* p, unsigned stride, layout_t layout, SIM_HERE) {
+    SIM_CHECK_TILE(p, stride, file, line)
     __syncwarp(0xffffffffu, file, line);
     sim_each_element(f, layout == mem_col_major, stride, [&](T& x, unsigned at) { x = p[at]; });
 }
 template <int M, int N, int K, class T>
 SIM_INLINE void store_matrix_sync(T* p, const fragment<accumulator, M, N, K, T>& f, unsigned stride, layout_t layout, SIM_HERE) {
+    SIM_CHECK_TILE(p, stride, file, line)
     __syncwarp(0xffffffffu, file, line);
     sim_each_element(f, layout == mem_col_major, stride, [&](const T& x, unsigned at) { p[at] = x; });
     __syncwarp(0xffffffffu, file, line);
@@ -85,17 +89,19 @@ template <bool SATURATE> SIM_INLINE SIM_UNCHECKED int sim_finish(long long sum) 
 }
 
 // The last lane to arrive computes the product for all 32.
-template <bool SATURATE, class D, class A, class B, class C> SIM_UNCHECKED void sim_multiply(uint64_t* values, uint32_t) {
+template <bool SATURATE, class D, class A, class B, class C> SIM_UNCHECKED void sim_multiply(uint64_t* values, uint32_t members) {
     using Operands = sim_operands<D, A, B, C>;
     using Sum = typename sim_product<A, B, sim_element<C>, sim_element<D>>::Sum;
     constexpr int M = A::rows, K = A::columns, N = B::columns;
-    Sum a[M * K], b[K * N];
+    Sum a[M * K] = {}, b[K * N] = {};
     for (int lane = 0; lane < 32; lane++) {
+        if (!(members >> lane & 1)) continue;
         auto* lane_operands = reinterpret_cast<Operands*>(values[lane]);
         for (int i = 0; i < A::num_elements; i++) a[lane * A::num_elements + i] = (Sum)lane_operands->a->x[i];
         for (int i = 0; i < B::num_elements; i++) b[lane * B::num_elements + i] = (Sum)lane_operands->b->x[i];
     }
     for (int element = 0; element < M * N; element++) {
+        if (!(members >> element / C::num_elements & 1)) continue;
         auto* operands = reinterpret_cast<Operands*>(values[element / C::num_elements]);
         int row = element / N, column = element % N, i = element % C::num_elements;
         Sum sum = (Sum)operands->c->x[i];
@@ -110,6 +116,7 @@ SIM_FUNCTION void mma_sync(D& d, const A& a, const B& b, const C& c, bool satura
     const sim::Action action = saturate ? sim_multiply<true, D, A, B, C> : sim_multiply<false, D, A, B, C>;
     SIM_MEET(ACTION, 0xffffffffu, reinterpret_cast<uint64_t>(&operands), action)
     (void)sim_met;
+    SIM_CHECK_WARP(file, line)
 }
 
 }  // namespace wmma

@@ -199,6 +199,7 @@ static void check_inside(Block* block, const Array& array, const Access& access,
     uint64_t offset = access.address - array.data;
     if (array.poisoned && (!access.write || access.atomic)) check_poison(block, array, access);
     check_words(block, array, access);
+    if (!access.counted) return;
     remember(count_request(block, array.space, access, offset), access, array);
     trace(block, array.space, access, offset, array.name);
 }
@@ -270,7 +271,7 @@ static void check_library(Block* block, const Access& access, bool aligned) {
     check_inside(block, {GLOBAL, variable.name, variable.data, variable.bytes, shadow, false, true}, access, aligned);
 }
 
-void check(char* address, unsigned bytes, bool write, bool atomic, void* pc, bool aligned) {
+void check(char* address, unsigned bytes, bool write, bool atomic, void* pc, bool aligned, bool counted) {
     Block* block = sim_block;
     if (uint64_t(address - stacks_low) < STACK_BYTES * MAX_THREADS) return;  // local variables
     if (!block || !worker_of(block)->in_kernel || bytes == 0) return;
@@ -279,13 +280,29 @@ void check(char* address, unsigned bytes, bool write, bool atomic, void* pc, boo
     accesses++;
     last_pc = pc;
     settle(block);
-    Access access{address, bytes, write, atomic, pc};
+    Access access{address, bytes, write, atomic, pc, counted};
     if (Slot* slot = slot_of(address)) check_global(block, *slot, access, aligned);
     else if (is_shared(address)) check_shared(block, access, aligned);
     else if (access.address >= library_base && access.address < library_end) check_library(block, access, aligned);
     else bad_address(block, access);
     decide_watching();
     leave_runtime(block);
+}
+
+Home home_of(const char* address) {
+    if (uint64_t(address - stacks_low) < STACK_BYTES * MAX_THREADS) return {IN_LOCAL, "", address};
+    if (const Slot* slot = slot_of(address)) return {IN_GLOBAL, name_of(*slot), slot->data};
+    if (is_shared(address)) {
+        const SharedArray* home = nullptr;  // the last one that begins before
+        for (const SharedArray& array : here)
+            if (array.name[0] && (!home || array.data <= address)) home = &array;
+        return home ? Home{IN_SHARED, home->name, home->data} : Home{IN_SHARED, "", address};
+    }
+    if (address < library_base || address >= library_end) return {NOWHERE, "", address};
+    const Variable* home = nullptr;
+    for (const Variable& variable : variables)
+        if (variable.data <= address) home = &variable;
+    return home ? Home{IN_GLOBAL, home->name, home->data} : Home{IN_GLOBAL, "", address};
 }
 
 }  // namespace sim

@@ -40,6 +40,14 @@ struct Access {
     unsigned bytes;
     bool write, atomic;
     void* pc;
+    bool counted = true;  // a request of its own
+};
+
+// Where an address points: into which array, if that is known.
+enum Memory { IN_GLOBAL, IN_SHARED, IN_LOCAL, NOWHERE };
+struct Home {
+    Memory memory;
+    const char *name, *start;
 };
 
 struct Counter;
@@ -51,7 +59,8 @@ extern bool watching;             // every access must be judged in full: a shuf
 extern uint64_t accesses;
 extern void* last_pc;             // of the last access
 void decide_watching();
-void check(char* address, unsigned bytes, bool write, bool atomic, void* pc, bool aligned);
+void check(char* address, unsigned bytes, bool write, bool atomic, void* pc, bool aligned, bool counted = true);
+Home home_of(const char* address);
 [[noreturn]] void end_thread(Block*);
 
 // shadow.cpp

@@ -109,6 +109,7 @@ struct UnwrittenRead {
     unsigned thread, byte;
     void* pc;
     const char* name;
+    bool in_flight;  // a copy to it has been issued, but not waited for
 };
 static std::vector<UnwrittenRead> unwritten_reads;
 constexpr size_t MOST_UNWRITTEN = 4096;
@@ -142,7 +143,9 @@ static void settle_everybody(Block* block) {
     for (const UnwrittenRead& read : unwritten_reads)
         if (read.word->write_epoch != epoch || last_writer(*read.word) == read.thread || read.word->kind & ATOMIC)
             fault(UNINITIALISED, read.thread, {read.pc, {}}, NOBODY, {},
-                  "byte %u of __shared__ '%s' is read, but no thread of this block has written it", read.byte, read.name);
+                  "byte %u of __shared__ '%s' is read, but %s", read.byte, read.name,
+                  read.in_flight ? "the copy to it has not been waited for (cp_async_wait)"
+                                 : "no thread of this block has written it");
     unwritten_reads.clear();
     for (unsigned thread = 0; suspicions && thread < MAX_THREADS; thread++) settle_thread(block, thread);
 }
@@ -341,7 +344,8 @@ void check_words(Block* block, const Array& array, const Access& access) {
         if ((!access.write || access.atomic) && space == SHARED && !block->aborted &&
             (!was_written || (word->written & bytes) != bytes) && !reported) {
             if (unwritten_reads.size() < MOST_UNWRITTEN)
-                unwritten_reads.push_back({word, thread, unsigned(offset + done), access.pc, array.name});
+                unwritten_reads.push_back({word, thread, unsigned(offset + done), access.pc, array.name,
+                                           was_written && !word->written});
             reported = true;
         }
         if (!reported) {

@@ -2,6 +2,7 @@
 #pragma once
 #include "../cuda_bf16.h"
 #include "../cuda_fp16.h"
+#include "matrices.h"
 
 namespace ptx {
 
@@ -21,9 +22,10 @@ template <class T> SIM_UNCHECKED inline float sim_half_of(unsigned pair, int whi
 
 // With g = lane / 4 and t = lane % 4 a lane holds, two by two: of A rows g and g+8, columns 2t and 2t+8; of B rows 2t and
 // 2t+8, column g; of C and D rows g and g+8, columns 2t.
-template <class T> SIM_UNCHECKED inline void sim_multiply(uint64_t* values, uint32_t) {
-    float a[16][16], b[16][8];
+template <class T> SIM_UNCHECKED inline void sim_multiply(uint64_t* values, uint32_t members) {
+    float a[16][16] = {}, b[16][8] = {};
     for (int lane = 0; lane < 32; lane++) {
+        if (!(members >> lane & 1)) continue;
         const auto* mine = reinterpret_cast<const sim_mma*>(values[lane]);
         int g = lane / 4, t = lane % 4;
         for (int half = 0; half < 2; half++) {
@@ -32,6 +34,7 @@ template <class T> SIM_UNCHECKED inline void sim_multiply(uint64_t* values, uint
         }
     }
     for (int lane = 0; lane < 32; lane++) {
+        if (!(members >> lane & 1)) continue;
         const auto* mine = reinterpret_cast<const sim_mma*>(values[lane]);
         float sums[4];
         for (int i = 0; i < 4; i++) {
@@ -49,6 +52,7 @@ SIM_FUNCTION void sim_mma_sync(float (&d)[4], const unsigned (&a)[4], const unsi
     sim_mma operands{d, a, b, c};
     SIM_MEET(ACTION, 0xffffffffu, reinterpret_cast<uint64_t>(&operands), sim_multiply<T>)
     (void)sim_met;
+    SIM_CHECK_WARP(file, line)
 }
 SIM_INLINE void mma_m16n8k16_f16(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], const float (&c)[4], SIM_HERE) {
     sim_mma_sync<__half>(d, a, b, c, file, line);
@@ -64,15 +68,16 @@ struct sim_rows {
     unsigned* out;
 };
 
-template <int COUNT, bool TRANSPOSED> SIM_UNCHECKED inline void sim_deal(uint64_t* values, uint32_t) {
+template <int COUNT, bool TRANSPOSED> SIM_UNCHECKED inline void sim_deal(uint64_t* values, uint32_t members) {
     for (int lane = 0; lane < 32; lane++)
         for (int matrix = 0; matrix < COUNT; matrix++) {
             unsigned pair = 0;
             for (int half = 0; half < 2; half++) {
                 int row = TRANSPOSED ? 2 * (lane % 4) + half : lane / 4, column = TRANSPOSED ? lane / 4 : 2 * (lane % 4) + half;
-                pair |= unsigned(reinterpret_cast<sim_rows*>(values[8 * matrix + row])->row[column]) << (16 * half);
+                int from = 8 * matrix + row;
+                if (members >> from & 1) pair |= unsigned(reinterpret_cast<sim_rows*>(values[from])->row[column]) << (16 * half);
             }
-            reinterpret_cast<sim_rows*>(values[lane])->out[matrix] = pair;
+            if (members >> lane & 1) reinterpret_cast<sim_rows*>(values[lane])->out[matrix] = pair;
         }
 }
 
@@ -80,6 +85,7 @@ template <int COUNT, bool TRANSPOSED>
 SIM_FUNCTION void sim_meet_for_rows(sim_rows& rows, const char* file, int line) {
     SIM_MEET(ACTION, 0xffffffffu, reinterpret_cast<uint64_t>(&rows), (sim_deal<COUNT, TRANSPOSED>))
     (void)sim_met;
+    SIM_CHECK_WARP(file, line)
 }
 
 template <int COUNT, bool TRANSPOSED>
@@ -87,6 +93,7 @@ SIM_INLINE void sim_ldmatrix(unsigned* out, const void* row, const char* file, i
     sim_rows rows;
     rows.out = out;
     if (sim_lane() < 8 * COUNT) {
+        SIM_CHECK_ROW(row)
         uint4 loaded = *(const uint4*)row;
         __builtin_memcpy(rows.row, &loaded, 16);
     }
@@ -101,11 +108,15 @@ SIM_INLINE void ldmatrix_x4_trans(unsigned (&r)[4], const void* row, SIM_HERE) {
 
 // ---- cp.async ---------------------------------------------------------------------------------------------------------
 //
-// A copy reads when it is issued and writes when it is waited for. Who forgets to wait thus finds what was there before.
+// A copy reads when it is issued and writes when it is waited for. Who forgets to wait thus finds what was there before. The
+// checker hears of both ends at both times.
 
 struct sim_copy {
     void* to;
     unsigned bytes, group, words[4];
+#ifdef SIM_CHECKED
+    void *from, *place;
+#endif
 };
 struct sim_copies {
     uint64_t run;  // the block that the entries belong to
@@ -140,38 +151,53 @@ SIM_FUNCTION bool sim_take(unsigned end, sim_copy& out) {
     mine.count--;
     return true;
 }
+SIM_FUNCTION void sim_land(const sim_copy& copy) {
+    const unsigned* w = copy.words;
+#ifdef SIM_CHECKED
+    sim_check_landing(copy.to, copy.from, w, copy.bytes, copy.place);
+#endif
+    if (copy.bytes == 4) *(unsigned*)copy.to = w[0];
+    else if (copy.bytes == 8) *(uint2*)copy.to = uint2{w[0], w[1]};
+    else *(uint4*)copy.to = uint4{w[0], w[1], w[2], w[3]};
+}
 SIM_INLINE void sim_finish(unsigned end) {
     sim_copy copy;
-    while (sim_take(end, copy)) {
-        const unsigned* w = copy.words;
-        if (copy.bytes == 4) *(unsigned*)copy.to = w[0];
-        else if (copy.bytes == 8) *(uint2*)copy.to = make_uint2(w[0], w[1]);
-        else *(uint4*)copy.to = make_uint4(w[0], w[1], w[2], w[3]);
-    }
+    while (sim_take(end, copy)) sim_land(copy);
 }
-SIM_FUNCTION bool sim_add(void* to, const uint4& data, unsigned bytes) {
+SIM_FUNCTION bool sim_add(void* to, const void* from, unsigned bytes, void* place) {
     sim_copies& mine = sim_my_copies();
     if (mine.count == 64) return false;
-    sim_assign(mine.entry[mine.count++], sim_copy{to, bytes, mine.group, {data.x, data.y, data.z, data.w}});
+    sim_copy& copy = mine.entry[mine.count++];
+    const unsigned* words = (const unsigned*)from;
+    copy.words[0] = words[0];  // no loop, which would become a call of memcpy
+    if (bytes >= 8) copy.words[1] = words[1];
+    if (bytes == 16) {
+        copy.words[2] = words[2];
+        copy.words[3] = words[3];
+    }
+    copy.to = to;
+    copy.bytes = bytes;
+    copy.group = mine.group;
+#ifdef SIM_CHECKED
+    copy.from = (void*)from;
+    copy.place = place;
+#endif
     return true;
 }
-SIM_INLINE void sim_issue(void* to, const uint4& data, unsigned bytes) {
-    if (sim_add(to, data, bytes)) return;
+SIM_INLINE void sim_issue(void* to, const void* from, unsigned bytes) {
+#ifdef SIM_CHECKED
+    void* place = sim_check_issue(to, (void*)from, bytes);
+#else
+    void* place = nullptr;
+#endif
+    if (sim_add(to, from, bytes, place)) return;
     sim_finish(~0u);
-    sim_add(to, data, bytes);
+    sim_add(to, from, bytes, place);
 }
 SIM_FUNCTION unsigned sim_group(unsigned more) { return sim_my_copies().group += more; }
-SIM_INLINE void cp_async_4(void* shared, const void* global) {
-    sim_issue(shared, make_uint4(*(const unsigned*)global, 0, 0, 0), 4);
-}
-SIM_INLINE void cp_async_8(void* shared, const void* global) {
-    uint2 v = *(const uint2*)global;
-    sim_issue(shared, make_uint4(v.x, v.y, 0, 0), 8);
-}
-SIM_INLINE void cp_async_16(void* shared, const void* global) {
-    uint4 v = *(const uint4*)global;  // here, where the checker looks
-    sim_issue(shared, v, 16);
-}
+SIM_INLINE void cp_async_4(void* shared, const void* global) { sim_issue(shared, global, 4); }
+SIM_INLINE void cp_async_8(void* shared, const void* global) { sim_issue(shared, global, 8); }
+SIM_INLINE void cp_async_16(void* shared, const void* global) { sim_issue(shared, global, 16); }
 SIM_INLINE void cp_async_commit() { sim_group(1); }
 template <int N> SIM_INLINE void cp_async_wait() {
     unsigned group = sim_group(0);
