@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from course_lib.coach import unwritten
 from course_lib.coach.compare import difference, plain
 from course_lib.coach.outcome import Outcome
 
@@ -34,6 +37,8 @@ def _about(outcome: Outcome, tolerance: float) -> str:
         return "The sign of every element is wrong." if got.size > 1 else "The size is right and the sign is not."
     if got.ndim == 2 and got.shape[0] == got.shape[1] and _same(got.T, expected, tolerance):
         return "These are the right numbers, transposed: rows and columns have changed places."
+    if words := unwritten.note(got, outcome):
+        return words
     if np.isnan(got).any() and not np.isnan(expected).any():
         count = int(np.isnan(got).sum())
         which = "1 element is" if count == 1 else f"{count:,} elements are"
@@ -46,15 +51,18 @@ def _about(outcome: Outcome, tolerance: float) -> str:
         return "These are the right numbers in the reverse order."
     if _same(np.sort(got, None), np.sort(expected, None), tolerance) and got.size > 2 and np.ptp(expected):
         return "These are the right numbers in the wrong places."
+    if got.size > 2 and np.array_equal(got, np.trunc(expected)):
+        return "These are the right numbers without what stands behind their point: an `int` holds whole numbers only."
     return _of_factor(got, expected, tolerance)
 
 
-def changed_inputs(outcome: Outcome) -> str:
-    """A sentence about inputs that were altered, or nothing."""
+def changed_inputs(outcome: Outcome, names: Sequence[str] = ()) -> str:
+    """A sentence about inputs that were altered, or nothing. names: of all inputs."""
     if not outcome.changed:
         return ""
-    which = " and ".join(str(number + 1) for number in outcome.changed)
-    return f"Input {which} was changed by your code: what is given is only to be read. Work on a copy, or make a new array."
+    which = " and ".join(f"`{names[i]}`" if i < len(names) else f"Input {i + 1}" for i in outcome.changed)
+    was = "was" if len(outcome.changed) == 1 else "were"
+    return f"{which} {was} changed by your code: what is given is only to be read. Work on a copy, or make a new array."
 
 
 def _of_numbers(got, expected, tolerance: float) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Collection
 
 from course_lib.coach.exercise import Exercise
 from course_lib.coach.outcome import Fault, Seen
+from course_lib.cuda import source
 
 
 def sentence(fault: Fault, exercise: Exercise, known: Collection[str] = ()) -> str:
@@ -63,6 +64,39 @@ def of_issue(issue, seen: Seen) -> str:
         "timeout": "Your kernel was still running when its time was over: look for a loop that never ends",
         "crash": "Your kernel crashed",
     }.get(issue.kind, issue.kind)
+    if issue.kind == "race" and (words := _all_the_same(issue, seen)):
+        return words
     if issue.kind == "timeout" or not issue.line:
         return f"{says}."
     return f"{says}: line {issue.line}: {issue.message}."
+
+
+def _all_the_same(issue, seen: Seen) -> str:
+    """Why threads meet, if it can be read off the text: what tells them apart stands nowhere in it."""
+    text = source.without_comments(seen.text)
+    asked = {f"{word}.{letter}" for word, letter in re.findall(r"\b(threadIdx|blockIdx)\s*\.\s*([xyz])", text)}
+    in_other_ways = r"(threadIdx|blockIdx)\b(?!\s*\.)|#\s*include|cooperative_groups|\basm\b"
+    if "__global__" not in text or not seen.reports or re.search(in_other_ways, text):
+        return ""
+    grid, block = seen.reports[-1].grid, seen.reports[-1].block
+    line = f" (line {issue.line})" if issue.line else ""
+    if not asked:
+        return (
+            "Your kernel asks nowhere which thread it is, by threadIdx or blockIdx. So every thread does all the work, and all "
+            f"of them write to the same places{line}. Which part of the work is this thread's?"
+        )
+    among_blocks = "in different blocks" in issue.message
+    word, sizes, has = ("blockIdx", grid, "the grid has") if among_blocks else ("threadIdx", block, "a block has")
+    units = "blocks" if among_blocks else "threads"
+    for letter, size in zip("xyz", sizes, strict=True):
+        if size == 1 or f"{word}.{letter}" in asked:
+            continue
+        if max(sizes[1:]) > 1:
+            shape = " x ".join(str(size) for size in sizes[: 3 if sizes[2] > 1 else 2])
+            return (
+                f"This launch has more than one dimension: {has} {shape} {units}. Your kernel never asks for {word}.{letter}, so "
+                f"{units} that differ only in it do the same work, and write to the same places{line}."
+            )
+        who = f"all {size} {units}{'' if among_blocks else ' of a block'}"
+        return f"Your kernel never asks for {word}.x, so {who} do the same work, and write to the same places{line}."
+    return ""

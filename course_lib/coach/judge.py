@@ -137,7 +137,7 @@ def _try(exercise: Exercise, answer: Any, case, want: tuple, file: str) -> Outco
     if outcome.changed and outcome.right:
         from course_lib.coach import facts
 
-        outcome.complaint = facts.changed_inputs(outcome)
+        outcome.complaint = facts.changed_inputs(outcome, telling.inputs_of(exercise, len(outcome.inputs)))
     return outcome
 
 

@@ -24,9 +24,9 @@ _BOX = (
     f"border-left:5px solid {{0}};padding:.5em .9em;margin:.3em 0;color:{_INK};"
     "font-family:var(--jp-ui-font-family, sans-serif)"
 )
-_PRE = (
-    f"margin:.15em 0;white-space:pre-wrap;color:{_INK};background:{_GROUND};padding:.2em .5em;"
-    "font-family:var(--jp-code-font-family, monospace)"
+_PRE = (  # JupyterLab breaks the lines of any <pre> inside words; a verdict's are broken between them
+    "margin:.15em 0;white-space:pre-wrap;word-break:normal;overflow-wrap:anywhere;padding:.2em .5em;"
+    f"color:{_INK};background:{_GROUND};font-family:var(--jp-code-font-family, monospace)"
 )
 
 
@@ -61,11 +61,9 @@ def html(verdict: Verdict) -> str:
             body.append(f'<pre style="{_PRE}">line {trial.line} | {escape(trial.code)}</pre>')
         if trial.label and (trial.inputs or trial.expected):
             body.append(f'<div style="margin-top:.4em">The smallest case that fails: {escape(trial.label)}</div>')
-            rows = [("call" if trial.is_call else f"input {i}", value) for i, value in enumerate(trial.inputs, 1)]
-            rows += [(name, value) for name, value in (("expected", trial.expected), ("got", trial.got)) if value]
             body.append(
                 "<table style='border-collapse:collapse;margin:.2em 0'>"
-                + "".join(_line(*row) for row in rows)
+                + "".join(_line(*row) for row in trial.rows())
                 + "</table>"
             )
         if trial.difference and trial.difference not in verdict.why:
@@ -134,11 +132,15 @@ def _table(picture: dict) -> str:
         )
         rows.append(f'<tr style="background:none">{_cell("th", str(top + i))}{row}</tr>')
     return (
-        f'<table style="border-collapse:collapse;margin:.4em 0" aria-label="{escape(caption)}">'
-        f'<caption style="caption-side:bottom;text-align:left;color:{_PALE}">{escape(caption)}</caption>'
+        f'<table style="border-collapse:collapse;margin:.4em 0 .1em" aria-label="{escape(caption)}">'
         f'<tr style="background:none">{_cell("th", "")}{head}</tr>'
-        f"{''.join(rows)}</table>"
+        f"{''.join(rows)}</table>{_beside(caption)}"
     )
+
+
+def _beside(caption: str) -> str:
+    """What a table shows, as wide as the page: a <caption> is no wider than its table. The table's label says it aloud."""
+    return f'<div aria-hidden="true" style="color:{_PALE}">{escape(caption)}</div>'
 
 
 def _cell(tag: str, content: str, wrong: bool = False) -> str:
@@ -158,8 +160,8 @@ def _counts(verdict: Verdict) -> str:
     head_row = "".join(_cell("th", head[i]) for i in used)
     caption = f"Counted in the case: {verdict.measured}" if verdict.measured else "Counted"
     return (
-        f'<table style="border-collapse:collapse;margin:.4em 0"><caption style="text-align:left;color:{_PALE}">'
-        f'{escape(caption)}</caption><tr style="background:none">{head_row}</tr>{body}</table>'
+        f'{_beside(caption)}<table style="border-collapse:collapse;margin:.1em 0 .4em" aria-label="{escape(caption)}">'
+        f'<tr style="background:none">{head_row}</tr>{body}</table>'
     )
 
 

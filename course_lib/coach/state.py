@@ -125,9 +125,14 @@ def note(name: str, **values: Any) -> None:
         _write(folder() / "progress.json", json.dumps(notes, indent=1))
 
 
-def last(name: str = "") -> str:
-    """The exercise of that name, or the one that was last named here; remembers it. Raises ExerciseError if there is none."""
+def last(name: Any = "") -> str:
+    """The exercise of that name, or the one that was last named here; remembers it. Raises ExerciseError if there is none.
+
+    name: may also be what an answer defines, a Kernel, a function or a class: course.hint(scale) without quotes.
+    """
     place = folder() / ".last_exercise"
+    if not isinstance(name, str):
+        name = _defined_as(name, place)
     if name:
         name = catalogue.load(name).name
         _write(place, name)
@@ -136,6 +141,22 @@ def last(name: str = "") -> str:
         return catalogue.load(place.read_text(encoding="utf-8")).name
     except FileNotFoundError:
         raise ExerciseError('Say which exercise, as in course.hint("NAME"); course.progress() lists them.') from None
+
+
+def _defined_as(thing: Any, place: Path) -> str:
+    """The exercise whose answer defines `thing`: the last one if it does, else the one of that name, else any that does."""
+    own = getattr(thing, "name", None) or getattr(thing, "__name__", None)
+    if not isinstance(own, str):
+        raise ExerciseError(
+            f'Write the name of the exercise in quotes, as in course.hint("scale"); {type(thing).__name__} has none.'
+        )
+    own = own.partition("<")[0]  # matmul<32> is an instance of matmul
+    newest = place.read_text(encoding="utf-8") if place.exists() else ""
+    names = catalogue.names()
+    for name in (newest, own, *names):
+        if name in names and catalogue.load(name).defines == own:
+            return name
+    return own
 
 
 def reset(name: str) -> Path | None:

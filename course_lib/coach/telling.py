@@ -41,6 +41,8 @@ def why(exercise: Exercise, seen: Seen, job: dict) -> tuple[str, bool]:
     """The sentence that comes first, and whether a cause was recognised."""
     from course_lib.coach import facts, faults
 
+    if words := _of_the_declaration(exercise, seen):
+        return words, False
     for mistake in exercise.mistakes:
         if mistake.when is not None and holds(mistake.when, seen):
             return mistake.says, True
@@ -54,6 +56,15 @@ def why(exercise: Exercise, seen: Seen, job: dict) -> tuple[str, bool]:
     if failing.complaint:
         return failing.complaint, False
     return facts.about(failing, exercise.tolerance) or f"{failing.difference.says}.", False
+
+
+def _of_the_declaration(exercise: Exercise, seen: Seen) -> str:
+    """A kernel that was launched with another task's parameters can only go wrong: that comes before all that it did."""
+    if exercise.language != "cuda" or (seen.failing.error and seen.failing.error.kind == "CompileError"):
+        return ""
+    from course_lib.coach import declared
+
+    return declared.note(exercise, seen.text)
 
 
 def said(broken: Fault, exercise: Exercise, job: dict) -> str:
@@ -96,6 +107,7 @@ def _trial(exercise: Exercise, failing: Outcome) -> Trial:
     call = f"{exercise.defines}({', '.join(inputs)})"
     plain_call = exercise.language == "python" and exercise.call is None and len(call) < 90 and "\n" not in call
     trial = Trial(failing.label, [call] if plain_call else inputs, plain_call)
+    trial.names = [] if plain_call else list(inputs_of(exercise, len(inputs)))
     # Where only the simulator complains, what came is what was expected.
     only_issues = bool(failing.issues) and not failing.difference and not failing.complaint
     if exercise.compared and failing.inputs and not only_issues:
@@ -108,6 +120,26 @@ def _trial(exercise: Exercise, failing: Outcome) -> Trial:
         trial.difference = failing.difference.says
         trial.picture = pictures.cells(failing.difference, exercise.tolerance)
     return trial
+
+
+def inputs_of(exercise: Exercise, count: int) -> tuple[str, ...]:
+    """What the inputs of a case are called where the exercise computes with them; () if that cannot be told."""
+    from inspect import Parameter, signature
+
+    target = exercise.reference
+    if target is None and exercise.target and ":" not in exercise.target:
+        holder, name = answers.resolve(exercise.target)
+        target = getattr(holder, name)
+    for function, first in ((exercise.call, 1), (target, 0)):
+        if function is None:
+            continue
+        try:
+            given = list(signature(function).parameters.values())[first : first + count]
+        except (TypeError, ValueError):
+            continue
+        if len(given) == count and all(p.kind == Parameter.POSITIONAL_OR_KEYWORD for p in given):
+            return tuple(p.name for p in given)
+    return ()
 
 
 def report(outcome: Outcome) -> str:

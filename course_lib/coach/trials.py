@@ -14,8 +14,8 @@ from course_lib.coach.exercise import Case
 
 
 def matrices(random: np.random.Generator, M: int, N: int, K: int) -> tuple[np.ndarray, np.ndarray]:
-    """A (M, K) and B (K, N) of small whole numbers, float32: their product is exact, and each of them in bfloat16."""
-    A, B = (random.integers(-9, 10, size=shape).astype(np.float32) for shape in ((M, K), (K, N)))
+    """A (M, K) and B (K, N) of small halves, none whole, float32: their product is exact, and each of them in bfloat16."""
+    A, B = ((0.5 + random.integers(-9, 10, size=shape)).astype(np.float32) for shape in ((M, K), (K, N)))
     return A, B
 
 

@@ -12,7 +12,7 @@ WORDS = {True: "Passed", False: "Not yet"}
 
 @dataclass
 class Trial:
-    """The smallest failing case, as text. inputs: one line each, or the whole call if `is_call`."""
+    """The smallest failing case, as text. inputs: one line each, or the whole call if `is_call`. names: of the inputs."""
 
     label: str
     inputs: list[str] = field(default_factory=list)
@@ -23,6 +23,13 @@ class Trial:
     line: int | None = None  # of the learner's text, where an exception came from
     code: str = ""
     picture: dict | None = None
+    names: list[str] = field(default_factory=list)
+
+    def rows(self) -> list[tuple[str, str]]:
+        """The case, what was expected and what came, each with its name."""
+        names = ["call"] if self.is_call else self.names or [f"input {i}" for i in range(1, len(self.inputs) + 1)]
+        last = (("expected", self.expected), ("got", self.got))
+        return [*zip(names, self.inputs, strict=True), *(row for row in last if row[1])]
 
 
 @dataclass
@@ -92,9 +99,9 @@ def text(verdict: Verdict) -> str:
             parts.append(f"  line {trial.line} | {trial.code}")
         if trial.label and (trial.inputs or trial.expected):
             parts.append(f"The smallest case that fails: {trial.label}")
-            parts += [_indented("call" if trial.is_call else f"input {i}", v) for i, v in enumerate(trial.inputs, 1)]
-            parts += [_indented("expected", trial.expected)] if trial.expected else []
-            parts += [_indented("got", trial.got)] if trial.got else []
+            rows = trial.rows()
+            width = max(9, *(len(name) for name, _ in rows))
+            parts += [_indented(name.ljust(width), value) for name, value in rows]
         if trial.difference and trial.difference not in verdict.why:
             parts.append(f"  {trial.difference}.")
         if verdict.cases > 1:
@@ -136,4 +143,4 @@ def count_rows(verdict: Verdict) -> list[tuple[str, ...]]:
 
 def _indented(name: str, value: str) -> str:
     first, *rest = value.splitlines() or [""]
-    return "\n".join([f"  {name:9} {first}", *(f"            {line}" for line in rest)])
+    return "\n".join([f"  {name} {first}", *(f"   {' ' * len(name)}{line}" for line in rest)])

@@ -144,6 +144,9 @@ def test_a_kernel_with_its_report_and_numbers(chromium, server):
     type_and_run(page, exercise, "%%exercise smooth\n" + piece("smooth").solution.replace("/ 3.0f", "/ 2.0f"))
     assert "Every element is 1.5 times" in verdict(page, exercise, "Not yet").inner_text()
     assert exercise.locator("table[aria-label*='wrong cells']").count() == 1
+    breaks = exercise.locator("section pre").evaluate_all("all => all.map(pre => getComputedStyle(pre).wordBreak)")
+    assert breaks and set(breaks) == {"normal"}, "lines end between words"
+    assert exercise.get_by_text("marked ≠").last.bounding_box()["height"] < 40, "the caption has room for one line"
     for theme in ("JupyterLab Light", "JupyterLab Dark"):
         page.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})", theme)
         page.wait_for_timeout(1500)

@@ -82,7 +82,7 @@ square = np.arange(9.0).reshape(3, 3)
         (x * np.nan, x, "6 elements are nan"), (np.array([1.0, np.nan, 3.0]), np.arange(1.0, 4.0), "1 element is nan"),
         (x * np.inf, x, "infinite"),
         (np.array([3.0, 1, 2]), np.array([1.0, 2, 3]), "wrong places"), (np.array([3.0, 2, 1]), np.array([1.0, 2, 3]), "reverse"),
-        (-4.0, 4.0, "sign is not"),
+        (-4.0, 4.0, "sign is not"), (np.trunc(1.3 * x), 1.3 * x, "without what stands behind their point"),
     ],
 )  # fmt: skip
 def test_a_fact_that_holds_is_said(got, expected, says):

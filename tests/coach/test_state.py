@@ -151,10 +151,14 @@ def test_an_answer_that_passes_no_more_does_not_count_until_it_passes_again(mine
 
 def test_hints_come_one_by_one_and_then_a_worked_example():
     exercise = catalogue.load(NAME)
-    said = [helping.hint(NAME)[1] for _ in range(5)]
+    titles, said, _ = zip(*(helping.hint(NAME) for _ in range(6)), strict=True)
     for text, hint in zip(said, exercise.hints, strict=False):
         assert hint in text
-    assert said[3] == said[4] == exercise.sibling.strip("\n")
+    assert said[3] == said[4] == said[5] == exercise.sibling.strip("\n")
+    assert "worked example" in titles[3] and "last hint" not in titles[3]
+    assert titles[4] == titles[5] and titles[4].startswith("That was the last hint. Next: ")
+    assert f'course.solution("{NAME}")' in titles[4]
+    assert f"course solution {NAME}" in helping.hint(NAME, answering.TERMINAL)[0]
 
 
 def test_a_solution_before_a_pass_is_asked_for_twice_and_remembered(answered):
@@ -216,6 +220,28 @@ def test_no_name_means_the_last_exercise(answered):
         state.last()
     answered(piece(NAME).solution)
     assert state.last() == NAME
+
+
+def test_what_an_answer_defines_stands_for_its_name():
+    from course_lib.cuda import Kernel
+
+    def kernel(name, template="", instance=""):
+        return Kernel(f"{template}__global__ void {name}(float* y) {{}}", name + instance)
+
+    assert state.last(kernel("scale")) == "scale" == state.last()
+    assert state.last(kernel("matmul_shared_tiles", "template <int T> ", "<8>")) == "matmul_shared_tiles"
+    state.last("scale_in_memory")
+    assert state.last(kernel("scale")) == "scale_in_memory", "its answer too defines `scale`, and it is the last one"
+
+    def linear_backward():
+        pass
+
+    assert state.last(linear_backward) == "layer_back"
+    for thing in (5, None, ["scale"]):
+        with pytest.raises(ExerciseError, match=r'in quotes, as in course.hint\("scale"\)'):
+            state.last(thing)
+    with pytest.raises(ExerciseError, match="no exercise named 'mine'"):
+        state.last(kernel("mine"))
 
 
 def test_the_terminal_says_the_same_words(mine):

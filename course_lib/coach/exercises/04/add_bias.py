@@ -13,8 +13,8 @@ def cases(random):
     shapes = {"two rows of three": (2, 3), "one number": (1, 1), "one column": (9, 1), "one row": (1, 50),
               "more rows than columns": (41, 7), "more columns than rows": (5, 70), "blocks that fit": (40, 64)}  # fmt: skip
     for label, (M, N) in shapes.items():
-        x = random.integers(-99, 100, size=(M, N)).astype(np.float32)
-        yield Case(label, x, (1000 * (1 + np.arange(N))).astype(np.float32))
+        x = (0.5 + random.integers(-99, 100, size=(M, N))).astype(np.float32)
+        yield Case(label, x, (0.25 + 1000 * (1 + np.arange(N))).astype(np.float32))
 
 
 def launch(kernel, x, bias):
@@ -110,6 +110,13 @@ __global__ void add_numbers(float* y, int M, int N) {
               "have changed places"),
         Wrong(Changed(("i < M && j < N", "i < M")), "to the right of the matrix"),
         Wrong(Changed(("i < M && j < N", "j < N")), "below the matrix"),
+        Wrong(Changed(("y[i * N + j] = x", "int sum = x"), ("+ bias[j];", "+ bias[j];\n        y[i * N + j] = sum;")),
+              "an `int` holds whole numbers only"),
+        Wrong("""__global__ void add_bias(const float* x, const float* bias, float* y, int M, int N) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < M * N) y[i] = x[i] + bias[i % N];
+}
+""", "a block has 32 x 4 threads. Your kernel never asks for threadIdx.y"),
         Wrong("""__global__ void add_bias(const float* x, const float* bias, float* y, int M, int N) {
     int first = (blockIdx.y * gridDim.x + blockIdx.x) * blockDim.x * blockDim.y + threadIdx.y * blockDim.x + threadIdx.x;
     int threads = gridDim.x * gridDim.y * blockDim.x * blockDim.y;

@@ -140,6 +140,13 @@ __global__ void stripes(float* x, int M, int N) {
         Wrong(Changed(("i < M; i += gridDim.x", "i < min(M, (int)gridDim.x); i++")), "Only the first 4 rows"),
         Wrong(Changed(("j < N; j += blockDim.x", "j < min(N, (int)blockDim.x); j += blockDim.x")), "Only the first 32 columns"),
         Wrong(Changed(("x[i * N + N - 1 - j]", "x[(M - 1 - i) * N + j]")), "up is down"),
+        Wrong("""__global__ void mirror(const float* x, float* y, int M, int N) {
+    int i = blockIdx.x, j = threadIdx.x;
+    if (i < M && j < N) {
+        y[i * N + j] = x[i * N + N - 1 - j];
+    }
+}
+""", "Nobody has written columns 32 to 199: they are still nan. 128 threads (4 x 32) have 200 elements to write"),
         Wrong(Changed(("N - 1 - j", "N - j")), "reaches outside an array"),
     ],
 )  # fmt: skip

@@ -13,8 +13,8 @@ def cases(random):
     shapes = {"two by three": (2, 3), "one number": (1, 1), "one row": (1, 300), "one column": (300, 1),
               "fewer than the threads": (5, 7), "more columns than threads": (9, 201), "64 by 256": (64, 256)}  # fmt: skip
     for label, (M, N) in shapes.items():
-        a, b = (random.integers(1, 50, size=length).astype(np.float32) for length in (M, N))
-        yield Case(label, a, 0.5 + b)
+        a, b = ((0.5 + random.integers(1, 50, size=length)).astype(np.float32) for length in (M, N))
+        yield Case(label, a, b)
 
 
 def launch(kernel, a, b):
@@ -117,6 +117,13 @@ __global__ void add_rows(const float* x, float* y, int M, int N) {
     }
 }
 """, "Only the first 128 columns"),
+        Wrong("""__global__ void outer(const float* a, const float* b, float* y, int M, int N) {
+    int i = blockIdx.x;
+    for (int j = threadIdx.x; i < M && j < N; j += blockDim.x) {
+        y[i * N + j] = a[i] * b[j];
+    }
+}
+""", "Nobody has written rows 2 to 299"),
         Wrong(Changed(("a[i] * own", "a[i] + own")), "asked for are their products"),
         Wrong(Changed(("y[i * N + j]", "y[i * M + j]")), "Two threads use the same place"),
     ],

@@ -1,5 +1,7 @@
 """Remainders in C++, and the grid-stride loop: an array moved along, where what falls off one end comes back at the other."""
 
+import re
+
 import numpy as np
 
 from course_lib import cuda
@@ -35,6 +37,13 @@ def reached(place):
     )
 
 
+def wrote_before_the_beginning(seen):
+    """Was y[-2] or its like written to, by a kernel that takes remainders?"""
+    return "%" in seen.text and any(
+        re.search(r"a write .* element -\d+ of 'y'", issue.message) for issue in seen.issues
+    )
+
+
 exercise = Exercise(
     title="Round and round",
     minutes=10,
@@ -52,6 +61,8 @@ exercise = Exercise(
                 when=reached(-4)),
         Mistake("x[-1] was asked for. In C++ the remainder of a negative number is not positive: -4 % 3 is -1. And one n more "
                 "may not be enough if `shift` is larger than n.", when=reached(-1)),
+        Mistake("A place before the beginning of y was written to. In C++ the remainder of a negative number is not positive: "
+                "-2 % 7 is -2, where Python says 5.", when=wrote_before_the_beginning),
         Mistake("abs() turns -1 into 1. But what lies one before the beginning is the last number, n - 1.",
                 like=lambda x, shift: x[np.abs(np.arange(len(x)) - shift) % len(x)]),
     ],
@@ -93,6 +104,10 @@ __global__ void clock_hours(const int* hour, int* later, int hours, int n) {
         Wrong(Changed(("(i - shift) % n", "(i + shift) % n")), "the other way"),
         Wrong(Changed(("(i - shift) % n", "i - shift"), ("if (from < 0) {", "if (from >= n) {")), "x[-4] was asked for"),
         Wrong(Changed(("if (from < 0) {", "if (from < -n) {")), "-4 % 3 is -1"),
+        Wrong("""__global__ void roll(const float* x, float* y, int shift, int n) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) y[(i + shift) % n] = x[i];
+}
+""", "-2 % 7 is -2"),
         Wrong(Changed(("i += threads", "i += n")), "Each thread moved one number"),
         Wrong("""__global__ void roll(const float* x, float* y, int shift, int n) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) y[i] = x[abs(i - shift) % n];

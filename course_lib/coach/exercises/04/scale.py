@@ -1,5 +1,7 @@
 """The first kernel: one thread for each element, and a last block that is too long."""
 
+import re
+
 import numpy as np
 
 from course_lib import cuda
@@ -27,6 +29,12 @@ def own_block_only(x, s):
     return y
 
 
+def all_by_everyone(seen):
+    """Do threads meet in a loop over all numbers that no single thread was picked for?"""
+    loop = r"for\s*\(\s*\w+\s+(\w+)\s*=\s*0\s*;\s*\1\s*<\s*n\b"
+    return "race" in seen.kinds and "Idx" in seen.text and re.search(loop, seen.text) and "== 0" not in seen.text
+
+
 exercise = Exercise(
     title="One thread for each number",
     minutes=10,
@@ -40,6 +48,8 @@ exercise = Exercise(
     mistakes=[
         Mistake("Every block works on the first 32 numbers: threadIdx.x is the place inside a block. Which block is it?",
                 like=own_block_only),
+        Mistake("A loop from 0 to n stands in the kernel, so every thread does all the work, and all of them write the same "
+                "numbers. There is a thread for each number: let each do its own.", when=all_by_everyone),
         Mistake("One thread too many takes part: the numbers are 0 to n - 1, so number n is none of them.",
                 when=lambda seen: [issue.count for issue in seen.issues if issue.kind == "out-of-bounds"] == [1]),
         Mistake("The last block is longer than what is left of the array. Its last threads must do nothing.",
@@ -73,6 +83,18 @@ exercise = Exercise(
         Wrong(Changed(("if (i < n) {", "{")), "must do nothing"),
         Wrong(Changed(("s * x[i]", "s + x[i]")), "elements of the result are wrong; the first is element 0"),
         Wrong(Changed(("if (i < n) {", "if (i <= n) {")), "One thread too many"),
+        Wrong("""__global__ void scale(const float* x, float* y, float s, int n) {
+    for (int i = 0; i < n; i++) y[i] = s * x[i];
+}
+""", "asks nowhere which thread it is"),
+        Wrong("""__global__ void scale(const float* x, float* y, float s, int n) {
+    int mine = blockIdx.x * blockDim.x + threadIdx.x;
+    if (mine < n) {
+        for (int i = 0; i < n; i++) y[i] = s * x[i];
+    }
+}
+""", "A loop from 0 to n stands in the kernel"),
+        Wrong(Changed(("const float* x, float* y,", "float* y, const float* x,")), "stand in another order than in the task"),
         Wrong(Changed(("s * x[i];", "s * x[i]")), "A semicolon is missing"),
     ],
 )  # fmt: skip

@@ -8,7 +8,7 @@ from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
 
 def cases(random):
     for label, length in (("five numbers", 5), ("one number", 1), ("several blocks", 70)):
-        yield Case(label, random.integers(-9, 10, size=length).astype(np.float32))
+        yield Case(label, (0.5 + random.integers(-9, 10, size=length)).astype(np.float32))
 
 
 def smooth(x):
@@ -27,6 +27,11 @@ def own_at_the_ends(x):
     return (wide[:-2] + wide[1:-1] + wide[2:]) / np.float32(3)
 
 
+def whole_neighbours(x):
+    wide = np.trunc(np.concatenate([[0], x, [0]]).astype(np.float32))  # (N + 2,)
+    return (wide[:-2] + x + wide[2:]) / np.float32(3)
+
+
 exercise = Exercise(
     title="Find the fault: beyond the ends",
     minutes=10,
@@ -42,6 +47,8 @@ exercise = Exercise(
                 when=lambda seen: any("element -1 " in issue.message for issue in seen.issues)),
         Mistake("The last number has no right neighbour: x[i + 1] is x[n] there.",
                 when=lambda seen: any(f"element {len(seen.inputs[0])} " in issue.message for issue in seen.issues)),
+        Mistake("The neighbours have lost what stands behind their point: an `int` holds whole numbers only, so left and right "
+                "are floats.", like=whole_neighbours),
         Mistake("At the ends the number itself stands in for the neighbour that is missing. Beyond the ends there are zeros.",
                 like=own_at_the_ends),
         Mistake("The first and the last number are not written at all. Each has one neighbour, and an average too.",
@@ -86,6 +93,7 @@ exercise = Exercise(
         Wrong(Changed(("i > 0 ? x[i - 1] : 0.0f", "x[i - 1]")), "has no left neighbour"),
         Wrong(Changed(("i < n - 1 ? x[i + 1] : 0.0f", "x[i + 1]")), "has no right neighbour"),
         Wrong(Changed(("(left + x[i] + right) / 3.0f", "1 / 3 * (left + x[i] + right)")), "divides whole numbers"),
+        Wrong(Changed(("float left", "int left"), ("float right", "int right")), "left and right are floats"),
         Wrong(Changed(("/ 3.0f", "/ 2.0f")), "Every element is 1.5 times what it should be"),
         Wrong("""__global__ void smooth(const float* x, float* y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -15,7 +15,7 @@ def cases(random):
     for label, (V, n, C) in shapes.items():
         rows = random.integers(0, V, size=n)
         rows[0] = V - 1  # never the table's own order
-        yield Case(label, random.integers(-99, 100, size=(V, C)).astype(np.float32), rows.astype(np.int32))
+        yield Case(label, (0.5 + random.integers(-99, 100, size=(V, C))).astype(np.float32), rows.astype(np.int32))
 
 
 def launch(kernel, table, rows):
@@ -101,6 +101,8 @@ __global__ void scale_rows(const float* x, const float* factor, float* y, int n,
         Wrong(Changed(("rows[t] * C + c", "rows[t] + c")), "not at r"),
         Wrong(Changed(("if (i < n * C) {", "if (i < n) {")), "Only the first n numbers"),
         Wrong(Changed(("if (i < n * C) {", "{")), "must do nothing"),
+        Wrong(Changed(("y[i] = table", "int number = table"), ("+ c];", "+ c];\n        y[i] = number;")),
+              "an `int` holds whole numbers only"),
         Wrong("""__global__ void take_rows(const float* table, const int* rows, float* y, int n, int C) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) {

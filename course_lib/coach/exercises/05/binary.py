@@ -15,8 +15,8 @@ def cases(random):
                             ("a pack and two more", "Subtract", 6, 4), ("several blocks of single numbers", "Multiply", 150, 1),
                             ("several blocks, a ragged end", "Subtract", 571, 4),
                             ("1024 numbers in packs", "Add", 1024, 4)):  # fmt: skip
-        a, b = random.integers(1, 100, size=(2, n)).astype(np.float32)
-        yield Case(label, op, a, b + np.float32(0.5), N)
+        a, b = (0.5 + random.integers(1, 100, size=(2, n))).astype(np.float32)
+        yield Case(label, op, a, b + np.float32(0.25), N)
 
 
 def launch(kernel, op, a, b, N):

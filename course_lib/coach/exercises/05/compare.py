@@ -15,7 +15,7 @@ def cases(random):
                             ("a row below a matrix", "Equal", (4, 3), (3,)), ("a single number", "LessEqual", (5, 7), ()),
                             ("three axes", "NotEqual", (4, 1, 7), (3, 1)), ("more than a block", "Less", (9, 1), (23,)),
                             ("one shape", "LessEqual", (130,), (130,))):  # fmt: skip
-        a, b = (random.integers(0, 3, size=shape).astype(np.float32) for shape in (a, b))
+        a, b = ((random.integers(0, 3, size=shape) / 2).astype(np.float32) for shape in (a, b))
         if label == "a row below a matrix":
             a[1, 1] = b[2] = np.nan
         yield Case(label, op, a, b)

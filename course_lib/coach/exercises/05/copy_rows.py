@@ -15,8 +15,8 @@ def cases(random):
               "one column": (9, 1, 6, 2), "more rows than threads": (19, 40, 50, 43),
               "several blocks": (17, 96, 128, 96)}  # fmt: skip
     for label, (rows, columns, x_row, y_row) in shapes.items():
-        x = random.integers(1, 100, size=(rows, x_row)).astype(np.float32)
-        yield Case(label, x, np.full((rows, y_row), -1, np.float32), columns)
+        x = (0.5 + random.integers(1, 100, size=(rows, x_row))).astype(np.float32)
+        yield Case(label, x, np.full((rows, y_row), -0.5, np.float32), columns)
 
 
 def launch(kernel, x, y, columns):
@@ -57,7 +57,7 @@ exercise = Exercise(
         Mistake("Only as many rows are copied as the grid has threads along y. A thread must go on, a whole grid further down.",
                 like=lambda x, y, columns: copied(x, y, columns, DOWN * HIGH)),
         Mistake("A number to the right of the columns was overwritten, where y must stay as it is.",
-                when=lambda seen: (seen.got[:, seen.inputs[2]:] != -1).any()),
+                when=lambda seen: (seen.got[:, seen.inputs[2]:] != -0.5).any()),
     ],
     hints=(
         "The report names a line and a thread. Which row and column does this thread own, and where should it write?",

@@ -14,7 +14,7 @@ def cases(random):
     for label, n, site, probability in (("four numbers", 4, 0, 0.5), ("one number", 1, 3, 0.0), ("six numbers", 6, 2, 0.25),
                                         ("nothing is dropped", 9, 1, 0.0), ("several blocks", 700, 5, 0.4)):  # fmt: skip
         words = random.integers(1, 2**32, size=3, dtype=np.uint32)  # seed low, seed high, step
-        yield Case(label, (1 + np.arange(n)).astype(np.float32), words, probability, site)
+        yield Case(label, (0.5 + np.arange(n)).astype(np.float32), words, probability, site)
     words = random.integers(1, 2**32, size=3, dtype=np.uint32)
     drawn = philox((0, 0, words[2], 7), words[:2])  # of the first four numbers
     yield Case("a word that is just the threshold", np.ones(4, np.float32), words, int(sorted(drawn)[1]) / 2**32, 7)

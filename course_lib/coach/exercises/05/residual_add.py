@@ -16,8 +16,8 @@ def cases(random):
                               ("into the branch, several blocks", "the branch", 150, 1),
                               ("into the stream, a ragged end", "the stream", 571, 4),
                               ("1024 numbers in packs", "a new array", 1024, 4)):  # fmt: skip
-        x, residual = random.integers(1, 100, size=(2, n)).astype(np.float32)
-        yield Case(label, x, residual, into, N)
+        x, residual = (0.5 + random.integers(1, 100, size=(2, n))).astype(np.float32)
+        yield Case(label, x, residual + np.float32(0.25), into, N)
 
 
 def launch(kernel, x, residual, into, N):

@@ -16,8 +16,8 @@ def cases(random):
                                                                                    "cache", 96, (3, 1, 8), (32, 8, 1), 16),
         ("more than a block", 400, (9, 11), (33, 3), 5),
     ):  # fmt: skip
-        x = random.integers(-9, 0, size).astype(np.float32)
-        values = random.integers(1, 99, int(np.prod(shape))).astype(np.float32)
+        x = (0.5 + random.integers(-9, 0, size)).astype(np.float32)
+        values = (0.5 + random.integers(1, 99, int(np.prod(shape)))).astype(np.float32)
         if label == "the example":
             x, values = np.zeros(6, np.float32), np.array([1, 2, 3, 4], np.float32)
         yield Case(label, x, values, shape, strides, offset)

@@ -15,7 +15,7 @@ def cases(random):
                                    ("a row is divided by zero", (4,), (4,), (4,)), ("three shapes", (5, 1), (7,), (3, 1, 1)),
                                    ("more than a block", (11, 9), (11, 9), (9,))):  # fmt: skip
         condition = random.integers(0, 2, size=condition).astype(bool)
-        a, b = (random.integers(1, 9, size=shape).astype(np.float32) for shape in (a, b))
+        a, b = ((0.5 + random.integers(1, 9, size=shape)).astype(np.float32) for shape in (a, b))
         if label == "two numbers":
             condition[:], a[:], b[:] = (True, False), (1, 2), (3, 4)
         if label == "hidden scores":

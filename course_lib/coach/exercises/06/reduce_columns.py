@@ -16,7 +16,7 @@ def cases(random):
                                     ("more parts than blocks", "Sum", (1, 23, 3), 4),
                                     ("more columns than threads", "Max", (2, 7, 41), 3),
                                     ("64 rows of 96", "Sum", (1, 64, 96), 16)):  # fmt: skip
-        x = random.integers(-60, -1, size=shape).astype(np.float32)
+        x = (0.5 + random.integers(-60, -1, size=shape)).astype(np.float32)
         if label == "the example":
             x = np.arange(1, 7, dtype=np.float32).reshape(shape)
         yield Case(label, way, x, each)

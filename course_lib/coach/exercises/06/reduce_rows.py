@@ -16,7 +16,7 @@ def cases(random):
         ("more lanes than numbers", "Sum", 9, 3, 3, 1, 8), ("packs, and a short last part", "Sum", 3, 28, 12, 4, 8),
         ("more rows than a block has groups", "Max", 21, 13, 5, 1, 8), ("16 rows of 256", "Sum", 16, 256, 256, 4, 8),
     ):  # fmt: skip
-        x = random.integers(-60, -1, size=(rows, K)).astype(np.float32)
+        x = (0.5 + random.integers(-60, -1, size=(rows, K))).astype(np.float32)
         if label == "the example":
             x = np.arange(1, 7, dtype=np.float32).reshape(rows, K)
         yield Case(label, way, x, each, N, LANES)

@@ -10,7 +10,7 @@ from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
 
 def cases(random):
     for label, rows, C in (("one row of four", 1, 4), ("a row longer than the block", 2, 150), ("eight rows", 8, 64)):
-        yield Case(label, random.integers(-9, 10, size=(rows, C)).astype(np.float32))
+        yield Case(label, (0.5 + random.integers(-9, 10, size=(rows, C))).astype(np.float32))
 
 
 def normalised(x):

@@ -14,7 +14,7 @@ def cases(random):
                                  ("one column", 2, 1, True), ("no bias", 4, 37, False), ("four at a "
                                                                                          "time", 5, 132, True)):  # fmt: skip
         dy, x = (random.normal(0.5, 1, size=(rows, C)).astype(np.float32) for _ in range(2))
-        yield Case(label, dy, x, random.integers(1, 4, size=C).astype(np.float32), bias)
+        yield Case(label, dy, x, (0.5 + random.integers(1, 4, size=C)).astype(np.float32), bias)
 
 
 def gradients(

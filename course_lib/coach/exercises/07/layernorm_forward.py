@@ -25,8 +25,11 @@ def cases(random):
         ("far from zero", 2, 128, 10_000, True),
         ("more rows than blocks", 7, 37, 0, True),
     ):
-        x = (mean + random.integers(-4, 5, size=(rows, C))).astype(np.float32)
-        weight, b = random.integers(1, 4, size=C).astype(np.float32), random.integers(-3, 4, size=C).astype(np.float32)
+        x = (0.5 + mean + random.integers(-4, 5, size=(rows, C))).astype(np.float32)
+        weight, b = (
+            (0.5 + random.integers(1, 4, size=C)).astype(np.float32),
+            (0.5 + random.integers(-3, 4, size=C)).astype(np.float32),
+        )
         yield Case(label, x, weight, b if bias else None)
 
 

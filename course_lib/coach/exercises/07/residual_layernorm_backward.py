@@ -16,7 +16,9 @@ def cases(random):
         ("more rows than blocks", 5, 100, True, True), (f"{ROWS} rows of {LONG}", ROWS, LONG, True, True),
     ):  # fmt: skip
         dy, dtotal, total = (random.normal(0.5, 1, size=(rows, C)).astype(np.float32) for _ in range(3))
-        yield Case(label, dy, dtotal if passed else None, total, random.integers(1, 4, size=C).astype(np.float32), bias)
+        yield Case(
+            label, dy, dtotal if passed else None, total, (0.5 + random.integers(1, 4, size=C)).astype(np.float32), bias
+        )
 
 
 def gradients(dy, dtotal, total, weight, has_bias, also=1.0):

@@ -16,7 +16,10 @@ def cases(random):
                                  ("more rows than blocks", 5, 100, True), (f"{ROWS} rows of "
                                                                            f"{LONG}", ROWS, LONG, True)):  # fmt: skip
         x, residual = (random.normal(0.5, 1, size=(rows, C)).astype(np.float32) for _ in range(2))
-        weight, b = random.integers(1, 4, size=C).astype(np.float32), random.integers(-3, 4, size=C).astype(np.float32)
+        weight, b = (
+            (0.5 + random.integers(1, 4, size=C)).astype(np.float32),
+            (0.5 + random.integers(-3, 4, size=C)).astype(np.float32),
+        )
         yield Case(label, x, residual, weight, b if bias else None)
 
 

@@ -18,7 +18,7 @@ def cases(random):
     for label, rows, C in (("one column", 2, 1), ("three rows of 37", 3, 37), ("more rows than blocks", 5, 100),
                            (f"{ROWS} rows of {LONG}", ROWS, LONG)):  # fmt: skip
         dy, x = (random.normal(0.5, 1, size=(rows, C)).astype(np.float32) for _ in range(2))
-        yield Case(label, dy, x, random.integers(1, 4, size=C).astype(np.float32))
+        yield Case(label, dy, x, (0.5 + random.integers(1, 4, size=C)).astype(np.float32))
 
 
 def kept(x):

@@ -18,8 +18,8 @@ def cases(random):
     yield Case("two rows of two", np.array([[3, 4], [1, 7]], np.float32), np.ones(2, np.float32))
     for label, rows, C in (("one column", 3, 1), ("a row of 100 among 128 places", 2, 100), ("all 128 places", 2, 128),
                            ("four at a time", 3, 132), ("more rows than blocks", 7, 37)):  # fmt: skip
-        x = random.integers(-4, 5, size=(rows, C)).astype(np.float32)
-        yield Case(label, x + (x == 0), random.integers(1, 4, size=C).astype(np.float32))
+        x = (0.5 + random.integers(-4, 5, size=(rows, C))).astype(np.float32)
+        yield Case(label, x, (0.5 + random.integers(1, 4, size=C)).astype(np.float32))
 
 
 def norm(x, weight, count=None, power=1.0, mean=0.0):

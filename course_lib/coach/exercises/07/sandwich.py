@@ -12,7 +12,7 @@ BLOCKS, ROWS = 4, 32
 def cases(random):
     for label, rows in (("one row", 1), ("two rows", 2), ("more rows than blocks", 7), (f"{ROWS} rows", ROWS)):
         x, branch = (random.normal(size=(rows, 384)).astype(np.float32) for _ in range(2))
-        yield Case(label, x, branch, random.integers(1, 4, size=384).astype(np.float32))
+        yield Case(label, x, branch, (0.5 + random.integers(1, 4, size=384)).astype(np.float32))
 
 
 def added(x, branch, weight, eps=1e-5, of=None):

@@ -14,7 +14,13 @@ def cases(random):
              "many points on a line": (40, 3, 1), "several blocks, ragged": (21, 37, 19), "48 points of 32": (48, 48,
                  32)}  # fmt: skip
     for label, (M, N, K) in sizes.items():
-        yield Case(label, *(random.integers(-9, 10, size=(many, K)).astype(np.float32) for many in (M, N)))
+        yield Case(
+            label,
+            *(
+                (part + random.integers(-9, 10, size=(many, K))).astype(np.float32)
+                for many, part in ((M, 0.5), (N, 0.25))
+            ),
+        )
 
 
 def launch(kernel, X, Y):

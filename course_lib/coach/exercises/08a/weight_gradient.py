@@ -10,7 +10,7 @@ def cases(random):
     sizes = {"two by two": (2, 2, 2), "one number": (1, 1, 1), "one full tile": (8, 8, 8), "two rounds": (16, 8, 8),
              "one row": (1, 9, 10), "one column": (10, 1, 1), "several blocks, ragged": (19, 13, 21)}  # fmt: skip
     for label, (M, N, K) in sizes.items():
-        yield Case(label, *(random.integers(-9, 10, size=(M, C)).astype(np.float32) for C in (K, N)))
+        yield Case(label, *((0.5 + random.integers(-9, 10, size=(M, C))).astype(np.float32) for C in (K, N)))
 
 
 def launch(kernel, X, dY):

@@ -34,7 +34,7 @@ def cases(random):
 
 def matrices(random, layout, many, M, N, K):
     shapes = (many, *((K, M) if layout[0] == "T" else (M, K))), (many, *((N, K) if layout[1] == "T" else (K, N)))
-    return [random.integers(-9, 10, size=shape).astype(np.float32) for shape in shapes]
+    return [(0.5 + random.integers(-9, 10, size=shape)).astype(np.float32) for shape in shapes]
 
 
 def launch(kernel, A, B, layout, split):

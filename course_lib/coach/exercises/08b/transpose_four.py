@@ -10,7 +10,7 @@ def cases(random):
     shapes = {"four by four": (4, 4), "four by eight": (4, 8), "eight by four": (8, 4), "one block": (32, 32),
               "several blocks, ragged": (36, 68), "64 by 96": (64, 96)}  # fmt: skip
     for label, shape in shapes.items():
-        yield Case(label, (1 + random.permutation(shape[0] * shape[1]).reshape(shape)).astype(np.float32))
+        yield Case(label, (0.5 + random.permutation(shape[0] * shape[1]).reshape(shape)).astype(np.float32))
 
 
 def launch(kernel, x):

@@ -10,7 +10,9 @@ def cases(random):
     sizes = {"two rounds": (1, 1, 17), "one round": (16, 16, 16), "one number": (1, 1, 1), "three rounds": (16, 16, 48),
              "several blocks, ragged": (20, 35, 50)}  # fmt: skip
     for label, (M, N, K) in sizes.items():
-        yield Case(label, *(random.integers(-9, 10, size=shape).astype(np.float32) for shape in ((M, K), (K, N))))
+        yield Case(
+            label, *((0.5 + random.integers(-9, 10, size=shape)).astype(np.float32) for shape in ((M, K), (K, N)))
+        )
 
 
 def launch(kernel, A, B):

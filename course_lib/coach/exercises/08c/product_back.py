@@ -11,7 +11,9 @@ def cases(random):
     sizes = {"one product": (16, 16, 16), "two steps": (16, 32, 16), "two tiles across": (16, 16, 32), "two tiles down": (32,
              16, 16), "48 by 32, five steps": (48, 80, 32)}  # fmt: skip
     for label, (M, N, K) in sizes.items():
-        yield Case(label, *(random.integers(-9, 10, size=shape).astype(np.float32) for shape in ((M, N), (K, N))))
+        yield Case(
+            label, *((0.5 + random.integers(-9, 10, size=shape)).astype(np.float32) for shape in ((M, N), (K, N)))
+        )
 
 
 def launch(kernel, dC, B):

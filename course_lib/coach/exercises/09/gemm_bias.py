@@ -13,8 +13,8 @@ def cases(random):
               ("ragged", (67, 70, 9), True), ("one row, many columns", (1, 131, 4), True),
               ("four tiles", (70, 130, 32), True))  # fmt: skip
     for label, (m, n, k), has_bias in shapes:
-        x, weight = (random.integers(-4, 5, size=shape).astype(np.float32) for shape in ((m, k), (n, k)))
-        yield Case(label, x, weight, random.integers(1, 40, size=n).astype(np.float32) if has_bias else None)
+        x, weight = ((0.5 + random.integers(-4, 5, size=shape)).astype(np.float32) for shape in ((m, k), (n, k)))
+        yield Case(label, x, weight, (0.5 + random.integers(1, 40, size=n)).astype(np.float32) if has_bias else None)
 
 
 def linear(x, weight, bias):

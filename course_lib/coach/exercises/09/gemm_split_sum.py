@@ -13,7 +13,7 @@ def cases(random):
     for label, splits, n in (("two parts of three numbers", 2, 3), ("one part", 1, 5), ("one number", 4, 1), ("more than a "
                                                                                                               "block", 3, 300),
                              (f"{SPLITS} parts of {SIZE} numbers", SPLITS, SIZE)):  # fmt: skip
-        yield Case(label, random.integers(-9, 10, size=(splits, n)).astype(np.float32))
+        yield Case(label, (0.5 + random.integers(-9, 10, size=(splits, n))).astype(np.float32))
 
 
 def launch(kernel, partial):

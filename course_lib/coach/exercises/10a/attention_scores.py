@@ -11,7 +11,7 @@ def cases(random):
                                     ("two texts", 2, 2, 2, 1, 1, 4), ("four heads share two", 1, 3, 5, 4, 2, 4),
                                     ("six heads share one", 2, 3, 7, 6, 1, 9), ("more than a "
                                                                                 "block", 2, 5, 9, 4, 2, 16)):  # fmt: skip
-        q, k = (random.integers(-9, 10, size=(B, n, h, D)).astype(np.float32) for n, h in ((T, H), (S, G)))
+        q, k = ((0.5 + random.integers(-9, 10, size=(B, n, h, D))).astype(np.float32) for n, h in ((T, H), (S, G)))
         yield Case(label, q, k)
 
 

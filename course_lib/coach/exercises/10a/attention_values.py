@@ -11,8 +11,8 @@ def cases(random):
                                     ("two texts", 2, 2, 2, 1, 1, 3), ("four heads share two", 1, 3, 5, 4, 2, 2),
                                     ("six heads share one", 2, 3, 7, 6, 1, 5), ("more than a "
                                                                                 "block", 2, 5, 9, 4, 2, 8)):  # fmt: skip
-        weights = random.integers(0, 9, size=(B, H, T, S)).astype(np.float32)
-        yield Case(label, weights / 8, random.integers(1, 9, size=(B, S, G, D)).astype(np.float32))
+        weights = (0.5 + random.integers(0, 9, size=(B, H, T, S))).astype(np.float32)
+        yield Case(label, weights / 8, (0.5 + random.integers(1, 9, size=(B, S, G, D))).astype(np.float32))
 
 
 def mixed(weights, v, head=None, text=lambda b: b, swap=False):

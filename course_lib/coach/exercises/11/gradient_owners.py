@@ -18,7 +18,7 @@ def cases(random):
     )
     for label, V, C, n in (("one word", 1, 2, 3), ("words that never come", 9, 5, 4), ("more columns than threads", 5, 150, 12),
                            ("64 columns", 8, 64, 60)):  # fmt: skip
-        yield Case(label, random.integers(-4, 5, size=(n, C)).astype(np.float32), random.integers(0, V, n), V)
+        yield Case(label, (0.5 + random.integers(-4, 5, size=(n, C))).astype(np.float32), random.integers(0, V, n), V)
 
 
 def collected(dy, ids, V):

@@ -8,7 +8,7 @@ from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
 
 def cases(random):
     for label, n in (("four numbers", 4), ("one number", 1), ("one hundred", 100), ("several blocks", 700)):
-        yield Case(label, random.integers(-4, 5, size=n).astype(np.float32))
+        yield Case(label, (0.5 + random.integers(-4, 5, size=n)).astype(np.float32))
 
 
 def squares(g):

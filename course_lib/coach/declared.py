@@ -1,0 +1,66 @@
+"""Are the parameters of a learner's kernel those of the task? Arguments are filled in by place, whatever the names are.
+
+Promises: another name, a `const` left out or `__restrict__` are no fault. What is said is read off the two declarations.
+"""
+
+from __future__ import annotations
+
+import re
+
+from course_lib.coach import catalogue, regions
+from course_lib.coach.exercise import Exercise
+from course_lib.cuda import source
+
+_WHOLE = {"int", "unsigned", "unsigned int", "long", "long long", "unsigned long long", "size_t", "int64_t", "uint32_t"}
+_REAL = {"float", "double"}
+_ARRAYS = {"float *", "double *", "int *", "bool *"}
+
+
+def note(exercise: Exercise, text: str) -> str:
+    """A sentence if the kernel in `text` has other parameters than the task's, or the same in another order; else nothing."""
+    task = regions.pieces(catalogue.source(exercise.chapter))[exercise.name].blank
+    ours, yours = (_kernel(given, exercise.defines) for given in (task, text))
+    if ours is None or yours is None:
+        return ""
+    shown = f"The task's are {_listed(ours.parameters)}, yours are {_listed(yours.parameters)}."
+    if len(ours.parameters) != len(yours.parameters):
+        counts = f"{len(yours.parameters)} in place of {len(ours.parameters)}"
+        return f"The parameters of your kernel are not those of the task: {counts}. {shown}"
+    our_names, your_names = ([name for _, name in kernel.parameters] for kernel in (ours, yours))
+    moved = [(a, b) for a, b in zip(our_names, your_names, strict=True) if a != b]
+    if moved and sorted(our_names) == sorted(your_names):
+        return (
+            f"The parameters of your kernel stand in another order than in the task, and arguments are filled in by place: your "
+            f"`{moved[0][1]}` gets what belongs to `{moved[0][0]}`. {shown}"
+        )
+    for (our_kind, our_name), (your_kind, your_name) in zip(ours.parameters, yours.parameters, strict=True):
+        kinds = {_kind(our_kind), _kind(your_kind)}
+        if len(kinds) == 2 and "" not in kinds:
+            return (
+                f"The parameter `{your_name}` of your kernel is of another type than the task's `{our_name}`. {shown}"
+            )
+        if _is_read_only(your_kind) and not _is_read_only(our_kind) and "*" in our_kind:
+            return (
+                f"Your kernel says with `const` that it only reads `{your_name}`, where the task has its `{our_name}` "
+                f"written. {shown}"
+            )
+    return ""
+
+
+def _kernel(text: str, name: str) -> source.Declaration | None:
+    return source.kernels(source.Source(text, "kernel.cu")).get(name)
+
+
+def _listed(parameters: tuple[tuple[str, str], ...]) -> str:
+    return "`(" + ", ".join(f"{kind.replace(' *', '*')} {name}" for kind, name in parameters) + ")`"
+
+
+def _kind(kind: str) -> str:
+    """A type without `const` and `__restrict__`; a number by itself is whole or real. "" for one that may have other names."""
+    plain = " ".join(re.sub(r"\bconst\b|\b__restrict__\b", " ", kind).split())
+    return "whole" if plain in _WHOLE else "real" if plain in _REAL else plain if plain in _ARRAYS else ""
+
+
+def _is_read_only(kind: str) -> bool:
+    """Whether what a pointer leads to is const."""
+    return "*" in kind and "const" in kind.partition("*")[0].split()

@@ -1,0 +1,131 @@
+"""What a learner's kernel is told: other parameters than the task's, parts that nobody wrote, threads that all do the same."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from course_lib import cuda
+from course_lib.coach import catalogue, client, declared, faults, pictures, telling, unwritten
+from course_lib.coach import verdict as verdicts
+from course_lib.coach.outcome import Outcome
+from course_lib.cuda.report import Report
+
+CUDA = [name for name in catalogue.names() if catalogue.load(name).language == "cuda"]
+
+
+@pytest.mark.parametrize(
+    "parameters, says",
+    [
+        ("float* y, const float* x, float s, int n", "your `y` gets what belongs to `x`"),
+        ("const float* x, float* y, int n, float s", "your `n` gets what belongs to `s`"),
+        ("const float* x, float* y, int n", "3 in place of 4"),
+        ("const float* x, float* y, int s, int n", "The parameter `s` of your kernel is of another type"),
+        ("const int* x, float* y, float s, int n", "The parameter `x` of your kernel is of another type"),
+        ("const float* x, const float* y, float s, int n", "it only reads `y`"),
+        ("const float* from, float* to, float factor, int length", ""),
+        ("float* x, float* y, float s, int n", ""),
+        ("const float* __restrict__ x, float *__restrict__ y, const double s, unsigned int n", ""),
+        ("float const *x, float *y, float s, size_t n", ""),
+    ],
+)
+def test_other_parameters_than_the_task_has_are_said_first(parameters, says):
+    text = f"__global__ void scale({parameters}) {{\n}}\n"
+    said = declared.note(catalogue.load("scale"), text)
+    assert says in said if says else said == ""
+    if said:
+        assert f"`({parameters})`" in said and "`(const float* x, float* y, float s, int n)`" in said
+
+
+@pytest.mark.parametrize("name", CUDA)
+def test_no_right_answer_has_other_parameters(name):
+    from course_lib.coach import verify
+
+    for trial in verify.trials(name):
+        if trial.kind != "wrong":
+            assert declared.note(catalogue.load(name), trial.text) == "", trial.text
+
+
+@pytest.mark.parametrize(
+    "shape, written, says",
+    [
+        ((7,), np.s_[:4], "elements 4 to 6: they are still nan."),
+        ((7,), np.s_[1:], "element 0: it is still nan."),
+        ((7,), np.s_[::2], "elements 1, 3, 5: they"),
+        ((4, 5), np.s_[:2], "rows 2 to 3:"),
+        ((4, 5), np.s_[:, :4], "column 4:"),
+        ((4, 5), np.s_[:3, :2], "row 3 and columns 2 to 4:"),
+        ((4, 5), (np.arange(4), np.arange(4)), "16 of 20 elements; the first of them is (0, 1):"),
+        ((4, 5), np.s_[:0], "any element of the result: they"),
+        ((2, 2, 3), np.s_[0], "the last 6 elements, from (1, 0, 0) on:"),
+        ((300,), np.s_[:64], "elements 64 to 299: they are still nan. 64 threads (2 x 32) have 300 elements to write"),
+    ],
+)
+def test_the_part_that_nobody_wrote_is_named(shape, written, says):
+    y = cuda.empty(shape)
+    y[written] = 1.0
+    launched = [Report("scale", (2, 1, 1), (32, 1, 1), [], [])]
+    assert f"Nobody has written {says}" in unwritten.note(y, Outcome("", (), reports=launched))
+    assert unwritten.note(y, Outcome("", ())) == "", "nothing was launched"
+    y[...] = np.nan
+    assert unwritten.note(y, Outcome("", (), reports=launched)) == "", "a nan that was computed"
+
+
+ACROSS = "in different blocks"
+
+
+@pytest.mark.parametrize(
+    "body, grid, block, where, says",
+    [
+        ("for (int i = 0; i < n; i++) y[i] = 1;", (2, 1, 1), (32, 1, 1), ACROSS, "asks nowhere which thread it is"),
+        ("y[threadIdx.x] = 1;", (2, 1, 1), (32, 1, 1), ACROSS, "all 2 blocks do the same work"),
+        ("y[blockIdx.x] = 1;", (2, 1, 1), (32, 1, 1), "", "all 32 threads of a block do the same work"),
+        ("y[blockIdx.x * 8 + threadIdx.x] = 1;", (1, 1, 1), (8, 4, 1), "", "8 x 4 threads. Your kernel never"),
+        ("y[blockIdx.x + threadIdx.x + threadIdx.y] = 1;", (3, 2, 1), (8, 4, 1), ACROSS, "the grid has 3 x 2 blocks"),
+        ("y[(blockIdx.x * 8 + threadIdx.x) / 2] = 1;", (1, 1, 1), (8, 1, 1), "", ""),
+        ("dim3 t = threadIdx; y[t.x] = 1;", (2, 1, 1), (32, 1, 1), ACROSS, ""),
+        ("y[threadIdx.x] = 1; // blockIdx.x", (2, 1, 1), (32, 1, 1), ACROSS, "never asks for blockIdx.x"),
+    ],
+)  # fmt: skip
+def test_threads_that_all_do_the_same_are_told_so(body, grid, block, where, says):
+    issue = SimpleNamespace(kind="race", line=2, message=f"two threads write the same place, {where}")
+    seen = SimpleNamespace(text=f"__global__ void f(float* y, int n) {{\n    {body}\n}}",
+                           reports=[Report("f", grid, block, [issue], [])])  # fmt: skip
+    said = faults.of_issue(issue, seen)
+    assert says in said if says else said.startswith("Two threads use the same place")
+
+
+def test_inputs_of_every_kernel_have_their_names():
+    unnamed = []
+    for name in catalogue.names():
+        exercise = catalogue.load(name)
+        inputs = next(iter(exercise.cases(np.random.default_rng(0)))).inputs
+        if exercise.is_kernel and len(telling.inputs_of(exercise, len(inputs))) != len(inputs):
+            unnamed.append(name)
+    assert unnamed == []
+    assert telling.inputs_of(catalogue.load("take_rows"), 2) == ("table", "rows")
+
+
+def test_a_verdict_speaks_of_inputs_by_their_names_and_breaks_no_word(judge):
+    text = "__global__ void scale(const float* x, float* y, float s, int n) {\n    y[threadIdx.x] = 1.0f;\n}"
+    verdict = client.judged("scale", text, judge=judge)
+    assert "\n  s         2.5\n" in verdicts.text(verdict) and "input 1" not in verdicts.text(verdict)
+    html = pictures.html(verdict)
+    assert ">s</th>" in html and "input 1" not in html
+    assert "<caption" not in html, "a caption is no wider than its table"
+    assert html.count("<pre") == html.count("word-break:normal") > 0, "JupyterLab breaks every <pre> inside words"
+
+
+@pytest.mark.parametrize("name", CUDA)
+def test_a_number_that_went_through_an_int_is_seen(name):
+    """Of every array of floats that a kernel is given some case has numbers that are not whole."""
+    fractions: dict[int, bool] = {}
+    for case in catalogue.load(name).cases(np.random.default_rng(20)):
+        for place, value in enumerate(case.inputs):
+            arrays = value if isinstance(value, list) else [value]
+            for array in arrays:
+                if isinstance(array, np.ndarray) and array.dtype.kind == "f":
+                    finite = array[np.isfinite(array)]
+                    fractions[place] = fractions.get(place, False) or bool((finite != np.trunc(finite)).any())
+    named = telling.inputs_of(catalogue.load(name), 1 + max(fractions, default=-1))
+    assert all(fractions.values()), [named[place] for place, found in fractions.items() if not found]
