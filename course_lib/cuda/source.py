@@ -15,6 +15,7 @@ from course_lib.cuda.errors import CompileError, KernelError
 KERNELS = paths.ROOT / "kernels"
 WAITS = re.compile(
     r"__sync|_sync\b|\bsync\b|__activemask|cooperative_groups|\bwmma\b|mma\.h|__shfl|ldmatrix|\bmma_|cp_async|__nanosleep"
+    r"|\batomicCAS|\batomicExch|\bwhile\s*\([^;{]*\batomic"  # in a loop, until another thread has come by
 )
 IDENTIFIER = r"[A-Za-z_]\w*"
 

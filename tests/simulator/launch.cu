@@ -70,3 +70,35 @@ template <int KB> __global__ void large_shared(float* y) {
     __syncthreads();
     y[threadIdx.x] = space[threadIdx.x ^ 1];
 }
+
+// Threads that wait for one another in loops of atomics.
+__device__ int flag, turn, held;
+extern "C" __global__ void later_warp(float* y) {
+    __shared__ float value;
+    if (threadIdx.x == blockDim.x - 1) {
+        value = 5.0f;
+        __threadfence_block();
+        atomicExch(&flag, 1);
+    }
+    if (threadIdx.x == 0) {
+        while (atomicAdd(&flag, 0) == 0) {}
+        __threadfence_block();
+        y[0] = value;
+    }
+}
+extern "C" __global__ void last_comes_first(float* y) {
+    int later = blockDim.x - 1 - threadIdx.x;
+    while (atomicCAS(&turn, later, later) != later) {}
+    y[later] = threadIdx.x + (later ? y[later - 1] : 0.0f);
+    __threadfence();
+    atomicExch(&turn, later + 1);
+}
+extern "C" __global__ void given_back_later(float* y) {
+    if (threadIdx.x == 0) atomicExch(&held, 1);
+    __syncthreads();
+    if (threadIdx.x % 2 == 0) {
+        while (atomicExch(&held, 1) == 1) __nanosleep(20);
+        atomicAdd(&y[0], 1.0f);
+    }
+    atomicExch(&held, 0);
+}

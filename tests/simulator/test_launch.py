@@ -120,6 +120,27 @@ def test_constants_are_uploaded():
         k.upload("table", np.zeros(5, F))
 
 
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("threads", [2, 32, 97])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_threads_wait_for_one_another_in_loops_of_atomics(threads, seed, compiler, monkeypatch):
+    """On a GPU from sm_70 on every thread goes on sooner or later, whatever another of its block waits for."""
+    using(compiler, monkeypatch)
+    sums = np.cumsum(np.arange(threads)[::-1])
+    for name, wanted in (("later_warp", [5]), ("last_comes_first", sums), ("given_back_later", [(threads + 1) // 2])):
+        k = kernel(name)
+        for checked in (False, True):
+            for variable in ("flag", "turn", "held"):
+                k.upload(variable, np.zeros(1, I))
+            y = zeros(threads)
+            if checked:
+                report = sanitize(k, 1, threads, (y,), seed=seed, timeout=30)
+                assert report.ok, str(report)
+            else:
+                k(1, threads, (y,), seed=seed, timeout=30)
+            np.testing.assert_array_equal(y[: len(wanted)], wanted)
+
+
 VARIABLES = """
 #define MANY \\
     __device__ int not_one;

@@ -89,6 +89,7 @@ struct Block {
     Index index;                         // blockIdx
     uint64_t linear;                     // its number in the grid
     uint64_t runs;                       // blocks that this worker has run
+    uint64_t tries;                      // atomics that changed nothing
     bool started[MAX_WARPS];
     uint8_t stacks[MAX_WARPS];           // which set of 32 stacks a warp has
     uint32_t free_stacks;

@@ -146,4 +146,37 @@ void yield(Block* block, unsigned me) {
     give_turn(block, me);
 }
 
+// Make the next thread that can run the current one, round and round, one by one.
+static bool next_thread(Block* block, unsigned me) {
+    unsigned here = me / WARP;
+    uint32_t before = lanes_before(me % WARP);
+    for (unsigned step = 0; step <= block->warps; step++) {
+        unsigned warp = (here + step) % block->warps;
+        if (!block->started[warp]) start_warp(block, warp, block->alive[warp]);
+        uint32_t lanes = block->runnable[warp] & (step == 0 ? ~before : step == block->warps ? before : ~0u);
+        if (!lanes) continue;
+        unsigned lane = __builtin_ctz(lanes);
+        block->runnable[warp] &= ~(1u << lane);
+        enter(block, warp, lane);
+        return true;
+    }
+    return false;
+}
+
+// A thread may be waiting in a loop of atomics for what another has still to do.
+static void wait_for_others(Block* block) {
+    unsigned me = block->mode & PLAIN ? arrive(block, {}) : block->current;
+    end_sweep(block);
+    if (block->mode & SHUFFLED) return yield(block, me);
+    if (!next_thread(block, me)) return;
+    block->runnable[me / WARP] |= 1u << (me % WARP);
+    switch_stack(&block->stack_pointer[me], block->stack_pointer[block->current]);
+}
+
 }  // namespace sim
+
+extern "C" void sim_waits_for_others() {
+    constexpr unsigned PATIENCE = 64;
+    sim::Block* block = sim_block;
+    if (++block->tries % PATIENCE == 0 && block->live > 1) sim::wait_for_others(block);
+}

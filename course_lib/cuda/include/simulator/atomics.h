@@ -1,6 +1,6 @@
 // Atomics on global and shared memory, with CUDA's overloads. In the checked build each tells the checker first.
 #pragma once
-#include "index.h"
+#include "sync.h"
 
 #ifdef SIM_CHECKED
 #pragma GCC visibility push(default)
@@ -21,23 +21,27 @@ extern "C" void sim_check_atomic(void* address, unsigned bytes, void* pc);
         while (!__atomic_compare_exchange(p, &old, &fresh, true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));      \
         return old;                                                                                         \
     }
-#define SIM_ATOMIC_FETCH(NAME, T, BUILTIN)                                                                  \
+#define SIM_ATOMIC_FETCH(NAME, T, BUILTIN, SAME)                                                            \
     SIM_FUNCTION T NAME(T* p, T value) {                                                                    \
         SIM_ATOMIC_ACCESS(p)                                                                                \
-        return BUILTIN(p, value, __ATOMIC_ACQ_REL);                                                         \
+        T old = BUILTIN(p, value, __ATOMIC_ACQ_REL);                                                        \
+        SIM_MAY_WAIT(value == (T)(SAME))                                                                    \
+        return old;                                                                                         \
     }
 #define SIM_ATOMIC_CAS(T)                                                                                   \
     SIM_FUNCTION T atomicCAS(T* p, T expected, T value) {                                                   \
         SIM_ATOMIC_ACCESS(p)                                                                                \
-        __atomic_compare_exchange_n(p, &expected, value, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);        \
+        if (!__atomic_compare_exchange_n(p, &expected, value, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) { \
+            SIM_MAY_WAIT(true)                                                                              \
+        }                                                                                                   \
         return expected;                                                                                    \
     }
 #define SIM_ATOMIC_INTEGER(T)                                                                               \
-    SIM_ATOMIC_FETCH(atomicAdd, T, __atomic_fetch_add)                                                      \
-    SIM_ATOMIC_FETCH(atomicExch, T, __atomic_exchange_n)                                                    \
-    SIM_ATOMIC_FETCH(atomicAnd, T, __atomic_fetch_and)                                                      \
-    SIM_ATOMIC_FETCH(atomicOr, T, __atomic_fetch_or)                                                        \
-    SIM_ATOMIC_FETCH(atomicXor, T, __atomic_fetch_xor)                                                      \
+    SIM_ATOMIC_FETCH(atomicAdd, T, __atomic_fetch_add, 0)                                                   \
+    SIM_ATOMIC_FETCH(atomicExch, T, __atomic_exchange_n, old)                                               \
+    SIM_ATOMIC_FETCH(atomicAnd, T, __atomic_fetch_and, ~0ull)                                               \
+    SIM_ATOMIC_FETCH(atomicOr, T, __atomic_fetch_or, 0)                                                     \
+    SIM_ATOMIC_FETCH(atomicXor, T, __atomic_fetch_xor, 0)                                                   \
     SIM_ATOMIC_LOOP(atomicMin, T, (old < value ? old : value))                                              \
     SIM_ATOMIC_LOOP(atomicMax, T, (old < value ? value : old))                                              \
     SIM_ATOMIC_CAS(T)
@@ -45,8 +49,8 @@ extern "C" void sim_check_atomic(void* address, unsigned bytes, void* pc);
 SIM_ATOMIC_INTEGER(int)
 SIM_ATOMIC_INTEGER(unsigned)
 SIM_ATOMIC_INTEGER(unsigned long long)
-SIM_ATOMIC_FETCH(atomicSub, int, __atomic_fetch_sub)
-SIM_ATOMIC_FETCH(atomicSub, unsigned, __atomic_fetch_sub)
+SIM_ATOMIC_FETCH(atomicSub, int, __atomic_fetch_sub, 0)
+SIM_ATOMIC_FETCH(atomicSub, unsigned, __atomic_fetch_sub, 0)
 SIM_ATOMIC_LOOP(atomicMin, long long, (old < value ? old : value))
 SIM_ATOMIC_LOOP(atomicMax, long long, (old < value ? value : old))
 SIM_ATOMIC_LOOP(atomicInc, unsigned, (old >= value ? 0 : old + 1))

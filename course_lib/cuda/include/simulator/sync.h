@@ -136,18 +136,29 @@ SIM_FUNCTION unsigned __activemask(SIM_HERE) {
 
 #endif
 
+// Who pauses, or does an atomic that changes nothing, may be waiting for another thread: now and then that one gets its turn.
+#ifdef SIM_NEVER_WAITS
+#define SIM_MAY_WAIT(CONDITION)
+#else
+#pragma GCC visibility push(default)
+extern "C" void sim_waits_for_others();
+#pragma GCC visibility pop
+#define SIM_MAY_WAIT(CONDITION) if (CONDITION) { SIM_KEEP_INDEX(sim_waits_for_others()) }
+#endif
+
 #ifdef SIM_CHECKED
 #pragma GCC visibility push(default)
-extern "C" void sim_checked_fence();
+extern "C" void sim_checked_fence(int for_all);  // for all blocks, or for this one
 #pragma GCC visibility pop
-SIM_FUNCTION void __threadfence() { sim_checked_fence(); }
-SIM_FUNCTION void __threadfence_system() { sim_checked_fence(); }
+SIM_FUNCTION void __threadfence() { sim_checked_fence(1); }
+SIM_FUNCTION void __threadfence_system() { sim_checked_fence(1); }
+SIM_FUNCTION void __threadfence_block() { sim_checked_fence(0); }
 #else
 SIM_FUNCTION void __threadfence() { sim_fence(); }
 SIM_FUNCTION void __threadfence_system() { sim_fence(); }
-#endif
 SIM_FUNCTION void __threadfence_block() { sim_fence(); }
-SIM_FUNCTION void __nanosleep(unsigned) {}
+#endif
+SIM_FUNCTION void __nanosleep(unsigned) { SIM_MAY_WAIT(true) }
 
 #define printf sim_printf
 #include "assert.h"
