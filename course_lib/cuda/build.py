@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from course_lib import native, paths
-from course_lib.cuda import diagnostics, lost_lines, runtime, source, whole
+from course_lib.cuda import diagnostics, lost_lines, runtime, source, symbols, whole
 from course_lib.cuda.errors import CompileError, KernelError
 from course_lib.cuda.parameters import Parameter
 
 SHARED_BYTES = 227 << 10
 ENTRIES = "entry points"
 COMMON = ("-fvisibility=hidden", "-fno-math-errno", "-fno-finite-loops", "-Wall", "-Wno-unknown-pragmas", "-Wno-attributes",
-          "-Wno-unused", "-Wno-parentheses", "-Werror=format", "-Wno-format-zero-length",
+          "-Wno-unused", "-Wno-parentheses", "-Werror=vla", "-Werror=format", "-Wno-format-zero-length",
           "-Wno-error=format-extra-args", "-Wno-error=format-security", "-fdiagnostics-color=never")  # fmt: skip
 # A function that promises a value and ends without one stops there: else g++ runs on into other code.
 TRAPPED = {
@@ -61,7 +61,8 @@ CHECKED_BY_COMPILER = {
     "clang": ("-O1", "-fsanitize=array-bounds,object-size,return,integer-divide-by-zero",
               "-fsanitize-recover=array-bounds,object-size,integer-divide-by-zero",
               "-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops",
-              "-mllvm", "-hoist-common-insts=false", "-mllvm", "-sink-common-insts=false",  # each branch keeps its lines
+              "-mllvm", "-hoist-common-insts=false", "-mllvm", "-sink-common-insts=false",
+              "-mllvm", "-enable-tail-merge=false",  # each branch keeps its lines
               "-gline-tables-only", "-gno-column-info",  # what is merged within a line keeps it
               "-mllvm", "-tsan-instrument-read-before-write=1", "-mllvm", "-tsan-instrument-atomics=0",
               "-mllvm", "-tsan-instrument-func-entry-exit=0"),
@@ -151,14 +152,34 @@ def compile_library(
         path = native.build(Path(text.name).stem, [file], flags, depends, compiler, *rewrites)
     except native.CompileError as error:
         raise diagnostics.explain(error.log, text, names) from None
+    try:
+        handle = ctypes.CDLL(str(path))
+    except OSError as error:
+        raise _undefined(error, text) from None
     numbers = {name: i for i, name in enumerate(names)}
     numbered = {n: i for i, n in enumerate(variables)}
-    return Library(text, path, ctypes.CDLL(str(path)), numbers, numbered, checked, counted, compiler.kind)
+    return Library(text, path, handle, numbers, numbered, checked, counted, compiler.kind)
 
 
 def _rewrite(text: str) -> str:
     """What clang's optimiser is to find in LLVM's text of a checked build."""
     return lost_lines.keep_apart(whole.keep_whole(text))
+
+
+def _undefined(error: OSError, text: source.Source) -> Exception:
+    """The sentence for a function that a text declares and calls, but that nothing defines."""
+    symbol = re.search(r"undefined symbol: (\w+)|symbol not found in flat namespace '_?(\w+)'", str(error))
+    if not symbol:
+        return error
+    name = symbols.plain_name(symbol.group(1) or symbol.group(2))
+    declared = re.search(rf"\b{re.escape(name)}\s*\(", source.without_comments(text.text))
+    line = text.text.count("\n", 0, declared.start()) + 1 if declared else None
+    where = f"{text.name}, line {line}" if line else text.name
+    return CompileError(
+        f"{text.name} did not compile.\n{where}: '{name}' is declared, but it has no body, and no header of the course has "
+        f"one.\n  Write the function itself, or include the file that has it.",
+        line=line,
+    )
 
 
 def _translation_unit(text: source.Source, names: list[str], variables: list[str]) -> Path:
@@ -182,6 +203,8 @@ def _flags(
     text: source.Source, options: tuple[str, ...], checked: bool, counted: bool, compiler: native.Compiler
 ) -> tuple[str, ...]:
     flags, kind = [*COMMON, f"-I{runtime.INCLUDE}"], compiler.kind
+    if kind != "gcc":
+        flags.append("-Wno-c++11-narrowing")  # float4{n, n, n, n} of integers: g++ and NVRTC take it
     if kind == "gcc":
         flags.append("-fno-extern-tls-init")  # else `extern __shared__` of a class calls what is not there
         flags.append("-fno-gnu-unique")  # else two builds share variables of templates, which each has to itself

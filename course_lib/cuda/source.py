@@ -261,7 +261,10 @@ REFUSED = [
      "This is host code; memory comes from Python here: course_lib.cuda.asarray(x), empty(shape), zeros(shape)."),
     (r"\bint\s+main\s*\(", "A .cu file of the course holds kernels only; main() is written in Python."),
     (r"\bcuda::(?:barrier|pipeline|atomic|atomic_ref)\b", "cuda::barrier, cuda::pipeline and cuda::atomic are not simulated."),
-    (r"\btex(?:1D|2D|3D)\w*\s*[<(]|\bsurf\dD\w*\s*[<(]", "Textures and surfaces are not simulated."),
+    (r"\btex(?:1D|2D|3D)\w*\s*[<(]|\bsurf\dD\w*\s*[<(]|\bcuda(?:Texture|Surface)Object_t\b",
+     "Textures and surfaces are not simulated."),
+    (r"\b__shared__\b[^;(){}=]*(?:=|\{)",
+     "A __shared__ variable begins without a value: a thread writes it, then __syncthreads()."),
 ]  # fmt: skip
 
 

@@ -397,7 +397,27 @@ REFUSED = {
     "host code": ("void g() { float* p; cudaMalloc(&p, 4); }", "course_lib.cuda.asarray"),
     "main": ("int main() { return 0; }", "holds kernels only"),
     "cuda::atomic": ("__device__ cuda::atomic<int> a;", "not simulated"),
+    "texture": ("__global__ void g(cudaTextureObject_t t) {}", "Textures"),
+    "shared with a value": ("__global__ void g() { __shared__ float s[4] = {0}; }", "begins without a value"),
+    "shared scalar with a value": ("__global__ void g() { __shared__ int s = 3; }", "begins without a value"),
 }
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("checked", [False, True])
+@pytest.mark.parametrize(
+    ("code", "name", "line"),
+    [
+        ("__device__ float g(float);\n__global__ void k(float* y) { y[0] = g(1); }", "'g'", 1),
+        ("namespace n {\n__device__ float own(float);\n}\n__global__ void k(float* y) { y[0] = n::own(1); }", "'own'", 2),
+        ("\n\n__global__ void k(float* y);", "'k'", 3),
+    ],
+)
+def test_what_is_declared_needs_a_body(code, name, line, checked, compiler, monkeypatch):
+    using(compiler, monkeypatch)
+    with pytest.raises(CompileError, match=rf"line {line}: {name} is declared, but it has no body") as caught:
+        Kernel(code, "k").compiled(checked)
+    assert caught.value.line == line
 
 
 @pytest.mark.parametrize("name", REFUSED)
