@@ -24,7 +24,7 @@ from course_lib.cuda.parameters import Parameter
 SHARED_BYTES = 227 << 10
 ENTRIES = "entry points"
 COMMON = ("-fvisibility=hidden", "-fno-math-errno", "-fno-finite-loops", "-Wall", "-Wno-unknown-pragmas", "-Wno-attributes",
-          "-Wno-unused", "-Wno-parentheses", "-Werror=vla", "-Werror=format", "-Wno-format-zero-length",
+          "-Wno-unused", "-Wno-parentheses", "-Werror=vla", "-Werror=multichar", "-Werror=format", "-Wno-format-zero-length",
           "-Wno-error=format-extra-args", "-Wno-error=format-security", "-fdiagnostics-color=never")  # fmt: skip
 # A function that promises a value and ends without one stops there: else g++ runs on into other code.
 TRAPPED = {

@@ -22,6 +22,8 @@ MISTAKES = {
     "power": ("y[0] = n ** 2;", 2, "powf"),
     "python and None": ("const float* p = None;\n    y[0] = p[0];", 2, "nullptr"),
     "True": ("bool on = True;\n    y[0] = on;", 2, "lower case"),
+    "infinity as a text": ("y[0] = -float('inf');", 2, "INFINITY"),
+    "a text in single quotes": ("printf('%d', n);", 2, "double quotes"),
     "percent on floats": ("y[0] = x[0] % 2.0f;", 2, "fmodf"),
     "missing parenthesis": ("if (n > 0 {\n        y[0] = 1.0f;\n    }", 2, "parenthesis"),
     "brace": ("if (n > 0) {\n        y[0] = 1.0f;", (1, 2), "brace"),
@@ -233,6 +235,7 @@ def test_a_mistake_gets_its_line_and_its_sentence(name, compiler, monkeypatch):
 
 NOT_NVIDIAS = {  # what NVIDIA's compiler accepts, or cannot know
     "a float for %d", "an int for %f", "no value for %d", "inline assembly",
+    "infinity as a text", "a text in single quotes",
 }  # fmt: skip
 
 
