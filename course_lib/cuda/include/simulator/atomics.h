@@ -61,8 +61,12 @@ SIM_ATOMIC_LOOP(atomicExch, float, ((void)old, value))
 SIM_ATOMIC_CAS(unsigned short)
 
 // Atomics for one block, or for host and device: to the simulator they are the same.
-#define SIM_SCOPES(NAME)                                                                               \
-    template <class T, class V> SIM_INLINE auto NAME##_block(T* p, V v) { return NAME(p, (T)v); }       \
-    template <class T, class V> SIM_INLINE auto NAME##_system(T* p, V v) { return NAME(p, (T)v); }
-SIM_SCOPES(atomicAdd) SIM_SCOPES(atomicMin) SIM_SCOPES(atomicMax) SIM_SCOPES(atomicExch)
-SIM_SCOPES(atomicAnd) SIM_SCOPES(atomicOr) SIM_SCOPES(atomicXor)
+#define SIM_SCOPE(NAME, SCOPE)                                                                                       \
+    template <class T, class V> SIM_INLINE auto NAME##SCOPE(T* p, V v) -> decltype(NAME(p, (T)v)) { return NAME(p, (T)v); }
+#define SIM_SCOPES(NAME) SIM_SCOPE(NAME, _block) SIM_SCOPE(NAME, _system)
+#define SIM_SCOPE_CAS(SCOPE)                                                                                         \
+    template <class T, class E, class V>                                                                             \
+    SIM_INLINE auto atomicCAS##SCOPE(T* p, E e, V v) -> decltype(atomicCAS(p, (T)e, (T)v)) { return atomicCAS(p, (T)e, (T)v); }
+SIM_SCOPES(atomicAdd) SIM_SCOPES(atomicSub) SIM_SCOPES(atomicMin) SIM_SCOPES(atomicMax) SIM_SCOPES(atomicExch)
+SIM_SCOPES(atomicAnd) SIM_SCOPES(atomicOr) SIM_SCOPES(atomicXor) SIM_SCOPES(atomicInc) SIM_SCOPES(atomicDec)
+SIM_SCOPE_CAS(_block) SIM_SCOPE_CAS(_system)

@@ -14,6 +14,9 @@
 #include "../../runtime/turns.h"
 
 #define __CUDACC__ 1
+#define __CUDACC_VER_MAJOR__ 13
+#define __CUDACC_VER_MINOR__ 0
+#define CUDART_VERSION 13000
 #define __CUDA_ARCH__ 800
 #define __COURSE_SIMULATOR__ 1
 
