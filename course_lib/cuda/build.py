@@ -63,6 +63,7 @@ CHECKED_BY_COMPILER = {
               "-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops",
               "-mllvm", "-hoist-common-insts=false", "-mllvm", "-sink-common-insts=false",
               "-mllvm", "-enable-tail-merge=false",  # each branch keeps its lines
+              "-Wconditional-uninitialized",  # unset.py tries what it suspects
               "-gline-tables-only", "-gno-column-info",  # what is merged within a line keeps it
               "-mllvm", "-tsan-instrument-read-before-write=1", "-mllvm", "-tsan-instrument-atomics=0",
               "-mllvm", "-tsan-instrument-func-entry-exit=0"),

@@ -18,7 +18,7 @@ _PLACE = re.compile(r"^(!\d+) = (?:distinct )?!DILocation\((.*)\)$", re.MULTILIN
 _DEFINED = re.compile(r"\s+(%(?:\"[^\"]*\"|[-\w.$]+)) = ")
 _VALUE = re.compile(r"%(?:\"[^\"]*\"|[-\w.$]+)")
 _STORE = re.compile(r"\s+store (?:volatile )?(?P<value>.+), (?:ptr|[^,]*\*) (?P<address>[^,]+), align")
-_LOAD = re.compile(r"\s+\S+ = load (?:volatile )?.+?, (?:ptr|[^,]*\*) (?P<address>[^,]+), align")
+_LOAD = re.compile(r"\s+\S+ = load (?:volatile )?(?P<kind>.+?), (?:ptr|[^,]*\*) (?P<address>[^,]+), align")
 _ACCESS = re.compile(r"\s+(?:\S+ = )?(?:load|store)\b")
 _BRANCH = re.compile(r"  br label %(\S+?),?(?= |$)")
 _LABEL = re.compile(r"([-\w.$]+):")
@@ -29,8 +29,7 @@ APART = "@llvm.sideeffect()"  # does nothing, but neither can a load or store be
 def keep_apart(text: str) -> str:
     """LLVM's text from the front end, in which accesses on different lines of an `if` and its `else` cannot become one."""
     numbers = {name: re.search(r"\bline: (\d+)", what) for name, what in _PLACE.findall(text)}
-    lines, ends, local, last = text.splitlines(), defaultdict(list), set(), None
-    marked = []
+    lines, ends, local, last, marked = text.splitlines(), defaultdict(list), set(), None, []
     for number, line in enumerate(lines):
         if line.startswith("define "):
             ends, local, last = defaultdict(list), set(), None
@@ -38,15 +37,20 @@ def keep_apart(text: str) -> str:
             if made := _ALLOCATED.match(line):
                 local.add(made.group(1))
             elif (access := _STORE.match(line) or _LOAD.match(line)) and access["address"] not in local:
-                last = (note := _NOTE.search(line)) and (where := numbers.get(note.group(1))) and where.group(1)
+                where = numbers.get(note.group(1)) if (note := _NOTE.search(line)) else None
+                last = (where.group(1), number) if where else None
             elif last and (branch := _BRANCH.match(line)):
-                ends[branch.group(1)].append((number, last))
+                ends[branch.group(1)].append((number, *last))
         elif label := _LABEL.match(line):
             last, meeting = None, ends.pop(label.group(1), [])  # a way back, of a loop, meets no label below
-            if len({where for _, where in meeting}) > 1:
-                marked += [end for end, _ in meeting]
-    for number in marked:
-        lines[number] = f"  call void {APART}\n{lines[number]}"
+            if len({where for _, where, _ in meeting}) > 1:
+                marked += [(end, access) for end, _, access in meeting]
+    for end, access in marked:
+        if load := _LOAD.match(lines[access]):  # a value of its own, too
+            name, note = _DEFINED.match(lines[access]).group(1), _NOTE.search(lines[access]).group()
+            lines[access] = lines[access].replace(f"{name} =", f"%read.{access} =", 1)
+            lines[access] += f"\n  {name} = freeze {load['kind']} %read.{access}{note}"
+        lines[end] = f"  call void {APART}\n{lines[end]}"
     if marked and f"declare void {APART}" not in text:
         lines.append(f"declare void {APART}")
     return "\n".join(lines) + "\n"

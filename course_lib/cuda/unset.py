@@ -32,7 +32,10 @@ PATTERNS = (0xFEFEFEFE - 2**32, 0xAAAAAAAA - 2**32)  # and as an int
 _WARNING = re.compile(r"^(?P<file>[^\s:][^:\n]*):(?P<line>\d+):\d+: (?P<level>warning|note): (?P<text>.*)$")
 _TOLD = re.compile(r"[‘'](\w+)[’'] (?:was )?declared here|initialize the variable '(\w+)' to silence")
 _NO_TYPE = "return|else|goto|case|using|typedef|extern|static|struct|__shared__|__constant__|__device__"
-_DECLARATION = re.compile(rf"^\s*(?!(?:{_NO_TYPE})\b)(?:[A-Za-z_][\w:]*(?:<[^;=]*>)?\s+)+(?P<names>\w[^;=(){{}}]*);")
+_DECLARATION = re.compile(
+    rf"^\s*(?!(?:{_NO_TYPE})\b)(?P<type>(?:[A-Za-z_][\w:]*(?:<[^;=]*>)?\s+)+)(?P<names>\w+\s*[\[=,;].*|\w+\s*);"
+)
+_PLAIN = re.compile(r"\b(?:float|double|int|bool|char|short|long|unsigned|size_t|u?int\d+_t)\b")  # clang warns of these
 
 
 def find(
@@ -73,7 +76,10 @@ def find(
                 return [place]
         return []
 
-    own, others = _nearest(kernel, _warned(library.path, kernel.source.name))
+    suspected = _warned(library.path, kernel.source.name)
+    if library.compiler != "gcc":
+        suspected += [place for place in _gathered(kernel.source) if place not in suspected]
+    own, others = _nearest(kernel, suspected)
     found = guilty(own) or guilty(others)
     if not found and report.ok and _shows_pattern(before, after):
         own, others = _nearest(kernel, _declared(kernel.source))
@@ -100,13 +106,28 @@ def _warned(library: Path, file: str) -> list[tuple[str, int]]:
     return list(dict.fromkeys(found))
 
 
-def _declared(text: source.Source) -> list[tuple[str, int]]:
-    """Variables that a text declares without a value."""
+def _declared(text: source.Source, packs: bool = False) -> list[tuple[str, int]]:
+    """Variables that a text declares without a value. packs: only those that are objects, such as `half2`."""
     found = []
     for number, line in enumerate(source.without_comments(text.text).splitlines(), 1):
         for match in filter(None, map(_DECLARATION.match, re.findall(r"[^;{}]*;", line))):
-            names = re.sub(r"\[[^\]]*\]", "", match.group("names")).split(",")
-            found += [(name.strip(), number) for name in names if name.strip().isidentifier()]
+            if packs and _PLAIN.search(match.group("type")):
+                continue
+            names = match.group("names")
+            while (flat := re.sub(r"\[[^\[\]]*\]|\([^()]*\)|(?<==)[^,(\[]*<[^<>;=]*>", "", names)) != names:
+                names = flat
+            found += [(name.strip(), number) for name in names.split(",") if name.strip().isidentifier()]
+    return found
+
+
+def _gathered(text: source.Source) -> list[tuple[str, int]]:
+    """Objects without a value that are first mentioned where they are made from themselves: clang warns of none of them."""
+    lines, found = source.without_comments(text.text).splitlines(), []
+    for name, number in _declared(text, packs=True):
+        rest = "\n".join(lines[number - 1 :]).split(";", 1)[-1]
+        first = re.search(rf"\b{name}\b[^;{{}}]*", rest)
+        if first and re.match(rf"{name}\s*(?:[-+*/]=|=[^=].*\b{name}\b)", first.group(), re.DOTALL):
+            found.append((name, number))
     return found
 
 

@@ -24,6 +24,7 @@ _ADDRESS = re.compile(
 )
 
 
+_HANDLER = re.compile(r"(?m)^(declare .*@__ubsan_handle_\w+\([^\n]*?\))")
 _ROOM = re.compile(r"(@llvm\.objectsize\.[^\n]*, i1 \w+, i1 \w+, i1 )false\)")
 
 
@@ -31,8 +32,11 @@ def keep_whole(text: str) -> str:
     """LLVM's text of a file, with the copies that the checker watches made indivisible.
 
     The room behind a pointer (`llvm.objectsize`) is asked for wherever it can be computed, not only where it is a constant.
+    What tells that there is too little changes nothing that a kernel sees: what was read before it need not be read again.
     """
     text = _ROOM.sub(r"\1true)", text)
+    elsewhere = "memory(inaccessiblemem: readwrite)" if re.search(r"\bmemory\(", text) else "inaccessiblememonly"
+    text = _HANDLER.sub(rf"\1 {elsewhere}", text)
     watched = set(re.findall(r"(?m)^attributes (#\d+) = \{.*\bsanitize_thread\b", text))
     constants = set(re.findall(r"(?m)^(@\S+) = [^@]*?\bconstant\b", text))
     byte = "i8*" if "@llvm.memcpy.p0i8" in text else "ptr"
