@@ -88,6 +88,7 @@ void end_thread(Block* block) {
 
 // ---- bad addresses --------------------------------------------------------------------------------------------------------
 
+static int64_t element_at(int64_t offset, int64_t bytes) { return offset >= 0 ? offset / bytes : -((bytes - 1 - offset) / bytes); }
 static const char* verb(const Access& access) { return access.atomic ? "an atomic operation on" : access.write ? "a write of" : "a read of"; }
 
 static bool readable(const char* address) {
@@ -105,7 +106,7 @@ static bool readable(const char* address) {
     } else {
         int64_t offset = access.address - slot.data;
         int64_t elements = slot.bytes / access.bytes;
-        int64_t index = offset >= 0 ? offset / access.bytes : -((-offset + access.bytes - 1) / int64_t(access.bytes));
+        int64_t index = element_at(offset, access.bytes);
         if (offset < 0)
             fault(OUT_OF_BOUNDS, block->current, {access.pc, {}}, NOBODY, {},
                   "%s %u bytes at element %lld of '%s': %lld bytes before its start", verb(access), access.bytes,
@@ -225,13 +226,17 @@ static void check_shared(Block* block, const Access& access, bool aligned) {
     auto at = after == here.begin() ? after : after - 1;
     if (!at->name[0] && access.address >= at->data && access.address < at->data + at->bytes) return;
     while (!at->name[0] && at != here.begin()) --at;
+    while (after != here.end() && !after->name[0]) ++after;
+    // In the gap between two arrays it is meant for the nearer one.
+    if (after != here.end() && after->data - access.address < access.address - (at->data + at->bytes)) at = after;
     SharedArray& array = *at;
     size_t bytes = array.dynamic ? block->launch->shared_bytes : array.bytes;
     int64_t offset = access.address - array.data;
     if (offset < 0 || offset + access.bytes > bytes) {
         fault(OUT_OF_BOUNDS, block->current, {access.pc, {}}, NOBODY, {},
-              "%s %u bytes at byte %lld of __shared__ '%s', which has %zu%s", verb(access), access.bytes, (long long)offset,
-              array.name, bytes, array.dynamic ? " (the launch's shared_mem)" : "");
+              "%s %u bytes at element %lld of __shared__ '%s', which has %zu (%zu bytes%s)", verb(access), access.bytes,
+              (long long)element_at(offset, access.bytes), array.name, bytes / access.bytes, bytes,
+              array.dynamic ? ": the launch's shared_mem" : "");
         end_thread(block);
     }
     Word* shadow = &shared_shadow[array.first_word];

@@ -106,7 +106,7 @@ struct Suspicion {
 // A read of unwritten shared memory, told unless another thread writes the place before the barrier: that is a race.
 struct UnwrittenRead {
     const Word* word;
-    unsigned thread, byte;
+    unsigned thread, element;
     void* pc;
     const char* name;
     bool in_flight;  // a copy to it has been issued, but not waited for
@@ -143,7 +143,7 @@ static void settle_everybody(Block* block) {
     for (const UnwrittenRead& read : unwritten_reads)
         if (read.word->write_epoch != epoch || last_writer(*read.word) == read.thread || read.word->kind & ATOMIC)
             fault(UNINITIALISED, read.thread, {read.pc, {}}, NOBODY, {},
-                  "byte %u of __shared__ '%s' is read, but %s", read.byte, read.name,
+                  "element %u of __shared__ '%s' is read, but %s", read.element, read.name,
                   read.in_flight ? "the copy to it has not been waited for (cp_async_wait)"
                                  : "no thread of this block has written it");
     unwritten_reads.clear();
@@ -344,7 +344,7 @@ void check_words(Block* block, const Array& array, const Access& access) {
         if ((!access.write || access.atomic) && space == SHARED && !block->aborted &&
             (!was_written || (word->written & bytes) != bytes) && !reported) {
             if (unwritten_reads.size() < MOST_UNWRITTEN)
-                unwritten_reads.push_back({word, thread, unsigned(offset + done), access.pc, array.name,
+                unwritten_reads.push_back({word, thread, unsigned((offset + done) / access.bytes), access.pc, array.name,
                                            was_written && !word->written});
             reported = true;
         }
