@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from course_lib import native
-from course_lib.cuda import Kernel, sanitize, whole
+from course_lib.cuda import Kernel, lost_lines, sanitize, whole
 from course_lib.cuda.whole import keep_whole
 from tests.simulator.compilers import COMPILERS, using
 
@@ -133,6 +133,14 @@ def newer(text):
 
 
 @pytest.mark.parametrize("text", [OLDER, newer(OLDER)], ids=["typed", "opaque"])
+def test_what_tells_of_too_little_room_is_said_to_change_nothing(text):
+    declared = "declare void @__ubsan_handle_type_mismatch_v1(i8*, i64) #3\n"
+    assert "i64) inaccessiblememonly #3" in keep_whole(text + declared)
+    modern = text + declared + "attributes #3 = { nounwind memory(none) }\n"
+    assert "i64) memory(inaccessiblemem: readwrite) #3" in keep_whole(modern)
+
+
+@pytest.mark.parametrize("text", [OLDER, newer(OLDER)], ids=["typed", "opaque"])
 def test_only_what_the_checker_watches_is_rewritten(text):
     lines = keep_whole(text).splitlines()
     left = [line for line in lines if "@llvm.memcpy" in line]
@@ -156,6 +164,8 @@ def test_another_rewriting_builds_anew(monkeypatch, tmp_path):
         Kernel("__global__ void another_rewriting(float* y) { y[0] = 1; }", "another_rewriting").compiled(
             checked=checked
         )
-    fast, checked = ((depends, rewrite) for _, _, _, depends, _, rewrite in seen)
-    assert fast[1] is None and checked[1] is keep_whole
-    assert Path(whole.__file__) in checked[0]  # a part of the cache's key
+    fast, checked = seen
+    assert len(fast) == 5 and fast[-1].kind == "clang"
+    *_, depends, _, rewrite, finish = checked
+    assert rewrite(OLDER).startswith(keep_whole(OLDER).rstrip()) and finish is lost_lines.give_lines
+    assert {Path(whole.__file__), Path(lost_lines.__file__)} <= set(depends)  # a part of the cache's key

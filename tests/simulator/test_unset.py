@@ -143,6 +143,49 @@ def test_other_floats(dtype, compiler, monkeypatch, recwarn):
     assert not recwarn.list
 
 
+LATE = {  # text, with a place for the value of its variable without one; that value; the array x
+    "a maximum of negative numbers": ("float m{}; for (int i = 0; i < n; i++) m = fmaxf(m, x[i]); y[t] = m;", " = -1e30f", -1),
+    "the largest, by if": ("float m{}; for (int i = 0; i < n; i++) if (x[i] > m) m = x[i]; y[t] = m;", " = -1e30f", -1),
+    "a place that is never set": ("int at{}; for (int i = 0; i < n; i++) if (x[i] > 1000) at = i; y[t] = x[at];", " = 0", 1),
+    "a pair": ("half2 a{}; for (int i = 0; i < n; i++) a = __hadd2(a, h); y[t] = __low2float(a);", " = h", 1),
+    "beside one with a value": (
+        "float sum = 0.0f, carry{}; for (int i = 0; i < n; i++) "
+        "{ float v = x[i] - carry, s = sum + v; carry = (s - sum) - v; sum = s; } y[t] = sum;", " = 0.0f", 1,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("case", LATE)
+def test_what_only_some_paths_or_rounds_set(case, compiler, monkeypatch):
+    using(compiler, monkeypatch)
+    text, value, sign = LATE[case]
+    for given in ("", value):
+        first, rest = text.replace("{}", given, 1).split(";", 1)
+        code = f"""#include <cuda_fp16.h>
+__global__ void total(const float* x, float* y, int n) {{
+    int t = threadIdx.x; half2 h = __float2half2_rn(x[0]);
+    {first};
+    {rest}
+}}"""
+        report = launched(code, sign * np.arange(1, 33, dtype=F), zeros(32), 20)
+        told = [(issue.kind, issue.line) for issue in report.issues if issue.kind != "out-of-bounds"]
+        assert told == ([] if given else [("uninitialised-read", 4)]), str(report)
+
+
+def test_a_declaration_of_several_names():
+    text = source.find("""__global__ void k() {
+        float sum = 0.0f, carry;
+        float a = f(x, y), b[4], c = v[i, j] < 2, d;
+        half2 acc, set, part;
+        a = 3, c = 4;
+        set = acc2; part.x = 1;
+        for (int i = 0; i < n; i++) acc = __hadd2(acc, set);
+    }""")
+    assert unset._declared(text) == [("carry", 2), ("b", 3), ("d", 3), ("acc", 4), ("set", 4), ("part", 4)]
+    assert unset._gathered(text) == [("acc", 4)]
+
+
 def test_a_compiler_that_cannot_fill_variables_is_not_asked_to():
     text, compiler = source.find("__global__ void k() {}"), native.find_compiler()
     old, new = (dataclasses.replace(compiler, kind="gcc", version=f"g++ (Ubuntu) {n}.4.0") for n in (11, 12))
