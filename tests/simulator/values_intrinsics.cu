@@ -49,6 +49,7 @@ extern "C" __global__ void integers(const int* x, const int* z, const int* w, lo
 extern "C" __global__ void scopes(int* y, unsigned* u, unsigned long long* l, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
+    __builtin_assume(n > 0);
     atomicAdd_block(y, 1), atomicAdd_system(y, 1), atomicSub_block(y + 1, 1), atomicSub_system(y + 1, 2);
     atomicMax_block(y + 2, i), atomicMin_system(y + 3, -i);
     atomicCAS_block(y + 4, 0, 7), atomicCAS_system(l, 0ull, 5ull);

@@ -66,5 +66,8 @@
 // Where the caller stands in the learner's text.
 #define SIM_HERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
+#ifndef __clang__
+#define __builtin_assume(...) ((__VA_ARGS__) ? (void)0 : __builtin_unreachable())
+#endif
 #define __cdecl
 #define cudaSuccess 0

@@ -103,7 +103,7 @@ SIM_INLINE SIM_UNCHECKED float half_to_float(uint16_t h) { return half_to_float_
     SIM_INLINE TYPE __hmax(TYPE a, TYPE b) { return TYPE(fmaxf((float)a, (float)b)); }                         \
     SIM_INLINE TYPE __hmin(TYPE a, TYPE b) { return TYPE(fminf((float)a, (float)b)); }                         \
     SIM_INLINE bool __heq(TYPE a, TYPE b) { return a == b; }                                                   \
-    SIM_INLINE bool __hne(TYPE a, TYPE b) { return a != b; }                                                   \
+    SIM_INLINE bool __hne(TYPE a, TYPE b) { return a < b || a > b; }                                           \
     SIM_INLINE bool __hlt(TYPE a, TYPE b) { return a < b; }                                                    \
     SIM_INLINE bool __hle(TYPE a, TYPE b) { return a <= b; }                                                   \
     SIM_INLINE bool __hgt(TYPE a, TYPE b) { return a > b; }                                                    \
