@@ -110,7 +110,7 @@ SIM_INLINE long long clock64() {
 }
 #endif
 
-#define clock sim_clock
+#define clock sim_clock  // <ctime> undoes this, and leaves its own
 SIM_INLINE clock_t sim_clock() { return (clock_t)clock64(); }
 
 template <class Never = void> void __brkpt() { static_assert(!std::is_void<Never>::value, "__brkpt_is_not_simulated: printf shows values"); }
