@@ -144,7 +144,7 @@ def compile_library(
     runtime.library()
     variables = [variable.name for variable in source.device_variables(text)]
     file = _translation_unit(text, names, variables)
-    depends = [*sorted(runtime.INCLUDE.rglob("*.h")), APART, *sorted(runtime.RUNTIME.glob("*.h")), *text.includes]
+    depends = [*_headers(), *sorted(runtime.RUNTIME.glob("*.h")), *text.includes]
     flags = _flags(text, options, checked, counted, compiler)
     rewrites = (_rewrite, lost_lines.give_lines) if checked and compiler.kind != "gcc" else ()
     if rewrites:
@@ -236,6 +236,11 @@ def _flags(
         built = runtime.path()  # its thread-local variables are not found by name alone there
         flags += [str(built), f"-Wl,-rpath,{built.parent}"]
     return tuple(flags)
+
+
+def _headers() -> list[Path]:
+    """The simulator's own, those without an ending and the linker's script among them."""
+    return sorted(path for path in runtime.INCLUDE.rglob("*") if path.is_file())
 
 
 @cache
