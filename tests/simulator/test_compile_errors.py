@@ -412,7 +412,11 @@ REFUSED = {
     ("code", "name", "line"),
     [
         ("__device__ float g(float);\n__global__ void k(float* y) { y[0] = g(1); }", "'g'", 1),
-        ("namespace n {\n__device__ float own(float);\n}\n__global__ void k(float* y) { y[0] = n::own(1); }", "'own'", 2),
+        (
+            "namespace n {\n__device__ float own(float);\n}\n__global__ void k(float* y) { y[0] = n::own(1); }",
+            "'own'",
+            2,
+        ),
         ("\n\n__global__ void k(float* y);", "'k'", 3),
     ],
 )
