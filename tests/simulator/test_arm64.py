@@ -13,7 +13,7 @@ import pytest
 
 from course_lib.cuda import Kernel, build, runtime, source
 from course_lib.cuda.whole import keep_whole
-from course_lib.native.building import FRONT_END
+from course_lib.native.building import AS_IT_IS, LLVM
 
 HERE = Path(__file__).parent
 CROSS, EMULATOR = "aarch64-linux-gnu-g++", "qemu-aarch64"
@@ -92,7 +92,7 @@ def test_packs_stay_whole_for_macos(tmp_path):
     target = (zig, "c++", "-target", "aarch64-macos", *COMMON, "-O1", "-fPIC", "-g", "-Xclang", "-fsanitize=thread")
     text, made = tmp_path / "packs.ll", tmp_path / "packs.o"
     kernels = ["parts_by_number", "eight_floats", "from_shared"]
-    run(*target, *HEADER, "-DSIM_CHECKED", *FRONT_END,
+    run(*target, *HEADER, "-DSIM_CHECKED", *LLVM, *AS_IT_IS,
         build._translation_unit(source.find(HERE / "packs.cu"), kernels, []), "-o", text)  # fmt: skip
     whole = keep_whole(text.read_text())
     assert "load volatile <4 x i32>" in whole and "call void @sim_check_copy" in whole
