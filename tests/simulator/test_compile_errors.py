@@ -235,7 +235,7 @@ def test_a_mistake_gets_its_line_and_its_sentence(name, compiler, monkeypatch):
 
 NOT_NVIDIAS = {  # what NVIDIA's compiler accepts, or cannot know
     "a float for %d", "an int for %f", "no value for %d", "inline assembly",
-    "infinity as a text", "a text in single quotes",
+    "infinity as a text", "a text in single quotes", "printf of the standard library",
 }  # fmt: skip
 
 

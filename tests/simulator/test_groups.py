@@ -72,6 +72,11 @@ def test_ranks_and_sizes(mode, compiler, monkeypatch):
             assert list(got) == expected, (block, thread)
 
 
+def tiles(x):
+    """(rows, n) as tiles of 16 columns, one behind the other."""
+    return np.ascontiguousarray(x.reshape(len(x), -1, 16).transpose(1, 0, 2))
+
+
 @compilers
 @both
 @pytest.mark.parametrize(("M", "N"), [(16, 16), (32, 8), (8, 32)])
@@ -84,7 +89,7 @@ def test_integers_are_summed_exactly(kind, M, N, mode, compiler, monkeypatch):
         a, b = RANDOM.integers(low, high, (M, n), dtype=dtype), RANDOM.integers(low, high, (n, N), dtype=dtype)
         start = RANDOM.integers(-(2**31), 2**31, (M, N)).astype(I)
         c = start.copy()
-        launch(mode, FILE, f"integer_products<{kind} char, {M}, {N}>", (1,), (32,), (a, b, c, n))
+        launch(mode, FILE, f"integer_products<{kind} char, {M}, {N}>", (1,), (32,), (tiles(a), tiles(b.T), c, n))
         np.testing.assert_array_equal(c, (start + a.astype(np.int64) @ b.astype(np.int64)).astype(I))
 
 

@@ -67,15 +67,16 @@ extern "C" __global__ void ranks(int* y) {
         mine[7] = few.meta_group_rank() + 10 * few.meta_group_size() + 100 * few.size() + few.shfl(1000 * mine[3], 0);
     }
 }
+// Tile by tile, 16 columns of `a` and 16 rows of `b` each (those one column after the other): places that a GPU takes.
 template <typename T, int M, int N>
 __global__ void integer_products(const T* a, const T* b, int* c, int n) {
     wmma::fragment<wmma::matrix_a, M, N, 16, T, wmma::row_major> fa;
-    wmma::fragment<wmma::matrix_b, M, N, 16, T, wmma::row_major> fb;
+    wmma::fragment<wmma::matrix_b, M, N, 16, T, wmma::col_major> fb;
     wmma::fragment<wmma::accumulator, M, N, 16, int> sum;
     wmma::load_matrix_sync(sum, c, N, wmma::mem_row_major);
     for (int k = 0; k < n; k += 16) {
-        wmma::load_matrix_sync(fa, a + k, n);
-        wmma::load_matrix_sync(fb, b + k * N, N);
+        wmma::load_matrix_sync(fa, a + k * M, 16);
+        wmma::load_matrix_sync(fb, b + k * N, 16);
         wmma::mma_sync(sum, fa, fb, sum);
     }
     wmma::store_matrix_sync(c, sum, N, wmma::mem_row_major);

@@ -1,6 +1,6 @@
 // Planted faults in copies that do not wait, in matrix operations and in their loads.
 // As in zoo_memory.cu: `// fault KIND` marks the line, `// launch GRID BLOCK N SHARED` says how; x holds 1 .. 1000, y is
-// 1000 zeros, z 256 zeros, n is N.
+// 1000 zeros, z 256 zeros, n is N. Architectures: sm_80 and newer.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <mma.h>
