@@ -61,9 +61,6 @@ def test_short_cuts_lose_nothing(compiler, monkeypatch):
     using(compiler, monkeypatch)
     kernel, kinds = Kernel(PROGRAMS, "program"), set()
     for case in range(400):
-        report(
-            kernel, case, True
-        )  # whether writes are equal may hang on what a launch before has left in shared memory
         quick, full = report(kernel, case, False), report(kernel, case, True)
         assert quick.issues == full.issues, case
         assert quick.lines == full.lines, case

@@ -73,7 +73,8 @@ inline void note_write(Word& word, unsigned thread, uint8_t bytes, uint32_t pc, 
     unsigned last = last_writer(word), kept = last_mask(word) & ~bytes;
     if (now && last == thread) {
         word.write_masks = (word.write_masks | bytes) & ~(bytes << 4);
-    } else if (now && kept && last / WARP == thread / WARP && word.write_stamp == stamp) {  // a neighbour in this word
+    } else if (now && kept && last / WARP == thread / WARP && word.write_stamp == stamp && !atomic && !(word.kind & ATOMIC)) {
+        // a neighbour in this word
         word.write_masks = bytes | kept << 4;
         word.writers = thread | last % WARP * MAX_THREADS;
     } else {
