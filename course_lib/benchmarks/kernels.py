@@ -19,6 +19,7 @@ from course_lib.cuda import Kernel, asarray, empty, runtime, sanitize, zeros
 SOURCES = Path(__file__).parent / "kernels.cu"
 WAITING = Path(__file__).parent / "kernels_waiting.cu"
 ROUNDS = 5
+PAUSE = 0.05  # seconds: the threads of NumPy's BLAS keep the processors busy that long after a product
 F = np.float32
 
 
@@ -44,6 +45,7 @@ def _row(name: str, ours: Callable[[], Any], theirs: Callable[[], np.ndarray], r
     times: tuple[list[float], list[float]] = ([], [])
     for _ in range(ROUNDS):
         for kept, act in zip(times, (ours, theirs), strict=True):
+            time.sleep(PAUSE)
             began = time.perf_counter()
             act()
             kept.append(time.perf_counter() - began)
