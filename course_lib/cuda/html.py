@@ -34,7 +34,7 @@ def issue(found: Issue) -> str:
     more = f", {found.count:,} times in all" if found.count > 1 else ""
     who = f" <i>({found.who}{more})</i>" if found.who else ""
     code = "".join(
-        f"<pre style='margin:.2em 0'>{line:4} | {escape(text)}</pre>"
+        f"<pre style='margin:.2em 0;word-break:normal'>{line:4} | {escape(text)}</pre>"
         for line, text in ((found.line, found.source), (found.other_line, found.other_source))
         if text
     )

@@ -10,7 +10,6 @@ import re
 Q = "[‘'\"`]"  # the quotation marks that compilers use
 E = "[’'\"]"
 
-TYPES = "The types do not fit. A pointer (float*) is an array, a float is one number: did you mean an element, a[i], or an address, &a[i]?"
 STUMBLED = (
     r"expected|stray|not declared|undeclared|undefined|does not name|unknown type|not allowed|unrecognized|missing|extraneous|"
     r"constructors|not support|not a member|invalid|does not refer|declaration|has not been|range expression|suitable|initializ"
@@ -20,6 +19,23 @@ WORDS = (
     "namespace|export|friend|virtual|struct|enum|extern|inline|explicit|throw|try|catch|typename|volatile|requires|concept"
 )
 PYTHONS = "print|len|range|math|np|numpy|sum|torch|cuda|tl|cp|jnp"
+
+# What several entries say.
+NO_TYPE = "A type is missing in front of the name: int, float, float*, ... A kernel begins with `__global__ void`."
+SIZE = "The size of an array in a kernel must be known when it is compiled: use a constant, a template parameter, or extern __shared__."
+THREE = "{c0} is three numbers; say which one: {c0}.x, {c0}.y or {c0}.z."
+SHARED = "Shared memory begins without values: let the threads write them, then call __syncthreads()."
+TEMPLATE = "A template's arguments must be known when it is compiled: numbers or types, as in kernel<32>."
+MEMBERS = "A struct is made of its members: make_float4(a, b, c, d), Pair{a, b}. Between half and __nv_bfloat16 go by way of float."
+COMMENT = "A # begins no comment in C++: write // in front of a note."
+ONE = "One side is a pointer, a whole array. Take one element of it: a[i]."
+UNKNOWN_TYPE = "The compiler does not know a type between these parentheses. An array is a pointer, such as float* x; a number is an int or a float."
+PROMISE = "This function promises a value but does not `return` one on every way through."
+ADD_CONST = "A pointer to const data cannot become a pointer to data that may change: add `const` on the left side."
+INDEX = "An index is a whole number: use int, and integer division."
+POWER = "C++ has no ** operator: write x * x, or powf(x, y)."
+END = "A semicolon is missing behind return."
+TYPES = "The types do not fit. A pointer (float*) is an array, a float is one number: did you mean an element, a[i], or an address, &a[i]?"
 LEFT = "The left side of = must be something that can be stored to, such as a variable or array element. For a comparison write ==."
 
 # fmt: off
@@ -31,7 +47,7 @@ MISTAKES: list[tuple[str, str | None, str]] = [
     (r"expected|invalid", r"\brestrict\b", "It is spelled __restrict__, and stands behind the *: float* __restrict__ x."),
     (r"__host__ function", None, "__host__ is for the CPU's code. What a kernel calls is marked __device__."),
     (r"cannot be a member function", None, "A kernel stands outside of every struct."),
-    (r"not allowed for __shared__", None, "Shared memory begins without values: let the threads write them, then call __syncthreads()."),
+    (r"not allowed for __shared__", None, SHARED),
     (r"__constant__.*not allowed inside", None, "__constant__ variables stand outside of every function."),
     (r"bounds for all dimensions|incomplete element type|may not have elements of this type", None,
      "A two-dimensional array comes as one pointer, float* x, and its element is x[i * columns + j]."),
@@ -39,14 +55,14 @@ MISTAKES: list[tuple[str, str | None, str]] = [
     (r"too large to be represented|too large for its type", None, "This number has more digits than any whole number of C++ holds."),
     (r"class.name|not a class or struct", r"", "A struct has braces and a semicolon behind them: struct Pair { float a, b; };"),
     (r"must have a constant value", r"\w<[^<>]*>\s*\(",
-     "A template's arguments must be known when it is compiled: numbers or types, as in kernel<32>."),
+     TEMPLATE),
     (r"does not name a type|type specifier", r"(?:__shared__|__constant__|static|const)\s+\w+\s*[\[=;]",
-     "A type is missing in front of the name: int, float, float*, ... A kernel begins with `__global__ void`."),
+     NO_TYPE),
     (r"invalid conversion|cannot initialize|too many characters", r"=\s*'[^'\\]{2,}'", "Single quotes are for one letter; a text has double quotes."),
-    (r"return", r"\breturn\s*(?://.*)?$", "A semicolon is missing behind return."),
+    (r"return", r"\breturn\s*(?://.*)?$", END),
     (r"expected", r"\b(?:AND|OR|NOT)\b", "C++ writes &&, || and !, or and, or and not in small letters."),
     (r"operator=['’]|overloaded '='|no operator \"=\"", r"^(?!.*\b(?:threadIdx|blockIdx|blockDim|gridDim)\b(?!\s*\.))",
-     "A struct is made of its members: make_float4(a, b, c, d), Pair{a, b}. Between half and __nv_bfloat16 go by way of float."),
+     MEMBERS),
     (r"this header does not compile", None, "Leave it out: printf, expf, fmaxf, max and their like are there without it."),
     (STUMBLED, r"^\s*(%%|```|@|>>>)",
      "This line is no C++: {c0} belongs to a notebook, a web page or Python. Delete it."),
@@ -87,7 +103,7 @@ MISTAKES: list[tuple[str, str | None, str]] = [
     (r"expected ['‘`\"]?\]|expected a [\"']\]", r"\[\s*\w+\s*,\s*\w+\s*\]",
      "Each dimension has brackets of its own: s[4][4]."),
     (r"expected ['‘`\"]?\]|expected a [\"']\]", None, "A bracket [ is opened and not closed. Count [ and ] on this line."),
-    (r"stray ['‘]#|expected expression|not expected here", r"^[^\"]*[\s;{}]#", "A # begins no comment in C++: write // in front of a note."),
+    (r"stray ['‘]#|expected expression|not expected here", r"^[^\"]*[\s;{}]#", COMMENT),
     (r"expected|literal", r"\bf[\"']", 'C++ has no f-strings: printf("%d\\n", i) puts each value into a blank of the text.'),
     (r"expected", r"\bprintf?\s*[\"']", 'A function\'s arguments stand in parentheses, and the name ends in f: printf("hello\\n");'),
     (r"literal operator|invalid suffix|not found", r"(?<![\w.])\d+_\d+", "C++ puts no _ between digits: write 1000000, or 1'000'000."),
@@ -119,12 +135,10 @@ MISTAKES: list[tuple[str, str | None, str]] = [
     (r"scalar object .* requires one element|excess elements in scalar", r"\*", "A pointer holds no values of its own: write an array, float a[2] = {1.0f, 2.0f};"),
     (r"array type .* is not assignable|invalid array assignment|assigning to an array from|incompatible types in assignment of", None,
      "An array cannot be assigned as a whole: copy or set its elements one by one, and give each dimension brackets of its own."),
-    (r"array type needs an explicit size|incomplete type \"[^\"]*\[\]\"", None,
-     "The size of an array in a kernel must be known when it is compiled: use a constant, a template parameter, or extern __shared__."),
-    (r"variable-sized object may not", None,
-     "The size of an array in a kernel must be known when it is compiled: use a constant, a template parameter, or extern __shared__."),
+    (r"array type needs an explicit size|incomplete type \"[^\"]*\[\]\"|variable-sized object may not", None,
+     SIZE),
     (r"both ['‘]extern['’] and initializer|'extern' variable cannot have|local declaration of an extern", None,
-     "Shared memory begins without values: let the threads write them, then call __syncthreads()."),
+     SHARED),
     (r"#?(?:macro \"|macro invocation|invocation of macro)", None,
      "The call does not fit the #define: compare the number of arguments."),
     (r"#endif|unterminated (?:#if|conditional)|the #if for this", None, "Every #if and #ifdef needs one #endif behind it."),
@@ -134,12 +148,10 @@ MISTAKES: list[tuple[str, str | None, str]] = [
      "% begins a blank of printf: %d an int, %f a float. A percent sign itself is %%."),
     (r"(?:invalid operands|integral|operator(?:<<|>>|[&|])|bit-complement|invalid argument type)", r"<<|>>|(?<!&)&(?!&)|(?<!\|)\|(?!\|)|~",
      "<<, >>, &, | and ~ work on the bits of whole numbers; for floats there are *, / and powf, and `and`, `or`, `not` are &&, ||, !."),
-    (r"ordered comparison (?:of|between) pointer", None, "One side is a pointer, a whole array. Take one element of it: a[i]."),
+    (r"ordered comparison (?:of|between) pointer", None, ONE),
     (r"[‘'\"](?:u?int3|dim3)['’\"].*subscript|no viable overloaded operator\[\]|(?:operand types are ['‘]dim3)", r"\b(threadIdx|blockIdx|blockDim|gridDim)\b(?!\s*\.)",
-     "{c0} is three numbers; say which one: {c0}.x, {c0}.y or {c0}.z."),
-    (r"subscript operator|no match for .operator\[\]", r"^(?!.*\b(?:threadIdx|blockIdx|blockDim|gridDim)\b)",
-     "This is a struct and takes no [ ]: its members have names, such as v.x, v.y, v.z and v.w."),
-    (r"no operator .\[\]", r"^(?!.*\b(?:threadIdx|blockIdx|blockDim|gridDim)\b)",
+     THREE),
+    (r"subscript operator|no (?:match for .)?operator(?: .)?\[\]", r"^(?!.*\b(?:threadIdx|blockIdx|blockDim|gridDim)\b)",
      "This is a struct and takes no [ ]: its members have names, such as v.x, v.y, v.z and v.w."),
     (r"(?:has no member (?:named )?|no member named )['‘\"][^'’\"]*['’\"]", r"^(?!.*\b(?:threadIdx|blockIdx|blockDim|gridDim|std|Idx)\b)",
      "There is no such member. float4 and the like have x, y, z and w; your own structs have what stands between their braces."),
@@ -158,9 +170,9 @@ MISTAKES: list[tuple[str, str | None, str]] = [
      "This function returns nothing, void, so there is no value to use. Does it need another type in front?"),
     (r"declared void|incomplete type ['\"]void['\"]", r"\bvoid\s+\w+\s*[=;]", "No variable is void: it holds a number, such as float or int."),
     (r"incomplete type 'void'|attribute \"__global__\" does not apply", r"\(",
-     "The compiler does not know a type between these parentheses. An array is a pointer, such as float* x; a number is an int or a float."),
+     UNKNOWN_TYPE),
     (r"attribute \"__\w+__\" does not apply", None,
-     "A type is missing in front of the name: int, float, float*, ... A kernel begins with `__global__ void`."),
+     NO_TYPE),
     (r"expected", r"\b(?:float|int|half|double)\s+\w+\s*\*\s*[,)]|[(,]\s*\*\s*(?:float|int|half|double)\b",
      "The * stands between type and name: float* y."),
     (r"expected", r"(?:void|__device__)\b.*\([^()]*;[^()]*\)", "Arguments are separated by commas."),
@@ -176,7 +188,7 @@ MISTAKES: list[tuple[str, str | None, str]] = [
      r"^(?!.*\b(?:threadIdx|blockIdx|blockDim|gridDim)\b(?!\s*\.))",
      "C++ has no arithmetic for a struct as a whole: do it with each member, a.x + b.x, a.y + b.y."),
     (r"to non-scalar type|no viable conversion|no suitable (?:constructor|user-defined conversion)|no matching (?:constructor|conversion)|matching function for call to ['‘](\w+)::\1\(", r"^(?!.*\breturn\b.*,)(?!.*\b(?:threadIdx|blockIdx|blockDim|gridDim)\b(?!\s*\.))",
-     "A struct is made of its members: make_float4(a, b, c, d), Pair{a, b}. Between half and __nv_bfloat16 go by way of float."),
+     MEMBERS),
     (r"is private within|private member|is inaccessible", None, "The members of a class are private: write struct in its place."),
     (r"switch quantity|expression of integer type|must have integral or enum type", None, "switch takes whole numbers; for floats write if and else if."),
     (r"duplicate case|already appeared in this switch", None, "Two cases have the same number."),
@@ -187,15 +199,15 @@ MISTAKES: list[tuple[str, str | None, str]] = [
     (r"two or more data types|specified with ['‘]float|cannot combine with|cannot be signed or unsigned|invalid combination of type", None,
      "One type is enough: float, double, int or unsigned int."),
     (r"not allowed here|may not be used|no value, in function returning|should return a value", r"\breturn\b",
-     "This function promises a value but does not `return` one on every way through."),
-    (r"expected primary-expression before ['‘][;}]|expected expression|expected an expression", r"\breturn\s*\}", "A semicolon is missing behind return."),
+     PROMISE),
+    (r"expected primary-expression before ['‘][;}]|expected expression|expected an expression", r"\breturn\s*\}", END),
     (r"exception", None, "Kernels have no exceptions: no try, throw or raise. Leave with return;."),
     (r"undeclared identifier|unknown type|not (?:been )?declared|undefined", r"\bself\b", "C++ has no self: members are used by their names alone."),
     (r"would lose const", None,
-     "A pointer to const data cannot become a pointer to data that may change: add `const` on the left side."),
+     ADD_CONST),
     (r"warpSize|numeric constant|unqualified-id", r"\bwarpSize\s*=", "warpSize is there already: it is 32."),
     (r"invalid types ['‘][^’']*\*\[(?:const )?(?:float|double)\]|array subscript is not an integer", r"\[",
-     "An index is a whole number: use int, and integer division."),
+     INDEX),
     (r"sim_inline_assembly|asm", r"\basm\b",
      "Inline assembly is not simulated. The course's PTX instructions are functions in kernels/include/ptx.cuh."),
     (r"grid_sync_is_not_simulated|grid-wide sync", None,
@@ -211,7 +223,7 @@ MISTAKES: list[tuple[str, str | None, str]] = [
     (r"expected ['‘`\"]?\(|expected a [\"']\(", r"\b(?:if|for|while)\b\s*[^\s(]",
      "C++ writes parentheses after if, for and while, and braces around what follows: if (i < n) { ... }, for (int i = 0; i < n; i++) { ... }."),
     (r"(?:invalid|unrecognized) preprocessing directive", None,
-     "A # begins no comment in C++: write // in front of a note."),
+     COMMENT),
     (r"too many characters in character constant|(?:invalid conversion|cannot initialize|no matching function|incompatible).*", r"\bprintf\s*\(\s*[^\"\s]",
      'printf begins with a text in double quotes, with a blank for each value: printf("%d\\n", i). Single quotes are for one letter.'),
     (r"(?:invalid operands|expression must have).*", r'"\s*%',
@@ -225,7 +237,7 @@ MISTAKES: list[tuple[str, str | None, str]] = [
     (r"expected .*", r"=[^=].*\bif\b.*\belse\b",
      "C++ writes `a if test else b` as test ? a : b."),
     (r"variable or field .* declared void", None,
-     "The compiler does not know a type between these parentheses. An array is a pointer, such as float* x; a number is an int or a float."),
+     UNKNOWN_TYPE),
     (r"expected .*,.* or .*\.\.\.|brackets are not allowed here|expected [`'‘\"]?\)|expected a .*\)", r"\w\s*\[\s*\]\s*\w",
      "An array comes as a pointer: write float* x in place of float[] x."),
     (r"numeric literal operator|invalid suffix|invalid digit|literal operator", r"(?<![\w.])(\d+)f\b",
@@ -239,9 +251,9 @@ MISTAKES: list[tuple[str, str | None, str]] = [
     (rf"(?:has no member (?:named )?|no member named ){Q}(\w+){E}.*", r"(threadIdx|blockIdx|blockDim|gridDim)",
      "threadIdx, blockIdx, blockDim and gridDim have the members x, y and z."),
     (r"(?:invalid operands|no match for|no operator).*", r"\b(threadIdx|blockIdx|blockDim|gridDim)\b(?!\s*\.)",
-     "{c0} is three numbers; say which one: {c0}.x, {c0}.y or {c0}.z."),
+     THREE),
     (r"(?:cannot convert|no viable conversion|no suitable conversion|invalid cast|no suitable (?:user-defined )?conversion).*", r"\b(threadIdx|blockIdx|blockDim|gridDim)\b(?!\s*\.)",
-     "{c0} is three numbers; say which one: {c0}.x, {c0}.y or {c0}.z."),
+     THREE),
     (rf"{Q}__syncthread{E}|{Q}(syncthreads|_syncthreads|__sync_threads){E}", None,
      "The barrier is spelled __syncthreads(): two underscores, plural."),
     (r"redeclar|redefinition|conflicting declaration|has already been declared|shadows a parameter", None,
@@ -249,17 +261,17 @@ MISTAKES: list[tuple[str, str | None, str]] = [
     (rf"{Q}__(global|device|shared)_?{E}|{Q}_*(global|device|shared)_*{E}(?: does not name a type)?", None,
      "CUDA's words have two underscores on each side: __global__, __device__, __shared__."),
     (r"forbids declaration of|type specifier is required|requires a type specifier|no storage class or type specifier|explicit type is missing", None,
-     "A type is missing in front of the name: int, float, float*, ... A kernel begins with `__global__ void`."),
+     NO_TYPE),
     (r"must return|kernel must return|__global__.*(?:return|void)|return-statement with a value|void function .*should not return a value|return value type does not match|in function returning ['‘]void['’]", None,
      "A kernel returns void; write results into an array that it gets as an argument."),
     (r"control reaches end|no return statement|non-void function does not return|missing return statement", None,
-     "This function promises a value but does not `return` one on every way through."),
+     PROMISE),
     (r"expression must be a modifiable lvalue", r"[-+/%]\s*\w+\s*=[^=]", LEFT),  # NVRTC's words for two mistakes
     (r'value of type "[^"]*\*" cannot be (?:used to initialize|assigned to) an entity of type "[^"*]*"', None, TYPES),
     (r"discards qualifiers|of read-only|cannot assign to.*const|expression must be a modifiable lvalue|read-only variable is not assignable|of const-qualified type", None,
      "What is marked `const` may only be read. Write to another array, or take the `const` away from the parameter."),
     (rf"^(?!.*operands).*{Q}const (\w+) ?\*{E}.* {Q}\1 ?\*{E}|{Q}(\w+) ?\*{E}.* {Q}const \2 ?\*{E}", None,
-     "A pointer to const data cannot become a pointer to data that may change: add `const` on the left side."),
+     ADD_CONST),
     (r"lvalue required|expression is not assignable|expression must be a modifiable lvalue|left operand of assignment", None,
      LEFT),
     (rf"(?:invalid types|subscripted value|array subscript|expression must have pointer-to-object type|pointer to a complete object type|no operator {Q}\[\])", r"\[",
@@ -267,13 +279,13 @@ MISTAKES: list[tuple[str, str | None, str]] = [
     (r"invalid operands|no match for .operator%|integral", r"%",
      "% works on whole numbers only; for floats there is fmodf(a, b)."),
     (r"invalid operands.*\*\)?['’)]|expression must have arithmetic", None,
-     "One side is a pointer, a whole array. Take one element of it: a[i]."),
+     ONE),
     (r"invalid types .* for array subscript|array subscript is not an integer|array subscript.*(?:float|double)|expression must have integral", None,
-     "An index is a whole number: use int, and integer division."),
+     INDEX),
     (r"expected primary-expression before.*|expected expression|expected an expression", r"\*\*",
-     "C++ has no ** operator: write x * x, or powf(x, y)."),
+     POWER),
     (r"indirection requires pointer|invalid type argument of unary|operand of .\*. must be a pointer", r"\*\*",
-     "C++ has no ** operator: write x * x, or powf(x, y)."),
+     POWER),
     (r"expected primary-expression before ['‘]\.['’]|does not refer to a value|type name is not allowed", r"\b([A-Z]\w*)\.\w",
      "{c0} is a type, and behind the name of a type stands :: in place of a point: {c0}::..."),
     (r"could not convert|no viable conversion|no suitable constructor", r"\breturn\s+[^{;(]+,[^;]*;",
@@ -300,9 +312,9 @@ MISTAKES: list[tuple[str, str | None, str]] = [
     (r"break statement not within|continue statement not within|['‘](?:break|continue)['’] statement not in|may only be used within", None,
      "break and continue belong inside a loop; to leave a kernel write return;."),
     (r"storage size of .* isn.t (?:known|constant)|variable.length array|not an integral constant expression|must be a constant|expression must have a constant value|initializer.*constant", None,
-     "The size of an array in a kernel must be known when it is compiled: use a constant, a template parameter, or extern __shared__."),
+     SIZE),
     (r"template argument|call to [‘'\"]\w+<|no matching function.*template|candidate template ignored|type/value mismatch", None,
-     "A template's arguments must be known when it is compiled: numbers or types, as in kernel<32>."),
+     TEMPLATE),
     (r"stray|missing terminating|missing closing|invalid suffix|unterminated|unrecognized token|extra text after expected|decimal points|exponent has no|literal operator", None,
      "A character or number is written as C++ does not know it: look for quotes, a decimal comma, or a stray sign."),
     (r"indirection requires pointer|invalid type argument of unary|operand of .\*. must be a pointer", None,

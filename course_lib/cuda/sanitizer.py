@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.cuda import flops, launch, lines, runtime, source, symbols, unset
+from course_lib.cuda import declarations, flops, launch, lines, runtime, source, symbols, unset
 from course_lib.cuda.arguments import Arguments, Parameter
 from course_lib.cuda.build import Library
 from course_lib.cuda.kernel import Kernel, is_cupy
@@ -133,13 +133,13 @@ def _prepare(library: Library, kernel: Kernel, base: int, shared_mem: int) -> bo
 @cache
 def _dynamic_names(path: Path, text: source.Source) -> bytes:
     """What a library's text calls its dynamic shared memory (`path` tells apart texts whose includes have changed)."""
-    return "/".join(dict.fromkeys(array.name for array in source.dynamic_shared(text))).encode()
+    return "/".join(dict.fromkeys(array.name for array in declarations.dynamic_shared(text))).encode()
 
 
 @cache
 def _constants(path: Path, text: source.Source) -> frozenset[str]:
     """The `__constant__` variables of a library's text."""
-    return frozenset(variable.plain for variable in source.device_variables(text) if variable.constant)
+    return frozenset(variable.plain for variable in declarations.device_variables(text) if variable.constant)
 
 
 def _report(kernel: Kernel, library: Library, base: int, grid, block, timeout, known_shared) -> Report:

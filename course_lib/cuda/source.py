@@ -1,6 +1,7 @@
-"""What can be read off the text of a `.cu` file without compiling it: kernels, parameter names, shared arrays, includes.
+"""What can be read off the text of a `.cu` file without compiling it: its kernels, their parameters' names, includes.
 
 The text is the learner's own and is never changed. Only names are read here; types come from the compiler.
+declarations.py reads the memory that it declares.
 """
 
 import hashlib
@@ -156,95 +157,6 @@ def _parameters(text: str) -> tuple[tuple[str, str], ...]:
             kind = match.group(1).strip() + ("*" if match.group(3) else "")
             result.append((" ".join(kind.replace("*", " * ").split()), match.group(2)))
     return tuple(result)
-
-
-@dataclass(frozen=True)
-class DynamicShared:
-    """One `extern __shared__ T name[];`. `mangled` is its name with its namespaces, as symbols made from it contain it."""
-
-    name: str
-    mangled: str
-
-    @property
-    def symbol(self) -> str:
-        """What the compiler calls the array."""
-        return f"_Z{self.mangled}" if self.mangled.startswith("N") else self.name
-
-
-def dynamic_shared(source: Source) -> list[DynamicShared]:
-    """The arrays of dynamic shared memory that a text declares."""
-    pattern = r"(?:\bextern\b[^;{}]*\b__shared__|\b__shared__\b[^;{}]*\bextern)\b[^;{}]*"
-    text, found = source.everything, set()
-    for declaration in re.finditer(pattern, text):
-        spaces = _namespaces(text[: declaration.start()])
-        for name in re.findall(rf"\b({IDENTIFIER})\s*\[\s*\]", declaration.group()):
-            mangled = "".join(f"{len(part)}{part}" for part in (*spaces, name))
-            found.add(DynamicShared(name, f"N{mangled}E" if spaces else mangled))
-    return sorted(found, key=lambda array: (array.name, array.mangled))
-
-
-def _open_scopes(before: str) -> list[list[str] | None]:
-    """What is open at the end of a text: the names that each brace adds, None for one that is no namespace's."""
-    named = rf"\bnamespace\s+({IDENTIFIER}(?:\s*::\s*{IDENTIFIER})*)\s*\{{"
-    scopes: list[list[str] | None] = []
-    for match in re.finditer(rf'{named}|(\bnamespace\s*\{{|\bextern\s*""\s*\{{)|[{{}}]', before):
-        if match.group(1):
-            scopes.append(re.split(r"\s*::\s*", match.group(1)))
-        elif match.group().endswith("{"):
-            scopes.append([] if match.group(2) else None)
-        elif scopes:
-            scopes.pop()
-    return scopes
-
-
-def _namespaces(before: str) -> list[str]:
-    """The named namespaces that are open at the end of a text."""
-    return [name for names in _open_scopes(before) for name in names or ()]
-
-
-@dataclass(frozen=True)
-class Variable:
-    """A `__constant__` or `__device__` variable at file scope; `name` has its namespaces before it: `tool::table`."""
-
-    name: str
-    constant: bool
-
-    @property
-    def plain(self) -> str:
-        return self.name.rpartition("::")[2]
-
-
-def device_variables(source: Source) -> list[Variable]:
-    """The variables at file scope that a text declares for the device. (Not templates.)"""
-    text = re.sub(r"(?m)^[ \t]*#(?:[^\n\\]|\\[\s\S])*", "", source.everything)
-    text = re.sub(r"\b(?:alignas|__align__|__attribute__)\s*\((?:[^()]|\([^()]*\))*\)", "", text)
-    found: dict[str, Variable] = {}
-    for qualifier in re.finditer(r"\b(?:__constant__|__device__|__managed__)\b", text):
-        start = 1 + max(text.rfind(letter, 0, qualifier.start()) for letter in ";{}")
-        stop = re.compile(r"[;({=\[]").search(text, qualifier.end())
-        if not stop or stop.group() == "(":  # a function
-            continue
-        head, scopes = text[start : stop.start()], _open_scopes(text[:start])
-        if None in scopes or re.search(r"\b(template|extern|using|typedef|struct|class|union|enum)\b", head):
-            continue
-        spaces = [name for names in scopes for name in names or ()]
-        for name in _declared(text, start):
-            full = "::".join([*spaces, name])
-            found.setdefault(full, Variable(full, "__constant__" in head))
-    return list(found.values())
-
-
-def _declared(text: str, start: int) -> list[str]:
-    """The names that the declaration beginning there declares: `a` and `b` of `float a[4] = {1, 2}, b;`."""
-    plain, depth = "", 0
-    for letter in text[start:]:
-        depth += (letter in "([{") - (letter in ")]}")
-        if letter == ";" and depth == 0:
-            break
-        plain += letter if depth == 0 and letter not in ")]}" else ""
-    while (shorter := re.sub(r"<[^<>]*>", "", plain)) != plain:
-        plain = shorter
-    return [names[-1] for part in plain.split(",") if (names := re.findall(IDENTIFIER, part.partition("=")[0]))]
 
 
 def never_waits(source: Source) -> bool:

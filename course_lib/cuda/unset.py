@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from course_lib import native
-from course_lib.cuda import build, source, variables
+from course_lib.cuda import build, declarations, source, variables
 from course_lib.cuda.errors import CompileError
 from course_lib.cuda.kernel import Kernel
 from course_lib.cuda.report import Issue, Report
@@ -47,7 +47,7 @@ def find(
     """
     library = kernel.compiled(checked=True)
     addresses = any(isinstance(value, np.ndarray) and value.dtype == np.uint64 for value in before)
-    changing = any(not variable.constant for variable in source.device_variables(kernel.source))
+    changing = any(not variable.constant for variable in declarations.device_variables(kernel.source))
     if addresses or changing:  # memory that the launch may have changed, and that another run would not find as it was
         return []
 

@@ -4,7 +4,7 @@
 used in parts, before the checker's hooks are put in. Its front end still has one `llvm.memcpy` for it (LLVM's Language
 Reference, "llvm.memcpy Intrinsic"): here each becomes one volatile load and one volatile store, which nothing may split, or,
 where no load is so large, a call of the checker's own copy. Text with and without typed pointers (LLVM before and from 15)
-is understood. g++ needs none of this: build.py.
+is understood. g++ needs none of this: flags.py.
 """
 
 import re

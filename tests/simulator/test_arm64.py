@@ -73,7 +73,7 @@ def test_every_way_to_wait_works_on_arm(program, page):
 @pytest.mark.skipif(not importlib.util.find_spec("ziglang"), reason="ziglang is not installed (pip install ziglang)")
 @pytest.mark.slow
 def test_runtime_and_kernel_link_for_macos(tmp_path):
-    """As build.py and runtime.py do on macOS: the kernel is linked with the runtime, whose thread-local variables it uses."""
+    """As flags.py and runtime.py do on macOS: the kernel is linked with the runtime, whose thread-local variables it uses."""
     zig = Path(importlib.util.find_spec("ziglang").submodule_search_locations[0]) / "zig"
     target = (zig, "c++", "-target", "aarch64-macos", *COMMON, "-fPIC", "-shared", "-fno-sanitize=undefined")
     library, kernel = tmp_path / "simulator.dylib", tmp_path / "kernel.dylib"

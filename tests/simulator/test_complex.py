@@ -3,16 +3,14 @@
 from math import e, inf, log, log2, pi, sqrt
 
 import numpy as np
-import pytest
 
-from tests.simulator.compilers import COMPILERS, using
-from tests.simulator.test_values import MODES, blocks, launch
+from tests.simulator.compilers import blocks, both, compilers, launch, using
 
 FILE = "values_complex.cu"
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize("mode", MODES)
+@compilers
+@both
 def test_complex_numbers_and_constants(mode, compiler, monkeypatch):
     using(compiler, monkeypatch)
     for name, real in (("complex_floats", np.float32), ("complex_doubles", np.float64)):

@@ -4,13 +4,10 @@ import numpy as np
 import pytest
 
 from course_lib.cuda import CompileError, Kernel
-from tests.simulator.compilers import COMPILERS, using
-from tests.simulator.test_values import MODES, launch
+from tests.simulator.compilers import both, compilers, launch, using
 
 FILE, F, I = "values_groups.cu", np.float32, np.int32
 RANDOM = np.random.default_rng(5)
-both = pytest.mark.parametrize("mode", MODES)
-compilers = pytest.mark.parametrize("compiler", COMPILERS)
 
 
 @compilers

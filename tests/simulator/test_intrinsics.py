@@ -6,12 +6,9 @@ import numpy as np
 import pytest
 
 from course_lib.cuda import CompileError, Kernel
-from tests.simulator.compilers import COMPILERS, using
-from tests.simulator.test_values import MODES, blocks, launch
+from tests.simulator.compilers import blocks, both, compilers, launch, using
 
 FILE = "values_intrinsics.cu"
-compilers = pytest.mark.parametrize("compiler", COMPILERS)
-both = pytest.mark.parametrize("mode", MODES)
 
 
 def sinpi(x):

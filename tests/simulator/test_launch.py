@@ -9,7 +9,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from course_lib.cuda import ArgumentError, Kernel, KernelError, asarray, asnumpy, build, empty, sanitize, source, zeros
+from course_lib.cuda import (
+    ArgumentError,
+    Kernel,
+    KernelError,
+    asarray,
+    asnumpy,
+    build,
+    declarations,
+    empty,
+    sanitize,
+    source,
+    zeros,
+)
 from tests.simulator.compilers import COMPILERS, using
 
 FILE = Path(__file__).parent / "launch.cu"
@@ -173,7 +185,7 @@ def test_every_variable_at_file_scope_is_known_by_its_name(compiler, checked, mo
     report = (sanitize if checked else Kernel.__call__)(k, (1,), (1,), (out,))
     assert not checked or report.ok, str(report)
     assert out[0] == 1 + 3 + 1000 + 14 + 100 + 10 + 3
-    assert [(v.name, v.constant) for v in source.device_variables(k.source)] == [
+    assert [(v.name, v.constant) for v in declarations.device_variables(k.source)] == [
         ("first", False), ("second", False), ("third", False), ("pair", False), ("to_pair", False), ("tool::scales", True),
         ("tool::calls", False), ("flags", False), ("wide", False), ("pi", False), ("origin", False),
     ]  # fmt: skip

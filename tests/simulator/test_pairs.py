@@ -6,13 +6,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tests.simulator.compilers import COMPILERS, using
-from tests.simulator.test_values import MODES, blocks, launch
+from tests.simulator.compilers import blocks, both, compilers, launch, using
 
 FILE = "values_pairs.cu"
 FORMATS = {"half": np.float16, "bf16": ml_dtypes.bfloat16}
-compilers = pytest.mark.parametrize("compiler", COMPILERS)
-both = pytest.mark.parametrize("mode", MODES)
 formats = pytest.mark.parametrize("name", FORMATS)
 
 

@@ -6,12 +6,9 @@ from math import ceil, floor
 import numpy as np
 import pytest
 
-from tests.simulator.compilers import COMPILERS, using
-from tests.simulator.test_values import MODES, blocks, launch
+from tests.simulator.compilers import blocks, both, compilers, launch, using
 
 FILE, MODE_NAMES = "values_rounding.cu", ("rn", "rz", "ru", "rd")
-compilers = pytest.mark.parametrize("compiler", COMPILERS)
-both = pytest.mark.parametrize("mode", MODES)
 
 
 def nearest_four(sign, guess):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from course_lib import native
-from course_lib.cuda import Kernel, asarray, build, empty, sanitize, source, unset, zeros
+from course_lib.cuda import Kernel, asarray, empty, flags, sanitize, source, unset, zeros
 from tests.simulator.compilers import COMPILERS, using
 
 F, I = np.float32, np.int32
@@ -189,5 +189,5 @@ def test_a_declaration_of_several_names():
 def test_a_compiler_that_cannot_fill_variables_is_not_asked_to():
     text, compiler = source.find("__global__ void k() {}"), native.find_compiler()
     old, new = (dataclasses.replace(compiler, kind="gcc", version=f"g++ (Ubuntu) {n}.4.0") for n in (11, 12))
-    asked = ["-ftrivial-auto-var-init=pattern" in build._flags(text, (), True, False, c) for c in (old, new)]
+    asked = ["-ftrivial-auto-var-init=pattern" in flags.choose(text, (), True, False, c) for c in (old, new)]
     assert (old.major, new.major, asked) == (11, 12, [False, True])

@@ -6,26 +6,11 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from course_lib.cuda import Kernel, sanitize
-from tests.simulator.compilers import COMPILERS, using
+from tests.simulator.compilers import COMPILERS, MODES, blocks, launch, using
 
 HERE = Path(__file__).parent
 F, I, BF16 = np.float32, np.int32, ml_dtypes.bfloat16
 SIZES = (1, 32, 97, 300)
-MODES = ("fast", "checked")
-
-
-def blocks(n, block=64):
-    return ((n + block - 1) // block,)
-
-
-def launch(mode, file, name, grid, block, args, shared_mem=0, seed=0):
-    kernel = Kernel(HERE / file, name)
-    if mode == "fast":
-        kernel(grid, block, args, shared_mem=shared_mem, seed=seed)
-    else:
-        report = sanitize(kernel, grid, block, args, shared_mem=shared_mem, seed=seed)
-        assert report.ok, str(report)
 
 
 def warps(x, fill=0.0, width=32, block=64):

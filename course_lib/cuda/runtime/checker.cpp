@@ -2,7 +2,6 @@
 //
 // An access that would do harm is reported and ends its thread, so nothing can reach memory that is not the kernel's.
 
-#include <dlfcn.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,73 +10,15 @@
 #include <vector>
 
 #include "counters.h"
-#include "memory.h"
+#include "homes.h"
 #include "shadow.h"
 
 namespace sim {
 
-char *library_base, *stacks_low;
 bool watching;
 uint64_t accesses;
 void* last_pc;
-static std::vector<SharedArray> shared_arrays;  // offsets until a worker adds its own base
-static std::vector<SharedArray> here;
 static std::vector<Word> shared_shadow;
-static char *tls_low, *tls_high, *library_end;
-// A variable at file scope or a static one, in the order of their places.
-struct Variable {
-    char* data;
-    size_t bytes;
-    char name[64];  // empty: the compiler's own
-    bool constant;
-    void* notes;    // the shadow
-};
-static std::vector<Variable> variables;
-static char* variables_end;
-static size_t mark_offset, image_bytes;
-static char* (*find_mark)();
-
-void check_worker_begin() {
-    here = shared_arrays;
-    stacks_low = worker_of(sim_block)->stacks;
-    if (!find_mark) return;
-    char* base = find_mark() - mark_offset;
-    tls_low = base;
-    tls_high = base + image_bytes;
-    for (SharedArray& array : here) array.data = base + reinterpret_cast<size_t>(array.data);
-}
-
-Place check_place(void* pc) {
-    char* at = static_cast<char*>(pc);
-    if (at >= library_base && at < library_end) return {at + 1, {}};  // as if it were a return address
-    return {last_pc, {}};
-}
-
-// Where a launch that is stopped, or that crashes, may have been, the innermost first: `pc`; whatever lies on the stack from `low` on and looks
-// like a way back into the kernel's code; the last access. A place in our own headers has no line of the learner's, but its
-// caller has.
-static void* stopped_at[16];
-static int stopped_count;
-
-void check_stop(void* pc, const char* low) {
-    auto note = [](char* place) {
-        if (place >= library_base && place < library_end) stopped_at[stopped_count++] = place;
-    };
-    stopped_count = 0;
-    note(static_cast<char*>(pc) + 1);  // as if it were a return address, like the others
-    uint64_t depth = low - stacks_low;
-    bool on_stack = depth < STACK_BYTES * MAX_THREADS;
-    uint64_t guard = sysconf(_SC_PAGESIZE);  // at the low end, and not to be read
-    if (on_stack && depth % STACK_BYTES < guard) low += guard - depth % STACK_BYTES, depth = low - stacks_low;
-    const char* end = on_stack ? low + (STACK_BYTES - depth % STACK_BYTES) : low;
-    for (const char* at = low - depth % 8; at < end && stopped_count < 15; at += 8) {
-        char* word;
-        memcpy(&word, at, 8);
-        note(word);
-    }
-    note(static_cast<char*>(last_pc));
-}
-
 void end_thread(Block* block) {
     block->aborted = true;
     unsigned thread = block->current;
@@ -220,16 +161,9 @@ static void check_global(Block* block, Slot& slot, const Access& access, bool al
 }
 
 static void check_shared(Block* block, const Access& access, bool aligned) {
-    auto after = std::upper_bound(here.begin(), here.end(), access.address,
-                                  [](char* address, const SharedArray& array) { return address < array.data; });
-    if (here.empty()) return;
-    auto at = after == here.begin() ? after : after - 1;
-    if (!at->name[0] && access.address >= at->data && access.address < at->data + at->bytes) return;
-    while (!at->name[0] && at != here.begin()) --at;
-    while (after != here.end() && !after->name[0]) ++after;
-    // In the gap between two arrays it is meant for the nearer one.
-    if (after != here.end() && after->data - access.address < access.address - (at->data + at->bytes)) at = after;
-    SharedArray& array = *at;
+    SharedArray* found = shared_array_at(access.address);
+    if (!found) return;
+    const SharedArray& array = *found;
     size_t bytes = array.dynamic ? block->launch->shared_bytes : array.bytes;
     int64_t offset = access.address - array.data;
     if (offset < 0 || offset + access.bytes > bytes) {
@@ -241,15 +175,6 @@ static void check_shared(Block* block, const Access& access, bool aligned) {
     }
     Word* shadow = &shared_shadow[array.first_word];
     check_inside(block, {SHARED, array.name, array.data, bytes, shadow, false, false}, access, aligned);
-}
-
-// An access near shared arrays, but in none, has left the first or the last one.
-static bool is_shared(const char* address) {
-    constexpr uint64_t BESIDE = 64 << 10;
-    if (!tls_low) return false;
-    if (address >= tls_low && address < tls_high) return true;
-    if (address >= library_base && address < library_end) return false;  // literals may lie right beside
-    return !here.empty() && address >= tls_low - BESIDE && address < tls_high + BESIDE;
 }
 
 [[noreturn]] static void bad_variable_access(Block* block, const Variable& variable, int64_t past, const Variable* next,
@@ -265,12 +190,11 @@ static bool is_shared(const char* address) {
 
 // Variables of the file, and literals, which nobody writes.
 static void check_library(Block* block, const Access& access, bool aligned) {
-    auto after = std::upper_bound(variables.begin(), variables.end(), access.address,
-                                  [](char* address, const Variable& variable) { return address < variable.data; });
-    if (after == variables.begin() || access.address >= variables_end) return;
-    Variable& variable = *(after - 1);
+    auto [here, next] = variables_at(access.address);
+    if (!here) return;
+    Variable& variable = *here;
     int64_t past = access.address + access.bytes - (variable.data + variable.bytes);
-    if (past > 0) bad_variable_access(block, variable, past, after == variables.end() ? nullptr : &*after, access);
+    if (past > 0) bad_variable_access(block, variable, past, next, access);
     if (variable.constant || !variable.name[0]) return;
     Word* shadow = shadow_of(variable.notes, variable.bytes);
     check_inside(block, {GLOBAL, variable.name, variable.data, variable.bytes, shadow, false, true}, access, aligned);
@@ -278,7 +202,7 @@ static void check_library(Block* block, const Access& access, bool aligned) {
 
 void check(char* address, unsigned bytes, bool write, bool atomic, void* pc, bool aligned, bool counted) {
     Block* block = sim_block;
-    if (uint64_t(address - stacks_low) < STACK_BYTES * MAX_THREADS) return;  // local variables
+    if (is_local(address)) return;
     if (!block || !worker_of(block)->in_kernel || bytes == 0) return;
     if ((block->mode & SHUFFLED) && (accesses * 0x9E3779B97F4A7C15ull >> 61) == 0) yield(block, block->current);
     enter_runtime(block);
@@ -288,26 +212,10 @@ void check(char* address, unsigned bytes, bool write, bool atomic, void* pc, boo
     Access access{address, bytes, write, atomic, pc, counted};
     if (Slot* slot = slot_of(address)) check_global(block, *slot, access, aligned);
     else if (is_shared(address)) check_shared(block, access, aligned);
-    else if (access.address >= library_base && access.address < library_end) check_library(block, access, aligned);
+    else if (in_library(address)) check_library(block, access, aligned);
     else bad_address(block, access);
     decide_watching();
     leave_runtime(block);
-}
-
-Home home_of(const char* address) {
-    if (uint64_t(address - stacks_low) < STACK_BYTES * MAX_THREADS) return {IN_LOCAL, "", address};
-    if (const Slot* slot = slot_of(address)) return {IN_GLOBAL, name_of(*slot), slot->data};
-    if (is_shared(address)) {
-        const SharedArray* home = nullptr;  // the last one that begins before
-        for (const SharedArray& array : here)
-            if (array.name[0] && (!home || array.data <= address)) home = &array;
-        return home ? Home{IN_SHARED, home->name, home->data} : Home{IN_SHARED, "", address};
-    }
-    if (address < library_base || address >= library_end) return {NOWHERE, "", address};
-    const Variable* home = nullptr;
-    for (const Variable& variable : variables)
-        if (variable.data <= address) home = &variable;
-    return home ? Home{IN_GLOBAL, home->name, home->data} : Home{IN_GLOBAL, "", address};
 }
 
 }  // namespace sim
@@ -318,52 +226,13 @@ extern "C" {
 
 // ---- called by the launcher ---------------------------------------------------------------------------------------------------
 
-void sim_check_library(void* base, uint64_t bytes, void* mark_function, uint64_t mark, uint64_t image) {
-    library_base = static_cast<char*>(base);
-    library_end = library_base + bytes;
-    find_mark = reinterpret_cast<char* (*)()>(mark_function);
-    mark_offset = mark;
-    image_bytes = image;
-    shared_arrays.clear();
-    for (Variable& variable : variables) free(variable.notes);
-    variables.clear();
-}
-
-// To be called in the order of their places; `end`: where the memory for variables ends.
-void sim_check_variable(void* data, uint64_t bytes, void* end, const char* name, int constant) {
-    Variable variable{static_cast<char*>(data), bytes, {}, constant != 0, nullptr};
-    strncpy(variable.name, name, sizeof variable.name - 1);
-    variables.push_back(variable);
-    variables_end = static_cast<char*>(end);
-}
-
-// Without a name: a byte of the compiler's own, not the learner's memory.
-void sim_check_shared_array(uint64_t offset, uint64_t bytes, const char* name, int dynamic) {
-    SharedArray array{reinterpret_cast<char*>(offset), bytes, {}, dynamic != 0, 0};
-    strncpy(array.name, name, sizeof array.name - 1);
-    shared_arrays.push_back(array);
-    std::sort(shared_arrays.begin(), shared_arrays.end(),
-              [](const SharedArray& a, const SharedArray& b) { return a.data < b.data; });
-}
-
 void sim_check_begin(uint64_t dynamic_bytes) {
-    size_t words = 0;
-    for (SharedArray& array : shared_arrays) {
-        array.first_word = words;
-        words += (array.dynamic ? dynamic_bytes : array.bytes) / 4 + 2;
-    }
-    shared_shadow.assign(words, Word{});
+    shared_shadow.assign(share_out_shadow(dynamic_bytes), Word{});
     clear_counters();
     shadow_launch_begin();
     accesses = 0;
     last_pc = nullptr;
-    stopped_count = 0;
-}
-
-// The places that `check_stop` has found.
-int sim_stopped_at(void* const** out) {
-    *out = stopped_at;
-    return stopped_count;
+    stops_launch_begin();
 }
 
 uint64_t sim_access_count() { return accesses; }

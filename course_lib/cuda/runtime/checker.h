@@ -2,7 +2,11 @@
 //
 // hooks.cpp     what compiled kernels call; passes an access at once if it is surely harmless
 // checker.cpp   judges every other access: may this address be touched at all?
+// homes.cpp     which array or variable an address lies in
+// stops.cpp     where a launch that ends early has been
 // shadow.cpp    races and unwritten shared memory
+// fences.cpp    what fences and atomics order
+// matrices.cpp  what a GPU demands of copies that do not wait and of matrix operations
 // counters.cpp  requests, sectors and wavefronts of each instruction
 #pragma once
 #include <cstdint>
@@ -10,15 +14,6 @@
 #include "runtime.h"
 
 namespace sim {
-
-// One `__shared__` array of the kernel's file; its place is that of this worker's copy.
-struct SharedArray {
-    char* data;
-    size_t bytes;
-    char name[64];
-    bool dynamic;
-    size_t first_word;  // of its shadow
-};
 
 enum Space { GLOBAL, SHARED };
 
@@ -43,35 +38,37 @@ struct Access {
     bool counted = true;  // a request of its own
 };
 
-// Where an address points: into which array, if that is known.
-enum Memory { IN_GLOBAL, IN_SHARED, IN_LOCAL, NOWHERE };
-struct Home {
-    Memory memory;
-    const char *name, *start;
-};
-
 struct Counter;
 
 // checker.cpp
-extern char* library_base;
-extern char* stacks_low;          // of the worker: where local variables lie
 extern bool watching;             // every access must be judged in full: a shuffled run, a record for pictures, a suspicion
 extern uint64_t accesses;
 extern void* last_pc;             // of the last access
 void decide_watching();
 void check(char* address, unsigned bytes, bool write, bool atomic, void* pc, bool aligned, bool counted = true);
-Home home_of(const char* address);
 [[noreturn]] void end_thread(Block*);
+
+// stops.cpp
+void stops_launch_begin();
 
 // shadow.cpp
 extern uint32_t epoch, block_epoch, launch_epoch;  // epochs grow at barriers and between blocks
 void check_words(Block*, const Array&, const Access&);
-void note_atomic(const Access&);          // on global memory: may order blocks
 void settle(Block*);                      // decide about the write whose value had to be awaited
 void settle_thread(Block*, unsigned thread);
 bool settling();                          // whether there is such a write
 void shadow_launch_begin();
 Place place_of(uint32_t relative_pc);
+
+// fences.cpp
+void note_fence(unsigned thread, bool for_all);  // of all blocks, or of this one
+void note_atomic(const Access&, Space, unsigned thread);
+bool fences_tell();                              // whether an atomic may order anything
+bool ordered_by_fence(uint32_t other_epoch);     // whether what an earlier block did then lies before what this one does now
+bool heard_of_others();                          // whether this block has met what any other has released
+bool knows_of(unsigned thread, unsigned other);  // whether what the other has done lies before what the thread does now
+void fences_block_begin();
+void fences_launch_begin();
 
 // counters.cpp
 Counter* count_request(Block*, Space, const Access&, uint64_t offset);

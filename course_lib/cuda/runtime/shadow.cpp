@@ -1,15 +1,12 @@
 // Races and unwritten shared memory: for every four bytes, who accessed them last, and what has ordered threads since.
 //
 // Two accesses of one word, one of them a write, race unless something orders them: a barrier (the epoch has grown), a
-// __syncwarp() that both lanes took part in, or a fence and an atomic of the writer before an atomic on the same address of
-// the reader ("last block" patterns and locks declare themselves that way). Not seen: work after a lock was given back, and a
-// fence that comes before the write it should follow.
+// __syncwarp() that both lanes took part in, or fences and atomics (fences.cpp).
 #include <cstdio>
 #include <cstring>
-#include <map>
-#include <unordered_map>
 #include <vector>
 
+#include "homes.h"
 #include "shadow.h"
 
 namespace sim {
@@ -24,73 +21,6 @@ void check_warp_sync(Block*, unsigned warp, uint32_t lanes) {
     auto& syncs = warp_syncs[warp];
     syncs.lanes[++syncs.count % HISTORY] = lanes;
     flush_warp(warp);
-}
-
-// ---- __threadfence ------------------------------------------------------------------------------------------------------
-
-bool atomics_tell;
-static unsigned suspicions;  // see below
-static bool fenced;          // this block, since its begin
-// What blocks have released, by the address of the atomic: the epochs from the block's begin to that atomic.
-static std::unordered_map<uint64_t, std::map<uint32_t, uint32_t>> released;
-static std::unordered_map<uint64_t, bool> acquired;  // addresses this block has met
-
-static bool handing_over();
-
-static void decide_atomics() { atomics_tell = fenced || !released.empty() || suspicions || handing_over(); }
-
-void note_atomic(const Access& access) {
-    uint64_t address = reinterpret_cast<uint64_t>(access.address);
-    if (fenced) released[address][block_epoch] = epoch;
-    if (!released.empty()) acquired[address] = true;
-    decide_atomics();
-}
-
-static bool ordered_by_fence(uint32_t write_epoch) {
-    for (auto& [address, _] : acquired) {
-        auto blocks = released.find(address);
-        if (blocks == released.end()) continue;
-        auto after = blocks->second.upper_bound(write_epoch);  // the block that wrote began before
-        if (after != blocks->second.begin() && (--after)->second >= write_epoch) return true;
-    }
-    return false;
-}
-
-// ---- locks and flags within a block -------------------------------------------------------------------------------------------
-
-// What a thread did before a fence and an atomic is known to whoever meets that atomic's address next with one of its own,
-// until the next barrier orders everybody anyway.
-struct Threads {
-    uint32_t since = 0, bits[MAX_WARPS] = {};  // of the epoch `since`
-    bool has(unsigned thread) const { return since == epoch && bits[thread / WARP] >> thread % WARP & 1; }
-    void add(unsigned thread) {
-        if (since != epoch) *this = Threads{epoch, {}};
-        bits[thread / WARP] |= 1u << thread % WARP;
-    }
-    void add(const Threads& others) {
-        if (others.since != epoch) return;
-        if (since != epoch) *this = Threads{epoch, {}};
-        for (unsigned warp = 0; warp < MAX_WARPS; warp++) bits[warp] |= others.bits[warp];
-    }
-};
-static Threads fenced_threads, known_to[MAX_THREADS];
-static std::unordered_map<uint64_t, Threads> left_at;  // an atomic's address
-
-static bool handing_over() { return fenced_threads.since == epoch; }
-
-void check_fence(Block* block, bool for_all) {
-    fenced |= for_all;
-    fenced_threads.add(block->current);
-    decide_atomics();
-}
-
-static void hand_over(const Access& access, unsigned thread) {
-    if (fenced_threads.since != epoch) return;
-    Threads& left = left_at[reinterpret_cast<uint64_t>(access.address)];
-    known_to[thread].add(left);
-    if (!fenced_threads.has(thread)) return;
-    left.add(known_to[thread]);
-    left.add(thread);
 }
 
 // ---- reports that wait for more knowledge ----------------------------------------------------------------------------------
@@ -115,6 +45,15 @@ static std::vector<UnwrittenRead> unwritten_reads;
 constexpr size_t MOST_UNWRITTEN = 4096;
 static Suspicion equal_write;                     // lanes of a warp may write the same value
 static Suspicion before_atomic[MAX_THREADS];      // a plain read may be the first guess of a compare-and-swap loop
+static unsigned suspicions;                       // how many there are of these
+
+bool atomics_tell;
+static void decide_atomics() { atomics_tell = suspicions || fences_tell(); }
+
+void check_fence(Block* block, bool for_all) {
+    note_fence(block->current, for_all);
+    decide_atomics();
+}
 
 Place place_of(uint32_t relative_pc) { return {library_base + relative_pc, {}}; }
 
@@ -160,9 +99,7 @@ void check_barrier(Block* block) {
 
 void check_block_begin(Block* block) {
     block_epoch = ++epoch;
-    fenced = false;
-    acquired.clear();
-    left_at.clear();
+    fences_block_begin();
     for (auto& syncs : warp_syncs) syncs.count = 0;
     decide_atomics();
     decide_watching();
@@ -183,8 +120,7 @@ void check_thread_end(Block* block, unsigned thread) {
 
 void shadow_launch_begin() {
     launch_epoch = block_epoch = ++epoch;
-    released.clear();
-    acquired.clear();
+    fences_launch_begin();
     equal_write.active = false;
     for (auto& s : before_atomic) s.active = false;
     suspicions = 0;
@@ -199,15 +135,6 @@ static const char* const CONFLICTS[] = {"", "two threads write the same place", 
 
 constexpr unsigned SOMEBODY = NOBODY - 1;  // another thread, but which is not known any more
 
-// Whether this block has heard from any other by way of fences and atomics.
-static bool heard_of_others() {
-    for (auto& [address, _] : acquired) {
-        auto blocks = released.find(address);
-        if (blocks != released.end() && blocks->second.begin()->first < block_epoch) return true;
-    }
-    return false;
-}
-
 // The writer of some of these bytes that nothing orders before `thread`, or NOBODY.
 static unsigned unordered_writer(const Word& word, unsigned thread, uint8_t bytes, bool atomic, uint32_t oldest) {
     bool both = atomic && word.kind & ATOMIC;
@@ -219,7 +146,7 @@ static unsigned unordered_writer(const Word& word, unsigned thread, uint8_t byte
     if (word.write_epoch < block_epoch) return ordered_by_fence(word.write_epoch) ? NOBODY : SOMEBODY;
     if (word.write_epoch != epoch) return NOBODY;
     auto races = [&](unsigned writer, uint8_t mask) {
-        return mask & bytes && !in_order(word, writer, thread) && !known_to[thread].has(writer);
+        return mask & bytes && !in_order(word, writer, thread) && !knows_of(thread, writer);
     };
     if (races(last_writer(word), last_mask(word))) return last_writer(word);
     return races(writer_before(word), mask_before(word)) ? writer_before(word) : NOBODY;
@@ -235,8 +162,8 @@ static unsigned unordered_reader(const Word& word, unsigned thread, bool atomic,
     for (uint32_t lanes = own_warp ? word.read_lanes & ~(1u << thread % WARP) : word.read_lanes; lanes; lanes &= lanes - 1) {
         unsigned lane = __builtin_ctz(lanes), reader = word.read_warp * WARP + lane;
         bool has_met = own_warp && !many && met(word.read_warp, lane, word.read_stamp, thread % WARP);
-        known |= known_to[thread].has(reader);
-        if (!has_met && !known_to[thread].has(reader)) return reader;
+        known |= knows_of(thread, reader);
+        if (!has_met && !knows_of(thread, reader)) return reader;
     }
     return many && !known ? SOMEBODY : NOBODY;  // of many warps only one is noted
 }
@@ -282,7 +209,7 @@ static void suspect_readers(Word& word, const Access& access, const Array& array
     if (word.readers & (MANY_WARPS | PARTS)) return;
     for (uint32_t lanes = word.read_lanes; lanes; lanes &= lanes - 1) {
         unsigned lane = __builtin_ctz(lanes), reader = word.read_warp * WARP + lane;
-        if (before_atomic[reader].active || known_to[thread].has(reader)) continue;
+        if (before_atomic[reader].active || knows_of(thread, reader)) continue;
         if (word.read_warp == thread / WARP && met(word.read_warp, lane, word.read_stamp, thread % WARP)) continue;
         Suspicion& now = before_atomic[reader];
         now.active = true;
@@ -329,8 +256,7 @@ void check_words(Block* block, const Array& array, const Access& access) {
     unsigned thread = block->current;
     uint32_t oldest = space == GLOBAL ? launch_epoch : block_epoch, pc = static_cast<char*>(access.pc) - library_base;
     if (access.atomic) {
-        if (space == GLOBAL) note_atomic(access);
-        hand_over(access, thread);
+        note_atomic(access, space, thread);
         if (before_atomic[thread].active && before_atomic[thread].access.address == access.address) {
             before_atomic[thread].active = false;
             suspicions--;

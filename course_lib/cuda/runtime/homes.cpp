@@ -1,0 +1,118 @@
+// The arrays and variables of the kernel's file, as the launcher has told, and which of them an address lies in.
+#include "homes.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+namespace sim {
+
+char *library_base, *library_end, *stacks_low;
+static std::vector<SharedArray> shared_arrays;  // offsets until a worker adds its own base
+static std::vector<SharedArray> here;
+static char *tls_low, *tls_high;
+static std::vector<Variable> variables;  // in the order of their places
+static char* variables_end;
+static size_t mark_offset, image_bytes;
+static char* (*find_mark)();
+
+void check_worker_begin() {
+    here = shared_arrays;
+    stacks_low = worker_of(sim_block)->stacks;
+    if (!find_mark) return;
+    char* base = find_mark() - mark_offset;
+    tls_low = base;
+    tls_high = base + image_bytes;
+    for (SharedArray& array : here) array.data = base + reinterpret_cast<size_t>(array.data);
+}
+
+size_t share_out_shadow(uint64_t dynamic_bytes) {
+    size_t words = 0;
+    for (SharedArray& array : shared_arrays) {
+        array.first_word = words;
+        words += (array.dynamic ? dynamic_bytes : array.bytes) / 4 + 2;
+    }
+    return words;
+}
+
+// An access near shared arrays, but in none, has left the first or the last one.
+bool is_shared(const char* address) {
+    constexpr uint64_t BESIDE = 64 << 10;
+    if (!tls_low) return false;
+    if (address >= tls_low && address < tls_high) return true;
+    if (in_library(address)) return false;  // literals may lie right beside
+    return !here.empty() && address >= tls_low - BESIDE && address < tls_high + BESIDE;
+}
+
+// The first of some places, in order, that begins behind an address.
+template <class P> static auto behind(std::vector<P>& places, const char* address) {
+    return std::upper_bound(places.begin(), places.end(), address,
+                            [](const char* address, const P& place) { return address < place.data; });
+}
+
+SharedArray* shared_array_at(char* address) {
+    if (here.empty()) return nullptr;
+    auto after = behind(here, address), at = after == here.begin() ? after : after - 1;
+    if (!at->name[0] && address >= at->data && address < at->data + at->bytes) return nullptr;
+    while (!at->name[0] && at != here.begin()) --at;
+    while (after != here.end() && !after->name[0]) ++after;
+    bool nearer = after != here.end() && after->data - address < address - (at->data + at->bytes);  // in a gap
+    return nearer ? &*after : &*at;
+}
+
+Neighbours variables_at(char* address) {
+    auto after = behind(variables, address);
+    if (after == variables.begin() || address >= variables_end) return {nullptr, nullptr};
+    return {&*(after - 1), after == variables.end() ? nullptr : &*after};
+}
+
+Home home_of(const char* address) {
+    if (is_local(address)) return {IN_LOCAL, "", address};
+    if (const Slot* slot = slot_of(address)) return {IN_GLOBAL, name_of(*slot), slot->data};
+    if (is_shared(address)) {
+        const SharedArray* home = nullptr;  // the last one that begins before
+        for (const SharedArray& array : here)
+            if (array.name[0] && (!home || array.data <= address)) home = &array;
+        return home ? Home{IN_SHARED, home->name, home->data} : Home{IN_SHARED, "", address};
+    }
+    if (!in_library(address)) return {NOWHERE, "", address};
+    auto after = behind(variables, address);
+    return after == variables.begin() ? Home{IN_GLOBAL, "", address} : Home{IN_GLOBAL, (after - 1)->name, (after - 1)->data};
+}
+
+}  // namespace sim
+
+using namespace sim;
+
+extern "C" {
+
+// The kernel's library, and how to find a worker's copy of its shared arrays: the place of a mark among them.
+void sim_check_library(void* base, uint64_t bytes, void* mark_function, uint64_t mark, uint64_t image) {
+    library_base = static_cast<char*>(base);
+    library_end = library_base + bytes;
+    find_mark = reinterpret_cast<char* (*)()>(mark_function);
+    mark_offset = mark;
+    image_bytes = image;
+    shared_arrays.clear();
+    for (Variable& variable : variables) free(variable.notes);
+    variables.clear();
+}
+
+// To be called in the order of their places; `end`: where the memory for variables ends.
+void sim_check_variable(void* data, uint64_t bytes, void* end, const char* name, int constant) {
+    Variable variable{static_cast<char*>(data), bytes, {}, constant != 0, nullptr};
+    strncpy(variable.name, name, sizeof variable.name - 1);
+    variables.push_back(variable);
+    variables_end = static_cast<char*>(end);
+}
+
+// Without a name: a byte of the compiler's own, not the learner's memory.
+void sim_check_shared_array(uint64_t offset, uint64_t bytes, const char* name, int dynamic) {
+    SharedArray array{reinterpret_cast<char*>(offset), bytes, {}, dynamic != 0, 0};
+    strncpy(array.name, name, sizeof array.name - 1);
+    shared_arrays.push_back(array);
+    std::sort(shared_arrays.begin(), shared_arrays.end(),
+              [](const SharedArray& a, const SharedArray& b) { return a.data < b.data; });
+}
+}
