@@ -203,6 +203,7 @@ def _plain(message: str) -> str:
     message = re.sub(r"\s*\[-[\w=+,-]+\]$", "", message)
     message = re.sub(r"[;,] did you mean (?:simply )?[‘'\"]\w+[’'\"]\?$", "", message)  # it may be a name of ours
     message = re.sub(r"(read-only location) ‘.*’$", r"\1", message)
+    message = re.sub(r"^static.assert.*?(\w+?)_is_not_simulated\b([^\"]*)\"?$", r"\1 is not simulated\2", message)
     for ours, theirs in (("sim_thread_idx", "threadIdx"), ("sim_block_idx", "blockIdx"), ("sim_block_dim", "blockDim"),
                          ("sim_grid_dim", "gridDim"), ("sim_thread_index()", "threadIdx"), ("sim_printf", "printf"),
                          ("sim_inline_assembly_is_not_simulated", "asm")):  # fmt: skip

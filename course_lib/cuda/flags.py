@@ -15,9 +15,13 @@ from course_lib.cuda import runtime
 from course_lib.cuda.declarations import device_variables
 from course_lib.cuda.source import Source, include_folders, never_waits
 
-COMMON = ("-fvisibility=hidden", "-fno-math-errno", "-fno-finite-loops", "-Wall", "-Wno-unknown-pragmas", "-Wno-attributes",
-          "-Wno-unused", "-Wno-parentheses", "-Werror=vla", "-Werror=multichar", "-Werror=format", "-Wno-format-zero-length",
-          "-Wno-error=format-extra-args", "-Wno-error=format-security", "-fdiagnostics-color=never")  # fmt: skip
+COMMON = (
+    "-fvisibility=hidden", "-fno-math-errno", "-fno-finite-loops",
+    "-fno-delete-null-pointer-checks",  # else clang leaves out what goes through a pointer that is surely null
+    "-Wall", "-Wno-unknown-pragmas", "-Wno-attributes", "-Wno-unused", "-Wno-parentheses",
+    "-Werror=vla", "-Werror=multichar", "-Werror=format", "-Wno-format-zero-length",
+    "-Wno-error=format-extra-args", "-Wno-error=format-security", "-fdiagnostics-color=never",
+)  # fmt: skip
 # A function that promises a value and ends without one stops there: else g++ runs on into other code.
 TRAPPED = {
     "gcc": ("-fsanitize=return", "-fsanitize-undefined-trap-on-error"),
@@ -34,7 +38,6 @@ FAST = (
 CHECKED = (
     "-DSIM_CHECKED",
     "-gdwarf-4",  # addr2line of binutils 2.40 takes the first file of DWARF 5 for another
-    "-fno-delete-null-pointer-checks",
     "-fno-optimize-sibling-calls",  # a hook must return to the line that called it
     "-march=native",
     "-ffp-contract=fast",

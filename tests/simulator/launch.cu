@@ -35,6 +35,11 @@ extern "C" __global__ void spin_without_memory(float* y) {
 extern "C" __global__ void wild(float* y, long long i) { y[i] = 1.0f; }
 extern "C" __global__ void wild_int(float* y, int i) { y[i] = 1.0f; }
 extern "C" __global__ void null(float* y) { y[threadIdx.x] = 1.0f; }
+extern "C" __global__ void never_set(float* y) {
+    float* p = nullptr;
+    if (y[0] == 0.0f) p[threadIdx.x] = 1.0f;
+}
+extern "C" __global__ void far_away(float* y) { ((float*)0x123456789ab0ull)[threadIdx.x] = y[0]; }
 extern "C" __global__ void divide(int* y, int n) { y[threadIdx.x] = 10 / n; }
 __device__ float deep(float* y, int n) {
     volatile float here[100];

@@ -109,6 +109,7 @@ def test_what_is_not_simulated_says_so(body, compiler, monkeypatch):
     with pytest.raises(CompileError) as caught:
         Kernel(text, "f").compiled(checked=False)
     assert REFUSED[body] in caught.value.log and "line 5" in str(caught.value)
+    assert " is not simulated" in str(caught.value) and "assert" not in str(caught.value)
     if REFUSED[body] == "grid_sync":
         assert "second" in str(caught.value) or "launch" in str(caught.value)
 

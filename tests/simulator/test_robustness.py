@@ -23,6 +23,8 @@ CRASHES = {
     "wild": ((1,), (2**44,), F, "wild|past the end|no array"),
     "wild_int": ((1,), (2**30,), F, "past the end of the array 'y'"),
     "null": ((64,), None, F, "null pointer"),
+    "never_set": ((1,), (), F, "null pointer"),
+    "far_away": ((1,), (), F, "where there is no memory: a wild pointer"),
     "recurse": ((2,), (10**7,), F, "64 KB of local memory"),
     "stuck": ((32,), (), F, "lanes that never come"),
     "insist": ((32,), (5,), F, "assertion failed: threadIdx.x < n"),

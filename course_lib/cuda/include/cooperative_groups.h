@@ -4,10 +4,11 @@
 
 namespace cooperative_groups {
 
-// What is not simulated stops the compiler with a sentence that has its name.
+// What is not simulated stops the compiler with a sentence that has its name, and only that: what it returns can be kept.
 #define SIM_NO_GROUP(NAME, ...)                                                                                   \
-    template <class Never = void, class... Any> static void NAME(Any&&...) {                                      \
+    template <class Never = void, class... Any> static int NAME(Any&&...) {                                       \
         static_assert(!std::is_void<Never>::value, #NAME "_is_not_simulated: " __VA_ARGS__);                      \
+        return 0;                                                                                                 \
     }
 
 struct thread_block {

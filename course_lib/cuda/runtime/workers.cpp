@@ -126,11 +126,9 @@ static void describe_crash(Worker* worker, int signal, siginfo_t* info, void* co
               "(endless recursion, or a very large local array)");
     } else if (reinterpret_cast<uint64_t>(address) < NEAR_NULL) {
         fault(NULL_POINTER, thread, place, NOBODY, {}, "an address near 0 was accessed: a null pointer");
-    } else if (Slot* slot = slot_of(address)) {
-        bool past = slot->live && address >= slot->data;
+    } else if (Slot* slot = slot_of(address); slot && slot->live) {
         fault(OUT_OF_BOUNDS, thread, place, NOBODY, {}, "an access %s the array '%s' of %zu bytes",
-              !slot->live ? "hit no array, nearest" : past ? "went past the end of" : "lies before the start of",
-              name_of(*slot), slot->bytes);
+              address >= slot->data ? "went past the end of" : "lies before the start of", name_of(*slot), slot->bytes);
     } else {
         fault(CRASH, thread, place, NOBODY, {}, "an access to %p, where there is no memory: a wild pointer or index",
               static_cast<void*>(address));
