@@ -76,7 +76,7 @@ def device_variables(source: Source) -> list[Variable]:
         if not stop or stop.group() == "(":  # a function
             continue
         head, scopes = text[start : stop.start()], _open_scopes(text[:start])
-        if None in scopes or re.search(r"\b(template|extern|using|typedef|struct|class|union|enum)\b", head):
+        if None in scopes or re.search(r"\b(template|extern|using|typedef|struct|class|union|enum|operator)\b", head):
             continue
         spaces = [name for names in scopes for name in names or ()]
         for name in _declared(text, start):

@@ -101,9 +101,10 @@ def without_comments(text: str) -> str:
     return re.sub(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', blank, text, flags=re.S)
 
 
+_BOUNDS = r"__launch_bounds__\s*\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)"
 _KERNEL = re.compile(
     rf"(?P<template>template\s*<[^;{{]*?>\s*)?(?:extern\s+\"[^\"]*\"\s*)?(?:(?:static|inline)\s+)*__global__\s+"
-    rf"(?:(?:static|inline|void|__launch_bounds__\s*\([^)]*\))\s+|__launch_bounds__\s*\([^)]*\)\s*)*"
+    rf"(?:(?:static|inline|void|{_BOUNDS})\s+|{_BOUNDS}\s*)*"
     rf"(?P<name>{IDENTIFIER})\s*\("
 )
 
@@ -164,6 +165,7 @@ def never_waits(source: Source) -> bool:
     return not WAITS.search(source.everything)
 
 
+_TYPE = r"[^;{}=]*\b(?:union|struct|class|enum)\b[^;{}=]*"  # of a variable, if its members stand right there
 REFUSED = [
     (r"\basm\b\s*(?:volatile\s*)?\(",
      "Inline assembly is not simulated. The course's PTX instructions are functions: #include \"ptx.cuh\"."),
@@ -175,7 +177,7 @@ REFUSED = [
     (r"\bcuda::(?:barrier|pipeline|atomic|atomic_ref)\b", "cuda::barrier, cuda::pipeline and cuda::atomic are not simulated."),
     (r"\btex(?:1D|2D|3D)\w*\s*[<(]|\bsurf\dD\w*\s*[<(]|\bcuda(?:Texture|Surface)Object_t\b",
      "Textures and surfaces are not simulated."),
-    (r"\b__shared__\b[^;(){}=]*(?:=|\{)",
+    (rf"\b__shared__\b(?:{_TYPE}\{{[^{{}}]*(?:\{{[^{{}}]*\}}[^{{}}]*)*\}}|(?!{_TYPE}\{{))(?:\[[^\]]*\]|[^;(){{}}=\[])*(?:=|\{{)",
      "A __shared__ variable begins without a value: a thread writes it, then __syncthreads()."),
 ]  # fmt: skip
 

@@ -402,6 +402,14 @@ REFUSED = {
     "cuda::atomic": ("__device__ cuda::atomic<int> a;", "not simulated"),
     "texture": ("__global__ void g(cudaTextureObject_t t) {}", "Textures"),
     "shared with a value": ("__global__ void g() { __shared__ float s[4] = {0}; }", "begins without a value"),
+    "shared pair with a value": (
+        "__global__ void g() { __shared__ struct { int a, b; } s = {1, 2}; }",
+        "begins without a value",
+    ),
+    "shared comparison as a value": (
+        "template <int N> __global__ void g() { __shared__ int s[N <= 4 ? 1 : 2] = {3}; }",
+        "begins without a value",
+    ),
     "shared scalar with a value": ("__global__ void g() { __shared__ int s = 3; }", "begins without a value"),
 }
 

@@ -40,6 +40,36 @@ def test_dynamic_shared_memory_of_any_type_and_place(where, compiler, monkeypatc
     assert {issue.kind for issue in small.issues} == {"out-of-bounds"}, str(small)
 
 
+MEMBER = "s.f[threadIdx.x] = 31 - (int)threadIdx.x; __syncthreads(); y[threadIdx.x] = s.f[threadIdx.x];"
+NUMBERS = TURN.format("s", "threadIdx.x", "")
+# name: (before the kernel, its kind, inside it)
+FIXED = {
+    "a union of its own": ("", "void", "__shared__ union { float f[32]; int i[32]; } s; " + MEMBER),
+    "a struct of its own": ("", "void", "__shared__ struct { int i; float f[32]; } s; " + MEMBER),
+    "a length that compares": ("template <int N>", "void", "__shared__ float s[N <= 32 ? 32 : 64]; " + NUMBERS),
+    "launch bounds that compute": ("template <int N>", "__launch_bounds__(((N + 1) * 2) / (2 * (1)), 1) void",
+                                   "__shared__ float s[N]; " + NUMBERS),
+    "an operator": ("__device__ void operator+=(float2& a, float b) { a.x += b; }\n"
+                    "__device__ bool operator==(float2 a, float2 b) { return a.x == b.x; }\n", "void",
+                    "float2 v = {31.0f - threadIdx.x, 0}; v += 0.0f; if (v == v) y[threadIdx.x] = v.x;"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("how", FIXED)
+def test_shared_memory_and_kernels_as_others_declare_them(how, compiler, monkeypatch):
+    using(compiler, monkeypatch)
+    before, kind, inside = FIXED[how]
+    kernel = Kernel(
+        f"{before} __global__ {kind} turn(float* y) {{ {inside} }}", "turn<32>" if "N>" in before else "turn"
+    )
+    for run in (Kernel.__call__, sanitize):
+        y = zeros(32)
+        report = run(kernel, 1, 32, (y,))
+        assert report is None or report.ok, str(report)
+        np.testing.assert_array_equal(y, np.arange(32)[::-1])
+
+
 HOUSE = """
 template <int N> __device__ float large(float x) {
     __shared__ float cache[N];
