@@ -27,6 +27,7 @@ TRAPPED = {
     "gcc": ("-fsanitize=return", "-fsanitize-undefined-trap-on-error"),
     "clang": ("-fsanitize=return", "-fsanitize-trap=return"),
 }
+PATTERN = "-ftrivial-auto-var-init=pattern"  # of variables without a value: unset.py says why
 FAST = (
     "-O3",
     "-march=native",
@@ -72,6 +73,7 @@ def choose(
     flags, kind = [*COMMON, f"-I{runtime.INCLUDE}"], compiler.kind
     if kind != "gcc":
         flags.append("-Wno-c++11-narrowing")  # float4{n, n, n, n} of integers: g++ and NVRTC take it
+        flags.append(PATTERN)  # else it takes it that no lane hands a variable without a value to a shuffle
     if kind == "gcc":
         flags.append("-fno-extern-tls-init")  # else `extern __shared__` of a class calls what is not there
         flags.append("-fno-gnu-unique")  # else two builds share variables of templates, which each has to itself
@@ -85,8 +87,8 @@ def choose(
         flags.append("-fsanitize-coverage=" + ("trace-pc" if kind == "gcc" else "bb,no-prune,trace-pc"))
     elif checked:
         flags += CHECKED_BY_COMPILER["gcc" if kind == "gcc" else "clang"]
-        if kind != "gcc" or compiler.major >= 12:
-            flags.append("-ftrivial-auto-var-init=pattern")  # unset.py says why
+        if kind == "gcc" and compiler.major >= 12:
+            flags.append(PATTERN)
         if kind != "zig" and device_variables(text) and _is_gnu_linker():
             flags += ["-fdata-sections", f"-Wl,-T,{APART}"]
         if kind == "clang" and sys.platform == "linux":

@@ -9,6 +9,7 @@ from typing import Any
 from course_lib.cuda import build, runtime, symbols
 from course_lib.cuda.arguments import Arguments, Signature
 from course_lib.cuda.errors import ArgumentError, KernelError
+from course_lib.cuda.source import word_on_waiting
 
 GRID_LIMITS = (2**31 - 1, 65535, 65535)
 BLOCK_LIMITS = (1024, 1024, 64)
@@ -178,9 +179,10 @@ def launch(
         finally:
             arguments.release()
     if not ended:
+        words = word_on_waiting(library.source)
         raise KernelError(
             f"{name} was stopped: it was still running after timeout={timeout:g} s. Look for a loop whose condition never "
-            f"becomes false, or pass a larger timeout."
+            f"becomes false, or pass a larger timeout.{f' {words}.' if words else ''}"
         )
     if faults:
         raise KernelError(describe(name, faults[0], sized.block.tuple()))

@@ -162,6 +162,8 @@ def _report(kernel: Kernel, library: Library, base: int, grid, block, timeout, k
         message = fault.message.decode(errors="replace")
         if kind == "timeout":
             message = f"still running after timeout={timeout:g} s: look for a loop that never ends"
+            if words := source.word_on_waiting(kernel.source):
+                message += f". {words}"
         if kind == "timeout" or not line:  # a crash may lie in code of ours, which the learner's has called
             known = [where[pc - 1 - base] for pc in stops if pc - 1 - base in where]
             file, line = known[0] if known else (kernel.source.name, kernel.line)

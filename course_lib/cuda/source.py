@@ -165,6 +165,16 @@ def never_waits(source: Source) -> bool:
     return not WAITS.search(source.everything)
 
 
+def word_on_waiting(source: Source) -> str:
+    """What to say of a launch that never ended if its text may poll a variable that another thread sets; else nothing."""
+    if not re.search(r"\bvolatile\b", source.everything):
+        return ""
+    return (
+        "If a thread waits there for another, let it poll with an atomic, atomicAdd(p, 0): threads take turns at atomics and "
+        "barriers here, and plain reads let nobody else go on"
+    )
+
+
 _TYPE = r"[^;{}=]*\b(?:union|struct|class|enum)\b[^;{}=]*"  # of a variable, if its members stand right there
 REFUSED = [
     (r"\basm\b\s*(?:volatile\s*)?\(",

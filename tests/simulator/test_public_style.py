@@ -128,6 +128,12 @@ def functor():
     return "map_kernel<Twice<Affine>>", 1, 128, (f, x, y, 100), 0, y, 2 * (2 * x + 3) + 3 + 101
 
 
+def aggregated():
+    x, used = normal(64), np.zeros(128, I)
+    expected = np.arange(128) < 2 * (x > 0.3).sum()
+    return "count_places", 2, 64, (x, used, np.zeros(1, I), 0.3), 0, used, expected
+
+
 def radix():
     x, y = RANDOM.integers(0, 99, 256).astype(np.uint32), np.zeros(256, np.uint32)
     one = x >> 2 & 1
@@ -179,7 +185,7 @@ def upper():
 
 
 CASES = (reduce6, prescan, group_sums, single_pass, transpose, gemv, spmv, specialised, convolution, stencil, julia, life, nbody,
-         rsqrt, enum_class, functor, radix, merge, monte_carlo, warshall, half_dot, softmax, upper)  # fmt: skip
+         rsqrt, enum_class, functor, aggregated, radix, merge, monte_carlo, warshall, half_dot, softmax, upper)  # fmt: skip
 NAMES = [case()[0] for case in CASES]
 
 

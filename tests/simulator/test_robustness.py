@@ -70,6 +70,18 @@ def test_endless_kernels_are_stopped():
         assert "while" in report.issues[0].source
 
 
+def test_who_polls_a_volatile_variable_is_told_how_to_wait():
+    code = """__global__ void hand_on(volatile int* flag, int* y) {
+    if (threadIdx.x == 0) { while (*flag == 0) {} *y = 1; }
+    if (threadIdx.x == 32) *flag = 1;
+}"""
+    args = zeros(1, I), zeros(1, I)
+    with pytest.raises(KernelError, match=r"larger timeout\. If a thread waits .*atomicAdd\(p, 0\).*\.$"):
+        Kernel(code, "hand_on")((1,), (64,), args, timeout=0.3)
+    report = sanitize(Kernel(code, "hand_on"), (1,), (64,), args, timeout=0.3)
+    assert "timeout" in report.issues[-1].kind and "atomicAdd(p, 0)" in report.issues[-1].message
+
+
 ENDLESS = {
     "reads": "while (*(volatile float*)y == 0.0f) { }",
     "computes": "unsigned k = threadIdx.x | 1;\n while (k) k = k * 1664525u + 1013904222u | 1;\n y[0] = k;",

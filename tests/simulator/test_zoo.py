@@ -11,7 +11,15 @@ from course_lib.cuda import Kernel, asarray, sanitize, zeros
 from tests.simulator.compilers import COMPILERS, using
 
 HERE = Path(__file__).parent
-FILES = ("zoo_memory.cu", "zoo_order.cu", "zoo_shapes.cu", "zoo_variables.cu", "zoo_blocks.cu", "zoo_tensor.cu")
+FILES = (
+    "zoo_memory.cu",
+    "zoo_order.cu",
+    "zoo_shapes.cu",
+    "zoo_variables.cu",
+    "zoo_blocks.cu",
+    "zoo_fences.cu",
+    "zoo_tensor.cu",
+)
 KINDS = {
     "out-of-bounds", "misaligned-access", "null-pointer", "host-pointer", "uninitialised-read", "race",
     "divergent-barrier", "missed-barrier", "missing-lanes", "division-by-zero", "timeout", "crash",

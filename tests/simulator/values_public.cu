@@ -389,3 +389,14 @@ __global__ void to_upper(uchar4* text, int n4) {
     auto up = [](unsigned char v) -> unsigned char { return v >= 'a' && v <= 'z' ? v - 32 : v; };
     text[i] = make_uchar4(up(c.x), up(c.y), up(c.z), up(c.w));
 }
+
+__device__ int aggregated_increment(int* counter) {
+    unsigned together = __activemask();
+    int lane = threadIdx.x & 31, leader = __ffs(together) - 1, before;  // has a value in one lane only
+    if (lane == leader) before = atomicAdd(counter, __popc(together));
+    before = __shfl_sync(together, before, leader);
+    return before + __popc(together & ((1 << lane) - 1));
+}
+__global__ void count_places(const float* x, int* used, int* counter, float least) {
+    if (x[threadIdx.x] > least) atomicAdd(&used[aggregated_increment(counter)], 1);
+}

@@ -162,6 +162,32 @@ extern "C" __global__ void syncwarp_for_block_right(const float* x, float* y, in
 }
 
 // launch (1,) (32,) 0
+extern "C" __global__ void pairs_in_a_row_fault(const float* x, float* y, int* c, int n) {
+    if (threadIdx.x == 0) {
+        __syncwarp(0x3);
+        y[0] = x[0];  // or here
+    } else if (threadIdx.x == 1) {
+        __syncwarp(0x3);
+        __syncwarp(0x6);
+    } else if (threadIdx.x == 2) {
+        __syncwarp(0x6);
+        y[1] = y[0];  // fault race
+    }
+}
+extern "C" __global__ void pairs_in_a_row_right(const float* x, float* y, int* c, int n) {
+    if (threadIdx.x == 0) {
+        y[0] = x[0];
+        __syncwarp(0x3);
+    } else if (threadIdx.x == 1) {
+        __syncwarp(0x3);
+        __syncwarp(0x6);
+    } else if (threadIdx.x == 2) {
+        __syncwarp(0x6);
+        y[1] = y[0];
+    }
+}
+
+// launch (1,) (32,) 0
 extern "C" __global__ void different_values_fault(const float* x, float* y, int* c, int n) {
     c[0] = threadIdx.x;  // fault race
 }

@@ -64,9 +64,14 @@ Place place_of(uint32_t relative_pc);
 void note_fence(unsigned thread, bool for_all);  // of all blocks, or of this one
 void note_atomic(const Access&, Space, unsigned thread);
 bool fences_tell();                              // whether an atomic may order anything
-bool ordered_by_fence(uint32_t other_epoch);     // whether what an earlier block did then lies before what this one does now
+// Whether what an earlier block did then lies before what this one does now; what its thread wrote at that stamp.
+bool ordered_by_fence(uint32_t other_epoch);
+bool ordered_by_fence(uint32_t other_epoch, unsigned writer, uint16_t stamp);
 bool heard_of_others();                          // whether this block has met what any other has released
-bool knows_of(unsigned thread, unsigned other);  // whether what the other has done lies before what the thread does now
+// Whether what another thread of the block has done lies before what the thread does now; what it wrote at that stamp.
+bool knows_of(unsigned thread, unsigned other);
+bool knows_of(unsigned thread, unsigned other, uint16_t stamp);
+void share_known(unsigned warp, uint32_t lanes);  // at their __syncwarp()
 void fences_block_begin();
 void fences_launch_begin();
 

@@ -20,6 +20,7 @@ WarpSyncs warp_syncs[MAX_WARPS];
 void check_warp_sync(Block*, unsigned warp, uint32_t lanes) {
     auto& syncs = warp_syncs[warp];
     syncs.lanes[++syncs.count % HISTORY] = lanes;
+    share_known(warp, lanes);
     flush_warp(warp);
 }
 
@@ -143,13 +144,19 @@ static unsigned unordered_writer(const Word& word, unsigned thread, uint8_t byte
         if (!ordered) return SOMEBODY;
     }
     if (both || !((last_mask(word) | mask_before(word)) & bytes)) return NOBODY;
-    if (word.write_epoch < block_epoch) return ordered_by_fence(word.write_epoch) ? NOBODY : SOMEBODY;
-    if (word.write_epoch != epoch) return NOBODY;
+    bool in_block = word.write_epoch >= block_epoch, by_atomic = word.kind & ATOMIC;
+    if (in_block && word.write_epoch != epoch) return NOBODY;
+    // Whoever has met an atomic's address may go on plainly there: what it holds came with the meeting.
+    if (!in_block && by_atomic) return ordered_by_fence(word.write_epoch) ? NOBODY : SOMEBODY;
     auto races = [&](unsigned writer, uint8_t mask) {
-        return mask & bytes && !in_order(word, writer, thread) && !knows_of(thread, writer);
+        if (!(mask & bytes)) return false;
+        if (!in_block) return !ordered_by_fence(word.write_epoch, writer, word.write_stamp);
+        if (in_order(word, writer, thread)) return false;
+        return by_atomic ? !knows_of(thread, writer) : !knows_of(thread, writer, word.write_stamp);
     };
-    if (races(last_writer(word), last_mask(word))) return last_writer(word);
-    return races(writer_before(word), mask_before(word)) ? writer_before(word) : NOBODY;
+    if (races(last_writer(word), last_mask(word))) return in_block ? last_writer(word) : SOMEBODY;
+    if (races(writer_before(word), mask_before(word))) return in_block ? writer_before(word) : SOMEBODY;
+    return NOBODY;
 }
 
 // A reader that nothing orders before `thread`, or NOBODY.

@@ -33,14 +33,14 @@ struct WarpSyncs { uint16_t count; uint32_t lanes[HISTORY]; };
 extern WarpSyncs warp_syncs[MAX_WARPS];
 extern bool atomics_tell;  // an atomic may order blocks, after a __threadfence(), or clear a suspicion
 
-// Whether lane `a`, at its stamp, and lane `b` now have met in a __syncwarp() between.
+// Whether lane `a`, at its stamp, and lane `b` now have met in a __syncwarp() between, or by way of others.
 inline bool met(unsigned warp, unsigned a, uint16_t stamp, unsigned b) {
     auto& syncs = warp_syncs[warp];
     if (uint16_t(syncs.count - stamp) >= HISTORY) return true;
-    uint32_t both = 1u << a | 1u << b;
+    uint32_t reached = 1u << a;
     for (uint16_t i = stamp + 1; uint16_t(syncs.count - i) < HISTORY; i++)
-        if ((syncs.lanes[i % HISTORY] & both) == both) return true;
-    return false;
+        if (syncs.lanes[i % HISTORY] & reached) reached |= syncs.lanes[i % HISTORY];
+    return reached >> b & 1;
 }
 
 // ---- notes --------------------------------------------------------------------------------------------------------------
