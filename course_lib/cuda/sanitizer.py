@@ -166,6 +166,8 @@ def _report(kernel: Kernel, library: Library, base: int, grid, block, timeout, k
                 message += f". {words}"
         if kind == "timeout" or not line:  # a crash may lie in code of ours, which the learner's has called
             known = [where[pc - 1 - base] for pc in stops if pc - 1 - base in where]
+            if kind == "timeout":  # what is left of calls long finished lies about, too: the loop's are more
+                known = [max(known, key=known.count)] if known else []
             file, line = known[0] if known else (kernel.source.name, kernel.line)
         if fault.other_thread != NOBODY and kind in ("race", "divergent-barrier", "missing-lanes") and other_line:
             message += f"; the other is thread {launch.coordinates(fault.other_thread, block)}"

@@ -6,6 +6,7 @@
 #include "simulator/sync.h"
 #include "simulator/atomics.h"
 #include "simulator/math.h"
+#include "simulator/dpx.h"
 #include "simulator/rounding.h"
 #include "simulator/special.h"
 #include "simulator/entry.h"
