@@ -2,11 +2,11 @@
 
 A sum that was never set to zero comes out right by luck, and no hook sees why, since it lies in a register. So the checked
 build fills such variables with a pattern, if the compiler can. Where it has warned of a variable, or where results show the
-pattern, the launch is run once more with all such variables set to zero, and then with one at a time. If that changes what
-comes out, the result depends on a value that nobody has given, and only then is it told: the first of them, or all if trying
-takes too long.
+pattern, or where the text looks like it (suspects.py), the launch is run once more with all such variables set to zero, and
+then with one at a time; and a single number is tried with a large value, too. If that changes what comes out, the result
+depends on a value that nobody has given, and only then is it told: the first of them, or all if trying takes too long.
 
-Not found: a variable whose pattern happens to lead to the same result as zero.
+Not found: a variable whose pattern happens to lead to the same result as these values.
 """
 
 import copy
@@ -24,6 +24,7 @@ from course_lib.cuda import build, declarations, source, variables
 from course_lib.cuda.errors import CompileError
 from course_lib.cuda.kernel import Kernel
 from course_lib.cuda.report import Issue, Report
+from course_lib.cuda.suspects import declared, gathers, suspects
 
 SAYS = "{} is read before it has a value, and the result depends on what is there by chance: set it first"
 TRIES = 1  # of many variables so many more than the likeliest are tried one by one: each costs a build and a run
@@ -31,11 +32,8 @@ HUGE = 1e37  # what the pattern is as a float: -1.7e38 by g++, not a number by c
 PATTERNS = (0xFEFEFEFE - 2**32, 0xAAAAAAAA - 2**32)  # and as an int
 _WARNING = re.compile(r"^(?P<file>[^\s:][^:\n]*):(?P<line>\d+):\d+: (?P<level>warning|note): (?P<text>.*)$")
 _TOLD = re.compile(r"[‘'](\w+)[’'] (?:was )?declared here|initialize the variable '(\w+)' to silence")
-_NO_TYPE = "return|else|goto|case|using|typedef|extern|static|struct|__shared__|__constant__|__device__"
-_DECLARATION = re.compile(
-    rf"^\s*(?!(?:{_NO_TYPE})\b)(?P<type>(?:[A-Za-z_][\w:]*(?:<[^;=]*>)?\s+)+)(?P<names>\w+\s*[\[=,;].*|\w+\s*);"
-)
-_PLAIN = re.compile(r"\b(?:float|double|int|bool|char|short|long|unsigned|size_t|u?int\d+_t)\b")  # clang warns of these
+_NUMBER = re.compile(r"float|double|bool|half|__half|__nv_bfloat16|(?:unsigned )?int")
+LARGE = " = 1 << 15"  # for where the pattern acts as a zero does: in the greatest of positive values
 
 
 def find(
@@ -51,18 +49,22 @@ def find(
     if addresses or changing:  # memory that the launch may have changed, and that another run would not find as it was
         return []
 
-    def changes(places: list[tuple[str, int]]) -> bool | None:
-        """Whether values for these variables make a difference; None if they cannot be given so."""
-        other, again = _with_zeros(kernel, places), copy.deepcopy(before)
+    def differs(places: list[tuple[str, int]], value: str) -> bool | None:
+        """Whether this value for these variables makes a difference; None if they cannot be given it."""
+        other, again = _with_values(kernel, places, value), copy.deepcopy(before)
         try:
             variables.copy(library, other.compiled(checked=True))
         except CompileError:
             return None
         return _kinds(run(other, again)) != _kinds(report) or not all(map(_same, after, again))
 
+    def changes(places: list[tuple[str, int]]) -> bool | None:
+        answer = differs(places, " = {}")
+        return answer if answer is not False else bool(_plain(kernel.source, places) and differs(places, LARGE))
+
     def guilty(places: list[tuple[str, int]]) -> list[tuple[str, int]]:
         """One of these variables, or those among which it is; none if they make no difference."""
-        places = sorted(places, key=lambda place: not _gathers(kernel.source, place[0]))
+        places = sorted(places, key=lambda place: not gathers(kernel.source, place[0]))
         if not places or changes(places[:1]):
             return places[:1]
         left = places[1:]
@@ -77,12 +79,11 @@ def find(
         return []
 
     suspected = _warned(library.path, kernel.source.name)
-    if library.compiler != "gcc":
-        suspected += [place for place in _gathered(kernel.source) if place not in suspected]
+    suspected += [place for place in suspects(kernel.source) if place not in suspected]
     own, others = _nearest(kernel, suspected)
     found = guilty(own) or guilty(others)
     if not found and report.ok and _shows_pattern(before, after):
-        own, others = _nearest(kernel, _declared(kernel.source))
+        own, others = _nearest(kernel, [(name, line) for name, line, _ in declared(kernel.source)])
         found = guilty(own) or guilty(others)
     if not found:
         return []
@@ -106,31 +107,6 @@ def _warned(library: Path, file: str) -> list[tuple[str, int]]:
     return list(dict.fromkeys(found))
 
 
-def _declared(text: source.Source, packs: bool = False) -> list[tuple[str, int]]:
-    """Variables that a text declares without a value. packs: only those that are objects, such as `half2`."""
-    found = []
-    for number, line in enumerate(source.without_comments(text.text).splitlines(), 1):
-        for match in filter(None, map(_DECLARATION.match, re.findall(r"[^;{}]*;", line))):
-            if packs and _PLAIN.search(match.group("type")):
-                continue
-            names = match.group("names")
-            while (flat := re.sub(r"\[[^\[\]]*\]|\([^()]*\)|(?<==)[^,(\[]*<[^<>;=]*>", "", names)) != names:
-                names = flat
-            found += [(name.strip(), number) for name in names.split(",") if name.strip().isidentifier()]
-    return found
-
-
-def _gathered(text: source.Source) -> list[tuple[str, int]]:
-    """Objects without a value that are first mentioned where they are made from themselves: clang warns of none of them."""
-    lines, found = source.without_comments(text.text).splitlines(), []
-    for name, number in _declared(text, packs=True):
-        rest = "\n".join(lines[number - 1 :]).split(";", 1)[-1]
-        first = re.search(rf"\b{name}\b[^;{{}}]*", rest)
-        if first and re.match(rf"{name}\s*(?:[-+*/]=|=[^=].*\b{name}\b)", first.group(), re.DOTALL):
-            found.append((name, number))
-    return found
-
-
 def _nearest(kernel: Kernel, places: list[tuple[str, int]]) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
     """Variables of the kernel itself, and those of functions that it may call; not those of other kernels."""
     lines = source.bodies(kernel.source) if places else {}
@@ -139,17 +115,21 @@ def _nearest(kernel: Kernel, places: list[tuple[str, int]]) -> tuple[list[tuple[
     return [place for place in places if place[1] in own], others
 
 
-def _gathers(text: source.Source, name: str) -> bool:
-    """Whether a variable is made from itself somewhere, as sums are: `sum += x`, `mma_sync(sum, a, b, sum)`."""
-    again = rf"\b{name}\b(?:\[[^\]]*\])*\s*[-+*/|&^]=|\b{name}\b[^;{{}}]*\b{name}\b"
-    return re.search(again, source.without_comments(text.text)) is not None
+def _plain(text: source.Source, places: list[tuple[str, int]]) -> bool:
+    """Whether these are single numbers."""
+    kinds = {(name, line): kind for name, line, kind in declared(text)}
+    lines = source.without_comments(text.text).splitlines()
+    return all(
+        _NUMBER.fullmatch(kinds.get((name, line), "")) and not re.search(rf"\b{name}\s*\[", lines[line - 1])
+        for name, line in places
+    )
 
 
-def _with_zeros(kernel: Kernel, places: list[tuple[str, int]]) -> Kernel:
-    """The same kernel, with values for some of its variables."""
+def _with_values(kernel: Kernel, places: list[tuple[str, int]], value: str) -> Kernel:
+    """The same kernel, with a value for some of its variables."""
     lines = kernel.source.text.splitlines(keepends=True)
     for name, line in places:
-        lines[line - 1] = re.sub(rf"\b({name}(?:\s*\[[^\]]*\])*)(?=\s*[,;])", r"\1 = {}", lines[line - 1], count=1)
+        lines[line - 1] = re.sub(rf"\b({name}(?:\s*\[[^\]]*\])*)(?=\s*[,;])", rf"\1{value}", lines[line - 1], count=1)
     other = copy.copy(kernel)
     other.source = dataclasses.replace(kernel.source, text="".join(lines))
     other._module = build.module(other.source, kernel.options)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from course_lib import native
-from course_lib.cuda import Kernel, asarray, empty, flags, sanitize, source, unset, zeros
+from course_lib.cuda import Kernel, asarray, empty, flags, sanitize, source, suspects, unset, zeros
 from tests.simulator.compilers import COMPILERS, using
 
 F, I = np.float32, np.int32
@@ -80,7 +80,7 @@ def test_what_changes_nothing_is_not_told(compiler, monkeypatch):
 
 
 def test_a_result_that_was_never_written_starts_no_search(monkeypatch):
-    monkeypatch.setattr(unset, "_declared", lambda text: pytest.fail("the rest of the array has not been written"))
+    monkeypatch.setattr(unset, "declared", lambda text: pytest.fail("the rest of the array has not been written"))
     code = """__global__ void total(const float* x, float* y, int n) {
         float first;
         first = x[0];
@@ -147,6 +147,12 @@ LATE = {  # text, with a place for the value of its variable without one; that v
     "a maximum of negative numbers": ("float m{}; for (int i = 0; i < n; i++) m = fmaxf(m, x[i]); y[t] = m;", " = -1e30f", -1),
     "the largest, by if": ("float m{}; for (int i = 0; i < n; i++) if (x[i] > m) m = x[i]; y[t] = m;", " = -1e30f", -1),
     "a place that is never set": ("int at{}; for (int i = 0; i < n; i++) if (x[i] > 1000) at = i; y[t] = x[at];", " = 0", 1),
+    "the largest of positive ones": ("float m{}; for (int i = 0; i < n; i++) m = fmaxf(m, x[i]); y[t] = m;", " = -1e30f", 1),
+    "sums behind a relu": ("float s[2]{}; for (int i = 0; i < n; i++) s[i % 2] += x[i]; y[t] = fmaxf(s[0] + s[1], 0.0f);",
+                           " = {}", 1),
+    "a flag": ("bool any{}; for (int i = 0; i < n; i++) if (x[i] > 1000) any = true; y[t] = any;", " = false", 1),
+    "a member": ("char4 c{}; c.x = x[0]; c.y = 2; c.z = 3; char4 d = c; y[t] = d.w;", " = {}", 1),
+    "a sum of few digits": ("half s{}; for (int i = 0; i < n; i++) s = __hadd(s, __low2half(h)); y[t] = (float)s;", " = 0.0f", 1),
     "a pair": ("half2 a{}; for (int i = 0; i < n; i++) a = __hadd2(a, h); y[t] = __low2float(a);", " = h", 1),
     "beside one with a value": (
         "float sum = 0.0f, carry{}; for (int i = 0; i < n; i++) "
@@ -182,8 +188,41 @@ def test_a_declaration_of_several_names():
         set = acc2; part.x = 1;
         for (int i = 0; i < n; i++) acc = __hadd2(acc, set);
     }""")
-    assert unset._declared(text) == [("carry", 2), ("b", 3), ("d", 3), ("acc", 4), ("set", 4), ("part", 4)]
-    assert unset._gathered(text) == [("acc", 4)]
+    assert [(name, line) for name, line, _ in suspects.declared(text)] == [
+        ("carry", 2), ("b", 3), ("d", 3), ("acc", 4), ("set", 4), ("part", 4),
+    ]  # fmt: skip
+    assert suspects.suspects(text) == (("acc", 4), ("part", 4))
+
+
+SUSPECTED = {  # a text, the first of its variables, and whether it looks as if that had no value when it is used
+    "float s; for (int i = 0; i < n; i++) s += x[i];": True,
+    "float s; s = 0.0f; for (int i = 0; i < n; i++) s += x[i];": False,
+    "float s[2][2]; for (int i = 0; i < 4; i++) s[i / 2][i % 2] += x[i];": True,
+    "float s[4]; for (int i = 0; i < 4; i++) { s[i] = 0.0f; } s[0] += x[0];": False,
+    "int k; k++;": True,
+    "int k; ++k;": True,
+    "Sum a; a.total += 1;": True,
+    "half v; v = __hadd(v, h);": True,
+    "Matrix acc; fill_fragment(acc, 0.0f); mma_sync(acc, a, b, acc);": False,
+    "Matrix acc; for (int i = 0; i < n; i++) mma_sync(acc, a, b, acc);": True,
+    "bool any; for (int i = 0; i < n; i++) if (x[i] > f(2)) any = true;": True,
+    "int at; if (x[0] > 0) { m = x[0]; at = 1; } y[0] = at;": True,
+    "int at; if (x[0] > 0) { m = x[0]; at = 1; } else { at = 0; }": False,
+    "int at; if (x[0] > 0) at = 1; else at = 0;": False,
+    "int at; if (n > 0) { } at = 1;": False,
+    "float v; v = x[0]; if (v > 0) v = 1;": False,
+    "char4 v; v.x = 1; v.y = 2; v.z = 3; q[0] = v;": True,
+    "char4 v; v.x = 1; v.y = 2; v.z = 3; v.w = 4; q[0] = v;": False,
+    "float2 v; v = q[0]; v.x = 1;": False,
+    "float2 v; f(v); v.x = 1;": False,
+}
+
+
+@pytest.mark.parametrize("text", SUSPECTED)
+def test_what_a_text_makes_suspect(text):
+    found = suspects.suspects(source.find(f"__global__ void k() {{\n{text}\n}}\n"))
+    name = text.split(";")[0].split("[")[0].split()[-1]
+    assert ((name, 2) in found) == SUSPECTED[text]
 
 
 def test_a_compiler_that_cannot_fill_variables_is_not_asked_to():
