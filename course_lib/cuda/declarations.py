@@ -5,6 +5,7 @@ Read off the text, as in source.py: names only.
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
 from course_lib.cuda.source import IDENTIFIER, Source
 
@@ -32,6 +33,30 @@ def dynamic_shared(source: Source) -> list[DynamicShared]:
             mangled = "".join(f"{len(part)}{part}" for part in (*spaces, name))
             found.add(DynamicShared(name, f"N{mangled}E" if spaces else mangled))
     return sorted(found, key=lambda array: (array.name, array.mangled))
+
+
+_ALIGNED = {"char": 1, "bool": 1, "short": 2, "half": 2, "__half": 2, "__nv_bfloat16": 2, "half2": 4, "int": 4, "unsigned": 4,
+            "float": 4, "float3": 4, "int3": 4, "int2": 8, "uint2": 8, "float2": 8, "double": 8, "long": 8, "int4": 16,
+            "uint4": 16, "float4": 16, "uint8_t": 1, "int8_t": 1, "uint32_t": 4, "int32_t": 4}  # fmt: skip
+
+
+@cache
+def padded_types(source: Source) -> frozenset[str]:
+    """The structures of a text that may have bytes between or behind their members, and its unions."""
+    found = set()
+    body = r"(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*"
+    for match in re.finditer(rf"\b(struct|class|union)\b([^;{{}}]*)\{{({body})\}}\s*(\w*)", source.everything):
+        kind, head, members, behind = match.groups()
+        sizes = set()
+        for member in re.sub(r"\{[^{}]*\}", ";", re.sub(r"\{(?:[^{}]|\{[^{}]*\})*\}", ";", members)).split(";"):
+            words = re.findall(r"\w+|\*", member.partition("=")[0])
+            if "(" not in member and len(words) > 1:
+                known = [word for word in words[:-1] if word in _ALIGNED and word != "unsigned"]
+                kind_of = known[0] if known else "unsigned" if "unsigned" in words else words[0]
+                sizes.add(8 if "*" in words else _ALIGNED.get(kind_of, kind_of))
+        if kind == "union" or "align" in head or len(sizes) > 1:
+            found.add(behind or (re.findall(IDENTIFIER, head.partition(":")[0]) or [""])[-1])
+    return frozenset(found)
 
 
 def _open_scopes(before: str) -> list[list[str] | None]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from course_lib.cuda import runtime
 
-SLOT_BYTES = 1 << 35  # memory.h
+SLOT_BYTES, STACK_SLOTS = 1 << 35, 64  # memory.h
 UNINITIALISED, ZEROED, FOR_CALLER = 0, 1, 2
 
 
@@ -89,8 +89,9 @@ def allocate(size: int, how: int) -> int:
     """The address of `size` fresh bytes; the caller frees them with `runtime.library().sim_free`."""
     start = runtime.library().sim_alloc(size, how)
     if not start:
+        most = _slots()[1] // SLOT_BYTES - STACK_SLOTS - 1
         raise MemoryError(
-            f"The simulator could not get {size:,} bytes of device memory (or holds {_slots()[1] // SLOT_BYTES - 1:,} arrays "
+            f"The simulator could not get {size:,} bytes of device memory (or holds {most:,} arrays "
             f"already). Delete arrays you no longer need, or use smaller ones."
         )
     return start

@@ -16,7 +16,8 @@ from course_lib.cuda.errors import CompileError, KernelError
 KERNELS = paths.ROOT / "kernels"
 WAITS = re.compile(
     r"__sync|_sync\b|\bsync\b|__activemask|cooperative_groups|\bwmma\b|mma\.h|__shfl|ldmatrix|\bmma_|cp_async|__nanosleep"
-    r"|\batomicCAS|\batomicExch|\bwhile\s*\([^;{]*\batomic"  # in a loop, until another thread has come by
+    r"|\batomicCAS|\batomicExch|\batomic\w+\s*\([^;]*,\s*0[uUlL]*\s*\)"  # in a loop, until another thread has come by
+    r"|\bwhile\s*\([^;{]*\batomic|\bfor\s*\([^;{}]*;[^;{}]*;\s*\)[^}]*\batomic|\bdo\b[^}]*\batomic"
 )
 IDENTIFIER = r"[A-Za-z_]\w*"
 
@@ -101,7 +102,7 @@ def without_comments(text: str) -> str:
     return re.sub(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', blank, text, flags=re.S)
 
 
-_BOUNDS = r"__launch_bounds__\s*\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)"
+_BOUNDS = r"__(?:launch_bounds|maxnreg)__\s*\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)"
 _KERNEL = re.compile(
     rf"(?P<template>template\s*<[^;{{]*?>\s*)?(?:extern\s+\"[^\"]*\"\s*)?(?:(?:static|inline)\s+)*__global__\s+"
     rf"(?:(?:static|inline|void|{_BOUNDS})\s+|{_BOUNDS}\s*)*"

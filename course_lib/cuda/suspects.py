@@ -20,7 +20,7 @@ _CONDITION = re.compile(r"\bif\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\s*\{?\
 def declared(text: Source) -> tuple[tuple[str, int, str], ...]:
     """(name, line, type) of the variables that a text declares without a value."""
     found = []
-    for number, line in enumerate(without_comments(text.text).splitlines(), 1):
+    for number, line in enumerate(_without_members(without_comments(text.text)).splitlines(), 1):
         for match in filter(None, map(_DECLARATION.match, re.findall(r"[^;{}]*;", line))):
             names = match.group("names")
             while (flat := re.sub(r"\[[^\[\]]*\]|\([^()]*\)|(?<==)[^,(\[]*<[^<>;=]*>", "", names)) != names:
@@ -74,6 +74,21 @@ def _on_condition(name: str, rest: str, first: re.Match) -> bool:
     else:
         return False
     return not re.match(r"\s*else\b", behind)
+
+
+def _without_members(text: str) -> str:
+    """The text, with what stands directly between the braces of a structure blanked."""
+    letters, scopes, head = list(text), [], 0
+    for i, letter in enumerate(text):
+        if letter == "{":
+            scopes.append(re.search(r"\b(?:struct|class|union|enum)\b[^()]*$", text[head:i]) is not None)
+        elif letter == "}" and scopes:
+            scopes.pop()
+        elif scopes and scopes[-1] and letter not in "\n;":
+            letters[i] = " "
+        if letter in "{};":
+            head = i + 1
+    return "".join(letters)
 
 
 def _end_of_block(text: str, opening: int) -> int:

@@ -83,7 +83,9 @@ def find(
     own, others = _nearest(kernel, suspected)
     found = guilty(own) or guilty(others)
     if not found and report.ok and _shows_pattern(before, after):
-        own, others = _nearest(kernel, [(name, line) for name, line, _ in declared(kernel.source)])
+        padded = declarations.padded_types(kernel.source)  # a copy of theirs holds bytes that nobody sets
+        places = [(name, line) for name, line, kind in declared(kernel.source) if kind.split()[-1] not in padded]
+        own, others = _nearest(kernel, places)
         found = guilty(own) or guilty(others)
     if not found:
         return []

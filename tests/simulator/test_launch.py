@@ -343,3 +343,49 @@ def test_a_kernel_and_a_variable_may_have_any_name(name):
     y[:] = 0
     assert sanitize(Kernel(code, name), (1,), (4,), (y,)).ok
     assert list(y) == [1, 2, 3, 4]
+
+
+VOTES = {  # of the 8 lanes that are left, all of which bring a 1
+    "__popc(__ballot_sync(~0u, x[i] > 0))": 8,
+    "__all_sync(~0u, x[i] > 0)": 1,
+    "__any_sync(~0u, x[i] > 5)": 0,
+    "__reduce_add_sync(~0u, x[i])": 8,
+    "__popc(__match_any_sync(~0u, x[i]))": 8,
+    "__popc(__match_all_sync(~0u, x[i], &all)) * all": 8,
+    "__popc(__ballot_sync(__activemask(), x[i] > 0))": 8,
+}
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("vote", VOTES)
+def test_lanes_that_have_returned_vote_no_more(vote, compiler, monkeypatch):
+    using(compiler, monkeypatch)
+    code = f"""__global__ void vote(const int* x, int* y, int n) {{
+        int i = threadIdx.x, all = 0, one = i < 32;
+        int before = __ballot_sync(~0u, one) + __any_sync(~0u, one) + __match_any_sync(~0u, one) + __shfl_sync(~0u, one, 0);
+        if (before == 77) y[0] = 1;
+        if (i >= n) return;
+        y[i] = {vote};
+    }}"""
+    for seed in (0, 1):
+        y = zeros(8, np.int32)
+        Kernel(code, "vote")((1,), (32,), (asarray(np.ones(8, np.int32)), y, 8), seed=seed)
+        np.testing.assert_array_equal(y, VOTES[vote])
+
+
+POLLS = (
+    "for (;;) { if (atomicAdd(&f[0], 0) == 1) break; }",
+    "do { if (atomicOr(&f[0], 0u)) break; } while (true);",
+    "for (int seen = 0; !seen; ) seen = atomicMax(&f[0], n);",
+)
+
+
+@pytest.mark.parametrize("poll", POLLS)
+def test_a_thread_that_polls_lets_others_go_on(poll):
+    code = f"""__global__ void wait(unsigned* f, int* y, int n) {{
+    if (threadIdx.x == 0) {{ {poll} y[0] = 5; }}
+    else if (threadIdx.x == 1) atomicOr(&f[0], 1);
+}}"""
+    y = zeros(1, np.int32)
+    Kernel(code, "wait")((1,), (32,), (zeros(1, np.uint32), y, 0), timeout=5)
+    assert y[0] == 5

@@ -49,6 +49,7 @@ FIXED = {
     "a length that compares": ("template <int N>", "void", "__shared__ float s[N <= 32 ? 32 : 64]; " + NUMBERS),
     "launch bounds that compute": ("template <int N>", "__launch_bounds__(((N + 1) * 2) / (2 * (1)), 1) void",
                                    "__shared__ float s[N]; " + NUMBERS),
+    "a limit of registers": ("", "__maxnreg__((16) * 2) void", "__shared__ float s[32]; " + NUMBERS),
     "an operator": ("__device__ void operator+=(float2& a, float b) { a.x += b; }\n"
                     "__device__ bool operator==(float2 a, float2 b) { return a.x == b.x; }\n", "void",
                     "float2 v = {31.0f - threadIdx.x, 0}; v += 0.0f; if (v == v) y[threadIdx.x] = v.x;"),

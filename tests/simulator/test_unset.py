@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from course_lib import native
-from course_lib.cuda import Kernel, asarray, empty, flags, sanitize, source, suspects, unset, zeros
+from course_lib.cuda import Kernel, asarray, declarations, empty, flags, sanitize, source, suspects, unset, zeros
 from tests.simulator.compilers import COMPILERS, using
 
 F, I = np.float32, np.int32
@@ -192,6 +192,34 @@ def test_a_declaration_of_several_names():
         ("carry", 2), ("b", 3), ("d", 3), ("acc", 4), ("set", 4), ("part", 4),
     ]  # fmt: skip
     assert suspects.suspects(text) == (("acc", 4), ("part", 4))
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_the_bytes_between_members_need_no_value(compiler, monkeypatch):
+    using(compiler, monkeypatch)
+    code = """struct Item { float v; short i; };
+__global__ void total(const float* x, int* z, float* y) {
+    Item one;
+    one.v = x[threadIdx.x];
+    one.i = 3;
+    Item other = one;
+    ((Item*)z)[threadIdx.x] = other;
+    y[threadIdx.x] = other.v;
+}"""
+    report = launched(code, np.arange(32, dtype=F), zeros((32, 2), I), zeros(32))
+    assert report.ok, str(report)
+
+
+def test_structures_with_bytes_between_their_members():
+    text = source.find("""struct Same { float a, b; int c; unsigned d; };
+struct Mixed { double v; int i; };
+typedef struct { unsigned char a; float b; } Old;
+struct __align__(16) Three { float x, y, z; };
+union Both { float f; int i; };
+struct Method { float v; __device__ float twice(short s) { char c = 1; return 2 * v + s + c; } };
+struct Pointer { float* p; int n; };
+template <class T> struct Pair { T v; int i; };""")
+    assert declarations.padded_types(text) == {"Mixed", "Old", "Three", "Both", "Pointer", "Pair"}
 
 
 SUSPECTED = {  # a text, the first of its variables, and whether it looks as if that had no value when it is used

@@ -343,3 +343,30 @@ extern "C" __global__ void parts_of_a_pack_right(const float* x, float* y, int* 
     for (int k = 0; k < n; k++) sum += (&v.x)[k];
     y[threadIdx.x] = sum;
 }
+
+struct Item {
+    float key;
+    unsigned char flag;  // and three bytes that nobody writes
+};
+
+// launch (1,) (64,) 32
+extern "C" __global__ void padded_structure_fault(const float* x, float* y, int* c, int n) {
+    __shared__ Item items[64];
+    if (threadIdx.x < n) {
+        items[threadIdx.x].key = x[threadIdx.x];
+        items[threadIdx.x].flag = 1;
+    }
+    __syncthreads();
+    Item other = items[63 - threadIdx.x];  // fault uninitialised-read
+    y[threadIdx.x] = other.key + other.flag;
+}
+extern "C" __global__ void padded_structure_right(const float* x, float* y, int* c, int n) {
+    __shared__ Item items[64];
+    items[threadIdx.x].key = x[threadIdx.x];
+    items[threadIdx.x].flag = 1;
+    __syncthreads();
+    Item other = items[63 - threadIdx.x];
+    __syncthreads();
+    items[threadIdx.x] = other;
+    y[threadIdx.x] = other.key + other.flag;
+}

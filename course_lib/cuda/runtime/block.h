@@ -81,7 +81,7 @@ struct Block {
     uint32_t arrived[MAX_WARPS];         // lanes that wait in an operation of the whole warp
     uint32_t phase[MAX_WARPS];           // which of the two value buffers that operation fills
     Action action[MAX_WARPS];
-    uint64_t value[2][MAX_THREADS];
+    uint64_t value[2][MAX_WARPS][WARP + 1];  // and who has brought them
     // what only the beginning, the end and the general case need
     void* main_stack_pointer;
     Run run;

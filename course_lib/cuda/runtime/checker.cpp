@@ -15,7 +15,7 @@
 
 namespace sim {
 
-bool watching;
+bool watching, padded;
 uint64_t accesses;
 void* last_pc;
 static std::vector<Word> shared_shadow;
@@ -69,8 +69,9 @@ static bool readable(const char* address) {
               "%s %u bytes at address %#llx: the pointer is null (0)", verb(access), access.bytes, (unsigned long long)number);
     else if (host)
         fault(HOST_POINTER, block->current, {access.pc, {}}, NOBODY, {},
-              "%s %u bytes at address %#llx, which is the host's memory: a GPU cannot reach it. Pass arrays, not addresses",
-              verb(access), access.bytes, (unsigned long long)number);
+              "%s %u bytes at address %#llx, which is the host's memory: a GPU cannot reach it. Pass arrays, not addresses%s",
+              verb(access), access.bytes, (unsigned long long)number,
+              shares_memory() ? "; or is it a very wrong index of a __shared__ array?" : "");
     else
         fault(OUT_OF_BOUNDS, block->current, {access.pc, {}}, NOBODY, {},
               "%s %u bytes at address %#llx, where there is nothing: a very wrong index or a pointer never set",
@@ -88,15 +89,16 @@ static void check_alignment(Block* block, const Access& access, const char* name
 
 static void check_poison(Block* block, const Array& array, const Access& access) {
     const char* first = access.address - reinterpret_cast<uint64_t>(access.address) % 4;
-    for (const char* at = first; at < access.address + access.bytes; at += 4) {
+    unsigned unwritten = 0, words = 0;
+    for (const char* at = first; at < access.address + access.bytes; at += 4, words++) {
         uint32_t word;
         memcpy(&word, at, 4);
-        if (word != POISON || block->aborted) continue;
-        fault(UNINITIALISED, block->current, {access.pc, {}}, NOBODY, {},
-              "element %lld of '%s' is read, but the array came from empty() and nobody has written it",
-              (long long)((access.address - array.data) / access.bytes), array.name);
-        return;
+        unwritten += word == POISON;
     }
+    if (!unwritten || (padded && unwritten < words) || block->aborted) return;
+    fault(UNINITIALISED, block->current, {access.pc, {}}, NOBODY, {},
+          "element %lld of '%s' is read, but the array came from empty() and nobody has written it",
+          (long long)((access.address - array.data) / access.bytes), array.name);
 }
 
 // ---- a record of accesses, for pictures -------------------------------------------------------------------------------------
@@ -226,7 +228,8 @@ extern "C" {
 
 // ---- called by the launcher ---------------------------------------------------------------------------------------------------
 
-void sim_check_begin(uint64_t dynamic_bytes) {
+void sim_check_begin(uint64_t dynamic_bytes, int has_padding) {
+    padded = has_padding;
     shared_shadow.assign(share_out_shadow(dynamic_bytes), Word{});
     clear_counters();
     shadow_launch_begin();

@@ -44,6 +44,7 @@ struct Counter;
 extern bool watching;             // every access must be judged in full: a shuffled run, a record for pictures, a suspicion
 extern uint64_t accesses;
 extern void* last_pc;             // of the last access
+extern bool padded;               // the file's structs have bytes between their members, which nobody writes
 void decide_watching();
 void check(char* address, unsigned bytes, bool write, bool atomic, void* pc, bool aligned, bool counted = true);
 [[noreturn]] void end_thread(Block*);

@@ -45,6 +45,8 @@ bool is_shared(const char* address) {
     return !here.empty() && address >= tls_low - BESIDE && address < tls_high + BESIDE;
 }
 
+bool shares_memory() { return !here.empty(); }
+
 // The first of some places, in order, that begins behind an address.
 template <class P> static auto behind(std::vector<P>& places, const char* address) {
     return std::upper_bound(places.begin(), places.end(), address,

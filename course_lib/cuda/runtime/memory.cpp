@@ -86,7 +86,7 @@ static size_t stagger(unsigned number) { return number * 5 % 256 * sysconf(_SC_P
 
 static unsigned map_slot(size_t mapped) {
     if (!filled)
-        for (unsigned number = slot_range.bytes / SLOT_BYTES; number-- > 1;) free_slots.push_back(number);
+        for (unsigned number = slot_range.bytes / SLOT_BYTES - STACK_SLOTS; number-- > 1;) free_slots.push_back(number);
     filled = true;
     if (free_slots.empty() && !kept_slots.empty()) {
         kept_bytes -= slots[kept_slots.back()].mapped;

@@ -7,6 +7,7 @@ namespace sim {
 
 constexpr uint64_t SLOT_BYTES = 1ull << 35;
 constexpr unsigned MOST_SLOTS = 2048;
+constexpr unsigned STACK_SLOTS = 64;  // the last of them: there no wrong index of a shared array reaches (stacks.cpp)
 constexpr uint32_t POISON = 0xFFFEFFFEu;  // what memory never written holds: NaN in every float type
 
 constexpr uint64_t NEAR_NULL = 16 << 20;  // what lies below, and is not mapped, was reached from a null pointer

@@ -256,6 +256,17 @@ void note_other_read(Word& word, unsigned thread, uint8_t bytes, uint32_t pc) {
     word.read_stamp = warp_syncs[warp].count;
 }
 
+// Whether what a structure's copy reads is only its padding where nobody has written.
+static bool reads_padding(const Word* word, uint64_t offset, const Access& access, uint32_t oldest) {
+    if (!padded) return false;
+    for (unsigned done = 0; done < access.bytes; word++) {
+        unsigned first = (offset + done) % 4, count = 4 - first < access.bytes - done ? 4 - first : access.bytes - done;
+        if (word->write_epoch >= oldest && word->written & ((1u << count) - 1) << first) return true;
+        done += count;
+    }
+    return false;
+}
+
 void check_words(Block* block, const Array& array, const Access& access) {
     const Space space = array.space;
     const uint64_t offset = access.address - array.data;
@@ -269,13 +280,13 @@ void check_words(Block* block, const Array& array, const Access& access) {
             suspicions--;
         }
     }
-    bool reported = false;
+    bool reported = false, reads_shared = (!access.write || access.atomic) && space == SHARED && !block->aborted;
+    reads_shared = reads_shared && !reads_padding(word, offset, access, oldest);
     for (unsigned done = 0; done < access.bytes; word++) {
         unsigned first = (offset + done) % 4, count = 4 - first < access.bytes - done ? 4 - first : access.bytes - done;
         uint8_t bytes = ((1u << count) - 1) << first;
         bool was_written = word->write_epoch >= oldest;
-        if ((!access.write || access.atomic) && space == SHARED && !block->aborted &&
-            (!was_written || (word->written & bytes) != bytes) && !reported) {
+        if (reads_shared && (!was_written || (word->written & bytes) != bytes) && !reported) {
             if (unwritten_reads.size() < MOST_UNWRITTEN)
                 unwritten_reads.push_back({word, thread, unsigned((offset + done) / access.bytes), access.pc, array.name,
                                            was_written && !word->written});

@@ -5,6 +5,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
+
+#include "memory.h"
 #include "runtime.h"
 
 namespace sim {
@@ -22,7 +25,10 @@ bool on_own_stacks(const Block* block, const char* address) {
 }
 
 void make_stacks(Block* block) {
-    void* memory = mmap(nullptr, STACK_BYTES * MAX_THREADS, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    static std::atomic<unsigned> made{0};
+    uint64_t number = ++made, wanted = slot_range.begin + slot_range.bytes - number * SLOT_BYTES;
+    void* place = number <= STACK_SLOTS ? reinterpret_cast<void*>(wanted) : nullptr;  // a wish: anywhere else is right, too
+    void* memory = mmap(place, STACK_BYTES * MAX_THREADS, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     worker_of(block)->stacks = static_cast<char*>(memory);
 }
 

@@ -83,7 +83,7 @@ void become_fibers(Block* block, unsigned thread) {
     block->stacks[warp] = 0;
     start_warp(block, warp, block->alive[warp] & ~(1u << lane));
     block->whole = block->full[warp];
-    block->values = &block->value[0][warp * WARP];
+    block->values = block->value[0][warp];
     if (block->mode) return;
     block->sweep = OPEN;
     block->last = warp * WARP + 31 - __builtin_clz(block->alive[warp]);

@@ -63,7 +63,7 @@ static unsigned enter(Block* block, unsigned warp, unsigned lane) {
     block->warp = warp;
     block->current = warp * WARP + lane;
     block->whole = block->full[warp];
-    block->values = &block->value[block->phase[warp]][warp * WARP];
+    block->values = block->value[block->phase[warp]][warp];
     return block->current;
 }
 

@@ -39,7 +39,8 @@ __attribute__((always_inline)) static inline void barrier(const char* file, int 
     next_lane(block, me);
 }
 
-// Meet the lanes that `mask` names, each bringing a value. Returns the 32 values, valid until this lane waits again.
+// Meet the lanes that `mask` names, each bringing a value. Returns the 32 values and, behind them, the lanes that
+// have come; valid until this lane waits again.
 __attribute__((always_inline)) static inline const uint64_t* meet(unsigned mask, uint64_t value, Operation operation,
                                                                   Action action, const char* file, int line) {
     Block* block = this_block();

@@ -58,12 +58,14 @@ static void check_same_barrier(Block* block, unsigned me) {
 // All have arrived: run the action for them. Two buffers of values are enough: a lane can only come to the operation after
 // the next one when all have read this one's.
 void complete(Block* block, unsigned warp) {
-    uint32_t phase = block->phase[warp];
+    uint32_t phase = block->phase[warp], members = block->arrived[warp];
+    uint64_t* values = block->value[phase][warp];
+    values[WARP] = members;
     if (Action action = block->action[warp]) {
-        action(&block->value[phase][warp * WARP], block->arrived[warp]);
+        action(values, members);
         block->action[warp] = nullptr;
     }
-    block->runnable[warp] |= block->arrived[warp];
+    block->runnable[warp] |= members;
     block->arrived[warp] = 0;
     block->phase[warp] = phase ^ 1;
 }

@@ -28,6 +28,7 @@
 #define __managed__
 #define __grid_constant__
 #define __launch_bounds__(...)
+#define __maxnreg__(...)
 #define __cluster_dims__(...)
 #define __align__(n) __attribute__((aligned(n)))
 #define __noinline__ __attribute__((noinline))

@@ -83,9 +83,9 @@ SIM_FUNCTION T __shfl_xor_sync(unsigned mask, T value, int bits, int width = 32,
 
 SIM_FUNCTION unsigned __ballot_sync(unsigned mask, int predicate, SIM_HERE) {
     SIM_MEET(VOTE, mask, predicate != 0, nullptr)
-    unsigned votes = 0, named = mask & sim_block->whole;
+    unsigned votes = 0, come = sim_met[sim::WARP];
     for (unsigned lane = 0; lane < sim::WARP; lane++) votes |= unsigned(sim_met[lane] != 0) << lane;
-    return votes & named;
+    return votes & come;
 }
 SIM_FUNCTION int __any_sync(unsigned mask, int predicate, SIM_HERE) {
     return __ballot_sync(mask, predicate, file, line) != 0;
@@ -94,27 +94,29 @@ SIM_FUNCTION int __all_sync(unsigned mask, int predicate, SIM_HERE) {
     return __ballot_sync(mask, !predicate, file, line) == 0;
 }
 
-SIM_FUNCTION unsigned sim_match(unsigned mask, uint64_t value, const char* file, int line) {
+SIM_FUNCTION unsigned sim_match(unsigned mask, uint64_t value, unsigned& come, const char* file, int line) {
     SIM_MEET(MATCH, mask, value, nullptr)
-    unsigned same = 0, named = mask & sim_block->whole;
+    unsigned same = 0;
+    come = sim_met[sim::WARP];
     for (unsigned lane = 0; lane < sim::WARP; lane++) same |= unsigned(sim_met[lane] == value) << lane;
-    return same & named;
+    return same & come;
 }
 template <class T>
 SIM_FUNCTION unsigned __match_any_sync(unsigned mask, T value, SIM_HERE) {
-    return sim_match(mask, sim_to_bits(value), file, line);
+    unsigned come;
+    return sim_match(mask, sim_to_bits(value), come, file, line);
 }
 template <class T>
 SIM_FUNCTION unsigned __match_all_sync(unsigned mask, T value, int* predicate, SIM_HERE) {
-    unsigned named = mask & sim_block->whole;
-    *predicate = sim_match(mask, sim_to_bits(value), file, line) == named;
-    return *predicate ? named : 0;
+    unsigned come, same = sim_match(mask, sim_to_bits(value), come, file, line);
+    *predicate = same == come;
+    return *predicate ? come : 0;
 }
 
 template <class T, class F>
 SIM_FUNCTION T sim_reduce(unsigned mask, T value, F combine, const char* file, int line) {
     SIM_MEET(REDUCE, mask, sim_to_bits(value), nullptr)
-    unsigned left = mask & sim_block->whole;
+    unsigned left = sim_met[sim::WARP];
     T result = sim_from_bits<T>(sim_met[__builtin_ctz(left)]);
     for (left &= left - 1; left; left &= left - 1) result = combine(result, sim_from_bits<T>(sim_met[__builtin_ctz(left)]));
     return result;
