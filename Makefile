@@ -58,7 +58,7 @@ lab: install
 	@$(BIN)/course lab
 
 test:
-	$(call prepare,test $(if $(PEERS),peers browser webgpu))
+	$(call prepare,test $(if $(PEERS),peers browser webgpu zig))
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 ifneq ($(PEERS),)

@@ -52,11 +52,23 @@ def gathers(text: Source, name: str) -> bool:
 
 
 def _from_itself(name: str, rest: str, first: re.Match) -> bool:
-    place = rf"{name}(?:\s*\[[^\]]*\]|\s*\.\s*\w+)*\s*"
-    made = rf"{place}(?:(?:[-+*/|&^]|<<|>>)=|\+\+|--|=[^=].*\b{name}\b)"
-    handed = rf"{name}\s*,[^;]*\b{name}\b[^;]*\)"  # mma_sync(sum, a, b, sum)
-    before = rest[: first.start()].rstrip()
-    return re.match(rf"{made}|{handed}", first.group(), re.DOTALL) is not None or before.endswith(("++", "--"))
+    statement, before = first.group(), rest[: first.start()].rstrip()
+    place = re.match(rf"{name}(?:\s*\[[^\]]*\]|\s*\.\s*\w+)*\s*", statement).end()
+    if re.match(r"(?:[-+*/|&^]|<<|>>)=|\+\+|--", statement[place:]) or before.endswith(("++", "--")):
+        return True
+    if re.match(r"=(?!=)", statement[place:]):
+        return re.search(rf"\b{name}\b", _up_to_comma(statement[place:])) is not None
+    return re.match(rf"{name}\s*,[^;]*\b{name}\b[^;]*\)", statement) is not None  # mma_sync(sum, a, b, sum)
+
+
+def _up_to_comma(text: str) -> str:
+    """The text up to the first comma that stands in no parentheses."""
+    depth = 0
+    for i, letter in enumerate(text):
+        depth += (letter in "([{") - (letter in ")]}")
+        if letter == "," and depth == 0:
+            return text[:i]
+    return text
 
 
 def _on_condition(name: str, rest: str, first: re.Match) -> bool:
@@ -81,7 +93,8 @@ def _without_members(text: str) -> str:
     letters, scopes, head = list(text), [], 0
     for i, letter in enumerate(text):
         if letter == "{":
-            scopes.append(re.search(r"\b(?:struct|class|union|enum)\b[^()]*$", text[head:i]) is not None)
+            before = re.sub(r"\b(?:alignas|__align__)\s*\([^{}]*\)", "", text[head:i])
+            scopes.append(re.search(r"\b(?:struct|class|union|enum)\b[^()]*$", before) is not None)
         elif letter == "}" and scopes:
             scopes.pop()
         elif scopes and scopes[-1] and letter not in "\n;":

@@ -25,6 +25,16 @@ def test_trace_knows_every_access():
     assert {a.array for a in reads} == {"x"} and {a.space for a in found} == {"global"}
 
 
+def test_the_second_run_for_a_suspicious_variable_is_not_traced():
+    code = """__global__ void pick(const float* x, float* y) {
+        float v;
+        if (x[threadIdx.x] > 0) v = x[threadIdx.x];
+        y[threadIdx.x] = x[threadIdx.x] > 0 ? v : 0.0f;
+    }"""
+    assert [a.op for a in trace(Kernel(code, "pick"), (1,), (1,), (np.ones(1, F), np.zeros(1, F)))][-1:] == ["write"]
+    assert sum(a.op == "write" for a in trace(Kernel(code, "pick"), (1,), (8,), (np.ones(8, F), np.zeros(8, F)))) == 8
+
+
 def test_thread_map():
     picture = plots.thread_map(of("reversed"), (1,), (32,), (np.ones(32, F), np.zeros(32, F)), array="x")
     assert picture.png[:4] == b"\x89PNG"

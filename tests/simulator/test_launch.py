@@ -376,7 +376,7 @@ def test_lanes_that_have_returned_vote_no_more(vote, compiler, monkeypatch):
 POLLS = (
     "for (;;) { if (atomicAdd(&f[0], 0) == 1) break; }",
     "do { if (atomicOr(&f[0], 0u)) break; } while (true);",
-    "for (int seen = 0; !seen; ) seen = atomicMax(&f[0], n);",
+    "for (int seen = 0; !seen; ) seen = atomicAdd(&f[0], n);",
 )
 
 

@@ -230,6 +230,7 @@ extern "C" {
 
 void sim_check_begin(uint64_t dynamic_bytes, int has_padding) {
     padded = has_padding;
+    if (!traced.empty()) most_traced = traced.size();  // those of the launch before
     shared_shadow.assign(share_out_shadow(dynamic_bytes), Word{});
     clear_counters();
     shadow_launch_begin();
