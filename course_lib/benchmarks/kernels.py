@@ -19,7 +19,7 @@ from course_lib.cuda import Kernel, asarray, empty, runtime, sanitize, zeros
 SOURCES = Path(__file__).parent / "kernels.cu"
 WAITING = Path(__file__).parent / "kernels_waiting.cu"
 ROUNDS = 5
-PAUSE = 0.05  # seconds: the threads of NumPy's BLAS keep the processors busy that long after a product
+PAUSE = 0.15  # seconds: the threads of NumPy's BLAS keep the processors busy for most of that after a product
 F = np.float32
 
 
