@@ -36,8 +36,8 @@ def sanitize(
     been read before it had a value, the launch is run again, in silence and with copies of the arrays (unset.py).
     Local arrays are watched where the compiler sees which of them a pointer points into: not in a function that gets the
     pointer and is not inlined, and under g++ not where the pointer itself is moved on.
-    Lanes that have returned are missing lanes where a mask names them: that they had returned before, which CUDA allows, no run
-    can tell here. A copy of a structure with bytes between its members (or of a union) is told as unwritten only as a whole.
+    Lanes that are gone are missing where a mask names them, unless the kernel has a `return` that they may have taken.
+    A copy of a structure with bytes between its members, or of a union, is told as unwritten only as a whole.
     Raises KernelError for a launch that a GPU would refuse, CompileError for a text that does not compile.
     """
     args = tuple(value.get() if is_cupy(value) else value for value in args)
@@ -127,8 +127,9 @@ def _prepare(library: Library, kernel: Kernel, base: int, shared_mem: int) -> bo
     named, end = symbols.variables(library.path)
     for symbol, name in named:
         lib.sim_check_variable(base + symbol.value, symbol.size, base + end, name.encode(), name in constants)
-    lib.sim_check_begin.argtypes = [ctypes.c_uint64, ctypes.c_int]
-    lib.sim_check_begin(shared_mem, bool(declarations.padded_types(kernel.source)))
+    lib.sim_check_begin.argtypes = [ctypes.c_uint64, ctypes.c_int, ctypes.c_int]
+    padded = bool(declarations.padded_types(kernel.source))
+    lib.sim_check_begin(shared_mem, padded, source.returns_early(kernel.source, kernel.name))
     return mark is not None
 
 

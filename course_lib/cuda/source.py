@@ -67,6 +67,17 @@ def bodies(source: Source) -> dict[str, range]:
     return found
 
 
+def body_of(source: Source, name: str) -> range:
+    """The lines of a kernel, which may be named as a template's instance, or with its namespaces."""
+    return bodies(source).get(name.split("<")[0].rpartition("::")[2].strip(), range(0))
+
+
+def returns_early(source: Source, name: str) -> bool:
+    """Whether a kernel has a `return` of its own."""
+    lines, body = without_comments(source.text).splitlines(), body_of(source, name)
+    return any(re.search(r"\breturn\s*;", lines[number - 1]) for number in body)
+
+
 def include_folders(source: Source) -> list[Path]:
     """Where `#include "..."` looks. A text without includes of its own needs none (and is cached once for all)."""
     if not source.includes:

@@ -111,9 +111,8 @@ def _warned(library: Path, file: str) -> list[tuple[str, int]]:
 
 def _nearest(kernel: Kernel, places: list[tuple[str, int]]) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
     """Variables of the kernel itself, and those of functions that it may call; not those of other kernels."""
-    lines = source.bodies(kernel.source) if places else {}
-    own = lines.pop(kernel.name.split("<")[0].split("::")[-1].strip(), ())
-    others = [place for place in places if not any(place[1] in body for body in (own, *lines.values()))]
+    own, bodies = source.body_of(kernel.source, kernel.name), source.bodies(kernel.source).values()
+    others = [place for place in places if not any(place[1] in body for body in bodies)]
     return [place for place in places if place[1] in own], others
 
 

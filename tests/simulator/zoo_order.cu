@@ -323,6 +323,20 @@ extern "C" __global__ void returned_lanes_right(const float* x, float* y, int* c
     if (threadIdx.x == 0) y[0] = v;
 }
 
+// launch (1,) (32,) 20
+extern "C" __global__ void vote_after_return_fault(const float* x, float* y, int* c, int n) {
+    if (threadIdx.x >= n) return;
+    unsigned positive = __ballot_sync(FULL, x[threadIdx.x] > 0);
+    __syncwarp();
+    c[threadIdx.x] = __popc(positive) + __shfl_sync(FULL, threadIdx.x, 31);  // fault missing-lanes
+}
+extern "C" __global__ void vote_after_return_right(const float* x, float* y, int* c, int n) {
+    if (threadIdx.x >= n) return;  // who has returned is asked no more
+    unsigned positive = __ballot_sync(FULL, x[threadIdx.x] > 0);
+    __syncwarp();
+    c[threadIdx.x] = __popc(positive) + __shfl_sync(FULL, threadIdx.x, 0);
+}
+
 // launch (1,) (32,) 0
 extern "C" __global__ void not_in_own_mask_fault(const float* x, float* y, int* c, int n) {
     y[threadIdx.x] = __any_sync(0x0000ffff, threadIdx.x == 3);  // fault missing-lanes

@@ -15,7 +15,7 @@
 
 namespace sim {
 
-bool watching, padded;
+bool watching, padded, returns_early;
 uint64_t accesses;
 void* last_pc;
 static std::vector<Word> shared_shadow;
@@ -228,8 +228,9 @@ extern "C" {
 
 // ---- called by the launcher ---------------------------------------------------------------------------------------------------
 
-void sim_check_begin(uint64_t dynamic_bytes, int has_padding) {
+void sim_check_begin(uint64_t dynamic_bytes, int has_padding, int has_return) {
     padded = has_padding;
+    returns_early = has_return;
     if (!traced.empty()) most_traced = traced.size();  // those of the launch before
     shared_shadow.assign(share_out_shadow(dynamic_bytes), Word{});
     clear_counters();

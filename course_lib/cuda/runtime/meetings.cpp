@@ -24,7 +24,8 @@ static void finish(Block* block, unsigned warp, Group& group) {
     if (block->mode & CHECKED) {
         unsigned first = __builtin_ctz(members);
         uint32_t missing = group.mask & block->full[warp] & ~members;
-        if (missing && !block->aborted)
+        // A GPU waits for lanes that have not returned only. Where none returns early, those that are gone have passed by.
+        if (missing && !block->aborted && (group.operation == ACTION || !returns_early))
             fault(MISSING_LANES, warp * WARP + first, {nullptr, group.site}, NOBODY, {},
                   "the mask 0x%08x names lanes that have returned and never come (0x%08x) to %s", group.mask, missing,
                   OPERATIONS[group.operation]);

@@ -74,6 +74,7 @@ inline void leave_runtime(Block* block) {
 void check_block_begin(Block*);
 void check_barrier(Block*);
 void check_warp_sync(Block*, unsigned warp, uint32_t lanes);
+extern bool returns_early;  // the kernel has a `return` of its own: lanes that are gone may have taken it
 void check_warp_flush(Block*, unsigned warp);
 void check_thread_end(Block*, unsigned thread);
 void check_fence(Block*, bool for_all);  // of all blocks, or of this one
