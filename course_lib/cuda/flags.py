@@ -46,6 +46,9 @@ CHECKED = (
     "-nodefaultlibs",
 )
 COUNTED = ("-DSIM_COUNTED", "-O0", "-march=native", "-ffp-contract=off")  # flops.py says why
+MIXES = re.compile(
+    r"\*\s*(?:0x[0-9a-fA-F]{4,}|\d{5,})(?![\d.])|(?<![\d.])(?:0x[0-9a-fA-F]{4,}|\d{5,})[uUlL]*\s*\*"
+)  # random numbers
 APART = runtime.INCLUDE / "simulator" / "apart.ld"
 SANITIZER = re.compile(r"-fsanitize(-recover|-trap)?=")
 CHECKED_BY_COMPILER = {
@@ -79,6 +82,8 @@ def choose(
         flags.append("-fno-gnu-unique")  # else two builds share variables of templates, which each has to itself
     if kind != "zig" and sys.platform == "linux":
         flags.append("-fstack-clash-protection")  # a large local array meets the page below a stack, not the next stack
+    if MIXES.search(text.everything):
+        flags.append("-fwrapv")  # it reckons with overflow, as on a GPU; everywhere it would cost flash attention 40 %
     flags += [f"-I{folder}" for folder in include_folders(text)]
     flags += CHECKED if checked else COUNTED if counted else FAST
     if not checked:

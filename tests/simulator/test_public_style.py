@@ -128,6 +128,15 @@ def functor():
     return "map_kernel<Twice<Affine>>", 1, 128, (f, x, y, 100), 0, y, 2 * (2 * x + 3) + 3 + 101
 
 
+def lehmer():
+    x, y = np.arange(1, 65, dtype=I), np.zeros(64, I)
+    s = x.astype(np.int64)
+    for _ in range(5):
+        s = (s * 1103515245 + 12345 + 2**31) % 2**32 - 2**31
+        s = np.where(s < 0, -s, s)
+    return "lehmer", 1, 64, (x, y, 5), 0, y, s
+
+
 def aggregated():
     x, used = normal(64), np.zeros(128, I)
     expected = np.arange(128) < 2 * (x > 0.3).sum()
@@ -185,7 +194,7 @@ def upper():
 
 
 CASES = (reduce6, prescan, group_sums, single_pass, transpose, gemv, spmv, specialised, convolution, stencil, julia, life, nbody,
-         rsqrt, enum_class, functor, aggregated, radix, merge, monte_carlo, warshall, half_dot, softmax, upper)  # fmt: skip
+         rsqrt, enum_class, functor, lehmer, aggregated, radix, merge, monte_carlo, warshall, half_dot, softmax, upper)  # fmt: skip
 NAMES = [case()[0] for case in CASES]
 
 

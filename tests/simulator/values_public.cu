@@ -390,6 +390,15 @@ __global__ void to_upper(uchar4* text, int n4) {
     text[i] = make_uchar4(up(c.x), up(c.y), up(c.z), up(c.w));
 }
 
+__global__ void lehmer(const int* seeds, int* y, int steps) {  // signed, and reckons with overflow
+    int s = seeds[threadIdx.x];
+    for (int i = 0; i < steps; i++) {
+        s = s * 1103515245 + 12345;
+        if (s < 0) s = -s;
+    }
+    y[threadIdx.x] = s;
+}
+
 __device__ int aggregated_increment(int* counter) {
     unsigned together = __activemask();
     int lane = threadIdx.x & 31, leader = __ffs(together) - 1, before;  // has a value in one lane only
