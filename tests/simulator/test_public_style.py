@@ -193,8 +193,9 @@ def upper():
     return "to_upper", 1, 32, (y, 11), 0, y, np.frombuffer(bytes(text).upper(), np.uint8)
 
 
-CASES = (reduce6, prescan, group_sums, single_pass, transpose, gemv, spmv, specialised, convolution, stencil, julia, life, nbody,
-         rsqrt, enum_class, functor, lehmer, aggregated, radix, merge, monte_carlo, warshall, half_dot, softmax, upper)  # fmt: skip
+CASES = (reduce6, prescan, group_sums, single_pass, transpose, gemv, spmv, specialised, convolution, stencil, julia, life,
+         nbody, rsqrt, enum_class, functor, lehmer, aggregated, radix, merge, monte_carlo, warshall, half_dot, softmax,
+         upper)  # fmt: skip
 NAMES = [case()[0] for case in CASES]
 
 
