@@ -36,7 +36,8 @@ def sanitize(
     been read before it had a value, the launch is run again, in silence and with copies of the arrays (unset.py).
     Local arrays are watched where the compiler sees which of them a pointer points into: not in a function that gets the
     pointer and is not inlined, and under g++ not where the pointer itself is moved on.
-    Lanes that are gone are missing where a mask names them, unless the kernel has a `return` that they may have taken.
+    Lanes that are gone are missing where a mask names them; at a vote, a reduction or a __syncwarp() they are not if the kernel
+    has a `return` that they may have taken.
     A copy of a structure with bytes between its members, or of a union, is told as unwritten only as a whole.
     Raises KernelError for a launch that a GPU would refuse, CompileError for a text that does not compile.
     """

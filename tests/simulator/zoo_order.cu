@@ -334,7 +334,7 @@ extern "C" __global__ void vote_after_return_right(const float* x, float* y, int
     if (threadIdx.x >= n) return;  // who has returned is asked no more
     unsigned positive = __ballot_sync(FULL, x[threadIdx.x] > 0);
     __syncwarp();
-    c[threadIdx.x] = __popc(positive) + __shfl_sync(FULL, threadIdx.x, 0);
+    c[threadIdx.x] = __popc(positive) + __any_sync(FULL, threadIdx.x == 0);
 }
 
 // launch (1,) (32,) 0

@@ -24,8 +24,10 @@ static void finish(Block* block, unsigned warp, Group& group) {
     if (block->mode & CHECKED) {
         unsigned first = __builtin_ctz(members);
         uint32_t missing = group.mask & block->full[warp] & ~members;
-        // A GPU waits for lanes that have not returned only. Where none returns early, those that are gone have passed by.
-        if (missing && !block->aborted && (group.operation == ACTION || !returns_early))
+        // A GPU waits for lanes that have not returned only, and then a vote is one of those that are left. Where no lane returns
+        // early, those that are gone have passed by; and who shuffles with them, or multiplies, gets nothing that is defined.
+        bool asks_all = group.operation == ACTION || group.operation == SHUFFLE;
+        if (missing && !block->aborted && (asks_all || !returns_early))
             fault(MISSING_LANES, warp * WARP + first, {nullptr, group.site}, NOBODY, {},
                   "the mask 0x%08x names lanes that have returned and never come (0x%08x) to %s", group.mask, missing,
                   OPERATIONS[group.operation]);
