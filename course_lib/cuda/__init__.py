@@ -7,7 +7,9 @@
     print(sanitize(kernel, grid, block, args))                     # races, wrong indices, access patterns, by line
 
 Importing this needs neither a compiler nor a GPU; the first launch does, and says so in a sentence.
-Limits: the simulator shows what a kernel computes and how it touches memory, not how long it would take on a GPU.
+Limits: the simulator shows what a kernel computes and how it touches memory, not how long it would take on a GPU. What C++
+leaves open comes out as this processor does it: a float too large for an int (a GPU takes the largest int), a shift by as many
+bits as there are or more, a sum of ints that overflows.
 """
 
 from importlib import import_module

@@ -99,7 +99,12 @@ def compile_library(
     if rewrites:
         depends += [Path(whole.__file__), Path(lost_lines.__file__)]
     try:
-        path = native.build(Path(text.name).stem, [file], chosen, depends, compiler, *rewrites)
+        try:
+            path = native.build(Path(text.name).stem, [file], chosen, depends, compiler, *rewrites)
+        except native.CompileError as error:
+            if not diagnostics.only_lengths(error.log):
+                raise
+            path = native.build(Path(text.name).stem, [file], (*chosen, "-Wno-format"), depends, compiler, *rewrites)
     except native.CompileError as error:
         raise diagnostics.explain(error.log, text, names) from None
     try:

@@ -14,6 +14,9 @@ _PLACE = re.compile(
     r"^(?P<file>[^\s:][^:\n]*?)[:(](?P<line>\d+)[:)]:?(?:(?P<column>\d+):)? ?"
     r"(?P<level>fatal error|catastrophic error|error|note|warning): (?P<text>.*)$"
 )
+_FORMAT = re.compile(
+    r"format .*(?:of type|specifies type) [‘']([^’']*)[’'].* has type [‘']([^’']*)[’'](?: [({]aka [‘']([^’']*)[’'])?"
+)
 MOST_SHOWN = 5
 MEANT = {
     "“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "−": "-", "–": "-", "—": "-", "×": "*", "·": "*", "÷": "/", "≤": "<=",
@@ -50,6 +53,16 @@ def complaints(log: str) -> list[Complaint]:
             notes += 1
             found[-1].hint = match.group("text") if notes == 1 else ""
     return found
+
+
+def only_lengths(log: str) -> bool:
+    """Whether all errors are about printf's %lu for an unsigned long long and the like: both are 64 bits here and on a GPU."""
+    found = complaints(log)
+    kinds = [match.groups() for match in (_FORMAT.match(complaint.text) for complaint in found) if match]
+    return 0 < len(found) == len(kinds) and all(
+        "long" in wanted and "long" in (real or given) and not re.search(r"\*|double", wanted + (real or given))
+        for wanted, given, real in kinds
+    )
 
 
 def explain(log: str, text: Source, names: list[str] | None = None) -> CompileError:

@@ -11,6 +11,7 @@ import pytest
 
 from course_lib.cuda import (
     ArgumentError,
+    CompileError,
     Kernel,
     KernelError,
     asarray,
@@ -371,6 +372,17 @@ def test_lanes_that_have_returned_vote_no_more(vote, compiler, monkeypatch):
         y = zeros(8, np.int32)
         Kernel(code, "vote")((1,), (32,), (asarray(np.ones(8, np.int32)), y, 8), seed=seed)
         np.testing.assert_array_equal(y, VOTES[vote])
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_printf_takes_long_and_long_long_alike(compiler, monkeypatch, capfd):
+    using(compiler, monkeypatch)
+    code = """#include <stdint.h>
+__global__ void say(int* y) {{ printf("%lu %llu %lld{0}\\n", 5ull, (uint64_t)7, (long)-1{1}); }}"""
+    Kernel(code.format("", ""), "say")((1,), (1,), (zeros(1, np.int32),))
+    assert capfd.readouterr().out == "5 7 -1\n"
+    with pytest.raises(CompileError, match=r"line 2(?s:.*)needs a value of its kind"):
+        Kernel(code.format(" %d", ", 1.5f"), "say")((1,), (1,), (zeros(1, np.int32),))
 
 
 POLLS = (
