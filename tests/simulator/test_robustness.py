@@ -70,6 +70,26 @@ def test_endless_kernels_are_stopped():
         assert "while" in report.issues[0].source
 
 
+@pytest.mark.parametrize("rounds", [700, 1100, 2100])
+def test_a_lock_that_is_taken_very_often(rounds):
+    """What a warp has written long ago is still known to lie before: its fences are counted in 16 bits."""
+    code = """__global__ void often(int* lock, float* y, int rounds) {
+    if (threadIdx.x == 0) { y[1] = 7.0f; }
+    for (int i = 0; i < rounds; i++) {
+        while (atomicCAS(lock, 0, 1) != 0) {}
+        __threadfence();
+        y[0] += 1.0f;
+        __threadfence();
+        atomicExch(lock, 0);
+    }
+    if (threadIdx.x == 32) y[2] = y[1];
+}"""
+    y = zeros(4)
+    report = sanitize(Kernel(code, "often"), (1,), (33,), (zeros(1, I), y, rounds))
+    assert report.ok, str(report)
+    assert y[2] == 7 and y[0] == 33 * rounds
+
+
 def test_who_polls_a_volatile_variable_is_told_how_to_wait():
     code = """__global__ void hand_on(volatile int* flag, int* y) {
     if (threadIdx.x == 0) { while (*flag == 0) {} *y = 1; }

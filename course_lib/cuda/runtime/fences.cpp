@@ -35,10 +35,15 @@ struct Extent {
         begin();
         for (unsigned thread = 0; thread < MAX_THREADS; thread++) extend(ends[thread], other.ends[thread]);
     }
-    static void extend(uint16_t& end, uint16_t to) {  // stamps begin anew after 65,535
-        if (to && (!end || int16_t(to - end) > 0)) end = to;
+    // Stamps begin anew after 65,535: what seems a little later is, and everything else was before.
+    static constexpr uint16_t A_LITTLE = 1024;
+    static void extend(uint16_t& end, uint16_t to) {
+        if (to && (!end || uint16_t(end - to) > A_LITTLE)) end = to;
     }
-    static bool covers(uint16_t end, uint16_t stamp) { return end && int16_t(end - 1 - stamp) >= 0; }
+    static bool covers(uint16_t end, uint16_t stamp) {
+        uint16_t later = stamp - (end - 1);
+        return end && (later == 0 || later > A_LITTLE);
+    }
 };
 
 static Extent known_to[MAX_THREADS];  // what lies before all that a thread does now
