@@ -74,7 +74,11 @@ def test_endless_kernels_are_stopped():
 def test_a_lock_that_is_taken_very_often(rounds):
     """What a warp has written long ago is still known to lie before: its fences are counted in 16 bits."""
     code = """__global__ void often(int* lock, float* y, int rounds) {
-    if (threadIdx.x == 0) { y[1] = 7.0f; }
+    if (threadIdx.x == 0) {
+        y[1] = 7.0f;
+        while (atomicAdd(&lock[1], 0) < 31) {}
+    }
+    while (threadIdx.x == 32 && atomicAdd(&lock[1], 0) < 32) {}
     for (int i = 0; i < rounds; i++) {
         while (atomicCAS(lock, 0, 1) != 0) {}
         __threadfence();
@@ -82,10 +86,11 @@ def test_a_lock_that_is_taken_very_often(rounds):
         __threadfence();
         atomicExch(lock, 0);
     }
+    atomicAdd(&lock[1], 1);
     if (threadIdx.x == 32) y[2] = y[1];
 }"""
     y = zeros(4)
-    report = sanitize(Kernel(code, "often"), (1,), (33,), (zeros(1, I), y, rounds))
+    report = sanitize(Kernel(code, "often"), (1,), (33,), (zeros(2, I), y, rounds))
     assert report.ok, str(report)
     assert y[2] == 7 and y[0] == 33 * rounds
 
