@@ -82,6 +82,8 @@ def choose(
         flags.append("-fno-gnu-unique")  # else two builds share variables of templates, which each has to itself
     if kind != "zig" and sys.platform == "linux":
         flags.append("-fstack-clash-protection")  # a large local array meets the page below a stack, not the next stack
+    if re.search(r"\b__shared__\s+alignas\b", text.everything):
+        flags.append("-DSIM_ALIGNAS_ANYWHERE")
     if MIXES.search(text.everything):
         flags.append("-fwrapv")  # it reckons with overflow, as on a GPU; everywhere it would cost flash attention 40 %
     flags += [f"-I{folder}" for folder in include_folders(text)]

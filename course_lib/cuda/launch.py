@@ -119,7 +119,7 @@ class Running:
         self.remarkable = False
         self._silent = silent or bool(launch.alone)  # counted operations: a second run, too
         self._runtime = runtime.library()
-        launch.seed = seed
+        launch.seed = seed or 0
         self._runtime.sim_start(ctypes.addressof(launch), prepared.entry, runtime.workers())
 
     def wait(self, timeout: float | None) -> bool:

@@ -40,6 +40,7 @@ LEFT = "The left side of = must be something that can be stored to, such as a va
 
 # fmt: off
 MISTAKES: list[tuple[str, str | None, str]] = [
+    (r"warpSize", r"\bwarpSize\s*=", "warpSize is there already: it is 32."),
     (r"expected .*", r"^[^;]*[\w)\]]\s*//\s*[\w(].*;\s*$",
      "// begins a comment in C++. Division of whole numbers with / already rounds towards zero."),
     (r"expected|trailing return|does not name|unknown type|no type|type specifier", r"\)\s*->\s*\w",
@@ -205,7 +206,6 @@ MISTAKES: list[tuple[str, str | None, str]] = [
     (r"undeclared identifier|unknown type|not (?:been )?declared|undefined", r"\bself\b", "C++ has no self: members are used by their names alone."),
     (r"would lose const", None,
      ADD_CONST),
-    (r"warpSize|numeric constant|unqualified-id", r"\bwarpSize\s*=", "warpSize is there already: it is 32."),
     (r"invalid types ['‘][^’']*\*\[(?:const )?(?:float|double)\]|array subscript is not an integer", r"\[",
      INDEX),
     (r"sim_inline_assembly|asm", r"\basm\b",

@@ -187,6 +187,7 @@ def word_on_waiting(source: Source) -> str:
     )
 
 
+_SIZED = r"\[[^\]]*\]|\b(?:alignas|__align__)\s*\([^()]*\)"
 _TYPE = r"[^;{}=]*\b(?:union|struct|class|enum)\b[^;{}=]*"  # of a variable, if its members stand right there
 REFUSED = [
     (r"\basm\b\s*(?:volatile\s*)?\(",
@@ -199,7 +200,7 @@ REFUSED = [
     (r"\bcuda::(?:barrier|pipeline|atomic|atomic_ref)\b", "cuda::barrier, cuda::pipeline and cuda::atomic are not simulated."),
     (r"\btex(?:1D|2D|3D)\w*\s*[<(]|\bsurf\dD\w*\s*[<(]|\bcuda(?:Texture|Surface)Object_t\b",
      "Textures and surfaces are not simulated."),
-    (rf"\b__shared__\b(?:{_TYPE}\{{[^{{}}]*(?:\{{[^{{}}]*\}}[^{{}}]*)*\}}|(?!{_TYPE}\{{))(?:\[[^\]]*\]|[^;(){{}}=\[])*(?:=|\{{)",
+    (rf"\b__shared__\b(?:{_TYPE}\{{[^{{}}]*(?:\{{[^{{}}]*\}}[^{{}}]*)*\}}|(?!{_TYPE}\{{))(?:{_SIZED}|[^;(){{}}=\[])*(?:=|\{{)",
      "A __shared__ variable begins without a value: a thread writes it, then __syncthreads()."),
 ]  # fmt: skip
 

@@ -406,6 +406,10 @@ REFUSED = {
         "__global__ void g() { __shared__ struct { int a, b; } s = {1, 2}; }",
         "begins without a value",
     ),
+    "shared and aligned, with a value": (
+        "__global__ void g() { __shared__ alignas(16) int s[2] = {3, 4}; }",
+        "begins without a value",
+    ),
     "shared comparison as a value": (
         "template <int N> __global__ void g() { __shared__ int s[N <= 4 ? 1 : 2] = {3}; }",
         "begins without a value",

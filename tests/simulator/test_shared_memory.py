@@ -46,10 +46,14 @@ NUMBERS = TURN.format("s", "threadIdx.x", "")
 FIXED = {
     "a union of its own": ("", "void", "__shared__ union { float f[32]; int i[32]; } s; " + MEMBER),
     "a struct of its own": ("", "void", "__shared__ struct { int i; float f[32]; } s; " + MEMBER),
+    "an alignment behind it": ("", "void", "__shared__ alignas(16) float s[32]; __shared__ alignas(float4) char c[16]; c[0] = 0; "
+                               + NUMBERS),
     "a length that compares": ("template <int N>", "void", "__shared__ float s[N <= 32 ? 32 : 64]; " + NUMBERS),
     "launch bounds that compute": ("template <int N>", "__launch_bounds__(((N + 1) * 2) / (2 * (1)), 1) void",
                                    "__shared__ float s[N]; " + NUMBERS),
     "a limit of registers": ("", "__maxnreg__((16) * 2) void", "__shared__ float s[32]; " + NUMBERS),
+    "a warpSize of its own": ("struct __builtin_align__(8) P { float a, b; };\n", "void",
+                              "const int warpSize = 32; __shared__ float s[warpSize]; " + NUMBERS),
     "an operator": ("__device__ void operator+=(float2& a, float b) { a.x += b; }\n"
                     "__device__ bool operator==(float2 a, float2 b) { return a.x == b.x; }\n", "void",
                     "float2 v = {31.0f - threadIdx.x, 0}; v += 0.0f; if (v == v) y[threadIdx.x] = v.x;"),

@@ -12,4 +12,10 @@
 #include "simulator/entry.h"
 #include "simulator/copies.h"
 
+#ifdef SIM_ALIGNAS_ANYWHERE  // C++ knows it in front of a declaration only, NVIDIA's compiler behind __shared__, too
+template <class T> constexpr size_t sim_alignment() { return alignof(T); }
+template <size_t BYTES> constexpr size_t sim_alignment() { return BYTES; }
+#define alignas(...) __attribute__((aligned(sim_alignment<__VA_ARGS__>())))
+#endif
+
 #define asm sim_inline_assembly_is_not_simulated

@@ -6,7 +6,7 @@
 #pragma once
 #include "vectors.h"
 
-#define warpSize 32
+constexpr int warpSize = 32;
 
 #ifdef SIM_CHECKED
 

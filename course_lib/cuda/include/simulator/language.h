@@ -31,6 +31,7 @@
 #define __maxnreg__(...)
 #define __cluster_dims__(...)
 #define __align__(n) __attribute__((aligned(n)))
+#define __builtin_align__(n) __align__(n)
 #define __noinline__ __attribute__((noinline))
 #ifndef __restrict__
 #define __restrict__ __restrict
