@@ -95,6 +95,42 @@ def test_a_lock_that_is_taken_very_often(rounds):
     assert y[2] == 7 and y[0] == 33 * rounds
 
 
+@pytest.mark.parametrize("locks", [1, 2, 3, 30])
+def test_many_threads_with_several_locks(locks):
+    code = """__device__ void add(int* lock, int* sum) {
+    for (bool done = false; !done;)
+        if (atomicCAS(lock, 0, 1) == 0) {
+            __threadfence();
+            *sum += 1;
+            __threadfence();
+            atomicExch(lock, 0);
+            done = true;
+        }
+}
+__global__ void histogram(int* lock, int* sum, int rounds, int n) {
+    for (int round = 0; round < rounds; round++) {
+        int i = (threadIdx.x * 7 + round * 13) % n;
+        add(lock + i, sum + i);
+    }
+}"""
+    for seed in (0, 1, 2, 3):
+        sums = zeros(locks, I)
+        report = sanitize(Kernel(code, "histogram"), (2,), (128,), (zeros(locks, I), sums, 40, locks), seed=seed)
+        assert report.ok, str(report)
+        assert sums.sum() == 256 * 40
+
+
+@pytest.mark.parametrize("rounds", [100, 65_590])
+def test_lanes_that_meet_very_often(rounds):
+    code = """__global__ void k(int* out, int rounds) {
+    __shared__ int a[32];
+    a[threadIdx.x] = threadIdx.x;
+    for (int r = 0; r < rounds; r++) __syncwarp();
+    out[threadIdx.x] = a[threadIdx.x ^ 1];
+}"""
+    assert sanitize(Kernel(code, "k"), (1,), (32,), (zeros(32, I), rounds)).ok
+
+
 def test_who_polls_a_volatile_variable_is_told_how_to_wait():
     code = """__global__ void hand_on(volatile int* flag, int* y) {
     if (threadIdx.x == 0) { while (*flag == 0) {} *y = 1; }

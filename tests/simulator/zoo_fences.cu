@@ -235,3 +235,43 @@ extern "C" __global__ void lock_for_each_place_right(const float* x, float* y, i
     __threadfence();
     atomicExch(&c[place], 0);
 }
+
+// launch (2,) (64,) 0
+extern "C" __global__ void two_warps_take_turns_fault(const float* x, float* y, int* c, int n) {
+    for (int round = 0; round < 5 && threadIdx.x % 32 == 0; round++) {
+        while (atomicAdd(&c[1 + blockIdx.x], 0) % 2 != threadIdx.x / 32) {}
+        y[blockIdx.x] += x[round];  // fault race
+        atomicAdd(&c[1 + blockIdx.x], 1);
+    }
+}
+extern "C" __global__ void two_warps_take_turns_right(const float* x, float* y, int* c, int n) {
+    for (int round = 0; round < 5 && threadIdx.x % 32 == 0; round++) {
+        while (atomicAdd(&c[1 + blockIdx.x], 0) % 2 != threadIdx.x / 32) {}
+        __threadfence_block();
+        y[blockIdx.x] += x[round];
+        __threadfence_block();
+        atomicAdd(&c[1 + blockIdx.x], 1);
+    }
+}
+
+// launch (5,) (32,) 0
+extern "C" __global__ void chain_of_blocks_fault(const float* x, float* y, int* c, int n) {
+    if (threadIdx.x > 0) return;
+    int block = atomicAdd(&c[0], 1);
+    while (block > 0 && atomicAdd(&c[block], 0) == 0) {}
+    float sum = x[block];
+    for (int i = 0; i < block; i++) sum += y[i];  // fault race
+    y[block] = sum;  // or here
+    atomicExch(&c[block + 1], 1);
+}
+extern "C" __global__ void chain_of_blocks_right(const float* x, float* y, int* c, int n) {
+    if (threadIdx.x > 0) return;
+    int block = atomicAdd(&c[0], 1);
+    while (block > 0 && atomicAdd(&c[block], 0) == 0) {}  // waits for the block before only
+    __threadfence();
+    float sum = x[block];
+    for (int i = 0; i < block; i++) sum += y[i];
+    y[block] = sum;
+    __threadfence();
+    atomicExch(&c[block + 1], 1);
+}

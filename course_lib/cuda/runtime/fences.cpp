@@ -14,9 +14,11 @@
 
 namespace sim {
 
-// Of each thread of the block, up to which of its stamps its work of one epoch lies before some point. (0: none of it.)
+// Of each thread of the block, before which of its stamps its work of one epoch lies before some point. 0: none of it; ALL:
+// all of it, also where the stamps have come to their end.
 struct Extent {
     uint32_t since = 0;  // the epoch
+    static constexpr uint16_t ALL = 0xFFFF;
     uint16_t ends[MAX_THREADS];
 
     bool now() const { return since == epoch; }
@@ -26,24 +28,17 @@ struct Extent {
         since = epoch;
         memset(ends, 0, sizeof ends);
     }
-    void add(unsigned thread, uint16_t stamp) {
+    void add(unsigned thread, uint16_t last_stamp) {
         begin();
-        extend(ends[thread], stamp == 0xFFFF ? 1 : stamp + 1);
+        bool wrapped = warp_syncs[thread / WARP].wrapped || last_stamp == ALL;
+        ends[thread] = wrapped ? ALL : std::max<uint16_t>(ends[thread], last_stamp + 1);
     }
     void add(const Extent& other) {
         if (!other.now() || this == &other) return;
         begin();
-        for (unsigned thread = 0; thread < MAX_THREADS; thread++) extend(ends[thread], other.ends[thread]);
+        for (unsigned thread = 0; thread < MAX_THREADS; thread++) ends[thread] = std::max(ends[thread], other.ends[thread]);
     }
-    // Stamps begin anew after 65,535: what seems a little later is, and everything else was before.
-    static constexpr uint16_t A_LITTLE = 1024;
-    static void extend(uint16_t& end, uint16_t to) {
-        if (to && (!end || uint16_t(end - to) > A_LITTLE)) end = to;
-    }
-    static bool covers(uint16_t end, uint16_t stamp) {
-        uint16_t later = stamp - (end - 1);
-        return end && (later == 0 || later > A_LITTLE);
-    }
+    static bool covers(uint16_t end, uint16_t stamp) { return stamp < end || end == ALL; }
 };
 
 static Extent known_to[MAX_THREADS];  // what lies before all that a thread does now
@@ -87,16 +82,45 @@ static void hand_over(uint64_t address, unsigned thread) {
 struct Release {
     uint32_t at = 0, fence = 0;  // epochs
     std::vector<uint16_t> ends;
+    // What the block had acquired before: other releases, by their addresses and blocks; if there are too many, all of earlier
+    // blocks than `below`.
+    std::vector<std::pair<uint64_t, uint32_t>> through;
+    uint32_t below = 0;
+    size_t acquired = 0;         // so many addresses
 };
-constexpr size_t MOST_EXTENTS = 16384;
+constexpr size_t MOST_EXTENTS = 16384, MOST_THROUGH = 256;
 static std::unordered_map<uint64_t, std::map<uint32_t, Release>> released;  // by address, and by the epoch of the block's begin
 static std::unordered_map<uint64_t, bool> acquired;  // addresses this block has met
 static size_t extents;                               // kept in `released`
 static uint32_t last_fence;                          // the epoch of this block's last __threadfence(), 0 if none since its begin
 static Extent fenced_by_any;                         // in that epoch
 
+// Note in a release at `address` what the block has acquired elsewhere. (At the same address everybody sees it anyway.)
+static void hand_through(Release& mine, uint64_t address) {
+    if (mine.acquired == acquired.size()) return;
+    mine.acquired = acquired.size();
+    mine.through.clear();
+    for (auto& [other, _] : acquired) {
+        auto blocks = released.find(other);
+        if (other == address || blocks == released.end()) continue;
+        for (auto& [begin, release] : blocks->second) {
+            if (begin == block_epoch) continue;
+            mine.through.emplace_back(other, begin);
+            mine.through.insert(mine.through.end(), release.through.begin(), release.through.end());
+            mine.below = std::max(mine.below, release.below);
+            if (mine.through.size() <= MOST_THROUGH) continue;
+            mine.through.clear();
+            mine.below = block_epoch;
+            return;
+        }
+    }
+    std::sort(mine.through.begin(), mine.through.end());
+    mine.through.erase(std::unique(mine.through.begin(), mine.through.end()), mine.through.end());
+}
+
 static void release(uint64_t address, unsigned thread) {
     Release& mine = released[address][block_epoch];
+    hand_through(mine, address);
     const Extent& extent = last_fence < epoch ? fenced_by_any : fenced_by[thread];
     bool known = extent.since == last_fence;
     mine.at = epoch;
@@ -105,16 +129,30 @@ static void release(uint64_t address, unsigned thread) {
     mine.fence = std::max(mine.fence, last_fence);
     if (!known || mine.fence > last_fence) return;
     mine.ends.resize(MAX_THREADS);
-    for (unsigned i = 0; i < MAX_THREADS; i++) Extent::extend(mine.ends[i], extent.ends[i]);
+    for (unsigned i = 0; i < MAX_THREADS; i++) mine.ends[i] = std::max(mine.ends[i], extent.ends[i]);
 }
 
-// What the block that was running then has released at an address that this block has met since, or null.
+// Whether what the block that was running then has released at an address passes the test.
+template <class Test> static bool releases(uint64_t address, uint32_t other_epoch, Test test) {
+    auto blocks = released.find(address);
+    if (blocks == released.end()) return false;
+    auto after = blocks->second.upper_bound(other_epoch);  // the other block began before
+    return after != blocks->second.begin() && (--after)->second.at >= other_epoch && test(after->second);
+}
+
+// The same of an address that this block has met since, or that a block has met before it released what this one has met.
 template <class Test> static bool any_release(uint32_t other_epoch, Test test) {
+    for (auto& [address, _] : acquired)
+        if (releases(address, other_epoch, test)) return true;
     for (auto& [address, _] : acquired) {
         auto blocks = released.find(address);
         if (blocks == released.end()) continue;
-        auto after = blocks->second.upper_bound(other_epoch);  // the other block began before
-        if (after != blocks->second.begin() && (--after)->second.at >= other_epoch && test(after->second)) return true;
+        for (auto& [begin, release] : blocks->second) {
+            if (begin == block_epoch) continue;
+            if (other_epoch < release.below) return true;
+            for (auto& [other, block] : release.through)
+                if (block <= other_epoch && releases(other, other_epoch, test)) return true;
+        }
     }
     return false;
 }
@@ -147,7 +185,7 @@ void note_fence(unsigned thread, bool for_all) {
     before.add(known_to[thread]);
     before.add(thread, syncs.count);
     uint32_t reached = 1u << lane;  // lanes that it has met, itself or by way of others, from the last meeting backward
-    for (unsigned back = 0; back < HISTORY && back < syncs.count && ~reached; back++) {
+    for (unsigned back = 0; back < HISTORY && (back < syncs.count || syncs.wrapped) && ~reached; back++) {
         uint16_t number = syncs.count - back;
         uint32_t lanes = syncs.lanes[number % HISTORY];
         if (!(lanes & reached)) continue;
@@ -155,7 +193,7 @@ void note_fence(unsigned thread, bool for_all) {
             before.add(warp * WARP + __builtin_ctz(fresh), uint16_t(number - 1));
         reached |= lanes;
     }
-    syncs.lanes[++syncs.count % HISTORY] = 0;  // a new stamp
+    syncs.note(0);
     last_of_any = epoch;
     if (!for_all) return;
     if (last_fence != epoch) fenced_by_any.since = 0;

@@ -18,8 +18,7 @@ uint32_t epoch = 1, block_epoch = 1, launch_epoch = 1;
 WarpSyncs warp_syncs[MAX_WARPS];
 
 void check_warp_sync(Block*, unsigned warp, uint32_t lanes) {
-    auto& syncs = warp_syncs[warp];
-    syncs.lanes[++syncs.count % HISTORY] = lanes;
+    warp_syncs[warp].note(lanes);
     share_known(warp, lanes);
     flush_warp(warp);
 }
@@ -101,7 +100,7 @@ void check_barrier(Block* block) {
 void check_block_begin(Block* block) {
     block_epoch = ++epoch;
     fences_block_begin();
-    for (auto& syncs : warp_syncs) syncs.count = 0;
+    for (auto& syncs : warp_syncs) syncs.count = 0, syncs.wrapped = false;
     decide_atomics();
     decide_watching();
     static const Block* indexed;
@@ -165,12 +164,14 @@ static unsigned unordered_reader(const Word& word, unsigned thread, bool atomic,
     if (word.readers & EARLIER_BLOCKS && oldest < block_epoch && !atomic && !heard_of_others()) return SOMEBODY;
     if (word.read_epoch != epoch) return NOBODY;
     bool own_warp = word.read_warp == thread / WARP, many = word.readers & MANY_WARPS, known = false;
+    bool single = !(word.readers & (MANY_WARPS | PARTS)) && !(word.read_lanes & (word.read_lanes - 1));  // its stamp is known
     if (own_warp && !many && word.readers & PARTS) return NOBODY;  // which lane read these bytes nobody knows
     for (uint32_t lanes = own_warp ? word.read_lanes & ~(1u << thread % WARP) : word.read_lanes; lanes; lanes &= lanes - 1) {
         unsigned lane = __builtin_ctz(lanes), reader = word.read_warp * WARP + lane;
         bool has_met = own_warp && !many && met(word.read_warp, lane, word.read_stamp, thread % WARP);
-        known |= knows_of(thread, reader);
-        if (!has_met && !knows_of(thread, reader)) return reader;
+        bool knows = single ? knows_of(thread, reader, word.read_stamp) : knows_of(thread, reader);
+        known |= knows;
+        if (!has_met && !knows) return reader;
     }
     return many && !known ? SOMEBODY : NOBODY;  // of many warps only one is noted
 }

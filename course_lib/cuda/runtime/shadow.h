@@ -29,14 +29,24 @@ inline uint8_t last_mask(const Word& word) { return word.write_masks & 15; }
 inline uint8_t mask_before(const Word& word) { return word.write_masks >> 4; }
 
 constexpr unsigned HISTORY = 64;
-struct WarpSyncs { uint16_t count; uint32_t lanes[HISTORY]; };
+// The meetings of a warp's lanes in this block, and their fences, which are meetings of nobody. Stamps count them; they begin
+// anew after 65,535, and then nothing is told any more of what happened in which order within the warp.
+struct WarpSyncs {
+    uint16_t count;
+    bool wrapped;
+    uint32_t lanes[HISTORY];
+    void note(uint32_t who) {
+        wrapped |= ++count == 0;
+        lanes[count % HISTORY] = who;
+    }
+};
 extern WarpSyncs warp_syncs[MAX_WARPS];
 extern bool atomics_tell;  // an atomic may order blocks, after a __threadfence(), or clear a suspicion
 
 // Whether lane `a`, at its stamp, and lane `b` now have met in a __syncwarp() between, or by way of others.
 inline bool met(unsigned warp, unsigned a, uint16_t stamp, unsigned b) {
     auto& syncs = warp_syncs[warp];
-    if (uint16_t(syncs.count - stamp) >= HISTORY) return true;
+    if (uint16_t(syncs.count - stamp) >= HISTORY || syncs.wrapped) return true;
     uint32_t reached = 1u << a;
     for (uint16_t i = stamp + 1; uint16_t(syncs.count - i) < HISTORY; i++)
         if (syncs.lanes[i % HISTORY] & reached) reached |= syncs.lanes[i % HISTORY];
@@ -81,6 +91,8 @@ inline void note_write(Word& word, unsigned thread, uint8_t bytes, uint32_t pc, 
         word.write_masks = bytes;
         word.writers = thread;
     }
+    // What was read lies before this write, or a race has been told: whoever writes next must come after this one anyway.
+    if (!atomic && !(word.read_mask & ~bytes)) word.read_epoch = 0;
     uint8_t before = word.kind;
     word.kind = atomic ? ATOMIC : 0;
     if (atomic && in_block) word.kind |= before & ATOMIC ? before : PLAIN_BEFORE;
