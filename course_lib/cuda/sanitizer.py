@@ -39,6 +39,7 @@ def sanitize(
     Lanes that are gone are missing where a mask names them; at a vote, a reduction or a __syncwarp() they are not if the kernel
     has a `return` that they may have taken.
     A copy of a structure with bytes between its members, or of a union, is told as unwritten only as a whole.
+    A structure of 16 bytes that is copied whole must lie at a multiple of 16, as a float4 must, even if its members need less.
     Raises KernelError for a launch that a GPU would refuse, CompileError for a text that does not compile.
     """
     args = tuple(value.get() if is_cupy(value) else value for value in args)
