@@ -4,6 +4,7 @@ Read off the text, as in source.py: names only.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -40,23 +41,44 @@ _ALIGNED = {"char": 1, "bool": 1, "short": 2, "half": 2, "__half": 2, "__nv_bflo
             "uint4": 16, "float4": 16, "uint8_t": 1, "int8_t": 1, "uint32_t": 4, "int32_t": 4}  # fmt: skip
 
 
-@cache
-def padded_types(source: Source) -> frozenset[str]:
-    """The structures of a text that may have bytes between or behind their members, and its unions."""
-    found = set()
+def _structures(source: Source) -> Iterator[tuple[str, str, str, set[int | str]]]:
+    """Of each structure: struct, class or union; what stands before its braces; its name; its members' alignments.
+
+    Of a member of an unknown type its name stands for its alignment.
+    """
     body = r"(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*"
     for match in re.finditer(rf"\b(struct|class|union)\b([^;{{}}]*)\{{({body})\}}\s*(\w*)", source.everything):
         kind, head, members, behind = match.groups()
-        sizes = set()
+        alignments: set[int | str] = set()
         for member in re.sub(r"\{[^{}]*\}", ";", re.sub(r"\{(?:[^{}]|\{[^{}]*\})*\}", ";", members)).split(";"):
             words = re.findall(r"\w+|\*", member.partition("=")[0])
             if "(" not in member and len(words) > 1:
                 known = [word for word in words[:-1] if word in _ALIGNED and word != "unsigned"]
                 kind_of = known[0] if known else "unsigned" if "unsigned" in words else words[0]
-                sizes.add(8 if "*" in words else _ALIGNED.get(kind_of, kind_of))
-        if kind == "union" or "align" in head or len(sizes) > 1:
-            found.add(behind or (re.findall(IDENTIFIER, head.partition(":")[0]) or [""])[-1])
-    return frozenset(found)
+                alignments.add(8 if "*" in words else _ALIGNED.get(kind_of, kind_of))
+        name = behind or (re.findall(IDENTIFIER, head.partition(":")[0]) or [""])[-1]
+        yield kind, head, name, alignments
+
+
+@cache
+def padded_types(source: Source) -> frozenset[str]:
+    """The structures of a text that may have bytes between or behind their members, and its unions."""
+    return frozenset(
+        name
+        for kind, head, name, alignments in _structures(source)
+        if kind == "union" or "align" in head or len(alignments) > 1
+    )
+
+
+@cache
+def arrays_of_structures(source: Source) -> frozenset[str]:
+    """The arrays that a text declares, shared ones among them, whose elements are structures with no member as wide as float4."""
+    narrow: set[str] = set()
+    for _, head, name, alignments in _structures(source):  # one that is a member stands before
+        if name and "align" not in head and all(a in narrow or (isinstance(a, int) and a < 16) for a in alignments):
+            narrow.add(name)
+    arrays = rf"\b(?:{'|'.join(narrow)})\s+({IDENTIFIER})\s*\["
+    return frozenset(re.findall(arrays, source.everything) if narrow else ())
 
 
 def _open_scopes(before: str) -> list[list[str] | None]:

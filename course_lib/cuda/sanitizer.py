@@ -39,7 +39,6 @@ def sanitize(
     Lanes that are gone are missing where a mask names them; at a vote, a reduction or a __syncwarp() they are not if the kernel
     has a `return` that they may have taken.
     A copy of a structure with bytes between its members, or of a union, is told as unwritten only as a whole.
-    A structure of 16 bytes that is copied whole must lie at a multiple of 16, as a float4 must, even if its members need less.
     Raises KernelError for a launch that a GPU would refuse, CompileError for a text that does not compile.
     """
     args = tuple(value.get() if is_cupy(value) else value for value in args)
@@ -129,6 +128,9 @@ def _prepare(library: Library, kernel: Kernel, base: int, shared_mem: int) -> bo
     named, end = symbols.variables(library.path)
     for symbol, name in named:
         lib.sim_check_variable(base + symbol.value, symbol.size, base + end, name.encode(), name in constants)
+    lib.sim_check_structures.argtypes = [ctypes.c_char_p]
+    for name in _of_structures(kernel):
+        lib.sim_check_structures(name.encode())
     lib.sim_check_begin.argtypes = [ctypes.c_uint64, ctypes.c_int, ctypes.c_int]
     padded = bool(declarations.padded_types(kernel.source))
     lib.sim_check_begin(shared_mem, padded, source.returns_early(kernel.source, kernel.name))
@@ -139,6 +141,14 @@ def _prepare(library: Library, kernel: Kernel, base: int, shared_mem: int) -> bo
 def _dynamic_names(path: Path, text: source.Source) -> bytes:
     """What a library's text calls its dynamic shared memory (`path` tells apart texts whose includes have changed)."""
     return "/".join(dict.fromkeys(array.name for array in declarations.dynamic_shared(text))).encode()
+
+
+def _of_structures(kernel: Kernel) -> set[str]:
+    """The arrays of structures that are not aligned as a float4 is: parameters, and what the text declares."""
+    parameters = launch.prepare(kernel.compiled(checked=True), kernel.name, kernel.parameter_names).signature.parameters
+    named = zip(kernel.parameter_names, parameters, strict=True)
+    passed = {name for name, p in named if p.pointer and p.kind == b"s" and p.alignment < 16}
+    return passed | declarations.arrays_of_structures(kernel.source)
 
 
 @cache

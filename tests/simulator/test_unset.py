@@ -222,6 +222,28 @@ template <class T> struct Pair { T v; int i; };""")
     assert declarations.padded_types(text) == {"Mixed", "Old", "Three", "Both", "Pointer", "Pair"}
 
 
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("members", ["double d; int i;", "float* p; int n;", "float a, b, c, d;", "double a, b;"])
+def test_a_structure_of_16_bytes_may_begin_where_its_members_may(members, compiler, monkeypatch):
+    using(compiler, monkeypatch)
+    code = f"""struct In {{ {members} }};
+struct Out {{ int head[2]; In b[2]; }};
+__global__ void move(Out* x, In* y) {{
+    __shared__ Out s[4];
+    s[threadIdx.x].b[1] = x[threadIdx.x].b[1];
+    In one = s[threadIdx.x].b[1];
+    y[threadIdx.x] = one;
+}}
+__global__ void wrong(float* x, float4* y) {{
+    y[threadIdx.x] = *(float4*)(x + 4 * threadIdx.x + 2);
+}}"""
+    x, y = np.zeros(4, [("", I, 10)]), np.zeros(4, [("", I, 4)])
+    report = sanitize(Kernel(code, "move"), (1,), (4,), (x, y))
+    assert report.ok, str(report)
+    report = sanitize(Kernel(code, "wrong"), (1,), (4,), (zeros(32), zeros((4, 4))))
+    assert [(issue.kind, issue.line) for issue in report.issues] == [("misaligned-access", 10)]
+
+
 SUSPECTED = {  # a text, the first of its variables, and whether it looks as if that had no value when it is used
     "float s; for (int i = 0; i < n; i++) s += x[i];": True,
     "float s; s = 0.0f; for (int i = 0; i < n; i++) s += x[i];": False,

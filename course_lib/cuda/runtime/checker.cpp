@@ -80,7 +80,8 @@ static bool readable(const char* address) {
 }
 
 static void check_alignment(Block* block, const Access& access, const char* name) {
-    if (reinterpret_cast<uint64_t>(access.address) % access.bytes == 0) return;
+    uint64_t number = reinterpret_cast<uint64_t>(access.address);
+    if (number % access.bytes == 0 || (access.bytes == 16 && number % 4 == 0 && holds_structures(name))) return;
     fault(MISALIGNED, block->current, {access.pc, {}}, NOBODY, {},
           "%s %u bytes of '%s' at an address that is no multiple of %u: a GPU refuses it", verb(access), access.bytes, name,
           access.bytes);

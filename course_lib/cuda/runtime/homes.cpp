@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <vector>
 
 namespace sim {
@@ -14,6 +15,7 @@ static std::vector<SharedArray> here;
 static char *tls_low, *tls_high;
 static std::vector<Variable> variables;  // in the order of their places
 static char* variables_end;
+static std::vector<std::string> of_structures;  // names of arrays
 static size_t mark_offset, image_bytes;
 static char* (*find_mark)();
 
@@ -43,6 +45,10 @@ bool is_shared(const char* address) {
     if (address >= tls_low && address < tls_high) return true;
     if (in_library(address)) return false;  // literals may lie right beside
     return !here.empty() && address >= tls_low - BESIDE && address < tls_high + BESIDE;
+}
+
+bool holds_structures(const char* name) {
+    return std::find(of_structures.begin(), of_structures.end(), name) != of_structures.end();
 }
 
 bool shares_memory() { return !here.empty(); }
@@ -99,7 +105,10 @@ void sim_check_library(void* base, uint64_t bytes, void* mark_function, uint64_t
     shared_arrays.clear();
     for (Variable& variable : variables) free(variable.notes);
     variables.clear();
+    of_structures.clear();
 }
+
+void sim_check_structures(const char* name) { of_structures.push_back(name); }
 
 // To be called in the order of their places; `end`: where the memory for variables ends.
 void sim_check_variable(void* data, uint64_t bytes, void* end, const char* name, int constant) {

@@ -37,6 +37,7 @@ inline bool is_local(const void* address) {
 }
 inline bool in_library(const void* address) { return address >= library_base && address < library_end; }
 bool is_shared(const char* address);
+bool holds_structures(const char* name);  // whose copies need not lie as a float4 must
 bool shares_memory();  // whether the kernel's file has any __shared__ array
 Home home_of(const char* address);
 
