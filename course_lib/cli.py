@@ -64,6 +64,9 @@ def train(
         str | None,
         typer.Option(help="float32 or bfloat16, for products on cuda.", show_default="what the GPU is best at"),
     ] = None,
+    recipe: Annotated[
+        str | None, typer.Option(help="best, or reference to compare with other projects.", show_default="best")
+    ] = None,
     mine: Annotated[bool, typer.Option("--mine", help="With your answers that passed in the place of ours.")] = False,
 ) -> None:
     """Train a model; Ctrl-C saves, and --resume goes on. What is not given comes from the preset's recipe."""
@@ -75,7 +78,7 @@ def train(
         print(use(steps=0, device=training.choose_device(device)[0]), flush=True)
     trained = training.train(
         preset, out=out or f"runs/{preset or 'small'}", resume=resume, device=device, steps=steps, batch=batch,
-        accumulate=accumulate, corpus=corpus, text=text, stories=stories, seed=seed, compute=compute,
+        accumulate=accumulate, corpus=corpus, text=text, stories=stories, seed=seed, compute=compute, recipe=recipe,
     )  # fmt: skip
     if trained.stopped:
         raise typer.Exit(128 + trained.stopped)  # as the shell has it, so that `train && sample` stops here

@@ -6,7 +6,7 @@ What changes from step to step goes to the device in one small array, so that a 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import numpy as np
 
@@ -122,10 +122,11 @@ class AdamW(Optimiser):
         corrections = [1 - beta**self.steps for beta in self.betas]
         return np.array([learning_rate, *corrections], dtype=self.parameters[0].dtype)
 
-    def update(self, settings):
-        """The part of a step that is the device's alone: settings is a device array (3). Returns the norm, one (1)."""
+    def update(self, settings, norm=None):
+        """The part of a step that is the device's alone: settings is a device array (3). norm: (1), of all gradients if
+        there are others than those of this optimiser. Returns the norm."""
         ops, (beta1, beta2), gradients = self.ops, self.betas, self.gradients()
-        norm = ops.global_norm(gradients)
+        norm = ops.global_norm(gradients) if norm is None else norm
         ops.adamw_step(
             [p.storage.array for p in self.parameters], gradients, self.first, self.second, settings,
             norm if self.max_norm else None, beta1=beta1, beta2=beta2, eps=self.eps, weight_decay=self.weight_decay,
@@ -134,3 +135,105 @@ class AdamW(Optimiser):
         for p in self.parameters:
             p.storage.version += 1
         return norm
+
+
+class Muon(Optimiser):
+    """Muon for matrices, AdamW for all other parameters. (Jordan et al. 2024)
+
+    The gradients of a matrix (N, K) are summed as momentum, m <- momentum m + gradient. The step goes along the polar factor
+    of gradient + momentum m (Nesterov), which has the same singular vectors, and singular values of about 1: so directions
+    that rarely show in a gradient are learned as fast as the loud ones. It is sqrt(max(1, N / K)) times as long for a tall
+    matrix. What is left of a gradient is its direction, so matrices need no clipping.
+
+    matrices: the names of those parameters. rate: their learning rate, as a multiple of AdamW's. weight_decay: of the
+    matrices, and of AdamW's. settings: the other arguments of AdamW. Raises ValueError if a matrix has not two axes.
+    """
+
+    def __init__(self, named_parameters: Iterable[tuple[str, Tensor]], matrices: Collection[str], rate: float = 1.0,
+                 momentum: float = 0.95, polar_steps: int = 3, weight_decay: float = 0.1, **settings):  # fmt: skip
+        named = list(named_parameters)
+        super().__init__([(name, p) for name, p in named if name in matrices])
+        self.rest = AdamW(
+            [(name, p) for name, p in named if name not in matrices], weight_decay=weight_decay, **settings
+        )
+        for name, p in self.named_parameters:
+            if p.ndim != 2:
+                raise ValueError(f"Muon takes steps along polar factors of matrices; {name!r} has shape {p.shape}.")
+        self.rate, self.momentum, self.polar_steps, self.weight_decay = rate, momentum, polar_steps, weight_decay
+        self.sums = [self.ops.zeros(p.shape, p.dtype) for p in self.parameters]
+        sides = {min(p.shape) for p in self.parameters}
+        self.identities = {side: self.ops.from_numpy(np.eye(side, dtype=self.parameters[0].dtype)) for side in sides}
+
+    def zero_grad(self) -> None:
+        super().zero_grad()
+        self.rest.zero_grad()
+
+    def moments(self) -> dict[str, list]:
+        return {"momentum": self.sums}
+
+    def state(self) -> dict[str, np.ndarray]:
+        return super().state() | self.rest.state()
+
+    def load_state(self, state: dict[str, np.ndarray]) -> None:
+        super().load_state(state)
+        self.rest.load_state(state)
+
+    def step(self, learning_rate: float) -> float:
+        """One step along the gradients that backward() left. Returns the global norm of all gradients."""
+        norm = self.update(self.ops.from_numpy(self.next_settings(learning_rate)))
+        return tensor_from_array(norm, self.ops).item()
+
+    def next_settings(self, learning_rate: float) -> np.ndarray:
+        """Count a step; what `update` reads of it, as AdamW has it."""
+        self.steps += 1
+        return self.rest.next_settings(learning_rate)
+
+    def update(self, settings):
+        """The part of a step that is the device's alone: settings is a device array (3). Returns the norm, one (1)."""
+        ops, gradients = self.ops, self.gradients()
+        norm = ops.global_norm(gradients + self.rest.gradients())
+        self.rest.update(settings, norm)
+        rate = ops.multiply(ops.view(settings, (1,)), self.rate)  # (1,)
+        kept = ops.subtract(1.0, ops.multiply(rate, self.weight_decay))  # (1,)
+        for p, gradient, total in zip(self.parameters, gradients, self.sums, strict=True):
+            total = ops.add(ops.multiply(total, self.momentum, out=total), gradient, out=total)  # (N, K)
+            ahead = ops.add(ops.multiply(total, self.momentum), gradient)
+            length = ops.multiply(rate, max(1.0, p.shape[0] / p.shape[1]) ** 0.5)  # (1,)
+            change = polar_factor(ops, ahead, self.identities[min(p.shape)], self.polar_steps, length)  # (N, K)
+            values = p.storage.array
+            ops.subtract(ops.multiply(values, kept, out=values), change, out=values)
+            p.storage.version += 1
+        return norm
+
+
+# a, b, c of each polar step: the best for singular values of 0.001 to 1. (Amsel et al. 2025, "The Polar Express", section 3)
+POLAR_STEPS = (
+    (8.287212, -23.595887, 17.300387),
+    (4.107059, -2.947850, 0.544843),
+    (3.948691, -2.908902, 0.551819),
+    (3.318420, -2.488488, 0.510049),
+    (2.300652, -1.668904, 0.418807),
+)
+
+
+def polar_factor(ops, matrix, identity, steps: int = 3, scale=1.0):
+    """About scale * U V^T of a device array (N, K) with the singular value decomposition U S V^T, by products alone.
+
+    A step takes X to (a + b X X^T + c (X X^T)^2) X. The factors before X are polynomials of one matrix, X X^T of the first X,
+    so they commute: they are multiplied with each other, M x M with M the smaller of N and K, and meet the matrix once at
+    the end. identity: (M, M). scale: a number or a device array (1). At most five steps.
+    """
+    tall = matrix.shape[0] > matrix.shape[1]
+    norm = ops.add(ops.global_norm([matrix]), 1e-20)  # (1,); a matrix of zeros stays one
+    A = ops.matmul(matrix, matrix, transpose_a=tall, transpose_b=not tall)  # (M, M)
+    A = ops.divide(A, ops.multiply(norm, norm), out=A)
+    factor = None
+    for number, (a, b, c) in enumerate(POLAR_STEPS[:steps], 1):
+        P = ops.matmul(A, A)  # (M, M)
+        P = ops.add(ops.multiply(P, c, out=P), ops.multiply(A, b), out=P)
+        P = ops.add(P, ops.multiply(identity, a), out=P)
+        factor = P if factor is None else ops.matmul(P, factor)
+        if number < steps:
+            A = ops.matmul(ops.matmul(P, A), P)
+    factor = ops.multiply(factor, ops.divide(scale, norm), out=factor)
+    return ops.matmul(matrix, factor) if tall else ops.matmul(factor, matrix)  # (N, K)

@@ -12,6 +12,7 @@ from course_lib import data, nvidia
 from course_lib.model import PRESETS
 
 COMPUTE = ("float32", "bfloat16")
+OPTIMISERS = ("adamw", "muon")
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,9 @@ class Settings:
     batch: int  # windows of one context each, per forward pass
     peak: float  # learning rate after the warm-up
     lowest: float  # learning rate at the end
+    recipe: str = "best"  # where what is not given comes from: "best", or "reference", to compare with other projects
+    optimiser: str = "muon"  # for the matrices of the blocks; all else is AdamW's
+    matrix_peak: float = 0.02  # learning rate of Muon after the warm-up; it rises and falls as AdamW's
     accumulate: int = 1  # batches whose gradients are added up for one step
     corpus: str = "stories"
     text: str | None = None  # a file or folder, instead of the corpus
@@ -39,10 +43,13 @@ class Settings:
             value = getattr(self, name)
             if not isinstance(value, int) or value < 1:
                 raise ValueError(f"{name} is {value!r}, but must be a whole number from 1 on.")
-        if not 0 < self.lowest <= self.peak:
+        if not 0 <= self.lowest <= self.peak or self.peak == 0 or self.matrix_peak <= 0:
             raise ValueError(
-                f"The learning rate goes from peak {self.peak} down to lowest {self.lowest}: both must be positive."
+                f"The learning rate goes from peak {self.peak} down to lowest {self.lowest}, Muon's from {self.matrix_peak}: "
+                "they must be positive, and only the lowest may be 0."
             )
+        if self.optimiser not in OPTIMISERS:
+            raise ValueError(f"There is no optimiser {self.optimiser!r}: choose one of {', '.join(OPTIMISERS)}.")
         if self.compute not in COMPUTE:
             raise ValueError(f"compute is {self.compute!r}, but must be one of {', '.join(COMPUTE)}.")
         if self.corpus not in data.NAMES:
@@ -74,12 +81,23 @@ class Settings:
         return dataclasses.asdict(self)
 
 
-RECIPES: dict[str, dict] = {
-    "micro": {"steps": 2000, "batch": 2, "peak": 5e-3, "lowest": 5e-4},
-    "small": {"steps": 4500, "batch": 4, "peak": 3e-3, "lowest": 1e-4, "validation_rows": 128},
-    "12m": {"steps": 5000, "batch": 8, "peak": 3e-4, "lowest": 6e-5},
-    "modern-12m": {"steps": 5000, "batch": 8, "peak": 3e-4, "lowest": 6e-5},
+# What each recipe was chosen from, and what each change gained: notebooks/runs/trials.md
+RECIPES: dict[str, dict[str, dict]] = {
+    "best": {
+        "micro": {"steps": 2000, "batch": 2, "peak": 6e-3, "lowest": 0.0},
+        "small": {"steps": 4500, "batch": 4, "peak": 6e-3, "lowest": 0.0, "validation_rows": 128},
+        "12m": {"steps": 5000, "batch": 8, "peak": 6e-3, "lowest": 0.0},
+        "modern-12m": {"steps": 5000, "batch": 8, "peak": 6e-3, "lowest": 0.0},
+    },
+    "reference": {
+        "micro": {"steps": 2000, "batch": 2, "peak": 5e-3, "lowest": 5e-4},
+        "small": {"steps": 4500, "batch": 4, "peak": 3e-3, "lowest": 1e-4, "validation_rows": 128},
+        "12m": {"steps": 5000, "batch": 8, "peak": 3e-4, "lowest": 6e-5},
+        "modern-12m": {"steps": 5000, "batch": 8, "peak": 3e-4, "lowest": 6e-5},
+    },
 }
+for _recipe in RECIPES["reference"].values():
+    _recipe["optimiser"] = "adamw"
 
 
 # The large ones on a card that has tensor cores for bfloat16.
@@ -91,7 +109,7 @@ ON_SIMULATOR: dict[str, dict] = {"micro": {"steps": 1000, "validation_rows": 32}
 
 def settings(preset: str, device: str = "cpu", **changes) -> Settings:
     """The recipe of a preset, with fields of `Settings` changed; a change that is None is none. Raises ValueError."""
-    if preset not in RECIPES:
+    if preset not in PRESETS:
         raise ValueError(f"There is no preset named {preset!r}. Choose one of: {', '.join(PRESETS)}.")
     given = {name: value for name, value in changes.items() if value is not None}
     known = {one.name for one in dataclasses.fields(Settings)}
@@ -99,7 +117,9 @@ def settings(preset: str, device: str = "cpu", **changes) -> Settings:
         raise ValueError(f"A run has no setting named {unknown[0]!r}; it has {', '.join(sorted(known))}.")
     if given.get("text") is not None:
         given["text"] = os.path.abspath(given["text"])  # a resumed run may start from another folder
-    recipe = dict(RECIPES[preset])
+    if (name := given.setdefault("recipe", "best")) not in RECIPES:
+        raise ValueError(f"There is no recipe {name!r}: choose one of {', '.join(RECIPES)}.")
+    recipe = dict(RECIPES[name][preset])
     if device == "simulator":
         recipe |= ON_SIMULATOR.get(preset, {})
     gpu = nvidia.gpu() if device == "cuda" else None

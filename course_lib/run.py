@@ -24,6 +24,16 @@ RECENT = 20  # losses whose mean tells a bad batch from a run that diverges
 JUMP = 2.0  # nats that this mean may rise above its lowest
 
 
+def make_optimiser(settings: Settings, model: GPT) -> optim.AdamW | optim.Muon:
+    """The optimiser of the settings. Muon's matrices are those of the blocks: embeddings are tables, and stay AdamW's."""
+    adamw = {"betas": (0.9, 0.95), "weight_decay": 0.1, "max_norm": 1.0}
+    named = list(model.named_parameters())
+    if settings.optimiser == "adamw":
+        return optim.AdamW(named, **adamw)
+    matrices = {name for name, p in named if name.startswith("blocks.") and p.ndim == 2}
+    return optim.Muon(named, matrices, settings.matrix_peak / settings.peak, **adamw)
+
+
 class Diverged(RuntimeError):
     """The loss became infinite, or went far above what the model had reached."""
 
@@ -33,7 +43,7 @@ class Run:
 
     def __init__(self, settings: Settings, corpus: data.Corpus, model: GPT):
         self.settings, self.corpus, self.model = settings, corpus, model
-        self.optimiser = optim.AdamW(model.named_parameters(), betas=(0.9, 0.95), weight_decay=0.1, max_norm=1.0)
+        self.optimiser = make_optimiser(settings, model)
         self.validation = corpus.validation.head(settings.validation_rows)
         self.origin = {"corpus": fingerprint(corpus), "tokenizer": corpus.tokenizer.to_json()}
         self.done = 0  # steps

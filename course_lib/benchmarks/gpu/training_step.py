@@ -59,7 +59,9 @@ def measure(device: str) -> dict[str, Any]:
 
 def ours(device: str, preset: str, config: GPTConfig, batch: int, kind: str) -> Callable[[], float]:
     """A step of `course train` on a device; gives its loss."""
-    settings = recipes.settings(preset, device, batch=batch, steps=1 << 20, peak=RATE, lowest=RATE, compute=kind)
+    settings = recipes.settings(
+        preset, device, batch=batch, steps=1 << 20, peak=RATE, lowest=RATE, compute=kind, recipe="reference"
+    )  # PyTorch steps by AdamW too
     corpus = data.prepare("stories", None, config.vocab_size, config.context, stories=500)
     run = Run(settings, corpus, GPT(config, device=device, seed=0))
     return lambda: run.step()["loss"]

@@ -10,12 +10,12 @@ import statistics
 import time
 from typing import Any
 
+from course_lib import recipes
 from course_lib.benchmarks.gpu.timing import print_table
 from course_lib.benchmarks.gpu.training_step import ours
 from course_lib.devices import available_devices
 from course_lib.devices.webgpu import adapter
 from course_lib.model import GPTConfig
-from course_lib.recipes import RECIPES
 
 PRESETS = "micro", "small", "12m"
 DEVICES = "webgpu", "cpu", "cuda"
@@ -32,7 +32,7 @@ def measure() -> dict[str, Any]:
 
 
 def _steps(preset: str, here: list[str]) -> list[dict[str, Any]]:
-    config, batch = GPTConfig.preset(preset), RECIPES[preset]["batch"]
+    config, batch = GPTConfig.preset(preset), recipes.settings(preset).batch
     if preset == "12m" and adapter.in_software():
         config, batch = GPTConfig.preset(preset, context=32), 1
     ways = {device: ours(device, preset, config, batch, "float32") for device in here}
