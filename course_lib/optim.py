@@ -161,8 +161,11 @@ class Muon(Optimiser):
                 raise ValueError(f"Muon takes steps along polar factors of matrices; {name!r} has shape {p.shape}.")
         self.rate, self.momentum, self.polar_steps, self.weight_decay = rate, momentum, polar_steps, weight_decay
         self.sums = [self.ops.zeros(p.shape, p.dtype) for p in self.parameters]
-        sides = {min(p.shape) for p in self.parameters}
-        self.identities = {side: self.ops.from_numpy(np.eye(side, dtype=self.parameters[0].dtype)) for side in sides}
+        self.groups: dict[tuple, list[int]] = {}  # matrices of one shape share the products of their polar factors
+        for number, p in enumerate(self.parameters):
+            self.groups.setdefault(p.shape, []).append(number)
+        dtype = self.parameters[0].dtype
+        self.identities = {shape: self.ops.from_numpy(np.eye(min(shape), dtype=dtype)) for shape in self.groups}
 
     def zero_grad(self) -> None:
         super().zero_grad()
@@ -195,14 +198,20 @@ class Muon(Optimiser):
         self.rest.update(settings, norm)
         rate = ops.multiply(ops.view(settings, (1,)), self.rate)  # (1,)
         kept = ops.subtract(1.0, ops.multiply(rate, self.weight_decay))  # (1,)
-        for p, gradient, total in zip(self.parameters, gradients, self.sums, strict=True):
-            total = ops.add(ops.multiply(total, self.momentum, out=total), gradient, out=total)  # (N, K)
-            ahead = ops.add(ops.multiply(total, self.momentum), gradient)
-            length = ops.multiply(rate, max(1.0, p.shape[0] / p.shape[1]) ** 0.5)  # (1,)
-            change = polar_factor(ops, ahead, self.identities[min(p.shape)], self.polar_steps, length)  # (N, K)
-            values = p.storage.array
-            ops.subtract(ops.multiply(values, kept, out=values), change, out=values)
-            p.storage.version += 1
+        for (N, K), members in self.groups.items():
+            ahead = []  # of each matrix, (1, N, K)
+            for i in members:
+                total = ops.add(
+                    ops.multiply(self.sums[i], self.momentum, out=self.sums[i]), gradients[i], out=self.sums[i]
+                )
+                ahead.append(ops.view(ops.add(ops.multiply(total, self.momentum), gradients[i]), (1, N, K)))
+            stack = ops.concatenate(ahead, 0)  # (L, N, K)
+            length = ops.multiply(rate, max(1.0, N / K) ** 0.5)  # (1,)
+            changes = polar_factor(ops, stack, self.identities[N, K], self.polar_steps, length)  # (L, N, K)
+            for row, i in enumerate(members):
+                values = self.parameters[i].storage.array
+                ops.subtract(ops.multiply(values, kept, out=values), ops.view(changes, (N, K), row * N * K), out=values)
+                self.parameters[i].storage.version += 1
         return norm
 
 
@@ -216,24 +225,25 @@ POLAR_STEPS = (
 )
 
 
-def polar_factor(ops, matrix, identity, steps: int = 3, scale=1.0):
-    """About scale * U V^T of a device array (N, K) with the singular value decomposition U S V^T, by products alone.
+def polar_factor(ops, matrices, identity, steps: int = 3, scale=1.0):
+    """About scale * U V^T of device arrays (..., N, K) with the singular value decomposition U S V^T, by products alone.
 
     A step takes X to (a + b X X^T + c (X X^T)^2) X. The factors before X are polynomials of one matrix, X X^T of the first X,
     so they commute: they are multiplied with each other, M x M with M the smaller of N and K, and meet the matrix once at
     the end. identity: (M, M). scale: a number or a device array (1). At most five steps.
     """
-    tall = matrix.shape[0] > matrix.shape[1]
-    norm = ops.add(ops.global_norm([matrix]), 1e-20)  # (1,); a matrix of zeros stays one
-    A = ops.matmul(matrix, matrix, transpose_a=tall, transpose_b=not tall)  # (M, M)
-    A = ops.divide(A, ops.multiply(norm, norm), out=A)
+    tall = matrices.shape[-2] > matrices.shape[-1]
+    A = ops.matmul(matrices, matrices, transpose_a=tall, transpose_b=not tall)  # (..., M, M)
+    square = ops.sum(ops.multiply(A, identity), (-2, -1), keepdims=True)  # (..., 1, 1): of the norm, the trace of X X^T
+    square = ops.add(square, 1e-30)  # a matrix of zeros stays one
+    A = ops.divide(A, square, out=A)
     factor = None
     for number, (a, b, c) in enumerate(POLAR_STEPS[:steps], 1):
-        P = ops.matmul(A, A)  # (M, M)
+        P = ops.matmul(A, A)  # (..., M, M)
         P = ops.add(ops.multiply(P, c, out=P), ops.multiply(A, b), out=P)
         P = ops.add(P, ops.multiply(identity, a), out=P)
         factor = P if factor is None else ops.matmul(P, factor)
         if number < steps:
             A = ops.matmul(ops.matmul(P, A), P)
-    factor = ops.multiply(factor, ops.divide(scale, norm), out=factor)
-    return ops.matmul(matrix, factor) if tall else ops.matmul(factor, matrix)  # (N, K)
+    factor = ops.multiply(factor, ops.divide(scale, ops.sqrt(square)), out=factor)
+    return ops.matmul(matrices, factor) if tall else ops.matmul(factor, matrices)  # (..., N, K)
