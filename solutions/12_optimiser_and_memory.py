@@ -89,30 +89,7 @@ __global__ void norm_squares(const float* g, float* partial, int n) {
 # include kernels/global_norm.cu global_norm_squares: find this block's numbers, and add up their squares
 
 # %% [markdown]
-# ## 5. A turn, by products alone (stretch)
-#
-# In Python. Muon replaces a gradient by its polar factor, in which every stretch is 1. The lecture took a polynomial with powers
-# up to the fifth. Write the shortest one that works: divide the matrix `G` by its length, the root of the sum of all squares, so
-# that no stretch is above 1. Then, `rounds` times, X becomes 1.5 X - 0.5 X X^T X. A stretch s becomes 1.5 s - 0.5 s^3, which
-# is nearer to 1. A matrix of zeros stays as it is.
-#
-# Return a new array of the shape of G; it may be wide or tall. `polar_factor([[0, 2], [-2, 0]], 20)` is `[[0, 1], [-1, 0]]`.
-# G is a NumPy array, and `np` is NumPy; `np.linalg.norm(G)` is the length of G.
-
-
-# %% exercise="polar_factor"
-def polar_factor(G, rounds):
-    # yours: a length of 1 first, and then round after round
-    length = np.linalg.norm(G)
-    X = G / length if length else G
-    for _ in range(rounds):
-        X = 1.5 * X - 0.5 * X @ X.T @ X
-    return X
-    # end
-
-
-# %% [markdown]
-# ## 6. Challenge: the smallest arena (stretch)
+# ## 5. Challenge: the smallest arena (stretch)
 #
 # In Python. The arrays of a step are given their places in one arena. `lives` is a list of arrays, each `(size, begins,
 # ends)`: it lives from the moment `begins` up to, not including, `ends`. Give each a place in one block: a list of whole

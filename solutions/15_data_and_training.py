@@ -85,7 +85,30 @@ def diagnose(losses, guessing, floor):
 
 
 # %% [markdown]
-# ## 5. A step in parts (stretch)
+# ## 5. A polar factor, by products alone (stretch)
+#
+# Muon replaces the gradient of a matrix by its polar factor: U V^T of its singular value decomposition U S V^T, where every
+# singular value is 1. The lecture took polynomials with powers up to the fifth. Write the shortest one that works: divide the
+# matrix `G` by its norm, the root of the sum of all squares, so that no singular value is above 1. Then, `steps` times, X becomes
+# 1.5 X - 0.5 X X^T X. A singular value s becomes 1.5 s - 0.5 s^3, which is nearer to 1. A matrix of zeros stays as it is.
+#
+# Return a new array of the shape of G; it may be wide or tall. `polar_factor([[0, 2], [-2, 0]], 20)` is `[[0, 1], [-1, 0]]`.
+# G is a NumPy array, and `np` is NumPy; `np.linalg.norm(G)` is the norm of G.
+
+
+# %% exercise="polar_factor"
+def polar_factor(G, steps):
+    # yours: a norm of 1 first, and then step after step
+    norm = np.linalg.norm(G)
+    X = G / norm if norm else G
+    for _ in range(steps):
+        X = 1.5 * X - 0.5 * X @ X.T @ X
+    return X
+    # end
+
+
+# %% [markdown]
+# ## 6. A step in parts (stretch)
 #
 # A batch is too large for the memory, so it comes as `parts`: a list of pairs `(idx, targets)` of arrays `(B, T)`.
 # `model.loss(idx, targets)` is a Tensor: the mean over the targets of that part that are scored, those that are not `IGNORE`.
@@ -115,7 +138,7 @@ def step_in_parts(model, optimiser, parts, rate):
 
 
 # %% [markdown]
-# ## 6. Find the fault: a validation set that leaks (stretch)
+# ## 7. Find the fault: a validation set that leaks (stretch)
 #
 # `tokens` is a corpus: stories one after the other, and the token `end` before each and after the last. `hold_back` should cut it
 # in two: the tokens to train on, and those that are held back, at least `count` tokens at the end of the corpus. No story may
@@ -140,7 +163,7 @@ def hold_back(tokens, end, count):
 
 
 # %% [markdown]
-# ## 7. Challenge: the best 300 rates (stretch)
+# ## 8. Challenge: the best 300 rates (stretch)
 #
 # A very small model learns which letter follows which, in 300 steps. Its batches are small, so its gradients are noisy. You
 # choose the learning rates: give a list with one number, 0 or more, for each of `steps` steps. `rates(2)` could be `[10, 5]`.
