@@ -157,12 +157,18 @@ def test_what_is_no_probability_of_the_next_token_is_refused(change, says):
         scoring.entry_nats(Changed(change), texts)
 
 
-@pytest.mark.parametrize("encode", [lambda text: [], lambda text: [0], lambda text: [10**6], lambda text: [-1]])
-def test_a_tokenizer_that_loses_the_text_is_refused(encode):
-    entry = Perfect(2)
-    entry.encode = lambda texts: [encode(text) for text in texts]
-    with pytest.raises(EntryError, match="does not keep the text"):
-        scoring.entry_nats(entry, [text for text, _ in told()])
+def test_a_tokenizer_must_spell_the_text_by_tokens_that_all_cost_something():
+    texts, perfect = [text for text, _ in told()], Perfect(2)
+    for change, says in [(lambda ids: [], "does not keep the text"), (lambda ids: ids[1:], "does not keep the text"),
+                         (lambda ids: [*ids, 10**6], "puts 1000000 into a story"), (lambda ids: [-1, *ids], "puts -1 into"),
+                         (lambda ids: [*ids, perfect.end_id, *ids], f"puts {perfect.end_id} into")]:  # fmt: skip
+        entry = Perfect(2)
+        entry.encode = lambda texts, change=change: [change(ids) for ids in perfect.encode(texts)]
+        with pytest.raises(EntryError, match=says):
+            scoring.entry_nats(entry, texts)
+    perfect.end_id = len(perfect.spelling)
+    with pytest.raises(EntryError, match="Its end_id is"):
+        scoring.entry_nats(perfect, texts)
 
 
 # The process of an entry

@@ -93,6 +93,8 @@ def windows(ids: Sequence[Sequence[int]], end: int) -> tuple[np.ndarray, np.ndar
 
 def entry_nats(entry: Entry, texts: Sequence[str]) -> float:
     """What an entry needs for a story, in nats: the mean of -log P(story). Raises EntryError."""
+    if not 0 <= entry.end_id < len(entry.spelling):
+        raise EntryError(f"Its end_id is {entry.end_id}; its tokens go from 0 to {len(entry.spelling) - 1}.")
     rng = np.random.default_rng()  # not seeded: nobody should know where the judge looks
     ids = _checked_ids(entry, list(texts))
     total = 0.0
@@ -109,7 +111,13 @@ def entry_nats(entry: Entry, texts: Sequence[str]) -> float:
 def _checked_ids(entry: Entry, texts: list[str]) -> list[list[int]]:
     ids = entry.encode(texts)
     for text, story in zip(texts, ids, strict=True):
-        spelled = b"".join(entry.spelling[token] for token in story if 0 <= token < len(entry.spelling))
+        strange = [token for token in story if not 0 <= token < len(entry.spelling) or token == entry.end_id]
+        if strange:
+            raise EntryError(
+                f"Its tokenizer puts {strange[0]} into a story: ids go from 0 to {len(entry.spelling) - 1}, and the end token, "
+                f"{entry.end_id}, stands only behind a story."
+            )
+        spelled = b"".join(entry.spelling[token] for token in story)
         if spelled != text.encode():
             raise EntryError(
                 f"Its tokenizer does not keep the text: the tokens of {text[:40]!r}... spell {spelled[:40]!r}..."
