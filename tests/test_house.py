@@ -46,6 +46,7 @@ FLOORS = [
         "web",
         "cli",
         "selftest",
+        "speedrun",
     },
 ]
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}

@@ -93,7 +93,8 @@ class Words:
         if form not in self._index:
             index = self._index[form] = {}
             for k, candidate in enumerate(self.words):
-                index.setdefault(first_word(candidate[form]), []).append(k)
+                if form in candidate.forms:
+                    index.setdefault(first_word(candidate[form]), []).append(k)
         for k in self._index[form].get(first_word(text, position), ()):
             said = self.words[k][form]
             if text.startswith(said, position):
@@ -177,7 +178,7 @@ class Grammar:
             alternatives = [self._compile(template, name) for template in templates]
             self.choices.append(self.rules[name].fill(alternatives, steep=0.0))
         self.start: tuple[Node, ...] = (self.rules[start],)
-        self.kinds = self._kinds()
+        self.kinds, self.carried = self._kinds()
 
     def _compile(self, template: str, rule: str) -> tuple[Node, ...]:
         tidy = re.sub(r"\s*¶\s*", "\n", re.sub(r"\s+", " ", template.strip()))
@@ -226,18 +227,21 @@ class Grammar:
             raise ValueError(f"The rule {rule} draws from the list {names[0]}, which does not exist.")
         return Draw(self.lists[names[0]], names[1] if len(names) > 1 else "", fact or None)
 
-    def _kinds(self) -> dict[str, Words]:
-        """All words of each kind, those that only other words carry along included."""
-        words: dict[str, dict[Word, None]] = {}
+    def _kinds(self) -> tuple[dict[str, Words], dict[tuple[str, str], Words]]:
+        """All words of each kind, and all that the words of a kind carry along in each form: by kind, by (kind, form)."""
+        words: dict[str, dict[Word, None]] = {}  # dicts as sets that keep their order
+        carried: dict[tuple[str, str], dict[Word, None]] = {}
         pending = [entry for source in self.lists.values() for entry in source.words]
         while pending:
             entry = pending.pop(0)
             if entry not in words.setdefault(entry.kind, {}):
                 words[entry.kind][entry] = None
-                for carried in entry.forms.values():
-                    pending += carried.words if isinstance(carried, Words) else []
-                    pending += [carried] if isinstance(carried, Word) else []
-        return {kind: Words(entries) for kind, entries in words.items()}
+                for form, other in entry.forms.items():
+                    if not isinstance(other, str):
+                        more = other.words if isinstance(other, Words) else [other]
+                        carried.setdefault((entry.kind, form), {}).update(dict.fromkeys(more))
+                        pending += more
+        return tuple({key: Words(entries) for key, entries in group.items()} for group in (words, carried))
 
     def clashes(self) -> list[str]:
         """The places where two alternatives of one choice begin with the same word. None: one text, one derivation."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from course_lib.stories.grammar import Choice, Draw, Grammar, Let, Node, Say, Text, Word, first_word
+from course_lib.stories.grammar import Choice, Draw, Grammar, Let, Node, Say, Text, Word, Words, first_word
 
 
 class Piece(NamedTuple):
@@ -96,8 +96,14 @@ def read(grammar: Grammar, text: str, free: bool = False, reach: Reach | None = 
                 if position < end:
                     trail = (Piece(position, end, "text", 0.0), trail)
                 position = end
-            elif isinstance(node, Let):
+            elif isinstance(node, Let) and _carries(facts, node.source, node.carried):
                 facts = {**facts, node.fact: node.value(facts)}
+            elif isinstance(node, Let):  # a wrong word, which carries no such word: what any other of its kind carries
+                for entry in grammar.carried[facts[node.source].kind, node.carried].words:
+                    order -= 1
+                    known = {**facts, node.fact: entry}
+                    heapq.heappush(heap, _State(wrong, order, position, nodes, step, after, known, nats, owed, trail))
+                break
             elif isinstance(node, Choice):
                 after = (nodes, step, after) if step < len(nodes) else after
                 for k, alternative in enumerate(node.alternatives):
@@ -131,12 +137,15 @@ def _candidates(grammar: Grammar, node: Say | Draw, facts: dict[str, Word], text
     """What the text can mean here: (word, as said, nats, whether it is a wrong fact)."""
     if isinstance(node, Say):
         entry = facts[node.fact]
-        said, kind = entry[node.form], entry.kind
-        if text.startswith(said, position):
+        said, kind = entry.forms.get(node.form), entry.kind  # a wrong word may have no such form
+        if said and text.startswith(said, position):
             yield entry, said, 0.0, False
         true = {said}
     else:
-        words = node.words(facts)
+        if isinstance(node.source, Words) or _carries(facts, *node.source):
+            words = node.words(facts)
+        else:  # as above, of a list
+            words = grammar.carried[facts[node.source[0]].kind, node.source[1]]
         kind = words.kind
         true = set()
         for k, said in words.matches(node.form, text, position):
@@ -148,6 +157,11 @@ def _candidates(grammar: Grammar, node: Say | Draw, facts: dict[str, Word], text
             if said not in true:  # of several words that say the same, one is enough
                 true.add(said)
                 yield others.words[k], said, 0.0, True
+
+
+def _carries(facts: dict[str, Word], fact: str, form: str | None) -> bool:
+    """Has the fact's word what is asked of it? One that stands where another of its kind belongs may not."""
+    return not form or form in facts[fact].forms
 
 
 def _agreement(expected: str, text: str, position: int) -> int:
