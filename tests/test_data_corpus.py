@@ -169,6 +169,11 @@ def test_stories_have_whole_documents_a_floor_and_nothing_held_out_in_training()
     assert "floor: " in prepared.describe()
 
 
+def test_a_change_anywhere_in_the_grammar_is_another_corpus():
+    digests = data.corpus._recipe("stories", None, 40, False)[0]
+    assert len(digests) - 1 == len(list((paths.ROOT / "course_lib" / "stories").glob("**/*.py"))), "plots/ included"
+
+
 def test_more_stories_keep_the_vocabulary_and_the_held_out_ones():
     few, many = (data.prepare(vocab_size=600, context=512, stories=count) for count in (10, 350))
     assert few.tokenizer.checksum == many.tokenizer.checksum
