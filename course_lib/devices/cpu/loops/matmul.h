@@ -18,33 +18,38 @@ constexpr int VECTOR = 16, ROWS = 6, VECTORS = 4;
 constexpr int VECTOR = 16, ROWS = 4, VECTORS = 2;
 #endif
 
-template <class R> struct Tile {
-    typedef R Vector __attribute__((vector_size(VECTOR)));
-    static constexpr long LANES = VECTOR / sizeof(R), COLUMNS = LANES * VECTORS;
+template <class E> struct Tile {  // of elements E
+    typedef E Vector __attribute__((vector_size(VECTOR)));
+    typedef E Sum;
+    static constexpr long LANES = VECTOR / sizeof(E), COLUMNS = LANES * VECTORS;
+    static Vector add_product(Vector sum, Vector row, E factor) { return sum + row * factor; }
 };
 
 inline long padded(long n, long step) { return (n + step - 1) / step * step; }
 
 // One tile, or its first N vectors of columns: element (i, k) of A is a[i * a_row + k * a_k]. ADD: on top of what is in C.
 // Inlined, so that the compiler knows which of the two steps is 1.
-template <bool ADD, int N = VECTORS, class R>
-inline __attribute__((always_inline)) void tile(long K, const R *a, long a_row, long a_k, const R *b, long b_row, R *c,
-                                                long c_row) {
-    typedef typename Tile<R>::Vector Vector;
-    constexpr long LANES = Tile<R>::LANES;
-    Vector sum[ROWS][N];
+template <bool ADD, int N = VECTORS, class E>
+inline __attribute__((always_inline)) void tile(long K, const E *a, long a_row, long a_k, const E *b, long b_row,
+                                                typename Tile<E>::Sum *c, long c_row) {
+    typedef typename Tile<E>::Sum Sum;
+    typedef typename Tile<E>::Vector Vector;
+    typedef typename Tile<Sum>::Vector Sums;
+    typedef Sum Anywhere __attribute__((vector_size(VECTOR), aligned(sizeof(Sum))));  // C may lie as it likes
+    constexpr long LANES = Tile<E>::LANES;
+    Sums sum[ROWS][N];
     for (int i = 0; i < ROWS; i++)
-        for (int v = 0; v < N; v++) sum[i][v] = ADD ? *(const Vector *)(c + i * c_row + v * LANES) : Vector{};
+        for (int v = 0; v < N; v++) sum[i][v] = ADD ? *(const Anywhere *)(c + i * c_row + v * LANES) : Sums{};
     for (long k = 0; k < K; k++) {
         Vector row[N];
         for (int v = 0; v < N; v++) row[v] = *(const Vector *)(b + k * b_row + v * LANES);
         for (int i = 0; i < ROWS; i++) {
-            const R factor = a[i * a_row + k * a_k];
-            for (int v = 0; v < N; v++) sum[i][v] += row[v] * factor;
+            const E factor = a[i * a_row + k * a_k];
+            for (int v = 0; v < N; v++) sum[i][v] = Tile<E>::add_product(sum[i][v], row[v], factor);
         }
     }
     for (int i = 0; i < ROWS; i++)
-        for (int v = 0; v < N; v++) *(Vector *)(c + i * c_row + v * LANES) = sum[i][v];
+        for (int v = 0; v < N; v++) *(Anywhere *)(c + i * c_row + v * LANES) = sum[i][v];
 }
 
 // a and b are rows of blocks of HALF lanes: every second block of a changes places with the block before it in b.
