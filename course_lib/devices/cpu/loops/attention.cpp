@@ -35,9 +35,20 @@ void strip_scores(const Sizes &z, const Room<R> &room, const R *a, const R *pane
             const R *row = a + i * room.row, *panel = panels + s * z.D;
             if (seen > s + LANES)
                 tile<false>(z.D, row, room.row, 1, panel, COLUMNS, scores + i * room.line + s, room.line);
-            else if (seen > s)  // half a tile is enough
+            else if (seen > s)  // one vector is enough
                 tile<false, 1>(z.D, row, room.row, 1, panel, COLUMNS, scores + i * room.line + s, room.line);
         }
+}
+
+// How far tiles and vectors look into a row of which a query sees so many.
+template <class R> long looked_at(long seen) { return padded(seen + ROWS - 1, Tile<R>::LANES); }
+
+// What the queries of a strip do not see, as far as it is looked at.
+template <class R> void hide(const Sizes &z, long t0, long rows, R value, R *strip, long line) {
+    for (long i = 0; i < rows; i++) {
+        const long seen = z.seen(t0 + i);
+        for (long s = seen; s < looked_at<R>(seen); s++) strip[i * line + s] = value;
+    }
 }
 
 // out (strip, row) = weights (strip, line) times rows of keys or values (S, row). Weights are 0 beyond what a row sees.
@@ -60,24 +71,23 @@ void forward_head(const Sizes &z, const R *q, const R *k, const R *v, R *y, R *l
     pack_rows(v, z.G * z.D, z.S, z.D, values, room.row, z.S);
     const R scale = 1 / std::sqrt(R(z.D));
     for (long t0 = 0; t0 < z.T; t0 += STRIP) {
-        const long rows = std::min(STRIP, z.T - t0), all = padded(rows, ROWS), end = z.seen(t0 + rows - 1);
-        pack_rows(q + t0 * z.H * z.D, z.H * z.D, rows, z.D, queries, room.row, all);
+        const long rows = std::min(STRIP, z.T - t0);
+        pack_rows(q + t0 * z.H * z.D, z.H * z.D, rows, z.D, queries, room.row, padded(rows, ROWS));
         ask_to_write(y + t0 * z.H * z.D, z.H * z.D, rows, z.D);
         strip_scores(z, room, queries, keys, t0, rows, scores);  // (strip, S)
-        R factor[STRIP];
-        for (long i = 0; i < all; i++) {
+        hide(z, t0, rows, -R(INFINITY), scores, room.line);  // a weight of 0
+        R top[STRIP], total[STRIP];  // found row after row, so that one need not wait for the sum of the other
+        for (long i = 0; i < rows; i++) top[i] = largest(scores + i * room.line, looked_at<R>(z.seen(t0 + i)));
+        for (long i = 0; i < rows; i++) {
             R *row = scores + i * room.line;
-            const long seen = i < rows ? z.seen(t0 + i) : 0;
-            if (i < rows) {
-                const R top = largest(row, seen), total = exponentials(row, scale, top, row, seen);
-                factor[i] = 1 / total;
-                logsumexp[t0 + i] = scale * top + std::log(total);
-            }
-            for (long s = seen; s < std::min(seen + ROWS, end); s++) row[s] = 0;
+            total[i] = exponentials(row, scale, top[i], row, looked_at<R>(z.seen(t0 + i)));
         }
+        for (long i = 0; i < rows; i++) logsumexp[t0 + i] = scale * top[i] + std::log(total[i]);
         weigh_rows(z, room, scores, values, t0, rows, out);
-        for (long i = 0; i < rows; i++)
-            for (long d = 0; d < z.D; d++) y[(t0 + i) * z.H * z.D + d] = out[i * room.row + d] * factor[i];
+        for (long i = 0; i < rows; i++) {
+            const R factor = 1 / total[i];
+            for (long d = 0; d < z.D; d++) y[(t0 + i) * z.H * z.D + d] = out[i * room.row + d] * factor;
+        }
     }
 }
 
@@ -86,20 +96,21 @@ template <class R>
 void strip_softmax_backward(const Sizes &z, long t0, long rows, const R *dy, const R *y, const R *logsumexp, R *weights,
                             R *dscores, long line) {
     const R scale = 1 / std::sqrt(R(z.D));
-    const long end = z.seen(t0 + rows - 1) + ROWS;
+    const long end = looked_at<R>(z.seen(t0 + rows - 1));
+    hide(z, t0, rows, -R(INFINITY), weights, line);  // a weight of 0
+    hide(z, t0, rows, R(0), dscores, line);
     for (long i = 0; i < rows; i++) {
         R *w = weights + i * line, *d = dscores + i * line, along = 0;
         const R *dy_row = dy + i * z.H * z.D, *y_row = y + i * z.H * z.D;
         ask_for(y_row + AHEAD * z.H * z.D, z.D);
         for (long j = 0; j < z.D; j++) along += dy_row[j] * y_row[j];  // the row sum of weights * dweights
-        const long seen = z.seen(t0 + i);
         const R lse = logsumexp[t0 + i];
-        for (long s = 0; s < seen; s++) {
+        const long count = looked_at<R>(z.seen(t0 + i));
+        for (long s = 0; s < count; s++) {
             const R weight = fast_exp(scale * w[s] - lse);
             w[s] = weight;
             d[s] = weight * (d[s] - along) * scale;
         }
-        for (long s = seen; s < std::min(seen + ROWS, end); s++) w[s] = d[s] = 0;  // as far as tiles look beyond
     }
     for (long i = rows; i < padded(rows, ROWS); i++)
         for (long s = 0; s < end; s++) weights[i * line + s] = dscores[i * line + s] = 0;

@@ -2,11 +2,15 @@
 //
 // One tile of C, ROWS x COLUMNS, stays in vector registers while k runs; each step loads one row of B's tile and multiplies
 // it by ROWS elements of A. The tile is as large as the registers allow, so that arithmetic, not loading, sets the pace.
-// Buffers are padded, so a tile never has a ragged edge.
+// Buffers are padded, so a tile never has a ragged edge. Below stands what brings matrices into that form.
 #pragma once
 #include "numbers.h"
 #include <algorithm>
 #include <utility>
+
+#ifndef __has_builtin  // before GCC 10
+#define __has_builtin(name) 0
+#endif
 
 #if defined(__AVX512F__)  // 32 registers of 64 bytes
 constexpr int VECTOR = 64, ROWS = 8, VECTORS = 2;

@@ -36,8 +36,8 @@ template <> struct Tile<Pair> {
 };
 
 constexpr long COLUMNS = Tile<Pair>::COLUMNS, LANES = Tile<Pair>::LANES;
-constexpr long SLICE = 128;                      // pairs: 16 KB of B for a tile
-constexpr long BLOCK_N = 96, BLOCK_M = 8 * COLUMNS;  // of C, for one thread; BLOCK_N is a multiple of each ROWS in matmul.h
+constexpr long SLICE = 128;  // pairs: 16 KB of B for a tile
+constexpr long BLOCK_N = 96, BLOCK_M = 8 * COLUMNS;  // of C, for one thread; 96 is a multiple of each ROWS in matmul.h
 
 inline Pair rounded(float x) {  // in the upper half
     Pair bits;
@@ -109,7 +109,7 @@ static void pack_transposed_pairs(const float *x, long count, long K, Pair *pane
 struct Rows {
     const Pair *pairs;
     long line;  // of a row, 0 for panels
-    long count; // pairs of K
+    long count;  // pairs of K
 };
 
 // A tile of C from row n of A on, over `count` pairs from k on; `columns` begins at the same k.
