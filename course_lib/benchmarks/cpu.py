@@ -43,7 +43,7 @@ def run(json_path: str | os.PathLike | None = None) -> list[dict[str, Any]]:
     print(f"Training steps, {threads} threads, against PyTorch {torch.__version__} eager; in turn, medians{busy}")
     if not bfloat16.instruction():
         print(
-            "No rows for bfloat16: this processor has no instruction for it (AVX-512 BF16, NEON BF16), or no compiler is here."
+            "No rows for bfloat16: this processor does not multiply it (AVX-512 BF16, NEON BF16), or no compiler is here."
         )
     print(f"{'':22}{'products':>10}{'loops':>10}{'ours, tokens/s':>16}{'PyTorch':>10}{'ratio':>8}{'at least':>10}")
     rows = []
@@ -220,9 +220,8 @@ def flop_rates(preset: str, batch: int, window: int, spent: dict[str, tuple[floa
     """FLOP/s of linear layers and of causal attention, from `where_time_goes`."""
     config = GPTConfig.preset(preset)
     shapes = {name: p.shape for name, p in GPT(config).named_parameters() if p.ndim == 2 and name != "places.weight"}
-    linear = (
-        2 * batch * window * sum(map(math.prod, shapes.values()))
-    )  # of a forward pass; the tokens' table is the head
+    weights = sum(map(math.prod, shapes.values()))  # the tokens' table is the head
+    linear = 2 * batch * window * weights  # of a forward pass
     seen = batch * config.heads * window * (window + 1) // 2  # pairs of a query and a key that it sees
     attention = 2 * 2 * seen * config.head_size * config.layers
     return {

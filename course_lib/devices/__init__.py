@@ -119,7 +119,8 @@ from types import ModuleType, SimpleNamespace
 
 from . import composed
 
-# Modules whose `table()` builds the device; `available()` says whether this machine has it.
+# Modules whose `table()` builds the device; `available()` says whether this machine has it. One that multiplies bfloat16 has
+# `computing(kind, copies, backward)` too, and `Copies(weights)` if it keeps what it rounds.
 LOADERS = {name: f"course_lib.devices.{name}" for name in ("reference", "cpu", "simulator", "cuda", "webgpu")}
 
 _tables: dict[str, SimpleNamespace] = {}

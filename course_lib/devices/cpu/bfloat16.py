@@ -41,8 +41,10 @@ def instruction() -> str:
 
 
 def is_wanted(*arrays) -> bool:
-    """Whether a product of these arrays is to be one of bfloat16."""
-    return _kind.get() == "bfloat16" and all(array.dtype == np.float32 and array.size for array in arrays)
+    """Whether a product of these arrays is to be one of bfloat16: not in plain NumPy, nor in float64."""
+    if _kind.get() != "bfloat16" or not hasattr(compiled.loops, "product_bf16"):
+        return False
+    return all(array.dtype == np.float32 and array.size for array in arrays)
 
 
 def product(a, b, transpose_a, transpose_b, out) -> None:
