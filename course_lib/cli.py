@@ -62,7 +62,7 @@ def train(
     seed: Annotated[int | None, typer.Option(help="Of the first weights and the batches.", show_default="0")] = None,
     compute: Annotated[
         str | None,
-        typer.Option(help="float32 or bfloat16, for products on cuda.", show_default="what the GPU is best at"),
+        typer.Option(help="float32 or bfloat16, for products on cuda or cpu.", show_default="what is faster there"),
     ] = None,
     recipe: Annotated[
         str | None, typer.Option(help="best, or reference to compare with other projects.", show_default="best")

@@ -9,6 +9,7 @@ import os
 from dataclasses import dataclass, field
 
 from course_lib import data, nvidia
+from course_lib.devices.cpu import bfloat16, products
 from course_lib.model import PRESETS
 
 COMPUTE = ("float32", "bfloat16")
@@ -33,9 +34,7 @@ class Settings:
     stories: int = 40_000  # how many to train on, of the corpus `stories`
     seed: int = 0  # of the first weights and of the order of the windows
     validation_rows: int = 64  # windows on which the loss is measured during the run
-    compute: str = (
-        "float32"  # what products multiply in; "bfloat16" on a GPU with tensor cores, or to try it on the simulator
-    )
+    compute: str = "float32"  # what products multiply in: "bfloat16" where GPU or processor can, and on the simulator
     model: dict = field(default_factory=dict)  # fields of the preset's GPTConfig that are changed
 
     def __post_init__(self) -> None:
@@ -100,8 +99,7 @@ for _recipe in RECIPES["reference"].values():
     _recipe["optimiser"] = "adamw"
 
 
-# The large ones on a card that has tensor cores for bfloat16.
-ON_TENSOR_CORES: dict[str, dict] = {"12m": {"compute": "bfloat16"}, "modern-12m": {"compute": "bfloat16"}}
+LARGE = ("12m", "modern-12m")  # they multiply in bfloat16 where that is faster; the matrices of the others are tiny
 TENSOR_CORES = (8, 0)  # compute capability
 # On the simulator a step takes some ten times as long, so a run there has fewer: still far below a bigram model's loss.
 ON_SIMULATOR: dict[str, dict] = {"micro": {"steps": 1000, "validation_rows": 32}}
@@ -122,14 +120,23 @@ def settings(preset: str, device: str = "cpu", **changes) -> Settings:
     recipe = dict(RECIPES[name][preset])
     if device == "simulator":
         recipe |= ON_SIMULATOR.get(preset, {})
-    gpu = nvidia.gpu() if device == "cuda" else None
-    tensor_cores = gpu is not None and gpu.capability >= TENSOR_CORES
-    if tensor_cores:
-        recipe |= ON_TENSOR_CORES.get(preset, {})
-    if given.get("compute") == "bfloat16" and not (tensor_cores or device == "simulator"):
-        name = f"The {gpu.name}" if gpu else f"The device {device}"
-        raise ValueError(
-            f"{name} computes in float32 here: bfloat16 is for cards of compute capability 8.0 or newer (and for the "
-            "simulator). Leave --compute out."
+    if "compute" not in given and preset in LARGE:
+        faster = (device == "cuda" and not why_not_bfloat16(device)) or (
+            device == "cpu" and products.bfloat16_is_faster()
         )
+        recipe["compute"] = "bfloat16" if faster else "float32"
+    if given.get("compute") == "bfloat16" and (refusal := why_not_bfloat16(device)):
+        raise ValueError(f"{refusal} Leave --compute out.")
     return Settings(preset, **{**recipe, **given})
+
+
+def why_not_bfloat16(device: str) -> str:
+    """A sentence that says why products on a device are float32; empty if they can multiply in bfloat16."""
+    if device == "simulator" or (device == "cpu" and bfloat16.instruction()):
+        return ""
+    gpu = nvidia.gpu() if device == "cuda" else None
+    if gpu is not None and gpu.capability >= TENSOR_CORES:
+        return ""
+    name = f"The {gpu.name}" if gpu else f"The device {device}"
+    can = "processors with AVX-512 BF16 or NEON BF16" if device == "cpu" else "cards of compute capability 8.0 or newer"
+    return f"{name} computes in float32 here: bfloat16 is for {can} (and for the simulator)."

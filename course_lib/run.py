@@ -10,8 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from course_lib import checkpoint, data, metrics, nn, optim
-from course_lib.devices.gpu import choices, mixed
+from course_lib import checkpoint, data, devices, metrics, nn, optim
 from course_lib.devices.gpu.capture import CapturedStep
 from course_lib.model import GPT, GPTConfig
 from course_lib.recipes import Settings
@@ -59,11 +58,12 @@ class Run:
     def tokens_per_step(self) -> int:
         return self.settings.batch * self.settings.accumulate * self.corpus.context
 
-    def _round_weights(self) -> mixed.Copies | None:
-        """What products read of the weights where they multiply in bfloat16."""
+    def _round_weights(self):
+        """What products read of the weights where they multiply in bfloat16, if the device keeps it."""
         if self.settings.compute != "bfloat16":
             return None
-        return mixed.Copies([p.storage.array for p in self.model.parameters() if p.ndim == 2])
+        matrices = [p.storage.array for p in self.model.parameters() if p.ndim == 2]
+        return devices.rounded_copies(self.model.device, matrices)
 
     def step(self) -> metrics.Record:
         """One update: forward and backward over each batch, then the optimiser. Raises Diverged."""
@@ -72,7 +72,7 @@ class Run:
         batches = [self.corpus.train.batch(number * s.accumulate + part, s.batch) for part in range(s.accumulate)]
         counts = [int((targets != data.IGNORE).sum()) for _, targets in batches]  # a batch counts as much as it scores
         make_step = self._plain_step if self.captured is None else self._captured_step
-        with choices.computing(s.compute, self.copies, backward=True):
+        with devices.computing(self.model.device, s.compute, self.copies, backward=True):
             total, norm = make_step(rate, batches, counts)
         if not math.isfinite(norm):
             raise Diverged(f"The gradient's norm is {norm} at step {number + 1}, with a loss of {total:.3f}.")
@@ -135,7 +135,7 @@ class Run:
     def validate(self) -> float:
         """The loss on the fixed validation windows, in nats per token; remembered if it is the best so far."""
         self.model.eval()
-        with choices.computing(self.settings.compute, self.copies):
+        with devices.computing(self.model.device, self.settings.compute, self.copies):
             loss = self.validation.mean_loss(lambda idx, y: self.model.loss(idx, y).item(), VALIDATION_BATCH)
         self.model.train()
         if self.best is None or loss < self.best:

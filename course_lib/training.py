@@ -156,7 +156,13 @@ def choose_device(name: str) -> tuple[str, str]:
 def _same(saved: checkpoint.Checkpoint, preset: str | None, device: str, changes: dict, folder: RunFolder) -> Settings:
     """The settings of a saved run, if nothing that was asked for contradicts them."""
     settings = Settings(**saved.facts["settings"])
-    asked = recipes.settings(preset or settings.preset, device, **changes)
+    if settings.compute == "bfloat16" and (refusal := recipes.why_not_bfloat16(device)):
+        raise TrainingError(
+            f"The run in {folder.path} multiplies in bfloat16. {refusal} Go on with it where it began, or begin a new "
+            "run with another --out."
+        )
+    compute = changes.get("compute") or settings.compute  # what a new run would choose does not matter
+    asked = recipes.settings(preset or settings.preset, device, **{**changes, "compute": compute})
     given = {name for name, value in changes.items() if value is not None} | ({"preset"} if preset else set())
     for name in sorted(given):
         old, new = getattr(settings, name), getattr(asked, name)

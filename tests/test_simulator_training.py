@@ -229,11 +229,11 @@ def test_a_run_in_bfloat16_goes_on_to_the_same_bits(text, tmp_path):
 
 
 def test_bfloat16_is_for_kernels_and_cards_that_have_it(monkeypatch):
-    with pytest.raises(ValueError, match="cpu computes in float32"):
-        recipes.settings("micro", "cpu", compute="bfloat16")
+    with pytest.raises(ValueError, match="webgpu computes in float32"):
+        recipes.settings("micro", "webgpu", compute="bfloat16")
     with pytest.raises(ValueError, match="float32, bfloat16"):
         recipes.settings("micro", "simulator", compute="float16")
-    assert recipes.settings("12m", "cpu").compute == recipes.settings("12m", "simulator").compute == "float32"
+    assert recipes.settings("12m", "webgpu").compute == recipes.settings("12m", "simulator").compute == "float32"
     for capability, wanted in (((7, 5), "float32"), ((8, 0), "bfloat16"), ((9, 0), "bfloat16")):
         monkeypatch.setattr(nvidia, "gpu", lambda c=capability: nvidia.Gpu("Test card", c, (13, 0)))
         assert recipes.settings("12m", "cuda").compute == wanted

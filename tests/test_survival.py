@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from course_lib import checkpoint, metrics
+from course_lib.devices.cpu import bfloat16
 
 STEPS = 250
 # A run of some seconds that writes a checkpoint after nearly every step, so that many kills fall into the writing of one.
@@ -21,16 +22,21 @@ import os, sys
 from course_lib import progress, run_folder
 from course_lib.training import train
 run_folder.SOONEST, run_folder.SHARE = 0.0, 1e9
-text, out = sys.argv[1:]
+text, out, compute = sys.argv[1:]
 started = os.path.exists(os.path.join(out, "last.safetensors"))
 model = {{"layers": 1, "heads": 2, "channels": 16, "context": 32, "vocab_size": 300, "dropout": 0.1}}
-new = {{}} if started else dict(preset="micro", text=text, model=model, steps={STEPS}, batch=2, accumulate=2)
+new = {{}} if started else dict(preset="micro", text=text, model=model, steps={STEPS}, batch=2, accumulate=2, compute=compute)
 train(out=out, resume=started, display=progress.Quiet(), **new)
 """
 
+needs_instruction = pytest.mark.skipif(
+    not bfloat16.instruction(), reason="this processor has no instruction that multiplies bfloat16"
+)
 
-def start(text, out) -> subprocess.Popen:
-    return subprocess.Popen([sys.executable, "-c", SCRIPT, text, str(out)], stderr=subprocess.PIPE, text=True)
+
+def start(text, out, compute) -> subprocess.Popen:
+    arguments = [text, str(out), compute]
+    return subprocess.Popen([sys.executable, "-c", SCRIPT, *arguments], stderr=subprocess.PIPE, text=True)
 
 
 def log(out: Path) -> list[dict]:
@@ -46,13 +52,14 @@ def logged(out: Path) -> int:
 
 
 @pytest.mark.slow
-def test_killed_at_random_times_a_run_ends_with_the_same_bits(text, tmp_path):
+@pytest.mark.parametrize("compute", ["float32", pytest.param("bfloat16", marks=needs_instruction)])
+def test_killed_at_random_times_a_run_ends_with_the_same_bits(text, tmp_path, compute):
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    assert start(text, whole).wait() == 0
+    assert start(text, whole, compute).wait() == 0
 
     chance, kills, steps = random.Random(0), 0, set()
     while True:
-        process = start(text, killed)
+        process = start(text, killed, compute)
         if kills % 4 == 3:
             time.sleep(chance.uniform(0.0, 1.0))  # while it starts, or just after
         else:

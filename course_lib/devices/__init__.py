@@ -101,6 +101,11 @@ Optimiser (what changes from step to step is read from small device arrays, so t
         With a norm, gradients count as multiplied by min(1, max_norm / (norm + 1e-6)). (Loshchilov and Hutter 2019,
         in PyTorch's order: decay first, then the step with eps added to sqrt(v / correction2).)
 
+Training in bfloat16
+--------------------
+    with computing("cpu", "bfloat16"):                linear layers multiply in bfloat16 and sum in float32, on devices that can
+                                                      (the GPU's attention too); arrays stay float32
+
 Adding a device: write `devices/NAME.py` with a function `table()` that returns a dict of these names, list it in `LOADERS`
 below, and run `tests/test_ops.py`, which tries every op on every device.
 """
@@ -109,11 +114,13 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from types import SimpleNamespace
+from contextlib import AbstractContextManager, nullcontext
+from types import ModuleType, SimpleNamespace
 
 from . import composed
 
-# Modules whose `table()` builds the device; `available()` says whether this machine has it.
+# Modules whose `table()` builds the device; `available()` says whether this machine has it. One that multiplies bfloat16 has
+# `computing(kind, copies, backward)` too, and `Copies(weights)` if it keeps what it rounds.
 LOADERS = {name: f"course_lib.devices.{name}" for name in ("reference", "cpu", "simulator", "cuda", "webgpu")}
 
 _tables: dict[str, SimpleNamespace] = {}
@@ -124,8 +131,8 @@ _covered: dict[tuple[str, str], Callable] = {}  # (device, op) -> the device's o
 def available_devices() -> list[str]:
     """Names of the devices that this machine can compute on, in the order of `LOADERS`."""
     found = []
-    for name, module in LOADERS.items():
-        available = getattr(importlib.import_module(module), "available", None)
+    for name in LOADERS:
+        available = getattr(_module(name), "available", None)
         if available is None or available():
             found.append(name)
     return found
@@ -134,14 +141,33 @@ def available_devices() -> list[str]:
 def ops(name: str) -> SimpleNamespace:
     """The table of functions of device `name`, loaded on first use. Raises ValueError for a name that is not known."""
     if name not in _tables:
-        if name not in LOADERS:
-            raise ValueError(f"There is no device named {name!r}. Choose one of: {', '.join(LOADERS)}.")
-        table = composed.complete(SimpleNamespace(name=name, **importlib.import_module(LOADERS[name]).table()))
+        table = composed.complete(SimpleNamespace(name=name, **_module(name).table()))
         _tables[name] = table
         for active in _overlays:
             active.lay_on(table)
         _settle(table)
     return _tables[name]
+
+
+def _module(name: str) -> ModuleType:
+    if name not in LOADERS:
+        raise ValueError(f"There is no device named {name!r}. Choose one of: {', '.join(LOADERS)}.")
+    return importlib.import_module(LOADERS[name])
+
+
+def computing(name: str, kind: str, copies=None, backward: bool = False) -> AbstractContextManager:
+    """Inside the `with` block device `name` multiplies in `kind`, "float32" or "bfloat16"; one that cannot, in float32.
+
+    copies: of `rounded_copies`. backward: whether each forward pass in the block has a backward pass.
+    """
+    own = getattr(_module(name), "computing", None)
+    return nullcontext() if own is None else own(kind, copies, backward)
+
+
+def rounded_copies(name: str, weights: list):
+    """Where device `name` keeps bfloat16 copies of weights (arrays) from one product to the next; None if it does not."""
+    own = getattr(_module(name), "Copies", None)
+    return None if own is None else own(weights)
 
 
 class Overlay:

@@ -13,6 +13,8 @@ import numpy as np
 
 from . import gpu
 from .gpu import card, launching, storage
+from .gpu.choices import computing as computing
+from .gpu.mixed import Copies as Copies
 
 
 def available() -> bool:

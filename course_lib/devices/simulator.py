@@ -17,6 +17,8 @@ from course_lib import native
 
 from . import gpu
 from .gpu import guarded, launching, storage
+from .gpu.choices import computing as computing
+from .gpu.mixed import Copies as Copies
 
 
 def available() -> bool:

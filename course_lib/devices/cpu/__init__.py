@@ -5,6 +5,7 @@ Without a compiler (or with COURSE_COMPILER=none) the same ops run in NumPy alon
 
     memory.py storage.py                 arrays in recycled memory
     arithmetic.py products.py            elementwise, reductions, matrix products: NumPy and BLAS
+    bfloat16.py                          products that multiply in bfloat16, by a loop of our own
     plain_*.py                           the fused ops in NumPy
     compiled*.py loops/*.cpp             the fused ops in C++, and the functions that call them
 """
@@ -27,6 +28,7 @@ from . import (
     products,
     storage,
 )  # fmt: skip
+from .bfloat16 import computing as computing
 
 PLAIN = (storage, arithmetic, products, plain_layers, plain_attention, plain_training, dropout)
 COMPILED = (compiled_layers, compiled_training)  # these cover what they can

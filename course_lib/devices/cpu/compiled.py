@@ -40,6 +40,8 @@ SIGNATURES = {
     "dropout": "ipplddpu",
     "attention_forward": "ippppplllllli",
     "attention_backward": "ippppppppplllllli",
+    "product_bf16": "iippplll",
+    "bf16_instruction": "",
     "sum_of_squares": "ippl",
     "adamw_step": "ippppppldddddd",
     "copy_rows": "ppllllllllll",
@@ -48,6 +50,7 @@ TYPES = {
     "i": ctypes.c_int, "u": ctypes.c_uint32, "l": ctypes.c_long, "q": ctypes.c_int64, "d": ctypes.c_double,
     "p": ctypes.c_void_p,
 }  # fmt: skip
+RESULTS = {"sum_of_squares": ctypes.c_double, "bf16_instruction": ctypes.c_char_p}
 WIDE = {np.dtype(np.float32): 0, np.dtype(np.float64): 1}  # what the loops call `wide`
 
 
@@ -66,7 +69,7 @@ def load(compiler: native.Compiler) -> bool:
     for name, letters in SIGNATURES.items():
         function = getattr(library, name)
         function.argtypes = [TYPES[letter] for letter in letters]
-        function.restype = ctypes.c_double if name == "sum_of_squares" else None
+        function.restype = RESULTS.get(name)
         setattr(loops, name, function)
     loops.set_threads(native.threads())
     return True

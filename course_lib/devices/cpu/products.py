@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import time
+from functools import cache
+
 import numpy as np
 
 from ..checks import check_out, fit, matmul_shape
-from . import arithmetic
+from . import arithmetic, bfloat16
 from .memory import empty
 
 __all__ = "matmul linear_forward linear_backward embedding_forward embedding_backward".split()
+
+CLEARLY = 1.2  # times as fast as float32, or it is not worth the rounding
 
 
 def matmul(a, b, transpose_a=False, transpose_b=False, out=None):
@@ -20,6 +25,33 @@ def matmul(a, b, transpose_a=False, transpose_b=False, out=None):
     return np.matmul(a.swapaxes(-1, -2) if transpose_a else a, b.swapaxes(-1, -2) if transpose_b else b, out=out)
 
 
+def multiply(a, b, transpose_a, transpose_b, out):
+    """out (N, M) = a @ b, each transposed if asked: the product of a linear layer, in what it is to be computed in."""
+    if bfloat16.is_wanted(a, b, out):
+        bfloat16.product(a, b, transpose_a, transpose_b, out)
+    else:
+        np.matmul(a.T if transpose_a else a, b.T if transpose_b else b, out=out)
+
+
+@cache
+def bfloat16_is_faster() -> bool:
+    """Whether linear layers are clearly faster in bfloat16 here, by measuring one: a tenth of a second, once.
+
+    (There are processors with the instruction on which float32 is faster.)
+    """
+    if not bfloat16.instruction():
+        return False
+    x, weight, y = (np.ones(shape, np.float32) for shape in ((1024, 384), (1536, 384), (1024, 1536)))
+    times: dict[str, list[float]] = {"float32": [], "bfloat16": []}
+    for _ in range(6):
+        for kind, taken in times.items():
+            with bfloat16.computing(kind):
+                began = time.perf_counter()
+                multiply(x, weight, False, True, y)  # (n, K) (N, K)^T -> (n, N)
+                taken.append(time.perf_counter() - began)
+    return min(times["float32"]) > CLEARLY * min(times["bfloat16"])
+
+
 def product(x, weight, bias):
     """x (*n, K) @ weight (N, K) transposed -> (*n, N), shapes checked; the bias is left to the caller."""
     if x.ndim == 0 or weight.ndim != 2 or x.shape[-1] != weight.shape[1] or (
@@ -27,7 +59,8 @@ def product(x, weight, bias):
     ):  # fmt: skip
         fit("linear_forward", "x (*n, K), weight (N, K), bias (N)", x, weight, bias)
     y = empty((*x.shape[:-1], weight.shape[0]), x.dtype)
-    np.matmul(x.reshape(-1, weight.shape[1]), weight.T, out=y.reshape(-1, weight.shape[0]))  # (n, K) @ (K, N)
+    N, K = weight.shape
+    multiply(x.reshape(-1, K), weight, False, True, y.reshape(-1, N))  # (n, K) @ (K, N)
     return y
 
 
@@ -45,9 +78,9 @@ def linear_gradients(dy, x, weight):
         fit("linear_backward", "dy (*n, N), x (*n, K), weight (N, K)", dy, x, weight)
     rows = dy.reshape(-1, N)  # (n, N)
     dx = empty(x.shape, x.dtype)
-    np.matmul(rows, weight, out=dx.reshape(-1, K))  # (n, N) @ (N, K) -> (n, K)
+    multiply(rows, weight, False, False, dx.reshape(-1, K))  # (n, N) @ (N, K) -> (n, K)
     dweight = empty(weight.shape, weight.dtype)
-    np.matmul(rows.T, x.reshape(-1, K), out=dweight)  # (N, n) @ (n, K) -> (N, K)
+    multiply(rows, x.reshape(-1, K), True, False, dweight)  # (N, n) @ (n, K) -> (N, K)
     return dx, dweight, rows
 
 

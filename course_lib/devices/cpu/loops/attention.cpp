@@ -19,55 +19,75 @@ struct Sizes {
 
 template <class R> struct Room {  // lengths of the padded buffers
     static constexpr long COLUMNS = Tile<R>::COLUMNS;
-    long D, S, keys, line;
+    long D, S, keys, line, row;
     explicit Room(const Sizes &z)
-        : D(padded(z.D, COLUMNS)), S(padded(z.S, COLUMNS)), keys(padded(z.S, ROWS)), line(S + COLUMNS) {}
+        : D(padded(z.D, COLUMNS)), S(padded(z.S, COLUMNS)), keys(padded(z.S, ROWS)), line(S + COLUMNS),
+          row(D + Tile<R>::LANES) {}  // not a power of two, for then all rows would share a few places of the cache
 };
 
 // scores (strip, line) = a (strip, D) times the panels of a transposed matrix, as far as any row of a tile sees.
-template <class R> void strip_scores(const Sizes &z, const R *a, const R *panels, long t0, long rows, R *scores, long line) {
-    constexpr long COLUMNS = Tile<R>::COLUMNS;
-    for (long i = 0; i < rows; i += ROWS) {
-        const long seen = z.seen(std::min(t0 + i + ROWS, z.T) - 1);
-        for (long s = 0; s < seen; s += COLUMNS)
-            tile<false>(z.D, a + i * z.D, z.D, 1, panels + s * z.D, scores + i * line + s, line);
+template <class R>
+void strip_scores(const Sizes &z, const Room<R> &room, const R *a, const R *panels, long t0, long rows, R *scores) {
+    constexpr long COLUMNS = Tile<R>::COLUMNS, LANES = Tile<R>::LANES;
+    for (long s = 0; s < z.seen(t0 + rows - 1); s += COLUMNS)
+        for (long i = 0; i < rows; i += ROWS) {
+            const long seen = z.seen(std::min(t0 + i + ROWS, t0 + rows) - 1);
+            const R *row = a + i * room.row, *panel = panels + s * z.D;
+            if (seen > s + LANES)
+                tile<false>(z.D, row, room.row, 1, panel, COLUMNS, scores + i * room.line + s, room.line);
+            else if (seen > s)  // one vector is enough
+                tile<false, 1>(z.D, row, room.row, 1, panel, COLUMNS, scores + i * room.line + s, room.line);
+        }
+}
+
+// How far tiles and vectors look into a row of which a query sees so many.
+template <class R> long looked_at(long seen) { return padded(seen + ROWS - 1, Tile<R>::LANES); }
+
+// What the queries of a strip do not see, as far as it is looked at.
+template <class R> void hide(const Sizes &z, long t0, long rows, R value, R *strip, long line) {
+    for (long i = 0; i < rows; i++) {
+        const long seen = z.seen(t0 + i);
+        for (long s = seen; s < looked_at<R>(seen); s++) strip[i * line + s] = value;
     }
+}
+
+// out (strip, row) = weights (strip, line) times rows of keys or values (S, row). Weights are 0 beyond what a row sees.
+template <class R>
+void weigh_rows(const Sizes &z, const Room<R> &room, const R *weights, const R *b, long t0, long rows, R *out) {
+    for (long d = 0; d < room.D; d += room.COLUMNS)
+        for (long i = 0; i < rows; i += ROWS) {
+            const long seen = z.seen(std::min(t0 + i + ROWS, t0 + rows) - 1);
+            tile<false>(seen, weights + i * room.line, room.line, 1, b + d, room.row, out + i * room.row + d, room.row);
+        }
 }
 
 template <class R>
 void forward_head(const Sizes &z, const R *q, const R *k, const R *v, R *y, R *logsumexp) {
-    constexpr long COLUMNS = Tile<R>::COLUMNS;
     const Room<R> room(z);
-    R *keys = scratch<R>(room.S * z.D + z.S * room.D + STRIP * (z.D + room.line + room.D));
-    R *values = keys + room.S * z.D, *scores = values + z.S * room.D, *out = scores + STRIP * room.line;
-    R *queries = out + STRIP * room.D;
+    R *keys = scratch<R>(room.S * z.D + z.S * room.row + STRIP * (2 * room.row + room.line));
+    R *values = keys + room.S * z.D, *scores = values + z.S * room.row, *out = scores + STRIP * room.line;
+    R *queries = out + STRIP * room.row;
     pack_transposed(k, z.G * z.D, z.S, z.D, keys);
-    pack(v, z.G * z.D, z.S, z.D, values);
+    pack_rows(v, z.G * z.D, z.S, z.D, values, room.row, z.S);
     const R scale = 1 / std::sqrt(R(z.D));
     for (long t0 = 0; t0 < z.T; t0 += STRIP) {
-        const long rows = std::min(STRIP, z.T - t0), all = padded(rows, ROWS);
-        pack_rows(q + t0 * z.H * z.D, z.H * z.D, rows, z.D, queries, all);
-        strip_scores(z, queries, keys, t0, rows, scores, room.line);  // (strip, S)
-        R factor[STRIP];
+        const long rows = std::min(STRIP, z.T - t0);
+        pack_rows(q + t0 * z.H * z.D, z.H * z.D, rows, z.D, queries, room.row, padded(rows, ROWS));
+        ask_to_write(y + t0 * z.H * z.D, z.H * z.D, rows, z.D);
+        strip_scores(z, room, queries, keys, t0, rows, scores);  // (strip, S)
+        hide(z, t0, rows, -R(INFINITY), scores, room.line);  // a weight of 0
+        R top[STRIP], total[STRIP];  // found row after row, so that one need not wait for the sum of the other
+        for (long i = 0; i < rows; i++) top[i] = largest(scores + i * room.line, looked_at<R>(z.seen(t0 + i)));
         for (long i = 0; i < rows; i++) {
             R *row = scores + i * room.line;
-            const long seen = z.seen(t0 + i);
-            const R top = largest(row, seen), total = exponentials(row, scale, top, row, seen);
-            factor[i] = 1 / total;
-            logsumexp[t0 + i] = scale * top + std::log(total);
+            total[i] = exponentials(row, scale, top[i], row, looked_at<R>(z.seen(t0 + i)));
         }
-        for (long i = 0; i < rows; i += ROWS) {  // what all rows of a tile see by tiles, the triangle beyond row by row
-            const long common = z.seen(t0 + i);
-            for (long d = 0; d < room.D; d += COLUMNS)
-                tile<false>(common, scores + i * room.line, room.line, 1, values + d * z.S, out + i * room.D + d, room.D);
-            for (long j = i + 1; j < std::min(i + ROWS, rows); j++)
-                for (long s = common; s < z.seen(t0 + j); s++)
-                    for (long d = 0; d < room.D; d += COLUMNS)
-                        for (long c = 0; c < COLUMNS; c++)
-                            out[j * room.D + d + c] += scores[j * room.line + s] * values[d * z.S + s * COLUMNS + c];
+        for (long i = 0; i < rows; i++) logsumexp[t0 + i] = scale * top[i] + std::log(total[i]);
+        weigh_rows(z, room, scores, values, t0, rows, out);
+        for (long i = 0; i < rows; i++) {
+            const R factor = 1 / total[i];
+            for (long d = 0; d < z.D; d++) y[(t0 + i) * z.H * z.D + d] = out[i * room.row + d] * factor;
         }
-        for (long i = 0; i < rows; i++)
-            for (long d = 0; d < z.D; d++) y[(t0 + i) * z.H * z.D + d] = out[i * room.D + d] * factor[i];
     }
 }
 
@@ -76,34 +96,34 @@ template <class R>
 void strip_softmax_backward(const Sizes &z, long t0, long rows, const R *dy, const R *y, const R *logsumexp, R *weights,
                             R *dscores, long line) {
     const R scale = 1 / std::sqrt(R(z.D));
-    const long end = z.seen(t0 + rows - 1) + ROWS;
+    const long end = looked_at<R>(z.seen(t0 + rows - 1));
+    hide(z, t0, rows, -R(INFINITY), weights, line);  // a weight of 0
+    hide(z, t0, rows, R(0), dscores, line);
     for (long i = 0; i < rows; i++) {
         R *w = weights + i * line, *d = dscores + i * line, along = 0;
         const R *dy_row = dy + i * z.H * z.D, *y_row = y + i * z.H * z.D;
+        ask_for(y_row + AHEAD * z.H * z.D, z.D);
         for (long j = 0; j < z.D; j++) along += dy_row[j] * y_row[j];  // the row sum of weights * dweights
-        const long seen = z.seen(t0 + i);
         const R lse = logsumexp[t0 + i];
-        for (long s = 0; s < seen; s++) {
+        const long count = looked_at<R>(z.seen(t0 + i));
+        for (long s = 0; s < count; s++) {
             const R weight = fast_exp(scale * w[s] - lse);
             w[s] = weight;
             d[s] = weight * (d[s] - along) * scale;
         }
-        for (long s = seen; s < std::min(seen + ROWS, end); s++) w[s] = d[s] = 0;  // as far as tiles look beyond
     }
     for (long i = rows; i < padded(rows, ROWS); i++)
         for (long s = 0; s < end; s++) weights[i * line + s] = dscores[i * line + s] = 0;
 }
 
-// gradient (keys, D in panels) += a (strip, S) transposed times b (strip, D in panels), from the first query that sees a key.
+// gradient (keys, row) += a (strip, line) transposed times b (strip, row), from the first query that sees a key.
 template <class R>
-void add_over_queries(const Sizes &z, long t0, long rows, const R *a, long line, const R *b, R *gradient, const Room<R> &room) {
-    constexpr long COLUMNS = Tile<R>::COLUMNS;
-    const long seen = z.seen(t0 + rows - 1);
-    for (long d = 0; d < room.D; d += COLUMNS)
-        for (long s = 0; s < seen; s += ROWS) {
+void add_over_queries(const Sizes &z, const Room<R> &room, const R *a, const R *b, long t0, long rows, R *gradient) {
+    for (long d = 0; d < room.D; d += room.COLUMNS)
+        for (long s = 0; s < z.seen(t0 + rows - 1); s += ROWS) {
             const long first = z.causal ? std::max(0L, s - (z.S - z.T) - t0) : 0;
-            tile<true>(rows - first, a + first * line + s, 1, line, b + d * rows + first * COLUMNS,
-                       gradient + d * room.keys + s * COLUMNS, COLUMNS);
+            tile<true>(rows - first, a + first * room.line + s, 1, room.line, b + first * room.row + d, room.row,
+                       gradient + s * room.row + d, room.row);
         }
 }
 
@@ -111,44 +131,37 @@ void add_over_queries(const Sizes &z, long t0, long rows, const R *a, long line,
 template <class R>
 void backward_group(const Sizes &z, const R *dy, const R *q, const R *k, const R *v, const R *y, const R *logsumexp, R *dq,
                     R *dk, R *dv) {
-    constexpr long COLUMNS = Tile<R>::COLUMNS;
     const Room<R> room(z);
-    const long part = room.S * z.D, gradient = room.keys * room.D, strip = STRIP * room.line, rows_d = STRIP * room.D;
-    R *keys_t = scratch<R>(2 * part + z.S * room.D + 2 * gradient + 2 * strip + 5 * rows_d);
-    R *values_t = keys_t + part, *keys = values_t + part, *dkeys = keys + z.S * room.D, *dvalues = dkeys + gradient;
-    R *weights = dvalues + gradient, *dscores = weights + strip, *queries = dscores + strip;
-    R *queries_p = queries + rows_d, *dys = queries_p + rows_d, *dys_p = dys + rows_d, *out = dys_p + rows_d;
+    const long part = room.S * z.D, gradient = room.keys * room.row, strip = STRIP * room.line, rows_d = STRIP * room.row;
+    R *keys_t = scratch<R>(2 * part + z.S * room.row + 2 * gradient + 2 * strip + 3 * rows_d);
+    R *values_t = keys_t + part, *keys = values_t + part, *dkeys = keys + z.S * room.row, *dvalues = dkeys + gradient;
+    R *weights = dvalues + gradient, *dscores = weights + strip, *queries = dscores + strip, *dys = queries + rows_d;
+    R *out = dys + rows_d;
+    pack_rows(k, z.G * z.D, z.S, z.D, keys, room.row, z.S);
     pack_transposed(k, z.G * z.D, z.S, z.D, keys_t);
     pack_transposed(v, z.G * z.D, z.S, z.D, values_t);
-    pack(k, z.G * z.D, z.S, z.D, keys);
     std::fill(dkeys, dkeys + 2 * gradient, R(0));
     const long step = z.H * z.D;  // from one query to the next
     for (long head = 0; head < z.H / z.G; head++, q += z.D, dy += z.D, y += z.D, dq += z.D, logsumexp += z.T)
         for (long t0 = 0; t0 < z.T; t0 += STRIP) {
             const long rows = std::min(STRIP, z.T - t0), all = padded(rows, ROWS);
-            pack_rows(q + t0 * step, step, rows, z.D, queries, all);
-            pack_rows(dy + t0 * step, step, rows, z.D, dys, all);
-            pack(q + t0 * step, step, rows, z.D, queries_p);
-            pack(dy + t0 * step, step, rows, z.D, dys_p);
-            strip_scores(z, queries, keys_t, t0, rows, weights, room.line);  // q k^T
-            strip_scores(z, dys, values_t, t0, rows, dscores, room.line);    // dy v^T
+            pack_rows(q + t0 * step, step, rows, z.D, queries, room.row, all);
+            pack_rows(dy + t0 * step, step, rows, z.D, dys, room.row, all);
+            ask_to_write(dq + t0 * step, step, rows, z.D);
+            strip_scores(z, room, queries, keys_t, t0, rows, weights);  // q k^T
+            strip_scores(z, room, dys, values_t, t0, rows, dscores);    // dy v^T
             strip_softmax_backward(z, t0, rows, dy + t0 * step, y + t0 * step, logsumexp, weights, dscores, room.line);
-            add_over_queries(z, t0, rows, weights, room.line, dys_p, dvalues, room);    // dv += weights^T dy
-            add_over_queries(z, t0, rows, dscores, room.line, queries_p, dkeys, room);  // dk += dscores^T q
-            for (long i = 0; i < rows; i += ROWS) {  // dq = dscores k
-                const long seen = z.seen(std::min(t0 + i + ROWS, z.T) - 1);
-                for (long d = 0; d < room.D; d += COLUMNS)
-                    tile<false>(seen, dscores + i * room.line, room.line, 1, keys + d * z.S, out + i * room.D + d, room.D);
-            }
-            for (long i = 0; i < rows; i++)
-                for (long d = 0; d < z.D; d++) dq[(t0 + i) * step + d] = out[i * room.D + d];
+            add_over_queries(z, room, weights, dys, t0, rows, dvalues);    // dv += weights^T dy
+            add_over_queries(z, room, dscores, queries, t0, rows, dkeys);  // dk += dscores^T q
+            weigh_rows(z, room, dscores, keys, t0, rows, out);             // dq = dscores k
+            for (long i = 0; i < rows; i++) copy_row(out + i * room.row, z.D, dq + (t0 + i) * step);
         }
-    for (long s = 0; s < z.S; s++)
-        for (long d = 0; d < z.D; d++) {
-            const long from = d / COLUMNS * COLUMNS * room.keys + s * COLUMNS + d % COLUMNS, to = s * z.G * z.D + d;
-            dk[to] = dkeys[from];
-            dv[to] = dvalues[from];
-        }
+    ask_to_write(dk, z.G * z.D, z.S, z.D);
+    ask_to_write(dv, z.G * z.D, z.S, z.D);
+    for (long s = 0; s < z.S; s++) {
+        copy_row(dkeys + s * room.row, z.D, dk + s * z.G * z.D);
+        copy_row(dvalues + s * room.row, z.D, dv + s * z.G * z.D);
+    }
 }
 
 // q, y (B, T, H, D), k, v (B, S, G, D), logsumexp (B, H, T)

@@ -1,0 +1,159 @@
+"""Products in bfloat16 on the cpu device: against float64, by the processor's instruction and without it, and in a run."""
+
+import ctypes
+import functools
+
+import ml_dtypes
+import numpy as np
+import pytest
+from tiny_runs import MODELS, TINY, make_run
+
+from course_lib import checkpoint, devices, native, progress, recipes
+from course_lib.devices.cpu import bfloat16, compiled, products
+from course_lib.training import TrainingError, train
+
+pytestmark = pytest.mark.skipif(native.find_compiler() is None, reason="there is no C++ compiler here")
+
+SHAPES = [(1, 1, 1), (1, 2, 31), (7, 3, 33), (8, 64, 32), (33, 31, 65), (97, 300, 130), (5, 513, 300), (200, 257, 40)]
+WITHOUT = ("-U__AVX512BF16__", "-U__ARM_FEATURE_BF16_VECTOR_ARITHMETIC")
+
+
+@functools.cache
+def product_of(flags: tuple[str, ...]):
+    folder = compiled.FOLDER
+    sources = [folder / "product_bf16.cpp", folder / "threads.cpp"]
+    flags = (*compiled.FLAGS, *flags)
+    library = native.load("product_bf16", sources, flags, sorted(folder.glob("*.h")), native.find_compiler())
+    library.bf16_instruction.restype = ctypes.c_char_p
+    return library
+
+
+def rounded(x: np.ndarray) -> np.ndarray:
+    return x.astype(ml_dtypes.bfloat16).astype(np.float32)
+
+
+def multiply(library, a, b, transpose_a=False, transpose_b=False) -> np.ndarray:
+    N, K = a.shape[::-1] if transpose_a else a.shape
+    M = b.shape[0] if transpose_b else b.shape[1]
+    out = np.full((N, M), np.nan, np.float32)
+    arrays = [ctypes.c_void_p(array.ctypes.data) for array in (a, b, out)]
+    library.product_bf16(transpose_a, transpose_b, *arrays, *map(ctypes.c_long, (N, K, M)))
+    return out
+
+
+@pytest.mark.parametrize("flags", [(), WITHOUT], ids=["as compiled", "without the instruction"])
+def test_a_product_sums_what_was_rounded_in_float32(flags):
+    library, random = product_of(flags), np.random.default_rng(0)
+    assert not flags or library.bf16_instruction() == b""
+    for N, K, M in SHAPES:
+        a, b = (random.normal(size=shape).astype(np.float32) for shape in ((N, K), (K, M)))
+        exact = rounded(a).astype(np.float64) @ rounded(b)
+        bound = abs(rounded(a)).astype(np.float64) @ abs(rounded(b)) * (K + 2) * 2.0**-24 + 1e-30
+        for transpose_a in (False, True):
+            for transpose_b in (False, True):
+                stored = (
+                    np.ascontiguousarray(a.T if transpose_a else a),
+                    np.ascontiguousarray(b.T if transpose_b else b),
+                )
+                error = abs(multiply(library, *stored, transpose_a, transpose_b) - exact)
+                assert (error <= bound).all(), (N, K, M, transpose_a, transpose_b)
+
+
+@pytest.mark.parametrize("flags", [(), WITHOUT], ids=["as compiled", "without the instruction"])
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+def test_numbers_are_rounded_to_nearest_even(flags):
+    """Times 1 a number comes out as it was rounded; ties, the largest that does not become infinity, infinity and nan too."""
+    bits = np.random.default_rng(0).integers(0, 2**32, 4000, np.uint32)
+    bits[:8] = [0x3F808000, 0x3F818000, 0x3F807FFF, 0x3F808001, 0x7F7F7FFF, 0x7F7F8000, 0x7F800001, 0xFF800000]
+    bits = bits[(bits & 0x7F800000) != 0]  # instructions take subnormal numbers for 0
+    x = bits.view(np.float32)
+    got = multiply(product_of(flags), x[:, None], np.ones((1, 1), np.float32))[:, 0]
+    np.testing.assert_array_equal(got, x.astype(ml_dtypes.bfloat16).astype(np.float32))
+
+
+def test_linear_layers_multiply_in_what_the_block_says():
+    table, random = devices.ops("cpu"), np.random.default_rng(0)
+    x, weight, bias, dy = (random.normal(size=s).astype(np.float32) for s in ((3, 7, 30), (20, 30), (20,), (3, 7, 20)))
+    plain = table.linear_forward(x, weight, bias)
+    with devices.computing("cpu", "bfloat16"):
+        y = table.linear_forward(x, weight, bias)
+        dx, dweight, dbias = table.linear_backward(dy, x, weight, True)
+        double = table.linear_forward(x.astype(np.float64), weight.astype(np.float64), None)
+        nothing = table.linear_forward(x[:0], weight, None)
+    np.testing.assert_allclose(y, rounded(x) @ rounded(weight).T + bias, atol=1e-5)
+    np.testing.assert_allclose(dx, rounded(dy) @ rounded(weight), atol=1e-5)
+    np.testing.assert_allclose(dweight, np.einsum("abn,abk->nk", rounded(dy), rounded(x)), atol=1e-5)
+    np.testing.assert_allclose(dbias, dy.sum((0, 1)), atol=1e-5)
+    assert double.dtype == np.float64 and nothing.shape == (0, 7, 20)
+    np.testing.assert_allclose(double, x.astype(np.float64) @ weight.T.astype(np.float64))
+    assert table.linear_forward(x, weight, bias).tobytes() == plain.tobytes() != y.tobytes()
+
+
+def test_the_number_of_threads_does_not_change_a_bit():
+    table, random = devices.ops("cpu"), np.random.default_rng(0)
+    dy, x, weight = (random.normal(size=s).astype(np.float32) for s in ((501, 300), (501, 270), (300, 270)))
+    results = []
+    try:
+        for threads in (1, 2, 5):
+            compiled.loops.set_threads(threads)
+            with devices.computing("cpu", "bfloat16"):
+                arrays = table.linear_forward(x, weight, None), *table.linear_backward(dy, x, weight, False)[:2]
+            results.append([array.tobytes() for array in arrays])
+    finally:
+        compiled.loops.set_threads(native.threads())
+    assert results[0] == results[1] == results[2]
+
+
+@pytest.fixture
+def any_processor(monkeypatch):
+    """Without the instruction the product does the same, so that a run can be tried everywhere."""
+    monkeypatch.setattr(bfloat16, "instruction", lambda: "some")
+
+
+@pytest.mark.parametrize("name", ["micro, smaller", "modern"])
+def test_a_run_learns_almost_as_in_float32(any_processor, text, name):
+    runs = {kind: make_run(text, "cpu", MODELS[name], compute=kind) for kind in ("float32", "bfloat16")}
+    for _ in range(10):
+        exact, rounded_ = (run.step()["loss"] for run in runs.values())
+        assert exact != rounded_ and abs(exact - rounded_) < 0.01
+    assert {p.dtype.name for p in runs["bfloat16"].model.parameters()} == {"float32"}
+    assert rounded_ < 5.5, "it has learned something"
+    assert abs(runs["float32"].validate() - runs["bfloat16"].validate()) < 0.01
+
+
+def test_a_run_goes_on_to_the_same_bits(any_processor, text, tmp_path):
+    whole, first, second = (make_run(text, "cpu", TINY, compute="bfloat16") for _ in range(3))
+    losses = [whole.step()["loss"] for _ in range(4)]
+    for _ in range(2):
+        first.step()
+    first.save(tmp_path / "half.safetensors")
+    second.restore(checkpoint.load(tmp_path / "half.safetensors"))
+    assert [second.step()["loss"] for _ in range(2)] == losses[2:]
+
+
+def test_large_presets_choose_what_is_faster_and_a_run_keeps_it(any_processor, text, tmp_path, monkeypatch):
+    for faster, kind in ((True, "bfloat16"), (False, "float32")):
+        monkeypatch.setattr(products, "bfloat16_is_faster", lambda answer=faster: answer)
+        assert recipes.settings("12m").compute == recipes.settings("modern-12m").compute == kind
+        assert recipes.settings("micro").compute == recipes.settings("12m", compute="float32").compute == "float32"
+        out = tmp_path / kind
+        given = {"text": text, "model": TINY, "steps": 2, "batch": 2, "device": "cpu", "display": progress.Quiet()}
+        train("12m", out=out, **given)
+        monkeypatch.setattr(products, "bfloat16_is_faster", lambda answer=faster: not answer)
+        assert train(out=out, resume=True, device="cpu", display=progress.Quiet()).step == 2
+        assert checkpoint.load(out / "last.safetensors").facts["settings"]["compute"] == kind
+
+
+def test_a_processor_without_the_instruction_says_so(any_processor, text, tmp_path, monkeypatch):
+    given = {"text": text, "model": TINY, "steps": 2, "device": "cpu", "display": progress.Quiet()}
+    train("micro", out=tmp_path / "run", compute="bfloat16", **given)
+    monkeypatch.setattr(bfloat16, "instruction", lambda: "")
+    products.bfloat16_is_faster.cache_clear()
+    assert not products.bfloat16_is_faster()
+    products.bfloat16_is_faster.cache_clear()
+    with pytest.raises(
+        ValueError, match=r"cpu computes in float32 here: .* AVX-512 BF16 or NEON BF16 .* Leave --compute out"
+    ):
+        recipes.settings("12m", "cpu", compute="bfloat16")
+    with pytest.raises(TrainingError, match=r"multiplies in bfloat16.*cpu computes in float32.*begin a new run"):
+        train(out=tmp_path / "run", resume=True, device="cpu", display=progress.Quiet())
