@@ -6,9 +6,24 @@ import numpy as np
 
 from ..checks import check_out, fit, matmul_shape
 from . import arithmetic
+from .compiled import WIDE, loops, pointers
 from .memory import empty
 
 __all__ = "matmul linear_forward linear_backward embedding_forward embedding_backward".split()
+
+SMALL = 1 << 18
+
+
+def gemm(a, b, transpose_a, transpose_b, out):
+    """out (..., N, M) = a @ b, each transposed if asked. Every product of this device goes through here."""
+    if hasattr(loops, "gemm") and a.ndim == b.ndim == 2 and a.dtype == b.dtype == out.dtype and a.dtype in WIDE:
+        N, M = out.shape
+        K = a.shape[0 if transpose_a else 1]
+        if N * M * K > SMALL:
+            found = pointers("matmul", a, b, out)
+            loops.gemm(WIDE[a.dtype], transpose_a, transpose_b, N, K, M, *found)
+            return out
+    return np.matmul(a.swapaxes(-1, -2) if transpose_a else a, b.swapaxes(-1, -2) if transpose_b else b, out=out)
 
 
 def matmul(a, b, transpose_a=False, transpose_b=False, out=None):
@@ -17,7 +32,7 @@ def matmul(a, b, transpose_a=False, transpose_b=False, out=None):
         out = empty(shape, np.result_type(a, b))
     else:
         check_out("matmul", out, shape, np.result_type(a, b))
-    return np.matmul(a.swapaxes(-1, -2) if transpose_a else a, b.swapaxes(-1, -2) if transpose_b else b, out=out)
+    return gemm(a, b, transpose_a, transpose_b, out)
 
 
 def product(x, weight, bias):
@@ -27,7 +42,7 @@ def product(x, weight, bias):
     ):  # fmt: skip
         fit("linear_forward", "x (*n, K), weight (N, K), bias (N)", x, weight, bias)
     y = empty((*x.shape[:-1], weight.shape[0]), x.dtype)
-    np.matmul(x.reshape(-1, weight.shape[1]), weight.T, out=y.reshape(-1, weight.shape[0]))  # (n, K) @ (K, N)
+    gemm(x.reshape(-1, weight.shape[1]), weight, False, True, y.reshape(-1, weight.shape[0]))  # (n, K) @ (K, N)
     return y
 
 
@@ -45,9 +60,9 @@ def linear_gradients(dy, x, weight):
         fit("linear_backward", "dy (*n, N), x (*n, K), weight (N, K)", dy, x, weight)
     rows = dy.reshape(-1, N)  # (n, N)
     dx = empty(x.shape, x.dtype)
-    np.matmul(rows, weight, out=dx.reshape(-1, K))  # (n, N) @ (N, K) -> (n, K)
+    gemm(rows, weight, False, False, dx.reshape(-1, K))  # (n, N) @ (N, K) -> (n, K)
     dweight = empty(weight.shape, weight.dtype)
-    np.matmul(rows.T, x.reshape(-1, K), out=dweight)  # (N, n) @ (n, K) -> (N, K)
+    gemm(rows, x.reshape(-1, K), True, False, dweight)  # (N, n) @ (n, K) -> (N, K)
     return dx, dweight, rows
 
 
