@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from course_lib import checkpoint, data, metrics, nn, optim
+from course_lib import checkpoint, data, metrics, native, nn, optim
 from course_lib.devices.gpu import choices, mixed
 from course_lib.devices.gpu.capture import CapturedStep
 from course_lib.model import GPT, GPTConfig
@@ -62,7 +62,7 @@ class Run:
         batches = [self.corpus.train.batch(number * s.accumulate + part, s.batch) for part in range(s.accumulate)]
         counts = [int((targets != data.IGNORE).sum()) for _, targets in batches]  # a batch counts as much as it scores
         make_step = self._plain_step if self.captured is None else self._captured_step
-        with choices.computing(s.compute, self.copies, backward=True):
+        with native.step(), choices.computing(s.compute, self.copies, backward=True):
             total, norm = make_step(rate, batches, counts)
         if not math.isfinite(norm):
             raise Diverged(f"The gradient's norm is {norm} at step {number + 1}, with a loss of {total:.3f}.")

@@ -69,7 +69,7 @@ def load(compiler: native.Compiler) -> bool:
         function.argtypes = [TYPES[letter] for letter in letters]
         function.restype = ctypes.c_double if name == "sum_of_squares" else None
         setattr(loops, name, function)
-    loops.set_threads(native.threads())
+    native.follow(loops.set_threads)
     return True
 
 

@@ -1,4 +1,4 @@
-"""Matrix products, by the BLAS that comes with NumPy, and the layers that are little more than one."""
+"""Matrix products, by loops/gemm.cpp or NumPy, and the layers that are little more than one."""
 
 from __future__ import annotations
 
@@ -11,19 +11,23 @@ from .memory import empty
 
 __all__ = "matmul linear_forward linear_backward embedding_forward embedding_backward".split()
 
-SMALL = 1 << 18
+SMALL = (
+    1 << 18
+)  # multiply-adds; a smaller product is done before a second thread has woken up, and NumPy's BLAS uses one
+# Apple's BLAS computes on units that plain C++ does not reach, and its threads do not spin.
+OURS = np.show_config(mode="dicts")["Build Dependencies"]["blas"]["name"] != "accelerate"
 
 
-def gemm(a, b, transpose_a, transpose_b, out):
-    """out (..., N, M) = a @ b, each transposed if asked. Every product of this device goes through here."""
-    if hasattr(loops, "gemm") and a.ndim == b.ndim == 2 and a.dtype == b.dtype == out.dtype and a.dtype in WIDE:
-        N, M = out.shape
-        K = a.shape[0 if transpose_a else 1]
-        if N * M * K > SMALL:
-            found = pointers("matmul", a, b, out)
-            loops.gemm(WIDE[a.dtype], transpose_a, transpose_b, N, K, M, *found)
-            return out
-    return np.matmul(a.swapaxes(-1, -2) if transpose_a else a, b.swapaxes(-1, -2) if transpose_b else b, out=out)
+def multiply(a, b, transpose_a, transpose_b, out):
+    """out (N, M) = a @ b, each transposed if asked. By our loops, for the threads of NumPy's BLAS spin while they wait, which
+    costs a busy machine dearly; by the BLAS where there are no loops, and what is small or of another dtype."""
+    N, M = out.shape
+    K = a.shape[0 if transpose_a else 1]
+    if hasattr(loops, "gemm") and OURS and N * M * K > SMALL and a.dtype == b.dtype == out.dtype and a.dtype in WIDE:
+        a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
+        loops.gemm(WIDE[a.dtype], transpose_a, transpose_b, N, K, M, *pointers("matmul", a, b, out))
+    else:
+        np.matmul(a.T if transpose_a else a, b.T if transpose_b else b, out=out)
 
 
 def matmul(a, b, transpose_a=False, transpose_b=False, out=None):
@@ -32,7 +36,10 @@ def matmul(a, b, transpose_a=False, transpose_b=False, out=None):
         out = empty(shape, np.result_type(a, b))
     else:
         check_out("matmul", out, shape, np.result_type(a, b))
-    return gemm(a, b, transpose_a, transpose_b, out)
+    if a.ndim == b.ndim == 2 and out.flags.c_contiguous:
+        multiply(a, b, transpose_a, transpose_b, out)
+        return out
+    return np.matmul(a.swapaxes(-1, -2) if transpose_a else a, b.swapaxes(-1, -2) if transpose_b else b, out=out)
 
 
 def product(x, weight, bias):
@@ -42,7 +49,7 @@ def product(x, weight, bias):
     ):  # fmt: skip
         fit("linear_forward", "x (*n, K), weight (N, K), bias (N)", x, weight, bias)
     y = empty((*x.shape[:-1], weight.shape[0]), x.dtype)
-    gemm(x.reshape(-1, weight.shape[1]), weight, False, True, y.reshape(-1, weight.shape[0]))  # (n, K) @ (K, N)
+    multiply(x.reshape(-1, weight.shape[1]), weight, False, True, y.reshape(-1, weight.shape[0]))  # (n, K) @ (K, N)
     return y
 
 
@@ -60,9 +67,9 @@ def linear_gradients(dy, x, weight):
         fit("linear_backward", "dy (*n, N), x (*n, K), weight (N, K)", dy, x, weight)
     rows = dy.reshape(-1, N)  # (n, N)
     dx = empty(x.shape, x.dtype)
-    gemm(rows, weight, False, False, dx.reshape(-1, K))  # (n, N) @ (N, K) -> (n, K)
+    multiply(rows, weight, False, False, dx.reshape(-1, K))  # (n, N) @ (N, K) -> (n, K)
     dweight = empty(weight.shape, weight.dtype)
-    gemm(rows, x.reshape(-1, K), True, False, dweight)  # (N, n) @ (n, K) -> (N, K)
+    multiply(rows, x.reshape(-1, K), True, False, dweight)  # (N, n) @ (n, K) -> (N, K)
     return dx, dweight, rows
 
 

@@ -80,9 +80,24 @@ template <class R> void gemm(bool turn_a, bool turn_b, long N, long K, long M, c
     });
 }
 
+// The same for a few rows and B (M, K) transposed, as in generation: to pack B would cost more than to read it once.
+template <class R> void gemm_few_rows(long N, long K, long M, const R *a, const R *b, R *c) {
+    parallel_ranges(M, 1 + (1 << 17) / K, [=](long start, long stop) {
+        for (long m = start; m < stop; m++)
+            for (long n = 0; n < N; n++) {
+                R sum = 0;
+                for (long k = 0; k < K; k++) sum += a[n * K + k] * b[m * K + k];
+                c[n * M + m] = sum;
+            }
+    });
+}
+
 extern "C" void gemm(int wide, int turn_a, int turn_b, long N, long K, long M, const void *a, const void *b, void *c) {
     with_type(wide, [=](auto r) {
         using R = decltype(r);
-        gemm<R>(turn_a, turn_b, N, K, M, (const R *)a, (const R *)b, (R *)c);
+        if (N < ROWS && turn_b && !turn_a)
+            gemm_few_rows<R>(N, K, M, (const R *)a, (const R *)b, (R *)c);
+        else
+            gemm<R>(turn_a, turn_b, N, K, M, (const R *)a, (const R *)b, (R *)c);
     });
 }
