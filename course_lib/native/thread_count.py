@@ -28,38 +28,33 @@ class Choice:
         self.candidates = candidates
         self.count = candidates[0]
         self.promised: float | None = None  # seconds of a step with the choice; None while candidates are tried
-        self.times: list[float] = []  # of steps with `count`
-        self.tried: dict[int, float] = {}
+        self.times: list[float] = []  # of steps since the choice
+        self.tried: dict[int, list[float]] = {count: [] for count in candidates}
         self.warm = False  # the first step ever compiles, allocates, fills caches: it counts for nothing
 
     def record(self, seconds: float) -> None:
         """A step with `count` threads took so long."""
         if len(self.candidates) == 1 or not self.warm:
             self.warm = True
-            return
-        self.times.append(seconds)
-        if self.promised is None:
-            if len(self.times) >= TRIAL_STEPS and sum(self.times) >= TRIAL_SECONDS:
-                self._next_candidate()
-        elif len(self.times) >= RECENT and statistics.median(self.times[-RECENT:]) > SLOWER * self.promised:
-            self._try_all()
-        elif len(self.times) >= AGAIN and self.count < self.candidates[0]:
-            self._try_all()
+        elif self.promised is None:
+            self.tried[self.count].append(seconds)
+            self._go_on_trying()
         else:
-            del self.times[:-AGAIN]
+            self.times = [*self.times[1 - AGAIN :], seconds]
+            slower = len(self.times) >= RECENT and statistics.median(self.times[-RECENT:]) > SLOWER * self.promised
+            if slower or (len(self.times) == AGAIN and self.count < self.candidates[0]):
+                self.promised, self.times = None, []
+                self.tried = {count: [] for count in self.candidates}
+                self.count = self.candidates[0]
 
-    def _try_all(self) -> None:
-        self.promised, self.times, self.tried, self.count = None, [], {}, self.candidates[0]
-
-    def _next_candidate(self) -> None:
-        self.tried[self.count] = statistics.fmean(self.times)
-        self.times = []
-        left = [count for count in self.candidates if count not in self.tried]
-        if left:
-            self.count = left[0]
+    def _go_on_trying(self) -> None:
+        """Candidates take turns, step by step: whatever else the machine begins to do then hits all of them."""
+        if all(len(times) >= TRIAL_STEPS and sum(times) >= TRIAL_SECONDS for times in self.tried.values()):
+            means = {count: statistics.fmean(times) for count, times in self.tried.items()}
+            self.count = min(means, key=means.__getitem__)
+            self.promised = means[self.count]
         else:
-            self.count = min(self.tried, key=self.tried.__getitem__)
-            self.promised = self.tried[self.count]
+            self.count = self.candidates[(self.candidates.index(self.count) + 1) % len(self.candidates)]
 
 
 def threads() -> int:
