@@ -135,7 +135,7 @@ def serve(
 
 @app.command()
 def bench(
-    what: Annotated[str, typer.Argument(help="cpu, tokenizer, kernels, gpu or webgpu.")],
+    what: Annotated[str, typer.Argument(help="cpu, busy, tokenizer, kernels, gpu or webgpu.")],
     part: Annotated[str, typer.Option(help="Of gpu: a, b, c, d or e; of webgpu: a, b or c.", show_default="all")] = "",
     json: Annotated[Path | None, typer.Option(help="Also write the figures to this file.")] = None,
 ) -> None:

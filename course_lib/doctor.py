@@ -151,9 +151,9 @@ def uses() -> list[str]:
     from course_lib.training import choose_device
 
     devices = available_devices()
-    loops = "compiled C++ loops" if native.find_compiler() else "plain NumPy loops (slower)"
+    loops = "compiled C++ loops" if native.find_compiler() else "NumPy and its BLAS (slower)"
     noun = "thread" if native.threads() == 1 else "threads"
-    lines = [f"Devices: {', '.join(devices)}.", f"On the CPU: NumPy's BLAS and {loops}, on {native.threads()} {noun}."]
+    lines = [f"Devices: {', '.join(devices)}.", f"On the CPU: {loops}, on at most {native.threads()} {noun}."]
     device, why = choose_device("auto")
     lines.append(f"To train and to sample, unless told otherwise: {device} ({why}).")
     if device == "cuda":

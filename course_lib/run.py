@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from course_lib import checkpoint, data, devices, metrics, nn, optim
+from course_lib import checkpoint, data, devices, metrics, native, nn, optim
 from course_lib.devices.gpu.capture import CapturedStep
 from course_lib.model import GPT, GPTConfig
 from course_lib.recipes import Settings
@@ -62,7 +62,9 @@ class Run:
         """What products read of the weights where they multiply in bfloat16, if the device keeps it."""
         if self.settings.compute != "bfloat16":
             return None
-        matrices = [p.storage.array for p in self.model.parameters() if p.ndim == 2]
+        # adamw_step renews these copies; what Muon steps is rounded when it is used
+        stepped = self.optimiser.rest if isinstance(self.optimiser, optim.Muon) else self.optimiser
+        matrices = [p.storage.array for p in stepped.parameters if p.ndim == 2]
         return devices.rounded_copies(self.model.device, matrices)
 
     def step(self) -> metrics.Record:
@@ -72,7 +74,7 @@ class Run:
         batches = [self.corpus.train.batch(number * s.accumulate + part, s.batch) for part in range(s.accumulate)]
         counts = [int((targets != data.IGNORE).sum()) for _, targets in batches]  # a batch counts as much as it scores
         make_step = self._plain_step if self.captured is None else self._captured_step
-        with devices.computing(self.model.device, s.compute, self.copies, backward=True):
+        with native.step(), devices.computing(self.model.device, s.compute, self.copies, backward=True):
             total, norm = make_step(rate, batches, counts)
         if not math.isfinite(norm):
             raise Diverged(f"The gradient's norm is {norm} at step {number + 1}, with a loss of {total:.3f}.")

@@ -4,7 +4,7 @@
     trained.model, trained.records                        (without `out` nothing is written)
 
 A run is a function of its settings (recipes.py) and its device: one that goes on from a checkpoint computes the same bits
-as one that was never stopped, on the same machine with the same number of threads.
+as one that was never stopped, on the same machine, with however many threads (without a compiler: with the same number).
 """
 
 import shlex

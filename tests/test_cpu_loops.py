@@ -1,5 +1,6 @@
 """The cpu device built by each compiler and by none, and the same bits for any number of threads."""
 
+import os
 import subprocess
 import sys
 import threading
@@ -13,6 +14,8 @@ from test_ops import TOLERANCE, assert_close, expected, run
 from course_lib import devices, native
 from course_lib.devices import composed, cpu
 from course_lib.devices.cpu import compiled
+from course_lib.model import GPT, GPTConfig
+from course_lib.optim import AdamW
 
 
 @pytest.fixture
@@ -154,3 +157,83 @@ def test_arrays_without_elements(table_of, kind: str):
     assert table.linear_backward(nothing, nothing, np.ones((5, 5), np.float32), True)[2].tolist() == [0] * 5
     assert table.scatter_add(nothing, np.zeros(0, np.int64), 3).tolist() == [[0] * 5] * 3
     assert table.strided_copy(nothing, (5, 0), (1, 5)).shape == (5, 0)
+
+
+@needs_compiler
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("transpose_a, transpose_b", [(False, False), (False, True), (True, False), (True, True)])
+@pytest.mark.parametrize(
+    "N, K, M", [(7, 1000, 61), (63, 777, 41), (193, 97, 515), (512, 64, 96), (1, 600, 700), (201, 385, 32)]
+)
+def test_products_on_ragged_shapes_are_exact_and_the_same_for_any_number_of_threads(
+    N, K, M, transpose_a, transpose_b, dtype
+):
+    random = np.random.default_rng(N)
+    a = random.standard_normal((K, N) if transpose_a else (N, K)).astype(dtype)
+    b = random.standard_normal((M, K) if transpose_b else (K, M)).astype(dtype)
+    left, right = (x.T if turned else x for x, turned in ((a, transpose_a), (b, transpose_b)))
+    exact = left.astype("float64") @ right.astype("float64")  # (N, M)
+    table, found = devices.ops("cpu"), []
+    try:
+        for threads in (1, 2, 3):
+            compiled.loops.set_threads(threads)
+            found.append(table.matmul(a, b, transpose_a, transpose_b))
+    finally:
+        compiled.loops.set_threads(native.threads())
+    assert same_bits(found[:1] * 2, found[1:])
+    # a sum of K products is off by at most K roundings, each of |a| |b|
+    bound = K * np.finfo(dtype).eps * (abs(left).astype("float64") @ abs(right).astype("float64"))
+    assert (abs(found[0] - exact) <= bound).all()
+
+
+@needs_compiler
+def test_a_product_fits_where_it_is_told_to_go():
+    """An array that begins beside a multiple of 64 bytes, and columns that no vector divides."""
+    random = np.random.default_rng(0)
+    a, b = random.standard_normal((65, 130), np.float32), random.standard_normal((130, 67), np.float32)
+    around = np.full(65 * 67 + 20, 7, np.float32)
+    out = around[3:-17].reshape(65, 67)
+    devices.ops("cpu").matmul(a, b, out=out)
+    assert np.allclose(out, a @ b, rtol=1e-4, atol=1e-4) and (around[:3] == 7).all() and (around[-17:] == 7).all()
+
+
+@needs_compiler
+def test_a_training_step_has_the_same_bits_for_any_number_of_threads():
+    tokens = np.random.default_rng(0).integers(0, 1024, (2, 3, 100))
+    found = []
+    try:
+        for threads in (1, 2, 3):
+            devices.ops("cpu")
+            compiled.loops.set_threads(threads)
+            model = GPT(GPTConfig.preset("micro"), seed=0)
+            optimiser = AdamW(model.named_parameters())
+            for _ in range(2):
+                optimiser.zero_grad()
+                model.loss(*tokens).backward()
+                optimiser.step(1e-2)
+            found.append(list(model.state().values()))
+    finally:
+        compiled.loops.set_threads(native.threads())
+    assert same_bits(found[0], found[1]) and same_bits(found[0], found[2])
+
+
+@needs_compiler
+@pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="only Linux says how long each thread ran")
+def test_a_helper_joins_job_after_job():
+    """Jobs may lie at one address, one after the other: a helper that took them for the same job slept for good."""
+    program = """if True:
+        import os, time, numpy as np
+        from course_lib.devices import ops
+        from course_lib.devices.cpu import compiled
+        gelu, x = ops("cpu").gelu_forward, np.ones((2000, 500), np.float32)
+        def ticks():  # of the threads beside this one
+            texts = [open(f"/proc/self/task/{task}/stat").read() for task in os.listdir("/proc/self/task")]
+            return sum(sum(map(int, text.rsplit(")", 1)[1].split()[11:13])) for text in sorted(texts)[1:])
+        compiled.loops.set_threads(2)
+        for _ in range(20): gelu(x)
+        before, patience = ticks(), time.monotonic() + 60
+        while ticks() < before + 10 and time.monotonic() < patience: gelu(x)
+        print(ticks() >= before + 10)
+    """
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=120)
+    assert done.stdout == "True\n", done.stderr

@@ -176,12 +176,45 @@ def test_a_compiler_can_be_forbidden_and_a_misspelt_choice_is_refused(monkeypatc
         native.find_compiler()
 
 
-def test_threads_follow_the_blas(monkeypatch):
+def test_threads_follow_the_environment(monkeypatch):
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "3")
-    assert native.threads() == 3
+    assert native.threads() == 3 and native.candidates() == [3]
     monkeypatch.delenv("OPENBLAS_NUM_THREADS")
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     assert native.threads() >= 1
+
+
+def chosen(choice: native.Choice, seconds: dict[int, float], steps: int) -> int:
+    """The number of threads after so many steps, each of which takes what `seconds` says of the number it ran with."""
+    for _ in range(steps):
+        choice.record(seconds[choice.count])
+    return choice.count
+
+
+def test_the_fastest_number_of_threads_is_chosen_and_chosen_again_when_the_machine_gets_busy():
+    quiet, busy = {4: 0.1, 2: 0.15, 1: 0.25}, {4: 0.8, 2: 0.5, 1: 0.35}
+    choice = native.Choice([4, 2, 1])
+    assert choice.count == 4
+    assert chosen(choice, quiet, 20) == 4
+    assert chosen(choice, busy, 40) == 1
+    assert chosen(choice, quiet, 200) == 4  # tried again, since cores were left idle
+
+
+def test_a_single_slow_step_changes_nothing():
+    choice = native.Choice([2, 1])
+    chosen(choice, {2: 0.1, 1: 0.2}, 20)
+    choice.record(9.0)
+    assert chosen(choice, {2: 0.1, 1: 0.2}, 1) == 2 and choice.promised == pytest.approx(0.1)
+
+
+def test_the_first_step_counts_for_nothing():
+    choice = native.Choice([2, 1])
+    choice.record(60.0)
+    assert chosen(choice, {2: 0.1, 1: 0.2}, 20) == 2
+
+
+def test_one_core_leaves_no_choice():
+    assert chosen(native.Choice([1]), {1: 0.1}, 50) == 1
 
 
 def test_warnings_are_kept_beside_the_library(home):

@@ -5,22 +5,26 @@
 The first call compiles; later ones, in any process, find the library in the cache by the content of its sources, the
 compiler and the flags. Two processes may build the same thing at once, and a damaged entry is built again.
 
-Limits: Linux and macOS. C++17 without OpenMP (Apple's clang and zig have none; its spinning threads also fight those of
-the BLAS). COURSE_COMPILER=none|gcc|clang|zig in the environment forces a choice, CXX names a compiler.
+Limits: Linux and macOS. C++17 without OpenMP (Apple's clang and zig have none; its threads spin while they wait).
+COURSE_COMPILER=none|gcc|clang|zig in the environment forces a choice, CXX names a compiler.
 """
 
 from course_lib.native.building import CompileError, NoCompiler, build, cache_folder, load, messages
 from course_lib.native.compiler import Compiler, find_compiler
-from course_lib.native.machine import threads
+from course_lib.native.thread_count import Choice, candidates, follow, step, threads
 
 __all__ = [
+    "Choice",
     "CompileError",
     "Compiler",
     "NoCompiler",
     "build",
     "cache_folder",
+    "candidates",
     "find_compiler",
+    "follow",
     "load",
     "messages",
+    "step",
     "threads",
 ]

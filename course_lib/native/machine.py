@@ -1,4 +1,4 @@
-"""What this machine is: its processor, as far as `-march=native` depends on it, and how many threads to use."""
+"""What this machine is: its processor, as far as `-march=native` depends on it, and its cores."""
 
 import os
 import platform
@@ -20,11 +20,8 @@ def processor() -> str:
     return _sysctl("machdep.cpu.brand_string") or platform.processor() or platform.machine()
 
 
-def threads() -> int:
-    """How many threads our C++ loops use: as many as the BLAS is told to, else one for each core we may run on."""
-    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
-        if os.environ.get(name, "").isdigit():
-            return max(1, int(os.environ[name]))
+def cores() -> int:
+    """How many cores this process may run on."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return int(_sysctl("hw.perflevel0.physicalcpu") or os.cpu_count() or 1)  # Apple: the fast cores only

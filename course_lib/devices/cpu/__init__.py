@@ -1,13 +1,13 @@
-"""The cpu device: NumPy with its BLAS for matrix products, and compiled C++ loops for all that is not one.
+"""The cpu device: compiled C++ loops for matrix products and the fused ops, NumPy for the rest.
 
 Without a compiler (or with COURSE_COMPILER=none) the same ops run in NumPy alone, about a quarter slower. Contract:
 `course_lib/devices/__init__.py`.
 
     memory.py storage.py                 arrays in recycled memory
-    arithmetic.py products.py            elementwise, reductions, matrix products: NumPy and BLAS
-    bfloat16.py                          products that multiply in bfloat16, by a loop of our own
+    arithmetic.py products.py            elementwise and reductions in NumPy; matrix products
+    bfloat16.py                          products that multiply in bfloat16
     plain_*.py                           the fused ops in NumPy
-    compiled*.py loops/*.cpp             the fused ops in C++, and the functions that call them
+    compiled*.py loops/*.cpp             products and fused ops in C++, and the functions that call them
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ FLAGS = (
 # Of each function the arguments: i int, u unsigned, l long, q int64, d double, p pointer.
 SIGNATURES = {
     "set_threads": "i",
+    "gemm": "iiilllppp",
     "gelu_forward": "ippl",
     "gelu_backward": "ipppl",
     "bias_gelu_forward": "ipppll",
@@ -71,7 +72,7 @@ def load(compiler: native.Compiler) -> bool:
         function.argtypes = [TYPES[letter] for letter in letters]
         function.restype = RESULTS.get(name)
         setattr(loops, name, function)
-    loops.set_threads(native.threads())
+    native.follow(loops.set_threads)
     return True
 
 

@@ -1,4 +1,4 @@
-"""Matrix products, by the BLAS that comes with NumPy, and the layers that are little more than one."""
+"""Matrix products, by loops/gemm.cpp or NumPy, and the layers that are little more than one."""
 
 from __future__ import annotations
 
@@ -9,11 +9,16 @@ import numpy as np
 
 from ..checks import check_out, fit, matmul_shape
 from . import arithmetic, bfloat16
+from .compiled import WIDE, loops, pointers
 from .memory import empty
 
 __all__ = "matmul linear_forward linear_backward embedding_forward embedding_backward".split()
 
-CLEARLY = 1.2  # times as fast as float32, or it is not worth the rounding
+# multiply-adds; a smaller product is done before a second thread has woken up, and NumPy's BLAS uses one
+SMALL = 1 << 18
+# Apple's BLAS computes on units that plain C++ does not reach, and its threads do not spin.
+OURS = np.show_config(mode="dicts")["Build Dependencies"]["blas"]["name"] != "accelerate"
+CLEARLY = 1.2  # times as fast as float32, or bfloat16 is not worth the rounding
 
 
 def matmul(a, b, transpose_a=False, transpose_b=False, out=None):
@@ -22,15 +27,31 @@ def matmul(a, b, transpose_a=False, transpose_b=False, out=None):
         out = empty(shape, np.result_type(a, b))
     else:
         check_out("matmul", out, shape, np.result_type(a, b))
+    if a.ndim >= 2 and a.shape[:-2] == b.shape[:-2] and out.flags.c_contiguous:
+        for at in np.ndindex(a.shape[:-2]):
+            multiply(a[at], b[at], transpose_a, transpose_b, out[at])
+        return out
     return np.matmul(a.swapaxes(-1, -2) if transpose_a else a, b.swapaxes(-1, -2) if transpose_b else b, out=out)
 
 
 def multiply(a, b, transpose_a, transpose_b, out):
-    """out (N, M) = a @ b, each transposed if asked: the product of a linear layer, in what it is to be computed in."""
+    """out (N, M) = a @ b, each transposed if asked. By our loops, for the threads of NumPy's BLAS spin while they wait, which
+    costs a busy machine dearly; by the BLAS where there are no loops, and what is small or of another dtype."""
+    N, M = out.shape
+    K = a.shape[0 if transpose_a else 1]
+    if hasattr(loops, "gemm") and OURS and N * M * K > SMALL and a.dtype == b.dtype == out.dtype and a.dtype in WIDE:
+        a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
+        loops.gemm(WIDE[a.dtype], transpose_a, transpose_b, N, K, M, *pointers("matmul", a, b, out))
+    else:
+        np.matmul(a.T if transpose_a else a, b.T if transpose_b else b, out=out)
+
+
+def layer_product(a, b, transpose_a, transpose_b, out):
+    """The same for a linear layer: in bfloat16, if that is what it is to be computed in."""
     if bfloat16.is_wanted(a, b, out):
         bfloat16.product(a, b, transpose_a, transpose_b, out)
     else:
-        np.matmul(a.T if transpose_a else a, b.T if transpose_b else b, out=out)
+        multiply(a, b, transpose_a, transpose_b, out)
 
 
 @cache
@@ -47,7 +68,7 @@ def bfloat16_is_faster() -> bool:
         for kind, taken in times.items():
             with bfloat16.computing(kind):
                 began = time.perf_counter()
-                multiply(x, weight, False, True, y)  # (n, K) (N, K)^T -> (n, N)
+                layer_product(x, weight, False, True, y)  # (n, K) (N, K)^T -> (n, N)
                 taken.append(time.perf_counter() - began)
     return min(times["float32"]) > CLEARLY * min(times["bfloat16"])
 
@@ -60,7 +81,7 @@ def product(x, weight, bias):
         fit("linear_forward", "x (*n, K), weight (N, K), bias (N)", x, weight, bias)
     y = empty((*x.shape[:-1], weight.shape[0]), x.dtype)
     N, K = weight.shape
-    multiply(x.reshape(-1, K), weight, False, True, y.reshape(-1, N))  # (n, K) @ (K, N)
+    layer_product(x.reshape(-1, K), weight, False, True, y.reshape(-1, N))  # (n, K) @ (K, N)
     return y
 
 
@@ -78,9 +99,9 @@ def linear_gradients(dy, x, weight):
         fit("linear_backward", "dy (*n, N), x (*n, K), weight (N, K)", dy, x, weight)
     rows = dy.reshape(-1, N)  # (n, N)
     dx = empty(x.shape, x.dtype)
-    multiply(rows, weight, False, False, dx.reshape(-1, K))  # (n, N) @ (N, K) -> (n, K)
+    layer_product(rows, weight, False, False, dx.reshape(-1, K))  # (n, N) @ (N, K) -> (n, K)
     dweight = empty(weight.shape, weight.dtype)
-    multiply(rows, x.reshape(-1, K), True, False, dweight)  # (N, n) @ (n, K) -> (N, K)
+    layer_product(rows, x.reshape(-1, K), True, False, dweight)  # (N, n) @ (n, K) -> (N, K)
     return dx, dweight, rows
 
 

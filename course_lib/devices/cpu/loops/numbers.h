@@ -66,8 +66,8 @@ template <class R> __attribute__((noinline)) R largest(const R *x, long n) {
     return best;
 }
 
-// Memory of this thread that is kept from call to call.
-template <class R> inline R *scratch(size_t count) {
+// Memory of this thread that is kept from call to call; who holds one while another is filled asks for a second SLOT.
+template <class R, int SLOT = 0> inline R *scratch(size_t count) {
     static thread_local std::vector<R> kept;
     if (kept.size() < count + 16) kept.resize(count + 16);
     return reinterpret_cast<R *>((reinterpret_cast<uintptr_t>(kept.data()) + 63) & ~uintptr_t(63));  // 64-byte aligned

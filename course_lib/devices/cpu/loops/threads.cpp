@@ -1,6 +1,8 @@
-// The threads behind parallel_for: they sleep on a condition variable, and take pieces off one shared counter.
+// The threads behind parallel_for: they sleep on a condition variable, and take pieces off one shared counter. A thread whose
+// core is taken away by another program holds up one piece, and the others do the rest.
 #include "threads.h"
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <pthread.h>
@@ -17,65 +19,80 @@ struct Job {
     }
 };
 
+constexpr auto LOOK_OUT = std::chrono::microseconds(50);
+
+// Look out for something for a moment, since to sleep and be woken takes as long. Then sleep: other programs want the core.
+template <class Happened> static void soon(Happened happened) {
+    const auto end = std::chrono::steady_clock::now() + LOOK_OUT;
+    while (!happened() && std::chrono::steady_clock::now() < end) {}
+}
+
 struct Pool {
     std::mutex one_caller;  // who holds it may hand out a job
-    std::mutex state;       // guards the three below
+    std::mutex state;       // guards all that follows
     std::condition_variable wake, finished;
     Job *job = nullptr;
-    int busy = 0;  // threads inside the job
-
-    explicit Pool(int threads) {
-        for (int i = 1; i < threads; i++) std::thread([this] { serve(); }).detach();  // the caller is the first
-    }
+    std::atomic<int> seats{0};  // how many more threads may join the job
+    std::atomic<int> busy{0};   // threads inside the job
+    int helpers = 0;            // threads that were ever started; the caller is one more
 
     void serve() {
         std::unique_lock<std::mutex> lock(state);
-        for (Job *last = nullptr;;) {
-            wake.wait(lock, [&] { return job && job != last; });
-            Job *mine = last = job;
-            busy++;
+        for (;;) {
+            lock.unlock();
+            soon([&] { return seats > 0; });
+            lock.lock();
+            wake.wait(lock, [&] { return seats > 0; });
+            Job *mine = job;
+            seats--, busy++;
             lock.unlock();
             mine->run();
             lock.lock();
             if (--busy == 0) finished.notify_one();
-            if (!job) last = nullptr;
         }
     }
 
-    void share(Job &mine) {
+    void share(Job &mine, int threads) {
         std::unique_lock<std::mutex> lock(state);
+        for (; helpers < threads - 1; helpers++) std::thread([this] { serve(); }).detach();
         job = &mine;
+        const int wanted = seats = threads - 1;
         lock.unlock();
-        wake.notify_all();
+        for (int i = 0; i < wanted; i++) wake.notify_one();
         mine.run();
         lock.lock();
-        job = nullptr;  // whoever wakes up only now stays out
+        seats = 0;  // a thread that wakes up only now stays out
+        lock.unlock();
+        soon([&] { return busy == 0; });
+        lock.lock();
         finished.wait(lock, [&] { return busy == 0; });
     }
 };
 
-static int wanted_threads = 1;
+static std::atomic<int> wanted_threads{1};
 static Pool *pool = nullptr;  // never destroyed: its threads sleep until the process ends
 
-extern "C" void set_threads(int threads) {
-    wanted_threads = threads;
-    pool = nullptr;
-    pthread_atfork(nullptr, nullptr, [] { pool = nullptr; });  // a forked child has no threads but its own
+// From the next job on.
+extern "C" void set_threads(int threads) { wanted_threads = threads; }
+
+static Pool &the_pool() {
+    static std::mutex making;
+    std::lock_guard<std::mutex> lock(making);
+    if (!pool) {
+        pool = new Pool;
+        pthread_atfork(nullptr, nullptr, [] { pool = nullptr; });  // a forked child has no threads but its own
+    }
+    return *pool;
 }
 
 void parallel_for_pieces(long count, void (*work)(void *, long), void *context) {
-    static std::mutex making;
-    if (count > 1 && wanted_threads > 1) {
-        Pool *mine;
-        {
-            std::lock_guard<std::mutex> lock(making);
-            if (!pool) pool = new Pool(wanted_threads);
-            mine = pool;
-        }
-        std::unique_lock<std::mutex> alone(mine->one_caller, std::try_to_lock);
+    const int threads = wanted_threads < count ? int(wanted_threads) : int(count);
+    if (threads > 1) {
+        Pool &mine = the_pool();
+        std::unique_lock<std::mutex> alone(mine.one_caller, std::try_to_lock);
         if (alone) {
             Job job{work, context, count};
-            mine->share(job);
+            mine.share(job, threads);
             return;
         }
     }
