@@ -151,7 +151,7 @@ def uses() -> list[str]:
     from course_lib.training import choose_device
 
     devices = available_devices()
-    loops = "compiled C++ loops" if native.find_compiler() else "NumPy and its BLAS (slower)"
+    loops = "compiled C++ loops" if native.find_compiler() else "NumPy's BLAS and plain NumPy loops (slower)"
     noun = "thread" if native.threads() == 1 else "threads"
     lines = [f"Devices: {', '.join(devices)}.", f"On the CPU: {loops}, on at most {native.threads()} {noun}."]
     device, why = choose_device("auto")

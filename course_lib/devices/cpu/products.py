@@ -14,7 +14,7 @@ from .memory import empty
 
 __all__ = "matmul linear_forward linear_backward embedding_forward embedding_backward".split()
 
-# multiply-adds; a smaller product is done before a second thread has woken up, and NumPy's BLAS uses one
+# Multiply-adds. A smaller product is done before a second thread has woken up, and here NumPy's BLAS uses one thread too.
 SMALL = 1 << 18
 # Apple's BLAS computes on units that plain C++ does not reach, and its threads do not spin.
 OURS = np.show_config(mode="dicts")["Build Dependencies"]["blas"]["name"] != "accelerate"

@@ -11,14 +11,26 @@
 constexpr long DEPTH = 384, GROUP = 512, STRIP = 192;  // of K, columns of C, rows of C; STRIP / 4 is a multiple of ROWS
 constexpr long PIECES = 16;                            // fewer, and several cores would not share them evenly
 
-// One tile of C that is cut off by its edge, or not aligned: by way of a whole one.
+// Panels of x (rows, width), rows `stride` apart: panel p holds columns p * COLUMNS .. of all rows; zeros fill the last.
+template <class R> void pack(const R *x, long stride, long rows, long width, R *panels) {
+    constexpr long COLUMNS = Tile<R>::COLUMNS;
+    for (long row = 0; row < rows; row++, x += stride, panels += COLUMNS)
+        for (long start = 0; start < width; start += COLUMNS) {
+            R *to = panels + start * rows;
+            const long count = std::min(COLUMNS, width - start);
+            copy_row(x + start, count, to);
+            std::fill(to + count, to + COLUMNS, R(0));
+        }
+}
+
+// One tile of C that is cut off by its edge: by way of a whole one.
 template <bool ADD, class R>
 void edge_tile(long K, const R *a, long a_row, long a_k, const R *b, R *c, long c_row, long rows, long columns) {
     constexpr long COLUMNS = Tile<R>::COLUMNS;
     alignas(VECTOR) R whole[ROWS * COLUMNS] = {};
     if (ADD)
         for (long i = 0; i < rows; i++) std::copy_n(c + i * c_row, columns, whole + i * COLUMNS);
-    tile<ADD>(K, a, a_row, a_k, b, whole, COLUMNS);
+    tile<ADD>(K, a, a_row, a_k, b, COLUMNS, whole, COLUMNS);
     for (long i = 0; i < rows; i++) std::copy_n(whole + i * COLUMNS, columns, c + i * c_row);
 }
 
@@ -26,13 +38,12 @@ void edge_tile(long K, const R *a, long a_row, long a_k, const R *b, R *c, long 
 template <bool ADD, class R>
 void strip_of_tiles(long K, const R *a, long a_row, long a_k, const R *panels, R *c, long c_row, long rows, long columns) {
     constexpr long COLUMNS = Tile<R>::COLUMNS;
-    const bool aligned = reinterpret_cast<uintptr_t>(c) % VECTOR == 0 && c_row * sizeof(R) % VECTOR == 0;
     for (long j = 0; j < columns; j += COLUMNS, panels += K * COLUMNS)
         for (long i = 0; i < rows; i += ROWS) {
             const R *a_tile = a + i * a_row;
             R *c_tile = c + i * c_row + j;
-            if (aligned && i + ROWS <= rows && j + COLUMNS <= columns)
-                tile<ADD>(K, a_tile, a_row, a_k, panels, c_tile, c_row);
+            if (i + ROWS <= rows && j + COLUMNS <= columns)
+                tile<ADD>(K, a_tile, a_row, a_k, panels, COLUMNS, c_tile, c_row);
             else
                 edge_tile<ADD>(K, a_tile, a_row, a_k, panels, c_tile, c_row, std::min<long>(ROWS, rows - i),
                                std::min(COLUMNS, columns - j));
@@ -65,10 +76,10 @@ template <class R> void gemm(bool turn_a, bool turn_b, long N, long K, long M, c
             const R *from = turn_a ? a + k * N + n : a + n * K + k;
             long a_row = K, a_k = 1;
             if (turn_a) {  // (deep, rows): what a tile reads beyond the last row ends in rows that are cut off
-                pack_rows(from, N, deep, rows, room, deep);
+                pack_rows(from, N, deep, rows, room, rows, deep);
                 a_row = 1, a_k = rows, from = room;
             } else if (rows < all) {
-                pack_rows(from, K, rows, deep, room, all);
+                pack_rows(from, K, rows, deep, room, deep, all);
                 a_row = deep, from = room;
             }
             const R *panels = packed + k * width + j * deep;
