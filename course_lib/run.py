@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from course_lib import checkpoint, data, metrics, nn, optim
+from course_lib import checkpoint, data, metrics, nn, optim, whose
 from course_lib.devices.gpu import choices, mixed
 from course_lib.devices.gpu.capture import CapturedStep
 from course_lib.model import GPT, GPTConfig
@@ -31,8 +31,9 @@ class Diverged(RuntimeError):
 class Run:
     """One training run in memory: the model, its optimiser, and how far it is. `step()` makes one update."""
 
-    def __init__(self, settings: Settings, corpus: data.Corpus, model: GPT):
+    def __init__(self, settings: Settings, corpus: data.Corpus, model: GPT, tally: whose.Tally | None = None):
         self.settings, self.corpus, self.model = settings, corpus, model
+        self.tally = tally or whose.Tally(model.device)
         self.optimiser = optim.AdamW(model.named_parameters(), betas=(0.9, 0.95), weight_decay=0.1, max_norm=1.0)
         self.validation = corpus.validation.head(settings.validation_rows)
         self.origin = {"corpus": fingerprint(corpus), "tokenizer": corpus.tokenizer.to_json()}
@@ -142,6 +143,7 @@ class Run:
             "lowest": self.lowest,
             "settings": self.settings.to_dict(),
             "config": self.model.config.to_dict(),
+            "whose": self.tally.record(self.done),
             **self.origin,
         }
 
@@ -161,6 +163,7 @@ class Run:
         self.done, self.best, self.best_step, self.recent, self.lowest = (
             saved.facts[name] for name in ("step", "best", "best_step", "recent", "lowest")
         )
+        self.tally.go_on(saved.facts.get("whose"), self.done)
 
 
 def fingerprint(corpus: data.Corpus) -> dict:
