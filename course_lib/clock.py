@@ -44,11 +44,15 @@ class Prediction:
         return self.settings.steps - self.done
 
     @property
+    def tokens_per_step(self) -> int:
+        return self.settings.batch * self.settings.accumulate * self.context
+
+    @property
     def seconds(self) -> float:
         """Of the whole; per token a forward pass alone costs a third of a training step."""
         s = self.settings
         times = -(-s.steps // s.validate_every) - self.done // s.validate_every
-        in_steps = self.validation / (3 * s.batch * s.accumulate * self.context)
+        in_steps = self.validation / (3 * self.tokens_per_step)
         return (self.steps + times * in_steps) * self.step_seconds
 
     def __str__(self) -> str:
@@ -70,8 +74,8 @@ class Pace:
     FIRST = 10  # steps before a run tells how long it will take
 
     def __init__(self, run: Run):
-        self.run, self.started = run, run.done
-        self.done = 0  # steps since then
+        self.run = run
+        self.done = 0  # steps since the pace is taken
         self.spent = 0.0
         self.per_step = 0.0  # seconds, a running mean, so that it follows a machine that slows down
         self.at_last_line = (0, 0.0)  # steps and seconds
@@ -116,9 +120,8 @@ def rehearsal(settings: Settings, device: str) -> Run:
 
 def predicted(run: Run, step_seconds: float, done: int = 0) -> Prediction:
     """What a run takes whose training steps take so long."""
-    return Prediction(
-        run.settings, run.model.device, run.corpus.context, run.validation.idx.size, step_seconds, done
-    )  # fmt: skip
+    tokens = run.validation.idx.size
+    return Prediction(run.settings, run.model.device, run.corpus.context, tokens, step_seconds, done)
 
 
 def measured(run: Run) -> Prediction:
