@@ -73,9 +73,7 @@ def train(
     from course_lib import training
 
     if mine:
-        from course_lib.coach.mine import use
-
-        print(use(steps=0, device=training.choose_device(device)[0]), flush=True)
+        print(_answers(device), flush=True)
     trained = training.train(
         preset, out=out or f"runs/{preset or 'small'}", resume=resume, device=device, steps=steps, batch=batch,
         accumulate=accumulate, corpus=corpus, text=text, stories=stories, seed=seed, compute=compute, recipe=recipe,
@@ -94,17 +92,25 @@ def sample(
     top_p: Annotated[float | None, typer.Option(help="Choose among the likeliest that reach P together.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed writes the same text.")] = 0,
     device: Annotated[str, typer.Option(help="auto, cpu, simulator, cuda or webgpu.")] = "auto",
+    mine: Annotated[bool, typer.Option("--mine", help="With your answers that passed in the place of ours.")] = False,
 ) -> None:
     """Let a trained model write; the text appears as it comes."""
-    from course_lib import generation, training
+    from course_lib import generation, training, whose
     from course_lib.run import load
 
-    model, tokenizer, _ = load(run, training.choose_device(device)[0])
+    device, _ = training.choose_device(device)
+    if mine:
+        _answers(device)
+    tally = whose.Tally(device)
+    model, tokenizer, _ = load(run, device)
     sys.stdout.write(prompt)
     for piece in generation.generate(model, tokenizer, prompt, tokens, temperature, top_k, top_p, seed):
         sys.stdout.write(piece)
         sys.stdout.flush()
     sys.stdout.write("\n")
+    if mine:
+        sys.stdout.flush()
+        print("\n".join(whose.sentences(tally.record(0))), file=sys.stderr)  # the text alone goes into a pipe
 
 
 @app.command()
@@ -113,11 +119,20 @@ def export(
     run: Annotated[str, typer.Option(help="Folder of a run, or one checkpoint.")],
     to: Annotated[str, typer.Option(help="web: a page that computes in the browser.")] = "web",
     dtype: Annotated[str, typer.Option(help="Of the weights: float32, or float16 for half the size.")] = "float32",
+    mine: Annotated[
+        bool, typer.Option("--mine", help="With your kernels in WGSL that passed in the place of ours.")
+    ] = False,
 ) -> None:
     """Write a trained model as a web page, which needs no Python any more."""
     from course_lib.web import export
 
-    written = export.export(run, out, to, dtype)
+    kernels = {}
+    if mine:
+        from course_lib.coach.mine import shaders
+
+        kernels, refused = shaders()
+        print("\n".join([*refused, export.whose_kernels(kernels)]))
+    written = export.export(run, out, to, dtype, kernels)
     size = sum(path.stat().st_size for path in written.rglob("*") if path.is_file())
     print(f"Wrote {written}, {size / 1e6:,.1f} MB. To open it: course serve {shlex.quote(str(written))}")
 
@@ -253,6 +268,14 @@ def update() -> None:
     from course_lib.coach import update
 
     raise typer.Exit(update.run())
+
+
+def _answers(device: str):
+    """Put the learner's answers in their places for this command."""
+    from course_lib import training
+    from course_lib.coach.mine import use
+
+    return use(steps=0, device=training.choose_device(device)[0])
 
 
 def _help(what: str, name: str) -> None:

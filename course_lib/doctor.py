@@ -1,6 +1,6 @@
 """`course doctor`: what this machine has, what the course will use, and one sentence for each thing missing.
 
-Promises: quick (seconds), never fails, whatever is installed or broken: what could crash is asked in a child process.
+Promises: under half a minute, never fails, whatever is installed or broken: what could crash is asked in a child process.
 """
 
 import importlib.util
@@ -157,10 +157,15 @@ def uses() -> list[str]:
     device, why = choose_device("auto")
     lines.append(f"To train and to sample, unless told otherwise: {device} ({why}).")
     if device == "cuda":
-        return [*lines, "Your kernels and the 12m model run on the NVIDIA GPU, through CuPy."]
-    if device == "webgpu":
-        return [*lines, "The 12m model runs on that GPU; how fast: course bench webgpu."]
-    return [*lines, "Trains here: micro in a minute, small in minutes, 12m in hours (a run can stop and go on)."]
+        lines.append("Your kernels and the 12m model run on the NVIDIA GPU, through CuPy.")
+    return lines
+
+
+def durations() -> list[str]:
+    """How long the runs of the course take here, a line each: some of their training steps are timed now."""
+    from course_lib import training
+
+    return [f"{training.predict(preset)}." for preset in ("micro", "small", "12m")]
 
 
 def ops_table() -> int:
@@ -178,15 +183,18 @@ def ops_table() -> int:
     return 0 if set(counts.values()) == {len(names)} else 1
 
 
-def report() -> int:
-    """Print everything; returns 0, since a missing thing is no failure."""
+def report(timed: bool = True) -> int:
+    """Print everything, durations if `timed`; returns 0, since a missing thing is no failure."""
     found = facts()
     print("This machine has")
     for fact in found:
         print(f"  {fact.name:13} {fact.found}")
     print("\nThe course will use")
     try:
-        print("\n".join(f"  {line}" for line in uses()))
+        print("\n".join(f"  {line}" for line in uses()), flush=True)
+        if timed:
+            print("\nBy a few training steps, timed now (a run can stop and go on)")
+            print("\n".join(f"  {line}" for line in durations()))
     except Exception as error:
         print(f"  nothing yet: the library does not load ({type(error).__name__}: {error}). Say make install.")
     if missing := [fact.missing for fact in found if fact.missing]:

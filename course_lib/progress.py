@@ -6,8 +6,6 @@ stood there last, so a stored notebook holds the lines and the final figures, an
 
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, Protocol
 
 
@@ -112,50 +110,6 @@ class Notebook:
             self.handle = display(content, raw=True, display_id=True)
         else:
             self.handle.update(content, raw=True)
-
-
-class Pace:
-    """How fast a run goes. Seconds count in training steps only, not in validation or checkpoints.
-
-    tokens: per step. steps: still to do. extra: what else is to be done, measured in steps.
-    """
-
-    FIRST = 10  # steps before a prediction
-
-    def __init__(self, tokens: int, steps: int, extra: float):
-        self.tokens, self.steps, self.extra = tokens, steps, extra
-        self.done = 0
-        self.spent = 0.0
-        self.per_step = 0.0  # seconds, a running mean, so that it follows a machine that slows down
-        self.at_last_line = (0, 0.0)  # steps and seconds
-
-    @contextmanager
-    def training(self) -> Iterator[None]:
-        """Around one step."""
-        start = time.perf_counter()
-        yield
-        seconds = time.perf_counter() - start
-        self.done += 1
-        self.spent += seconds
-        if self.done > 1:  # the first step also warms up
-            weight = max(1 / (self.done - 1), 0.02)
-            self.per_step += weight * (seconds - self.per_step)
-
-    def tokens_per_second(self) -> float:
-        """Since it was last asked."""
-        steps, seconds = self.done - self.at_last_line[0], self.spent - self.at_last_line[1]
-        self.at_last_line = (self.done, self.spent)
-        return round(self.tokens * steps / seconds, 1)
-
-    def left(self) -> float | None:
-        """Seconds to the end of the run, validation included; None before there is a measure."""
-        share = 1 - self.done / self.steps
-        return (self.steps - self.done + share * self.extra) * self.per_step if self.done > 2 else None
-
-    def prediction(self) -> str:
-        """The whole time that the run will take from where it started, as a line."""
-        total = (self.steps + self.extra) * self.per_step
-        return f"after {self.done} steps: these {self.steps:,} steps will take about {duration(total)} in all"
 
 
 def automatic() -> Display:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from course_lib import checkpoint, data, devices, metrics, native, nn, optim
+from course_lib import checkpoint, data, devices, metrics, native, nn, optim, whose
 from course_lib.devices.gpu.capture import CapturedStep
 from course_lib.model import GPT, GPTConfig
 from course_lib.recipes import Settings
@@ -40,8 +40,9 @@ class Diverged(RuntimeError):
 class Run:
     """One training run in memory: the model, its optimiser, and how far it is. `step()` makes one update."""
 
-    def __init__(self, settings: Settings, corpus: data.Corpus, model: GPT):
+    def __init__(self, settings: Settings, corpus: data.Corpus, model: GPT, tally: whose.Tally | None = None):
         self.settings, self.corpus, self.model = settings, corpus, model
+        self.tally = tally or whose.Tally(model.device)
         self.optimiser = make_optimiser(settings, model)
         self.validation = corpus.validation.head(settings.validation_rows)
         self.origin = {"corpus": fingerprint(corpus), "tokenizer": corpus.tokenizer.to_json()}
@@ -154,6 +155,7 @@ class Run:
             "lowest": self.lowest,
             "settings": self.settings.to_dict(),
             "config": self.model.config.to_dict(),
+            "whose": self.tally.record(self.done),
             **self.origin,
         }
 
@@ -173,6 +175,7 @@ class Run:
         self.done, self.best, self.best_step, self.recent, self.lowest = (
             saved.facts[name] for name in ("step", "best", "best_step", "recent", "lowest")
         )
+        self.tally.go_on(saved.facts.get("whose"), self.done)
 
 
 def fingerprint(corpus: data.Corpus) -> dict:

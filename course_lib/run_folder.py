@@ -1,17 +1,19 @@
-"""The folder of a run: metrics.jsonl, last.safetensors, best.safetensors, and one process at a time that writes to it.
+"""The folder of a run: metrics.jsonl, last.safetensors, best.safetensors, mine.json where answers of the learner took part
+(whose.py), and one process at a time that writes to it.
 
 Promises: a run is never overwritten by another; whatever happens, the folder holds a checkpoint to go on from, once the
 first is written; the log ends at the step of that checkpoint when a run goes on.
 """
 
 import fcntl
+import json
 import os
 import shlex
 import time
 from contextlib import suppress
 from pathlib import Path
 
-from course_lib import checkpoint, metrics
+from course_lib import checkpoint, metrics, paths, whose
 from course_lib.checkpoint import CheckpointError
 
 LAST, BEST = "last.safetensors", "best.safetensors"
@@ -100,7 +102,8 @@ class RunFolder:
 
     def command(self) -> str:
         """What to type to go on."""
-        return f"course train --out {shlex.quote(str(self.path))} --resume"
+        mine = " --mine" if (self.path / whose.NAME).exists() else ""
+        return f"course train --out {shlex.quote(str(self.path))} --resume{mine}"
 
     def open_log(self, step: int) -> list[metrics.Record]:
         """Cut the log back to `step` and open it; returns the records that it keeps."""
@@ -129,14 +132,18 @@ class RunFolder:
             os.fsync(self.log_file.fileno())  # after a power cut the log must reach at least as far as the checkpoint
         try:
             run.save(self.path / LAST)
-            if run.best_step == run.done and run.best is not None:
-                checkpoint.keep(self.path / LAST, self.path / BEST)
+            self.finish_saving(run)
         except CheckpointError as error:
             raise CheckpointError(f"{error} Then go on with: {self.command()}") from None
         self.saved_at = time.monotonic()
         self.took = self.saved_at - start
 
-    def keep_best(self, run) -> None:
-        """Finish what a kill may have interrupted: the best checkpoint was saved, but not yet kept under its name."""
+    def finish_saving(self, run) -> None:
+        """What belongs beside the last checkpoint; a kill may have come between that and this."""
         if run.best is not None and run.best_step == run.done:
             checkpoint.keep(self.path / LAST, self.path / BEST)
+        if (record := run.tally.record(run.done)) is not None:
+            try:
+                paths.write_whole(self.path / whose.NAME, json.dumps(record, indent=1) + "\n")
+            except OSError as error:
+                raise CheckpointError(f"{self.path / whose.NAME} could not be written: {error.strerror}.") from None

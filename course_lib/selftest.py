@@ -111,6 +111,13 @@ def training() -> str:
     return f"loss from {losses[0]:.2f} to {losses[-1]:.2f} in ten steps"
 
 
+def clock() -> str:
+    """The lengths of runs can be told; `course doctor` tells them too."""
+    from course_lib.doctor import durations
+
+    return " ".join(durations())
+
+
 def notebooks() -> str:
     """A Jupyter kernel starts and imports the course from this clone."""
     from jupyter_client.manager import start_new_kernel
@@ -131,7 +138,7 @@ def notebooks() -> str:
     return "a kernel starts and finds the course"
 
 
-PARTS: tuple[Callable[[], str], ...] = (loops, kernels, gradients, tokens, training, notebooks)
+PARTS: tuple[Callable[[], str], ...] = (loops, kernels, gradients, tokens, training, clock, notebooks)
 
 
 def run() -> int:

@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from course_lib import checkpoint, data, metrics, nvidia, progress, recipes
+from course_lib import checkpoint, clock, data, metrics, nvidia, progress, recipes, whose
 from course_lib.devices import available_devices
 from course_lib.devices.gpu import card
 from course_lib.devices.webgpu import adapter
@@ -41,6 +41,7 @@ class Trained:
     floor: float | None  # of the validation windows that were measured
     records: list[metrics.Record] = field(repr=False)
     stopped: signal.Signals | None = None
+    mine: whose.Record | None = None  # the learner's part in it (whose.py); None if there was none
 
     @property
     def tokenizer(self):
@@ -79,16 +80,23 @@ def train(
             config = GPTConfig(**saved.facts["config"])  # a preset may have changed since
         else:
             config = GPTConfig.preset(settings.preset, **settings.model)
+        tally = whose.Tally(device)  # from here on: the learner's tokenizer may prepare the corpus
         corpus = data.prepare(settings.corpus, settings.text, config.vocab_size, config.context, settings.seed,
                               settings.stories, progress=display.bars)  # fmt: skip
-        run = Run(settings, corpus, GPT(config, device=device, seed=settings.seed))
+        run = Run(settings, corpus, GPT(config, device=device, seed=settings.seed), tally)
         if saved is not None:
             _check_corpus(saved, corpus, folder)
             run.restore(saved)
-            folder.keep_best(run)
+            folder.finish_saving(run)
         for line in _header(run, device, why, folder):
             display.say(line)
         return _go(run, folder, display)
+
+
+def predict(preset: str = "small", device: str = "auto", **changes) -> clock.Prediction:
+    """How long `train` with the same arguments would take on this machine: a few seconds of its steps tell. Prints as a line."""
+    device, _ = choose_device(device)
+    return clock.measured(clock.rehearsal(recipes.settings(preset, device, **changes), device))
 
 
 def _go(run: Run, folder: RunFolder | None, display: progress.Display) -> Trained:
@@ -96,7 +104,7 @@ def _go(run: Run, folder: RunFolder | None, display: progress.Display) -> Traine
     records = [] if folder is None else folder.open_log(run.done)
     if folder is not None and run.done == 0:
         folder.save(run)  # a full disk shows itself now, and not after an hour
-    pace = progress.Pace(run.tokens_per_step, settings.steps - run.done, _validation_cost(run))
+    pace = clock.Pace(run)
     with _stop_signals(display) as signals:
         display.start(run.done, settings.steps)
         shown: metrics.Record = {}
@@ -117,7 +125,8 @@ def _go(run: Run, folder: RunFolder | None, display: progress.Display) -> Traine
                 if folder is not None and (last or "val_loss" in record or folder.save_due()):
                     folder.save(run)
                 if run.done == started + pace.FIRST and not last:
-                    display.say(pace.prediction())
+                    told = pace.prediction(started).sentence(f"these {settings.steps - started:,} steps")
+                    display.say(f"after {pace.FIRST} steps: {told}")
                 shown |= record
                 if "val_loss" in record and run.validation.floor is not None:
                     shown["gap"] = record["val_loss"] - run.validation.floor
@@ -128,7 +137,8 @@ def _go(run: Run, folder: RunFolder | None, display: progress.Display) -> Traine
             display.stop()
     stopped = signals[0] if signals and run.done < settings.steps else None
     floor = run.validation.floor
-    trained = Trained(run.model, run.corpus, settings, run.done, run.best, floor, records, stopped)
+    record = run.tally.record(run.done)
+    trained = Trained(run.model, run.corpus, settings, run.done, run.best, floor, records, stopped, record)
     for line in _ending(trained, folder):
         display.say(line)
     return trained
@@ -178,14 +188,9 @@ def _check_corpus(saved: checkpoint.Checkpoint, corpus: data.Corpus, folder: Run
     if saved.facts["corpus"] != fingerprint(corpus):
         raise TrainingError(
             f"The text {corpus.name} is not the one that the run in {folder.path} began with: it, or the way it is "
-            "prepared, has changed since. Put the old one back to go on, or begin a new run with another --out."
+            "prepared, has changed since (with --mine, your tokenizer prepares it). Put the old one back to go on, or begin a "
+            "new run with another --out."
         )
-
-
-def _validation_cost(run: Run) -> float:
-    """Validating during the rest of the run, in training steps: a forward pass costs a third of a step per token."""
-    times = run.settings.steps // run.settings.validate_every - run.done // run.settings.validate_every
-    return times * run.validation.idx.size / (3 * run.tokens_per_step)
 
 
 def _header(run: Run, device: str, why: str, folder: RunFolder | None) -> list[str]:
@@ -202,6 +207,7 @@ def _header(run: Run, device: str, why: str, folder: RunFolder | None) -> list[s
         *compiling,
         *run.corpus.describe().splitlines(),
         f"run: {going} of {batch}; learning rate {s.peak:g} to {s.lowest:g}; {where}",
+        *run.tally.going_on(),
     ]
 
 
@@ -230,6 +236,8 @@ def _ending(trained: Trained, folder: RunFolder | None) -> list[str]:
             lines.append(f"Everything is saved. To go on: {folder.command()}")
     elif folder is not None:
         lines.append(f"Done. To let it write: course sample --run {shlex.quote(str(folder.path))}")
+    if trained.mine is not None:
+        lines += whose.sentences(trained.mine, trained.step)
     return lines
 
 

@@ -28,6 +28,8 @@ FLOORS = [
         "sampling",
         "generation",
         "training",
+        "clock",
+        "whose",
         "progress",
         "stories_report",
     },

@@ -9,6 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from course_lib import recipes
+from course_lib.clock import Prediction
+from course_lib.model import GPTConfig
+
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 CHAPTERS = sorted((ROOT / "notebooks").glob("[0-9][0-9]*.ipynb"))
@@ -45,6 +49,16 @@ def test_commands_of_the_readme_exist():
         assert re.search(rf"\b{command}\b", helped)
     targets = re.search(r"^\.PHONY: (.*)", (ROOT / "Makefile").read_text(), re.MULTILINE)[1].split()
     assert set(re.findall(r"(?:`| {4})make ([\w-]+)", README)) <= set(targets)
+
+
+def test_the_durations_are_quoted_for_the_recipes_of_today():
+    """The lines of `course doctor`: after a recipe has changed, its line is measured and quoted anew."""
+    quoted = re.findall(r"^ {4}([\d,]+ steps of .* will take about) .* in all( \(.*)\.$", README, re.MULTILINE)
+    told = [
+        str(Prediction(recipes.settings(preset), "cpu", GPTConfig.preset(preset).context, 0, 0.0))
+        for preset in ("micro", "small", "12m")
+    ]
+    assert quoted == [tuple(line.split(" 0 s in all")) for line in told]
 
 
 def test_every_named_dependency_is_pinned():

@@ -19,7 +19,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 from web_page import CLEAR, CONFIGS, PROMPTS, greedy, save, tokenizer
 
-from course_lib import sampling
+from course_lib import checkpoint, sampling, whose
 from course_lib.checkpoint import CheckpointError
 from course_lib.cuda.source import KERNELS
 from course_lib.model import GPTConfig
@@ -70,6 +70,30 @@ def test_the_page_keeps_private_paths_to_itself(page):
     facts = json.loads((page / "model.json").read_text())["facts"]
     assert facts["source"] == "letters.txt"
     assert not any(b"/home/me" in path.read_bytes() for path in page.rglob("*") if path.is_file())
+
+
+def test_the_page_says_whose_code_trained_and_which_kernels_are_the_learners(run, tmp_path):
+    assert json.loads((export(run, tmp_path / "ours") / "model.json").read_text())["facts"]["whose"] == ""
+    saved = checkpoint.load(run / "last.safetensors")
+    answers = {"attend": {"calls": 1204, "seconds": 2.0}, "merge": {"calls": 0, "seconds": 0.0}}
+    record = whose.NOTHING | {"operations": 75, "steps": 7, "seconds": 8.0, "yours": 2.0, "answers": answers}
+    (tmp_path / "run").mkdir()
+    checkpoint.save(tmp_path / "run/last.safetensors", saved.weights, {}, saved.facts | {"whose": record})
+
+    texts = {"gemm": '// include "philox.wgsl"\n// mine', "strided_copy": "// mine", "bias_gelu": "// mine"}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    kernels = {("gemm.wgsl", "gemm"): tmp_path / "gemm", ("strided_copy.wgsl", "strided_copy"): tmp_path / "strided_copy",
+               ("bias_gelu.wgsl", "bias_gelu_backward"): tmp_path / "bias_gelu"}  # fmt: skip
+    page = export(tmp_path / "run", tmp_path / "page", kernels=kernels)
+    assert json.loads((page / "model.json").read_text())["facts"]["whose"] == (
+        "2 of 75 operations were yours; they were called 1,204 times, 25 % of the time. "
+        "On a GPU the page runs kernels of yours: gemm."
+    )
+    assert (page / "kernels/gemm.wgsl").read_text() == texts["gemm"]
+    assert (page / "kernels/include/philox.wgsl").exists(), "what the learner's text includes comes along"
+    for name in ("strided_copy.wgsl", "bias_gelu.wgsl"):  # of these the page launches another function, or not this one
+        assert (page / "kernels" / name).read_bytes() == (KERNELS / name).read_bytes()
 
 
 def test_float16_halves_the_weights(run, page, tmp_path):

@@ -128,7 +128,7 @@ def _doctor(doctor) -> str:
 
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
-        doctor.report()
+        doctor.report(timed=False)
     return f"Python {platform.python_version()} on {platform.system()}\n{said.getvalue().strip()}"
 
 

@@ -14,22 +14,19 @@ def reach(steps: int = 400, seed: int = 0, device: str = mine.DEVICE) -> str:
 
     device: kernels are launched on "simulator" or "cuda", WGSL on "webgpu"; Python takes the place of ops on "cpu".
     """
-    from course_lib import data, generation, training
+    from course_lib import data, generation, training, whose
 
     swaps = mine.use(steps=0, device=device)
     try:
         trained = training.train("micro", device=device, steps=steps, seed=seed)
         pieces = generation.generate(trained.model, trained.tokenizer, "", 80, temperature=0.7, seed=seed)
         text = "".join(pieces)
-        fell_back = [f"{piece.exercise.name}: {piece.why}" for piece in swaps.pieces if piece.why]
-        share, called = swaps.share, sum(piece.calls for piece in swaps.pieces)
     finally:
         swaps.remove()
     where = "" if device == mine.DEVICE else f" on {device}"
     first, last = trained.records[0]["loss"], trained.records[-1]["loss"]
     told = [
-        f"{share}; they were called {called:,} times just now.",
-        *fell_back,
+        *whose.sentences(trained.mine),
         f"{steps:,} steps of micro{where}: the loss fell from {first:.2f} to {last:.2f}; "
         f"on stories that it has not seen it is {trained.best:.2f}. A bigram model has {data.bigram_loss(trained.corpus):.2f} "
         f"there, and a perfect one would have {trained.floor:.2f}.",

@@ -1,8 +1,8 @@
 """From a name or a path to batches. Prepared once, then found in the cache.
 
-What is prepared lies in a folder of `.cache/data`, named by everything it depends on. It is written aside and renamed, so
-two processes may prepare the same corpus at once, and a killed one leaves nothing half done under that name. A damaged
-folder is noticed by its checksums and prepared again.
+What is prepared lies in a folder of `.cache/data`, named by everything it depends on, the answers of a learner that
+tokenize included. It is written aside and renamed, so two processes may prepare the same corpus at once, and a killed one
+leaves nothing half done under that name. A damaged folder is noticed by its checksums and prepared again.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ import numpy as np
 
 from course_lib import paths
 from course_lib.data import bigram, downloads, texts, token_file, windows, writers
-from course_lib.tokenizer import Tokenizer, TokenizerError
+from course_lib.tokenizer import Tokenizer, TokenizerError, replaced
 
 NAMES = ("stories", "tinystories", "shakespeare")
 LAYOUT = 1  # counts up when the same settings would prepare something else, so that old folders are not used
@@ -94,7 +94,7 @@ def prepare(
         raise ValueError(f"context is {context} and stories is {stories}: both must be at least 1")
     name = corpus if text is None else str(text)
     content, write = _recipe(corpus, text, stories, progress)
-    settings = json.dumps([LAYOUT, content, vocab_size])
+    settings = json.dumps([LAYOUT, content, vocab_size, *replaced()])
     folder = paths.cache("data") / f"{Path(name).resolve().stem}-{hashlib.sha256(settings.encode()).hexdigest()[:16]}"
     write = partial(write, vocab_size=vocab_size, progress=progress)
     for _ in range(2):  # another process may find the same damage, and sweep away what we have just made
@@ -157,6 +157,8 @@ def _open(folder: Path, name: str, context: int, seed: int) -> Corpus:
             f"The vocabulary stops at {tokenizer.vocab_size:,} of {tokenizer.requested_vocab_size:,}: "
             "every piece of the text is one token by then."
         )
+    if yours := [answer.split()[0] for answer in replaced()]:
+        notes.append(f"The text was tokenized by code of yours: {', '.join(yours)}.")
     if (folder / "tokens.bin").exists():
         tokens = token_file.read(folder / "tokens.bin")
         split = int((1 - writers.HELD_OUT) * len(tokens))

@@ -11,29 +11,34 @@ import os
 import re
 import shutil
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import save_file
 
-from course_lib import run
+from course_lib import run, whose
 from course_lib.cuda.source import KERNELS
 
 PAGE = Path(__file__).resolve().parent / "page"
 FORMAT = "course page 1"
 WEIGHTS, TOKENIZER, DESCRIPTION = "weights.safetensors", "tokenizer.json", "model.json"
 DTYPES = ("float32", "float16")
+Kernels = Mapping[tuple[str, str], Path]  # (file, function) -> the text that goes in the place of kernels/`file`
 
 
 class ExportError(RuntimeError):
     """A page that could not be written, and what to do about it."""
 
 
-def export(source: str | Path, out: str | Path, to: str = "web", dtype: str = "float32") -> Path:
+def export(
+    source: str | Path, out: str | Path, to: str = "web", dtype: str = "float32", kernels: Kernels | None = None
+) -> Path:
     """Write the model of a run, or of one checkpoint, as a web page into the folder `out`; returns it.
 
     dtype: of the weights in the file, "float32" or "float16" (half the size, each weight rounded to 11 bits).
+    kernels: of the learner, in the place of ours where the page launches them.
     Raises ValueError for what does not exist, CheckpointError for a run without a model, ExportError for a folder that cannot
     take the page.
     """
@@ -49,9 +54,9 @@ def export(source: str | Path, out: str | Path, to: str = "web", dtype: str = "f
     try:
         aside.mkdir(parents=True)
         shutil.copytree(PAGE, aside, dirs_exist_ok=True)
-        for name in kernel_files():
+        for name, text in kernel_files(kernels).items():
             (aside / "kernels" / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(KERNELS / name, aside / "kernels" / name)
+            shutil.copyfile(text, aside / "kernels" / name)
         save_file(weights, aside / WEIGHTS)
         shutil.copymode(aside / "index.html", aside / WEIGHTS)  # or only its owner could read it, and no web server
         tokenizer.save(aside / TOKENIZER)
@@ -65,6 +70,7 @@ def export(source: str | Path, out: str | Path, to: str = "web", dtype: str = "f
                 "step": facts["step"],
                 "best": facts["best"],
                 "parameters": model.parameter_count(),
+                "whose": _whose(facts, kernels),
             },
             "files": {name: _sums(aside / name) for name in (WEIGHTS, TOKENIZER)},
         }
@@ -81,18 +87,38 @@ def export(source: str | Path, out: str | Path, to: str = "web", dtype: str = "f
     return out
 
 
-def kernel_files() -> list[str]:
-    """The WGSL files that the page's JavaScript names, and what they include: paths below kernels/."""
-    scripts = "".join(path.read_text(encoding="utf-8") for path in sorted(PAGE.glob("*.js")))
-    launched = re.findall(r"'(\w+\.wgsl)'", scripts)
-    found, waiting = set(), sorted(set(launched))
+def kernel_files(kernels: Kernels | None = None) -> dict[str, Path]:
+    """The WGSL files that the page's JavaScript names, and what they include: path below kernels/ -> the file with its text."""
+    yours = {file: text for (file, _), text in launched(kernels or {}).items()}
+    found, waiting = {}, sorted({file for file, _ in _launches()})
     while waiting:
         name = waiting.pop()
         if name not in found:
-            found.add(name)
-            text = (KERNELS / name).read_text(encoding="utf-8")
+            found[name] = yours.get(name, KERNELS / name)
+            text = found[name].read_text(encoding="utf-8")
             waiting += [f"include/{included}" for included in re.findall(r'^// include "(\w+\.wgsl)"$', text, re.M)]
-    return sorted(found)
+    return found
+
+
+def launched(kernels: Kernels) -> Kernels:
+    """Those of these kernels that the page launches. A file is another's only where the page takes nothing else from it."""
+    pairs = _launches()
+    files = [file for file, _ in pairs]
+    return {key: text for key, text in kernels.items() if key in pairs and files.count(key[0]) == 1}
+
+
+def _launches() -> set[tuple[str, str]]:
+    """File and function of each kernel that the page's JavaScript launches."""
+    scripts = "".join(path.read_text(encoding="utf-8") for path in sorted(PAGE.glob("*.js")))
+    return set(re.findall(r"\.kernel\('(\w+\.wgsl)', '(\w+)'", scripts))
+
+
+def whose_kernels(kernels: Kernels) -> str:
+    """Whose kernels compute in the page, where it computes on a GPU."""
+    yours = sorted(name for _, name in launched(kernels))
+    return (
+        f"On a GPU the page runs kernels of yours: {', '.join(yours)}." if yours else "No kernel of the page is yours."
+    )
 
 
 def is_page(folder: Path) -> bool:
@@ -122,6 +148,13 @@ def _rounded(name: str, values: np.ndarray, dtype: str) -> np.ndarray:
             "with --dtype float32."
         )
     return rounded
+
+
+def _whose(facts: dict, kernels: Kernels | None) -> str:
+    """Whose code trained the model and computes in the page, for people; nothing where all is the course's own."""
+    record = facts.get("whose")
+    trained = whose.sentences(record, facts["step"])[-1:] if record else []
+    return " ".join([*trained, *([whose_kernels(kernels)] if launched(kernels or {}) else [])])
 
 
 def _told(settings: dict) -> str:

@@ -5,8 +5,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from course_lib import Tensor, devices
-from course_lib.coach import answers, catalogue, milestone, mine, state
+from course_lib import Tensor, devices, recipes
+from course_lib.coach import answers, catalogue, milestone, mine, rechecking, state
 from course_lib.coach.verdict import Verdict
 from course_lib.model import GPTConfig
 
@@ -16,7 +16,9 @@ TARGETS = [name for name in catalogue.names() if catalogue.load(name).target]
 
 
 @pytest.fixture(autouse=True)
-def back():
+def back(monkeypatch):
+    """Answers here are taken at their word; that they are judged again is the matter of test_rechecking.py."""
+    monkeypatch.setattr(rechecking, "complaint", lambda *_: "")
     yield
     mine.remove()
 
@@ -99,15 +101,83 @@ def test_the_table_says_whose_code_runs_and_how_long_a_run_takes():
     swaps = mine.use(preset="micro", steps=2)
     said = str(swaps)
     assert "topological_order  autograd.topological_order  yours" in said
-    assert "steps should take about" in said and swaps.step_seconds > 0 < swaps.our_step_seconds
-    assert swaps.pieces[0].calls == 2 and "<strong>1 of" in swaps._repr_html_()
+    assert "steps of micro will take about" in said and swaps.prediction.step_seconds > 0 < swaps.our_step_seconds
+    assert "with your code and" in said
+    assert swaps.pieces[0].calls_per_step == 1 and "<strong>1 of" in swaps._repr_html_()
+
+
+@pytest.mark.slow
+def test_what_no_step_calls_is_not_compared():
+    passed("draw_tokens")
+    swaps = mine.use(preset="micro", steps=1)
+    (row,) = swaps.rows()
+    assert row[3:6] == ("0", "", "")
+    assert "ms; it calls none of your operations on cpu." in str(swaps) and "with ours" not in str(swaps)
+
+
+def test_time_inside_of_answers_counts_once_however_they_call_each_other(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(mine.time, "perf_counter", lambda: now[0])
+    watch = mine.Stopwatch()
+    inner, outer = (mine.Piece(catalogue.load("repeated_axes"), watch) for _ in range(2))
+
+    def work():
+        now[0] += 1.0
+
+    watched = mine._watched(inner, lambda: work(), work)
+    around = mine._watched(outer, lambda: (work(), watched(), watched()), work)
+    around()
+    watched()
+    assert (inner.calls, inner.seconds, outer.calls, outer.seconds) == (3, 3.0, 1, 3.0)
+    assert watch.seconds == 4.0
+
+
+def test_a_corpus_is_prepared_apart_by_the_learners_tokenizer(tmp_path, monkeypatch):
+    """An answer may encode in another way: its corpus is its own, and ours stays as it was."""
+    from course_lib import data
+
+    monkeypatch.setenv("COURSE_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "words.txt").write_text("the cat sat on the mat and the dog ran under the tree " * 60)
+
+    def prepare():
+        return data.prepare(text=tmp_path / "words.txt", vocab_size=290, context=16)
+
+    ours = prepare()
+    passed("apply_merges", "def apply_merges(piece, ranks):\n    return list(piece)")  # the bytes, never merged
+    swaps = mine.use(steps=0)
+    theirs = prepare()
+    assert swaps.pieces[0].calls > 0 and len(theirs.train.tokens) > len(ours.train.tokens)
+    assert "The text was tokenized by code of yours: apply_merges." in theirs.describe()
+    passed("apply_merges", piece("apply_merges").solution)
+    mine.use(steps=0)
+    assert prepare().train.tokens.tolist() == ours.train.tokens.tolist()
+    mine.remove()
+    assert prepare().train.tokens.tolist() == ours.train.tokens.tolist() and "yours" not in prepare().describe()
+    assert len([path for path in (tmp_path / "cache/data").iterdir() if path.is_dir()]) == 3
+
+
+@pytest.mark.slow
+def test_stories_for_several_processes_are_encoded_by_the_answer_too(tmp_path, monkeypatch):
+    from course_lib import data
+    from course_lib.data import story_tokens
+
+    monkeypatch.setenv("COURSE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(story_tokens, "EACH", 40)
+    passed("apply_merges", "def apply_merges(piece, ranks):\n    return list(piece)")
+    mine.use(steps=0)
+    corpus = data.prepare("stories", vocab_size=512, context=64, stories=90)
+    assert corpus.train.tokens.max() <= corpus.tokenizer.end_id and set(corpus.train.tokens.tolist()) <= {
+        *range(256),
+        corpus.tokenizer.end_id,
+    }
 
 
 @pytest.mark.slow
 def test_without_answers_one_time_is_told():
     swaps = mine.use(preset="micro", steps=1)
     assert str(swaps).startswith(f"0 of {swaps.targets} operations are yours.\nA training step of micro takes ")
-    assert "with ours" not in str(swaps) and "2,000 steps should take about" in str(swaps)
+    steps = recipes.settings("micro").steps
+    assert "with ours" not in str(swaps) and f"{steps:,} steps of micro will take about" in str(swaps)
 
 
 @pytest.mark.slow
@@ -117,7 +187,8 @@ def test_a_slow_answer_is_used_unless_the_learner_says_otherwise():
     )
     assert "sleep" in slow
     passed("topological_order", slow)
-    assert mine.use(preset="micro", steps=1).yours == 1
+    swaps = mine.use(preset="micro", steps=1)
+    assert swaps.yours == 1 and "topological_order is slow: 20" in str(swaps)
     swaps = mine.use(preset="micro", steps=1, slow=False)
     assert swaps.yours == 0 and "times as long" in str(swaps)
 
@@ -183,7 +254,8 @@ def test_a_training_step_on_the_simulator_launches_the_learners_kernel(gelu):
     passed("gelu", (KERNELS / "bias_gelu.cu").read_text() + "// mine")
     swaps = mine.use(preset="micro", steps=1, device="simulator")
     layers = GPTConfig.preset("micro").layers
-    assert [piece.calls for piece in swaps.pieces] == [layers] and swaps.yours == 1
+    assert [piece.calls_per_step for piece in swaps.pieces] == [layers] and swaps.yours == 1
+    assert swaps.pieces[0].compared, "a launch on the simulator is timed, yours and ours"
 
 
 def launch_everything() -> None:

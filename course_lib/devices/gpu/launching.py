@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ _capturing = False
 _arena: Any = None
 
 
-Told = Callable[[Exception | None], None]  # of a launch; of one that failed with its exception
+Told = Callable[[Exception | None, float], None]  # of a launch: what went wrong, and the seconds until it returned
 
 _replaced: dict[tuple[str, str], tuple[Path, Told]] = {}  # (file, kernel) -> another text, and who is told
 
@@ -61,13 +62,14 @@ class Replacement(Counted):
 
     def __call__(self, *launch, **options) -> None:
         if not self.failed:
+            began = perf_counter()
             try:
                 super().__call__(*launch, **options)
-                self.told(None)
+                self.told(None, perf_counter() - began)
                 return
             except Exception as error:
                 self.failed = True
-                self.told(error)
+                self.told(error, 0.0)
         self.ours(*launch, **options)
 
 
@@ -86,7 +88,8 @@ def kernel(file: str, name: str, *options: str) -> Kernel:
 def replace(file: str, name: str, path: Path, told: Told) -> Callable[[], None]:
     """Launch the kernel `name` of the file `path` in the place of the one of kernels/`file`; returns what undoes it.
 
-    told: called at each launch, with None or what went wrong. The kernel takes the same arguments, and is a template if ours is.
+    told: called at each launch, with None or what went wrong, and its seconds. The kernel takes the same arguments, and is a
+    template if ours is.
     """
     _replaced[file, name] = path, told
     kernel.cache_clear()

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 from .. import watching
@@ -32,7 +33,7 @@ _bindings: OrderedDict[tuple, Any] = OrderedDict()
 
 counting, rehearsing = watching.counting, watching.rehearsing
 
-Told = Callable[[Exception | None], None]  # of a launch; of one that failed with its exception
+Told = Callable[[Exception | None, float], None]  # of a launch: what went wrong, and the seconds until it returned
 
 _replaced: dict[tuple[str, str], tuple[Path, Told]] = {}  # (file, function) -> another text, and who is told
 
@@ -136,13 +137,14 @@ class Replacement(Kernel):
 
     def __call__(self, groups: int | tuple[int, ...], **arguments) -> None:
         if not self.failed:
+            began = perf_counter()
             try:
                 super().__call__(groups, **arguments)
-                self.told(None)
+                self.told(None, perf_counter() - began)
                 return
             except Exception as error:
                 self.failed = True
-                self.told(error)
+                self.told(error, 0.0)
         self.ours(groups, **arguments)
 
 
@@ -167,9 +169,9 @@ def kernel(file: str, name: str, **constants) -> Kernel:
 def replace(file: str, name: str, path: Path, told: Told) -> Callable[[], None]:
     """Launch the function `name` of the file `path` in the place of the one of kernels/`file`; returns what undoes it.
 
-    The twin of devices/gpu/launching.replace. told: called at each launch, with None or what went wrong: a ShaderError of a
-    text that does not compile, which is found at its first launch. From then on ours runs again. The file declares arrays and
-    numbers of the same names and is given the same constants; the numbers of its bindings are its own business.
+    The twin of devices/gpu/launching.replace. told: called at each launch, with None or what went wrong, and its seconds: a
+    ShaderError of a text that does not compile is found at its first launch. From then on ours runs again. The file declares
+    arrays and numbers of the same names and is given the same constants; the numbers of its bindings are its own business.
     """
     _replaced[file, name] = Path(path), told
     _forget_theirs()

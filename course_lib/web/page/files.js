@@ -26,7 +26,7 @@ import {readSafetensors} from './safetensors.js';
  * @typedef {object} Description
  * @property {Config} config
  * @property {'float32' | 'float16'} dtype
- * @property {{preset: string, source: string, step: number, best: number | null, parameters: number}} facts
+ * @property {{preset: string, source: string, step: number, best: number | null, parameters: number, whose: string}} facts
  * @property {Object<string, {size: number, crc32: number}>} files
  */
 

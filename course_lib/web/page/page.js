@@ -196,6 +196,7 @@ function tellFacts() {
   element('facts', HTMLElement).textContent =
     `${facts.preset}: ${facts.parameters.toLocaleString('en')} parameters in ${dtype}, ${config.layers} layers, trained for ` +
     `${facts.step.toLocaleString('en')} steps on ${facts.source}${loss}. It sees ${config.context} tokens at once.`;
+  element('whose', HTMLElement).textContent = facts.whose;
 }
 
 try {

@@ -38,8 +38,8 @@ exercise = Exercise(
     mistakes=[
         Mistake("G was not divided by its norm first. Singular values above the root of 3 then grow without bound.",
                 like=lambda G, steps: polar(G, steps, norm=lambda G: 1.0)),
-        Mistake("G was divided by its largest number. A singular value may still be above 1: divide by the root of the sum of all "
-                "squares.", like=lambda G, steps: polar(G, steps, norm=lambda G: np.abs(G).max())),
+        Mistake("G was divided by its largest number. A singular value may still be above 1: divide by the root of the sum of "
+                "all squares.", like=lambda G, steps: polar(G, steps, norm=lambda G: np.abs(G).max())),
         Mistake("This is the power of each number by itself, X**3. The product X @ X.T @ X changes singular values and leaves "
                 "singular vectors alone.", like=lambda G, steps: polar(G, steps, step=elementwise)),
         Mistake("The zeros became nan: where the norm is 0, nothing is to be divided.",

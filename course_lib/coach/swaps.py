@@ -1,0 +1,158 @@
+"""What `course.use_my_answers()` has put in place, and the table that says whose code runs where and what that costs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+from course_lib.clock import Prediction
+from course_lib.coach.exercise import Exercise
+
+SLOW = 2.0  # an answer that takes this many times as long as ours counts as slow
+NOTICED = 1e-4  # seconds per step below which nothing is called slow
+YOURS, OURS = "yours", "ours"
+
+
+class Stopwatch:
+    """Time inside of answers, each moment counted once however they call each other."""
+
+    def __init__(self) -> None:
+        self.depth, self.seconds = 0, 0.0
+
+
+@dataclass
+class Piece:
+    """One target, what was put in its place, and what was measured. What a piece calls is part of its own time."""
+
+    exercise: Exercise
+    stopwatch: Stopwatch = field(default_factory=Stopwatch)
+    undo: Callable[[], None] = lambda: None
+    whose: str = OURS
+    why: str = ""  # ours runs after all
+    answer: Any = None  # a function, a class, or the file of a kernel
+    digest: str = ""  # of its text
+    calls: int = 0  # since it was put in place, or in the step that is being measured
+    seconds: float = 0.0
+    calls_per_step: int | None = None  # None: not measured
+    per_step: float = 0.0  # seconds, the least of several steps
+    our_per_step: float = 0.0  # the same of our own piece in that place
+
+    def count(self, seconds: float) -> None:
+        """One more call, which took so long."""
+        self.calls += 1
+        self.seconds += seconds
+        if not self.stopwatch.depth:
+            self.stopwatch.seconds += seconds
+
+    def give_way(self, why: str) -> None:
+        """Ours runs from now on."""
+        self.whose, self.why = OURS, why
+
+    @property
+    def compared(self) -> bool:
+        """Whether yours and ours were both timed: what is not called costs nothing."""
+        return bool(self.calls_per_step and self.per_step and self.our_per_step)
+
+    @property
+    def slow(self) -> bool:
+        return self.compared and self.per_step > SLOW * self.our_per_step + NOTICED
+
+
+@dataclass
+class Swaps:
+    """What is in place. `share` counts operations; `pieces` has one entry for each target that was passed."""
+
+    pieces: list[Piece]
+    targets: int
+    stopwatch: Stopwatch
+    began: float = field(default_factory=time.perf_counter)
+    prediction: Prediction | None = None  # of a run of the preset that was measured
+    our_step_seconds: float = 0.0
+
+    @property
+    def yours(self) -> int:
+        return sum(piece.whose == YOURS for piece in self.pieces)
+
+    @property
+    def share(self) -> str:
+        """ "3 of 12 operations are yours"."""
+        return f"{self.yours} of {self.targets} operations are yours"
+
+    def remove(self) -> None:
+        """Put the course's own pieces back."""
+        for piece in reversed(self.pieces):
+            piece.undo()
+            piece.undo, piece.whose = lambda: None, OURS
+
+    def snapshot(self) -> dict:
+        """What was counted until now, as whose.py wants it."""
+        return {
+            "operations": self.targets,
+            "seconds": time.perf_counter() - self.began,
+            "yours": self.stopwatch.seconds,
+            "answers": {
+                piece.exercise.name: {"calls": piece.calls, "seconds": piece.seconds}
+                for piece in self.pieces
+                if piece.whose == YOURS
+            },
+            "replaced": {piece.exercise.name: piece.why for piece in self.pieces if piece.why},
+        }
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Operation, where it runs, whose code, calls and milliseconds per step, remark."""
+        return [
+            (
+                piece.exercise.name, where(piece.exercise), piece.whose,
+                "" if piece.calls_per_step is None else f"{piece.calls_per_step:,}",
+                f"{1000 * piece.per_step:.2f}" if piece.compared else "",
+                f"{1000 * piece.our_per_step:.2f}" if piece.compared else "", piece.why,
+            )
+            for piece in self.pieces
+        ]  # fmt: skip
+
+    def __str__(self) -> str:
+        head = ("operation", "in place of", "code", "calls/step", "ms/step", "ours", "")
+        rows = [head, *self.rows()]
+        widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+        return "\n".join([f"{self.share}.", *(lines if self.pieces else []), *self.remarks()])
+
+    __repr__ = __str__
+
+    def remarks(self) -> list[str]:
+        """What a training step and a whole run take, and which answers are slow, in words."""
+        if self.prediction is None:
+            return []
+        preset, per_step = self.prediction.settings.preset, 1000 * self.prediction.step_seconds
+        said = [f"A training step of {preset} takes {per_step:.0f} ms"]
+        if any(piece.calls_per_step and piece.whose == YOURS for piece in self.pieces):
+            said[0] += f" with your code and {1000 * self.our_step_seconds:.0f} ms with ours"
+        elif self.yours:
+            said[0] += f"; it calls none of your operations on {self.prediction.device}"
+        said[0] += f". {self.prediction}."
+        for piece in self.pieces:
+            if piece.slow and piece.whose == YOURS:
+                name = piece.exercise.name
+                said.append(
+                    f"{name} is slow: {1000 * piece.per_step:.2f} ms per step against {1000 * piece.our_per_step:.2f} ms of "
+                    f'ours. To do without it: course.use_my_answers(without=["{name}"]).'
+                )
+        return said
+
+    def _repr_html_(self) -> str:
+        head = ("operation", "in place of", "code", "calls per step", "ms per step", "ours", "")
+        left = "<td style='text-align:left'>"
+        body = "".join("<tr>" + "".join(f"{left}{escape(cell)}</td>" for cell in row) + "</tr>" for row in self.rows())
+        table = f"<table><tr>{''.join(f'<th>{name}</th>' for name in head)}</tr>{body}</table>" if self.pieces else ""
+        said = "".join(f"<p>{escape(line)}</p>" for line in self.remarks())
+        return f"<p><strong>{self.share}.</strong></p>{table}{said}"
+
+
+def where(exercise: Exercise) -> str:
+    """What a target is, in words."""
+    kind, _, name = exercise.target.rpartition(":")
+    kernel = f"{exercise.defines} in {name}"
+    return {"op": f"op {name} of cpu", "kernel": kernel, "wgsl": kernel}.get(kind, name.removeprefix("course_lib."))
