@@ -21,6 +21,13 @@ def warmup_cosine(step: int, steps: int, peak: float, floor: float, warmup: int)
     return floor + 0.5 * (peak - floor) * (1 + math.cos(math.pi * progress))
 
 
+def warmup_linear(step: int, steps: int, peak: float, floor: float, warmup: int) -> float:
+    """The same rise, then a straight line down to `floor` at the end. (Bergsma et al. 2025, "Straight to zero")"""
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    return peak + (floor - peak) * min((step - warmup) / max(steps - warmup, 1), 1.0)
+
+
 class Optimiser:
     """What SGD and AdamW share: named parameters, zero_grad, and a state that a checkpoint can hold."""
 

@@ -14,6 +14,7 @@ from course_lib.model import PRESETS
 
 COMPUTE = ("float32", "bfloat16")
 OPTIMISERS = ("adamw", "muon")
+SCHEDULES = ("linear", "cosine")
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class Settings:
     recipe: str = "best"  # where what is not given comes from: "best", or "reference", to compare with other projects
     optimiser: str = "muon"  # for the matrices of the blocks; all else is AdamW's
     matrix_peak: float = 0.02  # learning rate of Muon after the warm-up; it rises and falls as AdamW's
+    schedule: str = "linear"  # how the learning rate falls from peak to lowest
     accumulate: int = 1  # batches whose gradients are added up for one step
     corpus: str = "stories"
     text: str | None = None  # a file or folder, instead of the corpus
@@ -47,8 +49,9 @@ class Settings:
                 f"The learning rate goes from peak {self.peak} down to lowest {self.lowest}, Muon's from {self.matrix_peak}: "
                 "they must be positive, and only the lowest may be 0."
             )
-        if self.optimiser not in OPTIMISERS:
-            raise ValueError(f"There is no optimiser {self.optimiser!r}: choose one of {', '.join(OPTIMISERS)}.")
+        for name, known in (("optimiser", OPTIMISERS), ("schedule", SCHEDULES)):
+            if getattr(self, name) not in known:
+                raise ValueError(f"There is no {name} {getattr(self, name)!r}: choose one of {', '.join(known)}.")
         if self.compute not in COMPUTE:
             raise ValueError(f"compute is {self.compute!r}, but must be one of {', '.join(COMPUTE)}.")
         if self.corpus not in data.NAMES:
@@ -83,10 +86,10 @@ class Settings:
 # What each recipe was chosen from, and what each change gained: notebooks/runs/trials.md
 RECIPES: dict[str, dict[str, dict]] = {
     "best": {
-        "micro": {"steps": 2000, "batch": 2, "peak": 6e-3, "lowest": 0.0},
-        "small": {"steps": 4500, "batch": 4, "peak": 6e-3, "lowest": 0.0, "validation_rows": 128},
-        "12m": {"steps": 5000, "batch": 8, "peak": 6e-3, "lowest": 0.0},
-        "modern-12m": {"steps": 5000, "batch": 8, "peak": 6e-3, "lowest": 0.0},
+        "micro": {"steps": 1600, "batch": 2, "peak": 2e-2, "lowest": 0.0},
+        "small": {"steps": 4500, "batch": 4, "peak": 1e-2, "lowest": 0.0, "validation_rows": 128},
+        "12m": {"steps": 2000, "batch": 16, "peak": 6e-3, "lowest": 0.0},
+        "modern-12m": {"steps": 2000, "batch": 16, "peak": 6e-3, "lowest": 0.0},
     },
     "reference": {
         "micro": {"steps": 2000, "batch": 2, "peak": 5e-3, "lowest": 5e-4},
@@ -96,7 +99,7 @@ RECIPES: dict[str, dict[str, dict]] = {
     },
 }
 for _recipe in RECIPES["reference"].values():
-    _recipe["optimiser"] = "adamw"
+    _recipe |= {"optimiser": "adamw", "schedule": "cosine"}
 
 
 LARGE = ("12m", "modern-12m")  # they multiply in bfloat16 where that is faster; the matrices of the others are tiny

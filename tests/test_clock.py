@@ -19,7 +19,7 @@ def by_hand(settings: recipes.Settings, step: float, done: int, tokens: int, con
     return seconds
 
 
-@pytest.mark.parametrize("preset", recipes.RECIPES)
+@pytest.mark.parametrize("preset", recipes.PRESETS)
 @pytest.mark.parametrize("done, accumulate", [(0, 1), (1, 2), (777, 1)])
 def test_a_prediction_counts_each_step_and_each_validation(preset, done, accumulate):
     settings = recipes.settings(preset, steps=1234, accumulate=accumulate)

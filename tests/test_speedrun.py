@@ -118,7 +118,7 @@ def ahead(scores, idx, entry):
 
 
 def other_rows(scores, idx, entry):
-    return scores + 0.01 * (idx.sum() * np.arange(scores.shape[2]) % 7)
+    return scores + np.sin(idx.sum() * np.arange(scores.shape[2]))  # another sum changes it, whatever the judge draws
 
 
 def never_the_same(scores, idx, entry):
