@@ -86,8 +86,8 @@ class Settings:
 # What each recipe was chosen from, and what each change gained: notebooks/runs/trials.md
 RECIPES: dict[str, dict[str, dict]] = {
     "best": {
-        "micro": {"steps": 1600, "batch": 2, "peak": 2e-2, "lowest": 0.0},
-        "small": {"steps": 4500, "batch": 4, "peak": 1e-2, "lowest": 0.0, "validation_rows": 128},
+        "micro": {"steps": 1600, "batch": 2, "peak": 2e-2, "lowest": 0.0, "matrix_peak": 0.012},
+        "small": {"steps": 3000, "batch": 8, "peak": 6e-3, "lowest": 0.0, "matrix_peak": 0.012, "validation_rows": 128},
         "12m": {"steps": 2000, "batch": 16, "peak": 6e-3, "lowest": 0.0},
         "modern-12m": {"steps": 2000, "batch": 16, "peak": 6e-3, "lowest": 0.0},
     },

@@ -232,6 +232,9 @@ def test_the_schedule_rises_peaks_and_ends_at_its_floor():
     assert rates[0] == pytest.approx(3e-5) and max(rates) == rates[9] == rates[10] == 3e-4
     assert rates[100] == pytest.approx(6e-5)
     assert all(a >= b for a, b in itertools.pairwise(rates[10:]))
+    straight = [optim.warmup_linear(step, 100, 3e-4, 0.0, 10) for step in range(101)]
+    assert straight[:10] == rates[:10] and straight[100] == 0
+    assert np.allclose(np.diff(straight[10:]), -3e-4 / 90), "the same step down each time"
 
 
 def test_optimiser_state_resumes_to_the_same_bits():

@@ -9,7 +9,7 @@ import threading
 import numpy as np
 import pytest
 
-from course_lib import checkpoint, data, metrics, progress, recipes, run, run_folder
+from course_lib import checkpoint, data, metrics, optim, progress, recipes, run, run_folder
 from course_lib.checkpoint import CheckpointError
 from course_lib.model import GPT, GPTConfig
 from course_lib.run import Diverged, Run
@@ -93,6 +93,28 @@ def test_the_learning_rate_follows_the_recipe(tiny):
     rates = [record["lr"] for record in tiny(steps=60).records]
     assert rates[0] == pytest.approx(1e-2 / 6) and rates[5] == pytest.approx(1e-2) == max(rates)
     assert rates[-1] == pytest.approx(1e-3, rel=0.1) and rates[6:] == sorted(rates[6:], reverse=True)
+
+
+def test_the_reference_recipe_is_adamw_alone_and_the_best_one_gives_matrices_to_muon(text):
+    best, reference = make_run(text), make_run(text, recipe="reference")
+    assert isinstance(reference.optimiser, optim.AdamW) and reference.settings.schedule == "cosine"
+    taken = {name for name, _ in best.optimiser.named_parameters}
+    parts = ("attention.qkv", "attention.out", "mlp.up", "mlp.down")
+    assert taken == {f"blocks.0.{part}.weight" for part in parts}
+    everything = {name for name, _ in best.model.named_parameters()}
+    assert everything - taken == {name for name, _ in best.optimiser.rest.named_parameters}
+    for _ in range(10):
+        best.step()
+    assert best.optimiser.rate * best.settings.peak == pytest.approx(best.settings.matrix_peak)
+
+
+def test_a_recipe_that_does_not_exist_gets_a_sentence():
+    with pytest.raises(ValueError, match="no recipe 'fast': choose one of best, reference"):
+        recipes.settings("micro", recipe="fast")
+    with pytest.raises(ValueError, match="no optimiser 'sgd': choose one of adamw, muon"):
+        recipes.settings("micro", optimiser="sgd")
+    with pytest.raises(ValueError, match="no schedule 'square'"):
+        recipes.settings("micro", schedule="square")
 
 
 # What a folder holds

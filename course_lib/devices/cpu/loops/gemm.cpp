@@ -8,7 +8,7 @@
 #include "threads.h"
 #include <algorithm>
 
-constexpr long DEPTH = 384, GROUP = 512, STRIP = 192;  // of K, columns of C, rows of C; STRIP / 4 is a multiple of ROWS
+constexpr long DEPTH = 192, GROUP = 512, STRIP = 192;  // of K, columns of C, rows of C; STRIP / 4 is a multiple of ROWS
 constexpr long PIECES = 16;                            // fewer, and several cores would not share them evenly
 
 // Panels of x (rows, width), rows `stride` apart: panel p holds columns p * COLUMNS .. of all rows; zeros fill the last.
