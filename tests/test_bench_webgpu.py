@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from course_lib import cli, devices
+from course_lib import cli, devices, recipes
 from course_lib.benchmarks import webgpu
 from course_lib.benchmarks.webgpu import memory_bound, products, timing, training_step
 from course_lib.devices.webgpu import adapter
@@ -85,7 +85,9 @@ def test_steps_are_timed_in_turn_and_the_faster_device_is_named(monkeypatch, cap
     found = training_step.measure()
     assert turns[2:8] == ["webgpu", "cpu"] * 3  # after one each to warm up
     of_12m = [row for row in found["rows"] if row["preset"] == "12m"]
-    assert [row["tokens"] for row in of_12m] == [2048, 2048] and of_12m[0]["tokens_per_s"] == pytest.approx(204_800)
+    tokens = 256 * recipes.settings("12m").batch
+    assert [row["tokens"] for row in of_12m] == [tokens, tokens]
+    assert of_12m[0]["tokens_per_s"] == pytest.approx(100 * tokens)
     assert found["worth"] == (
         "Worth it on this machine: micro on webgpu (4.0 times as fast as on cpu), small on webgpu (4.0 times as fast as on "
         "cpu), 12m on webgpu (4.0 times as fast as on cpu)."
