@@ -20,7 +20,6 @@ from course_lib.tokenizer import Tokenizer
 
 VALIDATION_BATCH = 16
 RECENT = 20  # losses whose mean tells a bad batch from a run that diverges
-SCHEDULES = {"linear": optim.warmup_linear, "cosine": optim.warmup_cosine}
 JUMP = 2.0  # nats that this mean may rise above its lowest
 
 
@@ -72,7 +71,8 @@ class Run:
     def step(self) -> metrics.Record:
         """One update: forward and backward over each batch, then the optimiser. Raises Diverged."""
         s, number = self.settings, self.done
-        rate = SCHEDULES[s.schedule](number, s.steps, s.peak, s.lowest, s.warmup)
+        schedule = {"linear": optim.warmup_linear, "cosine": optim.warmup_cosine}[s.schedule]
+        rate = schedule(number, s.steps, s.peak, s.lowest, s.warmup)
         batches = [self.corpus.train.batch(number * s.accumulate + part, s.batch) for part in range(s.accumulate)]
         counts = [int((targets != data.IGNORE).sum()) for _, targets in batches]  # a batch counts as much as it scores
         make_step = self._plain_step if self.captured is None else self._captured_step

@@ -36,7 +36,10 @@ def use_everything() -> None:
     tokenizer = Tokenizer.train(text, 270)
     assert tokenizer.decode(tokenizer.encode(text, allow_special=True)) == text
     bpe.learn_merges({b"aab": 2}, 1)  # what trains a tokenizer where there is no compiler
-    trained = training.train("micro", device="cpu", steps=3, accumulate=2, stories=300, display=progress.Quiet())
+    for recipe in ("reference", "best"):  # they share no schedule
+        trained = training.train(
+            "micro", device="cpu", steps=3, accumulate=2, stories=300, recipe=recipe, display=progress.Quiet()
+        )
     for more in ({"temperature": 0.7, "top_k": 5}, {"top_p": 0.5}, {"use_cache": False}):
         "".join(generation.generate(trained.model, trained.tokenizer, "Once", 4, **more))
     gradcheck(lambda a, b: ((a + b) * b).max(axis=0).sum(), [np.ones((2, 1)), np.arange(6.0).reshape(2, 3)])
