@@ -274,6 +274,11 @@ fn gelu_forward(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
 """
 
 
+def keeping(told: list):
+    """Keeps what is told of each launch, without its seconds: an error, or None."""
+    return lambda error, seconds: told.append(error)
+
+
 @pytest.fixture
 def in_its_place(tmp_path):
     """Puts a text in the place of gelu_forward; gives what was told of its launches."""
@@ -282,7 +287,7 @@ def in_its_place(tmp_path):
     def put(text: str) -> list:
         told: list = []
         (tmp_path / "mine.wgsl").write_text(text)
-        undo.append(launching.replace("gelu.wgsl", "gelu_forward", tmp_path / "mine.wgsl", told.append))
+        undo.append(launching.replace("gelu.wgsl", "gelu_forward", tmp_path / "mine.wgsl", keeping(told)))
         return told
 
     yield put
@@ -305,7 +310,7 @@ def test_a_file_of_the_learner_runs_in_the_place_of_ours(table, in_its_place):
         TWICE.replace("2.0 * x[i]", "7.0")
     )  # a file of the same name that was written anew; x is not used
     np.testing.assert_array_equal(table.to_numpy(table.gelu_forward(x)), [7, 7])
-    launching.replace("gelu.wgsl", "gelu_forward", "away.wgsl", told.append)()
+    launching.replace("gelu.wgsl", "gelu_forward", "away.wgsl", keeping(told))()
     assert not launching.replaced("gelu.wgsl", "gelu_forward")
     np.testing.assert_array_equal(table.to_numpy(table.gelu_forward(x)), ours)
 
@@ -325,7 +330,7 @@ def test_the_slope_of_the_loss_is_written_over_the_logits_unless_a_part_is_their
     file = "cross_entropy_backward.wgsl" if part == "cross_entropy_backward" else "cross_entropy.wgsl"
     path, told = tmp_path / "mine.wgsl", []
     path.write_text((KERNELS / file).read_text(encoding="utf-8"))
-    undo = launching.replace(file, part, path, told.append)
+    undo = launching.replace(file, part, path, keeping(told))
     theirs = table.linear_cross_entropy(x, weight, None, targets)
     undo()
     assert told == [None]

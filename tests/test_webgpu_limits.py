@@ -106,7 +106,8 @@ def test_12m_with_its_optimiser_fits_what_every_adapter_has(text, monkeypatch, p
         run = make_run(text, "webgpu", vars(GPTConfig.preset(preset)), batch=8)
         run.step()
     assert run.model.parameter_count() > 12e6
-    assert launches["adamw.wgsl adamw_step"] == len(list(run.model.parameters()))
+    assert launches["adamw.wgsl adamw_step"] == len(run.optimiser.rest.parameters)
+    assert len(run.optimiser.parameters + run.optimiser.rest.parameters) == len(list(run.model.parameters()))
     assert largest and memory.made_bytes - before < 2e9
 
 
