@@ -13,19 +13,23 @@ import numpy as np
 from course_lib.tensor import Tensor, tensor_from_array
 
 
-def warmup_cosine(step: int, steps: int, peak: float, floor: float, warmup: int) -> float:
-    """Learning rate of `step` (0, 1, ...): a straight rise to `peak` over `warmup` steps, then half a cosine to `floor`."""
+def warmup_linear(step: int, steps: int, peak: float, lowest: float, warmup: int) -> float:
+    """Learning rate of `step` (0, 1, ...): a straight rise to `peak` over `warmup` steps, then a straight line to `lowest`.
+
+    (Bergsma et al. 2025, "Straight to zero")
+    """
     if step < warmup:
         return peak * (step + 1) / warmup
     progress = min((step - warmup) / max(steps - warmup, 1), 1.0)
-    return floor + 0.5 * (peak - floor) * (1 + math.cos(math.pi * progress))
+    return peak + (lowest - peak) * progress
 
 
-def warmup_linear(step: int, steps: int, peak: float, floor: float, warmup: int) -> float:
-    """The same rise, then a straight line down to `floor` at the end. (Bergsma et al. 2025, "Straight to zero")"""
+def warmup_cosine(step: int, steps: int, peak: float, lowest: float, warmup: int) -> float:
+    """The same rise, then half a cosine. (Loshchilov and Hutter 2017)"""
     if step < warmup:
-        return peak * (step + 1) / warmup
-    return peak + (floor - peak) * min((step - warmup) / max(steps - warmup, 1), 1.0)
+        return warmup_linear(step, steps, peak, lowest, warmup)
+    progress = min((step - warmup) / max(steps - warmup, 1), 1.0)
+    return lowest + (peak - lowest) * (1 + math.cos(math.pi * progress)) / 2
 
 
 class Optimiser:

@@ -20,20 +20,19 @@
 # include course_lib/data/windows.py cut: cut idx and targets
 
 # %% [markdown]
-# ## 2. Rise and sink
+# ## 2. Warm up, then sink
 #
 # Give the [learning rate](../notebooks/glossary.md#learning-rate) of one step. Steps count from 0 to `steps` - 1.
 #
 # - In the first `warmup` steps it rises along a straight line. Step 0 takes the first part of the rise, not 0, and the last
 #   step of the warm-up takes `peak`.
-# - From step `warmup` on it sinks from `peak` along half a cosine. It would reach `floor` at step `steps`, and stays there.
+# - From step `warmup` on it sinks from `peak` along a straight line. It would reach `lowest` at step `steps`, and stays there.
 #
-# `warmup` can be 0, and as large as `steps`. With 10 steps, a peak of 1, a floor of 0.1 and a warm-up of 2, step 0
-# takes 0.5, steps 1 and 2 take 1, and step 6 is half way down: 0.55. `math` is there.
-# The trainer asks your function for each step.
+# `warmup` can be 0, and as large as `steps`. With 10 steps, a peak of 1, a lowest rate of 0.2 and a warm-up of 2, step 0
+# takes 0.5, steps 1 and 2 take 1, and step 6 is half way down: 0.6. The trainer asks your function for each step.
 
 # %% exercise="rise_and_sink"
-# include course_lib/optim.py warmup_cosine: the rise, then the way down
+# include course_lib/optim.py warmup_linear: the rise, then the way down
 
 # %% [markdown]
 # ## 3. A fair mean

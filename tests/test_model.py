@@ -227,7 +227,7 @@ def test_a_step_without_backward_names_the_parameter():
         optim.AdamW(model.named_parameters()).step(1e-3)
 
 
-def test_the_schedule_rises_peaks_and_ends_at_its_floor():
+def test_the_schedule_rises_peaks_and_ends_at_its_lowest():
     rates = [optim.warmup_cosine(step, 100, 3e-4, 6e-5, 10) for step in range(101)]
     assert rates[0] == pytest.approx(3e-5) and max(rates) == rates[9] == rates[10] == 3e-4
     assert rates[100] == pytest.approx(6e-5)
@@ -237,10 +237,16 @@ def test_the_schedule_rises_peaks_and_ends_at_its_floor():
     assert np.allclose(np.diff(straight[10:]), -3e-4 / 90), "the same step down each time"
 
 
-def test_optimiser_state_resumes_to_the_same_bits():
+def muon(named_parameters):
+    named = list(named_parameters)
+    return optim.Muon(named, {name for name, p in named if p.ndim == 2})
+
+
+@pytest.mark.parametrize("make", [optim.AdamW, muon])
+def test_optimiser_state_resumes_to_the_same_bits(make):
     def run(steps, state=None):
         model = GPT(GPTConfig(**TINY), seed=1)
-        optimiser = optim.AdamW(model.named_parameters())
+        optimiser = make(model.named_parameters())
         if state:
             model.load_state(state[0])
             optimiser.load_state(state[1])

@@ -6,10 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course_lib import devices, nn, optim
-from course_lib.model import GPT, GPTConfig
 
 REFERENCE = devices.ops("reference")
-TINY = {"layers": 2, "heads": 2, "channels": 24, "context": 17, "vocab_size": 50}
 
 
 def exact(matrix, steps, coefficients=optim.POLAR_STEPS):
@@ -65,29 +63,6 @@ def test_a_step_is_that_of_float64_on_every_device(device):
             assert norm == pytest.approx(np.sqrt((gradient**2).sum() + (dbias**2).sum()), rel=1e-5)
         np.testing.assert_allclose(layer.weight.numpy(), weight, atol=2e-5)
         np.testing.assert_allclose(layer.bias.numpy(), bias, atol=2e-5)
-
-
-def small_muon(seed=1):
-    model = GPT(GPTConfig(**TINY), seed=seed)
-    return model, optim.Muon(model.named_parameters(), {n for n, p in model.named_parameters() if p.ndim == 2})
-
-
-def test_its_state_resumes_to_the_same_bits():
-    def run(steps, state=None):
-        model, optimiser = small_muon()
-        if state:
-            model.load_state(state[0])
-            optimiser.load_state(state[1])
-        for step in steps:
-            idx = np.random.default_rng(step).integers(0, 50, (2, 17))
-            optimiser.zero_grad()
-            model.loss(idx, idx).backward()
-            optimiser.step(1e-3)
-        return model.state(), optimiser.state()
-
-    whole, halves = run(range(6)), run(range(3, 6), run(range(3)))
-    for a, b in zip(whole, halves, strict=True):
-        assert a.keys() == b.keys() and all(np.array_equal(a[k], b[k]) for k in a)
 
 
 def test_only_matrices_have_a_polar_factor():

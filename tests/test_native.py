@@ -200,6 +200,12 @@ def test_the_fastest_number_of_threads_is_chosen_and_chosen_again_when_the_machi
     assert chosen(choice, quiet, 200) == 4  # tried again, since cores were left idle
 
 
+def test_where_steps_take_seconds_idle_cores_are_tried_after_a_minute_not_after_a_hundred_steps():
+    choice = native.Choice([2, 1])
+    assert chosen(choice, {2: 6.0, 1: 3.0}, 10) == 1
+    assert chosen(choice, {2: 1.5, 1: 3.0}, 30) == 2
+
+
 def test_a_single_slow_step_changes_nothing():
     choice = native.Choice([2, 1])
     chosen(choice, {2: 0.1, 1: 0.2}, 20)

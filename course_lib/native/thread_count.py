@@ -18,7 +18,8 @@ from .machine import cores
 TRIAL_STEPS, TRIAL_SECONDS = 3, 0.15  # with each number of threads, at least
 RECENT = 5  # steps whose median is compared with what the choice had promised
 SLOWER = 1.25
-AGAIN = 100  # steps after which a choice that leaves cores idle is tried again
+AGAIN = 100  # steps after which a choice that leaves cores idle is tried again,
+AGAIN_SECONDS, AT_LEAST = 60, 20  # or after so long, where that is not a few steps
 
 
 class Choice:
@@ -42,7 +43,8 @@ class Choice:
         else:
             self.times = [*self.times[1 - AGAIN :], seconds]
             slower = len(self.times) >= RECENT and statistics.median(self.times[-RECENT:]) > SLOWER * self.promised
-            if slower or (len(self.times) == AGAIN and self.count < self.candidates[0]):
+            long = len(self.times) >= AT_LEAST and sum(self.times) >= AGAIN_SECONDS
+            if slower or ((long or len(self.times) == AGAIN) and self.count < self.candidates[0]):
                 self.promised, self.times = None, []
                 self.tried = {count: [] for count in self.candidates}
                 self.count = self.candidates[0]

@@ -20,7 +20,7 @@ def train(corpus, seconds, seed):
         optimiser.zero_grad()
         loss = model.loss(idx, targets)
         loss.backward()
-        optimiser.step(optim.warmup_cosine(4500 * spent, 4500, peak=3e-3, floor=1e-4, warmup=200))
+        optimiser.step(optim.warmup_cosine(4500 * spent, 4500, peak=3e-3, lowest=1e-4, warmup=200))
         step += 1
         if step % 500 == 0:
             print(f"step {step:,}, {spent:.0%} of the time: loss {loss.item():.3f}")
