@@ -19,7 +19,9 @@ def cases(random):
         yield Case(f"step {step} of 300", step, 300, 1e-2, 1e-3, 30)
 
 
-def schedule(step, steps, peak, lowest, warmup, first=1, whole=False, stops=True, start=0.0, early=0, end=None, fall="line"):
+def schedule(
+    step, steps, peak, lowest, warmup, first=1, whole=False, stops=True, start=0.0, early=0, end=None, fall="line"
+):
     if step < warmup:
         return start * lowest + (peak - start * lowest) * (step + first) / warmup
     gone = step / steps if whole else (step - warmup) / max(steps - early - warmup, 1)
