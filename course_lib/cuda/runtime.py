@@ -4,7 +4,6 @@ Importing this needs no compiler; `library()` does, and says so in a sentence if
 """
 
 import ctypes
-import os
 import platform
 import sys
 import threading
@@ -102,18 +101,18 @@ def library() -> ctypes.CDLL:
     loaded.sim_room.argtypes = [ctypes.c_void_p]
     loaded.sim_altered.argtypes = [ctypes.c_void_p]
     loaded.sim_start.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint]
-    loaded.sim_wait.argtypes = [ctypes.c_int]
+    loaded.sim_use.argtypes = loaded.sim_wait.argtypes = [ctypes.c_int]
     loaded.sim_fault.restype = ctypes.POINTER(Fault)
     loaded.sim_access_count.restype = ctypes.c_uint64
     loaded.sim_printed.restype = ctypes.c_void_p
     loaded.sim_printed.argtypes = [ctypes.POINTER(ctypes.c_size_t)] * 2
+    native.follow(loaded.sim_use)
     return loaded
 
 
 def workers() -> int:
-    """How many blocks run at once."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(cores, MOST_WORKERS))
+    """How many blocks run at once, at most. In a training run fewer may, where the machine is busy: `native.step`."""
+    return min(native.threads(), MOST_WORKERS)
 
 
 def faults() -> list[Fault]:

@@ -1,4 +1,4 @@
-"""How many threads the compiled loops use, matrix products among them.
+"""How many threads the compiled loops and the simulator use, matrix products among them.
 
 Threads that wait sleep, and results do not depend on how many there are. So the number only matters for the time, and is
 chosen by measuring: `with step():` around each step of a run tries all cores, half of them, ... one, keeps the fastest, and

@@ -107,3 +107,12 @@ extern "C" __global__ void given_back_later(float* y) {
     }
     atomicExch(&held, 0);
 }
+
+// together (2): blocks that run at this moment, and the most that ever did.
+__global__ void together(int *blocks, float *y) {
+    atomicMax(&blocks[1], atomicAdd(&blocks[0], 1) + 1);
+    float x = blockIdx.x;
+    for (int i = 0; i < 2000000; i++) x = x * 0.5f + 1.0f;
+    y[blockIdx.x] = x;
+    atomicSub(&blocks[0], 1);
+}

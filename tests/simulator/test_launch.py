@@ -19,6 +19,7 @@ from course_lib.cuda import (
     build,
     declarations,
     empty,
+    runtime,
     sanitize,
     source,
     zeros,
@@ -31,6 +32,17 @@ F, I = np.float32, np.int32
 
 def kernel(name):
     return Kernel(FILE, name)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_no_more_blocks_run_at_once_than_threads_are_chosen(threads):
+    most, blocks = min(threads, runtime.workers()), np.zeros(2, I)
+    runtime.library().sim_use(threads)
+    try:
+        kernel("together")((16,), (1,), (blocks, np.zeros(16, F)))
+    finally:
+        runtime.library().sim_use(runtime.workers())
+    assert blocks.tolist() == [0, most]
 
 
 def test_numpy_arrays_are_mirrored_and_device_arrays_used_in_place():

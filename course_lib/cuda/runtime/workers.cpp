@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
@@ -36,6 +37,7 @@ struct Pool {
     std::vector<Bell*> bells;
     std::vector<pthread_t> threads;
     std::atomic<unsigned> busy{0};
+    std::atomic<size_t> share{SIZE_MAX};  // how many of the workers a launch may use
     bool awaited = false;  // the launcher sleeps until nobody is busy
     std::atomic<uint64_t> next{0};
     uint64_t blocks = 0, handful = 1;
@@ -260,6 +262,9 @@ using namespace sim;
 
 extern "C" {
 
+// From the next launch on.
+void sim_use(int workers) { pool.share = std::max(workers, 1); }
+
 void sim_start(const Launch* launch, Run run, unsigned workers) {
     start_workers(workers);
     pthread_mutex_lock(&pool.lock);
@@ -271,7 +276,8 @@ void sim_start(const Launch* launch, Run run, unsigned workers) {
     pool.next = 0;
     pool.blocks = uint64_t(launch->grid.x) * launch->grid.y * launch->grid.z;
     // Checked blocks run one after the other. Others are taken by the handful when there are very many.
-    uint64_t most = launch->checked || launch->alone ? 1 : pool.workers.size(), wanted = std::min(most, pool.blocks);
+    uint64_t most = launch->checked || launch->alone ? 1 : std::min(pool.workers.size(), pool.share.load());
+    uint64_t wanted = std::min(most, pool.blocks);
     pool.handful = launch->checked ? 1 : std::clamp<uint64_t>(pool.blocks / (most * 8), 1, 64);
     pool.busy = wanted;
     for (unsigned i = launch->parameters; i-- > 0;)
