@@ -4,6 +4,7 @@ Importing this needs no compiler; `library()` does, and says so in a sentence if
 """
 
 import ctypes
+import os
 import platform
 import sys
 import threading
@@ -106,13 +107,15 @@ def library() -> ctypes.CDLL:
     loaded.sim_access_count.restype = ctypes.c_uint64
     loaded.sim_printed.restype = ctypes.c_void_p
     loaded.sim_printed.argtypes = [ctypes.POINTER(ctypes.c_size_t)] * 2
-    native.follow(loaded.sim_use)
+    # all workers, unless a training run has chosen to leave cores to other programs
+    native.follow(lambda threads: loaded.sim_use(threads if threads < native.threads() else MOST_WORKERS))
     return loaded
 
 
 def workers() -> int:
-    """How many blocks run at once, at most. In a training run fewer may, where the machine is busy: `native.step`."""
-    return min(native.threads(), MOST_WORKERS)
+    """How many blocks run at once, at most."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(cores, MOST_WORKERS))
 
 
 def faults() -> list[Fault]:
