@@ -4,10 +4,15 @@
 asked for, so that `import course_lib` alone costs nothing and needs no package.
 """
 
+import os
 import sys
 from importlib import import_module
 from types import ModuleType
 from typing import Any
+
+# Idle threads of NumPy's BLAS sleep after 2^4 ticks in place of spinning for 2^26, which starves other programs. It is read
+# when NumPy is imported; the kernels of `course lab` inherit it. (OpenBLAS manual, "Runtime variables")
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
 
 _HOMES = {
     "Tensor": "course_lib.tensor",
