@@ -3,7 +3,7 @@
     python notebooks/runs/collect.py RUN notebooks/runs/12m --machine "2 cores of a ..."
 
 RUN is the folder of a run, or a copy of one made while it was going on: called several times, it adds the samples and
-the grade of each step that it finds. Writes about.json, metrics.jsonl, samples.json and grades.json.
+the grade of each step that it finds. Writes about.json, metrics.jsonl, samples.json, grades.json and loss.png.
 """
 
 import argparse
@@ -12,7 +12,7 @@ import shutil
 from dataclasses import asdict
 from pathlib import Path
 
-from course_lib import data, stories_report
+from course_lib import data, metrics, plots, stories_report
 from course_lib.recipes import Settings
 from course_lib.run import fingerprint, load
 from course_lib.run_folder import LAST
@@ -42,6 +42,9 @@ def collect(run: Path, to: Path, machine: str, count: int) -> None:
     to.mkdir(parents=True, exist_ok=True)
     shutil.copy(run / "metrics.jsonl", to)
     (to / "about.json").write_text(json.dumps(about, indent=1) + "\n")
+    log = metrics.read(to)
+    title = f"{model.parameter_count():,} parameters learn to write stories"
+    plots.loss_curve(log, about["floor"], about["bigram"], title=title).save(to / "loss.png")
     known = stories_report.training_texts(corpus)
     for top_p in (None, TOP_P):
         grade = stories_report.grade_samples(model, tokenizer, count, TEMPERATURE, training=known, top_p=top_p)
