@@ -56,7 +56,9 @@ def train(
         str | None, typer.Option(help="stories, tinystories or shakespeare.", show_default="stories")
     ] = None,
     text: Annotated[str | None, typer.Option(help="A UTF-8 file or a folder of them, instead of a corpus.")] = None,
-    stories: Annotated[int | None, typer.Option(help="How many stories to train on.", show_default="of the recipe")] = None,
+    stories: Annotated[
+        int | None, typer.Option(help="How many stories to train on.", show_default="of the recipe")
+    ] = None,
     out: Annotated[str | None, typer.Option(help="Folder of the run.", show_default="runs/PRESET")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in that folder.")] = False,
     seed: Annotated[int | None, typer.Option(help="Of the first weights and the batches.", show_default="0")] = None,

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from course_lib import environment
-from course_lib.paths import ROOT
+from course_lib.paths import ROOT, need_clone
 
 FIRST_CHAPTER = "notebooks/00_start_here.ipynb"
 FIRST_PORT = 8888
@@ -65,6 +65,7 @@ def command(port: int, browser: bool) -> list[str]:
 
 def start(browser: bool = True) -> None:
     """Become the JupyterLab server; does not return. The token travels by environment, out of sight of `ps`."""
+    need_clone()
     write_settings()
     environment.teach_ipython(Path(sys.prefix))
     port = free_port()

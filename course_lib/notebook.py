@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable
 
 from course_lib.coach import regions
-from course_lib.paths import ROOT
+from course_lib.paths import KERNELS
 
 WIDTH = 92  # letters of a line: fits a notebook beside its file list, and GitHub
 
@@ -43,4 +43,4 @@ def _put(word: str, column: int, width: int) -> int:
 
 def show_kernel(file: str, name: str) -> None:
     """Print a kernel of kernels/, or a region of one, so that a chapter shows the very text that runs."""
-    print(regions.included(ROOT / "kernels" / file, name).rstrip())
+    print(regions.included(KERNELS / file, name).rstrip())

@@ -2,7 +2,8 @@
 
 Promises: `ROOT` is the folder that was cloned; `cache(name)` is an existing folder for what can be made again; a file that
 `write_whole` writes is never seen half written; `pip_command` says how to add to what is installed.
-Limit: the course runs from its clone (an editable install), since notebooks and kernels lie beside the library.
+Limit: notebooks, exercises and what judges them need the clone. Installed without it (`pip install .`), the library works, with
+its kernels inside it and its cache where the system keeps such things.
 """
 
 import os
@@ -11,15 +12,33 @@ import sys
 import threading
 from pathlib import Path
 
-ROOT: Path = Path(__file__).resolve().parent.parent
+LIBRARY = Path(__file__).resolve().parent
+ROOT: Path = LIBRARY.parent
+IS_CLONE = (ROOT / "pyproject.toml").is_file()
+KERNELS = (ROOT if IS_CLONE else LIBRARY) / "kernels"
 VENV = ROOT / ".venv"
 
 
 def cache(name: str) -> Path:
     """The folder `name` below $COURSE_CACHE, or below `<clone>/.cache`; made if it is not there yet."""
-    folder = Path(os.environ.get("COURSE_CACHE") or ROOT / ".cache") / name
+    folder = Path(os.environ.get("COURSE_CACHE") or (ROOT / ".cache" if IS_CLONE else _of_the_system())) / name
     folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+def need_clone() -> None:
+    """Raises RuntimeError where the library was installed without the notebooks and exercises."""
+    if not IS_CLONE:
+        raise RuntimeError(
+            f"Notebooks, exercises and solutions lie in the clone of the course; this is its library alone, in {LIBRARY}. "
+            "Clone the repository and type there: make lab"
+        )
+
+
+def _of_the_system() -> Path:
+    import pooch
+
+    return pooch.os_cache("language-model-course")
 
 
 def pip_command(extra: str) -> str:

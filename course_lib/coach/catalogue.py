@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from course_lib.coach.exercise import Exercise, ExerciseError
-from course_lib.paths import ROOT
+from course_lib.paths import ROOT, need_clone
 
 FOLDER = Path(__file__).parent / "exercises"
 SOLUTIONS = ROOT / "solutions"
@@ -60,6 +60,7 @@ def _load(path: Path) -> Exercise:
 
 def source(chapter: str) -> Path:
     """The file that holds a chapter's tasks and solutions. Raises ExerciseError if there is none."""
+    need_clone()
     found = sorted(SOLUTIONS.glob(f"{chapter}_*.py"))
     if len(found) != 1:
         raise ExerciseError(f"Chapter {chapter} needs one file solutions/{chapter}_TOPIC.py; found {len(found)}.")

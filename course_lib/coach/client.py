@@ -33,7 +33,7 @@ class Judge:
 
     def start(self) -> None:
         """Start the process if it does not run, without waiting for it."""
-        stamp = max(path.stat().st_mtime for path in (paths.ROOT / "course_lib").rglob("*.py"))
+        stamp = max(path.stat().st_mtime for path in paths.LIBRARY.rglob("*.py"))
         if self.process is not None and self.process.poll() is None and stamp == self.stamp:
             return
         self.stop()

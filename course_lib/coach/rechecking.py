@@ -34,8 +34,6 @@ def complaint(name: str, text: str, stage: Callable[[str], None] | None = None) 
 @cache
 def library() -> str:
     """A digest of everything that an answer is judged by or works with: the library and the kernels."""
-    files = [
-        path for folder in ("course_lib", "kernels") for path in (paths.ROOT / folder).rglob("*") if path.is_file()
-    ]
+    files = [path for folder in (paths.LIBRARY, paths.KERNELS) for path in folder.rglob("*") if path.is_file()]
     kept = sorted(path for path in files if "__pycache__" not in path.parts)
     return hashlib.sha256(b"".join(hashlib.sha256(path.read_bytes()).digest() for path in kept)).hexdigest()

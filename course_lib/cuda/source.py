@@ -13,7 +13,7 @@ from pathlib import Path
 from course_lib import paths
 from course_lib.cuda.errors import CompileError, KernelError
 
-KERNELS = paths.ROOT / "kernels"
+KERNELS = paths.KERNELS
 WAITS = re.compile(
     r"__sync|_sync\b|\bsync\b|__activemask|cooperative_groups|\bwmma\b|mma\.h|__shfl|ldmatrix|\bmma_|cp_async|__nanosleep"
     r"|\batomicCAS|\batomicExch|\batomic\w+\s*\([^;]*,\s*0[uUlL]*\s*\)"  # in a loop, until another thread has come by

@@ -117,7 +117,7 @@ def _recipe(corpus: str, text: str | os.PathLike | None, stories: int, progress:
             raise texts.TextError(f"{text} is empty: there is no text in it to train on")
         return [_digest(path) for path in files], partial(writers.write_text, files=files)
     if corpus == "stories":
-        grammar = sorted((paths.ROOT / "course_lib" / "stories").rglob("*.py"))
+        grammar = sorted((paths.LIBRARY / "stories").rglob("*.py"))
         return [stories, *map(_digest, grammar)], partial(writers.write_stories, count=stories)
     if corpus == "tinystories":
         train, validation = (downloads.fetch(part, progress) for part in ("tinystories", "tinystories-validation"))
