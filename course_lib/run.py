@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 
 from course_lib import checkpoint, data, devices, metrics, native, nn, optim, whose
-from course_lib.devices.gpu.capture import CapturedStep
 from course_lib.model import GPT, GPTConfig
 from course_lib.recipes import Settings
 from course_lib.run_folder import BEST, LAST
@@ -52,8 +51,7 @@ class Run:
         self.recent: list[float] = []  # the last losses
         self.lowest = math.log(model.config.vocab_size)  # mean of RECENT losses; it starts at a uniform guess
         self.copies = self._round_weights()
-        # On a GPU a step is one graph of launches; elsewhere there is nothing to win by that.
-        self.captured = CapturedStep(self._device_step) if model.device == "cuda" else None
+        self.captured = devices.captured_step(model.device, self._device_step)  # on a GPU, one graph of launches
 
     @property
     def tokens_per_step(self) -> int:

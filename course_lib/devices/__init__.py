@@ -120,7 +120,8 @@ from types import ModuleType, SimpleNamespace
 from . import composed
 
 # Modules whose `table()` builds the device; `available()` says whether this machine has it. One that multiplies bfloat16 has
-# `computing(kind, copies, backward)` too, and `Copies(weights)` if it keeps what it rounds.
+# `computing(kind, copies, backward)` too, and `Copies(weights)` if it keeps what it rounds. One that can replay a step as a
+# whole has `CapturedStep(work)`.
 LOADERS = {name: f"course_lib.devices.{name}" for name in ("reference", "cpu", "simulator", "cuda", "webgpu")}
 
 _tables: dict[str, SimpleNamespace] = {}
@@ -168,6 +169,12 @@ def rounded_copies(name: str, weights: list):
     """Where device `name` keeps bfloat16 copies of weights (arrays) from one product to the next; None if it does not."""
     own = getattr(_module(name), "Copies", None)
     return None if own is None else own(weights)
+
+
+def captured_step(name: str, work: Callable[..., tuple]):
+    """`work` as one launch, on a device that can capture it (gpu/capture.py says what that asks of it); else None."""
+    own = getattr(_module(name), "CapturedStep", None)
+    return None if own is None else own(work)
 
 
 class Overlay:

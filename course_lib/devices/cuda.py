@@ -13,6 +13,7 @@ import numpy as np
 
 from . import gpu
 from .gpu import card, launching, storage
+from .gpu.capture import CapturedStep as CapturedStep
 from .gpu.choices import computing as computing
 from .gpu.mixed import Copies as Copies
 
