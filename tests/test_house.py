@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -58,8 +59,8 @@ def room(module: str) -> str:
     return module.split(".")[1]
 
 
-def imports(path: Path) -> set[str]:
-    """Modules of course_lib that a file imports anywhere, lazy imports included."""
+def imports(path: Path, modules: Collection[str] = ()) -> set[str]:
+    """Modules of course_lib that a file imports anywhere, lazy imports included. modules: those that a `from` may name."""
     found = set()
     package = ".".join(path.relative_to(ROOT).with_suffix("").parts)
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -73,7 +74,8 @@ def imports(path: Path) -> set[str]:
             if base == "course_lib":
                 found |= {f"course_lib.{alias.name}" for alias in node.names}
             elif base.startswith("course_lib."):
-                found.add(base)
+                whole = {f"{base}.{alias.name}" for alias in node.names}
+                found |= {name if name in modules else base for name in whole}
     return {name for name in found if name != "course_lib"}
 
 
@@ -111,6 +113,23 @@ def test_rooms_of_one_floor_make_no_circle():
 
     circles = [name for name in knows if reaches(name, name, set())]
     assert not circles, f"these rooms import each other in a circle: {circles}"
+
+
+def test_modules_make_no_circle():
+    """Not even with imports inside of functions."""
+    names = {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in files()}
+    knows = {name: {m for m in imports(path, names) if m in names and m != name} for name, path in names.items()}
+    done: set[str] = set()
+
+    def follow(name: str, way: list[str]) -> None:
+        assert name not in way, f"these modules import each other in a circle: {way[way.index(name) :]}"
+        if name not in done:
+            for other in sorted(knows[name]):
+                follow(other, [*way, name])
+            done.add(name)
+
+    for name in sorted(names):
+        follow(name, [])
 
 
 def test_only_plots_imports_matplotlib():

@@ -1,15 +1,14 @@
-"""A sanitizer's Report as HTML for notebooks: the words first, colour only beside them."""
+"""A sanitizer's report (report.py) as HTML for notebooks: the words first, colour only beside them."""
 
 from html import escape
-
-from course_lib.cuda.report import Issue, Report, verdict
+from typing import Any
 
 _STYLE = "border-left:4px solid {0};padding:.4em .8em;margin:.4em 0"
 _BAD, _GOOD, _NOTE = "#D55E00", "#0072B2", "#999999"  # Okabe and Ito: told apart by everybody
 
 
-def render(report: Report) -> str:
-    """The whole report as one HTML fragment."""
+def render(report: Any) -> str:
+    """A whole Report as one HTML fragment."""
     parts = []
     if report.ok:
         parts.append(
@@ -29,8 +28,8 @@ def render(report: Report) -> str:
     return "\n".join(parts)
 
 
-def issue(found: Issue) -> str:
-    """One issue: its kind, its place, its sentence, and the lines of source."""
+def issue(found: Any) -> str:
+    """One Issue: its kind, its place, its sentence, and the lines of source."""
     more = f", {found.count:,} times in all" if found.count > 1 else ""
     who = f" <i>({found.who}{more})</i>" if found.who else ""
     code = "".join(
@@ -44,11 +43,11 @@ def issue(found: Issue) -> str:
     )
 
 
-def _row(report: Report, line) -> str:
+def _row(report: Any, line: Any) -> str:
     sectors = f"{line.sectors_per_request:.4g}" if line.space == "global" else "–"
     cells = (
         f"{escape(line.file)}:{line.line}", f"<code>{escape(report.sources.get((line.file, line.line), ''))}</code>",
         line.space, line.op, f"{line.requests:,}", sectors, f"{line.wavefronts_per_request:.4g}",
-        f"{line.active_lanes:.3g}", f"{line.bytes_moved:,}", escape(verdict(line)),
+        f"{line.active_lanes:.3g}", f"{line.bytes_moved:,}", escape(line.remark),
     )  # fmt: skip
     return "<tr>" + "".join(f"<td style='text-align:left'>{cell}</td>" for cell in cells) + "</tr>"

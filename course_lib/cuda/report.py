@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from course_lib.cuda import html
+
 SECTOR_BYTES, WAVEFRONT_BYTES = 32, 128
 
 
@@ -46,8 +48,6 @@ class Issue:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from course_lib.cuda import html
-
         return html.issue(self)
 
 
@@ -70,6 +70,19 @@ class Line:
     active_lanes: float
     bytes_requested: int
     bytes_moved: int
+
+    @property
+    def remark(self) -> str:
+        """A word about the access pattern, or nothing if it is as good as can be."""
+        if self.space == "shared":
+            lane_bytes = self.bytes_requested / max(1.0, self.requests * self.active_lanes)
+            ideal = max(1.0, lane_bytes / 4)
+            ways = self.wavefronts_per_request / ideal
+            return f"{ways:.2g}-way bank conflict" if ways > 1.05 else ""
+        needed = self.bytes_requested / SECTOR_BYTES / max(1, self.requests)
+        if self.sectors_per_request > 1.5 * max(1.0, needed):
+            return f"uncoalesced: moves {self.bytes_moved / max(1, self.bytes_requested):.2g} times what is used"
+        return ""
 
 
 @dataclass(frozen=True)
@@ -170,8 +183,6 @@ class Report:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from course_lib.cuda import html
-
         return html.render(self)
 
 
@@ -182,25 +193,12 @@ def _size(extent: tuple[int, int, int]) -> str:
     return " x ".join(map(str, used))
 
 
-def verdict(line: Line) -> str:
-    """A word about an access pattern, or nothing if it is as good as can be."""
-    if line.space == "shared":
-        lane_bytes = line.bytes_requested / max(1.0, line.requests * line.active_lanes)
-        ideal = max(1.0, lane_bytes / 4)
-        ways = line.wavefronts_per_request / ideal
-        return f"{ways:.2g}-way bank conflict" if ways > 1.05 else ""
-    needed = line.bytes_requested / SECTOR_BYTES / max(1, line.requests)
-    if line.sectors_per_request > 1.5 * max(1.0, needed):
-        return f"uncoalesced: moves {line.bytes_moved / max(1, line.bytes_requested):.2g} times what is used"
-    return ""
-
-
 def _table(lines: list[Line]) -> str:
     rows = [("line", "space", "op", "requests", "sectors/req", "wavefronts/req", "lanes", "bytes moved", "")]
     for x in lines:
         rows.append((f"{x.file}:{x.line}", x.space, x.op, f"{x.requests:,}",
                      f"{x.sectors_per_request:.4g}" if x.space == "global" else "-", f"{x.wavefronts_per_request:.4g}",
-                     f"{x.active_lanes:.3g}", f"{x.bytes_moved:,}", verdict(x)))  # fmt: skip
+                     f"{x.active_lanes:.3g}", f"{x.bytes_moved:,}", x.remark))  # fmt: skip
     widths = [max(len(row[i]) for row in rows) for i in range(9)]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
