@@ -101,13 +101,14 @@ def _series(log: Log, key: str, needed: bool = True) -> tuple[np.ndarray, np.nda
 
 
 def _levels(axes, levels: dict[str, tuple[float | None, str, Any]], last: float) -> None:
-    """Horizontal lines with their names: at the right end where the curve, which ends at `last`, is below, else at the left."""
+    """Horizontal lines with their names, on the side away from the curve, which ends at `last`: above at the right end, or
+    below at the left."""
     for name, (level, color, line) in levels.items():
         if level is not None:
             axes.axhline(level, color=color, linestyle=line, linewidth=1.8)
-            x, side = (0.99, "right") if last < level else (0.01, "left")
+            x, side, up, edge = (0.99, "right", 4, "bottom") if last < level else (0.01, "left", -4, "top")
             axes.annotate(
-                f"{name} {level:.2f}", (x, level), xycoords=("axes fraction", "data"), xytext=(0, 4), ha=side,
+                f"{name} {level:.2f}", (x, level), xycoords=("axes fraction", "data"), xytext=(0, up), ha=side, va=edge,
                 textcoords="offset points", color=INK, fontsize=SMALL,
                 bbox={"facecolor": PAPER, "edgecolor": "none", "alpha": 0.8, "pad": 0.5},
             )  # fmt: skip
@@ -116,7 +117,7 @@ def _levels(axes, levels: dict[str, tuple[float | None, str, Any]], last: float)
 def _frame(axes, title: str, xlabel: str = "step", ylabel: str = "loss, nats per token") -> None:
     axes.set(xlabel=xlabel, ylabel=ylabel, title=title, xlim=(0, None))
     low, high = axes.get_ylim()
-    axes.set_ylim(min(low, low - 0.03 * (high - low)), high)
+    axes.set_ylim(min(low, low - 0.06 * (high - low)), high)
     axes.grid(axis="y", color=GREY, alpha=0.2, linewidth=0.8)
 
 

@@ -112,7 +112,7 @@ class EntryProcess:
         """Let it train, with a bar of the time, then ask for its tokens."""
         from tqdm import tqdm
 
-        form = "{percentage:3.0f}% {bar} {postfix}"
+        form = "{percentage:3.0f}% {bar}{postfix}"
         often = 0.2 if sys.stderr.isatty() else 20
         with tqdm(total=seconds, bar_format=form, mininterval=often, dynamic_ncols=True, leave=False) as bar:
             self.link.send("go")

@@ -1,4 +1,4 @@
-"""`small` by the course's own recipe, the learning rate falling with the time."""
+"""`small` by the reference recipe: AdamW, the learning rate falling with the time."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Muon for the matrices of the blocks, twice the batch, and the learning rate straight down to 0"""
+"""Muon for the matrices of the blocks, twice the batch, and the learning rate straight down to 0."""
 
 import time
 
