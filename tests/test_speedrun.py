@@ -249,8 +249,9 @@ FAILING = {
 
 @pytest.mark.parametrize("text", FAILING, ids=lambda text: text.split("\n")[1][4:40].strip() or text[:30])
 def test_what_does_not_count_is_told_in_a_sentence(entry, text):
+    seconds = 1 if "sleep" in text else 60  # on a busy machine an import alone can take seconds
     with pytest.raises(EntryError, match=FAILING[text]) as told:
-        judge.judge(entry(text), 1, seed=0, **ENOUGH)
+        judge.judge(entry(text), seconds, seed=0, **ENOUGH)
     assert str(told.value).startswith("my_entry.py does not count. ")
 
 
