@@ -6,6 +6,7 @@ import copy
 import dataclasses
 import signal
 from collections.abc import Callable
+from functools import cache
 
 from course_lib.coach import answers, catalogue, compare, regions
 from course_lib.coach.exercise import Exercise, Mistake, Wrong, answer_text
@@ -90,9 +91,14 @@ def _explains(exercise: Exercise, wrong: Wrong | Mistake, seen: Seen) -> bool:
         return holds(wrong.when, seen)
     if wrong.like is not None:
         return gives_the_same(exercise, wrong.like, seen.outcomes)
-    solution = regions.pieces(catalogue.source(exercise.chapter))[exercise.name].solution
-    wrong_answer = answers.load_answer(exercise, answer_text(wrong.answer, solution))
-    return gives_the_same(exercise, wrong_answer, seen.outcomes)
+    text = answer_text(wrong.answer, _solution(exercise.chapter, exercise.name))
+    return gives_the_same(exercise, answers.load_answer(exercise, text), seen.outcomes)
+
+
+@cache
+def _solution(chapter: str, name: str) -> str:
+    source = catalogue.source(chapter)
+    return regions.piece(regions.cells(source)[name], name, source).solution  # not the whole chapter: a verdict waits
 
 
 def gives_the_same(exercise: Exercise, wrong: Callable, outcomes) -> bool:
