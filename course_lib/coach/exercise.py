@@ -73,15 +73,13 @@ def answer_text(answer: str | Changed, solution: str) -> str:
 
 @dataclass(frozen=True)
 class Mistake:
-    """A cause that no wrong answer stands for, and the sentence that is said when it is recognised. Give `like` or `when`.
+    """A cause that no wrong answer stands for, and the sentence that is said when it is recognised.
 
-    like: for kernels, a function of a case's inputs in NumPy; recognised if it gives the answer's results in every case.
     when: (Seen) -> bool, see outcome.py: what was got, expected, raised and reported in the smallest failing case.
     """
 
     says: str
-    like: Callable | None = None
-    when: Callable[[Any], bool] | None = None
+    when: Callable[[Any], bool]
 
 
 @dataclass(frozen=True)
@@ -89,8 +87,9 @@ class Wrong:
     """A plausible wrong answer. Give `says`, the sentence that it is refused with, or `generic`.
 
     The same sentence is said to every answer that gives the same results in all cases. In Python the wrong answer itself is
-    run to find that out. A kernel would have to be compiled: there `like` or `when` recognises it, as in a Mistake.
-    when: in Python too, where what was seen tells more answers of the kind than their results do.
+    run to find that out.
+    like: for kernels, which would have to be compiled: a function of a case's inputs in NumPy that gives those results.
+    when: as in a Mistake, in place of comparing results.
     generic: what must stand in a sentence that was not written for this exercise. Nothing is recognised by this answer.
     """
 
@@ -193,7 +192,7 @@ class Exercise:
         sentences = {wrong.says or wrong.generic for wrong in self.wrong if isinstance(wrong, Wrong)}
         if len(sentences) < 3:
             found.append(f"its wrong answers are refused with {len(sentences)} sentences; three are the least.")
-        found += filter(None, map(self._complaint, self.wrong))
+        found += filter(None, (self._complaint(wrong) for wrong in self.wrong if isinstance(wrong, Wrong)))
         if self.is_kernel and self.call is None:
             found.append("it needs `call`, which launches the kernel.")
         if self.compared and self.reference is None and (self.is_kernel or self.target[:3] in ("", "op:")):
@@ -202,17 +201,15 @@ class Exercise:
             found.append("it is not compared, so it needs a `check`.")
         return [f"Exercise {self.name}: {sentence}" for sentence in found]
 
-    def _complaint(self, wrong: Wrong | Mistake) -> str:
-        """What is missing in a wrong answer or a mistake, "" if nothing is."""
-        generic = isinstance(wrong, Wrong) and bool(wrong.generic)
+    def _complaint(self, wrong: Wrong) -> str:
+        """What is missing in a wrong answer, "" if nothing is."""
         ways = (wrong.like is not None) + (wrong.when is not None)
-        runs = isinstance(wrong, Wrong) and not self.is_kernel
-        if bool(wrong.says) == generic:
+        if bool(wrong.says) == bool(wrong.generic):
             return f"{wrong.says!r}: a wrong answer needs either `says` or `generic`."
-        if generic and ways:
+        if wrong.generic and ways:
             return f"{wrong.generic!r} is generic: `like` and `when` would not be asked."
         if wrong.like and not self.is_kernel:
-            return f"{wrong.says!r}: `like` is for kernels; write the wrong answer."
-        if ways > 1 or not (ways or runs or generic):
+            return f"{wrong.says!r}: `like` is for kernels; here the wrong answer itself is run."
+        if wrong.says and (ways > 1 or (self.is_kernel and not ways)):
             return f"{wrong.says!r} needs either `like` or `when`."
         return ""

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from course_lib.coach import catalogue, client, verify
-from course_lib.coach.exercise import Changed, ExerciseError, Mistake, Wrong
+from course_lib.coach.exercise import Changed, ExerciseError, Wrong
 from course_lib.devices.webgpu import adapter
 
 from .conftest import piece
@@ -65,7 +65,6 @@ def test_two_equal_texts_are_refused(monkeypatch):
         ("repeated_axes", Wrong("text", "sentence", generic="piece"), "either `says` or `generic`"),
         ("repeated_axes", Wrong("text", generic="piece", when=bool), "would not be asked"),
         ("repeated_axes", Wrong("text", "sentence", like=abs), "`like` is for kernels"),
-        ("repeated_axes", Mistake("sentence"), "either `like` or `when`"),
         ("scale", Wrong("text", "sentence"), "either `like` or `when`"),
         ("scale", Wrong("text", "sentence", like=abs, when=bool), "either `like` or `when`"),
         ("scale", Wrong("text", "sentence", when=bool), ""),

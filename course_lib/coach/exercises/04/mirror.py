@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import sectors
 
 GRID, BLOCK = 4, 32
@@ -102,7 +102,8 @@ __global__ void stripes(float* x, int M, int N) {
               like=first_only(BLOCK)(1)),
         Wrong(Changed(("x[i * N + N - 1 - j]", "x[(M - 1 - i) * N + j]")),
               "The rows have changed places: up is down. Left and right should.", like=lambda x: x[::-1]),
-        Mistake("Rows and columns are both turned round. The order of the rows stays.", like=lambda x: x[::-1, ::-1]),
+        Wrong(Changed(("x[i * N + N - 1 - j]", "x[M * N - 1 - (i * N + j)]")),
+              "Rows and columns are both turned round. The order of the rows stays.", like=lambda x: x[::-1, ::-1]),
         Wrong("""__global__ void mirror(const float* x, float* y, int M, int N) {
     int threads = gridDim.x * blockDim.x;
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < M; i += threads) {

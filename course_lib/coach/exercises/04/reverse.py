@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 BLOCK = 32
 OVERWRITTEN = (
@@ -88,7 +88,8 @@ __global__ void swap_neighbours(float* x, int n) {
     }
 }
 """, OVERWRITTEN, like=first_half_written),
-        Mistake(OVERWRITTEN, like=second_half_written),
+        Wrong(Changed(("float left = x[i];", "x[n - 1 - i] = x[i];"), ("        x[n - 1 - i] = left;\n", "")), OVERWRITTEN,
+              like=second_half_written),
         Wrong(Changed(("x[i] = x[n - 1 - i];", "x[i] = x[n - i];")),
               "x[n - i] is x[n] for the first thread. The numbers end at x[n - 1].", when=first_thread_at_the_end),
         Wrong(Changed(("if (i < n / 2) {", "if (i < n) {")),

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import bytes_moved
 from course_lib.devices import ops
 
@@ -99,7 +99,7 @@ template <int N> __global__ void scale_columns(const float* x, const float* fact
               "Only the first gridDim.y rows are written. There are more: go on with every gridDim.y-th.", like=first_rows),
         Wrong(Changed(("gelu(p.item[j] + b.item[j])", "gelu(p.item[j]) + b.item[j]")),
               "The bias is added after the bend. It comes before: gelu(x + bias).", like=lambda x, bias, N: gelu(x) + bias),
-        Mistake("The bias is missing.", like=lambda x, bias, N: gelu(x)),
+        Wrong(Changed(("p.item[j] + b.item[j]", "p.item[j]")), "The bias is missing.", like=lambda x, bias, N: gelu(x)),
         Wrong(Changed(("gelu(p.item[j] + b.item[j])", "p.item[j] + b.item[j]")), "This is x + bias, without GELU.",
               like=lambda x, bias, N: x + bias),
         Wrong(Changed(("int row = blockIdx.y;", "int row = 0;"), ("row += gridDim.y", "row++")),

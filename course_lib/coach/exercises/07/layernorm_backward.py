@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 PLAIN, WIDE = "64, 1, 2", "64, 4, 1"
 BLOCKS = 2
@@ -112,8 +112,10 @@ __device__ void centre_backward(Row<THREADS, N, ITEMS>& dx, const Row<THREADS, N
                        "        x[e] = (g - first - x[e] * (block_sum<THREADS>(g * x[e]) / C)) * rstd;\n    }")),
               "block_sum is called for each x[e] alone, so a sum holds one number of each thread. First let each thread add "
               "up all of its numbers, then call block_sum once.", like=piece_by_piece),
-        Mistake("dx takes dy as it is. What comes back was multiplied by the weight on its way forward: g = dy * weight.",
-                like=without(weighted=False)),
+        Wrong(Changed(("constant += dy[e] * weight[e]", "constant += dy[e]"), ("along += dy[e] * weight[e]", "along += dy[e]"),
+                      ("(dy[e] * weight[e] - constant", "(dy[e] - constant")),
+              "dx takes dy as it is. What comes back was multiplied by the weight on its way forward: g = dy * weight.",
+              like=without(weighted=False)),
         Wrong(Changed(("        x[e] = (x[e] - mean) * rstd;  // xhat; beyond the row dy is zero, so nothing counts there\n"
                        "        dweight[e] += dy[e] * x[e];", "        dweight[e] += dy[e] * x[e];\n        x[e] = (x[e] - mean) "
                                                               "* rstd;")),

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 EPS = 1e-5
 PLAIN, WIDE = "64, 1, 2", "64, 4, 1"  # a row of up to 128, and one of up to 256 whose length four divides
@@ -111,8 +111,9 @@ __device__ void to_unit(Row<THREADS, N, ITEMS>& x, int C) {
               "eps is missing: a row of equal numbers has the variance 0, and 1 / sqrt(0) is infinite.",
               like=lambda x, w, b: norm(x, w, b, eps=0.0)),
         Wrong(Changed((" + bias[e];", ";")), "The bias is not added.", like=lambda x, w, b: norm(x, w, None)),
-        Mistake("Here rstd is the standard deviation, and the row is divided by it. Asked for is one over it: rsqrtf.",
-                like=lambda x, w, b: (lambda y, mean, rstd: (y, mean, 1 / rstd))(*norm(x, w, b))),
+        Wrong(Changed(("rstd = rsqrtf(", "rstd = sqrtf("), ("x[e] * rstd * weight[e]", "x[e] / rstd * weight[e]")),
+              "Here rstd is the standard deviation, and the row is divided by it. Asked for is one over it: rsqrtf.",
+              like=lambda x, w, b: (lambda y, mean, rstd: (y, mean, 1 / rstd))(*norm(x, w, b))),
         Wrong(Changed(("        x[e] -= mean;\n        if (x.column(e) < C) squares += x[e] * x[e];", "        squares += x[e] * "
                                                                                                       "x[e];"),
                       ("block_sum<THREADS>(squares) / C + eps", "block_sum<THREADS>(squares) / C - mean * mean + eps"),

@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import sectors
 
 TILES = {"NN": "16, 16, 8, 4, 4", "NT": "16, 32, 8, 2, 8", "TN": "32, 16, 4, 8, 2", "TT": "8, 8, 8, 4, 4"}
@@ -116,7 +116,9 @@ __global__ void take(const float* x, float* y, int M, int N) {
         Wrong(Changed(("TRANSPOSE_A ? (size_t)term * M + row : (size_t)row * K + term", "(size_t)row * K + term")),
               "A is read as if it lay as (M, K), though TRANSPOSE_A says that it lies as (K, "
               "M): a row of memory is a term of the sum.", like=lambda *given: as_it_lies(*given, which="A")),
-        Mistake("Both matrices are read as if they were never turned over.", like=lambda *given: as_it_lies(*given, which="AB")),
+        Wrong(Changed(("TRANSPOSE_A ? (size_t)term * M + row : (size_t)row * K + term", "(size_t)row * K + term"),
+                      ("TRANSPOSE_B ? (size_t)column * K + term : (size_t)term * N + column", "(size_t)term * N + column")),
+              "Both matrices are read as if they were never turned over.", like=lambda *given: as_it_lies(*given, which="AB")),
         Wrong(Changed(("e < BM * BK; e += THREADS", "e < THREADS; e += THREADS")),
               "Part of a slice was never filled. There are fewer threads than numbers: let each take several, THREADS apart.",
               when=lambda seen: seen.label == "one tile" and seen.kinds == {"uninitialised-read"}

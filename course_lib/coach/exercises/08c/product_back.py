@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 from course_lib.coach.trials import bfloat16_bits, turned_tiles
 
 
@@ -67,8 +67,10 @@ __global__ void left_turned(const __nv_bfloat16* X, const __nv_bfloat16* Y, floa
         Wrong(Changed(("n < N; n += 16", "n < 16; n += 16")),
               "Only the first 16 terms of each sum are there. The sum of dA goes over the N columns of dC.",
               like=lambda dC, B: dC[:, :16] @ B[:, :16].T),
-        Mistake("This is dC times B itself, as if B were (N, K). On the way back B is turned over.",
-                like=lambda dC, B: dC @ B if dC.shape[1] == len(B) else None),
+        Wrong(Changed(("__nv_bfloat16, wmma::col_major", "__nv_bfloat16, wmma::row_major"),
+                      ("B + blockIdx.x * 16 * N + n, N", "B + n * K + blockIdx.x * 16, K")),
+              "This is dC times B itself, as if B were (N, K). On the way back B is turned over.",
+              like=lambda dC, B: dC @ B.reshape(B.shape[::-1])),
         Wrong(Changed(("int n = 0; n < N; n += 16", "int k = 0; k < K; k += 16"), ("* N + n, N);\n        wmma::load_matrix_sync("
                        "right, B + blockIdx.x * 16 * N + n, N)", "* N + k, N);\n        wmma::load_matrix_sync(right, B + "
                        "blockIdx.x * 16 * N + k, N)")),

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import bytes_moved
 
 D, TILE, BLOCK = 16, 16, 32
@@ -94,12 +94,15 @@ __global__ void window_sums(const float* x, float* y, int n, int W) {
               when=lambda seen: any(issue.kind == "race" and "_tile'" in issue.message for issue in seen.issues)),
         Wrong(Changed(("key > t - W", "key >= t - W")), "The window is one word too wide: key t - W is not seen any more.",
               like=variant(lambda t, s, W: t - W <= s <= t)),
-        Mistake("The window is one word too narrow: it has W words, and ends with the word itself.",
-                like=variant(lambda t, s, W: t - W + 1 < s <= t)),
+        Wrong(Changed(("key > t - W", "key > t - W + 1")),
+              "The window is one word too narrow: it has W words, and ends with the word itself.",
+              like=variant(lambda t, s, W: t - W + 1 < s <= t)),
         Wrong(Changed(("key <= t &&", "key < t &&")), "A word must see itself: the last key of query t is key t.",
               like=variant(lambda t, s, W: t - W < s < t)),
-        Mistake("The window is not there: every key up to t is seen.", like=variant(lambda t, s, W: s <= t)),
-        Mistake("Words look ahead: key t is the last that query t sees.", like=variant(lambda t, s, W: t - W < s)),
+        Wrong(Changed((BEGIN, "int begin = 0;"), (" && key > t - W", "")), "The window is not there: every key up to t is seen.",
+              like=variant(lambda t, s, W: s <= t)),
+        Wrong(Changed((END, "int end = T;"), ("key <= t &&", "key < T &&")),
+              "Words look ahead: key t is the last that query t sees.", like=variant(lambda t, s, W: t - W < s)),
         Wrong(Changed((BEGIN, "int begin = max(0, first + (int)blockDim.x - W) / TILE * TILE;")),
               "The tiles begin too late: the *first* query of the block sees furthest back, to key first - W + 1.",
               like=variant(passes=lambda t, s, W, T: s >= (first_of(t) + BLOCK - W) // TILE * TILE)),

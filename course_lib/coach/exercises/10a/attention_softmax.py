@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Exercise, Wrong
 
 BLOCK = 32
 
@@ -122,7 +122,8 @@ __global__ void to_unit(float* x, float* largest, int rows, int S) {
               like=variant(lambda i, T, S: S - T + i + 1)),
         Wrong(plain(hidden="row[s]"), "The weights of hidden keys are 0; here their scores still stand there.",
               like=variant(hidden=None)),
-        Mistake("The sum of a row's weights is not 1: divide each by the sum.", like=variant(divided=False)),
+        Wrong(plain().replace(" / sum;", ";"), "The sum of a row's weights is not 1: divide each by the sum.",
+              like=variant(divided=False)),
         Wrong(plain(kept="logf(sum)"),
               "The weights are right, and logsumexp is not: the largest score that was subtracted belongs to it again.",
               like=variant(kept="no top")),

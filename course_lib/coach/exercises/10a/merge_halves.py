@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 BLOCK = 32
 
@@ -97,8 +97,9 @@ __global__ void merge_means(const float* y1, const int* n1, const float* y2, con
         Wrong(Changed(("(first * y1[i] + second * y2[i]) / (first + second)", "0.5f * (y1[i] + y2[i])")),
               "Both halves count the same here. The one with the larger sum of exponentials must count more.",
               like=variant(weigh=lambda a, b: (np.full_like(a, 0.5), np.full_like(b, 0.5)))),
-        Mistake("The shares are those of the logsumexps themselves. A logsumexp is a logarithm: the sums are e to it.",
-                like=variant(weigh=in_proportion)),
+        Wrong(Changed(("(first * y1[i] + second * y2[i]) / (first + second)", "(a * y1[i] + b * y2[i]) / (a + b)")),
+              "The shares are those of the logsumexps themselves. A logsumexp is a logarithm: the sums are e to it.",
+              like=variant(weigh=in_proportion)),
         Wrong(Changed(("first * y1[i] + second * y2[i]", "second * y1[i] + first * y2[i]")),
               "Each half has got the share of the other one.",
               like=variant(weigh=lambda a, b: (np.exp(b - np.logaddexp(a, b)), np.exp(a - np.logaddexp(a, b))))),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from course_lib.coach.exercise import Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Changed, Exercise, Wrong
 from course_lib.coach.trials import turn, turned_too_many, turns
 
 
@@ -75,8 +75,9 @@ __global__ void times_i(const float* x, float* y, int n) {
         Wrong(Changed(("t = row / H % T", "t = row % T")),
               "The heads of a word stand at one place: the rows are numbered (b, t, h), so t is row / H % T.",
               like=variant(place=lambda row, T, H: row % T)),
-        Mistake("The second text begins at place 0 again: t is row / H % T.",
-                like=variant(place=lambda row, T, H: min(row // H, T - 1))),
+        Wrong(Changed(("t = row / H % T", "t = min(row / H, T - 1)")),
+              "The second text begins at place 0 again: t is row / H % T.",
+              like=variant(place=lambda row, T, H: min(row // H, T - 1))),
         Wrong(Changed(("second * c + first * s", "second * c + y[at] * s")),
               "The second number is turned with the new first one. Keep both old numbers before you write.",
               like=variant(turned=lambda a, b, c, s: (a * c - b * s, b * c + (a * c - b * s) * s))),

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import bytes_moved
 from course_lib.coach.trials import attention_inputs, kept_for_backward
 from course_lib.devices.gpu import choices
@@ -130,10 +130,13 @@ __global__ void attention_received(const float* score, const float* logsumexp, f
         Wrong(Changed(("(ds[r][c] - shift)", "ds[r][c]")),
               "delta is missing in the gradients: of dP only what lies above the row's average, `shift`, counts.",
               like=variant(shift=False)),
-        Mistake("Hidden weights take part in dv: the mask must make p 0 as well, not ds alone.", like=variant(hides=("dS",))),
+        Wrong(Changed((BEGIN, ""), (" || (causal && key + c > past + query)", ""),
+                      ("p[r][c] * (ds[r][c] - shift)", "(causal && key + c > past + query ? 0.0f : p[r][c]) "
+                                                       "* (ds[r][c] - shift)")),
+              "Hidden weights take part in dv: the mask must make p 0 as well, not ds alone.", like=variant(hides=("dS",))),
         Wrong(Changed((" || (causal && key + c > past + query)", "")), HIDDEN,
               like=variant(hides=(), begins=lambda first, past: max(0, first - past) // TILE.rows * TILE.rows)),
-        Mistake(HIDDEN, like=variant(hides=())),
+        Wrong(Changed((BEGIN, ""), (" || (causal && key + c > past + query)", "")), HIDDEN, like=variant(hides=())),
         Wrong(Changed(("key + c > past + query)", "key + c > query)")),
               "The past is missing in the mask: query t stands at place past + t of the keys.", like=variant(past=False)),
         Wrong(Changed((BEGIN, "    if (causal) begin = first / TILE_T * TILE_T;\n")),

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import bytes_moved
 
 BLOCK = 64
@@ -107,7 +107,8 @@ __global__ void row_means(const float* x, float* y, int n, int d) {
               like=by_warps),
         Wrong(Changed(("to_float(dy[first + i]) * ", "")),
               "These are the sums of y. Each number of y is multiplied by its dy first.", like=variant(lambda dy, y: y)),
-        Mistake("These are the sums of dy. Each number of dy is multiplied by its y first.", like=variant(lambda dy, y: dy)),
+        Wrong(Changed((" * to_float(y[first + i])", "")),
+              "These are the sums of dy. Each number of dy is multiplied by its y first.", like=variant(lambda dy, y: dy)),
         Wrong(Changed(("    float sum = 0.0f;\n", "    float sum = 0.0f;\n    if (row >= B * H * T) return;\n")),
               "A lane left, or took another way, before a shuffle, which waits for the "
               "whole warp. Let lanes without a row bring 0.", when=lambda seen: "missing-lanes" in seen.kinds),

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 from course_lib.devices import ops
 
 GROUP = 256  # threads
@@ -87,12 +87,14 @@ fn scale_columns(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroup
         Wrong(Changed(("bias[i % args.F]", "bias[i]")),
               "The bias has only F numbers, and yours is asked for more. Number i stands in column i % args.F.",
               when=lambda seen: "out-of-bounds" in seen.kinds and any("`bias[" in issue.message for issue in seen.issues)),
-        Mistake("The bias is that of the row. Number i stands in column i % args.F and in row i / args.F.",
-                like=lambda x, bias: gelu(x + bias[np.minimum(np.arange(len(x)), len(bias) - 1)][:, None])),
+        Wrong(Changed(("i % args.F", "min(i / args.F, args.F - 1)")),
+              "The bias is that of the row. Number i stands in column i % args.F and in row i / args.F.",
+              like=lambda x, bias: gelu(x + bias[np.minimum(np.arange(len(x)), len(bias) - 1)][:, None])),
         Wrong(Changed(("gelu(x[i] + bias[i % args.F])", "gelu(x[i]) + bias[i % args.F]")),
               "The bias is added after the bend. It comes before: gelu(x + bias).", like=lambda x, bias: gelu(x) + bias),
         Wrong(Changed(("gelu(x[i] + bias[i % args.F])", "gelu(x[i])")), "The bias is missing.", like=lambda x, bias: gelu(x)),
-        Mistake("This is x + bias, without GELU.", like=lambda x, bias: x + bias),
+        Wrong(Changed(("gelu(x[i] + bias[i % args.F])", "x[i] + bias[i % args.F]")), "This is x + bias, without GELU.",
+              like=lambda x, bias: x + bias),
         Wrong(Changed(("element_index(group, groups, lane)", "lane")),
               "Only the first group's numbers are written. `lane` counts inside of a group; element_index(group, groups, "
               "lane) counts over all of them.", like=first_group),
