@@ -92,7 +92,11 @@ def _explains(exercise: Exercise, wrong: Wrong | Mistake, seen: Seen) -> bool:
     if wrong.like is not None:
         return gives_the_same(exercise, wrong.like, seen.outcomes)
     text = answer_text(wrong.answer, _solution(exercise.chapter, exercise.name))
-    return gives_the_same(exercise, answers.load_answer(exercise, text), seen.outcomes)
+    try:
+        function = answers.load_answer(exercise, text)
+    except Exception:  # the learner's code may have filled the memory of this process
+        return False
+    return gives_the_same(exercise, function, seen.outcomes)
 
 
 @cache
