@@ -87,7 +87,7 @@ CODE = re.compile(r"\S*[_=\[\](){}*/<>\"]\S*|\w+\.\w+\S*")  # hints and sentence
 def test_what_the_coach_says_holds_no_known_misspelling(chapter):
     _, _, american, misspelled, ours = dictionaries()
     exercises = [catalogue.load(name) for name in catalogue.names(chapter)]
-    said = [text for one in exercises for text in (one.title, *one.hints, *(mistake.says for mistake in one.mistakes))]
+    said = [text for one in exercises for text in (one.title, *one.hints, *(wrong.says for wrong in one.wrong))]
     words = {word.lower() for word in WORD.findall(CODE.sub(" ", NO_PROSE.sub(" ", "\n\n".join(said))))}
     assert len(words) > 50, "the sentences were not found"
     assert sorted(words & (misspelled.keys() | american.keys()) - AMERICAN_TOO - ours) == []

@@ -33,19 +33,6 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Mistake:
-    """A cause that can be detected, and the sentence that is said when it was. Give `like` or `when`.
-
-    like: a wrong function, called as the reference is; recognised if it gives the answer's results in every case.
-    when: (Seen) -> bool, see outcome.py: what was got, expected, raised and reported in the smallest failing case.
-    """
-
-    says: str
-    like: Callable | None = None
-    when: Callable[[Any], bool] | None = None
-
-
-@dataclass(frozen=True)
 class Goal:
     """A number that an answer is measured by, shown beside ours and the learner's earlier tries; smaller is better.
 
@@ -79,12 +66,38 @@ class Changed:
         return text
 
 
+def answer_text(answer: str | Changed, solution: str) -> str:
+    """An author's answer as text."""
+    return (answer.of(solution) if isinstance(answer, Changed) else answer).strip("\n")
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A cause that no wrong answer stands for, and the sentence that is said when it is recognised.
+
+    when: (Seen) -> bool, see outcome.py: what was got, expected, raised and reported in the smallest failing case.
+    """
+
+    says: str
+    when: Callable[[Any], bool]
+
+
 @dataclass(frozen=True)
 class Wrong:
-    """A plausible wrong answer, for the proof. says: what its verdict must say, and no other wrong answer's."""
+    """A plausible wrong answer. Give `says`, the sentence that it is refused with, or `generic`.
+
+    The same sentence is said to every answer that gives the same results in all cases. In Python the wrong answer itself is
+    run to find that out.
+    like: for kernels, which would have to be compiled: a function of a case's inputs in NumPy that gives those results.
+    when: as in a Mistake, in place of comparing results.
+    generic: what must stand in a sentence that was not written for this exercise. Nothing is recognised by this answer.
+    """
 
     answer: str | Changed
-    says: str
+    says: str = ""
+    like: Callable | None = None
+    when: Callable[[Any], bool] | None = None
+    generic: str = ""
 
 
 @dataclass(frozen=True)
@@ -112,7 +125,8 @@ class Exercise:
     tolerance: allowed error of a number, relative to the larger of 1 and the expected number.
     measured: label of the case whose counters are shown (kernels). goals: numbers that must be reached, or are remembered.
     hints: three, each nearer; the last is nearly code. sibling: a worked example of the same idea with another aim.
-    right: at least two right answers written differently. wrong: at least three plausible wrong ones.
+    wrong: at least three plausible wrong answers, and further mistakes, in the order in which they are recognised: the first
+        that explains an answer speaks.
     flops: operations of the measured case by the formula, an fma as 2; an open challenge with them has a ladder: the learner's
         tries under a roofline.
     formerly: names that this exercise had before; answers given under them are kept.
@@ -127,8 +141,7 @@ class Exercise:
     cases: Callable[[np.random.Generator], Iterable[Case]]
     hints: tuple[str, str, str]
     sibling: str
-    right: Sequence[str | Changed]
-    wrong: Sequence[Wrong]
+    wrong: Sequence[Wrong | Mistake]
     core: bool = True
     language: str = "python"
     target: str = ""
@@ -140,7 +153,6 @@ class Exercise:
     results: tuple[str, ...] = ()
     instances: tuple[str, ...] = ()
     tolerance: float = 1e-5
-    mistakes: Sequence[Mistake] = ()
     measured: str = ""
     goals: Sequence[Goal] = ()
     flops: float = 0.0
@@ -177,15 +189,10 @@ class Exercise:
             found.append(f"it has {len(self.hints)} hints; three are needed.")
         if not self.sibling.strip():
             found.append("it has no worked sibling.")
-        if len(self.right) < 2:
-            found.append(f"it has {len(self.right)} right variants; two are the least.")
-        if len(self.wrong) < 3:
-            found.append(f"it has {len(self.wrong)} wrong answers; three are the least.")
-        if len({wrong.says for wrong in self.wrong}) < len(self.wrong):
-            found.append("two of its wrong answers are refused with the same sentence.")
-        for mistake in self.mistakes:
-            if (mistake.like is None) == (mistake.when is None):
-                found.append(f"the mistake {mistake.says!r} needs either `like` or `when`.")
+        sentences = {wrong.says or wrong.generic for wrong in self.wrong if isinstance(wrong, Wrong)}
+        if len(sentences) < 3:
+            found.append(f"its wrong answers are refused with {len(sentences)} sentences; three are the least.")
+        found += filter(None, (self._complaint(wrong) for wrong in self.wrong if isinstance(wrong, Wrong)))
         if self.is_kernel and self.call is None:
             found.append("it needs `call`, which launches the kernel.")
         if self.compared and self.reference is None and (self.is_kernel or self.target[:3] in ("", "op:")):
@@ -193,3 +200,16 @@ class Exercise:
         if not self.compared and self.check is None:
             found.append("it is not compared, so it needs a `check`.")
         return [f"Exercise {self.name}: {sentence}" for sentence in found]
+
+    def _complaint(self, wrong: Wrong) -> str:
+        """What is missing in a wrong answer, "" if nothing is."""
+        ways = (wrong.like is not None) + (wrong.when is not None)
+        if bool(wrong.says) == bool(wrong.generic):
+            return f"{wrong.says!r}: a wrong answer needs either `says` or `generic`."
+        if wrong.generic and ways:
+            return f"{wrong.generic!r} is generic: `like` and `when` would not be asked."
+        if wrong.like and not self.is_kernel:
+            return f"{wrong.says!r}: `like` is for kernels; here the wrong answer itself is run."
+        if wrong.says and (ways > 1 or (self.is_kernel and not ways)):
+            return f"{wrong.says!r} needs either `like` or `when`."
+        return ""

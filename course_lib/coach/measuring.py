@@ -74,7 +74,7 @@ def measure(exercise: Exercise, verdict: Verdict, answer: Any, outcomes, cases, 
             if exercise.is_kernel:
                 verdict.why += counting.costliest(reports, goal.name)
             seen = Seen("", outcomes[-1], outcomes)
-            for mistake in exercise.mistakes:
-                if mistake.when is not None and telling.holds(mistake.when, seen):
-                    verdict.why, verdict.recognised = mistake.says, True
+            for wrong in exercise.wrong:
+                if wrong.when is not None and telling.holds(wrong.when, seen):
+                    verdict.why, verdict.recognised = wrong.says, True
                     break

@@ -45,7 +45,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Seen:
-    """What a Mistake's `when` looks at: the smallest failing case, and all that were tried."""
+    """What `when` of a Wrong or a Mistake looks at: the smallest failing case, and all that were tried."""
 
     text: str
     failing: Outcome

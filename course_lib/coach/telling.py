@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import signal
 from collections.abc import Callable
+from functools import cache
 
-from course_lib.coach import answers, compare
-from course_lib.coach.exercise import Exercise
+from course_lib.coach import answers, catalogue, compare, regions
+from course_lib.coach.exercise import Exercise, Mistake, Wrong, answer_text
 from course_lib.coach.outcome import Fault, Outcome, Seen
 from course_lib.coach.verdict import Trial, Verdict
+
+SECONDS = 2.0  # for all wrong answers together: less than the client's patience
 
 
 def verdict_on(exercise: Exercise, job: dict, outcomes: list[Outcome], cases: int) -> Verdict:
@@ -43,11 +47,8 @@ def why(exercise: Exercise, seen: Seen, job: dict) -> tuple[str, bool]:
 
     if words := _of_the_declaration(exercise, seen):
         return words, False
-    for mistake in exercise.mistakes:
-        if mistake.when is not None and holds(mistake.when, seen):
-            return mistake.says, True
-        if mistake.like is not None and gives_the_same(exercise, mistake.like, seen.outcomes):
-            return mistake.says, True
+    if words := recognised(exercise, seen):
+        return words, True
     failing = seen.failing
     if failing.error:
         return said(failing.error, exercise, job), False
@@ -74,22 +75,53 @@ def said(broken: Fault, exercise: Exercise, job: dict) -> str:
     return faults.sentence(broken, exercise, job.get("known", ()))
 
 
-def gives_the_same(exercise: Exercise, like: Callable, outcomes) -> bool:
-    """Whether a wrong function explains every result: the same values, the same kind of exception."""
-    told_apart = False
-    for outcome in outcomes:
+def recognised(exercise: Exercise, seen: Seen) -> str:
+    """The sentence of the first mistake that explains what was seen; "" if none does, or if it takes too long to find out."""
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)  # the answer's own seconds are over
+    try:
+        return next((wrong.says for wrong in exercise.wrong if wrong.says and _explains(exercise, wrong, seen)), "")
+    except answers.StillRunning:
+        return ""
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _explains(exercise: Exercise, wrong: Wrong | Mistake, seen: Seen) -> bool:
+    if wrong.when is not None:
+        return holds(wrong.when, seen)
+    if wrong.like is not None:
+        return gives_the_same(exercise, wrong.like, seen.outcomes)
+    text = answer_text(wrong.answer, _solution(exercise.chapter, exercise.name))
+    try:
+        function = answers.load_answer(exercise, text)
+    except Exception:  # the learner's code may have filled the memory of this process
+        return False
+    return gives_the_same(exercise, function, seen.outcomes)
+
+
+@cache
+def _solution(chapter: str, name: str) -> str:
+    source = catalogue.source(chapter)
+    return regions.piece(regions.cells(source)[name], name, source).solution  # not the whole chapter: a verdict waits
+
+
+def gives_the_same(exercise: Exercise, wrong: Callable, outcomes) -> bool:
+    """Whether a wrong function explains every result: the same values, the same kind of exception. Errors alone prove nothing."""
+    if not any(outcome.error is None and not outcome.right for outcome in outcomes):
+        return False
+    failing_first = sorted(outcomes, key=lambda outcome: outcome.right)  # there most are told apart at once
+    for outcome in failing_first:
         given = copy.deepcopy(outcome.inputs)
         try:
             with answers.quiet():
-                result = like(*given) if exercise.is_kernel else answers.call(exercise, like, given)
+                result = wrong(*given) if exercise.is_kernel else answers.call(exercise, wrong, given)
         except Exception as error:
             if outcome.error is None or outcome.error.kind != type(error).__name__:
                 return False
             continue
         if outcome.error or compare.difference(outcome.got, result, exercise.tolerance):
             return False
-        told_apart = told_apart or not outcome.right
-    return told_apart
+    return True
 
 
 def holds(when: Callable[[Seen], bool], seen: Seen) -> bool:

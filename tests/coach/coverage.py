@@ -156,7 +156,7 @@ def about() -> dict[str, list[str]]:
     texts, written = {}, tasks()
     for name in catalogue.names():
         exercise, task = catalogue.load(name), written[name]
-        said = (exercise.title, task, *exercise.hints, *(mistake.says for mistake in exercise.mistakes))
+        said = (exercise.title, task, *exercise.hints, *(wrong.says for wrong in exercise.wrong))
         texts[name] = re.sub(r"\s+", " ", " ".join(said))
     found = {}
     for word in words():

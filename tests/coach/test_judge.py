@@ -1,13 +1,18 @@
 """The judge: whatever an answer does, there is a verdict with the learner's own line, and the next answer is judged as well."""
 
+import dataclasses
+
 import pytest
 
-from course_lib.coach import catalogue, client, doubles
+from course_lib.coach import catalogue, client, doubles, telling
+from course_lib.coach import judge as judging
 from course_lib.coach import verdict as verdicts
+from course_lib.coach.exercise import Mistake, Wrong
 
 from .conftest import piece
 
 HEAD = "def repeated_axes(shape, to):\n"
+WARMUP = "def warmup_linear(step, steps, peak, lowest, warmup):\n"
 
 
 @pytest.fixture
@@ -145,8 +150,34 @@ def test_a_sentence_needs_its_cause(ask):
     assert verdict.trial.label == ask(known).trial.label
 
 
+def test_an_answer_with_the_results_of_a_wrong_one_gets_its_sentence(ask):
+    known = catalogue.load("rise_and_sink").wrong[0]
+    text = f"""{WARMUP}    fall = (steps - max(step, warmup)) / max(steps - warmup, 1)
+    return step * peak / warmup if step < warmup else lowest + (peak - lowest) * max(fall, 0)"""
+    verdict = ask(text, "rise_and_sink")
+    assert verdict.recognised and verdict.why == known.says
+
+
+@pytest.mark.parametrize(
+    "wrong, words",
+    [
+        (Wrong(WARMUP + "    return 0.0", generic="anything"), ""),
+        (Wrong(WARMUP + "    raise ZeroDivisionError", "never"), ""),
+        (Wrong(WARMUP + "    while True: pass", "never"), ""),
+        (Wrong(WARMUP + "    return step * 0.0", "always 0"), "always 0"),
+    ],
+    ids=["refused with a generic sentence", "raises", "never ends", "gives the same"],
+)
+def test_what_a_wrong_answer_does_is_no_fault_of_the_learner(monkeypatch, wrong, words):
+    monkeypatch.setattr(telling, "SECONDS", 0.2)
+    exercise = dataclasses.replace(catalogue.load("rise_and_sink"), wrong=[wrong])
+    monkeypatch.setattr(catalogue, "load", lambda name: exercise)
+    verdict = judging.judge({"name": "rise_and_sink", "text": WARMUP + "    return 0.0"})
+    assert verdict["recognised"] == bool(words) and not verdict["passed"]
+    assert verdict["why"] == words if words else "expected" in verdict["why"]
+
+
 def test_an_error_alone_is_no_proof_of_a_known_mistake():
-    from course_lib.coach import telling
     from course_lib.coach.outcome import Fault, Outcome
 
     def raises(shape, to):
@@ -280,21 +311,16 @@ def test_a_result_that_cannot_be_used_is_not_called_a_fault_of_calling(ask):
 
 
 def test_a_check_or_a_question_that_cannot_look_at_a_result_blames_nobody_else(monkeypatch):
-    import dataclasses
-
-    from course_lib.coach import judge
-    from course_lib.coach.exercise import Mistake
-
     exercise = dataclasses.replace(
         catalogue.load("repeated_axes"), compared=False, check=lambda got, shape, to: None if got[0] == 0 else "wrong",
-        mistakes=[Mistake("never", when=lambda seen: seen.got.shape == 3)],
+        wrong=[Mistake("never", when=lambda seen: seen.got.shape == 3)],
     )  # fmt: skip
     monkeypatch.setattr(catalogue, "load", lambda name: exercise)
     for text, says in (
         ("return None", "Your code gives back nothing"),
         ("return 7", "Your code gives back 7, of type int"),
     ):
-        verdict = judge.judge({"name": "repeated_axes", "text": HEAD + "    " + text})
+        verdict = judging.judge({"name": "repeated_axes", "text": HEAD + "    " + text})
         assert says in verdict["why"] and not verdict["recognised"]
 
 

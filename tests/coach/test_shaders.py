@@ -157,7 +157,7 @@ def test_an_answer_is_defined_in_the_notebook_too():
 @here
 @pytest.mark.slow
 def test_a_challenge_has_a_ladder_of_its_bytes():
-    for text in (catalogue.load("product_in_wgsl").right[0], piece("product_in_wgsl").solution):
+    for text in (verify.variants("product_in_wgsl")[0], piece("product_in_wgsl").solution):
         assert answering.answer("product_in_wgsl", text).passed
     steps = list(ladder.rungs("product_in_wgsl").values())
     assert steps[1] == 192512 and steps[0] > 20 * steps[1]

@@ -1,5 +1,7 @@
 """Every exercise is proved: blank fails, solution and variants pass, wrong answers are refused with their own sentences."""
 
+import dataclasses
+
 import pytest
 
 from course_lib.coach import catalogue, client, verify
@@ -25,13 +27,19 @@ def test_a_proof_that_fails_says_what(judge):
     refused = client.judged("repeated_axes", "def repeated_axes(a, b): return 7", judge=judge)
     broken = client.judged("repeated_axes", "def", judge=judge)
 
-    def said(kind, verdict, says=""):
-        return "".join(verify.faults(verify.Trial("repeated_axes", kind, solution, says), verdict))
+    def said(kind, verdict, says="", generic=""):
+        return "".join(verify.faults(verify.Trial("repeated_axes", kind, solution, says, generic), verdict))
 
     assert said("solution", passed) == said("right", passed) == said("blank", refused) == ""
     assert "should pass" in said("right", refused)
     assert "passes, and should not" in said("wrong", passed) and "passes, and should not" in said("blank", passed)
-    assert "should say 'this'" in said("wrong", refused, "this")
+    assert said("wrong", refused, refused.why) == said("wrong", refused, generic=refused.why[3:]) == ""
+    assert "should say 'this'" in said("wrong", refused, "this") and "should say 'it'" in said(
+        "wrong", refused, generic="it"
+    )
+    assert "should say" in said("wrong", refused, refused.why[3:]), "a sentence of its own is said whole"
+    known = client.judged("repeated_axes", catalogue.load("repeated_axes").wrong[0].answer.of(solution), judge=judge)
+    assert "should say" in said("wrong", known, generic=known.why), "what is recognised is not generic"
     assert "must load" in said("blank", broken)
 
 
@@ -45,9 +53,47 @@ def test_a_change_that_does_not_fit_is_refused():
 def test_two_equal_texts_are_refused(monkeypatch):
     exercise = catalogue.load("repeated_axes")
     doubled = [*exercise.wrong, Wrong(exercise.wrong[0].answer, "something else")]
-    monkeypatch.setattr(catalogue, "load", lambda name: __import__("dataclasses").replace(exercise, wrong=doubled))
+    monkeypatch.setattr(catalogue, "load", lambda name: dataclasses.replace(exercise, wrong=doubled))
     with pytest.raises(ExerciseError, match="the same"):
         verify.trials("repeated_axes")
+
+
+@pytest.mark.parametrize(
+    "name, wrong, says",
+    [
+        ("repeated_axes", Wrong("text"), "either `says` or `generic`"),
+        ("repeated_axes", Wrong("text", "sentence", generic="piece"), "either `says` or `generic`"),
+        ("repeated_axes", Wrong("text", generic="piece", when=bool), "would not be asked"),
+        ("repeated_axes", Wrong("text", "sentence", like=abs), "`like` is for kernels"),
+        ("scale", Wrong("text", "sentence"), "either `like` or `when`"),
+        ("scale", Wrong("text", "sentence", like=abs, when=bool), "either `like` or `when`"),
+        ("scale", Wrong("text", "sentence", when=bool), ""),
+        ("repeated_axes", Wrong("text", "sentence", when=bool), ""),
+    ],
+)
+def test_a_wrong_answer_that_cannot_be_used_is_refused(name, wrong, says):
+    exercise = catalogue.load(name)
+    found = dataclasses.replace(exercise, wrong=[*exercise.wrong, wrong]).complaints()
+    assert len(found) == bool(says) and all(says in sentence for sentence in found)
+
+
+@pytest.mark.parametrize("name", catalogue.names())
+def test_every_text_can_be_made(name):
+    kinds = [trial.kind for trial in verify.trials(name)]
+    assert kinds.count("right") >= 2 and kinds.count("wrong") >= 3
+
+
+def test_right_variants_stand_with_their_exercises():
+    for file in verify.RIGHT.glob("*.py"):
+        assert list(verify._variants(file)) == catalogue.names(file.stem)
+
+
+def test_right_variants_may_be_missing_altogether_but_not_in_part(monkeypatch):
+    monkeypatch.setattr(verify, "RIGHT", verify.ROOT / "no such folder")
+    assert verify.variants("repeated_axes") == []
+    monkeypatch.setattr(verify, "RIGHT", verify.ROOT / "tests")
+    with pytest.raises(ExerciseError, match=r"tests/02\.py holds 0 right answers"):
+        verify.variants("repeated_axes")
 
 
 def test_a_proof_neither_reads_nor_writes_what_the_learner_has(mine):

@@ -1,6 +1,6 @@
 """Strides that show a small shape as a larger one: 0 where it is repeated."""
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 REFUSED = "ValueError"
 
@@ -35,44 +35,6 @@ def strides_or_refusal(answer, shape, strides, to):
     return found
 
 
-def fits(shape, to):
-    pairs = zip(reversed(shape), reversed(to), strict=False)
-    return len(to) >= len(shape) and all(a in (1, b) for a, b in pairs)
-
-
-def unless(wrong):
-    """A wrong way to find the strides, which refuses what does not fit."""
-
-    def like(shape, strides, to):
-        if not fits(shape, to):
-            raise ValueError
-        return wrong(shape, strides, to)
-
-    return like
-
-
-def no_zero_for_ones(shape, strides, to):
-    return (0,) * (len(to) - len(shape)) + tuple(strides)
-
-
-def new_strides(shape, strides, to):
-    missing, step, found = len(to) - len(shape), 1, []
-    for axis in reversed(range(len(to))):
-        length = 1 if axis < missing else shape[axis - missing]
-        found.append(0 if length == 1 else step)
-        step *= length
-    return tuple(reversed(found))
-
-
-def only_old_axes(shape, strides, to):
-    missing = len(to) - len(shape)
-    return tuple(0 if a == 1 != b else s for a, s, b in zip(shape, strides, to[missing:], strict=True))
-
-
-def zeros_behind(shape, strides, to):
-    return only_old_axes(shape, strides, to) + (0,) * (len(to) - len(shape))
-
-
 exercise = Exercise(
     title="Repeat without copying",
     minutes=15,
@@ -81,20 +43,6 @@ exercise = Exercise(
     given="from course_lib.tensor.shapes import broadcast_shape",
     cases=cases,
     call=strides_or_refusal,
-    mistakes=[
-        Mistake("Whoever calls this expects a ValueError for shapes that do not fit; an `assert` raises AssertionError.",
-                when=lambda seen: seen.error.startswith("AssertionError")),
-        Mistake("These shapes fit, and your code refuses them with ValueError.",
-                when=lambda seen: isinstance(seen.got, str) and seen.got == REFUSED),
-        Mistake("These shapes do not fit, and your code gives strides all the same. Refuse them: `raise ValueError(...)`.",
-                when=lambda seen: seen.expected == REFUSED and isinstance(seen.got, tuple | list)),
-        Mistake("An axis of length 1 that is shown longer is repeated too: its stride becomes 0.", like=unless(no_zero_for_ones)),
-        Mistake("You computed the strides anew from the shape. A transposed view has others: keep what is given.",
-                like=unless(new_strides)),
-        Mistake("There must be one stride for each axis of `to`. Axes that `shape` lacks stand in front, with stride 0.",
-                like=unless(only_old_axes)),
-        Mistake("The new axes stand in front, so their zeros do too.", like=unless(zeros_behind)),
-    ],
     hints=(
         "Align the two shapes at the right. How many axes of `to` have no partner? What is their stride?",
         "Three kinds of axes: no partner (0), a partner of length 1 that is shown longer (0), an equal partner (its own stride).",
@@ -106,44 +54,27 @@ exercise = Exercise(
     rows, columns = strides
     return (rows + columns,)
 ''',
-    right=[
-        """def broadcast_strides(shape, strides, to):
-    shape, strides = list(shape), list(strides)
-    while len(shape) < len(to):
-        shape.insert(0, 1)
-        strides.insert(0, 0)
-    if len(shape) > len(to):
-        raise ValueError(f"{to} has fewer axes than {shape}")
-    result = []
-    for have, stride, want in zip(shape, strides, to):
-        if have == want:
-            result.append(stride)
-        elif have == 1:
-            result.append(0)
-        else:
-            raise ValueError(f"{have} does not fit {want}")
-    return result
-""",
-        """import numpy as np
-
-def broadcast_strides(shape, strides, to):
-    np.broadcast_to(np.empty(shape), to)
-    result = [0] * len(to)
-    for back in range(1, len(shape) + 1):
-        if shape[-back] != 1:
-            result[-back] = strides[-back]
-    return tuple(result)
-""",
-        """import numpy as np
-
-def broadcast_strides(shape, strides, to):
-    size = 1 + sum(abs(s) * n for s, n in zip(strides, shape))
-    x = np.lib.stride_tricks.as_strided(np.zeros(2 * size, dtype=np.int8)[size:], shape, strides)
-    return np.broadcast_to(x, to).strides
-""",
-    ],
     wrong=[
-        Wrong(Changed(("0 if length == 1 != target else stride", "stride")), "is repeated too"),
+        Wrong("""def broadcast_strides(shape, strides, to):
+    assert len(to) >= len(shape)
+    m = len(to) - len(shape)
+    assert all(a == b or a == 1 for a, b in zip(shape, to[m:]))
+    return [0] * m + [s if a == b else 0 for a, b, s in zip(shape, to[m:], strides)]
+""", "Whoever calls this expects a ValueError for shapes that do not fit; an `assert` raises AssertionError.",
+              when=lambda seen: seen.error.startswith("AssertionError")),
+        Wrong("""def broadcast_strides(shape, strides, to):
+    if len(shape) != len(to):
+        raise ValueError("not the same number of axes")
+    return tuple(0 if a == 1 else s for a, s in zip(shape, strides))
+""", "These shapes fit, and your code refuses them with ValueError.",
+              when=lambda seen: isinstance(seen.got, str) and seen.got == REFUSED),
+        Wrong("""def broadcast_strides(shape, strides, to):
+    missing = len(to) - len(shape)
+    return (0,) * missing + tuple(0 if a != b else s for a, b, s in zip(shape, to[missing:], strides))
+""", "These shapes do not fit, and your code gives strides all the same. Refuse them: `raise ValueError(...)`.",
+              when=lambda seen: seen.expected == REFUSED and isinstance(seen.got, tuple | list)),
+        Wrong(Changed(("0 if length == 1 != target else stride", "stride")),
+              "An axis of length 1 that is shown longer is repeated too: its stride becomes 0."),
         Wrong("""def broadcast_strides(shape, strides, to):
     if broadcast_shape(shape, to) != to or len(to) < len(shape):
         raise ValueError
@@ -154,23 +85,10 @@ def broadcast_strides(shape, strides, to):
         out.insert(0, 0 if n == 1 else step)
         step = step * n
     return tuple(out)
-""", "keep what is given"),
-        Wrong(Changed(("(0,) * missing + tuple(repeated)", "tuple(repeated)")), "one stride for each axis of `to`"),
-        Wrong(Changed(("(0,) * missing + tuple(repeated)", "tuple(repeated) + (0,) * missing")), "so their zeros do too"),
-        Wrong("""def broadcast_strides(shape, strides, to):
-    missing = len(to) - len(shape)
-    return (0,) * missing + tuple(0 if a != b else s for a, b, s in zip(shape, to[missing:], strides))
-""", "gives strides all the same"),
-        Wrong("""def broadcast_strides(shape, strides, to):
-    assert len(to) >= len(shape)
-    m = len(to) - len(shape)
-    assert all(a == b or a == 1 for a, b in zip(shape, to[m:]))
-    return [0] * m + [s if a == b else 0 for a, b, s in zip(shape, to[m:], strides)]
-""", "raises AssertionError"),
-        Wrong("""def broadcast_strides(shape, strides, to):
-    if len(shape) != len(to):
-        raise ValueError("not the same number of axes")
-    return tuple(0 if a == 1 else s for a, s in zip(shape, strides))
-""", "your code refuses them"),
+""", "You computed the strides anew from the shape. A transposed view has others: keep what is given."),
+        Wrong(Changed(("(0,) * missing + tuple(repeated)", "tuple(repeated)")),
+              "There must be one stride for each axis of `to`. Axes that `shape` lacks stand in front, with stride 0."),
+        Wrong(Changed(("(0,) * missing + tuple(repeated)", "tuple(repeated) + (0,) * missing")),
+              "The new axes stand in front, so their zeros do too."),
     ],
 )  # fmt: skip

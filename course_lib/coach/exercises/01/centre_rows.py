@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+
+COLUMNS = "These are the means of the columns. Each row must lose its own."
 
 
 def cases(random):
@@ -29,18 +31,6 @@ exercise = Exercise(
     defines="centre_rows",
     cases=cases,
     reference=right,
-    mistakes=[
-        Mistake("Column j loses the mean of row j, where row j should. With a square matrix the shapes fit, and no error comes.",
-                like=lambda x: x - x.mean(axis=-1)),
-        Mistake("These are the means of the columns. Each row must lose its own.", like=lambda x: x - x.mean(axis=0)),
-        Mistake("These are the means of the columns. Each row must lose its own.",
-                like=lambda x: x - x.mean(axis=-2, keepdims=True)),
-        Mistake("Every number loses the same mean, that of all of them. Each row must lose its own.",
-                like=lambda x: x - x.mean()),
-        Mistake("For a matrix it is right, for a stack it is not. The means must stand beside their rows: (2, 3, 1) for a "
-                "stack of (2, 3, 4).", when=lambda seen: (
-            seen.label.startswith("a stack") and not seen.outcomes[1].difference)),
-    ],
     hints=(
         "Which shape has x.mean(axis=-1) for a (2, 3) matrix? Write it under (2, 3), aligned at the right.",
         "A mean for each row must stand in a column: shape (2, 1). Its 1 is stretched along the row.",
@@ -50,28 +40,18 @@ exercise = Exercise(
     """Each row divided by its own sum: the same column of one number for each row."""
     return x / x.sum(axis=-1, keepdims=True)
 ''',
-    right=[
-        """def centre_rows(x):
-    means = x.mean(axis=-1)
-    return x - means[..., None]
-""",
-        """import numpy as np
-
-def centre_rows(x):
-    result = np.empty_like(x)
-    for index in np.ndindex(x.shape[:-1]):
-        result[index] = x[index] - sum(x[index]) / x.shape[-1]
-    return result
-""",
-        """def centre_rows(x):
-    return (x.swapaxes(0, -1) - x.mean(-1).T).swapaxes(0, -1) if x.ndim == 2 else x - x.sum(-1, keepdims=True) / x.shape[-1]
-""",
-    ],
     wrong=[
-        Wrong("def centre_rows(x):\n    m = x.mean(-1)\n    return x - m", "Column j loses the mean of row j"),
-        Wrong(Changed(("axis=-1, keepdims=True", "axis=0")), "These are the means of the columns"),
-        Wrong(Changed(("axis=-1, keepdims=True", "")), "that of all of them"),
-        Wrong(Changed(("axis=-1", "axis=1")), "For a matrix it is right"),
-        Wrong("def centre_rows(x):\n    x -= x.mean(axis=-1, keepdims=True)\n    return x", "changed by your code"),
+        Wrong("def centre_rows(x):\n    m = x.mean(-1)\n    return x - m",
+              "Column j loses the mean of row j, where row j should. With a square "
+              "matrix the shapes fit, and no error comes."),
+        Wrong(Changed(("axis=-1, keepdims=True", "axis=0")), COLUMNS),
+        Wrong(Changed(("axis=-1", "axis=-2")), COLUMNS),
+        Wrong(Changed(("axis=-1, keepdims=True", "")),
+              "Every number loses the same mean, that of all of them. Each row must lose its own."),
+        Wrong(Changed(("axis=-1", "axis=1")),
+              "For a matrix it is right, for a stack it is not. The means must stand beside their "
+              "rows: (2, 3, 1) for a stack of (2, 3, 4).",
+              when=lambda seen: (seen.label.startswith("a stack") and not seen.outcomes[1].difference)),
+        Wrong("def centre_rows(x):\n    x -= x.mean(axis=-1, keepdims=True)\n    return x", generic="changed by your code"),
     ],
 )  # fmt: skip

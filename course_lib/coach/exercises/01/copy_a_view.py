@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 from course_lib.devices import ops
 
 VIEW = "a view of x's own memory"
@@ -41,15 +41,6 @@ def check(result, x, shape, strides, offset):
     return None
 
 
-def in_buffer_order(x, shape, strides, offset):
-    size = int(np.prod(shape))
-    return x.reshape(-1)[offset : offset + size].reshape(shape).copy()
-
-
-def in_bytes(x, shape, strides, offset):
-    return np.lib.stride_tricks.as_strided(x.reshape(-1)[offset:], shape, strides).copy()
-
-
 exercise = Exercise(
     title="Write a view out in order",
     minutes=20,
@@ -61,18 +52,6 @@ exercise = Exercise(
     reference=ops("reference").strided_copy,
     call=own_copy,
     check=check,
-    mistakes=[
-        Mistake("The result shares its memory with x: a change of one would show in the other. Give an array of its own.",
-                when=lambda seen: isinstance(seen.got, str) and seen.got == VIEW),
-        Mistake("You read the buffer in its own order, and the strides play no part.", like=in_buffer_order),
-        Mistake("NumPy's own strides count bytes, and those given here count elements: multiply them by x.itemsize.",
-                like=in_bytes),
-        Mistake("x may have axes of its own. Look at it as one row first: x.reshape(-1).",
-                when=lambda seen: seen.label == "x has two axes itself"),
-        Mistake("The view begins at place `offset` of the buffer, not at 0.", when=lambda seen: (
-            seen.label == "two numbers from the middle" and seen.got is not None
-            and np.array_equal(seen.got, seen.inputs[0][:2]))),
-    ],
     hints=(
         "Which place of the buffer belongs to the element (i, j)? Write the formula of the lecture down once more.",
         "np.ndindex(shape) gives every index, one after the other, for any number of axes. Each has its place in x.reshape(-1).",
@@ -84,62 +63,41 @@ exercise = Exercise(
     for index in np.ndindex(shape):
         buffer[offset + sum(i * stride for i, stride in zip(index, strides))] = value
 ''',
-    right=[
-        """def strided_copy(x, shape, strides, offset=0):
-    flat = x.reshape(-1)
-    result = np.empty(shape, dtype=x.dtype)
-    for index in np.ndindex(*shape):
-        place = offset
-        for i, stride in zip(index, strides):
-            place += i * stride
-        result[index] = flat[place]
-    return result
-""",
-        """def strided_copy(x, shape, strides, offset=0):
-    flat = x.ravel()
-
-    def part(axis, place):
-        if axis == len(shape):
-            return flat[place]
-        return [part(axis + 1, place + i * strides[axis]) for i in range(shape[axis])]
-
-    return np.array(part(0, offset), dtype=x.dtype).reshape(shape)
-""",
-        """def strided_copy(x, shape, strides, offset=0):
-    steps = [s * x.itemsize for s in strides]
-    return np.array(np.lib.stride_tricks.as_strided(x.reshape(-1)[offset:], shape, steps))
-""",
-    ],
     wrong=[
         Wrong("""def strided_copy(x, shape, strides, offset=0):
     steps = [s * x.itemsize for s in strides]
     return np.lib.stride_tricks.as_strided(x.reshape(-1)[offset:], shape, steps)
-""", "shares its memory with x"),
+""", "The result shares its memory with x: a change of one would show in the other. Give an array of its own.",
+              when=lambda seen: isinstance(seen.got, str) and seen.got == VIEW),
         Wrong("""def strided_copy(x, shape, strides, offset=0):
     size = 1
     for n in shape:
         size *= n
     return x.reshape(-1)[offset:offset + size].reshape(shape).copy()
-""", "the strides play no part"),
+""", "You read the buffer in its own order, and the strides play no part."),
         Wrong("""from numpy.lib.stride_tricks import as_strided
 
 def strided_copy(x, shape, strides, offset=0):
     return as_strided(x.ravel()[offset:], shape, strides).copy()
-""", "multiply them by x.itemsize"),
-        Wrong(Changed(("x.reshape(-1)[places]", "x[places]")), "x may have axes of its own"),
-        Wrong(Changed(("np.array(offset)", "np.array(0)")), "begins at place `offset`"),
+""", "NumPy's own strides count bytes, and those given here count elements: multiply them by x.itemsize."),
+        Wrong(Changed(("x.reshape(-1)[places]", "x[places]")),
+              "x may have axes of its own. Look at it as one row first: x.reshape(-1).",
+              when=lambda seen: seen.label == "x has two axes itself"),
+        Wrong(Changed(("np.array(offset)", "np.array(0)")), "The view begins at place `offset` of the buffer, not at 0.",
+              when=lambda seen: seen.label == "two numbers from the middle" and seen.got is not None
+                  and np.array_equal(seen.got, seen.inputs[0][:2])),
         Wrong("""def strided_copy(x, shape, strides, offset=0):
     result = np.empty(shape)
     for index in np.ndindex(shape):
         result[index] = x.reshape(-1)[offset + sum(i * s for i, s in zip(index, strides))]
     return result
-""", "A copy keeps the type"),
+""", generic="A copy keeps the type"),
         Wrong("""def strided_copy(x, shape, strides, offset=0):
     result = np.empty(shape, x.dtype)
     for i in range(shape[0]):
         for j in range(shape[1]):
             result[i, j] = x.reshape(-1)[offset + i * strides[0] + j * strides[1]]
     return result
-""", "IndexError"),
+""", generic="IndexError"),
     ],
 )  # fmt: skip

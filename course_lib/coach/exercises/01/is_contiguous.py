@@ -1,7 +1,6 @@
 """Do these strides walk through the buffer in row-major order, without gaps?"""
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
-from course_lib.tensor.shapes import contiguous_strides
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 
 def cases(random):
@@ -26,50 +25,12 @@ def cases(random):
     ]
 
 
-def to_the_letter(shape, strides):
-    return tuple(strides) == contiguous_strides(shape)
-
-
-def last_only(shape, strides):
-    return not strides or strides[-1] == 1
-
-
-def falling(shape, strides):
-    return not strides or (strides[-1] == 1 and list(strides) == sorted(strides, reverse=True))
-
-
-def column_major(shape, strides):
-    step = 1
-    for length, stride in zip(shape, strides, strict=True):
-        if length != 1 and stride != step:
-            return False
-        step *= length
-    return True
-
-
-def length_first(shape, strides):
-    step = 1
-    for length, stride in zip(reversed(shape), reversed(strides), strict=True):
-        step *= length
-        if length != 1 and stride != step:
-            return False
-    return True
-
-
 exercise = Exercise(
     title="In order, without gaps?",
     minutes=10,
     defines="is_contiguous",
     target="course_lib.tensor.shapes.is_contiguous",
     cases=cases,
-    mistakes=[
-        Mistake("Nobody ever takes a step along an axis of length 1, so its stride does not count.", like=to_the_letter),
-        Mistake("A last stride of 1 is not enough: each axis before it must skip exactly what comes after it.", like=last_only),
-        Mistake("Strides that get smaller are not enough: with (8, 1), rows of 4 numbers have a gap between them.", like=falling),
-        Mistake("You check column after column. Row-major begins at the last axis: its stride is 1.", like=column_major),
-        Mistake("You multiply too early: an axis skips what comes after it, and its own length is not part of that.",
-                like=length_first),
-    ],
     hints=(
         "Begin at the last axis. Which stride must it have? And the one before it?",
         "Keep one number: how many places the axes so far take up. The next one must have this stride, unless its length is 1.",
@@ -85,30 +46,6 @@ exercise = Exercise(
         step = step * length
     return True
 ''',
-    right=[
-        """def is_contiguous(shape, strides):
-    seen = [(length, stride) for length, stride in zip(shape, strides) if length != 1]
-    for i in range(len(seen)):
-        product = 1
-        for length, _ in seen[i + 1:]:
-            product *= length
-        if seen[i][1] != product:
-            return False
-    return True
-""",
-        """from itertools import product
-
-def is_contiguous(shape, strides):
-    places = [sum(i * s for i, s in zip(index, strides)) for index in product(*(range(n) for n in shape))]
-    return places == list(range(len(places)))
-""",
-        """import numpy as np
-
-def is_contiguous(shape, strides):
-    last = len(shape) - 1
-    return all(n == 1 or s == np.prod(shape[i + 1:], dtype=int) for i, (n, s) in enumerate(zip(shape, strides)))
-""",
-    ],
     wrong=[
         Wrong("""def is_contiguous(shape, strides):
     wanted = []
@@ -117,14 +54,16 @@ def is_contiguous(shape, strides):
         wanted.insert(0, step)
         step *= n
     return list(strides) == wanted
-""", "its stride does not count"),
-        Wrong("def is_contiguous(shape, strides):\n    return len(strides) == 0 or strides[-1] == 1", "is not enough: each axis"),
+""", "Nobody ever takes a step along an axis of length 1, so its stride does not count."),
+        Wrong("def is_contiguous(shape, strides):\n    return len(strides) == 0 or strides[-1] == 1",
+              "A last stride of 1 is not enough: each axis before it must skip exactly what comes after it."),
         Wrong("""def is_contiguous(shape, strides):
     if len(strides) == 0:
         return True
     return strides[-1] == 1 and all(a >= b for a, b in zip(strides, strides[1:]))
-""", "have a gap between them"),
-        Wrong(Changed(("reversed(shape), reversed(strides)", "shape, strides")), "column after column"),
+""", "Strides that get smaller are not enough: with (8, 1), rows of 4 numbers have a gap between them."),
+        Wrong(Changed(("reversed(shape), reversed(strides)", "shape, strides")),
+              "You check column after column. Row-major begins at the last axis: its stride is 1."),
         Wrong("""def is_contiguous(shape, strides):
     step = 1
     for n, s in reversed(list(zip(shape, strides))):
@@ -132,7 +71,7 @@ def is_contiguous(shape, strides):
         if n != 1 and s != step:
             return False
     return True
-""", "You multiply too early"),
-        Wrong(Changed(("return True", "return step")), "expected True"),
+""", "You multiply too early: an axis skips what comes after it, and its own length is not part of that."),
+        Wrong(Changed(("return True", "return step")), generic="expected True"),
     ],
 )  # fmt: skip

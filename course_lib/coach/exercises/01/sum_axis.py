@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 
 def cases(random):
@@ -28,17 +28,6 @@ def right(numbers, shape, axis):
     return np.array(numbers, float).reshape(shape).sum(axis).ravel()
 
 
-def blocks(numbers, shape, axis):
-    length = shape[axis]
-    return [sum(numbers[i * length : (i + 1) * length]) for i in range(right(numbers, shape, axis).size)]
-
-
-def no_outer(numbers, shape, axis):
-    inner = int(np.prod(shape[axis + 1 :]))
-    found = right(numbers[: shape[axis] * inner], shape[axis:], 0)
-    return np.concatenate([found] * int(np.prod(shape[:axis])))
-
-
 exercise = Exercise(
     title="A sum over one axis",
     minutes=15,
@@ -46,14 +35,6 @@ exercise = Exercise(
     defines="sum_axis",
     cases=cases,
     reference=right,
-    mistakes=[
-        Mistake("You add up neighbours. Only along the last axis are the terms of a sum neighbours; along any other they stand "
-                "`inner` places apart.", like=blocks),
-        Mistake("Every sum begins in the first block. The axes before `axis` skip length * inner places for each step.",
-                like=no_outer),
-        Mistake("A sum of no terms is 0, and there is still one for each place of the other axes.",
-                when=lambda seen: seen.label == "an axis of length 0"),
-    ],
     hints=(
         "Take the shape (2, 3, 4) and axis 1. Which three places does the first sum read? And the second?",
         "Let outer be the product of the lengths before the axis, and inner that of the lengths behind it. Element "
@@ -65,30 +46,6 @@ exercise = Exercise(
     outer, length, inner = math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1:])
     return [numbers[o * length * inner + i] for o in range(outer) for i in range(inner)]
 ''',
-    right=[
-        """def sum_axis(numbers, shape, axis):
-    inner = 1
-    for n in shape[axis + 1:]:
-        inner *= n
-    outer = 1
-    for n in shape[:axis]:
-        outer *= n
-    length = shape[axis]
-    result = [0.0] * (outer * inner)
-    for place, number in enumerate(numbers):
-        result[place // (length * inner) * inner + place % inner] += number
-    return result
-""",
-        """import numpy as np
-
-def sum_axis(numbers, shape, axis):
-    x = np.array(numbers).reshape(shape)
-    total = np.zeros(shape[:axis] + shape[axis + 1:])
-    for k in range(shape[axis]):
-        total += np.take(x, k, axis)
-    return total.reshape(-1)
-""",
-    ],
     wrong=[
         Wrong("""def sum_axis(numbers, shape, axis):
     n = shape[axis]
@@ -96,8 +53,11 @@ def sum_axis(numbers, shape, axis):
     for other, length in enumerate(shape):
         size *= 1 if other == axis else length
     return [sum(numbers[i * n:(i + 1) * n]) for i in range(size)]
-""", "You add up neighbours"),
-        Wrong(Changed(("(o * length + k) * inner + i", "k * inner + i")), "begins in the first block"),
+""",
+              "You add up neighbours. Only along the last axis are the terms of a sum neighbours; along "
+              "any other they stand `inner` places apart."),
+        Wrong(Changed(("(o * length + k) * inner + i", "k * inner + i")),
+              "Every sum begins in the first block. The axes before `axis` skip length * inner places for each step."),
         Wrong("""def sum_axis(numbers, shape, axis):
     outer = 1
     for n in shape[:axis]:
@@ -105,17 +65,18 @@ def sum_axis(numbers, shape, axis):
     length = shape[axis]
     inner = len(numbers) // (outer * length)
     return [sum(numbers[(o * length + k) * inner + i] for k in range(length)) for o in range(outer) for i in range(inner)]
-""", "A sum of no terms is 0"),
+""", "A sum of no terms is 0, and there is still one for each place of the other axes.",
+              when=lambda seen: seen.label == "an axis of length 0"),
         Wrong("""def sum_axis(numbers, shape, axis):
     rows, columns = shape
     if axis == 0:
         return [sum(numbers[j::columns]) for j in range(columns)]
     return [sum(numbers[i * columns:(i + 1) * columns]) for i in range(rows)]
-""", "ValueError"),
+""", generic="ValueError"),
         Wrong("""import numpy as np
 
 def sum_axis(numbers, shape, axis):
     return np.array(numbers).reshape(shape).sum(axis)
-""", "in another shape"),
+""", generic="in another shape"),
     ],
 )  # fmt: skip

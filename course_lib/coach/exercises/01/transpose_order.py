@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 
-from course_lib.coach.exercise import Case, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Exercise, Goal, Wrong
 
 SIZE, LINE, KEPT = 32, 8, 6  # of the matrix; numbers fetched together; lines that the cache holds
 
@@ -55,13 +55,6 @@ exercise = Exercise(
     check=check,
     goals=[Goal("fetches of a line, 32 x 32", fetches)],
     challenge=True,
-    mistakes=[
-        Mistake("2 and 8 are right, and 11 goes over the edge. Is it a multiple of your block's side? If not, "
-                "the last block is shorter.",
-                when=lambda seen: seen.label == "11 x 11" and "outside" in seen.failing.complaint),
-        Mistake("2 and 8 are right, and of 11 x 11 something is left over. Is 11 a multiple of your block's side?",
-                when=lambda seen: seen.label == "11 x 11" and "never visited" in seen.failing.complaint),
-    ],
     hints=(
         "Go row by row: a line of x serves 8 visits in a row. And how many lines of y are touched before one is touched again?",
         "Work in square blocks, so small that all lines of x and y that a block needs stay in the cache until it is done.",
@@ -72,45 +65,24 @@ exercise = Exercise(
     """The same idea for sums of columns: take a strip of columns as wide as a line, and walk down it."""
     return [(i, j) for j0 in range(0, n, width) for i in range(n) for j in range(j0, min(j0 + width, n))]
 ''',
-    right=[
-        "def transpose_order(n):\n    return [(i, j) for i in range(n) for j in range(n)]",
-        """def transpose_order(n):
-    def block(top, left, height, width):
-        if height * width <= 4:
-            for i in range(top, top + height):
-                for j in range(left, left + width):
-                    yield i, j
-        elif height >= width:
-            yield from block(top, left, height // 2, width)
-            yield from block(top + height // 2, left, height - height // 2, width)
-        else:
-            yield from block(top, left, height, width // 2)
-            yield from block(top, left + width // 2, height, width - width // 2)
-    return block(0, 0, n, n)
-""",
-        """import numpy as np
-
-def transpose_order(n):
-    i, j = np.indices((n, n)).reshape(2, -1)
-    order = np.lexsort((j, i, j // 8, i // 4))
-    return np.stack([i, j], 1)[order]
-""",
-    ],
     wrong=[
-        Wrong("def transpose_order(n):\n    return [(i, j) for i in range(n) for j in range(i)]", "is never visited"),
         Wrong("""def transpose_order(n):
     side = min(n, 8)
     return [(i0 + i, j0 + j) for i0 in range(0, n, side) for j0 in range(0, n, side)
             for i in range(side) for j in range(side)]
-""", "the last block is shorter"),
+""", "2 and 8 are right, and 11 goes over the edge. Is it a multiple of your block's side? If not, the last block is shorter.",
+              when=lambda seen: seen.label == "11 x 11" and "outside" in seen.failing.complaint),
         Wrong("""def transpose_order(n):
     side = min(n, 8)
     return [(I * side + i, J * side + j) for I in range(n // side) for J in range(n // side)
             for i in range(side) for j in range(side)]
-""", "something is left over"),
+""", "2 and 8 are right, and of 11 x 11 something is left over. Is 11 a multiple of your block's side?",
+              when=lambda seen: seen.label == "11 x 11" and "never visited" in seen.failing.complaint),
+        Wrong("def transpose_order(n):\n    return [(i, j) for i in range(n) for j in range(i)]", generic="is never visited"),
         Wrong("""def transpose_order(n):
     return [(i, j) for i in range(n) for j in range(i, n)] + [(j, i) for i in range(n) for j in range(i, n)]
-""", "is visited twice"),
-        Wrong("def transpose_order(n):\n    return [i * n + j for i in range(n) for j in range(n)]", "Each entry is a pair"),
+""", generic="is visited twice"),
+        Wrong("def transpose_order(n):\n    return [i * n + j for i in range(n) for j in range(n)]",
+              generic="Each entry is a pair"),
     ],
 )  # fmt: skip

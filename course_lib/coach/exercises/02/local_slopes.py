@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 
 def cases(random):
@@ -54,23 +54,6 @@ exercise = Exercise(
     given="import math",
     cases=cases,
     reference=right,
-    mistakes=[
-        Mistake("Give a tuple for one input as well, (slope,) with a comma: the walk back goes through it.",
-                when=lambda seen: len(seen.inputs[1]) == 1 and isinstance(seen.got, int | float)),
-        Mistake("If b goes up, a - b goes down: the second slope is -1.",
-                when=lambda seen: gave(seen, "subtract", lambda a, b: (1, 1))),
-        Mistake("If b goes up, a / b goes down (for a above 0): the second slope has a minus.",
-                when=lambda seen: gave(seen, "divide", lambda a, b: (1 / b, a / b**2))),
-        Mistake("The second slope of a quotient depends on both: turn b up a little at a = 6, b = 2, and measure.",
-                when=lambda seen: gave(seen, "divide", lambda a, b: (1 / b, -1 / b**2))
-                or gave(seen, "divide", lambda a, b: (1 / b, a))),
-        Mistake("1 - x * x is not the slope of tanh: it is 1 - y * y, with y = tanh(x) itself.",
-                when=lambda seen: gave(seen, "tanh", lambda x: (1 - x * x,))),
-        Mistake("cosh(2000) is too large for any float. Take the form 1 - tanh(x) ** 2: it cannot overflow.",
-                when=lambda seen: seen.label == "tanh far out" and seen.error.startswith("OverflowError")),
-        Mistake("When both are equal neither is the larger: each gets half, 0.5, so that the two add up to 1.",
-                when=lambda seen: seen.label == "two that are equal" and isinstance(seen.got, tuple | list | np.ndarray)),
-    ],
     hints=(
         "Turn one input a little, leave the other: how fast does the result move? The maths page has the rules of exp and log.",
         "a / b is a * (1 / b): at a the slope is 1 / b. At b it is -a / b**2. tanh has 1 - tanh(x)**2.",
@@ -82,43 +65,25 @@ exercise = Exercise(
     root = math.sqrt(a * a + b * b)
     return a / root, b / root
 ''',
-    right=[
-        """def local_slopes(operation, inputs):
-    rules = {
-        "subtract": lambda a, b: (1, -1),
-        "divide": lambda a, b: (1 / b, -(a / b) / b),
-        "exp": lambda x: (math.e ** x,),
-        "log": lambda x: (x ** -1,),
-        "tanh": lambda x: ((1 - math.tanh(x)) * (1 + math.tanh(x)),),
-        "maximum": lambda a, b: ((a > b) + (a == b) / 2, (b > a) + (a == b) / 2),
-    }
-    return rules[operation](*inputs)
-""",
-        """import numpy as np
-
-def local_slopes(operation, inputs):
-    a, b = (list(inputs) + [0.0])[:2]
-    if operation == "divide":
-        return [1 / b, -a / b ** 2]
-    if operation == "tanh":
-        return [1 - np.tanh(a) ** 2]
-    if operation == "exp":
-        return [np.exp(a)]
-    if operation == "log":
-        return [1 / a]
-    if operation == "maximum":
-        first = 0.5 * (1 + np.sign(a - b))
-        return [first, 1 - first]
-    return np.array([1.0, -1.0])
-""",
-    ],
     wrong=[
-        Wrong(Changed(("(1.0, -1.0)", "(1.0, 1.0)")), "the second slope is -1"),
-        Wrong(Changed(("-a / (b * b)", "a / (b * b)")), "the second slope has a minus"),
-        Wrong(Changed(("-a / (b * b)", "-1 / (b * b)")), "depends on both"),
-        Wrong(Changed(("(math.exp(inputs[0]),)", "math.exp(inputs[0])")), "(slope,) with a comma"),
-        Wrong(Changed(("math.tanh(inputs[0]) ** 2", "inputs[0] ** 2")), "with y = tanh(x) itself"),
-        Wrong(Changed(("1 - math.tanh(inputs[0]) ** 2", "1 / math.cosh(inputs[0]) ** 2")), "it cannot overflow"),
+        Wrong(Changed(("(math.exp(inputs[0]),)", "math.exp(inputs[0])")),
+              "Give a tuple for one input as well, (slope,) with a comma: the walk back goes through it.",
+              when=lambda seen: len(seen.inputs[1]) == 1 and isinstance(seen.got, int | float)),
+        Wrong(Changed(("(1.0, -1.0)", "(1.0, 1.0)")), "If b goes up, a - b goes down: the second slope is -1.",
+              when=lambda seen: gave(seen, "subtract", lambda a, b: (1, 1))),
+        Wrong(Changed(("-a / (b * b)", "a / (b * b)")),
+              "If b goes up, a / b goes down (for a above 0): the second slope has a minus.",
+              when=lambda seen: gave(seen, "divide", lambda a, b: (1 / b, a / b**2))),
+        Wrong(Changed(("-a / (b * b)", "-1 / (b * b)")),
+              "The second slope of a quotient depends on both: turn b up a little at a = 6, b = 2, and measure.",
+              when=lambda seen: gave(seen, "divide", lambda a, b: (1 / b, -1 / b**2))
+                  or gave(seen, "divide", lambda a, b: (1 / b, a))),
+        Wrong(Changed(("math.tanh(inputs[0]) ** 2", "inputs[0] ** 2")),
+              "1 - x * x is not the slope of tanh: it is 1 - y * y, with y = tanh(x) itself.",
+              when=lambda seen: gave(seen, "tanh", lambda x: (1 - x * x,))),
+        Wrong(Changed(("1 - math.tanh(inputs[0]) ** 2", "1 / math.cosh(inputs[0]) ** 2")),
+              "cosh(2000) is too large for any float. Take the form 1 - tanh(x) ** 2: it cannot overflow.",
+              when=lambda seen: seen.label == "tanh far out" and seen.error.startswith("OverflowError")),
         Wrong("""def local_slopes(operation, inputs):
     if operation == "subtract":
         return 1.0, -1.0
@@ -132,6 +97,7 @@ def local_slopes(operation, inputs):
     if operation == "tanh":
         return (1 - math.tanh(*inputs) ** 2,)
     return (1, 0) if inputs[0] >= inputs[1] else (0, 1)
-""", "each gets half"),
+""", "When both are equal neither is the larger: each gets half, 0.5, so that the two add up to 1.",
+              when=lambda seen: seen.label == "two that are equal" and isinstance(seen.got, tuple | list | np.ndarray)),
     ],
 )  # fmt: skip

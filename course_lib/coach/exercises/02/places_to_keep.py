@@ -1,6 +1,6 @@
 """An open challenge: which values should the tape keep, and which compute again, so that it needs the least memory?"""
 
-from course_lib.coach.exercise import Case, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Exercise, Goal, Wrong
 
 LARGE = [(7 * i * i + 3 * i) % 11 + 1 for i in range(56)]  # the values that the verdict counts with: 276 in all
 
@@ -58,12 +58,6 @@ exercise = Exercise(
     check=check,
     goals=[Goal("room for the 56 values", lambda answer: memory(LARGE, set(as_list(answer, list(LARGE)))))],
     challenge=True,
-    mistakes=[
-        Mistake("Nothing is kept, so on the way back everything must be computed again, and held, in one stretch.",
-                when=lambda seen: len(seen.inputs[0]) >= 16 and seen.got == []),
-        Mistake("Everything is kept, so nothing is saved.",
-                when=lambda seen: len(seen.inputs[0]) >= 16 and seen.got == list(range(len(seen.inputs[0])))),
-    ],
     hints=(
         "Take 16 equal values and keep every k-th. How much is kept, how long is the longest stretch? Which k is best?",
         "With equal sizes, sqrt(n) stretches of sqrt(n) values are about best. With unequal ones: cut where it costs little.",
@@ -80,55 +74,16 @@ exercise = Exercise(
         used += height
     return breaks
 ''',
-    right=[
-        """def places_to_keep(sizes):
-    best = None
-    for limit in range(1, sum(sizes) + 1):
-        kept, stretch, longest = [], 0, 0
-        for place, size in enumerate(sizes):
-            if stretch + size > limit:
-                kept.append(place)
-                stretch = 0
-            else:
-                stretch += size
-                longest = max(longest, stretch)
-        need = sum(sizes[p] for p in kept) + longest
-        if best is None or need < best[0]:
-            best = (need, kept)
-    return best[1]
-""",
-        """import numpy as np
-
-def places_to_keep(sizes):
-    sizes, most = np.array(sizes), max(sizes)
-    best, best_need = set(), sizes.sum()
-    for limit in range(1, int(sizes.sum()) + 1):
-        cost, before = [0], [None]
-        for end in range(len(sizes) + 1):  # cost of keeping value `end` (the last one is a fence without a size)
-            price = 0 if end == len(sizes) else sizes[end]
-            options = [(cost[start] + price, start) for start in range(end + 1) if sizes[start:end].sum() <= limit]
-            if not options:
-                break
-            total, start = min(options)
-            cost.append(total)
-            before.append(start)
-        else:
-            if cost[-1] + limit < best_need:
-                best_need, best, at = cost[-1] + limit, set(), before[-1]
-                while at:
-                    best.add(at - 1)
-                    at = before[at]
-        if limit > 4 * most + 20:
-            break
-    return sorted(best)
-""",
-    ],
     wrong=[
-        Wrong("def places_to_keep(sizes):\n    return []", "in one stretch"),
-        Wrong("def places_to_keep(sizes):\n    return list(range(len(sizes)))", "so nothing is saved"),
-        Wrong("def places_to_keep(sizes):\n    return [0, len(sizes)]", "There is no value 1"),
-        Wrong("def places_to_keep(sizes):\n    return list(range(0, len(sizes), 2))", "at least half of it must be saved"),
-        Wrong("def places_to_keep(sizes):\n    return [i * len(sizes) / 4 for i in range(4)]", "0.0 is not a place"),
-        Wrong("def places_to_keep(sizes):\n    return [0, 0]", "stands in your list twice"),
+        Wrong("def places_to_keep(sizes):\n    return []",
+              "Nothing is kept, so on the way back everything must be computed again, and held, in one stretch.",
+              when=lambda seen: len(seen.inputs[0]) >= 16 and seen.got == []),
+        Wrong("def places_to_keep(sizes):\n    return list(range(len(sizes)))", "Everything is kept, so nothing is saved.",
+              when=lambda seen: len(seen.inputs[0]) >= 16 and seen.got == list(range(len(seen.inputs[0])))),
+        Wrong("def places_to_keep(sizes):\n    return [0, len(sizes)]", generic="There is no value 1"),
+        Wrong("def places_to_keep(sizes):\n    return list(range(0, len(sizes), 2))",
+              generic="at least half of it must be saved"),
+        Wrong("def places_to_keep(sizes):\n    return [i * len(sizes) / 4 for i in range(4)]", generic="0.0 is not a place"),
+        Wrong("def places_to_keep(sizes):\n    return [0, 0]", generic="stands in your list twice"),
     ],
 )  # fmt: skip

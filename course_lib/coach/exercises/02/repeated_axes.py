@@ -1,6 +1,6 @@
 """Which axes was a small tensor repeated along? Its gradient must be summed over them."""
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 
 def cases(random):
@@ -14,39 +14,12 @@ def cases(random):
     ]
 
 
-def only_missing(shape, to):
-    return tuple(range(len(to) - len(shape)))
-
-
-def only_ones(shape, to):
-    missing = len(to) - len(shape)
-    return tuple(a for a in range(missing, len(to)) if shape[a - missing] == 1 and to[a] != 1)
-
-
-def every_one(shape, to):
-    missing = len(to) - len(shape)
-    return tuple(a for a in range(len(to)) if a < missing or shape[a - missing] == 1)
-
-
-def counted_in_shape(shape, to):
-    missing = len(to) - len(shape)
-    return (*range(missing), *(a for a, length in enumerate(shape) if length == 1 and to[a + missing] != 1))
-
-
 exercise = Exercise(
     title="Where was it repeated?",
     minutes=10,
     defines="repeated_axes",
     target="course_lib.tensor.shapes.repeated_axes",
     cases=cases,
-    mistakes=[
-        Mistake("You found the axes that were put in front. An axis of length 1 can be repeated as well.", like=only_missing),
-        Mistake("You found the axes of length 1. A shape with fewer axes gets new ones in front: these are repeated too.",
-                like=only_ones),
-        Mistake("An axis of length 1 that is still 1 in `to` was not repeated: there is nothing to sum.", like=every_one),
-        Mistake("The axes are counted in `shape`. Count them in `to`: it may have more axes, and they stand in front.",
-                like=counted_in_shape),
-    ],
     hints=(
         "Shapes are aligned at the right. So how many axes of `to` have no partner in `shape`?",
         "An axis of `to` was repeated if it has no partner, or if its partner is 1 and it is not.",
@@ -61,35 +34,19 @@ exercise = Exercise(
             kept.append(axis)
     return tuple(kept)
 ''',
-    right=[
-        """def repeated_axes(shape, to):
-    missing = len(to) - len(shape)
-    padded = (1,) * missing + shape
-    axes = []
-    for axis in range(len(to)):
-        if axis < missing or padded[axis] != to[axis]:
-            axes.append(axis)
-    return tuple(axes)
-""",
-        """import numpy as np
-
-def repeated_axes(shape, to):
-    shown = np.broadcast_to(np.empty(shape), to)
-    front = len(to) - len(shape)
-    return tuple(a for a, step in enumerate(shown.strides) if a < front or (step == 0 and shape[a - front] == 1 and to[a] > 1))
-""",
-    ],
     wrong=[
-        Wrong(Changed((" or (shape[axis - missing] == 1 and length != 1)", "")), "length 1 can be repeated as well"),
+        Wrong(Changed((" or (shape[axis - missing] == 1 and length != 1)", "")),
+              "You found the axes that were put in front. An axis of length 1 can be repeated as well."),
         Wrong("""def repeated_axes(shape, to):
     missing = len(to) - len(shape)
     return tuple(a for a in range(missing, len(to)) if shape[a - missing] == 1 and to[a] != 1)
-""", "these are repeated too"),
-        Wrong(Changed((" and length != 1", "")), "there is nothing to sum"),
+""", "You found the axes of length 1. A shape with fewer axes gets new ones in front: these are repeated too."),
+        Wrong(Changed((" and length != 1", "")),
+              "An axis of length 1 that is still 1 in `to` was not repeated: there is nothing to sum."),
         Wrong("""def repeated_axes(shape, to):
     missing = len(to) - len(shape)
     ones = [a for a in range(len(shape)) if shape[a] != to[a + missing]]
     return tuple(list(range(missing)) + ones)
-""", "The axes are counted in `shape`"),
+""", "The axes are counted in `shape`. Count them in `to`: it may have more axes, and they stand in front."),
     ],
 )  # fmt: skip

@@ -1,7 +1,7 @@
 """An order in which every number comes after all that it was made from."""
 
 from course_lib.autograd import Node
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 
 def cases(random):
@@ -50,12 +50,6 @@ exercise = Exercise(
     compared=False,
     check=check,
     given="from course_lib.autograd import Node",
-    mistakes=[
-        Mistake("Each step down the graph is a call inside a call, and Python allows about a thousand of these. Keep a list of "
-                "your own of what is still to be done.", when=lambda seen: seen.error.startswith("RecursionError")),
-        Mistake("An input that needs no gradient has no edge: its entry in `parents` is None.",
-                when=lambda seen: seen.label == "an input without a gradient" and "None" in seen.error),
-    ],
     hints=(
         "Go down along the first parent as far as it leads. What may be put into the order there? And what after that?",
         "A node is put into the order when all its parents are in it. So return to it after each of them: keep the way back.",
@@ -75,43 +69,7 @@ exercise = Exercise(
             found.append(path)
     return found
 ''',
-    right=[
-        """def topological_order(root):
-    order, done, stack = [], set(), [(root, False)]
-    while stack:
-        node, parents_done = stack.pop()
-        if parents_done:
-            order.append(node)
-        elif node not in done:
-            done.add(node)
-            stack.append((node, True))
-            stack += [(edge[0], False) for edge in node.parents if edge is not None and edge[0] not in done]
-    return order
-""",
-        """def topological_order(root):
-    uses, todo = {root: 0}, [root]
-    while todo:
-        for edge in todo.pop().parents:
-            if edge is None:
-                continue
-            if edge[0] not in uses:
-                uses[edge[0]] = 0
-                todo.append(edge[0])
-            uses[edge[0]] += 1
-    ready, walk = [root], []
-    while ready:
-        node = ready.pop()
-        walk.append(node)
-        for edge in node.parents:
-            if edge is not None:
-                uses[edge[0]] -= 1
-                if uses[edge[0]] == 0:
-                    ready.append(edge[0])
-    return walk[::-1]
-""",
-    ],
     wrong=[
-        Wrong(Changed(("return order", "return order[::-1]")), "which it was made from"),
         Wrong("""def topological_order(root):
     order, seen = [], set()
     def visit(node):
@@ -124,15 +82,10 @@ exercise = Exercise(
         order.append(node)
     visit(root)
     return order
-""", "Python allows about a thousand"),
-        Wrong("""def topological_order(root):
-    order, waiting = [], [root]
-    while waiting:
-        node = waiting.pop(0)
-        order.append(node)
-        waiting += [edge[0] for edge in node.parents if edge is not None]
-    return order[::-1]
-""", "Each number has one place"),
+""",
+              "Each step down the graph is a call inside a call, and Python allows about a thousand of these. Keep a list "
+              "of your own of what is still to be done.",
+              when=lambda seen: seen.error.startswith("RecursionError")),
         Wrong("""def topological_order(root):
     order, done, stack = [], set(), [(root, False)]
     while stack:
@@ -144,6 +97,16 @@ exercise = Exercise(
             stack.append((node, True))
             stack += [(parent, False) for parent, number in node.parents]
     return order
-""", "its entry in `parents` is None"),
+""", "An input that needs no gradient has no edge: its entry in `parents` is None.",
+              when=lambda seen: seen.label == "an input without a gradient" and "None" in seen.error),
+        Wrong(Changed(("return order", "return order[::-1]")), generic="which it was made from"),
+        Wrong("""def topological_order(root):
+    order, waiting = [], [root]
+    while waiting:
+        node = waiting.pop(0)
+        order.append(node)
+        waiting += [edge[0] for edge in node.parents if edge is not None]
+    return order[::-1]
+""", generic="Each number has one place"),
     ],
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 
 def cases(random):
@@ -17,14 +17,10 @@ def cases(random):
     yield Case("short and long rows", random.normal(size=(2, 3)), np.array([[1e-3, 2e-3, 2e-3], [1e3, 2e3, -2e3]]))
 
 
-def back(dy, x, along):
+def right(dy, x):
     size = np.sqrt((x * x).sum(axis=-1, keepdims=True))
     y = x / size
-    return (dy - y * along(dy, y)) / size
-
-
-def right(dy, x):
-    return back(dy, x, lambda dy, y: (dy * y).sum(axis=-1, keepdims=True))
+    return (dy - y * (dy * y).sum(axis=-1, keepdims=True)) / size
 
 
 exercise = Exercise(
@@ -35,20 +31,6 @@ exercise = Exercise(
     given="import numpy as np",
     cases=cases,
     reference=right,
-    mistakes=[
-        Mistake("For one row it is right. With several, what one row gets depends on the others, and it must not.",
-                like=lambda dy, x: back(dy, x, lambda dy, y: (dy * y).sum())),
-        Mistake("The length of a row depends on x as well: a longer row is divided by more. The part of dy along y must be "
-                "taken away.", like=lambda dy, x: back(dy, x, lambda dy, y: 0.0)),
-        Mistake("That sum runs down the columns. Each row needs its own: it lies along the last axis.",
-                like=lambda dy, x: back(dy, x, lambda dy, y: (dy * y).sum(axis=0))),
-        Mistake("A mean is not what the rule asks for: the part of dy along y is a sum.",
-                like=lambda dy, x: back(dy, x, lambda dy, y: (dy * y).mean(axis=-1, keepdims=True))),
-        Mistake("You multiply dy by x. How much of it points along the row is told by y, whose length is 1.",
-                like=lambda dy, x: back(dy, x, lambda _, y: (dy * x).sum(axis=-1, keepdims=True))),
-        Mistake("The part along y is added. It must be taken away: no change along a row moves y.",
-                like=lambda dy, x: back(dy, x, lambda dy, y: -(dy * y).sum(axis=-1, keepdims=True))),
-    ],
     hints=(
         "Run gradcheck with two rows, as the cell below does. Which lines mix numbers of different rows?",
         "The length is one number for each row. The sum two lines below should be so too.",
@@ -58,44 +40,32 @@ exercise = Exercise(
     """The way back of y = x - mean of its row: the mean of each row depended on all of it, so it comes off dy as well."""
     return dy - dy.mean(axis=-1, keepdims=True)
 ''',
-    right=[
-        """def unit_rows_backward(dy, x):
-    dx = np.empty_like(x)
-    for index in np.ndindex(x.shape[:-1]):
-        row, d = x[index], dy[index]
-        size = np.sqrt(row @ row)
-        dx[index] = d / size - row * (row @ d) / size**3
-    return dx
-""",
-        """def unit_rows_backward(dy, x):
-    size = np.linalg.norm(x, axis=-1)[..., None]
-    y = x / size
-    projection = np.einsum("...i,...i->...", dy, y)
-    return (dy - projection[..., None] * y) / size
-""",
-    ],
     wrong=[
         Wrong("""def unit_rows_backward(dy, x):
     size = np.sqrt((x * x).sum(axis=-1, keepdims=True))
     y = x / size
     return (dy - y * np.sum(dy * y)) / size
-""", "depends on the others"),
-        Wrong("def unit_rows_backward(dy, x):\n    return dy / np.sqrt((x * x).sum(-1, keepdims=True))", "must be taken away"),
-        Wrong(Changed(("along = (dy * y).sum(axis=-1, keepdims=True)", "along = (dy * y).sum(axis=0)")), "runs down the columns"),
-        Wrong(Changed(("along = (dy * y).sum(", "along = (dy * y).mean(")), "A mean is not what"),
-        Wrong(Changed(("along = (dy * y).sum(axis=-1, keepdims=True)", "along = (dy * y).sum(axis=-1)")),
-              "elements of the result are wrong"),
+""", "For one row it is right. With several, what one row gets depends on the others, and it must not."),
+        Wrong("def unit_rows_backward(dy, x):\n    return dy / np.sqrt((x * x).sum(-1, keepdims=True))",
+              "The length of a row depends on x as well: a longer row is divided by more. "
+              "The part of dy along y must be taken away."),
+        Wrong(Changed(("along = (dy * y).sum(axis=-1, keepdims=True)", "along = (dy * y).sum(axis=0)")),
+              "That sum runs down the columns. Each row needs its own: it lies along the last axis."),
+        Wrong(Changed(("along = (dy * y).sum(", "along = (dy * y).mean(")),
+              "A mean is not what the rule asks for: the part of dy along y is a sum."),
         Wrong("""def unit_rows_backward(dy, x):
     size = np.sqrt((x * x).sum(axis=-1, keepdims=True))
     y = x / size
     along = (dy * x).sum(axis=-1, keepdims=True)
     return (dy - y * along) / size
-""", "whose length is 1"),
+""", "You multiply dy by x. How much of it points along the row is told by y, whose length is 1."),
         Wrong("""def unit_rows_backward(dy, x):
     size = np.sqrt((x * x).sum(axis=-1, keepdims=True))
     y = x / size
     along = (dy * y).sum(axis=-1, keepdims=True)
     return (dy + y * along) / size
-""", "no change along a row moves y"),
+""", "The part along y is added. It must be taken away: no change along a row moves y."),
+        Wrong(Changed(("along = (dy * y).sum(axis=-1, keepdims=True)", "along = (dy * y).sum(axis=-1)")),
+              generic="elements of the result are wrong"),
     ],
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 from course_lib.devices import ops
 
 RATE, BETAS, EPS = 0.1, (0.9, 0.95), 1e-8
@@ -42,35 +42,6 @@ def steps(answer, parameters, gradients, weight_decay, max_norm):
     return {"parameters": parameters, "first moments": first, "second moments": second}
 
 
-def like_ours(*, decoupled=True, corrected=True, rooted=True, eps_inside=False, clipped=True, only_down=True, decay=True,
-              late_decay=1.0, beta_of_square=True, own_norm=False, swapped=False, sign=1.0,
-              late=False):  # fmt: skip
-    """A wrong step of AdamW, with one thing changed."""
-
-    def step(parameters, gradients, firsts, seconds, settings, norm, *, beta1, beta2, eps, weight_decay, max_norm):
-        rate, one, two = settings
-        scale = 1.0
-        if norm is not None and clipped:
-            scale = max_norm / (norm[0] + 1e-6)
-            scale = min(1.0, scale) if only_down else scale
-        for p, g, m, v, d in zip(parameters, gradients, firsts, seconds, weight_decay, strict=True):
-            if own_norm and norm is not None:
-                scale = min(1.0, max_norm / (np.sqrt((g * g).sum()) + 1e-6))
-            g = g * scale + (0 if decoupled else d * p)
-            if decoupled and decay:
-                p *= 1 - rate * d * late_decay
-            before = m.copy(), v.copy()
-            beta1, beta2 = (0.1, 0.05) if swapped else (beta1, beta2)
-            m[...] = beta1 * m + (1 - beta1) * g
-            v[...] = beta2 * v + (1 - beta2) * (g * g if beta_of_square else g)
-            a, b = before if late else (m, v)
-            average, square = (a / one, b / two) if corrected else (a, b)
-            below = np.sqrt(square + eps) if eps_inside else (np.sqrt(square) if rooted else square) + eps
-            p -= sign * rate * average / below
-
-    return step
-
-
 def nothing_moved(seen):
     """In no case, however many steps it has."""
     return all(
@@ -94,34 +65,6 @@ exercise = Exercise(
     cases=cases,
     reference=ops("reference").adamw_step,
     call=steps,
-    mistakes=[
-        Mistake("The step is taken with the moments of the step before. Bring them up to date first.",
-                like=like_ours(late=True)),
-        Mistake("No knob has moved: the arrays that were given must be changed. `p -= ...` does that; `p = p - ...` only makes a "
-                "new array with the name p.", when=nothing_moved),
-        Mistake("The moments are not kept: the next step needs them, so write into the arrays, m[...] = ... and v[...] = ...",
-                when=moments_stay),
-        Mistake("The decay went into the gradient, so it is divided by the root of the squares as well. In AdamW it does not "
-                "touch the gradient: p *= 1 - learning_rate * decay.", like=like_ours(decoupled=False)),
-        Mistake("The moments begin at 0, so at first they are too small: divide m by settings[1] and v by settings[2].",
-                like=like_ours(corrected=False)),
-        Mistake("The average gradient is divided by the root of the average square, not by the square itself.",
-                like=like_ours(rooted=False)),
-        Mistake("eps stands outside of the root: inside it, 1e-8 counts as 1e-4, and small gradients are drowned.",
-                like=like_ours(eps_inside=True)),
-        Mistake("The gradients were not clipped: where `norm` is given, multiply them by min(1, max_norm / (norm[0] + 1e-6)).",
-                like=like_ours(clipped=False)),
-        Mistake("Each array was clipped by a norm of its own. `norm[0]` is the length of all gradients together: use that.",
-                like=like_ours(own_norm=True)),
-        Mistake("Clipping only ever makes gradients smaller: where the norm is below max_norm, the factor is 1.",
-                like=like_ours(only_down=False)),
-        Mistake("There is no weight decay.", like=like_ours(decay=False)),
-        Mistake("The decay must be multiplied by the learning rate as well.", like=like_ours(late_decay=1 / RATE)),
-        Mistake("The second moment is the average of the squared gradient, g * g.", like=like_ours(beta_of_square=False)),
-        Mistake("The moments keep (1 - beta) of themselves and take beta of the new one: it is the other way round.",
-                like=like_ours(swapped=True)),
-        Mistake("The step goes up the slope: subtract it.", like=like_ours(sign=-1.0)),
-    ],
     hints=(
         "The lecture did it by hand for one knob. Here the same lines stand in a loop over five lists that belong together.",
         "Write into them: m[...] = beta1 * m + (1 - beta1) * g, the same for v with g * g. `settings` has the two divisors.",
@@ -134,51 +77,45 @@ exercise = Exercise(
         v[...] = momentum * v + g
         p -= learning_rate * v
 ''',
-    right=[
-        """def adamw_step(parameters, gradients, first_moments, second_moments, settings, norm, *, beta1, beta2, eps,
-               weight_decay, max_norm):
-    rate = float(settings[0])
-    factor = 1.0
-    if norm is not None and norm[0] + 1e-6 > max_norm:
-        factor = float(max_norm / (norm[0] + 1e-6))
-    for i in range(len(parameters)):
-        g = gradients[i] * factor
-        first_moments[i] *= beta1
-        first_moments[i] += (1 - beta1) * g
-        second_moments[i] *= beta2
-        second_moments[i] += (1 - beta2) * g**2
-        move = first_moments[i] / settings[1] / (np.sqrt(second_moments[i] / settings[2]) + eps)
-        parameters[i][...] = parameters[i] - rate * (move + weight_decay[i] * parameters[i])
-""",
-        """def adamw_step(parameters, gradients, first_moments, second_moments, settings, norm, *, beta1, beta2, eps,
+    wrong=[
+        Wrong("""def adamw_step(parameters, gradients, first_moments, second_moments, settings, norm, *, beta1, beta2, eps,
                weight_decay, max_norm):
     lr, c1, c2 = settings
-    for p, g, m, v, wd in zip(parameters, gradients, first_moments, second_moments, weight_decay):
-        if norm is not None:
-            g = g * np.clip(max_norm / (norm[0] + 1e-6), None, 1)
-        m += (1 - beta1) * (g - m)
-        v += (1 - beta2) * (g * g - v)
-        np.subtract(p * (1 - lr * wd), lr / c1 * m / (np.sqrt(v) / np.sqrt(c2) + eps), out=p)
-""",
-    ],
-    wrong=[
+    scale = 1.0 if norm is None else min(1.0, max_norm / (norm[0] + 1e-6))
+    for p, g, m, v, d in zip(parameters, gradients, first_moments, second_moments, weight_decay):
+        g = g * scale
+        p *= 1 - lr * d
+        p -= lr * (m / c1) / (np.sqrt(v / c2) + eps)
+        m[...] = beta1 * m + (1 - beta1) * g
+        v[...] = beta2 * v + (1 - beta2) * g * g
+""", "The step is taken with the moments of the step before. Bring them up to date first."),
         Wrong(Changed(("p -= learning_rate *", "p = p - learning_rate *"),
                       ("p *= 1 - learning_rate * decay", "p = p * (1 - learning_rate * decay)")),
-              "No knob has moved"),
-        Wrong(Changed(("m[...] = beta1", "m = beta1"), ("v[...] = beta2", "v = beta2")), "The moments are not kept"),
+              "No knob has moved: the arrays that were given must be changed. `p -= ...` does that; `p = p - ...` only "
+              "makes a new array with the name p.", when=nothing_moved),
+        Wrong(Changed(("m[...] = beta1", "m = beta1"), ("v[...] = beta2", "v = beta2")),
+              "The moments are not kept: the next step needs them, so write into the arrays, m[...] = ... and v[...] = ...",
+              when=moments_stay),
         Wrong(Changed(("g = g * scale", "g = g * scale + decay * p"), ("p *= 1 - learning_rate * decay", "p *= 1")),
-              "The decay went into the gradient"),
+              "The decay went into the gradient, so it is divided by the root of the squares as well. In AdamW it does not "
+              "touch the gradient: p *= 1 - learning_rate * decay."),
         Wrong(Changed(("(m / correction1)", "m"), ("(np.sqrt(v / correction2) + eps)", "(np.sqrt(v) + eps)")),
-              "too small: divide m"),
-        Wrong(Changed(("(np.sqrt(v / correction2) + eps)", "(v / correction2 + eps)")), "not by the square itself"),
-        Wrong(Changed(("(np.sqrt(v / correction2) + eps)", "np.sqrt(v / correction2 + eps)")), "eps stands outside"),
-        Wrong(Changed(("g = g * scale", "g = g")), "The gradients were not clipped"),
-        Wrong(Changed(("np.minimum(1, max_norm / (norm[0] + 1e-6))", "max_norm / (norm[0] + 1e-6)")),
-              "only ever makes gradients smaller"),
+              "The moments begin at 0, so at first they are too small: divide m by settings[1] and v by settings[2]."),
+        Wrong(Changed(("(np.sqrt(v / correction2) + eps)", "(v / correction2 + eps)")),
+              "The average gradient is divided by the root of the average square, not by the square itself."),
+        Wrong(Changed(("(np.sqrt(v / correction2) + eps)", "np.sqrt(v / correction2 + eps)")),
+              "eps stands outside of the root: inside it, 1e-8 counts as 1e-4, and small gradients are drowned."),
+        Wrong(Changed(("g = g * scale", "g = g")),
+              "The gradients were not clipped: where `norm` is given, multiply them by min(1, max_norm / (norm[0] + 1e-6))."),
         Wrong(Changed(("g = g * scale", "g = g * (1 if norm is None else min(1, max_norm / (np.sqrt((g * g).sum()) + 1e-6)))")),
-              "by a norm of its own"),
-        Wrong(Changed(("1 - learning_rate * decay", "1 - decay")), "multiplied by the learning rate"),
-        Wrong(Changed(("g = g * scale", "g *= scale")), "was changed by your code"),
+              "Each array was clipped by a norm of its own. `norm[0]` is the length of all gradients together: use that."),
+        Wrong(Changed(("np.minimum(1, max_norm / (norm[0] + 1e-6))", "max_norm / (norm[0] + 1e-6)")),
+              "Clipping only ever makes gradients smaller: where the norm is below max_norm, the factor is 1."),
+        Wrong(Changed(("        p *= 1 - learning_rate * decay\n", "")), "There is no weight decay."),
+        Wrong(Changed(("1 - learning_rate * decay", "1 - decay")),
+              "The decay must be multiplied by the learning rate as well."),
+        Wrong(Changed(("(1 - beta2) * g * g", "(1 - beta2) * g")),
+              "The second moment is the average of the squared gradient, g * g."),
         Wrong("""def adamw_step(parameters, gradients, first_moments, second_moments, settings, norm, *, beta1, beta2, eps,
                weight_decay, max_norm):
     lr, c1, c2 = settings
@@ -189,7 +126,7 @@ exercise = Exercise(
         v[...] = (1 - beta2) * v + beta2 * g * g
         p *= 1 - lr * d
         p -= lr * (m / c1) / (np.sqrt(v / c2) + eps)
-""", "the other way round"),
+""", "The moments keep (1 - beta) of themselves and take beta of the new one: it is the other way round."),
         Wrong("""def adamw_step(parameters, gradients, first_moments, second_moments, settings, norm, *, beta1, beta2, eps,
                weight_decay, max_norm):
     lr, c1, c2 = settings
@@ -200,17 +137,7 @@ exercise = Exercise(
         v[...] = beta2 * v + (1 - beta2) * g * g
         p *= 1 - lr * d
         p += lr * (m / c1) / (np.sqrt(v / c2) + eps)
-""", "goes up the slope"),
-        Wrong("""def adamw_step(parameters, gradients, first_moments, second_moments, settings, norm, *, beta1, beta2, eps,
-               weight_decay, max_norm):
-    lr, c1, c2 = settings
-    scale = 1.0 if norm is None else min(1.0, max_norm / (norm[0] + 1e-6))
-    for p, g, m, v, d in zip(parameters, gradients, first_moments, second_moments, weight_decay):
-        g = g * scale
-        p *= 1 - lr * d
-        p -= lr * (m / c1) / (np.sqrt(v / c2) + eps)
-        m[...] = beta1 * m + (1 - beta1) * g
-        v[...] = beta2 * v + (1 - beta2) * g * g
-""", "with the moments of the step before"),
+""", "The step goes up the slope: subtract it."),
+        Wrong(Changed(("g = g * scale", "g *= scale")), generic="was changed by your code"),
     ],
 )  # fmt: skip

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 
 def cases(random):
@@ -22,13 +22,12 @@ def cases(random):
     ]
 
 
-def scales(x, weights, measure=np.std, squeezed=True, scaled=True, after=False):
+def scales(x, weights):
     found = []
     for weight in weights:
         y = x @ weight
-        found.append(1 / measure(np.tanh(y) if after else y))
-        y = found[-1] * y if scaled else y
-        x = np.tanh(y) if squeezed else y
+        found.append(1 / np.std(y))
+        x = np.tanh(found[-1] * y)
     return np.array(found)
 
 
@@ -40,25 +39,6 @@ exercise = Exercise(
     given="import numpy as np",
     cases=cases,
     reference=scales,
-    mistakes=[
-        Mistake("The next layer gets what this one gives *with* its factor: tanh(factor * y), not tanh(y).",
-                like=lambda x, weights: scales(x, weights, scaled=False)),
-        Mistake("Between two layers stands tanh. The next layer must get tanh(factor * y).",
-                like=lambda x, weights: scales(x, weights, squeezed=False)),
-        Mistake("Measure the size before the tanh, where the factor acts: after it the numbers are squeezed already.",
-                like=lambda x, weights: scales(x, weights, after=True)),
-        Mistake("The factor must undo the measured size: 1 / std, not std.",
-                like=lambda x, weights: scales(x, weights, measure=lambda y: 1 / np.std(y))),
-        Mistake("You divide by the variance. The size of a number is its root, the standard deviation.",
-                like=lambda x, weights: scales(x, weights, measure=np.var)),
-        Mistake("One factor for each layer is asked for; yours has one for each column.", when=lambda seen: (
-            isinstance(seen.got, tuple | list) and len(seen.got) > 0 and np.ndim(seen.got[0]) == 1)),
-        Mistake("You take the root of the mean square. The standard deviation is measured from the mean of the numbers, not from "
-                "0.",
-                like=lambda x, weights: scales(x, weights, measure=lambda y: np.sqrt((y * y).mean()))),
-        Mistake("You divide by one number fewer (ddof=1). Here y.std() is meant, which divides by all of them.",
-                like=lambda x, weights: scales(x, weights, measure=lambda y: np.std(y, ddof=1))),
-    ],
     hints=(
         "Walk through the layers, as `signals` does in the lecture. What do you measure at each, and what goes on to the next?",
         "y = x @ weight; factor = 1 / y.std(); the scaled signal factor * y then goes through tanh.",
@@ -68,28 +48,11 @@ exercise = Exercise(
     """The same factors without any data, from the rule of the lecture: std should be 1 / sqrt(inputs)."""
     return [1 / (weight.std() * len(weight) ** 0.5) for weight in weights]
 ''',
-    right=[
-        """def fitted_scales(x, weights):
-    if not weights:
-        return []
-    y = x @ weights[0]
-    factor = 1 / np.std(y)
-    return [factor] + fitted_scales(np.tanh(y * factor), weights[1:])
-""",
-        """def fitted_scales(x, weights):
-    factors = np.ones(len(weights))
-    for n in range(len(weights)):
-        signal = x
-        for factor, weight in zip(factors[:n], weights):
-            signal = np.tanh(signal @ (factor * weight))
-        y = signal @ weights[n]
-        factors[n] = ((y - y.mean()) ** 2).mean() ** -0.5
-    return factors
-""",
-    ],
     wrong=[
-        Wrong(Changed(("np.tanh(factors[-1] * y)", "np.tanh(y)")), "gets what this one gives *with* its factor"),
-        Wrong(Changed(("np.tanh(factors[-1] * y)", "factors[-1] * y")), "Between two layers stands tanh"),
+        Wrong(Changed(("np.tanh(factors[-1] * y)", "np.tanh(y)")),
+              "The next layer gets what this one gives *with* its factor: tanh(factor * y), not tanh(y)."),
+        Wrong(Changed(("np.tanh(factors[-1] * y)", "factors[-1] * y")),
+              "Between two layers stands tanh. The next layer must get tanh(factor * y)."),
         Wrong("""def fitted_scales(x, weights):
     factors = []
     for W in weights:
@@ -97,10 +60,12 @@ exercise = Exercise(
         factors.append(1 / y.std())
         x = np.tanh(factors[-1] * (x @ W))
     return factors
-""", "Measure the size before the tanh"),
-        Wrong(Changed(("1 / y.std()", "y.std()")), "1 / std, not std"),
-        Wrong(Changed(("y.std()", "y.var()")), "You divide by the variance"),
-        Wrong(Changed(("y.std()", "y.std(axis=0)")), "one for each column"),
+""", "Measure the size before the tanh, where the factor acts: after it the numbers are squeezed already."),
+        Wrong(Changed(("1 / y.std()", "y.std()")), "The factor must undo the measured size: 1 / std, not std."),
+        Wrong(Changed(("y.std()", "y.var()")),
+              "You divide by the variance. The size of a number is its root, the standard deviation."),
+        Wrong(Changed(("y.std()", "y.std(axis=0)")), "One factor for each layer is asked for; yours has one for each column.",
+              when=lambda seen: (isinstance(seen.got, tuple | list) and len(seen.got) > 0 and np.ndim(seen.got[0]) == 1)),
         Wrong("""def fitted_scales(x, weights):
     out = []
     for w in weights:
@@ -109,7 +74,7 @@ exercise = Exercise(
         x = np.tanh(z / s)
         out.append(1 / s)
     return out
-""", "measured from the mean of the numbers"),
+""", "You take the root of the mean square. The standard deviation is measured from the mean of the numbers, not from 0."),
         Wrong("""def fitted_scales(x, weights):
     out = []
     for w in weights:
@@ -118,6 +83,6 @@ exercise = Exercise(
         x = np.tanh(z / s)
         out.append(1 / s)
     return out
-""", "ddof=1"),
+""", "You divide by one number fewer (ddof=1). Here y.std() is meant, which divides by all of them."),
     ],
 )  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 from course_lib.nn import Module
 from course_lib.tensor import Tensor, no_grad
 
@@ -116,13 +116,6 @@ exercise = Exercise(
     call=built,
     compared=False,
     check=check,
-    mistakes=[
-        Mistake("`__init__` must take all that is named in the task, with these defaults: (self, inputs, outputs, bias=True, "
-                "std=0.02, rng=None, device=\"cpu\", dtype=\"float32\").",
-                when=lambda seen: seen.error.startswith("TypeError") and "unexpected keyword argument" in seen.error),
-        Mistake("rng may be None: then make one, np.random.default_rng().",
-                when=lambda seen: re.search(r"'NoneType' object has no attribute '(normal|standard_normal|random)'", seen.error)),
-    ],
     hints=(
         "Two attributes in `__init__`: self.weight and self.bias. One line in `forward`.",
         "rng.normal(0.0, std, (outputs, inputs)) draws the numbers; parameter(numbers, device, dtype) makes a knob of them.",
@@ -138,57 +131,7 @@ exercise = Exercise(
     def forward(self, x):
         return x * self.weight  # (*n, C) * (C) -> (*n, C)
 ''',
-    right=[
-        """class Linear(Module):
-    def __init__(self, inputs, outputs, bias=True, std=0.02, rng=None, device="cpu", dtype="float32"):
-        if rng is None:
-            rng = np.random.default_rng()
-        self.weight = parameter(std * rng.standard_normal((inputs, outputs)).T, device, dtype)
-        self.bias = None
-        if bias:
-            self.bias = parameter(np.zeros(outputs), device, dtype)
-
-    def forward(self, x):
-        y = x @ self.weight.T
-        if self.bias is None:
-            return y
-        return y + self.bias
-""",
-        """class Linear(Module):
-    def __init__(self, inputs, outputs, bias=True, std=0.02, rng=None, device="cpu", dtype="float32"):
-        generator = rng if rng is not None else np.random.default_rng()
-        numbers = np.array([generator.normal(scale=std, size=inputs) for _ in range(outputs)])
-        self.weight = Tensor(numbers, dtype=dtype, device=device, requires_grad=True)
-        self.bias = Tensor(np.zeros(outputs), dtype=dtype, device=device, requires_grad=True) if bias else None
-
-    def __call__(self, x):
-        return functional.linear(x, self.weight, self.bias)
-""",
-    ],
     wrong=[
-        Wrong(Changed(("(outputs, inputs))", "(inputs, outputs))")), "weight has the shape (2, 3)"),
-        Wrong(Changed(("parameter(np.zeros(outputs), device, dtype)", "parameter(np.ones(outputs), device, dtype)")),
-              "should begin at zero"),
-        Wrong(Changed(("rng.normal", "np.random.default_rng(0).normal")), "begin with the same numbers"),
-        Wrong(Changed(("rng.normal", "np.random.normal")), "give the same numbers again"),
-        Wrong(Changed(("rng.normal(0.0, std, (outputs, inputs))", "std * rng.random((outputs, inputs))")), "spread by 0.00"),
-        Wrong(Changed(("self.weight, self.bias)", "self.weight)")), "does not contain it"),
-        Wrong("""class Linear(Module):
-    def __init__(self, inputs, outputs, bias=True, std=0.02, rng=None, device="cpu", dtype="float32"):
-        rng = rng or np.random.default_rng()
-        self.weight = rng.normal(0.0, std, (outputs, inputs))
-        self.bias = np.zeros(outputs) if bias else None
-
-    def forward(self, x):
-        return x @ Tensor(self.weight).T + Tensor(self.bias)
-""", "The knobs that are found are none"),
-        Wrong(Changed(("class Linear(Module):", "class Linear:")), "Keep the head"),
-        Wrong(Changed((" if bias else None", "")), "Without a bias"),
-        Wrong(Changed(("return functional.linear(x, self.weight, self.bias)",
-                       "return Tensor(functional.linear(x, self.weight, self.bias).numpy())")),
-              "is not on the tape"),
-        Wrong(Changed(("return functional", "functional")), "`forward` gives nothing back"),
-        Wrong(Changed(("rng = rng or np.random.default_rng()", "pass")), "rng may be None"),
         Wrong("""class Linear(Module):
     def __init__(self, inputs, outputs, rng=None):
         rng = rng or np.random.default_rng()
@@ -197,6 +140,34 @@ exercise = Exercise(
 
     def forward(self, x):
         return functional.linear(x, self.weight, self.bias)
-""", "must take all that is named"),
+""",
+              "`__init__` must take all that is named in the task, with these defaults: (self, inputs, outputs, bias=True, "
+              'std=0.02, rng=None, device="cpu", dtype="float32").',
+              when=lambda seen: seen.error.startswith("TypeError") and "unexpected keyword argument" in seen.error),
+        Wrong(Changed(("rng = rng or np.random.default_rng()", "pass")),
+              "rng may be None: then make one, np.random.default_rng().",
+              when=lambda seen: re.search(r"'NoneType' object has no attribute '(normal|standard_normal|random)'", seen.error)),
+        Wrong(Changed(("(outputs, inputs))", "(inputs, outputs))")), generic="weight has the shape (2, 3)"),
+        Wrong(Changed(("parameter(np.zeros(outputs), device, dtype)", "parameter(np.ones(outputs), device, dtype)")),
+              generic="should begin at zero"),
+        Wrong(Changed(("rng.normal", "np.random.default_rng(0).normal")), generic="begin with the same numbers"),
+        Wrong(Changed(("rng.normal", "np.random.normal")), generic="give the same numbers again"),
+        Wrong(Changed(("rng.normal(0.0, std, (outputs, inputs))", "std * rng.random((outputs, inputs))")),
+              generic="spread by 0.00"),
+        Wrong(Changed(("self.weight, self.bias)", "self.weight)")), generic="does not contain it"),
+        Wrong("""class Linear(Module):
+    def __init__(self, inputs, outputs, bias=True, std=0.02, rng=None, device="cpu", dtype="float32"):
+        rng = rng or np.random.default_rng()
+        self.weight = rng.normal(0.0, std, (outputs, inputs))
+        self.bias = np.zeros(outputs) if bias else None
+
+    def forward(self, x):
+        return x @ Tensor(self.weight).T + Tensor(self.bias)
+""", generic="The knobs that are found are none"),
+        Wrong(Changed(("class Linear(Module):", "class Linear:")), generic="Keep the head"),
+        Wrong(Changed((" if bias else None", "")), generic="Without a bias"),
+        Wrong(Changed(("return functional.linear(x, self.weight, self.bias)",
+                       "return Tensor(functional.linear(x, self.weight, self.bias).numpy())")), generic="is not on the tape"),
+        Wrong(Changed(("return functional", "functional")), generic="`forward` gives nothing back"),
     ],
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 from course_lib.devices import ops
 
 
@@ -46,21 +46,6 @@ exercise = Exercise(
     cases=cases,
     reference=ops("reference").softmax_backward,
     check=check,
-    mistakes=[
-        Mistake("You let each score move its own probability only. It moves all of its row: they must add up to 1, so if one "
-                "rises the others fall.", like=lambda dy, y: dy * y * (1 - y)),
-        Mistake("What is subtracted must be summed for each row: along the last axis, and kept as a column.",
-                like=lambda dy, y: y * (dy - (dy * y).sum())),
-        Mistake("You subtract the mean of dy. It must be the average weighted by the probabilities, the sum of dy * y.",
-                like=lambda dy, y: y * (dy - dy.mean(-1, keepdims=True))),
-        Mistake("The sum of dy * y is a column of averages, right. The whole difference must then be multiplied by y.",
-                like=lambda dy, y: dy - (dy * y).sum(-1, keepdims=True)),
-        Mistake("You subtract the bare sum of dy. Each term must be weighted by its probability: dy * y.",
-                like=lambda dy, y: y * (dy - dy.sum(-1, keepdims=True))),
-        Mistake("You stop at dy * y. When one score rises all other probabilities of its row fall: their average of dy comes off "
-                "first.",
-                like=lambda dy, y: dy * y),
-    ],
     hints=(
         "If score j rises, probability j rises by y_j (1 - y_j), and every other y_i falls by y_i y_j. Add all this up.",
         "dx_j = y_j (dy_j - sum over i of dy_i y_i). The sum is the same for the whole row.",
@@ -70,31 +55,21 @@ exercise = Exercise(
     """The same for log(softmax): y holds the probabilities. Here the bare sum of dy appears, weighted by y outside."""
     return dy - y * dy.sum(axis=-1, keepdims=True)
 ''',
-    right=[
-        """def softmax_backward(dy, y):
-    dx = np.empty_like(dy)
-    for index in np.ndindex(dy.shape[:-1]):
-        p = y[index]
-        slopes = np.diag(p) - np.outer(p, p)  # (S, S): how score j moves probability i
-        dx[index] = slopes @ dy[index]
-    return dx
-""",
-        """def softmax_backward(dy, y):
-    weighted = dy * y
-    return weighted - y * np.einsum("...s->...", weighted)[..., None]
-""",
-    ],
     wrong=[
-        Wrong("def softmax_backward(dy, y):\n    return dy * y * (1 - y)", "rises the others fall"),
-        Wrong(Changed((".sum(axis=-1, keepdims=True)", ".sum()")), "kept as a column"),
+        Wrong("def softmax_backward(dy, y):\n    return dy * y * (1 - y)",
+              "You let each score move its own probability only. It moves all of its row: they must add "
+              "up to 1, so if one rises the others fall."),
+        Wrong(Changed((".sum(axis=-1, keepdims=True)", ".sum()")),
+              "What is subtracted must be summed for each row: along the last axis, and kept as a column."),
         Wrong(Changed(("(dy * y).sum(axis=-1, keepdims=True)", "dy.mean(axis=-1, keepdims=True)")),
-              "You subtract the mean of dy"),
+              "You subtract the mean of dy. It must be the average weighted by the probabilities, the sum of dy * y."),
         Wrong(Changed(("y * (dy - (dy * y).sum(axis=-1, keepdims=True))", "dy - (dy * y).sum(axis=-1, keepdims=True)")),
-              "then be multiplied by y"),
-        Wrong(Changed(("(dy * y).sum(axis=-1, keepdims=True)", "dy.sum(axis=-1, keepdims=True)")), "the bare sum of dy"),
-        Wrong(Changed((".sum(axis=-1, keepdims=True)", ".sum(axis=-1)")), "ValueError"),
+              "The sum of dy * y is a column of averages, right. The whole difference must then be multiplied by y."),
+        Wrong(Changed(("(dy * y).sum(axis=-1, keepdims=True)", "dy.sum(axis=-1, keepdims=True)")),
+              "You subtract the bare sum of dy. Each term must be weighted by its probability: dy * y."),
         Wrong("""def softmax_backward(dy, y):
     return dy * y
-""", "You stop at dy * y"),
+""", "You stop at dy * y. When one score rises all other probabilities of its row fall: their average of dy comes off first."),
+        Wrong(Changed((".sum(axis=-1, keepdims=True)", ".sum(axis=-1)")), generic="ValueError"),
     ],
 )  # fmt: skip

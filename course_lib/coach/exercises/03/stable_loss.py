@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 from course_lib.devices import ops
 
 
@@ -43,49 +43,6 @@ def check(result, logits, targets, ignore_index):
     return None
 
 
-def wrong_way(surprise, rows=lambda targets, ignore: np.flatnonzero(targets != ignore), mean=np.mean):
-    """A wrong function: surprise(logits) -> -log of every probability, and logsumexp."""
-
-    def like(logits, targets, ignore_index=-1):
-        table, logsumexp = surprise(logits)
-        chosen = rows(targets, ignore_index)
-        return np.asarray(mean(table[chosen, targets[chosen]]), logits.dtype), logsumexp
-
-    return like
-
-
-def right(x):
-    largest = x.max(-1, keepdims=True)
-    total = largest + np.log(np.exp(x - largest).sum(-1, keepdims=True))
-    return total - x, total[:, 0]
-
-
-def plain(x):
-    total = np.log(np.exp(x).sum(-1, keepdims=True))
-    return total - x, total[:, 0]
-
-
-def softmax_then_log(x):
-    e = np.exp(x - x.max(-1, keepdims=True))
-    return -np.log(e / e.sum(-1, keepdims=True)), right(x)[1]
-
-
-def largest_lost(x):
-    lowered = x - x.max(-1, keepdims=True)
-    total = np.log(np.exp(lowered).sum(-1, keepdims=True))
-    return total - lowered, total[:, 0]
-
-
-def one_largest(x):
-    total = x.max() + np.log(np.exp(x - x.max()).sum(-1, keepdims=True))
-    return total - x, total[:, 0]
-
-
-def mixed_up(x):
-    total = largest_lost(x)[1]
-    return total[:, None] - x, total
-
-
 def is_pair(seen):
     return isinstance(seen.got, tuple | list) and len(seen.got) == 2
 
@@ -102,29 +59,6 @@ exercise = Exercise(
     reference=ops("reference").cross_entropy_forward,
     check=check,
     tolerance=1e-4,  # in float32 a score of 1000 is known to 6e-5
-    mistakes=[
-        Mistake("exp of a large score is too large for its type, and of a very negative one it is 0. Subtract the largest score "
-                "of the row before exp, and add it again after the log.", like=wrong_way(plain)),
-        Mistake("You subtract the largest score of all rows. In a row far below it all turns to 0: each row needs its own.",
-                like=wrong_way(one_largest)),
-        Mistake("The probability of the true one was rounded to 0, and its log is -inf. Never compute the probability: the loss "
-                "is logsumexp minus the score.", like=wrong_way(softmax_then_log)),
-        Mistake("The largest score was subtracted inside and is missing outside: the logsumexp you give back is too small by it.",
-                like=wrong_way(largest_lost)),
-        Mistake("The logsumexp lacks the largest score, and the true score has it still: both must be lowered by it, or neither.",
-                like=wrong_way(mixed_up)),
-        Mistake("The loss is the mean over the rows that count; yours is their sum.", like=wrong_way(right, mean=np.sum)),
-        Mistake("Rows that do not count are counted: the target -1 picks the last column of its row.",
-                like=wrong_way(right, rows=lambda targets, ignore: np.arange(len(targets)))),
-        Mistake("The rows that do not count are left out of the sum, but you divide by the number of all rows.",
-                like=lambda logits, targets, ignore: (
-                    np.asarray(sum(right(logits)[0][i, t] for i, t in enumerate(targets) if t != ignore) / len(targets),
-                               logits.dtype), right(logits)[1])),
-        Mistake("-1 is only the usual number of rows that do not count: compare the targets with `ignore_index`.",
-                like=wrong_way(right, rows=lambda targets, ignore: np.flatnonzero(targets != -1))),
-        Mistake("Give two results: the loss, and the logsumexp of each row, which the way back will need.",
-                when=lambda seen: not seen.error and not is_pair(seen) and np.ndim(seen.got) == 0 and seen.got is not None),
-    ],
     hints=(
         "Loss of a row: logsumexp - score of the true one. First write that for a single row with pleasant scores.",
         "logsumexp = largest + log(sum of exp(score - largest)). logits.max(axis=-1, keepdims=True) is a column, (n, 1).",
@@ -136,31 +70,16 @@ exercise = Exercise(
     largest, smallest = max(a, b), min(a, b)
     return largest + math.log(1 + math.exp(smallest - largest))
 ''',
-    right=[
-        """def cross_entropy_forward(logits, targets, ignore_index=-1):
-    total, count = 0.0, 0
-    logsumexp = np.empty(len(logits), logits.dtype)
-    for i, row in enumerate(logits):
-        top = max(row)
-        logsumexp[i] = top + np.log(sum(np.exp(score - top) for score in row))
-        if targets[i] != ignore_index:
-            total += float(logsumexp[i]) - float(row[targets[i]])
-            count += 1
-    return logits.dtype.type(total / count), logsumexp
-""",
-        """def cross_entropy_forward(logits, targets, ignore_index=-1):
-    logsumexp = np.logaddexp.reduce(logits, axis=1)
-    keep = targets != ignore_index
-    true_scores = np.take_along_axis(logits, np.where(keep, targets, 0)[:, None], axis=1)[:, 0]
-    return ((logsumexp - true_scores) * keep).sum() / keep.sum(dtype=logits.dtype), logsumexp
-""",
-    ],
     wrong=[
         Wrong("""def cross_entropy_forward(logits, targets, ignore_index=-1):
     logsumexp = np.log(np.exp(logits).sum(axis=-1))
     rows = np.flatnonzero(targets != ignore_index)
     return (logsumexp[rows] - logits[rows, targets[rows]]).mean(), logsumexp
-""", "Subtract the largest score"),
+""",
+              "exp of a large score is too large for its type, and of a very negative one it is 0. Subtract the largest "
+              "score of the row before exp, and add it again after the log."),
+        Wrong(Changed(("logits.max(axis=-1, keepdims=True)", "logits.max(keepdims=True)")),
+              "You subtract the largest score of all rows. In a row far below it all turns to 0: each row needs its own."),
         Wrong("""def cross_entropy_forward(logits, targets, ignore_index=-1):
     largest = logits.max(axis=1, keepdims=True)
     e = np.exp(logits - largest)
@@ -168,20 +87,28 @@ exercise = Exercise(
     rows = targets != ignore_index
     loss = -np.log(p[rows, targets[rows]]).mean()
     return loss, (largest + np.log(e.sum(axis=1, keepdims=True)))[:, 0]
-""", "Never compute the probability"),
-        Wrong(Changed(("logits.max(axis=-1, keepdims=True)", "logits.max(keepdims=True)")), "each row needs its own"),
-        Wrong(Changed(("(largest + np.log(", "(np.log(")), "both must be lowered by it"),
+""",
+              "The probability of the true one was rounded to 0, and its log is -inf. Never compute the probability: the "
+              "loss is logsumexp minus the score."),
         Wrong("""def cross_entropy_forward(logits, targets, ignore_index=-1):
     s = logits - logits.max(axis=1, keepdims=True)
     logsumexp = np.log(np.exp(s).sum(axis=1))
     rows = np.flatnonzero(targets != ignore_index)
     return (logsumexp[rows] - s[rows, targets[rows]]).mean(), logsumexp
-""", "too small by it"),
-        Wrong(Changed(("losses.mean()", "losses.sum()")), "yours is their sum"),
-        Wrong(Changed(("np.flatnonzero(targets != ignore_index)", "np.arange(len(targets))")), "picks the last column"),
-        Wrong(Changed(("targets != ignore_index", "targets != -1")), "compare the targets with `ignore_index`"),
-        Wrong(Changed(("losses.mean()", "losses.sum() / len(targets)")), "the number of all rows"),
-        Wrong(Changed((", logits.dtype), logsumexp", ", logits.dtype)")), "Give two results"),
-        Wrong(Changed(("np.asarray(losses.mean(), logits.dtype)", "float(losses.mean())")), "is a Python float"),
+""", "The largest score was subtracted inside and is missing outside: the logsumexp you give back is too small by it."),
+        Wrong(Changed(("(largest + np.log(", "(np.log(")),
+              "The logsumexp lacks the largest score, and the true score has it "
+              "still: both must be lowered by it, or neither."),
+        Wrong(Changed(("losses.mean()", "losses.sum()")), "The loss is the mean over the rows that count; yours is their sum."),
+        Wrong(Changed(("np.flatnonzero(targets != ignore_index)", "np.arange(len(targets))")),
+              "Rows that do not count are counted: the target -1 picks the last column of its row."),
+        Wrong(Changed(("losses.mean()", "losses.sum() / len(targets)")),
+              "The rows that do not count are left out of the sum, but you divide by the number of all rows."),
+        Wrong(Changed(("targets != ignore_index", "targets != -1")),
+              "-1 is only the usual number of rows that do not count: compare the targets with `ignore_index`."),
+        Wrong(Changed((", logits.dtype), logsumexp", ", logits.dtype)")),
+              "Give two results: the loss, and the logsumexp of each row, which the way back will need.",
+              when=lambda seen: not seen.error and not is_pair(seen) and np.ndim(seen.got) == 0 and seen.got is not None),
+        Wrong(Changed(("np.asarray(losses.mean(), logits.dtype)", "float(losses.mean())")), generic="is a Python float"),
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import sectors
 
 WIDE, HIGH = 32, 4  # threads of a block
@@ -59,15 +59,6 @@ exercise = Exercise(
         Goal("sectors for each request, reading global memory", sectors("read"), at_most=4.0),
         Goal("sectors for each request, writing global memory", sectors("write"), at_most=4.0),
     ],
-    mistakes=[
-        Mistake("Each number got the bias of its row. The bias has one number for each column: bias[j].", when=of_the_row),
-        Mistake("Rows and columns have changed places: x counts along a row, so the column j comes from the numbers ending in "
-                ".x, and the row i from those ending in .y.", like=roles_swapped),
-        Mistake("A thread to the right of the matrix took part: its column j is N or more. Such a thread must do nothing.",
-                when=lambda seen: outside(seen, lambda below, right: right and not below)),
-        Mistake("A thread below the matrix took part: its row i is M or more. Such a thread must do nothing.",
-                when=lambda seen: outside(seen, lambda below, right: below and not right)),
-    ],
     hints=(
         "A thread needs two numbers of its own: row i and column j. Each is counted as in one dimension, with its own letter.",
         "j runs along x, i along y. Row i begins at i * N. Both ends need a test: the last blocks stick out at the right "
@@ -83,40 +74,26 @@ __global__ void add_numbers(float* y, int M, int N) {
     }
 }
 ''',
-    right=[
-        """__global__ void add_bias(const float* x, const float* bias, float* y, int M, int N) {
-    for (int i = blockIdx.y * blockDim.y + threadIdx.y; i < M; i += gridDim.y * blockDim.y) {
-        for (int j = blockIdx.x * blockDim.x + threadIdx.x; j < N; j += gridDim.x * blockDim.x) {
-            y[i * N + j] = bias[j] + x[i * N + j];
-        }
-    }
-}
-""",
-        """__global__ void add_bias(const float* x, const float* bias, float* y, int M, int N) {
-    int row = blockDim.y * blockIdx.y + threadIdx.y;
-    int column = blockDim.x * blockIdx.x + threadIdx.x;
-    if (row >= M || column >= N) return;
-    int place = row * N + column;
-    float sum = x[place];
-    sum += bias[place % N];
-    y[place] = sum;
-}
-""",
-    ],
     wrong=[
-        Wrong(Changed(("bias[j]", "bias[i]")), "the bias of its row"),
+        Wrong(Changed(("bias[j]", "bias[i]")),
+              "Each number got the bias of its row. The bias has one number for each column: bias[j].", when=of_the_row),
         Wrong(Changed(("int i = blockIdx.y * blockDim.y + threadIdx.y;", "int i = blockIdx.x * blockDim.x + threadIdx.x;"),
                       ("int j = blockIdx.x * blockDim.x + threadIdx.x;", "int j = blockIdx.y * blockDim.y + threadIdx.y;")),
-              "have changed places"),
-        Wrong(Changed(("i < M && j < N", "i < M")), "to the right of the matrix"),
-        Wrong(Changed(("i < M && j < N", "j < N")), "below the matrix"),
+              "Rows and columns have changed places: x counts along a row, so the column j comes from the numbers ending in "
+              ".x, and the row i from those ending in .y.", like=roles_swapped),
+        Wrong(Changed(("i < M && j < N", "i < M")),
+              "A thread to the right of the matrix took part: its column j is N or more. Such a thread must do nothing.",
+              when=lambda seen: outside(seen, lambda below, right: right and not below)),
+        Wrong(Changed(("i < M && j < N", "j < N")),
+              "A thread below the matrix took part: its row i is M or more. Such a thread must do nothing.",
+              when=lambda seen: outside(seen, lambda below, right: below and not right)),
         Wrong(Changed(("y[i * N + j] = x", "int sum = x"), ("+ bias[j];", "+ bias[j];\n        y[i * N + j] = sum;")),
-              "an `int` holds whole numbers only"),
+              generic="an `int` holds whole numbers only"),
         Wrong("""__global__ void add_bias(const float* x, const float* bias, float* y, int M, int N) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < M * N) y[i] = x[i] + bias[i % N];
 }
-""", "a block has 32 x 4 threads. Your kernel never asks for threadIdx.y"),
+""", generic="a block has 32 x 4 threads. Your kernel never asks for threadIdx.y"),
         Wrong("""__global__ void add_bias(const float* x, const float* bias, float* y, int M, int N) {
     int first = (blockIdx.y * gridDim.x + blockIdx.x) * blockDim.x * blockDim.y + threadIdx.y * blockDim.x + threadIdx.x;
     int threads = gridDim.x * gridDim.y * blockDim.x * blockDim.y;
@@ -126,6 +103,6 @@ __global__ void add_numbers(float* y, int M, int N) {
         }
     }
 }
-""", "the goal is not reached"),
+""", generic="the goal is not reached"),
     ],
 )  # fmt: skip

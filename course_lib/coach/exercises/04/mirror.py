@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import sectors
 
 GRID, BLOCK = 4, 32
@@ -57,21 +57,6 @@ exercise = Exercise(
         Goal("sectors for each request, reading global memory", sectors("read"), at_most=4.2),
         Goal("sectors for each request, writing global memory", sectors("write"), at_most=4.2),
     ],
-    mistakes=[
-        Mistake("Each thread wrote one number, and then stopped. There are 128 threads in all, so each must go on.",
-                like=first_only(GRID * BLOCK)(None)),
-        Mistake("Only the first 128 rows are written: as many as there are threads. Go on with the next ones.",
-                like=first_only(GRID * BLOCK)(0)),
-        Mistake("Only the first 4 rows are written: as many as there are blocks. Go on with the next ones.",
-                like=first_only(GRID)(0)),
-        Mistake("Only the first 32 columns are written: as many as a block has threads. Go on with the next ones.",
-                like=first_only(BLOCK)(1)),
-        Mistake("The rows have changed places: up is down. Left and right should.", like=lambda x: x[::-1]),
-        Mistake("Rows and columns are both turned round. The order of the rows stays.", like=lambda x: x[::-1, ::-1]),
-        Mistake("The results are right, and the lanes of a warp work far apart from each other, so that of the 32 bytes of a "
-                "sector most are fetched for nothing. Let neighbouring lanes take neighbouring columns.",
-                when=lanes_far_apart),
-    ],
     hints=(
         "Two things go on at once: which numbers does a thread do, and which ones do the lanes beside it do at the same moment?",
         "The simplest is a grid-stride loop over all M * N numbers: lane after lane takes number after number. What are row and "
@@ -90,44 +75,15 @@ __global__ void stripes(float* x, int M, int N) {
     }
 }
 ''',
-    right=[
-        """__global__ void mirror(const float* x, float* y, int M, int N) {
-    int threads = gridDim.x * blockDim.x;
-    for (int e = blockIdx.x * blockDim.x + threadIdx.x; e < M * N; e += threads) {
-        int j = e % N;
-        y[e] = x[e - j + N - 1 - j];
-    }
-}
-""",
-        """__global__ void mirror(const float* x, float* y, int M, int N) {
-    int warps = gridDim.x * blockDim.x / 32;
-    int warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
-    int lane = threadIdx.x % 32;
-    for (int i = M - 1 - warp; i >= 0; i -= warps) {
-        for (int j = lane; j < N; j += 32) {
-            y[(i + 1) * N - 1 - j] = x[i * N + j];
-        }
-    }
-}
-""",
-    ],
     wrong=[
-        Wrong("""__global__ void mirror(const float* x, float* y, int M, int N) {
-    int threads = gridDim.x * blockDim.x;
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < M; i += threads) {
-        for (int j = 0; j < N; j++) {
-            y[i * N + j] = x[i * N + N - 1 - j];
-        }
-    }
-}
-""", "work far apart from each other"),
         Wrong("""__global__ void mirror(const float* x, float* y, int M, int N) {
     int e = blockIdx.x * blockDim.x + threadIdx.x;
     if (e < M * N) {
         y[e] = x[e / N * N + N - 1 - e % N];
     }
 }
-""", "Each thread wrote one number"),
+""", "Each thread wrote one number, and then stopped. There are 128 threads in all, so each must go on.",
+              like=first_only(GRID * BLOCK)(None)),
         Wrong("""__global__ void mirror(const float* x, float* y, int M, int N) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < M) {
@@ -136,17 +92,37 @@ __global__ void stripes(float* x, int M, int N) {
         }
     }
 }
-""", "Only the first 128 rows"),
-        Wrong(Changed(("i < M; i += gridDim.x", "i < min(M, (int)gridDim.x); i++")), "Only the first 4 rows"),
-        Wrong(Changed(("j < N; j += blockDim.x", "j < min(N, (int)blockDim.x); j += blockDim.x")), "Only the first 32 columns"),
-        Wrong(Changed(("x[i * N + N - 1 - j]", "x[(M - 1 - i) * N + j]")), "up is down"),
+""", "Only the first 128 rows are written: as many as there are threads. Go on with the next ones.",
+              like=first_only(GRID * BLOCK)(0)),
+        Wrong(Changed(("i < M; i += gridDim.x", "i < min(M, (int)gridDim.x); i++")),
+              "Only the first 4 rows are written: as many as there are blocks. Go on with the next ones.",
+              like=first_only(GRID)(0)),
+        Wrong(Changed(("j < N; j += blockDim.x", "j < min(N, (int)blockDim.x); j += blockDim.x")),
+              "Only the first 32 columns are written: as many as a block has threads. Go on with the next ones.",
+              like=first_only(BLOCK)(1)),
+        Wrong(Changed(("x[i * N + N - 1 - j]", "x[(M - 1 - i) * N + j]")),
+              "The rows have changed places: up is down. Left and right should.", like=lambda x: x[::-1]),
+        Wrong(Changed(("x[i * N + N - 1 - j]", "x[M * N - 1 - (i * N + j)]")),
+              "Rows and columns are both turned round. The order of the rows stays.", like=lambda x: x[::-1, ::-1]),
+        Wrong("""__global__ void mirror(const float* x, float* y, int M, int N) {
+    int threads = gridDim.x * blockDim.x;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < M; i += threads) {
+        for (int j = 0; j < N; j++) {
+            y[i * N + j] = x[i * N + N - 1 - j];
+        }
+    }
+}
+""",
+              "The results are right, and the lanes of a warp work far apart from each other, so that of the 32 bytes of a "
+              "sector most are fetched for nothing. Let neighbouring lanes take neighbouring columns.",
+              when=lanes_far_apart),
         Wrong("""__global__ void mirror(const float* x, float* y, int M, int N) {
     int i = blockIdx.x, j = threadIdx.x;
     if (i < M && j < N) {
         y[i * N + j] = x[i * N + N - 1 - j];
     }
 }
-""", "Nobody has written columns 32 to 199: they are still nan. 128 threads (4 x 32) have 200 elements to write"),
-        Wrong(Changed(("N - 1 - j", "N - j")), "reaches outside an array"),
+""", generic="Nobody has written columns 32 to 199: they are still nan. 128 threads (4 x 32) have 200 elements to write"),
+        Wrong(Changed(("N - 1 - j", "N - j")), generic="reaches outside an array"),
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import bytes_moved
 
 GRID, BLOCK = 2, 64
@@ -49,13 +49,6 @@ exercise = Exercise(
     measured="64 by 256",
     flops=64 * 256,
     goals=[Goal("bytes of global memory moved", bytes_moved)],
-    mistakes=[
-        Mistake("Each thread wrote one number, and then stopped. There are 128 threads in all, so each must go on, as in the "
-                "grid-stride loop.", like=one_each),
-        Mistake("Only the first 128 columns are written: as many as there are threads. Go on with the next 128.",
-                like=one_column_each),
-        Mistake("The two vectors are added here; asked for are their products.", like=np.add.outer),
-    ],
     hints=(
         "Begin with a grid-stride loop over all M * N numbers: a[e / N] * b[e % N]. What does it read again and again?",
         "Give a thread a column, not a number: what it needs of b it reads once, into a variable of its own, and goes down the "
@@ -75,31 +68,6 @@ __global__ void add_rows(const float* x, float* y, int M, int N) {
     }
 }
 ''',
-    right=[
-        """__global__ void outer(const float* a, const float* b, float* y, int M, int N) {
-    int first = blockIdx.x * blockDim.x + threadIdx.x;
-    for (int e = first; e < M * N; e += gridDim.x * blockDim.x) {
-        y[e] = a[e / N] * b[e % N];
-    }
-}
-""",
-        """__global__ void outer(const float* a, const float* b, float* y, int M, int N) {
-    int threads = gridDim.x * blockDim.x;
-    for (int j = blockIdx.x * blockDim.x + threadIdx.x; j < N; j += 2 * threads) {
-        int k = j + threads;
-        float left = b[j];
-        float right = k < N ? b[k] : 0.0f;
-        for (int i = 0; i < M; i++) {
-            float factor = a[i];
-            y[i * N + j] = factor * left;
-            if (k < N) {
-                y[i * N + k] = factor * right;
-            }
-        }
-    }
-}
-""",
-    ],
     wrong=[
         Wrong("""__global__ void outer(const float* a, const float* b, float* y, int M, int N) {
     int e = blockIdx.x * blockDim.x + threadIdx.x;
@@ -107,7 +75,9 @@ __global__ void add_rows(const float* x, float* y, int M, int N) {
         y[e] = a[e / N] * b[e % N];
     }
 }
-""", "as in the grid-stride loop"),
+""",
+              "Each thread wrote one number, and then stopped. There are 128 threads in all, so "
+              "each must go on, as in the grid-stride loop.", like=one_each),
         Wrong("""__global__ void outer(const float* a, const float* b, float* y, int M, int N) {
     int j = blockIdx.x * blockDim.x + threadIdx.x;
     if (j < N) {
@@ -116,15 +86,16 @@ __global__ void add_rows(const float* x, float* y, int M, int N) {
         }
     }
 }
-""", "Only the first 128 columns"),
+""", "Only the first 128 columns are written: as many as there are threads. Go on with the next 128.", like=one_column_each),
+        Wrong(Changed(("a[i] * own", "a[i] + own")), "The two vectors are added here; asked for are their products.",
+              like=np.add.outer),
         Wrong("""__global__ void outer(const float* a, const float* b, float* y, int M, int N) {
     int i = blockIdx.x;
     for (int j = threadIdx.x; i < M && j < N; j += blockDim.x) {
         y[i * N + j] = a[i] * b[j];
     }
 }
-""", "Nobody has written rows 2 to 299"),
-        Wrong(Changed(("a[i] * own", "a[i] + own")), "asked for are their products"),
-        Wrong(Changed(("y[i * N + j]", "y[i * M + j]")), "Two threads use the same place"),
+""", generic="Nobody has written rows 2 to 299"),
+        Wrong(Changed(("y[i * N + j]", "y[i * M + j]")), generic="Two threads use the same place"),
     ],
 )  # fmt: skip

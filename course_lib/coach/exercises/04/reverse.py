@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 BLOCK = 32
 OVERWRITTEN = (
@@ -53,16 +53,6 @@ exercise = Exercise(
     cases=cases,
     reference=lambda x: x[::-1].copy(),
     call=launch,
-    mistakes=[
-        Mistake("Nothing has moved: it stands as before. So it does if every pair is swapped twice.",
-                when=lambda seen: not seen.issues and seen.got is not None and np.array_equal(seen.got, seen.inputs[0])),
-        Mistake(OVERWRITTEN, like=first_half_written),
-        Mistake(OVERWRITTEN, like=second_half_written),
-        Mistake("x[n - i] is x[n] for the first thread. The numbers end at x[n - 1].", when=first_thread_at_the_end),
-        Mistake("A race: one thread has already written where another one still reads. Give each pair of places to one thread "
-                "alone, which reads both before it writes.",
-                when=lambda seen: seen.kinds == {"race"} and "one thread reads" in seen.issues[0].message),
-    ],
     hints=(
         "Run the cell, and read the report: which two threads meet at one place?",
         "Threads i and n - 1 - i work on the same two places. One of them is enough. It must swap: both numbers move.",
@@ -78,47 +68,7 @@ __global__ void swap_neighbours(float* x, int n) {
     }
 }
 ''',
-    right=[
-        """__global__ void reverse(float* x, int n) {
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n - 1 - i; i += gridDim.x * blockDim.x) {
-        float last = x[n - 1 - i];
-        x[n - 1 - i] = x[i];
-        x[i] = last;
-    }
-}
-""",
-        """__global__ void reverse(float* x, int n) {
-    int right = blockIdx.x * blockDim.x + threadIdx.x;
-    int left = n - 1 - right;
-    if (right < n && left < right) {
-        float a = x[left], b = x[right];
-        x[left] = b;
-        x[right] = a;
-    }
-}
-""",
-        """__global__ void reverse(float* x, int n) {
-    if (blockIdx.x == 0 && threadIdx.x == 0) {
-        for (int i = 0; i < n / 2; i++) {
-            float saved = x[i];
-            x[i] = x[n - 1 - i];
-            x[n - 1 - i] = saved;
-        }
-    }
-}
-""",
-    ],
     wrong=[
-        Wrong("""__global__ void reverse(float* x, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n / 2) {
-        x[i] = x[n - 1 - i];
-        x[n - 1 - i] = x[i];
-    }
-}
-""", "before it was saved"),
-        Wrong(Changed(("if (i < n / 2) {", "if (i < n) {")), "Give each pair of places to one thread"),
-        Wrong(Changed(("x[i] = x[n - 1 - i];", "x[i] = x[n - i];")), "The numbers end at x[n - 1]"),
         Wrong("""__global__ void reverse(float* x, int n) {
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         for (int i = 0; i < n; i++) {
@@ -128,6 +78,23 @@ __global__ void swap_neighbours(float* x, int n) {
         }
     }
 }
-""", "Nothing has moved"),
+""", "Nothing has moved: it stands as before. So it does if every pair is swapped twice.",
+              when=lambda seen: not seen.issues and seen.got is not None and np.array_equal(seen.got, seen.inputs[0])),
+        Wrong("""__global__ void reverse(float* x, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n / 2) {
+        x[i] = x[n - 1 - i];
+        x[n - 1 - i] = x[i];
+    }
+}
+""", OVERWRITTEN, like=first_half_written),
+        Wrong(Changed(("float left = x[i];", "x[n - 1 - i] = x[i];"), ("        x[n - 1 - i] = left;\n", "")), OVERWRITTEN,
+              like=second_half_written),
+        Wrong(Changed(("x[i] = x[n - 1 - i];", "x[i] = x[n - i];")),
+              "x[n - i] is x[n] for the first thread. The numbers end at x[n - 1].", when=first_thread_at_the_end),
+        Wrong(Changed(("if (i < n / 2) {", "if (i < n) {")),
+              "A race: one thread has already written where another one still reads. Give each pair of places to one thread "
+              "alone, which reads both before it writes.",
+              when=lambda seen: seen.kinds == {"race"} and "one thread reads" in seen.issues[0].message),
     ],
 )  # fmt: skip

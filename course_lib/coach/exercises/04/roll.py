@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 GRID, BLOCK = 2, 32
 
@@ -53,19 +53,6 @@ exercise = Exercise(
     cases=cases,
     reference=lambda x, shift: np.roll(x, shift),
     call=launch,
-    mistakes=[
-        Mistake("It moves the other way. Number 0 goes to place `shift`, so y[i] is the number that stood at i - shift.",
-                like=lambda x, shift: np.roll(x, -shift)),
-        Mistake("Each thread moved one number, and then stopped. There are only 64 threads, so each must go on.", like=one_each),
-        Mistake("x[-4] was asked for: the place i - shift may lie outside, and must come back in at the other end.",
-                when=reached(-4)),
-        Mistake("x[-1] was asked for. In C++ the remainder of a negative number is not positive: -4 % 3 is -1. And one n more "
-                "may not be enough if `shift` is larger than n.", when=reached(-1)),
-        Mistake("A place before the beginning of y was written to. In C++ the remainder of a negative number is not positive: "
-                "-2 % 7 is -2, where Python says 5.", when=wrote_before_the_beginning),
-        Mistake("abs() turns -1 into 1. But what lies one before the beginning is the last number, n - 1.",
-                like=lambda x, shift: x[np.abs(np.arange(len(x)) - shift) % len(x)]),
-    ],
     hints=(
         "Where did the number stand that comes to place i? Begin with a shift of 1, then think of place 0.",
         "(i - shift) % n lies between -(n - 1) and n - 1. If it is negative, n more brings it back in. Around this goes a "
@@ -81,37 +68,28 @@ __global__ void clock_hours(const int* hour, int* later, int hours, int n) {
     }
 }
 ''',
-    right=[
-        """__global__ void roll(const float* x, float* y, int shift, int n) {
-    int first = blockIdx.x * blockDim.x + threadIdx.x;
-    for (int i = first; i < n; i += gridDim.x * blockDim.x) {
-        y[((i + shift) % n + n) % n] = x[i];
-    }
-}
-""",
-        """__global__ void roll(const float* x, float* y, int shift, int n) {
-    while (shift < 0) shift += n;
-    while (shift >= n) shift -= n;
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    while (i < n) {
-        y[i] = i < shift ? x[n - shift + i] : x[i - shift];
-        i += gridDim.x * blockDim.x;
-    }
-}
-""",
-    ],
     wrong=[
-        Wrong(Changed(("(i - shift) % n", "(i + shift) % n")), "the other way"),
-        Wrong(Changed(("(i - shift) % n", "i - shift"), ("if (from < 0) {", "if (from >= n) {")), "x[-4] was asked for"),
-        Wrong(Changed(("if (from < 0) {", "if (from < -n) {")), "-4 % 3 is -1"),
+        Wrong(Changed(("(i - shift) % n", "(i + shift) % n")),
+              "It moves the other way. Number 0 goes to place `shift`, so y[i] is the number that stood at i - shift.",
+              like=lambda x, shift: np.roll(x, -shift)),
+        Wrong(Changed(("i += threads", "i += n")),
+              "Each thread moved one number, and then stopped. There are only 64 threads, so each must go on.", like=one_each),
+        Wrong(Changed(("(i - shift) % n", "i - shift"), ("if (from < 0) {", "if (from >= n) {")),
+              "x[-4] was asked for: the place i - shift may lie outside, and must come back in at the other end.",
+              when=reached(-4)),
+        Wrong(Changed(("if (from < 0) {", "if (from < -n) {")),
+              "x[-1] was asked for. In C++ the remainder of a negative number is not positive: -4 % 3 is -1. And one n more "
+              "may not be enough if `shift` is larger than n.", when=reached(-1)),
         Wrong("""__global__ void roll(const float* x, float* y, int shift, int n) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) y[(i + shift) % n] = x[i];
 }
-""", "-2 % 7 is -2"),
-        Wrong(Changed(("i += threads", "i += n")), "Each thread moved one number"),
+""",
+              "A place before the beginning of y was written to. In C++ the remainder of a negative number is not positive: "
+              "-2 % 7 is -2, where Python says 5.", when=wrote_before_the_beginning),
         Wrong("""__global__ void roll(const float* x, float* y, int shift, int n) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) y[i] = x[abs(i - shift) % n];
 }
-""", "abs() turns -1 into 1"),
+""", "abs() turns -1 into 1. But what lies one before the beginning is the last number, n - 1.",
+              like=lambda x, shift: x[np.abs(np.arange(len(x)) - shift) % len(x)]),
     ],
 )  # fmt: skip

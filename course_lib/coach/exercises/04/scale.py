@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import sectors
 
 BLOCK = 32
@@ -45,16 +45,6 @@ exercise = Exercise(
     call=launch,
     measured="many blocks",
     goals=[Goal("sectors for each request, reading global memory", sectors("read"), at_most=4.0)],
-    mistakes=[
-        Mistake("Every block works on the first 32 numbers: threadIdx.x is the place inside a block. Which block is it?",
-                like=own_block_only),
-        Mistake("A loop from 0 to n stands in the kernel, so every thread does all the work, and all of them write the same "
-                "numbers. There is a thread for each number: let each do its own.", when=all_by_everyone),
-        Mistake("One thread too many takes part: the numbers are 0 to n - 1, so number n is none of them.",
-                when=lambda seen: [issue.count for issue in seen.issues if issue.kind == "out-of-bounds"] == [1]),
-        Mistake("The last block is longer than what is left of the array. Its last threads must do nothing.",
-                when=lambda seen: "out-of-bounds" in seen.kinds and seen.label == "one number"),
-    ],
     hints=(
         "Which number is mine? Count the threads of all blocks before mine, then my own place.",
         "`blockIdx.x * blockDim.x + threadIdx.x` counts on through all blocks. In the last block it may be n or more.",
@@ -67,34 +57,32 @@ exercise = Exercise(
     }
 }
 ''',
-    right=[
-        """__global__ void scale(const float* x, float* y, float s, int n) {
-    int first = blockIdx.x * blockDim.x + threadIdx.x;
-    int threads = gridDim.x * blockDim.x;
-    for (int i = first; i < n; i += threads) {
-        y[i] = s * x[i];
-    }
-}
-""",
-        Changed(("if (i < n) {", "if (i >= n) return;\n    {")),
-    ],
     wrong=[
-        Wrong(Changed(("blockIdx.x * blockDim.x + threadIdx.x", "threadIdx.x")), "threadIdx.x is the place inside a block"),
-        Wrong(Changed(("if (i < n) {", "{")), "must do nothing"),
-        Wrong(Changed(("s * x[i]", "s + x[i]")), "elements of the result are wrong; the first is element 0"),
-        Wrong(Changed(("if (i < n) {", "if (i <= n) {")), "One thread too many"),
-        Wrong("""__global__ void scale(const float* x, float* y, float s, int n) {
-    for (int i = 0; i < n; i++) y[i] = s * x[i];
-}
-""", "asks nowhere which thread it is"),
+        Wrong(Changed(("blockIdx.x * blockDim.x + threadIdx.x", "threadIdx.x")),
+              "Every block works on the first 32 numbers: threadIdx.x is the place inside a block. Which block is it?",
+              like=own_block_only),
         Wrong("""__global__ void scale(const float* x, float* y, float s, int n) {
     int mine = blockIdx.x * blockDim.x + threadIdx.x;
     if (mine < n) {
         for (int i = 0; i < n; i++) y[i] = s * x[i];
     }
 }
-""", "A loop from 0 to n stands in the kernel"),
-        Wrong(Changed(("const float* x, float* y,", "float* y, const float* x,")), "stand in another order than in the task"),
-        Wrong(Changed(("s * x[i];", "s * x[i]")), "A semicolon is missing"),
+""",
+              "A loop from 0 to n stands in the kernel, so every thread does all the work, and all of them write the same "
+              "numbers. There is a thread for each number: let each do its own.", when=all_by_everyone),
+        Wrong(Changed(("if (i < n) {", "if (i <= n) {")),
+              "One thread too many takes part: the numbers are 0 to n - 1, so number n is none of them.",
+              when=lambda seen: [issue.count for issue in seen.issues if issue.kind == "out-of-bounds"] == [1]),
+        Wrong(Changed(("if (i < n) {", "{")),
+              "The last block is longer than what is left of the array. Its last threads must do nothing.",
+              when=lambda seen: "out-of-bounds" in seen.kinds and seen.label == "one number"),
+        Wrong(Changed(("s * x[i]", "s + x[i]")), generic="elements of the result are wrong; the first is element 0"),
+        Wrong("""__global__ void scale(const float* x, float* y, float s, int n) {
+    for (int i = 0; i < n; i++) y[i] = s * x[i];
+}
+""", generic="asks nowhere which thread it is"),
+        Wrong(Changed(("const float* x, float* y,", "float* y, const float* x,")),
+              generic="stand in another order than in the task"),
+        Wrong(Changed(("s * x[i];", "s * x[i]")), generic="A semicolon is missing"),
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 
 def cases(random):
@@ -41,20 +41,6 @@ exercise = Exercise(
     cases=cases,
     reference=smooth,
     call=launch,
-    mistakes=[
-        Mistake("1 / 3 divides whole numbers, which gives 0. Write 1.0f / 3.0f, or divide the sum by 3.0f.", like=np.zeros_like),
-        Mistake("The first number has no left neighbour: x[i - 1] is x[-1] there.",
-                when=lambda seen: any("element -1 " in issue.message for issue in seen.issues)),
-        Mistake("The last number has no right neighbour: x[i + 1] is x[n] there.",
-                when=lambda seen: any(f"element {len(seen.inputs[0])} " in issue.message for issue in seen.issues)),
-        Mistake("The neighbours have lost what stands behind their point: an `int` holds whole numbers only, so left and right "
-                "are floats.", like=whole_neighbours),
-        Mistake("At the ends the number itself stands in for the neighbour that is missing. Beyond the ends there are zeros.",
-                like=own_at_the_ends),
-        Mistake("The first and the last number are not written at all. Each has one neighbour, and an average too.",
-                when=lambda seen: (
-            len(seen.inputs[0]) == 5 and np.isnan(seen.got[[0, -1]]).all() and not np.isnan(seen.got[1:-1]).any())),
-    ],
     hints=(
         "Run the cell: the report names the line, the thread, and the element that it reached for.",
         "Both ends have only one neighbour. What stands beyond them counts as 0.",
@@ -68,33 +54,18 @@ exercise = Exercise(
     }
 }
 ''',
-    right=[
-        """__global__ void smooth(const float* x, float* y, int n) {
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
-        float sum = 0.0f;
-        for (int j = max(i - 1, 0); j <= min(i + 1, n - 1); j++) {
-            sum += x[j];
-        }
-        y[i] = sum / 3.0f;
-    }
-}
-""",
-        """__global__ void smooth(const float* x, float* y, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= n) return;
-    float sum = x[i];
-    if (i > 0) sum += x[i - 1];
-    if (i + 1 < n) sum += x[i + 1];
-    y[i] = sum * (1.0f / 3.0f);
-}
-""",
-    ],
     wrong=[
-        Wrong(Changed(("i > 0 ? x[i - 1] : 0.0f", "x[i - 1]")), "has no left neighbour"),
-        Wrong(Changed(("i < n - 1 ? x[i + 1] : 0.0f", "x[i + 1]")), "has no right neighbour"),
-        Wrong(Changed(("(left + x[i] + right) / 3.0f", "1 / 3 * (left + x[i] + right)")), "divides whole numbers"),
-        Wrong(Changed(("float left", "int left"), ("float right", "int right")), "left and right are floats"),
-        Wrong(Changed(("/ 3.0f", "/ 2.0f")), "Every element is 1.5 times what it should be"),
+        Wrong(Changed(("(left + x[i] + right) / 3.0f", "1 / 3 * (left + x[i] + right)")),
+              "1 / 3 divides whole numbers, which gives 0. Write 1.0f / 3.0f, or divide the sum by 3.0f.", like=np.zeros_like),
+        Wrong(Changed(("i > 0 ? x[i - 1] : 0.0f", "x[i - 1]")),
+              "The first number has no left neighbour: x[i - 1] is x[-1] there.",
+              when=lambda seen: any("element -1 " in issue.message for issue in seen.issues)),
+        Wrong(Changed(("i < n - 1 ? x[i + 1] : 0.0f", "x[i + 1]")),
+              "The last number has no right neighbour: x[i + 1] is x[n] there.",
+              when=lambda seen: any(f"element {len(seen.inputs[0])} " in issue.message for issue in seen.issues)),
+        Wrong(Changed(("float left", "int left"), ("float right", "int right")),
+              "The neighbours have lost what stands behind their point: an `int` holds whole "
+              "numbers only, so left and right are floats.", like=whole_neighbours),
         Wrong("""__global__ void smooth(const float* x, float* y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) {
@@ -103,13 +74,17 @@ exercise = Exercise(
         y[i] = (left + x[i] + right) / 3.0f;
     }
 }
-""", "the number itself stands in"),
+""", "At the ends the number itself stands in for the neighbour that is missing. Beyond the ends there are zeros.",
+              like=own_at_the_ends),
         Wrong("""__global__ void smooth(const float* x, float* y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i > 0 && i < n - 1) {
         y[i] = (x[i - 1] + x[i] + x[i + 1]) / 3.0f;
     }
 }
-""", "are not written at all"),
+""", "The first and the last number are not written at all. Each has one neighbour, and an average too.",
+              when=lambda seen: len(seen.inputs[0]) == 5 and np.isnan(seen.got[[0, -1]]).all()
+                  and not np.isnan(seen.got[1:-1]).any()),
+        Wrong(Changed(("/ 3.0f", "/ 2.0f")), generic="Every element is 1.5 times what it should be"),
     ],
 )  # fmt: skip

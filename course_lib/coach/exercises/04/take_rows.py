@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import sectors
 
 BLOCK = 32
@@ -51,18 +51,6 @@ exercise = Exercise(
         Goal("sectors for each request, reading global memory", sectors("read"), at_most=4.0),
         Goal("sectors for each request, writing global memory", sectors("write"), at_most=4.0),
     ],
-    mistakes=[
-        Mistake("These are the first rows of the table, whatever `rows` says. Row t of y is row rows[t] of the table.",
-                like=lambda table, rows: table[: len(rows)]),
-        Mistake("A row of the table has C numbers, so row r begins at r * C, not at r.",
-                like=lambda table, rows: table.reshape(-1)[rows[:, None] + np.arange(table.shape[1])]),
-        Mistake("Only the first n numbers of y are written. It has n rows of C numbers each.", like=first_only),
-        Mistake("There are more threads than numbers in y: those from n * C on must do nothing.", when=beyond_the_end),
-        Mistake("The results are right. But neighbouring lanes work far apart, each in another row. Let neighbouring threads "
-                "copy neighbouring numbers of a row: count through y.",
-                when=lambda seen: (
-            all(outcome.right for outcome in seen.outcomes) and sectors("read")(seen.outcomes[-1].reports) > 8)),
-    ],
     hints=(
         "Number the elements of y from 0 to n * C - 1, and give one to each thread. Which row is element i in?",
         "With rows of C numbers, element i lies in row i / C, both whole numbers, and column i % C.",
@@ -76,33 +64,17 @@ __global__ void scale_rows(const float* x, const float* factor, float* y, int n,
     }
 }
 ''',
-    right=[
-        """__global__ void take_rows(const float* table, const int* rows, float* y, int n, int C) {
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n * C; i += gridDim.x * blockDim.x) {
-        int t = i / C;
-        y[i] = table[rows[t] * C + (i - t * C)];
-    }
-}
-""",
-        """__global__ void take_rows(const float* table, const int* rows, float* y, int n, int C) {
-    int threads = gridDim.x * blockDim.x;
-    int first = blockIdx.x * blockDim.x + threadIdx.x;
-    for (int t = 0; t < n; t++) {
-        const float* row = table + rows[t] * C;
-        for (int c = first; c < C; c += threads) {
-            y[t * C + c] = row[c];
-        }
-    }
-}
-""",
-    ],
     wrong=[
-        Wrong(Changed(("rows[t] * C + c", "t * C + c")), "whatever `rows` says"),
-        Wrong(Changed(("rows[t] * C + c", "rows[t] + c")), "not at r"),
-        Wrong(Changed(("if (i < n * C) {", "if (i < n) {")), "Only the first n numbers"),
-        Wrong(Changed(("if (i < n * C) {", "{")), "must do nothing"),
-        Wrong(Changed(("y[i] = table", "int number = table"), ("+ c];", "+ c];\n        y[i] = number;")),
-              "an `int` holds whole numbers only"),
+        Wrong(Changed(("rows[t] * C + c", "t * C + c")),
+              "These are the first rows of the table, whatever `rows` says. Row t of y is row rows[t] of the table.",
+              like=lambda table, rows: table[: len(rows)]),
+        Wrong(Changed(("rows[t] * C + c", "rows[t] + c")),
+              "A row of the table has C numbers, so row r begins at r * C, not at r.",
+              like=lambda table, rows: table.reshape(-1)[rows[:, None] + np.arange(table.shape[1])]),
+        Wrong(Changed(("if (i < n * C) {", "if (i < n) {")),
+              "Only the first n numbers of y are written. It has n rows of C numbers each.", like=first_only),
+        Wrong(Changed(("if (i < n * C) {", "{")),
+              "There are more threads than numbers in y: those from n * C on must do nothing.", when=beyond_the_end),
         Wrong("""__global__ void take_rows(const float* table, const int* rows, float* y, int n, int C) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) {
@@ -111,6 +83,12 @@ __global__ void scale_rows(const float* x, const float* factor, float* y, int n,
         }
     }
 }
-""", "neighbouring lanes work far apart, each in another row"),
+""",
+              "The results are right. But neighbouring lanes work far apart, each in another row. Let neighbouring threads "
+              "copy neighbouring numbers of a row: count through y.",
+              when=lambda seen: all(outcome.right for outcome in seen.outcomes)
+                  and sectors("read")(seen.outcomes[-1].reports) > 8),
+        Wrong(Changed(("y[i] = table", "int number = table"), ("+ c];", "+ c];\n        y[i] = number;")),
+              generic="an `int` holds whole numbers only"),
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import bytes_moved
 from course_lib.devices import ops
 
@@ -65,20 +65,6 @@ exercise = Exercise(
     measured="64 rows of 128",
     flops=30 * 64 * 128,
     goals=[Goal("bytes of global memory moved", bytes_moved)],
-    mistakes=[
-        Mistake("The bias is missing: the slope is that of GELU at x + bias.", like=without_bias),
-        Mistake("dx is right. `partial` holds sums of dy; the gradient of the bias is the sum of dx.", like=sums_of_dy),
-        Mistake("dx is right. `partial` holds the last row of each row of blocks, not the sum over its rows.", like=last_rows),
-        Mistake("`partial` is not whole: with fewer rows than gridDim.y some blocks have no row. Their sums are 0, and are "
-                "written too.",
-                when=lambda seen: seen.label == "one row" and not np.isnan(seen.got[0]).any() and np.isnan(seen.got[1][1]).all()
-                and not np.isnan(seen.got[1][0]).any()),
-        Mistake("`partial` is never written. Row blockIdx.y of it holds the sums of this row of blocks.",
-                when=lambda seen: np.isnan(seen.got[1]).all() and not np.isnan(seen.got[0]).any() and not seen.issues),
-        Mistake("`partial` is read before anybody has written it: a sum begins with 0, in a variable of the thread's own.",
-                when=lambda seen: "uninitialised-read" in seen.kinds
-                and any("'partial'" in issue.message for issue in seen.issues)),
-    ],
     hints=(
         "Write dx first, as in exercises 2 and 3. Then keep a sum for each of your columns in registers.",
         "Pack<float, N> sum = {}; makes a pack of zeros. Add to it in the loop over the rows, and write it once behind the loop.",
@@ -99,41 +85,26 @@ template <int N> __global__ void column_sums(const float* x, float* partial, int
     *(Pack<float, N>*)(partial + blockIdx.y * F + f) = sum;
 }
 ''',
-    right=[
-        """#include "vector.cuh"
-
-__device__ float slope(float x) {
-    float t = tanhf(0.7978845608f * (x + 0.044715f * x * x * x));
-    return 0.5f * (1.0f + t) + 0.5f * x * (1.0f - t * t) * 0.7978845608f * (1.0f + 3.0f * 0.044715f * x * x);
-}
-
-template <int N>
-__global__ void bias_gelu_backward(const float* dy, const float* x, const float* bias, float* dx, float* partial, int rows,
-                                   int F) {
-    int f = N * (blockIdx.x * blockDim.x + threadIdx.x);
-    for (int j = 0; j < N && f + j < F; j++) {
-        float sum = 0.0f;
-        for (int row = blockIdx.y; row < rows; row += gridDim.y) {
-            float d = dy[row * F + f + j] * slope(x[row * F + f + j] + bias[f + j]);
-            dx[row * F + f + j] = d;
-            sum += d;
-        }
-        partial[blockIdx.y * F + f + j] = sum;
-    }
-}
-""",
-        Changed(("Pack<float, N> sum = {};", "Pack<float, N> sum;\n    for (int j = 0; j < N; j++) sum.item[j] = 0.0f;")),
-    ],
     wrong=[
-        Wrong(Changed(("gelu_slope(p.item[j] + b.item[j])", "gelu_slope(p.item[j])")), "The bias is missing"),
+        Wrong(Changed(("gelu_slope(p.item[j] + b.item[j])", "gelu_slope(p.item[j])")),
+              "The bias is missing: the slope is that of GELU at x + bias.", like=without_bias),
         Wrong(Changed(("d.item[j] *= gelu_slope(p.item[j] + b.item[j]);\n            sum.item[j] += d.item[j];",
                        "sum.item[j] += d.item[j];\n            d.item[j] *= gelu_slope(p.item[j] + b.item[j]);")),
-              "holds sums of dy"),
+              "dx is right. `partial` holds sums of dy; the gradient of the bias is the sum of dx.", like=sums_of_dy),
+        Wrong(Changed(("sum.item[j] += d.item[j]", "sum.item[j] = d.item[j]")),
+              "dx is right. `partial` holds the last row of each row of blocks, not the sum over its rows.", like=last_rows),
         Wrong(Changed(("Pack<float, N> sum = {};", "Pack<float, N> sum = {};\n    if (blockIdx.y >= rows) return;")),
-              "some blocks have no row"),
-        Wrong(Changed(("*(Pack<float, N>*)(partial + (long long)blockIdx.y * F + f) = sum;", "")), "is never written"),
-        Wrong(Changed(("sum.item[j] += d.item[j]", "sum.item[j] = d.item[j]")), "holds the last row"),
+              "`partial` is not whole: with fewer rows than gridDim.y some blocks have no "
+              "row. Their sums are 0, and are written too.",
+              when=lambda seen: seen.label == "one row" and not np.isnan(seen.got[0]).any()
+                  and np.isnan(seen.got[1][1]).all() and not np.isnan(seen.got[1][0]).any()),
+        Wrong(Changed(("*(Pack<float, N>*)(partial + (long long)blockIdx.y * F + f) = sum;", "")),
+              "`partial` is never written. Row blockIdx.y of it holds the sums of this row of blocks.",
+              when=lambda seen: np.isnan(seen.got[1]).all() and not np.isnan(seen.got[0]).any() and not seen.issues),
         Wrong(Changed(("sum.item[j] += d.item[j]", "partial[blockIdx.y * F + f + j] += d.item[j]"),
-                      ("*(Pack<float, N>*)(partial + (long long)blockIdx.y * F + f) = sum;", "")), "is read before anybody"),
+                      ("*(Pack<float, N>*)(partial + (long long)blockIdx.y * F + f) = sum;", "")),
+              "`partial` is read before anybody has written it: a sum begins with 0, in a variable of the thread's own.",
+              when=lambda seen: "uninitialised-read" in seen.kinds
+                  and any("'partial'" in issue.message for issue in seen.issues)),
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import bytes_moved
 from course_lib.devices import ops
 
@@ -67,26 +67,6 @@ exercise = Exercise(
     call=launch,
     measured="64 rows of 128",
     goals=[Goal("bytes of global memory moved", bytes_moved, at_most=1.1 * 8 * 64 * 128)],
-    mistakes=[
-        Mistake("Columns from the third block on are never written. Columns are counted along x, and rows along y.",
-                like=first_columns),
-        Mistake("Thread i along x owns the N columns from N * i on. Where these begin at F or beyond, it must do nothing.",
-                when=beyond),
-        Mistake("Only the first gridDim.y rows are written. There are more: go on with every gridDim.y-th.", like=first_rows),
-        Mistake("The bias is added after the bend. It comes before: gelu(x + bias).",
-                like=lambda x, bias, N: gelu(x) + bias),
-        Mistake("The bias is missing.", like=lambda x, bias, N: gelu(x)),
-        Mistake("This is x + bias, without GELU.", like=lambda x, bias, N: x + bias),
-        Mistake("Two blocks write the same place. Blocks share the rows: row blockIdx.y is the first of a block, and "
-                "gridDim.y rows further down comes its next.",
-                when=lambda seen: "race" in seen.kinds and seen.inputs[0].shape[0] > 1),
-        Mistake("The lanes read one number at a time, N apart, and each such request touches the sectors of a whole pack. Read "
-                "and write the N neighbours as one Pack<float, N>.",
-                when=lambda seen: any(line.sectors_per_request > line.bytes_requested / line.requests / 32
-                                      for line in reads(seen)[0])),
-        Mistake("The bias is read again for each row. Read the pack of your columns once, before the loop over the rows.",
-                when=lambda seen: reads(seen)[0] and reads(seen)[1] >= 2 * 64),
-    ],
     hints=(
         "Which columns are mine? Count along x only, times N. Read their bias before any loop.",
         "A loop over rows: begin at blockIdx.y, go on by gridDim.y. In row `row`, column f lies at row * F + f.",
@@ -107,37 +87,25 @@ template <int N> __global__ void scale_columns(const float* x, const float* fact
     }
 }
 ''',
-    right=[
-        """#include "vector.cuh"
-
-__device__ float gelu(float x) {
-    return 0.5f * x * (1.0f + tanhf(0.7978845608f * (x + 0.044715f * x * x * x)));
-}
-
-template <int N> __global__ void bias_gelu_forward(const float* x, const float* bias, float* y, int rows, int F) {
-    int pack = blockIdx.x * blockDim.x + threadIdx.x, packs = F / N, row = blockIdx.y;
-    if (pack >= packs) return;
-    Pack<float, N> own = ((const Pack<float, N>*)bias)[pack];
-    while (row < rows) {
-        Pack<float, N> in = ((const Pack<float, N>*)x)[row * packs + pack], out;
-        for (int j = 0; j < N; j++) out.item[j] = gelu(own.item[j] + in.item[j]);
-        ((Pack<float, N>*)y)[row * packs + pack] = out;
-        row = row + gridDim.y;
-    }
-}
-""",
-        Changed(("for (int row = blockIdx.y; row < rows; row += gridDim.y) {",
-                 "for (int k = 0; k * gridDim.y + blockIdx.y < rows; k++) {\n        int row = k * gridDim.y + blockIdx.y;")),
-    ],
     wrong=[
-        Wrong(Changed(("if (f >= F) return;", "")), "at F or beyond"),
         Wrong(Changed(("N * (blockIdx.x * blockDim.x + threadIdx.x)", "N * (blockIdx.y * blockDim.x + threadIdx.x)"),
                       ("int row = blockIdx.y", "int row = blockIdx.x"), ("row += gridDim.y", "row += gridDim.x")),
-              "rows along y"),
-        Wrong(Changed(("row += gridDim.y", "row += rows")), "Only the first gridDim.y rows"),
-        Wrong(Changed(("gelu(p.item[j] + b.item[j])", "gelu(p.item[j]) + b.item[j]")), "after the bend"),
-        Wrong(Changed(("gelu(p.item[j] + b.item[j])", "p.item[j] + b.item[j]")), "without GELU"),
-        Wrong(Changed(("int row = blockIdx.y;", "int row = 0;"), ("row += gridDim.y", "row++")), "Two blocks write the same"),
+              "Columns from the third block on are never written. Columns are counted along x, and rows along y.",
+              like=first_columns),
+        Wrong(Changed(("if (f >= F) return;", "")),
+              "Thread i along x owns the N columns from N * i on. Where these begin at F or beyond, it must do nothing.",
+              when=beyond),
+        Wrong(Changed(("row += gridDim.y", "row += rows")),
+              "Only the first gridDim.y rows are written. There are more: go on with every gridDim.y-th.", like=first_rows),
+        Wrong(Changed(("gelu(p.item[j] + b.item[j])", "gelu(p.item[j]) + b.item[j]")),
+              "The bias is added after the bend. It comes before: gelu(x + bias).", like=lambda x, bias, N: gelu(x) + bias),
+        Wrong(Changed(("p.item[j] + b.item[j]", "p.item[j]")), "The bias is missing.", like=lambda x, bias, N: gelu(x)),
+        Wrong(Changed(("gelu(p.item[j] + b.item[j])", "p.item[j] + b.item[j]")), "This is x + bias, without GELU.",
+              like=lambda x, bias, N: x + bias),
+        Wrong(Changed(("int row = blockIdx.y;", "int row = 0;"), ("row += gridDim.y", "row++")),
+              "Two blocks write the same place. Blocks share the rows: row blockIdx.y is the first of a block, and "
+              "gridDim.y rows further down comes its next.",
+              when=lambda seen: "race" in seen.kinds and seen.inputs[0].shape[0] > 1),
         Wrong("""#include "vector.cuh"
 
 __device__ float gelu(float x) {
@@ -151,9 +119,15 @@ template <int N> __global__ void bias_gelu_forward(const float* x, const float* 
         for (int j = 0; j < N; j++) y[row * F + f + j] = gelu(x[row * F + f + j] + bias[f + j]);
     }
 }
-""", "the sectors of a whole pack"),
+""",
+              "The lanes read one number at a time, N apart, and each such request touches the sectors of a whole pack. "
+              "Read and write the N neighbours as one Pack<float, N>.",
+              when=lambda seen: any(line.sectors_per_request > line.bytes_requested / line.requests / 32
+                  for line in reads(seen)[0])),
         Wrong(Changed(("    const Pack<float, N> b = *(const Pack<float, N>*)(bias + f);\n", ""),
                       ("        Pack<float, N> p =", "        const Pack<float, N> b = *(const Pack<float, N>*)(bias + f);\n"
-                                                     "        Pack<float, N> p =")), "read again for each row"),
+                                                     "        Pack<float, N> p =")),
+              "The bias is read again for each row. Read the pack of your columns once, before the loop over the rows.",
+              when=lambda seen: reads(seen)[0] and reads(seen)[1] >= 2 * 64),
     ],
 )  # fmt: skip

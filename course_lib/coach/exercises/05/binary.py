@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import requests
 
 BLOCK = 64
@@ -45,14 +45,6 @@ exercise = Exercise(
     call=launch,
     measured="1024 numbers in packs",
     goals=[Goal("instructions that read global memory", requests("read"), at_most=16)],
-    mistakes=[
-        Mistake("The last thread took a whole pack where fewer than N numbers are left. A pack fits only if i + N <= n.",
-                when=lambda seen: "out-of-bounds" in seen.kinds and seen.inputs[3] == 4),
-        Mistake("It adds, whatever the operation is. Op::of(a, b) does what Op stands for.", like=lambda op, a, b, N: a + b),
-        Mistake("a and b have changed places: Subtract gives b - a here.", like=lambda op, a, b, N: OPS[op](b, a)),
-        Mistake("The last numbers are missing: where fewer than N are left, they must be taken one by one.",
-                like=whole_packs_only),
-    ],
     hints=(
         "It is `scale` of the lecture, with a second array and Op::of in place of the product.",
         "Read a pack of a and a pack of b (both of type Pack<T, N>), put Op::of of their items into one of them, write it.",
@@ -77,26 +69,21 @@ template <class Op, class T, int N> __global__ void each(const T* x, T* y, int n
     }
 }
 ''',
-    right=[
-        Changed(("if (i + N <= n) {", "const bool whole = n - i >= N;\n    if (whole) {"),
-                ("for (; i < n; i++) y[i] = Op::of(a[i], b[i]);", "while (i < n) {\n            y[i] = Op::of(a[i], "
-                                                                  "b[i]);\n            i += 1;\n        }")),
-        Changed(("long long i = N * ((long long)blockIdx.x * blockDim.x + threadIdx.x);\n    if (i + N <= n) {",
-                 "int threads = gridDim.x * blockDim.x, me = blockIdx.x * blockDim.x + threadIdx.x, i = n - n % N;\n    for "
-                 "(int k = me; k < n / N; k += threads) {"),
-                ("(a + i)", "(a + k * N)"), ("(b + i)", "(b + k * N)"), ("(y + i)", "(y + k * N)"),
-                ("} else {\n        for (; i < n; i++)", "}\n    if (me == 0) {\n        for (; i < n; i++)")),
-    ],
     wrong=[
+        Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")),
+              "The last thread took a whole pack where fewer than N numbers are left. A pack fits only if i + N <= n.",
+              when=lambda seen: "out-of-bounds" in seen.kinds and seen.inputs[3] == 4),
         Wrong(Changed(("p.item[j] = Op::of(p.item[j], q.item[j])", "p.item[j] += q.item[j]"),
-                      ("y[i] = Op::of(a[i], b[i])", "y[i] = a[i] + b[i]")), "whatever the operation is"),
+                      ("y[i] = Op::of(a[i], b[i])", "y[i] = a[i] + b[i]")),
+              "It adds, whatever the operation is. Op::of(a, b) does what Op stands for.", like=lambda op, a, b, N: a + b),
         Wrong(Changed(("Op::of(p.item[j], q.item[j])", "Op::of(q.item[j], p.item[j])"),
-                      ("Op::of(a[i], b[i])", "Op::of(b[i], a[i])")),
-              "changed places"),
-        Wrong(Changed(("for (; i < n; i++) y[i] = Op::of(a[i], b[i]);", "return;")), "The last numbers are missing"),
-        Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")), "i + N <= n"),
+                      ("Op::of(a[i], b[i])", "Op::of(b[i], a[i])")), "a and b have changed places: Subtract gives b - a here.",
+              like=lambda op, a, b, N: OPS[op](b, a)),
+        Wrong(Changed(("for (; i < n; i++) y[i] = Op::of(a[i], b[i]);", "return;")),
+              "The last numbers are missing: where fewer than N are left, they must be taken one by one.",
+              like=whole_packs_only),
         Wrong(Changed(("Pack<T, N> p = *(const Pack<T, N>*)(a + i), q = *(const Pack<T, N>*)(b + i);", ""),
                       ("p.item[j] = Op::of(p.item[j], q.item[j]);", "y[i + j] = Op::of(a[i + j], b[i + j]);"),
-                      ("*(Pack<T, N>*)(y + i) = p;", "")), "the goal is not reached"),
+                      ("*(Pack<T, N>*)(y + i) = p;", "")), generic="the goal is not reached"),
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 from course_lib.coach.trials import bfloat16_bits, of_bfloat16_bits
 
 BLOCK = 64
@@ -63,17 +63,6 @@ exercise = Exercise(
     cases=cases,
     reference=right,
     call=launch,
-    mistakes=[
-        Mistake("0.5 became false: it was cut to a whole number first. Only 0 itself is "
-                "false.", like=for_bool(lambda x: x.astype(int) != 0)),
-        Mistake("Negative numbers became false. Whatever is not 0 is true.", like=for_bool(lambda x: x > 0)),
-        Mistake("True and false have changed places: 0 is false.", like=for_bool(lambda x: x == 0)),
-        Mistake("The floats were rounded to whole numbers. `(To)x` cuts what stands behind the point, as C++ "
-                "does.", like=rounded),
-        Mistake("There are more threads than numbers: those with i >= n must do nothing.",
-                when=lambda seen: any(issue.block[0] * BLOCK + issue.thread[0] >= len(seen.inputs[0]) for issue in seen.issues
-                                      if issue.kind == "out-of-bounds")),
-    ],
     hints=(
         "The kernel is one line for each thread, as in chapter 04. What is new is only who does the cast: Cast<To, From>::of.",
         "For bool, compare x with a zero of its own type: (From)0.",
@@ -92,19 +81,20 @@ template <class To> __global__ void fit(const float* x, To* y, float by, int n) 
     if (i < n) y[i] = Fit<To>::of(by * x[i]);
 }
 ''',
-    right=[
-        Changed(("return x != (From)0;", "return x < (From)0 || x > (From)0;"),
-                ("    if (i < n) y[i]", "    if (i >= n) return;\n    y[i]")),
-        Changed(("return x != (From)0;", "return x ? true : false;"),
-                ("    if (i < n) y[i]", "    for (; i < n; i += gridDim.x * blockDim.x) y[i]")),
-    ],
     wrong=[
-        Wrong(Changed(("return x != (From)0;", "return (int)x;")), "0.5 became false"),
-        Wrong(Changed(("return x != (From)0;", "return x > (From)0;")), "Negative numbers became false"),
-        Wrong(Changed(("return x != (From)0;", "return x == (From)0;")), "True and false have changed places"),
+        Wrong(Changed(("return x != (From)0;", "return (int)x;")),
+              "0.5 became false: it was cut to a whole number first. Only 0 itself is false.",
+              like=for_bool(lambda x: x.astype(int) != 0)),
+        Wrong(Changed(("return x != (From)0;", "return x > (From)0;")),
+              "Negative numbers became false. Whatever is not 0 is true.", like=for_bool(lambda x: x > 0)),
+        Wrong(Changed(("return x != (From)0;", "return x == (From)0;")), "True and false have changed places: 0 is false.",
+              like=for_bool(lambda x: x == 0)),
         Wrong(Changed(("static __device__ To of(From x) { return (To)x; }", "static __device__ To of(From x) { return "
                                                                             "(To)rintf(x); }")),
-              "The floats were rounded"),
-        Wrong(Changed(("if (i < n) y[i]", "y[i]")), "those with i >= n"),
+              "The floats were rounded to whole numbers. `(To)x` cuts what stands behind the point, as C++ does.",
+              like=rounded),
+        Wrong(Changed(("if (i < n) y[i]", "y[i]")), "There are more threads than numbers: those with i >= n must do nothing.",
+              when=lambda seen: any(issue.block[0] * BLOCK + issue.thread[0] >= len(seen.inputs[0]) for issue in seen.issues
+                  if issue.kind == "out-of-bounds")),
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 from course_lib.devices.gpu.views import broadcast_strides, views
 
 BLOCK = 64
@@ -41,20 +41,6 @@ exercise = Exercise(
     cases=cases,
     reference=lambda op, a, b: OPS[op](a, b),
     call=launch,
-    mistakes=[
-        Mistake("A number is looked for at the place i of a smaller array. i counts the numbers of y: where its partner lies in "
-                "a, place(view_a, i) says.",
-                when=lambda seen: "out-of-bounds" in seen.kinds and ("a[i]" in seen.text or "b[i]" in seen.text)),
-        Mistake("There are more threads than numbers in y: those with i >= n must do nothing.",
-                when=lambda seen: any(issue.block[0] * BLOCK + issue.thread[0] >= np.broadcast(*seen.inputs[1:]).size
-                                      for issue in seen.issues if issue.kind == "out-of-bounds")),
-        Mistake("a and b have changed places: Less::of(a, b) asks whether a is the smaller one.",
-                like=lambda op, a, b: OPS[op](b, a)),
-        Mistake("It asks for `less`, whatever the operation is. Op::of(a, b) does what Op stands for.",
-                like=lambda op, a, b: a < b),
-        Mistake("Both numbers come from the place that view_a names. b has a view of its own.",
-                when=lambda seen: seen.text.count("place(view_a") > 1 and "place(view_b" not in seen.text),
-    ],
     hints=(
         "Thread i owns element i of y, as in chapter 04. Which number of a belongs to it?",
         "place(view_a, i) is its place in a, place(view_b, i) in b. Op::of takes the two numbers.",
@@ -70,24 +56,22 @@ __global__ void smaller(const float* a, const float* b, float* y, View view_a, V
     y[i] = from_a < from_b ? from_a : from_b;
 }
 ''',
-    right=[
-        Changed(("    if (i < n) y[i] = Op::of(a[place(view_a, i)], b[place(view_b, i)]);",
-                 "    if (i >= n) return;\n    long long from_a = 0, from_b = 0, rest = i;\n"
-                 "    for (int axis = view_a.axes - 1; axis >= 0; axis--) {\n"
-                 "        from_a += rest % view_a.sizes[axis] * view_a.strides[axis];\n"
-                 "        from_b += rest % view_b.sizes[axis] * view_b.strides[axis];\n"
-                 "        rest /= view_a.sizes[axis];\n    }\n    y[i] = Op::of(a[from_a], b[from_b]);")),
-        Changed(("    if (i < n) y[i] = Op::of(a[place(view_a, i)], b[place(view_b, i)]);",
-                 "    for (; i < n; i += (long long)gridDim.x * blockDim.x) {\n        T left = a[place(view_a, i)], right = "
-                 "b[place(view_b, i)];\n        y[i] = Op::of(left, right);\n    }")),
-    ],
     wrong=[
-        Wrong(Changed(("a[place(view_a, i)], b[place(view_b, i)]", "a[i], b[i]")), "i counts the numbers of y"),
-        Wrong(Changed(("if (i < n) y", "y")), "those with i >= n"),
+        Wrong(Changed(("a[place(view_a, i)], b[place(view_b, i)]", "a[i], b[i]")),
+              "A number is looked for at the place i of a smaller array. i counts the numbers of y: where its "
+              "partner lies in a, place(view_a, i) says.",
+              when=lambda seen: "out-of-bounds" in seen.kinds and ("a[i]" in seen.text or "b[i]" in seen.text)),
+        Wrong(Changed(("if (i < n) y", "y")), "There are more threads than numbers in y: those with i >= n must do nothing.",
+              when=lambda seen: any(issue.block[0] * BLOCK + issue.thread[0] >= np.broadcast(*seen.inputs[1:]).size
+                  for issue in seen.issues if issue.kind == "out-of-bounds")),
         Wrong(Changed(("Op::of(a[place(view_a, i)], b[place(view_b, i)])", "Op::of(b[place(view_b, i)], a[place(view_a, i)])")),
-              "changed places"),
+              "a and b have changed places: Less::of(a, b) asks whether a is the smaller one.",
+              like=lambda op, a, b: OPS[op](b, a)),
         Wrong(Changed(("Op::of(a[place(view_a, i)], b[place(view_b, i)])", "a[place(view_a, i)] < b[place(view_b, i)]")),
-              "whatever the operation is"),
-        Wrong(Changed(("b[place(view_b, i)]", "b[place(view_a, i)]")), "b has a view of its own"),
+              "It asks for `less`, whatever the operation is. Op::of(a, b) does what Op stands for.",
+              like=lambda op, a, b: a < b),
+        Wrong(Changed(("b[place(view_b, i)]", "b[place(view_a, i)]")),
+              "Both numbers come from the place that view_a names. b has a view of its own.",
+              when=lambda seen: seen.text.count("place(view_a") > 1 and "place(view_b" not in seen.text),
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import requests
 
 BLOCK = 64
@@ -36,16 +36,6 @@ exercise = Exercise(
     call=launch,
     measured="1024 words",
     goals=[Goal("instructions that read global memory", requests("read"), at_most=8)],
-    mistakes=[
-        Mistake("The last thread took a whole pack where fewer than N numbers are left. A pack fits only if i + N <= n.",
-                when=lambda seen: "out-of-bounds" in seen.kinds and int(seen.inputs[0][-1]) > 1 and "Pack" in seen.text),
-        Mistake("The last few are missing: where fewer than N are left, they must be taken one by one.",
-                when=lambda seen: not seen.issues and len(seen.inputs[1]) % int(seen.inputs[0][-1])
-                and np.array_equal(seen.got[: len(seen.got) // int(seen.inputs[0][-1]) * int(seen.inputs[0][-1])],
-                                   seen.expected[: len(seen.got) // int(seen.inputs[0][-1]) * int(seen.inputs[0][-1])])),
-        Mistake("A pack must begin at a multiple of its own size: thread i owns the N numbers from number N * i on.",
-                when=lambda seen: "misaligned-access" in seen.kinds),
-    ],
     hints=(
         "It is `scale` of the lecture without the factor.",
         "Where i + N <= n, one pack goes from x to y; else what is left goes number by number.",
@@ -59,23 +49,20 @@ template <class T, int N> __global__ void packs_backwards(const T* x, T* y, int 
     if (k < packs) ((Pack<T, N>*)y)[packs - 1 - k] = ((const Pack<T, N>*)x)[k];
 }
 ''',
-    right=[
-        """#include "vector.cuh"
-
-template <class T, int N> __global__ void copy(const T* x, T* y, int n) {
-    int me = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
-    for (int k = me; k < n / N; k += threads) ((Pack<T, N>*)y)[k] = ((const Pack<T, N>*)x)[k];
-    for (int i = n / N * N + me; i < n; i += threads) y[i] = x[i];
-}
-""",
-        Changed(("if (i + N <= n) {", "if (n - i >= N) {")),
-    ],
     wrong=[
-        Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")), "i + N <= n"),
-        Wrong(Changed(("for (; i < n; i++) y[i] = x[i];", "return;")), "The last few are missing"),
+        Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")),
+              "The last thread took a whole pack where fewer than N numbers are left. A pack fits only if i + N <= n.",
+              when=lambda seen: "out-of-bounds" in seen.kinds and int(seen.inputs[0][-1]) > 1 and "Pack" in seen.text),
+        Wrong(Changed(("for (; i < n; i++) y[i] = x[i];", "return;")),
+              "The last few are missing: where fewer than N are left, they must be taken one by one.",
+              when=lambda seen: not seen.issues and len(seen.inputs[1]) % int(seen.inputs[0][-1])
+                  and np.array_equal(seen.got[: len(seen.got) // int(seen.inputs[0][-1]) * int(seen.inputs[0][-1])],
+                  seen.expected[: len(seen.got) // int(seen.inputs[0][-1]) * int(seen.inputs[0][-1])])),
         Wrong(Changed(("long long i = N * ((long long)blockIdx.x * blockDim.x + threadIdx.x)",
-                       "long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x")), "multiple of its own size"),
+                       "long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x")),
+              "A pack must begin at a multiple of its own size: thread i owns the N numbers from number N * i on.",
+              when=lambda seen: "misaligned-access" in seen.kinds),
         Wrong(Changed(("*(Pack<T, N>*)(y + i) = *(const Pack<T, N>*)(x + i);", "for (int j = 0; j < N; j++) y[i + j] = x[i + "
-                                                                               "j];")), "the goal is not reached"),
+                                                                               "j];")), generic="the goal is not reached"),
     ],
 )  # fmt: skip

@@ -49,16 +49,6 @@ exercise = Exercise(
     call=launch,
     measured="several blocks",
     goals=[Goal("sectors for each request, writing global memory", sectors("write"), at_most=4.0)],
-    mistakes=[
-        Mistake("A write went beyond the end of y, by a thread whose column does exist. Where does its row begin in y?",
-                when=lambda seen: by(seen, lambda column, columns: column < columns, "of 'y'")),
-        Mistake("A thread whose column is `columns` takes part. The columns are 0 to columns - 1.",
-                when=lambda seen: by(seen, lambda column, columns: column == columns)),
-        Mistake("Only as many rows are copied as the grid has threads along y. A thread must go on, a whole grid further down.",
-                like=lambda x, y, columns: copied(x, y, columns, DOWN * HIGH)),
-        Mistake("A number to the right of the columns was overwritten, where y must stay as it is.",
-                when=lambda seen: (seen.got[:, seen.inputs[2]:] != -0.5).any()),
-    ],
     hints=(
         "The report names a line and a thread. Which row and column does this thread own, and where should it write?",
         "x and y have rows of different lengths. Column `column` of row `row` lies at row * x_row + column in x; and in y?",
@@ -70,26 +60,19 @@ template <class T> __global__ void first_column(const T* x, T* y, long long x_ro
     if (row < rows) y[row] = x[row * x_row];
 }
 ''',
-    right=[
-        """template <class T>
-__global__ void copy_rows(const T* x, T* y, long long x_row, long long y_row, int rows, int columns) {
-    int first = blockIdx.x * blockDim.x + threadIdx.x, across = gridDim.x * blockDim.x;
-    for (int row = blockIdx.y * blockDim.y + threadIdx.y; row < rows; row += gridDim.y * blockDim.y) {
-        const T* from = x + row * x_row;
-        T* to = y + row * y_row;
-        for (int column = first; column < columns; column += across) to[column] = from[column];
-    }
-}
-""",
-        Changed(("if (column >= columns) return;", "if (column > columns - 1) return;"),
-                ("y[row * y_row + column] = x[row * x_row + column];",
-                 "*(y + row * y_row + column) = *(x + row * x_row + column);")),
-    ],
     wrong=[
-        Wrong(Changed(("y[row * y_row", "y[row * x_row")), "by a thread whose column does exist"),
-        Wrong(Changed(("column >= columns", "column > columns")), "The columns are 0 to columns - 1"),
-        Wrong(Changed(("row += gridDim.y * blockDim.y", "row += rows")), "Only as many rows"),
+        Wrong(Changed(("y[row * y_row", "y[row * x_row")),
+              "A write went beyond the end of y, by a thread whose column does exist. Where does its row begin in y?",
+              when=lambda seen: by(seen, lambda column, columns: column < columns, "of 'y'")),
+        Wrong(Changed(("column >= columns", "column > columns")),
+              "A thread whose column is `columns` takes part. The columns are 0 to columns - 1.",
+              when=lambda seen: by(seen, lambda column, columns: column == columns)),
+        Wrong(Changed(("row += gridDim.y * blockDim.y", "row += rows")),
+              "Only as many rows are copied as the grid has threads along y. A thread must go on, a whole grid further down.",
+              like=lambda x, y, columns: copied(x, y, columns, DOWN * HIGH)),
+        Mistake("A number to the right of the columns was overwritten, where y must stay as it is.",
+                when=lambda seen: (seen.got[:, seen.inputs[2]:] != -0.5).any()),
         Wrong(Changed(("y[row * y_row + column] = x[row * x_row + column]", "y[column * y_row + row] = x[column * x_row + row]")),
-              "outside"),
+              generic="outside"),
     ],
 )  # fmt: skip

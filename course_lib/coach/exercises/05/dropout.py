@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 from course_lib.devices import ops
 from course_lib.devices.reference.dropout import philox
 
@@ -67,25 +67,6 @@ exercise = Exercise(
     cases=cases,
     reference=dropped,
     call=launch,
-    mistakes=[
-        Mistake("The numbers that are kept are not multiplied by `scale`.",
-                like=lambda x, random, p, site: np.where(dropped(x, random, p, site) != 0, x, 0)),
-        Mistake("Kept and dropped have changed places: a number is kept if its word is at least `threshold`.",
-                like=lambda x, random, p, site: np.where(dropped(x, random, p, site) == 0, x / (1 - p), 0)),
-        Mistake("The two words of the key have changed places: seed low, random[0], comes first.", like=other_words(seed=True)),
-        Mistake("The step is missing in the counter: its third word is random[2].", like=other_words(step=0)),
-        Mistake("The site is missing in the counter: it is its fourth word.", like=other_words(site=0)),
-        Mistake("All four numbers of a thread got the same word. There are four: words.x, words.y, words.z and words.w.",
-                like=one_word),
-        Mistake("A number whose word *is* the threshold is kept as well: at least `threshold`, not more.",
-                when=lambda seen: seen.label == "a word that is just the threshold" and not seen.issues),
-        Mistake("The first word of the counter is the number of the thread, not that of its first element.",
-                like=lambda x, random, p, site: at(x, random, p, site, lambda i: 16 * (i // 4) + i % 4)),
-        Mistake("Each thread takes one number here, and one word of four. It owns four neighbours: one call gives words for all.",
-                like=lambda x, random, p, site: at(x, random, p, site, lambda i: 4 * i)),
-        Mistake("The last thread may own fewer than four numbers: it must not reach beyond number n - 1.",
-                when=lambda seen: "out-of-bounds" in seen.kinds and len(seen.inputs[0]) % 4 > 0),
-    ],
     hints=(
         "uint4 words = philox(make_uint4(...), make_uint2(...)); the counter's first word is the number of the thread.",
         "Number of the thread: i = blockIdx.x * blockDim.x + threadIdx.x. Its numbers are 4 * i to 4 * i + 3, as far as they "
@@ -103,41 +84,30 @@ __global__ void uniform(const unsigned* seed, float* y, int n) {
     for (int j = 0; j < 4 && 4 * i + j < n; j++) y[4 * i + j] = own[j] / 4294967296.0f;
 }
 ''',
-    right=[
-        """#include "philox.cuh"
-
-extern "C" __global__ void dropout(const float* x, const unsigned* random, float* y, unsigned long long threshold, float scale,
-                                   unsigned site, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    uint4 words = philox(make_uint4(i, 0, random[2], site), make_uint2(random[0], random[1]));
-    unsigned own[4] = {words.x, words.y, words.z, words.w};
-    for (int j = 0; j < 4; j++) {
-        int k = 4 * i + j;
-        if (k < n) y[k] = own[j] < threshold ? 0.0f : scale * x[k];
-    }
-}
-""",
-        """#include "philox.cuh"
-
-extern "C" __global__ void dropout(const float* x, const unsigned* random, float* y, unsigned long long threshold, float scale,
-                                   unsigned site, int n) {
-    for (int k = 4 * (blockIdx.x * blockDim.x + threadIdx.x), end = min(k + 4, n); k < end; k++) {
-        uint4 words = philox(make_uint4(k / 4, 0, random[2], site), make_uint2(random[0], random[1]));
-        unsigned word = k % 4 == 0 ? words.x : k % 4 == 1 ? words.y : k % 4 == 2 ? words.z : words.w;
-        y[k] = x[k] * (word >= threshold ? scale : 0.0f);
-    }
-}
-""",
-    ],
     wrong=[
         Wrong(Changed(("four.x * scale", "four.x"), ("four.y * scale", "four.y"), ("four.z * scale", "four.z"),
-                      ("four.w * scale", "four.w")), "not multiplied by `scale`"),
+                      ("four.w * scale", "four.w")), "The numbers that are kept are not multiplied by `scale`.",
+              like=lambda x, random, p, site: np.where(dropped(x, random, p, site) != 0, x, 0)),
         Wrong(Changed(("words.x >=", "words.x <"), ("words.y >=", "words.y <"), ("words.z >=", "words.z <"),
-                      ("words.w >=", "words.w <")), "Kept and dropped"),
-        Wrong(Changed(("make_uint2(random[0], random[1])", "make_uint2(random[1], random[0])")), "The two words of the key"),
+                      ("words.w >=", "words.w <")),
+              "Kept and dropped have changed places: a number is kept if its word is at least `threshold`.",
+              like=lambda x, random, p, site: np.where(dropped(x, random, p, site) == 0, x / (1 - p), 0)),
+        Wrong(Changed(("make_uint2(random[0], random[1])", "make_uint2(random[1], random[0])")),
+              "The two words of the key have changed places: seed low, random[0], comes first.", like=other_words(seed=True)),
+        Wrong(Changed(("0, random[2], site", "0, 0, site")), "The step is missing in the counter: its third word is random[2].",
+              like=other_words(step=0)),
+        Wrong(Changed(("random[2], site", "random[2], 0")), "The site is missing in the counter: it is its fourth word.",
+              like=other_words(site=0)),
+        Wrong(Changed(("words.y >=", "words.x >="), ("words.z >=", "words.x >="), ("words.w >=", "words.x >=")),
+              "All four numbers of a thread got the same word. There are four: words.x, words.y, words.z and words.w.",
+              like=one_word),
         Wrong(Changed(("words.x >=", "words.x >"), ("words.y >=", "words.y >"), ("words.z >=", "words.z >"),
-                      ("words.w >=", "words.w >")), "is kept as well"),
-        Wrong(Changed(("make_uint4(i / 4,", "make_uint4(i,")), "not that of its first element"),
+                      ("words.w >=", "words.w >")),
+              "A number whose word *is* the threshold is kept as well: at least `threshold`, not more.",
+              when=lambda seen: seen.label == "a word that is just the threshold" and not seen.issues),
+        Wrong(Changed(("make_uint4(i / 4,", "make_uint4(i,")),
+              "The first word of the counter is the number of the thread, not that of its first element.",
+              like=lambda x, random, p, site: at(x, random, p, site, lambda i: 16 * (i // 4) + i % 4)),
         Wrong("""#include "philox.cuh"
 
 extern "C" __global__ void dropout(const float* x, const unsigned* random, float* y, unsigned long long threshold, float scale,
@@ -147,11 +117,8 @@ extern "C" __global__ void dropout(const float* x, const unsigned* random, float
         y[i] = words.x >= threshold ? x[i] * scale : 0.0f;
     }
 }
-""", "one word of four"),
-        Wrong(Changed(("0, random[2], site", "0, 0, site")), "The step is missing"),
-        Wrong(Changed(("random[2], site", "random[2], 0")), "The site is missing"),
-        Wrong(Changed(("words.y >=", "words.x >="), ("words.z >=", "words.x >="), ("words.w >=", "words.x >=")),
-              "got the same word"),
+""", "Each thread takes one number here, and one word of four. It owns four neighbours: one call gives words for all.",
+              like=lambda x, random, p, site: at(x, random, p, site, lambda i: 4 * i)),
         Wrong("""#include "philox.cuh"
 
 extern "C" __global__ void dropout(const float* x, const unsigned* random, float* y, unsigned long long threshold, float scale,
@@ -164,6 +131,7 @@ extern "C" __global__ void dropout(const float* x, const unsigned* random, float
     y[4 * i + 2] = words.z >= threshold ? scale * x[4 * i + 2] : 0.0f;
     y[4 * i + 3] = words.w >= threshold ? scale * x[4 * i + 3] : 0.0f;
 }
-""", "beyond number n - 1"),
+""", "The last thread may own fewer than four numbers: it must not reach beyond number n - 1.",
+              when=lambda seen: "out-of-bounds" in seen.kinds and len(seen.inputs[0]) % 4 > 0),
     ],
 )  # fmt: skip

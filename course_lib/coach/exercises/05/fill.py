@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 BLOCK = 64
 TYPES = {"float": np.float32, "int": np.int32, "unsigned char": np.uint8}
@@ -39,17 +39,6 @@ exercise = Exercise(
     cases=cases,
     reference=filled,
     call=launch,
-    mistakes=[
-        Mistake("There are more threads than numbers: those with i >= n must do nothing.",
-                when=lambda seen: "out-of-bounds" in seen.kinds and "<n" not in seen.text.replace(" ", "")
-                and ">=n" not in seen.text.replace(" ", "")),
-        Mistake("The value lost what stands behind the point on its way: keep it in a `T`.",
-                like=lambda kind, value, n: filled(kind, value, n, of=int)),
-        Mistake("The value went through a float, which holds whole numbers only up to 2^24: keep it in a `T`.",
-                like=lambda kind, value, n: filled(kind, value, n, of=np.float32)),
-        Mistake("Only the first block writes: the number of a thread is blockIdx.x * blockDim.x + threadIdx.x.",
-                when=lambda seen: "blockIdx" not in seen.text and seen.inputs[2] > BLOCK),
-    ],
     hints=(
         "The number of this thread first, as in chapter 04. Is there such a number in y?",
         "int i = blockIdx.x * blockDim.x + threadIdx.x; and a condition with n.",
@@ -61,21 +50,21 @@ template <class T> __global__ void count_up(T* y, T first, int n) {
     if (i < n) y[i] = first + (T)i;
 }
 ''',
-    right=[
-        Changed(("    if (i < n) y[i] = value;", "    if (i >= n) return;\n    y[i] = value;")),
-        """template <class T> __global__ void fill(T* y, T value, int n) {
-    for (int i = threadIdx.x + blockIdx.x * blockDim.x; i < n; i += blockDim.x * gridDim.x) y[i] = value;
-}
-""",
-    ],
     wrong=[
-        Wrong(Changed(("if (i < n) y[i]", "y[i]")), "those with i >= n"),
-        Wrong(Changed(("y[i] = value;", "y[i] = (int)value;")), "behind the point"),
-        Wrong(Changed(("y[i] = value;", "y[i] = (float)value;")), "through a float"),
+        Wrong(Changed(("if (i < n) y[i]", "y[i]")), "There are more threads than numbers: those with i >= n must do nothing.",
+              when=lambda seen: "out-of-bounds" in seen.kinds and "<n" not in seen.text.replace(" ", "")
+                  and ">=n" not in seen.text.replace(" ", "")),
+        Wrong(Changed(("y[i] = value;", "y[i] = (int)value;")),
+              "The value lost what stands behind the point on its way: keep it in a `T`.",
+              like=lambda kind, value, n: filled(kind, value, n, of=int)),
+        Wrong(Changed(("y[i] = value;", "y[i] = (float)value;")),
+              "The value went through a float, which holds whole numbers only up to 2^24: keep it in a `T`.",
+              like=lambda kind, value, n: filled(kind, value, n, of=np.float32)),
         Wrong("""template <class T> __global__ void fill(T* y, T value, int n) {
     int i = threadIdx.x;
     if (i < n) y[i] = value;
 }
-""", "Only the first block"),
+""", "Only the first block writes: the number of a thread is blockIdx.x * blockDim.x + threadIdx.x.",
+              when=lambda seen: "blockIdx" not in seen.text and seen.inputs[2] > BLOCK),
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 from course_lib.devices import ops
 
 BLOCK = 64
@@ -46,21 +46,6 @@ exercise = Exercise(
     cases=cases,
     reference=lambda dy, x, N: ops("reference").gelu_backward(dy.astype(np.float64), x.astype(np.float64)),
     call=launch,
-    mistakes=[
-        Mistake("This is dy times the gate. The gate changes with x as well: x times the gate's own slope is missing.",
-                like=lambda dy, x, N: dy * parts(x)[0]),
-        Mistake("This is dy times GELU itself. Asked for is its slope.",
-                like=lambda dy, x, N: dy * x * parts(x)[0]),
-        Mistake("These are the slopes. Each is still to be multiplied by its dy.", like=lambda dy, x, N: slope(x)),
-        Mistake("dy and x have changed places: the slope is taken at x.", like=lambda dy, x, N: x * slope(dy)),
-        Mistake("The second term is x times the gate's own slope. The x is missing.",
-                like=lambda dy, x, N: dy * (parts(x)[0] + parts(x)[1] * parts(x)[2])),
-        Mistake("The slope of 0.044715 x^3 is 3 * 0.044715 x^2. The 3 is missing.",
-                like=lambda dy, x, N: dy * slope(x, cube=0.044715)),
-        Mistake("The slope of u is missing its factor 1.5957691216.", like=lambda dy, x, N: dy * slope(x, factor=1.0)),
-        Mistake("The last thread took a whole pack where fewer than N numbers are left. A pack fits only if i + N <= n.",
-                when=lambda seen: "out-of-bounds" in seen.kinds and seen.inputs[2] == 4),
-    ],
     hints=(
         "Compute the gate once and keep it in a variable. Then the formula of the task, term by term.",
         "The slope is gate + x * gate * (1 - gate) * 1.5957691216 * (1 + 0.134145 x^2), all in floats.",
@@ -86,36 +71,28 @@ template <int N> __global__ void silu_backward(const float* dy, const float* x, 
     }
 }
 ''',
-    right=[
-        """#include "vector.cuh"
-
-__device__ float slope(float x) {
-    float u = 1.5957691216f * (x + 0.044715f * x * x * x);
-    float t = tanhf(0.5f * u);
-    float du = 0.7978845608f * (1.0f + 3.0f * 0.044715f * x * x);
-    return 0.5f * (1.0f + t) + 0.5f * x * (1.0f - t * t) * du;
-}
-
-template <int N> __global__ void gelu_backward(const float* dy, const float* x, float* dx, int n) {
-    long long i = N * ((long long)blockIdx.x * blockDim.x + threadIdx.x);
-    for (int j = 0; j < N && i + j < n; j++) dx[i + j] = dy[i + j] * slope(x[i + j]);
-}
-""",
-        Changed(("return gate + x * gate * (1.0f - gate) * 1.5957691216f * (1.0f + 0.134145f * x * x);",
-                 "float own = x * (1.0f - gate) * (1.5957691216f + 0.2140644488f * x * x);\n    return gate * (1.0f + own);")),
-    ],
     wrong=[
         Wrong(Changed(("return gate + x * gate * (1.0f - gate) * 1.5957691216f * (1.0f + 0.134145f * x * x);", "return gate;")),
-              "the gate's own slope is missing"),
+              "This is dy times the gate. The gate changes with x as well: x times the gate's own slope is missing.",
+              like=lambda dy, x, N: dy * parts(x)[0]),
         Wrong(Changed(("return gate + x * gate * (1.0f - gate) * 1.5957691216f * (1.0f + 0.134145f * x * x);",
-                       "return x * gate;")), "dy times GELU itself"),
+                       "return x * gate;")), "This is dy times GELU itself. Asked for is its slope.",
+              like=lambda dy, x, N: dy * x * parts(x)[0]),
         Wrong(Changed(("d.item[j] *= gelu_slope(p.item[j]);", "d.item[j] = gelu_slope(p.item[j]);"),
-                      ("dx[i] = dy[i] * gelu_slope(x[i]);", "dx[i] = gelu_slope(x[i]);")), "still to be multiplied"),
-        Wrong(Changed(("gate + x * gate *", "gate + gate *")), "The x is missing"),
+                      ("dx[i] = dy[i] * gelu_slope(x[i]);", "dx[i] = gelu_slope(x[i]);")),
+              "These are the slopes. Each is still to be multiplied by its dy.", like=lambda dy, x, N: slope(x)),
         Wrong(Changed(("(x + i), d = *(const Pack<float, N>*)(dy + i)", "(dy + i), d = *(const Pack<float, N>*)(x + i)"),
-                      ("dy[i] * gelu_slope(x[i])", "x[i] * gelu_slope(dy[i])")), "have changed places"),
-        Wrong(Changed(("0.134145f", "0.044715f")), "The 3 is missing"),
-        Wrong(Changed(("1.5957691216f * (1.0f + 0.134145f", "(1.0f + 0.134145f")), "missing its factor"),
-        Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")), "i + N <= n"),
+                      ("dy[i] * gelu_slope(x[i])", "x[i] * gelu_slope(dy[i])")),
+              "dy and x have changed places: the slope is taken at x.", like=lambda dy, x, N: x * slope(dy)),
+        Wrong(Changed(("gate + x * gate *", "gate + gate *")),
+              "The second term is x times the gate's own slope. The x is missing.",
+              like=lambda dy, x, N: dy * (parts(x)[0] + parts(x)[1] * parts(x)[2])),
+        Wrong(Changed(("0.134145f", "0.044715f")), "The slope of 0.044715 x^3 is 3 * 0.044715 x^2. The 3 is missing.",
+              like=lambda dy, x, N: dy * slope(x, cube=0.044715)),
+        Wrong(Changed(("1.5957691216f * (1.0f + 0.134145f", "(1.0f + 0.134145f")),
+              "The slope of u is missing its factor 1.5957691216.", like=lambda dy, x, N: dy * slope(x, factor=1.0)),
+        Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")),
+              "The last thread took a whole pack where fewer than N numbers are left. A pack fits only if i + N <= n.",
+              when=lambda seen: "out-of-bounds" in seen.kinds and seen.inputs[2] == 4),
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import requests
 from course_lib.devices import ops
 
@@ -49,23 +49,6 @@ exercise = Exercise(
     call=launch,
     measured="1024 numbers in packs",
     goals=[Goal("instructions that read global memory", requests("read"), at_most=8)],
-    mistakes=[
-        Mistake("A pack begins at a place that is no multiple of N. Thread i owns the N numbers from N * i on, so its place "
-                "has a factor N.", when=lambda seen: "misaligned-access" in seen.kinds and seen.inputs[1] == 4),
-        Mistake("The last thread took a whole pack where fewer than N numbers are left. A pack fits only if i + N <= n.",
-                when=lambda seen: "out-of-bounds" in seen.kinds and seen.inputs[1] == 4),
-        Mistake("The last numbers are missing: where fewer than N are left, they must be taken one by one.",
-                like=whole_packs_only),
-        Mistake("The factor in u is 2 sqrt(2 / pi), which is 1.5957691216. Here it is half of that.",
-                like=lambda x, N: x * gate(x, FACTOR / 2)),
-        Mistake("The sign in the exponent is wrong: the gate is 1 / (1 + e to the minus u), so it opens for large numbers.",
-                like=lambda x, N: x * gate(x, -FACTOR)),
-        Mistake("The factor 1.5957691216 belongs to both terms of the bracket: factor * (x + 0.044715 x^3).",
-                like=lambda x, N: x / (1 + np.exp(np.minimum(-FACTOR * x + 0.044715 * x**3, 700)))),
-        Mistake("The second term in the bracket is 0.044715 times the *third* power of x.",
-                like=lambda x, N: x / (1 + np.exp(-FACTOR * (x + 0.044715 * x**2)))),
-        Mistake("y is the gate itself. GELU is x times the gate.", like=lambda x, N: gate(x)),
-    ],
     hints=(
         "Begin with the gate: u in one line, then 1.0f / (1.0f + expf(-u)). Then copy the shape of `scale` from the lecture.",
         "i = N * (the thread's number). If i + N <= n, read a pack, replace each p.item[j] by gelu(p.item[j]), write the pack.",
@@ -86,40 +69,35 @@ template <int N> __global__ void relu_forward(const float* x, float* y, int n) {
     }
 }
 ''',
-    right=[
-        """#include "vector.cuh"
-
-__device__ float gelu(float x) {
-    float half_u = 0.7978845608f * (x + 0.044715f * x * x * x);
-    return 0.5f * x * (1.0f + tanhf(half_u));
-}
-
-template <int N> __global__ void gelu_forward(const float* x, float* y, int n) {
-    int packs = n / N, threads = gridDim.x * blockDim.x;
-    int first = blockIdx.x * blockDim.x + threadIdx.x;
-    for (int k = first; k < packs; k += threads) {
-        Pack<float, N> p = ((const Pack<float, N>*)x)[k];
-        for (int j = 0; j < N; j++) p.item[j] = gelu(p.item[j]);
-        ((Pack<float, N>*)y)[k] = p;
-    }
-    for (int i = packs * N + first; i < n; i += threads) y[i] = gelu(x[i]);
-}
-""",
-        Changed(("if (i + N <= n) {", "if (i > n) return;\\n    if (n - i >= N) {".replace("\\n", "\n"))),
-    ],
     wrong=[
         Wrong(Changed(("N * ((long long)blockIdx.x * blockDim.x + threadIdx.x)",
-                       "(long long)blockIdx.x * blockDim.x + threadIdx.x")), "no multiple of N"),
-        Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")), "i + N <= n"),
-        Wrong(Changed(("for (; i < n; i++) y[i] = gelu(x[i]);", "return;")), "The last numbers are missing"),
-        Wrong(Changed(("1.5957691216f", "0.7978845608f")), "half of that"),
-        Wrong(Changed(("expf(-1.5957691216f", "expf(1.5957691216f")), "The sign in the exponent"),
-        Wrong(Changed(("(x + 0.044715f * x * x * x)", "x + 0.044715f * x * x * x")), "both terms of the bracket"),
-        Wrong(Changed(("0.044715f * x * x * x", "0.044715f * x * x")), "*third* power"),
+                       "(long long)blockIdx.x * blockDim.x + threadIdx.x")),
+              "A pack begins at a place that is no multiple of N. Thread i owns the N numbers "
+              "from N * i on, so its place has a factor N.",
+              when=lambda seen: "misaligned-access" in seen.kinds and seen.inputs[1] == 4),
+        Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")),
+              "The last thread took a whole pack where fewer than N numbers are left. A pack fits only if i + N <= n.",
+              when=lambda seen: "out-of-bounds" in seen.kinds and seen.inputs[1] == 4),
+        Wrong(Changed(("for (; i < n; i++) y[i] = gelu(x[i]);", "return;")),
+              "The last numbers are missing: where fewer than N are left, they must be taken one by one.",
+              like=whole_packs_only),
+        Wrong(Changed(("1.5957691216f", "0.7978845608f")),
+              "The factor in u is 2 sqrt(2 / pi), which is 1.5957691216. Here it is half of that.",
+              like=lambda x, N: x * gate(x, FACTOR / 2)),
+        Wrong(Changed(("expf(-1.5957691216f", "expf(1.5957691216f")),
+              "The sign in the exponent is wrong: the gate is 1 / (1 + e to the minus u), so it opens for large numbers.",
+              like=lambda x, N: x * gate(x, -FACTOR)),
+        Wrong(Changed(("(x + 0.044715f * x * x * x)", "x + 0.044715f * x * x * x")),
+              "The factor 1.5957691216 belongs to both terms of the bracket: factor * (x + 0.044715 x^3).",
+              like=lambda x, N: x / (1 + np.exp(np.minimum(-FACTOR * x + 0.044715 * x**3, 700)))),
+        Wrong(Changed(("0.044715f * x * x * x", "0.044715f * x * x")),
+              "The second term in the bracket is 0.044715 times the *third* power of x.",
+              like=lambda x, N: x / (1 + np.exp(-FACTOR * (x + 0.044715 * x**2)))),
         Wrong(Changed(("p.item[j] = gelu(p.item[j])", "p.item[j] = gelu_gate(p.item[j])"),
-                      ("y[i] = gelu(x[i])", "y[i] = gelu_gate(x[i])")), "y is the gate itself"),
+                      ("y[i] = gelu(x[i])", "y[i] = gelu_gate(x[i])")), "y is the gate itself. GELU is x times the gate.",
+              like=lambda x, N: gate(x)),
         Wrong(Changed(("Pack<float, N> p = *(const Pack<float, N>*)(x + i);", ""),
                       ("p.item[j] = gelu(p.item[j]);", "y[i + j] = gelu(x[i + j]);"),
-                      ("*(Pack<float, N>*)(y + i) = p;", "")), "the goal is not reached"),
+                      ("*(Pack<float, N>*)(y + i) = p;", "")), generic="the goal is not reached"),
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import requests
 
 BLOCK = 64
@@ -53,26 +53,6 @@ exercise = Exercise(
     call=launch,
     measured="1024 numbers in packs",
     goals=[Goal("instructions that read global memory", requests("read"), at_most=16)],
-    mistakes=[
-        Mistake("The last thread took a whole pack where fewer than N numbers are left. A pack fits only if i + N <= n.",
-                when=lambda seen: "out-of-bounds" in seen.kinds and seen.inputs[3] == 4),
-        Mistake("The last numbers are missing: where fewer than N are left, they must be taken one by one.",
-                like=whole_packs_only),
-        Mistake("Two threads use the same numbers. A thread takes N neighbours, from number N times its own on.",
-                when=lambda seen: "race" in seen.kinds),
-        Mistake("Some of the last numbers were never written: up to N - 1 are left over, and one thread takes them all, one "
-                "by one.",
-                when=lambda seen: seen.inputs[3] > 1 and not seen.issues and 0 < len(untouched(seen)) < seen.inputs[3]),
-        Mistake("Numbers were never written. A thread takes N neighbours, so the next thread begins N numbers further on.",
-                when=lambda seen: seen.inputs[3] > 1 and not seen.issues and len(untouched(seen)) >= seen.inputs[3]),
-        Mistake("Something was written to y before both inputs were read, and y may be one of them. Read first, then write.",
-                when=lambda seen: seen.inputs[2] != "a new array" and not seen.issues and not len(untouched(seen))
-                and all(outcome.right for outcome in seen.outcomes if outcome.inputs[2] == "a new array")),
-        Mistake("What was in y is added as well. y is only written.",
-                when=lambda seen: "uninitialised-read" in seen.kinds and any("'y'" in issue.message for issue in seen.issues)),
-        Mistake("Only the residual is there, or only x: y is the sum of both.",
-                like=lambda x, residual, into, N: residual),
-    ],
     hints=(
         "It is `scale` of the lecture, with a second array in place of the factor.",
         "Read a pack of x and a pack of residual, add item by item into one of them, write it.",
@@ -93,38 +73,36 @@ template <int N> __global__ void mean_of_two(const float* a, const float* b, flo
     }
 }
 ''',
-    right=[
-        """#include "vector.cuh"
-
-template <int N> __global__ void residual_add(const float* x, const float* residual, float* y, int n) {
-    int me = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x, packs = n / N;
-    for (int k = me; k < packs; k += threads) {
-        Pack<float, N> sum = ((const Pack<float, N>*)residual)[k], p = ((const Pack<float, N>*)x)[k];
-        for (int j = 0; j < N; j++) sum.item[j] = p.item[j] + sum.item[j];
-        ((Pack<float, N>*)y)[k] = sum;
-    }
-    for (int i = packs * N + me; i < n; i += threads) y[i] = residual[i] + x[i];
-}
-""",
-        Changed(("for (; i < n; i++) y[i] = x[i] + residual[i];", "while (i < n) {\n            y[i] = x[i] + residual[i];\n"
-                                                                  "            i++;\n        }")),
-    ],
     wrong=[
-        Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")), "i + N <= n"),
-        Wrong(Changed(("for (; i < n; i++) y[i] = x[i] + residual[i];", "return;")), "The last numbers are missing"),
+        Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")),
+              "The last thread took a whole pack where fewer than N numbers are left. A pack fits only if i + N <= n.",
+              when=lambda seen: "out-of-bounds" in seen.kinds and seen.inputs[3] == 4),
+        Wrong(Changed(("for (; i < n; i++) y[i] = x[i] + residual[i];", "return;")),
+              "The last numbers are missing: where fewer than N are left, they must be taken one by one.",
+              like=whole_packs_only),
+        Wrong(Changed(("i = N * (", "i = (")),
+              "Two threads use the same numbers. A thread takes N neighbours, from number N times its own on.",
+              when=lambda seen: "race" in seen.kinds),
+        Wrong(Changed(("for (; i < n; i++) y[i]", "if (i < n) y[i]")),
+              "Some of the last numbers were never written: up to N - 1 are left over, "
+              "and one thread takes them all, one by one.",
+              when=lambda seen: seen.inputs[3] > 1 and not seen.issues and 0 < len(untouched(seen)) < seen.inputs[3]),
+        Wrong(Changed(("if (i + N <= n) {", "i /= N;\n    if (N < 1) {"), ("for (; i < n; i++) y[i]", "if (i < n) y[i]")),
+              "Numbers were never written. A thread takes N neighbours, so the next thread begins N numbers further on.",
+              when=lambda seen: seen.inputs[3] > 1 and not seen.issues and len(untouched(seen)) >= seen.inputs[3]),
         Wrong(Changed(("for (int j = 0; j < N; j++) p.item[j] += q.item[j];",
                        "for (int j = 0; j < N; j++) y[i + j] = x[i + j];\n        for (int j = 0; j < N; j++) p.item[j] = y[i + "
                        "j]"
                        " + residual[i + j];"), ("y[i] = x[i] + residual[i]", "{\n            y[i] = x[i];\n            y[i] += "
                                                                              "residual[i];\n        }")),
-              "Read first, then write"),
-        Wrong(Changed(("for (; i < n; i++) y[i]", "if (i < n) y[i]")), "Some of the last numbers were never written"),
-        Wrong(Changed(("if (i + N <= n) {", "i /= N;\n    if (N < 1) {"), ("for (; i < n; i++) y[i]", "if (i < n) y[i]")),
-              "begins N numbers further on"),
-        Wrong(Changed(("i = N * (", "i = (")), "Two threads use the same numbers"),
+              "Something was written to y before both inputs were read, and y may be one of them. Read first, then write.",
+              when=lambda seen: seen.inputs[2] != "a new array" and not seen.issues and not len(untouched(seen))
+                  and all(outcome.right for outcome in seen.outcomes if outcome.inputs[2] == "a new array")),
         Wrong(Changed(("y[i] = x[i] + residual[i]", "y[i] += x[i] + residual[i]"),
-                      ("p.item[j] += q.item[j]", "p.item[j] += q.item[j] + y[i + j]")), "y is only written"),
+                      ("p.item[j] += q.item[j]", "p.item[j] += q.item[j] + y[i + j]")),
+              "What was in y is added as well. y is only written.",
+              when=lambda seen: "uninitialised-read" in seen.kinds and any("'y'" in issue.message for issue in seen.issues)),
         Wrong(Changed(("y[i] = x[i] + residual[i]", "y[i] = residual[i]"), ("p.item[j] += q.item[j]", "p.item[j] = q.item[j]")),
-              "the sum of both"),
+              "Only the residual is there, or only x: y is the sum of both.", like=lambda x, residual, into, N: residual),
     ],
 )  # fmt: skip

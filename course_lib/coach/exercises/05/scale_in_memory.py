@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 BLOCK = 64
 
@@ -41,15 +41,6 @@ exercise = Exercise(
     cases=cases,
     reference=lambda x, factor, N: factor * x,
     call=launch,
-    mistakes=[
-        Mistake("`factor` has one number, for all of x. The number of a thread, or of an item, is no place in it: factor[0].",
-                when=outside_factor),
-        Mistake("The last thread took a whole pack where fewer than N numbers are left. A pack fits only if i + N <= n.",
-                when=lambda seen: "out-of-bounds" in seen.kinds and seen.inputs[2] == 4),
-        Mistake("The last numbers are missing: where fewer than N are left, they must be taken one by one.",
-                like=whole_packs_only),
-        Mistake("The factor was added, not multiplied.", like=lambda x, factor, N: x + factor),
-    ],
     hints=(
         "How long is `factor`? The report says which place of it was read.",
         "All threads need the same number. Read it once, into a variable of the thread's own.",
@@ -62,15 +53,17 @@ __global__ void shift_all(const float* x, const float* shift, float* y, int n) {
     if (i < n) y[i] = x[i] + by;
 }
 ''',
-    right=[
-        Changed(("    const float by = factor[0];\n", ""), ("p.item[j] *= by", "p.item[j] *= factor[0]"),
-                ("by * x[i]", "*factor * x[i]")),
-        Changed(("if (i + N <= n) {", "if (n - i >= N) {")),
-    ],
     wrong=[
-        Wrong(Changed(("by * x[i]", "factor[i] * x[i]")), "is no place in it"),
-        Wrong(Changed(("for (; i < n; i++) y[i] = by * x[i];", "return;")), "The last numbers are missing"),
-        Wrong(Changed(("p.item[j] *= by", "p.item[j] += by"), ("by * x[i]", "by + x[i]")), "added, not multiplied"),
-        Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")), "i + N <= n"),
+        Wrong(Changed(("by * x[i]", "factor[i] * x[i]")),
+              "`factor` has one number, for all of x. The number of a thread, or of an item, is no place in it: factor[0].",
+              when=outside_factor),
+        Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")),
+              "The last thread took a whole pack where fewer than N numbers are left. A pack fits only if i + N <= n.",
+              when=lambda seen: "out-of-bounds" in seen.kinds and seen.inputs[2] == 4),
+        Wrong(Changed(("for (; i < n; i++) y[i] = by * x[i];", "return;")),
+              "The last numbers are missing: where fewer than N are left, they must be taken one by one.",
+              like=whole_packs_only),
+        Wrong(Changed(("p.item[j] *= by", "p.item[j] += by"), ("by * x[i]", "by + x[i]")),
+              "The factor was added, not multiplied.", like=lambda x, factor, N: x + factor),
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 from course_lib.devices.gpu.views import views
 
 BLOCK = 64
@@ -29,9 +29,9 @@ def places(shape, strides, offset):
     return offset + (index * np.array(strides)[:, None]).sum(0)
 
 
-def written(x, values, shape, strides, offset, start=None):
+def written(x, values, shape, strides, offset):
     y = x.copy()
-    y[places(shape, strides, offset if start is None else start)] = values
+    y[places(shape, strides, offset)] = values
     return y
 
 
@@ -40,12 +40,6 @@ def launch(kernel, x, values, shape, strides, offset):
     x = cuda.asarray(x)
     kernel((len(values) + BLOCK - 1) // BLOCK, BLOCK, (x, cuda.asarray(values), view, offset, len(values)))
     return x
-
-
-def inside(x, values, shape, strides, offset):
-    """Without the offset, where that stays in the array."""
-    found = places(shape, strides, 0)
-    return written(x, values, shape, strides, offset, start=0) if found.min() >= 0 else None
 
 
 exercise = Exercise(
@@ -59,19 +53,6 @@ exercise = Exercise(
     cases=cases,
     reference=written,
     call=launch,
-    mistakes=[
-        Mistake("The view begins at number `offset` of x, and not at its start.",
-                when=lambda seen: "offset" not in seen.text.split("{", 1)[1]),
-        Mistake("The places of the view are those of x. The values stand in a row: values[i].",
-                when=lambda seen: "values[place(" in seen.text.replace(" ", "")),
-        Mistake("The values went to the places 0, 1, 2 and so on. Where number i belongs says place(view, i).",
-                when=lambda seen: "view" not in seen.text.split("{", 1)[1]),
-        Mistake("There are more threads than values: those with i >= n must do nothing.",
-                when=lambda seen: any(issue.block[0] * BLOCK + issue.thread[0] >= len(seen.inputs[1])
-                                      for issue in seen.issues if issue.kind == "out-of-bounds")),
-        Mistake("The values were added to what was there. They take its place.",
-                like=lambda x, values, *view: written(x, x[places(*view)] + values, *view)),
-    ],
     hints=(
         "Thread i owns value i. What changes place is only where it is written.",
         "place(view, i) counts from the beginning of the view, and the view begins at number offset of x.",
@@ -83,20 +64,20 @@ __global__ void set_diagonal(float* x, float value, int n) {
     if (i < n) x[i * (n + 1)] = value;
 }
 ''',
-    right=[
-        Changed(("    if (i < n) x[offset + place(view, i)] = values[i];",
-                 "    if (i >= n) return;\n    long long at = offset, rest = i;\n    for (int axis = view.axes - 1; axis >= 0; "
-                 "axis--) {\n        at += rest % view.sizes[axis] * view.strides[axis];\n        rest /= "
-                 "view.sizes[axis];\n    }\n    x[at] = values[i];")),
-        Changed(("    if (i < n) x[offset + place(view, i)] = values[i];",
-                 "    for (x += offset; i < n; i += (long long)gridDim.x * blockDim.x) x[place(view, i)] = values[i];")),
-    ],
     wrong=[
-        Wrong(Changed(("x[offset + place(view, i)]", "x[place(view, i)]")), "The view begins at number `offset`"),
+        Wrong(Changed(("x[offset + place(view, i)]", "x[place(view, i)]")),
+              "The view begins at number `offset` of x, and not at its start.",
+              when=lambda seen: "offset" not in seen.text.split("{", 1)[1]),
         Wrong(Changed(("= values[i]", "= values[place(view, i)]"), ("x[offset + place(view, i)]", "x[offset + i]")),
-              "The values stand in a row"),
-        Wrong(Changed(("x[offset + place(view, i)]", "x[offset + i]")), "Where number i belongs"),
-        Wrong(Changed(("if (i < n) x", "x")), "those with i >= n"),
-        Wrong(Changed(("] = values[i]", "] += values[i]")), "They take its place"),
+              "The places of the view are those of x. The values stand in a row: values[i].",
+              when=lambda seen: "values[place(" in seen.text.replace(" ", "")),
+        Wrong(Changed(("x[offset + place(view, i)]", "x[offset + i]")),
+              "The values went to the places 0, 1, 2 and so on. Where number i belongs says place(view, i).",
+              when=lambda seen: "view" not in seen.text.split("{", 1)[1]),
+        Wrong(Changed(("if (i < n) x", "x")), "There are more threads than values: those with i >= n must do nothing.",
+              when=lambda seen: any(issue.block[0] * BLOCK + issue.thread[0] >= len(seen.inputs[1]) for issue in seen.issues
+                  if issue.kind == "out-of-bounds")),
+        Wrong(Changed(("] = values[i]", "] += values[i]")), "The values were added to what was there. They take its place.",
+              like=lambda x, values, *view: written(x, x[places(*view)] + values, *view)),
     ],
 )  # fmt: skip

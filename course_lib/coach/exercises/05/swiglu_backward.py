@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 from course_lib.devices import ops
 
 BLOCK = 64
@@ -68,17 +68,6 @@ exercise = Exercise(
     cases=cases,
     reference=lambda dy, x, N: ops("reference").swiglu_backward(dy.astype(np.float64), x.astype(np.float64)),
     call=launch,
-    mistakes=[
-        Mistake("For the gate the slope of silu is needed, s (1 + z (1 - s)). Here it is only s.", like=without_slope),
-        Mistake("For the gate this takes the slope of the sigmoid, s (1 - s). silu(z) is z times s, so its slope has a second "
-                "term.",
-                like=of_sigmoid),
-        Mistake("The two halves have changed places: the gradients of the gates come first.", like=swapped),
-        Mistake("The gradient of an up is dy * silu(gate), which is dy * z * s. The z is missing.", like=up_without_silu),
-        Mistake("There are more threads than packs in dy: those from `size` on must do nothing.",
-                when=lambda seen: any(seen.inputs[2] * (issue.block[0] * BLOCK + issue.thread[0]) >= seen.inputs[0].size
-                                      for issue in seen.issues if issue.kind == "out-of-bounds")),
-    ],
     hints=(
         "Find the gate and the up of each number as on the way forward. dx has the same shape as x, so the same two places "
         "serve it.",
@@ -99,24 +88,19 @@ template <int N> __global__ void product_backward(const float* dy, const float* 
     }
 }
 ''',
-    right=[
-        """template <int N> __global__ void swiglu_backward(const float* dy, const float* x, float* dx, int size, int F) {
-    int first = N * (blockIdx.x * blockDim.x + threadIdx.x);
-    for (int i = first; i < first + N && i < size; i++) {
-        int gate = i + i / F * F, up = gate + F;
-        float e = expf(-x[gate]), s = 1.0f / (1.0f + e), silu = x[gate] * s;
-        dx[up] = dy[i] * silu;
-        dx[gate] = dy[i] * x[up] * (s + silu * (1.0f - s));
-    }
-}
-""",
-        Changed(("d.item[j] * u.item[j] * s * (1.0f + z * (1.0f - s))", "d.item[j] * u.item[j] * (s + z * s - z * s * s)")),
-    ],
     wrong=[
-        Wrong(Changed((" * s * (1.0f + z * (1.0f - s))", " * s")), "Here it is only s"),
-        Wrong(Changed((" * s * (1.0f + z * (1.0f - s))", " * s * (1.0f - s)")), "has a second term"),
-        Wrong(Changed(("(dx + gate) = g", "(dx + gate) = u"), ("(dx + up) = u", "(dx + up) = g")), "changed places"),
-        Wrong(Changed(("d.item[j] * z * s", "d.item[j] * s")), "The z is missing"),
-        Wrong(Changed(("if (i >= size) return;", "")), "those from `size` on"),
+        Wrong(Changed((" * s * (1.0f + z * (1.0f - s))", " * s")),
+              "For the gate the slope of silu is needed, s (1 + z (1 - s)). Here it is only s.", like=without_slope),
+        Wrong(Changed((" * s * (1.0f + z * (1.0f - s))", " * s * (1.0f - s)")),
+              "For the gate this takes the slope of the sigmoid, s (1 - s). silu(z) is z "
+              "times s, so its slope has a second term.", like=of_sigmoid),
+        Wrong(Changed(("(dx + gate) = g", "(dx + gate) = u"), ("(dx + up) = u", "(dx + up) = g")),
+              "The two halves have changed places: the gradients of the gates come first.", like=swapped),
+        Wrong(Changed(("d.item[j] * z * s", "d.item[j] * s")),
+              "The gradient of an up is dy * silu(gate), which is dy * z * s. The z is missing.", like=up_without_silu),
+        Wrong(Changed(("if (i >= size) return;", "")),
+              "There are more threads than packs in dy: those from `size` on must do nothing.",
+              when=lambda seen: any(seen.inputs[2] * (issue.block[0] * BLOCK + issue.thread[0]) >= seen.inputs[0].size
+                  for issue in seen.issues if issue.kind == "out-of-bounds")),
     ],
 )  # fmt: skip

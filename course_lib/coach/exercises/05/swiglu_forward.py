@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import bytes_moved
 from course_lib.devices import ops
 
@@ -58,21 +58,6 @@ exercise = Exercise(
     call=launch,
     measured="16 rows of 64",
     goals=[Goal("bytes of global memory moved", bytes_moved, at_most=12 * 16 * 64)],
-    mistakes=[
-        Mistake("Gates and ups have changed places: the first F numbers of a row are the gates.",
-                like=lambda x, N: halves(x)[0] * silu(halves(x)[1])),
-        Mistake("This is right for an array of one row. Each row begins with its own gates, 2F numbers after the row before.",
-                like=as_one_row),
-        Mistake("Gates and ups are taken in turns here. A row has first F gates, and then F ups.",
-                like=lambda x, N: silu(x[:, ::2].astype(np.float64)) * x[:, 1::2]),
-        Mistake("The rows of x begin 2F numbers apart, not F: F gates and F ups.", like=overlapping),
-        Mistake("This is sigmoid(gate) * up. silu(z) is z times its sigmoid, so one factor is missing.",
-                like=lambda x, N: silu(halves(x)[0]) / halves(x)[0] * halves(x)[1]),
-        Mistake("The ups are missing: this is silu(gate).", like=lambda x, N: silu(halves(x)[0])),
-        Mistake("There are more threads than packs in y: those from `size` on must do nothing.",
-                when=lambda seen: any(seen.inputs[1] * (issue.block[0] * BLOCK + issue.thread[0]) >= seen.inputs[0].size // 2
-                                      for issue in seen.issues if issue.kind == "out-of-bounds")),
-    ],
     hints=(
         "Number i of y lies in row i / F, column i % F. Where does that row begin in x?",
         "Row r of x begins at r * 2 * F. Its gate for column c is there plus c, and the up lies F further on.",
@@ -91,40 +76,30 @@ template <int N> __global__ void halves_apart(const float* x, float* y, int size
     *(Pack<float, N>*)(y + i) = a;
 }
 ''',
-    right=[
-        """#include "vector.cuh"
-
-template <int N> __global__ void swiglu_forward(const float* x, float* y, int size, int F) {
-    int packs = F / N, threads = gridDim.x * blockDim.x;
-    const Pack<float, N>* from = (const Pack<float, N>*)x;
-    for (int k = blockIdx.x * blockDim.x + threadIdx.x; k < size / N; k += threads) {
-        int row = k / packs;
-        Pack<float, N> g = from[k + row * packs], u = from[k + (row + 1) * packs], out;
-        for (int j = 0; j < N; j++) {
-            float z = g.item[j];
-            out.item[j] = z / (1.0f + expf(-z)) * u.item[j];
-        }
-        ((Pack<float, N>*)y)[k] = out;
-    }
-}
-""",
-        Changed(("const long long gate = i / F * 2 * F + i % F, up = gate + F;",
-                 "const long long row = i / F, gate = i + row * F, up = i + (row + 1) * F;")),
-    ],
     wrong=[
         Wrong(Changed(("g.item[j] *= sigmoid(g.item[j]) * u.item[j]", "g.item[j] *= sigmoid(u.item[j]) * u.item[j]")),
-              "changed places"),
-        Wrong(Changed(("i / F * 2 * F + i % F, up = gate + F", "i, up = i + size")), "right for an array of one row"),
+              "Gates and ups have changed places: the first F numbers of a row are the gates.",
+              like=lambda x, N: halves(x)[0] * silu(halves(x)[1])),
+        Wrong(Changed(("i / F * 2 * F + i % F, up = gate + F", "i, up = i + size")),
+              "This is right for an array of one row. Each row begins with its own gates, 2F numbers after the row before.",
+              like=as_one_row),
         Wrong("""template <int N> __global__ void swiglu_forward(const float* x, float* y, int size, int F) {
     int first = N * (blockIdx.x * blockDim.x + threadIdx.x);
     for (int i = first; i < first + N && i < size; i++) y[i] = x[2 * i] / (1.0f + expf(-x[2 * i])) * x[2 * i + 1];
 }
-""", "taken in turns"),
-        Wrong(Changed(("i / F * 2 * F + i % F", "i / F * F + i % F")), "2F numbers apart"),
-        Wrong(Changed(("g.item[j] *= sigmoid", "g.item[j] = sigmoid")), "one factor is missing"),
+""", "Gates and ups are taken in turns here. A row has first F gates, and then F ups.",
+              like=lambda x, N: silu(x[:, ::2].astype(np.float64)) * x[:, 1::2]),
+        Wrong(Changed(("i / F * 2 * F + i % F", "i / F * F + i % F")),
+              "The rows of x begin 2F numbers apart, not F: F gates and F ups.", like=overlapping),
+        Wrong(Changed(("g.item[j] *= sigmoid", "g.item[j] = sigmoid")),
+              "This is sigmoid(gate) * up. silu(z) is z times its sigmoid, so one factor is missing.",
+              like=lambda x, N: silu(halves(x)[0]) / halves(x)[0] * halves(x)[1]),
         Wrong(Changed(("sigmoid(g.item[j]) * u.item[j]", "sigmoid(g.item[j])"), ("u = *", "u = p_of_ups, unused = *"),
                       ("const long long gate", "Pack<float, N> p_of_ups = {};\n    const long long gate")),
-              "The ups are missing"),
-        Wrong(Changed(("if (i >= size) return;", "")), "those from `size` on"),
+              "The ups are missing: this is silu(gate).", like=lambda x, N: silu(halves(x)[0])),
+        Wrong(Changed(("if (i >= size) return;", "")),
+              "There are more threads than packs in y: those from `size` on must do nothing.",
+              when=lambda seen: any(seen.inputs[1] * (issue.block[0] * BLOCK + issue.thread[0]) >= seen.inputs[0].size // 2
+                  for issue in seen.issues if issue.kind == "out-of-bounds")),
     ],
 )  # fmt: skip

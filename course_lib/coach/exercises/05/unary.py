@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 BLOCK = 64
 OPS = {"Negative": np.negative, "Exp": np.exp, "Log": np.log, "Tanh": np.tanh, "Sqrt": np.sqrt}
@@ -46,15 +46,6 @@ exercise = Exercise(
     cases=cases,
     reference=lambda op, x, N: OPS[op](x),
     call=launch,
-    mistakes=[
-        Mistake("The last thread took a whole pack where fewer than N numbers are left. A pack fits only if i + N <= n.",
-                when=lambda seen: "out-of-bounds" in seen.kinds and seen.inputs[2] == 4),
-        Mistake("The last few numbers are computed from `y`, where nobody has written anything yet. They stand in `x`.",
-                when=lambda seen: any(issue.kind == "uninitialised-read" and "'y'" in issue.message for issue in seen.issues)),
-        Mistake("The last numbers are missing: where fewer than N are left, they must be taken one by one.",
-                like=whole_packs_only),
-        Mistake("The last numbers were copied as they are: the operation is missing there.", like=copied_end),
-    ],
     hints=(
         "How many numbers are left for the thread with the largest i? Compare with how many a pack takes.",
         "A whole pack of N numbers fits if i + N is at most n. And what is read is always x.",
@@ -74,17 +65,17 @@ template <class First, class Second, int N> __global__ void both(const float* x,
     }
 }
 ''',
-    right=[
-        Changed(("if (i + N <= n) {", "if (n - i >= N) {")),
-        Changed(("    if (i + N <= n) {\n        Pack<T, N> p = *(const Pack<T, N>*)(x + i);\n        for (int j = 0; j < N; "
-                 "j++) "
-                 "p.item[j] = Op::of(p.item[j]);\n        *(Pack<T, N>*)(y + i) = p;\n    } else {\n        for (; i < n; i++) "
-                 "y[i] = Op::of(x[i]);\n    }", "    for (int j = 0; j < N && i + j < n; j++) y[i + j] = Op::of(x[i + j]);")),
-    ],
     wrong=[
-        Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")), "i + N <= n"),
-        Wrong(Changed(("y[i] = Op::of(x[i]);", "y[i] = Op::of(y[i]);")), "computed from `y`"),
-        Wrong(Changed(("for (; i < n; i++) y[i] = Op::of(x[i]);", "return;")), "The last numbers are missing"),
-        Wrong(Changed(("y[i] = Op::of(x[i]);", "y[i] = x[i];")), "The last numbers were copied"),
+        Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")),
+              "The last thread took a whole pack where fewer than N numbers are left. A pack fits only if i + N <= n.",
+              when=lambda seen: "out-of-bounds" in seen.kinds and seen.inputs[2] == 4),
+        Wrong(Changed(("y[i] = Op::of(x[i]);", "y[i] = Op::of(y[i]);")),
+              "The last few numbers are computed from `y`, where nobody has written anything yet. They stand in `x`.",
+              when=lambda seen: any(issue.kind == "uninitialised-read" and "'y'" in issue.message for issue in seen.issues)),
+        Wrong(Changed(("for (; i < n; i++) y[i] = Op::of(x[i]);", "return;")),
+              "The last numbers are missing: where fewer than N are left, they must be taken one by one.",
+              like=whole_packs_only),
+        Wrong(Changed(("y[i] = Op::of(x[i]);", "y[i] = x[i];")),
+              "The last numbers were copied as they are: the operation is missing there.", like=copied_end),
     ],
 )  # fmt: skip

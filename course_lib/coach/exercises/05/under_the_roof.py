@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 from course_lib.devices import ops
 
 
@@ -71,16 +71,6 @@ exercise = Exercise(
     reference=timed(),
     call=measured,
     results=("the bandwidth (in gigabytes a second where it is known)", "the intensity"),
-    mistakes=[
-        Mistake("The clock was read before the work was done: a launch comes back at once. Wait for the device before you look "
-                "at the clock again.", like=timed(after=False)),
-        Mistake("Other work was still under way when the clock was started, and was timed with yours. Wait for the device "
-                "first.", like=timed(before=False)),
-        Mistake("The second number is bytes for each operation. Intensity is operations for each byte.",
-                when=lambda seen: seen.inputs[4] and np.isclose(seen.got[1], seen.inputs[3] / seen.inputs[4])),
-        Mistake("The work was done twice: one run of it is timed.",
-                like=timed(times=2)),
-    ],
     hints=(
         "A launch only asks. `device.synchronize()` returns when everything that was asked for is done.",
         "Wait, read the clock, work, wait, read the clock. Then bytes by seconds, and operations by bytes.",
@@ -98,22 +88,16 @@ exercise = Exercise(
         slowest = max(slowest, clock() - began)
     return slowest
 ''',
-    right=[
-        """def under_the_roof(work, device, clock, moved, flops):
-    times = []
-    device.synchronize()
-    times.append(clock())
-    work()
-    device.synchronize()
-    times.append(clock())
-    return [moved / np.diff(times)[0], flops / moved]
-""",
-        Changed(("return moved / seconds, flops / moved", "return np.array([moved / seconds, flops / moved])")),
-    ],
     wrong=[
-        Wrong(Changed(("    work()\n    device.synchronize()", "    work()")), "before the work was done"),
-        Wrong(Changed(("    device.synchronize()\n    began", "    began")), "timed with yours"),
-        Wrong(Changed(("flops / moved", "moved / flops if flops else 0.0")), "operations for each byte"),
-        Wrong(Changed(("    work()\n", "    work()\n    work()\n")), "done twice"),
+        Wrong(Changed(("    work()\n    device.synchronize()", "    work()")),
+              "The clock was read before the work was done: a launch comes back at once. Wait for the "
+              "device before you look at the clock again."),
+        Wrong(Changed(("    device.synchronize()\n    began", "    began")),
+              "Other work was still under way when the clock was started, and was "
+              "timed with yours. Wait for the device first."),
+        Wrong(Changed(("flops / moved", "moved / flops if flops else 0.0")),
+              "The second number is bytes for each operation. Intensity is operations for each byte.",
+              when=lambda seen: seen.inputs[4] and np.isclose(seen.got[1], seen.inputs[3] / seen.inputs[4])),
+        Wrong(Changed(("    work()\n", "    work()\n    work()\n")), "The work was done twice: one run of it is timed."),
     ],
 )  # fmt: skip

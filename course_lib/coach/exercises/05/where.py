@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 from course_lib.devices.gpu.views import broadcast_strides, views
 
 BLOCK = 64
@@ -54,18 +54,6 @@ exercise = Exercise(
     cases=cases,
     reference=np.where,
     call=launch,
-    mistakes=[
-        Mistake("What was not chosen is multiplied by 0, and 0 times inf is nan, as is 0 times nan. Do not compute with it: "
-                "choose.", like=multiplied),
-        Mistake("Every nan became 0. But a score that is hidden must become -inf, and a number beside a hidden inf must stay.",
-                like=zero_where_not_finite),
-        Mistake("a and b have changed places: where the condition is true, y is a.",
-                like=lambda condition, a, b: np.where(condition, b, a)),
-        Mistake("a is taken everywhere: the condition is not asked.",
-                like=lambda condition, a, b: np.broadcast_arrays(a, condition, b)[0]),
-        Mistake("The places are counted as if all arrays had the shape of y. Each of the three has a view of its own.",
-                when=lambda seen: "out-of-bounds" in seen.kinds and any(word in seen.text for word in ("a[i]", "b[i]", "n[i]"))),
-    ],
     hints=(
         "Look at the first place that is nan. What stands there in a, in b, and what does the kernel do with both?",
         "0 * inf is nan, not 0. So what is not chosen must not be part of any sum or product.",
@@ -77,23 +65,23 @@ __global__ void safe_inverse(const float* x, float* y, int n) {
     if (i < n) y[i] = x[i] != 0.0f ? 1.0f / x[i] : 0.0f;
 }
 ''',
-    right=[
-        Changed((f"    if (i < n) y[i] = {CHOICE};",
-                 "    if (i >= n) return;\n    if (condition[place(view_c, i)]) {\n        y[i] = a[place(view_a, i)];\n"
-                 "    } else {\n        y[i] = b[place(view_b, i)];\n    }")),
-        Changed((f"    if (i < n) y[i] = {CHOICE};",
-                 "    if (i >= n) return;\n    T chosen = b[place(view_b, i)];\n    if (condition[place(view_c, i)]) chosen = "
-                 "a[place(view_a, i)];\n    y[i] = chosen;")),
-    ],
     wrong=[
         Wrong(Changed((CHOICE, "a[place(view_a, i)] * condition[place(view_c, i)] + b[place(view_b, i)] * "
-                               "!condition[place(view_c, i)]")), "Do not compute with it"),
+                               "!condition[place(view_c, i)]")),
+              "What was not chosen is multiplied by 0, and 0 times inf is nan, as is 0 "
+              "times nan. Do not compute with it: choose.", like=multiplied),
         Wrong(Changed((f"    if (i < n) y[i] = {CHOICE};",
                        "    if (i >= n) return;\n    T c = condition[place(view_c, i)];\n    T mixed = c * a[place(view_a, i)] "
-                       "+ (1 - c) * b[place(view_b, i)];\n    y[i] = mixed == mixed ? mixed : 0;")), "Every nan became 0"),
+                       "+ (1 - c) * b[place(view_b, i)];\n    y[i] = mixed == mixed ? mixed : 0;")),
+              "Every nan became 0. But a score that is hidden must become -inf, and a number beside a hidden inf must stay.",
+              like=zero_where_not_finite),
         Wrong(Changed(("a[place(view_a, i)] : b[place(view_b, i)]", "b[place(view_b, i)] : a[place(view_a, i)]")),
-              "changed places"),
-        Wrong(Changed((CHOICE, "a[place(view_a, i)]")), "a is taken everywhere"),
-        Wrong(Changed((CHOICE, "condition[i] ? a[i] : b[i]")), "had the shape of y"),
+              "a and b have changed places: where the condition is true, y is a.",
+              like=lambda condition, a, b: np.where(condition, b, a)),
+        Wrong(Changed((CHOICE, "a[place(view_a, i)]")), "a is taken everywhere: the condition is not asked.",
+              like=lambda condition, a, b: np.broadcast_arrays(a, condition, b)[0]),
+        Wrong(Changed((CHOICE, "condition[i] ? a[i] : b[i]")),
+              "The places are counted as if all arrays had the shape of y. Each of the three has a view of its own.",
+              when=lambda seen: "out-of-bounds" in seen.kinds and any(word in seen.text for word in ("a[i]", "b[i]", "n[i]"))),
     ],
 )  # fmt: skip

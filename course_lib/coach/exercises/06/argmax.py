@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 BLOCK = 32
 
@@ -50,22 +50,6 @@ exercise = Exercise(
     cases=cases,
     reference=lambda x: x.argmax(axis=1),
     call=launch,
-    mistakes=[
-        Mistake("Of several equal ones this is the last. Asked for is the first: only a *larger* number takes its place.",
-                like=lambda x: np.where(np.isnan(x).any(axis=1), x.argmax(axis=1),
-                                        x.shape[1] - 1 - x[:, ::-1].argmax(axis=1))),
-        Mistake("This is the largest number itself. Asked for is its place.", when=lambda seen: np.array_equal(
-            seen.got, seen.inputs[0].max(axis=1)) and seen.label == "the example"),
-        Mistake("All numbers below 0: the search begins with 0, and nothing is larger. Begin with the first number of the "
-                "column.",
-                when=lambda seen: seen.label == "two rows" and not seen.got.any() and not seen.issues),
-        Mistake("These are the places among numbers that stand side by side. The numbers of a column lie `inner` apart.",
-                like=side_by_side),
-        Mistake("A nan is passed over. It counts as larger than all: value != value is true for a nan only.", like=no_nan),
-        Mistake("There are more threads than columns: those from `results` on must do nothing.",
-                when=lambda seen: any(issue.block[0] * BLOCK + issue.thread[0] >= seen.inputs[0][:, 0].size
-                                      for issue in seen.issues if issue.kind == "out-of-bounds")),
-    ],
     hints=(
         "Column i begins at x + i / inner * n * inner + i % inner. Keep two things while you walk: the largest, and its place.",
         "Begin with the number at place 0. A later one wins if it is larger, or if it is nan and the largest so far is not.",
@@ -84,31 +68,24 @@ template <class T> __global__ void first_above(const T* x, long long* y, T limit
     y[i] = where;
 }
 ''',
-    right=[
-        """template <class T> __global__ void argmax(const T* x, long long* y, int results, int n, int inner) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= results) return;
-    const T* place = x + i / inner * n * inner + i % inner;
-    long long best = 0;
-    T top = place[0];
-    for (int k = 0; k < n; k++, place += inner) {
-        if (top != top) break;
-        if (*place > top || *place != *place) {
-            top = *place;
-            best = k;
-        }
-    }
-    y[i] = best;
-}
-""",
-        Changed(("value > largest || (value != value && largest == largest)", "largest == largest && !(value <= largest)")),
-    ],
     wrong=[
-        Wrong(Changed(("value > largest ||", "value >= largest ||")), "this is the last"),
-        Wrong(Changed(("y[i] = where", "y[i] = largest")), "the largest number itself"),
-        Wrong(Changed(("T largest = own[0]", "T largest = 0")), "the search begins with 0"),
-        Wrong(Changed(("own[(long long)k * inner]", "own[k]")), "stand side by side"),
-        Wrong(Changed((" || (value != value && largest == largest)", "")), "A nan is passed over"),
-        Wrong(Changed(("if (i >= results) return;", "")), "from `results` on"),
+        Wrong(Changed(("value > largest ||", "value >= largest ||")),
+              "Of several equal ones this is the last. Asked for is the first: only a *larger* number takes its place.",
+              like=lambda x: np.where(np.isnan(x).any(axis=1), x.argmax(axis=1), x.shape[1] - 1 - x[:, ::-1].argmax(axis=1))),
+        Wrong(Changed(("y[i] = where", "y[i] = largest")), "This is the largest number itself. Asked for is its place.",
+              when=lambda seen: np.array_equal(seen.got, seen.inputs[0].max(axis=1)) and seen.label == "the example"),
+        Wrong(Changed(("T largest = own[0]", "T largest = 0")),
+              "All numbers below 0: the search begins with 0, and nothing is larger. "
+              "Begin with the first number of the column.",
+              when=lambda seen: seen.label == "two rows" and not seen.got.any() and not seen.issues),
+        Wrong(Changed(("own[(long long)k * inner]", "own[k]")),
+              "These are the places among numbers that stand side by side. The numbers of a column lie `inner` apart.",
+              like=side_by_side),
+        Wrong(Changed((" || (value != value && largest == largest)", "")),
+              "A nan is passed over. It counts as larger than all: value != value is true for a nan only.", like=no_nan),
+        Wrong(Changed(("if (i >= results) return;", "")),
+              "There are more threads than columns: those from `results` on must do nothing.",
+              when=lambda seen: any(issue.block[0] * BLOCK + issue.thread[0] >= seen.inputs[0][:, 0].size
+                  for issue in seen.issues if issue.kind == "out-of-bounds")),
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import sectors
 
 BLOCK, DOWN = 32, 2  # threads of a block, blocks along the parts
@@ -71,18 +71,6 @@ exercise = Exercise(
     call=launch,
     measured="64 rows of 96",
     goals=[Goal("sectors for each request, reading global memory", sectors("read"), at_most=4.0)],
-    mistakes=[
-        Mistake("There are more threads than columns: those from outer * inner on must do nothing.",
-                when=lambda seen: outside(seen, columns=False)),
-        Mistake("The last part of a column may be shorter: its numbers end at K.", when=lambda seen: outside(seen, columns=True)),
-        Mistake("These numbers stand side by side in a row. The numbers of a column lie `inner` apart.", like=side_by_side),
-        Mistake("Only the first gridDim.y parts are written. There are more: go on with every gridDim.y-th.", like=first_parts),
-        Mistake("The largest of negative numbers comes out as 0. A part begins with `nothing`, not with 0.",
-                like=lambda way, x, each: reduced(way, x, each, 0 if way == "Max" else None)),
-        Mistake("It adds, whatever `Op` is: a maximum begins with -INFINITY, and remains there. Op::of(a, b) brings two "
-                "together.",
-                when=lambda seen: np.isneginf(seen.got).all() and not seen.issues),
-    ],
     hints=(
         "Thread i: matrix i / inner, column i % inner. Its first number lies at (i / inner) * K * inner + i % inner; the next "
         "ones lie inner apart.",
@@ -100,37 +88,23 @@ __global__ void first_in_column(const float* x, float* y, int K, int inner) {
     y[i] = found;
 }
 ''',
-    right=[
-        """#include "ops.cuh"
-
-template <class Op, class T, class A>
-__global__ void reduce_columns(const T* x, A* y, A nothing, int outer, int K, int inner, int parts, int each) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    int matrix = i / inner, column = i - matrix * inner;
-    if (matrix >= outer) return;
-    for (int part = blockIdx.y; part < parts; part += gridDim.y) {
-        const T* next = x + (matrix * K + part * each) * inner + column;
-        int left = K - part * each < each ? K - part * each : each;
-        A result = nothing;
-        while (left-- > 0) {
-            result = Op::of((A)*next, result);
-            next += inner;
-        }
-        y[(matrix * parts + part) * inner + column] = result;
-    }
-}
-""",
-        Changed(("const int end = min((part + 1) * each, K);\n        for (int k = part * each; k < end; k++)",
-                 "for (int k = part * each; k < part * each + each && k < K; k++)")),
-    ],
     wrong=[
-        Wrong(Changed(("column[(long long)k * inner]", "column[k]")), "stand side by side"),
-        Wrong(Changed(("if (i >= outer * inner) return;", "")), "those from outer * inner on"),
-        Wrong(Changed(("min((part + 1) * each, K)", "(part + 1) * each")), "its numbers end at K"),
-        Wrong(Changed(("part += gridDim.y", "part += parts")), "Only the first gridDim.y parts"),
+        Wrong(Changed(("if (i >= outer * inner) return;", "")),
+              "There are more threads than columns: those from outer * inner on must do nothing.",
+              when=lambda seen: outside(seen, columns=False)),
+        Wrong(Changed(("min((part + 1) * each, K)", "(part + 1) * each")),
+              "The last part of a column may be shorter: its numbers end at K.", when=lambda seen: outside(seen, columns=True)),
+        Wrong(Changed(("column[(long long)k * inner]", "column[k]")),
+              "These numbers stand side by side in a row. The numbers of a column lie `inner` apart.", like=side_by_side),
+        Wrong(Changed(("part += gridDim.y", "part += parts")),
+              "Only the first gridDim.y parts are written. There are more: go on with every gridDim.y-th.", like=first_parts),
+        Wrong(Changed(("A result = nothing;", "A result = 0;")),
+              "The largest of negative numbers comes out as 0. A part begins with `nothing`, not with 0.",
+              like=lambda way, x, each: reduced(way, x, each, 0 if way == "Max" else None)),
         Wrong(Changed(("result = Op::of(result, (A)column[(long long)k * inner])", "result += (A)column[(long long)k * inner]")),
-              "It adds, whatever"),
-        Wrong(Changed(("A result = nothing;", "A result = 0;")), "not with 0"),
+              "It adds, whatever `Op` is: a maximum begins with -INFINITY, and remains "
+              "there. Op::of(a, b) brings two together.",
+              when=lambda seen: np.isneginf(seen.got).all() and not seen.issues),
         Wrong("""#include "ops.cuh"
 
 template <class Op, class T, class A>
@@ -144,6 +118,6 @@ __global__ void reduce_columns(const T* x, A* y, A nothing, int outer, int K, in
         y[(i / inner * parts + part) * inner + i % inner] = result;
     }
 }
-""", "the goal is not reached"),
+""", generic="the goal is not reached"),
     ],
 )  # fmt: skip

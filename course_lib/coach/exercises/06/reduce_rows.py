@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import sectors
 
 BLOCK = 64
@@ -75,23 +75,6 @@ exercise = Exercise(
     call=launch,
     measured="16 rows of 256",
     goals=[Goal("sectors for each request, reading global memory", sectors("read"), at_most=16.0)],
-    mistakes=[
-        Mistake("Some lanes went home before the shuffle. warp_reduce needs all 32 lanes of a warp, also those without a part: "
-                "they bring `nothing`.", when=lambda seen: "missing-lanes" in seen.kinds),
-        Mistake("Only what lane 0 has seen is in y. Bring the lanes' results together: warp_reduce<LANES, Op>(result).",
-                like=first_lane_only),
-        Mistake("It adds, whatever `Op` is: a maximum begins with -INFINITY, and remains there. Op::of(a, b) brings two "
-                "together.", when=lambda seen: not seen.issues and np.isneginf(seen.got).all()),
-        Mistake("The largest of negative numbers comes out as 0. A part begins with `nothing`, not with 0.",
-                like=lambda way, x, each, N, LANES: reduced(way, x, each, begin=0 if way == "Max" else None)),
-        Mistake("There are more groups of lanes than parts. Those from rows * parts on have nothing to read or write.",
-                when=lambda seen: any(group >= parts_of(seen) for group in outside(seen))),
-        Mistake("A pack lies where none begins. Lane `lane` begins at N * lane, and all lanes go on by N * LANES.",
-                when=lambda seen: "misaligned-access" in seen.kinds),
-        Mistake("A lane that has a part reads outside of x. A part ends at begin + each, and the last one of a row at K.",
-                when=lambda seen: any(group < parts_of(seen) for group in outside(seen))
-                and all("'x'" in issue.message for issue in seen.issues)),
-    ],
     hints=(
         "The group's number is thread / LANES: its part is own % parts of row own / parts. Its lanes read side by side.",
         "result = nothing. Only a group that has a part walks: from begin + N * lane, by N * LANES, to the smaller of begin + "
@@ -112,40 +95,32 @@ template <int LANES> __global__ void positive(const float* x, float* y, int rows
     if (own < rows && lane == 0) y[own] = count;
 }
 ''',
-    right=[
-        """#include "reduce.cuh"
-#include "vector.cuh"
-
-template <class Op, class T, class A, int N, int LANES>
-__global__ void reduce_rows(const T* x, A* y, A nothing, int rows, int K, int parts, int each) {
-    int thread = blockIdx.x * blockDim.x + threadIdx.x, lane = thread & (LANES - 1), row = thread / LANES / parts;
-    int part = thread / LANES - row * parts, left = row < rows ? (K - part * each < each ? K - part * each : each) : 0;
-    const Pack<T, N>* packs = (const Pack<T, N>*)(x + (row < rows ? row * K + part * each : 0));
-    A result = nothing;
-    for (int k = lane; N * k < left; k += LANES) {
-        Pack<T, N> p = packs[k];
-        for (int j = 0; j < N; j++) result = Op::of((A)p.item[j], result);
-    }
-    for (int step = 1; step < LANES; step *= 2) result = Op::of(result, __shfl_xor_sync(0xffffffffu, result, step));
-    if (row < rows && lane == 0) y[row * parts + part] = result;
-}
-""",
-        Changed(("if (lane == 0 && own", "if (own")),  # all lanes write the same
-        Changed(("const int end = min(begin + each, K);\n        for (int k = begin + N * lane; k < end; k += N * LANES)",
-                 "for (int k = begin + N * lane; k < begin + each && k < K; k += N * LANES)")),
-    ],
     wrong=[
-        Wrong(Changed(("k = begin + N * lane", "k = begin + lane")), "A pack lies where none begins"),
         Wrong(Changed(("    A result = nothing;", "    if (own >= (long long)rows * parts) return;\n    A result = nothing;")),
-              "Some lanes went home"),
-        Wrong(Changed(("result = warp_reduce<LANES, Op>(result);", "")), "Only what lane 0 has seen"),
-        Wrong(Changed(("A result = nothing;", "A result = 0;")), "not with 0"),
-        Wrong(Changed(("result = Op::of(result, (A)p.item[j])", "result += (A)p.item[j]")), "It adds, whatever"),
-        Wrong(Changed(("if (lane == 0 && own < (long long)rows * parts)", "if (lane == 0)")), "have nothing to read or write"),
-        Wrong(Changed(("const int end = min(begin + each, K);", "const int end = begin + each;")), "and the last one of a row at "
-                                                                                                   "K"),
+              "Some lanes went home before the shuffle. warp_reduce needs all 32 lanes of a warp, also "
+              "those without a part: they bring `nothing`.", when=lambda seen: "missing-lanes" in seen.kinds),
+        Wrong(Changed(("result = warp_reduce<LANES, Op>(result);", "")),
+              "Only what lane 0 has seen is in y. Bring the lanes' results together: warp_reduce<LANES, Op>(result).",
+              like=first_lane_only),
+        Wrong(Changed(("result = Op::of(result, (A)p.item[j])", "result += (A)p.item[j]")),
+              "It adds, whatever `Op` is: a maximum begins with -INFINITY, and remains "
+              "there. Op::of(a, b) brings two together.",
+              when=lambda seen: not seen.issues and np.isneginf(seen.got).all()),
+        Wrong(Changed(("A result = nothing;", "A result = 0;")),
+              "The largest of negative numbers comes out as 0. A part begins with `nothing`, not with 0.",
+              like=lambda way, x, each, N, LANES: reduced(way, x, each, begin=0 if way == "Max" else None)),
+        Wrong(Changed(("if (lane == 0 && own < (long long)rows * parts)", "if (lane == 0)")),
+              "There are more groups of lanes than parts. Those from rows * parts on have nothing to read or write.",
+              when=lambda seen: any(group >= parts_of(seen) for group in outside(seen))),
+        Wrong(Changed(("k = begin + N * lane", "k = begin + lane")),
+              "A pack lies where none begins. Lane `lane` begins at N * lane, and all lanes go on by N * LANES.",
+              when=lambda seen: "misaligned-access" in seen.kinds),
+        Wrong(Changed(("const int end = min(begin + each, K);", "const int end = begin + each;")),
+              "A lane that has a part reads outside of x. A part ends at begin + each, and the last one of a row at K.",
+              when=lambda seen: any(group < parts_of(seen) for group in outside(seen))
+                  and all("'x'" in issue.message for issue in seen.issues)),
         Wrong(Changed(("k = begin + N * lane; k < end; k += N * LANES",
                        "k = begin + lane * (end - begin) / LANES / N * N; k < begin + (lane + 1) * (end - begin) / LANES / N * N"
-                       " + (lane == LANES - 1) * ((end - begin) % N); k += N")), "the goal is not reached"),
+                       " + (lane == LANES - 1) * ((end - begin) % N); k += N")), generic="the goal is not reached"),
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 
 def cases(random):
@@ -36,20 +36,6 @@ exercise = Exercise(
     cases=cases,
     reference=lambda x, THREADS, N: x.max(axis=1),
     call=launch,
-    mistakes=[
-        Mistake("The largest is looked for from 0 on, so a row of negative numbers gets 0. Begin with -INFINITY.",
-                like=lambda x, THREADS, N: np.maximum(x.max(axis=1), 0)),
-        Mistake("This is the largest that thread 0 has seen by itself. The threads have not told each other.", like=own_only),
-        Mistake("All rows get the largest of row 0. Row `blockIdx.x` begins at x + blockIdx.x * C.",
-                like=lambda x, THREADS, N: np.full(len(x), x[0].max())),
-        Mistake("Only the first THREADS * N numbers of a row are looked at. A thread goes on, THREADS packs further.",
-                like=lambda x, THREADS, N: x[:, : THREADS * N].max(axis=1)),
-        Mistake("The result is -INFINITY, which threads without a number of their own bring along. Of two numbers the one "
-                "that Op::of gives must stay, in warp_reduce too.",
-                when=lambda seen: np.isneginf(seen.got).all() and not seen.issues),
-        Mistake("A shuffle was called by some of the lanes only. All lanes of a warp call it together, outside of any `if`.",
-                when=lambda seen: "missing-lanes" in seen.kinds),
-    ],
     hints=(
         "The butterfly: for (int step = LANES / 2; step > 0; step /= 2), and in each step v meets the partner's v.",
         "The partner's number is __shfl_xor_sync(0xffffffffu, v, step). The kernel: a loop over packs from N * threadIdx.x "
@@ -64,32 +50,25 @@ __global__ void row_product(const float* x, float* y) {
     if (threadIdx.x == 0) y[blockIdx.x] = v;
 }
 ''',
-    right=[
-        """#include "ops.cuh"
-
-template <int THREADS, int N> __global__ void row_max(const float* x, float* y, int C) {
-    __shared__ float part[THREADS];
-    float top = -INFINITY;
-    for (int c = threadIdx.x; c < C; c += THREADS) top = fmaxf(top, x[blockIdx.x * C + c]);
-    part[threadIdx.x] = top;
-    for (int half = THREADS / 2; half > 0; half /= 2) {
-        __syncthreads();
-        if (threadIdx.x < half) part[threadIdx.x] = fmaxf(part[threadIdx.x], part[threadIdx.x + half]);
-    }
-    if (threadIdx.x == 0) y[blockIdx.x] = part[0];
-}
-""",
-        Changed(("for (int step = LANES / 2; step > 0; step /= 2)", "for (int step = 1; step < LANES; step *= 2)"),
-                ("if (threadIdx.x == 0) y[blockIdx.x] = top;", "if (threadIdx.x == THREADS - 1) y[blockIdx.x] = top;")),
-    ],
     wrong=[
-        Wrong(Changed(("float top = -INFINITY;", "float top = 0.0f;")), "Begin with -INFINITY"),
-        Wrong(Changed(("top = block_max<THREADS>(top);", "")), "have not told each other"),
-        Wrong(Changed(("x + (long long)blockIdx.x * C", "x")), "the largest of row 0"),
-        Wrong(Changed(("c += N * THREADS", "c += C")), "Only the first THREADS * N numbers"),
+        Wrong(Changed(("float top = -INFINITY;", "float top = 0.0f;")),
+              "The largest is looked for from 0 on, so a row of negative numbers gets 0. Begin with -INFINITY.",
+              like=lambda x, THREADS, N: np.maximum(x.max(axis=1), 0)),
+        Wrong(Changed(("top = block_max<THREADS>(top);", "")),
+              "This is the largest that thread 0 has seen by itself. The threads have not told each other.", like=own_only),
+        Wrong(Changed(("x + (long long)blockIdx.x * C", "x")),
+              "All rows get the largest of row 0. Row `blockIdx.x` begins at x + blockIdx.x * C.",
+              like=lambda x, THREADS, N: np.full(len(x), x[0].max())),
+        Wrong(Changed(("c += N * THREADS", "c += C")),
+              "Only the first THREADS * N numbers of a row are looked at. A thread goes on, THREADS packs further.",
+              like=lambda x, THREADS, N: x[:, : THREADS * N].max(axis=1)),
         Wrong(Changed(("v = Op::of(v, (T)__shfl_xor_sync(mask, v, step));", "v += __shfl_xor_sync(mask, v, step);")),
-              "threads without a number of their own"),
+              "The result is -INFINITY, which threads without a number of their own bring along. Of two numbers the one "
+              "that Op::of gives must stay, in warp_reduce too.",
+              when=lambda seen: np.isneginf(seen.got).all() and not seen.issues),
         Wrong(Changed(("v = Op::of(v, (T)__shfl_xor_sync(mask, v, step));",
-                       "if (threadIdx.x % 32 < step) v = Op::of(v, (T)__shfl_xor_sync(mask, v, step));")), "outside of any `if`"),
+                       "if (threadIdx.x % 32 < step) v = Op::of(v, (T)__shfl_xor_sync(mask, v, step));")),
+              "A shuffle was called by some of the lanes only. All lanes of a warp call it together, outside of any `if`.",
+              when=lambda seen: "missing-lanes" in seen.kinds),
     ],
 )  # fmt: skip

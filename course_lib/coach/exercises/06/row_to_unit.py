@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 THREADS = 64
 
@@ -38,18 +38,6 @@ exercise = Exercise(
     cases=cases,
     reference=lambda x: (x - x.min(axis=1, keepdims=True)) / np.ptp(x, axis=1, keepdims=True),
     call=launch,
-    mistakes=[
-        Mistake("A barrier stands where not all threads of the block pass. Outside of every `if`, all of them do.",
-                when=lambda seen: seen.kinds & {"missed-barrier", "divergent-barrier"}),
-        Mistake("Some threads read the largest while the last step of the tree still writes it, or while others already put "
-                "their smallest in its place. Before a thread reads part[0], all must have written; before any writes again, "
-                "all must have read.",
-                when=lambda seen: races_at(seen, "top = part[0]") and races_at(seen, "= low")),
-        Mistake("The largest is safe now before it is overwritten. But some threads read part[0] for it before the last step "
-                "of the tree has written it.", when=lambda seen: races_at(seen, "top = part[0]")),
-        Mistake("Some threads read the smallest before the last step of the second tree has written it.",
-                when=lambda seen: races_at(seen, "bottom = part[0]")),
-    ],
     hints=(
         "The report names two lines that meet at one place in `part`. What must have happened between them?",
         "Ask of each line that reads part[0]: has thread 0 written it for sure? And of each line that writes to part: have "
@@ -69,52 +57,23 @@ __global__ void two_neighbours(const float* x, const float* y, float* sum) {
     sum[t] = left + desk[(t + 63) % 64];
 }
 ''',
-    right=[
-        """__global__ void row_to_unit(const float* x, float* y, int C) {
-    __shared__ float highs[64], lows[64];
-    const float* row = x + blockIdx.x * C;
-    int t = threadIdx.x;
-    highs[t] = -INFINITY;
-    lows[t] = INFINITY;
-    for (int c = t; c < C; c += 64) {
-        highs[t] = fmaxf(highs[t], row[c]);
-        lows[t] = fminf(lows[t], row[c]);
-    }
-    for (int half = 32; half > 0; half /= 2) {
-        __syncthreads();
-        if (t < half) {
-            highs[t] = fmaxf(highs[t], highs[t + half]);
-            lows[t] = fminf(lows[t], lows[t + half]);
-        }
-    }
-    __syncthreads();
-    for (int c = t; c < C; c += 64) y[blockIdx.x * C + c] = (row[c] - lows[0]) / (highs[0] - lows[0]);
-}
-""",
-        """#include "reduce.cuh"
-
-__global__ void row_to_unit(const float* x, float* y, int C) {
-    const float* row = x + blockIdx.x * C;
-    float high = -INFINITY, low = INFINITY;
-    for (int c = threadIdx.x; c < C; c += 64) {
-        high = fmaxf(high, row[c]);
-        low = fminf(low, row[c]);
-    }
-    float top = block_max<64>(high), bottom = -block_max<64>(-low);
-    for (int c = threadIdx.x; c < C; c += 64) y[blockIdx.x * C + c] = (row[c] - bottom) / (top - bottom);
-}
-""",
-    ],
     wrong=[
+        Wrong(Changed(("__syncthreads();\n    float bottom = part[0];",
+                       "if (t < C) __syncthreads();\n    float bottom = part[0];")),
+              "A barrier stands where not all threads of the block pass. Outside of every `if`, all of them do.",
+              when=lambda seen: seen.kinds & {"missed-barrier", "divergent-barrier"}),
         Wrong(Changed(("__syncthreads();\n    float top = part[0];\n    __syncthreads();",
                        "__syncthreads();\n    float top = part[0];")),
-              "already put their smallest"),
+              "Some threads read the largest while the last step of the tree still writes it, or while others "
+              "already put their smallest in its place. Before a thread reads part[0], all must have written; "
+              "before any writes again, all must have read.",
+              when=lambda seen: races_at(seen, "top = part[0]") and races_at(seen, "= low")),
         Wrong(Changed(("__syncthreads();\n    float top = part[0];\n    __syncthreads();",
                        "float top = part[0];\n    __syncthreads();")),
-              "The largest is safe now"),
+              "The largest is safe now before it is overwritten. But some threads read part[0] for it before "
+              "the last step of the tree has written it.", when=lambda seen: races_at(seen, "top = part[0]")),
         Wrong(Changed(("__syncthreads();\n    float bottom = part[0];", "float bottom = part[0];")),
-              "Some threads read the smallest"),
-        Wrong(Changed(("__syncthreads();\n    float bottom = part[0];",
-                       "if (t < C) __syncthreads();\n    float bottom = part[0];")), "not all threads of the block pass"),
+              "Some threads read the smallest before the last step of the second tree has written it.",
+              when=lambda seen: races_at(seen, "bottom = part[0]")),
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 from course_lib.devices import ops
 
 THREADS = 64
@@ -48,26 +48,6 @@ exercise = Exercise(
     cases=cases,
     reference=way_back,
     call=launch,
-    mistakes=[
-        Mistake("Each thread takes away the sum of its own numbers. It must be the sum over the whole row: block_sum.",
-                like=own_sums),
-        Mistake("The sum is of dy alone. It is of the products y dy.",
-                like=lambda dy, y: way_back(dy, y, dy.astype(np.float64).sum(axis=1, keepdims=True))),
-        Mistake("The sum is added. It must be taken away: y (dy - sum).",
-                like=lambda dy, y: way_back(dy, y, -(y * dy).astype(np.float64).sum(axis=1, keepdims=True))),
-        Mistake("The sum is of y alone. It is of the products y dy.",
-                like=lambda dy, y: way_back(dy, y, y.astype(np.float64).sum(axis=1, keepdims=True))),
-        Mistake("This is y dy: the sum over the row is not taken away.", like=lambda dy, y: way_back(dy, y, 0)),
-        Mistake("This is dy minus the sum. The factor y before the bracket is missing.",
-                like=lambda dy, y: dy - (y * dy).sum(axis=1, keepdims=True)),
-        Mistake("The sum is taken away outside of the bracket. The factor y belongs to both: y (dy - sum).",
-                like=lambda dy, y: y * dy - (y * dy).sum(axis=1, keepdims=True)),
-        Mistake("The slope y (1 - y) is that of a share by its own score. Each score moves all other shares as well.",
-                like=lambda dy, y: dy * y * (1 - y)),
-        Mistake("Not all threads came to block_sum. It has a barrier and shuffles inside: call it outside of loops and "
-                "conditions.",
-                when=lambda seen: seen.kinds & {"missed-barrier", "divergent-barrier", "missing-lanes", "timeout"}),
-    ],
     hints=(
         "Two loops over the row, as in softmax: the first adds, the second writes. Between them the block comes together.",
         "Each thread adds y * dy of its own numbers t, t + THREADS, ...; then dot = block_sum<THREADS>(dot), called by all.",
@@ -84,32 +64,30 @@ template <int THREADS> __global__ void centre_rows(const float* x, float* y, int
     for (int c = threadIdx.x; c < S; c += THREADS) y[blockIdx.x * S + c] = row[c] - sum / S;
 }
 ''',
-    right=[
-        """template <int THREADS> __global__ void softmax_backward_1_two_pass(const float* dy, const float* y, float* dx, int S) {
-    __shared__ float part[THREADS];
-    int first = blockIdx.x * S, t = threadIdx.x;
-    part[t] = 0.0f;
-    for (int c = t; c < S; c += THREADS) part[t] += y[first + c] * dy[first + c];
-    for (int half = THREADS / 2; half > 0; half /= 2) {
-        __syncthreads();
-        if (t < half) part[t] += part[t + half];
-    }
-    __syncthreads();
-    for (int c = t; c < S; c += THREADS) dx[first + c] = y[first + c] * dy[first + c] - y[first + c] * part[0];
-}
-""",
-        Changed(("dx[c] = y[c] * (dy[c] - dot)", "dx[c] = dy[c] * y[c] - dot * y[c]")),
-    ],
     wrong=[
-        Wrong(Changed(("dot = block_sum<THREADS>(dot);", "")), "the sum of its own numbers"),
-        Wrong(Changed(("dot += y[c] * dy[c]", "dot += dy[c]")), "The sum is of dy alone"),
-        Wrong(Changed(("dot += y[c] * dy[c]", "dot += y[c]")), "The sum is of y alone"),
-        Wrong(Changed(("(dy[c] - dot)", "(dy[c] + dot)")), "The sum is added"),
-        Wrong(Changed(("dot += y[c] * dy[c]", "dot += 0.0f")), "is not taken away"),
-        Wrong(Changed(("y[c] * (dy[c] - dot)", "dy[c] - dot")), "The factor y before"),
-        Wrong(Changed(("y[c] * (dy[c] - dot)", "y[c] * dy[c] - dot")), "outside of the bracket"),
-        Wrong(Changed(("y[c] * (dy[c] - dot)", "dy[c] * y[c] * (1.0f - y[c])")), "moves all other shares"),
+        Wrong(Changed(("dot = block_sum<THREADS>(dot);", "")),
+              "Each thread takes away the sum of its own numbers. It must be the sum over the whole row: block_sum.",
+              like=own_sums),
+        Wrong(Changed(("dot += y[c] * dy[c]", "dot += dy[c]")), "The sum is of dy alone. It is of the products y dy.",
+              like=lambda dy, y: way_back(dy, y, dy.astype(np.float64).sum(axis=1, keepdims=True))),
+        Wrong(Changed(("(dy[c] - dot)", "(dy[c] + dot)")), "The sum is added. It must be taken away: y (dy - sum).",
+              like=lambda dy, y: way_back(dy, y, -(y * dy).astype(np.float64).sum(axis=1, keepdims=True))),
+        Wrong(Changed(("dot += y[c] * dy[c]", "dot += y[c]")), "The sum is of y alone. It is of the products y dy.",
+              like=lambda dy, y: way_back(dy, y, y.astype(np.float64).sum(axis=1, keepdims=True))),
+        Wrong(Changed(("dot += y[c] * dy[c]", "dot += 0.0f")), "This is y dy: the sum over the row is not taken away.",
+              like=lambda dy, y: way_back(dy, y, 0)),
+        Wrong(Changed(("y[c] * (dy[c] - dot)", "dy[c] - dot")),
+              "This is dy minus the sum. The factor y before the bracket is missing.",
+              like=lambda dy, y: dy - (y * dy).sum(axis=1, keepdims=True)),
+        Wrong(Changed(("y[c] * (dy[c] - dot)", "y[c] * dy[c] - dot")),
+              "The sum is taken away outside of the bracket. The factor y belongs to both: y (dy - sum).",
+              like=lambda dy, y: y * dy - (y * dy).sum(axis=1, keepdims=True)),
+        Wrong(Changed(("y[c] * (dy[c] - dot)", "dy[c] * y[c] * (1.0f - y[c])")),
+              "The slope y (1 - y) is that of a share by its own score. Each score moves all other shares as well.",
+              like=lambda dy, y: dy * y * (1 - y)),
         Wrong(Changed(("dot = block_sum<THREADS>(dot);", "if (threadIdx.x < S) dot = block_sum<THREADS>(dot);")),
-              "Not all threads came"),
+              "Not all threads came to block_sum. It has a barrier and shuffles inside: "
+              "call it outside of loops and conditions.",
+              when=lambda seen: seen.kinds & {"missed-barrier", "divergent-barrier", "missing-lanes", "timeout"}),
     ],
 )  # fmt: skip

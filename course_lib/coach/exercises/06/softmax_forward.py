@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import bytes_moved
 from course_lib.devices import ops
 
@@ -68,20 +68,6 @@ exercise = Exercise(
     measured="16 rows of 256",
     flops=15 * 16 * 256,
     goals=[Goal("bytes of global memory moved", bytes_moved)],
-    mistakes=[
-        Mistake("Only as many rows are written as there are blocks. A block goes on with every gridDim.x-th row.",
-                like=first_rows),
-        Mistake("Far scores give no numbers: exp overflows. Take the largest of the row away first.",
-                when=lambda seen: seen.label == "far scores" and not np.isfinite(seen.got).all()),
-        Mistake("The row sees fewer columns than it has: those from visible(row, S, T) on are 0, and add nothing to the sum.",
-                when=lambda seen: seen.label == "columns that rows do not see" and not seen.issues),
-        Mistake("These are exps, not shares. Each is still to be divided by the sum of the row.",
-                like=exps),
-        Mistake("Each thread takes the largest of its own numbers away. It must be that of the whole row: block_max.",
-                like=own_tops),
-        Mistake("Each thread divides by the sum of its own numbers. It must be the sum over the whole row: block_sum.",
-                when=lambda seen: seen.got is not None and np.allclose(seen.got, 1) and seen.inputs[0].shape[1] == 3),
-    ],
     hints=(
         "Load the row, find the top of your own numbers and of the block, replace each number by its exp, add, divide, store.",
         "block_max<THREADS> and block_sum<THREADS> give their result to all threads. A number beyond `seen` counts as "
@@ -106,51 +92,23 @@ __global__ void divide_by_largest(const float* x, float* y, int rows, int S) {
     }
 }
 ''',
-    right=[
-        """#include "reduce.cuh"
-
-template <int THREADS, int N, int ITEMS>
-__global__ void softmax_forward(const float* x, float* y, int rows, int S, int T) {
-    for (int row = blockIdx.x; row < rows; row += gridDim.x) {
-        int seen = T > 0 ? S - T + row % T + 1 : S;
-        float own[N * ITEMS], top = -INFINITY, total = 0.0f;
-        for (int k = 0; k < N * ITEMS; k++) {
-            int c = k * THREADS + threadIdx.x;
-            own[k] = c < seen ? x[row * S + c] : -INFINITY;
-            top = fmaxf(top, own[k]);
-        }
-        top = block_max<THREADS>(top);
-        for (int k = 0; k < N * ITEMS; k++) total += expf(own[k] - top);
-        total = block_sum<THREADS>(total);
-        for (int k = 0; k < N * ITEMS; k++) {
-            int c = k * THREADS + threadIdx.x;
-            if (c < S) y[row * S + c] = expf(own[k] - top) / total;
-        }
-    }
-}
-""",
-        """#include "reduce.cuh"
-
-template <int THREADS, int N, int ITEMS>
-__global__ void softmax_forward(const float* x, float* y, int rows, int S, int T) {
-    for (int row = blockIdx.x; row < rows; row += gridDim.x) {
-        int seen = T > 0 ? S - T + row % T + 1 : S;
-        float top = -INFINITY, total = 0.0f;
-        for (int c = threadIdx.x; c < seen; c += THREADS) top = fmaxf(top, x[row * S + c]);
-        top = block_max<THREADS>(top);
-        for (int c = threadIdx.x; c < seen; c += THREADS) total += expf(x[row * S + c] - top);
-        total = block_sum<THREADS>(total);
-        for (int c = threadIdx.x; c < S; c += THREADS) y[row * S + c] = c < seen ? expf(x[row * S + c] - top) / total : 0.0f;
-    }
-}
-""",
-    ],
     wrong=[
-        Wrong(Changed(("row += gridDim.x", "row += rows")), "Only as many rows"),
-        Wrong(Changed(("expf(own[e] - top)", "expf(own[e])")), "exp overflows"),
-        Wrong(Changed(("const int seen = visible(row, S, T);", "const int seen = S;")), "are 0, and add nothing"),
-        Wrong(Changed(("own[e] /= total;", "own[e] /= 1.0f;")), "still to be divided"),
-        Wrong(Changed(("top = block_max<THREADS>(top);", "")), "must be that of the whole row: block_max"),
-        Wrong(Changed(("total = block_sum<THREADS>(total);", "")), "the sum of its own numbers"),
+        Wrong(Changed(("row += gridDim.x", "row += rows")),
+              "Only as many rows are written as there are blocks. A block goes on with every gridDim.x-th row.",
+              like=first_rows),
+        Wrong(Changed(("expf(own[e] - top)", "expf(own[e])")),
+              "Far scores give no numbers: exp overflows. Take the largest of the row away first.",
+              when=lambda seen: seen.label == "far scores" and not np.isfinite(seen.got).all()),
+        Wrong(Changed(("const int seen = visible(row, S, T);", "const int seen = S;")),
+              "The row sees fewer columns than it has: those from visible(row, S, T) on are 0, and add nothing to the sum.",
+              when=lambda seen: seen.label == "columns that rows do not see" and not seen.issues),
+        Wrong(Changed(("own[e] /= total;", "own[e] /= 1.0f;")),
+              "These are exps, not shares. Each is still to be divided by the sum of the row.", like=exps),
+        Wrong(Changed(("top = block_max<THREADS>(top);", "")),
+              "Each thread takes the largest of its own numbers away. It must be that of the whole row: block_max.",
+              like=own_tops),
+        Wrong(Changed(("total = block_sum<THREADS>(total);", "")),
+              "Each thread divides by the sum of its own numbers. It must be the sum over the whole row: block_sum.",
+              when=lambda seen: seen.got is not None and np.allclose(seen.got, 1) and seen.inputs[0].shape[1] == 3),
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import bytes_moved
 from course_lib.devices import ops
 
@@ -84,27 +84,6 @@ exercise = Exercise(
     call=launch,
     measured="16 rows of 512",
     goals=[Goal("bytes of global memory moved", bytes_moved, at_most=1.05 * 12 * 16 * 512)],
-    mistakes=[
-        Mistake("Some results are not numbers, and the row has fewer columns than the block has threads. Threads that have "
-                "seen nothing bring the pair (-INFINITY, 0): then -inf minus -inf must not be computed.",
-                when=lambda seen: np.isnan(seen.got).all() and seen.inputs[0].shape[1] < seen.inputs[1] and not seen.inputs[2]
-                and not seen.issues),
-        Mistake("These are exps, not shares. Each is still to be divided by the total of the row.",
-                like=exps),
-        Mistake("The columns that a row does not see are never written. There y is 0.", like=unseen_not_zero),
-        Mistake("Each thread divides by the total of its own numbers. block_merge makes one pair of all.", like=own_pairs),
-        Mistake("The exponent of the second walk is x - part.top: the total stands against that top.",
-                like=lambda x, THREADS, T: softmax(x, THREADS, T) * np.exp(seen_only(x, T).max(axis=1, keepdims=True))),
-        Mistake("The total contains columns that the row does not see. The first walk ends at `seen`.",
-                like=lambda x, THREADS, T: np.where(np.isinf(seen_only(x, T)), 0, softmax(x, THREADS, 0))),
-        Mistake("When `see` meets a larger number, the total so far stands against the old top: times exp(old top - new top).",
-                like=lambda x, THREADS, T: by_pairs(x, THREADS, T, see=False)),
-        Mistake("`merge` adds totals that stand against different tops. Each must first be brought to the larger top.",
-                like=lambda x, THREADS, T: by_pairs(x, THREADS, T, merge=False)),
-        Mistake("When the top rises, the total so far must be brought to it, in `see` and in `merge`: times exp(old top - new "
-                "top).",
-                like=lambda x, THREADS, T: by_pairs(x, THREADS, T, see=False, merge=False)),
-    ],
     hints=(
         "`merge` is the Python function of the lecture, with fmaxf and expf. A pair is made with braces: return {top, total};",
         "`see` could be merge(part, {x, 1.0f}). The kernel: part = nothing_seen(), a loop with see, block_merge, a second loop.",
@@ -124,47 +103,35 @@ __device__ Mean merge(Mean a, Mean b) {
 
 __device__ Mean see(Mean part, float x) { return merge(part, {1.0f, x}); }
 ''',
-    right=[
-        Changed(("if (x <= part.top) return {part.top, part.total + (x == -INFINITY ? 0.0f : expf(x - part.top))};\n    "
-                 "return {x, part.total * expf(part.top - x) + 1.0f};",
-                 "if (x == -INFINITY) return part;\n    return merge(part, {x, 1.0f});")),
-        """#include "reduce.cuh"
-
-__device__ int columns(int row, int S, int T) { return T > 0 ? S - T + row % T + 1 : S; }
-
-template <int THREADS> __global__ void softmax_2_online(const float* x, float* y, int S, int T) {
-    int seen = columns(blockIdx.x, S, T), first = blockIdx.x * S;
-    float top = -1e30f, total = 0.0f;
-    for (int c = threadIdx.x; c < seen; c += THREADS) {
-        float own = x[first + c], next = fmaxf(top, own);
-        total = total * expf(top - next) + expf(own - next);
-        top = next;
-    }
-    float all = block_max<THREADS>(top);
-    total = block_sum<THREADS>(total * expf(top - all));
-    for (int c = threadIdx.x; c < S; c += THREADS) {
-        if (c < seen) {
-            y[first + c] = expf(x[first + c] - all) / total;
-        } else {
-            y[first + c] = 0.0f;
-        }
-    }
-}
-""",
-    ],
     wrong=[
-        Wrong(Changed(("if (top == -INFINITY) return {top, a.total + b.total};", "")), "-inf minus -inf"),
-        Wrong(Changed(("expf(x[c] - part.top) / part.total", "expf(x[c] - part.top)")), "still to be divided"),
+        Wrong(Changed(("if (top == -INFINITY) return {top, a.total + b.total};", "")),
+              "Some results are not numbers, and the row has fewer columns than the block has threads. Threads that have "
+              "seen nothing bring the pair (-INFINITY, 0): then -inf minus -inf must not be computed.",
+              when=lambda seen: np.isnan(seen.got).all() and seen.inputs[0].shape[1] < seen.inputs[1] and not seen.inputs[2]
+                  and not seen.issues),
+        Wrong(Changed(("expf(x[c] - part.top) / part.total", "expf(x[c] - part.top)")),
+              "These are exps, not shares. Each is still to be divided by the total of the row.", like=exps),
         Wrong(Changed(("for (int c = threadIdx.x; c < S; c += THREADS)", "for (int c = threadIdx.x; c < seen; c += THREADS)")),
-              "are never written"),
-        Wrong(Changed(("part.total * expf(part.top - x) + 1.0f", "part.total + 1.0f")), "When `see` meets"),
-        Wrong(Changed(("a.total * expf(a.top - top) + b.total * expf(b.top - top)", "a.total + b.total")), "`merge` adds totals"),
+              "The columns that a row does not see are never written. There y is 0.", like=unseen_not_zero),
+        Wrong(Changed(("part = block_merge<THREADS>(part);", "")),
+              "Each thread divides by the total of its own numbers. block_merge makes one pair of all.", like=own_pairs),
+        Wrong(Changed(("expf(x[c] - part.top) / part.total", "expf(x[c]) / part.total")),
+              "The exponent of the second walk is x - part.top: the total stands against that top.",
+              like=lambda x, THREADS, T: softmax(x, THREADS, T) * np.exp(seen_only(x, T).max(axis=1, keepdims=True))),
+        Wrong(Changed(("c < seen; c += THREADS) part", "c < S; c += THREADS) part")),
+              "The total contains columns that the row does not see. The first walk ends at `seen`.",
+              like=lambda x, THREADS, T: np.where(np.isinf(seen_only(x, T)), 0, softmax(x, THREADS, 0))),
+        Wrong(Changed(("part.total * expf(part.top - x) + 1.0f", "part.total + 1.0f")),
+              "When `see` meets a larger number, the total so far stands against the old top: times exp(old top - new top).",
+              like=lambda x, THREADS, T: by_pairs(x, THREADS, T, see=False)),
+        Wrong(Changed(("a.total * expf(a.top - top) + b.total * expf(b.top - top)", "a.total + b.total")),
+              "`merge` adds totals that stand against different tops. Each must first be brought to the larger top.",
+              like=lambda x, THREADS, T: by_pairs(x, THREADS, T, merge=False)),
         Wrong(Changed(("part.total * expf(part.top - x) + 1.0f", "part.total + 1.0f"),
                       ("a.total * expf(a.top - top) + b.total * expf(b.top - top)", "a.total + b.total")),
-              "in `see` and in `merge`"),
-        Wrong(Changed(("part = block_merge<THREADS>(part);", "")), "makes one pair of all"),
-        Wrong(Changed(("expf(x[c] - part.top) / part.total", "expf(x[c]) / part.total")), "The exponent of the second walk"),
-        Wrong(Changed(("c < seen; c += THREADS) part", "c < S; c += THREADS) part")), "that the row does not see"),
+              "When the top rises, the total so far must be brought to it, in `see` and "
+              "in `merge`: times exp(old top - new top).",
+              like=lambda x, THREADS, T: by_pairs(x, THREADS, T, see=False, merge=False)),
         Wrong("""#include "reduce.cuh"
 
 template <int THREADS> __global__ void softmax_2_online(const float* x, float* y, int S, int T) {
@@ -178,6 +145,6 @@ template <int THREADS> __global__ void softmax_2_online(const float* x, float* y
     total = block_sum<THREADS>(total);
     for (int c = threadIdx.x; c < S; c += THREADS) y[c] = c < seen ? expf(x[c] - top) / total : 0.0f;
 }
-""", "the goal is not reached"),
+""", generic="the goal is not reached"),
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import requests
 
 THREADS, BLOCKS = 64, 3
@@ -57,26 +57,6 @@ exercise = Exercise(
     results=("partial", "y"),
     measured="6144 numbers",
     goals=[Goal("instructions that read global memory", requests("read"), at_most=52)],
-    mistakes=[
-        Mistake("The numbers after the last whole pack are missing. There are n % 4 of them, from n / 4 * 4 on.",
-                like=lambda x: right(x, rest=False)),
-        Mistake("Each thread has added one pack, and the rest of a long array is missing. Go on by the whole grid: gridDim.x * "
-                "THREADS packs further.", like=lambda x: right(x, rounds=1)),
-        Mistake("Blocks have added the same packs: a thread goes on by the whole grid, gridDim.x * THREADS packs further.",
-                like=by_block),
-        Mistake("Every block has added the last few numbers: y counts them once for each block. The grid has a thread 0, 1 and "
-                "2 only once.",
-                when=lambda seen: not seen.issues and seen.got[0].size == BLOCKS
-                and np.allclose(seen.got[0] - seen.expected[0], [0, *[seen.inputs[0][len(seen.inputs[0]) // 4 * 4 :].sum()] * 2])
-                and len(seen.inputs[0]) % 4 > 0),
-        Mistake("`partial` has one place for each block, and all threads write it. One of them is enough.",
-                when=lambda seen: "race" in seen.kinds and "threadIdx.x==0" not in seen.text.replace(" ", "")
-                and any("'partial'" in issue.message for issue in seen.issues)),
-        Mistake("A thread reads beyond x: there are n / 4 whole packs, and a pack of the end may be shorter.",
-                when=lambda seen: any(issue.kind == "out-of-bounds" and "'x'" in issue.message for issue in seen.issues)),
-        Mistake("Some threads went home before block_sum. All threads of a block must call it.",
-                when=lambda seen: {"missing-lanes", "missed-barrier", "divergent-barrier"} & set(seen.kinds)),
-    ],
     hints=(
         "Number the threads of the whole grid: first = blockIdx.x * THREADS + threadIdx.x. Pack `first` is its first one.",
         "A loop: for (i = first; i < n / 4; i += gridDim.x * THREADS) adds the four numbers of pack i. Then the n % 4 numbers "
@@ -99,45 +79,35 @@ template <int THREADS> __global__ void largest_size(const float* x, float* parti
     if (threadIdx.x == 0) partial[blockIdx.x] = top;
 }
 ''',
-    right=[
-        Changed(("sum += (p.item[0] + p.item[1]) + (p.item[2] + p.item[3]);", "for (int j = 0; j < 4; j++) sum += p.item[j];"),
-                ("if (first < n % 4) sum += x[n / 4 * 4 + first];", "if (n - 1 - first >= n / 4 * 4) sum += x[n - 1 - first];")),
-        """#include "reduce.cuh"
-#include "vector.cuh"
-
-template <int THREADS> __global__ void sum_4_vectors(const float* x, float* partial, int n) {
-    __shared__ float s[THREADS];
-    int t = threadIdx.x;
-    s[t] = 0.0f;
-    for (int i = 4 * (blockIdx.x * THREADS + t); i < n; i += 4 * gridDim.x * THREADS) {
-        if (i + 4 <= n && i / 4 / THREADS % gridDim.x == blockIdx.x) {
-            Pack<float, 4> p = *(const Pack<float, 4>*)(x + i);
-            s[t] += p.item[0] + p.item[1] + p.item[2] + p.item[3];
-        }
-    }
-    if (blockIdx.x == 0 && t == 0)
-        for (int i = n - n % 4; i < n; i++) s[0] += x[i];
-    for (int half = THREADS / 2; half > 0; half /= 2) {
-        __syncthreads();
-        if (t < half) s[t] += s[t + half];
-    }
-    if (t == 0) partial[blockIdx.x] = s[0];
-}
-""",
-    ],
     wrong=[
-        Wrong(Changed(("if (first < n % 4) sum += x[n / 4 * 4 + first];", "")), "after the last whole pack are missing"),
+        Wrong(Changed(("if (first < n % 4) sum += x[n / 4 * 4 + first];", "")),
+              "The numbers after the last whole pack are missing. There are n % 4 of them, from n / 4 * 4 on.",
+              like=lambda x: right(x, rest=False)),
         Wrong(Changed(("for (long long i = first; i < n / 4; i += step) {", "for (long long i = first; i < n / 4; i += n) {")),
-              "added one pack"),
-        Wrong(Changed(("i < n / 4; i += step)", "i < n / 4; i += THREADS)")), "Blocks have added the same packs"),
+              "Each thread has added one pack, and the rest of a long array is missing. Go on by the whole "
+              "grid: gridDim.x * THREADS packs further.", like=lambda x: right(x, rounds=1)),
+        Wrong(Changed(("i < n / 4; i += step)", "i < n / 4; i += THREADS)")),
+              "Blocks have added the same packs: a thread goes on by the whole grid, gridDim.x * THREADS packs further.",
+              like=by_block),
         Wrong(Changed(("if (first < n % 4) sum += x[n / 4 * 4 + first];",
-                       "if (threadIdx.x < n % 4) sum += x[n / 4 * 4 + threadIdx.x];")), "once for each block"),
-        Wrong(Changed(("if (threadIdx.x == 0) partial", "partial")), "all threads write it"),
-        Wrong(Changed(("i < n / 4; i += step", "4 * i < n; i += step")), "A thread reads beyond x"),
-        Wrong(Changed(("    float sum = 0.0f;", "    if (first >= n) return;\n    float sum = 0.0f;")), "went home before "
-                                                                                                        "block_sum"),
+                       "if (threadIdx.x < n % 4) sum += x[n / 4 * 4 + threadIdx.x];")),
+              "Every block has added the last few numbers: y counts them once for each block. "
+              "The grid has a thread 0, 1 and 2 only once.",
+              when=lambda seen: not seen.issues and seen.got[0].size == BLOCKS
+                  and np.allclose(seen.got[0] - seen.expected[0],
+                  [0, *[seen.inputs[0][len(seen.inputs[0]) // 4 * 4 :].sum()] * 2]) and len(seen.inputs[0]) % 4 > 0),
+        Wrong(Changed(("if (threadIdx.x == 0) partial", "partial")),
+              "`partial` has one place for each block, and all threads write it. One of them is enough.",
+              when=lambda seen: "race" in seen.kinds and "threadIdx.x==0" not in seen.text.replace(" ", "")
+                  and any("'partial'" in issue.message for issue in seen.issues)),
+        Wrong(Changed(("i < n / 4; i += step", "4 * i < n; i += step")),
+              "A thread reads beyond x: there are n / 4 whole packs, and a pack of the end may be shorter.",
+              when=lambda seen: any(issue.kind == "out-of-bounds" and "'x'" in issue.message for issue in seen.issues)),
+        Wrong(Changed(("    float sum = 0.0f;", "    if (first >= n) return;\n    float sum = 0.0f;")),
+              "Some threads went home before block_sum. All threads of a block must call it.",
+              when=lambda seen: {"missing-lanes", "missed-barrier", "divergent-barrier"} & set(seen.kinds)),
         Wrong(Changed(("const Pack<float, 4> p = ((const Pack<float, 4>*)x)[i];", "const float* p = x + 4 * i;"),
                       ("(p.item[0] + p.item[1]) + (p.item[2] + p.item[3])", "(p[0] + p[1]) + (p[2] + p[3])")),
-              "the goal is not reached"),
+              generic="the goal is not reached"),
     ],
 )  # fmt: skip

@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 
 def cases(random):
@@ -38,15 +38,6 @@ exercise = Exercise(
     cases=cases,
     reference=normalised,
     call=launch,
-    mistakes=[
-        Mistake("A barrier that only some threads reach: all 64 must come to the same __syncthreads(). Put it outside the if.",
-                when=lambda seen: "divergent-barrier" in seen.kinds),
-        Mistake("__syncwarp() waits for the 32 lanes of one warp. The block has two warps: the other one goes on. "
-                "__syncthreads() waits for the block.", when=lambda seen: raced(seen) and "__syncwarp" in seen.text),
-        Mistake("The barrier stands before s[0] is read. It must stand between that reading and the next writing: "
-                "read s[0] into a variable, wait, then return.",
-                when=lambda seen: raced(seen) and re.search(r"\}\s*__syncthreads\(\);\s*return s\[0\];", seen.text)),
-    ],
     hints=(
         "Run the cell: the report names two lines and two threads. Which of them belongs to the first sum, which to the second?",
         "A fast warp returns from the first call, comes back with the second sum, and writes to s. A slow one has not read s[0] "
@@ -69,60 +60,19 @@ __global__ void largest_of_two(const float* a, const float* b, float* y) {
     y[1] = largest(b[threadIdx.x], s);
 }
 ''',
-    right=[
-        """__device__ float total(float own, float* s) {
-    __syncthreads();  // all have read what the last call left
-    s[threadIdx.x] = own;
-    __syncthreads();
-    for (int half = 32; half > 0; half /= 2) {
-        if (threadIdx.x < half) s[threadIdx.x] += s[threadIdx.x + half];
-        __syncthreads();
-    }
-    return s[0];
-}
-
-__global__ void centre_and_scale(const float* x, float* y, int C) {
-    __shared__ float s[64];
-    x += blockIdx.x * C;
-    y += blockIdx.x * C;
-    float sum = 0.0f;
-    for (int c = threadIdx.x; c < C; c += 64) sum += x[c];
-    float mean = total(sum, s) / C;
-    float squares = 0.0f;
-    for (int c = threadIdx.x; c < C; c += 64) squares += (x[c] - mean) * (x[c] - mean);
-    float rstd = rsqrtf(total(squares, s) / C + 1e-5f);
-    for (int c = threadIdx.x; c < C; c += 64) y[c] = (x[c] - mean) * rstd;
-}
-""",
-        """__device__ float total(float own, float* s) {
-    s[threadIdx.x] = own;
-    __syncthreads();
-    float all = 0.0f;
-    for (int i = 0; i < 64; i++) all += s[i];
-    __syncthreads();
-    return all;
-}
-
-__global__ void centre_and_scale(const float* x, float* y, int C) {
-    __shared__ float first[64], second[64];  // a place for each sum
-    x += blockIdx.x * C;
-    y += blockIdx.x * C;
-    float sum = 0.0f, squares = 0.0f;
-    for (int c = threadIdx.x; c < C; c += 64) sum += x[c];
-    float mean = total(sum, first) / C;
-    for (int c = threadIdx.x; c < C; c += 64) squares += (x[c] - mean) * (x[c] - mean);
-    float rstd = rsqrtf(total(squares, second) / C + 1e-5f);
-    for (int c = threadIdx.x; c < C; c += 64) y[c] = (x[c] - mean) * rstd;
-}
-""",
-    ],
     wrong=[
-        Wrong(Changed(("    float all = s[0];\n    __syncthreads();  // the next call writes to s again\n    return all;",
-                       "    __syncthreads();\n    return s[0];")), "The barrier stands before s[0] is read"),
-        Wrong(Changed(("    __syncthreads();  // the next call writes to s again", "    __syncwarp();")), "waits for the 32 "
-                                                                                                          "lanes of one warp"),
         Wrong(Changed(("    __syncthreads();  // the next call writes to s again", "    if (threadIdx.x < 32) __syncthreads();")),
-              "A barrier that only some threads reach"),
-        Wrong(Changed(("    float all = s[0];", "    float all = s[threadIdx.x];")), "expected"),
+              "A barrier that only some threads reach: all 64 must come to the same __syncthreads(). Put it outside the if.",
+              when=lambda seen: "divergent-barrier" in seen.kinds),
+        Wrong(Changed(("    __syncthreads();  // the next call writes to s again", "    __syncwarp();")),
+              "__syncwarp() waits for the 32 lanes of one warp. The block has two warps: the other one goes on. "
+              "__syncthreads() waits for the block.",
+              when=lambda seen: raced(seen) and "__syncwarp" in seen.text),
+        Wrong(Changed(("    float all = s[0];\n    __syncthreads();  // the next call writes to s again\n    return all;",
+                       "    __syncthreads();\n    return s[0];")),
+              "The barrier stands before s[0] is read. It must stand between that reading and the next writing: read s[0] "
+              "into a variable, wait, then return.",
+              when=lambda seen: raced(seen) and re.search(r"\}\s*__syncthreads\(\);\s*return s\[0\];", seen.text)),
+        Wrong(Changed(("    float all = s[0];", "    float all = s[threadIdx.x];")), generic="expected"),
     ],
 )  # fmt: skip

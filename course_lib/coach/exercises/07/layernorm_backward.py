@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 PLAIN, WIDE = "64, 1, 2", "64, 4, 1"
 BLOCKS = 2
@@ -77,24 +77,6 @@ exercise = Exercise(
     call=launch,
     results=("dx", "dweight", "dbias"),
     tolerance=1e-4,
-    mistakes=[
-        Mistake("The mean of g is not taken away. To add one number to the whole row changes nothing in LayerNorm, so dx may "
-                "have no part "
-                "in that direction.", like=without(constant=False)),
-        Mistake("The part along xhat is not taken away. A longer row gives the same result, so dx may have no part in that "
-                "direction.",
-                like=without(along=False)),
-        Mistake("dx is not multiplied by rstd: a nudge counts less in a row of large numbers.", like=without(scaled=False)),
-        Mistake("Only the last term of dx is multiplied by rstd. It belongs to all three: put them into brackets.",
-                like=without(bracket=False)),
-        Mistake("block_sum is called for each x[e] alone, so a sum holds one number of each thread. First let each thread add up "
-                "all of its numbers, then call block_sum once.", like=piece_by_piece),
-        Mistake("dx takes dy as it is. What comes back was multiplied by the weight on its way forward: g = dy * weight.",
-                like=without(weighted=False)),
-        Mistake("dweight collects dy * x. The weight was multiplied by the normalised row: dy * xhat.", like=without(raw=True)),
-        Mistake("Of each block only its last row is in dweight and dbias: = puts a row in the place of those before; += adds it.",
-                like=without(last=True)),
-    ],
     hints=(
         "First walk: make x[e] the normalised row, xhat; add to dweight[e] and dbias[e]; add up two sums, g and g * xhat, with "
         "g = dy[e] * weight[e].",
@@ -112,30 +94,34 @@ __device__ void centre_backward(Row<THREADS, N, ITEMS>& dx, const Row<THREADS, N
     for (int e = 0; e < dy.COUNT; e++) dx[e] = dy[e] - mean;
 }
 ''',
-    right=[
-        Changed(("x[e] = (dy[e] * weight[e] - constant - x[e] * along) * rstd;",
-                 "x[e] = rstd * dy[e] * weight[e] - rstd * (constant + x[e] * along);")),
-        Changed(("        constant += dy[e] * weight[e];\n        along += dy[e] * weight[e] * x[e];",
-                 "        const float g = dy[e] * weight[e];\n        if (x.column(e) < C) {\n            constant += g / C;\n"
-                 "            along += g * x[e] / C;\n        }"),
-                ("constant = block_sum<THREADS>(constant) / C;", "constant = block_sum<THREADS>(constant);"),
-                ("along = block_sum<THREADS>(along) / C;", "along = block_sum<THREADS>(along);")),
-    ],
     wrong=[
+        Wrong(Changed(("weight[e] - constant - x[e] * along", "weight[e] - x[e] * along")),
+              "The mean of g is not taken away. To add one number to the whole row changes nothing in LayerNorm, so dx may "
+              "have no part in that direction.", like=without(constant=False)),
+        Wrong(Changed(("weight[e] - constant - x[e] * along", "weight[e] - constant")),
+              "The part along xhat is not taken away. A longer row gives the same result, "
+              "so dx may have no part in that direction.", like=without(along=False)),
+        Wrong(Changed(("- x[e] * along) * rstd;", "- x[e] * along);")),
+              "dx is not multiplied by rstd: a nudge counts less in a row of large numbers.", like=without(scaled=False)),
+        Wrong(Changed(("(dy[e] * weight[e] - constant - x[e] * along) * rstd;",
+                       "dy[e] * weight[e] - constant - x[e] * along * rstd;")),
+              "Only the last term of dx is multiplied by rstd. It belongs to all three: put them into brackets.",
+              like=without(bracket=False)),
         Wrong(Changed(("x[e] = (dy[e] * weight[e] - constant - x[e] * along) * rstd;",
                        "{\n        const float g = dy[e] * weight[e], first = block_sum<THREADS>(g) / C;\n"
                        "        x[e] = (g - first - x[e] * (block_sum<THREADS>(g * x[e]) / C)) * rstd;\n    }")),
-              "for each x[e] alone"),
-        Wrong(Changed(("weight[e] - constant - x[e] * along", "weight[e] - x[e] * along")), "The mean of g is not taken away"),
-        Wrong(Changed(("weight[e] - constant - x[e] * along", "weight[e] - constant")), "The part along xhat is not taken away"),
-        Wrong(Changed(("- x[e] * along) * rstd;", "- x[e] * along);")), "dx is not multiplied by rstd"),
-        Wrong(Changed(("(dy[e] * weight[e] - constant - x[e] * along) * rstd;",
-                       "dy[e] * weight[e] - constant - x[e] * along * rstd;")), "Only the last term"),
+              "block_sum is called for each x[e] alone, so a sum holds one number of each thread. First let each thread add "
+              "up all of its numbers, then call block_sum once.", like=piece_by_piece),
+        Wrong(Changed(("constant += dy[e] * weight[e]", "constant += dy[e]"), ("along += dy[e] * weight[e]", "along += dy[e]"),
+                      ("(dy[e] * weight[e] - constant", "(dy[e] - constant")),
+              "dx takes dy as it is. What comes back was multiplied by the weight on its way forward: g = dy * weight.",
+              like=without(weighted=False)),
         Wrong(Changed(("        x[e] = (x[e] - mean) * rstd;  // xhat; beyond the row dy is zero, so nothing counts there\n"
                        "        dweight[e] += dy[e] * x[e];", "        dweight[e] += dy[e] * x[e];\n        x[e] = (x[e] - mean) "
                                                               "* rstd;")),
-              "dweight collects dy * x"),
+              "dweight collects dy * x. The weight was multiplied by the normalised row: dy * xhat.", like=without(raw=True)),
         Wrong(Changed(("dweight[e] += dy[e] * x[e];", "dweight[e] = dy[e] * x[e];"), ("dbias[e] += dy[e];", "dbias[e] = dy[e];")),
-              "Of each block only its last row"),
+              "Of each block only its last row is in dweight and dbias: = puts a row "
+              "in the place of those before; += adds it.", like=without(last=True)),
     ],
 )  # fmt: skip

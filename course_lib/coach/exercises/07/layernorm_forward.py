@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 EPS = 1e-5
 PLAIN, WIDE = "64, 1, 2", "64, 4, 1"  # a row of up to 128, and one of up to 256 whose length four divides
@@ -75,21 +75,6 @@ exercise = Exercise(
     call=launch,
     results=("y", "mean", "rstd"),
     tolerance=1e-4,
-    mistakes=[
-        Mistake("The variance counts places beyond the end of the row. They hold 0, and 0 less the mean is not 0: add up only "
-                "where x.column(e) < C.", like=lambda x, w, b: norm(x, w, b, beyond)),
-        Mistake("The variance was divided by C - 1. That is the estimate of statisticians; LayerNorm divides by C.",
-                like=lambda x, w, b: norm(x, w, b, lambda wide, mean: ((wide - mean) ** 2).sum(-1, keepdims=True)
-                                          / max(wide.shape[-1] - 1, 1))),
-        Mistake("eps is missing: a row of equal numbers has the variance 0, and 1 / sqrt(0) is infinite.",
-                like=lambda x, w, b: norm(x, w, b, eps=0.0)),
-        Mistake("The bias is not added.", like=lambda x, w, b: norm(x, w, None)),
-        Mistake("Here rstd is the standard deviation, and the row is divided by it. Asked for is one over it: rsqrtf.",
-                like=lambda x, w, b: (lambda y, mean, rstd: (y, mean, 1 / rstd))(*norm(x, w, b))),
-        Mistake("The numbers of this row are near 10,000, so their squares are near 100,000,000, and a float keeps 7 digits: "
-                "nothing is "
-                "left of a variance made from such squares. Subtract the mean first, then square.", when=no_digits),
-    ],
     hints=(
         "Three walks over the thread's own elements x[e], e from 0 to x.COUNT - 1: add up; subtract the mean and add up the "
         "squares; "
@@ -113,24 +98,29 @@ __device__ void to_unit(Row<THREADS, N, ITEMS>& x, int C) {
     for (int e = 0; e < x.COUNT; e++) x[e] /= most;
 }
 ''',
-    right=[
-        Changed(("        x[e] -= mean;\n        if (x.column(e) < C) squares += x[e] * x[e];",
-                 "        float away = x.column(e) < C ? x[e] - mean : 0.0f;\n        squares += away * away;"),
-                ("x[e] = x[e] * rstd * weight[e] + bias[e];", "x[e] = (x[e] - mean) * rstd * weight[e] + bias[e];")),
-        Changed(("    rstd = rsqrtf(block_sum<THREADS>(squares) / C + eps);",
-                 "    float variance = block_sum<THREADS>(squares) / C;\n    rstd = 1.0f / sqrtf(variance + eps);")),
-    ],
     wrong=[
         Wrong(Changed(("        if (x.column(e) < C) squares += x[e] * x[e];", "        squares += x[e] * x[e];")),
-              "counts places beyond the end of the row"),
+              "The variance counts places beyond the end of the row. They hold 0, and 0 less the mean is "
+              "not 0: add up only where x.column(e) < C.", like=lambda x, w, b: norm(x, w, b, beyond)),
         Wrong(Changed(("block_sum<THREADS>(squares) / C + eps", "block_sum<THREADS>(squares) / max(C - 1, 1) + "
-                                                                "eps")), "LayerNorm divides by C"),
-        Wrong(Changed(("block_sum<THREADS>(squares) / C + eps", "block_sum<THREADS>(squares) / C")), "eps is missing"),
-        Wrong(Changed((" + bias[e];", ";")), "The bias is not added"),
+                                                                "eps")),
+              "The variance was divided by C - 1. That is the estimate of statisticians; LayerNorm divides by C.",
+              like=lambda x, w, b: norm(x, w, b, lambda wide,
+                  mean: ((wide - mean) ** 2).sum(-1, keepdims=True) / max(wide.shape[-1] - 1, 1))),
+        Wrong(Changed(("block_sum<THREADS>(squares) / C + eps", "block_sum<THREADS>(squares) / C")),
+              "eps is missing: a row of equal numbers has the variance 0, and 1 / sqrt(0) is infinite.",
+              like=lambda x, w, b: norm(x, w, b, eps=0.0)),
+        Wrong(Changed((" + bias[e];", ";")), "The bias is not added.", like=lambda x, w, b: norm(x, w, None)),
+        Wrong(Changed(("rstd = rsqrtf(", "rstd = sqrtf("), ("x[e] * rstd * weight[e]", "x[e] / rstd * weight[e]")),
+              "Here rstd is the standard deviation, and the row is divided by it. Asked for is one over it: rsqrtf.",
+              like=lambda x, w, b: (lambda y, mean, rstd: (y, mean, 1 / rstd))(*norm(x, w, b))),
         Wrong(Changed(("        x[e] -= mean;\n        if (x.column(e) < C) squares += x[e] * x[e];", "        squares += x[e] * "
                                                                                                       "x[e];"),
                       ("block_sum<THREADS>(squares) / C + eps", "block_sum<THREADS>(squares) / C - mean * mean + eps"),
-                      ("x[e] = x[e] * rstd", "x[e] = (x[e] - mean) * rstd")), "Subtract the mean first, then square"),
-        Wrong(Changed(("mean = block_sum<THREADS>(sum) / C;", "mean = sum / C;")), "expected"),
+                      ("x[e] = x[e] * rstd", "x[e] = (x[e] - mean) * rstd")),
+              "The numbers of this row are near 10,000, so their squares are near 100,000,000, and a float keeps 7 digits: "
+              "nothing is left of a variance made from such squares. Subtract the mean first, then square.",
+              when=no_digits),
+        Wrong(Changed(("mean = block_sum<THREADS>(sum) / C;", "mean = sum / C;")), generic="expected"),
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import bytes_moved
 
 PLAIN, WIDE = "64, 1, 2", "64, 4, 1"
@@ -68,16 +68,6 @@ exercise = Exercise(
     tolerance=1e-4,
     measured=f"{ROWS} rows of {LONG}",
     goals=[Goal("bytes of global memory moved", bytes_moved, at_most=1.15 * 16 * ROWS * LONG)],
-    mistakes=[
-        Mistake("dtotal is not in dx. total was used twice, in the norm and by what came after it: both gradients add up.",
-                like=lambda *inputs: gradients(*inputs, also=0.0)),
-        Mistake("dtotal was added twice.", like=lambda *inputs: gradients(*inputs, also=2.0)),
-        Mistake("dtotal may be null, where nobody used total again. Then there is nothing to load: its row stays 0.",
-                when=lambda seen: seen.label == "total was not used again" and "null-pointer" in seen.kinds),
-        Mistake("Without a bias a row of partial has only C numbers: a block's row begins at blockIdx.x * C, and dbias is not "
-                "stored.",
-                when=lambda seen: seen.label == "no bias" and bool(seen.kinds & {"out-of-bounds", "race"})),
-    ],
     hints=(
         "As layernorm_backward, with one row more: passed, for dtotal. It is added where dx is ready, before it is stored.",
         "normalise_backward(own, d, w, dweight, dbias, C, mean[row], rstd[row]) turns own, which held the row of total, into dx.",
@@ -92,21 +82,18 @@ __global__ void twice_used_backward(const float* dz, const float* x, float* dx, 
     }
 }
 ''',
-    right=[
-        Changed(("        if (dtotal) passed.load(dtotal + (long long)row * C, C);\n", ""),
-                ("        normalise_backward(own,", "        if (dtotal) passed.load(dtotal + (long long)row * C, C);\n"
-                 "        else passed.fill(0.0f);\n        normalise_backward(own,"),
-                ("own[e] += passed[e];", "own[e] = passed[e] + own[e];")),
-        Changed(("    float* sums = partial + (long long)blockIdx.x * (has_bias ? 2 * C : C);\n    dweight.store(sums, C);\n"
-                 "    if (has_bias) dbias.store(sums + C, C);",
-                 "    if (has_bias) {\n        dweight.store(partial + (long long)blockIdx.x * 2 * C, C);\n"
-                 "        dbias.store(partial + (long long)blockIdx.x * 2 * C + C, C);\n    } else {\n"
-                 "        dweight.store(partial + (long long)blockIdx.x * C, C);\n    }")),
-    ],
     wrong=[
-        Wrong(Changed(("own[e] += passed[e];", "own[e] += 0.0f;")), "dtotal is not in dx"),
-        Wrong(Changed(("        if (dtotal) passed.load", "        passed.load")), "dtotal may be null"),
-        Wrong(Changed(("(has_bias ? 2 * C : C)", "2 * C")), "Without a bias a row of partial has only C numbers"),
-        Wrong(Changed(("own[e] += passed[e];", "own[e] += 2.0f * passed[e];")), "dtotal was added twice"),
+        Wrong(Changed(("own[e] += passed[e];", "own[e] += 0.0f;")),
+              "dtotal is not in dx. total was used twice, in the norm and by what came after it: both gradients add up.",
+              like=lambda *inputs: gradients(*inputs, also=0.0)),
+        Wrong(Changed(("own[e] += passed[e];", "own[e] += 2.0f * passed[e];")), "dtotal was added twice.",
+              like=lambda *inputs: gradients(*inputs, also=2.0)),
+        Wrong(Changed(("        if (dtotal) passed.load", "        passed.load")),
+              "dtotal may be null, where nobody used total again. Then there is nothing to load: its row stays 0.",
+              when=lambda seen: seen.label == "total was not used again" and "null-pointer" in seen.kinds),
+        Wrong(Changed(("(has_bias ? 2 * C : C)", "2 * C")),
+              "Without a bias a row of partial has only C numbers: a block's row begins at "
+              "blockIdx.x * C, and dbias is not stored.",
+              when=lambda seen: seen.label == "no bias" and bool(seen.kinds & {"out-of-bounds", "race"})),
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import bytes_moved
 
 EPS = 1e-5
@@ -71,16 +71,6 @@ exercise = Exercise(
     tolerance=1e-4,
     measured=f"{ROWS} rows of {LONG}",
     goals=[Goal("bytes of global memory moved", bytes_moved, at_most=1.15 * 16 * ROWS * LONG)],
-    mistakes=[
-        Mistake("What was normalised is x alone. The norm is of the sum, x + residual.",
-                like=lambda x, r, w, b: norm_of(x.astype(np.float64), x.astype(np.float64) + r, w, b)),
-        Mistake("total holds the normalised row. Store the sum before normalise changes it.", like=kept_too_late),
-        Mistake("There are fewer blocks than rows: each block must go on with the row that lies gridDim.x further.",
-                when=lambda seen: seen.label in ("three rows of five", "more rows than blocks") and isinstance(seen.got, tuple)
-                and np.isnan(seen.got[0][2:]).all() and not np.isnan(seen.got[0][:2]).any()),
-        Mistake("bias may be null, and then there is nothing to load: fill the row with 0.0f.",
-                when=lambda seen: seen.label == "no bias" and "null-pointer" in seen.kinds),
-    ],
     hints=(
         "Weight and bias are loaded once, before the loop over rows. In the loop: load both rows, add them, store the sum, "
         "normalise, "
@@ -107,26 +97,25 @@ __global__ void product_and_mean(const float* a, const float* b, float* y, float
     }
 }
 ''',
-    right=[
-        Changed(("    if (bias) b.load(bias, C);\n    else b.fill(0.0f);", "    b.fill(0.0f);\n    if (bias) b.load(bias, C);"),
-                ("own[e] += other[e];", "own[e] = other[e] + own[e];")),
-        Changed(("        other.load(residual + (long long)row * C, C);\n", ""),
-                ("        own.load(x + (long long)row * C, C);\n", "        const long long start = (long long)row * C;\n"
-                 "        other.load(residual + start, C);\n        own.load(x + start, C);\n"),
-                ("mean[row] = m, rstd[row] = r;", "{\n            mean[row] = m;\n            rstd[row] = r;\n        }")),
-    ],
     wrong=[
         Wrong(Changed(("        own.store(total + (long long)row * C, C);\n", "        own.store(total + (long long)row * C, "
                                                                               "C);\n"
-                       "        own.load(total + (long long)row * C, C);\n")), "the goal is not reached"),
+                       "        own.load(x + (long long)row * C, C);\n")),
+              "What was normalised is x alone. The norm is of the sum, x + residual.",
+              like=lambda x, r, w, b: norm_of(x.astype(np.float64), x.astype(np.float64) + r, w, b)),
         Wrong(Changed(("        own.store(total + (long long)row * C, C);\n", ""),
                       ("        own.store(y + (long long)row * C, C);\n", "        own.store(y + (long long)row * C, C);\n"
-                       "        own.store(total + (long long)row * C, C);\n")), "Store the sum before normalise changes it"),
+                       "        own.store(total + (long long)row * C, C);\n")),
+              "total holds the normalised row. Store the sum before normalise changes it.", like=kept_too_late),
         Wrong(Changed(("    for (int row = blockIdx.x; row < rows; row += gridDim.x) {", "    { const int row = blockIdx.x;")),
-              "There are fewer blocks than rows"),
-        Wrong(Changed(("    if (bias) b.load(bias, C);\n    else b.fill(0.0f);", "    b.load(bias, C);")), "bias may be null"),
+              "There are fewer blocks than rows: each block must go on with the row that lies gridDim.x further.",
+              when=lambda seen: seen.label in ("three rows of five", "more rows than blocks") and isinstance(seen.got, tuple)
+                  and np.isnan(seen.got[0][2:]).all() and not np.isnan(seen.got[0][:2]).any()),
+        Wrong(Changed(("    if (bias) b.load(bias, C);\n    else b.fill(0.0f);", "    b.load(bias, C);")),
+              "bias may be null, and then there is nothing to load: fill the row with 0.0f.",
+              when=lambda seen: seen.label == "no bias" and "null-pointer" in seen.kinds),
         Wrong(Changed(("        own.store(total + (long long)row * C, C);\n", "        own.store(total + (long long)row * C, "
                                                                               "C);\n"
-                       "        own.load(x + (long long)row * C, C);\n")), "What was normalised is x alone"),
+                       "        own.load(total + (long long)row * C, C);\n")), generic="the goal is not reached"),
     ],
 )  # fmt: skip

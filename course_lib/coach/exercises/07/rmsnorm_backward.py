@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import bytes_moved
 
 PLAIN, WIDE = "64, 1, 2", "64, 4, 1"
@@ -71,23 +71,6 @@ exercise = Exercise(
     tolerance=1e-4,
     measured=f"{ROWS} rows of {LONG}",
     goals=[Goal("bytes of global memory moved", bytes_moved, at_most=1.15 * 12 * ROWS * LONG)],
-    mistakes=[
-        Mistake("Nothing was taken away: what points along xhat cannot change the result, so it must go.",
-                like=another(away=False)),
-        Mistake("The sum along xhat is that of g = dy weight, not of dy.", like=another(weighted=False)),
-        Mistake("dweight sums dy x. It is dy xhat that belongs to the weight.", like=another(of=lambda dy, x, xhat, w: dy * x)),
-        Mistake("dweight sums dy weight xhat. The weight itself has no part in its own gradient.",
-                like=another(of=lambda dy, x, xhat, w: dy * w * xhat)),
-        Mistake("dweight is the sum of dy: that is the gradient of a bias. The weight was multiplied by xhat.",
-                like=another(of=lambda dy, x, xhat, w: dy)),
-        Mistake("dweight knows only the last row of each block. It collects over all of them.", like=last_rows),
-        Mistake("dweight is added to before anything is in it: dweight.fill(0.0f), once, before the loop.",
-                when=lambda seen: re.search(r"Row<[^>]*>[^;]*\bdweight\b", seen.text)
-                and not re.search(r"dweight\.(fill|load)|dweight\[[^]]*\] *=", seen.text)
-                and seen.failing.difference is not None and seen.failing.difference.name == "dweight"),
-        Mistake("Some threads went home before block_sum. All threads of a block must call it.",
-                when=lambda seen: {"missing-lanes", "missed-barrier", "divergent-barrier"} & set(seen.kinds)),
-    ],
     hints=(
         "Four rows in registers: the weight, x, dy and what dweight has collected. The weight is loaded once, before the loop.",
         "For each e: own[e] *= r makes xhat; dweight[e] += d[e] * own[e]; along += d[e] * w[e] * own[e]. Then along = "
@@ -112,51 +95,31 @@ __global__ void __launch_bounds__(THREADS) centre_backward(const float* dy, floa
     }
 }
 ''',
-    right=[
-        """#include "reduce.cuh"
-
-template <int THREADS, int N, int ITEMS>
-__global__ void rmsnorm_backward(const float* dy, const float* x, const float* weight, const float* rstd, float* dx,
-                                 float* partial, int rows, int C) {
-    float sums[N * ITEMS] = {}, w[N * ITEMS];
-    for (int e = 0; e < N * ITEMS; e++) w[e] = threadIdx.x + e * THREADS < C ? weight[threadIdx.x + e * THREADS] : 0.0f;
-    for (int row = blockIdx.x; row < rows; row += gridDim.x) {
-        const float *from = x + row * C, *back = dy + row * C;
-        float r = rstd[row], along = 0.0f, own[N * ITEMS], g[N * ITEMS];
-        for (int e = 0; e < N * ITEMS; e++) {
-            int c = threadIdx.x + e * THREADS;
-            if (c < C) {
-                float d = back[c];
-                own[e] = from[c] * r;
-                g[e] = d * w[e];
-                sums[e] += d * own[e];
-                along += g[e] * own[e];
-            }
-        }
-        along = block_sum<THREADS>(along) / C;
-        for (int e = 0; e < N * ITEMS; e++) {
-            int c = threadIdx.x + e * THREADS;
-            if (c < C) dx[row * C + c] = r * (g[e] - own[e] * along);
-        }
-    }
-    for (int e = 0; e < N * ITEMS; e++)
-        if (threadIdx.x + e * THREADS < C) partial[blockIdx.x * C + threadIdx.x + e * THREADS] = sums[e];
-}
-""",
-        Changed(("own[e] *= r;  // xhat\n            dweight[e] += d[e] * own[e];\n            along += d[e] * w[e] * own[e];",
-                 "dweight[e] += d[e] * own[e] * r;\n            d[e] *= w[e];\n            along += d[e] * own[e] * r;"),
-                ("own[e] = (d[e] * w[e] - own[e] * along) * r;", "own[e] = (d[e] - own[e] * r * along) * r;")),
-    ],
     wrong=[
-        Wrong(Changed((" - own[e] * along", "")), "Nothing was taken away"),
-        Wrong(Changed(("along += d[e] * w[e] * own[e]", "along += d[e] * own[e]")), "not of dy."),
+        Wrong(Changed((" - own[e] * along", "")),
+              "Nothing was taken away: what points along xhat cannot change the result, so it must go.",
+              like=another(away=False)),
+        Wrong(Changed(("along += d[e] * w[e] * own[e]", "along += d[e] * own[e]")),
+              "The sum along xhat is that of g = dy weight, not of dy.", like=another(weighted=False)),
         Wrong(Changed(("own[e] *= r;  // xhat\n            dweight[e] += d[e] * own[e];",
-                       "dweight[e] += d[e] * own[e];\n            own[e] *= r;")), "dweight sums dy x."),
-        Wrong(Changed(("dweight[e] += d[e] * own[e];", "dweight[e] += d[e] * w[e] * own[e];")), "no part in its own gradient"),
-        Wrong(Changed(("dweight[e] += d[e] * own[e];", "dweight[e] += d[e];")), "the gradient of a bias"),
-        Wrong(Changed(("dweight[e] += d[e] * own[e];", "dweight[e] = d[e] * own[e];")), "only the last row of each block"),
-        Wrong(Changed(("    dweight.fill(0.0f);\n", "")), "before anything is in it"),
+                       "dweight[e] += d[e] * own[e];\n            own[e] *= r;")),
+              "dweight sums dy x. It is dy xhat that belongs to the weight.", like=another(of=lambda dy, x, xhat, w: dy * x)),
+        Wrong(Changed(("dweight[e] += d[e] * own[e];", "dweight[e] += d[e] * w[e] * own[e];")),
+              "dweight sums dy weight xhat. The weight itself has no part in its own gradient.",
+              like=another(of=lambda dy, x, xhat, w: dy * w * xhat)),
+        Wrong(Changed(("dweight[e] += d[e] * own[e];", "dweight[e] += d[e];")),
+              "dweight is the sum of dy: that is the gradient of a bias. The weight was multiplied by xhat.",
+              like=another(of=lambda dy, x, xhat, w: dy)),
+        Wrong(Changed(("dweight[e] += d[e] * own[e];", "dweight[e] = d[e] * own[e];")),
+              "dweight knows only the last row of each block. It collects over all of them.", like=last_rows),
+        Wrong(Changed(("    dweight.fill(0.0f);\n", "")),
+              "dweight is added to before anything is in it: dweight.fill(0.0f), once, before the loop.",
+              when=lambda seen: re.search(r"Row<[^>]*>[^;]*\bdweight\b", seen.text)
+                  and not re.search(r"dweight\.(fill|load)|dweight\[[^]]*\] *=", seen.text)
+                  and seen.failing.difference is not None and seen.failing.difference.name == "dweight"),
         Wrong(Changed(("        const float r = rstd[row];", "        if (threadIdx.x >= C) continue;\n        const float r = "
-                                                             "rstd[row];")), "went home before block_sum"),
+                                                             "rstd[row];")),
+              "Some threads went home before block_sum. All threads of a block must call it.",
+              when=lambda seen: {"missing-lanes", "missed-barrier", "divergent-barrier"} & set(seen.kinds)),
     ],
 )  # fmt: skip

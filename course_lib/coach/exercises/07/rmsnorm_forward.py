@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 EPS = 1e-5
 PLAIN, WIDE = "64, 1, 2", "64, 4, 1"  # a row of up to 128, and one of up to 256 whose length four divides
@@ -54,18 +54,6 @@ exercise = Exercise(
     reference=norm,
     call=launch,
     results=("y", "rstd"),
-    mistakes=[
-        Mistake("The sum of the squares was divided by the number of places that the block has in registers. The row has C "
-                "numbers, and only these count.",
-                like=lambda x, weight: norm(x, weight, PLACES[is_wide(x.shape[1])])),
-        Mistake("The sum of the squares was divided by the number of places of one thread, `own.COUNT`. The sum is that of the "
-                "whole row, which has C numbers.",
-                like=lambda x, weight: norm(x, weight, 4 if is_wide(x.shape[1]) else 2)),
-        Mistake("The sum of the squares was not divided: rstd needs their mean.", like=another(count=1)),
-        Mistake("The mean was taken off first, as in LayerNorm. RMSNorm leaves it in.", like=another(mean=1.0)),
-        Mistake("Some threads went home, or stayed away, before block_sum. All threads of a block must call it.",
-                when=lambda seen: {"missing-lanes", "missed-barrier", "divergent-barrier"} & set(seen.kinds)),
-    ],
     hints=(
         "Look at the case that fails: how many columns has its row, and how many places have the registers of 64 threads?",
         "Beyond the row all places hold 0, so the sum is right. What is it divided by?",
@@ -88,20 +76,23 @@ __global__ void __launch_bounds__(THREADS) by_largest(const float* x, float* y, 
     }
 }
 ''',
-    right=[
-        Changed(("const float r = rsqrtf(block_sum<THREADS>(squares) / C + eps);",
-                 "const float mean = block_sum<THREADS>(squares) / C;\n        const float r = 1.0f / sqrtf(mean + eps);")),
-        Changed(("squares += own[e] * own[e];", "squares += own.column(e) < C ? own[e] * own[e] / C : 0.0f;"),
-                ("block_sum<THREADS>(squares) / C + eps", "block_sum<THREADS>(squares) + eps")),
-    ],
     wrong=[
-        Wrong(Changed(("(squares) / C", "(squares) / (ITEMS * N * THREADS)")), "only these count"),
-        Wrong(Changed(("(squares) / C", "(squares) / own.COUNT")), "whole row, which has C numbers"),
-        Wrong(Changed(("(squares) / C", "(squares)")), "was not divided"),
+        Wrong(Changed(("(squares) / C", "(squares) / (ITEMS * N * THREADS)")),
+              "The sum of the squares was divided by the number of places that the block has in registers. The row has C "
+              "numbers, and only these count.",
+              like=lambda x, weight: norm(x, weight, PLACES[is_wide(x.shape[1])])),
+        Wrong(Changed(("(squares) / C", "(squares) / own.COUNT")),
+              "The sum of the squares was divided by the number of places of one thread, `own.COUNT`. The sum is that of "
+              "the whole row, which has C numbers.",
+              like=lambda x, weight: norm(x, weight, 4 if is_wide(x.shape[1]) else 2)),
+        Wrong(Changed(("(squares) / C", "(squares)")), "The sum of the squares was not divided: rstd needs their mean.",
+              like=another(count=1)),
         Wrong(Changed(("        float squares = 0.0f;", "        float sum = 0.0f, squares = 0.0f;\n        for (int e = 0; e < "
                        "own.COUNT; e++) sum += own[e];\n        sum = block_sum<THREADS>(sum) / C;\n        for (int e = 0; e < "
-                       "own.COUNT; e++) if (own.column(e) < C) own[e] -= sum;")), "RMSNorm leaves it in"),
+                       "own.COUNT; e++) if (own.column(e) < C) own[e] -= sum;")),
+              "The mean was taken off first, as in LayerNorm. RMSNorm leaves it in.", like=another(mean=1.0)),
         Wrong(Changed(("        float squares = 0.0f;", "        if (threadIdx.x >= C) return;\n        float squares = 0.0f;")),
-              "went home, or stayed away"),
+              "Some threads went home, or stayed away, before block_sum. All threads of a block must call it.",
+              when=lambda seen: {"missing-lanes", "missed-barrier", "divergent-barrier"} & set(seen.kinds)),
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import bytes_moved
 
 BLOCKS, ROWS = 4, 32
@@ -62,17 +62,6 @@ exercise = Exercise(
     measured=f"{ROWS} rows",
     flops=9 * ROWS * 384,
     goals=[Goal("bytes of global memory moved", bytes_moved)],
-    mistakes=[
-        Mistake("There are 4 blocks, and more rows. Each block must go on with the row that lies gridDim.x "
-                "further.", like=first_rows),
-        Mistake("What was normalised is x. It stays as it is; the norm is of the branch.",
-                like=lambda x, b, w: (b + added(0 * x, x, w)).astype(np.float32)),
-        Mistake("The sum of both was normalised. Here the norm comes first, of the branch alone, and then the sum.",
-                like=lambda x, b, w: added(0 * x, x + b, w)),
-        Mistake("The root mean square is that of x. It must be that of the branch.",
-                like=lambda x, b, w: x + b * (added(0 * x, x, w) / x)),
-        Mistake("The norm of the branch is there, and x was not added.", like=lambda x, b, w: added(0 * x, b, w)),
-    ],
     hints=(
         "Begin with a kernel that is right: for each row the sum of squares, then the result. What does it read more than once?",
         "128 threads and 384 numbers: each thread owns three columns. What it needs of the branch again, it can keep.",
@@ -89,42 +78,25 @@ __global__ void by_largest(const float* x, float* y, int rows) {
     }
 }
 ''',
-    right=[
-        NAIVE,
-        """#include "reduce.cuh"
-__global__ void sandwich(const float* x, const float* branch, const float* weight, float* y, int rows) {
-    __shared__ float s[4];
-    for (int row = blockIdx.x; row < rows; row += gridDim.x) {
-        float a[3], sum = 0.0f;
-        for (int k = 0; k < 3; k++) {
-            a[k] = branch[row * 384 + 3 * threadIdx.x + k];
-            sum += a[k] * a[k];
-        }
-        for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
-        if (threadIdx.x % 32 == 0) s[threadIdx.x / 32] = sum;
-        __syncthreads();
-        float r = rsqrtf((s[0] + s[1] + s[2] + s[3]) / 384 + 1e-5f);
-        for (int k = 0; k < 3; k++) {
-            int c = 3 * threadIdx.x + k;
-            y[row * 384 + c] = x[row * 384 + c] + a[k] * r * weight[c];
-        }
-        __syncthreads();
-    }
-}
-""",
-    ],
     wrong=[
         Wrong(NAIVE.replace("for (int row = blockIdx.x; row < rows; row += gridDim.x) {", "int row = blockIdx.x;\n    if (row < "
                                                                                           "rows) {"),
-              "There are 4 blocks, and more rows"),
-        Wrong(NAIVE.replace("x[row * 384 + c] + branch", "branch"), "x was not added"),
-        Wrong(Changed(("own[k] = branch[first + 128 * k];", "own[k] = x[first + 128 * k] + branch[first + 128 * k];"),
-                      ("x[first + 128 * k] + own[k] * r", "own[k] * r")), "The sum of both was normalised"),
+              "There are 4 blocks, and more rows. Each block must go on with the row that lies gridDim.x further.",
+              like=first_rows),
         Wrong(NAIVE.replace("squares += branch[row * 384 + c] * branch[row * 384 + c];", "squares += x[row * 384 + c] * x[row * "
                                                                                          "384 + c];")
               .replace("x[row * 384 + c] + branch[row * 384 + c] * r", "branch[row * 384 + c] + x[row * 384 + c] * r"),
-              "What was normalised is x"),
+              "What was normalised is x. It stays as it is; the norm is of the branch.",
+              like=lambda x, b, w: (b + added(0 * x, x, w)).astype(np.float32)),
+        Wrong(Changed(("own[k] = branch[first + 128 * k];", "own[k] = x[first + 128 * k] + branch[first + 128 * k];"),
+                      ("x[first + 128 * k] + own[k] * r", "own[k] * r")),
+              "The sum of both was normalised. Here the norm comes first, of the branch alone, and then the sum.",
+              like=lambda x, b, w: added(0 * x, x + b, w)),
         Wrong(NAIVE.replace("squares += branch[row * 384 + c] * branch[row * 384 + c];",
-                            "squares += x[row * 384 + c] * x[row * 384 + c];"), "The root mean square is that of x"),
+                            "squares += x[row * 384 + c] * x[row * 384 + c];"),
+              "The root mean square is that of x. It must be that of the branch.",
+              like=lambda x, b, w: x + b * (added(0 * x, x, w) / x)),
+        Wrong(NAIVE.replace("x[row * 384 + c] + branch", "branch"), "The norm of the branch is there, and x was not added.",
+              like=lambda x, b, w: added(0 * x, b, w)),
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import bank_wavefronts, bytes_moved
 
 NEEDED = 4 * (2 * 3 * 48 * 32 + 48 * 48)  # three columns of tiles read X, three rows of them read Y, D is written once
@@ -48,12 +48,6 @@ exercise = Exercise(
         Goal("bytes of global memory moved", bytes_moved, at_most=1.2 * NEEDED),
         Goal("wavefronts for each request to shared memory", bank_wavefronts, at_most=1.1),
     ],
-    mistakes=[
-        Mistake("These are products of the points, not distances: subtract, square, then add up.", like=lambda X, Y: X @ Y.T),
-        Mistake("The differences are added up without being squared.", like=lambda X, Y: apart(X, Y).sum(axis=2)),
-        Mistake("The root is taken here; asked for is the squared distance.", like=lambda X, Y: np.sqrt((apart(X,
-                Y) ** 2).sum(axis=2))),
-    ],
     hints=(
         "It is the lecture's `alike` with two matrices, and with another thing to add up.",
         "Thread (x, y) fetches a number of X in row i, and one of Y in row blockIdx.x * 16 + y, both along k. It uses a[y][t] "
@@ -69,31 +63,14 @@ __global__ void farthest(const float* X, const float* Y, float* D, int M, int N,
     D[i * N + j] = most;
 }
 ''',
-    right=[
-        Changed(("b[16][17]", "b[16][16 + 1]"), ("float apart = a[y][t] - b[x][t];", "float apart = b[x][t] - a[y][t];")),
-        """// The tile of Y is turned over while it is fetched.
-__global__ void distances(const float* X, const float* Y, float* D, int M, int N, int K) {
-    __shared__ float a[16][17], b[16][17];
-    int x = threadIdx.x, y = threadIdx.y;
-    int i = blockIdx.y * 16 + y, j = blockIdx.x * 16 + x, other = blockIdx.x * 16 + y;
-    float sum = 0.0f;
-    for (int k = 0; k < K; k += 16) {
-        a[y][x] = i < M && k + x < K ? X[i * K + k + x] : 0.0f;
-        b[x][y] = other < N && k + x < K ? Y[other * K + k + x] : 0.0f;
-        __syncthreads();
-        for (int t = 0; t < 16 && k + t < K; t++) sum += (a[y][t] - b[t][x]) * (a[y][t] - b[t][x]);
-        __syncthreads();
-    }
-    if (i < M && j < N) D[i * N + j] = sum;
-}
-""",
-    ],
     wrong=[
         Wrong(Changed(("float apart = a[y][t] - b[x][t];\n            sum += apart * apart;", "sum += a[y][t] * b[x][t];")),
-              "not distances"),
-        Wrong(Changed(("sum += apart * apart;", "sum += apart;")), "without being squared"),
-        Wrong(Changed(("= sum;", "= sqrtf(sum);")), "The root is taken"),
-        Wrong(Changed(("b[16][17]", "b[16][16]")), "not reached: wavefronts"),
+              "These are products of the points, not distances: subtract, square, then add up.", like=lambda X, Y: X @ Y.T),
+        Wrong(Changed(("sum += apart * apart;", "sum += apart;")), "The differences are added up without being squared.",
+              like=lambda X, Y: apart(X, Y).sum(axis=2)),
+        Wrong(Changed(("= sum;", "= sqrtf(sum);")), "The root is taken here; asked for is the squared distance.",
+              like=lambda X, Y: np.sqrt((apart(X, Y) ** 2).sum(axis=2))),
+        Wrong(Changed(("b[16][17]", "b[16][16]")), generic="not reached: wavefronts"),
         Wrong("""__global__ void distances(const float* X, const float* Y, float* D, int M, int N, int K) {
     int i = blockIdx.y * 16 + threadIdx.y, j = blockIdx.x * 16 + threadIdx.x;
     if (i >= M || j >= N) return;
@@ -101,6 +78,6 @@ __global__ void distances(const float* X, const float* Y, float* D, int M, int N
     for (int k = 0; k < K; k++) sum += (X[i * K + k] - Y[j * K + k]) * (X[i * K + k] - Y[j * K + k]);
     D[i * N + j] = sum;
 }
-""", "not reached: bytes"),
+""", generic="not reached: bytes"),
     ],
 )  # fmt: skip

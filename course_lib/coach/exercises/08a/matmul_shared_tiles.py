@@ -74,30 +74,6 @@ exercise = Exercise(
         Goal("bytes of global memory moved", bytes_moved, at_most=1.2 * NEEDED),
         Goal("wavefronts for each request to shared memory", bank_wavefronts, at_most=1.0),
     ],
-    mistakes=[
-        Mistake("The tiles are not in shared memory: without `__shared__` each thread has arrays of its own, which nobody else "
-                "fills.",
-                when=lambda seen: "__shared__" not in seen.text and "[TILE]" in seen.text),
-        Mistake("Some threads of a block come to a barrier and others do not, because it stands inside a condition.",
-                when=lambda seen: "divergent-barrier" in seen.kinds),
-        Mistake("A number of a tile is read before the thread that fetches it has put it there: between the fetch and the "
-                "multiplications all must wait.", when=before_it_is_there),
-        Mistake("The race is between two rounds: a fast thread fetches the next tiles while a slow one still multiplies these. "
-                "All must "
-                "wait at the end of a round too.", when=between_rounds),
-        Mistake("A thread whose place lies outside of C has ended, but the others still wait for it at the barrier. It must go "
-                "through all rounds, and only leave out the write.", when=lambda seen: "missed-barrier" in seen.kinds),
-        Mistake("Only the first TILE terms of each sum are there: the tiles must walk on over all of K.",
-                like=lambda A, B, tile: A[:, :tile] @ B[:tile]),
-        Mistake("Only the terms of the last round are there: the sum begins before the loop, once.", like=last_round),
-        Mistake("The tile of B is read with its rows and columns exchanged. Term j of the sum stands in its row j.",
-                like=turned_tiles),
-        Mistake("The fetch reaches outside of A or B. Before it reads, a thread must ask whether its row and its column exist "
-                "there; if "
-                "not, it puts a zero.",
-                when=lambda seen: any(i.kind == "out-of-bounds" and "a read of" in i.message and "__shared__" not in i.message
-                                      for i in seen.issues)),
-    ],
     hints=(
         "Four steps in each round: fetch, wait, multiply, wait. Which two numbers does thread (x, y) fetch for the others?",
         "It fetches place [y][x] of both tiles: of A in its own row, k + x to the right; of B in its own column, k + y down. "
@@ -123,62 +99,36 @@ __global__ void alike(const float* X, float* G, int N, int K) {
     if (i < N && j < N) G[i * N + j] = sum;
 }
 ''',
-    right=[
-        """template <int TILE>
-__global__ void matmul_shared_tiles(const float* A, const float* B, float* C, int M, int N, int K) {
-    __shared__ float left[TILE * TILE];
-    __shared__ float right[TILE * TILE];
-    int mine = threadIdx.y * TILE + threadIdx.x;
-    int row = blockIdx.y * blockDim.y + threadIdx.y;
-    int column = blockIdx.x * blockDim.x + threadIdx.x;
-    float total = 0.0f;
-    int count = (K + TILE - 1) / TILE;
-    for (int t = 0; t < count; t++) {
-        int k = t * TILE + threadIdx.x;
-        left[mine] = 0.0f;
-        if (row < M && k < K) left[mine] = A[row * K + k];
-        k = t * TILE + threadIdx.y;
-        right[mine] = 0.0f;
-        if (column < N && k < K) right[mine] = B[k * N + column];
-        __syncthreads();
-        for (int j = 0; j < TILE; ++j) total += left[threadIdx.y * TILE + j] * right[j * TILE + threadIdx.x];
-        __syncthreads();
-    }
-    if (row < M && column < N) C[row * N + column] = total;
-}
-""",
-        """// The barrier stands before the fetch, and the sum ends where K ends.
-template <int TILE>
-__global__ void matmul_shared_tiles(const float* A, const float* B, float* C, int M, int N, int K) {
-    __shared__ float a[TILE][TILE + 1], b[TILE][TILE + 1];
-    const int x = threadIdx.x, y = threadIdx.y;
-    const int row = blockIdx.y * TILE + y, column = blockIdx.x * TILE + x;
-    const bool inside = row < M && column < N;
-    float sum = 0.0f;
-    for (int k = 0; k < K; k += TILE) {
-        __syncthreads();
-        if (row < M && k + x < K) a[y][x] = A[row * K + k + x];
-        if (column < N && k + y < K) b[y][x] = B[(k + y) * N + column];
-        __syncthreads();
-        if (inside)
-            for (int j = 0; j < min(TILE, K - k); j++) sum += a[y][j] * b[j][x];
-    }
-    if (inside) C[row * N + column] = sum;
-}
-""",
-    ],
     wrong=[
-        Wrong(Changed(("        __syncthreads();  // the tiles are complete\n", "")), "is read before the thread that fetches "
-                                                                                      "it"),
-        Wrong(Changed(("        __syncthreads();  // nobody needs them any more\n", "")), "The race is between two rounds"),
+        Mistake("The tiles are not in shared memory: without `__shared__` each thread has arrays of its own, which nobody else "
+                "fills.",
+                when=lambda seen: "__shared__" not in seen.text and "[TILE]" in seen.text),
+        Mistake("Some threads of a block come to a barrier and others do not, because it stands inside a condition.",
+                when=lambda seen: "divergent-barrier" in seen.kinds),
+        Wrong(Changed(("        __syncthreads();  // the tiles are complete\n", "")),
+              "A number of a tile is read before the thread that fetches it has put it there: between the fetch and the "
+              "multiplications all must wait.", when=before_it_is_there),
+        Wrong(Changed(("        __syncthreads();  // nobody needs them any more\n", "")),
+              "The race is between two rounds: a fast thread fetches the next tiles while a slow one still multiplies "
+              "these. All must wait at the end of a round too.", when=between_rounds),
         Wrong(Changed(("    float sum = 0.0f;", "    if (row >= M || column >= N) return;\n    float sum = 0.0f;")),
-              "must go through all rounds"),
-        Wrong(Changed(("k < K; k += TILE", "k < 1; k += TILE")), "the tiles must walk on"),
-        Wrong(Changed(("a[y][j] * b[j][x]", "a[y][j] * b[x][j]")), "rows and columns exchanged"),
-        Wrong(Changed(("row < M && k + x < K ? A[(size_t)row * K + k + x] : 0.0f", "A[(size_t)row * K + k + x]")),
-              "it puts a zero"),
+              "A thread whose place lies outside of C has ended, but the others still wait for it at the barrier. It must "
+              "go through all rounds, and only leave out the write.",
+              when=lambda seen: "missed-barrier" in seen.kinds),
+        Wrong(Changed(("k < K; k += TILE", "k < 1; k += TILE")),
+              "Only the first TILE terms of each sum are there: the tiles must walk on over all of K.",
+              like=lambda A, B, tile: A[:, :tile] @ B[:tile]),
         Wrong(Changed(("    float sum = 0.0f;\n", "    float sum;\n"),
-                      ("        a[y][x] = row", "        sum = 0.0f;\n        a[y][x] = row")), "the sum begins before the loop"),
+                      ("        a[y][x] = row", "        sum = 0.0f;\n        a[y][x] = row")),
+              "Only the terms of the last round are there: the sum begins before the loop, once.", like=last_round),
+        Wrong(Changed(("a[y][j] * b[j][x]", "a[y][j] * b[x][j]")),
+              "The tile of B is read with its rows and columns exchanged. Term j of the sum stands in its row j.",
+              like=turned_tiles),
+        Wrong(Changed(("row < M && k + x < K ? A[(size_t)row * K + k + x] : 0.0f", "A[(size_t)row * K + k + x]")),
+              "The fetch reaches outside of A or B. Before it reads, a thread must ask whether its row and its column exist "
+              "there; if not, it puts a zero.",
+              when=lambda seen: any(i.kind == "out-of-bounds" and "a read of" in i.message
+                  and "__shared__" not in i.message for i in seen.issues)),
         Wrong("""template <int TILE>
 __global__ void matmul_shared_tiles(const float* A, const float* B, float* C, int M, int N, int K) {
     int row = blockIdx.y * TILE + threadIdx.y, column = blockIdx.x * TILE + threadIdx.x;
@@ -187,6 +137,6 @@ __global__ void matmul_shared_tiles(const float* A, const float* B, float* C, in
     for (int k = 0; k < K; k++) sum += A[row * K + k] * B[k * N + column];
     C[row * N + column] = sum;
 }
-""", "bytes of global memory moved"),
+""", generic="bytes of global memory moved"),
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import bank_wavefronts, sectors
 
 
@@ -34,12 +34,6 @@ exercise = Exercise(
         Goal("sectors for each request, writing global memory", sectors("write"), at_most=4.0),
         Goal("wavefronts for each request to shared memory", bank_wavefronts, at_most=1.0),
     ],
-    mistakes=[
-        Mistake("The numbers stand in their old order: that is a copy, row after row.",
-                like=lambda x: x.reshape(x.shape[::-1])),
-        Mistake("The tile is read before all threads have filled it: put a barrier between.",
-                when=lambda seen: "__syncthreads" not in seen.text and any("__shared__" in i.message for i in seen.issues)),
-    ],
     hints=(
         "Fetch along the rows of x, write along the rows of y: threadIdx.x runs to the right both times. In between, another "
         "thread "
@@ -64,37 +58,7 @@ __global__ void reverse_rows(const float* x, float* y, int M) {
     }
 }
 ''',
-    right=[
-        """__global__ void transpose(const float* x, float* y, int M, int N) {
-    __shared__ float tile[32 * 33];
-    int first_row = blockIdx.y * blockDim.y, first_column = blockIdx.x * blockDim.x;
-    int tx = threadIdx.x, ty = threadIdx.y;
-    if (first_row + ty < M && first_column + tx < N) tile[tx * 33 + ty] = x[(first_row + ty) * N + first_column + tx];
-    __syncthreads();
-    if (first_column + ty < N && first_row + tx < M) y[(first_column + ty) * M + first_row + tx] = tile[ty * 33 + tx];
-}
-""",
-        """// Without padding: each row of the tile is moved round by its own number.
-__global__ void transpose(const float* x, float* y, int M, int N) {
-    __shared__ float tile[32][32];
-    int i = blockIdx.y * 32 + threadIdx.y, j = blockIdx.x * 32 + threadIdx.x;
-    float own = i < M && j < N ? x[i * N + j] : 0.0f;
-    tile[threadIdx.y][(threadIdx.x + threadIdx.y) % 32] = own;
-    __syncthreads();
-    i = blockIdx.y * 32 + threadIdx.x, j = blockIdx.x * 32 + threadIdx.y;
-    if (i < M && j < N) y[j * M + i] = tile[threadIdx.x][(threadIdx.y + threadIdx.x) % 32];
-}
-""",
-    ],
     wrong=[
-        Wrong("""__global__ void transpose(const float* x, float* y, int M, int N) {
-    int i = blockIdx.y * 32 + threadIdx.y;
-    int j = blockIdx.x * 32 + threadIdx.x;
-    if (i < M && j < N) {
-        y[j * M + i] = x[i * N + j];
-    }
-}
-""", "not reached: sectors for each request, writing"),
         Wrong("""__global__ void transpose(const float* x, float* y, int M, int N) {
     int i = blockIdx.y * 32 + threadIdx.y;
     int j = blockIdx.x * 32 + threadIdx.x;
@@ -102,11 +66,21 @@ __global__ void transpose(const float* x, float* y, int M, int N) {
         y[i * N + j] = x[i * N + j];
     }
 }
-""", "that is a copy"),
-        Wrong(Changed(("tile[32][33]", "tile[32][32]")), "not reached: wavefronts"),
-        Wrong(Changed(("    __syncthreads();\n", "")), "put a barrier between"),
+""", "The numbers stand in their old order: that is a copy, row after row.", like=lambda x: x.reshape(x.shape[::-1])),
+        Wrong(Changed(("    __syncthreads();\n", "")),
+              "The tile is read before all threads have filled it: put a barrier between.",
+              when=lambda seen: "__syncthreads" not in seen.text and any("__shared__" in i.message for i in seen.issues)),
+        Wrong("""__global__ void transpose(const float* x, float* y, int M, int N) {
+    int i = blockIdx.y * 32 + threadIdx.y;
+    int j = blockIdx.x * 32 + threadIdx.x;
+    if (i < M && j < N) {
+        y[j * M + i] = x[i * N + j];
+    }
+}
+""", generic="not reached: sectors for each request, writing"),
+        Wrong(Changed(("tile[32][33]", "tile[32][32]")), generic="not reached: wavefronts"),
         Wrong(Changed(("row = blockIdx.x * 32", "row = blockIdx.y * 32"), ("column = blockIdx.y * 32", "column = blockIdx.x * "
                                                                                                        "32")),
-              "Nobody has written rows 32 to 39"),
+              generic="Nobody has written rows 32 to 39"),
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 
 def cases(random):
@@ -33,21 +33,6 @@ exercise = Exercise(
     cases=cases,
     reference=lambda X, dY: X.T @ dY,
     call=launch,
-    mistakes=[
-        Mistake("Some threads of the block reach a barrier and others do not, because it stands inside a condition. All must "
-                "come to it.",
-                when=lambda seen: "divergent-barrier" in seen.kinds),
-        Mistake("Some threads have ended before a barrier where the others wait for them. A thread that has no place in dW "
-                "must still "
-                "fetch, and wait, in every round.", when=lambda seen: "missed-barrier" in seen.kinds),
-        Mistake("The race is between two rounds: one thread already fetches the next tiles, while another still needs these. "
-                "Where must they "
-                "wait for each other a second time?", when=lambda seen: seen.label == "two rounds" and "race" in seen.kinds),
-        Mistake("Now all threads stay, but those outside of dW write as well. The write needs a condition of its own.",
-                when=lambda seen: any(i.kind == "out-of-bounds" and "a write" in i.message for i in seen.issues)
-                or (seen.kinds == {"race"} and "two threads write" in seen.issues[0].message)),
-        Mistake("Only the rows of the last round count: the sum begins once, before the loop.", like=last_rows),
-    ],
     hints=(
         "Run the cell and read the first report: who has left, and where do the others wait?",
         "A thread outside of dW fetches numbers for others. Let it go through the whole loop; only its write is left out. Then "
@@ -72,45 +57,23 @@ __global__ void input_gradient(const float* dY, const float* W, float* dX, int M
     if (m < M && k < K) dX[m * K + k] = sum;
 }
 ''',
-    right=[
-        """__global__ void weight_gradient(const float* X, const float* dY, float* dW, int M, int N, int K) {
-    __shared__ float a[8][8], b[8][8];
-    int x = threadIdx.x, y = threadIdx.y;
-    int k = blockIdx.y * 8 + y, n = blockIdx.x * 8 + x;
-    int column = blockIdx.y * 8 + x;
-    bool mine = k < K && n < N;
-    float sum = 0.0f;
-    for (int m = 0; m < M; m += 8) {
-        __syncthreads();
-        a[y][x] = m + y < M && column < K ? X[(m + y) * K + column] : 0.0f;
-        b[y][x] = m + y < M && n < N ? dY[(m + y) * N + n] : 0.0f;
-        __syncthreads();
-        if (mine) {
-            for (int t = 0; t < 8; t++) sum += a[t][y] * b[t][x];
-        }
-    }
-    if (mine) dW[k * N + n] = sum;
-}
-""",
-        """// Without tiles: each thread alone, and so without a barrier.
-__global__ void weight_gradient(const float* X, const float* dY, float* dW, int M, int N, int K) {
-    int k = blockIdx.y * 8 + threadIdx.y, n = blockIdx.x * 8 + threadIdx.x;
-    if (k >= K || n >= N) return;
-    float sum = 0.0f;
-    for (int m = 0; m < M; m++) sum += X[m * K + k] * dY[m * N + n];
-    dW[k * N + n] = sum;
-}
-""",
-    ],
     wrong=[
-        Wrong(Changed(("    float sum = 0.0f;", "    if (k >= K || n >= N) return;\n    float sum = 0.0f;")), "have ended "
-                                                                                                              "before a barrier"),
-        Wrong(Changed(("        }\n        __syncthreads();\n    }\n", "        }\n    }\n")), "a second time"),
-        Wrong(Changed(("    if (k < K && n < N) {\n", "    {\n")), "The write needs a condition of its own"),
+        Wrong(Changed(("        __syncthreads();\n        for", "        if (k < K && n < N) __syncthreads();\n        for")),
+              "Some threads of the block reach a barrier and others do not, because it stands "
+              "inside a condition. All must come to it.", when=lambda seen: "divergent-barrier" in seen.kinds),
+        Wrong(Changed(("    float sum = 0.0f;", "    if (k >= K || n >= N) return;\n    float sum = 0.0f;")),
+              "Some threads have ended before a barrier where the others wait for them. A thread that has no place in dW "
+              "must still fetch, and wait, in every round.", when=lambda seen: "missed-barrier" in seen.kinds),
+        Wrong(Changed(("        }\n        __syncthreads();\n    }\n", "        }\n    }\n")),
+              "The race is between two rounds: one thread already fetches the next tiles, while another still needs these. "
+              "Where must they wait for each other a second time?",
+              when=lambda seen: seen.label == "two rounds" and "race" in seen.kinds),
+        Wrong(Changed(("    if (k < K && n < N) {\n", "    {\n")),
+              "Now all threads stay, but those outside of dW write as well. The write needs a condition of its own.",
+              when=lambda seen: any(i.kind == "out-of-bounds" and "a write" in i.message for i in seen.issues)
+                  or (seen.kinds == {"race"} and "two threads write" in seen.issues[0].message)),
         Wrong(Changed(("    float sum = 0.0f;\n", "    float sum;\n"), ("        a[y][x] =",
               "        sum = 0.0f;\n        a[y][x] =")),
-              "the sum begins once"),
-        Wrong(Changed(("        __syncthreads();\n        for", "        if (k < K && n < N) __syncthreads();\n        for")),
-              "All must come to it"),
+              "Only the rows of the last round count: the sum begins once, before the loop.", like=last_rows),
     ],
 )  # fmt: skip

@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import sectors
 
 TILES = {"NN": "16, 16, 8, 4, 4", "NT": "16, 32, 8, 2, 8", "TN": "32, 16, 4, 8, 2", "TT": "8, 8, 8, 4, 4"}
@@ -89,23 +89,6 @@ exercise = Exercise(
     call=launch,
     measured="all layouts, 64 by 64",
     goals=[Goal("sectors for each request, reading global memory", sectors("read"), at_most=4.0)],
-    mistakes=[
-        Mistake("B is read as if it lay as (K, N), though TRANSPOSE_B says that it lies as (N, K): a row of memory is a column "
-                "of B.",
-                like=lambda *given: as_it_lies(*given, which="B")),
-        Mistake("A is read as if it lay as (M, K), though TRANSPOSE_A says that it lies as (K, M): a row of memory is a term "
-                "of the sum.",
-                like=lambda *given: as_it_lies(*given, which="A")),
-        Mistake("Both matrices are read as if they were never turned over.", like=lambda *given: as_it_lies(*given, which="AB")),
-        Mistake("Part of a slice was never filled. There are fewer threads than numbers: let each take several, THREADS apart.",
-                when=lambda seen: seen.label == "one tile" and seen.kinds == {"uninitialised-read"}
-                and all("__shared__" in i.message for i in seen.issues)),
-        Mistake("The terms end at `end`, not at K: another block sums the rest.",
-                when=lambda seen: seen.label == "a sum in two pieces" and not seen.issues),
-        Mistake("The fetch reaches outside of A or B: rows from M on, columns from N on and terms from `end` on are zeros, "
-                "without reading.",
-                when=lambda seen: any(i.kind == "out-of-bounds" and re.search("'[AB]'", i.message) for i in seen.issues)),
-    ],
     hints=(
         "Number the places of a slice, e from 0 to BM * BK - 1, and give them to the threads in turn. Which row and which term "
         "is number e? "
@@ -126,67 +109,28 @@ __global__ void take(const float* x, float* y, int M, int N) {
     }
 }
 ''',
-    right=[
-        Changed(("""            int t = TRANSPOSE_A ? e / BM : e % BK;
-            int r = TRANSPOSE_A ? e % BM : e / BK;
-            int row = first_row + r, term = k + t;
-            size_t place = TRANSPOSE_A ? (size_t)term * M + row : (size_t)row * K + term;
-            a[t][r] = row < M && term < end ? A[place] : 0.0f;
-""", """            if (TRANSPOSE_A) {
-                int t = e / BM, r = e % BM;
-                a[t][r] = first_row + r < M && k + t < end ? A[(k + t) * M + first_row + r] : 0.0f;
-            } else {
-                int t = e % BK, r = e / BK;
-                a[t][r] = first_row + r < M && k + t < end ? A[(first_row + r) * K + k + t] : 0.0f;
-            }
-""")),
-        """// Strides instead of cases, and sums that are spread.
-template <bool TRANSPOSE_A, bool TRANSPOSE_B, int BM, int BN, int BK, int TM, int TN>
-__global__ void gemm(const float* A, const float* B, float* C, int M, int N, int K, long long stride_a, long long stride_b,
-                     int split) {
-    constexpr int ACROSS = BN / TN, THREADS = BM / TM * ACROSS;
-    __shared__ float a[BK][BM + 1], b[BK][BN + 1];
-    const int z = blockIdx.z;
-    const float *left = A + z * stride_a, *right = B + z * stride_b;
-    const int begin = z * split, end = split > 0 && begin + split < K ? begin + split : K;
-    const int down = TRANSPOSE_A ? 1 : K, down_k = TRANSPOSE_A ? M : 1, side = TRANSPOSE_B ? K : 1, side_k = TRANSPOSE_B ? 1 : N;
-    float sum[TM][TN] = {};
-    for (int k = begin; k < end; k += BK) {
-        for (int e = threadIdx.x; e < BM * BK; e += THREADS) {
-            int r = TRANSPOSE_A ? e % BM : e / BK, t = TRANSPOSE_A ? e / BM : e % BK, i = blockIdx.y * BM + r;
-            a[t][r] = i < M && k + t < end ? left[i * down + (k + t) * down_k] : 0.0f;
-        }
-        for (int e = threadIdx.x; e < BN * BK; e += THREADS) {
-            int c = TRANSPOSE_B ? e / BK : e % BN, t = TRANSPOSE_B ? e % BK : e / BN, j = blockIdx.x * BN + c;
-            b[t][c] = j < N && k + t < end ? right[j * side + (k + t) * side_k] : 0.0f;
-        }
-        __syncthreads();
-        for (int t = 0; t < BK; t++)
-            for (int r = 0; r < TM; r++)
-                for (int c = 0; c < TN; c++)
-                    sum[r][c] += a[t][threadIdx.x / ACROSS + r * (BM / TM)] * b[t][threadIdx.x % ACROSS + c * ACROSS];
-        __syncthreads();
-    }
-    for (int r = 0; r < TM; r++)
-        for (int c = 0; c < TN; c++) {
-            int i = blockIdx.y * BM + threadIdx.x / ACROSS + r * (BM / TM);
-            int j = blockIdx.x * BN + threadIdx.x % ACROSS + c * ACROSS;
-            if (i < M && j < N) C[((size_t)z * M + i) * N + j] = sum[r][c];
-        }
-}
-""",
-    ],
     wrong=[
         Wrong(Changed(("TRANSPOSE_B ? (size_t)column * K + term : (size_t)term * N + column", "(size_t)term * N + column")),
-              "a row of memory is a column of B"),
+              "B is read as if it lay as (K, N), though TRANSPOSE_B says that it lies as "
+              "(N, K): a row of memory is a column of B.", like=lambda *given: as_it_lies(*given, which="B")),
         Wrong(Changed(("TRANSPOSE_A ? (size_t)term * M + row : (size_t)row * K + term", "(size_t)row * K + term")),
-              "a row of memory is a term of the sum"),
+              "A is read as if it lay as (M, K), though TRANSPOSE_A says that it lies as (K, "
+              "M): a row of memory is a term of the sum.", like=lambda *given: as_it_lies(*given, which="A")),
+        Wrong(Changed(("TRANSPOSE_A ? (size_t)term * M + row : (size_t)row * K + term", "(size_t)row * K + term"),
+                      ("TRANSPOSE_B ? (size_t)column * K + term : (size_t)term * N + column", "(size_t)term * N + column")),
+              "Both matrices are read as if they were never turned over.", like=lambda *given: as_it_lies(*given, which="AB")),
+        Wrong(Changed(("e < BM * BK; e += THREADS", "e < THREADS; e += THREADS")),
+              "Part of a slice was never filled. There are fewer threads than numbers: let each take several, THREADS apart.",
+              when=lambda seen: seen.label == "one tile" and seen.kinds == {"uninitialised-read"}
+                  and all("__shared__" in i.message for i in seen.issues)),
         Wrong(Changed(("row < M && term < end", "row < M && term < K"), ("column < N && term < end", "column < N && term < K")),
-              "another block sums the rest"),
-        Wrong(Changed(("row < M && term < end ? A[place] : 0.0f", "A[place]")), "without reading"),
-        Wrong(Changed(("e < BM * BK; e += THREADS", "e < THREADS; e += THREADS")), "let each take several"),
+              "The terms end at `end`, not at K: another block sums the rest.",
+              when=lambda seen: seen.label == "a sum in two pieces" and not seen.issues),
+        Wrong(Changed(("row < M && term < end ? A[place] : 0.0f", "A[place]")),
+              "The fetch reaches outside of A or B: rows from M on, columns from N on and terms "
+              "from `end` on are zeros, without reading.",
+              when=lambda seen: any(i.kind == "out-of-bounds" and re.search("'[AB]'", i.message) for i in seen.issues)),
         Wrong(Changed(("int t = TRANSPOSE_A ? e / BM : e % BK;", "int t = e / BM;"), ("int r = TRANSPOSE_A ? e % BM : e / BK;",
-              "int r = e % BM;")),
-              "not reached: sectors"),
+              "int r = e % BM;")), generic="not reached: sectors"),
     ],
 )  # fmt: skip

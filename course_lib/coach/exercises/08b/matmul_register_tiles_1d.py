@@ -60,31 +60,6 @@ exercise = Exercise(
         Goal("bytes of global memory moved", bytes_moved, at_most=1.2 * NEEDED),
         Goal("requests that read shared memory", shared_reads, at_most=9216),
     ],
-    mistakes=[
-        Mistake("Each thread reads the same number of B from shared memory TM times. Read it once, into a variable, before the "
-                "loop over "
-                "the TM results. (The compiler of a GPU may do that by itself; the simulator counts what is written.)",
-                when=lambda seen: seen.label == "64 by 64" and shared_reads(seen.reports) == 2 * 64**3 / 32),
-        Mistake("A number of a slice is read before the thread that fetches it has put it there: all must wait after the fetch.",
-                when=lambda seen: seen.label == "one slice" and of_shared(seen, "race", "one thread reads")),
-        Mistake("Part of a slice was never fetched. It has more numbers than the block has threads: each thread fetches "
-                "several, as many "
-                "places apart as there are threads.",
-                when=lambda seen: seen.label == "one slice" and seen.kinds == {"uninitialised-read"}
-                and of_shared(seen, "uninitialised-read")),
-        Mistake("The race is between two slices: a fast thread fetches the next ones while a slow one still multiplies these.",
-                when=lambda seen: seen.label == "two slices" and of_shared(seen, "race")),
-        Mistake("A thread that has no place in C is still needed: it fetches for the others and waits with them.",
-                when=lambda seen: "missed-barrier" in seen.kinds),
-        Mistake("Only the first slice is summed up: go on over all of K.",
-                like=lambda A, B, tile: A[:, : int(tile.split(", ")[2])] @ B[: int(tile.split(", ")[2])]),
-        Mistake("The rows of neighbouring threads overlap, and the last rows of the tile are left out. The first row of a "
-                "thread is a "
-                "multiple of TM: each has TM rows of its own.", when=overlapping),
-        Mistake("A write lands outside of C: each of the TM rows must be asked for, not only the first.",
-                when=lambda seen: any(i.kind == "out-of-bounds" and "a write" in i.message and "'C'" in i.message
-                                      for i in seen.issues)),
-    ],
     hints=(
         "The block's threads: x = threadIdx.x % BN is a thread's column in the tile, y = threadIdx.x / BN * TM its first row.",
         "Fetch with a loop: for (int i = threadIdx.x; i < BM * BK; i += THREADS), where row i / BK and term i % BK belong to "
@@ -106,51 +81,34 @@ __global__ void many_vectors(const float* A, const float* V, float* Y, int M, in
     for (int c = 0; c < 8; c++) Y[i * 8 + c] = sum[c];
 }
 ''',
-    right=[
-        """// The slice of A is kept turned over, and the rows of a thread are spread.
-template <int BM, int BN, int BK, int TM>
-__global__ void matmul_register_tiles_1d(const float* A, const float* B, float* C, int M, int N, int K) {
-    const int THREADS = BM / TM * BN, STEP = BM / TM;
-    __shared__ float a[BK][BM + 4];
-    __shared__ float b[BK][BN];
-    int x = threadIdx.x % BN, y = threadIdx.x / BN;
-    int top = blockIdx.y * BM, column = blockIdx.x * BN + x;
-    float sum[TM];
-    for (int r = 0; r < TM; r++) sum[r] = 0.0f;
-    for (int k = 0; k < K; k += BK) {
-        for (int e = threadIdx.x; e < BM * BK; e += THREADS) {
-            int i = top + e / BK, t = k + e % BK;
-            a[e % BK][e / BK] = i < M && t < K ? A[i * K + t] : 0.0f;
-        }
-        for (int e = threadIdx.x; e < BK * BN; e += THREADS) {
-            int t = k + e / BN, j = blockIdx.x * BN + e % BN;
-            b[e / BN][e % BN] = t < K && j < N ? B[t * N + j] : 0.0f;
-        }
-        __syncthreads();
-        for (int t = 0; t < BK; t++) {
-            float right = b[t][x];
-            for (int r = 0; r < TM; r++) sum[r] += a[t][y + r * STEP] * right;
-        }
-        __syncthreads();
-    }
-    for (int r = 0; r < TM; r++) {
-        int row = top + y + r * STEP;
-        if (row < M && column < N) C[row * N + column] = sum[r];
-    }
-}
-""",
-        Changed(("const float right = b[j][x];", "float right = b[j][x];"), ("sum[r] += a[y + r][j] * right;", "sum[r] = "
-                                                                                                               "fmaf(a[y + "
-                                                                                                               "r][j], right, "
-                                                                                                               "sum[r]);")),
-    ],
     wrong=[
-        Wrong(Changed(("        __syncthreads();\n        for (int j", "        for (int j")), "all must wait after the fetch"),
-        Wrong(Changed(("* right;\n        }\n        __syncthreads();\n", "* right;\n        }\n")), "between two slices"),
-        Wrong(Changed(("i < BM * BK; i += THREADS", "i < BM * BK; i += BM * BK")), "each thread fetches several"),
-        Wrong(Changed(("k < K; k += BK", "k < BK; k += BK")), "Only the first slice"),
-        Wrong(Changed(("threadIdx.x / BN * TM", "threadIdx.x / BN")), "TM rows of its own"),
-        Wrong(Changed(("first_row + y + r < M", "first_row + y < M")), "must be asked for"),
+        Mistake("Each thread reads the same number of B from shared memory TM times. Read it once, into a variable, before the "
+                "loop over "
+                "the TM results. (The compiler of a GPU may do that by itself; the simulator counts what is written.)",
+                when=lambda seen: seen.label == "64 by 64" and shared_reads(seen.reports) == 2 * 64**3 / 32),
+        Wrong(Changed(("        __syncthreads();\n        for (int j", "        for (int j")),
+              "A number of a slice is read before the thread that fetches it has put "
+              "it there: all must wait after the fetch.",
+              when=lambda seen: seen.label == "one slice" and of_shared(seen, "race", "one thread reads")),
+        Wrong(Changed(("i < BM * BK; i += THREADS", "i < BM * BK; i += BM * BK")),
+              "Part of a slice was never fetched. It has more numbers than the block has threads: each thread fetches "
+              "several, as many places apart as there are threads.",
+              when=lambda seen: seen.label == "one slice" and seen.kinds == {"uninitialised-read"}
+                  and of_shared(seen, "uninitialised-read")),
+        Wrong(Changed(("* right;\n        }\n        __syncthreads();\n", "* right;\n        }\n")),
+              "The race is between two slices: a fast thread fetches the next ones while a slow one still multiplies these.",
+              when=lambda seen: seen.label == "two slices" and of_shared(seen, "race")),
+        Mistake("A thread that has no place in C is still needed: it fetches for the others and waits with them.",
+                when=lambda seen: "missed-barrier" in seen.kinds),
+        Wrong(Changed(("k < K; k += BK", "k < BK; k += BK")), "Only the first slice is summed up: go on over all of K.",
+              like=lambda A, B, tile: A[:, : int(tile.split(", ")[2])] @ B[: int(tile.split(", ")[2])]),
+        Wrong(Changed(("threadIdx.x / BN * TM", "threadIdx.x / BN")),
+              "The rows of neighbouring threads overlap, and the last rows of the tile are left out. The first row of a "
+              "thread is a multiple of TM: each has TM rows of its own.", when=overlapping),
+        Wrong(Changed(("first_row + y + r < M", "first_row + y < M")),
+              "A write lands outside of C: each of the TM rows must be asked for, not only the first.",
+              when=lambda seen: any(i.kind == "out-of-bounds" and "a write" in i.message
+                  and "'C'" in i.message for i in seen.issues)),
         Wrong("""template <int BM, int BN, int BK, int TM>
 __global__ void matmul_register_tiles_1d(const float* A, const float* B, float* C, int M, int N, int K) {
     int column = blockIdx.x * BN + threadIdx.x % BN, first = blockIdx.y * BM + threadIdx.x / BN * TM;
@@ -161,6 +119,6 @@ __global__ void matmul_register_tiles_1d(const float* A, const float* B, float* 
         C[row * N + column] = sum;
     }
 }
-""", "not reached: bytes of global memory"),
+""", generic="not reached: bytes of global memory"),
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 
 
 def cases(random):
@@ -53,16 +53,6 @@ exercise = Exercise(
     call=launch,
     measured="64 by 96",
     goals=[Goal("requests to global memory", requests, at_most=96)],
-    mistakes=[
-        Mistake("Each piece of 4 x 4 is where it belongs, but it is not turned over itself.", like=pieces_not_turned),
-        Mistake("Each piece of 4 x 4 is turned over, but it stands where it stood before: rows and columns of y have other "
-                "lengths.",
-                like=pieces_in_place),
-        Mistake("Threads beyond the end of x must do nothing: ask for the first row and the first column of the piece.",
-                when=lambda seen: "out-of-bounds" in seen.kinds and seen.label == "four by four"),
-        Mistake("A float4 must begin at a multiple of 16 bytes. A thread's first row and first column are multiples of 4.",
-                when=lambda seen: "misaligned-access" in seen.kinds),
-    ],
     hints=(
         "A thread's piece begins at row blockIdx.y * 32 + threadIdx.y * 4, column blockIdx.x * 32 + threadIdx.x * 4.",
         "Read float4 row[4], one from each row of the piece. The first row of the result is the four `x` parts, the second the "
@@ -80,52 +70,28 @@ __global__ void add_pairs(const float* x, float* y, int n) {
     }
 }
 ''',
-    right=[
-        """__global__ void transpose_four(const float* x, float* y, int M, int N) {
-    int i = 4 * (blockIdx.y * blockDim.y + threadIdx.y), j = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
-    if (i >= M || j >= N) return;
-    const float4* from = (const float4*)(x + i * N + j);
-    float4 a = from[0], b = from[N / 4], c = from[2 * N / 4], d = from[3 * N / 4];
-    float4* to = (float4*)(y + j * M + i);
-    to[0] = make_float4(a.x, b.x, c.x, d.x);
-    to[M / 4] = make_float4(a.y, b.y, c.y, d.y);
-    to[2 * M / 4] = make_float4(a.z, b.z, c.z, d.z);
-    to[3 * M / 4] = make_float4(a.w, b.w, c.w, d.w);
-}
-""",
-        """__global__ void transpose_four(const float* x, float* y, int M, int N) {
-    int i = blockIdx.y * 32 + threadIdx.y * 4, j = blockIdx.x * 32 + threadIdx.x * 4;
-    if (i < M && j < N) {
-        float piece[4][4];
-        for (int r = 0; r < 4; r++) {
-            float4 four = *(const float4*)&x[(i + r) * N + j];
-            piece[r][0] = four.x, piece[r][1] = four.y, piece[r][2] = four.z, piece[r][3] = four.w;
-        }
-        for (int c = 0; c < 4; c++) {
-            *(float4*)&y[(j + c) * M + i] = make_float4(piece[0][c], piece[1][c], piece[2][c], piece[3][c]);
-        }
-    }
-}
-""",
-    ],
     wrong=[
         Wrong(Changed(("make_float4(row[0].x, row[1].x, row[2].x, row[3].x)", "row[0]"), ("make_float4(row[0].y, row[1].y, "
                                                                                           "row[2].y, row[3].y)", "row[1]"),
                       ("make_float4(row[0].z, row[1].z, row[2].z, row[3].z)", "row[2]"), ("make_float4(row[0].w, row[1].w, "
                                                                                           "row[2].w, row[3].w)", "row[3]")),
-              "it is not turned over itself"),
+              "Each piece of 4 x 4 is where it belongs, but it is not turned over itself.", like=pieces_not_turned),
         Wrong(Changed(("(y + (j + 0) * M + i)", "(y + (i + 0) * N + j)"), ("(y + (j + 1) * M + i)", "(y + (i + 1) * N + j)"),
                       ("(y + (j + 2) * M + i)", "(y + (i + 2) * N + j)"), ("(y + (j + 3) * M + i)", "(y + (i + 3) * N + j)")),
-              "where it stood before"),
-        Wrong(Changed(("    if (i < M && j < N) {", "    {")), "must do nothing"),
-        Wrong(Changed(("int j = blockIdx.x * 32 + threadIdx.x * 4;", "int j = blockIdx.x * 32 + threadIdx.x;")), "multiple of "
-                                                                                                                 "16 bytes"),
+              "Each piece of 4 x 4 is turned over, but it stands where it stood before: "
+              "rows and columns of y have other lengths.", like=pieces_in_place),
+        Wrong(Changed(("    if (i < M && j < N) {", "    {")),
+              "Threads beyond the end of x must do nothing: ask for the first row and the first column of the piece.",
+              when=lambda seen: "out-of-bounds" in seen.kinds and seen.label == "four by four"),
+        Wrong(Changed(("int j = blockIdx.x * 32 + threadIdx.x * 4;", "int j = blockIdx.x * 32 + threadIdx.x;")),
+              "A float4 must begin at a multiple of 16 bytes. A thread's first row and first column are multiples of 4.",
+              when=lambda seen: "misaligned-access" in seen.kinds),
         Wrong("""__global__ void transpose_four(const float* x, float* y, int M, int N) {
     int i = blockIdx.y * 32 + threadIdx.y * 4, j = blockIdx.x * 32 + threadIdx.x * 4;
     for (int r = 0; r < 4; r++)
         for (int c = 0; c < 4; c++)
             if (i + r < M && j + c < N) y[(j + c) * M + i + r] = x[(i + r) * N + j + c];
 }
-""", "not reached: requests"),
+""", generic="not reached: requests"),
     ],
 )  # fmt: skip

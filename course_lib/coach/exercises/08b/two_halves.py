@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 
 def cases(random):
@@ -42,19 +42,6 @@ exercise = Exercise(
     cases=cases,
     reference=lambda A, B: A @ B,
     call=launch,
-    mistakes=[
-        Mistake("There is no barrier in the loop any more.",
-                when=lambda seen: "race" in seen.kinds and seen.text.count("__syncthreads();") == 1),
-        Mistake("The next round begins to multiply its half while others still fill it. Follow one round: in which order come "
-                "the writes, "
-                "the barrier, and the next sum?",
-                when=lambda seen: lines_that_meet(seen, "sum +=", "next_")
-                and "half][y][x] = next_a;\n        b[half][y][x] = next_b;\n    }" in seen.text),
-        Mistake("The numbers of the next round are put where this round's are still being read: the half must change before "
-                "the writes.",
-                when=lambda seen: lines_that_meet(seen, "sum +=", "next_")),
-        Mistake("Every round multiplies the first tiles: the halves never change places.", like=never_changes),
-    ],
     hints=(
         "The report names a line that reads and a line that writes. In which round is the one, in which the other?",
         "What is written at the end of a round is read at the beginning of the next. What must stand between the two?",
@@ -73,23 +60,24 @@ __global__ void soften(float* x) {  // a block of 64 threads, x of 64 numbers
     x[i] = row[0][i];
 }
 ''',
-    right=[
-        Changed(("        half = 1 - half;\n        a[half]", "        a[half ^ 1]"), ("        b[half][y][x] = next_b;\n",
-                "        b[half ^ 1][y][x] = next_b;\n        half ^= 1;\n")),
-        Changed(("        half = 1 - half;\n        a[half]", "        __syncthreads();\n        a[half]")),
-    ],
     wrong=[
         Wrong(Changed(("        b[half][y][x] = next_b;\n        __syncthreads();\n", "        b[half][y][x] = next_b;\n")),
-              "no barrier in the loop"),
+              "There is no barrier in the loop any more.",
+              when=lambda seen: "race" in seen.kinds and seen.text.count("__syncthreads();") == 1),
         Wrong(Changed(("        half = 1 - half;\n        a[half]",
               "        __syncthreads();\n        half = half ^ 1;\n        a[half]"),
                       ("        b[half][y][x] = next_b;\n        __syncthreads();\n", "        b[half][y][x] = next_b;\n")),
-              "begins to multiply its half while others still fill it"),
+              "The next round begins to multiply its half while others still fill it. Follow one round: in which order come "
+              "the writes, the barrier, and the next sum?",
+              when=lambda seen: lines_that_meet(seen, "sum +=", "next_")
+                  and "half][y][x] = next_a;\n        b[half][y][x] = next_b;\n    }" in seen.text),
         Wrong(Changed(("        half = 1 - half;\n        a[half][y][x] = next_a;\n        b[half][y][x] = next_b;\n",
                        "        a[half][y][x] = next_a;\n        b[half][y][x] = next_b;\n        half = 1 - half;\n")),
-              "the half must change before the writes"),
+              "The numbers of the next round are put where this round's are still being "
+              "read: the half must change before the writes.",
+              when=lambda seen: lines_that_meet(seen, "sum +=", "next_")),
         Wrong(Changed(("        half = 1 - half;\n        a[half][y][x] = next_a;\n        b[half][y][x] = next_b;\n",
-                       "        a[1 - half][y][x] = next_a;\n        b[1 - half][y][x] = next_b;\n")), "the halves never "
-                                                                                                       "change places"),
+                       "        a[1 - half][y][x] = next_a;\n        b[1 - half][y][x] = next_b;\n")),
+              "Every round multiplies the first tiles: the halves never change places.", like=never_changes),
     ],
 )  # fmt: skip

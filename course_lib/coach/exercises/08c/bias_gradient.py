@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 from course_lib.coach.trials import bfloat16_bits, rounded
 
 
@@ -37,18 +37,6 @@ exercise = Exercise(
     cases=cases,
     reference=lambda dY: dY.sum(axis=0),
     call=launch,
-    mistakes=[
-        Mistake("Up to 256 the sum of ones is right; then it stands still, however many follow. Which number of the kernel has "
-                "too few "
-                "digits for 257?", like=short_sum),
-        Mistake("The sum is long, but what is written was rounded to bfloat16 first. y holds floats.",
-                like=lambda dY: rounded(dY.sum(axis=0))),
-        Mistake("The first row is counted twice: it is in the sum before the loop begins, and in the loop.",
-                like=lambda dY: dY.sum(axis=0) + dY[0]),
-        Mistake("These are the sums of the rows. A column's numbers lie N places apart.",
-                when=lambda seen: seen.got is not None and seen.label == "three rows"
-                and np.array_equal(seen.got, seen.inputs[0].reshape(-1)[:6].reshape(2, 3).sum(axis=1))),
-    ],
     hints=(
         "Run the cell: 401 ones give 256. The lecture had a sum that ended there.",
         "Each number of dY may be short. But the sum of many needs more digits than 8 bits: which type has them?",
@@ -62,35 +50,20 @@ __global__ void mean(const __nv_bfloat16* x, float* y, int n) {
     y[0] = sum / n;
 }
 ''',
-    right=[
-        """#include <cuda_bf16.h>
-__global__ void bias_gradient(const __nv_bfloat16* dY, float* y, int M, int N) {
-    int j = blockIdx.x * blockDim.x + threadIdx.x;
-    if (j >= N) return;
-    float even = 0.0f, odd = 0.0f;
-    for (int i = 0; i < M; i += 2) {
-        even += (float)dY[i * N + j];
-        if (i + 1 < M) odd += (float)dY[(i + 1) * N + j];
-    }
-    y[j] = even + odd;
-}
-""",
-        """#include <cuda_bf16.h>
-__global__ void bias_gradient(const __nv_bfloat16* dY, float* y, int M, int N) {
-    const int j = blockIdx.x * blockDim.x + threadIdx.x;
-    if (j < N) {
-        double sum = 0.0;
-        for (const __nv_bfloat16* p = dY + j; p < dY + M * N; p += N) sum += __bfloat162float(*p);
-        y[j] = sum;
-    }
-}
-""",
-    ],
     wrong=[
         Wrong(Changed(("float sum = 0.0f;", "__nv_bfloat16 sum = __float2bfloat16(0.0f);"),
-                      ("sum += __bfloat162float(dY[i * N + j]);", "sum = sum + dY[i * N + j];")), "it stands still"),
-        Wrong(Changed(("y[j] = sum;", "y[j] = __bfloat162float(__float2bfloat16(sum));")), "was rounded to bfloat16 first"),
-        Wrong(Changed(("float sum = 0.0f;", "float sum = __bfloat162float(dY[j]);")), "counted twice"),
-        Wrong(Changed(("dY[i * N + j]", "dY[j * M + i]")), "sums of the rows"),
+                      ("sum += __bfloat162float(dY[i * N + j]);", "sum = sum + dY[i * N + j];")),
+              "Up to 256 the sum of ones is right; then it stands still, however many follow. Which number "
+              "of the kernel has too few digits for 257?", like=short_sum),
+        Wrong(Changed(("y[j] = sum;", "y[j] = __bfloat162float(__float2bfloat16(sum));")),
+              "The sum is long, but what is written was rounded to bfloat16 first. y holds floats.",
+              like=lambda dY: rounded(dY.sum(axis=0))),
+        Wrong(Changed(("float sum = 0.0f;", "float sum = __bfloat162float(dY[j]);")),
+              "The first row is counted twice: it is in the sum before the loop begins, and in the loop.",
+              like=lambda dY: dY.sum(axis=0) + dY[0]),
+        Wrong(Changed(("dY[i * N + j]", "dY[j * M + i]")),
+              "These are the sums of the rows. A column's numbers lie N places apart.",
+              when=lambda seen: seen.got is not None and seen.label == "three rows"
+                  and np.array_equal(seen.got, seen.inputs[0].reshape(-1)[:6].reshape(2, 3).sum(axis=1))),
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import bank_wavefronts
 
 
@@ -29,14 +29,6 @@ exercise = Exercise(
     call=launch,
     measured="any bits",
     goals=[Goal("wavefronts for each request to shared memory", bank_wavefronts, at_most=4.0)],
-    mistakes=[
-        Mistake("Two pieces of a row are kept at one place, so that one of them is lost: within a row, eight pieces need eight "
-                "places.",
-                when=lambda seen: any(i.kind == "race" and "__shared__" in i.message for i in seen.issues)
-                or (not seen.issues and seen.got is not None and len(np.unique(seen.got)) < len(np.unique(seen.inputs[0])))),
-        Mistake("A place is larger than 7 or below 0: it lies outside of the tile.",
-                when=lambda seen: "out-of-bounds" in seen.kinds),
-    ],
     hints=(
         "A row is 128 bytes long, so the same place of all rows lies behind the same four doors. Eight rows should keep their "
         "piece p at eight "
@@ -51,11 +43,15 @@ __device__ int moved(int row, int column) {
     return (column + row) % 8;
 }
 ''',
-    right=[Changed(("piece ^ (row % 8)", "(piece + row) % 8")), Changed(("piece ^ (row % 8)", "(piece ^ row) & 7")),
-           Changed(("piece ^ (row % 8)", "(piece + 7 * row) % 8"))],
     wrong=[
-        Wrong(Changed(("piece ^ (row % 8)", "row % 8")), "eight pieces need eight places"),
-        Wrong(Changed(("piece ^ (row % 8)", "piece + row % 8")), "lies outside of the tile"),
-        Wrong(Changed(("piece ^ (row % 8)", "7 - piece")), "not reached: wavefronts"),
+        Wrong(Changed(("piece ^ (row % 8)", "row % 8")),
+              "Two pieces of a row are kept at one place, so that one of them is lost: "
+              "within a row, eight pieces need eight places.",
+              when=lambda seen: any(i.kind == "race" and "__shared__" in i.message for i in seen.issues)
+                  or (not seen.issues and seen.got is not None and len(np.unique(seen.got)) < len(np.unique(seen.inputs[0])))),
+        Wrong(Changed(("piece ^ (row % 8)", "piece + row % 8")),
+              "A place is larger than 7 or below 0: it lies outside of the tile.",
+              when=lambda seen: "out-of-bounds" in seen.kinds),
+        Wrong(Changed(("piece ^ (row % 8)", "7 - piece")), generic="not reached: wavefronts"),
     ],
 )  # fmt: skip

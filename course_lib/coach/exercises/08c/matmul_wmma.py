@@ -3,7 +3,7 @@
 import re
 
 from course_lib import cuda
-from course_lib.coach.exercise import Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Changed, Exercise, Wrong
 from course_lib.coach.trials import bfloat16_bits, multiply, products
 
 TILE = "64, 64, 32"
@@ -35,19 +35,6 @@ exercise = Exercise(
     cases=products(SIZES),
     reference=lambda A, B: A @ B,
     call=launch,
-    mistakes=[
-        Mistake("A fragment of A reads places that nobody has filled. Its rows are not where the load looks for them: how long "
-                "is a row of `a`, "
-                "with all that was declared?", when=lambda seen: meets(seen, "load_matrix_sync(left")),
-        Mistake("A fragment of B reads places that nobody has filled. Its rows are not where the load looks for them: how long "
-                "is a row of `b`, "
-                "with all that was declared?", when=lambda seen: meets(seen, "load_matrix_sync(right")),
-        Mistake("The fragments are stored into `c` as if its rows were BN numbers long. How long are they, with all that was "
-                "declared?",
-                when=lambda seen: re.search(r"store_matrix_sync\([^;]*,\s*BN\s*,", seen.text) is not None),
-        Mistake("The warps store their fragments over each other's: with rows of the wrong length the parts of `c` overlap.",
-                when=lambda seen: seen.kinds & {"race", "out-of-bounds"} and meets(seen, "store_matrix_sync")),
-    ],
     hints=(
         "`__shared__ bf16 a[BM][BK + 8]`: the eight more are padding. From one row to the next it is BK + 8 numbers.",
         "The last argument of a load, and the third of a store, is the distance from row to row *in memory*. Compare each of "
@@ -73,15 +60,21 @@ __global__ void square(const __nv_bfloat16* A, float* C) {  // C = A A, 16 x 16,
     wmma::store_matrix_sync(C, sum, 16, wmma::mem_row_major);
 }
 ''',
-    right=[
-        Changed((LOAD, "load_matrix_sync(left[r], &a[y + 16 * r][j], sizeof(a[0]) / 2)"),
-                (STORE, "sum[r][s], sizeof(c[0]) / 4, wmma::mem_row_major")),
-        Changed(("bf16 a[BM][BK + 8]", "bf16 a[BM][BK + 16]"), (LOAD, "load_matrix_sync(left[r], &a[y + 16 * r][j], BK + 16)")),
-    ],
     wrong=[
-        Wrong(Changed((LOAD, LOAD.replace("BK + 8", "BK"))), "A fragment of A reads places"),
-        Wrong(Changed(("&b[j][x + 16 * s], BN + 8", "&b[j][x + 16 * s], BN")), "A fragment of B reads places"),
-        Wrong(Changed((STORE, STORE.replace("BN + 4", "BN"))), "as if its rows were BN numbers long"),
-        Wrong(Changed((STORE, STORE.replace("BN + 4", "BN + 8"))), "the parts of `c` overlap"),
+        Wrong(Changed((LOAD, LOAD.replace("BK + 8", "BK"))),
+              "A fragment of A reads places that nobody has filled. Its rows are not where the load looks for them: how "
+              "long is a row of `a`, with all that was declared?",
+              when=lambda seen: meets(seen, "load_matrix_sync(left")),
+        Wrong(Changed(("&b[j][x + 16 * s], BN + 8", "&b[j][x + 16 * s], BN")),
+              "A fragment of B reads places that nobody has filled. Its rows are not where the load looks for them: how "
+              "long is a row of `b`, with all that was declared?",
+              when=lambda seen: meets(seen, "load_matrix_sync(right")),
+        Wrong(Changed((STORE, STORE.replace("BN + 4", "BN"))),
+              "The fragments are stored into `c` as if its rows were BN numbers long. How "
+              "long are they, with all that was declared?",
+              when=lambda seen: re.search(r"store_matrix_sync\([^;]*,\s*BN\s*,", seen.text) is not None),
+        Wrong(Changed((STORE, STORE.replace("BN + 4", "BN + 8"))),
+              "The warps store their fragments over each other's: with rows of the wrong length the parts of `c` overlap.",
+              when=lambda seen: seen.kinds & {"race", "out-of-bounds"} and meets(seen, "store_matrix_sync")),
     ],
 )  # fmt: skip

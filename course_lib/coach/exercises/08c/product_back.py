@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 from course_lib.coach.trials import bfloat16_bits, turned_tiles
 
 
@@ -32,22 +32,6 @@ exercise = Exercise(
     cases=cases,
     reference=lambda dC, B: dC @ B.T,
     call=launch,
-    mistakes=[
-        Mistake("The tiles of B are the right ones, but not turned over. The right fragment must be col_major: then a row of B "
-                "in memory is a column of the fragment.", like=lambda dC, B: dC @ turned_tiles(B).T),
-        Mistake("Each tile of dA is right, but was stored by columns.", like=lambda dC, B: turned_tiles(dC @ B.T)),
-        Mistake("dC was turned over as well. It is read by rows, as it lies.", like=lambda dC, B: turned_tiles(dC) @ B.T),
-        Mistake("Only the first 16 terms of each sum are there. The sum of dA goes over the N columns of dC.",
-                like=lambda dC, B: dC[:, :16] @ B[:, :16].T),
-        Mistake("This is dC times B itself, as if B were (N, K). On the way back B is turned over.",
-                like=lambda dC, B: dC @ B if dC.shape[1] == len(B) else None),
-        Mistake("The loop goes over K, as on the way forward. Here K counts the columns of dA; the sum goes over N.",
-                when=lambda seen: "k<K" in seen.text.replace(" ", "") and seen.inputs[0].shape[1] != len(seen.inputs[1])),
-        Mistake("The sums were never filled. A fragment begins with whatever lay in its registers: wmma::fill_fragment, once, "
-                "before the loop.",
-                when=lambda seen: "wmma::accumulator" in seen.text and not seen.error
-                and "fill_fragment" not in seen.text and ".x[" not in seen.text),
-    ],
     hints=(
         "Which 16 x 16 of dC and which of B meet in step n? Those with the columns n to n + 15: of dC in the rows of this tile, "
         "of B in the rows that are the *columns* of this tile.",
@@ -72,34 +56,30 @@ __global__ void left_turned(const __nv_bfloat16* X, const __nv_bfloat16* Y, floa
     wmma::store_matrix_sync(G, sum, 16, wmma::mem_row_major);
 }
 ''',
-    right=[
-        """#include <cuda_bf16.h>
-
-__global__ void product_back(const __nv_bfloat16* dC, const __nv_bfloat16* B, float* dA, int M, int N, int K) {
-    for (int e = threadIdx.x; e < 256; e += 32) {
-        int i = 16 * blockIdx.y + e / 16, k = 16 * blockIdx.x + e % 16;
-        float sum = 0.0f;
-        for (int j = 0; j < N; j++) sum += __bfloat162float(dC[i * N + j]) * __bfloat162float(B[k * N + j]);
-        dA[i * K + k] = sum;
-    }
-}
-""",
-        Changed(("wmma::col_major> right", "wmma::row_major> right"),
-                ("    wmma::fragment<wmma::matrix_a", "    __shared__ __align__(32) __nv_bfloat16 turned[16][16];\n"
-                 "    wmma::fragment<wmma::matrix_a"),
-                ("wmma::load_matrix_sync(right, B + blockIdx.x * 16 * N + n, N);",
-                 "for (int e = threadIdx.x; e < 256; e += 32) turned[e % 16][e / 16] = B[(blockIdx.x * 16 + e / 16) * N + n + e "
-                 "% 16];\n        __syncwarp();\n        wmma::load_matrix_sync(right, &turned[0][0], 16);\n        "
-                 "__syncwarp();")),
-    ],
     wrong=[
-        Wrong(Changed(("wmma::col_major> right", "wmma::row_major> right")), "but not turned over"),
-        Wrong(Changed(("sum, K, wmma::mem_row_major", "sum, K, wmma::mem_col_major")), "stored by columns"),
-        Wrong(Changed(("wmma::row_major> left", "wmma::col_major> left")), "dC was turned over as well"),
-        Wrong(Changed(("n < N; n += 16", "n < 16; n += 16")), "Only the first 16 terms"),
+        Wrong(Changed(("wmma::col_major> right", "wmma::row_major> right")),
+              "The tiles of B are the right ones, but not turned over. The right fragment must be col_major: then a row of "
+              "B in memory is a column of the fragment.", like=lambda dC, B: dC @ turned_tiles(B).T),
+        Wrong(Changed(("sum, K, wmma::mem_row_major", "sum, K, wmma::mem_col_major")),
+              "Each tile of dA is right, but was stored by columns.", like=lambda dC, B: turned_tiles(dC @ B.T)),
+        Wrong(Changed(("wmma::row_major> left", "wmma::col_major> left")),
+              "dC was turned over as well. It is read by rows, as it lies.", like=lambda dC, B: turned_tiles(dC) @ B.T),
+        Wrong(Changed(("n < N; n += 16", "n < 16; n += 16")),
+              "Only the first 16 terms of each sum are there. The sum of dA goes over the N columns of dC.",
+              like=lambda dC, B: dC[:, :16] @ B[:, :16].T),
+        Wrong(Changed(("__nv_bfloat16, wmma::col_major", "__nv_bfloat16, wmma::row_major"),
+                      ("B + blockIdx.x * 16 * N + n, N", "B + n * K + blockIdx.x * 16, K")),
+              "This is dC times B itself, as if B were (N, K). On the way back B is turned over.",
+              like=lambda dC, B: dC @ B.reshape(B.shape[::-1])),
         Wrong(Changed(("int n = 0; n < N; n += 16", "int k = 0; k < K; k += 16"), ("* N + n, N);\n        wmma::load_matrix_sync("
                        "right, B + blockIdx.x * 16 * N + n, N)", "* N + k, N);\n        wmma::load_matrix_sync(right, B + "
-                       "blockIdx.x * 16 * N + k, N)")), "The loop goes over K"),
-        Wrong(Changed(("    wmma::fill_fragment(sum, 0.0f);\n", "")), "never filled"),
+                       "blockIdx.x * 16 * N + k, N)")),
+              "The loop goes over K, as on the way forward. Here K counts the columns of dA; the sum goes over N.",
+              when=lambda seen: "k<K" in seen.text.replace(" ", "") and seen.inputs[0].shape[1] != len(seen.inputs[1])),
+        Wrong(Changed(("    wmma::fill_fragment(sum, 0.0f);\n", "")),
+              "The sums were never filled. A fragment begins with whatever lay in its registers: "
+              "wmma::fill_fragment, once, before the loop.",
+              when=lambda seen: "wmma::accumulator" in seen.text and not seen.error and "fill_fragment" not in seen.text
+                  and ".x[" not in seen.text),
     ],
 )  # fmt: skip

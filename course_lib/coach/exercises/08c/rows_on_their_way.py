@@ -28,19 +28,6 @@ exercise = Exercise(
     cases=cases,
     reference=lambda x: np.ascontiguousarray(x[:, ::-1]),
     call=launch,
-    mistakes=[
-        Mistake("The barrier stands before the wait. A wait is for a lane's own copies only: first each waits, then all meet.",
-                when=lambda seen: bool(seen.issues) and re.search(r"__sync\w+\(\);\s*ptx::cp_async_wait", seen.text) is not None),
-        Mistake("Nobody waits for the copies any more: what is read was there before.",
-                when=lambda seen: bool(seen.issues) and "cp_async_wait" not in seen.text),
-        Mistake("It waits for its own copies, but a lane reads what other lanes have brought: after the wait all must meet at "
-                "a barrier.",
-                when=lambda seen: seen.kinds == {"race"} and "cp_async_wait<2>" not in seen.text
-                and seen.text.count("__syncthreads()") < 2),
-        Mistake("It waits until at most 2 groups are on their way. But in each round only 2 were sent: so it waits for none of "
-                "them.",
-                when=lambda seen: bool(seen.issues) and "cp_async_wait<2>" in seen.text),
-    ],
     hints=(
         "At the time of the wait two groups have been sent: the row that is needed now, and the next one. How many may still "
         "be on their way?",
@@ -59,17 +46,21 @@ __global__ void bring(const float* x, float* y) {
     for (int j = 4 * lane; j < 4 * lane + 4; j++) y[j] = 2.0f * row[j];
 }
 ''',
-    right=[
-        Changed(("cp_async_wait<1>()", "cp_async_wait<0>()")),
-        Changed(("cp_async_wait<1>()", "cp_async_wait_all()")),
-        Changed(("        ptx::cp_async_wait<1>();\n        __syncthreads();\n",
-                 "        if (i + 1 < n) {\n            ptx::cp_async_wait<1>();\n        } else {\n"
-                 "            ptx::cp_async_wait<0>();\n        }\n        __syncthreads();\n")),
-    ],
     wrong=[
-        Wrong(Changed(("        ptx::cp_async_wait<1>();\n", "")), "Nobody waits for the copies"),
-        Wrong(Changed(("cp_async_wait<1>();\n        __syncthreads();", "cp_async_wait<1>();")), "must meet at a barrier"),
-        Wrong(Changed(("cp_async_wait<1>()", "cp_async_wait<2>()")), "it waits for none of them"),
-        Wrong(Changed(("slice[i % 2][127 - j]", "slice[i % 2][128 - j]")), "Your kernel reaches outside an array"),
+        Mistake("The barrier stands before the wait. A wait is for a lane's own copies only: first each waits, then all meet.",
+                when=lambda seen: bool(seen.issues) and re.search(r"__sync\w+\(\);\s*ptx::cp_async_wait", seen.text) is not None),
+        Wrong(Changed(("        ptx::cp_async_wait<1>();\n", "")),
+              "Nobody waits for the copies any more: what is read was there before.",
+              when=lambda seen: bool(seen.issues) and "cp_async_wait" not in seen.text),
+        Wrong(Changed(("cp_async_wait<1>();\n        __syncthreads();", "cp_async_wait<1>();")),
+              "It waits for its own copies, but a lane reads what other lanes have brought: "
+              "after the wait all must meet at a barrier.",
+              when=lambda seen: seen.kinds == {"race"} and "cp_async_wait<2>" not in seen.text
+                  and seen.text.count("__syncthreads()") < 2),
+        Wrong(Changed(("cp_async_wait<1>()", "cp_async_wait<2>()")),
+              "It waits until at most 2 groups are on their way. But in each round only 2 "
+              "were sent: so it waits for none of them.",
+              when=lambda seen: bool(seen.issues) and "cp_async_wait<2>" in seen.text),
+        Wrong(Changed(("slice[i % 2][127 - j]", "slice[i % 2][128 - j]")), generic="Your kernel reaches outside an array"),
     ],
 )  # fmt: skip

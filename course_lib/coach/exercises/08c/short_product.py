@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import bytes_moved
 from course_lib.coach.trials import bfloat16_bits, multiply, products
 
@@ -40,13 +40,6 @@ exercise = Exercise(
     measured="64 by 64",
     flops=2 * 64**3,
     goals=[Goal("bytes of global memory moved", bytes_moved)],
-    mistakes=[
-        Mistake("Only 16 of the 64 rows are written, those of one warp. A thread finds its warp by threadIdx.x / 32.",
-                like=of_one_warp),
-        Mistake("Only the first 16 terms of each sum are there: go on over all of K.", like=lambda A, B: A[:, :16] @ B[:16]),
-        Mistake("All 32 lanes of a warp must come to each of the wmma functions.",
-                when=lambda seen: "missing-lanes" in seen.kinds),
-    ],
     hints=(
         "In ours every warp reads all of B by itself. Four warps, four times. What did chapter 08a do about that?",
         "A slice of A (64 x 16) and of B (16 x 64) in shared memory, fetched by all 128 threads, serves all four warps. Mind "
@@ -73,57 +66,16 @@ __global__ void twice(const __nv_bfloat16* X, float* G) {  // X (16, 16), G (2, 
     wmma::store_matrix_sync(G + threadIdx.x / 32 * 256, sum, 16, wmma::mem_row_major);
 }
 ''',
-    right=[
-        """#include <cuda_bf16.h>
-#include <mma.h>
-using namespace nvcuda;
-// A warp owns 32 x 32, and slices in shared memory serve all four.
-__global__ void short_product(const __nv_bfloat16* A, const __nv_bfloat16* B, float* C, int M, int N, int K) {
-    __shared__ __align__(32) __nv_bfloat16 a[64][24], b[16][72];
-    int first_row = blockIdx.y * 64, first_column = blockIdx.x * 64;
-    int warp = threadIdx.x / 32, y = warp / 2 * 32, x = warp % 2 * 32;
-    wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum[2][2];
-    for (int r = 0; r < 2; r++)
-        for (int s = 0; s < 2; s++) wmma::fill_fragment(sum[r][s], 0.0f);
-    for (int k = 0; k < K; k += 16) {
-        for (int e = threadIdx.x; e < 1024; e += 128) {
-            a[e / 16][e % 16] = A[(first_row + e / 16) * K + k + e % 16];
-            b[e / 64][e % 64] = B[(k + e / 64) * N + first_column + e % 64];
-        }
-        __syncthreads();
-        wmma::fragment<wmma::matrix_a, 16, 16, 16, __nv_bfloat16, wmma::row_major> left[2];
-        wmma::fragment<wmma::matrix_b, 16, 16, 16, __nv_bfloat16, wmma::row_major> right[2];
-        for (int r = 0; r < 2; r++) {
-            wmma::load_matrix_sync(left[r], &a[y + 16 * r][0], 24);
-            wmma::load_matrix_sync(right[r], &b[0][x + 16 * r], 72);
-        }
-        for (int r = 0; r < 2; r++)
-            for (int s = 0; s < 2; s++) wmma::mma_sync(sum[r][s], left[r], right[s], sum[r][s]);
-        __syncthreads();
-    }
-    for (int r = 0; r < 2; r++)
-        for (int s = 0; s < 2; s++)
-            wmma::store_matrix_sync(C + (first_row + y + 16 * r) * N + first_column + x + 16 * s, sum[r][s], N,
-                                    wmma::mem_row_major);
-}
-""",
-        """#include <cuda_bf16.h>
-__global__ void short_product(const __nv_bfloat16* A, const __nv_bfloat16* B, float* C, int M, int N, int K) {
-    for (int e = threadIdx.x; e < 64 * 64; e += 128) {
-        int i = blockIdx.y * 64 + e / 64, j = blockIdx.x * 64 + e % 64;
-        float sum = 0.0f;
-        for (int k = 0; k < K; k++) sum += __bfloat162float(A[i * K + k]) * __bfloat162float(B[k * N + j]);
-        C[i * N + j] = sum;
-    }
-}
-""",
-    ],
     wrong=[
         Wrong(Changed(("    wmma::fragment<wmma::matrix_a",
               "    if (threadIdx.x >= 32) return;\n    wmma::fragment<wmma::matrix_a")),
-              "those of one warp"),
-        Wrong(Changed(("k < K; k += 16", "k < 16; k += 16")), "Only the first 16 terms"),
-        Wrong(Changed(("    for (int k = 0", "    if (threadIdx.x % 32 < 16)\n    for (int k = 0")), "All 32 lanes"),
-        Wrong(Changed(("threadIdx.x / 32 * 16", "threadIdx.x % 4 * 16")), "Two threads use the same place"),
+              "Only 16 of the 64 rows are written, those of one warp. A thread finds its warp by threadIdx.x / 32.",
+              like=of_one_warp),
+        Wrong(Changed(("k < K; k += 16", "k < 16; k += 16")),
+              "Only the first 16 terms of each sum are there: go on over all of K.", like=lambda A, B: A[:, :16] @ B[:16]),
+        Wrong(Changed(("    for (int k = 0", "    if (threadIdx.x % 32 < 16)\n    for (int k = 0")),
+              "All 32 lanes of a warp must come to each of the wmma functions.",
+              when=lambda seen: "missing-lanes" in seen.kinds),
+        Wrong(Changed(("threadIdx.x / 32 * 16", "threadIdx.x % 4 * 16")), generic="Two threads use the same place"),
     ],
 )  # fmt: skip

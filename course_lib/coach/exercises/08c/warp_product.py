@@ -26,22 +26,6 @@ exercise = Exercise(
     cases=products(SIZES),
     reference=lambda A, B: A @ B,
     call=launch,
-    mistakes=[
-        Mistake("B is read by columns: col_major is for a matrix that is turned over, and this one is not.", like=lambda A,
-                B: A @ turned_tiles(B)),
-        Mistake("A is read by columns: col_major is for a matrix that is turned over, and this one is not.", like=lambda A,
-                B: turned_tiles(A) @ B),
-        Mistake("Each tile of C is right, but was stored by columns.", like=lambda A, B: turned_tiles(A @ B)),
-        Mistake("Only the first 16 terms of each sum are there: go on over all of K.", like=lambda A, B: A[:, :16] @ B[:16]),
-        Mistake("Only the last 16 terms are there: fill the sums with zeros once, before the loop.", like=lambda A, B: A[:,
-                -16:] @ B[-16:]),
-        Mistake("All 32 lanes must come to each of these functions: a product belongs to the whole warp.",
-                when=lambda seen: "missing-lanes" in seen.kinds),
-        Mistake("The sums were never filled. A fragment begins with whatever lay in its registers: wmma::fill_fragment, once, "
-                "before the loop.",
-                when=lambda seen: "wmma::accumulator" in seen.text and not seen.error
-                and "fill_fragment" not in seen.text and ".x[" not in seen.text),
-    ],
     hints=(
         "A fragment of A begins at row 16 * blockIdx.y, column k; one of B at row k, column 16 * blockIdx.x. How far is it "
         "from one row to the "
@@ -66,51 +50,29 @@ __global__ void add_product(const __nv_bfloat16* A, const __nv_bfloat16* I, floa
     wmma::store_matrix_sync(C, sum, 16, wmma::mem_row_major);
 }
 ''',
-    right=[
-        """#include <cuda_bf16.h>
-#include <mma.h>
-
-// The result is found turned over: each row of B as a column, each column of A as a row.
-__global__ void warp_product(const __nv_bfloat16* A, const __nv_bfloat16* B, float* C, int M, int N, int K) {
-    using namespace nvcuda::wmma;
-    fragment<matrix_a, 16, 16, 16, __nv_bfloat16, col_major> b;
-    fragment<matrix_b, 16, 16, 16, __nv_bfloat16, col_major> a;
-    fragment<accumulator, 16, 16, 16, float> sum;
-    fill_fragment(sum, 0.0f);
-    int row = 16 * blockIdx.y, column = 16 * blockIdx.x;
-    for (int step = 0; step < K / 16; ++step) {
-        load_matrix_sync(a, &A[row * K + 16 * step], K);
-        load_matrix_sync(b, &B[16 * step * N + column], N);
-        mma_sync(sum, b, a, sum);
-    }
-    store_matrix_sync(&C[row * N + column], sum, N, mem_col_major);
-}
-""",
-        """#include <cuda_bf16.h>
-
-// Without tensor cores: each lane has eight numbers.
-__global__ void warp_product(const __nv_bfloat16* A, const __nv_bfloat16* B, float* C, int M, int N, int K) {
-    for (int e = threadIdx.x; e < 256; e += 32) {
-        int i = blockIdx.y * 16 + e / 16, j = blockIdx.x * 16 + e % 16;
-        float sum = 0.0f;
-        for (int k = 0; k < K; k++) sum += __bfloat162float(A[i * K + k]) * __bfloat162float(B[k * N + j]);
-        C[i * N + j] = sum;
-    }
-}
-""",
-    ],
     wrong=[
         Wrong(Changed(("matrix_b, 16, 16, 16, __nv_bfloat16, wmma::row_major", "matrix_b, 16, 16, 16, __nv_bfloat16, "
                                                                                "wmma::col_major")),
-              "B is read by columns"),
+              "B is read by columns: col_major is for a matrix that is turned over, and this one is not.",
+              like=lambda A, B: A @ turned_tiles(B)),
         Wrong(Changed(("matrix_a, 16, 16, 16, __nv_bfloat16, wmma::row_major", "matrix_a, 16, 16, 16, __nv_bfloat16, "
                                                                                "wmma::col_major")),
-              "A is read by columns"),
-        Wrong(Changed(("wmma::mem_row_major", "wmma::mem_col_major")), "stored by columns"),
-        Wrong(Changed(("k < K; k += 16", "k < 16; k += 16")), "Only the first 16 terms"),
+              "A is read by columns: col_major is for a matrix that is turned over, and this one is not.",
+              like=lambda A, B: turned_tiles(A) @ B),
+        Wrong(Changed(("wmma::mem_row_major", "wmma::mem_col_major")), "Each tile of C is right, but was stored by columns.",
+              like=lambda A, B: turned_tiles(A @ B)),
+        Wrong(Changed(("k < K; k += 16", "k < 16; k += 16")),
+              "Only the first 16 terms of each sum are there: go on over all of K.", like=lambda A, B: A[:, :16] @ B[:16]),
         Wrong(Changed(("        wmma::load_matrix_sync(left",
               "        wmma::fill_fragment(sum, 0.0f);\n        wmma::load_matrix_sync(left")),
-              "Only the last 16 terms"),
-        Wrong(Changed(("    for (int k = 0", "    if (threadIdx.x == 0)\n    for (int k = 0")), "belongs to the whole warp"),
+              "Only the last 16 terms are there: fill the sums with zeros once, before the loop.",
+              like=lambda A, B: A[:, -16:] @ B[-16:]),
+        Wrong(Changed(("    for (int k = 0", "    if (threadIdx.x == 0)\n    for (int k = 0")),
+              "All 32 lanes must come to each of these functions: a product belongs to the whole warp.",
+              when=lambda seen: "missing-lanes" in seen.kinds),
+        Mistake("The sums were never filled. A fragment begins with whatever lay in its registers: wmma::fill_fragment, once, "
+                "before the loop.",
+                when=lambda seen: "wmma::accumulator" in seen.text and not seen.error
+                and "fill_fragment" not in seen.text and ".x[" not in seen.text),
     ],
 )  # fmt: skip

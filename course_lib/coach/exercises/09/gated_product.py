@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import bytes_moved
 
 ROWS, WIDE = 64, 64
@@ -56,13 +56,6 @@ exercise = Exercise(
     measured=f"{ROWS} rows of {WIDE}",
     flops=2 * ROWS * 2 * WIDE * 32,
     goals=[Goal("bytes of global memory moved", bytes_moved)],
-    mistakes=[
-        Mistake("Gate and value changed places: the even columns of the product are the gate.",
-                like=lambda x, w: gated(x, w, lambda g, u: sigmoid(u) * u * g)),
-        Mistake("The sigmoid of the gate was taken alone. silu(z) is z times sigmoid(z).",
-                like=lambda x, w: gated(x, w, lambda g, u: sigmoid(g) * u)),
-        Mistake("y has half as many columns as the product: column 6 of the product belongs to column 3 of y.", like=too_far),
-    ],
     hints=(
         "Four neighbours of the product are gate, up, gate, up: two numbers of y, at the columns column / 2 and column / 2 + 1.",
         "Two stores of 4 bytes touch the same sectors twice. One store of 8 bytes, a float2, touches them once: where the place "
@@ -84,21 +77,14 @@ struct StoreLarger {
     __device__ void end_of_row(int, int, int, int) const {}
 };
 ''',
-    right=[
-        Changed(("""        if (N % 2 == 0 && j + 1 < N) {
-            *(float2*)(y + (size_t)row * N + j) = make_float2(first, second);
-        } else {
-            if (j < N) y[(size_t)row * N + j] = first;
-            if (j + 1 < N) y[(size_t)row * N + j + 1] = second;
-        }""", """        if (j < N) y[(size_t)row * N + j] = first;
-        if (j + 1 < N) y[(size_t)row * N + j + 1] = second;""")),
-        Changed(("float silu(float z) { return z / (1.0f + expf(-z)); }", "float silu(float z) { return 0.5f * z * (1.0f + "
-                                                                          "tanhf(0.5f * z)); }")),
-    ],
     wrong=[
-        Wrong(Changed(("silu(s.x) * s.y, second = silu(s.z) * s.w", "silu(s.y) * s.x, second = silu(s.w) * s.z")), "changed "
-                                                                                                                   "places"),
-        Wrong(Changed(("return z / (1.0f + expf(-z));", "return 1.0f / (1.0f + expf(-z));")), "was taken alone"),
-        Wrong(Changed(("const int j = column / 2;", "const int j = column;")), "column 6 of the product belongs to column 3"),
+        Wrong(Changed(("silu(s.x) * s.y, second = silu(s.z) * s.w", "silu(s.y) * s.x, second = silu(s.w) * s.z")),
+              "Gate and value changed places: the even columns of the product are the gate.",
+              like=lambda x, w: gated(x, w, lambda g, u: sigmoid(u) * u * g)),
+        Wrong(Changed(("return z / (1.0f + expf(-z));", "return 1.0f / (1.0f + expf(-z));")),
+              "The sigmoid of the gate was taken alone. silu(z) is z times sigmoid(z).",
+              like=lambda x, w: gated(x, w, lambda g, u: sigmoid(g) * u)),
+        Wrong(Changed(("const int j = column / 2;", "const int j = column;")),
+              "y has half as many columns as the product: column 6 of the product belongs to column 3 of y.", like=too_far),
     ],
 )  # fmt: skip

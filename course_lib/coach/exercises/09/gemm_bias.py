@@ -61,22 +61,6 @@ exercise = Exercise(
     reference=linear,
     call=launch,
     tolerance=1e-4,
-    mistakes=[
-        Mistake("The bias is missing.", like=lambda x, weight, bias: linear(x, weight, None)),
-        Mistake("The bias was added twice: `added_to` gives sums and bias together.",
-                like=lambda x, weight, bias: linear(x, weight, None if bias is None else 2 * bias)),
-        Mistake("The bias of the row was added. A bias has one number for each *column*.", like=by_row),
-        Mistake("The bias was read from the number of the row on. A bias has one number for each *column*.",
-                like=from_the_row_on),
-        Mistake("All four neighbours got the bias of the first. `load_four`, or `added_to`, takes the bias of each.",
-                like=one_for_four),
-        Mistake("There is not always a bias: bias.bias may be null, and then nothing is added.",
-                when=lambda seen: "null-pointer" in seen.kinds),
-        Mistake("bias.bias was read beyond its end: the last four of a row may be fewer, and `added_to` knows it.",
-                when=lambda seen: any(issue.kind == "out-of-bounds" and "'bias'" in issue.message for issue in seen.issues)),
-        Mistake("Nothing was stored: c.store(row, column, "
-                "four).", when=lambda seen: np.isnan(seen.got).all() and not seen.issues),
-    ],
     hints=(
         "Two steps: the sums with their bias, and the store. Both work on four neighbours.",
         "bias.added_to(sums, column) gives the four with the bias of their columns; c.store(row, column, four) writes them.",
@@ -93,30 +77,34 @@ template <class T> struct StoreRest {
     __device__ void end_of_row(int, int, int, int) const {}
 };
 ''',
-    right=[
-        Changed(("c.store(row, column, bias.added_to(sums, column));",
-                 "float4 x = sums;\n        if (bias.bias) x = load_four(bias.bias, column, bias.N, bias.aligned) + sums;\n"
-                 "        c.store(row, column, x);")),
-        Changed(("c.store(row, column, bias.added_to(sums, column));",
-                 "const float own[4] = {sums.x, sums.y, sums.z, sums.w};\n        for (int j = 0; j < 4; j++) {\n            "
-                 "if (column + j < c.N) c.first[(size_t)row * c.N + column + j] = own[j] + (bias.bias ? bias.bias[column + j] : "
-                 "0.0f);\n        }")),
-    ],
     wrong=[
-        Wrong(Changed(("bias.added_to(sums, column)", "sums")), "The bias is missing"),
-        Wrong(Changed(("bias.added_to(sums, column)", "bias.added_to(sums, row)")), "from the number of the row on"),
-        Wrong(Changed(("bias.added_to(sums, column)", "bias.added_to(bias.added_to(sums, column), column)")), "added twice"),
+        Wrong(Changed(("bias.added_to(sums, column)", "sums")), "The bias is missing.",
+              like=lambda x, weight, bias: linear(x, weight, None)),
+        Wrong(Changed(("bias.added_to(sums, column)", "bias.added_to(bias.added_to(sums, column), column)")),
+              "The bias was added twice: `added_to` gives sums and bias together.",
+              like=lambda x, weight, bias: linear(x, weight, None if bias is None else 2 * bias)),
         Wrong(Changed(("c.store(row, column, bias.added_to(sums, column));",
                        "const float b = bias.bias && row < c.N ? bias.bias[row] : 0.0f;\n        c.store(row, column, sums + "
-                       "make_float4(b, b, b, b));")), "one number for each *column*"),
+                       "make_float4(b, b, b, b));")), "The bias of the row was added. A bias has one number for each *column*.",
+              like=by_row),
+        Wrong(Changed(("bias.added_to(sums, column)", "bias.added_to(sums, row)")),
+              "The bias was read from the number of the row on. A bias has one number for each *column*.",
+              like=from_the_row_on),
         Wrong(Changed(("c.store(row, column, bias.added_to(sums, column));",
                        "const float b = bias.bias && column < c.N ? bias.bias[column] : 0.0f;\n        c.store(row, column, sums "
-                       "+ make_float4(b, b, b, b));")), "the bias of the first"),
+                       "+ make_float4(b, b, b, b));")),
+              "All four neighbours got the bias of the first. `load_four`, or `added_to`, takes the bias of each.",
+              like=one_for_four),
         Wrong(Changed(("c.store(row, column, bias.added_to(sums, column));",
                        "const float b = column < c.N ? bias.bias[column] : 0.0f;\n        c.store(row, column, sums + "
                        "make_float4(b, column + 1 < c.N ? bias.bias[column + 1] : 0.0f, column + 2 < c.N ? bias.bias[column + "
-                       "2] : 0.0f, column + 3 < c.N ? bias.bias[column + 3] : 0.0f));")), "may be null"),
+                       "2] : 0.0f, column + 3 < c.N ? bias.bias[column + 3] : 0.0f));")),
+              "There is not always a bias: bias.bias may be null, and then nothing is added.",
+              when=lambda seen: "null-pointer" in seen.kinds),
+        Mistake("bias.bias was read beyond its end: the last four of a row may be fewer, and `added_to` knows it.",
+                when=lambda seen: any(issue.kind == "out-of-bounds" and "'bias'" in issue.message for issue in seen.issues)),
         Wrong(Changed(("c.store(row, column, bias.added_to(sums, column));", "bias.added_to(sums, column);")),
-              "Nothing was stored"),
+              "Nothing was stored: c.store(row, column, four).",
+              when=lambda seen: np.isnan(seen.got).all() and not seen.issues),
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 INSTANCE = "64, 64, 16, 8, 8"
 
@@ -60,16 +60,6 @@ exercise = Exercise(
     call=launch,
     results=("tops", "totals"),
     tolerance=1e-4,
-    mistakes=[
-        Mistake("Rows from M on do not exist: all lanes come to the shuffles, but only a row below M may be written.",
-                when=lambda seen: "out-of-bounds" in seen.kinds),
-        Mistake("Lanes leave before the shuffles. All 32 of a warp must come to each __shfl_xor_sync, those of missing rows too.",
-                when=lambda seen: bool(seen.kinds & {"missing-lanes"})),
-        Mistake("What one row has left is still in part when the next row begins. Set it to nothing_seen() at the end.",
-                when=lambda seen: "nothing_seen" not in seen.text.split("end_of_row")[1].split("};")[0] and not seen.issues),
-        Mistake("Each part holds what a single lane has seen. Eight lanes share a row: merge their parts by shuffles "
-                "first.", when=one_lane),
-    ],
     hints=(
         "As in the lecture's end_of_row, with merge in place of +. Three steps: merge over the lanes, one lane writes, start "
         "again.",
@@ -92,19 +82,20 @@ __device__ void end_of_row(int row, int number, int widest, int narrowest) {
     low = INFINITY, high = -INFINITY;
 }
 ''',
-    right=[
-        Changed(("if ((threadIdx.x & (2 * widest - narrowest)) == 0 && row < M)", "if (threadIdx.x / narrowest % (2 * widest / "
-                                                                                  "narrowest) == 0 && row < M)")),
-        Changed(("        for (int step = widest; step >= narrowest; step /= 2)\n", "        for (int step = narrowest; step <= "
-                                                                                    "widest; step *= 2)\n")),
-    ],
     wrong=[
-        Wrong(Changed((" == 0 && row < M)", " == 0)")), "only a row below M may be written"),
+        Wrong(Changed((" == 0 && row < M)", " == 0)")),
+              "Rows from M on do not exist: all lanes come to the shuffles, but only a row below M may be written.",
+              when=lambda seen: "out-of-bounds" in seen.kinds),
         Wrong(Changed(("        for (int step = widest; step >= narrowest; step /= 2)\n", "        if (row >= M) return;\n"
-                       "        for (int step = widest; step >= narrowest; step /= 2)\n")), "Lanes leave before the shuffles"),
-        Wrong(Changed(("        part = nothing_seen();\n", "")), "still in part when the next row begins"),
-        Wrong(Changed(("step = widest; step >= narrowest; step /= 2", "step = widest; step > widest; step /= 2")), "a single "
-                                                                                                                   "lane has "
-                                                                                                                   "seen"),
+                       "        for (int step = widest; step >= narrowest; step /= 2)\n")),
+              "Lanes leave before the shuffles. All 32 of a warp must come to each "
+              "__shfl_xor_sync, those of missing rows too.",
+              when=lambda seen: bool(seen.kinds & {"missing-lanes"})),
+        Wrong(Changed(("        part = nothing_seen();\n", "")),
+              "What one row has left is still in part when the next row begins. Set it to nothing_seen() at the end.",
+              when=lambda seen: "nothing_seen" not in seen.text.split("end_of_row")[1].split("};")[0] and not seen.issues),
+        Wrong(Changed(("step = widest; step >= narrowest; step /= 2", "step = widest; step > widest; step /= 2")),
+              "Each part holds what a single lane has seen. Eight lanes share a row: merge their parts by shuffles first.",
+              when=one_lane),
     ],
 )  # fmt: skip

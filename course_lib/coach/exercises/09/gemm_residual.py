@@ -47,16 +47,6 @@ exercise = Exercise(
     reference=added,
     call=launch,
     tolerance=1e-4,
-    mistakes=[
-        Mistake("The residual is read at (column, row). Its place is that of the result: (row, column).",
-                when=lambda seen: "load(column,row)" in seen.text.replace(" ", "")),
-        Mistake("The result is written at (column, row). It stands at (row, column).",
-                when=lambda seen: "store(column,row" in seen.text.replace(" ", "")),
-        Mistake("The residual is not added.", like=lambda *inputs: added(*inputs, with_residual=False)),
-        Mistake("The bias is not added.", like=lambda *inputs: added(*inputs, with_bias=False)),
-        Mistake("The bias was added as if it stood in the residual: load it with bias.added_to(sums, column).",
-                when=lambda seen: "bias.load" in seen.text),
-    ],
     hints=(
         "Run the cell, and read which access the report names. In the second case M equals N: then nothing lies outside, and "
         "only the "
@@ -74,17 +64,18 @@ template <class T> struct StoreGated {
     __device__ void end_of_row(int, int, int, int) const {}
 };
 ''',
-    right=[
-        Changed(("        c.store(row, column, bias.added_to(sums, column) + residual.load(row, column));",
-                 "        const float4 old = residual.load(row, column);\n        sums = bias.added_to(sums, column);\n"
-                 "        c.store(row, column, make_float4(sums.x + old.x, sums.y + old.y, sums.z + old.z, sums.w + old.w));")),
-        Changed(("bias.added_to(sums, column) + residual.load(row, column)", "bias.added_to(residual.load(row, column) + sums, "
-                                                                             "column)")),
-    ],
     wrong=[
-        Wrong(Changed(("c.store(row, column, bias", "c.store(column, row, bias")), "The result is written at (column, row)"),
-        Wrong(Changed(("residual.load(row, column)", "residual.load(column, row)")), "The residual is read at (column, row)"),
-        Wrong(Changed((" + residual.load(row, column)", "")), "The residual is not added"),
-        Wrong(Changed(("bias.added_to(sums, column) + residual", "sums + residual")), "The bias is not added"),
+        Wrong(Changed(("residual.load(row, column)", "residual.load(column, row)")),
+              "The residual is read at (column, row). Its place is that of the result: (row, column).",
+              when=lambda seen: "load(column,row)" in seen.text.replace(" ", "")),
+        Wrong(Changed(("c.store(row, column, bias", "c.store(column, row, bias")),
+              "The result is written at (column, row). It stands at (row, column).",
+              when=lambda seen: "store(column,row" in seen.text.replace(" ", "")),
+        Wrong(Changed((" + residual.load(row, column)", "")), "The residual is not added.",
+              like=lambda *inputs: added(*inputs, with_residual=False)),
+        Wrong(Changed(("bias.added_to(sums, column) + residual", "sums + residual")), "The bias is not added.",
+              like=lambda *inputs: added(*inputs, with_bias=False)),
+        Mistake("The bias was added as if it stood in the residual: load it with bias.added_to(sums, column).",
+                when=lambda seen: "bias.load" in seen.text),
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 INSTANCE = "64, 64, 16, 8, 8"
 
@@ -44,15 +44,6 @@ exercise = Exercise(
     reference=scaled,
     call=launch,
     tolerance=1e-4,
-    mistakes=[
-        Mistake("scale holds one number for each row; it was looked up by the column.",
-                when=lambda seen: "scale[column" in seen.text.replace(" ", "")),
-        Mistake("The product is divided by the scale. RMSNorm divides by the root mean square; scale is one over it already.",
-                like=lambda x, w, s: scaled(x, w, s, lambda p, s: 1 / s[:, None])),
-        Mistake("The sums are stored as they are, without the scale.", like=lambda x, w, s: scaled(x, w, s, lambda p, s: 1.0)),
-        Mistake("Only the first of four neighbours was multiplied.",
-                like=lambda x, w, s: scaled(x, w, s, lambda p, s: np.where(np.arange(p.shape[1]) % 4 == 0, s[:, None], 1.0))),
-    ],
     hints=(
         "One number for the whole row, and four sums: look it up once.",
         "A float4 cannot be multiplied by a float as it is: multiply its four parts.",
@@ -69,26 +60,18 @@ template <class T> struct StoreDivided {
     __device__ void end_of_row(int, int, int, int) const {}
 };
 ''',
-    right=[
-        Changed(("        const float s = scale[row];\n        c.store(row, column, make_float4(s * sums.x, s * sums.y, s * "
-                 "sums.z, s * sums.w));",
-                 "        sums.x *= scale[row];\n        sums.y *= scale[row];\n        sums.z *= scale[row];\n        sums.w *= "
-                 "scale[row];\n"
-                 "        c.store(row, column, sums);")),
-        Changed(("        c.store(row, column, make_float4(s * sums.x, s * sums.y, s * sums.z, s * sums.w));",
-                 "        const float four[4] = {sums.x, sums.y, sums.z, sums.w};\n"
-                 "        for (int j = 0; j < 4; j++) {\n            if (column + j < c.N) c.first[(size_t)row * c.N + column + "
-                 "j] = s * four[j];\n"
-                 "        }")),
-    ],
     wrong=[
-        Wrong(Changed(("scale[row]", "scale[column]")), "it was looked up by the column"),
+        Wrong(Changed(("scale[row]", "scale[column]")), "scale holds one number for each row; it was looked up by the column.",
+              when=lambda seen: "scale[column" in seen.text.replace(" ", "")),
         Wrong(Changed(("make_float4(s * sums.x, s * sums.y, s * sums.z, s * sums.w)", "make_float4(sums.x / s, sums.y / s, "
                                                                                       "sums.z / s, sums.w / s)")),
-              "scale is one over it already"),
+              "The product is divided by the scale. RMSNorm divides by the root mean square; scale is one over it already.",
+              like=lambda x, w, s: scaled(x, w, s, lambda p, s: 1 / s[:, None])),
+        Wrong(Changed(("make_float4(s * sums.x, s * sums.y, s * sums.z, s * sums.w)", "sums")),
+              "The sums are stored as they are, without the scale.", like=lambda x, w, s: scaled(x, w, s, lambda p, s: 1.0)),
         Wrong(Changed(("make_float4(s * sums.x, s * sums.y, s * sums.z, s * sums.w)", "make_float4(s * sums.x, sums.y, sums.z, "
                                                                                       "sums.w)")),
-              "Only the first of four neighbours"),
-        Wrong(Changed(("make_float4(s * sums.x, s * sums.y, s * sums.z, s * sums.w)", "sums")), "without the scale"),
+              "Only the first of four neighbours was multiplied.",
+              like=lambda x, w, s: scaled(x, w, s, lambda p, s: np.where(np.arange(p.shape[1]) % 4 == 0, s[:, None], 1.0))),
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import sectors
 
 SPLITS, SIZE = 5, 1024
@@ -41,14 +41,6 @@ exercise = Exercise(
     call=launch,
     measured=f"{SPLITS} parts of {SIZE} numbers",
     goals=[Goal("sectors for each request, reading global memory", sectors("read"), at_most=4.2)],
-    mistakes=[
-        Mistake("The parts of an element do not lie side by side: part s of element i stands at s * n + i.", like=turned),
-        Mistake("Only the first part arrived.", like=lambda partial: partial[0]),
-        Mistake("The first part was counted twice.", like=lambda partial: partial.sum(0) + partial[0]),
-        Mistake("Beyond the last element there is nothing: a thread with i >= n must do nothing.",
-                when=lambda seen: "out-of-bounds" in seen.kinds and seen.label == "two parts of three numbers"
-                and any(issue.thread[0] >= 3 for issue in seen.issues)),
-    ],
     hints=(
         "Thread i owns element i of C. Its parts stand n numbers apart.",
         "Begin with part 0, and add part 1, 2, ... in a loop. Neighbouring threads then read neighbouring numbers.",
@@ -63,33 +55,19 @@ extern "C" __global__ void largest_part(const float* partial, float* C, int n, i
     C[i] = most;
 }
 ''',
-    right=[
-        """extern "C" __global__ void gemm_split_sum(const float* partial, float* C, int n, int splits) {
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
-        float sum = 0.0f;
-        for (const float* part = partial + i; splits > 0 && part < partial + (size_t)splits * n; part += n) sum += *part;
-        C[i] = sum;
-    }
-}
-""",
-        """extern "C" __global__ void gemm_split_sum(const float* partial, float* C, int n, int splits) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) {
-        float sum = 0.0f;
-        for (int split = splits - 1; split >= 0; split--) sum += partial[split * n + i];
-        C[i] = sum;
-    }
-}
-""",
-    ],
     wrong=[
         Wrong(Changed(("    float sum = partial[i];\n    for (int split = 1; split < splits; split++) sum += "
                        "partial[(size_t)split * n + i];",
                        "    float sum = 0.0f;\n    for (int split = 0; split < splits; split++) sum += partial[i * splits + "
-                       "split];")),
-              "do not lie side by side"),
-        Wrong(Changed(("int split = 1; split < splits", "int split = 1; split < 1")), "Only the first part arrived"),
-        Wrong(Changed(("int split = 1;", "int split = 0;")), "The first part was counted twice"),
-        Wrong(Changed(("    if (i >= n) return;\n", "")), "a thread with i >= n must do nothing"),
+                       "split];")), "The parts of an element do not lie side by side: part s of element i stands at s * n + i.",
+              like=turned),
+        Wrong(Changed(("int split = 1; split < splits", "int split = 1; split < 1")), "Only the first part arrived.",
+              like=lambda partial: partial[0]),
+        Wrong(Changed(("int split = 1;", "int split = 0;")), "The first part was counted twice.",
+              like=lambda partial: partial.sum(0) + partial[0]),
+        Wrong(Changed(("    if (i >= n) return;\n", "")),
+              "Beyond the last element there is nothing: a thread with i >= n must do nothing.",
+              when=lambda seen: "out-of-bounds" in seen.kinds and seen.label == "two parts of three numbers"
+                  and any(issue.thread[0] >= 3 for issue in seen.issues)),
     ],
 )  # fmt: skip

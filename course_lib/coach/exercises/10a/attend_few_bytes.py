@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import bytes_moved
 
 D, GRID, BLOCK, SHARED = 16, 2, 32, 32_768
@@ -54,16 +54,6 @@ exercise = Exercise(
     measured="96 and 96",
     flops=4 * 96 * 96 * D,
     goals=[Goal("bytes of global memory moved", bytes_moved)],
-    mistakes=[
-        Mistake("Each thread took one query, and then stopped. There are 64 threads in all, so each must go on.", like=one_each),
-        Mistake("The rows of y are not divided by the sum of the weights.", like=lambda q, k, v: attend(q, k, v, divided=False)),
-        Mistake("The scores are not divided by the square root of D, which is 4.", like=not_scaled),
-        Mistake("A race on `shared`: threads overwrite what others still read, or read what is not yet there. Which barrier is "
-                "missing?",
-                when=lambda seen: any(issue.kind == "race" and "__shared__" in issue.message for issue in seen.issues)),
-        Mistake("Some threads never come to a barrier where the others wait.",
-                when=lambda seen: seen.kinds & {"missed-barrier", "divergent-barrier"}),
-    ],
     hints=(
         "Read the lines of the report that move most. Which arrays pass more than once? Which requests fetch sectors of which "
         "they use "
@@ -91,73 +81,18 @@ __global__ void all_products(const float* a, const float* b, float* y, int T, in
     }
 }
 ''',
-    right=[
-        """const int D = 16;
-
-// Without shared memory: each thread walks along all keys by itself.
-__global__ void attend_few_bytes(const float* q, const float* k, const float* v, float* y, int T, int S) {
-    for (int t = blockIdx.x * blockDim.x + threadIdx.x; t < T; t += gridDim.x * blockDim.x) {
-        float out[D] = {}, top = -INFINITY, total = 0.0f;
-        for (int s = 0; s < S; s++) {
-            float score = 0.0f;
-            for (int d = 0; d < D; d++) score += q[t * D + d] * k[s * D + d];
-            score *= 0.25f;
-            float higher = fmaxf(top, score), shrink = expf(top - higher), weight = expf(score - higher);
-            for (int d = 0; d < D; d++) out[d] = out[d] * shrink + weight * v[s * D + d];
-            total = total * shrink + weight;
-            top = higher;
-        }
-        for (int d = 0; d < D; d++) y[t * D + d] = out[d] / total;
-    }
-}
-""",
-        """const int D = 16, WIDE = D + 1, TILE = 32, OWN = 3;
-
-// A thread owns up to OWN queries, so a tile of keys serves 32 OWN of them; rows of q and y pass through shared memory.
-__global__ void attend_few_bytes(const float* q, const float* k, const float* v, float* y, int T, int S) {
-    extern __shared__ float shared[];
-    float *rows = shared, *k_tile = rows + OWN * 32 * WIDE, *v_tile = k_tile + TILE * D;
-    for (int first = blockIdx.x * 32 * OWN; first < T; first += gridDim.x * 32 * OWN) {
-        int count = min(32 * OWN, T - first);
-        __syncthreads();
-        for (int i = threadIdx.x; i < count * D; i += 32) rows[i / D * WIDE + i % D] = q[first * D + i] / sqrtf(D);
-        __syncthreads();
-        float own[OWN][D], out[OWN][D] = {}, top[OWN], total[OWN] = {};
-        for (int r = 0; r < OWN; r++) {
-            top[r] = -INFINITY;
-            for (int d = 0; d < D; d++) own[r][d] = threadIdx.x + 32 * r < count ? rows[(threadIdx.x + 32 * r) * WIDE + d] : 0.0f;
-        }
-        for (int start = 0; start < S; start += TILE) {
-            int keys = min(TILE, S - start);
-            __syncthreads();
-            for (int i = threadIdx.x; i < keys * D; i += 32) k_tile[i] = k[start * D + i], v_tile[i] = v[start * D + i];
-            __syncthreads();
-            for (int s = 0; s < keys; s++)
-                for (int r = 0; r < OWN; r++) {
-                    float score = 0.0f;
-                    for (int d = 0; d < D; d++) score += own[r][d] * k_tile[s * D + d];
-                    float higher = fmaxf(top[r], score), shrink = expf(top[r] - higher), weight = expf(score - higher);
-                    for (int d = 0; d < D; d++) out[r][d] = out[r][d] * shrink + weight * v_tile[s * D + d];
-                    total[r] = total[r] * shrink + weight, top[r] = higher;
-                }
-        }
-        for (int r = 0; r < OWN; r++)
-            if (threadIdx.x + 32 * r < count)
-                for (int d = 0; d < D; d++) rows[(threadIdx.x + 32 * r) * WIDE + d] = out[r][d] / total[r];
-        __syncthreads();
-        for (int i = threadIdx.x; i < count * D; i += 32) y[first * D + i] = rows[i / D * WIDE + i % D];
-    }
-}
-""",
-    ],
     wrong=[
         Wrong(Changed((ROUNDS, "for (int first = blockIdx.x * blockDim.x; first < T; first += T) {")),
-                "There are 64 threads in all"),
-        Wrong(Changed(("out[d] / total", "out[d]")), "by the sum of the weights"),
-        Wrong(Changed((" / sqrtf(D)", "")), "not divided by the square root"),
-        Wrong(Changed(("            __syncthreads();\n            for (int i", "            for (int i")), "A race on `shared`"),
+              "Each thread took one query, and then stopped. There are 64 threads in all, so each must go on.", like=one_each),
+        Wrong(Changed(("out[d] / total", "out[d]")), "The rows of y are not divided by the sum of the weights.",
+              like=lambda q, k, v: attend(q, k, v, divided=False)),
+        Wrong(Changed((" / sqrtf(D)", "")), "The scores are not divided by the square root of D, which is 4.", like=not_scaled),
+        Wrong(Changed(("            __syncthreads();\n            for (int i", "            for (int i")),
+              "A race on `shared`: threads overwrite what others still read, or read what is "
+              "not yet there. Which barrier is missing?",
+              when=lambda seen: any(issue.kind == "race" and "__shared__" in issue.message for issue in seen.issues)),
         Wrong(Changed((ROUNDS, "for (int first = blockIdx.x * blockDim.x; first + threadIdx.x < T; first += gridDim.x * "
-                               "blockDim.x) {")),
-              "never come to a barrier"),
+                               "blockDim.x) {")), "Some threads never come to a barrier where the others wait.",
+              when=lambda seen: seen.kinds & {"missed-barrier", "divergent-barrier"}),
     ],
 )  # fmt: skip

@@ -6,7 +6,7 @@ import re
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 D, BLOCK = 8, 64
 
@@ -48,19 +48,6 @@ exercise = Exercise(
     cases=cases,
     reference=attend,
     call=launch,
-    mistakes=[
-        Mistake("A race: a thread that is done with its tile already fetches the next one, while others still read this one.",
-                when=lambda seen: "race" in seen.kinds and barriers(seen) == (False, True)),
-        Mistake("A race: a thread reads the tile before the others have fetched their part. They must wait for each other after "
-                "fetching, too.",
-                when=lambda seen: barriers(seen) == (True, False)
-                and any(i.kind == "race" or (i.kind == "uninitialised-read" and "__shared__" in i.message) for i in seen.issues)),
-        Mistake("Some threads never come to a barrier where the others wait. Every thread of the block must pass it, whether it "
-                "fetches something or not.", when=lambda seen: seen.kinds & {"missed-barrier", "divergent-barrier"}),
-        Mistake("Both barriers stand there, and yet two threads meet: one barrier before the first number of the tile is "
-                "written, one "
-                "after the last.", when=lambda seen: "race" in seen.kinds and barriers(seen) == (True, True)),
-    ],
     hints=(
         "Run the cell: the report names the line that reads and the line that writes. Which round of the loop is each in?",
         "There is a barrier between fetching a tile and reading it. What stands between reading it and fetching the next?",
@@ -79,34 +66,36 @@ __global__ void row_sums(const float* x, float* y, int n) {
     y[threadIdx.x] = sum;
 }
 ''',
-    right=[
-        Changed(("        int keys = min(TILE, S - start);\n        __syncthreads();\n", "        int keys = min(TILE, S - "
-                                                                                         "start);\n"),
-                ("            top = higher;\n        }\n", "            top = higher;\n        }\n        __syncthreads();\n")),
-        Changed(("        __syncthreads();\n        for (int i = threadIdx.x; i < keys * D; i += blockDim.x) {",
-                 "        if (start > 0) __syncthreads();\n        for (int i = threadIdx.x; i < keys * D; i += 64) {")),
-    ],
     wrong=[
+        Wrong(Changed(("        __syncthreads();\n        for (int i", "        for (int i"),
+                      ("            v_tile[i / D][i % D] = v[start * D + i];\n        }\n        __syncthreads();\n",
+                       "            v_tile[i / D][i % D] = v[start * D + i];\n        }\n        __syncthreads();\n"
+                       "        __syncthreads();\n")),
+              "A race: a thread that is done with its tile already fetches the next one, while others still read this one.",
+              when=lambda seen: "race" in seen.kinds and barriers(seen) == (False, True)),
         Wrong(Changed(("            v_tile[i / D][i % D] = v[start * D + i];\n        }\n        __syncthreads();\n",
                        "            v_tile[i / D][i % D] = v[start * D + i];\n        }\n")),
-              "before the others have fetched"),
+              "A race: a thread reads the tile before the others have fetched their part. They must "
+              "wait for each other after fetching, too.",
+              when=lambda seen: barriers(seen) == (True, False)
+                  and any(i.kind == "race" or (i.kind == "uninitialised-read" and "__shared__" in i.message)
+                  for i in seen.issues)),
         Wrong(Changed(("        int keys = min(TILE, S - start);\n        __syncthreads();\n",
                        "        int keys = min(TILE, S - start);\n        if (t < T) __syncthreads();\n"),
                       ("        }\n        __syncthreads();\n        for (int s", "        }\n"
                                                                                   "        if (t < T) __syncthreads();\n"
                                                                                   "        for (int s")),
-              "must pass it, whether it fetches"),
-        Wrong(Changed(("        __syncthreads();\n        for (int i", "        for (int i"),
-                      ("            v_tile[i / D][i % D] = v[start * D + i];\n        }\n        __syncthreads();\n",
-                       "            v_tile[i / D][i % D] = v[start * D + i];\n        }\n        __syncthreads();\n"
-                       "        __syncthreads();\n")),
-              "while others still read this one"),
+              "Some threads never come to a barrier where the others wait. Every thread of the block must pass "
+              "it, whether it fetches something or not.",
+              when=lambda seen: seen.kinds & {"missed-barrier", "divergent-barrier"}),
         Wrong(Changed(("            k_tile[i / D][i % D] = k[start * D + i];\n"
                        "            v_tile[i / D][i % D] = v[start * D + i];\n"
                        "        }\n        __syncthreads();\n",
                        "            k_tile[i / D][i % D] = k[start * D + i];\n        }\n        __syncthreads();\n"
                        "        for (int i = threadIdx.x; i < keys * D; i += blockDim.x) v_tile[i / D][i % D] = v[start * D + "
                        "i];\n")),
-              "and yet two threads meet"),
+              "Both barriers stand there, and yet two threads meet: one barrier before the first number of "
+              "the tile is written, one after the last.",
+              when=lambda seen: "race" in seen.kinds and barriers(seen) == (True, True)),
     ],
 )  # fmt: skip

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import bytes_moved
 
 D, TILE, BLOCK = 16, 16, 32
@@ -58,30 +58,6 @@ exercise = Exercise(
     call=launch,
     measured="256 words, W = 20",
     goals=[Goal("bytes of global memory moved", bytes_moved, at_most=MOST)],
-    mistakes=[
-        Mistake("Some threads never come to a barrier where the others wait. All threads of a block must pass the same tiles, "
-                "those "
-                "without a query too.", when=lambda seen: seen.kinds & {"missed-barrier", "divergent-barrier"}),
-        Mistake("A race on the tiles: all threads must wait before a tile is overwritten, and again when it is whole.",
-                when=lambda seen: any(issue.kind == "race" and "_tile'" in issue.message for issue in seen.issues)),
-        Mistake("The window is one word too wide: key t - W is not seen any more.",
-                like=variant(lambda t, s, W: t - W <= s <= t)),
-        Mistake("The window is one word too narrow: it has W words, and ends with the word itself.",
-                like=variant(lambda t, s, W: t - W + 1 < s <= t)),
-        Mistake("A word must see itself: the last key of query t is key t.", like=variant(lambda t, s, W: t - W < s < t)),
-        Mistake("The window is not there: every key up to t is seen.", like=variant(lambda t, s, W: s <= t)),
-        Mistake("Words look ahead: key t is the last that query t sees.", like=variant(lambda t, s, W: t - W < s)),
-        Mistake("The tiles begin too late: the *first* query of the block sees furthest back, to key first - W + 1.",
-                like=variant(passes=lambda t, s, W, T: s >= (first_of(t) + BLOCK - W) // TILE * TILE)),
-        Mistake("The tiles begin where the block's own words begin. Its first query sees W - 1 keys before that.",
-                like=variant(passes=lambda t, s, W, T: s >= first_of(t))),
-        Mistake("The tiles end too soon: the *last* query of the block, number first + 31, sees itself.",
-                like=variant(passes=lambda t, s, W, T: s < first_of(t) + TILE)),
-        Mistake("No key is too old: in the tiles that the block passes, each query sees every key up to its own. Key t - W + 1 "
-                "is the "
-                "first.",
-                like=variant(lambda t, s, W: s <= t, lambda t, s, W, T: s >= max(0, first_of(t) - W + 1) // TILE * TILE)),
-    ],
     hints=(
         "Which is the first key that any query of the block sees, and which the last? The block's queries are first to first + "
         "31.",
@@ -107,28 +83,39 @@ __global__ void window_sums(const float* x, float* y, int n, int W) {
     if (i < n) y[i] = sum;
 }
 ''',
-    right=[
-        Changed((BEGIN, "int begin = max(0, first - W + 1);")),
-        Changed(("for (int start = begin; start < end; start += TILE) {", "for (int tile = begin / TILE; tile * TILE < end; "
-                                                                          "tile++) {\n"
-                 "        int start = tile * TILE;"),
-                ("        for (int s = 0; s < TILE; s++) {\n            int key = start + s;\n"
-                 "            if (t < T && key <= t && key > t - W) {",
-                 "        for (int key = max(start, t - W + 1); key < min(start + TILE, t + 1); key++) {\n"
-                 "            int s = key - start;\n"
-                 "            if (t < T) {")),
-    ],
     wrong=[
-        Wrong(Changed((BEGIN, "int begin = 0;"), (END, "int end = T;")), "the goal is not reached"),
-        Wrong(Changed(("key > t - W", "key >= t - W")), "one word too wide"),
-        Wrong(Changed(("key <= t &&", "key < t &&")), "must see itself"),
-        Wrong(Changed((" && key > t - W", "")), "No key is too old"),
-        Wrong(Changed((BEGIN, "int begin = max(0, first + (int)blockDim.x - W) / TILE * TILE;")), "begin too late"),
-        Wrong(Changed((BEGIN, "int begin = first;")), "begin where the block's own words begin"),
-        Wrong(Changed((END, "int end = first + 1;")), "end too soon"),
-        Wrong(Changed(("        __syncthreads();\n        for (int i", "        for (int i")), "A race on the tiles"),
         Wrong(Changed(("    int first = blockIdx.x * blockDim.x;\n", "    int first = blockIdx.x * blockDim.x;\n"
                                                                      "    if (t >= T) return;\n")),
-              "those without a query too"),
+              "Some threads never come to a barrier where the others wait. All threads of a block must pass "
+              "the same tiles, those without a query too.",
+              when=lambda seen: seen.kinds & {"missed-barrier", "divergent-barrier"}),
+        Wrong(Changed(("        __syncthreads();\n        for (int i", "        for (int i")),
+              "A race on the tiles: all threads must wait before a tile is overwritten, and again when it is whole.",
+              when=lambda seen: any(issue.kind == "race" and "_tile'" in issue.message for issue in seen.issues)),
+        Wrong(Changed(("key > t - W", "key >= t - W")), "The window is one word too wide: key t - W is not seen any more.",
+              like=variant(lambda t, s, W: t - W <= s <= t)),
+        Wrong(Changed(("key > t - W", "key > t - W + 1")),
+              "The window is one word too narrow: it has W words, and ends with the word itself.",
+              like=variant(lambda t, s, W: t - W + 1 < s <= t)),
+        Wrong(Changed(("key <= t &&", "key < t &&")), "A word must see itself: the last key of query t is key t.",
+              like=variant(lambda t, s, W: t - W < s < t)),
+        Wrong(Changed((BEGIN, "int begin = 0;"), (" && key > t - W", "")), "The window is not there: every key up to t is seen.",
+              like=variant(lambda t, s, W: s <= t)),
+        Wrong(Changed((END, "int end = T;"), ("key <= t &&", "key < T &&")),
+              "Words look ahead: key t is the last that query t sees.", like=variant(lambda t, s, W: t - W < s)),
+        Wrong(Changed((BEGIN, "int begin = max(0, first + (int)blockDim.x - W) / TILE * TILE;")),
+              "The tiles begin too late: the *first* query of the block sees furthest back, to key first - W + 1.",
+              like=variant(passes=lambda t, s, W, T: s >= (first_of(t) + BLOCK - W) // TILE * TILE)),
+        Wrong(Changed((BEGIN, "int begin = first;")),
+              "The tiles begin where the block's own words begin. Its first query sees W - 1 keys before that.",
+              like=variant(passes=lambda t, s, W, T: s >= first_of(t))),
+        Wrong(Changed((END, "int end = first + 1;")),
+              "The tiles end too soon: the *last* query of the block, number first + 31, sees itself.",
+              like=variant(passes=lambda t, s, W, T: s < first_of(t) + TILE)),
+        Wrong(Changed((" && key > t - W", "")),
+              "No key is too old: in the tiles that the block passes, each query sees every key "
+              "up to its own. Key t - W + 1 is the first.",
+              like=variant(lambda t, s, W: s <= t, lambda t, s, W, T: s >= max(0, first_of(t) - W + 1) // TILE * TILE)),
+        Wrong(Changed((BEGIN, "int begin = 0;"), (END, "int end = T;")), generic="the goal is not reached"),
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 
 def cases(random):
@@ -43,24 +43,6 @@ exercise = Exercise(
     cases=cases,
     reference=scored,
     call=launch,
-    mistakes=[
-        Mistake("The heads of keys are taken in turn, h % G. Neighbouring query heads share one: h / (H / G).",
-                like=lambda q, k: scored(q, k, head=lambda h, H, G: h % G)),
-        Mistake("All query heads read the first head of keys. Query head h reads head h / (H / G).",
-                like=lambda q, k: scored(q, k, head=lambda h, H, G: 0)),
-        Mistake("Every text is compared with the keys of the first one: b is missing in the place of k.",
-                like=lambda q, k: scored(q, k, text=lambda b: 0)),
-        Mistake("q is read as (B, H, T, D). It is (B, T, H, D): of each word first all heads.",
-                like=lambda q, k: scored(q.reshape(len(q), q.shape[2], q.shape[1], -1).transpose(0, 2, 1, 3), k)),
-        Mistake("The scores are not multiplied by `scale`.", like=lambda q, k: scored(q, k, scale=lambda D: 1)),
-        Mistake("The scores are divided by `scale`. It is 1 / sqrt(D) already: multiply.",
-                like=lambda q, k: scored(q, k, scale=np.sqrt)),
-        Mistake("The scores are written as (B, T, H, S). They are (B, H, T, S): a whole table for each head.",
-                like=lambda q, k: scored(q, k, swap=True)),
-        Mistake("There are more threads than scores: those from B * H * T * S on must do nothing.",
-                when=lambda seen: any(32 * issue.block[0] + issue.thread[0] >= seen.expected.size
-                                      for issue in seen.issues if issue.kind == "out-of-bounds")),
-    ],
     hints=(
         "scores is (B, H, T, S), and the last axis turns fastest. So s = i % S, t = i / S % T, and so on.",
         "Query (b, t, h) begins at ((b * T + t) * H + h) * D of q, key (b, s, g) at ((b * S + s) * G + g) * D of k.",
@@ -76,33 +58,30 @@ __global__ void key_lengths(const float* k, float* y, int B, int S, int G, int D
     y[i] = sqrtf(sum);
 }
 ''',
-    right=[
-        """__global__ void attention_scores(const float* q, const float* k, float* scores, int B, int T, int S, int H, int G,
-                                 int D, float scale) {
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < B * H * T * S; i += gridDim.x * blockDim.x) {
-        int rest = i, s = rest % S;
-        rest /= S;
-        int t = rest % T;
-        rest /= T;
-        int h = rest % H, b = rest / H;
-        float sum = 0.0f;
-        for (int d = D - 1; d >= 0; d--)
-            sum += scale * q[b * T * H * D + t * H * D + h * D + d] * k[b * S * G * D + s * G * D + h / (H / G) * D + d];
-        scores[i] = sum;
-    }
-}
-""",
-        Changed(("g = h / (H / G)", "g = h * G / H")),
-    ],
     wrong=[
+        Wrong(Changed(("g = h / (H / G)", "g = h % G")),
+              "The heads of keys are taken in turn, h % G. Neighbouring query heads share one: h / (H / G).",
+              like=lambda q, k: scored(q, k, head=lambda h, H, G: h % G)),
+        Wrong(Changed(("g = h / (H / G)", "g = 0")),
+              "All query heads read the first head of keys. Query head h reads head h / (H / G).",
+              like=lambda q, k: scored(q, k, head=lambda h, H, G: 0)),
+        Wrong(Changed(("(long long)(b * S + s) * G", "(long long)s * G")),
+              "Every text is compared with the keys of the first one: b is missing in the place of k.",
+              like=lambda q, k: scored(q, k, text=lambda b: 0)),
         Wrong(Changed(("((long long)(b * T + t) * H + h) * D", "((long long)(b * H + h) * T + t) * D")),
-              "q is read as (B, H, T, D)"),
-        Wrong(Changed(("g = h / (H / G)", "g = h % G")), "h / (H / G)."),
-        Wrong(Changed(("g = h / (H / G)", "g = 0")), "the first head of keys"),
-        Wrong(Changed(("(long long)(b * S + s) * G", "(long long)s * G")), "the keys of the first one"),
-        Wrong(Changed(("sum * scale", "sum")), "not multiplied by `scale`"),
-        Wrong(Changed(("sum * scale", "sum / scale")), "are divided by `scale`"),
-        Wrong(Changed(("t = i / S % T, h = i / (S * T) % H", "h = i / S % H, t = i / (S * H) % T")), "written as (B, T, H, S)"),
-        Wrong(Changed(("    if (i >= B * H * T * S) return;\n", "")), "must do nothing"),
+              "q is read as (B, H, T, D). It is (B, T, H, D): of each word first all heads.",
+              like=lambda q, k: scored(q.reshape(len(q), q.shape[2], q.shape[1], -1).transpose(0, 2, 1, 3), k)),
+        Wrong(Changed(("sum * scale", "sum")), "The scores are not multiplied by `scale`.",
+              like=lambda q, k: scored(q, k, scale=lambda D: 1)),
+        Wrong(Changed(("sum * scale", "sum / scale")),
+              "The scores are divided by `scale`. It is 1 / sqrt(D) already: multiply.",
+              like=lambda q, k: scored(q, k, scale=np.sqrt)),
+        Wrong(Changed(("t = i / S % T, h = i / (S * T) % H", "h = i / S % H, t = i / (S * H) % T")),
+              "The scores are written as (B, T, H, S). They are (B, H, T, S): a whole table for each head.",
+              like=lambda q, k: scored(q, k, swap=True)),
+        Wrong(Changed(("    if (i >= B * H * T * S) return;\n", "")),
+              "There are more threads than scores: those from B * H * T * S on must do nothing.",
+              when=lambda seen: any(32 * issue.block[0] + issue.thread[0] >= seen.expected.size for issue in seen.issues
+                  if issue.kind == "out-of-bounds")),
     ],
 )  # fmt: skip

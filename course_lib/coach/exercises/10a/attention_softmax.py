@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Exercise, Wrong
 
 BLOCK = 32
 
@@ -87,25 +87,6 @@ exercise = Exercise(
     call=launch,
     results=("scores", "logsumexp"),
     tolerance=5e-5,
-    mistakes=[
-        Mistake("The last block has threads without a row: those from `rows` on must do nothing.", when=beyond),
-        Mistake("The mask is missing: with `causal`, query t sees the keys 0 to S - T + t.", like=variant(lambda i, T, S: S)),
-        Mistake("A query must see its own key too: with T = S, query 0 sees key 0. That is one key more.",
-                like=variant(lambda i, T, S: max(S - T + i % T, 0))),
-        Mistake("The queries are the last T words of S: query t sees S - T keys before those of its own text as well.",
-                like=variant(lambda i, T, S: i % T + 1)),
-        Mistake("The row's number i counts on through all heads and texts. The query's place is t = i % T.",
-                like=variant(lambda i, T, S: S - T + i + 1)),
-        Mistake("The weights of hidden keys are 0; here their scores still stand there.", like=variant(hidden=None)),
-        Mistake("The sum of a row's weights is not 1: divide each by the sum.", like=variant(divided=False)),
-        Mistake("The weights are right, and logsumexp is not: the largest score that was subtracted belongs to it again.",
-                like=variant(kept="no top")),
-        Mistake("The weights are right, and logsumexp is not: it is the largest plus the *log* of the sum.",
-                like=variant(kept="no log")),
-        Mistake("e to the 120 is too large for a float. Subtract the row's largest score first.", like=variant(shift=False)),
-        Mistake("A hidden score was taken as the largest. It is so far above the others that e to their difference is 0. Take "
-                "the largest of the keys that are seen.", like=variant(top_of_all=True)),
-    ],
     hints=(
         "Three walks along the row: the largest, the sum of exponentials, the division. How far does each go?",
         "Count the keys that are seen first: S without a mask, else S - T + i % T + 1. All three walks end there; what comes "
@@ -125,33 +106,34 @@ __global__ void to_unit(float* x, float* largest, int rows, int S) {
     largest[i] = most;
 }
 ''',
-    right=[
-        plain(),
-        head("""    for (; i < rows; i += gridDim.x * blockDim.x) {
-        int seen = causal ? S - T + i % T + 1 : S;
-        float top = -INFINITY, total = 0.0f;
-        for (int s = 0; s < seen; s++) {  // one pass: the sum is brought to each new largest
-            float x = scores[i * S + s];
-            float higher = fmaxf(top, x);
-            total = total * expf(top - higher) + expf(x - higher);
-            top = higher;
-        }
-        float sum = top + logf(total);
-        for (int s = 0; s < S; s++) scores[i * S + s] = s < seen ? expf(scores[i * S + s] - sum) : 0.0f;
-        logsumexp[i] = sum;
-    }
-"""),
-    ],
     wrong=[
-        Wrong(plain(guard="false"), "those from `rows` on must do nothing"),
-        Wrong(plain(seen="S"), "The mask is missing"),
-        Wrong(plain(seen="causal ? S - T + i % T : S"), "A query must see its own key"),
-        Wrong(plain(seen="causal ? i % T + 1 : S"), "The queries are the last T words"),
-        Wrong(plain(seen="causal ? min(S - T + i + 1, S) : S"), "counts on through all heads"),
-        Wrong(plain(hidden="row[s]"), "their scores still stand there"),
-        Wrong(plain(kept="logf(sum)"), "that was subtracted belongs to it again"),
-        Wrong(plain(kept="top + sum"), "the *log* of the sum"),
-        Wrong(plain(top="0").replace("top = -INFINITY", "top = 0.0f"), "too large for a float"),
-        Wrong(plain(top="S"), "A hidden score was taken as the largest"),
+        Wrong(plain(guard="false"), "The last block has threads without a row: those from `rows` on must do nothing.",
+              when=beyond),
+        Wrong(plain(seen="S"), "The mask is missing: with `causal`, query t sees the keys 0 to S - T + t.",
+              like=variant(lambda i, T, S: S)),
+        Wrong(plain(seen="causal ? S - T + i % T : S"),
+              "A query must see its own key too: with T = S, query 0 sees key 0. That is one key more.",
+              like=variant(lambda i, T, S: max(S - T + i % T, 0))),
+        Wrong(plain(seen="causal ? i % T + 1 : S"),
+              "The queries are the last T words of S: query t sees S - T keys before those of its own text as well.",
+              like=variant(lambda i, T, S: i % T + 1)),
+        Wrong(plain(seen="causal ? min(S - T + i + 1, S) : S"),
+              "The row's number i counts on through all heads and texts. The query's place is t = i % T.",
+              like=variant(lambda i, T, S: S - T + i + 1)),
+        Wrong(plain(hidden="row[s]"), "The weights of hidden keys are 0; here their scores still stand there.",
+              like=variant(hidden=None)),
+        Wrong(plain().replace(" / sum;", ";"), "The sum of a row's weights is not 1: divide each by the sum.",
+              like=variant(divided=False)),
+        Wrong(plain(kept="logf(sum)"),
+              "The weights are right, and logsumexp is not: the largest score that was subtracted belongs to it again.",
+              like=variant(kept="no top")),
+        Wrong(plain(kept="top + sum"),
+              "The weights are right, and logsumexp is not: it is the largest plus the *log* of the sum.",
+              like=variant(kept="no log")),
+        Wrong(plain(top="0").replace("top = -INFINITY", "top = 0.0f"),
+              "e to the 120 is too large for a float. Subtract the row's largest score first.", like=variant(shift=False)),
+        Wrong(plain(top="S"),
+              "A hidden score was taken as the largest. It is so far above the others that e to their difference is 0. Take "
+              "the largest of the keys that are seen.", like=variant(top_of_all=True)),
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 
 def cases(random):
@@ -50,25 +50,6 @@ exercise = Exercise(
     cases=cases,
     reference=mixed,
     call=launch,
-    mistakes=[
-        Mistake("The heads of keys and values are taken in turn, h % G. Neighbouring query heads share one: h / (H / G).",
-                like=lambda weights, v: mixed(weights, v, head=lambda h, H, G: h % G)),
-        Mistake("All query heads read the first head of values. Query head h reads head h / (H / G).",
-                like=lambda weights, v: mixed(weights, v, head=lambda h, H, G: 0)),
-        Mistake("Every text reads the values of the first one: b is missing in the place of v.",
-                like=lambda weights, v: mixed(weights, v, text=lambda b: 0)),
-        Mistake("The weights are read as (B, T, H, S). They are (B, H, T, S): a whole table for each head.",
-                like=lambda weights, v: mixed(turned(weights), v)),
-        Mistake("Only the first T keys are counted. There are S of them.",
-                like=lambda weights, v: mixed(np.where(np.arange(weights.shape[3]) < weights.shape[2], weights, 0), v)),
-        Mistake("Keys behind the query are left out. A mask was seen to before, by weights of 0: add up all S.",
-                like=lambda weights, v: mixed(np.tril(weights), v)),
-        Mistake("y is written as (B, H, T, D). It is (B, T, H, D): of each word first all heads, as q was.",
-                like=lambda weights, v: mixed(weights, v, swap=True)),
-        Mistake("There are more threads than numbers in y: those from B * T * H * D on must do nothing.",
-                when=lambda seen: any(32 * issue.block[0] + issue.thread[0] >= seen.expected.size
-                                      for issue in seen.issues if issue.kind == "out-of-bounds")),
-    ],
     hints=(
         "y is (B, T, H, D), and the last axis turns fastest. So d = i % D, h = i / D % H, and so on.",
         "The row of weights begins at ((b * H + h) * T + t) * S. Of v, place (b, s, g, d) is ((b * S + s) * G + g) * D + d.",
@@ -85,33 +66,30 @@ __global__ void mean_value(const float* v, float* y, int B, int S, int G, int D)
     y[i] = sum / S;
 }
 ''',
-    right=[
-        """__global__ void attention_values(const float* weights, const float* v, float* y, int B, int T, int S, int H, int G,
-                                 int D) {
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < B * T * H * D; i += gridDim.x * blockDim.x) {
-        int rest = i, d = rest % D;
-        rest /= D;
-        int h = rest % H;
-        rest /= H;
-        int t = rest % T, b = rest / T, each = H / G;
-        const float* from = v + (b * S * G + h / each) * D + d;
-        const float* share = weights + b * H * T * S + h * T * S + t * S;
-        float sum = 0.0f;
-        for (int s = S - 1; s >= 0; s--) sum += share[s] * from[s * G * D];
-        y[i] = sum;
-    }
-}
-""",
-        Changed(("g = h / (H / G)", "g = h * G / H")),
-    ],
     wrong=[
-        Wrong(Changed(("((long long)(b * H + h) * T + t) * S", "((long long)(b * T + t) * H + h) * S")), "read as (B, T, H, S)"),
-        Wrong(Changed(("s < S", "s < T")), "Only the first T keys"),
-        Wrong(Changed(("s < S", "s <= t")), "Keys behind the query are left out"),
-        Wrong(Changed(("g = h / (H / G)", "g = h % G")), "h / (H / G)."),
-        Wrong(Changed(("g = h / (H / G)", "g = 0")), "the first head of values"),
-        Wrong(Changed(("(long long)(b * S + s) * G", "(long long)s * G")), "the values of the first one"),
-        Wrong(Changed(("h = i / D % H, t = i / (D * H) % T", "t = i / D % T, h = i / (D * T) % H")), "written as (B, H, T, D)"),
-        Wrong(Changed(("    if (i >= B * T * H * D) return;\n", "")), "must do nothing"),
+        Wrong(Changed(("g = h / (H / G)", "g = h % G")),
+              "The heads of keys and values are taken in turn, h % G. Neighbouring query heads share one: h / (H / G).",
+              like=lambda weights, v: mixed(weights, v, head=lambda h, H, G: h % G)),
+        Wrong(Changed(("g = h / (H / G)", "g = 0")),
+              "All query heads read the first head of values. Query head h reads head h / (H / G).",
+              like=lambda weights, v: mixed(weights, v, head=lambda h, H, G: 0)),
+        Wrong(Changed(("(long long)(b * S + s) * G", "(long long)s * G")),
+              "Every text reads the values of the first one: b is missing in the place of v.",
+              like=lambda weights, v: mixed(weights, v, text=lambda b: 0)),
+        Wrong(Changed(("((long long)(b * H + h) * T + t) * S", "((long long)(b * T + t) * H + h) * S")),
+              "The weights are read as (B, T, H, S). They are (B, H, T, S): a whole table for each head.",
+              like=lambda weights, v: mixed(turned(weights), v)),
+        Wrong(Changed(("s < S", "s < T")), "Only the first T keys are counted. There are S of them.",
+              like=lambda weights, v: mixed(np.where(np.arange(weights.shape[3]) < weights.shape[2], weights, 0), v)),
+        Wrong(Changed(("s < S", "s <= t")),
+              "Keys behind the query are left out. A mask was seen to before, by weights of 0: add up all S.",
+              like=lambda weights, v: mixed(np.tril(weights), v)),
+        Wrong(Changed(("h = i / D % H, t = i / (D * H) % T", "t = i / D % T, h = i / (D * T) % H")),
+              "y is written as (B, H, T, D). It is (B, T, H, D): of each word first all heads, as q was.",
+              like=lambda weights, v: mixed(weights, v, swap=True)),
+        Wrong(Changed(("    if (i >= B * T * H * D) return;\n", "")),
+              "There are more threads than numbers in y: those from B * T * H * D on must do nothing.",
+              when=lambda seen: any(32 * issue.block[0] + issue.thread[0] >= seen.expected.size for issue in seen.issues
+                  if issue.kind == "out-of-bounds")),
     ],
 )  # fmt: skip

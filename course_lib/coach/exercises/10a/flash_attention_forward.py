@@ -6,7 +6,7 @@ import re
 import numpy as np
 
 from course_lib import cuda, devices
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 from course_lib.devices.gpu import choices
 
 TILE = choices.FlashTile(32, 2, 4)  # 32 queries by 16 keys: small, so that short texts have several tiles
@@ -106,27 +106,6 @@ exercise = Exercise(
     call=launch,
     results=("y", "logsumexp"),
     tolerance=2e-5,
-    mistakes=[
-        Mistake(FORGOTTEN.format("out[r]"), like=by_tiles(shrinks=("total",))),
-        Mistake(FORGOTTEN.format("total[r]"), like=by_tiles(shrinks=("out",))),
-        Mistake(FORGOTTEN.format("Neither total[r] nor out[r]"), like=by_tiles(shrinks=())),
-        Mistake("largest[r] is still what it was before the first tile: it must be replaced by the new largest score.",
-                like=by_tiles(keeps_top=False)),
-        Mistake("Each weight is counted four times: total[r] must hold this lane's keys only, because the four lanes' totals are "
-                "added at the end.", like=by_tiles(counts=4.0)),
-        Mistake("The factor is upside down: what was collected gets smaller when the largest score grows, so it is e to the "
-                "old minus the "
-                "new.", like=by_tiles(sign=-1)),
-        Mistake("The new largest forgets the old one. In a tile that is hidden from a row the scores are all minus infinity: "
-                "largest[r] "
-                "must count too.", like=by_tiles(keeps_old=False)),
-        Mistake("Nothing is written to score[r][...]. It must become the weights, which are multiplied with v next.",
-                when=lambda seen: seen.failing.difference and never_written(without_comments(seen))),
-        Mistake("There is no warp_max in your text, and no shuffle. So each lane knows only the largest score of its own keys, "
-                "and "
-                "the four measure against different ones.",
-                when=no_exchange),
-    ],
     hints=(
         "Four steps for each r: the new largest, the factor for what is old, the weights, and the new total and out.",
         "The new largest is that of the row's scores in all four lanes (warp_max<LANES>) and of largest[r]. The factor is e to "
@@ -152,39 +131,32 @@ __global__ void count_largest(const float* x, float* largest, int* count, int n)
     if (threadIdx.x == 0) *largest = top, *count = found;
 }
 ''',
-    right=[
-        Changed(("""            float sum = 0.0f;
-#pragma unroll
-            for (int c = 0; c < KEYS; c++) sum += score[r][c];
-            total[r] = total[r] * rescale + sum;
-#pragma unroll
-            for (int c = 0; c < C; c++) out[r][c] *= rescale;
-""", """            total[r] *= rescale;
-            for (int c = KEYS - 1; c >= 0; c--) total[r] += score[r][c];
-            for (float& x : out[r]) x *= rescale;
-""")),
-        Changed(("""            high = fmaxf(warp_max<LANES>(high), largest[r]);
-            const float rescale = __expf(largest[r] - high);
-            largest[r] = high;
-""", """            for (int step = 2; step > 0; step /= 2) high = fmaxf(high, __shfl_xor_sync(0xffffffff, high, step));
-            float rescale = 1.0f;
-            if (high > largest[r]) rescale = expf(largest[r] - high), largest[r] = high;
-            else high = largest[r];
-""")),
-    ],
     wrong=[
-        Wrong(Changed(("out[r][c] *= rescale;", "out[r][c] *= 1.0f;")), "out[r] is not made smaller"),
-        Wrong(Changed(("total[r] * rescale + sum", "total[r] + sum")), "total[r] is not made smaller"),
-        Wrong(Changed(("            largest[r] = high;\n", "")), "must be replaced by the new largest"),
-        Wrong(Changed(("total[r] * rescale + sum", "total[r] * rescale + warp_sum<LANES>(sum)")), "counted four times"),
-        Wrong(Changed(("__expf(largest[r] - high)", "__expf(high - largest[r])")), "The factor is upside down"),
-        Wrong(Changed(("fmaxf(warp_max<LANES>(high), largest[r])", "warp_max<LANES>(high)")), "forgets the old one"),
-        Wrong(Changed(("score[r][c] = __expf(score[r][c] - high);", "total[r] += 0.0f;"), (
-                "sum += score[r][c]", "sum += __expf(score[r][c] - high)")),
-              "Nothing is written to score[r]"),
-        Wrong(Changed(("warp_max<LANES>(high)", "high")), "There is no warp_max in your text"),
+        Wrong(Changed(("out[r][c] *= rescale;", "out[r][c] *= 1.0f;")), FORGOTTEN.format("out[r]"),
+              like=by_tiles(shrinks=("total",))),
+        Wrong(Changed(("total[r] * rescale + sum", "total[r] + sum")), FORGOTTEN.format("total[r]"),
+              like=by_tiles(shrinks=("out",))),
         Wrong(Changed(("            const float rescale = __expf(largest[r] - high);\n            largest[r] = high;\n",
                        "            largest[r] = high;\n            const float rescale = __expf(largest[r] - high);\n")),
-              "Neither total[r] nor out[r]"),
+              FORGOTTEN.format("Neither total[r] nor out[r]"), like=by_tiles(shrinks=())),
+        Wrong(Changed(("            largest[r] = high;\n", "")),
+              "largest[r] is still what it was before the first tile: it must be replaced by the new largest score.",
+              like=by_tiles(keeps_top=False)),
+        Wrong(Changed(("total[r] * rescale + sum", "total[r] * rescale + warp_sum<LANES>(sum)")),
+              "Each weight is counted four times: total[r] must hold this lane's keys only, because the "
+              "four lanes' totals are added at the end.", like=by_tiles(counts=4.0)),
+        Wrong(Changed(("__expf(largest[r] - high)", "__expf(high - largest[r])")),
+              "The factor is upside down: what was collected gets smaller when the largest score "
+              "grows, so it is e to the old minus the new.", like=by_tiles(sign=-1)),
+        Wrong(Changed(("fmaxf(warp_max<LANES>(high), largest[r])", "warp_max<LANES>(high)")),
+              "The new largest forgets the old one. In a tile that is hidden from a row the scores are all "
+              "minus infinity: largest[r] must count too.", like=by_tiles(keeps_old=False)),
+        Wrong(Changed(("score[r][c] = __expf(score[r][c] - high);", "total[r] += 0.0f;"), (
+                "sum += score[r][c]", "sum += __expf(score[r][c] - high)")),
+              "Nothing is written to score[r][...]. It must become the weights, which are multiplied with v next.",
+              when=lambda seen: seen.failing.difference and never_written(without_comments(seen))),
+        Wrong(Changed(("warp_max<LANES>(high)", "high")),
+              "There is no warp_max in your text, and no shuffle. So each lane knows only the largest score of its own "
+              "keys, and the four measure against different ones.", when=no_exchange),
     ],
 )  # fmt: skip

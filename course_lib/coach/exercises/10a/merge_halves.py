@@ -3,12 +3,9 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 BLOCK = 32
-HEAD = """__global__ void merge_halves(const float* y1, const float* logsumexp1, const float* y2, const float* logsumexp2,
-                             float* y, float* logsumexp, int n, int D) {
-"""
 
 
 def cases(random):
@@ -82,26 +79,6 @@ exercise = Exercise(
     call=launch,
     results=("y", "logsumexp"),
     tolerance=5e-5,
-    mistakes=[
-        Mistake("Both halves count the same here. The one with the larger sum of exponentials must count more.",
-                like=variant(weigh=lambda a, b: (np.full_like(a, 0.5), np.full_like(b, 0.5)))),
-        Mistake("The shares are those of the logsumexps themselves. A logsumexp is a logarithm: the sums are e to it.",
-                like=variant(weigh=in_proportion)),
-        Mistake("Each half has got the share of the other one.",
-                like=variant(weigh=lambda a, b: (np.exp(b - np.logaddexp(a, b)), np.exp(a - np.logaddexp(a, b))))),
-        Mistake("The row of number i is i / D, because a row has D numbers.", like=wrong_row),
-        Mistake("y is not divided: the two weights together are the sum of all exponentials, not 1.",
-                like=variant(weigh=lambda a, b: (np.exp(a - np.maximum(a, b)), np.exp(b - np.maximum(a, b))))),
-        Mistake("y is right. The sums of exponentials add up, not their logarithms: logsumexp is the log of e to the one plus "
-                "e to "
-                "the other.", like=variant(kept=np.add)),
-        Mistake("y is right. The larger logsumexp is not yet that of all keys: the smaller half counts too.",
-                like=variant(kept=np.maximum)),
-        Mistake("e to a logsumexp of 200 is infinite, and e to -200 is 0: neither is of use. Subtract the larger logsumexp "
-                "from both "
-                "first.", like=by_exponentials),
-        Mistake("The last block has threads without a number: those from n * D on must do nothing.", when=beyond),
-    ],
     hints=(
         "e to a half's logsumexp is its sum of exponentials. What share of the whole sum has each half?",
         "Subtract the larger of the two before e: the shares stay the same, and nothing overflows.",
@@ -116,42 +93,32 @@ __global__ void merge_means(const float* y1, const int* n1, const float* y2, con
     y[i] = (first * y1[i] + second * y2[i]) / (first + second);
 }
 ''',
-    right=[
-        HEAD + """    int first = blockIdx.x * blockDim.x + threadIdx.x;
-    for (int i = first; i < n * D; i += gridDim.x * blockDim.x) {
-        float a = logsumexp1[i / D], b = logsumexp2[i / D];
-        float all = a > b ? a + log1pf(expf(b - a)) : b + log1pf(expf(a - b));
-        y[i] = expf(a - all) * y1[i] + expf(b - all) * y2[i];
-        if (i % D == 0) logsumexp[i / D] = all;
-    }
-}
-""",
-        HEAD + """    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n * D) {
-        float a = logsumexp1[i / D], b = logsumexp2[i / D];
-        float share = 1.0f / (1.0f + expf(b - a));  // of the first half
-        if (b - a == INFINITY) share = 0.0f;
-        y[i] = y2[i] + share * (y1[i] - y2[i]);
-        if (i < D) {
-            for (int row = i; row < n; row += D) {
-                float c = logsumexp1[row], d = logsumexp2[row], top = fmaxf(c, d);
-                logsumexp[row] = top + logf(expf(c - top) + expf(d - top));
-            }
-        }
-    }
-}
-""",
-    ],
     wrong=[
-        Wrong(Changed(("(first * y1[i] + second * y2[i]) / (first + second)", "0.5f * (y1[i] + y2[i])")), "count the same"),
-        Wrong(Changed(("first * y1[i] + second * y2[i]", "second * y1[i] + first * y2[i]")), "the share of the other one"),
+        Wrong(Changed(("(first * y1[i] + second * y2[i]) / (first + second)", "0.5f * (y1[i] + y2[i])")),
+              "Both halves count the same here. The one with the larger sum of exponentials must count more.",
+              like=variant(weigh=lambda a, b: (np.full_like(a, 0.5), np.full_like(b, 0.5)))),
+        Wrong(Changed(("(first * y1[i] + second * y2[i]) / (first + second)", "(a * y1[i] + b * y2[i]) / (a + b)")),
+              "The shares are those of the logsumexps themselves. A logsumexp is a logarithm: the sums are e to it.",
+              like=variant(weigh=in_proportion)),
+        Wrong(Changed(("first * y1[i] + second * y2[i]", "second * y1[i] + first * y2[i]")),
+              "Each half has got the share of the other one.",
+              like=variant(weigh=lambda a, b: (np.exp(b - np.logaddexp(a, b)), np.exp(a - np.logaddexp(a, b))))),
         Wrong(Changed(("int row = i / D;", "int row = i % n;"), ("if (i % D == 0)", "if (i < n)")),
-                "The row of number i is i / D"),
+              "The row of number i is i / D, because a row has D numbers.", like=wrong_row),
         Wrong(Changed(("(first * y1[i] + second * y2[i]) / (first + second)", "first * y1[i] + second * "
-                                                                              "y2[i]")), "is not divided"),
-        Wrong(Changed(("top + logf(first + second)", "a + b")), "add up, not their logarithms"),
-        Wrong(Changed(("top + logf(first + second)", "top")), "the smaller half counts too"),
-        Wrong(Changed(("fmaxf(a, b)", "0.0f")), "e to a logsumexp of 200"),
-        Wrong(Changed(("    if (i >= n * D) return;\n", "")), "must do nothing"),
+                                                                              "y2[i]")),
+              "y is not divided: the two weights together are the sum of all exponentials, not 1.",
+              like=variant(weigh=lambda a, b: (np.exp(a - np.maximum(a, b)), np.exp(b - np.maximum(a, b))))),
+        Wrong(Changed(("top + logf(first + second)", "a + b")),
+              "y is right. The sums of exponentials add up, not their logarithms: logsumexp is the "
+              "log of e to the one plus e to the other.", like=variant(kept=np.add)),
+        Wrong(Changed(("top + logf(first + second)", "top")),
+              "y is right. The larger logsumexp is not yet that of all keys: the smaller half counts too.",
+              like=variant(kept=np.maximum)),
+        Wrong(Changed(("fmaxf(a, b)", "0.0f")),
+              "e to a logsumexp of 200 is infinite, and e to -200 is 0: neither is of use. "
+              "Subtract the larger logsumexp from both first.", like=by_exponentials),
+        Wrong(Changed(("    if (i >= n * D) return;\n", "")),
+              "The last block has threads without a number: those from n * D on must do nothing.", when=beyond),
     ],
 )  # fmt: skip

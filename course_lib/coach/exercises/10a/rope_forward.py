@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from course_lib.coach.exercise import Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Changed, Exercise, Wrong
 from course_lib.coach.trials import turn, turned_too_many, turns
 
 
@@ -42,25 +42,6 @@ exercise = Exercise(
     cases=turns,
     reference=variant(),
     call=turn,
-    mistakes=[
-        Mistake("The points are turned the other way: the minus belongs to the first number, x[i] cos - x[i + half] sin.",
-                like=variant(sign=-1.0)),
-        Mistake("Number i makes a point with number i + half, not with its neighbour.", like=neighbours),
-        Mistake("Both numbers are sums here. The first is x[i] cos *minus* x[i + half] sin.",
-                like=variant(turned=lambda a, b, c, s: (a * c + b * s, b * c + a * s))),
-        Mistake("Every place has `half` cosines, one for each pair: pair i of a row takes number t * half + i of the table.",
-                like=one_angle),
-        Mistake("The heads of a word stand at one place: the rows are numbered (b, t, h), so t is row / H % T.",
-                like=variant(place=lambda row, T, H: row % T)),
-        Mistake("The second text begins at place 0 again: t is row / H % T.",
-                like=variant(place=lambda row, T, H: min(row // H, T - 1))),
-        Mistake("The second number is turned with the new first one. Keep both old numbers before you write.",
-                like=variant(turned=lambda a, b, c, s: (a * c - b * s, b * c + (a * c - b * s) * s))),
-        Mistake("The tables end at place T - 1. The second text begins at place 0 again: t is row / H % T.",
-                when=lambda seen: any(f"of '{name}'" in issue.message for issue in seen.issues for name in ("cos", "sin"))
-                and seen.label == "two texts"),
-        Mistake("There are more threads than pairs: those from `pairs` on must do nothing.", when=turned_too_many),
-    ],
     hints=(
         "Number the pairs of the whole array. Which row is pair i in, which pair of that row is it, and which place is that "
         "row at?",
@@ -78,27 +59,33 @@ __global__ void times_i(const float* x, float* y, int n) {
     y[i + n] = a;
 }
 ''',
-    right=[
-        Changed(("int row = i / half, column = i % half, t = row / H % T;", "int row = i / half, column = i - row * half, t = "
-                                                                            "row % (T * H) / H;"),
-                ("float c = cos[t * half + column], s = sign * sin[t * half + column], first = x[at], second = x[at + half];",
-                 "const float* p = x + at;\n    float c = cos[t * half + column], s = sin[t * half + column] * sign, first = "
-                 "p[0], second = p[half];")),
-        Changed(("    if (i >= pairs) return;\n", "    for (; i < pairs; i += gridDim.x * blockDim.x) {\n"),
-                ("    y[at + half] = second * c + first * s;\n", "    y[at + half] = first * s + second * c;\n    }\n")),
-    ],
     wrong=[
         Wrong(Changed(("first * c - second * s", "first * c + second * s"), ("second * c + first * s", "second * c - first * s")),
-              "turned the other way"),
+              "The points are turned the other way: the minus belongs to the first number, x[i] cos - x[i + half] sin.",
+              like=variant(sign=-1.0)),
         Wrong(Changed(("2ll * row * half + column", "2ll * (row * half + column)"), ("x[at + half]",
                 "x[at + 1]"), ("y[at + half]", "y[at + 1]")),
-              "not with its neighbour"),
-        Wrong(Changed(("first * c - second * s", "first * c + second * s")), "Both numbers are sums"),
+              "Number i makes a point with number i + half, not with its neighbour.", like=neighbours),
+        Wrong(Changed(("first * c - second * s", "first * c + second * s")),
+              "Both numbers are sums here. The first is x[i] cos *minus* x[i + half] sin.",
+              like=variant(turned=lambda a, b, c, s: (a * c + b * s, b * c + a * s))),
         Wrong(Changed(("cos[t * half + column]", "cos[t]"), ("sin[t * half + column]", "sin[t]")),
-                "Every place has `half` cosines"),
-        Wrong(Changed(("t = row / H % T", "t = row % T")), "The heads of a word"),
-        Wrong(Changed(("t = row / H % T", "t = row / H")), "begins at place 0 again"),
-        Wrong(Changed(("second * c + first * s", "second * c + y[at] * s")), "with the new first one"),
-        Wrong(Changed(("    if (i >= pairs) return;\n", "")), "those from `pairs` on must do nothing"),
+              "Every place has `half` cosines, one for each pair: pair i of a row takes number t * half + i of the table.",
+              like=one_angle),
+        Wrong(Changed(("t = row / H % T", "t = row % T")),
+              "The heads of a word stand at one place: the rows are numbered (b, t, h), so t is row / H % T.",
+              like=variant(place=lambda row, T, H: row % T)),
+        Wrong(Changed(("t = row / H % T", "t = min(row / H, T - 1)")),
+              "The second text begins at place 0 again: t is row / H % T.",
+              like=variant(place=lambda row, T, H: min(row // H, T - 1))),
+        Wrong(Changed(("second * c + first * s", "second * c + y[at] * s")),
+              "The second number is turned with the new first one. Keep both old numbers before you write.",
+              like=variant(turned=lambda a, b, c, s: (a * c - b * s, b * c + (a * c - b * s) * s))),
+        Wrong(Changed(("t = row / H % T", "t = row / H")),
+              "The tables end at place T - 1. The second text begins at place 0 again: t is row / H % T.",
+              when=lambda seen: any(f"of '{name}'" in issue.message for issue in seen.issues for name in ("cos", "sin"))
+                  and seen.label == "two texts"),
+        Wrong(Changed(("    if (i >= pairs) return;\n", "")),
+              "There are more threads than pairs: those from `pairs` on must do nothing.", when=turned_too_many),
     ],
 )  # fmt: skip

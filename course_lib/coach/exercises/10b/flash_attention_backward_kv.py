@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import bytes_moved
 from course_lib.coach.trials import attention_inputs, kept_for_backward
 from course_lib.devices.gpu import choices
@@ -85,31 +85,6 @@ exercise = Exercise(
     tolerance=1e-4,
     measured=f"{LONG} words, causal",
     goals=[Goal("bytes of global memory moved", bytes_moved, at_most=360_000)],
-    mistakes=[
-        Mistake("The results are right, and every block passes all queries. With `causal`, no query before first - past sees "
-                "its keys: "
-                "let `begin` say so.", when=lambda seen: not seen.failing.difference and bytes_moved(seen.reports) >= 500_000),
-        Mistake("dk and dv have changed places: dv collects the weights times dy, dk the gradients times q.",
-                like=variant(of_k=("P", "dy"), of_v=("dS", "q"))),
-        Mistake("The two tables have changed places: dv collects the weights, p_tile, and dk the gradients, ds_tile.",
-                like=variant(of_k=("P", "q"), of_v=("dS", "dy"))),
-        Mistake("dk is made from dy, and dv from q. It is the other way: weights times dy, gradients times q.",
-                like=variant(of_k=("dS", "dy"), of_v=("P", "q"))),
-        Mistake("Both sums take the gradients. dv collects the *weights* times dy.", like=variant(of_v=("dS", "dy"))),
-        Mistake("Both sums take the weights. dk collects the *gradients* times q.", like=variant(of_k=("P", "q"))),
-        Mistake("dk is wrong by the scale: the gradients are multiplied by `scale` once more.", like=variant(scaled=False)),
-        Mistake("delta is missing in the gradients: of dP only what lies above the row's average, `shift`, counts.",
-                like=variant(shift=False)),
-        Mistake("Hidden weights take part in dv: the mask must make p 0 as well, not ds alone.", like=variant(hides=("dS",))),
-        Mistake(HIDDEN, like=variant(hides=(), begins=lambda first, past: max(0, first - past) // TILE.rows * TILE.rows)),
-        Mistake(HIDDEN, like=variant(hides=())),
-        Mistake("The past is missing in the mask: query t stands at place past + t of the keys.", like=variant(past=False)),
-        Mistake("The walk begins too late: query first - past is the first that sees key `first`. With a past it lies *before* "
-                "query "
-                "number first.", like=variant(begins=lambda first, past: first // TILE.rows * TILE.rows)),
-        Mistake("The walk begins too late: the block's *first* key is seen first, by query first - past.",
-                like=variant(begins=lambda first, past: max(0, first + TILE.own - 1 - past))),
-    ],
     hints=(
         "Piece 1: the smallest query t with first <= past + t. Piece 2 is that of the kernel before, with hidden weights 0 as "
         "well. Piece "
@@ -131,28 +106,45 @@ __global__ void attention_received(const float* score, const float* logsumexp, f
     if (s < T) received[s] = sum;
 }
 ''',
-    right=[
-        Changed((BEGIN, "    if (causal && first > past) begin = first - past;\n")),
-        Changed(("p[r][c] = __expf(p[r][c] * scale - sum);", "p[r][c] = expf(p[r][c] * scale - sum), ds[r][c] = p[r][c] * "
-                                                             "(ds[r][c] - shift);"),
-                ("if (edge && (query >= T || key + c >= S || (causal && key + c > past + query))) p[r][c] = 0.0f;",
-                 "if (causal && key + c > past + query) p[r][c] = ds[r][c] = 0.0f;"),
-                ("ds[r][c] = p[r][c] * (ds[r][c] - shift) * scale;", "ds[r][c] *= scale;")),
-    ],
     wrong=[
-        Wrong(Changed((BEGIN, "")), "every block passes all queries"),
-        Wrong(Changed((BEGIN, "    if (causal) begin = first / TILE_T * TILE_T;\n")), "With a past it lies *before*"),
-        Wrong(Changed((BEGIN, "    if (causal) begin = max(0, first + TILE_S - 1 - past);\n")), "the block's *first* key"),
-        Wrong(Changed(("(out_v, p_tile", "(out_k, p_tile"), ("(out_k, ds_tile", "(out_v, ds_tile")), "have changed places"),
-        Wrong(Changed(("(out_v, p_tile", "(out_v, ds_tile")), "Both sums take the gradients"),
-        Wrong(Changed(("(out_k, ds_tile", "(out_k, p_tile")), "Both sums take the weights"),
+        Wrong(Changed((BEGIN, "")),
+              "The results are right, and every block passes all queries. With `causal`, no query before first "
+              "- past sees its keys: let `begin` say so.",
+              when=lambda seen: not seen.failing.difference and bytes_moved(seen.reports) >= 500_000),
+        Wrong(Changed(("(out_v, p_tile", "(out_k, p_tile"), ("(out_k, ds_tile", "(out_v, ds_tile")),
+              "dk and dv have changed places: dv collects the weights times dy, dk the gradients times q.",
+              like=variant(of_k=("P", "dy"), of_v=("dS", "q"))),
+        Wrong(Changed(("(out_v, p_tile", "(out_v, ds_tile"), ("(out_k, ds_tile", "(out_k, p_tile")),
+              "The two tables have changed places: dv collects the weights, p_tile, and dk the gradients, ds_tile.",
+              like=variant(of_k=("P", "q"), of_v=("dS", "dy"))),
         Wrong(Changed(("p_tile + own_row, dy_tile", "p_tile + own_row, q_tile"), ("ds_tile + own_row, "
                                                                                   "q_tile", "ds_tile + own_row, dy_tile")),
-              "It is the other way"),
-        Wrong(Changed(("(out_v, p_tile", "(out_v, ds_tile"), ("(out_k, ds_tile", "(out_k, p_tile")), "The two tables"),
-        Wrong(Changed((" * (ds[r][c] - shift) * scale", " * (ds[r][c] - shift)")), "wrong by the scale"),
-        Wrong(Changed(("(ds[r][c] - shift)", "ds[r][c]")), "delta is missing"),
-        Wrong(Changed(("key + c > past + query)", "key + c > query)")), "The past is missing in the mask"),
-        Wrong(Changed((" || (causal && key + c > past + query)", "")), "a key after past + query has weight 0"),
+              "dk is made from dy, and dv from q. It is the other way: weights times dy, gradients times q.",
+              like=variant(of_k=("dS", "dy"), of_v=("P", "q"))),
+        Wrong(Changed(("(out_v, p_tile", "(out_v, ds_tile")),
+              "Both sums take the gradients. dv collects the *weights* times dy.", like=variant(of_v=("dS", "dy"))),
+        Wrong(Changed(("(out_k, ds_tile", "(out_k, p_tile")),
+              "Both sums take the weights. dk collects the *gradients* times q.", like=variant(of_k=("P", "q"))),
+        Wrong(Changed((" * (ds[r][c] - shift) * scale", " * (ds[r][c] - shift)")),
+              "dk is wrong by the scale: the gradients are multiplied by `scale` once more.", like=variant(scaled=False)),
+        Wrong(Changed(("(ds[r][c] - shift)", "ds[r][c]")),
+              "delta is missing in the gradients: of dP only what lies above the row's average, `shift`, counts.",
+              like=variant(shift=False)),
+        Wrong(Changed((BEGIN, ""), (" || (causal && key + c > past + query)", ""),
+                      ("p[r][c] * (ds[r][c] - shift)", "(causal && key + c > past + query ? 0.0f : p[r][c]) "
+                                                       "* (ds[r][c] - shift)")),
+              "Hidden weights take part in dv: the mask must make p 0 as well, not ds alone.", like=variant(hides=("dS",))),
+        Wrong(Changed((" || (causal && key + c > past + query)", "")), HIDDEN,
+              like=variant(hides=(), begins=lambda first, past: max(0, first - past) // TILE.rows * TILE.rows)),
+        Wrong(Changed((BEGIN, ""), (" || (causal && key + c > past + query)", "")), HIDDEN, like=variant(hides=())),
+        Wrong(Changed(("key + c > past + query)", "key + c > query)")),
+              "The past is missing in the mask: query t stands at place past + t of the keys.", like=variant(past=False)),
+        Wrong(Changed((BEGIN, "    if (causal) begin = first / TILE_T * TILE_T;\n")),
+              "The walk begins too late: query first - past is the first that sees key `first`. With a "
+              "past it lies *before* query number first.",
+              like=variant(begins=lambda first, past: first // TILE.rows * TILE.rows)),
+        Wrong(Changed((BEGIN, "    if (causal) begin = max(0, first + TILE_S - 1 - past);\n")),
+              "The walk begins too late: the block's *first* key is seen first, by query first - past.",
+              like=variant(begins=lambda first, past: max(0, first + TILE.own - 1 - past))),
     ],
 )  # fmt: skip

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 from course_lib.coach.trials import attention_inputs, kept_for_backward
 from course_lib.devices.gpu import choices
 
@@ -73,25 +73,6 @@ exercise = Exercise(
     reference=variant(),
     call=launch,
     tolerance=1e-4,
-    mistakes=[
-        Mistake("The gradients are not multiplied by `scale`: a score is scaled, so its gradient comes to q and k scaled too.",
-                like=variant(scaled=("score",))),
-        # only the first case: in the others such weights are so large that rounding decides
-        Mistake("The score in p[r][c] is not scaled yet: the weight is e to p * scale - sums.",
-                when=lambda seen: seen.label == "one query, two keys" and not seen.error
-                and np.allclose(seen.got, variant(scaled=("gradient",))(*seen.inputs), atol=1e-6)),
-        Mistake("delta is missing: of dP only what lies above the row's average counts.", like=variant(shift="none")),
-        Mistake("What is subtracted from dP is the logsumexp. It is delta, the row's average.", like=variant(shift="sum")),
-        Mistake("The weight is missing: a gradient is the weight times (dP - delta), times scale.", like=variant(weighed=False)),
-        Mistake("e to the score is divided by the logsumexp. That is a logarithm already: subtract it from the score before e.",
-                like=variant(weight=lambda s, L: np.exp(s) / L)),
-        Mistake("delta is subtracted too late: the weight multiplies the difference, dP - delta.", like=variant(late=True)),
-        Mistake("Hidden keys take part: with `causal`, a key that comes after its query has the gradient 0.",
-                like=variant(sees=passed)),
-        Mistake("A query's own key is left out. Hidden are the keys *after* past + query + c, not that one itself.",
-                like=variant(sees=lambda t, S, T: S - T + t)),
-        Mistake("The past is missing: query t stands at place past + t of the keys.", like=variant(sees=lambda t, S, T: t + 1)),
-    ],
     hints=(
         "Three steps for each c: the weight from p, the gradient from the weight, and 0 where it is hidden.",
         "The weight is __expf(p[r][c] * scale - sums[c]). Mind what is a row here: `key` belongs to r, and query + c to c.",
@@ -107,23 +88,34 @@ __global__ void masked_softmax_backward(const float* y, const float* dy, const f
     dx[i] = column > row ? 0.0f : y[i] * (dy[i] - delta[row]);
 }
 ''',
-    right=[
-        Changed(("p[r][c] = __expf(p[r][c] * scale - sums[c]);", "p[r][c] = expf(fmaf(p[r][c], scale, -sums[c])) * scale;"),
-                ("ds[r][c] = p[r][c] * (ds[r][c] - deltas[c]) * scale;", "ds[r][c] = p[r][c] * ds[r][c] - p[r][c] * deltas[c];")),
-        Changed(("                if (edge && (key >= S || (causal && key > past + query + c))) ds[r][c] = 0.0f;\n",
-                 "                ds[r][c] = key < (causal ? min(S, past + query + c + 1) : S) ? ds[r][c] : 0.0f;\n")),
-    ],
     wrong=[
-        Wrong(Changed((" * (ds[r][c] - deltas[c]) * scale", " * (ds[r][c] - deltas[c])")), "not multiplied by `scale`"),
-        Wrong(Changed(("p[r][c] * scale - sums[c]", "p[r][c] - sums[c]")), "is not scaled yet"),
-        Wrong(Changed(("(ds[r][c] - deltas[c])", "ds[r][c]")), "delta is missing"),
-        Wrong(Changed(("ds[r][c] - deltas[c]", "ds[r][c] - sums[c]")), "It is delta, the row's average"),
-        Wrong(Changed(("ds[r][c] = p[r][c] * (ds", "ds[r][c] = (ds")), "The weight is missing"),
-        Wrong(Changed(("__expf(p[r][c] * scale - sums[c])", "__expf(p[r][c] * scale) / sums[c]")), "That is a logarithm already"),
+        Wrong(Changed((" * (ds[r][c] - deltas[c]) * scale", " * (ds[r][c] - deltas[c])")),
+              "The gradients are not multiplied by `scale`: a score is scaled, so its gradient comes to q and k scaled too.",
+              like=variant(scaled=("score",))),
+        # only the first case: in the others such weights are so large that rounding decides
+        Wrong(Changed(("p[r][c] * scale - sums[c]", "p[r][c] - sums[c]")),
+              "The score in p[r][c] is not scaled yet: the weight is e to p * scale - sums.",
+              when=lambda seen: seen.label == "one query, two keys" and not seen.error
+                  and np.allclose(seen.got, variant(scaled=("gradient",))(*seen.inputs), atol=1e-6)),
+        Wrong(Changed(("(ds[r][c] - deltas[c])", "ds[r][c]")),
+              "delta is missing: of dP only what lies above the row's average counts.", like=variant(shift="none")),
+        Wrong(Changed(("ds[r][c] - deltas[c]", "ds[r][c] - sums[c]")),
+              "What is subtracted from dP is the logsumexp. It is delta, the row's average.", like=variant(shift="sum")),
+        Wrong(Changed(("ds[r][c] = p[r][c] * (ds", "ds[r][c] = (ds")),
+              "The weight is missing: a gradient is the weight times (dP - delta), times scale.", like=variant(weighed=False)),
+        Wrong(Changed(("__expf(p[r][c] * scale - sums[c])", "__expf(p[r][c] * scale) / sums[c]")),
+              "e to the score is divided by the logsumexp. That is a logarithm already: subtract it from the score before e.",
+              like=variant(weight=lambda s, L: np.exp(s) / L)),
         Wrong(Changed(("p[r][c] * (ds[r][c] - deltas[c]) * scale", "(p[r][c] * ds[r][c] - deltas[c]) * "
-                                                                   "scale")), "subtracted too late"),
-        Wrong(Changed((" || (causal && key > past + query + c)", "")), "Hidden keys take part"),
-        Wrong(Changed(("key > past + query + c", "key >= past + query + c")), "own key is left out"),
-        Wrong(Changed(("key > past + query + c", "key > query + c")), "The past is missing"),
+                                                                   "scale")),
+              "delta is subtracted too late: the weight multiplies the difference, dP - delta.", like=variant(late=True)),
+        Wrong(Changed((" || (causal && key > past + query + c)", "")),
+              "Hidden keys take part: with `causal`, a key that comes after its query has the gradient 0.",
+              like=variant(sees=passed)),
+        Wrong(Changed(("key > past + query + c", "key >= past + query + c")),
+              "A query's own key is left out. Hidden are the keys *after* past + query + c, not that one itself.",
+              like=variant(sees=lambda t, S, T: S - T + t)),
+        Wrong(Changed(("key > past + query + c", "key > query + c")),
+              "The past is missing: query t stands at place past + t of the keys.", like=variant(sees=lambda t, S, T: t + 1)),
     ],
 )  # fmt: skip

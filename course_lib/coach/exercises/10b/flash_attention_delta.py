@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import bytes_moved
 
 BLOCK = 64
@@ -68,23 +68,6 @@ exercise = Exercise(
     call=launch,
     measured="2 heads, 48 words",
     goals=[Goal("bytes of global memory moved", bytes_moved, at_most=1.1 * LEAST)],
-    mistakes=[
-        Mistake("The rows stand in the order (B, T, H). delta is (B, H, T): all words of one head side by side.",
-                like=variant(order=(0, 1, 2))),
-        Mistake("Each lane keeps its own part, and only lane 0's is written: add the parts of the eight lanes with warp_sum<8>.",
-                like=variant(numbers=slice(None, None, 8))),
-        Mistake("Only the first eight numbers of a row are summed: lane l goes on with number l + 8, l + 16 and so on.",
-                like=variant(numbers=slice(8))),
-        Mistake("Every sum is eight times too large: each lane has summed the whole row, and then all eight were added.",
-                like=variant(factor=8.0)),
-        Mistake("Four rows are added up: a warp has 32 lanes, and only eight of them share a row. That is "
-                "warp_sum<8>.", like=by_warps),
-        Mistake("These are the sums of y. Each number of y is multiplied by its dy first.", like=variant(lambda dy, y: y)),
-        Mistake("These are the sums of dy. Each number of dy is multiplied by its y first.", like=variant(lambda dy, y: dy)),
-        Mistake("A lane left, or took another way, before a shuffle, which waits for the whole warp. Let lanes without a row "
-                "bring 0.", when=lambda seen: "missing-lanes" in seen.kinds),
-        Mistake("Lanes without a row took part: there are B T H rows, and the last block is longer.", when=no_row),
-    ],
     hints=(
         "Which row is mine, and which lane of it am I? Rows are numbered as delta lies: b, then h, then t.",
         "row = i / 8; t = row % T, h = row / T % H, b = row / (H * T). In y the row begins at ((b * T + t) * H + h) * d. A "
@@ -106,38 +89,31 @@ __global__ void row_means(const float* x, float* y, int n, int d) {
     if (row < n && lane == 0) y[row] = sum / d;
 }
 ''',
-    right=[
-        HEAD + """    int i = blockIdx.x * blockDim.x + threadIdx.x, lane = i % 8, rows = B * T * H;
-    int row = min(i / 8, rows - 1);  // lanes without a row repeat the last one
-    int b = row / (T * H), h = row % (T * H) / T, t = row % T;
-    const X* own_dy = dy + ((long long)(b * T + t) * H + h) * d;
-    const X* own_y = y + ((long long)(b * T + t) * H + h) * d;
-    float sum = 0.0f;
-    for (int j = lane; j < d; j += 8) sum += to_float(own_dy[j]) * to_float(own_y[j]);
-    for (int step = 1; step < 8; step *= 2) sum += __shfl_xor_sync(0xffffffff, sum, step);
-    if (lane == 0 && i / 8 < rows) delta[row] = sum;
-}
-""",
-        HEAD + """    const int place = (blockIdx.x * blockDim.x + threadIdx.x) / 8, lane = threadIdx.x % 8;  // as y lies
-    float sum = 0.0f;
-    for (int j = lane; place < B * T * H && j < d; j += 8)
-        sum = fmaf(to_float(y[place * d + j]), to_float(dy[place * d + j]), sum);
-    sum = warp_sum<8>(sum);
-    const int h = place % H, t = place / H % T, b = place / (H * T);
-    if (place < B * T * H && lane == 7) delta[(b * H + h) * T + t] = sum;
-}
-""",
-    ],
     wrong=[
-        Wrong(Changed(("delta[row] = sum", "delta[(b * T + t) * H + h] = sum")), "The rows stand in the order (B, T, H)"),
-        Wrong(Changed(("    sum = warp_sum<8>(sum);\n", "")), "add the parts of the eight lanes"),
-        Wrong(Changed(("for (int i = lane; i < d; i += 8)", "if (int i = lane; i < d)")), "Only the first eight numbers"),
-        Wrong(Changed(("int i = lane; i < d; i += 8", "int i = 0; i < d; i++")), "eight times too large"),
-        Wrong(Changed(("warp_sum<8>", "warp_sum<32>")), "Four rows are added up"),
-        Wrong(Changed(("to_float(dy[first + i]) * ", "")), "These are the sums of y"),
+        Wrong(Changed(("delta[row] = sum", "delta[(b * T + t) * H + h] = sum")),
+              "The rows stand in the order (B, T, H). delta is (B, H, T): all words of one head side by side.",
+              like=variant(order=(0, 1, 2))),
+        Wrong(Changed(("    sum = warp_sum<8>(sum);\n", "")),
+              "Each lane keeps its own part, and only lane 0's is written: add the "
+              "parts of the eight lanes with warp_sum<8>.", like=variant(numbers=slice(None, None, 8))),
+        Wrong(Changed(("for (int i = lane; i < d; i += 8)", "if (int i = lane; i < d)")),
+              "Only the first eight numbers of a row are summed: lane l goes on with number l + 8, l + 16 and so on.",
+              like=variant(numbers=slice(8))),
+        Wrong(Changed(("int i = lane; i < d; i += 8", "int i = 0; i < d; i++")),
+              "Every sum is eight times too large: each lane has summed the whole row, and then all eight were added.",
+              like=variant(factor=8.0)),
+        Wrong(Changed(("warp_sum<8>", "warp_sum<32>")),
+              "Four rows are added up: a warp has 32 lanes, and only eight of them share a row. That is warp_sum<8>.",
+              like=by_warps),
+        Wrong(Changed(("to_float(dy[first + i]) * ", "")),
+              "These are the sums of y. Each number of y is multiplied by its dy first.", like=variant(lambda dy, y: y)),
+        Wrong(Changed((" * to_float(y[first + i])", "")),
+              "These are the sums of dy. Each number of dy is multiplied by its y first.", like=variant(lambda dy, y: dy)),
         Wrong(Changed(("    float sum = 0.0f;\n", "    float sum = 0.0f;\n    if (row >= B * H * T) return;\n")),
-              "waits for the whole warp"),
-        Wrong(Changed(("    if (row < B * H * T)\n", "")), "Lanes without a row took part"),
+              "A lane left, or took another way, before a shuffle, which waits for the "
+              "whole warp. Let lanes without a row bring 0.", when=lambda seen: "missing-lanes" in seen.kinds),
+        Wrong(Changed(("    if (row < B * H * T)\n", "")),
+              "Lanes without a row took part: there are B T H rows, and the last block is longer.", when=no_row),
         Wrong(HEAD + """    const int row = (blockIdx.x * blockDim.x + threadIdx.x) / 8;
     const int b = row / (H * T), h = row / T % H, t = row % T;
     if (row >= B * H * T || threadIdx.x % 8) return;
@@ -145,6 +121,6 @@ __global__ void row_means(const float* x, float* y, int n, int d) {
     for (int i = 0; i < d; i++) sum += to_float(dy[((b * T + t) * H + h) * d + i]) * to_float(y[((b * T + t) * H + h) * d + i]);
     delta[row] = sum;
 }
-""", "the goal is not reached"),
+""", generic="the goal is not reached"),
     ],
 )  # fmt: skip

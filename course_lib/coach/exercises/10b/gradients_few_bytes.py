@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import bytes_moved
 
 D, GRID, BLOCK, SHARED = 16, 2, 32, 32_768
@@ -69,16 +69,6 @@ exercise = Exercise(
     measured="96 words",
     flops=10 * 96 * 96 * D,
     goals=[Goal("bytes of global memory moved", bytes_moved)],
-    mistakes=[
-        Mistake("Each thread took one word, and then stopped. There are 64 threads in all, so each must go on.",
-                like=variant(rows=GRID * BLOCK)),
-        Mistake("dk and dv have changed places: dv collects weights times dy, dk gradients times q.", like=variant(swapped=True)),
-        Mistake("A race: two threads meet at one place, or two blocks do. Which number has two owners, or which barrier is "
-                "missing?",
-                when=lambda seen: "race" in seen.kinds),
-        Mistake("Some threads never come to a barrier where the others wait.",
-                when=lambda seen: seen.kinds & {"missed-barrier", "divergent-barrier"}),
-    ],
     hints=(
         "Read the lines of the report that move most. All lanes ask for the same number of k: how many bytes of its sector are "
         "used?",
@@ -102,58 +92,23 @@ __global__ void product(const float* A, const float* B, float* y) {
     }
 }
 ''',
-    right=[
-        """const int D = 16, WIDE = D + 1;
-
-// Everything in shared memory if it fits, so that each block reads each array once; else straight from memory.
-__global__ void gradients_few_bytes(const float* q, const float* k, const float* v, const float* dy, const float* logsumexp,
-                                    const float* delta, float* dq, float* dk, float* dv, int T) {
-    extern __shared__ float shared[];
-    const float* given[4] = {q, k, v, dy};
-    int width = D;
-    if (T <= 110) {
-        for (int n = 0; n < 4; n++) {
-            float* copy = shared + n * T * WIDE;
-            for (int i = threadIdx.x; i < T * D; i += blockDim.x) copy[i / D * WIDE + i % D] = given[n][i];
-            given[n] = copy;
-        }
-        width = WIDE;
-        __syncthreads();
-    }
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < T; i += gridDim.x * blockDim.x) {
-        float sums[3][D] = {};
-        for (int j = 0; j < T; j++)
-            for (int turn = 0; turn < 2; turn++) {
-                int t = turn ? j : i, s = turn ? i : j;
-                float score = 0.0f, dp = 0.0f;
-                for (int d = 0; d < D; d++) {
-                    score += given[0][t * width + d] * given[1][s * width + d];
-                    dp += given[3][t * width + d] * given[2][s * width + d];
-                }
-                float p = expf(score * 0.25f - logsumexp[t]), ds = p * (dp - delta[t]) * 0.25f;
-                for (int d = 0; d < D; d++) {
-                    if (!turn) sums[0][d] += ds * given[1][s * width + d];
-                    else sums[1][d] += ds * given[0][t * width + d], sums[2][d] += p * given[3][t * width + d];
-                }
-            }
-        for (int d = 0; d < D; d++) dq[i * D + d] = sums[0][d], dk[i * D + d] = sums[1][d], dv[i * D + d] = sums[2][d];
-    }
-}
-""",
-        Changed((ROUNDS, "for (int i = blockIdx.x + gridDim.x * threadIdx.x; i < T; i += blockDim.x * gridDim.x) {"),
-                ("for (int s = 0; s < T; s++) {", "for (int s = T - 1; s >= 0; s--) {")),
-    ],
     wrong=[
         Wrong(Changed((ROUNDS, "for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < T; i += T) "
-                               "{")), "There are 64 threads in all"),
+                               "{")),
+              "Each thread took one word, and then stopped. There are 64 threads in all, so each must go on.",
+              like=variant(rows=GRID * BLOCK)),
         Wrong(Changed(("dk[i * D + d] = sum_k[d], dv[i * D + d] = sum_v[d]", "dk[i * D + d] = sum_v[d], dv[i * D + d] = "
                                                                              "sum_k[d]")),
-              "have changed places"),
+              "dk and dv have changed places: dv collects weights times dy, dk gradients times q.", like=variant(swapped=True)),
         Wrong(Changed(("            for (int d = 0; d < D; d++) sum_q[d] += ds * k[s * D + d];\n",
                        "            for (int d = 0; d < D; d++) sum_q[d] += ds * k[s * D + d], dk[s * D + d] += ds * q[i * D + "
                        "d];\n"),
-                      (", dk[i * D + d] = sum_k[d]", "")), "Which number has two owners"),
+                      (", dk[i * D + d] = sum_k[d]", "")),
+              "A race: two threads meet at one place, or two blocks do. Which number has "
+              "two owners, or which barrier is missing?", when=lambda seen: "race" in seen.kinds),
         Wrong(Changed((ROUNDS, ROUNDS + "\n        shared[threadIdx.x] = 0.0f;\n"
-                                        "        __syncthreads();")), "never come to a barrier"),
+                                        "        __syncthreads();")),
+              "Some threads never come to a barrier where the others wait.",
+              when=lambda seen: seen.kinds & {"missed-barrier", "divergent-barrier"}),
     ],
 )  # fmt: skip

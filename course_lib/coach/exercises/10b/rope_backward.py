@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from course_lib.coach.exercise import Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Changed, Exercise, Wrong
 from course_lib.coach.trials import turn, turned_too_many, turns
 
 
@@ -30,22 +30,6 @@ exercise = Exercise(
     cases=turns,
     reference=slopes(),
     call=turn,
-    mistakes=[
-        Mistake("This is the forward's turn once more. If x[i] grows, y[i + half] grows by the sine: dx[i] gets +sin times "
-                "that dy, and so "
-                "the turn goes the other way.", like=slopes(first=(1, -1), second=(1, 1))),
-        Mistake("Both numbers are sums here. x[i + half] came into y[i] with a minus, so dx[i + half] has -sin times dy[i].",
-                like=slopes(second=(1, 1))),
-        Mistake("Both numbers are differences here. x[i] came into y[i + half] with a plus, so dx[i] has +sin times dy[i + "
-                "half].",
-                like=slopes(first=(1, -1))),
-        Mistake("The heads of a word stand at one place: the rows are numbered (b, t, h), so t is row / H % T.",
-                like=slopes(place=lambda row, T, H: row % T)),
-        Mistake("The tables end at place T - 1. The second text begins at place 0 again: t is row / H % T.",
-                when=lambda seen: any(f"of '{name}'" in issue.message for issue in seen.issues for name in ("cos", "sin"))
-                and seen.label == "two texts"),
-        Mistake("There are more threads than pairs: those from `pairs` on must do nothing.", when=turned_too_many),
-    ],
     hints=(
         "Write down the two slopes of each: y[i] changes by cos when x[i] moves, and y[i + half] by sin. What are those of x[i "
         "+ half]?",
@@ -64,32 +48,25 @@ __global__ void mix_backward(const float* dy, float* dx, int pairs) {
     dx[2 * i + 1] = 3.0f * dy[2 * i];
 }
 ''',
-    right=[
-        """__global__ void rope_backward(const float* dy, const float* cos, const float* sin, float* dx, int pairs, int T, int H,
-                              int half) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= pairs) return;
-    int row = i / half, column = i % half, t = row / H % T;
-    const float* from = dy + 2 * row * half;
-    float* to = dx + 2 * row * half;
-    float c = cos[t * half + column], s = sin[t * half + column];
-    to[column] = from[column] * c + from[column + half] * s;
-    to[column + half] = from[column + half] * c - from[column] * s;
-}
-""",
-        Changed(("float c = cos[t * half + column], s = sign * sin[t * half + column], first",
-                "float c = cos[t * half + column]; "
-                 "float s = sin[t * half + column]; if (sign < 0) s = -s; float first"),
-                ("    if (i >= pairs) return;\n", "    if (!(i < pairs)) return;\n")),
-    ],
     wrong=[
-        Wrong(Changed(("half, -1.0f)", "half, 1.0f)")), "the forward's turn once more"),
+        Wrong(Changed(("half, -1.0f)", "half, 1.0f)")),
+              "This is the forward's turn once more. If x[i] grows, y[i + half] grows by the sine: dx[i] gets +sin times "
+              "that dy, and so the turn goes the other way.", like=slopes(first=(1, -1), second=(1, 1))),
         Wrong(Changed(("first * c - second * s", "first * c + second * -s"), ("second * c + first * "
                                                                               "s", "second * c - first * s")),
-              "Both numbers are sums"),
-        Wrong(Changed(("first * c - second * s", "first * c + second * s")), "Both numbers are differences"),
-        Wrong(Changed(("t = row / H % T", "t = row % T")), "The heads of a word"),
-        Wrong(Changed(("t = row / H % T", "t = row / H")), "begins at place 0 again"),
-        Wrong(Changed(("    if (i >= pairs) return;\n", "")), "those from `pairs` on must do nothing"),
+              "Both numbers are sums here. x[i + half] came into y[i] with a minus, so dx[i + half] has -sin times dy[i].",
+              like=slopes(second=(1, 1))),
+        Wrong(Changed(("first * c - second * s", "first * c + second * s")),
+              "Both numbers are differences here. x[i] came into y[i + half] with a "
+              "plus, so dx[i] has +sin times dy[i + half].", like=slopes(first=(1, -1))),
+        Wrong(Changed(("t = row / H % T", "t = row % T")),
+              "The heads of a word stand at one place: the rows are numbered (b, t, h), so t is row / H % T.",
+              like=slopes(place=lambda row, T, H: row % T)),
+        Wrong(Changed(("t = row / H % T", "t = row / H")),
+              "The tables end at place T - 1. The second text begins at place 0 again: t is row / H % T.",
+              when=lambda seen: any(f"of '{name}'" in issue.message for issue in seen.issues for name in ("cos", "sin"))
+                  and seen.label == "two texts"),
+        Wrong(Changed(("    if (i >= pairs) return;\n", "")),
+              "There are more threads than pairs: those from `pairs` on must do nothing.", when=turned_too_many),
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Exercise, Wrong
 
 D, BLOCK = 8, 32
 HEAD = """const int D = 8;
@@ -61,21 +61,6 @@ exercise = Exercise(
     reference=reference,
     call=launch,
     results=("dv", "whether two runs agree to the bit"),
-    mistakes=[
-        Mistake("The sums are right, and their last digits depend on which thread came first: that is what atomicAdd cannot "
-                "help. Give each "
-                "key to one thread, which alone adds to it.", when=lambda seen: not seen.issues and seen.got[1] is False
-                and np.allclose(seen.got[0], seen.expected[0], atol=1e-4)),
-        Mistake("A race: several threads add to the same numbers of dv, and nothing says who comes first.",
-                when=lambda seen: any(issue.kind == "race" and "'dv'" in issue.message for issue in seen.issues)),
-        Mistake("Only the last query is left in dv: add to what is there, or to a sum of your own.", like=last_query),
-        Mistake("Thread i reads row i of the weights. Key i needs its *column*: P[t * S + i] for every query t.",
-                when=lambda seen: seen.label == "two words" and not seen.issues
-                and np.allclose(seen.got[0], upside_down(*seen.inputs)[0])),
-        Mistake("There are S keys: threads from S on must do nothing.",
-                when=lambda seen: any(issue.block[0] * BLOCK + issue.thread[0] >= seen.inputs[0].shape[1]
-                                      for issue in seen.issues if issue.kind == "out-of-bounds")),
-    ],
     hints=(
         "Run the cell: the report names the line, and two threads that write to one place. Whose place is it?",
         "dv has a row for each key. If each thread owns a key, nobody shares anything. What does it walk along?",
@@ -90,52 +75,41 @@ __global__ void count_tokens(const int* tokens, int* count, int n, int V) {
     count[i] = found;
 }
 ''',
-    right=[
-        HEAD + """    for (int e = i; e < S * D; e += gridDim.x * blockDim.x) {
-        float sum = 0.0f;
-        for (int t = T - 1; t >= 0; t--) sum += P[t * S + e / D] * dy[t * D + e % D];
-        dv[e] = sum;
-    }
-}
-""",
-        HEAD + """    if (i >= S) return;
-    for (int t = 0; t < T; t++)
-        for (int d = 0; d < D; d++) dv[i * D + d] += P[t * S + i] * dy[t * D + d];
-}
-""",
-        HEAD + """    if (i != 0) return;
-    for (int t = 0; t < T; t++)
-        for (int s = 0; s < S; s++)
-            for (int d = 0; d < D; d++) dv[s * D + d] += P[t * S + s] * dy[t * D + d];
-}
-""",
-    ],
     wrong=[
         Wrong(HEAD + """    if (i >= T) return;
     for (int s = 0; s < S; s++)
         for (int d = 0; d < D; d++) atomicAdd(&dv[s * D + d], P[i * S + s] * dy[i * D + d]);
 }
-""", "that is what atomicAdd cannot help"),
+""",
+              "The sums are right, and their last digits depend on which thread came first: that is what atomicAdd cannot "
+              "help. Give each key to one thread, which alone adds to it.",
+              when=lambda seen: not seen.issues and seen.got[1] is False
+                  and np.allclose(seen.got[0], seen.expected[0], atol=1e-4)),
         Wrong(HEAD + """    if (i >= T) return;
     for (int s = 0; s < S; s++) {
         for (int d = 0; d < D; d++) dv[s * D + d] += P[i * S + s] * dy[i * D + d];
         __syncwarp(__activemask());
     }
 }
-""", "add to the same numbers of dv"),
-        Wrong(HEAD + """    if (i >= S) return;
-    for (int t = 0; t < T; t++)
-        for (int d = 0; d < D; d++) dv[i * D + d] += P[i * S + t] * dy[t * D + d];
-}
-""", "Key i needs its *column*"),
+""", "A race: several threads add to the same numbers of dv, and nothing says who comes first.",
+              when=lambda seen: any(issue.kind == "race" and "'dv'" in issue.message for issue in seen.issues)),
         Wrong(HEAD + """    if (i >= S) return;
     for (int t = 0; t < T; t++)
         for (int d = 0; d < D; d++) dv[i * D + d] = P[t * S + i] * dy[t * D + d];
 }
-""", "Only the last query is left"),
+""", "Only the last query is left in dv: add to what is there, or to a sum of your own.", like=last_query),
+        Wrong(HEAD + """    if (i >= S) return;
+    for (int t = 0; t < T; t++)
+        for (int d = 0; d < D; d++) dv[i * D + d] += P[i * S + t] * dy[t * D + d];
+}
+""", "Thread i reads row i of the weights. Key i needs its *column*: P[t * S + i] for every query t.",
+              when=lambda seen: seen.label == "two words" and not seen.issues
+                  and np.allclose(seen.got[0], upside_down(*seen.inputs)[0])),
         Wrong(HEAD + """    for (int t = 0; t < T; t++)
         for (int d = 0; d < D; d++) dv[i * D + d] += P[t * S + i] * dy[t * D + d];
 }
-""", "threads from S on must do nothing"),
+""", "There are S keys: threads from S on must do nothing.",
+              when=lambda seen: any(issue.block[0] * BLOCK + issue.thread[0] >= seen.inputs[0].shape[1]
+                  for issue in seen.issues if issue.kind == "out-of-bounds")),
     ],
 )  # fmt: skip

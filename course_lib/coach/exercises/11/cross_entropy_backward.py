@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import bytes_moved
 
 IGNORE, ROWS, WORDS = -1, 8, 1024
@@ -63,23 +63,6 @@ exercise = Exercise(
     tolerance=1e-4,
     measured=f"{ROWS} rows of {WORDS}",
     goals=[Goal("bytes of global memory moved", bytes_moved, at_most=1.6 * 8 * ROWS * WORDS)],
-    mistakes=[
-        Mistake("Only row 0 is written. The number of the row is blockIdx.x; blockIdx.y counts the pieces of 256 in a row.",
-                when=lambda seen: seen.label == "three rows" and isinstance(seen.got, np.ndarray) and not seen.issues
-                and np.isnan(seen.got[1:]).all() and not np.isnan(seen.got[0]).any()),
-        Mistake("The 1 of the right word is missing: its share less 1.", like=without(one=0.0)),
-        Mistake("The gradient is not divided by the number of places that count, kept[0]: the loss is their "
-                "mean.", like=without(mean=False)),
-        Mistake("dloss[0] is missing: what comes back from above multiplies everything.", like=without(upstream=False)),
-        Mistake("A place whose target is ignore_index shall get a gradient of 0 in its whole row.",
-                when=lambda seen: seen.label == "a place that does not count" and isinstance(seen.got, np.ndarray)
-                and not seen.issues and (seen.got[1] != 0).any()),
-        Mistake("kept[0] is 0 where no place counts, and nothing can be divided by 0: take 1 in its stead.",
-                when=lambda seen: seen.label == "nothing counts" and isinstance(seen.got, np.ndarray)
-                and np.isnan(seen.got).any() and not seen.issues),
-        Mistake("exp(logit) overflows for large logits. Subtract the logsumexp first: exp(logit - logsumexp) is never above 1.",
-                when=lambda seen: seen.label == "large logits" and isinstance(seen.got, np.ndarray) and np.isnan(seen.got).any()),
-    ],
     hints=(
         "Block (i, j) owns 256 columns of row i, each thread one: c = blockIdx.y * blockDim.x + threadIdx.x.",
         "The share of word c is exp(logits - logsumexp of the row). It is less by 1 where c is the target.",
@@ -95,21 +78,29 @@ __global__ void z_backward(const float* dloss, const float* logits, const float*
     }
 }
 ''',
-    right=[
-        Changed(("__expf(logits[at] - logsumexp[i])", "expf(logits[at] - logsumexp[i])"),
-                ("(p - (c == target ? 1.0f : 0.0f)) * scale", "scale * p - (c == target ? scale : 0.0f)")),
-        Changed(("    dlogits[at] = target == ignore ? 0.0f : (p - (c == target ? 1.0f : 0.0f)) * scale;",
-                 "    if (target == ignore) scale = 0.0f;\n    if (c == target) p -= 1.0f;\n    dlogits[at] = p * scale;")),
-    ],
     wrong=[
-        Wrong(Changed(("int i = blockIdx.x, c = blockIdx.y *", "int i = blockIdx.y, c = blockIdx.x *")), "Only row 0 is written"),
-        Wrong(Changed(("(p - (c == target ? 1.0f : 0.0f)) * scale", "p * scale")), "The 1 of the right word is missing"),
-        Wrong(Changed(("dloss[0] / max(1, kept[0])", "dloss[0]")), "not divided by the number of places"),
-        Wrong(Changed(("dloss[0] / max(1, kept[0])", "1.0f / max(1, kept[0])")), "what comes back from above"),
-        Wrong(Changed(("target == ignore ? 0.0f : ", "")), "a gradient of 0 in its whole row"),
+        Wrong(Changed(("int i = blockIdx.x, c = blockIdx.y *", "int i = blockIdx.y, c = blockIdx.x *")),
+              "Only row 0 is written. The number of the row is blockIdx.x; blockIdx.y counts the pieces of 256 in a row.",
+              when=lambda seen: seen.label == "three rows" and isinstance(seen.got, np.ndarray) and not seen.issues
+                  and np.isnan(seen.got[1:]).all() and not np.isnan(seen.got[0]).any()),
+        Wrong(Changed(("(p - (c == target ? 1.0f : 0.0f)) * scale", "p * scale")),
+              "The 1 of the right word is missing: its share less 1.", like=without(one=0.0)),
+        Wrong(Changed(("dloss[0] / max(1, kept[0])", "dloss[0]")),
+              "The gradient is not divided by the number of places that count, kept[0]: the loss is their mean.",
+              like=without(mean=False)),
+        Wrong(Changed(("dloss[0] / max(1, kept[0])", "1.0f / max(1, kept[0])")),
+              "dloss[0] is missing: what comes back from above multiplies everything.", like=without(upstream=False)),
+        Wrong(Changed(("target == ignore ? 0.0f : ", "")),
+              "A place whose target is ignore_index shall get a gradient of 0 in its whole row.",
+              when=lambda seen: seen.label == "a place that does not count" and isinstance(seen.got, np.ndarray)
+                  and not seen.issues and (seen.got[1] != 0).any()),
         Wrong(Changed(("max(1, kept[0])", "kept[0]"), ("target == ignore ? 0.0f : (p - (c == target ? 1.0f : 0.0f)) * scale",
                                                        "(target == ignore ? 0.0f : p - (c == target ? 1.0f : 0.0f)) * scale")),
-              "nothing can be divided by 0"),
-        Wrong(Changed(("__expf(logits[at] - logsumexp[i])", "expf(logits[at]) / expf(logsumexp[i])")), "exp(logit) overflows"),
+              "kept[0] is 0 where no place counts, and nothing can be divided by 0: take 1 in its stead.",
+              when=lambda seen: seen.label == "nothing counts" and isinstance(seen.got, np.ndarray)
+                  and np.isnan(seen.got).any() and not seen.issues),
+        Wrong(Changed(("__expf(logits[at] - logsumexp[i])", "expf(logits[at]) / expf(logsumexp[i])")),
+              "exp(logit) overflows for large logits. Subtract the logsumexp first: exp(logit - logsumexp) is never above 1.",
+              when=lambda seen: seen.label == "large logits" and isinstance(seen.got, np.ndarray) and np.isnan(seen.got).any()),
     ],
 )  # fmt: skip

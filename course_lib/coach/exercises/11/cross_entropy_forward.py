@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 IGNORE = -1
 
@@ -49,21 +49,6 @@ exercise = Exercise(
     call=launch,
     results=("losses", "logsumexp"),
     tolerance=1e-4,
-    mistakes=[
-        Mistake("Threads without a row leave too early. All 32 lanes must come to the shuffles inside row_logsumexp: call it "
-                "first, "
-                "then return.", when=lambda seen: bool(seen.kinds & {"missing-lanes", "divergent-barrier"})),
-        Mistake("The loss has the wrong sign: logsumexp less the "
-                "logit.", like=lambda x, t: losses_of(x, t, lambda lse, logit: logit - lse)),
-        Mistake("The logit of the target is missing: the loss is logsumexp less that logit.",
-                like=lambda x, t: losses_of(x, t, lambda lse, logit: lse)),
-        Mistake("The target's logit was looked up in the first row. That of row i stands at i * V + targets[i].",
-                like=lambda x, t: losses_of(np.where(np.arange(len(x))[:, None] >= 0, x, x), t,
-                                            lambda lse, logit: lse - x[0].astype(np.float64)[np.maximum(t, 0)])),
-        Mistake("A place whose target is ignore_index loses 0: test that before you look up its logit.",
-                when=lambda seen: seen.label == "a place that does not count"
-                and (bool(seen.issues) or (isinstance(seen.got, tuple) and seen.got[0][1] != 0))),
-    ],
     hints=(
         "LANES neighbouring threads share a row: row number i = (all threads before me, and I) / LANES. They all call "
         "row_logsumexp, "
@@ -82,24 +67,24 @@ template <int LANES> __global__ void sureness(const float* logits, const int* be
     }
 }
 ''',
-    right=[
-        Changed(("    if (i >= n || threadIdx.x % LANES) return;\n    const long long target = targets[i];\n    logsumexp[i] = "
-                 "total;\n"
-                 "    losses[i] = target == ignore || target < 0 || target >= V ? 0.0f : total - logits[row + target];",
-                 "    if (i < n && threadIdx.x % LANES == 0) {\n        float loss = 0.0f;\n"
-                 "        if (targets[i] != ignore) loss = total - logits[row + targets[i]];\n        losses[i] = loss;\n"
-                 "        logsumexp[i] = total;\n    }")),
-        Changed(("row_logsumexp<LANES>(logits + row, i < n ? V : 0)", "row_logsumexp<LANES>(logits + (i < n ? row : 0), i < n ? "
-                                                                      "V : 0)"),
-                ("threadIdx.x % LANES) return", "threadIdx.x % LANES != 0) return")),
-    ],
     wrong=[
-        Wrong(Changed(("    const float total =", "    if (i >= n) return;\n    const float total =")), "Threads without a row "
-                                                                                                        "leave too early"),
-        Wrong(Changed(("total - logits[row + target]", "logits[row + target] - total")), "has the wrong sign"),
-        Wrong(Changed(("total - logits[row + target]", "total")), "The logit of the target is missing"),
-        Wrong(Changed(("total - logits[row + target]", "total - logits[target]")), "was looked up in the first row"),
-        Wrong(Changed(("target == ignore || target < 0 || target >= V ? 0.0f : total", "total")), "A place whose target is "
-                                                                                                  "ignore_index loses 0"),
+        Wrong(Changed(("    const float total =", "    if (i >= n) return;\n    const float total =")),
+              "Threads without a row leave too early. All 32 lanes must come to the shuffles inside "
+              "row_logsumexp: call it first, then return.",
+              when=lambda seen: bool(seen.kinds & {"missing-lanes", "divergent-barrier"})),
+        Wrong(Changed(("total - logits[row + target]", "logits[row + target] - total")),
+              "The loss has the wrong sign: logsumexp less the logit.",
+              like=lambda x, t: losses_of(x, t, lambda lse, logit: logit - lse)),
+        Wrong(Changed(("total - logits[row + target]", "total")),
+              "The logit of the target is missing: the loss is logsumexp less that logit.",
+              like=lambda x, t: losses_of(x, t, lambda lse, logit: lse)),
+        Wrong(Changed(("total - logits[row + target]", "total - logits[target]")),
+              "The target's logit was looked up in the first row. That of row i stands at i * V + targets[i].",
+              like=lambda x, t: losses_of(np.where(np.arange(len(x))[:, None] >= 0, x, x), t, lambda lse,
+                  logit: lse - x[0].astype(np.float64)[np.maximum(t, 0)])),
+        Wrong(Changed(("target == ignore || target < 0 || target >= V ? 0.0f : total", "total")),
+              "A place whose target is ignore_index loses 0: test that before you look up its logit.",
+              when=lambda seen: seen.label == "a place that does not count"
+                  and (bool(seen.issues) or (isinstance(seen.got, tuple) and seen.got[0][1] != 0))),
     ],
 )  # fmt: skip

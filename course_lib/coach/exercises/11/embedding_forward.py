@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 
 def cases(random):
@@ -43,17 +43,6 @@ exercise = Exercise(
     cases=cases,
     reference=picked,
     call=launch,
-    mistakes=[
-        Mistake("The id was looked up by the number of the element. There is one id for each row of y: indices[i / C].",
-                when=lambda seen: "out-of-bounds" in seen.kinds and any("indices" in issue.message for issue in seen.issues)
-                and "indices[i]" in seen.text.replace(" ", "")),
-        Mistake("An id outside of the table, negative or V and more, shall give zeros: test it before you read.",
-                when=lambda seen: seen.label == "ids outside of the "
-                                                "table" and any("table" in issue.message for issue in seen.issues)),
-        Mistake("There are more threads than numbers: those with i >= n * C must do nothing.",
-                when=lambda seen: "out-of-bounds" in seen.kinds and "n*C" not in seen.text.replace(" ", "").split("{", 1)[1]),
-        Mistake("The rows were taken in the order of the table; the ids were not used.", like=by_place),
-    ],
     hints=(
         "Thread i owns element i of y. Which row of y is that, and which column?",
         "Row i / C, column i % C. The id of the row is indices[i / C], and a row of the table begins at id * C.",
@@ -68,27 +57,19 @@ template <class I> __global__ void columns(const float* x, const I* picks, float
     }
 }
 ''',
-    right=[
-        """template <class I>
-__global__ void embedding_forward(const float* table, const I* indices, float* y, int n, int V, int C) {
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n * C; i += gridDim.x * blockDim.x) {
-        int place = i / C, column = i - place * C;
-        long long id = indices[place];
-        y[i] = 0.0f;
-        if (id >= 0 && id < V) y[i] = table[id * C + column];
-    }
-}
-""",
-        Changed(("    if (i >= n * C) return;\n    I row = indices[i / C];", "    if (i / C >= n) return;\n    const I row = "
-                                                                             "indices[i / C];"),
-                ("row >= 0 && row < V ? table[(long long)row * C + i % C] : 0.0f",
-                 "row < 0 || row >= V ? 0.0f : table[(long long)row * C + i % C]")),
-    ],
     wrong=[
-        Wrong(Changed(("indices[i / C]", "indices[i]")), "indices[i / C]"),
+        Wrong(Changed(("indices[i / C]", "indices[i]")),
+              "The id was looked up by the number of the element. There is one id for each row of y: indices[i / C].",
+              when=lambda seen: "out-of-bounds" in seen.kinds and any("indices" in issue.message for issue in seen.issues)
+                  and "indices[i]" in seen.text.replace(" ", "")),
         Wrong(Changed(("row >= 0 && row < V ? table[(long long)row * C + i % C] : 0.0f", "table[(long long)row * C + i % C]")),
-              "shall give zeros"),
-        Wrong(Changed(("    if (i >= n * C) return;\n", "")), "must do nothing"),
-        Wrong(Changed(("I row = indices[i / C];", "I row = i / C % V;")), "the ids were not used"),
+              "An id outside of the table, negative or V and more, shall give zeros: test it before you read.",
+              when=lambda seen: seen.label == "ids outside of the table"
+                  and any("table" in issue.message for issue in seen.issues)),
+        Wrong(Changed(("    if (i >= n * C) return;\n", "")),
+              "There are more threads than numbers: those with i >= n * C must do nothing.",
+              when=lambda seen: "out-of-bounds" in seen.kinds and "n*C" not in seen.text.replace(" ", "").split("{", 1)[1]),
+        Wrong(Changed(("I row = indices[i / C];", "I row = i / C % V;")),
+              "The rows were taken in the order of the table; the ids were not used.", like=by_place),
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import sectors
 
 
@@ -38,19 +38,6 @@ exercise = Exercise(
     call=launch,
     measured="64 rows of 64",
     goals=[Goal("sectors for each request, reading global memory", sectors("read"), at_most=4.2)],
-    mistakes=[
-        Mistake("There are more threads than numbers in y: those with i >= n * C must do nothing.",
-                when=lambda seen: any(64 * issue.block[0] + issue.thread[0] >= seen.expected.size
-                                      for issue in seen.issues if issue.kind == "out-of-bounds")),
-        Mistake("The index was looked up by the number of the element. There is one index for each row of y.",
-                when=lambda seen: any(issue.kind == "out-of-bounds" and "indices" in issue.message for issue in seen.issues)),
-        Mistake("The rows were taken in the order of x; the indices were not used.",
-                when=lambda seen: "indices" not in seen.text.split("{", 1)[1]),
-        Mistake("The right numbers are written to the wrong places: thread i writes y[i], so its row is i / C, and its column "
-                "what is left.",
-                when=lambda seen: seen.failing.difference is not None and not seen.issues
-                and sorted(np.ravel(seen.got)) == sorted(np.ravel(seen.expected))),
-    ],
     hints=(
         "Threads 0 and 1 stand side by side. Which numbers of y do they own here, and how far apart do these lie?",
         "Neighbouring threads should own neighbouring columns of the same row, in x and in y.",
@@ -64,27 +51,27 @@ template <class T> __global__ void mirror_rows(const T* x, T* y, int R, int C) {
     y[i] = x[row * C + (C - 1 - column)];
 }
 ''',
-    right=[
-        """template <class T, class I> __global__ void gather(const T* x, const I* indices, T* y, int n, int C) {
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n * C; i += gridDim.x * blockDim.x) {
-        const T* from = x + (long long)indices[i / C] * C;
-        y[i] = from[i - i / C * C];
-    }
-}
-""",
-        Changed(("int row = i / C, column = i % C;", "int row = i / C, column = i - row * C;")),
-    ],
     wrong=[
-        Wrong(Changed(("indices[row]", "indices[i]")), "one index for each row of y"),
-        Wrong(Changed(("    if (i >= (long long)n * C) return;\n", "")), "those with i >= n * C"),
+        Wrong(Changed(("    if (i >= (long long)n * C) return;\n", "")),
+              "There are more threads than numbers in y: those with i >= n * C must do nothing.",
+              when=lambda seen: any(64 * issue.block[0] + issue.thread[0] >= seen.expected.size for issue in seen.issues
+                  if issue.kind == "out-of-bounds")),
+        Wrong(Changed(("indices[row]", "indices[i]")),
+              "The index was looked up by the number of the element. There is one index for each row of y.",
+              when=lambda seen: any(issue.kind == "out-of-bounds" and "indices" in issue.message for issue in seen.issues)),
         Wrong("""template <class T, class I> __global__ void gather(const T* x, const I* indices, T* y, int n, int C) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n * C) y[i] = x[i];
 }
-""", "the indices were not used"),
-        Wrong(Changed(("int row = i / C, column = i % C;", "int row = i % n, column = i / n;")), "the wrong places"),
+""", "The rows were taken in the order of x; the indices were not used.",
+              when=lambda seen: "indices" not in seen.text.split("{", 1)[1]),
+        Wrong(Changed(("int row = i / C, column = i % C;", "int row = i % n, column = i / n;")),
+              "The right numbers are written to the wrong places: thread i writes y[i], so its "
+              "row is i / C, and its column what is left.",
+              when=lambda seen: seen.failing.difference is not None and not seen.issues
+                  and sorted(np.ravel(seen.got)) == sorted(np.ravel(seen.expected))),
         Wrong(Changed(("int row = i / C, column = i % C;", "int row = i % n, column = i / n;"), ("y[i] =", "y[row * C + column] "
                                                                                                            "=")),
-              "the goal is not reached"),
+              generic="the goal is not reached"),
     ],
 )  # fmt: skip

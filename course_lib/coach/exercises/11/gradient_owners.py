@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import sectors
 
 BLOCK = 64
@@ -68,16 +68,6 @@ exercise = Exercise(
     call=launch,
     measured="64 columns",
     goals=[Goal("sectors for each request, reading global memory", sectors("read"), at_most=4.2)],
-    mistakes=[
-        Mistake("The rows of dy are not sorted; only their numbers are. Row j of a segment is dy's row "
-                "places[j].", like=unsorted),
-        Mistake("A word that never came has a gradient too: 0. Write it.", like=nothing_for_none),
-        Mistake(f"Only the first {BLOCK} columns are written: as many as there are threads. Go on with the columns blockDim.x "
-                f"further.",
-                like=first_columns),
-        Mistake("The segment of row r ends before starts[r + 1]: that place belongs to the next row already.",
-                when=lambda seen: "j<=" in seen.text.replace(" ", "")),
-    ],
     hints=(
         "A block owns row r = blockIdx.x, a thread some of its columns. Its places are places[starts[r]] up to, not including, "
         "places[starts[r + 1]].",
@@ -98,34 +88,22 @@ extern "C" __global__ void largest(const float* dy, const int* places, const int
     }
 }
 ''',
-    right=[
-        """extern "C" __global__
-void embedding_backward(const float* dy, const int* places, const int* starts, float* dtable, int C) {
-    const int r = blockIdx.x;
-    int c = threadIdx.x;
-    while (c < C) {
-        dtable[r * C + c] = 0.0f;
-        for (int j = starts[r]; j != starts[r + 1]; j++) dtable[r * C + c] += dy[places[j] * C + c];
-        c += blockDim.x;
-    }
-}
-""",
-        Changed(("        for (int j = begin; j < end; j++) sum +=", "        for (int j = end - 1; j >= begin; j--) sum +=")),
-    ],
     wrong=[
-        Wrong(Changed(("dy[(long long)places[j] * C + c]", "dy[(long long)j * C + c]")), "only their numbers are"),
-        Wrong(Changed(("    for (int c = threadIdx.x;", "    if (begin == end) return;\n    for (int c = threadIdx.x;")), "A "
-                                                                                                                          "word "
-                                                                                                                          "that "
-                                                                                                                          "never "
-                                                                                                                          "came"),
+        Wrong(Changed(("dy[(long long)places[j] * C + c]", "dy[(long long)j * C + c]")),
+              "The rows of dy are not sorted; only their numbers are. Row j of a segment is dy's row places[j].",
+              like=unsorted),
+        Wrong(Changed(("    for (int c = threadIdx.x;", "    if (begin == end) return;\n    for (int c = threadIdx.x;")),
+              "A word that never came has a gradient too: 0. Write it.", like=nothing_for_none),
         Wrong(Changed(("    for (int c = threadIdx.x; c < C; c += blockDim.x) {", "    if (int c = threadIdx.x; c < C) "
-                                                                                  "{")), "Only the first 64 columns"),
-        Wrong(Changed(("j = begin; j < end;", "j = begin; j <= end - (end == starts[gridDim.x]);")), "belongs to the next row "
-                                                                                                     "already"),
+                                                                                  "{")),
+              f"Only the first {BLOCK} columns are written: as many as there are threads. Go on with the columns blockDim.x "
+                f"further.", like=first_columns),
+        Wrong(Changed(("j = begin; j < end;", "j = begin; j <= end - (end == starts[gridDim.x]);")),
+              "The segment of row r ends before starts[r + 1]: that place belongs to the next row already.",
+              when=lambda seen: "j<=" in seen.text.replace(" ", "")),
         Wrong(Changed(("    for (int c = threadIdx.x; c < C; c += blockDim.x) {",
                        "    int each = (C + blockDim.x - 1) / blockDim.x * 4;\n"
-                       "    for (int c = threadIdx.x * each; c < min(C, (int)(threadIdx.x + 1) * each); c++) {")), "the goal is "
-                                                                                                                   "not reached"),
+                       "    for (int c = threadIdx.x * each; c < min(C, (int)(threadIdx.x + 1) * each); c++) {")),
+              generic="the goal is not reached"),
     ],
 )  # fmt: skip

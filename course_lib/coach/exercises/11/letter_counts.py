@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 LETTERS = 26
 
@@ -38,18 +38,6 @@ exercise = Exercise(
     cases=cases,
     reference=lambda letters: np.bincount(letters, minlength=LETTERS).astype(np.int32),
     call=launch,
-    mistakes=[
-        Mistake("A barrier inside a loop that not all threads walk equally often: some never come. Put it outside.",
-                when=lambda seen: bool(seen.kinds & {"divergent-barrier", "missed-barrier"})),
-        Mistake("Two threads find the same letter and add to the same count: += reads, adds and writes, and another comes in "
-                "between. "
-                "atomicAdd does all three in "
-                "one.", when=lambda seen: any("]+=" in line or "]++" in line for line in lines_of(seen))),
-        Mistake("A thread counts before another has set the count to 0. Wait between the two.",
-                when=lambda seen: any(line.endswith("=0;") for line in lines_of(seen))),
-        Mistake("The first 26 threads hand the counts on while others still count. Wait before that.",
-                when=lambda seen: any("counts[threadIdx.x]" in line for line in lines_of(seen))),
-    ],
     hints=(
         "There are three faults. The report shows one after the other: mend, and run again.",
         "Three phases: set to 0, count, hand on. Between two phases all threads wait. And inside the second many threads meet at "
@@ -67,29 +55,20 @@ __global__ void above_zero(const float* x, int* counts, int n) {
     if (threadIdx.x == 0) counts[blockIdx.x] = count;
 }
 ''',
-    right=[
-        """__global__ void letter_counts(const int* letters, int* counts, int n) {
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
-        atomicAdd(&counts[letters[i]], 1);
-    }
-}
-""",
-        """__global__ void letter_counts(const int* letters, int* counts, int n) {
-    if (threadIdx.x < 26) {
-        int count = 0;
-        for (int i = blockIdx.x; i < n; i += gridDim.x) {
-            count += letters[i] == threadIdx.x;
-        }
-        atomicAdd(&counts[threadIdx.x], count);
-    }
-}
-""",
-    ],
     wrong=[
-        Wrong(Changed(("atomicAdd(&own[letters[i]], 1);", "own[letters[i]] += 1;")), "atomicAdd does all three in one"),
-        Wrong(Changed(("    __syncthreads();\n    for", "    for")), "before another has set the count to 0"),
-        Wrong(Changed(("    }\n    __syncthreads();\n", "    }\n")), "while others still count"),
         Wrong(Changed(("        atomicAdd(&own[letters[i]], 1);\n    }\n    __syncthreads();\n",
-                       "        atomicAdd(&own[letters[i]], 1);\n        __syncthreads();\n    }\n")), "some never come"),
+                       "        atomicAdd(&own[letters[i]], 1);\n        __syncthreads();\n    }\n")),
+              "A barrier inside a loop that not all threads walk equally often: some never come. Put it outside.",
+              when=lambda seen: bool(seen.kinds & {"divergent-barrier", "missed-barrier"})),
+        Wrong(Changed(("atomicAdd(&own[letters[i]], 1);", "own[letters[i]] += 1;")),
+              "Two threads find the same letter and add to the same count: += reads, adds and writes, and another comes in "
+              "between. atomicAdd does all three in one.",
+              when=lambda seen: any("]+=" in line or "]++" in line for line in lines_of(seen))),
+        Wrong(Changed(("    __syncthreads();\n    for", "    for")),
+              "A thread counts before another has set the count to 0. Wait between the two.",
+              when=lambda seen: any(line.endswith("=0;") for line in lines_of(seen))),
+        Wrong(Changed(("    }\n    __syncthreads();\n", "    }\n")),
+              "The first 26 threads hand the counts on while others still count. Wait before that.",
+              when=lambda seen: any("counts[threadIdx.x]" in line for line in lines_of(seen))),
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 
 def cases(random):
@@ -41,18 +41,6 @@ exercise = Exercise(
     cases=cases,
     reference=merged,
     call=launch,
-    mistakes=[
-        Mistake("The totals were added as they are. Each was taken against its own top: bring it to the largest one with the "
-                "factor "
-                "exp(its top - largest).", like=brought_to_nothing),
-        Mistake("The largest top is missing at the end: logsumexp = top + log(total).",
-                like=lambda tops, totals: (merged(tops, totals) - tops.max(1)).astype(np.float32)),
-        Mistake("The exponential of a large top is infinite. Subtract the largest top first.",
-                when=lambda seen: seen.label == "large logits" and isinstance(seen.got, np.ndarray) and np.isinf(seen.got).any()),
-        Mistake("There are more threads than rows: those with row >= M must do nothing.",
-                when=lambda seen: "out-of-bounds" in seen.kinds and seen.label == "two parts of one row"
-                and any(issue.thread[0] >= 1 for issue in seen.issues)),
-    ],
     hints=(
         "Two walks over the parts of the row: the largest top; then the sum of the totals, each brought to it.",
         "total * exp(top of the part - largest): never a positive exponent.",
@@ -70,25 +58,20 @@ extern "C" __global__ void mean_merge(const float* sums, const float* counts, fl
     mean[row] = sum / count;
 }
 ''',
-    right=[
-        """#include "online_softmax.cuh"
-extern "C" __global__ void logsumexp_merge(const float* tops, const float* totals, float* logsumexps, int M, int parts) {
-    int row = blockIdx.x * blockDim.x + threadIdx.x;
-    if (row >= M) return;
-    OnlineSoftmax all = nothing_seen();
-    for (int i = row * parts; i < (row + 1) * parts; i++) all = merge(all, {tops[i], totals[i]});
-    logsumexps[row] = logsumexp(all);
-}
-""",
-        Changed(("        if (tops[part] > -INFINITY) total += totals[part] * expf(tops[part] - top);",
-                 "        total += expf(tops[part] - top) * totals[part];")),
-    ],
     wrong=[
-        Wrong(Changed(("total += totals[part] * expf(tops[part] - top);", "total += totals[part];")), "added as they are"),
-        Wrong(Changed(("top + logf(total)", "logf(total)")), "The largest top is missing"),
+        Wrong(Changed(("total += totals[part] * expf(tops[part] - top);", "total += totals[part];")),
+              "The totals were added as they are. Each was taken against its own top: bring it to the largest one with the "
+              "factor exp(its top - largest).", like=brought_to_nothing),
+        Wrong(Changed(("top + logf(total)", "logf(total)")),
+              "The largest top is missing at the end: logsumexp = top + log(total).",
+              like=lambda tops, totals: (merged(tops, totals) - tops.max(1)).astype(np.float32)),
         Wrong(Changed(("totals[part] * expf(tops[part] - top);", "totals[part] * expf(tops[part]);"),
                       ("top + logf(total)", "logf(total)")),
-              "The exponential of a large top is infinite"),
-        Wrong(Changed(("    if (row >= M) return;\n", "")), "must do nothing"),
+              "The exponential of a large top is infinite. Subtract the largest top first.",
+              when=lambda seen: seen.label == "large logits" and isinstance(seen.got, np.ndarray) and np.isinf(seen.got).any()),
+        Wrong(Changed(("    if (row >= M) return;\n", "")),
+              "There are more threads than rows: those with row >= M must do nothing.",
+              when=lambda seen: "out-of-bounds" in seen.kinds and seen.label == "two parts of one row"
+                  and any(issue.thread[0] >= 1 for issue in seen.issues)),
     ],
 )  # fmt: skip

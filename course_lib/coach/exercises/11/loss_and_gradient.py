@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import bytes_moved
 
 V, ROWS = 512, 8
@@ -69,14 +69,6 @@ exercise = Exercise(
     measured=f"{ROWS} rows",
     flops=8 * ROWS * V,
     goals=[Goal("bytes of global memory moved", bytes_moved)],
-    mistakes=[
-        Mistake("The logit of the target is read by one thread while another has already written its gradient there. Read it "
-                "first, "
-                "wait, then write.", when=lambda seen: "race" in seen.kinds),
-        Mistake("The 1 of the right word is missing in the gradient.", like=lambda x, t: both(x, t, one=0.0)),
-        Mistake("The gradient is that of the sum. The loss is the mean over the n rows: divide by "
-                "n.", like=lambda x, t: both(x, t, mean=False)),
-    ],
     hints=(
         "Begin with what is right: the largest, the sum, the loss, the gradient. How often is each logit read?",
         "A row has 512 logits, and a block 128 threads: four for each. Keep them.",
@@ -92,25 +84,14 @@ __global__ void shares(float* x) {
     x[threadIdx.x + 128] = b / sum;
 }
 ''',
-    right=[
-        NAIVE,
-        """#include "online_softmax.cuh"
-__global__ void loss_and_gradient(float* x, const int* targets, float* losses, int n) {
-    x += blockIdx.x * 512;
-    int target = targets[blockIdx.x];
-    float of_target = x[target];
-    OnlineSoftmax part = nothing_seen();
-    for (int c = threadIdx.x; c < 512; c += 128) part = see(part, x[c]);
-    float lse = logsumexp(block_merge<128>(part));
-    if (threadIdx.x == 0) losses[blockIdx.x] = lse - of_target;
-    for (int c = threadIdx.x; c < 512; c += 128) x[c] = (expf(x[c] - lse) - (c == target ? 1.0f : 0.0f)) / n;
-}
-""",
-    ],
     wrong=[
-        Wrong(NAIVE.replace("    __syncthreads();\n", ""), "Read it first, wait, then write"),
-        Wrong(Changed(("(expf(own[k] - lse) - (c == target)) / n", "expf(own[k] - lse) / n")), "The 1 of the right word is "
-                                                                                               "missing"),
-        Wrong(Changed(("(expf(own[k] - lse) - (c == target)) / n", "expf(own[k] - lse) - (c == target)")), "divide by n"),
+        Wrong(NAIVE.replace("    __syncthreads();\n", ""),
+              "The logit of the target is read by one thread while another has already written its "
+              "gradient there. Read it first, wait, then write.", when=lambda seen: "race" in seen.kinds),
+        Wrong(Changed(("(expf(own[k] - lse) - (c == target)) / n", "expf(own[k] - lse) / n")),
+              "The 1 of the right word is missing in the gradient.", like=lambda x, t: both(x, t, one=0.0)),
+        Wrong(Changed(("(expf(own[k] - lse) - (c == target)) / n", "expf(own[k] - lse) - (c == target)")),
+              "The gradient is that of the sum. The loss is the mean over the n rows: divide by n.",
+              like=lambda x, t: both(x, t, mean=False)),
     ],
 )  # fmt: skip

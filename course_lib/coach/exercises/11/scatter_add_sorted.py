@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 
 def cases(random):
@@ -53,19 +53,6 @@ exercise = Exercise(
     reference=added,
     call=launch,
     tolerance=1e-6,
-    mistakes=[
-        Mistake("There are more threads than numbers in y: those with i >= R * C must do nothing.",
-                when=lambda seen: any(64 * issue.block[0] + issue.thread[0] >= seen.expected.size
-                                      for issue in seen.issues if issue.kind == "out-of-bounds")),
-        Mistake("The updates are added in the order in which they stand, and not as `places` says: places[j] is the row of "
-                "updates.", like=unsorted),
-        Mistake("Each row keeps only its last update. They add up.", like=lambda u, i, R: added(u, i, R, last=True)),
-        Mistake("The sums go from the last place to the first. A float is rounded after each addition, so the order is part of "
-                "the result: add from starts[row] on.", like=lambda u, i, R: added(u, i, R, order=-1)),
-        Mistake("A row that nobody picked is 0, and must be written too.",
-                when=lambda seen: np.isnan(seen.got).any() and not seen.issues
-                and np.isnan(seen.got).all(1).sum() == sum(r not in seen.inputs[1] for r in range(seen.inputs[2]))),
-    ],
     hints=(
         "Thread i owns element i of y: row i / C, column i % C. Which places belong to that row?",
         "places[starts[row]] is the first, and places[starts[row + 1] - 1] the last. If both starts are the same, there is none.",
@@ -77,27 +64,22 @@ __global__ void counts(const int* starts, int* y, int R) {
     if (row < R) y[row] = starts[row + 1] - starts[row];
 }
 ''',
-    right=[
-        """template <class T>
-__global__ void scatter_add_sorted(const T* updates, const int* places, const int* starts, T* y, int R, int C) {
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < R * C; i += gridDim.x * blockDim.x) {
-        const int* place = places + starts[i / C];
-        int left = starts[i / C + 1] - starts[i / C];
-        T sum = 0;
-        while (left-- > 0) sum = sum + updates[(long long)*place++ * C + i % C];
-        y[i] = sum;
-    }
-}
-""",
-        Changed(("int row = i / C, column = i % C, end = starts[row + 1];", "int row = i / C, column = i - row * C, end = "
-                                                                            "starts[row + 1];")),
-    ],
     wrong=[
-        Wrong(Changed(("updates[(long long)places[j] * C", "updates[(long long)j * C")), "not as `places` says"),
-        Wrong(Changed(("sum += updates", "sum = updates")), "keeps only its last update"),
+        Wrong(Changed(("    if (i >= R * C) return;\n", "")),
+              "There are more threads than numbers in y: those with i >= R * C must do nothing.",
+              when=lambda seen: any(64 * issue.block[0] + issue.thread[0] >= seen.expected.size for issue in seen.issues
+                  if issue.kind == "out-of-bounds")),
+        Wrong(Changed(("updates[(long long)places[j] * C", "updates[(long long)j * C")),
+              "The updates are added in the order in which they stand, and not as "
+              "`places` says: places[j] is the row of updates.", like=unsorted),
+        Wrong(Changed(("sum += updates", "sum = updates")), "Each row keeps only its last update. They add up.",
+              like=lambda u, i, R: added(u, i, R, last=True)),
         Wrong(Changed(("for (int j = starts[row]; j < end; j++)", "for (int j = end - 1; j >= starts[row]; j--)")),
-              "from the last place to the first"),
-        Wrong(Changed(("    T sum = 0;", "    if (starts[row] == end) return;\n    T sum = 0;")), "must be written too"),
-        Wrong(Changed(("    if (i >= R * C) return;\n", "")), "those with i >= R * C"),
+              "The sums go from the last place to the first. A float is rounded after each addition, so the order is part "
+              "of the result: add from starts[row] on.", like=lambda u, i, R: added(u, i, R, order=-1)),
+        Wrong(Changed(("    T sum = 0;", "    if (starts[row] == end) return;\n    T sum = 0;")),
+              "A row that nobody picked is 0, and must be written too.",
+              when=lambda seen: np.isnan(seen.got).any() and not seen.issues
+                  and np.isnan(seen.got).all(1).sum() == sum(r not in seen.inputs[1] for r in range(seen.inputs[2]))),
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import bytes_moved, sectors
 
 BETA1, BETA2, EPS, DECAY, SIZE = 0.9, 0.95, 1e-8, 0.1, 4096
@@ -68,20 +68,6 @@ exercise = Exercise(
     tolerance=1e-4,
     measured=f"{SIZE} numbers",
     goals=[Goal("bytes of global memory moved", bytes_moved, at_most=1.15 * 28 * SIZE)],
-    mistakes=[
-        Mistake("eps stands behind the root: inside it, 1e-8 counts as 1e-4, and small gradients are drowned.",
-                like=another(inside=True)),
-        Mistake("Where a gradient was always 0, 0 is divided by 0. 1e-8 is added to the root, so that it never is.",
-                when=lambda seen: seen.label == "gradients that are almost 0" and np.isnan(seen.got[0][0])),
-        Mistake("The averages are not corrected. They begin at 0: divide m by settings[1] and v by "
-                "settings[2].", like=another(uncorrected=True)),
-        Mistake("The decay went into the gradient. In AdamW it does not pass through the averages: p shrinks by the factor "
-                "1 - rate * decay.", like=another(coupled=True)),
-        Mistake("The decay is missing: p shrinks by the factor 1 - rate * decay.", like=another(no_decay=True)),
-        Mistake("The step was made along the gradient. It goes along its average, m.", like=another(raw=True)),
-        Mistake("Something is read again after a write, for the compiler cannot know that the arrays are different places. Read "
-                "p, g, m, v and the settings into variables first, and write last.", when=read_again),
-    ],
     hints=(
         "Read p, g, m and v into variables of the thread. Compute. Write p, m and v.",
         "The new m and v first, then p: the step uses the new ones.",
@@ -98,33 +84,23 @@ __global__ void rmsprop(float* p, const float* g, float* v, const float* rate, i
     }
 }
 ''',
-    right=[
-        """__global__
-void adamw_one(float* __restrict__ p, const float* __restrict__ g, float* __restrict__ m, float* __restrict__ v,
-               const float* settings, int n) {
-    const float rate = settings[0], first = rate / settings[1], second = 1.0f / settings[2];
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
-        float gi = g[i], mi = m[i] + 0.1f * (gi - m[i]), vi = v[i] + 0.05f * (gi * gi - v[i]);
-        m[i] = mi;
-        v[i] = vi;
-        p[i] -= rate * 0.1f * p[i] + first * mi / (sqrtf(second * vi) + 1e-8f);
-    }
-}
-""",
-        Changed(("        pi *= 1.0f - rate * 0.1f;\n        pi -= rate * (mi / settings[1]) / (sqrtf(vi / settings[2]) + "
-                 "1e-8f);",
-                 "        float step = mi / settings[1] / (sqrtf(vi / settings[2]) + 1e-8f) + 0.1f * pi;\n        pi -= rate * "
-                 "step;")),
-    ],
     wrong=[
-        Wrong(Changed(("sqrtf(vi / settings[2]) + 1e-8f", "sqrtf(vi / settings[2] + 1e-8f)")), "eps stands behind the root"),
-        Wrong(Changed(("(sqrtf(vi / settings[2]) + 1e-8f)", "sqrtf(vi / settings[2])")), "0 is divided by 0"),
+        Wrong(Changed(("sqrtf(vi / settings[2]) + 1e-8f", "sqrtf(vi / settings[2] + 1e-8f)")),
+              "eps stands behind the root: inside it, 1e-8 counts as 1e-4, and small gradients are drowned.",
+              like=another(inside=True)),
+        Wrong(Changed(("(sqrtf(vi / settings[2]) + 1e-8f)", "sqrtf(vi / settings[2])")),
+              "Where a gradient was always 0, 0 is divided by 0. 1e-8 is added to the root, so that it never is.",
+              when=lambda seen: seen.label == "gradients that are almost 0" and np.isnan(seen.got[0][0])),
         Wrong(Changed(("rate * (mi / settings[1]) / (sqrtf(vi / settings[2]) + 1e-8f)", "rate * mi / (sqrtf(vi) + 1e-8f)")),
-              "The averages are not corrected"),
+              "The averages are not corrected. They begin at 0: divide m by settings[1] and v by settings[2].",
+              like=another(uncorrected=True)),
         Wrong(Changed(("gi = g[i],", "gi = g[i] + 0.1f * p[i],"), ("        pi *= 1.0f - rate * 0.1f;\n", "")),
-              "The decay went into the gradient"),
-        Wrong(Changed(("        pi *= 1.0f - rate * 0.1f;\n", "")), "The decay is missing"),
-        Wrong(Changed(("rate * (mi / settings[1])", "rate * (gi / settings[1])")), "The step was made along the gradient"),
+              "The decay went into the gradient. In AdamW it does not pass through the averages: "
+              "p shrinks by the factor 1 - rate * decay.", like=another(coupled=True)),
+        Wrong(Changed(("        pi *= 1.0f - rate * 0.1f;\n", "")),
+              "The decay is missing: p shrinks by the factor 1 - rate * decay.", like=another(no_decay=True)),
+        Wrong(Changed(("rate * (mi / settings[1])", "rate * (gi / settings[1])")),
+              "The step was made along the gradient. It goes along its average, m.", like=another(raw=True)),
         Wrong("""__global__ void adamw_one(float* p, const float* g, float* m, float* v, const float* settings, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) {
@@ -134,6 +110,8 @@ void adamw_one(float* __restrict__ p, const float* __restrict__ g, float* __rest
         p[i] -= settings[0] * (m[i] / settings[1]) / (sqrtf(v[i] / settings[2]) + 1e-8f);
     }
 }
-""", "read again after a write"),
+""",
+              "Something is read again after a write, for the compiler cannot know that the arrays are different places. "
+              "Read p, g, m, v and the settings into variables first, and write last.", when=read_again),
     ],
 )  # fmt: skip

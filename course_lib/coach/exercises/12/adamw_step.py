@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 from course_lib.coach.trials import of_bfloat16_bits, rounded
 from course_lib.cuda.memory import address
 
@@ -81,24 +81,6 @@ exercise = Exercise(
     reference=stepped,
     call=launch,
     tolerance=1e-4,
-    mistakes=[
-        Mistake("norm may be null: then nothing is clipped, and norm[0] must not be read.",
-                when=lambda seen: "null-pointer" in seen.kinds and any("norm" in issue.source for issue in seen.issues)),
-        Mistake("copy may be null: then there is no copy to write.",
-                when=lambda seen: "null-pointer" in seen.kinds and any("copy" in issue.source for issue in seen.issues)),
-        Mistake("The gradients are not clipped: multiply them by min(1, max_norm / (norm[0] + 1e-6)).",
-                like=lambda *inputs: stepped(*inputs, clip=False)),
-        Mistake("The decay is missing: p shrinks by the factor 1 - rate * decay of its array.",
-                like=lambda *inputs: stepped(*inputs, decayed=False)),
-        Mistake("eps stands behind the root: inside it, 1e-8 counts as 1e-4, and small gradients are drowned.",
-                like=lambda *inputs: stepped(*inputs, inside=True)),
-        Mistake("Where a gradient was always 0, 0 is divided by 0. eps is added to the root, so that it never is.",
-                when=lambda seen: seen.label == "gradients that are almost 0" and np.isnan(seen.got[0][0])),
-        Mistake("blockIdx.x counts the blocks of all arrays. Of its own array this block is number blockIdx.x less the end of "
-                "the array before.",
-                when=lambda seen: seen.label == "three small arrays" and isinstance(seen.got, tuple) and not seen.issues
-                and np.array_equal(seen.got[3], seen.inputs[0][1][0])),
-    ],
     hints=(
         "First find k: the first array with blockIdx.x < arrays.end[k]. A loop that walks along the list will do.",
         "The block's number within its array is blockIdx.x less arrays.end[k - 1] (0 for the first array). It owns EACH * "
@@ -119,24 +101,28 @@ extern "C" __global__ void scale_all(const __grid_constant__ Arrays arrays, cons
     }
 }
 ''',
-    right=[
-        Changed(("    int low = 0, high = arrays.count - 1;  // the first array whose end lies beyond this block\n    while (low "
-                 "< high) {\n"
-                 "        int middle = (low + high) / 2;\n        if (blockIdx.x < arrays.end[middle]) high = middle;\n"
-                 "        else low = middle + 1;\n    }\n", "    int low = 0;\n    while (blockIdx.x >= arrays.end[low]) "
-                                                            "low++;\n")),
-        Changed(("        if (i >= size) return;", "        if (i >= size) break;"),
-                ("__float2bfloat16(pi)", "__nv_bfloat16(pi)")),
-    ],
     wrong=[
-        Wrong(Changed(("sqrtf(vi / correction2) + eps", "sqrtf(vi / correction2 + eps)")), "eps stands behind the root"),
-        Wrong(Changed(("(sqrtf(vi / correction2) + eps)", "sqrtf(vi / correction2)")), "0 is divided by 0"),
         Wrong(Changed(("norm ? fminf(1.0f, max_norm / (norm[0] + 1e-6f)) : 1.0f", "fminf(1.0f, max_norm / (norm[0] + 1e-6f))")),
-              "norm may be null"),
-        Wrong(Changed(("        if (copy) copy[i]", "        copy[i]")), "copy may be null"),
-        Wrong(Changed(("g[i] * clip", "g[i]")), "The gradients are not clipped"),
-        Wrong(Changed(("1.0f - rate * arrays.decay[low]", "1.0f")), "The decay is missing"),
-        Wrong(Changed(("blockIdx.x - (low ? arrays.end[low - 1] : 0)", "blockIdx.x")), "blockIdx.x counts the blocks of all "
-                                                                                       "arrays"),
+              "norm may be null: then nothing is clipped, and norm[0] must not be read.",
+              when=lambda seen: "null-pointer" in seen.kinds and any("norm" in issue.source for issue in seen.issues)),
+        Wrong(Changed(("        if (copy) copy[i]", "        copy[i]")), "copy may be null: then there is no copy to write.",
+              when=lambda seen: "null-pointer" in seen.kinds and any("copy" in issue.source for issue in seen.issues)),
+        Wrong(Changed(("g[i] * clip", "g[i]")),
+              "The gradients are not clipped: multiply them by min(1, max_norm / (norm[0] + 1e-6)).",
+              like=lambda *inputs: stepped(*inputs, clip=False)),
+        Wrong(Changed(("1.0f - rate * arrays.decay[low]", "1.0f")),
+              "The decay is missing: p shrinks by the factor 1 - rate * decay of its array.",
+              like=lambda *inputs: stepped(*inputs, decayed=False)),
+        Wrong(Changed(("sqrtf(vi / correction2) + eps", "sqrtf(vi / correction2 + eps)")),
+              "eps stands behind the root: inside it, 1e-8 counts as 1e-4, and small gradients are drowned.",
+              like=lambda *inputs: stepped(*inputs, inside=True)),
+        Wrong(Changed(("(sqrtf(vi / correction2) + eps)", "sqrtf(vi / correction2)")),
+              "Where a gradient was always 0, 0 is divided by 0. eps is added to the root, so that it never is.",
+              when=lambda seen: seen.label == "gradients that are almost 0" and np.isnan(seen.got[0][0])),
+        Wrong(Changed(("blockIdx.x - (low ? arrays.end[low - 1] : 0)", "blockIdx.x")),
+              "blockIdx.x counts the blocks of all arrays. Of its own array this block is number "
+              "blockIdx.x less the end of the array before.",
+              when=lambda seen: seen.label == "three small arrays" and isinstance(seen.got, tuple) and not seen.issues
+                  and np.array_equal(seen.got[3], seen.inputs[0][1][0])),
     ],
 )  # fmt: skip

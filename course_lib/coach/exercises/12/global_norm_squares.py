@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 from course_lib.cuda.memory import address
 
 EACH, MOST, THREADS = 8192, 240, 64
@@ -60,16 +60,6 @@ exercise = Exercise(
     reference=sums,
     call=launch,
     tolerance=1e-4,
-    mistakes=[
-        Mistake("The first block of an array has summed the whole array. A block owns EACH numbers: its own, or what is left of "
-                "them.",
-                when=whole_arrays),
-        Mistake("The sum belongs to partial[first + blockIdx.x]: a model of many arrays needs several launches, which write one "
-                "after the other.",
-                when=lambda seen: seen.label == "a place further on in partial"),
-        Mistake("The last block of an array has fewer than EACH numbers: its length is the smaller of EACH and what is left.",
-                when=lambda seen: "out-of-bounds" in seen.kinds and "min(" not in seen.text),
-    ],
     hints=(
         "As in exercise 2: find the array, then this block's number in it. It begins at number * EACH, and has min(EACH, size - "
         "begin) numbers.",
@@ -89,20 +79,16 @@ template <int THREADS> __global__ void largest_of_all(const __grid_constant__ Gr
     if (threadIdx.x == 0) partial[blockIdx.x] = most;
 }
 ''',
-    right=[
-        Changed(("    for (int i = 4 * threadIdx.x; i < length; i += 4 * THREADS) {\n"
-                 "        const float4 four = load_four(own, i, length, aligned);\n"
-                 "        sum += (four.x * four.x + four.y * four.y) + (four.z * four.z + four.w * four.w);\n    }\n",
-                 "    for (int i = threadIdx.x; i < length; i += THREADS) sum += own[i] * own[i];\n")),
-        Changed(("    int low = 0, high = gradients.count - 1;  // the first array whose end lies beyond this block\n    while "
-                 "(low < high) {\n"
-                 "        const int middle = (low + high) / 2;\n        if (blockIdx.x < gradients.end[middle]) high = middle;\n"
-                 "        else low = middle + 1;\n    }\n", "    int low = 0;\n    while (blockIdx.x >= gradients.end[low]) "
-                                                            "low++;\n")),
-    ],
     wrong=[
-        Wrong(Changed(("min(EACH, gradients.size[low] - begin)", "gradients.size[low] - begin")), "has summed the whole array"),
-        Wrong(Changed(("partial[first + blockIdx.x]", "partial[blockIdx.x]")), "belongs to partial[first + blockIdx.x]"),
-        Wrong(Changed(("min(EACH, gradients.size[low] - begin)", "EACH")), "the smaller of EACH and what is left"),
+        Wrong(Changed(("min(EACH, gradients.size[low] - begin)", "gradients.size[low] - begin")),
+              "The first block of an array has summed the whole array. A block owns EACH "
+              "numbers: its own, or what is left of them.", when=whole_arrays),
+        Wrong(Changed(("partial[first + blockIdx.x]", "partial[blockIdx.x]")),
+              "The sum belongs to partial[first + blockIdx.x]: a model of many arrays needs several "
+              "launches, which write one after the other.",
+              when=lambda seen: seen.label == "a place further on in partial"),
+        Wrong(Changed(("min(EACH, gradients.size[low] - begin)", "EACH")),
+              "The last block of an array has fewer than EACH numbers: its length is the smaller of EACH and what is left.",
+              when=lambda seen: "out-of-bounds" in seen.kinds and "min(" not in seen.text),
     ],
 )  # fmt: skip

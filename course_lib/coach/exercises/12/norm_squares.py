@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 
 def cases(random):
@@ -31,15 +31,6 @@ exercise = Exercise(
     cases=cases,
     reference=squares,
     call=launch,
-    mistakes=[
-        Mistake("__syncwarp() waits for one warp. The sums come from four: wait for the block.",
-                when=lambda seen: "race" in seen.kinds and "__syncwarp" in seen.text),
-        Mistake("The barrier stands where only some threads come: all of the block must reach it.",
-                when=lambda seen: bool(seen.kinds & {"divergent-barrier", "missed-barrier"})),
-        Mistake("Only the sum of the first warp arrived. There are four in s.",
-                like=lambda g: np.array([(g[(np.arange(len(g)) // 128 % 2 == b) & (np.arange(len(g)) % 128 < 32)] ** 2).sum()
-                                         for b in range(2)], np.float32)),
-    ],
     hints=(
         "Run the cell: the report names the line that writes and the line that reads too early.",
         "Each warp writes its sum to s. Who reads them, and has that thread waited for the others?",
@@ -55,33 +46,16 @@ __global__ void largest(const float* x, float* y) {
     if (threadIdx.x == 0) y[0] = fmaxf(fmaxf(s[0], s[1]), fmaxf(s[2], s[3]));
 }
 ''',
-    right=[
-        """#include "reduce.cuh"
-__global__ void norm_squares(const float* g, float* partial, int n) {
-    float sum = 0.0f;
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) sum += g[i] * g[i];
-    sum = block_sum<128>(sum);
-    if (threadIdx.x == 0) partial[blockIdx.x] = sum;
-}
-""",
-        """__global__ void norm_squares(const float* g, float* partial, int n) {
-    __shared__ float s[128];
-    float sum = 0.0f;
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) sum += g[i] * g[i];
-    s[threadIdx.x] = sum;
-    for (int half = 64; half > 0; half /= 2) {
-        __syncthreads();
-        if (threadIdx.x < half) s[threadIdx.x] += s[threadIdx.x + half];
-    }
-    if (threadIdx.x == 0) partial[blockIdx.x] = s[0];
-}
-""",
-    ],
     wrong=[
-        Wrong(Changed(("    __syncthreads();  // all four are there", "    __syncwarp();")), "waits for one warp"),
+        Wrong(Changed(("    __syncthreads();  // all four are there", "    __syncwarp();")),
+              "__syncwarp() waits for one warp. The sums come from four: wait for the block.",
+              when=lambda seen: "race" in seen.kinds and "__syncwarp" in seen.text),
         Wrong(Changed(("    __syncthreads();  // all four are there\n    if (threadIdx.x == 0) partial",
-                       "    if (threadIdx.x < 32) __syncthreads();\n    if (threadIdx.x == 0) partial")), "all of the block must "
-                                                                                                          "reach it"),
-        Wrong(Changed(("s[0] + s[1] + s[2] + s[3]", "s[0]")), "Only the sum of the first warp arrived"),
+                       "    if (threadIdx.x < 32) __syncthreads();\n    if (threadIdx.x == 0) partial")),
+              "The barrier stands where only some threads come: all of the block must reach it.",
+              when=lambda seen: bool(seen.kinds & {"divergent-barrier", "missed-barrier"})),
+        Wrong(Changed(("s[0] + s[1] + s[2] + s[3]", "s[0]")), "Only the sum of the first warp arrived. There are four in s.",
+              like=lambda g: np.array([(g[(np.arange(len(g)) // 128 % 2 == b) & (np.arange(len(g)) % 128 < 32)] ** 2).sum()
+                  for b in range(2)], np.float32)),
     ],
 )  # fmt: skip

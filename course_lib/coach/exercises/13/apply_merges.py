@@ -1,11 +1,13 @@
 """Encode one piece: the merge that was learned first goes first."""
 
-from itertools import pairwise
-
 from course_lib import bpe
 from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
 
 A, B, C, D = b"abcd"
+FROM_THE_LEFT = (
+    "You merge the first pair from the left that is known. "
+    "The one with the smallest rank goes first, wherever it stands."
+)
 
 
 def ranks_of(merges):
@@ -35,64 +37,6 @@ def cases(random):
         yield Case(f"a random piece of {length} bytes", bytes(random.integers(97, 101, length).tolist()), ranks)
 
 
-def leftmost(piece, ranks):
-    word, at = list(piece), 0
-    while at < len(word) - 1:
-        if (word[at], word[at + 1]) in ranks:
-            word[at : at + 2] = [ranks[word[at], word[at + 1]][1]]
-            at = 0
-        else:
-            at += 1
-    return word
-
-
-def longest(piece, ranks):
-    spelling = dict(enumerate(bpe.BYTES))
-    for (left, right), (_, symbol) in ranks.items():
-        spelling[symbol] = spelling[left] + spelling[right]
-    known, word, at = {text: symbol for symbol, text in spelling.items()}, [], 0
-    while at < len(piece):
-        end = max(end for end in range(at + 1, len(piece) + 1) if piece[at:end] in known)
-        word.append(known[piece[at:end]])
-        at = end
-    return word
-
-
-def best_first(piece, ranks, last):
-    word = list(piece)
-    while found := [pair for pair in pairwise(word) if pair in ranks]:
-        best = (max if last else min)(found, key=ranks.__getitem__)
-        word = bpe.merge(word, best, ranks[best][1])
-    return word
-
-
-def once(piece, ranks):
-    word = list(piece)
-    if found := [pair for pair in pairwise(word) if pair in ranks]:
-        best = min(found, key=ranks.__getitem__)
-        word = bpe.merge(word, best, ranks[best][1])
-    return word
-
-
-def rank_as_symbol(piece, ranks):
-    return [next((rank for rank, symbol in ranks.values() if symbol == s), s) for s in bpe.apply_merges(piece, ranks)]
-
-
-def leftmost_everywhere(piece, ranks):
-    word = list(piece)
-    while found := [pair for pair in pairwise(word) if pair in ranks]:
-        word = bpe.merge(word, found[0], ranks[found[0]][1])
-    return word
-
-
-def counted_symbols(piece, ranks):
-    word = list(piece)
-    while found := [pair for pair in pairwise(word) if pair in ranks]:
-        best = min(found, key=ranks.__getitem__)
-        word = bpe.merge(word, best, 256 + ranks[best][0])
-    return word
-
-
 exercise = Exercise(
     title="Encode a piece",
     test_out=True,
@@ -101,29 +45,6 @@ exercise = Exercise(
     target="course_lib.bpe.apply_merges",
     given="from itertools import pairwise\nfrom course_lib.bpe import merge",
     cases=cases,
-    mistakes=[
-        Mistake("You merge the first pair from the left that is known. The one with the smallest rank goes first, wherever it "
-                "stands.", like=leftmost),
-        Mistake("You take the longest token that fits. BPE replays the merges in their order, and may not reach that token.",
-                like=longest),
-        Mistake("You merge the pair that was learned last. The smallest rank goes first.",
-                like=lambda piece, ranks: best_first(piece, ranks, True)),
-        Mistake("One merge is done, and then you stop. Look at all pairs again: the new symbol has made new ones.", like=once),
-        Mistake("The word gets the rank of the merge. ranks[pair] is (rank, symbol): the symbol goes into the word.",
-                like=rank_as_symbol),
-        Mistake("Nothing was merged here. An answer that gives the bytes back is not yet an encoding.",
-                like=lambda piece, ranks: list(piece)),
-        Mistake("A pair without an entry in `ranks` cannot be merged. Ask `pair in ranks` first.",
-                when=lambda seen: seen.error.startswith("KeyError") and "(" in seen.error),
-        Mistake("A time comes when no pair of the word is in `ranks`. Then the word is done.",
-                when=lambda seen: "empty" in seen.error and "min()" in seen.error),
-        Mistake("You merge the first pair from the left that is known. The one with the smallest rank goes first, wherever it "
-                "stands.", like=leftmost_everywhere),
-        Mistake("You number the new symbols yourself. ranks[pair] is (rank, symbol): the symbol stands there.",
-                like=counted_symbols),
-        Mistake("Symbols may be larger than 255, so they do not fit into bytes: give the list itself.",
-                when=lambda seen: "bytes must be in range" in seen.error),
-    ],
     hints=(
         "Begin with word = list(piece): the bytes as numbers. Which of its pairs are in `ranks`, and which of those was "
         "learned first?",
@@ -140,26 +61,6 @@ exercise = Exercise(
         old, new = fitting[0]  # the first in the list, wherever it fits
         signs = signs.replace(old, new, 1)
 ''',
-    right=[
-        """def apply_merges(piece, ranks):
-    word = list(piece)
-    for pair, (rank, symbol) in sorted(ranks.items(), key=lambda item: item[1]):
-        word = merge(word, pair, symbol)
-    return word
-""",
-        """def apply_merges(piece, ranks):
-    word = [b for b in piece]
-    while True:
-        lowest, at = None, -1
-        for i in range(len(word) - 1):
-            entry = ranks.get((word[i], word[i + 1]))
-            if entry is not None and (lowest is None or entry[0] < lowest):
-                lowest, at = entry[0], i
-        if at == -1:
-            return word
-        word[at:at + 2] = [ranks[word[at], word[at + 1]][1]]
-""",
-    ],
     wrong=[
         Wrong("""def apply_merges(piece, ranks):
     word = list(piece)
@@ -173,7 +74,7 @@ exercise = Exercise(
                 changed = True
                 break
     return word
-""", "The one with the smallest rank goes first"),
+""", FROM_THE_LEFT),
         Wrong("""def apply_merges(piece, ranks):
     names = {i: bytes([i]) for i in range(256)}
     for (a, b), (rank, symbol) in ranks.items():
@@ -187,8 +88,8 @@ exercise = Exercise(
                 piece = piece[n:]
                 break
     return out
-""", "may not reach that token"),
-        Wrong(Changed(("min(found", "max(found")), "learned last"),
+""", "You take the longest token that fits. BPE replays the merges in their order, and may not reach that token."),
+        Wrong(Changed(("min(found", "max(found")), "You merge the pair that was learned last. The smallest rank goes first."),
         Wrong("""def apply_merges(piece, ranks):
     word = list(piece)
     pairs = [pair for pair in zip(word, word[1:]) if pair in ranks]
@@ -196,15 +97,22 @@ exercise = Exercise(
         best = min(pairs, key=lambda pair: ranks[pair][0])
         word = merge(word, best, ranks[best][1])
     return word
-""", "One merge is done"),
-        Wrong("def apply_merges(piece, ranks):\n    return list(piece)", "not yet an encoding"),
+""", "One merge is done, and then you stop. Look at all pairs again: the new symbol has made new ones."),
+        Wrong(Changed(("ranks[best][1]", "ranks[best][0]")),
+              "The word gets the rank of the merge. ranks[pair] is (rank, symbol): the symbol goes into the word."),
+        Wrong("def apply_merges(piece, ranks):\n    return list(piece)",
+              "Nothing was merged here. An answer that gives the bytes back is not yet an encoding."),
         Wrong("""def apply_merges(piece, ranks):
     word = list(piece)
     while len(word) > 1:
         best = min(zip(word, word[1:]), key=lambda pair: ranks[pair][0])
         word = merge(word, best, ranks[best][1])
     return word
-""", "cannot be merged"),
+""", "A pair without an entry in `ranks` cannot be merged. Ask `pair in ranks` first.",
+              when=lambda seen: seen.error.startswith("KeyError") and "(" in seen.error),
+        Mistake("A time comes when no pair of the word is in `ranks`. Then the word is done.",
+                when=lambda seen: "empty" in seen.error and "min()" in seen.error),
+        Wrong(Changed(("min(found, key=lambda pair: ranks[pair][0])", "found[0]")), FROM_THE_LEFT),
         Wrong("""def apply_merges(piece, ranks):
     word = list(piece)
     while True:
@@ -212,7 +120,7 @@ exercise = Exercise(
         if not pairs: return word
         best = min(pairs, key=lambda p: ranks[p][0])
         word = merge(word, best, ranks[best][0] + 256)
-""", "You number the new symbols yourself"),
+""", "You number the new symbols yourself. ranks[pair] is (rank, symbol): the symbol stands there."),
         Wrong("""def apply_merges(piece, ranks):
     word = list(piece)
     while True:
@@ -220,6 +128,7 @@ exercise = Exercise(
         if not pairs: return bytes(word)
         best = min(pairs, key=lambda p: ranks[p][0])
         word = merge(word, best, ranks[best][1])
-""", "do not fit into bytes"),
+""", "Symbols may be larger than 255, so they do not fit into bytes: give the list itself.",
+              when=lambda seen: "bytes must be in range" in seen.error),
     ],
 )  # fmt: skip

@@ -83,35 +83,9 @@ exercise = Exercise(
         best.append(min((best[total - coin] + [coin] for coin in coins if coin <= total), key=len))
     return best[amount]
 ''',
-    right=[
-        """def fewest_tokens(piece, vocabulary):
-    tokens = []
-    while piece:
-        size = max(n for n in range(1, len(piece) + 1) if piece[:n] in vocabulary)
-        tokens.append(piece[:size])
-        piece = piece[size:]
-    return tokens
-""",
-        """def fewest_tokens(piece, vocabulary):
-    waiting, before = [0], {0: None}
-    longest = max(map(len, vocabulary))
-    while len(piece) not in before:
-        at = waiting.pop(0)
-        for end in range(at + 1, min(len(piece), at + longest) + 1):
-            if end not in before and piece[at:end] in vocabulary:
-                before[end] = at
-                waiting.append(end)
-    tokens, at = [], len(piece)
-    while before[at] is not None:
-        tokens.insert(0, piece[before[at]:at])
-        at = before[at]
-    return tokens
-""",
-        "def fewest_tokens(piece, vocabulary):\n    return [bytes([b]) for b in piece]",
-    ],
     wrong=[
-        Wrong("def fewest_tokens(piece, vocabulary):\n    return list(piece)", "a list of bytes"),
-        Wrong("def fewest_tokens(piece, vocabulary):\n    return [piece]", "is no token of this vocabulary"),
+        Wrong("def fewest_tokens(piece, vocabulary):\n    return list(piece)", generic="a list of bytes"),
+        Wrong("def fewest_tokens(piece, vocabulary):\n    return [piece]", generic="is no token of this vocabulary"),
         Wrong("""def fewest_tokens(piece, vocabulary):
     tokens = []
     for token in sorted(vocabulary, key=lambda t: (-len(t), t)):
@@ -119,7 +93,7 @@ exercise = Exercise(
             piece = piece.replace(token, b"", 1)
             tokens.append(token)
     return tokens
-""", "they differ from byte 2 on"),
+""", generic="they differ from byte 2 on"),
         Wrong("""def fewest_tokens(piece, vocabulary):
     tokens = []
     for size in range(len(piece), 0, -1):
@@ -127,6 +101,6 @@ exercise = Exercise(
             tokens.append(piece[:size])
             piece = piece[size:]
     return tokens
-""", "they differ from byte 1 on"),
+""", generic="they differ from byte 1 on"),
     ],
 )  # fmt: skip

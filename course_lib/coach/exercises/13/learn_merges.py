@@ -1,17 +1,13 @@
 """Learning merges: count all pairs, take the best, replace it everywhere, again and again."""
 
-from collections import Counter
-from itertools import pairwise
-
 from course_lib import bpe
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 GIVEN = """from course_lib.bpe import VISIBLE, merge
 _PLACES = {byte: number for number, byte in enumerate(sorted(range(256), key=VISIBLE.__getitem__))}
 def place(symbol):
     return _PLACES.get(symbol, symbol)
 """
-PLACES = {byte: number for number, byte in enumerate(sorted(range(256), key=bpe.VISIBLE.__getitem__))}
 
 
 def cases(random):
@@ -33,41 +29,6 @@ def cases(random):
     yield Case("sixty random pieces", words, 25)
 
 
-def learner(first, often=True, fence=True, rare=True, on_top=True):
-    """Learning with one thing done wrongly."""
-
-    def learn(pieces, entries):
-        words, merges = [(list(p), n if often else 1) for p, n in pieces.items()], []
-        if not fence:
-            words = [([symbol for word, n in words for _ in range(n) for symbol in word], 1)]
-        while len(merges) < entries:
-            counts = Counter()
-            for word, n in words:
-                for pair in pairwise(word):
-                    counts[pair] += n if on_top or max(pair) < 256 else 0
-            counts = +counts
-            if not counts or (not rare and max(counts.values()) < 2):
-                break
-            best = first(counts)
-            merges.append(best)
-            words = [(bpe.merge(word, best, 255 + len(merges)), n) for word, n in words]
-        return merges
-
-    return learn
-
-
-def counted_once(pieces, entries):
-    counts = Counter()
-    for piece, often in pieces.items():
-        for pair in pairwise(piece):
-            counts[pair] += often
-    return sorted(counts, key=lambda pair: (-counts[pair], *(PLACES.get(s, s) for s in pair)))[:entries]
-
-
-def by_place(counts):
-    return min(counts, key=lambda pair: (-counts[pair], *(PLACES.get(s, s) for s in pair)))
-
-
 exercise = Exercise(
     title="Learn the merges",
     minutes=20,
@@ -76,27 +37,6 @@ exercise = Exercise(
     reference=bpe.learn_merges,
     given=GIVEN,
     cases=cases,
-    mistakes=[
-        Mistake("Each piece counts once here. A pair counts as often as its piece came.", like=learner(by_place, often=False)),
-        Mistake("Of equally frequent pairs you take the one that was counted first. Take the one with the smallest places.",
-                like=learner(lambda counts: max(counts, key=counts.__getitem__))),
-        Mistake("Of equally frequent pairs you take the largest. Take the one with the smallest places.",
-                like=learner(lambda counts: max(counts, key=lambda pair: (counts[pair], pair)))),
-        Mistake("Of equally frequent pairs you take the one with the smallest numbers. Compare `place(left)`, then "
-                "`place(right)`: "
-                "a space has the number 32, but comes after the letters.",
-                like=learner(lambda counts: min(counts, key=lambda pair: (-counts[pair], pair)))),
-        Mistake("You stop when the best pair comes only once. Go on as long as there is any pair.",
-                like=learner(by_place, rare=False)),
-        Mistake("Pairs are counted across the end of a piece. No merge crosses it: count in each piece by itself.",
-                like=learner(by_place, fence=False)),
-        Mistake("The pairs are counted once, at the beginning. Each merge changes the words: count again after it.",
-                like=counted_once),
-        Mistake("Only pairs of single bytes are merged. A merged symbol takes part in new pairs like any other.",
-                like=learner(by_place, on_top=False)),
-        Mistake("When every piece is one symbol, no pair is left to choose from. Stop then.", when=lambda seen: (
-            "empty" in seen.error and seen.label.startswith("no pair"))),
-    ],
     hints=(
         "One round is: count every pair in every word, choose one, replace it in every word. How long does the loop go round?",
         "Count with a dict: for left, right in zip(word, word[1:]): counts[left, right] += how often the word came. The best "
@@ -120,61 +60,22 @@ exercise = Exercise(
         words = [(word.replace(best, ""), often) for word, often in words]
     return taken
 ''',
-    right=[
-        """from collections import Counter, defaultdict
-
-def learn_merges(pieces, entries):
-    words, counts, where = [list(piece) for piece in pieces], Counter(), defaultdict(set)
-    often = list(pieces.values())
-    def put(i, sign):
-        for pair in zip(words[i], words[i][1:]):
-            counts[pair] += sign * often[i]
-            if sign > 0:
-                where[pair].add(i)
-            elif counts[pair] == 0:
-                del counts[pair]
-    for i in range(len(words)):
-        put(i, 1)
-    learned = []
-    while counts and len(learned) < entries:
-        best = sorted(counts, key=lambda p: (-counts[p], place(p[0]), place(p[1])))[0]
-        symbol = 256 + len(learned)
-        learned.append(best)
-        for i in where.pop(best):
-            put(i, -1)
-            words[i] = merge(words[i], best, symbol)
-            put(i, 1)
-    return learned
-""",
-        """def learn_merges(pieces, entries):
-    learned = []
-    table = [[list(piece), often] for piece, often in pieces.items()]
-    for number in range(256, 256 + entries):
-        counts = {}
-        for word, often in table:
-            for i in range(1, len(word)):
-                counts[word[i - 1], word[i]] = counts.get((word[i - 1], word[i]), 0) + often
-        if len(counts) == 0:
-            return learned
-        best, best_key = None, None
-        for (left, right), count in counts.items():
-            key = (count, -place(left), -place(right))
-            if best is None or key > best_key:
-                best, best_key = (left, right), key
-        learned.append(best)
-        for row in table:
-            row[0] = merge(row[0], best, number)
-    return learned
-""",
-    ],
     wrong=[
-        Wrong(Changed(("0) + often", "0) + 1")), "Each piece counts once here"),
+        Wrong(Changed(("0) + often", "0) + 1")), "Each piece counts once here. A pair counts as often as its piece came."),
         Wrong(Changed(("min(counts, key=lambda pair: (-counts[pair], place(pair[0]), place(pair[1])))",
-                       "max(counts, key=counts.get)")), "the one that was counted first"),
-        Wrong(Changed(("place(pair[0]), place(pair[1])", "pair")), "a space has the number 32"),
+                       "max(counts, key=counts.get)")),
+              "Of equally frequent pairs you take the one that was counted first. Take the one with the smallest places."),
         Wrong(Changed(("min(counts, key=lambda pair: (-counts[pair], place(pair[0]), place(pair[1])))",
-                       "sorted(counts, key=lambda pair: (counts[pair], pair))[-1]")), "you take the largest"),
-        Wrong(Changed(("if not counts:", "if not counts or max(counts.values()) == 1:")), "comes only once"),
+                       "sorted(counts, key=lambda pair: (counts[pair], pair))[-1]")),
+              "Of equally frequent pairs you take the largest. Take the one with the smallest places."),
+        Wrong(Changed(("place(pair[0]), place(pair[1])", "pair")),
+              "Of equally frequent pairs you take the one with the smallest numbers. Compare `place(left)`, then "
+              "`place(right)`: a space has the number 32, but comes after the letters."),
+        Wrong(Changed(("if not counts:", "if not counts or max(counts.values()) == 1:")),
+              "You stop when the best pair comes only once. Go on as long as there is any pair."),
+        Wrong(Changed(("[(list(piece), often) for piece, often in pieces.items()]",
+                       "[([byte for piece, often in pieces.items() for _ in range(often) for byte in piece], 1)]")),
+              "Pairs are counted across the end of a piece. No merge crosses it: count in each piece by itself."),
         Wrong("""from collections import Counter
 
 def learn_merges(pieces, entries):
@@ -184,7 +85,7 @@ def learn_merges(pieces, entries):
             counts[pair] += often
     ordered = sorted(counts, key=lambda pair: (-counts[pair], place(pair[0]), place(pair[1])))
     return ordered[:entries]
-""", "count again after it"),
+""", "The pairs are counted once, at the beginning. Each merge changes the words: count again after it."),
         Wrong("""from collections import Counter
 
 def learn_merges(pieces, entries):
@@ -202,7 +103,7 @@ def learn_merges(pieces, entries):
         words = [(merge(word, best, 256 + len(learned)), often) for word, often in words]
         learned.append(best)
     return learned
-""", "Only pairs of single bytes are merged"),
+""", "Only pairs of single bytes are merged. A merged symbol takes part in new pairs like any other."),
         Wrong("""from collections import Counter
 
 def learn_merges(pieces, entries):
@@ -218,6 +119,7 @@ def learn_merges(pieces, entries):
         learned.append(best)
         words = {piece: merge(word, best, symbol) for piece, word in words.items()}
     return learned
-""", "no pair is left to choose from"),
+""", "When every piece is one symbol, no pair is left to choose from. Stop then.",
+              when=lambda seen: ("empty" in seen.error and seen.label.startswith("no pair"))),
     ],
 )  # fmt: skip

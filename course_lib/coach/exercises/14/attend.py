@@ -24,35 +24,6 @@ def cases(random):
     yield Case("scores of some thousand", *made(1, 6, 6, 2, 1, 4, np.float64, 50.0), True)
 
 
-def variant(scale=0.5, mask="end", groups="repeat", axis=-1, stable=True, hide="before", whole=True, lowered=False, always=False,
-            turned=False):  # fmt: skip
-    """Attention with one thing done in another way."""
-
-    def attend(q, k, v, causal=True):
-        T, H, D = q.shape[1:]
-        S, G = k.shape[1:3]
-        spread = {"repeat": lambda x: np.repeat(x, H // G, 2), "tile": lambda x: np.tile(x, (1, 1, H // G, 1))}[groups]
-        q, k, v = (x.transpose(0, 2, 1, 3) for x in (q, spread(k), spread(v)))
-        scores = q @ k.swapaxes(-1, -2) / D**scale
-        seen = {"end": np.tri(T, S, S - T), "start": np.tri(T, S), "never": np.ones((T, S)),
-                "strict": np.tri(T, S, S - T - 1), "future": np.tri(S, T, T - S).T}  # fmt: skip
-        seen = seen[mask].astype(bool) | (not causal and not always)
-        if hide == "before":
-            scores = np.where(seen, scores, -np.inf)
-        elif hide == "zero":
-            scores = np.where(seen, scores, 0.0)
-        largest = scores.max(axis, keepdims=True) if stable else 0.0
-        e = np.exp(scores - largest)
-        total = e.sum(axis, keepdims=True)
-        weights = (e / total if whole else e) * (seen if hide == "after" else 1)
-        rows = np.log(np.exp(scores - scores.max(-1, keepdims=True)).sum(-1)) + scores.max(-1)
-        rows = rows - scores.max(-1) if lowered else rows
-        y = weights @ v if turned else (weights @ v).transpose(0, 2, 1, 3)
-        return y, (rows if stable else np.log(total[..., 0]))
-
-    return attend
-
-
 def check(result, q, k, v, causal):
     y, logsumexp = result
     for name, array in (("y", y), ("logsumexp", logsumexp)):
@@ -76,42 +47,6 @@ exercise = Exercise(
     check=check,
     tolerance=1e-4,
     given="import numpy as np",
-    mistakes=[
-        Mistake("The scores are not divided: divide them by the square root of D before softmax.", like=variant(scale=0.0)),
-        Mistake("The scores are divided by D. It is the square root of D.", like=variant(scale=1.0)),
-        Mistake("Tokens look ahead: nothing is masked when `causal` is True.", like=variant(mask="never")),
-        Mistake("No token may look at itself in your mask. Token t sees the keys up to its own place.",
-                like=variant(mask="strict")),
-        Mistake("Your mask hides the past and shows the future: it is the other triangle.", like=variant(mask="future")),
-        Mistake("With S keys and T queries, the queries are the last T places: row t sees the keys 0 to S - T + t, not 0 to t.",
-                like=variant(mask="start")),
-        Mistake("A score of 0 is not hidden: e to the 0 is 1. Hidden scores are minus infinity.", like=variant(hide="zero")),
-        Mistake("You hide the shares after softmax, so those that stay do not add up to 1. Hide the scores before it.",
-                like=variant(hide="after")),
-        Mistake("The heads of keys are dealt out in turns. Consecutive query heads share one: 0 and 1 read the first, 2 and 3 "
-                "the "
-                "second.", like=variant(groups="tile")),
-        Mistake("The shares of each key add up to 1, not those of each query: softmax goes over the last axis, the keys.",
-                like=variant(axis=-2)),
-        Mistake("e to a large score is too large for any number. Subtract the largest score of each row first, and add it to "
-                "logsumexp again.", like=variant(stable=False)),
-        Mistake("This is y alone. Return two things: y and logsumexp.", when=lambda seen: (
-            isinstance(seen.got, np.ndarray) and np.shape(seen.got) == seen.expected[0].shape
-            and np.allclose(seen.got, seen.expected[0], atol=1e-4))),
-        Mistake("y is right, and logsumexp has not the shape (B, H, T): one number for each row of scores.", when=lambda seen: (
-            isinstance(seen.got, tuple) and len(seen.got) == 2 and np.shape(seen.got[0]) == seen.expected[0].shape
-            and np.allclose(seen.got[0], seen.expected[0], atol=1e-4) and np.shape(seen.got[1]) != seen.expected[1].shape)),
-        Mistake("The shares of a row do not add up to 1: divide e to the scores by their sum before the values are mixed.",
-                like=variant(whole=False)),
-        Mistake("y is right. logsumexp lacks the largest score that was subtracted: add it again after the logarithm.",
-                like=variant(lowered=True)),
-        Mistake("The mask is there when `causal` is False, too. Then every query sees every key.", like=variant(always=True)),
-        Mistake("y has the axes (B, H, T, D) still. Bring them back to (B, T, H, D) when the values are mixed.",
-                like=variant(turned=True)),
-        Mistake("q has H heads, and k and v have G of them: give each query head its keys first, with np.repeat(k, H // G, "
-                "axis=2).", when=lambda seen: (
-            seen.label == "four heads share two of keys and values" and "ValueError" in seen.error)),
-    ],
     hints=(
         "Bring the axes into an order in which one @ makes all scores: heads before tokens. Which shape has the matrix of "
         "scores?",
@@ -129,50 +64,37 @@ exercise = Exercise(
     shares = seen / seen.sum(axis=-1, keepdims=True)  # each row adds up to 1
     return np.ascontiguousarray((shares @ values).transpose(0, 2, 1, 3))  # (B, S, G, D)
 ''',
-    right=[
-        """def attention_forward(q, k, v, causal=True):
-    B, T, H, D = q.shape
-    S, G = k.shape[1], k.shape[2]
-    y, logsumexp = np.zeros_like(q), np.zeros((B, H, T), q.dtype)
-    for b in range(B):
-        for h in range(H):
-            g = h // (H // G)
-            for t in range(T):
-                see = S - T + t + 1 if causal else S
-                scores = k[b, :see, g] @ q[b, t, h] / D ** 0.5
-                e = np.exp(scores - scores.max())
-                y[b, t, h] = e @ v[b, :see, g] / e.sum()
-                logsumexp[b, h, t] = scores.max() + np.log(e.sum())
-    return y, logsumexp
-""",
-        """import math
-
-def attention_forward(q, k, v, causal=True):
-    B, T, H, D = q.shape
-    _, S, G, _ = k.shape
-    grouped = q.reshape(B, T, G, H // G, D)
-    scores = np.einsum("btgrd,bsgd->bgrts", grouped, k) / math.sqrt(D)
-    if causal:
-        scores[..., np.arange(S)[None, :] > np.arange(T)[:, None] + S - T] = -np.inf
-    top = scores.max(-1, keepdims=True)
-    e = np.exp(scores - top)
-    total = e.sum(-1, keepdims=True)
-    y = np.einsum("bgrts,bsgd->btgrd", e / total, v).reshape(B, T, H, D)
-    return np.ascontiguousarray(y), (top + np.log(total)).reshape(B, H, T)
-""",
-    ],
     wrong=[
-        Wrong(Changed((" / D**0.5", "")), "The scores are not divided"),
-        Wrong(Changed(("D**0.5", "D")), "It is the square root of D"),
-        Wrong(Changed(("if causal:", "if not causal and T < 0:")), "Tokens look ahead"),
-        Wrong(Changed(("np.tri(T, S, S - T, dtype=bool)", "np.tri(T, S, dtype=bool)")), "the queries are the last T places"),
+        Wrong(Changed((" / D**0.5", "")), "The scores are not divided: divide them by the square root of D before softmax."),
+        Wrong(Changed(("D**0.5", "D")), "The scores are divided by D. It is the square root of D."),
+        Wrong(Changed(("if causal:", "if not causal and T < 0:")),
+              "Tokens look ahead: nothing is masked when `causal` is True."),
+        Wrong(Changed(("S - T, dtype", "S - T - 1, dtype")),
+              "No token may look at itself in your mask. Token t sees the keys up to its own place."),
+        Wrong(Changed(("np.tri(T, S, S - T, dtype=bool)", "np.tri(S, T, T - S, dtype=bool).T")),
+              "Your mask hides the past and shows the future: it is the other triangle."),
+        Wrong(Changed(("np.tri(T, S, S - T, dtype=bool)", "np.tri(T, S, dtype=bool)")),
+              "With S keys and T queries, the queries are the last T places: row t sees the keys 0 to S - T + t, not 0 to t."),
+        Wrong(Changed(("-np.inf", "0.0")), "A score of 0 is not hidden: e to the 0 is 1. Hidden scores are minus infinity."),
+        Wrong(Changed(("    if causal:\n        scores = np.where(np.tri(T, S, S - T, dtype=bool), scores, -np.inf)\n", ""),
+                      ("e / total @ v", "e / total * (np.tri(T, S, S - T, dtype=bool) | (not causal)) @ v")),
+              "You hide the shares after softmax, so those that stay do not add up to 1. Hide the scores before it."),
         Wrong(Changed(("np.repeat(k, H // G, axis=2), np.repeat(v, H // G, axis=2)",
-                       "np.tile(k, (1, 1, H // G, 1)), np.tile(v, (1, 1, H // G, 1))")), "dealt out in turns"),
-        Wrong(Changed(("-np.inf", "0.0")), "is not hidden"),
-        Wrong(Changed(("np.ascontiguousarray(y)", "y")), "a transposed view"),
-        Wrong(Changed(("D**0.5", "np.sqrt(D)")), "keep their dtype"),
+                       "np.tile(k, (1, 1, H // G, 1)), np.tile(v, (1, 1, H // G, 1))")),
+              "The heads of keys are dealt out in turns. Consecutive query heads share one: 0 "
+              "and 1 read the first, 2 and 3 the second."),
+        Wrong(Changed(("    y = (e / total @ v)", "    columns = np.exp(scores - scores.max(axis=-2, keepdims=True))\n"
+                                                   "    y = (columns / columns.sum(axis=-2, keepdims=True) @ v)")),
+              "The shares of each key add up to 1, not those of each query: softmax goes over the last axis, the keys."),
         Wrong(Changed(("largest = scores.max(axis=-1, keepdims=True)", "largest = np.zeros_like(scores[..., :1])")),
-              "too large for any number"),
+              "e to a large score is too large for any number. Subtract the largest score of each "
+              "row first, and add it to logsumexp again."),
+        Mistake("This is y alone. Return two things: y and logsumexp.", when=lambda seen: (
+            isinstance(seen.got, np.ndarray) and np.shape(seen.got) == seen.expected[0].shape
+            and np.allclose(seen.got, seen.expected[0], atol=1e-4))),
+        Mistake("y is right, and logsumexp has not the shape (B, H, T): one number for each row of scores.", when=lambda seen: (
+            isinstance(seen.got, tuple) and len(seen.got) == 2 and np.shape(seen.got[0]) == seen.expected[0].shape
+            and np.allclose(seen.got[0], seen.expected[0], atol=1e-4) and np.shape(seen.got[1]) != seen.expected[1].shape)),
         Wrong("""def attention_forward(q, k, v, causal=True):
     T, H, D = q.shape[1:]; S, G = k.shape[1:3]
     k, v = np.repeat(k, H // G, axis=2), np.repeat(v, H // G, axis=2)
@@ -181,7 +103,7 @@ def attention_forward(q, k, v, causal=True):
     if causal: s = np.where(np.tri(T, S, S - T, dtype=bool), s, -np.inf)
     m = s.max(-1, keepdims=True); e = np.exp(s - m); z = e.sum(-1, keepdims=True)
     return np.ascontiguousarray((e @ v).transpose(0, 2, 1, 3)), (m + np.log(z))[..., 0]
-""", "do not add up to 1: divide e to"),
+""", "The shares of a row do not add up to 1: divide e to the scores by their sum before the values are mixed."),
         Wrong("""def attention_forward(q, k, v, causal=True):
     T, H, D = q.shape[1:]; S, G = k.shape[1:3]
     k, v = np.repeat(k, H // G, axis=2), np.repeat(v, H // G, axis=2)
@@ -191,7 +113,7 @@ def attention_forward(q, k, v, causal=True):
     e = np.exp(s - s.max(-1, keepdims=True))
     z = e.sum(-1, keepdims=True)
     return np.ascontiguousarray((e / z @ v).transpose(0, 2, 1, 3)), np.log(z)[..., 0]
-""", "lacks the largest score that was"),
+""", "y is right. logsumexp lacks the largest score that was subtracted: add it again after the logarithm."),
         Wrong("""def attention_forward(q, k, v, causal=True):
     T, H, D = q.shape[1:]; S, G = k.shape[1:3]
     k, v = np.repeat(k, H // G, axis=2), np.repeat(v, H // G, axis=2)
@@ -200,7 +122,7 @@ def attention_forward(q, k, v, causal=True):
     s = np.where(np.tri(T, S, S - T, dtype=bool), s, -np.inf)
     m = s.max(-1, keepdims=True); e = np.exp(s - m); z = e.sum(-1, keepdims=True)
     return np.ascontiguousarray((e / z @ v).transpose(0, 2, 1, 3)), (m + np.log(z))[..., 0]
-""", "when `causal` is False"),
+""", "The mask is there when `causal` is False, too. Then every query sees every key."),
         Wrong("""def attention_forward(q, k, v, causal=True):
     T, H, D = q.shape[1:]; S, G = k.shape[1:3]
     k, v = np.repeat(k, H // G, axis=2), np.repeat(v, H // G, axis=2)
@@ -209,7 +131,7 @@ def attention_forward(q, k, v, causal=True):
     if causal: s = np.where(np.tri(T, S, S - T, dtype=bool), s, -np.inf)
     m = s.max(-1, keepdims=True); e = np.exp(s - m); z = e.sum(-1, keepdims=True)
     return e / z @ v, (m + np.log(z))[..., 0]
-""", "has the axes (B, H, T, D) still"),
+""", "y has the axes (B, H, T, D) still. Bring them back to (B, T, H, D) when the values are mixed."),
         Wrong("""def attention_forward(q, k, v, causal=True):
     T, H, D = q.shape[1:]; S, G = k.shape[1:3]
     q, k, v = (x.transpose(0, 2, 1, 3) for x in (q, k, v))
@@ -217,6 +139,9 @@ def attention_forward(q, k, v, causal=True):
     if causal: s = np.where(np.tri(T, S, S - T, dtype=bool), s, -np.inf)
     m = s.max(-1, keepdims=True); e = np.exp(s - m); z = e.sum(-1, keepdims=True)
     return np.ascontiguousarray((e / z @ v).transpose(0, 2, 1, 3)), (m + np.log(z))[..., 0]
-""", "give each query head its keys first"),
+""", "q has H heads, and k and v have G of them: give each query head its keys first, with np.repeat(k, H // G, axis=2).",
+              when=lambda seen: (seen.label == "four heads share two of keys and values" and "ValueError" in seen.error)),
+        Wrong(Changed(("np.ascontiguousarray(y)", "y")), generic="a transposed view"),
+        Wrong(Changed(("D**0.5", "np.sqrt(D)")), generic="keep their dtype"),
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib.coach.compare import plain
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 
 def cases(random):
@@ -38,34 +38,6 @@ def call(answer, stream, branch, settings):
     return (*result, len(cache)) if isinstance(result, tuple | list) and cache is not None else result
 
 
-def variant(first=True, second=True, normed=True, rotate=True, keep=True, drop=True, post=False):
-    """A block with one thing left out."""
-
-    def forward(self, stream, branch, rotation, cache):
-        if branch is None:
-            x = self.norm1(stream)
-        elif first:
-            x, stream = self.norm1(branch, stream)
-        else:
-            x, stream = self.norm1(branch), stream + branch
-        if post:
-            x = stream
-        attended = self.attention(x, rotation if rotate else None, cache if keep else None)
-        attended = self.dropout1(attended) if drop else attended
-        if second:
-            x, stream = self.norm2(attended, stream)
-        else:
-            x = self.norm2(attended)
-        x = x if normed else stream
-        return stream, self.dropout2(self.mlp(x)) if drop else self.mlp(x)
-
-    return forward
-
-
-def lost_branch(self, stream, branch, rotation, cache):
-    return variant()(self, stream, None, rotation, cache)
-
-
 def same_sum(seen):
     """Both parts have the right sum, and the parts are others."""
     got, expected = seen.got, seen.expected
@@ -85,22 +57,6 @@ exercise = Exercise(
     cases=cases,
     results=("the stream", "the branch"),
     call=call,
-    mistakes=[
-        Mistake("The branch that arrives is lost: the stream must take it in before anything else.", like=lost_branch),
-        Mistake("norm1 reads the branch alone. It must read the sum of branch and stream.", like=variant(first=False)),
-        Mistake("norm2 reads what attention made, alone, and the stream never takes it in: norm2(branch, stream) gives both.",
-                like=variant(second=False)),
-        Mistake("The MLP reads the stream itself. It reads what norm2 makes of it.", like=variant(normed=False)),
-        Mistake("Attention reads the stream itself. It reads what norm1 makes of it.", like=variant(post=True)),
-        Mistake("Attention does not get `rotation`, so it knows no places.", like=variant(rotate=False)),
-        Mistake("Attention does not get `cache`, so no keys are kept.", like=variant(keep=False)),
-        Mistake("Dropout is missing: self.dropout1 behind attention, self.dropout2 behind the MLP.", like=variant(drop=False)),
-        Mistake("The two results add up to the right sum, but they are not the parts asked for: the stream after attention, "
-                "and what "
-                "the MLP made, not yet added.", when=same_sum),
-        Mistake("In the first block `branch` is None: then norm1 gets the stream alone, and gives one result.",
-                when=lambda seen: seen.inputs[1:2] == (None,) and "NoneType" in seen.error),
-    ],
     hints=(
         "Write the two lines of the lecture first: x + attend(norm(x)), then x + mlp(norm(x)). Where in them are the "
         "additions?",
@@ -114,46 +70,39 @@ exercise = Exercise(
     x, stream = self.norm2(branch, stream)
     return stream, self.mlp(x)
 ''',
-    right=[
-        """def forward(self, stream, branch, rotation, cache):
-    total = stream if branch is None else stream + branch
-    attended = self.dropout1(self.attention(self.norm1(total), rotation, cache))
-    total = total + attended
-    return total, self.dropout2(self.mlp(self.norm2(total)))
-""",
-        """def forward(self, stream, branch, rotation, cache):
-    if branch is not None:
-        normed, stream = self.norm1(branch, stream)
-    else:
-        normed = self.norm1(stream)
-    look = self.attention.forward(normed, rotation, cache)
-    normed, after = self.norm2(self.dropout1(look), stream)
-    return (after, self.dropout2(self.mlp.forward(normed)))
-""",
-    ],
     wrong=[
         Wrong("""def forward(self, stream, branch, rotation, cache):
     stream = stream + self.dropout1(self.attention(self.norm1(stream), rotation, cache))
     return stream, self.dropout2(self.mlp(self.norm2(stream)))
-""", "The branch that arrives is lost"),
-        Wrong(Changed(("x, stream = self.norm2(branch, stream)", "x = self.norm2(branch)")), "and the stream never takes it in"),
-        Wrong(Changed(("self.mlp(x)", "self.mlp(stream)")), "It reads what norm2 makes"),
-        Wrong(Changed(("(x, rotation, cache)", "(x, None, cache)")), "it knows no places"),
-        Wrong(Changed(("(x, rotation, cache)", "(x, rotation, None)")), "no keys are kept"),
+""", "The branch that arrives is lost: the stream must take it in before anything else."),
+        Wrong(Changed(("self.norm1(branch, stream)", "self.norm1(branch), stream + branch")),
+              "norm1 reads the branch alone. It must read the sum of branch and stream."),
+        Wrong(Changed(("x, stream = self.norm2(branch, stream)", "x = self.norm2(branch)")),
+              "norm2 reads what attention made, alone, and the stream never takes it in: norm2(branch, stream) gives both."),
+        Wrong(Changed(("self.mlp(x)", "self.mlp(stream)")),
+              "The MLP reads the stream itself. It reads what norm2 makes of it."),
+        Wrong(Changed(("self.attention(x,", "self.attention(stream,")),
+              "Attention reads the stream itself. It reads what norm1 makes of it."),
+        Wrong(Changed(("(x, rotation, cache)", "(x, None, cache)")),
+              "Attention does not get `rotation`, so it knows no places."),
+        Wrong(Changed(("(x, rotation, cache)", "(x, rotation, None)")), "Attention does not get `cache`, so no keys are kept."),
         Wrong(Changed(("self.dropout2(self.mlp(x))", "self.mlp(x)"),
                       ("self.dropout1(self.attention(x, rotation, cache))", "self.attention(x, rotation, cache)")),
-              "Dropout is missing"),
+              "Dropout is missing: self.dropout1 behind attention, self.dropout2 behind the MLP."),
         Wrong("""def forward(self, stream, branch, rotation, cache):
     x = stream if branch is None else stream + branch
     x = x + self.dropout1(self.attention(self.norm1(x), rotation, cache))
     x = x + self.dropout2(self.mlp(self.norm2(x)))
     return x, x * 0
-""", "not the parts asked for"),
+""",
+              "The two results add up to the right sum, but they are not the parts asked for: the stream after attention, "
+              "and what the MLP made, not yet added.", when=same_sum),
         Wrong("""def forward(self, stream, branch, rotation, cache):
     x, stream = self.norm1(branch, stream)
     branch = self.dropout1(self.attention(x, rotation, cache))
     x, stream = self.norm2(branch, stream)
     return stream, self.dropout2(self.mlp(x))
-""", "In the first block"),
+""", "In the first block `branch` is None: then norm1 gets the stream alone, and gives one result.",
+              when=lambda seen: seen.inputs[1:2] == (None,) and "NoneType" in seen.error),
     ],
 )  # fmt: skip

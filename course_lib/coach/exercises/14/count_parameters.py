@@ -1,6 +1,6 @@
 """How many parameters has a GPT, from four numbers."""
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 
 def cases(random):
@@ -26,27 +26,6 @@ exercise = Exercise(
     defines="count_parameters",
     cases=cases,
     reference=right,
-    mistakes=[
-        Mistake("There are V C too many: the head uses the rows of the embedding. It is tied, and has only a bias of its own.",
-                like=lambda n, c, t, v: right(n, c, t, v) + v * c),
-        Mistake("There are V C - V too many: the tied head has a bias and no matrix, and yours the reverse.",
-                like=lambda n, c, t, v: right(n, c, t, v) + v * c - v),
-        Mistake("The bias of the head is missing: one number for each token of the vocabulary.",
-                like=lambda n, c, t, v: right(n, c, t, v) - v),
-        Mistake("One norm is missing: the last one, behind all blocks.", like=lambda n, c, t, v: right(n, c, t, v) - 2 * c),
-        Mistake("T C are missing: each place has a row of its own.", like=lambda n, c, t, v: right(n, c, t, v) - t * c),
-        Mistake("A norm has a weight and a bias for each channel. Half of them are missing.",
-                like=lambda n, c, t, v: right(n, c, t, v) - (2 * n + 1) * c),
-        Mistake("In each block 9 C are missing, as many as the biases of its four matrices: 3 C, C, 4 C and C.",
-                like=lambda n, c, t, v: right(n, c, t, v) - n * 9 * c),
-        Mistake("In each block C C + C are missing, as much as the matrix behind attention, which mixes the heads, with its "
-                "bias.",
-                like=lambda n, c, t, v: right(n, c, t, v) - n * (c * c + c)),
-        Mistake("The layers are counted once. Each block has parameters of its own.",
-                like=lambda n, c, t, v: right(1, c, t, v)),
-        Mistake("All biases and norms are missing: every matrix has a bias, every norm a weight and a bias.",
-                like=lambda n, c, t, v: v * c + t * c + n * 12 * c * c),
-    ],
     hints=(
         "One block first: two norms; attention has two matrices (C to 3 C, and C to C), the MLP two (C to 4 C, and back).",
         "A matrix from A to B channels has A B weights and B biases. A norm has 2 C. How many of each are in a block?",
@@ -56,37 +35,28 @@ exercise = Exercise(
     """The same count for matrices in a row, as [4, 16, 16, 1]: weights and biases of each step from A to B."""
     return sum(a * b + b for a, b in zip(widths, widths[1:]))
 ''',
-    right=[
-        """def count_parameters(layers, channels, context, vocab):
-    C = channels
-    linear = lambda a, b: a * b + b
-    norm = 2 * C
-    block = norm + linear(C, 3 * C) + linear(C, C) + norm + linear(C, 4 * C) + linear(4 * C, C)
-    return vocab * C + context * C + layers * block + norm + vocab
-""",
-        """import numpy as np
-
-def count_parameters(layers, channels, context, vocab):
-    C, F = channels, 4 * channels
-    block = [(C,), (C,), (3 * C, C), (3 * C,), (C, C), (C,), (C,), (C,), (F, C), (F,), (C, F), (C,)]
-    shapes = [(vocab, C), (context, C)] + layers * block + [(C,), (C,), (vocab,)]
-    return sum(int(np.prod(shape)) for shape in shapes)
-""",
-    ],
     wrong=[
-        Wrong(Changed(("+ vocab  #", "+ vocab * channels + vocab  #")), "It is tied, and has only a bias"),
-        Wrong(Changed((" + 2 * channels + vocab  #", " + vocab  #")), "behind all blocks"),
-        Wrong(Changed((" + 2 * channels + vocab  #", " + 2 * channels  #")), "The bias of the head is missing"),
-        Wrong(Changed(("(vocab + context)", "vocab")), "each place has a row of its own"),
-        Wrong(Changed(("layers * block", "block")), "The layers are counted once"),
+        Wrong(Changed(("+ vocab  #", "+ vocab * channels + vocab  #")),
+              "There are V C too many: the head uses the rows of the embedding. It is tied, and has only a bias of its own."),
+        Wrong(Changed(("+ vocab  #", "+ vocab * channels  #")),
+              "There are V C - V too many: the tied head has a bias and no matrix, and yours the reverse."),
+        Wrong(Changed((" + 2 * channels + vocab  #", " + 2 * channels  #")),
+              "The bias of the head is missing: one number for each token of the vocabulary."),
+        Wrong(Changed((" + 2 * channels + vocab  #", " + vocab  #")), "One norm is missing: the last one, behind all blocks."),
+        Wrong(Changed(("(vocab + context)", "vocab")), "T C are missing: each place has a row of its own."),
+        Wrong(Changed(("13 * channels", "11 * channels"), ("+ 2 * channels", "+ channels")),
+              "A norm has a weight and a bias for each channel. Half of them are missing."),
         Wrong("""def count_parameters(layers, channels, context, vocab):
     C = channels
     block = 2 * C + C * 3 * C + C * C + 2 * C + C * 4 * C + 4 * C * C
     return vocab * C + context * C + layers * block + 2 * C + vocab
-""", "the biases of its four matrices"),
+""", "In each block 9 C are missing, as many as the biases of its four matrices: 3 C, C, 4 C and C."),
+        Wrong(Changed(("12 * channels * channels + 13 * channels", "11 * channels * channels + 12 * channels")),
+              "In each block C C + C are missing, as much as the matrix behind attention, which mixes the heads, with its bias."),
+        Wrong(Changed(("layers * block", "block")), "The layers are counted once. Each block has parameters of its own."),
         Wrong("""def count_parameters(layers, channels, context, vocab):
     C = channels
     return vocab * C + context * C + layers * 12 * C * C
-""", "All biases and norms are missing"),
+""", "All biases and norms are missing: every matrix has a bias, every norm a weight and a bias."),
     ],
 )  # fmt: skip

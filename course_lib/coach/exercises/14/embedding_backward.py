@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import devices
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 
 def cases(random):
@@ -27,17 +27,6 @@ def check(result, dy, indices, rows):
     return None
 
 
-def last_one(dy, indices, rows):
-    table = np.zeros((rows, dy.shape[-1]), dy.dtype)
-    table[indices] = dy
-    return table
-
-
-def mean(dy, indices, rows):
-    table = devices.ops("reference").embedding_backward(dy, indices, rows)
-    return table / np.maximum(np.bincount(indices.ravel(), minlength=rows), 1)[:, None]
-
-
 exercise = Exercise(
     title="Find the fault: a token that comes twice",
     minutes=5,
@@ -48,16 +37,6 @@ exercise = Exercise(
     reference=lambda *inputs: devices.ops("reference").embedding_backward(*inputs),
     check=check,
     given="import numpy as np",
-    mistakes=[
-        Mistake("A token that comes twice gets the gradient of its last place alone. NumPy takes `table[indices] += dy` "
-                "apart: it reads "
-                "all rows, adds, and writes all rows, so a row that is named twice is written twice with one addition each.",
-                like=last_one),
-        Mistake("The gradients of a token's places are averaged. They add up: each place used the row.", like=mean),
-        Mistake("Only the tokens that came have a row in your result. The table has `rows` rows; the others get 0.",
-                when=lambda seen: (
-            seen.label == "a token that does not come" and isinstance(seen.got, np.ndarray) and len(seen.got) < seen.inputs[2])),
-    ],
     hints=(
         "Run it with indices [1, 0, 1] and dy of ones. What should row 1 of the table be, and what is it?",
         "Row 1 was looked up at two places, so it gets two gradients. A loop over the places would add both.",
@@ -69,28 +48,15 @@ exercise = Exercise(
     np.add.at(counts, indices, 1)
     return counts
 ''',
-    right=[
-        """def embedding_backward(dy, indices, rows):
-    dtable = np.zeros((rows, dy.shape[-1]), dy.dtype)
-    for place in np.ndindex(indices.shape):
-        dtable[indices[place]] += dy[place]
-    return dtable
-""",
-        """def embedding_backward(dy, indices, rows):
-    one_hot = np.eye(rows, dtype=dy.dtype)[indices.reshape(-1)]
-    return one_hot.T @ dy.reshape(-1, dy.shape[-1])
-""",
-        """def embedding_backward(dy, indices, rows):
-    ids, flat = indices.ravel(), dy.reshape(-1, dy.shape[-1])
-    return np.stack([flat[ids == row].sum(axis=0) for row in range(rows)])
-""",
-    ],
     wrong=[
         Wrong("""def embedding_backward(dy, indices, rows):
     dtable = np.zeros((rows, dy.shape[-1]), dy.dtype)
     dtable[indices] = dtable[indices] + dy
     return dtable
-""", "its last place alone"),
+""",
+              "A token that comes twice gets the gradient of its last place alone. NumPy takes "
+              "`table[indices] += dy` apart: it reads all rows, adds, and writes all rows, so a row that is "
+              "named twice is written twice with one addition each."),
         Wrong("""def embedding_backward(dy, indices, rows):
     dtable = np.zeros((rows, dy.shape[-1]), dy.dtype)
     flat = dy.reshape(-1, dy.shape[-1])
@@ -99,11 +65,13 @@ exercise = Exercise(
         if len(mine):
             dtable[row] = mine.mean(axis=0)
     return dtable
-""", "are averaged"),
+""", "The gradients of a token's places are averaged. They add up: each place used the row."),
         Wrong("""def embedding_backward(dy, indices, rows):
     flat = dy.reshape(-1, dy.shape[-1])
     return np.array([flat[indices.ravel() == token].sum(axis=0) for token in np.unique(indices)])
-""", "Only the tokens that came"),
-        Wrong(Changed((", dy.dtype)", ")")), "keep its dtype"),
+""", "Only the tokens that came have a row in your result. The table has `rows` rows; the others get 0.",
+              when=lambda seen: seen.label == "a token that does not come" and isinstance(seen.got, np.ndarray)
+                  and len(seen.got) < seen.inputs[2]),
+        Wrong(Changed((", dy.dtype)", ")")), generic="keep its dtype"),
     ],
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 
 def cases(random):
@@ -16,13 +16,9 @@ def cases(random):
     yield Case("a view that is not contiguous", random.normal(size=(5, 5, 2)).T)
 
 
-def masked(scores, seen):
-    return np.where(seen, scores, scores.dtype.type(-np.inf))
-
-
 def right(scores):
     t, s = scores.shape[-2:]
-    return masked(scores, np.tri(t, s, s - t, dtype=bool))
+    return np.where(np.tri(t, s, s - t, dtype=bool), scores, scores.dtype.type(-np.inf))
 
 
 def check(result, scores):
@@ -40,24 +36,6 @@ exercise = Exercise(
     reference=right,
     check=check,
     given="import numpy as np",
-    mistakes=[
-        Mistake("With more keys than queries, the queries are the last places: row t sees the columns 0 to S - T + t, not 0 "
-                "to t.",
-                like=lambda x: masked(x, np.tri(*x.shape[-2:], dtype=bool))),
-        Mistake("A token sees itself as well: the diagonal stays.",
-                like=lambda x: masked(x, np.tri(x.shape[-2], x.shape[-1], x.shape[-1] - x.shape[-2] - 1, dtype=bool))),
-        Mistake("You hide the past. The columns to the right of the diagonal are the future.",
-                like=lambda x: masked(x, np.tri(x.shape[-1], x.shape[-2], x.shape[-2] - x.shape[-1], dtype=bool).T)),
-        Mistake("Hidden scores are 0 here, and softmax gives a score of 0 a share. Hidden means minus infinity.",
-                like=lambda x: np.where(np.isinf(right(x)), 0, x)),
-        Mistake("0 times infinity is nan, not 0: do not multiply by a mask, choose with it.",
-                when=lambda seen: isinstance(seen.got, np.ndarray) and np.isnan(seen.got).any()),
-        Mistake("For one matrix of equal sides it works. The tokens are on the last two axes: scores.shape[-2:].",
-                when=lambda seen: (
-            bool(seen.error) and not any(o.error for o in seen.outcomes if np.ndim(o.inputs[0]) == 2))),
-        Mistake("A hidden score becomes 0 here, and softmax gives a score of 0 a share. Hidden means minus infinity.",
-                like=np.tril),
-    ],
     hints=(
         "Write down, for 2 queries and 5 keys, which columns each row may see.",
         "np.tri(T, S, k) is a (T, S) table with ones in the columns 0 to t + k of row t.",
@@ -69,47 +47,33 @@ exercise = Exercise(
     near = np.tri(T, dtype=bool) & ~np.tri(T, k=-width, dtype=bool)  # (T, T)
     return np.where(near, scores, -np.inf)
 ''',
-    right=[
-        """def hide_future(scores):
-    result = scores.copy()
-    T, S = scores.shape[-2:]
-    for t in range(T):
-        result[..., t, S - T + t + 1:] = -np.inf
-    return result
-""",
-        """def hide_future(scores):
-    T, S = scores.shape[-2:]
-    later = np.arange(S)[None, :] - (S - T) > np.arange(T)[:, None]
-    hidden = np.array(scores)
-    hidden[..., later] = float("-inf")
-    return hidden
-""",
-        """def hide_future(scores):
-    T, S = scores.shape[-2:]
-    return scores + np.triu(np.full((T, S), -np.inf, dtype=scores.dtype), k=S - T + 1)
-""",
-    ],
     wrong=[
-        Wrong(Changed(("np.tri(T, S, S - T, dtype=bool)", "np.tri(T, S, dtype=bool)")), "the queries are the last places"),
-        Wrong(Changed(("S - T, dtype", "S - T - 1, dtype")), "the diagonal stays"),
-        Wrong(Changed(("scores, -np.inf)", "-np.inf, scores)"), ("S - T, dtype", "S - T - 1, dtype")), "You hide the past"),
-        Wrong("def hide_future(scores):\n    return np.tril(scores, scores.shape[-1] - scores.shape[-2])", "Hidden scores are 0"),
+        Wrong(Changed(("np.tri(T, S, S - T, dtype=bool)", "np.tri(T, S, dtype=bool)")),
+              "With more keys than queries, the queries are the last places: row t "
+              "sees the columns 0 to S - T + t, not 0 to t."),
+        Wrong(Changed(("S - T, dtype", "S - T - 1, dtype")), "A token sees itself as well: the diagonal stays."),
+        Wrong(Changed(("scores, -np.inf)", "-np.inf, scores)"), ("S - T, dtype", "S - T - 1, dtype")),
+              "You hide the past. The columns to the right of the diagonal are the future."),
+        Wrong("def hide_future(scores):\n    return np.tril(scores, scores.shape[-1] - scores.shape[-2])",
+              "Hidden scores are 0 here, and softmax gives a score of 0 a share. Hidden means minus infinity."),
         Wrong("""def hide_future(scores):
     T, S = scores.shape[-2:]
     return scores + (1 - np.tri(T, S, S - T)) * -np.inf
-""", "0 times infinity is nan"),
+""", "0 times infinity is nan, not 0: do not multiply by a mask, choose with it.",
+              when=lambda seen: isinstance(seen.got, np.ndarray) and np.isnan(seen.got).any()),
+        Wrong("""def hide_future(scores):
+    T, S = scores.shape
+    return np.where(np.tri(T, S, S - T, dtype=bool), scores, -np.inf)
+""", "For one matrix of equal sides it works. The tokens are on the last two axes: scores.shape[-2:].",
+              when=lambda seen: (bool(seen.error) and not any(o.error for o in seen.outcomes if np.ndim(o.inputs[0]) == 2))),
+        Wrong("""def hide_future(scores):
+    return np.tril(scores)
+""", "A hidden score becomes 0 here, and softmax gives a score of 0 a share. Hidden means minus infinity."),
         Wrong("""def hide_future(scores):
     T, S = scores.shape[-2:]
     for t in range(T):
         scores[..., t, S - T + t + 1:] = -np.inf
     return scores
-""", "changed by your code"),
-        Wrong("""def hide_future(scores):
-    T, S = scores.shape
-    return np.where(np.tri(T, S, S - T, dtype=bool), scores, -np.inf)
-""", "on the last two axes"),
-        Wrong("""def hide_future(scores):
-    return np.tril(scores)
-""", "A hidden score becomes 0 here"),
+""", generic="changed by your code"),
     ],
 )  # fmt: skip

@@ -4,7 +4,7 @@ import tracemalloc
 
 import numpy as np
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 
 LENGTH, SIZE = 512, 32
 
@@ -34,22 +34,10 @@ def cases(random):
     yield Case("scores of some thousand", *(60 * random.normal(size=(3, 9, 4))))
 
 
-def variant(scaled=True, masked=True, stable=True):
-    def attention(q, k, v):
-        scores = q @ k.T / (q.shape[1] ** 0.5 if scaled else 1)
-        if masked:
-            scores = np.where(np.tri(len(q), dtype=bool), scores, -np.inf)
-        e = np.exp(scores - (scores.max(-1, keepdims=True) if stable else 0))
-        return e / e.sum(-1, keepdims=True) @ v
-
-    return attention
-
-
-def without_itself(q, k, v):
-    y = np.zeros_like(v)
-    for t in range(1, len(q)):
-        y[t] = variant(masked=False)(q[t : t + 1], k[:t], v[:t])[0]
-    return y
+def attention(q, k, v):
+    scores = np.where(np.tri(len(q), dtype=bool), q @ k.T / q.shape[1] ** 0.5, -np.inf)
+    e = np.exp(scores - scores.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True) @ v
 
 
 exercise = Exercise(
@@ -59,18 +47,11 @@ exercise = Exercise(
     challenge=True,
     defines="thrifty_attention",
     cases=cases,
-    reference=variant(),
+    reference=attention,
     tolerance=1e-4,
     given="import numpy as np",
     seconds=30.0,  # a loop over all pairs of tokens is right as well
     goals=[Goal("KB held at once for 512 tokens", kilobytes)],
-    mistakes=[
-        Mistake("The scores are not divided by the square root of D.", like=variant(scaled=False)),
-        Mistake("Tokens look ahead: token t sees the keys 0 to t only.", like=variant(masked=False)),
-        Mistake("e to a large score is too large for any number: subtract the largest score that is seen so far.",
-                like=variant(stable=False)),
-        Mistake("Token t sees itself too: its keys are 0 to t, and t is one of them.", like=without_itself),
-    ],
     hints=(
         "Begin with the whole matrix of scores. It is what costs: 512 x 512 numbers, and its softmax again. Must all rows be "
         "there at once?",
@@ -89,35 +70,20 @@ exercise = Exercise(
         largest = new
     return largest + np.log(total)
 ''',
-    right=[
-        """def thrifty_attention(q, k, v):
-    scores = q @ k.T * q.shape[1] ** -0.5
-    scores = np.where(np.tri(len(q), dtype=bool), scores, -np.inf)
-    e = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return (e / e.sum(axis=1, keepdims=True)) @ v
-""",
-        """def thrifty_attention(q, k, v):
-    T, D = q.shape
-    y = np.empty_like(v)
-    for t in range(T):
-        largest, total, mixed = -np.inf, 0.0, np.zeros(v.shape[1])
-        for start in range(0, t + 1, 16):
-            end = min(start + 16, t + 1)
-            scores = k[start:end] @ q[t] / D ** 0.5
-            new = max(largest, scores.max())
-            e = np.exp(scores - new)
-            shrink = np.exp(largest - new)
-            total = total * shrink + e.sum()
-            mixed = mixed * shrink + e @ v[start:end]
-            largest = new
-        y[t] = mixed / total
-    return y
-""",
-    ],
     wrong=[
-        Wrong(Changed((" / q.shape[1] ** 0.5", "")), "not divided by the square root"),
-        Wrong(Changed(("k[: t + 1] @ q[t]", "k @ q[t]"), ("e @ v[: t + 1]", "e @ v")), "Tokens look ahead"),
-        Wrong(Changed(("scores - scores.max()", "scores")), "too large for any number"),
+        Wrong(Changed((" / q.shape[1] ** 0.5", "")), "The scores are not divided by the square root of D."),
+        Wrong(Changed(("k[: t + 1] @ q[t]", "k @ q[t]"), ("e @ v[: t + 1]", "e @ v")),
+              "Tokens look ahead: token t sees the keys 0 to t only."),
+        Wrong(Changed(("scores - scores.max()", "scores")),
+              "e to a large score is too large for any number: subtract the largest score that is seen so far."),
+        Wrong("""def thrifty_attention(q, k, v):
+    y = np.zeros_like(v)
+    for t in range(1, len(q)):
+        s = k[:t] @ q[t] / q.shape[1] ** 0.5
+        e = np.exp(s - s.max())
+        y[t] = e @ v[:t] / e.sum()
+    return y
+""", "Token t sees itself too: its keys are 0 to t, and t is one of them."),
         Wrong("""def thrifty_attention(q, k, v):
     y = np.zeros_like(v)
     for t in range(len(q)):
@@ -126,14 +92,6 @@ exercise = Exercise(
             e = np.exp(q[t] @ k[s] / q.shape[1] ** 0.5 - q[t] @ k[t] / q.shape[1] ** 0.5)
             y[t] += e * v[s]
     return y
-""", "elements of the result are wrong"),
-        Wrong("""def thrifty_attention(q, k, v):
-    y = np.zeros_like(v)
-    for t in range(1, len(q)):
-        s = k[:t] @ q[t] / q.shape[1] ** 0.5
-        e = np.exp(s - s.max())
-        y[t] = e @ v[:t] / e.sum()
-    return y
-""", "and t is one of them"),
+""", generic="elements of the result are wrong"),
     ],
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 
 def cases(random):
@@ -22,34 +22,8 @@ def cases(random):
     yield Case("a text of 50", *made(9, 6, random.integers(0, 9, 50).tolist()))
 
 
-def entrance(ids, dx, x, dlogits):
-    table = np.zeros((dlogits.shape[1], x.shape[1]))
-    np.add.at(table, ids, dx)
-    return table
-
-
-def head(ids, dx, x, dlogits):
-    return dlogits.T @ x
-
-
 def right(ids, dx, x, dlogits):
-    return entrance(ids, dx, x, dlogits) + head(ids, dx, x, dlogits)
-
-
-def once(ids, dx, x, dlogits):
     table = dlogits.T @ x
-    table[ids] += dx
-    return table
-
-
-def overwritten(ids, dx, x, dlogits):
-    table = dlogits.T @ x
-    table[ids] = dx
-    return table
-
-
-def turned(ids, dx, x, dlogits):
-    table = x.T @ dlogits
     np.add.at(table, ids, dx)
     return table
 
@@ -62,20 +36,6 @@ exercise = Exercise(
     cases=cases,
     reference=right,
     given="import numpy as np",
-    mistakes=[
-        Mistake("x.T @ dlogits has the shape (C, V). The table is (V, C): turn the product round.", like=turned),
-        Mistake("This is what the head sends back. The table was used at the entrance too, and that gradient adds to it.",
-                like=head),
-        Mistake("This is what the entrance sends back. The table was used in the head too, and that gradient adds to it.",
-                like=entrance),
-        Mistake("A token that comes twice was looked up twice: both rows of dx belong to it. `table[ids] += dx` keeps the "
-                "last alone; "
-                "np.add.at adds all.", like=once),
-        Mistake("The gradient of the entrance replaces that of the head in the rows that came. Both ways add up.",
-                like=overwritten),
-        Mistake("The gradients are averaged over the two uses. Gradients along two ways add up.",
-                like=lambda *inputs: right(*inputs) / 2),
-    ],
     hints=(
         "A number that is used twice gets a gradient from each use, and they add up (chapter 02). Which are the two uses?",
         "At the head, logits = x @ table.T. The table's gradient has the shape (V, C): which product of dlogits (T, V) and x "
@@ -87,39 +47,23 @@ exercise = Exercise(
     """y = a @ W + b @ W: the same W in two products. Each sends back its own gradient, and they add up."""
     return a.T @ dy + b.T @ dy
 ''',
-    right=[
-        """def tied_gradient(ids, dx, x, dlogits):
-    dtable = dlogits.T @ x
-    for t, token in enumerate(ids):
-        dtable[token] += dx[t]
-    return dtable
-""",
-        """def tied_gradient(ids, dx, x, dlogits):
-    one_hot = np.eye(dlogits.shape[1])[ids]
-    return np.einsum("tv,tc->vc", one_hot, dx) + np.einsum("tv,tc->vc", dlogits, x)
-""",
-        """def tied_gradient(ids, dx, x, dlogits):
-    T, V = dlogits.shape
-    C = x.shape[1]
-    result = [[0.0] * C for _ in range(V)]
-    for t in range(T):
-        for c in range(C):
-            for v in range(V):
-                result[v][c] += dlogits[t, v] * x[t, c]
-            result[ids[t]][c] += dx[t, c]
-    return result
-""",
-    ],
     wrong=[
-        Wrong("def tied_gradient(ids, dx, x, dlogits):\n    return dlogits.T @ x", "This is what the head sends back"),
+        Wrong(Changed(("dlogits.T @ x", "x.T @ dlogits")),
+              "x.T @ dlogits has the shape (C, V). The table is (V, C): turn the product round."),
+        Wrong("def tied_gradient(ids, dx, x, dlogits):\n    return dlogits.T @ x",
+              "This is what the head sends back. The table was used at the entrance too, and that gradient adds to it."),
         Wrong("""def tied_gradient(ids, dx, x, dlogits):
     dtable = np.zeros((dlogits.shape[1], x.shape[1]))
     for t in range(len(ids)):
         dtable[ids[t]] += dx[t]
     return dtable
-""", "This is what the entrance sends back"),
-        Wrong(Changed(("np.add.at(dtable, ids, dx)", "dtable[ids] += dx")), "np.add.at adds all"),
-        Wrong(Changed(("np.add.at(dtable, ids, dx)", "dtable[ids] = dx")), "replaces that of the head"),
-        Wrong(Changed(("dlogits.T @ x", "x.T @ dlogits")), "turn the product round"),
+""", "This is what the entrance sends back. The table was used in the head too, and that gradient adds to it."),
+        Wrong(Changed(("np.add.at(dtable, ids, dx)", "dtable[ids] += dx")),
+              "A token that comes twice was looked up twice: both rows of dx belong to it. `table[ids] += dx` keeps the "
+              "last alone; np.add.at adds all."),
+        Wrong(Changed(("np.add.at(dtable, ids, dx)", "dtable[ids] = dx")),
+              "The gradient of the entrance replaces that of the head in the rows that came. Both ways add up."),
+        Wrong(Changed(("return dtable", "return dtable / 2")),
+              "The gradients are averaged over the two uses. Gradients along two ways add up."),
     ],
 )  # fmt: skip

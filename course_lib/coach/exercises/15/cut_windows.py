@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 
 def cases(random):
@@ -17,20 +17,6 @@ def cases(random):
     yield case("one window is the whole text", [9, 8, 7, 6], [0], 3)
     yield Case("64 windows of 32 tokens", random.integers(0, 60000, 3000).astype(np.uint16),
                random.integers(0, 2968, 64), 32)  # fmt: skip
-
-
-def windows(tokens, starts, context, shift=1):
-    places = starts[:, None] + np.arange(context)  # (B, T)
-    return tokens[places].astype(np.int32), tokens[places + shift].astype(np.int32)
-
-
-def side_by_side(tokens, starts, context):
-    return windows(tokens, np.arange(len(starts)) * context, context)
-
-
-def rolled(tokens, starts, context):
-    idx = windows(tokens, starts, context)[0]
-    return idx, np.roll(idx, -1, axis=1)
 
 
 def check(result, tokens, starts, context):
@@ -53,15 +39,6 @@ exercise = Exercise(
     cases=cases,
     results=("idx", "targets"),
     check=check,
-    mistakes=[
-        Mistake("The targets are the window itself: such a model learns to repeat. A target stands one token later.",
-                like=lambda *inputs: windows(*inputs, shift=0)),
-        Mistake("The targets stand one token *before* what is read. A target is the token that comes next.",
-                like=lambda *inputs: windows(*inputs)[::-1]),
-        Mistake("The last target of a window is the token after the window, not the window's first one.", like=rolled),
-        Mistake("The windows do not begin at `starts`: yours lie side by side from the beginning of the text.",
-                like=side_by_side),
-    ],
     hints=(
         "One window needs context + 1 tokens. Which of them are read, and which are targets?",
         "For one start s: row = tokens[s : s + context + 1]; row[:-1] is read, row[1:] are the targets. Now all rows at once.",
@@ -72,34 +49,23 @@ exercise = Exercise(
     places = starts[:, None] + np.array([0, distance])  # (B, 2)
     return numbers[places][:, 0], numbers[places][:, 1]
 ''',
-    right=[
-        """def cut(tokens, starts, context):
-    idx = np.array([tokens[s : s + context] for s in starts], np.int32)
-    targets = np.array([tokens[s + 1 : s + 1 + context] for s in starts], np.int32)
-    return idx, targets
-""",
-        """def cut(tokens, starts, context):
-    every = np.lib.stride_tricks.sliding_window_view(tokens, context + 1)
-    rows = every[starts].astype("int32")
-    return np.ascontiguousarray(rows[:, :context]), np.ascontiguousarray(rows[:, -context:])
-""",
-    ],
     wrong=[
-        Wrong(Changed(("np.ascontiguousarray(rows[:, 1:])", "np.ascontiguousarray(rows[:, :-1])")), "learns to repeat"),
+        Wrong(Changed(("np.ascontiguousarray(rows[:, 1:])", "np.ascontiguousarray(rows[:, :-1])")),
+              "The targets are the window itself: such a model learns to repeat. A target stands one token later."),
         Wrong("""def cut(tokens, starts, context):
     rows = tokens[starts[:, None] + np.arange(context + 1)].astype(np.int32)
     return rows[:, 1:], rows[:, :-1]
-""", "one token *before*"),
+""", "The targets stand one token *before* what is read. A target is the token that comes next."),
         Wrong("""def cut(tokens, starts, context):
     idx = tokens[starts[:, None] + np.arange(context)].astype(np.int32)
     return idx, np.roll(idx, -1, axis=1)
-""", "not the window's first one"),
+""", "The last target of a window is the token after the window, not the window's first one."),
         Wrong("""def cut(tokens, starts, context):
     rows = np.array([tokens[i * context : (i + 1) * context + 1] for i in range(len(starts))], np.int32)
     return rows[:, :-1], rows[:, 1:]
-""", "lie side by side"),
-        Wrong(Changed((".astype(np.int32)", "")), "Devices read int32"),
+""", "The windows do not begin at `starts`: yours lie side by side from the beginning of the text."),
+        Wrong(Changed((".astype(np.int32)", "")), generic="Devices read int32"),
         Wrong(Changed(("return np.ascontiguousarray(rows[:, :-1]), np.ascontiguousarray(rows[:, 1:])", "return rows")),
-              "expected a tuple"),
+              generic="expected a tuple"),
     ],
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 END = 0
 
@@ -22,19 +22,9 @@ def cases(random):
     yield case("thirty stories", long, 90)
 
 
-def split(tokens, end, count, side="before", with_end=False):
-    """Both parts. side: at which start to cut; with_end: the cut falls behind the end token."""
-    place = len(tokens) - count
-    starts = np.flatnonzero(tokens == end)[:-1]  # the end token before each story
-    later = np.flatnonzero(tokens == end)
-    later = later[later >= place]
-    cut = starts[starts <= place][-1] if side == "before" or not len(later) else later[0]
-    cut = place if side == "none" else cut + with_end
+def split(tokens, end, count):
+    cut = np.flatnonzero(tokens[: len(tokens) - count + 1] == end)[-1]
     return tokens[:cut], tokens[cut:]
-
-
-def kept_story(tokens, end, count):
-    return tokens[: len(tokens) - count], split(tokens, end, count)[1]
 
 
 def check(result, tokens, end, count):
@@ -53,17 +43,6 @@ exercise = Exercise(
     results=("the first part", "the second part"),
     reference=split,
     check=check,
-    mistakes=[
-        Mistake("A story is cut in two: its first half is trained on, and its second half is in the test.",
-                like=lambda *inputs: split(*inputs, side="none")),
-        Mistake("You cut at the next start, so fewer tokens are held back than asked for. Cut at the start before the place.",
-                like=lambda *inputs: split(*inputs, side="after")),
-        Mistake("The end token before a story is its start, and belongs to it: cut before that token, not behind it.",
-                like=lambda *inputs: split(*inputs, with_end=True)),
-        Mistake("The tokens between the two places are in both parts now: cut both at the same place.", like=kept_story),
-        Mistake("Where `place` itself is a start, it is the place to cut: `tokens[: place + 1]` holds it.",
-                when=lambda seen: seen.label == "the place is the start of a story" and len(seen.got[1]) > len(seen.expected[1])),
-    ],
     hints=(
         "Look at the first case: which story does the place lie in, and where does that story begin?",
         "np.flatnonzero(tokens == end) gives all places of the end token. Which is the last that is not behind `place`?",
@@ -74,32 +53,26 @@ exercise = Exercise(
     place = len(text) - letters
     return text[text.rfind(". ", 0, place) + 2 :]
 ''',
-    right=[
-        """def hold_back(tokens, end, count):
-    place = len(tokens) - count
-    while tokens[place] != end:
-        place -= 1
-    return tokens[:place], tokens[place:]
-""",
-        """def hold_back(tokens, end, count):
-    starts = np.flatnonzero(tokens == end)
-    cut = starts[np.searchsorted(starts, len(tokens) - count, side="right") - 1]
-    return list(np.split(tokens, [cut]))
-""",
-    ],
     wrong=[
+        Wrong("""def hold_back(tokens, end, count):
+    place = len(tokens) - count
+    return tokens[:place], tokens[place:]
+""", "A story is cut in two: its first half is trained on, and its second half is in the test."),
         Wrong("""def hold_back(tokens, end, count):
     place = len(tokens) - count
     while tokens[place] != end:
         place += 1
     return tokens[:place], tokens[place:]
-""", "fewer tokens are held back"),
-        Wrong(Changed(("== end)[-1]", "== end)[-1] + 1")), "belongs to it"),
+""", "You cut at the next start, so fewer tokens are held back than asked for. Cut at the start before the place."),
+        Wrong(Changed(("== end)[-1]", "== end)[-1] + 1")),
+              "The end token before a story is its start, and belongs to it: cut before that token, not behind it."),
         Wrong("""def hold_back(tokens, end, count):
     place = len(tokens) - count
     start = np.flatnonzero(tokens[: place + 1] == end)[-1]
     return tokens[:place], tokens[start:]
-""", "are in both parts now"),
-        Wrong(Changed(("place + 1", "place")), "Where `place` itself is a start"),
+""", "The tokens between the two places are in both parts now: cut both at the same place."),
+        Wrong(Changed(("place + 1", "place")),
+              "Where `place` itself is a start, it is the place to cut: `tokens[: place + 1]` holds it.",
+              when=lambda seen: seen.label == "the place is the start of a story" and len(seen.got[1]) > len(seen.expected[1])),
     ],
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 
 def cases(random):
@@ -16,15 +16,12 @@ def cases(random):
     yield Case("until it is a rotation", random.normal(size=(4, 4)), 40)
 
 
-def polar(G, steps, norm=np.linalg.norm, step=lambda X: 1.5 * X - 0.5 * X @ X.T @ X):
-    X = G / (norm(G) or 1.0)
+def polar(G, steps):
+    norm = np.linalg.norm(G)
+    X = G / norm if norm else G
     for _ in range(steps):
-        X = step(X)
+        X = 1.5 * X - 0.5 * X @ X.T @ X
     return X
-
-
-def elementwise(X):
-    return 1.5 * X - 0.5 * X**3
 
 
 exercise = Exercise(
@@ -35,20 +32,6 @@ exercise = Exercise(
     cases=cases,
     reference=polar,
     tolerance=1e-6,
-    mistakes=[
-        Mistake("G was not divided by its norm first. Singular values above the root of 3 then grow without bound.",
-                like=lambda G, steps: polar(G, steps, norm=lambda G: 1.0)),
-        Mistake("G was divided by its largest number. A singular value may still be above 1: divide by the root of the sum of "
-                "all squares.", like=lambda G, steps: polar(G, steps, norm=lambda G: np.abs(G).max())),
-        Mistake("This is the power of each number by itself, X**3. The product X @ X.T @ X changes singular values and leaves "
-                "singular vectors alone.", like=lambda G, steps: polar(G, steps, step=elementwise)),
-        Mistake("The zeros became nan: where the norm is 0, nothing is to be divided.",
-                when=lambda seen: seen.label == "nothing but zeros" and np.isnan(seen.got).any()),
-        Mistake("The middle factor must be transposed: X @ X.T @ X. Without that a matrix that is not square does not even fit.",
-                when=lambda seen: "X@X@X" in seen.text.replace(" ", "")),
-        Mistake("This is the exact polar factor, whatever `steps` is. Give what `steps` steps leave.",
-                when=lambda seen: "svd" in seen.text or "polar(" in seen.text),
-    ],
     hints=(
         "np.linalg.norm(G) is the root of the sum of all squares. If it is 0, G is the result.",
         "A loop of `steps` steps, and in each X becomes one and a half X minus half of X @ X.T @ X.",
@@ -64,28 +47,26 @@ def inverse(A, steps):
         X = 2 * X - X @ A @ X
     return X
 ''',
-    right=[
-        """def polar_factor(G, steps):
-    norm = np.sqrt((G * G).sum())
-    X = G / norm if norm > 0 else G.copy()
-    tall = X.shape[0] > X.shape[1]
-    X = X.T if tall else X
-    for _ in range(steps):
-        S = X @ X.T
-        X = (1.5 * np.eye(len(S)) - 0.5 * S) @ X
-    return X.T if tall else X
-""",
-        Changed(("X = 1.5 * X - 0.5 * X @ X.T @ X", "X = X + 0.5 * X @ (np.eye(X.shape[1]) - X.T @ X)")),
-    ],
     wrong=[
-        Wrong(Changed(("G / norm if norm else G", "G")), "without bound"),
-        Wrong(Changed(("np.linalg.norm(G)", "np.abs(G).max()")), "its largest number"),
-        Wrong(Changed(("0.5 * X @ X.T @ X", "0.5 * X**3")), "the power of each number"),
-        Wrong(Changed(("G / norm if norm else G", "G / norm")), "The zeros became nan"),
-        Wrong(Changed(("0.5 * X @ X.T @ X", "0.5 * X @ X @ X")), "must be transposed"),
+        Wrong(Changed(("G / norm if norm else G", "G")),
+              "G was not divided by its norm first. Singular values above the root of 3 then grow without bound."),
+        Wrong(Changed(("np.linalg.norm(G)", "np.abs(G).max()")),
+              "G was divided by its largest number. A singular value may still be above 1: "
+              "divide by the root of the sum of all squares."),
+        Wrong(Changed(("0.5 * X @ X.T @ X", "0.5 * X**3")),
+              "This is the power of each number by itself, X**3. The product X @ X.T @ X changes singular "
+              "values and leaves singular vectors alone."),
+        Wrong(Changed(("G / norm if norm else G", "G / norm")),
+              "The zeros became nan: where the norm is 0, nothing is to be divided.",
+              when=lambda seen: seen.label == "nothing but zeros" and np.isnan(seen.got).any()),
+        Wrong(Changed(("0.5 * X @ X.T @ X", "0.5 * X @ X @ X")),
+              "The middle factor must be transposed: X @ X.T @ X. Without that a "
+              "matrix that is not square does not even fit.",
+              when=lambda seen: "X@X@X" in seen.text.replace(" ", "")),
         Wrong("""def polar_factor(G, steps):
     u, s, v = np.linalg.svd(G, full_matrices=False)
     return u @ v if s.any() else G
-""", "the exact polar factor"),
+""", "This is the exact polar factor, whatever `steps` is. Give what `steps` steps leave.",
+              when=lambda seen: "svd" in seen.text or "polar(" in seen.text),
     ],
 )  # fmt: skip

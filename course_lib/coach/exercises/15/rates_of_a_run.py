@@ -82,18 +82,10 @@ exercise = Exercise(
     fade = seconds // 4
     return [1.0] * (seconds - fade) + [1 - (i + 1) / fade for i in range(fade)]
 ''',
-    right=[
-        "def rates(steps):\n    return [30.0 * (1 - step / steps) for step in range(steps)]\n",
-        """import numpy as np
-
-def rates(steps):
-    return 60 * (1 + np.cos(np.pi * np.arange(steps) / steps)) / 2
-""",
-    ],
     wrong=[
-        Wrong("def rates(steps):\n    return 10.0\n", "must be a list of numbers"),
-        Wrong("def rates(steps):\n    return [10.0 / step for step in range(1, steps)]\n", "These are 0 rates"),
-        Wrong("def rates(steps):\n    return [10.0 - step for step in range(steps)]\n", "The rate of step 11 is -1.0"),
-        Wrong("def rates(steps):\n    return [10.0] * 300\n", "These are 300 rates"),
+        Wrong("def rates(steps):\n    return 10.0\n", generic="must be a list of numbers"),
+        Wrong("def rates(steps):\n    return [10.0 / step for step in range(1, steps)]\n", generic="These are 0 rates"),
+        Wrong("def rates(steps):\n    return [10.0 - step for step in range(steps)]\n", generic="The rate of step 11 is -1.0"),
+        Wrong("def rates(steps):\n    return [10.0] * 300\n", generic="These are 300 rates"),
     ],
 )  # fmt: skip

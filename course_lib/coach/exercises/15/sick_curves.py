@@ -2,9 +2,7 @@
 
 import math
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
-
-EXPLODED, PEEKED, STUCK, HEALTHY = "exploded", "saw the answers", "learns nothing", "healthy"
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 
 def cases(random):
@@ -30,20 +28,12 @@ def cases(random):
     yield Case("300 steps that sway around guessing", [6.93 + 0.4 * x for x in random.uniform(-1, 1, 300)], 6.93, 0.26)
 
 
-def diagnosis(losses, guessing, floor, nan=True, end="mean", peeked_first=False, above=1.0, stuck=0.5, tenth="down"):
+def diagnosis(losses, guessing, floor):
+    if any(loss > guessing + 1 or not math.isfinite(loss) for loss in losses):
+        return "exploded"
     tail = losses[-max(len(losses) // 10, 1) :]
-    tail = {"down": tail, "up": losses[-len(losses) // 10 :], "none": losses[-(len(losses) // 10) :]}[tenth]
-    late = {"mean": sum(tail) / len(tail), "last": losses[-1], "least": min(losses), "all": sum(losses) / len(losses)}[
-        end
-    ]
-    exploded = any(loss > guessing + above or (nan and not math.isfinite(loss)) for loss in losses)
-    if exploded and not (peeked_first and late < floor):
-        return EXPLODED
-    return PEEKED if late < floor else STUCK if late > guessing - stuck else HEALTHY
-
-
-def wrong(**changes):
-    return lambda *inputs: diagnosis(*inputs, **changes)
+    end = sum(tail) / len(tail)
+    return "saw the answers" if end < floor else "learns nothing" if end > guessing - 0.5 else "healthy"
 
 
 exercise = Exercise(
@@ -54,24 +44,6 @@ exercise = Exercise(
     given="import math",
     cases=cases,
     reference=diagnosis,
-    mistakes=[
-        Mistake("nan is neither larger nor smaller than any number: every comparison with it is False. Ask math.isfinite.",
-                like=wrong(nan=False)),
-        Mistake("One batch can be lucky. Look at the mean of the last tenth, not at the last loss alone.",
-                like=wrong(end="last")),
-        Mistake("Only the end tells whether a run has seen the answers. You look at the least loss of all.",
-                like=wrong(end="least")),
-        Mistake("`losses[-0:]` is the whole list, not its last loss. With fewer than ten losses take one.",
-                like=wrong(tenth="none")),
-        Mistake("-15 // 10 is -2: it rounds down, so you take two of 15 losses. Divide first, then put the minus before it.",
-                like=wrong(tenth="up")),
-        Mistake("You take the mean of all losses. The last tenth says where the run is now.", like=wrong(end="all")),
-        Mistake("The first that fits counts: a run that exploded has exploded, whatever came later.",
-                like=wrong(peeked_first=True)),
-        Mistake("A run that leaps above guessing by less than 1 is no explosion yet: compare with guessing + 1.",
-                like=wrong(above=0.0)),
-        Mistake("Half a nat below guessing is still nothing: compare with guessing - 0.5.", like=wrong(stuck=0.0)),
-    ],
     hints=(
         "Three questions, one after the other: was any loss too large? is the end too low? is the end too high?",
         "`losses[-n:]` are the last n. With 5 losses a tenth is none at all: take one at least. nan is not above anything.",
@@ -85,35 +57,19 @@ exercise = Exercise(
     evening = sum(readings[-2:]) / len(readings[-2:])
     return "frost tonight" if evening < freezing else "mild"
 ''',
-    right=[
-        """import numpy as np
-
-def diagnose(losses, guessing, floor):
-    losses = np.array(losses)
-    if not np.isfinite(losses).all() or losses.max() > guessing + 1:
-        return "exploded"
-    end = losses[-max(1, len(losses) // 10):].mean()
-    if end < floor:
-        return "saw the answers"
-    return "learns nothing" if end > guessing - 0.5 else "healthy"
-""",
-        """def diagnose(losses, guessing, floor):
-    count, total = 0, 0.0
-    for place in range(len(losses) - 1, -1, -1):
-        loss = losses[place]
-        if not loss <= guessing + 1 or loss == -math.inf:
-            return "exploded"
-        if count == 0 or count < len(losses) // 10:
-            count, total = count + 1, total + loss
-    words = {total < count * floor: "saw the answers", total > count * (guessing - 0.5): "learns nothing"}
-    return words.get(True, "healthy")
-""",
-    ],
     wrong=[
-        Wrong(Changed(("not math.isfinite(loss) or ", "")), "every comparison with it is False"),
-        Wrong(Changed(("end = sum(tail) / len(tail)", "end = losses[-1]")), "One batch can be lucky"),
-        Wrong(Changed(("if end < floor", "if min(losses) < floor")), "Only the end tells"),
-        Wrong(Changed(("end = sum(tail) / len(tail)", "end = sum(losses) / len(losses)")), "The last tenth says"),
+        Wrong(Changed(("not math.isfinite(loss) or ", "")),
+              "nan is neither larger nor smaller than any number: every comparison with it is False. Ask math.isfinite."),
+        Wrong(Changed(("end = sum(tail) / len(tail)", "end = losses[-1]")),
+              "One batch can be lucky. Look at the mean of the last tenth, not at the last loss alone."),
+        Wrong(Changed(("if end < floor", "if min(losses) < floor")),
+              "Only the end tells whether a run has seen the answers. You look at the least loss of all."),
+        Wrong(Changed(("-max(len(losses) // 10, 1)", "-(len(losses) // 10)")),
+              "`losses[-0:]` is the whole list, not its last loss. With fewer than ten losses take one."),
+        Wrong(Changed(("-max(len(losses) // 10, 1)", "-len(losses) // 10")),
+              "-15 // 10 is -2: it rounds down, so you take two of 15 losses. Divide first, then put the minus before it."),
+        Wrong(Changed(("end = sum(tail) / len(tail)", "end = sum(losses) / len(losses)")),
+              "You take the mean of all losses. The last tenth says where the run is now."),
         Wrong("""def diagnose(losses, guessing, floor):
     tail = losses[-max(len(losses) // 10, 1):]
     end = sum(tail) / len(tail)
@@ -122,9 +78,10 @@ def diagnose(losses, guessing, floor):
     if any(not math.isfinite(loss) or loss > guessing + 1 for loss in losses):
         return "exploded"
     return "learns nothing" if end > guessing - 0.5 else "healthy"
-""", "whatever came later"),
-        Wrong(Changed(("-max(len(losses) // 10, 1)", "-(len(losses) // 10)")), "is the whole list"),
-        Wrong(Changed(("-max(len(losses) // 10, 1)", "-len(losses) // 10")), "-15 // 10 is -2"),
-        Wrong(Changed(("guessing - 0.5", "guessing")), "Half a nat below guessing"),
+""", "The first that fits counts: a run that exploded has exploded, whatever came later."),
+        Wrong(Changed(("guessing + 1", "guessing")),
+              "A run that leaps above guessing by less than 1 is no explosion yet: compare with guessing + 1."),
+        Wrong(Changed(("guessing - 0.5", "guessing")),
+              "Half a nat below guessing is still nothing: compare with guessing - 0.5."),
     ],
 )  # fmt: skip

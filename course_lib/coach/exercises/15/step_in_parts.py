@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib import Tensor, functional, optim
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 from course_lib.data import IGNORE
 
 V, RATE = 3, 0.5
@@ -47,28 +47,16 @@ def called(answer, table, parts):
     return [*map(float, losses), model.table.numpy()]
 
 
-def variant(share="scored", forget="once", steps=1, loss="whole"):
-    """A step in parts with one thing done in another way."""
-
-    def step(model, optimiser, parts, rate):
-        scored = [int((targets != IGNORE).sum()) for _, targets in parts]
-        total = 0.0
-        if forget == "once":
-            optimiser.zero_grad()
-        for (idx, targets), count in zip(parts, scored, strict=True):
-            if forget == "each":
-                optimiser.zero_grad()
-            part = model.loss(idx, targets)
-            weight = {"scored": count / sum(scored), "parts": 1 / len(parts), "none": 1.0}[share]
-            (part * weight).backward()
-            total = part.item() if loss == "last" else total + part.item() * weight
-            if steps > 1:
-                optimiser.step(rate)
-        if steps == 1:
-            optimiser.step(rate)
-        return total
-
-    return step
+def step(model, optimiser, parts, rate):
+    scored = [int((targets != IGNORE).sum()) for _, targets in parts]
+    total = 0.0
+    optimiser.zero_grad()
+    for (idx, targets), count in zip(parts, scored, strict=True):
+        part = model.loss(idx, targets) * (count / sum(scored))
+        part.backward()
+        total += part.item()
+    optimiser.step(rate)
+    return total
 
 
 exercise = Exercise(
@@ -79,23 +67,9 @@ exercise = Exercise(
     given="import numpy as np\nfrom course_lib.data import IGNORE",
     cases=cases,
     results=("the first loss", "the second loss", "the table"),
-    reference=lambda answer_model, *rest: variant()(answer_model, *rest),
+    reference=step,
     call=called,
     tolerance=1e-8,
-    mistakes=[
-        Mistake("Each part is counted in full, so the gradient is too long: multiply each loss by the part's share.",
-                like=variant(share="none")),
-        Mistake("Your parts all have the same share. One with more scored targets must count more: its count, divided by that of "
-                "the whole batch.", like=variant(share="parts")),
-        Mistake("zero_grad() stands inside the loop: each part forgets the one before it. Forget once, before the loop.",
-                like=variant(forget="each")),
-        Mistake("The gradients of the step before are still there. Begin with optimiser.zero_grad().",
-                like=variant(forget="never")),
-        Mistake("The optimiser takes a step after every part. One step is asked for, when all parts are added up.",
-                like=variant(steps=2)),
-        Mistake("The step is right. You give the loss of the last part; asked for is that of the whole batch.",
-                like=variant(loss="last")),
-    ],
     hints=(
         "Gradients add up until zero_grad(). So what happens once, and what happens for each part?",
         "The mean over the whole batch is a sum of the parts' means, each multiplied by its share of all scored targets: "
@@ -108,35 +82,12 @@ exercise = Exercise(
     count = sum(part.size for part in parts)
     return sum(part.mean() * (part.size / count) for part in parts)
 ''',
-    right=[
-        """def step_in_parts(model, optimiser, parts, rate):
-    total = 0
-    for idx, targets in parts:
-        total += np.count_nonzero(targets != IGNORE)
-    for p in optimiser.parameters:
-        p.grad = None
-    mean = 0.0
-    for idx, targets in parts:
-        share = np.count_nonzero(targets != IGNORE) / total
-        loss = model.loss(idx, targets)
-        (share * loss).backward()
-        mean += share * loss.item()
-    optimiser.step(rate)
-    return mean
-""",
-        """def step_in_parts(model, optimiser, parts, rate):
-    idx = [i.reshape(1, -1) for i, t in parts]
-    targets = [t.reshape(1, -1) for i, t in parts]
-    loss = model.loss(np.concatenate(idx, axis=1), np.concatenate(targets, axis=1))
-    optimiser.zero_grad()
-    loss.backward()
-    optimiser.step(rate)
-    return loss.item()
-""",
-    ],
     wrong=[
-        Wrong(Changed((" * (count / sum(scored))", "")), "Each part is counted in full"),
-        Wrong(Changed(("count / sum(scored)", "1 / len(parts)")), "all have the same share"),
+        Wrong(Changed((" * (count / sum(scored))", "")),
+              "Each part is counted in full, so the gradient is too long: multiply each loss by the part's share."),
+        Wrong(Changed(("count / sum(scored)", "1 / len(parts)")),
+              "Your parts all have the same share. One with more scored targets must count more: its "
+              "count, divided by that of the whole batch."),
         Wrong("""def step_in_parts(model, optimiser, parts, rate):
     scored = [int((targets != IGNORE).sum()) for _, targets in parts]
     total = 0.0
@@ -147,9 +98,12 @@ exercise = Exercise(
         total += loss.item()
     optimiser.step(rate)
     return total
-""", "each part forgets the one before it"),
-        Wrong(Changed(("    optimiser.zero_grad()\n", "")), "of the step before are still there"),
-        Wrong(Changed(("    optimiser.step(rate)", "        optimiser.step(rate)")), "a step after every part"),
-        Wrong(Changed(("total += loss.item()", "total = model.loss(idx, targets).item()")), "that of the whole batch"),
+""", "zero_grad() stands inside the loop: each part forgets the one before it. Forget once, before the loop."),
+        Wrong(Changed(("    optimiser.zero_grad()\n", "")),
+              "The gradients of the step before are still there. Begin with optimiser.zero_grad()."),
+        Wrong(Changed(("    optimiser.step(rate)", "        optimiser.step(rate)")),
+              "The optimiser takes a step after every part. One step is asked for, when all parts are added up."),
+        Wrong(Changed(("total += loss.item()", "total = model.loss(idx, targets).item()")),
+              "The step is right. You give the loss of the last part; asked for is that of the whole batch."),
     ],
 )  # fmt: skip

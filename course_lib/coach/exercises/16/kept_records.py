@@ -2,7 +2,7 @@
 
 import json
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 
 def cases(random):
@@ -23,16 +23,14 @@ def cases(random):
     yield Case("a line that holds more", log(one, {**two, "val_loss": 2.25, "lr": 1e-3}), 20)
 
 
-def kept(text, step, strict=False, all_steps=False, skip=False, broken="stop"):
+def kept(text, step):
     found = []
     for line in text.splitlines():
         try:
             record = json.loads(line)
         except ValueError:
-            if skip:
-                continue
             break
-        if all_steps or (record["step"] < step if strict else record["step"] <= step):
+        if record["step"] <= step:
             found.append(record)
     return found
 
@@ -44,16 +42,6 @@ exercise = Exercise(
     given="import json",
     cases=cases,
     reference=kept,
-    mistakes=[
-        Mistake("The steps behind the checkpoint will be done once more: their old records must go.",
-                like=lambda text, step: kept(text, step, all_steps=True)),
-        Mistake("The record of the checkpoint's own step is done, and stays.",
-                like=lambda text, step: kept(text, step, strict=True)),
-        Mistake("You go on behind a line that cannot be read. What follows it cannot be trusted: stop there.",
-                like=lambda text, step: kept(text, step, skip=True)),
-        Mistake("json.loads raises json.JSONDecodeError, a ValueError, at a line that is not whole. Catch it, and stop there.",
-                when=lambda seen: "JSONDecodeError" in seen.error),
-    ],
     hints=(
         "Go through text.splitlines() from the first line on. Two things end the walk or leave a record out: which?",
         "try: record = json.loads(line), and except ValueError: break. Then one comparison of record[\"step\"].",
@@ -69,35 +57,16 @@ exercise = Exercise(
             break
     return found
 ''',
-    right=[
-        """def kept_records(text, step):
-    records = []
-    lines = iter(text.split("\\n"))
-    while True:
-        try:
-            record = json.loads(next(lines))
-        except (StopIteration, json.JSONDecodeError):
-            return [r for r in records if not r["step"] > step]
-        records.append(record)
-""",
-        """def kept_records(text, step):
-    if not text:
-        return []
-    first, _, rest = text.partition("\\n")
-    try:
-        record = json.loads(first)
-    except ValueError:
-        return []
-    return ([record] if record["step"] <= step else []) + kept_records(rest, step)
-""",
-    ],
     wrong=[
-        Wrong(Changed(('if record["step"] <= step:', "if record:")), "their old records must go"),
-        Wrong(Changed(("<= step", "< step")), "the checkpoint's own step"),
-        Wrong(Changed(("break", "continue")), "cannot be trusted"),
+        Wrong(Changed(('if record["step"] <= step:', "if record:")),
+              "The steps behind the checkpoint will be done once more: their old records must go."),
+        Wrong(Changed(("<= step", "< step")), "The record of the checkpoint's own step is done, and stays."),
+        Wrong(Changed(("break", "continue")),
+              "You go on behind a line that cannot be read. What follows it cannot be trusted: stop there."),
         Wrong("""def kept_records(text, step):
     return [r for r in map(json.loads, text.splitlines()) if r["step"] <= step]
-""", "Catch it, and stop there"),
+""", "json.loads raises json.JSONDecodeError, a ValueError, at a line that is not whole. Catch it, and stop there.",
+              when=lambda seen: "JSONDecodeError" in seen.error),
         Wrong("""def kept_records(text, step):
     found = []
     for line in text.splitlines()[:-1]:
@@ -108,6 +77,6 @@ exercise = Exercise(
         if record["step"] <= step:
             found.append(record)
     return found
-""", "has 1 entries, expected 2"),
+""", generic="has 1 entries, expected 2"),
     ],
 )  # fmt: skip

@@ -1,6 +1,6 @@
 """How much a run had read when it first came near enough to its floor."""
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 
 def cases(random):
@@ -24,14 +24,9 @@ def cases(random):
                                                {"step": 6, "loss": 1.0, "val_loss": 1.0}], 1.0, 0.25, 8)  # fmt: skip
 
 
-def found(records, floor, gap, tokens_per_step, last=False, strict=False, key="val_loss", own_floor=True, tokens=True):
-    limit = floor + gap if own_floor else gap
-    steps = [one["step"] for one in records if key in one and (one[key] < limit if strict else one[key] <= limit)]
-    return None if not steps else steps[-1 if last else 0] * (tokens_per_step if tokens else 1)
-
-
-def wrong(**changes):
-    return lambda *inputs: found(*inputs, **changes)
+def found(records, floor, gap, tokens_per_step):
+    steps = [one["step"] for one in records if "val_loss" in one and one["val_loss"] <= floor + gap]
+    return steps[0] * tokens_per_step if steps else None
 
 
 exercise = Exercise(
@@ -40,20 +35,6 @@ exercise = Exercise(
     defines="tokens_to_reach",
     cases=cases,
     reference=found,
-    mistakes=[
-        Mistake("You give the last measurement that is near enough. The first one says how long it took.", like=wrong(last=True)),
-        Mistake("A loss that is exactly `gap` above the floor is near enough.", like=wrong(strict=True)),
-        Mistake("You read `loss`, of the batch that is just trained on. Compare `val_loss`.", like=wrong(key="loss")),
-        Mistake("`gap` is counted from the floor: compare with floor + gap.", like=wrong(own_floor=False)),
-        Mistake("These are steps. Tokens are asked for: each step reads `tokens_per_step`.", like=wrong(tokens=False)),
-        Mistake("Not every record has a `val_loss`. Skip those that have none.",
-                when=lambda seen: seen.error.startswith("KeyError") and "val_loss" in seen.error),
-        Mistake("A run that was never good enough gives None. 0 would mean that it was good before it began.",
-                like=lambda *inputs: found(*inputs) or 0),
-        Mistake("You count records. The number of steps stands in each of them, under \"step\".",
-                like=lambda records, floor, gap, each: next(
-                    ((i + 1) * each for i, r in enumerate(records) if r.get("val_loss", 99.0) <= floor + gap), None)),
-    ],
     hints=(
         "Go through the records from the first on, and return at the first that is near enough. What is left to say at the end?",
         "`\"val_loss\" in record` tells whether it was measured. Near enough: record[\"val_loss\"] <= floor + gap.",
@@ -67,20 +48,6 @@ exercise = Exercise(
             return day["number"]
     return None
 ''',
-    right=[
-        """def tokens_to_reach(records, floor, gap, tokens_per_step):
-    steps = (r["step"] for r in records if r.get("val_loss", float("inf")) - floor <= gap)
-    first = next(steps, None)
-    return None if first is None else first * tokens_per_step
-""",
-        """def tokens_to_reach(records, floor, gap, tokens_per_step):
-    answer = None
-    for record in reversed(records):
-        if "val_loss" in record and not record["val_loss"] > floor + gap:
-            answer = tokens_per_step * record["step"]
-    return answer
-""",
-    ],
     wrong=[
         Wrong("""def tokens_to_reach(records, floor, gap, tokens_per_step):
     tokens = None
@@ -88,22 +55,24 @@ exercise = Exercise(
         if "val_loss" in record and record["val_loss"] <= floor + gap:
             tokens = record["step"] * tokens_per_step
     return tokens
-""", "The first one says how long"),
-        Wrong(Changed(("<= floor + gap", "< floor + gap")), "is near enough"),
-        Wrong(Changed(('"val_loss" in record and record["val_loss"]', 'record["loss"]')), "Compare `val_loss`"),
-        Wrong(Changed(("floor + gap", "gap")), "compare with floor + gap"),
-        Wrong(Changed((' * tokens_per_step', '')), "These are steps"),
-        Wrong(Changed(('"val_loss" in record and ', '')), "Skip those that have none"),
+""", "You give the last measurement that is near enough. The first one says how long it took."),
+        Wrong(Changed(("<= floor + gap", "< floor + gap")), "A loss that is exactly `gap` above the floor is near enough."),
+        Wrong(Changed(('"val_loss" in record and record["val_loss"]', 'record["loss"]')),
+              "You read `loss`, of the batch that is just trained on. Compare `val_loss`."),
+        Wrong(Changed(("floor + gap", "gap")), "`gap` is counted from the floor: compare with floor + gap."),
+        Wrong(Changed((' * tokens_per_step', '')), "These are steps. Tokens are asked for: each step reads `tokens_per_step`."),
+        Wrong(Changed(('"val_loss" in record and ', '')), "Not every record has a `val_loss`. Skip those that have none.",
+              when=lambda seen: seen.error.startswith("KeyError") and "val_loss" in seen.error),
         Wrong("""def tokens_to_reach(records, floor, gap, tokens_per_step):
     for r in records:
         if r.get("val_loss", 99) <= floor + gap:
             return r["step"] * tokens_per_step
     return 0
-""", "gives None"),
+""", "A run that was never good enough gives None. 0 would mean that it was good before it began."),
         Wrong("""def tokens_to_reach(records, floor, gap, tokens_per_step):
     for i, r in enumerate(records):
         if r.get("val_loss", 99) <= floor + gap:
             return (i + 1) * tokens_per_step
-""", "You count records"),
+""", 'You count records. The number of steps stands in each of them, under "step".'),
     ],
 )  # fmt: skip

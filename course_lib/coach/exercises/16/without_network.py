@@ -93,50 +93,27 @@ def weather_learner(days):
 
     return odds
 ''',
-    right=[
-        "def learn(text, letters):\n    return lambda before: {letter: 1 / len(letters) for letter in letters}\n",
-        """from collections import Counter, defaultdict
-
-def learn(text, letters):
-    after = defaultdict(Counter)
-    for size in range(6):
-        for place in range(size, len(text)):
-            after[text[place - size : place]][text[place]] += 1
-
-    def odds(before):
-        shares = {letter: 1 / len(letters) for letter in letters}
-        for size in range(min(5, len(before)) + 1):
-            counts = after.get(before[len(before) - size :])
-            if not counts:
-                break
-            total, kinds = sum(counts.values()), len(counts)
-            for letter in letters:
-                shares[letter] = (counts[letter] + kinds * shares[letter]) / (total + kinds)
-        return shares
-
-    return odds
-""",
-    ],
     wrong=[
         Wrong("def learn(text, letters):\n    return {letter: 1 / len(letters) for letter in letters}\n",
-              "must return a function"),
+              generic="must return a function"),
         Wrong("""def learn(text, letters):
     def odds(before):
         counts = {letter: text.count(before[-1:] + letter) for letter in letters}
         total = sum(counts.values()) or 1
         return {letter: count / total for letter, count in counts.items()}
     return odds
-""", "the surprise would be infinite"),
+""", generic="the surprise would be infinite"),
         Wrong("""def learn(text, letters):
     def odds(before):
         return {letter: (text.count(letter) + 1) / len(text) for letter in letters}
     return odds
-""", "they must sum to 1"),
+""", generic="they must sum to 1"),
         Wrong("""def learn(text, letters):
     def odds(before):
         return {letter: text.count(letter) / len(text) for letter in set(text)}
     return odds
-""", "There is no probability for the letter 'z'"),
-        Wrong("def learn(text, letters):\n    return lambda before: [1 / len(letters)] * len(letters)\n", "gives a list"),
+""", generic="There is no probability for the letter 'z'"),
+        Wrong("def learn(text, letters):\n    return lambda before: [1 / len(letters)] * len(letters)\n",
+              generic="gives a list"),
     ],
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 COLDEST = "temperature 0"
 
@@ -24,31 +24,6 @@ def cases(random):
     yield Case("many rows", random.normal(size=(5, 40)).astype(np.float32) * 3, 0.7)
 
 
-def plain(logits, temperature, shared=False):
-    """What is right, but for `shared`: at 0 the largest ones share the probability."""
-    logits = np.asarray(logits, np.float64)
-    if temperature == 0:
-        best = logits == logits.max(-1, keepdims=True)
-        return best / best.sum(-1, keepdims=True) if shared else np.eye(logits.shape[-1])[logits.argmax(-1)]
-    e = np.exp((logits - logits.max(-1, keepdims=True)) / temperature)
-    return e / e.sum(-1, keepdims=True)
-
-
-def multiplied(logits, temperature):
-    return plain(logits, 1 / temperature) if temperature else plain(logits, 0)
-
-
-def ignored(logits, temperature):
-    return plain(logits, 1 if temperature else 0)
-
-
-def all_rows(logits, temperature):
-    if temperature == 0:
-        return plain(logits, 0)
-    e = np.exp((logits.astype(np.float64) - logits.max()) / temperature)
-    return e / e.sum()
-
-
 def not_finite(seen):
     return isinstance(seen.got, np.ndarray) and not np.isfinite(seen.got).all()
 
@@ -59,10 +34,6 @@ def check(result, logits, temperature):
     return None
 
 
-def divided_late(logits, temperature):
-    return plain(logits, 1) / temperature if temperature else plain(logits, 0)
-
-
 exercise = Exercise(
     title="Cold or hot",
     minutes=15,
@@ -71,20 +42,6 @@ exercise = Exercise(
     given="import numpy as np",
     cases=cases,
     check=check,
-    mistakes=[
-        Mistake("The logits are multiplied by the temperature: cold becomes hot. Divide.", like=multiplied),
-        Mistake("The temperature changes nothing in your result.", like=ignored),
-        Mistake("The sum goes over all rows together. Each row has probabilities of its own, which sum to 1.", like=all_rows),
-        Mistake("At temperature 0 one token gets everything: the first, where several are the largest.",
-                like=lambda logits, temperature: plain(logits, temperature, shared=True)),
-        Mistake("At temperature 0 nothing can be divided. Handle it before: all probability on the largest logit.",
-                when=lambda seen: seen.label == COLDEST and (not_finite(seen) or seen.error.startswith("ZeroDivisionError"))),
-        Mistake("e to a large number is too large, and e to a very low one is 0, for all of a row. Subtract the largest logit of "
-                "the row first: the probabilities stay the same.",
-                when=lambda seen: seen.label.startswith("logits as") and not_finite(seen)),
-        Mistake("The probabilities are divided by the temperature, so a row no longer sums to 1. Divide the logits.",
-                like=divided_late),
-    ],
     hints=(
         "Three things in a row: divide, raise e to it, divide by the sum. And one case stands apart.",
         "Subtract logits.max(-1, keepdims=True) before you raise. At 0: argmax(-1) says which element of each row becomes 1.",
@@ -96,24 +53,6 @@ exercise = Exercise(
     raised = (amounts / amounts.max(-1, keepdims=True)) ** sharpness  # (R, V) at most 1: no overflow
     return raised / raised.sum(-1, keepdims=True)
 ''',
-    right=[
-        """def softmax(logits, temperature=1.0):
-    result = np.zeros(logits.shape)
-    for row, out in zip(logits, result):
-        if temperature == 0:
-            out[np.argmax(row)] = 1
-        else:
-            e = np.exp((row.astype(float) - max(row)) / temperature)
-            out[:] = e / sum(e)
-    return result
-""",
-        """def softmax(logits, temperature=1.0):
-    if not temperature:
-        return (np.arange(logits.shape[-1]) == logits.argmax(-1)[:, None]).astype(float)
-    scaled = logits.astype(np.float64) / temperature
-    return np.exp(scaled - np.logaddexp.reduce(scaled, axis=-1, keepdims=True))
-""",
-    ],
     wrong=[
         Wrong("""def softmax(logits, temperature=1.0):
     if temperature == 0:
@@ -121,37 +60,41 @@ exercise = Exercise(
     scaled = (logits - logits.max(-1, keepdims=True)) * temperature
     e = np.exp(scaled)
     return e / e.sum(-1, keepdims=True)
-""", "cold becomes hot"),
-        Wrong(Changed((") / temperature", ")")), "changes nothing in your result"),
+""", "The logits are multiplied by the temperature: cold becomes hot. Divide."),
+        Wrong(Changed((") / temperature", ")")), "The temperature changes nothing in your result."),
         Wrong("""def softmax(logits, temperature=1.0):
     if temperature == 0:
         return np.eye(logits.shape[-1])[logits.argmax(-1)]
     e = np.exp((logits - logits.max()) / temperature)
     return e / e.sum()
-""", "Each row has probabilities of its own"),
+""", "The sum goes over all rows together. Each row has probabilities of its own, which sum to 1."),
         Wrong("""def softmax(logits, temperature=1.0):
     if temperature == 0:
         best = logits == logits.max(-1, keepdims=True)
         return best / best.sum(-1, keepdims=True)
     e = np.exp((logits - logits.max(-1, keepdims=True)) / temperature)
     return e / e.sum(-1, keepdims=True)
-""", "the first, where several are the largest"),
+""", "At temperature 0 one token gets everything: the first, where several are the largest."),
         Wrong("""def softmax(logits, temperature=1.0):
     e = np.exp((logits - logits.max(-1, keepdims=True)) / temperature)
     return e / e.sum(-1, keepdims=True)
-""", "Handle it before"),
+""", "At temperature 0 nothing can be divided. Handle it before: all probability on the largest logit.",
+              when=lambda seen: seen.label == COLDEST and (not_finite(seen) or seen.error.startswith("ZeroDivisionError"))),
         Wrong("""def softmax(logits, temperature=1.0):
     if temperature == 0:
         return np.eye(logits.shape[-1])[logits.argmax(-1)]
     e = np.exp(logits / temperature)
     return e / e.sum(-1, keepdims=True)
-""", "Subtract the largest logit"),
+""",
+              "e to a large number is too large, and e to a very low one is 0, for all of a row. Subtract the largest logit "
+              "of the row first: the probabilities stay the same.",
+              when=lambda seen: seen.label.startswith("logits as") and not_finite(seen)),
         Wrong("""def softmax(logits, temperature=1.0):
     if temperature == 0:
         return np.eye(logits.shape[-1])[logits.argmax(-1)]
     z = logits.astype(float)
     e = np.exp(z - z.max(-1, keepdims=True))
     return e / e.sum(-1, keepdims=True) / temperature
-""", "Divide the logits."),
+""", "The probabilities are divided by the temperature, so a row no longer sums to 1. Divide the logits."),
     ],
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 
 def cases(random):
@@ -18,20 +18,6 @@ def cases(random):
     yield case("one token alone", [[1.0], [1.0]], [0.0, 0.99])
     odds = random.random((200, 12))
     yield Case("200 rows", odds / odds.sum(-1, keepdims=True), random.random(200))
-
-
-def below(probabilities, uniform):
-    cumulative = np.cumsum(probabilities, -1)
-    return (cumulative < uniform[:, None] * cumulative[:, -1:]).sum(-1)
-
-
-def one_number(probabilities, uniform):
-    cumulative = np.cumsum(probabilities, -1)
-    return (cumulative <= uniform[0] * cumulative[:, -1:]).sum(-1)
-
-
-def as_if_one(probabilities, uniform):
-    return (np.cumsum(probabilities, -1) <= uniform[:, None]).sum(-1)
 
 
 def check(result, probabilities, uniform):
@@ -50,13 +36,6 @@ exercise = Exercise(
     given="import numpy as np",
     cases=cases,
     check=check,
-    mistakes=[
-        Mistake("A number that lies exactly at the end of a part belongs to the next token: the running sum must exceed it. Else "
-                "a token of probability 0 can come.", like=below),
-        Mistake("Every row is drawn with the number of the first. Each row has its own.", like=one_number),
-        Mistake("The running sum may end a little below 1. Multiply each number by what the row really sums to.", like=as_if_one),
-        Mistake("You take the likeliest token and do not look at `uniform`.", like=lambda p, uniform: p.argmax(-1)),
-    ],
     hints=(
         "Lay the probabilities of a row end to end on a line of length 1. In whose part does the number lie?",
         "np.cumsum(probabilities, -1) holds where each part ends. How many of the parts end at or before the number?",
@@ -66,44 +45,26 @@ exercise = Exercise(
     """Which grade do the points earn? limits is a rising list; grade i ends just before limits[i]."""
     return sum(limit <= points for limit in limits)
 ''',
-    right=[
-        """def draw(probabilities, uniform):
-    tokens = []
-    for row, number in zip(probabilities, uniform):
-        ends = np.cumsum(row)
-        tokens.append(int(np.searchsorted(ends, number * ends[-1], side="right")))
-    return np.array(tokens)
-""",
-        """def draw(probabilities, uniform):
-    R, V = probabilities.shape
-    tokens = np.zeros(R, int)
-    for r in range(R):
-        left = uniform[r] * sum(probabilities[r])
-        for v in range(V):
-            left -= probabilities[r, v]
-            if left < 0:
-                tokens[r] = v
-                break
-    return tokens
-""",
-    ],
     wrong=[
         Wrong("""def draw(probabilities, uniform):
     cumulative = np.cumsum(probabilities, -1)
     return (cumulative < uniform[:, None] * cumulative[:, -1:]).sum(-1)
-""", "belongs to the next token"),
-        Wrong(Changed(("uniform[:, None] * total", "uniform[0] * total")), "Each row has its own"),
+""",
+              "A number that lies exactly at the end of a part belongs to the next token: the running sum must exceed it. "
+              "Else a token of probability 0 can come."),
+        Wrong(Changed(("uniform[:, None] * total", "uniform[0] * total")),
+              "Every row is drawn with the number of the first. Each row has its own."),
         Wrong("""def draw(probabilities, uniform):
     tokens = []
     for row, number in zip(probabilities, uniform):
         tokens.append(np.searchsorted(np.cumsum(row), number, side="right"))
     return np.array(tokens)
-""", "what the row really sums to"),
+""", "The running sum may end a little below 1. Multiply each number by what the row really sums to."),
         Wrong("""def draw(probabilities, uniform):
     return np.argmax(probabilities, axis=-1)
-""", "do not look at `uniform`"),
+""", "You take the likeliest token and do not look at `uniform`."),
         Wrong("""def draw(probabilities, uniform):
     return [int((np.cumsum(p) <= u * p.sum()).sum()) for p, u in zip(probabilities, uniform)]
-""", "The result is a list"),
+""", generic="The result is a list"),
     ],
 )  # fmt: skip

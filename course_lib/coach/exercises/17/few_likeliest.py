@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+
+SORTED = "The probabilities stand in the order of their size. Each must stay in the place of its token."
 
 
 def cases(random):
@@ -22,33 +24,6 @@ def cases(random):
     yield Case("four rows of 50 tokens", odds / odds.sum(-1, keepdims=True), 7)
 
 
-def cut(probabilities, k, ties=True, scaled=True, smallest=False, sorted_=False, over="row"):
-    V = probabilities.shape[1]
-    order = np.argsort(probabilities if smallest else -probabilities, -1, kind="stable")
-    falling = np.take_along_axis(probabilities, order, -1)  # (R, V)
-    last = falling[:, min(k, V) - 1, None]  # (R, 1)
-    if over == "all":
-        last = np.sort(probabilities, None)[-min(k, probabilities.size)]
-    stays = probabilities <= last if smallest else probabilities >= last
-    if not ties:
-        stays = np.zeros(probabilities.shape, bool)
-        np.put_along_axis(stays, order[:, : min(k, V)], True, -1)
-    kept = np.where(stays, probabilities, 0.0)
-    if sorted_:
-        kept = -np.sort(-kept, -1)
-    return kept / kept.sum(-1, keepdims=True) if scaled else kept
-
-
-def wrong(**changes):
-    return lambda *inputs: cut(*inputs, **changes)
-
-
-def above_only(probabilities, k):
-    last = np.sort(probabilities, -1)[:, -min(k, probabilities.shape[1]), None]
-    kept = np.where(probabilities > last, probabilities, 0.0)
-    return kept / kept.sum(-1, keepdims=True)
-
-
 def check(result, probabilities, k):
     if not isinstance(result, np.ndarray):
         return f"The result is a {type(result).__name__}; a NumPy array of the shape of `probabilities` is asked for."
@@ -64,20 +39,6 @@ exercise = Exercise(
     given="import numpy as np",
     cases=cases,
     check=check,
-    mistakes=[
-        Mistake("Tokens as likely as the k-th stay as well; you drop all of them but the first.", like=wrong(ties=False)),
-        Mistake("What is kept must sum to 1 again: divide each row by its sum.", like=wrong(scaled=False)),
-        Mistake("These are the least likely tokens. np.sort puts the smallest first.", like=wrong(smallest=True)),
-        Mistake("The probabilities stand in the order of their size. Each must stay in the place of its token.",
-                like=wrong(sorted_=True)),
-        Mistake("The probabilities stand in the order of their size. Each must stay in the place of its token.",
-                like=wrong(sorted_=True, ties=False)),
-        Mistake("You look for the k largest numbers of all rows together. Each row keeps its own k.", like=wrong(over="all")),
-        Mistake("The k-th token itself must stay: keep what is *at least* as likely as it.", like=above_only),
-        Mistake("k may be larger than the vocabulary: then every token stays. min(k, V) helps.",
-                when=lambda seen: seen.label == "k is larger than the vocabulary" and (
-                    "out of bounds" in seen.error or seen.error.startswith(("IndexError", "ValueError")))),
-    ],
     hints=(
         "How likely is the k-th likeliest token of a row? With this number the rest is one comparison.",
         "np.sort(probabilities, -1) sorts each row, the smallest first. Which column holds the k-th largest?",
@@ -89,27 +50,6 @@ exercise = Exercise(
     third = np.sort(times, -1)[:, min(3, times.shape[-1]) - 1, None]  # (R, 1)
     return np.where(times <= third, times, np.inf)
 ''',
-    right=[
-        """def top_k_filter(probabilities, k):
-    result = np.zeros(probabilities.shape)
-    for row, out in zip(probabilities, result):
-        least = sorted(row, reverse=True)[:k][-1]
-        for v, share in enumerate(row):
-            if share >= least:
-                out[v] = share
-        out /= out.sum()
-    return result
-""",
-        """def top_k_filter(probabilities, k):
-    V = probabilities.shape[-1]
-    if k >= V:
-        return probabilities / probabilities.sum(-1, keepdims=True)
-    least = np.partition(probabilities, V - k, axis=-1)[:, V - k][:, None]
-    larger = (probabilities[:, None, :] > probabilities[:, :, None]).sum(-1)
-    kept = probabilities * ((larger < k) & (probabilities >= least))
-    return kept / kept.sum(-1, keepdims=True)
-""",
-    ],
     wrong=[
         Wrong("""def top_k_filter(probabilities, k):
     result = np.zeros(probabilities.shape)
@@ -117,15 +57,22 @@ exercise = Exercise(
         best = np.argsort(-row, kind="stable")[:k]
         result[r, best] = row[best]
     return result / result.sum(-1, keepdims=True)
-""", "you drop all of them but the first"),
-        Wrong(Changed((" / kept.sum(-1, keepdims=True)", "")), "must sum to 1 again"),
-        Wrong(Changed(("-k, None", "k - 1, None"), (">= least", "<= least")), "the least likely tokens"),
+""", "Tokens as likely as the k-th stay as well; you drop all of them but the first."),
+        Wrong(Changed((" / kept.sum(-1, keepdims=True)", "")), "What is kept must sum to 1 again: divide each row by its sum."),
+        Wrong(Changed(("-k, None", "k - 1, None"), (">= least", "<= least")),
+              "These are the least likely tokens. np.sort puts the smallest first."),
         Wrong("""def top_k_filter(probabilities, k):
     kept = -np.sort(-probabilities, -1)
     kept[:, k:] = 0
     return kept / kept.sum(-1, keepdims=True)
-""", "in the place of its token"),
-        Wrong(Changed((">= least", "> least")), "at least* as likely"),
-        Wrong(Changed(("    k = min(k, probabilities.shape[-1])\n", "")), "larger than the vocabulary"),
+""", SORTED),
+        Wrong(Changed(("return kept", "kept = -np.sort(-kept, -1)\n    return kept")), SORTED),
+        Wrong(Changed(("np.sort(probabilities, -1)[..., -k, None]", "np.sort(probabilities, None)[-k]")),
+              "You look for the k largest numbers of all rows together. Each row keeps its own k."),
+        Wrong(Changed((">= least", "> least")), "The k-th token itself must stay: keep what is *at least* as likely as it."),
+        Wrong(Changed(("    k = min(k, probabilities.shape[-1])\n", "")),
+              "k may be larger than the vocabulary: then every token stays. min(k, V) helps.",
+              when=lambda seen: seen.label == "k is larger than the vocabulary"
+                  and ("out of bounds" in seen.error or seen.error.startswith(("IndexError", "ValueError")))),
     ],
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 
 def cases(random):
@@ -24,24 +24,12 @@ def one_by_one(answer, q, k, v):
     return [np.array(rows), [np.array(part) for part in cache]]
 
 
-def variant(scale=0.5, keeps=True, own=True, newest_first=False, swapped=False, queries=False):
-    """One step with one thing done in another way."""
-
-    def attend_next(cache, q, k, v):
-        keys, values = (np.array(part) for part in cache) if cache else (np.zeros((0, len(q))), np.zeros((0, len(q))))
-        row = (q if queries else k)[None], v[None]
-        more = [np.concatenate([b, a] if newest_first else [a, b]) for a, b in zip((keys, values), row, strict=True)]
-        if keeps:
-            cache[:] = more
-        if own or not len(keys):
-            keys, values = more
-        if swapped:
-            keys, values = values, keys
-        scores = keys @ q / len(q) ** scale
-        e = np.exp(scores - scores.max())
-        return e @ values / e.sum()
-
-    return attend_next
+def attend_next(cache, q, k, v):
+    keys, values = cache or (np.zeros((0, len(q))), np.zeros((0, len(q))))
+    cache[:] = keys, values = np.concatenate([keys, k[None]]), np.concatenate([values, v[None]])
+    scores = keys @ q / len(q) ** 0.5
+    e = np.exp(scores - scores.max())
+    return e @ values / e.sum()
 
 
 def check(result, q, k, v):
@@ -59,28 +47,9 @@ exercise = Exercise(
     cases=cases,
     results=("the mix", "the cache"),
     call=one_by_one,
-    reference=variant(),
+    reference=attend_next,
     tolerance=1e-4,
     check=check,
-    mistakes=[
-        Mistake("The scores are not divided: divide them by the square root of D.", like=variant(scale=0.0)),
-        Mistake("The scores are divided by D. It is the square root of D.", like=variant(scale=1.0)),
-        Mistake("The cache is as it was: what was kept is lost with the next call. Change the list itself: cache[:] = [keys, "
-                "values].", like=variant(keeps=False)),
-        Mistake("A token sees itself too: put its key and its value into the cache first, and attend then.",
-                like=variant(own=False)),
-        Mistake("The newest token stands first in your cache. The results are right, and the order is not: put it last.",
-                like=variant(newest_first=True)),
-        Mistake("Queries are compared with keys, and values are mixed; you have them the other way round.",
-                like=variant(swapped=True)),
-        Mistake("You keep queries in the cache. A query is used once; the key is what later tokens look for.",
-                like=variant(queries=True)),
-        Mistake("e to a large score is too large for any number. Subtract the largest score first.",
-                when=lambda seen: seen.label == "scores of some thousand" and not np.isfinite(seen.got[0]).all()),
-        Mistake("For the first token the cache is an empty list: there is no cache[0] yet.",
-                when=lambda seen: seen.label == "the first token" and seen.error.startswith(
-                    ("IndexError", "ValueError: not enough"))),
-    ],
     hints=(
         "First the cache: what does it look like for the first token, and how does it grow? Then attention for a single query.",
         "np.concatenate([cache[0], k[None]]) is one row longer. `cache[:] = [keys, values]` changes the list that was given. The "
@@ -94,32 +63,12 @@ exercise = Exercise(
     kept[:] = [total + number, count + 1]
     return kept[0] / kept[1]
 ''',
-    right=[
-        """def attend_next(cache, q, k, v):
-    if not cache:
-        cache.extend([[], []])
-    keys, values = cache
-    keys.append(k)
-    values.append(v)
-    scores = [float(q @ key) / np.sqrt(len(q)) for key in keys]
-    shares = [np.exp(score - max(scores)) for score in scores]
-    return sum(share * value for share, value in zip(shares, values)) / sum(shares)
-""",
-        """def attend_next(cache, q, k, v):
-    if cache:
-        cache[0] = np.vstack([cache[0], k])
-        cache[1] = np.vstack([cache[1], v])
-    else:
-        cache += [k[np.newaxis], v[np.newaxis]]
-    scores = cache[0] @ q * len(q) ** -0.5
-    weights = np.exp(scores - np.logaddexp.reduce(scores))
-    return weights @ cache[1]
-""",
-    ],
     wrong=[
-        Wrong(Changed((" / len(q) ** 0.5", "")), "The scores are not divided"),
-        Wrong(Changed(("len(q) ** 0.5", "len(q)")), "It is the square root of D"),
-        Wrong(Changed(("    cache[:] = [keys, values]\n", "    cache = [keys, values]\n")), "is lost with the next call"),
+        Wrong(Changed((" / len(q) ** 0.5", "")), "The scores are not divided: divide them by the square root of D."),
+        Wrong(Changed(("len(q) ** 0.5", "len(q)")), "The scores are divided by D. It is the square root of D."),
+        Wrong(Changed(("    cache[:] = [keys, values]\n", "    cache = [keys, values]\n")),
+              "The cache is as it was: what was kept is lost with the next call. Change "
+              "the list itself: cache[:] = [keys, values]."),
         Wrong("""def attend_next(cache, q, k, v):
     if not cache:
         cache[:] = [k[None], v[None]]
@@ -129,10 +78,19 @@ exercise = Exercise(
     y = e @ cache[1] / e.sum()
     cache[:] = [np.vstack([cache[0], k]), np.vstack([cache[1], v])]
     return y
-""", "A token sees itself too"),
+""", "A token sees itself too: put its key and its value into the cache first, and attend then."),
         Wrong(Changed(("[cache[0], k[None]]", "[k[None], cache[0]]"), ("[cache[1], v[None]]", "[v[None], cache[1]]")),
-              "The newest token stands first"),
-        Wrong(Changed(("np.exp(scores - scores.max())", "np.exp(scores)")), "too large for any number"),
-        Wrong(Changed((" if cache else k[None]", ""), (" if cache else v[None]", "")), "there is no cache[0] yet"),
+              "The newest token stands first in your cache. The results are right, and the order is not: put it last."),
+        Wrong(Changed(("scores = keys @ q", "scores = values @ q"), ("e @ values", "e @ keys")),
+              "Queries are compared with keys, and values are mixed; you have them the other way round."),
+        Wrong(Changed(("[cache[0], k[None]]", "[cache[0], q[None]]"), ("else k[None]", "else q[None]")),
+              "You keep queries in the cache. A query is used once; the key is what later tokens look for."),
+        Wrong(Changed(("np.exp(scores - scores.max())", "np.exp(scores)")),
+              "e to a large score is too large for any number. Subtract the largest score first.",
+              when=lambda seen: seen.label == "scores of some thousand" and not np.isfinite(seen.got[0]).all()),
+        Wrong(Changed((" if cache else k[None]", ""), (" if cache else v[None]", "")),
+              "For the first token the cache is an empty list: there is no cache[0] yet.",
+              when=lambda seen: seen.label == "the first token"
+                  and seen.error.startswith(("IndexError", "ValueError: not enough"))),
     ],
 )  # fmt: skip

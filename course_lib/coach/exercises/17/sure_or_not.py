@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 
 def cases(random):
@@ -21,51 +21,10 @@ def cases(random):
     yield Case("four rows of 50 tokens", odds / odds.sum(-1, keepdims=True), 0.9)
 
 
-def cut(probabilities, p, keeps=lambda upto, own, p: upto - own < p, scaled=True, sorted_=False):
-    """Top-p row by row. keeps: (running sum with the token, its own probability, p) -> whether it stays."""
-    result = np.zeros(probabilities.shape)
-    for row, out in zip(probabilities, result, strict=True):
-        upto = 0.0
-        for place, token in enumerate(np.argsort(-row, kind="stable")):
-            upto += row[token]
-            if keeps(upto, row[token], p):
-                out[place if sorted_ else token] = row[token]
-        out /= out.sum() if scaled else 1.0
-    return result
-
-
-def too_few(probabilities, p):
-    def keeps(upto, own, p):
-        return upto <= p or upto == own
-
-    return cut(probabilities, p, keeps)
-
-
-def one_more(probabilities, p):
-    return cut(probabilities, p, lambda upto, own, p: upto - own <= p)
-
-
-def all_equal_ones(probabilities, p):
-    least = np.where(cut(probabilities, p) > 0, probabilities, np.inf).min(-1, keepdims=True)
-    kept = np.where(probabilities >= least, probabilities, 0)
-    return kept / kept.sum(-1, keepdims=True)
-
-
 def check(result, probabilities, p):
     if not isinstance(result, np.ndarray):
         return f"The result is a {type(result).__name__}; a NumPy array of the shape of `probabilities` is asked for."
     return None
-
-
-def unsorted(probabilities, p):
-    kept = np.where(np.cumsum(probabilities, -1) - probabilities < p, probabilities, 0.0)
-    return kept / kept.sum(-1, keepdims=True)
-
-
-def threshold(probabilities, p):
-    kept = np.where(probabilities >= 1 - p, probabilities, 0.0)
-    with np.errstate(invalid="ignore"):
-        return kept / kept.sum(-1, keepdims=True)
 
 
 exercise = Exercise(
@@ -77,19 +36,6 @@ exercise = Exercise(
     given="import numpy as np",
     cases=cases,
     check=check,
-    mistakes=[
-        Mistake("The token with which p is reached must stay as well: those before it do not reach p without it.", like=too_few),
-        Mistake("Where p is reached exactly you keep one token more. Enough is enough.", like=one_more),
-        Mistake("What is kept must sum to 1 again: divide each row by its sum.",
-                like=lambda probabilities, p: cut(probabilities, p, scaled=False)),
-        Mistake("The probabilities stand in the order of their size. Put each back in the place of its token.",
-                like=lambda probabilities, p: cut(probabilities, p, sorted_=True)),
-        Mistake("Tokens that are equally likely are kept together here, though the first of them are enough.",
-                like=all_equal_ones),
-        Mistake("You add up in the order of the tokens. Sort each row first: the likeliest tokens are to be kept.",
-                like=unsorted),
-        Mistake("p is no limit for a single token: it is what the kept ones reach together.", like=threshold),
-    ],
     hints=(
         "Sort each row, the likeliest first. For each token ask: did those before it reach p already?",
         "order = np.argsort(-probabilities, -1, kind=\"stable\") keeps equal ones in their order. "
@@ -107,27 +53,6 @@ exercise = Exercise(
         load += weights[i]
     return packed
 ''',
-    right=[
-        """def top_p_filter(probabilities, p):
-    result = np.zeros(probabilities.shape)
-    for r, row in enumerate(probabilities):
-        total = 0.0
-        for v in sorted(range(len(row)), key=lambda v: -row[v]):
-            if total >= p:
-                break
-            result[r, v] = row[v]
-            total += row[v]
-        result[r] = result[r] / total
-    return result
-""",
-        """def top_p_filter(probabilities, p):
-    ranks = np.argsort(np.argsort(-probabilities, axis=1, kind="stable"), axis=1)
-    falling = -np.sort(-probabilities, axis=1)
-    count = 1 + (np.cumsum(falling, axis=1)[:, :-1] < p).sum(axis=1, keepdims=True)
-    kept = probabilities * (ranks < count)
-    return kept / kept.sum(axis=1, keepdims=True)
-""",
-    ],
     wrong=[
         Wrong("""def top_p_filter(probabilities, p):
     result = np.zeros(probabilities.shape)
@@ -136,30 +61,31 @@ exercise = Exercise(
         count = max(1, (np.cumsum(row[order]) <= p).sum())
         result[r, order[:count]] = row[order[:count]]
     return result / result.sum(-1, keepdims=True)
-""", "must stay as well"),
-        Wrong(Changed(("before < p", "before <= p")), "you keep one token more"),
-        Wrong(Changed((" / filtered.sum(-1, keepdims=True)", "")), "must sum to 1 again"),
+""", "The token with which p is reached must stay as well: those before it do not reach p without it."),
+        Wrong(Changed(("before < p", "before <= p")), "Where p is reached exactly you keep one token more. Enough is enough."),
+        Wrong(Changed((" / filtered.sum(-1, keepdims=True)", "")),
+              "What is kept must sum to 1 again: divide each row by its sum."),
         Wrong("""def top_p_filter(probabilities, p):
     ordered = -np.sort(-probabilities, axis=-1)
     kept = np.where(np.cumsum(ordered, -1) - ordered < p, ordered, 0)
     return kept / kept.sum(-1, keepdims=True)
-""", "in the place of its token"),
+""", "The probabilities stand in the order of their size. Put each back in the place of its token."),
         Wrong("""def top_p_filter(probabilities, p):
     ordered = -np.sort(-probabilities, axis=-1)
     kept = np.cumsum(ordered, -1) - ordered < p
     least = np.where(kept, ordered, 2).min(-1, keepdims=True)
     result = np.where(probabilities >= least, probabilities, 0)
     return result / result.sum(-1, keepdims=True)
-""", "the first of them are enough"),
-        Wrong(Changed(("np.argsort(-probabilities", "np.argsort(probabilities")), "element (0, 0)"),
+""", "Tokens that are equally likely are kept together here, though the first of them are enough."),
         Wrong("""def top_p_filter(probabilities, p):
     c = probabilities.cumsum(-1)
     kept = np.where(c - probabilities < p, probabilities, 0)
     return kept / kept.sum(-1, keepdims=True)
-""", "in the order of the tokens"),
+""", "You add up in the order of the tokens. Sort each row first: the likeliest tokens are to be kept."),
         Wrong("""def top_p_filter(probabilities, p):
     kept = np.where(probabilities >= 1 - p, probabilities, 0)
     return kept / kept.sum(-1, keepdims=True)
-""", "p is no limit for a single token"),
+""", "p is no limit for a single token: it is what the kept ones reach together."),
+        Wrong(Changed(("np.argsort(-probabilities", "np.argsort(probabilities")), generic="element (0, 0)"),
     ],
 )  # fmt: skip

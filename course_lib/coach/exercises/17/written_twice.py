@@ -4,7 +4,7 @@ from functools import cache as cached
 
 import numpy as np
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 
 @cached
@@ -32,44 +32,11 @@ def called(answer, seed, ids, count):
 
 
 def without_cache(made, ids, count):
-    for _ in range(count):
-        ids = [*ids, int(logits_of(made, ids).argmax())]
-    return ids
-
-
-def logits_of(made, ids, cache=None):
     from course_lib import no_grad
 
     with no_grad():
-        return made(np.array([ids]), cache=cache).numpy()[0, -1]
-
-
-def read_again(made, ids, count):
-    cache, ids = made.new_cache(), list(ids)
-    for _ in range(count):
-        ids.append(int(logits_of(made, ids, cache).argmax()))
-    return ids
-
-
-def new_each_time(made, ids, count):
-    """A fresh cache for each token, which reads the last token alone."""
-    ids, fresh = list(ids), list(ids)
-    for _ in range(count):
-        fresh = [int(logits_of(made, fresh, made.new_cache()).argmax())]
-        ids += fresh
-    return ids
-
-
-def new_only(made, ids, count):
-    return without_cache(made, ids, count)[len(ids) :]
-
-
-def last_two(made, ids, count):
-    cache, ids = made.new_cache(), list(ids)
-    fresh = ids
-    for _ in range(count):
-        ids = [*ids, int(logits_of(made, fresh, cache).argmax())]
-        fresh = ids[-2:]
+        for _ in range(count):
+            ids = [*ids, int(made(np.array([ids])).numpy()[0, -1].argmax())]
     return ids
 
 
@@ -82,13 +49,6 @@ exercise = Exercise(
     cases=cases,
     reference=without_cache,
     call=called,
-    mistakes=[
-        Mistake("The first new token is right, and then everything is read once more, behind what the cache holds of it already.",
-                like=read_again),
-        Mistake("The last token but one is read twice: the cache holds it since the step before.", like=last_two),
-        Mistake("A new cache at each step knows nothing of what came before. Make it once.", like=new_each_time),
-        Mistake("Only the new tokens are given back. The whole text is asked for, its beginning too.", like=new_only),
-    ],
     hints=(
         "What has the model read when the second step begins, and what is new to it?",
         "The cache holds the keys and values of all tokens that were read. Only one token was never read: which?",
@@ -99,34 +59,24 @@ exercise = Exercise(
     for number in range(1, len(pages) + 1):
         reader(pages[number - 1 : number])  # not pages[:number]
 ''',
-    right=[
-        """def write_on(model, ids, count):
+    wrong=[
+        Wrong("""def write_on(model, ids, count):
+    cache, ids = model.new_cache(), list(ids)
     with no_grad():
         for _ in range(count):
-            logits = model(np.array([ids])).numpy()[0, -1]
-            ids = ids + [int(logits.argmax())]
+            ids.append(int(model(np.array([ids]), cache=cache).numpy()[0, -1].argmax()))
     return ids
-""",
-        """def write_on(model, ids, count):
-    cache, read = model.new_cache(), 0
-    with no_grad():
-        while count > 0:
-            logits = model(np.array([ids[read:]]), cache=cache)
-            read = len(ids)
-            ids = ids + [int(np.argmax(logits.numpy()[0, -1]))]
-            count -= 1
-    return ids
-""",
-    ],
-    wrong=[
-        Wrong(Changed(("fresh = [new]", "fresh = ids[-2:]")), "read twice: the cache holds it"),
-        Wrong(Changed(("cache=cache", "cache=model.new_cache()")), "A new cache at each step"),
+""", generic="tokens, but this model's context is"),
+        Wrong(Changed(("fresh = [new]", "fresh = ids[-2:]")),
+              "The last token but one is read twice: the cache holds it since the step before."),
+        Wrong(Changed(("cache=cache", "cache=model.new_cache()")),
+              "A new cache at each step knows nothing of what came before. Make it once."),
         Wrong("""def write_on(model, ids, count):
     new = []
     with no_grad():
         for _ in range(count):
             new.append(int(model(np.array([ids + new])).numpy()[0, -1].argmax()))
     return new
-""", "Only the new tokens are given back"),
+""", "Only the new tokens are given back. The whole text is asked for, its beginning too."),
     ],
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.shaders import elements
 
 FORWARD = "A_ROWS=True, B_ROWS=False, BIAS=True"  # y = x weight^T + bias
@@ -92,43 +92,6 @@ exercise = Exercise(
     tolerance=1e-4,
     measured="one tile",
     goals=[Goal("elements read from workgroup memory", elements("read", "workgroup"), at_most=2 * 256 * 32)],
-    mistakes=[
-        Mistake("A thread's numbers lie 4 apart: its rows begin at top + thread.y * 4, its columns at left + thread.x * 4.",
-                when=lambda seen: "race" in seen.kinds and "* 4" not in seen.text.split("workgroupBarrier();")[-1]),
-        Mistake("Both products are written to the same place. Matrix number `matrix` of y begins at matrix * args.N * args.M.",
-                when=lambda seen: seen.label == BATCH and np.isnan(seen.got[1]).all()),
-        Mistake("y is (N, M): rows go to args.N, columns to args.M, and one row of y has args.M numbers. Two of these have "
-                "changed places.",
-                when=lambda seen: seen.label == "four tiles, ragged"
-                and any(i.kind == "out-of-bounds" and "`y[" in i.message for i in seen.issues)),
-        Mistake("The tile hangs over the edge, and you write there. Only where row < args.N and column < args.M is there a "
-                "place.",
-                when=lambda seen: any(i.kind == "out-of-bounds" and "`y[" in i.message for i in seen.issues)
-                or any(i.kind == "race" and "`y[" in i.message for i in seen.issues)),
-        Mistake("The bias is missing. Where BIAS is true, column c gets bias[c].",
-                when=lambda seen: seen.inputs[3] == FORWARD and np.allclose(seen.got + seen.inputs[2], seen.expected, atol=1e-4)),
-        Mistake("The bias is added though BIAS is false here.",
-                when=lambda seen: seen.inputs[3] == WEIGHTS and np.allclose(seen.got, seen.expected + seen.inputs[2], atol=1e-4)),
-        Mistake("The bias is that of the row. It belongs to the column: bias[column].",
-                when=lambda seen: seen.inputs[3] == FORWARD and seen.got.shape[-1] == seen.got.shape[-2]
-                and np.allclose(seen.got, seen.expected - seen.inputs[2] + seen.inputs[2][:, None], atol=1e-4)),
-        Mistake("The pieces of the threads have changed places across the diagonal: thread.y counts rows, of a_tile and of y, "
-                "and thread.x columns, of b_tile and of y.", like=crossed),
-        Mistake("Each product takes the place of those before it. It is added to them: sums[i] += ...", like=last_product),
-        Mistake("Each 4 x 4 piece is transposed: sums[i] is row i, so it takes component i of A's vec4, times the whole vec4 of "
-                "B.",
-                like=placed(lambda piece: piece.T)),
-        Mistake("Each slice begins anew: only the last 16 numbers along K are in the sum. `sums` goes on from slice to slice.",
-                like=last_slice),
-        Mistake("Only number 0 of each slice is taken. Number s lies TILE / 4 vec4 further on.",
-                like=lambda a, b, bias, kind: product(a[..., ::16], b[..., ::16, :], bias, kind)),
-        Mistake("The results are right, but the tiles are read too often. Read one vec4 of each for each s, keep both in `let`, "
-                "and "
-                "make 16 multiply-adds of them.",
-                when=lambda seen: not seen.failing.difference
-                and any(line.space == "workgroup" and line.op == "read" for r in seen.reports for line in r.lines)
-                and sum(r.elements("workgroup", "read") for r in seen.reports) > 2 * 256 * 32),
-    ],
     hints=(
         "Of A you need rows 4 thread.y and on: vec4 number thread.y of slice s. Of B columns 4 thread.x and on.",
         "let column = a_tile[s * (TILE / 4) + thread.y]; and row = b_tile[s * (TILE / 4) + thread.x]; then each of column.x, .y, "
@@ -152,45 +115,58 @@ fn add_products(@builtin(global_invocation_id) id: vec3<u32>) {
     }
 }
 """,
-    right=[
-        Changed(("            sums[0] += column.x * row;\n            sums[1] += column.y * row;\n            sums[2] += "
-                 "column.z * row;\n"
-                 "            sums[3] += column.w * row;",
-                 "            for (var i = 0u; i < 4; i++) {\n                sums[i] = fma(vec4(column[i]), row, sums[i]);\n"
-                 "            }"),
-                ("        let row = top + thread.y * 4 + i;\n        for", "        let row = top + thread.y * 4 + i;\n"
-                 "        if (row >= args.N) {\n            break;\n        }\n        for")),
-        Changed(("            let row = b_tile[s * (TILE / 4) + thread.x];\n            sums[0] += column.x * row;\n"
-                 "            sums[1] += column.y * row;\n            sums[2] += column.z * row;\n            sums[3] += "
-                 "column.w * row;",
-                 "            let row = b_tile[s * (TILE / 4) + thread.x];\n            for (var i = 0u; i < 4; i++) {\n"
-                 "                for (var j = 0u; j < 4; j++) {\n                    sums[i][j] += column[i] * row[j];\n"
-                 "                }\n            }")),
-    ],
     wrong=[
-        Wrong(Changed(("if (row < args.N && column < args.M) {", "if (row < args.N) {")), "hangs over the edge"),
+        Wrong(Changed(("top + thread.y * 4 + i", "top + thread.y + i"), ("left + thread.x * 4 + j", "left + thread.x + j")),
+              "A thread's numbers lie 4 apart: its rows begin at top + thread.y * 4, its columns at left + thread.x * 4.",
+              when=lambda seen: "race" in seen.kinds and "* 4" not in seen.text.split("workgroupBarrier();")[-1]),
+        Wrong(Changed(("(matrix * args.N + row) * args.M", "row * args.M")),
+              "Both products are written to the same place. Matrix number `matrix` of y begins at matrix * args.N * args.M.",
+              when=lambda seen: seen.label == BATCH and np.isnan(seen.got[1]).all()),
+        Wrong(Changed(("(matrix * args.N + row) * args.M", "(matrix * args.N + row) * args.N")),
+              "y is (N, M): rows go to args.N, columns to args.M, and one row of y has args.M "
+              "numbers. Two of these have changed places.",
+              when=lambda seen: seen.label == "four tiles, ragged"
+                  and any(i.kind == "out-of-bounds" and "`y[" in i.message for i in seen.issues)),
+        Wrong(Changed(("if (row < args.N && column < args.M) {", "if (row < args.N) {")),
+              "The tile hangs over the edge, and you write there. Only where row < "
+              "args.N and column < args.M is there a place.",
+              when=lambda seen: any(i.kind == "out-of-bounds" and "`y[" in i.message for i in seen.issues)
+                  or any(i.kind == "race" and "`y[" in i.message for i in seen.issues)),
         Wrong(Changed(("                if (BIAS) {\n                    value += bias[column];\n                }\n", "")),
-              "The bias is missing"),
-        Wrong(Changed(("value += bias[column];", "value += bias[row];")), "The bias is that of the row"),
-        Wrong(Changed(("if (BIAS) {", "if (true) {")), "though BIAS is false"),
-        Wrong(Changed(("thread.y * 4 + i", "thread.x * 4 + i"), ("thread.x * 4 + j", "thread.y * 4 + j")), "across the diagonal"),
+              "The bias is missing. Where BIAS is true, column c gets bias[c].",
+              when=lambda seen: seen.inputs[3] == FORWARD and np.allclose(seen.got + seen.inputs[2], seen.expected, atol=1e-4)),
+        Wrong(Changed(("if (BIAS) {", "if (true) {")), "The bias is added though BIAS is false here.",
+              when=lambda seen: seen.inputs[3] == WEIGHTS and np.allclose(seen.got, seen.expected + seen.inputs[2], atol=1e-4)),
+        Wrong(Changed(("value += bias[column];", "value += bias[row];")),
+              "The bias is that of the row. It belongs to the column: bias[column].",
+              when=lambda seen: seen.inputs[3] == FORWARD and seen.got.shape[-1] == seen.got.shape[-2]
+                  and np.allclose(seen.got, seen.expected - seen.inputs[2] + seen.inputs[2][:, None], atol=1e-4)),
+        Wrong(Changed(("thread.y * 4 + i", "thread.x * 4 + i"), ("thread.x * 4 + j", "thread.y * 4 + j")),
+              "The pieces of the threads have changed places across the diagonal: thread.y counts rows, of a_tile and of y, "
+              "and thread.x columns, of b_tile and of y.", like=crossed),
         Wrong(Changed(("sums[0] += ", "sums[0] = "), ("sums[1] += ", "sums[1] = "), ("sums[2] += ", "sums[2] = "),
-                      ("sums[3] += ", "sums[3] = ")), "takes the place of those before"),
-        Wrong(Changed(("(matrix * args.N + row) * args.M", "row * args.M")), "Both products are written to the same place"),
-        Wrong(Changed(("(matrix * args.N + row) * args.M", "(matrix * args.N + row) * args.N")), "have changed places"),
+                      ("sums[3] += ", "sums[3] = ")),
+              "Each product takes the place of those before it. It is added to them: sums[i] += ...", like=last_product),
         Wrong(Changed(("sums[0] += column.x * row;", "sums[0] += row.x * column;"), ("sums[1] += column.y * row;",
                        "sums[1] += row.y * column;"), ("sums[2] += column.z * row;", "sums[2] += row.z * column;"),
-                      ("sums[3] += column.w * row;", "sums[3] += row.w * column;")), "4 x 4 piece is transposed"),
-        Wrong(Changed(("let column = a_tile[s * (TILE / 4) + thread.y];", "let column = a_tile[thread.y];"),
-                      ("let row = b_tile[s * (TILE / 4) + thread.x];", "let row = b_tile[thread.x];\n            if (s > 0) {\n"
-                       "                continue;\n            }")), "Only number 0 of each slice"),
+                      ("sums[3] += column.w * row;", "sums[3] += row.w * column;")),
+              "Each 4 x 4 piece is transposed: sums[i] is row i, so it takes component "
+              "i of A's vec4, times the whole vec4 of B.", like=placed(lambda piece: piece.T)),
         Wrong(Changed(("        for (var s = 0u; s < SLICE; s++) {", "        sums = array<vec4<f32>, 4>();\n"
                                                                     "        for (var s = 0u; s < SLICE; s++) {")),
-              "Each slice begins anew"),
+              "Each slice begins anew: only the last 16 numbers along K are in the sum. `sums` goes on from slice to slice.",
+              like=last_slice),
+        Wrong(Changed(("let column = a_tile[s * (TILE / 4) + thread.y];", "let column = a_tile[thread.y];"),
+                      ("let row = b_tile[s * (TILE / 4) + thread.x];", "let row = b_tile[thread.x];\n            if (s > 0) {\n"
+                       "                continue;\n            }")),
+              "Only number 0 of each slice is taken. Number s lies TILE / 4 vec4 further on.",
+              like=lambda a, b, bias, kind: product(a[..., ::16], b[..., ::16, :], bias, kind)),
         Wrong(Changed(("            sums[0] += column.x * row;", "            sums[0] += a_tile[s * (TILE / 4) + thread.y].x * "
                                                                  "row;")),
-              "read too often"),
-        Wrong(Changed(("top + thread.y * 4 + i", "top + thread.y + i"), ("left + thread.x * 4 + j", "left + thread.x + j")),
-              "A thread's numbers lie 4 apart"),
+              "The results are right, but the tiles are read too often. Read one vec4 of each for each s, keep both in "
+              "`let`, and make 16 multiply-adds of them.",
+              when=lambda seen: not seen.failing.difference
+                  and any(line.space == "workgroup" and line.op == "read" for r in seen.reports for line in r.lines)
+                  and sum(r.elements("workgroup", "read") for r in seen.reports) > 2 * 256 * 32),
     ],
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 EACH = 8192
 
@@ -37,22 +37,6 @@ exercise = Exercise(
     reference=squares,
     call=launch,
     tolerance=1e-4,
-    mistakes=[
-        Mistake("A barrier waits for all threads of the group, and this one stands in an `if` that only some enter. Put it "
-                "before "
-                "the `if`, in the loop.",
-                when=lambda seen: "divergent-barrier" in seen.kinds),
-        Mistake("Now the tree adds in order, but tree[0] is read before the last addition is sure to be done: a workgroupBarrier "
-                "is "
-                "missing behind the loop.",
-                when=lambda seen: any(i.kind == "race" and "`tree[0]`" in i.message and "total" in i.code for i in seen.issues)
-                and not any(i.kind == "race" and "half" in i.code for i in seen.issues)),
-        Mistake("A thread reads what another may not have written yet: in the loop a workgroupBarrier is needed before each "
-                "addition.",
-                when=lambda seen: "race" in seen.kinds),
-        Mistake("A quarter of the threads is left out: the first half is THREADS / 2.",
-                when=lambda seen: "THREADS / 4" in seen.text and seen.got[2] < seen.expected[2]),
-    ],
     hints=(
         "Two lines of group_sum stand in the wrong place or not at all; global_norm_squares is right. What does the report name?",
         "A barrier belongs where all 256 threads come by: in the loop, before the `if`. And who waits before tree[0] is read?",
@@ -71,20 +55,20 @@ fn shift(@builtin(local_invocation_index) lane: u32) {
     y[lane] = line[(lane + 1) % 64];
 }
 """,
-    right=[
-        Changed(("    workgroupBarrier();\n    let total = tree[0];\n    workgroupBarrier();\n    return total;",
-                 "    workgroupBarrier();\n    return tree[0];")),
-        Changed(("    for (var half = THREADS / 2; half > 0; half /= 2) {\n        workgroupBarrier();\n        if (lane < half) "
-                 "{\n"
-                 "            tree[lane] += tree[lane + half];\n        }\n    }\n    workgroupBarrier();",
-                 "    workgroupBarrier();\n    for (var half = THREADS / 2; half > 0; half /= 2) {\n        if (lane < half) {\n"
-                 "            tree[lane] = tree[lane] + tree[lane + half];\n        }\n        workgroupBarrier();\n    }")),
-    ],
     wrong=[
         Wrong(Changed(("        workgroupBarrier();\n        if (lane < half) {",
-                       "        if (lane < half) {\n            workgroupBarrier();")), "in an `if` that only some enter"),
-        Wrong(Changed(("    workgroupBarrier();\n    let total", "    let total")), "missing behind the loop"),
-        Wrong(Changed(("        workgroupBarrier();\n        if (lane", "        if (lane")), "before each addition"),
-        Wrong(Changed(("THREADS / 2", "THREADS / 4")), "A quarter of the threads"),
+                       "        if (lane < half) {\n            workgroupBarrier();")),
+              "A barrier waits for all threads of the group, and this one stands in an `if` that only some "
+              "enter. Put it before the `if`, in the loop.", when=lambda seen: "divergent-barrier" in seen.kinds),
+        Wrong(Changed(("    workgroupBarrier();\n    let total", "    let total")),
+              "Now the tree adds in order, but tree[0] is read before the last addition is sure to be done: a "
+              "workgroupBarrier is missing behind the loop.",
+              when=lambda seen: any(i.kind == "race" and "`tree[0]`" in i.message and "total" in i.code for i in seen.issues)
+                  and not any(i.kind == "race" and "half" in i.code for i in seen.issues)),
+        Wrong(Changed(("        workgroupBarrier();\n        if (lane", "        if (lane")),
+              "A thread reads what another may not have written yet: in the loop a "
+              "workgroupBarrier is needed before each addition.", when=lambda seen: "race" in seen.kinds),
+        Wrong(Changed(("THREADS / 2", "THREADS / 4")), "A quarter of the threads is left out: the first half is THREADS / 2.",
+              when=lambda seen: "THREADS / 4" in seen.text and seen.got[2] < seen.expected[2]),
     ],
 )  # fmt: skip

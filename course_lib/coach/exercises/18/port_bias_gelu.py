@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 from course_lib.devices import ops
 
 GROUP = 256  # threads
@@ -46,26 +46,6 @@ exercise = Exercise(
     reference=lambda x, bias: gelu(x + bias),
     call=launch,
     tolerance=1e-4,
-    mistakes=[
-        Mistake("Threads beyond the last number take part. WebGPU moves an index that is too large to somewhere inside, without "
-                "a "
-                "word: write only where i < args.n.",
-                when=lambda seen: "out-of-bounds" in seen.kinds and any("`y[" in i.message and i.thread + GROUP * i.group[0] >=
-                                                                       seen.inputs[0].size for i in seen.issues)),
-        Mistake("The groups of a launch may lie in several rows, as here, 3 to a row. element_index(group, groups, lane) counts "
-                "on from row to row.",
-                when=lambda seen: seen.label == FOLDED
-                and not re.search(r"element_index|group_index|group\.y|\bid\.y", seen.text)),
-        Mistake("The bias has only F numbers, and yours is asked for more. Number i stands in column i % args.F.",
-                when=lambda seen: "out-of-bounds" in seen.kinds and any("`bias[" in issue.message for issue in seen.issues)),
-        Mistake("The bias is that of the row. Number i stands in column i % args.F and in row i / args.F.",
-                like=lambda x, bias: gelu(x + bias[np.minimum(np.arange(len(x)), len(bias) - 1)][:, None])),
-        Mistake("The bias is added after the bend. It comes before: gelu(x + bias).", like=lambda x, bias: gelu(x) + bias),
-        Mistake("The bias is missing.", like=lambda x, bias: gelu(x)),
-        Mistake("This is x + bias, without GELU.", like=lambda x, bias: x + bias),
-        Mistake("Only the first group's numbers are written. `lane` counts inside of a group; element_index(group, groups, lane) "
-                "counts over all of them.", like=first_group),
-    ],
     hints=(
         "Which number is mine? element_index(group, groups, lane) tells. Is there such a number? Compare with args.n.",
         "A row has args.F numbers, so number i stands in column i % args.F. `let` names a value, `if (...) { }` wants braces.",
@@ -92,44 +72,35 @@ fn scale_columns(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroup
     }
 }
 """,
-    right=[
-        Changed(("    if (i < args.n) {\n        y[i] = gelu(x[i] + bias[i % args.F]);\n    }",
-                 "    if (i >= args.n) {\n        return;\n    }\n    let column = i - i / args.F * args.F;\n"
-                 "    let shifted = bias[column] + x[i];\n    y[i] = gelu(shifted);")),
-        """struct Args {
-    n: u32,
-    F: u32,
-}
-@group(0) @binding(0) var<uniform> args: Args;
-@group(0) @binding(1) var<storage, read> x: array<f32>;
-@group(0) @binding(2) var<storage, read> bias: array<f32>;
-@group(0) @binding(3) var<storage, read_write> y: array<f32>;
-
-fn bend(z: f32) -> f32 {
-    let u = clamp(0.7978845608 * (z + 0.044715 * z * z * z), -15.0, 15.0);
-    return 0.5 * z * (1.0 + tanh(u));
-}
-
-@compute @workgroup_size(256)
-fn bias_gelu_forward(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
-    let i = id.y * groups.x * 256 + id.x;
-    if (i < arrayLength(&y)) {
-        y[i] = bend(x[i] + bias[i % arrayLength(&bias)]);
-    }
-}
-""",
-    ],
     wrong=[
-        Wrong(Changed(("element_index(group, groups, lane)", "group.x * THREADS + lane")), "counts on from row to row"),
         Wrong(Changed(("    if (i < args.n) {\n        y[i] = gelu(x[i] + bias[i % args.F]);\n    }",
-                       "    y[i] = gelu(x[i] + bias[i % args.F]);")), "write only where i < args.n"),
-        Wrong(Changed(("bias[i % args.F]", "bias[i]")), "has only F numbers"),
-        Wrong(Changed(("gelu(x[i] + bias[i % args.F])", "gelu(x[i]) + bias[i % args.F]")), "after the bend"),
-        Wrong(Changed(("gelu(x[i] + bias[i % args.F])", "gelu(x[i])")), "The bias is missing"),
-        Wrong(Changed(("element_index(group, groups, lane)", "lane")), "Only the first group"),
+                       "    y[i] = gelu(x[i] + bias[i % args.F]);")),
+              "Threads beyond the last number take part. WebGPU moves an index that is too large to somewhere inside, "
+              "without a word: write only where i < args.n.",
+              when=lambda seen: "out-of-bounds" in seen.kinds
+                  and any("`y[" in i.message and i.thread + GROUP * i.group[0] >= seen.inputs[0].size for i in seen.issues)),
+        Wrong(Changed(("element_index(group, groups, lane)", "group.x * THREADS + lane")),
+              "The groups of a launch may lie in several rows, as here, 3 to a row. element_index(group, "
+              "groups, lane) counts on from row to row.",
+              when=lambda seen: seen.label == FOLDED
+                  and not re.search(r"element_index|group_index|group\.y|\bid\.y", seen.text)),
+        Wrong(Changed(("bias[i % args.F]", "bias[i]")),
+              "The bias has only F numbers, and yours is asked for more. Number i stands in column i % args.F.",
+              when=lambda seen: "out-of-bounds" in seen.kinds and any("`bias[" in issue.message for issue in seen.issues)),
+        Wrong(Changed(("i % args.F", "min(i / args.F, args.F - 1)")),
+              "The bias is that of the row. Number i stands in column i % args.F and in row i / args.F.",
+              like=lambda x, bias: gelu(x + bias[np.minimum(np.arange(len(x)), len(bias) - 1)][:, None])),
+        Wrong(Changed(("gelu(x[i] + bias[i % args.F])", "gelu(x[i]) + bias[i % args.F]")),
+              "The bias is added after the bend. It comes before: gelu(x + bias).", like=lambda x, bias: gelu(x) + bias),
+        Wrong(Changed(("gelu(x[i] + bias[i % args.F])", "gelu(x[i])")), "The bias is missing.", like=lambda x, bias: gelu(x)),
+        Wrong(Changed(("gelu(x[i] + bias[i % args.F])", "x[i] + bias[i % args.F]")), "This is x + bias, without GELU.",
+              like=lambda x, bias: x + bias),
+        Wrong(Changed(("element_index(group, groups, lane)", "lane")),
+              "Only the first group's numbers are written. `lane` counts inside of a group; element_index(group, groups, "
+              "lane) counts over all of them.", like=first_group),
         Wrong(Changed(("let i = element_index(group, groups, lane);", "int i = element_index(group, groups, lane);")),
-              "`int i` is C++"),
-        Wrong(Changed(("let i = element_index", "let i: i32 = element_index")), "declared as i32 and given a u32"),
-        Wrong(Changed(("% args.F]);", "% args.F])")), "A `;` is missing"),
+              generic="`int i` is C++"),
+        Wrong(Changed(("let i = element_index", "let i: i32 = element_index")), generic="declared as i32 and given a u32"),
+        Wrong(Changed(("% args.F]);", "% args.F])")), generic="A `;` is missing"),
     ],
 )  # fmt: skip

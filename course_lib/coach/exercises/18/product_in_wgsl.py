@@ -59,21 +59,6 @@ exercise = Exercise(
     measured="128 x 96, with K = 80",
     flops=2 * 128 * 96 * 80,
     goals=[Goal(BYTES, bytes_moved)],
-    mistakes=[
-        Mistake("A slice is used before all threads have filled it, or filled again while others still use it: a "
-                "workgroupBarrier "
-                "belongs behind the filling, and one behind the use.",
-                when=lambda seen: any(i.kind == "race" and "`y[" not in i.message for i in seen.issues)),
-        Mistake("y is written beyond its edge: only where row < args.N and column < args.M is there a place.",
-                when=lambda seen: any("`y[" in issue.message for issue in seen.issues)),
-        Mistake("Somebody reads beyond the edge of a or b. WebGPU gives some number from inside then: take 0 there.",
-                when=lambda seen: any(i.kind == "out-of-bounds" and i.message.startswith("a thread reads") for i in seen.issues)),
-        Mistake("Some threads never come to a barrier: the loop over slices must make as many rounds for all threads.",
-                when=lambda seen: "divergent-barrier" in seen.kinds),
-        Mistake("Only the first 16 rows and columns of each tile are written: with 256 threads each owns 16 numbers of y.",
-                when=lambda seen: not np.isnan(seen.got[:16, :16]).any() and seen.got[:64, :64].size > seen.got[:16, :16].size
-                and np.isnan(seen.got[16:64, 16:64]).all() and np.isnan(seen.got[:16, 16:64]).all()),
-    ],
     hints=(
         "First make it right: each thread owns 16 numbers of y and walks over K. Then fetch slices together, as in chapter 08.",
         "A slice of 8 along K: 64 x 8 numbers of a and 8 x 64 of b, 512 each, two for each of 256 threads. Zeros where they lie "
@@ -98,14 +83,22 @@ fn blurred(@builtin(local_invocation_index) lane: u32) {
     y[lane] = sum;
 }
 """,
-    right=[
-        NAIVE,
-        Changed(("const SLICE = 8u;", "const SLICE = 16u;")),
-    ],
     wrong=[
-        Wrong(Changed(("        workgroupBarrier();\n        for (var s", "        for (var s")), "A slice is used before"),
-        Wrong(Changed(("if (row < args.N && column < args.M) {", "if (row < args.N) {")), "y is written beyond its edge"),
-        Wrong(Changed(("if (down < args.K && column < args.M) {", "if (column < args.M) {")), "reads beyond the edge of a or b"),
-        Wrong(NAIVE.replace("row += 16", "row += 64").replace("column += 16", "column += 64"), "Only the first 16 rows"),
+        Wrong(Changed(("        workgroupBarrier();\n        for (var s", "        for (var s")),
+              "A slice is used before all threads have filled it, or filled again while others still use it: a "
+              "workgroupBarrier belongs behind the filling, and one behind the use.",
+              when=lambda seen: any(i.kind == "race" and "`y[" not in i.message for i in seen.issues)),
+        Wrong(Changed(("if (row < args.N && column < args.M) {", "if (row < args.N) {")),
+              "y is written beyond its edge: only where row < args.N and column < args.M is there a place.",
+              when=lambda seen: any("`y[" in issue.message for issue in seen.issues)),
+        Wrong(Changed(("if (down < args.K && column < args.M) {", "if (column < args.M) {")),
+              "Somebody reads beyond the edge of a or b. WebGPU gives some number from inside then: take 0 there.",
+              when=lambda seen: any(i.kind == "out-of-bounds" and i.message.startswith("a thread reads") for i in seen.issues)),
+        Mistake("Some threads never come to a barrier: the loop over slices must make as many rounds for all threads.",
+                when=lambda seen: "divergent-barrier" in seen.kinds),
+        Wrong(NAIVE.replace("row += 16", "row += 64").replace("column += 16", "column += 64"),
+              "Only the first 16 rows and columns of each tile are written: with 256 threads each owns 16 numbers of y.",
+              when=lambda seen: not np.isnan(seen.got[:16, :16]).any() and seen.got[:64, :64].size > seen.got[:16, :16].size
+                  and np.isnan(seen.got[16:64, 16:64]).all() and np.isnan(seen.got[:16, 16:64]).all()),
     ],
 )  # fmt: skip

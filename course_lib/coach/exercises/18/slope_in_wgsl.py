@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 from course_lib.devices import ops
 
 GROUP = 256
@@ -56,17 +56,6 @@ exercise = Exercise(
     reference=right,
     call=launch,
     tolerance=1e-4,
-    mistakes=[
-        Mistake("Threads beyond the last number take part: write only where i < args.n.",
-                when=lambda seen: any(i.kind == "out-of-bounds" and "`dx[" in i.message for i in seen.issues)),
-        Mistake("The bias is missing: the slope is that at x + bias.",
-                like=lambda dy, x, bias: right(dy, x, np.zeros_like(bias))),
-        Mistake("This is the slope alone: it is multiplied by dy.", like=lambda dy, x, bias: right(np.ones_like(dy), x, bias)),
-        Mistake("This is dy times GELU itself, not times its slope.",
-                like=lambda dy, x, bias: dy * ops("reference").gelu_forward((x + bias).astype(np.float64))),
-        Mistake("Half of the product rule is missing: the first part is (1 + t) / 2.", like=only_second),
-        Mistake("The slope of u is missing in the second part: u' = ROOT_2_PI (1 + 3 * 0.044715 x^2).", like=without_inner),
-    ],
     hints=(
         "gelu is x times (1 + t) / 2: a product, so its slope has two parts. t is safe_tanh(u).",
         "let t = safe_tanh(ROOT_2_PI * (x + 0.044715 * x * x * x)); the slope of t is (1 - t t) times the slope of u.",
@@ -93,24 +82,21 @@ fn square_backward(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgro
     }
 }
 """,
-    right=[
-        Changed(("    let du = ROOT_2_PI * (1.0 + 3.0 * 0.044715 * x * x);\n"
-                 "    return 0.5 * (1.0 + t) + 0.5 * x * (1.0 - t * t) * du;",
-                 "    let gate = 0.5 * (1.0 + t);\n"
-                 "    return gate + 2.0 * x * gate * (1.0 - gate) * ROOT_2_PI * (1.0 + 0.134145 * x * x);")),
-        Changed(("    if (i < args.n) {\n        dx[i] = dy[i] * gelu_slope(x[i] + bias[i % args.F]);\n    }",
-                 "    if (i >= args.n) {\n        return;\n    }\n    var d = gelu_slope(bias[i % args.F] + x[i]);\n    d *= "
-                 "dy[i];\n"
-                 "    dx[i] = d;")),
-    ],
     wrong=[
         Wrong(Changed(("    if (i < args.n) {\n        dx[i] = dy[i] * gelu_slope(x[i] + bias[i % args.F]);\n    }",
-                       "    dx[i] = dy[i] * gelu_slope(x[i] + bias[i % args.F]);")), "write only where i < args.n"),
-        Wrong(Changed(("x[i] + bias[i % args.F]", "x[i]")), "The bias is missing"),
-        Wrong(Changed(("dy[i] * gelu_slope", "gelu_slope")), "This is the slope alone"),
-        Wrong(Changed(("return 0.5 * (1.0 + t) + 0.5 * x", "return 0.5 * x")), "Half of the product rule"),
-        Wrong(Changed((" * (1.0 - t * t) * du;", " * (1.0 - t * t);")), "The slope of u is missing"),
+                       "    dx[i] = dy[i] * gelu_slope(x[i] + bias[i % args.F]);")),
+              "Threads beyond the last number take part: write only where i < args.n.",
+              when=lambda seen: any(i.kind == "out-of-bounds" and "`dx[" in i.message for i in seen.issues)),
+        Wrong(Changed(("x[i] + bias[i % args.F]", "x[i]")), "The bias is missing: the slope is that at x + bias.",
+              like=lambda dy, x, bias: right(dy, x, np.zeros_like(bias))),
+        Wrong(Changed(("dy[i] * gelu_slope", "gelu_slope")), "This is the slope alone: it is multiplied by dy.",
+              like=lambda dy, x, bias: right(np.ones_like(dy), x, bias)),
         Wrong(Changed(("return 0.5 * (1.0 + t) + 0.5 * x * (1.0 - t * t) * du;", "return 0.5 * x * (1.0 + t);")),
-              "times GELU itself"),
+              "This is dy times GELU itself, not times its slope.",
+              like=lambda dy, x, bias: dy * ops("reference").gelu_forward((x + bias).astype(np.float64))),
+        Wrong(Changed(("return 0.5 * (1.0 + t) + 0.5 * x", "return 0.5 * x")),
+              "Half of the product rule is missing: the first part is (1 + t) / 2.", like=only_second),
+        Wrong(Changed((" * (1.0 - t * t) * du;", " * (1.0 - t * t);")),
+              "The slope of u is missing in the second part: u' = ROOT_2_PI (1 + 3 * 0.044715 x^2).", like=without_inner),
     ],
 )  # fmt: skip

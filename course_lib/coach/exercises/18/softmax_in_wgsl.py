@@ -73,43 +73,6 @@ exercise = Exercise(
     reference=softmax,
     call=launch,
     tolerance=1e-5,
-    mistakes=[
-        Mistake("A thread leaves before others wait for it. Where row lies outside, let it count no numbers, and pass every "
-                "barrier all the same.",
-                when=lambda seen: "return;" in seen.text
-                and len({i.line for i in seen.issues if i.kind == "divergent-barrier"}) > 1),
-        Mistake("A barrier stands where only some threads pass: all 256 must come to it, as often as each other. Put it outside "
-                "of "
-                "the `if`, and call group_max and group_sum in no loop over the numbers of a thread.",
-                when=lambda seen: "divergent-barrier" in seen.kinds),
-        Mistake("What group_sum leaves in `tree` is read by some threads while others already use it for the next sum, or are "
-                "still adding: wait before the total is read, and after it.",
-                when=lambda seen: any(i.kind == "race" and "`tree[0]`" in i.message for i in seen.issues)),
-        Mistake("In the tree a thread reads what another has not finished: each halving needs a workgroupBarrier before it.",
-                when=lambda seen: "race" in seen.kinds and any("`tree[" in issue.message for issue in seen.issues)),
-        Mistake("The groups of a launch may lie in several rows, as here, 2 to a row. group_index(group, groups) counts on from "
-                "row to row.",
-                when=lambda seen: seen.label == FOLDED and not re.search(r"group_index|group\.y", seen.text)),
-        Mistake("Two threads write one number of y. Thread `lane` owns the numbers lane, lane + THREADS, ... of the row.",
-                when=lambda seen: any(i.kind == "race" and "`y[" in i.message for i in seen.issues)),
-        Mistake("The largest is not subtracted: e^200 is more than a float holds.",
-                when=lambda seen: seen.label == "large numbers" and np.isnan(seen.got).any()),
-        Mistake("All numbers of this row lie far below 0, and so does their largest: begin with args.lowest.",
-                when=lambda seen: seen.label == "far below 0" and np.isnan(seen.got).any()),
-        Mistake("Each thread divides by its own sum. The sum of the row comes from group_sum, which all threads call.",
-                like=own_sums),
-        Mistake("Numbers that the mask hides are not 0. They are written too: 0, for c from `seen` to args.S.",
-                when=lambda seen: seen.inputs[2] == CAUSAL and not np.nan_to_num(seen.got[seen.expected == 0]).any()
-                and np.isnan(seen.got[seen.expected == 0]).all()),
-        Mistake("The mask is not looked at: with CAUSAL a row sees only the first `seen` numbers.",
-                when=lambda seen: seen.inputs[2] == CAUSAL
-                and np.allclose(seen.got, softmax(*seen.inputs[:2], PLAIN), atol=1e-5)),
-        Mistake("With the mask a number too few is seen: row % T of T rows sees S - T + row % T + 1.", like=one_less),
-        Mistake("These are the powers, not yet divided by their sum.", like=powers),
-        Mistake("Only the first 256 numbers of a row are written: thread `lane` goes on with lane + THREADS.",
-                when=lambda seen: seen.inputs[0].shape[1] > 256 and np.isnan(seen.got[:, 256:]).all()
-                and not np.isnan(seen.got[:, :256]).any()),
-    ],
     hints=(
         "group_sum is group_max with + in the place of max. In the kernel: find the largest, then the sum of powers, then write.",
         "Each step is a loop `for (var c = lane; c < seen; c += THREADS)` over x[row * args.S + c], then a call that all threads "
@@ -141,92 +104,57 @@ fn row_mean(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_i
     }
 }
 """,
-    right=[
-        Changed(("    var sum = 0.0;\n    for (var c = lane; c < seen; c += THREADS) {\n        sum += exp(x[start + c] - "
-                 "largest);",
-                 "    var sum = 0.0;\n    for (var c = lane; c < seen; c += THREADS) {\n"
-                 "        y[start + c] = exp(x[start + c] - largest);\n        sum += y[start + c];"),
-                ("y[start + c] = exp(x[start + c] - largest) / sum;", "y[start + c] /= sum;")),
-        """// include "group.wgsl"
-
-var<workgroup> numbers: array<f32, 256>;
-var<workgroup> answer: f32;
-
-struct Args {
-    rows: u32,
-    T: u32,
-    S: u32,
-    lowest: f32,
-}
-@group(0) @binding(0) var<uniform> args: Args;
-@group(0) @binding(1) var<storage, read> x: array<f32>;
-@group(0) @binding(2) var<storage, read_write> y: array<f32>;
-
-// One thread merges the numbers of all: slow and simple.
-fn together(lane: u32, value: f32, largest: bool) -> f32 {
-    numbers[lane] = value;
-    workgroupBarrier();
-    if (lane == 0) {
-        answer = numbers[0];
-        for (var i = 1u; i < 256; i++) {
-            answer = select(answer + numbers[i], max(answer, numbers[i]), largest);
-        }
-    }
-    workgroupBarrier();
-    let result = answer;
-    workgroupBarrier();
-    return result;
-}
-
-@compute @workgroup_size(256)
-fn softmax_forward(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
-                   @builtin(local_invocation_index) lane: u32) {
-    let row = group_index(group, groups);
-    var seen = args.S;
-    if (CAUSAL) {
-        seen = args.S - args.T + row % args.T + 1;
-    }
-    var m = args.lowest;
-    var sum = 0.0;
-    if (row < args.rows) {
-        for (var c = lane; c < seen; c += 256) {
-            m = max(m, x[row * args.S + c]);
-        }
-    }
-    m = together(lane, m, true);
-    if (row < args.rows) {
-        for (var c = lane; c < seen; c += 256) {
-            sum += exp(x[row * args.S + c] - m);
-        }
-    }
-    sum = together(lane, sum, false);
-    if (row < args.rows) {
-        for (var c = lane; c < args.S; c += 256) {
-            y[row * args.S + c] = select(0.0, exp(x[row * args.S + c] - m) / sum, c < seen);
-        }
-    }
-}
-""",
-    ],
     wrong=[
-        Wrong(Changed(("            tree[lane] += tree[lane + half];\n        }\n    }\n    workgroupBarrier();\n    let total",
-                       "            tree[lane] += tree[lane + half];\n        }\n    }\n    let total")),
-              "wait before the total is read"),
-        Wrong(Changed(("        workgroupBarrier();\n        if (lane < half) {\n            tree[lane] += tree",
-                       "        if (lane < half) {\n            tree[lane] += tree")), "each halving needs a workgroupBarrier"),
+        Wrong(Changed(("    let inside = row < args.rows;", "    let inside = row < args.rows;\n    if (lane >= args.S) {\n"
+                                                           "        return;\n    }")),
+              "A thread leaves before others wait for it. Where row lies outside, let it count no "
+              "numbers, and pass every barrier all the same.",
+              when=lambda seen: "return;" in seen.text
+                  and len({i.line for i in seen.issues if i.kind == "divergent-barrier"}) > 1),
         Wrong(Changed(("        workgroupBarrier();\n        if (lane < half) {\n            tree[lane] += tree",
                        "        if (lane < half) {\n            workgroupBarrier();\n            tree[lane] += tree")),
-              "where only some threads pass"),
-        Wrong(Changed(("    let inside = row < args.rows;", "    let inside = row < args.rows;\n    if (lane >= args.S) {\n"
-                                                           "        return;\n    }")), "A thread leaves before"),
-        Wrong(Changed(("    largest = group_max(lane, largest);", "    largest = 0.0;")), "The largest is not subtracted"),
-        Wrong(Changed(("    sum = group_sum(lane, sum);\n", "")), "divides by its own sum"),
-        Wrong(Changed(("        } else {\n            y[start + c] = 0.0;\n        }", "        }")), "the mask hides are not 0"),
-        Wrong(Changed(("select(args.S, args.S - args.T + row % args.T + 1, CAUSAL)", "args.S")), "The mask is not looked at"),
-        Wrong(Changed((" / sum;", ";")), "not yet divided"),
-        Wrong(Changed(("row % args.T + 1, CAUSAL", "row % args.T, CAUSAL")), "a number too few is seen"),
-        Wrong(Changed(("var largest = args.lowest;", "var largest = 0.0;")), "begin with args.lowest"),
-        Wrong(Changed(("group_index(group, groups)", "group.x")), "counts on from row to row"),
-        Wrong(Changed(("var largest = args.lowest;", "let largest = args.lowest;")), "`let` names a value that never changes"),
+              "A barrier stands where only some threads pass: all 256 must come to it, as often as each other. Put it "
+              "outside of the `if`, and call group_max and group_sum in no loop over the numbers of a thread.",
+              when=lambda seen: "divergent-barrier" in seen.kinds),
+        Wrong(Changed(("            tree[lane] += tree[lane + half];\n        }\n    }\n    workgroupBarrier();\n    let total",
+                       "            tree[lane] += tree[lane + half];\n        }\n    }\n    let total")),
+              "What group_sum leaves in `tree` is read by some threads while others already use it for the next sum, or are "
+              "still adding: wait before the total is read, and after it.",
+              when=lambda seen: any(i.kind == "race" and "`tree[0]`" in i.message for i in seen.issues)),
+        Wrong(Changed(("        workgroupBarrier();\n        if (lane < half) {\n            tree[lane] += tree",
+                       "        if (lane < half) {\n            tree[lane] += tree")),
+              "In the tree a thread reads what another has not finished: each halving needs a workgroupBarrier before it.",
+              when=lambda seen: "race" in seen.kinds and any("`tree[" in issue.message for issue in seen.issues)),
+        Wrong(Changed(("group_index(group, groups)", "group.x")),
+              "The groups of a launch may lie in several rows, as here, 2 to a row. "
+              "group_index(group, groups) counts on from row to row.",
+              when=lambda seen: seen.label == FOLDED and not re.search(r"group_index|group\.y", seen.text)),
+        Mistake("Two threads write one number of y. Thread `lane` owns the numbers lane, lane + THREADS, ... of the row.",
+                when=lambda seen: any(i.kind == "race" and "`y[" in i.message for i in seen.issues)),
+        Wrong(Changed(("    largest = group_max(lane, largest);", "    largest = 0.0;")),
+              "The largest is not subtracted: e^200 is more than a float holds.",
+              when=lambda seen: seen.label == "large numbers" and np.isnan(seen.got).any()),
+        Wrong(Changed(("var largest = args.lowest;", "var largest = 0.0;")),
+              "All numbers of this row lie far below 0, and so does their largest: begin with args.lowest.",
+              when=lambda seen: seen.label == "far below 0" and np.isnan(seen.got).any()),
+        Wrong(Changed(("    sum = group_sum(lane, sum);\n", "")),
+              "Each thread divides by its own sum. The sum of the row comes from group_sum, which all threads call.",
+              like=own_sums),
+        Wrong(Changed(("        } else {\n            y[start + c] = 0.0;\n        }", "        }")),
+              "Numbers that the mask hides are not 0. They are written too: 0, for c from `seen` to args.S.",
+              when=lambda seen: seen.inputs[2] == CAUSAL and not np.nan_to_num(seen.got[seen.expected == 0]).any()
+                  and np.isnan(seen.got[seen.expected == 0]).all()),
+        Wrong(Changed(("select(args.S, args.S - args.T + row % args.T + 1, CAUSAL)", "args.S")),
+              "The mask is not looked at: with CAUSAL a row sees only the first `seen` numbers.",
+              when=lambda seen: seen.inputs[2] == CAUSAL
+                  and np.allclose(seen.got, softmax(*seen.inputs[:2], PLAIN), atol=1e-5)),
+        Wrong(Changed(("row % args.T + 1, CAUSAL", "row % args.T, CAUSAL")),
+              "With the mask a number too few is seen: row % T of T rows sees S - T + row % T + 1.", like=one_less),
+        Wrong(Changed((" / sum;", ";")), "These are the powers, not yet divided by their sum.", like=powers),
+        Mistake("Only the first 256 numbers of a row are written: thread `lane` goes on with lane + THREADS.",
+                when=lambda seen: seen.inputs[0].shape[1] > 256 and np.isnan(seen.got[:, 256:]).all()
+                and not np.isnan(seen.got[:, :256]).any()),
+        Wrong(Changed(("var largest = args.lowest;", "let largest = args.lowest;")),
+              generic="`let` names a value that never changes"),
     ],
 )  # fmt: skip

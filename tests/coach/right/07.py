@@ -1,0 +1,166 @@
+"""Right answers to the exercises of chapter 7, written in other ways than ours."""
+
+from course_lib.coach.exercise import Changed
+
+RIGHT = {
+    "centre_and_scale": [
+        """__device__ float total(float own, float* s) {
+    __syncthreads();  // all have read what the last call left
+    s[threadIdx.x] = own;
+    __syncthreads();
+    for (int half = 32; half > 0; half /= 2) {
+        if (threadIdx.x < half) s[threadIdx.x] += s[threadIdx.x + half];
+        __syncthreads();
+    }
+    return s[0];
+}
+
+__global__ void centre_and_scale(const float* x, float* y, int C) {
+    __shared__ float s[64];
+    x += blockIdx.x * C;
+    y += blockIdx.x * C;
+    float sum = 0.0f;
+    for (int c = threadIdx.x; c < C; c += 64) sum += x[c];
+    float mean = total(sum, s) / C;
+    float squares = 0.0f;
+    for (int c = threadIdx.x; c < C; c += 64) squares += (x[c] - mean) * (x[c] - mean);
+    float rstd = rsqrtf(total(squares, s) / C + 1e-5f);
+    for (int c = threadIdx.x; c < C; c += 64) y[c] = (x[c] - mean) * rstd;
+}
+""",
+        """__device__ float total(float own, float* s) {
+    s[threadIdx.x] = own;
+    __syncthreads();
+    float all = 0.0f;
+    for (int i = 0; i < 64; i++) all += s[i];
+    __syncthreads();
+    return all;
+}
+
+__global__ void centre_and_scale(const float* x, float* y, int C) {
+    __shared__ float first[64], second[64];  // a place for each sum
+    x += blockIdx.x * C;
+    y += blockIdx.x * C;
+    float sum = 0.0f, squares = 0.0f;
+    for (int c = threadIdx.x; c < C; c += 64) sum += x[c];
+    float mean = total(sum, first) / C;
+    for (int c = threadIdx.x; c < C; c += 64) squares += (x[c] - mean) * (x[c] - mean);
+    float rstd = rsqrtf(total(squares, second) / C + 1e-5f);
+    for (int c = threadIdx.x; c < C; c += 64) y[c] = (x[c] - mean) * rstd;
+}
+""",
+    ],
+    "layernorm_forward": [
+        Changed(("        x[e] -= mean;\n        if (x.column(e) < C) squares += x[e] * x[e];",
+                 "        float away = x.column(e) < C ? x[e] - mean : 0.0f;\n        squares += away * away;"),
+                ("x[e] = x[e] * rstd * weight[e] + bias[e];", "x[e] = (x[e] - mean) * rstd * weight[e] + bias[e];")),
+        Changed(("    rstd = rsqrtf(block_sum<THREADS>(squares) / C + eps);",
+                 "    float variance = block_sum<THREADS>(squares) / C;\n    rstd = 1.0f / sqrtf(variance + eps);")),
+    ],
+    "layernorm_backward": [
+        Changed(("x[e] = (dy[e] * weight[e] - constant - x[e] * along) * rstd;",
+                 "x[e] = rstd * dy[e] * weight[e] - rstd * (constant + x[e] * along);")),
+        Changed(("        constant += dy[e] * weight[e];\n        along += dy[e] * weight[e] * x[e];",
+                 "        const float g = dy[e] * weight[e];\n        if (x.column(e) < C) {\n            constant += g / C;\n"
+                 "            along += g * x[e] / C;\n        }"),
+                ("constant = block_sum<THREADS>(constant) / C;", "constant = block_sum<THREADS>(constant);"),
+                ("along = block_sum<THREADS>(along) / C;", "along = block_sum<THREADS>(along);")),
+    ],
+    "residual_layernorm_forward": [
+        Changed(("    if (bias) b.load(bias, C);\n    else b.fill(0.0f);", "    b.fill(0.0f);\n    if (bias) b.load(bias, C);"),
+                ("own[e] += other[e];", "own[e] = other[e] + own[e];")),
+        Changed(("        other.load(residual + (long long)row * C, C);\n", ""),
+                ("        own.load(x + (long long)row * C, C);\n", "        const long long start = (long long)row * C;\n"
+                 "        other.load(residual + start, C);\n        own.load(x + start, C);\n"),
+                ("mean[row] = m, rstd[row] = r;", "{\n            mean[row] = m;\n            rstd[row] = r;\n        }")),
+    ],
+    "residual_layernorm_backward": [
+        Changed(("        if (dtotal) passed.load(dtotal + (long long)row * C, C);\n", ""),
+                ("        normalise_backward(own,", "        if (dtotal) passed.load(dtotal + (long long)row * C, C);\n"
+                 "        else passed.fill(0.0f);\n        normalise_backward(own,"),
+                ("own[e] += passed[e];", "own[e] = passed[e] + own[e];")),
+        Changed(("    float* sums = partial + (long long)blockIdx.x * (has_bias ? 2 * C : C);\n    dweight.store(sums, C);\n"
+                 "    if (has_bias) dbias.store(sums + C, C);",
+                 "    if (has_bias) {\n        dweight.store(partial + (long long)blockIdx.x * 2 * C, C);\n"
+                 "        dbias.store(partial + (long long)blockIdx.x * 2 * C + C, C);\n    } else {\n"
+                 "        dweight.store(partial + (long long)blockIdx.x * C, C);\n    }")),
+    ],
+    "rmsnorm_forward": [
+        Changed(("const float r = rsqrtf(block_sum<THREADS>(squares) / C + eps);",
+                 "const float mean = block_sum<THREADS>(squares) / C;\n        const float r = 1.0f / sqrtf(mean + eps);")),
+        Changed(("squares += own[e] * own[e];", "squares += own.column(e) < C ? own[e] * own[e] / C : 0.0f;"),
+                ("block_sum<THREADS>(squares) / C + eps", "block_sum<THREADS>(squares) + eps")),
+    ],
+    "rmsnorm_backward": [
+        """#include "reduce.cuh"
+
+template <int THREADS, int N, int ITEMS>
+__global__ void rmsnorm_backward(const float* dy, const float* x, const float* weight, const float* rstd, float* dx,
+                                 float* partial, int rows, int C) {
+    float sums[N * ITEMS] = {}, w[N * ITEMS];
+    for (int e = 0; e < N * ITEMS; e++) w[e] = threadIdx.x + e * THREADS < C ? weight[threadIdx.x + e * THREADS] : 0.0f;
+    for (int row = blockIdx.x; row < rows; row += gridDim.x) {
+        const float *from = x + row * C, *back = dy + row * C;
+        float r = rstd[row], along = 0.0f, own[N * ITEMS], g[N * ITEMS];
+        for (int e = 0; e < N * ITEMS; e++) {
+            int c = threadIdx.x + e * THREADS;
+            if (c < C) {
+                float d = back[c];
+                own[e] = from[c] * r;
+                g[e] = d * w[e];
+                sums[e] += d * own[e];
+                along += g[e] * own[e];
+            }
+        }
+        along = block_sum<THREADS>(along) / C;
+        for (int e = 0; e < N * ITEMS; e++) {
+            int c = threadIdx.x + e * THREADS;
+            if (c < C) dx[row * C + c] = r * (g[e] - own[e] * along);
+        }
+    }
+    for (int e = 0; e < N * ITEMS; e++)
+        if (threadIdx.x + e * THREADS < C) partial[blockIdx.x * C + threadIdx.x + e * THREADS] = sums[e];
+}
+""",
+        Changed(("own[e] *= r;  // xhat\n            dweight[e] += d[e] * own[e];\n            along += d[e] * w[e] * own[e];",
+                 "dweight[e] += d[e] * own[e] * r;\n            d[e] *= w[e];\n            along += d[e] * own[e] * r;"),
+                ("own[e] = (d[e] * w[e] - own[e] * along) * r;", "own[e] = (d[e] - own[e] * r * along) * r;")),
+    ],
+    "sandwich": [
+        """#include "reduce.cuh"
+__global__ void sandwich(const float* x, const float* branch, const float* weight, float* y, int rows) {
+    for (int row = blockIdx.x; row < rows; row += gridDim.x) {
+        float squares = 0.0f;
+        for (int c = threadIdx.x; c < 384; c += 128) {
+            squares += branch[row * 384 + c] * branch[row * 384 + c];
+        }
+        float r = rsqrtf(block_sum<128>(squares) / 384 + 1e-5f);
+        for (int c = threadIdx.x; c < 384; c += 128) {
+            y[row * 384 + c] = x[row * 384 + c] + branch[row * 384 + c] * r * weight[c];
+        }
+    }
+}
+""",
+        """#include "reduce.cuh"
+__global__ void sandwich(const float* x, const float* branch, const float* weight, float* y, int rows) {
+    __shared__ float s[4];
+    for (int row = blockIdx.x; row < rows; row += gridDim.x) {
+        float a[3], sum = 0.0f;
+        for (int k = 0; k < 3; k++) {
+            a[k] = branch[row * 384 + 3 * threadIdx.x + k];
+            sum += a[k] * a[k];
+        }
+        for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
+        if (threadIdx.x % 32 == 0) s[threadIdx.x / 32] = sum;
+        __syncthreads();
+        float r = rsqrtf((s[0] + s[1] + s[2] + s[3]) / 384 + 1e-5f);
+        for (int k = 0; k < 3; k++) {
+            int c = 3 * threadIdx.x + k;
+            y[row * 384 + c] = x[row * 384 + c] + a[k] * r * weight[c];
+        }
+        __syncthreads();
+    }
+}
+""",
+    ],
+}  # fmt: skip

@@ -1,0 +1,103 @@
+"""Right answers to the exercises of chapter 16, written in other ways than ours."""
+
+RIGHT = {
+    "judged_samples": [
+        """import numpy as np
+
+def judged_samples(well_formed, wrong_facts):
+    well, facts = np.array(well_formed, bool), np.array(wrong_facts)
+    mean = facts[well].mean() if well.any() else np.nan
+    return well.mean(), (well & (facts == 0)).mean(), mean, well.std() / np.sqrt(len(well))
+""",
+        """def judged_samples(well_formed, wrong_facts):
+    n = form = possible = total = 0
+    for well, facts in zip(well_formed, wrong_facts):
+        n += 1
+        if well:
+            form += 1
+            total += facts
+            possible += facts == 0
+    error = math.sqrt(form * (n - form) / n) / n
+    return [form / n, possible / n, total / form if form else float("nan"), error]
+""",
+    ],
+    "tokens_to_reach": [
+        """def tokens_to_reach(records, floor, gap, tokens_per_step):
+    steps = (r["step"] for r in records if r.get("val_loss", float("inf")) - floor <= gap)
+    first = next(steps, None)
+    return None if first is None else first * tokens_per_step
+""",
+        """def tokens_to_reach(records, floor, gap, tokens_per_step):
+    answer = None
+    for record in reversed(records):
+        if "val_loss" in record and not record["val_loss"] > floor + gap:
+            answer = tokens_per_step * record["step"]
+    return answer
+""",
+    ],
+    "kept_records": [
+        """def kept_records(text, step):
+    records = []
+    lines = iter(text.split("\\n"))
+    while True:
+        try:
+            record = json.loads(next(lines))
+        except (StopIteration, json.JSONDecodeError):
+            return [r for r in records if not r["step"] > step]
+        records.append(record)
+""",
+        """def kept_records(text, step):
+    if not text:
+        return []
+    first, _, rest = text.partition("\\n")
+    try:
+        record = json.loads(first)
+    except ValueError:
+        return []
+    return ([record] if record["step"] <= step else []) + kept_records(rest, step)
+""",
+    ],
+    "smooth_curve": [
+        """def smoothed(losses, keep):
+    result, total, weights = [], 0.0, 0.0
+    for loss in losses:
+        total = keep * total + loss
+        weights = keep * weights + 1
+        result.append(total / weights)
+    return result
+""",
+        """import numpy as np
+
+def smoothed(losses, keep):
+    result = []
+    for n in range(1, len(losses) + 1):
+        weights = float(keep) ** np.arange(n)[::-1]
+        result.append(np.average(losses[:n], weights=weights))
+    return result
+""",
+    ],
+    "without_network": [
+        "def learn(text, letters):\n    return lambda before: {letter: 1 / len(letters) for letter in letters}\n",
+        """from collections import Counter, defaultdict
+
+def learn(text, letters):
+    after = defaultdict(Counter)
+    for size in range(6):
+        for place in range(size, len(text)):
+            after[text[place - size : place]][text[place]] += 1
+
+    def odds(before):
+        shares = {letter: 1 / len(letters) for letter in letters}
+        for size in range(min(5, len(before)) + 1):
+            counts = after.get(before[len(before) - size :])
+            if not counts:
+                break
+            total, kinds = sum(counts.values()), len(counts)
+            for letter in letters:
+                shares[letter] = (counts[letter] + kinds * shares[letter]) / (total + kinds)
+        return shares
+
+    return odds
+""",
+    ],
+}  # fmt: skip

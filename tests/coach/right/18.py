@@ -1,0 +1,183 @@
+"""Right answers to the exercises of chapter 18, written in other ways than ours."""
+
+from course_lib.coach.exercise import Changed
+
+RIGHT = {
+    "port_bias_gelu": [
+        Changed(("    if (i < args.n) {\n        y[i] = gelu(x[i] + bias[i % args.F]);\n    }",
+                 "    if (i >= args.n) {\n        return;\n    }\n    let column = i - i / args.F * args.F;\n"
+                 "    let shifted = bias[column] + x[i];\n    y[i] = gelu(shifted);")),
+        """struct Args {
+    n: u32,
+    F: u32,
+}
+@group(0) @binding(0) var<uniform> args: Args;
+@group(0) @binding(1) var<storage, read> x: array<f32>;
+@group(0) @binding(2) var<storage, read> bias: array<f32>;
+@group(0) @binding(3) var<storage, read_write> y: array<f32>;
+
+fn bend(z: f32) -> f32 {
+    let u = clamp(0.7978845608 * (z + 0.044715 * z * z * z), -15.0, 15.0);
+    return 0.5 * z * (1.0 + tanh(u));
+}
+
+@compute @workgroup_size(256)
+fn bias_gelu_forward(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+    let i = id.y * groups.x * 256 + id.x;
+    if (i < arrayLength(&y)) {
+        y[i] = bend(x[i] + bias[i % arrayLength(&bias)]);
+    }
+}
+""",
+    ],
+    "softmax_in_wgsl": [
+        Changed(("    var sum = 0.0;\n    for (var c = lane; c < seen; c += THREADS) {\n        sum += exp(x[start + c] - "
+                 "largest);",
+                 "    var sum = 0.0;\n    for (var c = lane; c < seen; c += THREADS) {\n"
+                 "        y[start + c] = exp(x[start + c] - largest);\n        sum += y[start + c];"),
+                ("y[start + c] = exp(x[start + c] - largest) / sum;", "y[start + c] /= sum;")),
+        """// include "group.wgsl"
+
+var<workgroup> numbers: array<f32, 256>;
+var<workgroup> answer: f32;
+
+struct Args {
+    rows: u32,
+    T: u32,
+    S: u32,
+    lowest: f32,
+}
+@group(0) @binding(0) var<uniform> args: Args;
+@group(0) @binding(1) var<storage, read> x: array<f32>;
+@group(0) @binding(2) var<storage, read_write> y: array<f32>;
+
+// One thread merges the numbers of all: slow and simple.
+fn together(lane: u32, value: f32, largest: bool) -> f32 {
+    numbers[lane] = value;
+    workgroupBarrier();
+    if (lane == 0) {
+        answer = numbers[0];
+        for (var i = 1u; i < 256; i++) {
+            answer = select(answer + numbers[i], max(answer, numbers[i]), largest);
+        }
+    }
+    workgroupBarrier();
+    let result = answer;
+    workgroupBarrier();
+    return result;
+}
+
+@compute @workgroup_size(256)
+fn softmax_forward(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+                   @builtin(local_invocation_index) lane: u32) {
+    let row = group_index(group, groups);
+    var seen = args.S;
+    if (CAUSAL) {
+        seen = args.S - args.T + row % args.T + 1;
+    }
+    var m = args.lowest;
+    var sum = 0.0;
+    if (row < args.rows) {
+        for (var c = lane; c < seen; c += 256) {
+            m = max(m, x[row * args.S + c]);
+        }
+    }
+    m = together(lane, m, true);
+    if (row < args.rows) {
+        for (var c = lane; c < seen; c += 256) {
+            sum += exp(x[row * args.S + c] - m);
+        }
+    }
+    sum = together(lane, sum, false);
+    if (row < args.rows) {
+        for (var c = lane; c < args.S; c += 256) {
+            y[row * args.S + c] = select(0.0, exp(x[row * args.S + c] - m) / sum, c < seen);
+        }
+    }
+}
+""",
+    ],
+    "gemm_heart": [
+        Changed(("            sums[0] += column.x * row;\n            sums[1] += column.y * row;\n            sums[2] += "
+                 "column.z * row;\n"
+                 "            sums[3] += column.w * row;",
+                 "            for (var i = 0u; i < 4; i++) {\n                sums[i] = fma(vec4(column[i]), row, sums[i]);\n"
+                 "            }"),
+                ("        let row = top + thread.y * 4 + i;\n        for", "        let row = top + thread.y * 4 + i;\n"
+                 "        if (row >= args.N) {\n            break;\n        }\n        for")),
+        Changed(("            let row = b_tile[s * (TILE / 4) + thread.x];\n            sums[0] += column.x * row;\n"
+                 "            sums[1] += column.y * row;\n            sums[2] += column.z * row;\n            sums[3] += "
+                 "column.w * row;",
+                 "            let row = b_tile[s * (TILE / 4) + thread.x];\n            for (var i = 0u; i < 4; i++) {\n"
+                 "                for (var j = 0u; j < 4; j++) {\n                    sums[i][j] += column[i] * row[j];\n"
+                 "                }\n            }")),
+    ],
+    "mend_group_sum": [
+        Changed(("    workgroupBarrier();\n    let total = tree[0];\n    workgroupBarrier();\n    return total;",
+                 "    workgroupBarrier();\n    return tree[0];")),
+        Changed(("    for (var half = THREADS / 2; half > 0; half /= 2) {\n        workgroupBarrier();\n        if (lane < half) "
+                 "{\n"
+                 "            tree[lane] += tree[lane + half];\n        }\n    }\n    workgroupBarrier();",
+                 "    workgroupBarrier();\n    for (var half = THREADS / 2; half > 0; half /= 2) {\n        if (lane < half) {\n"
+                 "            tree[lane] = tree[lane] + tree[lane + half];\n        }\n        workgroupBarrier();\n    }")),
+    ],
+    "slope_in_wgsl": [
+        Changed(("    let du = ROOT_2_PI * (1.0 + 3.0 * 0.044715 * x * x);\n"
+                 "    return 0.5 * (1.0 + t) + 0.5 * x * (1.0 - t * t) * du;",
+                 "    let gate = 0.5 * (1.0 + t);\n"
+                 "    return gate + 2.0 * x * gate * (1.0 - gate) * ROOT_2_PI * (1.0 + 0.134145 * x * x);")),
+        Changed(("    if (i < args.n) {\n        dx[i] = dy[i] * gelu_slope(x[i] + bias[i % args.F]);\n    }",
+                 "    if (i >= args.n) {\n        return;\n    }\n    var d = gelu_slope(bias[i % args.F] + x[i]);\n    d *= "
+                 "dy[i];\n"
+                 "    dx[i] = d;")),
+    ],
+    "two_in_a_word": [
+        """struct Args {
+    n: u32,
+}
+@group(0) @binding(0) var<uniform> args: Args;
+@group(0) @binding(1) var<storage, read> x: array<u32>;
+@group(0) @binding(2) var<storage, read_write> y: array<f32>;
+
+@compute @workgroup_size(64)
+fn unpack_halves(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+    var i = id.x; // of y
+    while (i < args.n) {
+        let pair = unpack2x16float(x[i / 2]);
+        y[i] = select(pair.x, pair.y, i % 2 == 1);
+        i += groups.x * 64;
+    }
+}
+""",
+        Changed(("for (var i = id.x; 2 * i < args.n; i += groups.x * 64) {\n        let pair = unpack2x16float(x[i]);\n"
+                 "        y[2 * i] = pair.x;",
+                 "for (var i = id.x; i < arrayLength(&x); i += groups.x * 64) {\n        let pair = unpack2x16float(x[i]);\n"
+                 "        y[2 * i] = unpack2x16float(x[i] & 0xffffu).x;")),
+    ],
+    "product_in_wgsl": [
+        """struct Args {
+    N: u32,
+    M: u32,
+    K: u32,
+}
+@group(0) @binding(0) var<uniform> args: Args;
+@group(0) @binding(1) var<storage, read> a: array<f32>;
+@group(0) @binding(2) var<storage, read> b: array<f32>;
+@group(0) @binding(3) var<storage, read_write> y: array<f32>;
+
+@compute @workgroup_size(16, 16)
+fn product(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) thread: vec3<u32>) {
+    for (var row = group.y * 64 + thread.y; row < min(args.N, group.y * 64 + 64); row += 16) {
+        for (var column = group.x * 64 + thread.x; column < min(args.M, group.x * 64 + 64); column += 16) {
+            var sum = 0.0;
+            for (var k = 0u; k < args.K; k++) {
+                sum += a[row * args.K + k] * b[k * args.M + column];
+            }
+            y[row * args.M + column] = sum;
+        }
+    }
+}
+""",
+        Changed(("const SLICE = 8u;", "const SLICE = 16u;")),
+    ],
+}  # fmt: skip
