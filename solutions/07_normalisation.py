@@ -106,7 +106,7 @@ __global__ void centre_and_scale(const float* x, float* y, int C) {
 # C numbers, dweight and then dbias, or C numbers if `has_bias` is false.
 
 # %% exercise="residual_layernorm_backward"
-# include kernels/residual_layernorm.cu residual_layernorm_backward: load, normalise_backward, add both gradients, store, and the block's sums
+# include kernels/residual_layernorm.cu residual_layernorm_backward: load, normalise_backward, add dtotal, store, and the sums
 
 # %% [markdown]
 # ## 6. Find the fault: right for 128 columns (stretch)
