@@ -66,9 +66,9 @@ __global__ void two_halves(const float* A, const float* B, float* C, int M, int 
 # C (M, N) is the product of A and B. With `TRANSPOSE_A` A lies in memory transposed, as (K, M); else as (M, K). With
 # `TRANSPOSE_B` B lies as (N, K); else as (K, N). For A `[[1, 2], [3, 4]]` the memory holds 1, 2, 3, 4 without `TRANSPOSE_A`,
 # and 1, 3, 2, 4 with it; the product is the same. A block computes `BM` x `BN` numbers, each thread `TM` x `TN` of them, and
-# all of that is written already. The loads are yours: in each iteration, `a[t][r]` becomes the number of A in row `first_row + r`,
-# term `k + t`, and `b[t][c]` the number of B in term `k + t`, column `first_column + c`. Terms from `end` on, rows from M on
-# and columns from N on are zeros.
+# all of that is written already. The loads are yours: in each iteration, `a[t][r]` becomes the number of A in row `first_row +
+# r`, term `k + t`, and `b[t][c]` the number of B in term `k + t`, column `first_column + c`. Terms from `end` on, rows from M
+# on and columns from N on are zeros.
 #
 # The threads are numbered from 0 to `THREADS - 1`, `threadIdx.x`; there may be fewer than numbers in a slice. (The sum may be
 # split into parts, `begin` to `end`, and a launch may hold many products, number `blockIdx.z`: that is written, too.) One count,
