@@ -7,7 +7,7 @@
 # ## 1. In order, without gaps?
 #
 # A [reshape](../notebooks/glossary.md#reshape) is free if the elements lie in
-# [row-major order](../notebooks/glossary.md#row-major) without gaps. The Tensor asks this before each operation. Shape and
+# [row-major order](../notebooks/glossary.md#row-major) without gaps. The Tensor checks this before each operation. Shape and
 # strides alone give the answer: `True` or `False`.
 #
 # `shape` and `strides` are tuples of the same length, perhaps `()`. `is_contiguous((2, 2), (2, 1))` is `True`, and with the

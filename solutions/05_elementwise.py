@@ -130,7 +130,7 @@
 # %% [markdown]
 # ## 9. Find the faults: the last few (stretch)
 #
-# `unary` writes `y[i] = Op::of(x[i])`: negative, exp, log, tanh or square root, as `Op` says. It is the sister of `binary` in
+# `unary` writes `y[i] = Op::of(x[i])`: negative, exp, log, tanh or square root, as `Op` says. It is like `binary` in
 # exercise 6, with one input, and is launched in the same way. Arrays whose length is a multiple of N come out right; others do
 # not. There are two faults, and the report shows them one after the other.
 
