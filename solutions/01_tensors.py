@@ -7,12 +7,12 @@
 # ## 1. In order, without gaps?
 #
 # A [reshape](../notebooks/glossary.md#reshape) is free if the elements lie in
-# [row-major order](../notebooks/glossary.md#row-major) without gaps. The Tensor asks this before each operation. Shape and
+# [row-major order](../notebooks/glossary.md#row-major) without gaps. The Tensor checks this before each operation. Shape and
 # strides alone give the answer: `True` or `False`.
 #
 # `shape` and `strides` are tuples of the same length, perhaps `()`. `is_contiguous((2, 2), (2, 1))` is `True`, and with the
-# strides `(1, 2)`, a transpose, it is `False`. Take care of axes of length 1: does it matter how far a step goes that nobody
-# ever takes?
+# strides `(1, 2)`, a transpose, it is `False`. Take care of axes of length 1: does the stride matter if no step is ever taken
+# along the axis?
 
 # %% exercise="is_contiguous"
 # include course_lib/tensor/shapes.py is_contiguous: compare each stride with what it must be
@@ -20,10 +20,11 @@
 # %% [markdown]
 # ## 2. Repeat without copying
 #
-# A tensor of shape `shape` and with strides `strides` is to be shown in the larger shape `to`. No number is copied: an axis
-# along which it is repeated gets the stride 0. Give the strides of the larger view, one for each axis of `to`.
+# A tensor of shape `shape` and with strides `strides` is to be [broadcast](../notebooks/glossary.md#broadcasting) to the larger
+# shape `to`. No number is copied: an axis along which it is repeated gets the stride 0. Give the strides of the larger view, one
+# for each axis of `to`.
 #
-# `broadcast_strides((2,), (1,), (2, 2))` is `(0, 1)`: a row, shown twice. Shapes that do not fit, or that would have to
+# `broadcast_strides((2,), (1,), (2, 2))` is `(0, 1)`: a row, repeated twice. Shapes that do not fit, or that would have to
 # shrink, are refused with `raise ValueError(...)`. You may call `broadcast_shape(a, b)` of the lecture; it is there.
 # `broadcast_to` of the Tensor will use your function.
 
@@ -34,7 +35,7 @@
 # ## 3. Write a view out in order
 #
 # Some operations need their numbers in order. So write a view out: a new NumPy array of shape `shape`, whose element
-# `(i, j, ...)` is that at place `offset + i * strides[0] + j * strides[1] + ...` of `x`, read as one row (`x.reshape(-1)`).
+# `(i, j, ...)` is that at index `offset + i * strides[0] + j * strides[1] + ...` of `x`, read as one row (`x.reshape(-1)`).
 #
 # `x` is a contiguous array, perhaps with axes of its own, and of any dtype; the result has the same dtype and shares no memory
 # with `x`. There may be any number of axes, and a stride may be 0 or negative. For x = 1 2 3 4,
@@ -44,7 +45,7 @@
 # %% exercise="copy_a_view"
 def strided_copy(x, shape, strides, offset=0):
     """A contiguous array of shape `shape`: element (i, j, ...) is x.reshape(-1)[offset + i * strides[0] + ...]."""
-    # yours: find the place of each element, and copy what stands there
+    # yours: find the index of each element in the row, and copy the elements
     places = np.array(offset)
     for length, stride in zip(shape, strides, strict=True):
         places = places[..., None] + np.arange(length) * stride  # one more axis: (...) -> (..., length)
@@ -67,7 +68,7 @@ def strided_copy(x, shape, strides, offset=0):
 # %% exercise="matmul_stack"
 def matmul_stack(a, a_strides, b, b_strides, sizes):
     """Flat list of the products of two stacks: (B, N, K) times (B, K, M) -> (B, N, M)."""
-    # yours: four loops, and the places that the strides give
+    # yours: four loops, and the indices that the strides give
     B, N, K, M = sizes
     products = []
     for s in range(B):
@@ -89,7 +90,7 @@ def matmul_stack(a, a_strides, b, b_strides, sizes):
 # flat list in row-major order: for shape `(2, 3, 4)` and axis 1 these are 2 x 4 sums of 3 terms each.
 #
 # `sum_axis([1, 2, 3, 4], (2, 2), 0)` is `[4, 6]`. An axis may have length 0: then each sum is 0. A GPU does reductions in
-# this way: each thread finds its own start, and knows how far apart its terms stand.
+# this way: each thread computes the index of its first term, and the stride from one term to the next.
 
 # %% exercise="sum_axis"
 import math
@@ -97,7 +98,7 @@ import math
 
 def sum_axis(numbers, shape, axis):
     """The sums over one axis of a contiguous tensor, as a flat list."""
-    # yours: which numbers belong to one sum? Find their places
+    # yours: which numbers belong to one sum? Find their indices
     outer, length, inner = math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :])
     sums = []
     for o in range(outer):
@@ -120,7 +121,7 @@ def sum_axis(numbers, shape, axis):
 # %% exercise="centre_rows"
 def centre_rows(x):
     """x with the mean of each row subtracted, same shape."""
-    # yours: mend the line below
+    # yours: fix the line below
     means = x.mean(axis=-1, keepdims=True)
     # instead
     # means = x.mean(axis=-1)

@@ -6,8 +6,9 @@
 # %% [markdown]
 # ## 1. Where was it repeated?
 #
-# By broadcasting a small tensor takes part in an operation as if it were larger: its shape `(4,)` is shown as `(3, 4)`, say.
-# On the way back its gradient is summed over every axis along which it was repeated. Which axes are these?
+# By broadcasting a small tensor takes part in an operation as if it were larger: one of shape `(4,)` acts as one of `(3, 4)`,
+# say. In the [backward pass](../notebooks/glossary.md#backward-pass) its gradient is summed over every axis along which it was
+# repeated. Which axes are these?
 #
 # Give them as a tuple of positions in `to`, the smallest first. `repeated_axes((4,), (3, 4))` is `(0,)`.
 
@@ -15,10 +16,11 @@
 # include course_lib/tensor/shapes.py repeated_axes: find the axes, and give them as a tuple
 
 # %% [markdown]
-# ## 2. An order for the walk
+# ## 2. An order for the backward pass
 #
 # `backward()` needs an order of all [nodes](../notebooks/glossary.md#graph) that a result depends on: each after everything
-# it was made from, the result itself last. That is a topological order, and the heart of autograd. Build it.
+# it was made from, the result itself last. That is a topological order, and the core of autograd: in reverse, it is the order of
+# [backpropagation](../notebooks/glossary.md#backpropagation). Build it.
 #
 # `node.parents` is a list with one entry for each input. An entry is a pair `(parent node, number)`, where the number does
 # not matter here, or `None` for an input that needs no gradient. A leaf has no parents: its list is empty. Graphs can be
@@ -28,20 +30,21 @@
 # include course_lib/autograd.py topological_order: put every node that `root` depends on in such an order
 
 # %% [markdown]
-# ## 3. Slopes by small steps
+# ## 3. Slopes by finite differences
 #
-# Is a gradient right? Measure the slope and compare. For each element of `x`, move it by `step` up and down, leave all others
-# where they are, and divide: (up - down) / (2 * step). (`np.ndindex(x.shape)` runs over all places of an array.)
+# Is a gradient right? Compare it with a [finite difference](../notebooks/glossary.md#finite-difference). For each element of `x`,
+# change it by `step` up and down, leave all others as they are, and divide: (up - down) / (2 * step). (`np.ndindex(x.shape)`
+# iterates over all indices of an array.)
 #
 # `function` takes an array of the shape of `x` and gives one number. `x` is a float64 NumPy array of any shape; it must be the
 # same afterwards. The result is an array of that shape. For the sum of squares, `measured_slopes(function, x)` at `x = [3., 4.]`
-# is about `[6., 8.]`. `np` is NumPy. This is the inside of gradcheck, which you will want each time you write a rule for
-# going back.
+# is about `[6., 8.]`. `np` is NumPy. This is the core of gradcheck, which you will want each time you write a rule for the
+# backward pass.
 
 # %% exercise="measured_slopes"
 def measured_slopes(function, x, step=1e-5):
     """The slope of `function` at each element of x, measured by a step to both sides; same shape as x."""
-    # yours: move one element at a time
+    # yours: change one element at a time
     slopes = np.zeros(x.shape)
     for index in np.ndindex(x.shape):
         up, down = x.copy(), x.copy()
@@ -55,9 +58,9 @@ def measured_slopes(function, x, step=1e-5):
 # %% [markdown]
 # ## 4. Find the fault: used twice (stretch)
 #
-# Somebody wrote the walk back over the tape of the lecture. `tape` is a list of lines `(result, inputs)`, where `inputs` are
-# pairs of a name and a local slope; `last` is the name of the loss. It should give a dict with the gradient of each name.
-# Run the cell first and look. One line is wrong.
+# This is the backward pass over the tape of the lecture. `tape` is a list of lines `(result, inputs)`, where `inputs` are
+# pairs of a name and a local slope; `last` is the name of the loss. The function should give a dict with the gradient of each
+# name. Run the cell first and look. One line is wrong.
 
 
 # %% exercise="walk_back"
@@ -66,7 +69,7 @@ def walk_back(tape, last):
     gradients = {last: 1.0}
     for result, inputs in reversed(tape):
         for name, slope in inputs:
-            # yours: mend the line below
+            # yours: fix the line below
             gradients[name] = gradients.get(name, 0.0) + gradients[result] * slope
             # instead
             # gradients[name] = gradients[result] * slope
@@ -77,7 +80,7 @@ def walk_back(tape, last):
 # %% [markdown]
 # ## 5. Local slopes (stretch)
 #
-# The tape of the lecture knew two operations, and their local slopes (the local gradients of the chain rule). Write down
+# The tape of the lecture knew two operations and their local slopes, the local gradients of the chain rule. Write down
 # those of six more. `operation` is a word, `inputs` a tuple of one or two numbers; give a tuple with one slope for each
 # input. `local_slopes("subtract", (5, 3))` is `(1, -1)`.
 #
@@ -113,15 +116,17 @@ def local_slopes(operation, inputs):
 
 
 # %% [markdown]
-# ## 6. A layer, on the way back (stretch)
+# ## 6. The backward pass of a layer (stretch)
 #
 # A layer computes y = x @ weight.T + bias. `x` is `(*n, K)`: rows of K inputs, with one or more axes in front. `weight` is
-# `(N, K)`, `bias` is `(N,)`, and `dy` is the gradient that arrives, `(*n, N)`. Give three gradients: `dx`, `dweight` and
-# `dbias`, each with the shape of its own tensor. Without a bias (`has_bias` is False) the third is `None`.
+# `(N, K)`, `bias` is `(N,)`, and `dy` is the [upstream gradient](../notebooks/glossary.md#upstream-gradient), `(*n, N)`. Give
+# three gradients: `dx`, `dweight` and `dbias`, each with the shape of its own tensor. Without a bias (`has_bias` is False) the
+# third is `None`.
 #
 # For `dy = [[1, 10]]`, `x = [[2, 3]]` and `weight = [[1, 2], [3, 4]]`: `dx` is `[[31, 42]]`, `dweight` is `[[2, 3], [20, 30]]`,
 # and `dbias` is `[1, 10]`. All are NumPy arrays of one dtype. Two of every three multiplications of a layer happen here: one
-# product forward, two back. (In our solution `fit` only checks shapes and reads their letters; you can do without.)
+# product in the forward pass, two in the backward pass. (In our solution `fit` only checks shapes and reads their letters; you
+# can do without.)
 
 # %% exercise="layer_back"
 # include course_lib/devices/reference/layers.py linear_backward: three gradients, each with the shape of its own tensor
@@ -130,10 +135,10 @@ def local_slopes(operation, inputs):
 # ## 7. Find the fault: a gradient that lies (stretch)
 #
 # Each row of `x` is divided by its length, the root of its sum of squares: y = x / size. (The norms of chapter 07 do
-# nearly this.) Somebody wrote the rule for going back. `dy` and `x` are arrays `(*n, C)`, and `np` is NumPy. It was checked with
-# one row, and found right. It is wrong.
+# nearly this.) The function below is its backward pass. `dy` and `x` are arrays `(*n, C)`, and `np` is NumPy. It was checked
+# with one row, and found right. It is wrong.
 #
-# Run the cell, then the one below: that one asks gradcheck. One line is to blame.
+# Run the cell, then the one below: that one calls gradcheck. One line is wrong.
 
 
 # %% exercise="unit_rows_back"
@@ -141,7 +146,7 @@ def unit_rows_backward(dy, x):
     """The gradient of x, from the gradient dy of y = x / size, where size is the length of each row."""
     size = np.sqrt((x * x).sum(axis=-1, keepdims=True))  # (*n, 1)
     y = x / size  # (*n, C)
-    # yours: mend the line below
+    # yours: fix the line below
     along = (dy * y).sum(axis=-1, keepdims=True)  # (*n, 1): how much of dy points along y
     # instead
     # along = (dy * y).sum()  # how much of dy points along y
@@ -172,21 +177,22 @@ for rows in ([[3.0, 4.0]], [[3.0, 4.0], [5.0, 12.0]]):  # try others
 # %% [markdown]
 # ## 8. Open challenge: a tape that forgets (stretch)
 #
-# The tape keeps every value until the walk back. For a large model that is more than a machine has. So keep only some of them.
-# When the walk back comes to a stretch between two that were kept, compute that stretch once more, use it, and forget it.
+# The tape keeps every value of the forward pass until the backward pass. For a large model that is more memory than a machine
+# has. So keep only some values. When the backward pass reaches the values between two kept ones, compute them once more, use
+# them, and drop them. This is called [recomputation](../notebooks/glossary.md#recomputation).
 #
-# `sizes` is a list: how much room each value takes, in the order in which they are made. Give the list of the places to keep.
-# The input of the whole chain is always there, and does not count. What is needed at most is **the sum of all that is kept,
-# plus the largest stretch between two kept ones** (or before the first, or after the last). For `sizes = [1, 1, 1, 1, 1]`,
-# `[2]` needs 1 + 2 = 3.
+# `sizes` is a list: how much memory each value takes, in the order in which they are made. Give a list of the indices of the
+# values to keep. The input of the whole chain is always there, and does not count. The most memory in use is **the sum of all
+# kept sizes, plus the largest sum of sizes between two kept values** (or before the first, or after the last). For `sizes = [1,
+# 1, 1, 1, 1]`, `[2]` needs 1 + 2 = 3.
 #
-# From 16 values on you must save at least half. The verdict counts the room for 56 values of sizes from 1 to 11. Together they
-# take 276. How little is enough? Your tries are remembered. Large models are trained in just this way.
+# From 16 values on you must save at least half. The verdict counts the memory for 56 values of sizes from 1 to 11. Together they
+# take 276. How little is enough? Your tries are remembered. Large models are trained in exactly this way.
 
 
 # %% exercise="places_to_keep"
 def places_to_keep(sizes):
-    """The places of the values to keep, as a list."""
+    """The indices of the values to keep, as a list."""
     # yours: which values would you keep?
     best, least = [], sum(sizes) + 1
     for every in range(1, len(sizes) + 1):  # keep every second, every third, ...

@@ -7,7 +7,7 @@
 # ## 1. A layer
 #
 # Write the [layer](../notebooks/glossary.md#layer) that every model of the course is made of: y = x @ weight.T + bias. It is a
-# [module](../notebooks/glossary.md#module), so its knobs are attributes, and `forward` computes:
+# [module](../notebooks/glossary.md#module), so its parameters are attributes, and `forward` is its forward pass:
 #
 # - `__init__(self, inputs, outputs, bias=True, std=0.02, rng=None, device="cpu", dtype="float32")`
 # - `self.weight` of shape `(outputs, inputs)`, drawn from `rng`, from a normal distribution with mean 0 and standard
@@ -15,12 +15,12 @@
 # - `self.bias` of shape `(outputs,)`, all 0; or None if `bias` is False.
 # - `forward(self, x)`: x is a Tensor `(*n, inputs)`, the result a Tensor `(*n, outputs)`.
 #
-# `parameter(numbers, device, dtype)` makes a knob of a NumPy array: a Tensor with `requires_grad`. `functional.linear(x, weight,
-# bias)` is the product on the tape; `Module`, `Tensor` and `np` are there too. `Linear(2, 3)(Tensor([[1.0, 2.0]]))` has the
-# shape `(1, 3)`. The transformer of chapter 14 is built of your layers.
+# `parameter(numbers, device, dtype)` makes a parameter of a NumPy array: a Tensor with `requires_grad`. `functional.linear(x,
+# weight, bias)` is the product on the tape; `Module`, `Tensor` and `np` are there too. `Linear(2, 3)(Tensor([[1.0, 2.0]]))` has
+# the shape `(1, 3)`. The transformer of chapter 14 is built of your layers.
 
 # %% exercise="linear_layer"
-# include course_lib/nn.py Linear: __init__ with the two knobs, and forward
+# include course_lib/nn.py Linear: __init__ with the two parameters, and forward
 
 # %% [markdown]
 # ## 2. The loss that never overflows
@@ -29,11 +29,11 @@
 # row. A row whose target is `ignore_index` does not count. Give two results:
 #
 # - the loss: the mean of −log p over the rows that count, in nats;
-# - `logsumexp`, `(n,)`: the log of the sum of exp of each row (of all rows), which the way back will need.
+# - `logsumexp`, `(n,)`: the log of the sum of exp of each row (of all rows), which the backward pass will need.
 #
 # Both are NumPy numbers or arrays of the dtype of `logits`. For `logits = [[0., 0.]]` and `targets = [0]` the loss is log 2 =
 # 0.693, and logsumexp is `[0.693]`. Scores may be as large as 1000 or as low as −1000. `np` is NumPy. (In our solution
-# `np.flatnonzero(condition)` gives the places where a condition holds, and `np.asarray(x, dtype)` makes an array of that
+# `np.flatnonzero(condition)` gives the indices at which a condition holds, and `np.asarray(x, dtype)` makes an array of that
 # dtype.) Your function will be the loss of every training run.
 
 # %% exercise="stable_loss"
@@ -49,48 +49,48 @@ def cross_entropy_forward(logits, targets, ignore_index=-1):
 
 
 # %% [markdown]
-# ## 3. AdamW, for all knobs
+# ## 3. AdamW, for all parameters
 #
-# The lecture took AdamW by hand for one knob. Write one step for all of them. `parameters`, `gradients`, `first_moments` (the
+# The lecture did AdamW by hand for one parameter. Write one step for all of them. `parameters`, `gradients`, `first_moments` (the
 # averages), `second_moments` (the averages of squares) and `weight_decay` are lists that belong together: one entry for each
-# knob array. The first four hold NumPy arrays, the last numbers.
+# parameter array. The first four hold NumPy arrays, the last numbers.
 #
 # - `settings` holds three numbers: the learning rate, 1 − beta1^t, and 1 − beta2^t, where t counts the steps.
 # - If `norm` is not None, `norm[0]` is the length of all gradients together. Then the gradients count as multiplied by
 #   min(1, max_norm / (norm[0] + 1e-6)). That is *clipping*: a gradient that is too long keeps only its direction.
 # - Nothing is returned. **Parameters and moments are changed in place**; gradients stay as they are.
 #
-# First draw the knob towards 0, `p *= 1 - learning_rate * decay`, then take the step of the lecture. `eps` is added to the
-# root. For one knob 1.0, gradient 4.0, moments 0, learning rate 0.1, and no decay, the knob becomes 0.9. Every training of
-# the course takes its steps here. (`np` is NumPy, and `np.minimum(a, b)` is the smaller of two. In our solution `fit` only
+# First draw the parameter towards 0, `p *= 1 - learning_rate * decay`, then take the step of the lecture. `eps` is added to the
+# root. For one parameter 1.0, gradient 4.0, moments 0, learning rate 0.1, and no decay, the parameter becomes 0.9. Every training
+# of the course takes its steps here. (`np` is NumPy, and `np.minimum(a, b)` is the smaller of two. In our solution `fit` only
 # checks shapes; you can do without.)
 
 # %% exercise="adamw_update"
-# include course_lib/devices/reference/optimiser.py adamw_step: one step for each knob array, in place
+# include course_lib/devices/reference/optimiser.py adamw_step: one step for each parameter array, in place
 
 # %% [markdown]
-# ## 4. Softmax, on the way back (stretch)
+# ## 4. The backward pass of softmax (stretch)
 #
 # `y` holds the results of a [softmax](../notebooks/glossary.md#softmax) over the last axis, `(*n, S)`: each row adds up to 1.
-# `dy` is the gradient that arrives, of the same shape. Give the gradient of the scores. Remember that one score moves all
+# `dy` is the upstream gradient, of the same shape. Give the gradient of the scores. Remember that one score changes all
 # probabilities of its row.
 #
 # For y = `[[0.5, 0.5]]` and dy = `[[1, 0]]` it is `[[0.25, -0.25]]`. Both are NumPy arrays, and `np` is NumPy. The attention
-# of chapter 14 goes back by this rule, and so does the kernel of chapter 10b.
+# of chapter 14 uses this rule in its backward pass, and so does the kernel of chapter 10b.
 
 # %% exercise="softmax_back"
 # include course_lib/devices/reference/attention.py softmax_backward: the gradient of the scores
 
 # %% [markdown]
-# ## 5. First numbers by measuring (stretch)
+# ## 5. Initialisation by measuring (stretch)
 #
-# The lecture found the size of the first numbers by thinking: 1 / sqrt(inputs). One can measure it instead (Mishkin and Matas
-# 2015). `x` is a batch `(B, K)`, `weights` a list of matrices, each `(inputs, outputs)`. The signal goes through
-# all of them, with tanh after each. Give one factor for each matrix, so that the signal just before each tanh has the
-# standard deviation 1, over all its numbers together.
+# The lecture derived the size of the initial weights: 1 / sqrt(inputs). One can measure it instead (Mishkin and Matas 2015).
+# `x` is a batch `(B, K)`, `weights` a list of matrices, each `(inputs, outputs)`. The signal goes through all of them, with the
+# [activation](../notebooks/glossary.md#activation) tanh after each. Give one factor for each matrix, so that the signal just
+# before each tanh has the standard deviation 1, over all its numbers together.
 #
 # For x = `[[1], [-1]]` and the one matrix `[[4]]` it is 4 and −4 before the tanh, so the factor is `[0.25]`. `np` is NumPy.
-# What goes into a layer depends on the factors before it. With factors that are too large tanh would be saturated, and hardly
+# The input of a layer depends on the factors before it. With factors that are too large tanh would be saturated, and hardly
 # any gradient would pass.
 
 
@@ -110,39 +110,40 @@ def fitted_scales(x, weights):
 # %% [markdown]
 # ## 6. Find the fault: the loss that stays high (stretch)
 #
-# A model of one layer is trained with this loss. There is no error; the loss falls a little, and stays high however long one
-# waits. `x` is a Tensor `(B, C)`, `weight` a Tensor `(V, C)`, `targets` a NumPy array `(B,)` of the true numbers. The result
-# should be the mean of −log p. Run the cell and look. It is one of the most common faults of all.
+# A model of one layer is trained with this loss. There is no error; the loss falls a little, and then stays high, for any
+# number of [epochs](../notebooks/glossary.md#epoch). So it is not [overfitting](../notebooks/glossary.md#overfitting): even the
+# loss on the training examples is bad. `x` is a Tensor `(B, C)`, `weight` a Tensor `(V, C)`, `targets` a NumPy array `(B,)` of
+# the true numbers. The result should be the mean of −log p. Run the cell and look. It is one of the most common faults of all.
 
 
 # %% exercise="stuck_loss"
 def training_loss(x, weight, targets):
     """The mean surprise at the true ones: a Tensor with one number, on the tape."""
     scores = functional.linear(x, weight)  # (B, C), (V, C) -> (B, V)
-    # yours: mend what is wrong below
+    # yours: fix what is wrong below
     return functional.cross_entropy(scores, targets)
     # instead
-    # odds = functional.softmax(scores)  # (B, V)
-    # return functional.cross_entropy(odds, targets)
+    # probabilities = functional.softmax(scores)  # (B, V)
+    # return functional.cross_entropy(probabilities, targets)
     # end
 
 
 # %% [markdown]
 # ## 7. Open challenge: down four valleys (stretch)
 #
-# Write an optimiser of your own. `slopes(knobs)` gives the gradient at any point, an array of 2 numbers. Begin at `knobs`, an
-# array of 2 numbers, and give the point where you end. The valley there must be at most 0.0001 high; its bottom has the height 0.
-# The heights themselves you cannot see.
+# Write an optimiser of your own. `slopes(point)` gives the gradient at any point, an array of 2 numbers. Begin at the parameters
+# `knobs`, an array of 2 numbers, and give the point where you end. The loss there must be at most 0.0001; its minimum is 0. The
+# loss itself you cannot see.
 #
 # There are four valleys: a round one, the narrow one of the lecture, one that lies askew, and one with walls that become
-# straight further up. The same function must serve all. `walk_down(slopes, np.array([3.0, -2.0]))` in the round one may end
-# at `[0.001, -0.002]`. A walk may ask for 2,000 gradients. The verdict counts how many you asked for in all four. A gradient of
-# a large model costs seconds, so fewer is better. Your tries are remembered.
+# straight further up. The same function must serve all. `walk_down(slopes, np.array([3.0, -2.0]))` in the round one may end at
+# `[0.001, -0.002]`. A call may compute at most 2,000 gradients. The verdict counts the gradients of all four valleys. A
+# gradient of a large model costs seconds, so fewer is better. Your tries are remembered.
 
 
 # %% exercise="walk_down"
 def walk_down(slopes, knobs):
-    """The point where the walk ends, an array of 2 numbers."""
+    """The point where the descent ends, an array of 2 numbers."""
     # yours: the steps that you would take
     velocity = np.zeros(2)
     for _ in range(300):
@@ -158,10 +159,10 @@ def walk_down(slopes, knobs):
 # %% [markdown]
 # ## Milestone: a network that is partly yours
 #
-# All your answers that passed are put in their places now, and a small model of stories is trained with them. Its parts are the
-# matter of later chapters. At the end it says how many of the operations are yours. After ten steps it says how long it will
-# take: less than a minute with our pieces. An answer that loops over single numbers in Python can make it many; the square above
-# (■) stops a cell.
+# All your answers that passed now replace their parts of the library, and a small model of stories is trained with them. Later
+# chapters explain its parts. At the end the training says how many of the operations are yours. After ten steps it says how
+# long it will take: less than a minute with our code. An answer that loops over single numbers in Python can make it many
+# minutes; the square above (■) stops a cell.
 
 # %%
 course.milestone()

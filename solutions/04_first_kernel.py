@@ -22,15 +22,15 @@ __global__ void scale(const float* x, float* y, float s, int n) {
 """
 
 # %% [markdown]
-# ## 2. Take rows out of a table
+# ## 2. Gather rows of a table
 #
 # `table` is a matrix with `C` columns. `rows` names `n` of its rows; one may be named twice. Copy them, in that order, to `y`
 # with its `n` rows of `C` numbers. With the table `[[1, 2], [3, 4], [5, 6]]` and the rows `[2, 0]`, y becomes
 # `[[5, 6], [1, 2]]`.
 #
 # It is launched in blocks of 32 threads, one thread or more for each number of `y`. Neighbouring lanes should read and write
-# neighbouring numbers: that is coalescing. All rows in `rows` exist. A language model begins so: each word is a row of a
-# table.
+# neighbouring numbers: that is coalescing. The sectors come from global memory, the HBM of a large card, and each should be read
+# once. All rows in `rows` exist. A language model begins in this way: each word is a row of a table.
 
 # %% exercise="take_rows"
 r"""
@@ -53,12 +53,12 @@ __global__ void take_rows(const float* table, const int* rows, float* y, int n, 
 # same `bias`. For `x` `[[1, 2], [3, 4]]` and the bias `[10, 20]`, y becomes `[[11, 22], [13, 24]]`.
 #
 # It is launched in blocks of 32 x 4 threads, with enough of them along x for `N` columns and along y for `M` rows. Neighbouring
-# lanes should read and write neighbouring numbers. Every linear layer ends so.
+# lanes should read and write neighbouring numbers. Every linear layer ends in this way.
 
 # %% exercise="add_bias"
 r"""
 __global__ void add_bias(const float* x, const float* bias, float* y, int M, int N) {
-    // yours: find row and column of this thread, and add the bias if the matrix reaches so far
+    // yours: find row and column of this thread, and add the bias if both lie inside the matrix
     int i = blockIdx.y * blockDim.y + threadIdx.y;
     int j = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < M && j < N) {
@@ -79,7 +79,7 @@ r"""
 __global__ void smooth(const float* x, float* y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) {
-        // yours: mend these two lines
+        // yours: fix these two lines
         float left = i > 0 ? x[i - 1] : 0.0f;
         float right = i < n - 1 ? x[i + 1] : 0.0f;
         // instead
@@ -92,17 +92,18 @@ __global__ void smooth(const float* x, float* y, int n) {
 """
 
 # %% [markdown]
-# ## 5. Find the fault: turned round in its place (stretch)
+# ## 5. Find the fault: reversed in place (stretch)
 #
-# `reverse` turns an array of `n` numbers round: `[1, 2, 3]` becomes `[3, 2, 1]`. There is no second array; the result stands
-# where the numbers stood. It is launched in blocks of 32 threads, one thread or more for each number. Run the cell first, and
-# read the report. Kernels that change an array in its place save memory; the optimiser of chapter 03 becomes one.
+# `reverse` reverses the order of an array of `n` numbers: `[1, 2, 3]` becomes `[3, 2, 1]`. It works in place: there is no
+# second array, and the result overwrites the numbers. It is launched in blocks of 32 threads, one thread or more for each
+# number. Run the cell first, and read the report. Kernels that work in place save memory; the optimiser of chapter 03 becomes
+# one.
 
 # %% exercise="reverse"
 r"""
 __global__ void reverse(float* x, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    // yours: mend these lines
+    // yours: fix these lines
     if (i < n / 2) {
         float left = x[i];
         x[i] = x[n - 1 - i];
@@ -122,9 +123,9 @@ __global__ void reverse(float* x, int n) {
 # `a` has `M` numbers and `b` has `N`. Write every product of the two into `y`, with `M` rows and `N` columns:
 # `y[i * N + j] = a[i] * b[j]`. For `a` `[1, 2]` and `b` `[3, 4]`, y becomes `[[3, 4], [6, 8]]`.
 #
-# It is launched with 2 blocks of 64 threads, whatever the sizes; who writes what is up to you. The count is the number of bytes
-# that it moves for 64 x 256 numbers. Writing `y` alone takes 65,536. How near can you come? Ours leaves you room. Your tries are
-# remembered. (The gradient of a layer's weights, for one row of input, is such a table of products.)
+# It is launched with 2 blocks of 64 threads, whatever the sizes; which thread writes what is up to you. The count is the number
+# of bytes that it moves for 64 x 256 numbers. Writing `y` alone takes 65,536. How near can you come? You can do better than our
+# solution. Your tries are remembered. (The gradient of a layer's weights, for one row of input, is such a matrix of products.)
 
 # %% exercise="outer"
 r"""
@@ -143,16 +144,16 @@ __global__ void outer(const float* a, const float* b, float* y, int M, int N) {
 # %% [markdown]
 # ## 7. Round and round (stretch)
 #
-# `roll` writes the `n` numbers of `x` to `y`, moved by `shift` places. What falls off at the end comes back at the beginning:
+# `roll` writes the `n` numbers of `x` to `y`, shifted by `shift` positions. Numbers that leave at the end enter at the beginning:
 # with a shift of 1, `[1, 2, 3]` becomes `[3, 1, 2]`. A negative shift moves the other way, and a shift may be larger than `n`.
 # In NumPy this is `np.roll(x, shift)`. It is launched with 2 blocks of 32 threads, however long `x` is. A warning from the
-# lecture: of negative numbers, C++ and Python do not give the same remainder. (Moved back by one, a text becomes what a language
-# model has to say at each place: the next word.)
+# lecture: for negative numbers, C++ and Python do not give the same remainder. (A text shifted by -1 holds what a language model
+# must predict at each position: the next word.)
 
 # %% exercise="roll"
 r"""
 __global__ void roll(const float* x, float* y, int shift, int n) {
-    // yours: every number to its new place
+    // yours: every number to its new position
     int threads = gridDim.x * blockDim.x;
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += threads) {
         int from = (i - shift) % n;
@@ -168,9 +169,9 @@ __global__ void roll(const float* x, float* y, int shift, int n) {
 # %% [markdown]
 # ## 8. A mirror, lane by lane (stretch)
 #
-# `x` is a picture of `M` rows and `N` columns. Write its mirror image to `y`: each row the other way round. `[[1, 2, 3], [4, 5,
-# 6]]` becomes `[[3, 2, 1], [6, 5, 4]]`. It is launched with 4 blocks of 32 threads, whatever the sizes; who does what is up to
-# you.
+# `x` is a picture of `M` rows and `N` columns. Write its mirror image to `y`: each row in reverse order. `[[1, 2, 3], [4, 5,
+# 6]]` becomes `[[3, 2, 1], [6, 5, 4]]`. It is launched with 4 blocks of 32 threads, whatever the sizes; which thread does what
+# is up to you.
 #
 # Right results are easy here. But a warp should not move more than it needs: in a picture of 96 x 128 numbers, at most 4.2
 # sectors for each request, reading and writing. Four is the least for 32 numbers side by side. Every kernel of Part II

@@ -12,7 +12,8 @@
 #
 # The factor $2 \sqrt{2 / \pi}$ is 1.5957691216. So `gelu(0)` is 0, `gelu(1)` is 0.8412 and `gelu(-1)` is -0.1588.
 #
-# Write the gate, and the kernel: `y[i] = gelu(x[i])` for `n` numbers. Each thread takes `N` neighbours with one instruction,
+# GELU is an [activation](../notebooks/glossary.md#activation). Write the gate, and the kernel: `y[i] = gelu(x[i])` for `n`
+# numbers. Each thread takes `N` neighbours with one instruction,
 # as `scale` does in the lecture, and the last ones one by one. A C++ template, so it is launched in blocks of 64 threads with
 # N = 4 and with N = 1. The course's own `gelu` runs this kernel.
 
@@ -26,20 +27,20 @@
 #
 # `x` and `y` are matrices of `rows` rows and `F` columns, and `bias` has `F` numbers: `y = gelu(x + bias)`. Two elementwise
 # steps in one kernel: a fusion. Reading the bias again for each row would cost half as much again. So let a thread own `N`
-# neighbouring columns: it reads their bias **once**, and walks down the rows.
+# neighbouring columns: it reads their bias **once**, and loops over the rows.
 #
-# The grid has two dimensions: along x enough threads for all columns, along y `gridDim.y` blocks, which share the rows: a
-# thread takes row `blockIdx.y`, and then every `gridDim.y`-th. It is launched in blocks of 32 threads with N = 4, where F is
-# a multiple of 4, and with N = 1. Bytes within 1.1 times the 8 for each number that must move are asked for. It stands in
-# every MLP.
+# The grid has two dimensions: along x enough threads for all columns, along y `gridDim.y` blocks, among which the rows are
+# divided: a thread takes row `blockIdx.y`, and then every `gridDim.y`-th. It is launched in blocks of 32 threads with N = 4,
+# where F is a multiple of 4, and with N = 1. At least 8 bytes for each number must move; the goal is at most 1.1 times as many.
+# Every MLP contains this kernel.
 
 # %% exercise="bias_gelu_forward"
 # given kernels/include/gelu.cuh gelu_gate
 # given kernels/include/gelu.cuh gelu
-# include kernels/bias_gelu.cu bias_gelu_forward: read the bias of your columns once, and walk down the rows
+# include kernels/bias_gelu.cu bias_gelu_forward: read the bias of your columns once, and loop over the rows
 
 # %% [markdown]
-# ## 3. GELU, the way back
+# ## 3. The backward pass of GELU
 #
 # Write the slope of GELU at one number, and the kernel `dx[i] = dy[i] * slope(x[i])`, with packs of `N` as in exercise 1.
 # GELU is the product of x and its gate g, and the gate is a sigmoid of u, so its own slope is $g (1 - g)$ times the slope of
@@ -47,7 +48,7 @@
 #
 # $$\text{gelu}'(x) = g + x \, g (1 - g) \, u', \qquad u' = 1.5957691216 \; (1 + 3 \cdot 0.044715 \, x^2)$$
 #
-# At 0 the slope is 0.5, at 1 it is 1.0830, at -1 it is -0.0830. The course's own `gelu` runs this kernel on the way back.
+# At 0 the slope is 0.5, at 1 it is 1.0830, at -1 it is -0.0830. The course's own `gelu` runs this kernel in its backward pass.
 
 # %% exercise="gelu_backward"
 # given kernels/include/gelu.cuh gelu_gate
@@ -65,7 +66,7 @@
 # down. It has two faults. Run the cell first, and read the report.
 
 # %% exercise="copy_rows"
-# include kernels/strided_copy.cu copy_rows: mend what is wrong
+# include kernels/strided_copy.cu copy_rows: fix what is wrong
 # plant if (column >= columns) return; => if (column > columns) return;
 # plant y[row * y_row + column] => y[row * x_row + column]
 
@@ -77,7 +78,7 @@
 #
 # A thread owns the `N` neighbours of y from number `N i` on, and y has `size` numbers in all. Where do their gates begin in
 # x, and where their ups? With N = 4, F is a multiple of 4, so a pack never lies in two rows. It is launched in blocks of 64
-# threads. Modern language models bend so, ours of the preset `modern-12m` too.
+# threads. It is the activation of modern language models, ours of the preset `modern-12m` too.
 
 # %% exercise="swiglu_forward"
 # given kernels/swiglu.cu sigmoid
@@ -95,7 +96,7 @@
 # include kernels/arithmetic.cu binary: N neighbours of a and of b, and the last few one by one
 
 # %% [markdown]
-# ## 7. SwiGLU, the way back (stretch)
+# ## 7. The backward pass of SwiGLU (stretch)
 #
 # `dy` has F columns and `size` numbers in all; `x` and `dx` have 2F columns, gates and then ups, as in exercise 5. For
 # `y = silu(gate) * up`, each number of dy gives two of dx:
@@ -116,12 +117,12 @@
 # `unsigned`. The counter is (i, 0, step, site), with i the number of the thread, and the key is seed low, seed high. The
 # array `random` holds seed low, seed high and step. `make_uint4(a, b, c, d)` and `make_uint2(a, b)` make them. (Our solution
 # reads and writes its four numbers at once where it may: a `float4` has four floats, also x, y, z and w; `load_four` and
-# `store_four` mind the end of the array; and `(size_t)p` is the address of a pointer as a number. You can do without.)
+# `store_four` check the end of the array; and `(size_t)p` is the address of a pointer as a number. You can do without.)
 # (`extern "C"` only keeps the compiler from changing the kernel's name.)
 #
 # Number 4i + j is kept if its word is at least `threshold`, and then multiplied by `scale`; otherwise it becomes 0. So y[4i]
 # belongs to the part x of the words, and y[4i + 3] to the part w. There are `n` numbers, and n need not be a multiple of 4.
-# It is launched in blocks of 64 threads. The way back is the same kernel: that is why nobody keeps a mask.
+# It is launched in blocks of 64 threads. The backward pass runs the same kernel: that is why no mask is stored.
 
 # %% exercise="dropout"
 # include kernels/dropout.cu dropout: draw four words, and keep or drop your four numbers
@@ -129,13 +130,13 @@
 # %% [markdown]
 # ## 9. Find the faults: the last few (stretch)
 #
-# `unary` writes `y[i] = Op::of(x[i])`: negative, exp, log, tanh or square root, as `Op` says. It is the sister of `binary` in
-# exercise 6, with one input, and is launched in the same way. Arrays whose length N divides come out right; others do not.
-# There are two faults, and the report shows them one after the other.
+# `unary` writes `y[i] = Op::of(x[i])`: negative, exp, log, tanh or square root, as `Op` says. It is like `binary` in
+# exercise 6, with one input, and is launched in the same way. Arrays whose length is a multiple of N come out right; others do
+# not. There are two faults, and the report shows them one after the other.
 
 # %% exercise="unary"
 # given kernels/unary.cu operations
-# include kernels/unary.cu unary: mend what is wrong
+# include kernels/unary.cu unary: fix what is wrong
 # plant if (i + N <= n) { => if (i < n) {
 # plant y[i] = Op::of(x[i]) => y[i] = Op::of(y[i])
 
@@ -143,12 +144,12 @@
 # ## 10. Compare, whatever the shapes (stretch)
 #
 # `y[i] = Op::of(a, b)` for each of the `n` numbers of y, and the result is a `bool`. But a and b may be smaller than y: by
-# broadcasting, as in chapter 01, a column of a can meet a row of b. A `View` holds the shape of y and the strides of one input,
-# 0 along each axis where the same numbers are repeated. `place(view_a, i)` walks it: it says which number of a belongs to
-# number i of y. For a `[[1], [5]]`, b `[[2, 1, 6]]` and `Less`, y is `[[true, false, true], [false, false, true]]`.
+# broadcasting, as in chapter 01, a column of a is compared with a row of b. A `View` holds the shape of y and the strides of
+# one input, 0 along each axis where the same numbers are repeated. `place(view_a, i)` gives the index of the number of a that
+# belongs to number i of y. For a `[[1], [5]]`, b `[[2, 1, 6]]` and `Less`, y is `[[true, false, true], [false, false, true]]`.
 #
 # It is launched in blocks of 64 threads, a thread or more for each number of y. All six comparisons of tensors are this
-# kernel; `a > b` is asked as `b < a`.
+# kernel; `a > b` is computed as `b < a`.
 
 # %% exercise="compare"
 # given kernels/compare.cu operations
@@ -159,22 +160,22 @@
 #
 # `where` writes a number of `a` where its `condition` is true, and of `b` elsewhere; each of the three has a view, as in
 # exercise 10. Someone wrote it as a sum: condition times a, plus (1 - condition) times b. That is right for all ordinary
-# numbers. In the model, scores that a word must not see become -inf by it. Run the cell, and look at what becomes of them.
+# numbers. In the model, it sets scores that a word must not see to -inf. Run the cell, and look at these scores.
 
 # %% exercise="where"
-# include kernels/compare.cu where: mend this line
+# include kernels/compare.cu where: fix this line
 # plant ? a[place(view_a, i)] : b[place => * a[place(view_a, i)] + (1 - condition[place(view_c, i)]) * b[place
 
 # %% [markdown]
 # ## 12. From one type to another (stretch)
 #
-# `cast` turns n numbers of the type `From` into the type `To`. What happens to one of them says `Cast<To, From>::of(x)`: in
-# general `(To)x`, as C++ does it, which cuts a float towards zero. A second `struct` of the same name with some types filled
+# `cast` converts n numbers of the type `From` to the type `To`. `Cast<To, From>::of(x)` converts one of them: in
+# general by `(To)x`, as C++ does it, which rounds a float towards zero. A second `struct` of the same name with some types filled
 # in is a *specialisation*: the compiler takes it for just these types. Two parts are yours: the one for `bool`, where every
 # number but 0 becomes true (also 0.5), and the kernel. `(From)0` is a zero of the type `From`.
 #
-# It is launched in blocks of 64 threads. To `int`, `[0.5, -2.75]` becomes `[0, -2]`; to `bool`, `[true, true]`. Weights go to
-# bfloat16 and back by it.
+# It is launched in blocks of 64 threads. To `int`, `[0.5, -2.75]` becomes `[0, -2]`; to `bool`, `[true, true]`. It converts
+# weights to bfloat16 and back.
 
 # %% exercise="cast"
 # include kernels/cast.cu kinds
@@ -184,7 +185,7 @@
 # ## 13. One value everywhere (stretch)
 #
 # `fill` writes `value` to all `n` numbers of `y`, whatever their type `T` is. It is launched in blocks of 64 threads. With the
-# value 2.5 and n = 2, y is `[2.5, 2.5]`. New arrays of zeros come from it.
+# value 2.5 and n = 2, y is `[2.5, 2.5]`. It makes new arrays of zeros.
 
 # %% exercise="fill"
 # include kernels/strided_copy.cu fill: this thread's number, if there is one
@@ -192,42 +193,45 @@
 # %% [markdown]
 # ## 14. The copy that others are measured by (stretch)
 #
-# A kernel that waits for memory is graded in per cent of the bandwidth that a plain copy reaches. Write that copy, with as
-# few instructions as it can be done with: `y[i] = x[i]` for `n` numbers of the type `T`, N neighbours at once, and the last
-# few one by one. It is launched in blocks of 64 threads, with packs of 16 bytes and with N = 1. For 1024 numbers of 4 bytes
-# at most 8 instructions may read.
+# A kernel that waits for memory is graded in per cent of the bandwidth that a plain copy reaches. Write that copy, with as few
+# instructions as possible: `y[i] = x[i]` for `n` numbers of the type `T`, N neighbours at once, and the last few one by one. It
+# is launched in blocks of 64 threads, with packs of 16 bytes and with N = 1. For 1024 numbers of 4 bytes at most 8 instructions
+# may read.
 
 # %% exercise="copy"
 # include kernels/strided_copy.cu copy: N neighbours at once, and the last few one by one
 
 # %% [markdown]
-# ## 15. Into the places of a view (stretch)
+# ## 15. Write into a view (stretch)
 #
-# The reverse of `copy_a_view` of chapter 01: `n` values stand in a row, and belong to the places of a view of `x`. The view
-# begins at number `offset` of x, and `place(view, i)` of exercise 10 says how far from there its number i lies. All other
+# The reverse of `copy_a_view` of chapter 01: `n` contiguous values are to be written to the elements of a view of `x`. The view
+# begins at the index `offset` of x, and `place(view, i)` of exercise 10 gives the distance from there to its number i. All other
 # numbers of x stay as they are. With x `[0, 0, 0, 0, 0, 0]`, the values `[1, 2, 3, 4]` and a view of shape (2, 2) with the
 # strides (3, 1) and the offset 1, x becomes `[0, 1, 2, 0, 3, 4]`.
 #
-# It is launched in blocks of 64 threads. So the gradient of a part finds its way back into the whole.
+# It is launched in blocks of 64 threads. In the backward pass of a slice it writes the gradient of the part into that of the
+# whole.
 
 # %% exercise="strided_write"
-# include kernels/strided_copy.cu strided_write: value i goes to its place
+# include kernels/strided_copy.cu strided_write: value i goes to its index
 
 # %% [markdown]
 # ## 16. Under the roof (stretch)
 #
-# In Python. How near is a kernel to the roof? `work()` launches it once. It moves `moved` bytes and does `flops` FLOPs. Give two
-# numbers: the bandwidth that it reached, in bytes a second, and its arithmetic intensity, in FLOPs for each byte.
+# In Python. How near is a kernel to the roof? `work()` launches it once. It moves `moved` bytes and does `flops` FLOPs. Give
+# two numbers: its memory [throughput](../notebooks/glossary.md#throughput), which is the bandwidth that it reached, in bytes a
+# second, and its arithmetic intensity, in FLOPs for each byte.
 #
-# `clock()` gives the time in seconds. But a GPU works while the host, Python, goes on: `work()` only asks, and comes back at
-# once. And other work may still be under way. `device.synchronize()` comes back when everything is done that was asked for.
-# With 12 bytes, 1 FLOP and 4 seconds the result is `(3, 0.083)`. `np` is NumPy. (On the CPU an operation is done when its
-# call comes back, so there `synchronize` has nothing to do.)
+# `clock()` gives the time in seconds. But a GPU works while the host, Python, goes on: `work()` only starts the kernel, and
+# returns at once. So a clock read then would show only the [latency](../notebooks/glossary.md#latency) of the launch. And
+# earlier launches may still be running. `device.synchronize()` returns when all of them are done. With 12 bytes, 1 FLOP and 4
+# seconds the result is `(3, 0.083)`. `np` is NumPy. (On the CPU an operation is done when its call returns, so there
+# `synchronize` does nothing.)
 
 
 # %% exercise="under_the_roof"
 def under_the_roof(work, device, clock, moved, flops):
-    # yours: wait, read the clock, work; when is the time to look again?
+    # yours: wait, read the clock, work; when should you read it again?
     device.synchronize()
     began = clock()
     work()
@@ -241,19 +245,19 @@ def under_the_roof(work, device, clock, moved, flops):
 # ## 17. Find the faults: one factor for all (stretch)
 #
 # `scale` of the lecture, whose factor lies in memory: `y[i] = factor[0] * x[i]`. Somebody took `factor` for an array as long as
-# x. With the factor `[2.5]` and x `[2, 4]`, y should be `[5, 10]`. Run the cell, and read which place the report names. The
+# x. With the factor `[2.5]` and x `[2, 4]`, y should be `[5, 10]`. Run the cell, and read which index the report names. The
 # clipping of a long gradient needs such a factor: it is known only on the GPU.
 
 # %% exercise="scale_in_memory"
-# include kernels/scale.cu scale: mend what is wrong
+# include kernels/scale.cu scale: fix what is wrong
 # plant p.item[j] *= by => p.item[j] *= factor[i + j]
 # plant by * x[i] => factor[i] * x[i]
 
 # %% [markdown]
 # ## 18. Into the stream (stretch)
 #
-# `y = x + residual`, for `n` numbers: what a branch of the network found is added to the residual stream. To save memory, the
-# result may take the place of one of the two: `y` is sometimes the same pointer as `x` or as `residual`. N neighbours are taken
+# `y = x + residual`, for `n` numbers: the output of a branch of the network is added to the residual stream. To save memory, the
+# result may overwrite one of the two: `y` is sometimes the same pointer as `x` or as `residual`. N neighbours are taken
 # with one instruction each, and the last ones one by one. It is launched in blocks of 64 threads, with N = 4 and N = 1. With x
 # `[1, 2]` and residual `[10, 20]`, y is `[11, 22]`.
 
@@ -261,10 +265,10 @@ def under_the_roof(work, device, clock, moved, flops):
 # include kernels/residual_add.cu residual_add: N neighbours of both, and the last few one by one
 
 # %% [markdown]
-# ## 19. Challenge: bias and GELU, the way back (stretch)
+# ## 19. Challenge: the backward pass of bias and GELU (stretch)
 #
-# The way back of exercise 2: `dx = dy * gelu_slope(x + bias)`, and the gradient of the bias, which is the sum of dx over the
-# rows. All of a column passes by the threads that own it. So let each thread add up what it writes, from 0 on, and leave its sum
+# The backward pass of exercise 2: `dx = dy * gelu_slope(x + bias)`, and the gradient of the bias, which is the sum of dx over the
+# rows. Each thread handles whole columns. So let each thread add up what it writes, from 0 on, and leave its sum
 # in `partial`, a matrix of `gridDim.y` rows and `F` columns: row `blockIdx.y` holds the sums of that row of blocks. (Another
 # kernel adds these rows up.) With rows `[1, 2]` and `[3, 4]` as dx and one row of blocks, partial becomes `[[4, 6]]`.
 #

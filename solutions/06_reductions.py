@@ -9,52 +9,52 @@
 # `x` has one row of `C` numbers for each block, and `y[row]` is to be the largest of row `row`. With the rows `[1, 4]` and
 # `[-2, -3]`, y becomes `[4, -2]`.
 #
-# Two parts are yours. `warp_reduce` is the butterfly of warp shuffles of the lecture for `LANES` lanes: `Op::of(a, b)` brings
-# two numbers together, and all 32 lanes of the warp take part (the mask is `0xffffffffu`). `row_max` is the kernel: thread t
-# looks at the packs of `N` numbers that begin at N * t, N * (t + THREADS), and so on, and then the block compares:
+# Two parts are yours. `warp_reduce` is the butterfly of warp shuffles of the lecture for `LANES` lanes: `Op::of(a, b)` combines
+# two numbers, and all 32 lanes of the warp take part (the mask is `0xffffffffu`). `row_max` is the kernel: thread t
+# reads the packs of `N` numbers that begin at N * t, N * (t + THREADS), and so on, and then the block compares:
 # `block_max<THREADS>(v)` is the largest `v` of all threads. It is launched with 32 threads and N = 1, and with 128 threads
 # and N = 4, where C is a multiple of 4.
 #
-# `Max::of(a, b)` is the larger of two floats. Softmax begins so.
+# `Max::of(a, b)` is the larger of two floats. Every softmax begins with this maximum.
 
 # %% exercise="row_max"
-# include kernels/include/reduce.cuh warp_reduce: each lane meets a partner, first LANES / 2 away, then half as far each time
+# include kernels/include/reduce.cuh warp_reduce: exchange with a partner lane, first LANES / 2 away, then half as far each time
 # given kernels/include/reduce.cuh block_reduce
 # given kernels/include/reduce.cuh block_max
 # include kernels/row_max.cu row_max: your own largest first, then that of the block
 
 # %% [markdown]
-# ## 2. Softmax in two walks
+# ## 2. Softmax in two passes
 #
-# The online softmax: one walk for the largest number and the sum, a second one for the quotients. A thread keeps a pair:
-# `top`, the largest that it has seen, and `total`, the sum of exp(x - top). (In C++ `return {top, total};` makes one;
+# The online softmax: one pass for the largest number and the sum, a second one for the quotients. A thread keeps a pair:
+# `top`, its running maximum m, and `total`, its sum l of exp(x - m). (In C++ `return {top, total};` makes one;
 # `fmaxf(a, b)` is the larger of two floats.) Three parts are yours:
 #
-# - `merge(a, b)`: two pairs become one. If nobody has seen anything, both tops are `-INFINITY`, and -inf minus -inf is not a
-#   number: then the pair stays as it is.
+# - `merge(a, b)`: two pairs become one. If neither thread has seen a number, both maxima are `-INFINITY`, and -inf minus -inf is
+#   not a number: then the pair stays as it is.
 # - `see(part, x)`: one more number. An x of `-INFINITY` adds nothing.
 # - the kernel. Block `row` owns a row of `S` numbers. `visible(row, S, T)` says how many columns the row sees; call it
 #   `seen`. Thread t sees numbers t, t + THREADS, ... of the first `seen` columns, and `block_merge<THREADS>(part)` gives
 #   the pair of the whole row to all threads. In the columns from `seen` on, y is 0.
 #
-# With the row `[0, 0, 0]` and all columns seen, y is `[1/3, 1/3, 1/3]`. Bytes within 1.05 times 12 for each number are asked
-# for: a softmax of three walks moves 16. For rows too long for registers, the course runs this kernel. (`#pragma unroll` is a
-# word to the compiler, and changes no result: chapter 07 has more about it.)
+# With the row `[0, 0, 0]` and all columns seen, y is `[1/3, 1/3, 1/3]`. The goal is at most 1.05 times 12 bytes for each
+# number: a softmax of three passes moves 16. For rows too long for registers, the course runs this kernel. (`#pragma unroll` is
+# an instruction to the compiler, and changes no result: chapter 07 has more about it.)
 
 # %% exercise="softmax_online"
 # given kernels/include/online_softmax.cuh OnlineSoftmax
 # given kernels/include/online_softmax.cuh nothing_seen
-# include kernels/include/online_softmax.cuh merge: bring both totals to the larger top, and add
+# include kernels/include/online_softmax.cuh merge: rescale both sums to the larger maximum, and add
 # include kernels/include/online_softmax.cuh see: one more number
 # given kernels/include/online_softmax.cuh warp_merge
 # given kernels/include/online_softmax.cuh block_merge
 # given kernels/softmax.cu visible
-# include kernels/softmax.cu softmax_2_online: one walk, a merge, and a walk to write
+# include kernels/softmax.cu softmax_2_online: one pass, a merge, and a pass to write
 
 # %% [markdown]
-# ## 3. Softmax, the way back
+# ## 3. The backward pass of softmax
 #
-# `y` holds the shares, and `dy` what came back for them; rows have `S` numbers, and block `row` owns one. Write
+# `y` holds the probabilities, and `dy` is the upstream gradient; rows have `S` numbers, and block `row` owns one. Write
 #
 # $$dx_j = y_j \left( dy_j - \sum_i y_i \, dy_i \right)$$
 #
@@ -66,12 +66,12 @@
 # include kernels/softmax.cu softmax_backward_1_two_pass: the sum of y dy over the row, and then dx
 
 # %% [markdown]
-# ## 4. Find the fault: a desk used twice (stretch)
+# ## 4. Find the fault: shared memory used twice (stretch)
 #
 # `row_to_unit` moves each row to between 0 and 1: the smallest number becomes 0, the largest 1. For the row `[2, 6, 3]` y is
-# `[0, 1, 0.25]`. A block of 64 threads owns a row, finds the largest in shared memory, and then the smallest in the *same*
-# shared memory. Run the cell first, and read the report. (`block_reduce` in the lecture ends with a barrier that looks
-# useless. It is there because of this.)
+# `[0, 1, 0.25]`. A block of 64 threads owns a row, finds the largest in shared memory (the SRAM of the chip), and then the
+# smallest in the *same* shared memory. Run the cell first, and read the report. (`block_reduce` in the lecture ends with a
+# barrier that looks useless. It is there because of this.)
 
 # %% exercise="row_to_unit"
 r"""
@@ -90,7 +90,7 @@ __global__ void row_to_unit(const float* x, float* y, int C) {
         __syncthreads();
         if (t < half) part[t] = fmaxf(part[t], part[t + half]);
     }
-    // yours: mend what is wrong from here on
+    // yours: fix what is wrong from here on
     __syncthreads();
     float top = part[0];
     __syncthreads();
@@ -126,24 +126,24 @@ __global__ void row_to_unit(const float* x, float* y, int C) {
 # array, `Sum`, and parts of 2 numbers, y is `[[4, 6], [5, 6]]`.
 #
 # Along x there is a thread for each of the outer * inner columns: thread i owns column i % inner of matrix i / inner. Along y
-# there are `gridDim.y` blocks, which share the parts: a thread takes part `blockIdx.y`, and then every `gridDim.y`-th. A part
-# begins with `nothing`: 0 for sums, the lowest number for maxima. `Op::of(a, b)` brings two together, and `(A)` turns a
-# number into the type of the results. No more than 4 sectors for each request are asked for. The gradient of every bias and
-# every weight of a norm ends here: a training step launches it for every layer.
+# there are `gridDim.y` blocks, among which the parts are divided: a thread takes part `blockIdx.y`, and then every
+# `gridDim.y`-th. A part begins with `nothing`: 0 for sums, the lowest number for maxima. `Op::of(a, b)` combines two numbers,
+# and `(A)` converts a number to the type of the results. The goal is at most 4 sectors for each request. The gradient of every
+# bias and every weight of a norm ends here: a training step launches it for every layer.
 
 # %% exercise="reduce_columns"
 # include kernels/reduce_columns.cu reduce_columns: each of your parts, number by number
 
 # %% [markdown]
-# ## 6. Where the largest stands (stretch)
+# ## 6. The index of the largest (stretch)
 #
-# Seen as (outer, n, inner), `x` is walked along its middle axis: thread i owns result i, one for each of the outer * inner
-# columns, and `y[i]` is the *place* of the largest number in that column, 0 to n - 1; of several equal ones the first. The
-# numbers of a column lie `inner` apart, as in exercise 5. A number that is not a number (nan) counts as larger than all
-# others. With the column `[3, 7, 7]`, y is 1. There are `results` columns. The likeliest next token is found so.
+# `x` has the shape (outer, n, inner), and the kernel loops over its middle axis: thread i owns result i, one for each of the
+# outer * inner columns, and `y[i]` is the *index* of the largest number in that column, 0 to n - 1; of several equal ones the
+# first. The numbers of a column lie `inner` apart, as in exercise 5. A nan (not a number) counts as larger than all others.
+# With the column `[3, 7, 7]`, y is 1. There are `results` columns. This kernel finds the likeliest next token.
 
 # %% exercise="argmax"
-# include kernels/argmax.cu argmax: walk along your column, and keep the place of the largest
+# include kernels/argmax.cu argmax: loop over your column, and keep the index of the largest
 
 # %% [markdown]
 # ## 7. Along the rows (stretch)
@@ -154,26 +154,26 @@ __global__ void row_to_unit(const float* x, float* y, int C) {
 #
 # A part belongs to a group of `LANES` neighbouring lanes: group `own`, the number of the thread divided by LANES, owns part
 # `own % parts` of row `own / parts`. Its lanes read side by side, a `Pack<T, N>` each, N numbers of the type T. `nothing`,
-# `Op::of(a, b)` and `(A)` are as in exercise 5. `warp_reduce<LANES, Op>(result)`, your own of exercise 1, brings the results of a
-# group together: **all** lanes of a warp must call it, also those whose group has no part. It is launched with 8 lanes, in
-# blocks of 64 threads, with N = 1 and with N = 4, where K and each are multiples of 4. Sums and maxima along the last axis of a
-# tensor are this kernel.
+# `Op::of(a, b)` and `(A)` are as in exercise 5. `warp_reduce<LANES, Op>(result)`, your own of exercise 1, combines the results
+# of a group: **all** lanes of a warp must call it, also those whose group has no part. It is launched with 8 lanes, in blocks
+# of 64 threads, with N = 1 and with N = 4, where K and each are multiples of 4. Sums and maxima along the last axis of a tensor
+# are this kernel.
 
 # %% exercise="reduce_rows"
-# include kernels/reduce_rows.cu reduce_rows: walk along your part with your group, shuffle, and one lane writes
+# include kernels/reduce_rows.cu reduce_rows: loop over your part with your group, shuffle, and one lane writes
 
 # %% [markdown]
-# ## 8. The last rung of a sum (stretch)
+# ## 8. The last version of a sum (stretch)
 #
-# The ladder of the lecture adds up `n` numbers. Here is its last rung, in which a thread adds many numbers by itself before
-# its block comes together. The grid has `gridDim.x * THREADS` threads; the first pack of four of thread i is pack i, and its
-# next one lies as many packs further as the grid has threads. If 4 does not divide n, up to three numbers are left over at
+# The lecture adds up `n` numbers in four versions. This is the last one, in which a thread adds many numbers by itself before
+# its block reduces. The grid has `gridDim.x * THREADS` threads; the first pack of four of thread i is pack i, and its
+# next one lies as many packs further as the grid has threads. If n is not a multiple of 4, up to three numbers are left over at
 # the end: they count too, once. `partial[blockIdx.x]` becomes the sum of the block; `block_sum<THREADS>(v)` finds it. A
 # second launch of the same kernel, with one block, adds up the sums of the blocks. With 5 ones and 3 blocks, partial is `[5,
 # 0, 0]`.
 #
 # x begins at a multiple of 16 bytes. For 6144 numbers, three blocks of 64 threads, and the second launch, at most 52
-# instructions may read global memory.
+# load instructions may read global memory.
 
 # %% exercise="sum_4_vectors"
 # include kernels/sum.cu sum_4_vectors: four at a time, the last few, and the sum of the block
@@ -188,9 +188,9 @@ __global__ void row_to_unit(const float* x, float* y, int C) {
 #
 # A tool for it: `Row<THREADS, N, ITEMS> own;` is a row in registers, of which each thread holds `own.COUNT` numbers.
 # `own.load(row, S, -INFINITY)` reads the first S numbers of a row (beyond them it holds -INFINITY), `own.store(row, S)`
-# writes them, `own[e]` is the thread's e-th number, from 0 to COUNT - 1, and `own.column(e)` says in which column it stands.
+# writes them, `own[e]` is the thread's e-th number, from 0 to COUNT - 1, and `own.column(e)` is the index of its column.
 # `visible(row, S, T)` says how many columns a row sees; in all others y is 0. (`__launch_bounds__(THREADS)` promises the
-# compiler how many threads a block has.) The model's shares over the vocabulary come from this kernel.
+# compiler how many threads a block has.) The model's probabilities over the vocabulary come from this kernel.
 
 # %% exercise="softmax_forward"
 # given kernels/softmax.cu visible

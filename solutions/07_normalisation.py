@@ -7,9 +7,9 @@
 # %% [markdown]
 # ## 1. Find the fault: used again too soon
 #
-# `centre_and_scale` is LayerNorm without weight and bias: each row less its mean, divided by its standard deviation. A block
+# `centre_and_scale` is LayerNorm without weight and bias: each row minus its mean, divided by its standard deviation. A block
 # of 64 threads owns a row. `total` adds up one number of each thread in shared memory, and it is called twice. Run the cell,
-# and read which two lines the report names. `block_sum` of the course has a line for just this.
+# and read which two lines the report names. `block_sum` of the course has a line for exactly this.
 
 # %% exercise="centre_and_scale"
 r"""
@@ -20,7 +20,7 @@ __device__ float total(float own, float* s) {
         if (threadIdx.x < half) s[threadIdx.x] += s[threadIdx.x + half];
         __syncthreads();
     }
-    // yours: mend the line below
+    // yours: fix the line below
     float all = s[0];
     __syncthreads();  // the next call writes to s again
     return all;
@@ -52,12 +52,12 @@ __global__ void centre_and_scale(const float* x, float* y, int C) {
 # | | |
 # |---|---|
 # | `x[e]` | this thread's number e, from 0 to `x.COUNT - 1` |
-# | `x.column(e)` | the column in which it stands; beyond the row, that is from column `C` on, `x[e]` is 0 |
-# | `x.load(place, C)`, `x.store(place, C)` | reads a row of C numbers from memory, and writes one |
+# | `x.column(e)` | the index of its column; beyond the row, that is from column `C` on, `x[e]` is 0 |
+# | `x.load(pointer, C)`, `x.store(pointer, C)` | reads a row of C numbers from memory, and writes one |
 #
-# `template <int THREADS, int N, int ITEMS>` means that the compiler makes the function anew for each three numbers that a
-# launch asks for. You only need `block_sum<THREADS>(number)`, the sum over the block. An `&` behind a type, as in `float& mean`,
-# makes the argument another name for the variable of the caller: what you put into it, the caller has.
+# `template <int THREADS, int N, int ITEMS>` means that the compiler makes the function anew for each three numbers with which it
+# is launched. You only need `block_sum<THREADS>(number)`, the sum over the block. An `&` behind a type, as in `float& mean`,
+# makes the argument another name for the variable of the caller: a value that you assign to it is seen by the caller.
 #
 # `normalise` gets a row `x` that is loaded already. Set `mean` and `rstd`, which is 1 / sqrt(variance + eps), and replace
 # each `x[e]` by the normalised number times `weight[e]` plus `bias[e]`. The row `[1, 2, 3]`, with weights of 1 and a bias of
@@ -68,14 +68,14 @@ __global__ void centre_and_scale(const float* x, float* y, int C) {
 # given kernels/layernorm.cu layernorm_forward
 
 # %% [markdown]
-# ## 3. LayerNorm, the way back
+# ## 3. The backward pass of LayerNorm
 #
-# `normalise_backward` gets the row `x` as it was, and what came back, `dy`. Beyond the row `dy` is 0. With xhat = (x - mean)
-# rstd and g = dy weight:
+# `normalise_backward` gets the row `x` as it was, and the upstream gradient `dy`. Beyond the row `dy` is 0. With
+# xhat = (x - mean) rstd and g = dy weight:
 #
 # $$dx_c = \Big( g_c - \frac{1}{C} \sum_k g_k - \hat x_c \cdot \frac{1}{C} \sum_k g_k \hat x_k \Big) \cdot rstd$$
 #
-# Replace each `x[e]` by its `dx`. Add dy xhat to `dweight[e]` and dy to `dbias[e]`: these two rows collect over all rows of
+# Replace each `x[e]` by its `dx`. Add dy xhat to `dweight[e]` and dy to `dbias[e]`: these two rows are sums over all rows of
 # the block, and the kernel stores them as the block's row of `partial`. For x = `[1, 3]`, weights of 1 and any dy, dx is
 # almost `[0, 0]`: a row of two numbers always becomes -1 and 1.
 
@@ -90,37 +90,37 @@ __global__ void centre_and_scale(const float* x, float* y, int C) {
 # Block b owns the rows b, b + gridDim.x, and so on. `bias` may be null: then it is 0. `w.fill(0.0f)` makes a row of zeros.
 #
 # You have `Row` of exercise 2, and its function `normalise(own, w, b, C, eps, m, r)`, which replaces the row in `own`, and
-# sets `m` and `r`, the mean and rstd. Each number of `x` and `residual` shall be read once, and nothing that you wrote read
-# again: at most 1.15 times the 16 bytes for each number.
+# sets `m` and `r`, the mean and rstd. Read each number of `x` and `residual` once, and do not read again what you wrote: at most
+# 1.15 times the 16 bytes for each number.
 
 # %% exercise="residual_layernorm_forward"
 # include kernels/residual_layernorm.cu residual_layernorm_forward: load, add, keep the sum, normalise, store
 
 # %% [markdown]
-# ## 5. The residual and the norm, the way back (stretch)
+# ## 5. The backward pass of the residual and the norm (stretch)
 #
-# `total` of exercise 4 was used twice: in the norm, and later as the stream that goes on. What comes back on the second way
-# is `dtotal`; it may be null, and then there is nothing. `dx` is the sum of both ways.
+# `total` of exercise 4 was used twice: in the norm, and later as the residual stream. The upstream gradient of the second use
+# is `dtotal`; it may be null, and then it counts as 0. `dx` is the sum of the gradients of both uses.
 #
 # You have `normalise_backward(x, dy, w, dweight, dbias, C, mean, rstd)` of exercise 3. `partial` has a row for each block: 2
 # C numbers, dweight and then dbias, or C numbers if `has_bias` is false.
 
 # %% exercise="residual_layernorm_backward"
-# include kernels/residual_layernorm.cu residual_layernorm_backward: load, go back, add both ways, store, and the block's sums
+# include kernels/residual_layernorm.cu residual_layernorm_backward: load, normalise_backward, add dtotal, store, and the sums
 
 # %% [markdown]
 # ## 6. Find the fault: right for 128 columns (stretch)
 #
-# RMSNorm, for rows of any length: `y = x * rstd * weight`, where rstd, which is kept for the way back, is 1 / sqrt(mean of
+# RMSNorm, for rows of any length: `y = x * rstd * weight`, where rstd, which is kept for the backward pass, is 1 / sqrt(mean of
 # x^2 + eps). The row lies in a `Row`, as in exercise 2. This one is right for rows of 128 numbers, and of 256, and wrong for
 # most others: a test with round sizes would not have seen it. Run the cell. What have 128 and 256 that 2 has not?
 
 # %% exercise="rmsnorm_forward"
-# include kernels/rmsnorm.cu rmsnorm_forward: mend what is wrong
+# include kernels/rmsnorm.cu rmsnorm_forward: fix what is wrong
 # plant block_sum<THREADS>(squares) / C => block_sum<THREADS>(squares) / (own.COUNT * THREADS)
 
 # %% [markdown]
-# ## 7. RMSNorm, the way back (stretch)
+# ## 7. The backward pass of RMSNorm (stretch)
 #
 # The lecture wrote it for 384 columns. Here for any `C`, with `Row` of exercise 2: block b owns the rows b, b + gridDim.x,
 # and so on. `rstd[row]` was kept. With xhat = x rstd and g = dy weight:
@@ -129,10 +129,11 @@ __global__ void centre_and_scale(const float* x, float* y, int C) {
 #
 # And `partial` has a row of C numbers for each block: the sum of dy xhat over the rows of that block. (Another kernel adds these
 # rows up to dweight.) `w.fill(0.0f)` makes a row of zeros. For x `[3, 4]`, dy `[1, 0]` and a weight of 1, dx is `[0.181,
-# -0.136]`. Read each number once: at most 1.15 times the 12 bytes for each. The model `modern-12m` goes back by this kernel.
+# -0.136]`. Read each number once: at most 1.15 times the 12 bytes for each. The backward pass of the model `modern-12m` runs this
+# kernel.
 
 # %% exercise="rmsnorm_backward"
-# include kernels/rmsnorm.cu rmsnorm_backward: load, take away what points along xhat, store, and the block's sums
+# include kernels/rmsnorm.cu rmsnorm_backward: load, subtract the component along xhat, store, and the block's sums
 
 # %% [markdown]
 # ## 8. Challenge: a norm after the branch (stretch)

@@ -9,29 +9,29 @@
 # C (M, N) = A (M, K) B (K, N), all row-major, float32. The kernel is a template. A block has `TILE` x `TILE` threads and
 # computes a tile of C of that size. There are enough blocks along x for the columns of C and along y for its rows.
 #
-# In each round the block fetches `TILE` x `TILE` numbers of A and as many of B into shared memory, one of each for each thread,
-# and multiplies them. Any sizes must be right: what lies outside of A and B counts as zero. For A `[[1, 2], [3, 4]]` and B
+# In each iteration the block loads `TILE` x `TILE` numbers of A and as many of B into shared memory, one of each for each thread,
+# and multiplies them. It must be right for any sizes: what lies outside of A and B counts as zero. For A `[[1, 2], [3, 4]]` and B
 # `[[5, 6], [7, 8]]`, C becomes `[[19, 22], [43, 50]]`.
 #
 # Two counts, for 64 x 64 matrices and tiles of 32: at most 1.2 times the bytes that tiles of this size need, and no bank
-# conflict. Every product of the model is built on these rounds.
+# conflict. Every product of the model is built on these iterations.
 
 # %% exercise="matmul_shared_tiles"
-# include kernels/matmul_3_shared_tiles.cu matmul_shared_tiles: two tiles, rounds over K, and the write
+# include kernels/matmul_3_shared_tiles.cu matmul_shared_tiles: two tiles, a loop over K, and the write
 
 # %% [markdown]
-# ## 2. Turn a matrix over
+# ## 2. Transpose a matrix
 #
 # y (N, M) = x (M, N) transposed: `y[j * M + i] = x[i * N + j]`. A block has 32 x 32 threads, with enough blocks along x for the
 # columns of x and along y for its rows. For x `[[1, 2, 3], [4, 5, 6]]`, y becomes `[[1, 4], [2, 5], [3, 6]]`.
 #
-# Straight on, either the reads or the writes go down a column. A tile in shared memory helps. Three counts, for 64 x 96
+# Without a tile, either the reads or the writes go down a column. A tile in shared memory helps. Three counts, for 64 x 96
 # numbers: at most 4 sectors for each request that reads global memory, at most 4 for each that writes, and no bank conflict.
 
 # %% exercise="transpose"
 r"""
 __global__ void transpose(const float* x, float* y, int M, int N) {
-    // yours: a tile, fetched along the rows of x and written along the rows of y
+    // yours: a tile, loaded along the rows of x and written along the rows of y
     __shared__ float tile[32][33];
     int i = blockIdx.y * 32 + threadIdx.y;
     int j = blockIdx.x * 32 + threadIdx.x;
@@ -51,23 +51,24 @@ __global__ void transpose(const float* x, float* y, int M, int N) {
 # %% [markdown]
 # ## 3. Find the faults: the gradient of the weights
 #
-# A layer computes `Y = X W`, with X (M, K), W (K, N) and Y (M, N). Going back, it gets dY, the gradient of Y, and needs the
-# gradient of its weights. The weight `W[k][n]` meets `X[m][k]` in each row m, and adds to `Y[m][n]`. So by the chain rule
+# A layer computes `Y = X W`, with X (M, K), W (K, N) and Y (M, N). In the backward pass it gets the upstream gradient dY, and
+# needs the gradient of its weights. The weight `W[k][n]` is multiplied by `X[m][k]` in each row m, and the product is added to
+# `Y[m][n]`. So by the chain rule
 #
 # `dW[k][n]` = the sum over m of `X[m][k] * dY[m][n]`.
 #
 # For X `[[1, 2], [3, 4]]` and dY `[[1, 0], [0, 10]]`, dW becomes `[[1, 30], [2, 40]]`. This kernel computes dW (K, N) from
 # tiles of 8 x 8, and it has two faults. The reports name the lines. Run the cell first. (Each matrix of weights in the model
-# gets its gradient so.)
+# gets its gradient in this way.)
 
 # %% exercise="weight_gradient"
 r"""
 __global__ void weight_gradient(const float* X, const float* dY, float* dW, int M, int N, int K) {
     __shared__ float a[8][8], b[8][8];
     int x = threadIdx.x, y = threadIdx.y;
-    int k = blockIdx.y * 8 + y, n = blockIdx.x * 8 + x;  // this thread's place in dW
-    int column = blockIdx.y * 8 + x;                     // the column of X that it fetches
-    // yours: mend what follows
+    int k = blockIdx.y * 8 + y, n = blockIdx.x * 8 + x;  // this thread's element of dW
+    int column = blockIdx.y * 8 + x;                     // the column of X that it loads
+    // yours: fix what follows
     float sum = 0.0f;
     for (int m = 0; m < M; m += 8) {
         a[y][x] = m + y < M && column < K ? X[(m + y) * K + column] : 0.0f;
@@ -107,8 +108,8 @@ __global__ void weight_gradient(const float* X, const float* dY, float* dW, int 
 # `[[25, 1]]`.
 #
 # A block has 16 x 16 threads, with enough blocks along x for the columns of D and along y for its rows. Two counts, for 48
-# points of 32 numbers each: at most 1.2 times the bytes that tiles of 16 need, and at most 1.1 turns (wavefronts) for each
-# request to shared memory. (Finding the nearest of many vectors is how a text is looked up by its meaning.)
+# points of 32 numbers each: at most 1.2 times the bytes that tiles of 16 need, and at most 1.1 wavefronts for each
+# request to shared memory. (To find the nearest of many vectors is how a text is looked up by its meaning.)
 
 # %% exercise="distances"
 r"""
@@ -117,7 +118,7 @@ __global__ void distances(const float* X, const float* Y, float* D, int M, int N
     __shared__ float a[16][16], b[16][17];
     int x = threadIdx.x, y = threadIdx.y;
     int i = blockIdx.y * 16 + y, j = blockIdx.x * 16 + x;
-    int other = blockIdx.x * 16 + y;  // the row of Y that this thread fetches
+    int other = blockIdx.x * 16 + y;  // the row of Y that this thread loads
     float sum = 0.0f;
     for (int k = 0; k < K; k += 16) {
         a[y][x] = i < M && k + x < K ? X[i * K + k + x] : 0.0f;

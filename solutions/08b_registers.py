@@ -13,17 +13,17 @@
 # and B `[[5, 6], [7, 8]]`, C becomes `[[19, 22], [43, 50]]`.
 #
 # Two counts, for 64 x 64 matrices with `BM = BN = 64`, `BK = TM = 8`: at most 1.2 times the bytes that such tiles need, and at
-# most 9 requests that read shared memory for 8 multiply-adds of a warp, 9,216 in all. This is rung 4 of the ladder.
+# most 9 requests that read shared memory for 8 multiply-adds of a warp, 9,216 in all. This is kernel 4.
 
 # %% exercise="matmul_register_tiles_1d"
 # include kernels/matmul_4_register_tiles_1d.cu matmul_register_tiles_1d: slices, TM sums in registers, and the writes
 
 # %% [markdown]
-# ## 2. Find the fault: two halves take turns
+# ## 2. Find the fault: a double buffer
 #
-# This product fetches the next tiles while it multiplies the present ones, so one barrier for each round should be enough. C
-# (M, N) = A (M, K) B (K, N), with blocks of 16 x 16 threads, one number of C for each. Something in the order of things is
-# wrong. Run the cell, and read the report: which two lines meet? (The products of the model take turns in the same way.)
+# This product loads the next tiles while it multiplies the present ones, so one barrier for each iteration should be enough. C
+# (M, N) = A (M, K) B (K, N), with blocks of 16 x 16 threads, one number of C for each. The order of some lines is
+# wrong. Run the cell, and read the report: which two lines race? (The products of the model use a double buffer as well.)
 
 # %% exercise="two_halves"
 r"""
@@ -42,7 +42,7 @@ __global__ void two_halves(const float* A, const float* B, float* C, int M, int 
         for (int t = 0; t < 16; t++) {
             sum += a[half][y][t] * b[half][t][x];
         }
-        // yours: mend the order of these lines
+        // yours: fix the order of these lines
         half = 1 - half;
         a[half][y][x] = next_a;
         b[half][y][x] = next_b;
@@ -63,15 +63,15 @@ __global__ void two_halves(const float* A, const float* B, float* C, int M, int 
 # %% [markdown]
 # ## 3. The product that trains: four layouts
 #
-# C (M, N) is the product of A and B. With `TRANSPOSE_A` A lies in memory turned over, as (K, M); else as (M, K). With
+# C (M, N) is the product of A and B. With `TRANSPOSE_A` A lies in memory transposed, as (K, M); else as (M, K). With
 # `TRANSPOSE_B` B lies as (N, K); else as (K, N). For A `[[1, 2], [3, 4]]` the memory holds 1, 2, 3, 4 without `TRANSPOSE_A`,
 # and 1, 3, 2, 4 with it; the product is the same. A block computes `BM` x `BN` numbers, each thread `TM` x `TN` of them, and
-# all of that is written already. Yours is the fetch: in each round, `a[t][r]` becomes the number of A in row `first_row + r`,
-# term `k + t`, and `b[t][c]` the number of B in term `k + t`, column `first_column + c`. Terms from `end` on, rows from M on
-# and columns from N on are zeros.
+# all of that is written already. The loads are yours: in each iteration, `a[t][r]` becomes the number of A in row `first_row +
+# r`, term `k + t`, and `b[t][c]` the number of B in term `k + t`, column `first_column + c`. Terms from `end` on, rows from M
+# on and columns from N on are zeros.
 #
 # The threads are numbered from 0 to `THREADS - 1`, `threadIdx.x`; there may be fewer than numbers in a slice. (The sum may be
-# cut into pieces, `begin` to `end`, and a launch may hold many products, number `blockIdx.z`: that is written, too.) One count,
+# split into parts, `begin` to `end`, and a launch may hold many products, number `blockIdx.z`: that is written, too.) One count,
 # for all four layouts of 64 x 64 matrices: at most 4 sectors for each request that reads global memory.
 #
 # When it passes, `course.use_my_answers()` lets it do the products of a model that trains on the simulator: the gradients of
@@ -92,7 +92,7 @@ __global__ void gemm(const float* A, const float* B, float* C, int M, int N, int
     int begin = blockIdx.z * split, end = split > 0 ? min(begin + split, K) : K;
     float sum[TM][TN] = {};
     for (int k = begin; k < end; k += BK) {
-        // yours: fill a and b, whichever way A and B lie
+        // yours: fill a and b, for all layouts of A and B
         for (int e = threadIdx.x; e < BM * BK; e += THREADS) {
             int t = TRANSPOSE_A ? e / BM : e % BK;
             int r = TRANSPOSE_A ? e % BM : e / BK;
@@ -129,7 +129,7 @@ __global__ void gemm(const float* A, const float* B, float* C, int M, int N, int
 """
 
 # %% [markdown]
-# ## 4. Turn over four by four (stretch)
+# ## 4. Transpose four by four (stretch)
 #
 # y (N, M) = x (M, N) transposed, where M and N are multiples of 4, and x and y begin at multiples of 16 bytes. A block has 8 x
 # 8 threads for 32 x 32 numbers, so a thread has 4 x 4 of them: read four rows of four, and write four columns as four rows. No
@@ -142,7 +142,7 @@ __global__ void gemm(const float* A, const float* B, float* C, int M, int N, int
 # %% exercise="transpose_four"
 r"""
 __global__ void transpose_four(const float* x, float* y, int M, int N) {
-    // yours: sixteen numbers in registers, turned over on the way
+    // yours: sixteen numbers in registers, transposed there
     int i = blockIdx.y * 32 + threadIdx.y * 4;
     int j = blockIdx.x * 32 + threadIdx.x * 4;
     if (i < M && j < N) {
@@ -160,10 +160,10 @@ __global__ void transpose_four(const float* x, float* y, int M, int N) {
 """
 
 # %% [markdown]
-# ## 5. Challenge: a product that seldom asks shared memory (stretch)
+# ## 5. Challenge: a product with few requests to shared memory (stretch)
 #
-# C (M, N) = A (M, K) B (K, N). A block has 64 threads in one row and must compute 64 x 64 numbers of C; any sizes must be
-# right. The count is the number of requests to shared memory, to read and to write, for 128 x 128 x 64. Ours lets each thread
+# C (M, N) = A (M, K) B (K, N). A block has 64 threads in one row and must compute 64 x 64 numbers of C; it must be right for any
+# sizes. The count is the number of requests to shared memory, to read and to write, for 128 x 128 x 64. Ours lets each thread
 # compute 8 x 8 numbers, and reads them one by one. How few can it be? Your tries are remembered.
 
 # %% exercise="matmul_few_requests"

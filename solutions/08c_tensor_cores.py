@@ -6,12 +6,12 @@
 # %% [markdown]
 # ## 1. A warp for each tile
 #
-# C (M, N) = A (M, K) B (K, N), where A and B are bfloat16, C is float32, and M, N and K are multiples of 16. All three lie row
-# after row. A block is one warp, and computes the 16 x 16 numbers of C that begin at row `16 * blockIdx.y`, column `16 *
+# C (M, N) = A (M, K) B (K, N), where A and B are bfloat16, C is float32, and M, N and K are multiples of 16. All three are
+# row-major. A block is one warp, and computes the 16 x 16 numbers of C that begin at row `16 * blockIdx.y`, column `16 *
 # blockIdx.x`. Use `wmma` fragments, and keep the sums in float32.
 #
-# The lecture's `alike` multiplies X with itself turned over. Here B is a matrix of its own, and it is *not* turned over. (Rung
-# 7 of the ladder consists of many such warps.)
+# The lecture's `gram` multiplies X by its own transpose. Here B is a matrix of its own, and it is *not* transposed. (Kernel 7
+# consists of many such warps.)
 
 # %% exercise="warp_product"
 r"""
@@ -43,7 +43,7 @@ __global__ void warp_product(const __nv_bfloat16* A, const __nv_bfloat16* B, flo
 # for many. Run the cell: how many rows does it take?
 #
 # `__bfloat162float(b)` makes a float of a bfloat16, and `__float2bfloat16(f)` rounds a float to one. (Every layer with a bias
-# adds up its gradient so.)
+# adds up its gradient in this way.)
 
 # %% exercise="bias_gradient"
 r"""
@@ -54,7 +54,7 @@ __global__ void bias_gradient(const __nv_bfloat16* dY, float* y, int M, int N) {
     if (j >= N) {
         return;
     }
-    // yours: mend these lines
+    // yours: fix these lines
     float sum = 0.0f;
     for (int i = 0; i < M; i++) {
         sum += __bfloat162float(dY[i * N + j]);
@@ -73,31 +73,31 @@ __global__ void bias_gradient(const __nv_bfloat16* dY, float* y, int M, int N) {
 # %% [markdown]
 # ## 3. Find the faults: rows that are longer than they look
 #
-# This is rung 7, whole: C (M, N) = A (M, K) B (K, N) for any sizes, A and B bfloat16, C float32. A block computes `BM` x `BN`
-# numbers of C in slices of `BK` terms, and each of its warps 32 x 32 of them, as 2 x 2 fragments. Read it from top to bottom;
-# it is put together from what you know. (`typedef` gives a type a second, shorter name.) Two lines are wrong, in the same way.
-# Where does a row of `a` end, and where does the next begin?
+# This is kernel 7, complete: C (M, N) = A (M, K) B (K, N) for any sizes, A and B bfloat16, C float32. A block computes `BM` x
+# `BN` numbers of C in slices of `BK` terms, and each of its warps 32 x 32 of them, as 2 x 2 fragments. Read it from top to
+# bottom; you know all its parts. (`typedef` gives a type a second, shorter name.) Two lines are wrong, in the same way. Where
+# does a row of `a` end, and where does the next begin?
 
 # %% exercise="matmul_wmma"
-# include kernels/matmul_7_wmma.cu matmul_wmma: mend two lines
+# include kernels/matmul_7_wmma.cu matmul_wmma: fix two lines
 # plant wmma::load_matrix_sync(left[r], &a[y + 16 * r][j], BK + 8) => wmma::load_matrix_sync(left[r], &a[y + 16 * r][j], BK)
 # plant sum[r][s], BN + 4, wmma::mem_row_major => sum[r][s], BN, wmma::mem_row_major
 
 # %% [markdown]
-# ## 4. Out of each other's way (stretch)
+# ## 4. A swizzle (stretch)
 #
-# A tile in shared memory has 32 rows of 8 pieces, and a piece is 16 bytes, a `uint4`. A row is 128 bytes, all 32 banks, and
-# there is no room for padding. The kernel fills it row by row, and then reads it column by column: all lanes want piece p,
-# each of its own row. Write `place`: at which place of its row, 0 to 7, is a piece kept? Each row must use each place once.
-# That is a swizzle.
+# A tile in shared memory has 32 rows of 8 chunks, and a chunk is 16 bytes, a `uint4`. A row is 128 bytes, all 32 banks, and
+# there is no room for padding. The kernel fills it row by row, and then reads it column by column: each lane reads chunk p of
+# its own row. Write `place(row, piece)`: at which index of its row, 0 to 7, is the chunk number `piece` stored? Each row must
+# use each index once. That is a swizzle.
 #
 # One count: at most 4 wavefronts for each request to shared memory, the fewest that 32 lanes with 16 bytes each can need. (The
-# tiles of rung 8, and of attention in bfloat16, lie so.)
+# tiles of kernel 8, and of attention in bfloat16, are swizzled in this way.)
 
 # %% exercise="columns_of_pieces"
 r"""
 __device__ int place(int row, int piece) {
-    // yours: a place from 0 to 7
+    // yours: an index from 0 to 7
     return piece ^ (row % 8);
     // instead
     // return 0;
@@ -118,11 +118,11 @@ __global__ void columns_of_pieces(const uint4* x, uint4* y) {
 """
 
 # %% [markdown]
-# ## 5. Find the fault: read before it has come (stretch)
+# ## 5. Find the fault: read before it has arrived (stretch)
 #
-# x and y have `n` rows of 128 numbers. Each row is turned round: `y[i * 128 + j] = x[i * 128 + 127 - j]`. One warp does it,
-# with a double buffer of two slices in shared memory: while it reads one, the next row is on its way into the other. Run the
-# cell, and read the report. (Rung 8 brings its slices so.)
+# x and y have `n` rows of 128 numbers. Each row is reversed: `y[i * 128 + j] = x[i * 128 + 127 - j]`. One warp does it,
+# with a double buffer of two slices in shared memory: while it reads one, the next row is being copied into the other. Run the
+# cell, and read the report. (Kernel 8 loads its slices in this way.)
 
 # %% exercise="rows_on_their_way"
 r"""
@@ -137,8 +137,8 @@ __global__ void rows_on_their_way(const float* x, float* y, int n) {
         if (i + 1 < n) {
             ptx::cp_async_16(&slice[(i + 1) % 2][4 * lane], x + (i + 1) * 128 + 4 * lane);
         }
-        ptx::cp_async_commit();  // also an empty group: each round has one
-        // yours: mend the waiting
+        ptx::cp_async_commit();  // also an empty group: each iteration has one
+        // yours: fix the waiting
         ptx::cp_async_wait<1>();
         __syncthreads();
         // instead
@@ -147,21 +147,22 @@ __global__ void rows_on_their_way(const float* x, float* y, int n) {
         for (int j = lane; j < 128; j += 32) {
             y[i * 128 + j] = slice[i % 2][127 - j];
         }
-        __syncthreads();  // the slice may be filled anew
+        __syncthreads();  // the slice may be overwritten
     }
 }
 """
 
 # %% [markdown]
-# ## 6. The way back of a product (stretch)
+# ## 6. The backward pass of a product (stretch)
 #
-# Forward, C = A B with B (K, N). Backward, dC (M, N) comes, and the gradient of A is dA = dC B^T, of shape (M, K): number (i, k)
-# of it is the sum over j of dC[i][j] times B[k][j]. For dC `[[1, 2], [0, 1]]` and B `[[3, 4], [5, 6]]`, dA is `[[11, 17], [4,
-# 6]]`. dC and B are bfloat16 and lie row after row, dA is float32, and M, N and K are multiples of 16.
+# In the forward pass, C = A B with B (K, N). In the backward pass, dC (M, N) is the upstream gradient, and the gradient of A is
+# dA = dC B^T, of shape (M, K): number (i, k) of it is the sum over j of dC[i][j] times B[k][j]. For dC `[[1, 2], [0, 1]]` and B
+# `[[3, 4], [5, 6]]`, dA is `[[11, 17], [4, 6]]`. dC and B are bfloat16 and row-major, dA is float32, and M, N and K are
+# multiples of 16.
 #
 # As in exercise 1 a block is one warp: it computes the 16 x 16 numbers of dA that begin at row `16 * blockIdx.y`, column `16 *
-# blockIdx.x`. B must be turned over, and need not be moved for that: a fragment that is `wmma::col_major` takes what stands in
-# a row of memory as a column. Each product in a model has such a way back.
+# blockIdx.x`. B must be transposed, and need not be moved for that: a fragment that is `wmma::col_major` reads a row of memory as
+# a column. Each product in a model has such a backward pass.
 
 # %% exercise="product_back"
 r"""
@@ -188,9 +189,9 @@ __global__ void product_back(const __nv_bfloat16* dC, const __nv_bfloat16* B, fl
 # %% [markdown]
 # ## 7. Challenge: a short product with few bytes (stretch)
 #
-# C (M, N) = A (M, K) B (K, N) in bfloat16 with float32 sums, as in exercise 1. M and N are multiples of 64, K of 16. A block
-# has 128 threads, four warps, and computes 64 x 64 numbers of C. The count is the bytes that it moves for 64 x 64 matrices;
-# 32,768 is the least. In ours each warp reads what it needs straight from global memory. How near can you come? Your tries are
+# C (M, N) = A (M, K) B (K, N) with bfloat16 inputs and float32 sums, as in exercise 1. M and N are multiples of 64, K of 16. A
+# block has 128 threads, four warps, and computes 64 x 64 numbers of C. The count is the bytes that it moves for 64 x 64 matrices;
+# 32,768 is the least. In ours each warp reads what it needs directly from global memory. How near can you come? Your tries are
 # remembered.
 
 # %% exercise="short_product"

@@ -17,12 +17,12 @@
 # float and for numbers of 16 bits.
 
 # %% [markdown]
-# ## 1. Bias and GELU on the way out
+# ## 1. Bias and GELU as an epilogue
 #
 # `pre` is the product plus the bias, and `c` its GELU. Both are written. `gelu(v)` gives the GELU of one number. So the sum
-# 0.5 with the bias 0.5 leaves 1 in pre and 0.84 in c. The first half of every MLP in the model ends so.
+# 0.5 with the bias 0.5 leaves 1 in pre and 0.84 in c. The first half of every MLP in the model ends in this way.
 #
-# Every number shall be written once, and none of them read again.
+# Write every number once, and do not read any of them again.
 
 # %% exercise="gemm_gelu"
 # given kernels/include/epilogues.cuh rows
@@ -43,12 +43,12 @@
 # %% [markdown]
 # ## 3. Find the fault: the wrong way round
 #
-# The product, plus the bias, plus the residual, at the same place. Run the cell, and read the report. What would a test with
+# The product, plus the bias, plus the residual with the same index. Run the cell, and read the report. What would a test with
 # square matrices have found?
 
 # %% exercise="gemm_residual"
 # given kernels/include/epilogues.cuh rows
-# include kernels/include/epilogues.cuh StoreResidual.operator: mend this line
+# include kernels/include/epilogues.cuh StoreResidual.operator: fix this line
 # plant residual.load(row, column) => residual.load(column, row)
 # given kernels/gemm.cu gemm_residual
 
@@ -56,14 +56,14 @@
 # ## 4. Parts of a logsumexp (stretch)
 #
 # The loss needs the logsumexp of each row of logits, and a row may have thousands of columns, in many blocks. While the
-# logits are still in registers, `operator()` shows each of them to `part`: `part.top` is the largest that this lane has seen,
-# `part.total` the sum of exp(number - top), as in chapter 06.
+# logits are still in registers, `operator()` adds each of them to `part`: `part.top` is the running maximum m of this lane,
+# `part.total` its sum l of exp(number - m), as in chapter 06.
 #
-# Write `end_of_row(row, number, widest, narrowest)`. All 32 lanes call it together, after a row. The lanes that share the row
-# find each other by `__shfl_xor_sync` with the steps widest, widest / 2, ... narrowest; those of them with `(threadIdx.x & (2
-# * widest - narrowest)) == 0` come first. `merge(a, b)` makes one part of two; `{top, total}` makes a part. One lane writes
-# the row's part to `tops` and `totals` at `row * parts + number`, if the row is below `M`. Then `part` begins anew:
-# `nothing_seen()`.
+# Write `end_of_row(row, number, widest, narrowest)`. All 32 lanes call it together, after a row. The lanes that hold parts of
+# the same row exchange them by `__shfl_xor_sync` with the steps widest, widest / 2, ... narrowest; the first lane of each such
+# group has `(threadIdx.x & (2 * widest - narrowest)) == 0`. `merge(a, b)` makes one part of two; `{top, total}` makes a part.
+# One lane writes the row's part to `tops` and `totals` at `row * parts + number`, if the row is below `M`. Then `part` begins
+# anew: `nothing_seen()`.
 
 # %% exercise="gemm_logsumexp"
 # given kernels/include/epilogues.cuh rows
@@ -73,9 +73,9 @@
 # %% [markdown]
 # ## 5. Add up the parts of a product (stretch)
 #
-# The gradient of a weight is a small matrix and a very long sum. One block for each tile would leave most of a GPU idle. So
-# the sum is cut into `splits`, and each block sums one piece: `partial` is (splits, n), where n is the number of elements of
-# C. Add up the parts, always in the same order. `partial` `[[1, 2], [10, 20]]` becomes `[11, 22]`. It is launched with a
+# The gradient of a weight is a small matrix of very long sums. One block for each tile would leave most of a GPU idle. So each
+# sum is divided into `splits` parts, and each block sums one part: `partial` is (splits, n), where n is the number of elements
+# of C. Add up the parts, always in the same order. `partial` `[[1, 2], [10, 20]]` becomes `[11, 22]`. It is launched with a
 # thread or more for each element, in blocks of 256.
 
 # %% exercise="gemm_split_sum"
@@ -94,10 +94,10 @@
 # given kernels/gemm.cu gemm_bias
 
 # %% [markdown]
-# ## 7. Challenge: a gate on the way out (stretch)
+# ## 7. Challenge: a gate as an epilogue (stretch)
 #
-# SwiGLU of chapter 05 takes two products: y = silu(gate) * up, with silu(z) = z / (1 + exp(-z)). Put the rows of both
-# matrices into one, in turn: gate 0, up 0, gate 1, up 1, ... Then gate and up of one y are **neighbours in the product**, and
+# SwiGLU of chapter 05 takes two products: y = silu(gate) * up, with silu(z) = z / (1 + exp(-z)). Interleave the rows of both
+# matrices in one: gate 0, up 0, gate 1, up 1, ... Then gate and up of one y are **neighbours in the product**, and
 # arrive in the same `float4`. `weight` is (2 N, K), and y is (M, N).
 #
 # A `float2` is two floats, x and y; `make_float2(x, y)` makes one, and it is stored by one instruction where its address is a
