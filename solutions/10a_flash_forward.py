@@ -42,7 +42,7 @@
 # include kernels/flash_attention_forward.cu flash_attention_forward: scores become weights, and the sums so far are rescaled
 
 # %% [markdown]
-# ## 3. A window of words
+# ## 3. Sliding-window attention
 #
 # Some models for long texts use **sliding-window attention** (Beltagy et al. 2020): a word attends only to the `W` words that
 # end with itself. Query t attends to the keys t - W + 1 to t, as far as they exist. So tiles can be skipped at *both* ends.
@@ -176,7 +176,7 @@ __global__ void attend_tiles(const float* q, const float* k, const float* v, flo
 """
 
 # %% [markdown]
-# ## 6. Turn by the place (stretch)
+# ## 6. Rotate by the position (stretch)
 #
 # RoPE for a whole batch. `x` and `y` are (B, T, H, D) with D = 2 `half`. A row is one (b, t, h): D numbers. Number i of a row,
 # i less than `half`, makes a point with number i + `half`, and the point is rotated by an angle whose cosine and sine are

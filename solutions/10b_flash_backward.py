@@ -123,7 +123,7 @@ def attention_backward(dy, q, k, v, y, logsumexp, causal=True):
 
 
 # %% [markdown]
-# ## 6. Turn back (stretch)
+# ## 6. Rotate back (stretch)
 #
 # The backward pass of RoPE is given `dy`, the gradient of the rotated queries or keys, and computes `dx`, the gradient of the
 # numbers before the rotation. All of them are (B, T, H, D) with D = 2 `half`. Number i of a row, i less than `half`, makes a

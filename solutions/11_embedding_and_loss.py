@@ -30,7 +30,7 @@
 # include kernels/embedding.cu embedding_backward: add up the rows of dy that belong to row r, column by column
 
 # %% [markdown]
-# ## 3. Cross-entropy without shares
+# ## 3. Cross-entropy without probabilities
 #
 # Compute the loss without storing a probability. `logits` is (n, V), and `targets` has the word that came for each row. Write
 # `logsumexp[i]`, and `losses[i]`: the logsumexp minus the logit of the target. A row whose target is `ignore` has loss 0. For
@@ -45,7 +45,7 @@
 # include kernels/cross_entropy.cu cross_entropy_forward: find this thread's row, its logsumexp and its loss
 
 # %% [markdown]
-# ## 4. Cross-entropy, the way back (stretch)
+# ## 4. Cross-entropy, the backward pass (stretch)
 #
 # The backward pass. Write `dlogits` (n, V): the probability exp(logit - logsumexp) of each word, minus 1 for the target, all
 # times the upstream gradient of the mean, `dloss[0] / kept[0]`. `kept[0]` is the number of rows that count, and may be 0
@@ -98,7 +98,7 @@ __global__ void letter_counts(const int* letters, int* counts, int n) {
 """
 
 # %% [markdown]
-# ## 7. Find the fault: right numbers, wrong places (stretch)
+# ## 7. Find the fault: right numbers, too many sectors (stretch)
 #
 # `gather` reads rows by index: `y[r] = x[indices[r]]`, where `indices` has `n` numbers, all within bounds, and a row has `C`
 # numbers of type `T` (`I` is the type of the indices). With x `[[1, 2], [3, 4], [5, 6]]` and the indices `[2, 0]`, y is `[[5,
