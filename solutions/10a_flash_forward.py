@@ -6,53 +6,54 @@
 # %% [markdown]
 # ## 1. Rows of scores become weights
 #
-# The second of the three plain kernels. `scores` is a table with `rows` rows of `S` scores. Turn each row into weights **in
-# its place**: e to the score minus the row's largest, divided by their sum. And write the row's logsumexp, log of the sum of e
-# to the scores, to `logsumexp`.
+# The second of the three naive kernels. `scores` is a matrix with `rows` rows of `S` scores. Overwrite each row with its
+# attention weights, **in place**: exp(score - largest score of the row), divided by the sum of these. And write the row's
+# logsumexp, the log of the sum of exp(score), to `logsumexp`.
 #
-# The rows belong to queries: row `i` to query `t = i % T`. If `causal`, query t sees the keys 0 to S - T + t and no more (the
-# queries are the *last* T words). The weights of all other keys are 0, and what their scores were must not matter.
+# The rows belong to queries: row `i` to query `t = i % T`. If `causal`, query t attends to the keys 0 to S - T + t and no
+# others (the queries are the *last* T words). The weights of all other keys are 0, and their scores must not matter.
 #
 # With T = S = 2, causal, the rows `[1, 9]` and `[2, 2]` become `[1, 0]` and `[0.5, 0.5]`; logsumexp becomes `[1, 2.6931]`. It
-# is launched in blocks of 32 threads, one thread or more for each row; a thread takes a row. Without flash attention every
-# layer of a model would do this to its whole table.
+# is launched in blocks of 32 threads, with at least one thread for each row; a thread owns a row. Without flash attention every
+# layer of a model would do this to its whole score matrix.
 
 # %% exercise="attention_softmax"
-# include kernels/attention_naive.cu attention_softmax: turn this thread's row into weights, if there is one
+# include kernels/attention_naive.cu attention_softmax: replace this thread's row, if there is one, by its attention weights
 
 # %% [markdown]
 # ## 2. Four lanes share a row
 #
 # This is the kernel that the course trains with. Its middle is missing. A group of four lanes (`LANES`) owns `ROWS` queries.
 # Of each tile of keys a lane takes `KEYS`, so for its query r it has the scores `score[r][0]` to `score[r][KEYS - 1]`, and
-# hidden ones are `-INFINITY`. Of the output of that query it keeps `C` numbers, `out[r][...]`. For each r:
+# masked ones are `-INFINITY`. Of the output of that query it keeps `C` numbers, `out[r][...]`. For each r:
 #
-# - `largest[r]` is the largest score of the *whole* row so far, the same in all four lanes. `warp_max<LANES>(x)` gives the
+# - `largest[r]` is the running maximum m of the *whole* row, the same in all four lanes. `warp_max<LANES>(x)` gives the
 #   largest x of the four to all of them.
-# - `total[r]` is the sum of weights of *this lane's* keys only. The four totals are added at the very end.
-# - `score[r][...]` must become weights, e to the score minus the largest. The four lanes then multiply them with v together.
-# - What `out[r]` and `total[r]` hold was measured against the old largest, so it must shrink. Is the new largest 3 and the old
-#   one 1, then by e to the -2 = 0.135.
+# - `total[r]` is the running sum l over *this lane's* keys only. The four sums are added at the very end.
+# - `score[r][...]` must become weights, exp(score - m). The four lanes then multiply them by v together.
+# - `out[r]` and `total[r]` were computed with the old m, so they must be rescaled. If the old m is 1 and the new one 3, the
+#   factor is exp(-2) = 0.135.
 #
-# `__expf` is a faster, slightly less exact `expf`. `#pragma unroll` above a loop asks the compiler to write its rounds out one
-# by one, so that the arrays can live in registers. Everything that shares a tile stands in
+# `__expf` is a faster, slightly less exact `expf`. `#pragma unroll` above a loop tells the compiler to write its iterations out
+# one by one, so that the arrays can stay in registers. How tiles are loaded and multiplied is in
 # `kernels/include/attention_tile.cuh`.
 
 # %% exercise="flash_attention_forward"
-# include kernels/flash_attention_forward.cu flash_attention_forward: scores to weights, and what was collected before shrinks
+# include kernels/flash_attention_forward.cu flash_attention_forward: scores become weights, and the sums so far are rescaled
 
 # %% [markdown]
-# ## 3. A window of words
+# ## 3. Sliding-window attention
 #
-# For long texts some models let a word see only the `W` words that end with itself (Beltagy et al. 2020): query t sees the
-# keys t - W + 1 to t, as far as they exist. So tiles can be skipped at *both* ends. Write the walk of a block: pass the tiles
-# that any of its queries sees, and no other. Each tile of `TILE` keys and values is fetched into `k_tile` and `v_tile` by all
-# threads of the block together. Then every thread calls `see` for each key that its query sees: `see(own, key, value, out,
-# top, total)`, as in the lecture, with `key` and `value` pointing into the tiles. A tile's place in memory begins at key
-# `start`, a multiple of `TILE` if you like. q, k, v and y are (T, D). The block has 32 threads; T need not be a multiple of
-# anything.
+# Some models for long texts use **sliding-window attention** (Beltagy et al. 2020): a word attends only to the `W` words that
+# end with itself. Query t attends to the keys t - W + 1 to t, as far as they exist. So tiles can be skipped at *both* ends.
+# Write the loop of a block over its tiles: those that any of its queries attends to, and no others. All threads of the block
+# together load each tile of `TILE` keys and values into `k_tile` and `v_tile`. Then every thread calls `see` for each key
+# that its query attends to: `see(own, key, value, out, top, total)`, as in the lecture (`top` is its m, `total` its l), with
+# `key` and `value` pointing into the tiles. A tile begins at key `start`, which may be a multiple of `TILE`. q, k, v and y
+# are (T, D). The block has 32 threads; T can be any number.
 #
-# With `W` = 1 each word sees itself alone, and y equals v. The count is the number of bytes moved for 256 words and W = 20.
+# With `W` = 1 each word attends to itself alone, and y equals v. The count is the number of bytes moved for 256 words and W =
+# 20.
 
 # %% exercise="attend_window"
 r"""
@@ -72,7 +73,7 @@ __global__ void attend_window(const float* q, const float* k, const float* v, fl
     int t = blockIdx.x * blockDim.x + threadIdx.x;
     float own[D], out[D] = {}, top = -INFINITY, total = 0.0f;
     for (int d = 0; d < D; d++) own[d] = t < T ? q[t * D + d] / sqrtf(D) : 0.0f;
-    // yours: pass the tiles that a query of this block sees, and show each thread its keys
+    // yours: loop over the tiles that this block needs, and call see for each key of this thread's query
     int first = blockIdx.x * blockDim.x;
     int begin = max(0, first - W + 1) / TILE * TILE;
     int end = min(T, first + (int)blockDim.x);
@@ -99,16 +100,16 @@ __global__ void attend_window(const float* q, const float* k, const float* v, fl
 # %% [markdown]
 # ## 4. Two halves of the past (stretch)
 #
-# Somebody has attended to the first half of the keys and got `y1` (n rows of `D` numbers) and `logsumexp1` (one number for
-# each row). Somebody else has done the same with the second half. Write what attention over all keys would have given: `y` and
-# `logsumexp`.
+# Attention was computed twice: over the first half of the keys, with the results `y1` (n rows of `D` numbers) and `logsumexp1`
+# (one number for each row), and over the second half, with `y2` and `logsumexp2`. Write what attention over all keys would have
+# given: `y` and `logsumexp`.
 #
-# If half 1 has the logsumexp log 3 and half 2 the logsumexp log 1, then the sum of all exponentials is 4, and y is 3/4 of `y1`
-# and 1/4 of `y2`. The logsumexp of a half may be 200, and e to it is no float; the difference of two is harmless. A half that
-# saw no key has the logsumexp -infinity, and counts for nothing. It never happens to both.
+# If half 1 has the logsumexp log 3 and half 2 the logsumexp log 1, then the sum of all exponentials is 4, and y is 3/4 `y1`
+# plus 1/4 `y2`. The logsumexp of a half may be 200, and exp(200) overflows; the difference of two is harmless. A half without
+# any key has the logsumexp -infinity, and contributes nothing. At most one half is so.
 #
-# It is launched in blocks of 32 threads, one thread or more for each number of `y`. Splitting the keys is how a single query,
-# as in text that is being written, keeps a whole GPU busy.
+# It is launched in blocks of 32 threads, with at least one thread for each number of `y`. Splitting the keys is how a single
+# query, as in text that is being generated, keeps a whole GPU busy.
 
 # %% exercise="merge_halves"
 r"""
@@ -132,9 +133,9 @@ __global__ void merge_halves(const float* y1, const float* logsumexp1, const flo
 # %% [markdown]
 # ## 5. Find the fault: a tile too soon (stretch)
 #
-# Attention without a mask, with tiles: each of T queries sees all S keys. On some machines, on some days, the results are
-# right. Run the cell first, and read the report: it names two lines that meet. q and y are (T, D), k and v (S, D), in blocks
-# of 64 threads.
+# Attention without a mask, with tiles: each of T queries attends to all S keys. On some machines, on some days, the results
+# are right. Run the cell first, and read the report: it names the two lines of a race. q and y are (T, D), k and v (S, D), in
+# blocks of 64 threads.
 
 # %% exercise="attend_tiles"
 r"""
@@ -147,7 +148,7 @@ __global__ void attend_tiles(const float* q, const float* k, const float* v, flo
     for (int d = 0; d < D; d++) own[d] = t < T ? q[t * D + d] / sqrtf(D) : 0.0f;
     for (int start = 0; start < S; start += TILE) {
         int keys = min(TILE, S - start);
-        // yours: mend the fetching of a tile
+        // yours: fix the loading of a tile
         __syncthreads();
         for (int i = threadIdx.x; i < keys * D; i += blockDim.x) {
             k_tile[i / D][i % D] = k[start * D + i];
@@ -175,59 +176,59 @@ __global__ void attend_tiles(const float* q, const float* k, const float* v, flo
 """
 
 # %% [markdown]
-# ## 6. Turn by the place (stretch)
+# ## 6. Rotate by the position (stretch)
 #
 # RoPE for a whole batch. `x` and `y` are (B, T, H, D) with D = 2 `half`. A row is one (b, t, h): D numbers. Number i of a row,
-# i less than `half`, makes a point with number i + `half`, and the point is turned by an angle whose cosine and sine are
+# i less than `half`, makes a point with number i + `half`, and the point is rotated by an angle whose cosine and sine are
 # given:
 #
 #     first  = x[i] cos - x[i + half] sin
 #     second = x[i + half] cos + x[i] sin
 #
-# `cos` and `sin` are tables (T, half): row t for the place t, whatever b and h are. For the way back of training the point is
-# turned the other way, so the sine is multiplied by `sign`, 1 or -1. All rows together have `pairs` points; one thread or more
-# for each, in blocks of 32. Write `turn`; both kernels of the course call it. With half = 1, cos 0, sin 1, the row `[3, 4]`
-# becomes `[-4, 3]`.
+# `cos` and `sin` are (T, half): row t for position t, whatever b and h are. In the backward pass the point is rotated in the
+# opposite direction, so the sine is multiplied by `sign`, 1 or -1. All rows together have `pairs` points, with at least one
+# thread for each, in blocks of 32. Write the rotation, `turn`; both kernels of the course call it. With half = 1, cos 0, sin
+# 1, the row `[3, 4]` becomes `[-4, 3]`.
 
 # %% exercise="rope_forward"
-# include kernels/rope.cu turn: find this thread's pair, its place t, and turn it
+# include kernels/rope.cu turn: find this thread's pair and its position t, and rotate it
 # given kernels/rope.cu rope_forward
 
 # %% [markdown]
 # ## 7. A score for each query and key (stretch)
 #
-# The first of the three plain kernels. `q` is (B, T, H, D): B texts, T queries, H heads, D numbers. `k` is (B, S, G, D): S keys,
-# and G heads of them, grouped heads as in the lecture, so query head h reads head `h / (H / G)`. Write `scores` (B, H, T, S): the
-# sum over d of query times key, times `scale`. All arrays lie row-major, the last axis turns fastest.
+# The first of the three naive kernels. `q` is (B, T, H, D): B texts, T queries, H heads, D numbers. `k` is (B, S, G, D): S
+# keys, and G heads of them. This is grouped-query attention, so query head h reads head `h / (H / G)`. Write `scores` (B, H,
+# T, S): the sum over d of query times key, times `scale`. All arrays are row-major: the last index runs fastest.
 #
-# For the query `[1, 2]`, the keys `[3, 4]` and `[0, 1]`, and a scale of 0.5, the scores are `[5.5, 1]`. It is launched in blocks
-# of 32 threads, with one thread or more for each score. This table, T times S numbers for every head, is what flash attention
-# never stores.
+# For the query `[1, 2]`, the keys `[3, 4]` and `[0, 1]`, and a scale of 0.5, the scores are `[5.5, 1]`. It is launched in
+# blocks of 32 threads, with at least one thread for each score. This score matrix, T times S numbers for every head, is what
+# flash attention never stores.
 
 # %% exercise="attention_scores"
-# include kernels/attention_naive.cu attention_scores: find this thread's b, h, t and s, and walk along the D numbers
+# include kernels/attention_naive.cu attention_scores: find this thread's b, h, t and s, and loop over the D numbers
 
 # %% [markdown]
 # ## 8. Weights times values (stretch)
 #
-# The third of the plain kernels. `weights` is (B, H, T, S): what exercise 1 left for each text b, head h and query t. `v` is (B,
-# S, G, D): G heads of values, grouped heads as in the lecture, so query head h reads head `h / (H / G)` of them. Write y (B, T,
-# H, D): `y[b][t][h]` is the sum over the keys s of `weights[b][h][t][s]` times `v[b][s][g]`, D numbers. All arrays lie
-# row-major, the last axis turns fastest.
+# The third of the naive kernels. `weights` is (B, H, T, S): the result of exercise 1 for each text b, head h and query t. `v`
+# is (B, S, G, D): G heads of values, and as in exercise 7 query head h reads head `h / (H / G)` of them. Write y (B, T, H,
+# D): `y[b][t][h]` is the sum over the keys s of `weights[b][h][t][s]` times `v[b][s][g]`, D numbers. All arrays are
+# row-major: the last index runs fastest.
 #
-# For the weights `[0.25, 0.75]` and the values `[4]` and `[8]`, y is `[7]`. It is launched in blocks of 32 threads, with one
-# thread or more for each number of y. Flash attention does the same without the table of weights.
+# For the weights `[0.25, 0.75]` and the values `[4]` and `[8]`, y is `[7]`. It is launched in blocks of 32 threads, with at
+# least one thread for each number of y. Flash attention does the same without storing the weights.
 
 # %% exercise="attention_values"
-# include kernels/attention_naive.cu attention_values: find this thread's b, t, h and d, and walk along the weights of its row
+# include kernels/attention_naive.cu attention_values: find this thread's b, t, h and d, and loop over the weights of its row
 
 # %% [markdown]
 # ## 9. Challenge: attention with few bytes (stretch)
 #
 # Attention without a mask, for one head of D = 16 numbers: q and y are (T, 16), k and v (S, 16), any T and S from 1 on. It is
 # launched with 2 blocks of 32 threads, and with 32,768 bytes of `shared`, whatever the sizes (`extern __shared__`: the launch
-# says how much); who does what is up to you. The count is the bytes moved for 96 queries and 96 keys. To read q, k and v once
-# and to write y takes 24,576. How near can you come? Ours leaves you much room. Your tries are remembered.
+# says how much). Which thread does what is up to you. The count is the bytes moved for 96 queries and 96 keys. Reading q, k
+# and v once and writing y takes 24,576. How near can you come? Ours leaves you much room. Your attempts are recorded.
 
 # %% exercise="attend_few_bytes"
 r"""

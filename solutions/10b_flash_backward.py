@@ -10,13 +10,14 @@
 # delta, the sum over the d numbers of dy times y. But `delta` is **(B, H, T)**: the kernels that read it want the rows of one
 # head side by side.
 #
-# Eight lanes share a row, so that neighbouring lanes read neighbouring numbers: thread i of the grid is lane i % 8 of row i /
+# Eight lanes work on one row, so that neighbouring lanes read neighbouring numbers: thread i of the grid is lane i % 8 of row
+# i /
 # 8. The last block may have lanes without a row. `warp_sum<8>(x)` gives the sum over eight neighbouring lanes to all of them,
-# and like all shuffles wants the *whole* warp to call it: so nobody may `return` before it.
+# and like all shuffles it must be called by the *whole* warp: so no thread may `return` before it.
 #
 # With B = T = 1, H = 2, d = 1, dy `[1, 2]` and y `[7, 6]`, delta becomes `[7, 12]`. `X` is float, or bfloat16 when chapter
-# 08c's tensor cores are used: `to_float(x)` makes a float of either. It is launched in blocks of 64 threads, eight or more for
-# each row. The count is the bytes moved for 2 heads, 48 words and d = 32.
+# 08c's tensor cores are used: `to_float(x)` converts either to float. It is launched in blocks of 64 threads, at least eight
+# for each row. The count is the bytes moved for 2 heads, 48 words and d = 32.
 
 # %% exercise="flash_attention_delta"
 # include kernels/flash_attention_backward.cu flash_attention_delta: find this lane's row (b, h, t), and sum dy times y
@@ -24,17 +25,17 @@
 # %% [markdown]
 # ## 2. The owners of queries
 #
-# The second kernel. A block owns `TILE_T` queries, and tiles of `TILE_S` keys pass by. Two products are already there:
+# The second kernel. A block owns `TILE_T` queries, and loops over tiles of `TILE_S` keys. Two products are already there:
 # `p[r][c]` holds query times key, **not yet scaled**, and `ds[r][c]` holds dy times value, which the lecture called dP. Rows
 # are keys here, and columns are queries: r counts this thread's keys, c its queries.
 #
-# Turn `ds[r][...]` into the gradients of the scores, times `scale` (1 / √d) once more, because the scores were scaled: weight
-# · (dP - delta) · scale. The logsumexp of query c is `sums[c]`, its delta `deltas[c]`. `ds` must be 0 where the key is not
-# there (`key >= S`) or, if `causal`, comes after the query: query number `query + c` sees the keys up to `past + query + c`.
-# `edge` is false if nothing in this tile is hidden, so that most tiles need not ask.
+# Replace `ds[r][...]` by the gradients of the scores, times `scale` (1 / √d) once more, because the scores were scaled:
+# weight · (dP - delta) · scale. The logsumexp of query c is `sums[c]`, its delta `deltas[c]`. `ds` must be 0 where the key
+# does not exist (`key >= S`) or, if `causal`, comes after the query: query number `query + c` attends to the keys up to `past
+# + query + c`. `edge` is false if nothing in this tile is masked, so that most tiles need not check.
 #
-# With p = 2, scale 0.5, logsumexp 1, dP = 5 and delta = 3 it is e to the 0, times 2, times 0.5: 1. The kernel then multiplies
-# ds with the keys, and so collects dq.
+# With p = 2, scale 0.5, logsumexp 1, dP = 5 and delta = 3 it is exp(0), times 2, times 0.5: 1. The kernel then multiplies
+# ds by the keys, and so sums dq.
 
 # %% exercise="flash_attention_backward_q"
 # include kernels/flash_attention_backward.cu flash_attention_backward_q: dscores
@@ -42,30 +43,30 @@
 # %% [markdown]
 # ## 3. The owners of keys
 #
-# The third kernel turns everything round. A block owns `TILE_S` keys, from number `first` on, and tiles of `TILE_T` queries
-# pass by, for each head of the group. Rows are queries now, and columns are keys. Three pieces are missing:
+# In the third kernel the roles are exchanged. A block owns `TILE_S` keys, from number `first` on, and loops over tiles of
+# `TILE_T` queries, for each query head of the group. Rows are queries now, and columns are keys. Three parts are missing:
 #
-# - `begin`, the query at which the walk begins. If `causal`, query t sees the keys up to `past + t`, so the block's first key
-#   is seen from query `first - past` on (and no query comes before number 0). The count asks for it.
+# - `begin`, the query at which the loop begins. If `causal`, query t attends to the keys up to `past + t`, so the block's first
+#   key is used from query `first - past` on (and no query comes before number 0). The goal on bytes needs it.
 # - The weights `p[r][c]` and the gradients `ds[r][c]`, made from query times key and dy times value as before. But here both
-#   are needed, so hidden weights must become 0 as well. The row's logsumexp is `sum`, its delta `shift`. Hidden is key `key +
+#   are needed, so masked weights must become 0 as well. The row's logsumexp is `sum`, its delta `shift`. Masked is key `key +
 #   c` if it is `S` or more, or comes after `past + query`; and a row that is no query, `query >= T`.
-# - The two sums over the queries of the tile: dv collects the weights times dy, dk the gradients times q. Both tables lie in
-#   shared memory, `p_tile` and `ds_tile`, with a row for each query, and so do `q_tile` and `dy_tile`. For the product of two
-#   such tiles, summed over their rows, there is `multiply_turned`. For example, `multiply_turned<OWN, C, TILE_T, Keys::WIDTH,
-#   Head::WIDTH>(sums, p_tile + own_row, q_tile + own_column)` would add p times q to `sums`.
+# - The two sums over the queries of the tile: dv is the sum of the weights times dy, dk of the gradients times q. Both
+#   matrices are in shared memory, `p_tile` and `ds_tile`, with a row for each query, and so are `q_tile` and `dy_tile`. For
+#   the product of one such tile, transposed, and another, there is `multiply_turned`. For example, `multiply_turned<OWN, C,
+#   TILE_T, Keys::WIDTH, Head::WIDTH>(sums, p_tile + own_row, q_tile + own_column)` would add p times q to `sums`.
 
 # %% exercise="flash_attention_backward_kv"
-# include kernels/flash_attention_backward.cu flash_attention_backward_kv: three pieces
+# include kernels/flash_attention_backward.cu flash_attention_backward_kv: three parts
 
 # %% [markdown]
 # ## 4. Find the fault: who may write? (stretch)
 #
-# `P` is a table of weights, (T, S), and `dy` is (T, 8). The kernel below should write `dv` (S, 8): for each key the sum over
-# all queries of weight times dy. It is launched in blocks of 32 threads, as many as the larger of T and S needs, and `dv`
-# holds zeros at the beginning. Run the cell, and read the report. Then mend it so that the result has **the same bits on every
-# run**: it is launched twice, with the threads in different orders. For P `[[1, 0], [0.5, 0.5]]` and rows of dy that are all 1
-# and all 2, dv has rows of 2 and of 1.
+# `P` is a matrix of attention weights, (T, S), and `dy` is (T, 8). The kernel below should write `dv` (S, 8): for each key
+# the sum over all queries of weight times dy. It is launched in blocks of 32 threads, as many as the larger of T and S needs,
+# and `dv` holds zeros at the beginning. Run the cell, and read the report. Then fix it so that the result has **the same bits
+# on every run**: it is launched twice, with the threads in different orders. For P `[[1, 0], [0.5, 0.5]]` and rows of dy that
+# are all 1 and all 2, dv has rows of 2 and of 1.
 
 # %% exercise="value_gradient"
 r"""
@@ -73,7 +74,7 @@ const int D = 8;
 
 __global__ void value_gradient(const float* P, const float* dy, float* dv, int T, int S) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    // yours: mend these lines
+    // yours: fix these lines
     if (i < S) {
         float sum[D] = {};
         for (int t = 0; t < T; t++)
@@ -92,10 +93,10 @@ __global__ void value_gradient(const float* P, const float* dy, float* dv, int T
 # %% [markdown]
 # ## 5. All of it in NumPy (stretch)
 #
-# The plain way, with tables, for all heads at once; when training on the processor, yours will be called. `dy`, `q` and `y`
-# are (B, T, H, D), `k` and `v` (B, S, G, D); query head h reads key-value head h // (H // G). `logsumexp` is (B, H, T). With
-# `causal`, query t sees the keys 0 to S - T + t. Return dq, dk and dv, of the shapes of q, k and v, contiguous
-# (`np.ascontiguousarray`). Keep the dtype, and change no input.
+# The naive version, which stores the score matrix, for all heads at once; when training on the processor, yours will be
+# called. `dy`, `q` and `y` are (B, T, H, D), `k` and `v` (B, S, G, D); query head h reads key-value head h // (H // G).
+# `logsumexp` is (B, H, T). With `causal`, query t attends to the keys 0 to S - T + t. Return dq, dk and dv, of the shapes of
+# q, k and v, contiguous (`np.ascontiguousarray`). Keep the dtype, and change no input.
 #
 # With one head of one number, no mask, q `[log 3, 0]`, k `[0, 1]`, v `[4, 8]` and dy `[1, 2]` they are the numbers of the
 # lecture: dv is `[1.25, 1.75]`. `np` is there.
@@ -122,32 +123,33 @@ def attention_backward(dy, q, k, v, y, logsumexp, causal=True):
 
 
 # %% [markdown]
-# ## 6. Turn back (stretch)
+# ## 6. Rotate back (stretch)
 #
-# On the way back of RoPE `dy` is given, the gradient of the turned queries or keys, and `dx` is asked for, that of the numbers
-# before. All of them are (B, T, H, D) with D = 2 `half`. Number i of a row, i less than `half`, made a point with number i +
-# `half`, and the forward turned it:
+# The backward pass of RoPE is given `dy`, the gradient of the rotated queries or keys, and computes `dx`, the gradient of the
+# numbers before the rotation. All of them are (B, T, H, D) with D = 2 `half`. Number i of a row, i less than `half`, makes a
+# point with number i + `half`, and the forward pass rotated it:
 #
 #     y[i]        = x[i] cos - x[i + half] sin
 #     y[i + half] = x[i + half] cos + x[i] sin
 #
-# How much does y change if `x[i]` moves a little, and how much if `x[i + half]` does? Each slope, times its dy, and added, is
-# dx. You will find that it is a turn again. `cos` and `sin` are tables (T, half), a row for each place. All rows together have
-# `pairs` points; one thread or more for each, in blocks of 32. `turn` multiplies the sine by `sign`, so that forward and
-# backward can share it; `rope_backward` calls it. With half = 1, cos 0 and sin 1, the row dy `[3, 4]` becomes `[4, -3]`.
+# What are the derivatives of both y with respect to `x[i]`, and with respect to `x[i + half]`? Each derivative, times its dy,
+# and summed, is dx. You will find that this is a rotation again. `cos` and `sin` are (T, half), a row for each position. All
+# rows together have `pairs` points, with at least one thread for each, in blocks of 32. `turn` does the rotation. It
+# multiplies the sine by `sign`, so that forward and backward pass can both use it; `rope_backward` calls it. With half = 1,
+# cos 0 and sin 1, the row dy `[3, 4]` becomes `[4, -3]`.
 
 # %% exercise="rope_backward"
-# include kernels/rope.cu turn: find this thread's pair and its place t, and turn it by the angle times `sign`
+# include kernels/rope.cu turn: find this thread's pair and its position t, and rotate it by the angle times `sign`
 # include kernels/rope.cu rope_backward: call turn, in the right direction
 
 # %% [markdown]
 # ## 7. Challenge: all gradients with few bytes (stretch)
 #
-# One head of D = 16 numbers, no mask, T words that see each other. Given are q, k, v and dy (T, 16), `logsumexp` and `delta`
-# (T); write dq, dk and dv (T, 16). It is one launch of 2 blocks of 32 threads with 32,768 bytes of `shared`, whatever T is;
-# blocks cannot wait for each other, so what one writes no other may need. `pair` gives the weight p and the gradient ds of a
-# score, for one query and one key. The count is the bytes moved for 96 words. To read and write everything once takes 43,776.
-# Ours leaves you much room. Your tries are remembered.
+# One head of D = 16 numbers, no mask, T words that attend to each other. Given are q, k, v and dy (T, 16), `logsumexp` and
+# `delta` (T); write dq, dk and dv (T, 16). It is one launch of 2 blocks of 32 threads with 32,768 bytes of `shared`, whatever
+# T is. Blocks cannot wait for each other, so no block may need what another writes. `pair` computes the weight p and the
+# gradient ds of a score, for one query and one key. The count is the bytes moved for 96 words. Reading and writing everything
+# once takes 43,776. Ours leaves you much room. Your attempts are recorded.
 
 # %% exercise="gradients_few_bytes"
 r"""

@@ -6,22 +6,22 @@
 # %% [markdown]
 # ## 1. A row for each id
 #
-# `table` is (V, C), and `indices` names a row for each of n places. Write y (n, C): `y[i] = table[indices[i]]`. An id that is
-# negative, or V and more, has no row: its row of y is 0. With the table `[[1, 2], [3, 4]]` and the ids `[1, 1, 5]`, y is
+# `table` is (V, C), and `indices` names a row for each of n positions. Write y (n, C): `y[i] = table[indices[i]]`. An id that
+# is negative, or V and more, has no row: its row of y is 0. With the table `[[1, 2], [3, 4]]` and the ids `[1, 1, 5]`, y is
 # `[[3, 4], [3, 4], [0, 0]]`.
 #
-# It is launched with one thread or more for each number of y. `template <class I>`: the ids come as `int`, or as `long long`,
-# C++'s whole number of 64 bits. `I` stands for either.
+# It is launched with at least one thread for each number of y. `template <class I>`: the ids come as `int`, or as `long long`,
+# C++'s integer of 64 bits. `I` stands for either.
 
 # %% exercise="embedding_forward"
-# include kernels/embedding.cu embedding_forward: find this thread's place and column, and copy its number
+# include kernels/embedding.cu embedding_forward: find this thread's position and column, and copy its number
 
 # %% [markdown]
 # ## 2. Gradients with an owner
 #
-# The places are sorted already: row r of the table owns `places[starts[r]]`, and so on up to `places[starts[r + 1] - 1]`. Add
-# up these rows of `dy` (n, C) in that order, and write `dtable` (V, C). With dy `[[1, 1], [2, 2], [4, 4]]`, places `[1, 0,
-# 2]` and starts `[0, 1, 3]`, dtable is `[[2, 2], [5, 5]]`.
+# The positions are sorted already: row r of the table owns the segment from `places[starts[r]]` to `places[starts[r + 1] -
+# 1]`. Add up these rows of `dy` (n, C) in that order, and write `dtable` (V, C). With dy `[[1, 1], [2, 2], [4, 4]]`, `places`
+# `[1, 0, 2]` and `starts` `[0, 1, 3]`, dtable is `[[2, 2], [5, 5]]`.
 #
 # It is launched with a block for each row of the table, of 64 threads, and C may be more than 64. No atomics; and at most 4.2
 # sectors for each request that reads.
@@ -30,30 +30,31 @@
 # include kernels/embedding.cu embedding_backward: add up the rows of dy that belong to row r, column by column
 
 # %% [markdown]
-# ## 3. Cross-entropy without shares
+# ## 3. Cross-entropy without probabilities
 #
-# `logits` is (n, V), and `targets` has the word that came for each row. Write `logsumexp[i]`, and `losses[i]`: the logsumexp
-# less the logit of the target. A row whose target is `ignore` loses 0. For the logits `[1, 3]` and the target 0 the logsumexp
-# is 3.127, and the loss 2.127.
+# Compute the loss without storing a probability. `logits` is (n, V), and `targets` has the word that came for each row. Write
+# `logsumexp[i]`, and `losses[i]`: the logsumexp minus the logit of the target. A row whose target is `ignore` has loss 0. For
+# the logits `[1, 3]` and the target 0 the logsumexp is 3.127, and the loss 2.127.
 #
-# `LANES` neighbouring threads share a row, and blocks have 64 threads. `row_logsumexp<LANES>(row, V)` is given: the lanes of
-# a row call it together, and all of them get the result. It shuffles, so **all** lanes of a warp must call it, also those
-# that have no row; for them the length 0 will do. Offsets are `long long`, since n V may be large.
+# `LANES` neighbouring threads work on one row, and blocks have 64 threads. `row_logsumexp<LANES>(row, V)` is given: the lanes
+# of a row call it together, and all of them get the result. It uses warp shuffles, so **all** lanes of a warp must call it,
+# also those that have no row; they may pass the length 0. Offsets are `long long`, since n V may be large.
 
 # %% exercise="cross_entropy_forward"
 # given kernels/cross_entropy.cu row_logsumexp
 # include kernels/cross_entropy.cu cross_entropy_forward: find this thread's row, its logsumexp and its loss
 
 # %% [markdown]
-# ## 4. Cross-entropy, the way back (stretch)
+# ## 4. Cross-entropy, the backward pass (stretch)
 #
-# Write `dlogits` (n, V): exp(logit - logsumexp) for each word, less 1 for the target, all times `dloss[0] / kept[0]`;
-# `kept[0]` is the number of rows that count, and may be 0 (take 1 then). A row whose target is `ignore` gets zeros. For the
-# logits `[1, 3]`, the target 0, and dloss and kept 1, dlogits is `[-0.88, 0.88]`.
+# The backward pass. Write `dlogits` (n, V): the probability exp(logit - logsumexp) of each word, minus 1 for the target, all
+# times the upstream gradient of the mean, `dloss[0] / kept[0]`. `kept[0]` is the number of rows that count, and may be 0
+# (take 1 then). A row whose target is `ignore` gets zeros. For the logits `[1, 3]`, the target 0, and dloss and kept 1,
+# dlogits is `[-0.88, 0.88]`.
 #
-# Block (i, j), where i is `blockIdx.x` and j is `blockIdx.y`, has 256 threads and owns 256 neighbours of row i. Each logit
-# shall be read once, and each gradient written once. (`__restrict__` promises the compiler that no other pointer leads to
-# `dlogits`.)
+# Block (i, j), where i is `blockIdx.x` and j is `blockIdx.y`, has 256 threads and owns 256 neighbouring numbers of row i.
+# Each logit must be read once, and each gradient written once. (`__restrict__` promises the compiler that no other pointer
+# points into `dlogits`.)
 
 # %% exercise="cross_entropy_backward"
 # include kernels/cross_entropy_backward.cu cross_entropy_backward: the gradient of this thread's logit
@@ -61,19 +62,19 @@
 # %% [markdown]
 # ## 5. Merge the parts of a logsumexp (stretch)
 #
-# The product that makes the logits has left parts of each row (chapter 09): `tops` and `totals`, both (M, parts). A part
-# stands for the numbers whose largest is `top`, and whose sum of exp(number - top) is `total`. Make the logsumexp of each
-# row. The parts (0, 1) and (1, 1) give log(1 + e), 1.313. A part without numbers has the top `-INFINITY` and the total 0. It
-# is launched in blocks of 256 threads, one thread or more for each row.
+# The matrix product that computes the logits has written, for each part of each row, an m and an l of online softmax (chapter
+# 09): `tops` and `totals`, both (M, parts). m is the largest number of the part, and l the sum of exp(number - m). Compute
+# the logsumexp of each row. The parts (0, 1) and (1, 1) give log(1 + e), 1.313. A part without numbers has m `-INFINITY` and
+# l 0. The kernel is launched in blocks of 256 threads, with at least one thread for each row.
 
 # %% exercise="logsumexp_merge"
-# include kernels/logsumexp_merge.cu logsumexp_merge: find the largest top, and add up the totals brought to it
+# include kernels/logsumexp_merge.cu logsumexp_merge: find the largest m, and add up the sums l, rescaled to it
 
 # %% [markdown]
 # ## 6. Find the fault: counted by many (stretch)
 #
 # `letter_counts` counts how often each of the letters 0 to 25 occurs, first in shared memory, then for all blocks. It is the
-# first step of a counting sort. There are three faults, and the report shows them one by one. (Counts are whole numbers: here
+# first step of a counting sort. There are three faults, and the report shows them one by one. (Counts are integers: here
 # atomics are fine.)
 
 # %% exercise="letter_counts"
@@ -81,7 +82,7 @@ r"""
 __global__ void letter_counts(const int* letters, int* counts, int n) {
     __shared__ int own[26];
     if (threadIdx.x < 26) own[threadIdx.x] = 0;
-    // yours: mend this part
+    // yours: fix this part
     __syncthreads();
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
         atomicAdd(&own[letters[i]], 1);
@@ -97,38 +98,38 @@ __global__ void letter_counts(const int* letters, int* counts, int n) {
 """
 
 # %% [markdown]
-# ## 7. Find the fault: right numbers, wrong places (stretch)
+# ## 7. Find the fault: right numbers, too many sectors (stretch)
 #
-# `gather` picks rows: `y[r] = x[indices[r]]`, where `indices` has `n` numbers, all of them inside, and a row has `C` numbers of
-# the type `T` (`I` is that of the indices). With x `[[1, 2], [3, 4], [5, 6]]` and the indices `[2, 0]`, y is `[[5, 6], [1,
-# 2]]`. It is launched in blocks of 64 threads, with one thread or more for each number of y. One line is wrong, and there are
-# two ways to mend it. Both give right results; one of them reads up to eight times as much as it needs. No more than 4.2
-# sectors for each request are asked for.
+# `gather` reads rows by index: `y[r] = x[indices[r]]`, where `indices` has `n` numbers, all within bounds, and a row has `C`
+# numbers of type `T` (`I` is the type of the indices). With x `[[1, 2], [3, 4], [5, 6]]` and the indices `[2, 0]`, y is `[[5,
+# 6], [1, 2]]`. It is launched in blocks of 64 threads, with at least one thread for each number of y. One line is wrong, and
+# there are two ways to fix it. Both give right results; one of them reads up to eight times as much as it needs. The goal is
+# at most 4.2 sectors for each request.
 
 # %% exercise="gather"
-# include kernels/gather.cu gather: mend what is wrong
+# include kernels/gather.cu gather: fix what is wrong
 # plant int row = i / C, column = i % C; => int row = i % n, column = i / n;
 
 # %% [markdown]
 # ## 8. Rows added up by index (stretch)
 #
-# The way back of exercise 7. Each place gives an update, a row of `updates` (n, C), to the row that it had picked; y (R, C)
-# holds the sums. The places are sorted already, as in exercise 2: those of row r are `places[starts[r]]` up to
-# `places[starts[r + 1] - 1]`, in order, and are added in this order. A row that nobody picked becomes 0. With updates `[[1,
+# The backward pass of exercise 7, a scatter-add. Each position adds its row of `updates` (n, C) to the row that it had read;
+# y (R, C) holds the sums. The positions are sorted already, as in exercise 2: those of row r are `places[starts[r]]` up to
+# `places[starts[r + 1] - 1]`, in order, and are added in this order. A row that was never read becomes 0. With updates `[[1,
 # 1], [2, 2], [4, 4]]` for the rows 1, 0 and 1, y is `[[2, 2], [5, 5]]`.
 #
 # Here thread i owns number i of y; it is launched in blocks of 64 threads. `T` is the type of the numbers. No atomics.
 
 # %% exercise="scatter_add_sorted"
-# include kernels/scatter_add.cu scatter_add_sorted: find your row and column, and add up the updates of its places
+# include kernels/scatter_add.cu scatter_add_sorted: find this thread's row and column, and add up the updates of its positions
 
 # %% [markdown]
 # ## 9. Challenge: loss and gradient at once (stretch)
 #
-# When nothing happens between a loss and its way back, one kernel can do both. `x` (n, 512) comes with the logits, and leaves
-# with the gradient of the *mean* loss over the n rows. `losses[i]` is the loss of row i. A block of 128 threads owns a row.
-# Every target exists. `#include "reduce.cuh"` brings `block_sum<128>` and `block_max<128>`, `#include "online_softmax.cuh"`
-# what chapter 06 built.
+# When nothing happens between a loss and its backward pass, one kernel can do both. `x` (n, 512) holds the logits; overwrite
+# it with the gradient of the *mean* loss over the n rows. `losses[i]` is the loss of row i. A block of 128 threads owns a
+# row. Every target is within bounds. `#include "reduce.cuh"` brings `block_sum<128>` and `block_max<128>`, `#include
+# "online_softmax.cuh"` what chapter 06 built.
 #
 # Every right kernel passes. How few bytes can yours move?
 

@@ -7,14 +7,14 @@
 # %% [markdown]
 # ## 1. AdamW in one kernel
 #
-# `settings` lies in memory (so that a CUDA graph of the step can be replayed while they change) and holds three numbers: the
-# learning rate, and the corrections of m and of v. beta1 is 0.9, beta2
-# 0.95, eps 1e-8, and the decay 0.1. For each number: m becomes 0.9 m + 0.1 g, v becomes 0.95 v + 0.05 g g, p shrinks by the
-# factor 1 - rate * decay, and then p goes down by rate times (m / settings[1]) / (sqrt(v / settings[2]) + eps).
+# `settings` is an array in global memory, so that a CUDA graph of the step can be replayed while its numbers change. It holds
+# three numbers: the learning rate, and the bias corrections of m and of v. beta1 is 0.9, beta2 0.95, eps 1e-8, and the weight
+# decay 0.1. For each parameter: m becomes 0.9 m + 0.1 g, v becomes 0.95 v + 0.05 g g, p is multiplied by 1 - rate * decay,
+# and then rate times (m / settings[1]) / (sqrt(v / settings[2]) + eps) is subtracted from p.
 #
-# With p 1, g 2, m and v 0, the rate 0.05 and the corrections 0.1 and 0.05, p becomes 0.945: 1 shrinks to 0.995, and one whole
-# rate is subtracted. It is launched with a thread or more for each number. Read each number once, and write it once: at most
-# 1.15 times 28 bytes for each.
+# With p 1, g 2, m and v 0, the rate 0.05 and the corrections 0.1 and 0.05, p becomes 0.945: the decay makes it 0.995, and one
+# whole rate is subtracted. It is launched with at least one thread for each number. Read each number once, and write it once:
+# at most 1.15 times 28 bytes for each.
 
 # %% exercise="adamw_one"
 r"""
@@ -39,13 +39,13 @@ __global__ void adamw_one(float* p, const float* g, float* m, float* v, const fl
 #
 # The same for a list of arrays, `arrays.count` of them. Of array k you get `arrays.parameter[k]`, `gradient[k]`, `first[k]`
 # (m), `second[k]` (v), `size[k]` and `decay[k]`. Blocks below `arrays.end[k]` work on array k or on one before it. A block
-# owns `EACH * blockDim.x` neighbours of its array; each thread owns `EACH` of them, `blockDim.x` apart.
+# owns `EACH * blockDim.x` neighbouring numbers of its array; each thread owns `EACH` of them, `blockDim.x` apart.
 #
-# New are: `rest1` and `rest2`, which are 1 - beta1 and 1 - beta2; `norm`, whose one number is the length of all gradients, or
-# null: every gradient is multiplied by min(1, max_norm / (norm[0] + 1e-6)), or by 1 if there is none; and `arrays.copy[k]`,
-# an array in bfloat16, or null: the new parameter is rounded into it by `__float2bfloat16(number)`. (A null pointer counts
-# as false: `if (norm)`. `__grid_constant__` lets all threads read the list where the launch has put it.) This kernel makes
-# every step of the model.
+# New are: `rest1` and `rest2`, which are 1 - beta1 and 1 - beta2; `norm`, whose one number is the global norm of all
+# gradients, or null: every gradient is multiplied by min(1, max_norm / (norm[0] + 1e-6)), or by 1 if there is none; and
+# `arrays.copy[k]`, an array in bfloat16, or null: the new parameter is rounded and written to it by
+# `__float2bfloat16(number)`. (A null pointer counts as false: `if (norm)`. `__grid_constant__` lets all threads read the list
+# without a copy of their own.) This kernel ends every training step of the model.
 
 # %% exercise="adamw_step"
 # given kernels/adamw.cu arrays
@@ -55,7 +55,7 @@ __global__ void adamw_one(float* p, const float* g, float* m, float* v, const fl
 # ## 3. Find the fault: too early
 #
 # `norm_squares` adds up the squares of a gradient, one sum for each block of 128 threads: the first half of the norm that
-# clipping needs. Each warp adds up by shuffles, and the four sums meet in `s`. Run the cell, and read the report.
+# clipping needs. Each warp adds up by shuffles, and writes its sum to `s`. Run the cell, and read the report.
 
 # %% exercise="norm_squares"
 r"""
@@ -67,7 +67,7 @@ __global__ void norm_squares(const float* g, float* partial, int n) {
     }
     for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
     if (threadIdx.x % 32 == 0) s[threadIdx.x / 32] = sum;
-    // yours: mend the end
+    // yours: fix the end
     __syncthreads();  // all four are there
     if (threadIdx.x == 0) partial[blockIdx.x] = s[0] + s[1] + s[2] + s[3];
     // instead
@@ -79,10 +79,10 @@ __global__ void norm_squares(const float* g, float* partial, int n) {
 # %% [markdown]
 # ## 4. The squares of all gradients (stretch)
 #
-# Of a list of arrays again: `gradients.array[k]`, `size[k]`, `end[k]`. A block owns `EACH` neighbours of its array, the last
-# block of an array what is left. It writes the sum of their squares to `partial[first + blockIdx.x]`.
-# `block_sum<THREADS>(number)` gives the sum over the block. `load_four(own, i, length, aligned)` reads four neighbours, but
-# you need not use it.
+# Again for a list of arrays: `gradients.array[k]`, `size[k]`, `end[k]`. A block owns `EACH` neighbouring numbers of its
+# array, the last block of an array what is left. It writes the sum of their squares to `partial[first + blockIdx.x]`.
+# `block_sum<THREADS>(number)` gives the sum over the block. `load_four(own, i, length, aligned)` reads four neighbouring
+# numbers, but you need not use it.
 
 # %% exercise="global_norm_squares"
 # given kernels/global_norm.cu gradients
@@ -91,18 +91,18 @@ __global__ void norm_squares(const float* g, float* partial, int n) {
 # %% [markdown]
 # ## 5. Challenge: the smallest arena (stretch)
 #
-# In Python. The arrays of a step are given their places in one arena. `lives` is a list of arrays, each `(size, begins,
-# ends)`: it lives from the moment `begins` up to, not including, `ends`. Give each a place in one block: a list of whole
-# numbers, 0 or more. Arrays that live at the same time must not overlap. For `[(4, 0, 2), (4, 1, 3), (2, 2, 3)]` the places
-# `[0, 4, 0]` are right, and the block has 8.
+# In Python. Plan an arena: `lives` is a list of arrays, each `(size, begins, ends)`. An array lives from time `begins` up to,
+# not including, `ends`. Give each array an offset in one block: return a list of integers, 0 or more. Arrays that live at the
+# same time must not overlap. For `[(4, 0, 2), (4, 1, 3), (2, 2, 3)]` the offsets `[0, 4, 0]` are right, and the arena has
+# size 8.
 #
-# Arrays that never meet must share: every right answer that makes some use of that passes. How small a block do you find for
-# the 84 arrays of a step?
+# Arrays that never live at the same time may overlap: every right answer that makes some use of that passes. How small an
+# arena do you find for the 84 arrays of a step?
 
 
 # %% exercise="place_arrays"
 def place_arrays(lives):
-    # yours: any places without overlap pass; then find a smaller block
+    # yours: any offsets without overlap pass; then find a smaller arena
     offsets = [0] * len(lives)
     placed = []
     for i in sorted(range(len(lives)), key=lambda i: (-lives[i][0], lives[i][1])):
@@ -121,9 +121,9 @@ def place_arrays(lives):
 # %% [markdown]
 # ## Milestone: a model on kernels that are partly yours
 #
-# All your answers that passed are put in their places now, the kernels of all chapters among them, and `micro` is trained for
+# All your answers that passed replace ours now, the kernels of all chapters among them, and `micro` is trained for
 # ten steps on the simulator: every operation is a launch. The first line says how many of the operations are yours. With an
-# NVIDIA GPU say `device="cuda"`, and take 400 steps.
+# NVIDIA GPU use `device="cuda"` and 400 steps.
 
 # %%
 course.milestone(steps=10, device="simulator")

@@ -3,34 +3,34 @@
 #
 # The lecture: [13 The tokenizer](../notebooks/13_tokenizer.ipynb).
 #
-# In the lecture a symbol was a letter, and a merge was Python's `replace`. The library works with numbers: a symbol below 256
-# is the byte of that value, a larger one is a merged token. A word is a list of symbols.
+# In the lecture a symbol was a character, and a merge was Python's `replace`. The library works with numbers: a symbol below
+# 256 is the byte of that value, a larger one is a merged token. A word is a list of symbols.
 
 # %% [markdown]
 # ## 1. One merge
 #
 # Replace a pair in a word, everywhere, from the left to the right: `merge([5, 1, 2, 6], (1, 2), 9)` is `[5, 9, 6]`. A symbol
-# is used once: in `[7, 7, 7]` the pair `(7, 7)` is found at the first two places, so there remains `[9, 7]`.
+# is used once: in `[7, 7, 7]` the pair `(7, 7)` is found at index 0, so the result is `[9, 7]`.
 #
-# The word that is given stays as it is; return a new list. All of BPE is built on this function.
+# Do not change the given word; return a new list. All of BPE is built on this function.
 
 # %% exercise="merge"
-# include course_lib/bpe.py merge: walk along the word, and return the new one
+# include course_lib/bpe.py merge: loop over the word, and return the new one
 
 # %% [markdown]
 # ## 2. Learn the merges
 #
 # The loop of byte-pair encoding, as in the lecture, but on numbers, and exactly as the library's tokenizer needs it. `pieces`
-# says how often each piece (a pre-token) came, as `{b"abc": 2}`; `list(b"abc")` is `[97, 98, 99]`. Return the learned pairs
+# says how often each pre-token occurs, as `{b"abc": 2}`; `list(b"abc")` is `[97, 98, 99]`. Return the learned pairs
 # in their order: with two entries `[(97, 98), (256, 99)]`.
 #
-# - The most frequent pair goes first. Of equally frequent pairs, take the one whose left symbol has the smallest place; if
-#   that is the same, the smallest place at the right. `place(symbol)` gives it: the place of the symbol in the alphabet of
-#   visible signs.
+# - The most frequent pair is merged first. Of equally frequent pairs, take the one whose left symbol comes first in the
+#   alphabet of visible characters; if that is the same, the one whose right symbol does. `place(symbol)` gives the index of a
+#   symbol in that alphabet.
 # - The first merge makes the symbol 256, the next one 257, and so on. It takes part in later pairs like any other.
 # - Stop after `entries` merges, or when no pair is left.
 #
-# `merge` and `place` are there for you. A slow, clear way is fine: the corpus here is small.
+# `merge` and `place` are there for you. A slow, clear version is fine: the corpus here is small.
 
 # %% exercise="learn_merges"
 def learn_merges(pieces, entries):
@@ -56,14 +56,14 @@ def learn_merges(pieces, entries):
 # %% [markdown]
 # ## 3. Encode a piece
 #
-# The lecture sent each word through *all* merges. With 4,000 of them that is slow. The library looks only at pairs that are
-# there: again and again it merges the pair of the word that was learned first, until no pair of the word is a merge.
+# The lecture tried *all* merges on each word. With 4,000 of them that is slow. The library checks only the pairs that occur
+# in the word: again and again it merges the one that was learned first, until no pair of the word is a merge.
 #
-# `piece` is bytes. `ranks[pair]` is `(rank, symbol)`: the place of this merge in the order of learning, 0 for the first, and
-# the symbol that replaces the pair. Return the list of symbols: `apply_merges(b"abc", {(98, 99): (0, 256), (97, 98): (1,
-# 257)})` is `[97, 256]`.
+# `piece` is the bytes of a pre-token. `ranks[pair]` is `(rank, symbol)`: the rank of this merge in the order of learning, 0
+# for the first, and the symbol that replaces the pair. Return the list of symbols: `apply_merges(b"abc", {(98, 99): (0, 256),
+# (97, 98): (1, 257)})` is `[97, 256]`.
 #
-# `merge` of exercise 1 and Python's `pairwise` (all neighbours of a list) are there for you. Your answer will encode every
+# `merge` of exercise 1 and Python's `pairwise` (all adjacent pairs of a list) are there for you. Your answer will encode every
 # story that your models read.
 
 
@@ -80,17 +80,17 @@ def apply_merges(piece, ranks):
 
 
 # %% [markdown]
-# ## 4. Find the fault: half a letter (stretch)
+# ## 4. Find the fault: half a character (stretch)
 #
-# `spelling[id]` is the bytes of a token. `decode` should give the text of some ids, with the sign � for what is no whole
-# letter, also if a model stops in the middle of one. It works for English. But `decode([b"\xc3", b"\xa9"], [0, 1])` should be
-# `"é"`, which has these two bytes. Mend it.
+# `spelling[id]` is the bytes of a token. `decode` should give the text of some ids, with � for an incomplete character, also
+# if a model stops in the middle of one. It works for English. But `decode([b"\xc3", b"\xa9"], [0, 1])` should be `"é"`, which
+# has these two bytes. Fix it.
 
 
 # %% exercise="decode_tokens"
 def decode(spelling, ids):
     """The text of some ids. spelling: the bytes of each token."""
-    # yours: mend the line below
+    # yours: fix the line below
     return b"".join(spelling[token] for token in ids).decode("utf-8", "replace")
     # instead
     # return "".join(spelling[token].decode("utf-8", "replace") for token in ids)
@@ -100,35 +100,35 @@ def decode(spelling, ids):
 # %% [markdown]
 # ## 5. Special tokens (stretch)
 #
-# Between two stories stands the special token `<|endoftext|>`. It has an id of its own, and its letters must never be cut
-# into pieces. So before anything else, the text is cut at the special tokens.
+# Between two stories there is the special token `<|endoftext|>`. It has an id of its own, and must never be split. So before
+# anything else, the text is split at the special tokens.
 #
 # Return the parts in order: special tokens, and the text between them. Joined, the parts give the text again; none is empty.
-# `split_special("a<end>b", ("<end>",))` is `["a", "<end>", "b"]`. Look from the left to the right. If two special tokens fit
-# at one place, the longer one counts.
+# `split_special("a<end>b", ("<end>",))` is `["a", "<end>", "b"]`. Search from left to right. If two special tokens match at
+# the same position, the longer one counts.
 #
-# `regex` is there for you (Python's `re` does as well): `regex.escape(text)` makes a pattern that finds just this text. You
-# may do without.
+# `regex` is there for you (Python's `re` works as well): `regex.escape(text)` makes a pattern that matches just this text. You
+# need not use it.
 
 # %% exercise="split_special"
-# include course_lib/tokenizer.py split_special: cut, and return the list of parts
+# include course_lib/tokenizer.py split_special: split, and return the list of parts
 
 # %% [markdown]
 # ## 6. Challenge: fewer tokens (stretch)
 #
 # The merges are quick, and nearly the best, but not quite: with the same vocabulary, about one token in a thousand can be
-# saved. Fewer tokens are less work for the model, at every step. Any way of cutting is right here if the tokens are in the
-# vocabulary and joined they give the piece. How few can you reach? On the same words the merges themselves need 8,013.
+# saved. Fewer tokens are less work for the model, at every step. Any split is right here if the tokens are in the
+# vocabulary and give the pre-token when joined. How few can you reach? On the same words the merges themselves need 8,013.
 #
-# `piece` is bytes, `vocabulary` a set of bytes with all single bytes in it. With the tokens `ab`, `abc` and `cd`,
-# `fewest_tokens(b"abcd", vocabulary)` is best `[b"ab", b"cd"]`. The verdict counts your tokens for all words of 25 stories,
-# and remembers your tries.
+# `piece` is the bytes of a pre-token, `vocabulary` a set of bytes with all single bytes in it. With the tokens `ab`, `abc`
+# and `cd`, the best result of `fewest_tokens(b"abcd", vocabulary)` is `[b"ab", b"cd"]`. The verdict counts your tokens for
+# all words of 25 stories, and records your attempts.
 
 
 # %% exercise="fewest_tokens"
 def fewest_tokens(piece, vocabulary):
     """`piece` cut into tokens of the vocabulary, as few as possible: a list of bytes."""
-    # yours: cut, and return the list of tokens
+    # yours: split, and return the list of tokens
     best = [[]]
     for end in range(1, len(piece) + 1):
         found = [best[start] + [piece[start:end]] for start in range(end) if piece[start:end] in vocabulary]

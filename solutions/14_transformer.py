@@ -6,8 +6,8 @@
 # %% [markdown]
 # ## 1. Queries, keys, values, heads
 #
-# The library makes queries, keys and values of all heads in *one* matmul. Its result `qkv` has the shape (B, T, (H + 2 G) D):
-# for each token first its queries, head after head, then its keys, then its values. Each attention head has its own part.
+# The library computes queries, keys and values of all heads in *one* matmul. Its result `qkv` has the shape (B, T, (H + 2 G)
+# D): for each token first its queries, head after head, then its keys, then its values. Each attention head has its own part.
 # There are `heads` = H heads of queries and `kv_heads` = G of keys and of values, each with D numbers.
 #
 # Return `q` of shape (B, T, H, D), `k` and `v` of shape (B, T, G, D). With H = G = 2, one token `[1, 2, 3, 4, 5, 6]` becomes
@@ -17,7 +17,7 @@
 # %% exercise="split_heads"
 def split_heads(qkv, heads, kv_heads):
     """qkv (B, T, (H + 2 G) D) -> q (B, T, H, D), k (B, T, G, D), v (B, T, G, D)."""
-    # yours: cut, reshape, and return q, k, v
+    # yours: split, reshape, and return q, k, v
     B, T, width = qkv.shape
     D = width // (heads + 2 * kv_heads)
     q, k, v = np.split(qkv, [heads * D, (heads + kv_heads) * D], axis=-1)  # (B, T, H D), twice (B, T, G D)
@@ -28,25 +28,26 @@ def split_heads(qkv, heads, kv_heads):
 # %% [markdown]
 # ## 2. Attention
 #
-# The lecture went word by word and head by head. Now all at once, as the library needs it. The inputs are NumPy arrays: the
-# queries `q` (B, T, H, D), the keys `k` and the value vectors `v` (B, S, G, D). H is a multiple of G: consecutive query heads
-# share one head of keys and values.
+# The lecture computed attention word by word and head by head. Now all at once, as the library needs it. The inputs are NumPy
+# arrays: the queries `q` (B, T, H, D), the keys `k` and the value vectors `v` (B, S, G, D). This is grouped-query attention:
+# H is a multiple of G, and consecutive query heads share one head of keys and values.
 #
 # - Scores are divided by the square root of D.
-# - If `causal`, query t sees the keys 0 to S - T + t. With S = T that is the mask of the lecture. With more keys than
-#   queries, the first ones are a past that was kept, and every query sees them.
-# - Return two arrays: `y` (B, T, H, D), and `logsumexp` (B, H, T), the logarithm of the sum of e to the scores that are seen,
-#   for each row. The backward pass will need it. Large scores must not overflow: e to 1000 is too large for any number.
+# - If `causal`, query t attends to the keys 0 to S - T + t. With S = T that is the mask of the lecture. With more keys than
+#   queries, the first ones are a past that was kept, and every query attends to them.
+# - Return two arrays: `y` (B, T, H, D), and `logsumexp` (B, H, T), the logarithm of the sum of exp(score) over the keys that
+#   are not masked, for each row. The backward pass will need it. Large scores must not overflow: exp(1000) is infinite in any
+#   float type.
 # - Keep the dtype of the inputs, and return a contiguous `y` (`np.ascontiguousarray`).
 #
-# With one head, two tokens, q = k = `[[2, 0], [0, 2]]` and v = `[[1, 0], [0, 1]]`, the first token sees itself alone: y is
-# `[1, 0]`, logsumexp 4 / √2. Your answer takes the place of the library's attention in every model that you run.
+# With one head, two tokens, q = k = `[[2, 0], [0, 2]]` and v = `[[1, 0], [0, 1]]`, the first token attends to itself alone: y
+# is `[1, 0]`, logsumexp 4 / √2. Your answer replaces the library's attention in every model that you run.
 
 
 # %% exercise="attend"
 def attention_forward(q, k, v, causal=True):
     """y (B, T, H, D) and logsumexp (B, H, T) of q (B, T, H, D), k and v (B, S, G, D)."""
-    # yours: scores, mask, softmax, mix
+    # yours: scores, mask, softmax, weighted sum
     T, H, D = q.shape[1:]
     S, G = k.shape[1:3]
     k, v = np.repeat(k, H // G, axis=2), np.repeat(v, H // G, axis=2)  # (B, S, H, D)
@@ -65,35 +66,35 @@ def attention_forward(q, k, v, causal=True):
 # %% [markdown]
 # ## 3. A block
 #
-# In the lecture a block was two lines, and each ended with an addition to the residual stream. The library saves a trip
-# through memory: an addition is done together with the norm that reads the sum. `self.norm2(branch, stream)` gives two
-# Tensors: the normed sum, and the sum itself. So a block leaves its last addition to the next block. It gets the stream and a
-# `branch` that is still to be added to it, and returns such a pair: the stream after attention, and what the MLP made.
+# In the lecture a block was two lines, and each ended with an addition to the residual stream. The library saves a pass over
+# memory: an addition is fused with the norm that reads the sum. `self.norm2(branch, stream)` gives two Tensors: the
+# normalised sum, and the sum itself. So a block leaves its last addition to the next block. It gets the stream and a `branch`
+# that is still to be added to it, and returns such a pair: the stream after attention, and the output of the MLP.
 #
-# In the first block there is no branch: it is `None`, and `self.norm1(stream)` gives the normed stream alone.
+# In the first block there is no branch: it is `None`, and `self.norm1(stream)` gives the normalised stream alone.
 #
 # Write the method `forward` of the library's `Block`. It has `self.norm1`, `self.norm2`, `self.attention`, `self.mlp`, and
-# two dropouts (they set random numbers to 0 while a model trains): `self.dropout1` behind attention and `self.dropout2`
-# behind the MLP. `self.attention(x, rotation, cache)` takes two more things that you only hand on. All Tensors are (B, T, C).
-# Your models will run through your block.
+# two dropouts (they set randomly chosen activations to 0 during training): `self.dropout1` after attention and `self.dropout2`
+# after the MLP. `self.attention(x, rotation, cache)` takes two more arguments that you only pass on. All Tensors are (B, T, C).
+# Your models will use your block.
 
 # %% exercise="block_forward"
-# include course_lib/model.py block_forward: take in the branch, attend, take in, and return the stream and the new branch
+# include course_lib/model.py block_forward: add the branch, attend, add again, and return the stream and the new branch
 
 
 # %% [markdown]
 # ## 4. The causal mask (stretch)
 #
-# `scores` has the shape (..., T, S): T queries, S keys, and any axes before them, for texts and heads. Hide what lies in the
-# future: return a new array of the same dtype, with minus infinity there. Row t sees the columns 0 to S - T + t. `[[1, 2],
-# [3, 4]]` becomes `[[1, -inf], [3, 4]]`. With S larger than T, the first keys are a past that was kept, and all queries see
-# them. `scores` stays as it is.
+# `scores` has the shape (..., T, S): T queries, S keys, and any axes before them, for texts and heads. Mask the future: return
+# a new array of the same dtype, with minus infinity there. Query t attends to the columns 0 to S - T + t. `[[1, 2], [3, 4]]`
+# becomes `[[1, -inf], [3, 4]]`. With S larger than T, the first keys are a past that was kept, and all queries attend to them.
+# Do not change `scores`.
 
 
 # %% exercise="hide_future"
 def hide_future(scores):
-    """scores (..., T, S), minus infinity where row t looks beyond column S - T + t."""
-    # yours: hide the future
+    """scores (..., T, S), minus infinity in row t beyond column S - T + t."""
+    # yours: mask the future
     T, S = scores.shape[-2:]
     return np.where(np.tri(T, S, S - T, dtype=bool), scores, -np.inf)  # (..., T, S)
     # end
@@ -102,17 +103,17 @@ def hide_future(scores):
 # %% [markdown]
 # ## 5. Find the fault: a token that comes twice (stretch)
 #
-# On the way forward, an embedding copies row `indices[...]` of a table to each place. On the way back, the gradient `dy` of
-# the copies must be added to the rows that they came from. `dy` has the shape of `indices` and one more axis, C; the result
-# is (rows, C). Somebody wrote it in two lines. With the texts of a test in which all tokens differed, it was right. Then a
-# model learned badly. Mend the line.
+# In the forward pass, an embedding copies row `indices[...]` of its table to each position. In the backward pass, the
+# upstream gradient `dy` of the copies must be added to the rows that they came from. `dy` has the shape of `indices` and one
+# more axis, C; the result is (rows, C). These two lines passed a test on texts in which all tokens differed. Then a model
+# learned badly. Fix the line.
 
 
 # %% exercise="embedding_backward"
 def embedding_backward(dy, indices, rows):
     """dy (..., C), indices (...) -> the gradient of the table, (rows, C)."""
     dtable = np.zeros((rows, dy.shape[-1]), dy.dtype)
-    # yours: mend the line below
+    # yours: fix the line below
     np.add.at(dtable, indices, dy)
     # instead
     # dtable[indices] += dy
@@ -123,12 +124,12 @@ def embedding_backward(dy, indices, rows):
 # %% [markdown]
 # ## 6. The tied head (stretch)
 #
-# The table (V, C) is used twice: rows of it go in at the entrance, as `table[ids]`, and the head compares the end of the
-# stream with all rows: `logits = x @ table.T`. What is the gradient of the table?
+# The embedding table (V, C) is used twice. The first layer reads rows of it, `table[ids]`, and the head compares the final
+# vectors of the stream with all rows: `logits = x @ table.T`. What is the gradient of the table?
 #
-# For one text: `ids` (T,); `dx` (T, C), the gradient that arrives at the entrance; `x` (T, C), the end of the stream;
-# `dlogits` (T, V). Return (V, C). With one token, `ids` = `[1]`, `dx` = `[[1, 2]]`, `x` = `[[3, 4]]` and `dlogits` = `[[0.5,
-# -0.5]]`: the head gives `[[1.5, 2], [-1.5, -2]]`, and with the entrance it is `[[1.5, 2], [-0.5, 0]]`.
+# For one text: `ids` (T,); `dx` (T, C), the gradient of `table[ids]`; `x` (T, C), the final vectors; `dlogits` (T, V). Return
+# (V, C). With one token, `ids` = `[1]`, `dx` = `[[1, 2]]`, `x` = `[[3, 4]]` and `dlogits` = `[[0.5, -0.5]]`: the gradient
+# from the head is `[[1.5, 2], [-1.5, -2]]`, and with that from the first layer it is `[[1.5, 2], [-0.5, 0]]`.
 
 
 # %% exercise="tied_gradient"
@@ -144,10 +145,11 @@ def tied_gradient(ids, dx, x, dlogits):
 # %% [markdown]
 # ## 7. Count the parameters (stretch)
 #
-# Count the parameters of the lecture's GPT: a row for each of `vocab` tokens and each of `context` places, `layers` blocks
-# with two norms, attention (C to 3 C, and C to C) and an MLP (C to 4 C and back), a last norm, and a tied head with a bias.
-# Every matrix has a bias, every norm a weight and a bias. Here C is `channels`. The smallest of all, `count_parameters(1, 1,
-# 1, 1)`, has 30. For `12m` you know the result. Before one pays for a training run, one does this count.
+# Count the parameters of the lecture's GPT: a row for each of `vocab` tokens and each of `context` positions, `layers` blocks
+# with two norms, attention (C to 3 C, and C to C) and an MLP (C to 4 C, and 4 C to C), a last norm, and a tied head with a
+# bias. Every matrix has a bias, every norm a weight and a bias. Here C is `channels`. The smallest of all,
+# `count_parameters(1, 1, 1, 1)`, has 30. For `12m` you know the result. Before one pays for a training run, one does this
+# count.
 
 
 # %% exercise="count_parameters"
@@ -162,19 +164,19 @@ def count_parameters(layers, channels, context, vocab):
 # %% [markdown]
 # ## 8. Challenge: attention in little memory (stretch)
 #
-# The matrix of scores grows with the square of the text. With T = 512 it has 262,144 numbers, though the result has only
-# 16,384. It need not be there all at once. Write causal attention for one head: `q`, `k` and `v` are (T, D), and so is the
-# result; token t sees the keys 0 to t, and scores are divided by the square root of D. Two tokens with q = k = `[[2, 0], [0,
-# 2]]` and v = `[[1, 0], [0, 1]]` give `[1, 0]` and about `[0.06, 0.94]`.
+# The score matrix grows with the square of the text's length. With T = 512 it has 262,144 numbers, though the result has only
+# 16,384. It need not be stored all at once. Write causal attention for one head: `q`, `k` and `v` are (T, D), and so is the
+# result; token t attends to the keys 0 to t, and scores are divided by the square root of D. Two tokens with q = k = `[[2,
+# 0], [0, 2]]` and v = `[[1, 0], [0, 1]]` give `[1, 0]` and about `[0.06, 0.94]`.
 #
-# Any right answer passes. The verdict measures the most memory that it holds at once, the result included, and remembers your
-# tries. How low can you get? Flash attention, in Part II, is the same challenge on a GPU.
+# Any right answer passes. The verdict measures the peak memory, the result included, and records your attempts. How low can you
+# get? Flash attention, in Part II, is the same challenge on a GPU.
 
 
 # %% exercise="thrifty_attention"
 def thrifty_attention(q, k, v):
     """Causal attention of one head: q, k, v (T, D) -> (T, D)."""
-    # yours: attention, with as little memory as you can
+    # yours: attention in as little memory as you can
     y = np.empty_like(v)
     for t in range(len(q)):
         scores = k[: t + 1] @ q[t] / q.shape[1] ** 0.5  # (t + 1,)

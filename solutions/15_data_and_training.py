@@ -6,71 +6,72 @@
 # %% [markdown]
 # ## 1. Cut the windows
 #
-# `tokens` is a whole corpus, one long array of whole numbers. `starts` is `(B,)`: where each of B windows begins. Give two
-# arrays `(B, T)` of dtype int32, where T is `context`:
+# `tokens` is a whole corpus, one long array of integers. `starts` is `(B,)`: the index at which each of B windows begins; the
+# library shuffles them in each epoch. Return two arrays `(B, T)` of dtype int32, where T is `context`:
 #
 # - `idx`: the T tokens from each start on, which the model reads;
 # - `targets`: for each of them the token that comes next in the corpus.
 #
 # With `tokens = [5, 6, 7, 8]`, `starts = [1]` and `context = 2`, `idx` is `[[6, 7]]` and `targets` is `[[7, 8]]`. There is
 # always one more token after a window. `tokens` and `starts` are NumPy arrays, and `np` is NumPy. Every training run of the
-# course reads through your function then.
+# course will use your function.
 
 # %% exercise="cut_windows"
 # include course_lib/data/windows.py cut: cut idx and targets
 
 # %% [markdown]
-# ## 2. Warm up, then sink
+# ## 2. Warm up, then decay
 #
-# Give the [learning rate](../notebooks/glossary.md#learning-rate) of one step. Steps count from 0 to `steps` - 1.
+# Return the [learning rate](../notebooks/glossary.md#learning-rate) of one step. Steps count from 0 to `steps` - 1.
 #
-# - In the first `warmup` steps it rises along a straight line. Step 0 takes the first part of the rise, not 0, and the last
-#   step of the warm-up takes `peak`.
-# - From step `warmup` on it sinks from `peak` along a straight line. It would reach `lowest` at step `steps`, and stays there.
+# - In the first `warmup` steps it rises linearly. Step 0 takes the first part of the rise, not 0, and the last step of the
+#   warm-up takes `peak`.
+# - From step `warmup` on it decays linearly from `peak`. It would reach the minimum learning rate `lowest` at step `steps`, and
+#   stays there.
 #
-# `warmup` can be 0, and as large as `steps`. With 10 steps, a peak of 1, a lowest rate of 0.2 and a warm-up of 2, step 0
-# takes 0.5, steps 1 and 2 take 1, and step 6 is half way down: 0.6. The trainer asks your function for each step.
+# `warmup` can be 0, and as large as `steps`. With 10 steps, a peak of 1, a minimum of 0.2 and a warm-up of 2, step 0
+# takes 0.5, steps 1 and 2 take 1, and step 6 is half way down: 0.6. The trainer calls your function for each step.
 
 # %% exercise="rise_and_sink"
-# include course_lib/optim.py warmup_linear: the rise, then the way down
+# include course_lib/optim.py warmup_linear: the rise, then the decay
 
 # %% [markdown]
 # ## 3. A fair mean
 #
-# A [validation loss](../notebooks/glossary.md#validation) is the mean over all targets that are scored. They are read in batches,
-# and the last batch may have fewer rows; and some targets are not scored, they are `IGNORE`.
+# A [validation loss](../notebooks/glossary.md#validation) is the mean over all targets that are scored. They are read in
+# batches, and the last batch may have fewer rows; and some targets are not scored, they are `IGNORE`.
 #
-# Write the method `mean_loss(self, loss, batch_size)`. `self.batches(batch_size)` gives pairs `(idx, targets)`, arrays `(B, T)`.
-# `loss(idx, targets)` gives the mean over the scored targets of one batch (0 if there are none). `self.scored` is the number of
-# scored targets of all batches. The result is one number, and it must not depend on the batch size.
+# Write the method `mean_loss(self, loss, batch_size)`. `self.batches(batch_size)` gives pairs `(idx, targets)`, arrays `(B,
+# T)`. `loss(idx, targets)` gives the mean over the scored targets of one batch (0 if there are none). `self.scored` is the
+# number of scored targets of all batches. The result is one number, and it must not depend on the batch size.
 #
 # A batch with 3 scored targets and a loss of 2, and one with 1 and a loss of 6: the result is (3 × 2 + 1 × 6) / 4 = 3. `np` is
-# NumPy. This is the number that says which of two models is better, so it must be fair.
+# NumPy. This number says which of two models is better, and whether a model is overfitting, so it must be fair.
 
 # %% exercise="fair_mean"
 # include course_lib/data/windows.py mean_loss: the mean over all scored targets
 
 # %% [markdown]
-# ## 4. Three sick curves (stretch)
+# ## 4. Three faulty runs (stretch)
 #
-# The lecture showed three patients. Write the doctor: `losses` is the list of the losses of a run, one for each step;
-# `guessing` is the loss of a model that knows nothing, and `floor` the least that is possible, the entropy of the texts. The
-# *end* is the mean of the last tenth of the losses: of `len(losses) // 10` of them, but at least of one. Give the first of
-# these words that fits:
+# The lecture showed three faulty runs. Diagnose them: `losses` is the list of the losses of a run, one for each step;
+# `guessing` is the loss of uniform guessing, and `floor` the entropy floor, the least that is possible. The *end* is the mean
+# of the last tenth of the losses: of `len(losses) // 10` of them, but at least of one. Return the first of these words that
+# fits:
 #
 # - `"exploded"`: some loss is larger than `guessing + 1`, or is not a finite number (`nan`, `inf`; `math.isfinite(x)` tells);
 # - `"saw the answers"`: the end is below the floor;
 # - `"learns nothing"`: the end is above `guessing - 0.5`;
 # - `"healthy"`.
 #
-# `diagnose([6.9, 4.0, 2.0, 1.5], 6.9, 0.3)` is `"healthy"`. `math` is there. Try it on the patients of the lecture, and on the
+# `diagnose([6.9, 4.0, 2.0, 1.5], 6.9, 0.3)` is `"healthy"`. `math` is there. Try it on the runs of the lecture, and on the
 # `records` of your own runs.
 
 
 # %% exercise="sick_curves"
 def diagnose(losses, guessing, floor):
-    """The illness of a run, in words."""
-    # yours: look for each illness, in this order
+    """What is wrong with a run, in words."""
+    # yours: check for each fault, in this order
     if any(not math.isfinite(loss) or loss > guessing + 1 for loss in losses):
         return "exploded"
     tail = losses[-max(len(losses) // 10, 1) :]
@@ -87,9 +88,10 @@ def diagnose(losses, guessing, floor):
 # ## 5. A polar factor, by products alone (stretch)
 #
 # Muon replaces the gradient of a matrix by its polar factor: U V^T of its singular value decomposition U S V^T, where every
-# singular value is 1. The lecture took polynomials with powers up to the fifth. Write the shortest one that works: divide the
-# matrix `G` by its norm, the root of the sum of all squares, so that no singular value is above 1. Then, `steps` times, X becomes
-# 1.5 X - 0.5 X X^T X. A singular value s becomes 1.5 s - 0.5 s^3, which is nearer to 1. A matrix of zeros stays as it is.
+# singular value is 1. The lecture used polynomials with powers up to the fifth. Write the shortest one that works: divide the
+# matrix `G` by its norm, the root of the sum of all squares, so that no singular value is above 1. Then, `steps` times, X
+# becomes 1.5 X - 0.5 X X^T X. A singular value s becomes 1.5 s - 0.5 s^3, which is nearer to 1. A matrix of zeros stays as it
+# is.
 #
 # Return a new array of the shape of G; it may be wide or tall. `polar_factor([[0, 2], [-2, 0]], 20)` is `[[0, 1], [-1, 0]]`.
 # G is a NumPy array, and `np` is NumPy; `np.linalg.norm(G)` is the norm of G.
@@ -114,10 +116,10 @@ def polar_factor(G, steps):
 # Take one step of the optimiser, with the gradient of the mean over *all* scored targets of the batch. The parts may hold
 # different numbers of them.
 #
-# `optimiser.zero_grad()` forgets gradients, `loss.backward()` adds to them, and `optimiser.step(rate)` takes the step; a
-# Tensor can be multiplied by a number, and `loss.item()` is its value. Return the loss of the whole batch. A part with 3
-# scored targets and a loss of 2, and one with 1 and a loss of 6, give 3. `np` is NumPy. This is accumulation: a small machine
-# trains with large batches by it.
+# `optimiser.zero_grad()` sets the gradients to zero, `loss.backward()` adds to them, and `optimiser.step(rate)` takes the
+# step; a Tensor can be multiplied by a number, and `loss.item()` is its value. Return the loss of the whole batch. A part
+# with 3 scored targets and a loss of 2, and one with 1 and a loss of 6, give 3. `np` is NumPy. This is gradient accumulation:
+# with it a small machine can train with large batches.
 
 
 # %% exercise="step_in_parts"
@@ -139,22 +141,22 @@ def step_in_parts(model, optimiser, parts, rate):
 # %% [markdown]
 # ## 7. Find the fault: a validation set that leaks (stretch)
 #
-# `tokens` is a corpus: stories one after the other, and the token `end` before each and after the last. `hold_back` should cut it
-# in two: the tokens to train on, and those that are held back, at least `count` tokens at the end of the corpus. No story may
-# be in both. So it should cut just before a story begins, at the `end` token that stands before it. For
-# `[0, 5, 6, 0, 7, 8, 0]`, where `end` is 0, and a `count` of 2, it is `[0, 5, 6]` and `[0, 7, 8, 0]`.
+# `tokens` is a corpus: stories one after the other, and the token `end` before each and after the last. `hold_back` should
+# split it in two: the training set, and the validation set, at least `count` tokens at the end of the corpus. No story may be
+# in both. So it should split just before a story, at the `end` token in front of it. For `[0, 5, 6, 0, 7, 8, 0]`, where `end`
+# is 0, and a `count` of 2, it is `[0, 5, 6]` and `[0, 7, 8, 0]`.
 #
-# Somebody cut by counting. The validation loss looked a little too good, for months: the end of a story that was trained on
-# can be known by memorisation. Run the cell and look. (`np` is NumPy, and `np.flatnonzero(condition)` gives the places where
-# a condition holds.)
+# The code below splits by counting. So the validation loss was a little too good, for months: the end of a story that was
+# trained on can be known by memorisation, and overfitting stays hidden. Run the cell and read the verdict. (`np` is NumPy,
+# and `np.flatnonzero(condition)` gives the indices at which a condition holds.)
 
 
 # %% exercise="held_back"
 def hold_back(tokens, end, count):
-    """The tokens to train on, and those that are held back."""
+    """The tokens to train on, and those that are held out."""
     place = len(tokens) - count
-    # yours: mend what comes here
-    place = np.flatnonzero(tokens[: place + 1] == end)[-1]  # where the story begins that the place lies in
+    # yours: fix what comes here
+    place = np.flatnonzero(tokens[: place + 1] == end)[-1]  # the `end` token before the story at this index
     # instead
     # place = max(place, 0)
     # end
@@ -164,12 +166,13 @@ def hold_back(tokens, end, count):
 # %% [markdown]
 # ## 8. Challenge: the best 300 rates (stretch)
 #
-# A very small model learns which letter follows which, in 300 steps. Its batches are small, so its gradients are noisy. You
-# choose the learning rates: give a list with one number, 0 or more, for each of `steps` steps. `rates(2)` could be `[10, 5]`.
+# A very small bigram model learns which character follows which, in 300 steps. Its batches are small, so its gradients are
+# noisy. You choose the schedule: return a list with one learning rate, 0 or more, for each of `steps` steps. `rates(2)` could
+# be `[10, 5]`.
 #
-# The verdict trains with your 300 rates and measures the loss on letters that were held back. With all rates 0 it would be 4.06
-# nats per letter; ours leaves you room. Your tries are remembered. `math` is there. (This model has no AdamW, so its rates are
-# much larger than those of the lecture.)
+# The verdict trains with your 300 rates and measures the loss on held-out text. With all rates 0 it would be 4.06 nats per
+# character; ours leaves you room. Your attempts are recorded. `math` is there. (This model is trained by SGD, not AdamW, so
+# its rates are much larger than those of the lecture.)
 
 
 # %% exercise="rates_of_a_run"

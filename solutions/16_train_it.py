@@ -7,19 +7,19 @@
 # ## 1. What the judge says of many
 #
 # The judge has read n samples. `well_formed` is a list with True or False for each, `wrong_facts` a list with the number of its
-# wrong facts. Give four numbers as a tuple:
+# wrong facts. Return four numbers as a tuple:
 #
-# - the share of well-formed samples, p;
-# - the share of possible ones: well-formed, and without a wrong fact;
+# - the fraction of well-formed samples, p;
+# - the fraction of possible ones: well-formed, and without a wrong fact;
 # - the mean of the wrong facts over the well-formed samples, `math.nan` if there are none;
 # - the standard error of p, the root of p (1 - p) / n. Draw the samples again, and p will change by about so much.
 #
-# `judged_samples([True, False], [0, 0])` is `(0.5, 0.5, 0.0, 0.354)`. `math` is there. With the last number you can tell whether
+# `judged_samples([True, False], [0, 0])` is `(0.5, 0.5, 0.0, 0.354)`. `math` is there. The last number shows whether
 # a model that seems better is better, or was only lucky.
 
 # %% exercise="judged_samples"
 def judged_samples(well_formed, wrong_facts):
-    """Share well-formed, share possible, mean wrong facts, standard error of the first."""
+    """Fraction well-formed, fraction possible, mean wrong facts, standard error of the first."""
     # yours: four numbers
     n = len(well_formed)
     facts = [wrong for well, wrong in zip(well_formed, wrong_facts, strict=True) if well]
@@ -32,14 +32,14 @@ def judged_samples(well_formed, wrong_facts):
 # %% [markdown]
 # ## 2. Tokens until good enough
 #
-# Which of two runs learns faster? Steps do not tell, since a step of one may read more than a step of the other. Count the
-# tokens that a run had read when it was good enough for the first time: when its validation loss was at most `gap` above the
-# `floor`.
+# Which of two runs learns faster? Steps do not answer this, since a step of one may read more than a step of the other. Count
+# the tokens that a run had read when it was good enough for the first time: when its validation loss was at most `gap` above
+# the entropy floor, `floor`.
 #
-# `records` is the log of a run: a list of dicts in the order of steps. Each has `"step"`, the number of steps done, and `"loss"`;
-# some have `"val_loss"`. Each step reads `tokens_per_step` tokens. The result is a whole number, or None if the run was never
-# good enough. With `records = [{"step": 10, "loss": 1.4, "val_loss": 1.5}]`, a floor of 1, a gap of 0.5 and 256 tokens per step
-# it is 2560. Try it on the `records` of your own runs.
+# `records` is the log of a run: a list of dicts in the order of steps. Each has `"step"`, the number of steps done, and
+# `"loss"`; some have `"val_loss"`. Each step reads `tokens_per_step` tokens. The result is an integer, or None if the run was
+# never good enough. With `records = [{"step": 10, "loss": 1.4, "val_loss": 1.5}]`, a floor of 1, a gap of 0.5 and 256 tokens
+# per step it is 2560. Try it on the `records` of your own runs.
 
 
 # %% exercise="tokens_to_reach"
@@ -56,18 +56,19 @@ def tokens_to_reach(records, floor, gap, tokens_per_step):
 # %% [markdown]
 # ## 3. A log that survives
 #
-# A run writes a line to its log at each step, and a checkpoint only now and then. It is killed at step 37; the checkpoint is of
-# step 30, and so it goes on there. But the log holds the steps 31 to 37 already, and its last line may be half. What of it stays?
+# A run writes a line to its log at each step, and a checkpoint only now and then. It is killed at step 37; the checkpoint is
+# of step 30, so the run resumes there. But the log holds the steps 31 to 37 already, and its last line may be incomplete.
+# Which records are kept?
 #
-# `text` is the whole log: one line of JSON for each record, in the order of steps, as `{"step": 10, "loss": 3.5}`. Return a list
-# of records, as dicts: those up to the step `step`, that one included. At the first line that is no whole JSON, the reading
-# ends: nothing behind it is trusted. `json.loads(line)` makes a dict of a line, or raises `ValueError`; `json` is there. The runs
-# of the course read their logs in this way before they go on.
+# `text` is the whole log: one line of JSON for each record, in the order of steps, as `{"step": 10, "loss": 3.5}`. Return a
+# list of records, as dicts: those up to the step `step`, that one included. Stop reading at the first line that is not
+# complete JSON: nothing after it is trusted. `json.loads(line)` makes a dict from a line, or raises `ValueError`; `json` is
+# there. The runs of the course read their logs in this way before they resume.
 
 
 # %% exercise="kept_records"
 def kept_records(text, step):
-    """The records of a log that stay when a run goes on behind `step`."""
+    """The records of a log that are kept when a run resumes after `step`."""
     # yours: read line by line, as far as it can be trusted
     found = []
     for line in text.splitlines():
@@ -82,23 +83,23 @@ def kept_records(text, step):
 
 
 # %% [markdown]
-# ## 4. Find the fault: a curve that begins too low (stretch)
+# ## 4. Find the fault: a loss curve that begins too low (stretch)
 #
-# The loss jumps from batch to batch. To see where it goes, one draws a running mean: at each step it keeps the share `keep` of
-# itself, and takes the rest from the new loss. Somebody drew the losses of two runs like this. Both seemed to begin near 0 and
-# to get *worse*. With equal losses the curve should be flat: `smoothed([4, 4], 0.5)` should be `[4, 4]`.
+# The loss is noisy from batch to batch. To see its trend, one plots an exponential moving average: at each step it is `keep`
+# times the old average plus `1 - keep` times the new loss. The code below does this. All loss curves seemed to begin near 0
+# and to get *worse*. With equal losses the result should be constant: `smoothed([4, 4], 0.5)` should be `[4, 4]`.
 #
-# Run the cell and look. Each result should be a mean of the losses so far, where each older loss counts `keep` times as much as
-# the next one, and nothing else counts. You met the cure in chapter 03.
+# Run the cell and read the verdict. Each result should be a mean of the losses so far, where each older loss has `keep` times
+# the weight of the next one, and nothing else has any weight. The fix is in chapter 03: the bias correction of AdamW.
 
 
 # %% exercise="smooth_curve"
 def smoothed(losses, keep):
-    """The running mean of the losses at each step, as a list."""
+    """The exponential moving average of the losses at each step, as a list."""
     result, average = [], 0.0
     for step, loss in enumerate(losses, 1):
         average = keep * average + (1 - keep) * loss
-        # yours: mend the line below
+        # yours: fix the line below
         result.append(average / (1 - keep**step))
         # instead
         # result.append(average)
@@ -109,19 +110,19 @@ def smoothed(losses, keep):
 # %% [markdown]
 # ## 5. Challenge: without a network (stretch)
 #
-# How far does one come by counting? `learn(text, letters)` gets about 30,000 letters of stories, and a list of all letters that
-# there are. It returns a function `odds`. This is called with the beginning of another story, `before`, and gives a dict: a
-# probability above 0 for each of `letters`, the next letter of the story. They sum to 1.
+# How good can a model be that only counts? `learn(text, letters)` gets about 30,000 characters of stories, and a list of all
+# characters that occur. It returns a function `odds`. This is called with the beginning of another story, `before`, and
+# returns a dict: a probability above 0 for each of `letters`, that it is the next character of the story. They sum to 1.
 #
-# For `learn("aab", ["a", "b"])`, `odds("a")` could be `{"a": 0.5, "b": 0.5}`, since each of them came once behind an a. The
-# verdict measures the mean surprise, −log p, at 600 letters. Guessing would be about 4 nats per letter, a perplexity of e to
-# the 4, 55. Ours is a bigram model: it looks at one letter. How low can you get? Your tries are remembered. Before there were
-# networks, language models were made like this.
+# For `learn("aab", ["a", "b"])`, `odds("a")` could be `{"a": 0.5, "b": 0.5}`, since each of them came once after an a. The
+# verdict measures the mean surprise, −log p, at 600 characters. Uniform guessing would be about 4 nats per character, a
+# perplexity of exp(4), 55. Ours is a bigram model: it uses one character. How low can you get? Your attempts are recorded.
+# Before there were neural networks, language models were built like this.
 
 
 # %% exercise="without_network"
 def learn(text, letters):
-    """A function that gives the odds of the next letter, as a dict."""
+    """A function that gives the probabilities of the next character, as a dict."""
     # yours: count, and return a function
     from itertools import pairwise
 
@@ -141,14 +142,15 @@ def learn(text, letters):
 # %% [markdown]
 # ## 6. Challenge: three minutes (stretch)
 #
-# As near to the floor as possible, in three minutes on this machine. Any change is allowed that learns from the training stories
-# alone: the size of the model, its parts, the optimiser, the rates, the batch, the tokenizer, the order of the stories.
+# As near to the entropy floor as possible, in three minutes on this machine. Any change is allowed that learns from the
+# training stories alone: the size of the model, its parts, the optimiser, the learning rates, the batch, the tokenizer, the
+# order of the stories.
 #
 # The cell below writes `my_entry.py` beside your notebooks, a copy of our best entry: one function, `train`, of some twenty
-# lines. Change it and run the cell again. A judge trains it for three minutes, in a process that cannot see the grammar, and asks
-# it about 512 stories that it has never seen. The score is the share of the way from the bigram model (0 %) to the floor (100 %),
-# in nats per story, so that another vocabulary is no advantage. A record is trained once more with another seed, and judged by
-# other stories, before it counts. What we tried stands in a table in the README: yours may be its next line.
+# lines. Change it and run the cell again. A judge trains it for three minutes, in a process that has no access to the
+# grammar, and measures its loss on 512 new stories. The score is linear between the bigram model (0 %) and the entropy floor
+# (100 %), in nats per story, so that another vocabulary is no advantage. A record is trained once more with another seed, and
+# judged by other stories, before it counts. What we tried is listed in the README: yours may be the next line.
 
 # %%
 course.speedrun()
@@ -156,9 +158,9 @@ course.speedrun()
 # %% [markdown]
 # ## Milestone: a model that is partly yours
 #
-# All your answers that passed are put in their places now, and `micro` is trained with them. At the end it says how many of
+# All your answers that passed replace ours now, and `micro` is trained with them. At the end it says how many of
 # the operations are yours. After ten steps it says how long it will take: an answer that loops over single numbers in Python
-# takes its time, and the square above (■) stops a cell.
+# is slow, and the square above (■) stops a cell.
 
 # %%
 course.milestone()

@@ -7,13 +7,13 @@
 # ## 1. Draw a token
 #
 # `probabilities` is `(R, V)`: a row of V [tokens](../notebooks/glossary.md#token) for each of R texts. `uniform` is `(R,)`:
-# one random number for each row, at least 0 and below 1. Sampling: give the drawn tokens as an array of R whole numbers.
+# one random number for each row, at least 0 and below 1. Sampling: return the drawn tokens as an array of R integers.
 #
-# Add up the probabilities of a row from its first token on. The drawn token is the first whose running sum exceeds the row's
-# number. Rounding can make a row end a little below 1; so multiply its number by what the row sums to.
+# Compute the prefix sums of each row of probabilities. The drawn token is the first whose prefix sum exceeds the row's
+# number. Rounding can make a row end a little below 1; so multiply its number by the sum of the row.
 #
-# With `[[0.25, 0.75]]`, the number 0.125 gives token 0; 0.25 and 0.5 give token 1. `np` is NumPy. Every text that a model writes
-# in the course is drawn by your function then.
+# With `[[0.25, 0.75]]`, the number 0.125 gives token 0; 0.25 and 0.5 give token 1. `np` is NumPy. Every text that a model
+# writes in the course will be drawn by your function.
 
 # %% exercise="draw_tokens"
 # include course_lib/sampling.py draw: choose a token for each row
@@ -21,12 +21,12 @@
 # %% [markdown]
 # ## 2. Cold or hot
 #
-# `logits` is `(R, V)`. Divide them by the [temperature](../notebooks/glossary.md#temperature), and make probabilities of each
-# row: the same shape. At temperature 0 the largest logit of a row gets 1 and all others 0; where several are the
+# `logits` is `(R, V)`. Divide them by the [temperature](../notebooks/glossary.md#temperature), and apply softmax to each
+# row: the same shape. At temperature 0 the largest logit of a row gets probability 1 and all others 0; if several are the
 # largest, the first gets it.
 #
 # Logits can be as large as 1000 and as low as -1000, and nothing may overflow. `softmax([[1, 0]], 0.5)` is about
-# `[[0.88, 0.12]]`; `logits` comes as a NumPy array, and `np` is NumPy. `generate` will ask your function for each token.
+# `[[0.88, 0.12]]`; `logits` comes as a NumPy array, and `np` is NumPy. `generate` will call your function for each token.
 
 # %% exercise="cold_or_hot"
 # include course_lib/sampling.py softmax: probabilities of each row, and the case of temperature 0
@@ -34,13 +34,13 @@
 # %% [markdown]
 # ## 3. As many as it takes
 #
-# [Top-p](../notebooks/glossary.md#top-p): of each row of `probabilities` `(R, V)`, keep the likeliest tokens until together they
-# reach p, where at least p is enough. All others become 0, and what is left is divided by its sum. Each token stays in its
-# place, so the result is `(R, V)` again, a NumPy array. Of equally likely tokens, the one that stands first is taken first.
+# [Top-p](../notebooks/glossary.md#top-p): of each row of `probabilities` `(R, V)`, keep the likeliest tokens until together
+# they reach p or more. All others become 0, and what is left is divided by its sum. Each token keeps its index, so the result
+# is `(R, V)` again, a NumPy array. Of equally likely tokens, the one with the smaller index is taken first.
 #
 # p is above 0 and at most 1, so at least one token is kept. `top_p_filter([[0.25, 0.5, 0.25]], 0.75)` is `[[0.333, 0.667,
-# 0]]`; `probabilities` comes as a NumPy array, and `np` is NumPy. (In our solution `np.take_along_axis(x, order, -1)` brings
-# each row into an order of its own, and `np.put_along_axis(y, order, x, -1)` puts it back.) This is what `top_p` means in
+# 0]]`; `probabilities` comes as a NumPy array, and `np` is NumPy. (In our solution `np.take_along_axis(x, order, -1)` sorts
+# each row by an order of its own, and `np.put_along_axis(y, order, x, -1)` undoes it.) This is what `top_p` means in
 # `generate` and in `course sample`.
 
 # %% exercise="sure_or_not"
@@ -50,8 +50,8 @@
 # ## 4. The k likeliest (stretch)
 #
 # [Top-k](../notebooks/glossary.md#top-k): of each row of `probabilities` `(R, V)`, keep the k likeliest tokens. All others
-# become 0, and what is left is divided by its sum. Each token stays in its place, so the result is `(R, V)` again, a NumPy
-# array. Tokens that are exactly as likely as the k-th stay as well. If k is larger than V, all stay.
+# become 0, and what is left is divided by its sum. Each token keeps its index, so the result is `(R, V)` again, a NumPy
+# array. Tokens that are exactly as likely as the k-th are kept as well. If k is larger than V, all are kept.
 #
 # `top_k_filter([[0.125, 0.5, 0.375]], 2)` is `[[0, 0.571, 0.429]]`; `probabilities` comes as a NumPy array, k is at least 1,
 # and `np` is NumPy. This is what `top_k` means in `generate` and in `course sample`.
@@ -62,20 +62,20 @@
 # %% [markdown]
 # ## 5. One more token (stretch)
 #
-# A [key-value cache](../notebooks/glossary.md#key-value-cache) by hand, for one head. A new token comes with its query `q`, its
-# key `k` and its value `v`, each `(D,)`. Add key and value to the cache, attend with the query to everything that it holds, the
-# new token too, and return the mix of the values, `(D,)`. Scores are divided by the square root of D, and large ones must not
-# overflow.
+# A [key-value cache](../notebooks/glossary.md#key-value-cache) by hand, for one head. A new token comes with its query `q`,
+# its key `k` and its value `v`, each `(D,)`. Append key and value to the cache, attend with the query to all keys in it, the
+# new one too, and return the weighted sum of the values, `(D,)`. Scores are divided by the square root of D, and large ones
+# must not overflow.
 #
-# `cache` is a list. For the first token it is empty; afterwards it holds two things: the keys and the values of all tokens so
-# far, `(S, D)` each, the oldest first. Change the list itself, for the next call gets the same one. With an empty cache the
-# result is `v`. `np` is NumPy. Of the matrix of scores in chapter 14 this computes one row, and that is all that is new.
+# `cache` is a list. For the first token it is empty; afterwards it holds two arrays: the keys and the values of all tokens so
+# far, `(S, D)` each, the oldest first. Change the list itself, because the next call gets the same one. With an empty cache the
+# result is `v`. `np` is NumPy. This computes one row of the score matrix of chapter 14; no other row is needed.
 
 
 # %% exercise="one_more_token"
 def attend_next(cache, q, k, v):
-    """The mix of all values so far, for a new token: q, k, v (D,) -> (D,)."""
-    # yours: keep key and value, then attend
+    """The weighted sum of all values so far, for a new token: q, k, v (D,) -> (D,)."""
+    # yours: append key and value, then attend
     keys = np.concatenate([cache[0], k[None]]) if cache else k[None]  # (S, D)
     values = np.concatenate([cache[1], v[None]]) if cache else v[None]  # (S, D)
     cache[:] = [keys, values]
@@ -89,15 +89,15 @@ def attend_next(cache, q, k, v):
 # ## 6. Find the fault: read twice (stretch)
 #
 # `write_on` should add `count` tokens to the list `ids`, always the likeliest one, and return the whole list. `model(idx,
-# cache=cache)` gives the logits `(1, T, V)` of the tokens `idx` `(1, T)`, which go on behind those that the cache holds. There
-# is no error. The first new token is right, and the text soon goes astray. It is slow, too. Run the cell and look.
+# cache=cache)` gives the logits `(1, T, V)` of the tokens `idx` `(1, T)`, which follow those in the cache. There is no error
+# message. The first new token is right, and the text soon becomes nonsense. It is slow, too. Run the cell and read the verdict.
 #
 # (`np` is NumPy, and inside `no_grad()` no tape is kept.)
 
 
 # %% exercise="written_twice"
 def write_on(model, ids, count):
-    """ids and the `count` likeliest tokens behind them, as one list."""
+    """ids and the `count` likeliest tokens after them, as one list."""
     cache = model.new_cache()
     fresh = ids
     with no_grad():
@@ -105,7 +105,7 @@ def write_on(model, ids, count):
             logits = model(np.array([fresh]), cache=cache).numpy()[0, -1]  # (V,): after the last token
             new = int(logits.argmax())
             ids = [*ids, new]
-            # yours: mend the line below
+            # yours: fix the line below
             fresh = [new]
             # instead
             # fresh = ids
@@ -117,18 +117,19 @@ def write_on(model, ids, count):
 # ## 7. Challenge: the likeliest text (stretch)
 #
 # The likeliest token at each step does not make the likeliest text. Find a better one: `odds(tokens)` gives the probabilities
-# of the 12 tokens 0 to 11 behind a list of tokens, an array `(12,)`. Return a list of `length` tokens whose probabilities,
-# multiplied, are as large as possible. For one text you may ask `odds` 150 times.
+# of the 12 tokens 0 to 11 after a list of tokens, an array `(12,)`. Return a list of `length` tokens with a product of
+# probabilities as large as possible. For one text you may call `odds` 150 times.
 #
-# If the odds are 0.6 and 0.4 for the first token, then 0.5 behind the first one and 0.9 behind the second, the second way is
-# the likelier: 0.36 against 0.3. The verdict adds up the surprise, −log of these products, of the texts for 30 models, 8
-# tokens each. Ours is greedy decoding. How low can you get? Your tries are remembered.
+# If the first token is 0 or 1 with probabilities 0.6 and 0.4, and the next token has at best 0.5 after a 0 and 0.9 after a 1,
+# then the text that begins with 1 is the likelier: 0.36 against 0.3. The verdict adds up the surprise, −log of these
+# products, of the texts for 30 models, 8 tokens each. Ours is greedy decoding. How low can you get? Your attempts are
+# recorded.
 
 
 # %% exercise="likeliest_text"
 def likeliest_text(odds, length):
     """A text of `length` tokens, as a list, as likely as you can find."""
-    # yours: ask, choose, go on
+    # yours: call odds, choose, repeat
     tokens = []
     for _ in range(length):
         tokens.append(int(odds(tokens).argmax()))

@@ -3,18 +3,18 @@
 #
 # The lecture: [18 Any GPU, with WebGPU](../notebooks/18_webgpu.ipynb).
 #
-# These are in WGSL, and run on whatever adapter this machine has; a driver in software is enough. Where there is none, a verdict
-# says so, and your answer is kept.
+# These are in WGSL, and run on whatever adapter this machine has; a driver in software is enough. Where there is none, a
+# verdict says so, and your answer is kept.
 
 # %% [markdown]
 # ## 1. Bias and GELU, ported
 #
-# You wrote it in CUDA C++ in chapter 05: `y = gelu(x + bias)`, where `x` and `y` have `n` numbers in rows of `F`, and `bias` has
-# `F`. With F = 2, x = [0, 0, 1, 1] and bias = [0, 1], y is [0, 0.8412, 0.8412, 1.9546].
+# You wrote it in CUDA C++ in chapter 05: `y = gelu(x + bias)`, where `x` and `y` have `n` numbers in rows of `F`, and `bias`
+# has `F`. With F = 2, x = [0, 0, 1, 1] and bias = [0, 1], y is [0, 0.8412, 0.8412, 1.9546].
 #
-# Here a thread minds one number, with `element_index(group, groups, lane)` as in the lecture. `gelu` is given. The kernel
-# is launched with more threads than numbers, its groups may lie in several rows, and `n` and `F` come in `args`; keep the name of
-# the entry point. Every MLP of a model on your GPU runs this kernel.
+# Here a thread owns one number, the one at `element_index(group, groups, lane)` as in the lecture. The activation `gelu` is
+# given. The kernel is launched with more threads than numbers, its groups may be arranged in several rows, and `n` and `F`
+# come in `args`; keep the name of the entry point. Every MLP of a model on your GPU runs this kernel.
 
 # %% exercise="port_bias_gelu"
 # given kernels/bias_gelu.wgsl Args
@@ -27,16 +27,16 @@
 # %% [markdown]
 # ## 2. Softmax of a row
 #
-# A workgroup of `THREADS` = 256 threads owns a row of `S` numbers. Thread `lane` takes the numbers lane, lane + 256, ... of it.
-# First write `group_sum`: each thread brings a `value`, and all of them get the sum. It is the sister of `group_max`, which
-# is given; look where that one waits, and why at the end too. Every barrier needs *uniform control flow*: all 256 threads of the
-# workgroup come by, or none.
+# A workgroup of `THREADS` = 256 threads owns a row of `S` numbers. Thread `lane` takes the numbers lane, lane + 256, ... of
+# it. First write `group_sum`: each thread passes a `value`, and all of them get the sum. It is like `group_max`, which is
+# given; see where that one has barriers, and why there is one at the end. Every barrier needs *uniform control flow*: all 256
+# threads of the workgroup reach it, or none.
 #
 # Then write the kernel. Its group is number `group_index(group, groups)`, and that is its row. How many numbers of the row
-# are seen? Without a mask (`CAUSAL` is false) all S; with it, row `row % T` of T rows sees the first `S - T + row % T + 1`. y
-# is $e^{x - m} / \sum e^{x - m}$ for those, where m is the largest of them, and 0 for the rest. `args.lowest` is minus
-# infinity: WGSL cannot write it. There may be more groups than rows: `row` may lie outside. `select(a, b, condition)` is b
-# where the condition is true, else a.
+# are not masked? Without a mask (`CAUSAL` is false) all S; with it, row `row % T` of T rows has the first `S - T + row % T +
+# 1`. y is $e^{x - m} / \sum e^{x - m}$ for those, where m is the largest of them, and 0 for the rest. `args.lowest` is minus
+# infinity, which has no literal in WGSL. There may be more groups than rows: `row` may be out of bounds. `select(a, b,
+# condition)` is b where the condition is true, else a.
 #
 # For the row [0, 0, 1] the result is [0.2119, 0.2119, 0.5761]. The operation `softmax_forward` of the device `webgpu` is this
 # kernel.
@@ -52,17 +52,17 @@
 # include kernels/softmax.wgsl softmax_forward: the largest, the sum, and then each number of the row
 
 # %% [markdown]
-# ## 3. The heart of every product
+# ## 3. The inner loop of every product
 #
-# `gemm` multiplies `A` (N, K) by `B` (K, M), and all linear layers of a model on your GPU are this one kernel. A group owns a
-# tile of 64 x 64 numbers of y, and each of its 16 x 16 threads 4 x 4 of them: rows `top + 4 thread.y` and on, columns `left +
-# 4 thread.x` and on. Everything that fetches is given: for each 16 numbers along K, a slice of A lies in `a_tile` and one of
-# B in `b_tile`, four neighbours to a `vec4`. Number s of the slice has `TILE / 4` of them: `a_tile[s * (TILE / 4) + j]` holds
-# rows 4j to 4j + 3 of the tile, and `b_tile` the columns, the same way.
+# `gemm` multiplies `A` (N, K) by `B` (K, M), and all linear layers of a model on your GPU use this one kernel. A group owns a
+# tile of 64 x 64 numbers of y, and each of its 16 x 16 threads 4 x 4 of them: from row `top + 4 thread.y` and column `left +
+# 4 thread.x` on. All code that loads is given: for each 16 numbers along K, a slice of A is in `a_tile` and one of B in
+# `b_tile`, four neighbouring numbers to a `vec4`. Number s of the slice has `TILE / 4` of them: `a_tile[s * (TILE / 4) + j]`
+# holds rows 4j to 4j + 3 of the tile, and `b_tile` the columns, in the same way.
 #
-# Write two parts. In the loop: for each s one vec4 of A and one of B, and 16 multiply-adds into `sums`, where `sums[i]` is row i
-# of your 4 x 4. A number times a vec4 multiplies all four. At the end: write `sums[i][j]` to y, where the tile hangs over the
-# edge not at all; matrix number `matrix` of a batch begins at `matrix * N * M`. If `BIAS`, column c gets `bias[c]`.
+# Write two parts. In the loop: for each s one vec4 of A and one of B, and 16 multiply-adds into `sums`, where `sums[i]` is
+# row i of your 4 x 4. A number times a vec4 multiplies all four. At the end: write those `sums[i][j]` that are within the
+# bounds of y; matrix number `matrix` of a batch begins at `matrix * N * M`. If `BIAS`, column c gets `bias[c]`.
 #
 # Each thread may read workgroup memory no more than twice for each s: that is the point of its 4 x 4 registers.
 
@@ -72,13 +72,13 @@
 # %% [markdown]
 # ## 4. Find the fault: a sum of 256 threads (stretch)
 #
-# Before a gradient is clipped, its length is asked for: each group adds up the squares of up to 8192 numbers and writes one sum
-# to `partial`. Somebody moved two lines of `group_sum`. On many GPUs the result is even right, most of the time. Run the cell,
-# read what was seen, and mend it.
+# Clipping needs the global norm of the gradients: each group adds up the squares of up to 8192 numbers and writes one sum
+# to `partial`. In `group_sum` two lines were moved. On many GPUs the result is even right, most of the time. Run the cell,
+# read the report, and fix it.
 
 # %% exercise="mend_group_sum"
 # given kernels/include/reduce.wgsl tree
-# include kernels/include/reduce.wgsl group_sum: mend what is wrong
+# include kernels/include/reduce.wgsl group_sum: fix what is wrong
 # plant workgroupBarrier();\n        if (lane < half) { => if (lane < half) {\n            workgroupBarrier();
 # plant workgroupBarrier();\n    let total = tree[0];\n    workgroupBarrier();\n => let total = tree[0];\n
 # given kernels/global_norm.wgsl EACH
@@ -89,37 +89,38 @@
 # given kernels/global_norm.wgsl global_norm_squares
 
 # %% [markdown]
-# ## 5. Bias and GELU, the way back (stretch)
+# ## 5. Bias and GELU, the backward pass (stretch)
 #
-# Write the slope of GELU at one number, and the kernel `dx = dy * slope(x + bias)`. The lecture's GELU is
-# $x/2 \, (1 + t)$ with $t = \tanh(u)$ and $u = \sqrt{2 / \pi} \, (x + 0.044715 \, x^3)$. The slope of tanh is $1 - t^2$, so
+# Write the derivative of GELU at one number, and the kernel that multiplies it by the upstream gradient: `dx = dy * gelu'(x +
+# bias)`. The lecture's GELU is $x/2 \, (1 + t)$ with $t = \tanh(u)$ and $u = \sqrt{2 / \pi} \, (x + 0.044715 \, x^3)$. The
+# derivative of tanh is $1 - t^2$, so
 #
 # $$\text{gelu}'(x) = \tfrac{1}{2} (1 + t) + \tfrac{1}{2} x \, (1 - t^2) \, u', \qquad
 # u' = \sqrt{2 / \pi} \; (1 + 3 \cdot 0.044715 \, x^2)$$
 #
-# At 0 the slope is 0.5, at 1 it is 1.0830, at -1 it is -0.0830. `ROOT_2_PI` is given, and `safe_tanh`, which holds
-# for large numbers too, where a driver's own tanh may fail.
+# At 0 the derivative is 0.5, at 1 it is 1.0830, at -1 it is -0.0830. `ROOT_2_PI` is given, and `safe_tanh`, which is right
+# for large numbers too, where a driver's own tanh may overflow.
 
 # %% exercise="slope_in_wgsl"
 # given kernels/include/gelu.wgsl ROOT_2_PI
-# include kernels/include/gelu.wgsl gelu_slope: the slope of gelu at one number
+# include kernels/include/gelu.wgsl gelu_slope: the derivative of gelu at one number
 # given kernels/bias_gelu.wgsl Args
 # given kernels/bias_gelu.wgsl args
 # given kernels/bias_gelu.wgsl x
 # given kernels/bias_gelu.wgsl bias
 # given kernels/bias_gelu.wgsl dy
 # given kernels/bias_gelu.wgsl dx
-# include kernels/bias_gelu.wgsl bias_gelu_backward: dy times the slope at x + bias
+# include kernels/bias_gelu.wgsl bias_gelu_backward: dy times the derivative at x + bias
 
 # %% [markdown]
 # ## 6. Two in a word (stretch)
 #
-# WGSL has no type of 16 bits that every adapter knows. Weights are stored with 16 bits all the same: two *half* floats in one
+# WGSL has no 16-bit type that every adapter supports. Weights can be stored with 16 bits all the same: two *half* floats in one
 # `u32`, the first in the lower 16 bits. `unpack2x16float(word)` gives both, as a `vec2<f32>` with components `x` and `y`.
 #
-# `x` has `(n + 1) / 2` words, and y gets the `n` floats. If n is odd, the upper half of the last word is nobody's. The kernel
+# `x` has `(n + 1) / 2` words, and y gets the `n` floats. If n is odd, the upper half of the last word is unused. The kernel
 # is launched with **fewer threads than words**: `groups.x * 64` of them, and thread i takes words i, i + `groups.x * 64`, ...
-# This is a *grid-stride loop*: one launch serves any n.
+# This is a *grid-stride loop*: one launch works for any n.
 
 # %% exercise="two_in_a_word"
 r"""
@@ -132,7 +133,7 @@ struct Args {
 
 @compute @workgroup_size(64)
 fn unpack_halves(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
-    // yours: walk over the words in steps of the whole launch, and write one or two floats for each
+    // yours: loop over the words in steps of the whole launch, and write one or two floats for each
     for (var i = id.x; 2 * i < args.n; i += groups.x * 64) {
         let pair = unpack2x16float(x[i]);
         y[2 * i] = pair.x;
@@ -149,10 +150,10 @@ fn unpack_halves(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_work
 #
 # `y = a b`, with a (N, K), b (K, M) and y (N, M) row by row. A group owns a tile of 64 x 64 numbers of y: it is launched with
 # as many groups along x as tiles along M, and along y as tiles along N. The rest is yours: the size of the workgroup (up to 256
-# threads), what lies in workgroup memory (up to 16,384 bytes) and what in registers. Zeros beyond the edges of a and b, nothing
-# beyond those of y.
+# threads), what is in workgroup memory (up to 16,384 bytes) and what in registers. Out of bounds, take a and b as 0, and do not
+# write y.
 #
-# It passes when it is right. Then lower the bytes that are read from storage buffers, and look at
+# It passes when it is right. Then lower the bytes that are read from storage buffers, and plot your attempts by
 # `course.ladder("product_in_wgsl")`: 128 x 96 numbers of y with K = 80 need 192,512 bytes at least, if each group reads its
 # slices of a and b just once.
 
@@ -168,7 +169,7 @@ struct Args {
 @group(0) @binding(2) var<storage, read> b: array<f32>;
 @group(0) @binding(3) var<storage, read_write> y: array<f32>;
 
-// yours: workgroup arrays for slices of a and b, if you want some; and the kernel `product`
+// yours: workgroup arrays for slices of a and b, if you need them; and the kernel `product`
 const SLICE = 8u;
 var<workgroup> of_a: array<array<f32, 64>, SLICE>; // column of the slice, row of the tile
 var<workgroup> of_b: array<array<f32, 64>, SLICE>;
