@@ -36,7 +36,7 @@ def product(a, a_strides, b, b_strides, sizes):
 
 
 exercise = Exercise(
-    title="A stack of products, from strides",
+    title="A stack of products",
     minutes=15,
     core=False,
     defines="matmul_stack",

@@ -32,7 +32,7 @@ def check(result, dy, x, weight, has_bias):
 
 
 exercise = Exercise(
-    title="A layer, on the way back",
+    title="The backward pass of a layer",
     minutes=15,
     core=False,
     defines="linear_backward",

@@ -44,7 +44,7 @@ def measured(function, x, step):
 
 
 exercise = Exercise(
-    title="Slopes by small steps",
+    title="Slopes by finite differences",
     minutes=15,
     defines="measured_slopes",
     given="import numpy as np",

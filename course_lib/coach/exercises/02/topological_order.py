@@ -40,7 +40,7 @@ def check(order, graph, root):
 
 
 exercise = Exercise(
-    title="An order for the walk",
+    title="An order for the backward pass",
     test_out=True,
     minutes=20,
     defines="topological_order",

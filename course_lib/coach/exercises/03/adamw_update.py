@@ -57,7 +57,7 @@ def moments_stay(seen):
 
 
 exercise = Exercise(
-    title="AdamW, for all knobs",
+    title="AdamW, for all parameters",
     minutes=20,
     defines="adamw_step",
     target="op:adamw_step",

@@ -32,7 +32,7 @@ def scales(x, weights):
 
 
 exercise = Exercise(
-    title="First numbers by measuring",
+    title="Initialisation by measuring",
     minutes=10,
     core=False,
     defines="fitted_scales",

@@ -37,7 +37,7 @@ def check(result, dy, y):
 
 
 exercise = Exercise(
-    title="Softmax, on the way back",
+    title="The backward pass of softmax",
     minutes=10,
     core=False,
     defines="softmax_backward",

@@ -45,7 +45,7 @@ def first_thread_at_the_end(seen):
 
 
 exercise = Exercise(
-    title="Find the fault: turned round in its place",
+    title="Find the fault: reversed in place",
     minutes=10,
     core=False,
     language="cuda",

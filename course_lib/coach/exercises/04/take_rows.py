@@ -39,7 +39,7 @@ def beyond_the_end(seen):
 
 
 exercise = Exercise(
-    title="Take rows out of a table",
+    title="Gather rows of a table",
     minutes=15,
     language="cuda",
     defines="take_rows",

@@ -50,7 +50,7 @@ def last_rows(dy, x, bias, N):
 
 
 exercise = Exercise(
-    title="Challenge: bias and GELU, the way back",
+    title="Challenge: the backward pass of bias and GELU",
     minutes=20,
     core=False,
     challenge=True,

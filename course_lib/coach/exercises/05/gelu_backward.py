@@ -37,7 +37,7 @@ def slope(x, **changed):
 
 
 exercise = Exercise(
-    title="GELU, the way back",
+    title="The backward pass of GELU",
     minutes=20,
     language="cuda",
     defines="gelu_backward",

@@ -43,7 +43,7 @@ def launch(kernel, x, values, shape, strides, offset):
 
 
 exercise = Exercise(
-    title="Into the places of a view",
+    title="Write into a view",
     minutes=10,
     core=False,
     language="cuda",

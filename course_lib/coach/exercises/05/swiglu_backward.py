@@ -58,7 +58,7 @@ def up_without_silu(dy, x, N):
 
 
 exercise = Exercise(
-    title="SwiGLU, the way back",
+    title="The backward pass of SwiGLU",
     minutes=15,
     core=False,
     language="cuda",

@@ -40,7 +40,7 @@ def no_nan(x):
 
 
 exercise = Exercise(
-    title="Where the largest stands",
+    title="The index of the largest",
     minutes=10,
     core=False,
     language="cuda",

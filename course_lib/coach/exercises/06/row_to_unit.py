@@ -30,7 +30,7 @@ def races_at(seen, words):
 
 
 exercise = Exercise(
-    title="Find the fault: a desk used twice",
+    title="Find the fault: shared memory used twice",
     minutes=10,
     core=False,
     language="cuda",

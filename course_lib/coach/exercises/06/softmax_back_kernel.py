@@ -39,7 +39,7 @@ def own_sums(dy, y):
 
 
 exercise = Exercise(
-    title="Softmax, the way back",
+    title="The backward pass of softmax",
     minutes=15,
     language="cuda",
     defines="softmax_backward_1_two_pass",

@@ -72,7 +72,7 @@ def unseen_not_zero(x, THREADS, T):
 
 
 exercise = Exercise(
-    title="Softmax in two walks",
+    title="Softmax in two passes",
     test_out=True,
     minutes=20,
     language="cuda",

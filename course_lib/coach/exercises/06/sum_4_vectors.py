@@ -45,7 +45,7 @@ def by_block(x):
 
 
 exercise = Exercise(
-    title="The last rung of a sum",
+    title="The last version of a sum",
     minutes=15,
     core=False,
     language="cuda",

@@ -66,7 +66,7 @@ def without(**flags):
 
 
 exercise = Exercise(
-    title="LayerNorm, the way back",
+    title="The backward pass of LayerNorm",
     minutes=20,
     language="cuda",
     defines="layernorm_backward",

@@ -54,7 +54,7 @@ def launch(kernel, dy, dtotal, total, weight, has_bias):
 
 
 exercise = Exercise(
-    title="The residual and the norm, the way back",
+    title="The backward pass of the residual and the norm",
     minutes=15,
     core=False,
     language="cuda",

@@ -57,7 +57,7 @@ def last_rows(dy, x, weight):
 
 
 exercise = Exercise(
-    title="RMSNorm, the way back",
+    title="The backward pass of RMSNorm",
     minutes=15,
     core=False,
     language="cuda",

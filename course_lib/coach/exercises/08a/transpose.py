@@ -21,7 +21,7 @@ def launch(kernel, x):
 
 
 exercise = Exercise(
-    title="Turn a matrix over",
+    title="Transpose a matrix",
     minutes=15,
     language="cuda",
     defines="transpose",

@@ -19,7 +19,7 @@ def shared_requests(reports):
 
 
 exercise = Exercise(
-    title="Challenge: a product that seldom asks shared memory",
+    title="Challenge: a product with few requests to shared memory",
     minutes=20,
     core=False,
     challenge=True,

@@ -43,7 +43,7 @@ def pieces_not_turned(x):
 
 
 exercise = Exercise(
-    title="Turn over four by four",
+    title="Transpose four by four",
     minutes=15,
     core=False,
     language="cuda",

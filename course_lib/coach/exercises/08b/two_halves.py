@@ -35,7 +35,7 @@ def never_changes(A, B):
 
 
 exercise = Exercise(
-    title="Find the fault: two halves take turns",
+    title="Find the fault: a double buffer",
     minutes=10,
     language="cuda",
     defines="two_halves",

@@ -19,7 +19,7 @@ def launch(kernel, x):
 
 
 exercise = Exercise(
-    title="Out of each other's way",
+    title="A swizzle",
     minutes=10,
     core=False,
     language="cuda",

@@ -24,7 +24,7 @@ def launch(kernel, dC, B):
 
 
 exercise = Exercise(
-    title="The way back of a product",
+    title="The backward pass of a product",
     minutes=15,
     core=False,
     language="cuda",

@@ -20,7 +20,7 @@ def launch(kernel, x):
 
 
 exercise = Exercise(
-    title="Find the fault: read before it has come",
+    title="Find the fault: read before it has arrived",
     minutes=10,
     core=False,
     language="cuda",

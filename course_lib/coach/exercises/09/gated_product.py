@@ -43,7 +43,7 @@ def too_far(x, weight):
 
 
 exercise = Exercise(
-    title="Challenge: a gate on the way out",
+    title="Challenge: a gate as an epilogue",
     minutes=20,
     core=False,
     challenge=True,

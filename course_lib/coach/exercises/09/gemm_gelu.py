@@ -52,7 +52,7 @@ def another(**ideas):
 
 
 exercise = Exercise(
-    title="Bias and GELU on the way out",
+    title="Bias and GELU as an epilogue",
     minutes=15,
     language="cuda",
     defines="gemm_gelu",

@@ -49,7 +49,7 @@ def first_of(t):
 
 
 exercise = Exercise(
-    title="A window of words",
+    title="Sliding-window attention",
     minutes=20,
     language="cuda",
     defines="attend_window",

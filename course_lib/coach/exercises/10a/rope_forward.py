@@ -33,7 +33,7 @@ def one_angle(x, cos, sin):
 
 
 exercise = Exercise(
-    title="Turn by the place",
+    title="Rotate by the position",
     minutes=15,
     core=False,
     language="cuda",

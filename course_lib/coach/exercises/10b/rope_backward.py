@@ -21,7 +21,7 @@ def slopes(first=(1, 1), second=(1, -1), place=lambda row, T, H: row // H % T):
 
 
 exercise = Exercise(
-    title="Turn back",
+    title="Rotate back",
     minutes=10,
     core=False,
     language="cuda",

@@ -50,7 +50,7 @@ def without(**options):
 
 
 exercise = Exercise(
-    title="Cross-entropy, the way back",
+    title="Cross-entropy, the backward pass",
     minutes=15,
     core=False,
     language="cuda",

@@ -38,7 +38,7 @@ def launch(kernel, logits, targets):
 
 
 exercise = Exercise(
-    title="Cross-entropy without shares",
+    title="Cross-entropy without probabilities",
     minutes=20,
     language="cuda",
     defines="cross_entropy_forward",

@@ -26,7 +26,7 @@ def launch(kernel, x, indices):
 
 
 exercise = Exercise(
-    title="Find the fault: right numbers, wrong places",
+    title="Find the fault: right numbers, too many sectors",
     minutes=10,
     core=False,
     language="cuda",

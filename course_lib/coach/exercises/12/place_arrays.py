@@ -65,7 +65,7 @@ def check(offsets, lives):
 
 
 exercise = Exercise(
-    title="Challenge: the smallest block",
+    title="Challenge: the smallest arena",
     minutes=20,
     core=False,
     challenge=True,

@@ -21,7 +21,7 @@ def right(spelling, ids):
 
 
 exercise = Exercise(
-    title="Find the fault: half a letter",
+    title="Find the fault: half a character",
     minutes=5,
     core=False,
     defines="decode",

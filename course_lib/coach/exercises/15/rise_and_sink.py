@@ -18,7 +18,7 @@ def cases(random):
 
 
 exercise = Exercise(
-    title="Warm up, then sink",
+    title="Warm up, then decay",
     minutes=12,
     defines="warmup_linear",
     target="course_lib.optim.warmup_linear",

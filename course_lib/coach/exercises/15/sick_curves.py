@@ -37,7 +37,7 @@ def diagnosis(losses, guessing, floor):
 
 
 exercise = Exercise(
-    title="Three sick curves",
+    title="Three faulty runs",
     minutes=10,
     core=False,
     defines="diagnose",

@@ -22,7 +22,7 @@ def smoothed(losses, keep):
 
 
 exercise = Exercise(
-    title="Find the fault: a curve that begins too low",
+    title="Find the fault: a loss curve that begins too low",
     minutes=10,
     core=False,
     defines="smoothed",

@@ -79,7 +79,7 @@ def last_product(a, b, bias, kind):
 
 
 exercise = Exercise(
-    title="The heart of every product",
+    title="The inner loop of every product",
     minutes=20,
     language="wgsl",
     seconds=30,

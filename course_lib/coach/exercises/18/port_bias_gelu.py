@@ -36,7 +36,7 @@ def first_group(x, bias):
 
 
 exercise = Exercise(
-    title="Port: bias and GELU",
+    title="Bias and GELU, ported",
     minutes=12,
     language="wgsl",
     seconds=30,

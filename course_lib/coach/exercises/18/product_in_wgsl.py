@@ -45,7 +45,7 @@ def launch(kernel, a, b):
 
 
 exercise = Exercise(
-    title="Challenge: a product with few bytes, in WGSL",
+    title="Challenge: a product with few bytes",
     minutes=20,
     core=False,
     challenge=True,

@@ -45,7 +45,7 @@ def without_inner(dy, x, bias):
 
 
 exercise = Exercise(
-    title="Bias and GELU, the way back in WGSL",
+    title="Bias and GELU, the backward pass",
     minutes=12,
     core=False,
     language="wgsl",

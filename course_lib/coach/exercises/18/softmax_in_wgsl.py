@@ -61,7 +61,7 @@ def own_sums(x, T, kind, groups):
 
 
 exercise = Exercise(
-    title="Softmax of a row, in WGSL",
+    title="Softmax of a row",
     minutes=20,
     test_out=True,
     language="wgsl",
