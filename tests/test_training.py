@@ -110,6 +110,14 @@ def test_the_reference_recipe_is_adamw_alone_and_the_best_one_gives_matrices_to_
     assert best.optimiser.rate * best.settings.peak == pytest.approx(best.settings.matrix_peak)
 
 
+def test_a_text_that_is_read_again_and_again_gets_dropout_unless_told_otherwise():
+    assert recipes.settings("small").model == {}
+    assert recipes.settings("small", corpus="shakespeare").model == {"dropout": 0.1}
+    assert recipes.settings("small", text="a.txt", model={"channels": 48}).model == {"dropout": 0.1, "channels": 48}
+    assert recipes.settings("small", text="a.txt", model={"dropout": 0.0}).model == {"dropout": 0.0}
+    assert recipes.settings("small", text="a.txt", recipe="reference").model == {}
+
+
 def test_a_recipe_that_does_not_exist_gets_a_sentence():
     with pytest.raises(ValueError, match="no recipe 'fast': choose one of best, reference"):
         recipes.settings("micro", recipe="fast")

@@ -62,5 +62,5 @@ def _alt(heads: np.ndarray, tokens: Sequence[str]) -> str:
         away = part - np.diag(np.diag(part))
         i, j = np.unravel_index(np.argmax(away), away.shape)
         where = f"in head {head + 1}, " if len(heads) > 1 else ""
-        said.append(f"{where}'{tokens[i]}' gives '{tokens[j]}' the weight {number(part[i, j])}")
+        said.append(f"{where}`{tokens[i]}` gives `{tokens[j]}` the weight {number(part[i, j])}")
     return f"Attention among {len(tokens)} tokens; strongest look at another token: {'; '.join(said)}. {mask}"
