@@ -69,7 +69,7 @@ def prose(path: Path) -> str:
     texts = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
     pictures = [output.metadata.get("image/png", {}) for cell in notebook.cells for output in cell.get("outputs", [])
                 if "metadata" in output]  # fmt: skip
-    return NO_PROSE.sub(" ", "\n\n".join(texts)) + "\n".join(" " + picture.get("alt", "") for picture in pictures)
+    return NO_PROSE.sub(" ", "\n\n".join([*texts, *(picture.get("alt", "") for picture in pictures)]))
 
 
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: str(path.relative_to(ROOT).with_suffix("")))
