@@ -89,7 +89,7 @@ def sample(
     run: Annotated[str, typer.Option(help="Folder of a run, or one checkpoint.")],
     prompt: Annotated[str, typer.Option(help="How the text begins.")] = "",
     tokens: Annotated[int, typer.Option(help="Length, at most.")] = 256,
-    temperature: Annotated[float, typer.Option(help="0: the likeliest token; 1: the model's own odds.")] = 0.8,
+    temperature: Annotated[float, typer.Option(help="0: the likeliest token; 1: the model's own probabilities.")] = 0.8,
     top_k: Annotated[int | None, typer.Option(help="Choose among the K likeliest tokens.")] = None,
     top_p: Annotated[float | None, typer.Option(help="Choose among the likeliest that reach P together.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed writes the same text.")] = 0,

@@ -27,7 +27,7 @@ from course_lib.tokenizer import Tokenizer
 class Choice:
     """How the next token is chosen. Raises ValueError for settings that choose nothing.
 
-    temperature: 0 always takes the likeliest token, 1 the model's own odds. top_k, top_p: None switches them off.
+    temperature: 0 always takes the likeliest token, 1 the model's own probabilities. top_k, top_p: None switches them off.
     """
 
     temperature: float = 1.0

@@ -231,7 +231,7 @@ def test_our_entry_ends_in_time_and_learns(entry):
 
 TRAIN = "def train(corpus, seconds, seed):\n    "
 FAILING = {
-    "from course_lib import stories\n": "line 1: course_lib.stories, which knows the odds",
+    "from course_lib import stories\n": "line 1: course_lib.stories, which knows the probability",
     TRAIN + "import course_lib.stories.judging": "line 2: course_lib.stories, which knows",
     TRAIN + "from course_lib import stories_report": "line 2: course_lib.stories, which knows",
     TRAIN + "from course_lib import training; training.train('micro')": "line 2: data.prepare is closed",

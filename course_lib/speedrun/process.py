@@ -25,8 +25,8 @@ class Closed(MetaPathFinder):
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
         if name == "course_lib.stories" or name.startswith("course_lib.stories."):
             raise ImportError(
-                "course_lib.stories, which knows the odds of every story, is closed to an entry: it learns from the training "
-                "stories alone, which are in `corpus`."
+                "course_lib.stories, which knows the probability of every story, is closed to an entry: it learns from the "
+                "training stories alone, which are in `corpus`."
             )
 
 

@@ -28,8 +28,8 @@ import {draw, likeliest, softmax, topK} from './sampling.js';
 /**
  * @typedef {object} Step
  * @property {number} id
- * @property {number} chance                             of this token, by the model's own odds
- * @property {{id: number, chance: number}[]} likeliest  by the model's own odds
+ * @property {number} chance                             of this token, by the model's own probabilities
+ * @property {{id: number, chance: number}[]} likeliest  by the model's own probabilities
  */
 
 const SHOWN = 8; // alternatives

@@ -1,4 +1,4 @@
-// What the model has written, as tokens that can be looked at one by one, with the odds that each had.
+// What the model has written, as tokens that can be looked at one by one, with the probability that each had.
 
 import {visible} from './tokenizer.js';
 
@@ -117,7 +117,7 @@ export class Written {
   }
 
   /**
-   * Shows the odds that a token had.
+   * Shows the probabilities where a token was drawn.
    * @private
    * @param {number} index
    */
