@@ -9,7 +9,6 @@ from unittest.mock import patch
 import numpy as np
 
 from course_lib.cuda import Kernel, Report, asarray, empty, sanitize
-from course_lib.cuda.report import verdict
 
 F = np.float32
 
@@ -59,13 +58,13 @@ def assert_bytes(report: Report, minimum: int, most: float = 1.2) -> None:
 def assert_coalesced(report: Report) -> None:
     """No line moves sectors that it does not use: at most 4 per request for 4-byte words of a whole warp."""
     lines = [x for x in report.lines if x.space == "global"]
-    assert lines and not [x for x in lines if verdict(x)], str(report)
+    assert lines and not [x for x in lines if x.remark], str(report)
 
 
 def assert_conflict_free(report: Report) -> None:
     """No line of shared memory waits for a bank."""
     lines = [x for x in report.lines if x.space == "shared"]
-    assert lines and not [x for x in lines if verdict(x)], str(report)
+    assert lines and not [x for x in lines if x.remark], str(report)
 
 
 def reports_of(run: Callable[[], Any]) -> list[Report]:
