@@ -29,7 +29,7 @@ def check(result, dy, x, weight, has_bias):
         if getattr(part, "dtype", x.dtype) != x.dtype:
             return (
                 f"The numbers of {name} are right, but its dtype is {part.dtype}; x and dy are {x.dtype}. A gradient "
-                f"keeps the dtype."
+                "keeps the dtype."
             )
     return None
 

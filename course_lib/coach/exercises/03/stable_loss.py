@@ -58,7 +58,7 @@ exercise = Exercise(
     results=("the loss", "logsumexp"),
     reference=ops("reference").cross_entropy_forward,
     check=check,
-    tolerance=1e-4,  # in float32 a score of 1000 is exact to 6e-5
+    tolerance=1e-4,  # in float32 a score of 1000 is accurate to 6e-5
     hints=(
         "Loss of a row: logsumexp - score of the true one. First write that for a single row with small scores.",
         "logsumexp = largest + log(sum of exp(score - largest)). logits.max(axis=-1, keepdims=True) is a column, (n, 1).",
