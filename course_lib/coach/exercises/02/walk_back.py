@@ -29,15 +29,15 @@ exercise = Exercise(
     cases=cases,
     reference=right,
     hints=(
-        "Take L = x * x at x = 5 and follow `gradients` by hand. What stands there after the first input, and after the second?",
+        "Take L = x * x at x = 5 and follow `gradients` by hand. What does it hold after the first input, and after the second?",
         "The gradient along a second path must not overwrite the one along the first.",
         "`gradients.get(name, 0.0)` is what arrived so far, 0 at first. Add to it.",
     ),
-    sibling='''def count_letters(text):
+    sibling='''def count_characters(text):
     """The same accumulation elsewhere: what was there before, plus what is new."""
     counts = {}
-    for letter in text:
-        counts[letter] = counts.get(letter, 0) + 1
+    for character in text:
+        counts[character] = counts.get(character, 0) + 1
     return counts
 ''',
     wrong=[

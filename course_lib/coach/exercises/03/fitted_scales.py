@@ -65,7 +65,7 @@ exercise = Exercise(
         Wrong(Changed(("1 / y.std()", "y.std()")), "The factor must undo the measured size: 1 / std, not std."),
         Wrong(Changed(("y.std()", "y.var()")),
               "You divide by the variance. The task asks for its root, the standard deviation."),
-        Wrong(Changed(("y.std()", "y.std(axis=0)")), "One factor for each layer is asked for; yours has one for each column.",
+        Wrong(Changed(("y.std()", "y.std(axis=0)")), "The task asks for one factor per layer; yours has one for each column.",
               when=lambda seen: (isinstance(seen.got, tuple | list) and len(seen.got) > 0 and np.ndim(seen.got[0]) == 1)),
         Wrong("""def fitted_scales(x, weights):
     out = []

@@ -9,7 +9,7 @@ from course_lib.devices import ops
 
 
 class Late:
-    """A device as a GPU is: what it is asked for takes its time after the call has come back. Its clock is its own."""
+    """A device that works as a GPU does: a launch returns at once, and its work takes time afterwards. It has its own clock."""
 
     def __init__(self, under_way: float, launch: float, seconds: float):
         self.now, self.launch, self.seconds = 0.0, launch, seconds

@@ -113,7 +113,7 @@ template <int LANES> __global__ void positive(const float* x, float* y, int rows
               "There are more groups of lanes than parts. Those from rows * parts on have nothing to read or write.",
               when=lambda seen: any(group >= parts_of(seen) for group in outside(seen))),
         Wrong(Changed(("k = begin + N * lane", "k = begin + lane")),
-              "A pack lies where none begins. Lane `lane` begins at N * lane, and all lanes go on by N * LANES.",
+              "A pack begins at a wrong index. Lane `lane` begins at N * lane, and all lanes go on by N * LANES.",
               when=lambda seen: "misaligned-access" in seen.kinds),
         Wrong(Changed(("const int end = min(begin + each, K);", "const int end = begin + each;")),
               "A lane that has a part reads outside of x. A part ends at begin + each, and the last one of a row at K.",

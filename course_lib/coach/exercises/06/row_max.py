@@ -52,7 +52,7 @@ __global__ void row_product(const float* x, float* y) {
 ''',
     wrong=[
         Wrong(Changed(("float top = -INFINITY;", "float top = 0.0f;")),
-              "The largest is looked for from 0 on, so a row of negative numbers gets 0. Begin with -INFINITY.",
+              "The maximum begins with 0, so a row of negative numbers gets 0. Begin with -INFINITY.",
               like=lambda x, THREADS, N: np.maximum(x.max(axis=1), 0)),
         Wrong(Changed(("top = block_max<THREADS>(top);", "")),
               "This is the largest that thread 0 has seen by itself. The results of the threads must be combined by "

@@ -10,7 +10,7 @@ THREADS, BLOCKS = 64, 3
 
 
 def cases(random):
-    for label, n in (("three numbers", 3), ("one pack", 4), ("a pack and one more", 5), ("one round, a ragged end", 770),
+    for label, n in (("three numbers", 3), ("one pack", 4), ("a pack and one more", 5), ("one iteration, a ragged end", 770),
                      ("some threads loop twice", 1031), ("6144 numbers", 6144)):  # fmt: skip
         yield Case(label, (0.5 + random.integers(1, 9, n)).astype(np.float32))
 
