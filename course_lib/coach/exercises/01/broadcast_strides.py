@@ -60,7 +60,7 @@ exercise = Exercise(
     m = len(to) - len(shape)
     assert all(a == b or a == 1 for a, b in zip(shape, to[m:]))
     return [0] * m + [s if a == b else 0 for a, b, s in zip(shape, to[m:], strides)]
-""", "Whoever calls this expects a ValueError for shapes that do not fit; an `assert` raises AssertionError.",
+""", "The caller expects a ValueError for shapes that do not fit; an `assert` raises AssertionError.",
               when=lambda seen: seen.error.startswith("AssertionError")),
         Wrong("""def broadcast_strides(shape, strides, to):
     if len(shape) != len(to):

@@ -4,7 +4,7 @@ import numpy as np
 
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
-COLUMNS = "These are the means of the columns. Each row must lose its own."
+COLUMNS = "These are the means of the columns. Subtract from each row its own mean."
 
 
 def cases(random):
@@ -33,24 +33,24 @@ exercise = Exercise(
     reference=right,
     hints=(
         "Which shape has x.mean(axis=-1) for a (2, 3) matrix? Write it under (2, 3), aligned at the right.",
-        "A mean for each row must stand in a column: shape (2, 1). Its 1 is stretched along the row.",
-        "keepdims=True keeps the axis that was summed, with length 1.",
+        "The means of the rows must form a column, shape (2, 1). Broadcasting then repeats each mean along its row.",
+        "keepdims=True keeps the axis of the mean, with length 1.",
     ),
-    sibling='''def shares_of_rows(x):
-    """Each row divided by its own sum: the same column of one number for each row."""
+    sibling='''def rows_with_sum_1(x):
+    """Each row divided by its own sum: the sums form a column, one number for each row."""
     return x / x.sum(axis=-1, keepdims=True)
 ''',
     wrong=[
         Wrong("def centre_rows(x):\n    m = x.mean(-1)\n    return x - m",
-              "Column j loses the mean of row j, where row j should. With a square "
-              "matrix the shapes fit, and no error comes."),
+              "The mean of row j is subtracted from column j; it belongs to row j. In a square "
+              "matrix the shapes fit, so there is no error."),
         Wrong(Changed(("axis=-1, keepdims=True", "axis=0")), COLUMNS),
         Wrong(Changed(("axis=-1", "axis=-2")), COLUMNS),
         Wrong(Changed(("axis=-1, keepdims=True", "")),
-              "Every number loses the same mean, that of all of them. Each row must lose its own."),
+              "One mean, that of all numbers, is subtracted from every number. Subtract from each row its own."),
         Wrong(Changed(("axis=-1", "axis=1")),
-              "For a matrix it is right, for a stack it is not. The means must stand beside their "
-              "rows: (2, 3, 1) for a stack of (2, 3, 4).",
+              "This is right for a matrix, and wrong for a stack. For a stack of shape (2, 3, 4) "
+              "the means must have the shape (2, 3, 1).",
               when=lambda seen: (seen.label.startswith("a stack") and not seen.outcomes[1].difference)),
         Wrong("def centre_rows(x):\n    x -= x.mean(axis=-1, keepdims=True)\n    return x", generic="changed by your code"),
     ],

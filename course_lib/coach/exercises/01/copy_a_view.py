@@ -22,8 +22,8 @@ def cases(random):
         Case("one number, no axes", numbers, (), (), 11),
         Case("no rows", numbers, (0, 3), (3, 1), 0),
         Case("x has two axes itself", numbers.reshape(3, 4), (4, 3), (1, 4), 0),
-        Case("whole numbers", np.arange(6), (3, 2), (1, 3), 0),
-        Case("three axes, turned, in float64", random.normal(size=60), (4, 3, 5), (5, 20, 1), 0),
+        Case("integers", np.arange(6), (3, 2), (1, 3), 0),
+        Case("three axes, transposed, in float64", random.normal(size=60), (4, 3, 5), (5, 20, 1), 0),
         Case("four axes", random.normal(size=48).astype(np.float32), (2, 2, 3, 4), (24, 4, 8, 1), 0),
     ]
 
@@ -37,7 +37,9 @@ def check(result, x, shape, strides, offset):
     if not isinstance(result, np.ndarray | np.generic):  # without axes, NumPy gives a number with a dtype
         return f"The result is a {type(result).__name__}. It must be a NumPy array, since the next operation takes one."
     if result.dtype != x.dtype:
-        return f"The numbers are right, but of type {result.dtype}; those of x are {x.dtype}. A copy keeps the type."
+        return (
+            f"The numbers are right, but their dtype is {result.dtype}; that of x is {x.dtype}. A copy keeps the dtype."
+        )
     return None
 
 
@@ -53,10 +55,11 @@ exercise = Exercise(
     call=own_copy,
     check=check,
     hints=(
-        "Which place of the buffer belongs to the element (i, j)? Write the formula of the lecture down once more.",
-        "np.ndindex(shape) gives every index, one after the other, for any number of axes. Each has its place in x.reshape(-1).",
-        "result = np.empty(shape, x.dtype); for index in np.ndindex(shape): place = offset + sum(i * s for i, s in zip(index, "
-        "strides)); then result[index] = x.reshape(-1)[place].",
+        "At which index of the buffer does the element (i, j) lie? Write the formula of the lecture down once more.",
+        "np.ndindex(shape) gives every index, one after the other, for any number of axes. Each belongs to one position "
+        "in x.reshape(-1).",
+        "result = np.empty(shape, x.dtype); for index in np.ndindex(shape): position = offset + sum(i * s for i, s in zip(index, "
+        "strides)); then result[index] = x.reshape(-1)[position].",
     ),
     sibling='''def fill_view(buffer, shape, strides, offset, value):
     """The other direction: write one value to every element that a view of a list shows."""
@@ -74,16 +77,16 @@ exercise = Exercise(
     for n in shape:
         size *= n
     return x.reshape(-1)[offset:offset + size].reshape(shape).copy()
-""", "You read the buffer in its own order, and the strides play no part."),
+""", "You read the buffer in its own order and ignore the strides."),
         Wrong("""from numpy.lib.stride_tricks import as_strided
 
 def strided_copy(x, shape, strides, offset=0):
     return as_strided(x.ravel()[offset:], shape, strides).copy()
 """, "NumPy's own strides count bytes, and those given here count elements: multiply them by x.itemsize."),
         Wrong(Changed(("x.reshape(-1)[places]", "x[places]")),
-              "x may have axes of its own. Look at it as one row first: x.reshape(-1).",
+              "x may have axes of its own. View it as one row first: x.reshape(-1).",
               when=lambda seen: seen.label == "x has two axes itself"),
-        Wrong(Changed(("np.array(offset)", "np.array(0)")), "The view begins at place `offset` of the buffer, not at 0.",
+        Wrong(Changed(("np.array(offset)", "np.array(0)")), "The view begins at index `offset` of the buffer, not at 0.",
               when=lambda seen: seen.label == "two numbers from the middle" and seen.got is not None
                   and np.array_equal(seen.got, seen.inputs[0][:2])),
         Wrong("""def strided_copy(x, shape, strides, offset=0):
@@ -91,7 +94,7 @@ def strided_copy(x, shape, strides, offset=0):
     for index in np.ndindex(shape):
         result[index] = x.reshape(-1)[offset + sum(i * s for i, s in zip(index, strides))]
     return result
-""", generic="A copy keeps the type"),
+""", generic="A copy keeps the dtype"),
         Wrong("""def strided_copy(x, shape, strides, offset=0):
     result = np.empty(shape, x.dtype)
     for i in range(shape[0]):

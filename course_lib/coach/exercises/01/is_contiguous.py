@@ -1,4 +1,4 @@
-"""Do these strides walk through the buffer in row-major order, without gaps?"""
+"""Do these strides pass through the buffer in row-major order, without gaps?"""
 
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
@@ -33,8 +33,9 @@ exercise = Exercise(
     cases=cases,
     hints=(
         "Begin at the last axis. Which stride must it have? And the one before it?",
-        "Keep one number: how many places the axes so far take up. The next one must have this stride, unless its length is 1.",
-        "With step = 1, go through the pairs (length, stride) from the back: compare stride with step if length is not 1, then "
+        "Keep one number: how many elements the axes so far hold. The next one must have this stride, unless its length is 1.",
+        "With step = 1, iterate over the pairs (length, stride) from the last to the first: compare stride with step if "
+        "length is not 1, then "
         "step = step * length.",
     ),
     sibling='''def is_column_major(shape, strides):
@@ -54,7 +55,7 @@ exercise = Exercise(
         wanted.insert(0, step)
         step *= n
     return list(strides) == wanted
-""", "Nobody ever takes a step along an axis of length 1, so its stride does not count."),
+""", "No step is ever taken along an axis of length 1, so its stride does not matter."),
         Wrong("def is_contiguous(shape, strides):\n    return len(strides) == 0 or strides[-1] == 1",
               "A last stride of 1 is not enough: each axis before it must skip exactly what comes after it."),
         Wrong("""def is_contiguous(shape, strides):
@@ -63,7 +64,7 @@ exercise = Exercise(
     return strides[-1] == 1 and all(a >= b for a, b in zip(strides, strides[1:]))
 """, "Strides that get smaller are not enough: with (8, 1), rows of 4 numbers have a gap between them."),
         Wrong(Changed(("reversed(shape), reversed(strides)", "shape, strides")),
-              "You check column after column. Row-major begins at the last axis: its stride is 1."),
+              "This checks for column-major order. Row-major order begins at the last axis: its stride is 1."),
         Wrong("""def is_contiguous(shape, strides):
     step = 1
     for n, s in reversed(list(zip(shape, strides))):

@@ -80,7 +80,7 @@ exercise = Exercise(
     return [sum(a[s*a_strides[0]+i*a_strides[1]+k*a_strides[2]]
                 * b[s*b_strides[0]+k*b_strides[1]+j*b_strides[2]] for k in range(K))
             for s in range(B) for j in range(M) for i in range(N)]
-""", "The products of each matrix stand column by column. Row-major: the column j runs fastest."),
+""", "The results are in column-major order. In row-major order the column j changes fastest."),
         Wrong("""def matmul_stack(a, a_strides, b, b_strides, sizes):
     B, N, K, M = sizes
     out = []
@@ -92,7 +92,7 @@ exercise = Exercise(
                            for j in range(M)])
         out.append(matrix)
     return out
-""", "These are lists in lists. One flat list is asked for, in row-major order.",
+""", "These are nested lists. The task asks for one flat list, in row-major order.",
               when=lambda seen: len(np.shape(seen.got)) == 3),
     ],
 )  # fmt: skip

@@ -36,13 +36,13 @@ exercise = Exercise(
     cases=cases,
     reference=right,
     hints=(
-        "Take the shape (2, 3, 4) and axis 1. Which three places does the first sum read? And the second?",
+        "Take the shape (2, 3, 4) and axis 1. Which three indices does the first sum read? And the second?",
         "Let outer be the product of the lengths before the axis, and inner that of the lengths behind it. Element "
         "(o, k, i) lies at (o * length + k) * inner + i.",
         "For o in range(outer): for i in range(inner): append sum(numbers[(o * length + k) * inner + i] for k in range(length)).",
     ),
     sibling='''def first_along(numbers, shape, axis):
-    """The same walk with another aim: the first number along an axis, for each place of the other axes."""
+    """The same loops with another aim: the first number along an axis, for each index of the other axes."""
     outer, length, inner = math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1:])
     return [numbers[o * length * inner + i] for o in range(outer) for i in range(inner)]
 ''',
@@ -54,10 +54,10 @@ exercise = Exercise(
         size *= 1 if other == axis else length
     return [sum(numbers[i * n:(i + 1) * n]) for i in range(size)]
 """,
-              "You add up neighbours. Only along the last axis are the terms of a sum neighbours; along "
-              "any other they stand `inner` places apart."),
+              "You add up adjacent elements. Only along the last axis are the terms of a sum adjacent; along "
+              "any other they lie `inner` elements apart."),
         Wrong(Changed(("(o * length + k) * inner + i", "k * inner + i")),
-              "Every sum begins in the first block. The axes before `axis` skip length * inner places for each step."),
+              "Every sum begins in the first block. Each step of the axes before `axis` skips length * inner elements."),
         Wrong("""def sum_axis(numbers, shape, axis):
     outer = 1
     for n in shape[:axis]:
@@ -65,7 +65,7 @@ exercise = Exercise(
     length = shape[axis]
     inner = len(numbers) // (outer * length)
     return [sum(numbers[(o * length + k) * inner + i] for k in range(length)) for o in range(outer) for i in range(inner)]
-""", "A sum of no terms is 0, and there is still one for each place of the other axes.",
+""", "A sum of no terms is 0, and there is still one for each index of the other axes.",
               when=lambda seen: seen.label == "an axis of length 0"),
         Wrong("""def sum_axis(numbers, shape, axis):
     rows, columns = shape

@@ -62,7 +62,7 @@ exercise = Exercise(
         "that are not square.",
     ),
     sibling='''def column_sums_order(n, width):
-    """The same idea for sums of columns: take a strip of columns as wide as a line, and walk down it."""
+    """The same idea for sums of columns: take a strip of columns as wide as a line, and iterate over its rows."""
     return [(i, j) for j0 in range(0, n, width) for i in range(n) for j in range(j0, min(j0 + width, n))]
 ''',
     wrong=[
@@ -70,13 +70,14 @@ exercise = Exercise(
     side = min(n, 8)
     return [(i0 + i, j0 + j) for i0 in range(0, n, side) for j0 in range(0, n, side)
             for i in range(side) for j in range(side)]
-""", "2 and 8 are right, and 11 goes over the edge. Is it a multiple of your block's side? If not, the last block is shorter.",
+""", "n = 2 and 8 are right; for 11 a pair lies outside. Is 11 a multiple of your block's side? If not, the last block is "
+              "shorter.",
               when=lambda seen: seen.label == "11 x 11" and "outside" in seen.failing.complaint),
         Wrong("""def transpose_order(n):
     side = min(n, 8)
     return [(I * side + i, J * side + j) for I in range(n // side) for J in range(n // side)
             for i in range(side) for j in range(side)]
-""", "2 and 8 are right, and of 11 x 11 something is left over. Is 11 a multiple of your block's side?",
+""", "n = 2 and 8 are right; for 11 some pairs are never visited. Is 11 a multiple of your block's side?",
               when=lambda seen: seen.label == "11 x 11" and "never visited" in seen.failing.complaint),
         Wrong("def transpose_order(n):\n    return [(i, j) for i in range(n) for j in range(i)]", generic="is never visited"),
         Wrong("""def transpose_order(n):

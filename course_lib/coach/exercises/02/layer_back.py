@@ -1,4 +1,4 @@
-"""A linear layer on the way back: two products and a sum."""
+"""The backward pass of a linear layer: two products and a sum."""
 
 import numpy as np
 
@@ -27,7 +27,10 @@ def cases(random):
 def check(result, dy, x, weight, has_bias):
     for name, part in zip(("dx", "dweight", "dbias"), result, strict=True):
         if getattr(part, "dtype", x.dtype) != x.dtype:
-            return f"{name} has the right numbers, of type {part.dtype}; x and dy are {x.dtype}. A gradient keeps the type."
+            return (
+                f"The numbers of {name} are right, but its dtype is {part.dtype}; x and dy are {x.dtype}. A gradient "
+                "keeps the dtype."
+            )
     return None
 
 
@@ -48,21 +51,21 @@ exercise = Exercise(
         "rows = dy.reshape(-1, dy.shape[-1]); dweight = rows.T @ x.reshape(-1, x.shape[-1]); dbias = rows.sum(axis=0), or None.",
     ),
     sibling='''def scale_backward(dy, x, scale):
-    """The way back of y = x * scale, where x is (*n, C) and scale (C): each row used the same scale."""
+    """The backward pass of y = x * scale, where x is (*n, C) and scale (C): each row used the same scale."""
     dx = dy * scale
     dscale = (dy * x).reshape(-1, len(scale)).sum(axis=0)  # (*n, C) -> (n, C) -> (C)
     return dx, dscale
 ''',
     wrong=[
         Wrong(Changed(("rows.sum(axis=0)", "rows.mean(axis=0)")),
-              "dbias is a sum, not a mean: every row used the bias once, and gradients of one number add up."),
+              "dbias is a sum, not a mean: every row used the bias once, and the gradients of all its uses add up."),
         Wrong(Changed(("rows.sum(axis=0)", "dy.sum(axis=0)")),
               "With more leading axes dbias must be summed over all of them, not over the first alone."),
         Wrong("""def linear_backward(dy, x, weight, has_bias):
     rows = dy.reshape(-1, dy.shape[-1])
     return dy @ weight, rows.T @ x.reshape(-1, x.shape[-1]), dy if has_bias else None
-""", "The bias adds straight to y, but it served every row: sum dy over the rows."),
-        Wrong(Changed((" if has_bias else None", "")), "Without a bias there is nothing to give: the third result is None.",
+""", "The bias is added to every row of y, so its gradient is the sum of dy over the rows."),
+        Wrong(Changed((" if has_bias else None", "")), "Without a bias there is no gradient of it: the third result is None.",
               when=lambda seen: seen.label == "no bias" and isinstance(seen.got, tuple | list) and len(seen.got) == 3
                   and seen.got[2] is not None),
         Wrong("""def linear_backward(dy, x, weight, has_bias):
@@ -70,7 +73,7 @@ exercise = Exercise(
     dw = x.reshape(-1, x.shape[-1]).T @ dy.reshape(-1, dy.shape[-1])
     return dx, dw, dy.reshape(-1, dy.shape[-1]).sum(0) if has_bias else None
 """, "dweight must have the shape of weight, (N, K). Yours is its transpose."),
-        Mistake("Three results are asked for: dx, dweight and dbias (None without a bias).",
+        Mistake("The task asks for three results: dx, dweight and dbias (None without a bias).",
                 when=lambda seen: isinstance(seen.got, tuple | list) and len(seen.got) == 2),
         Wrong(Changed(("dy @ weight  #", "dy @ weight.T  #")), generic="elements of dx are wrong"),
         Wrong("""def linear_backward(dy, x, weight, has_bias):

@@ -15,11 +15,11 @@ def cases(random):
         Case("exp", "exp", (1.5,)),
         Case("log", "log", (0.25,)),
         Case("tanh", "tanh", (0.5,)),
-        Case("tanh far out", "tanh", (-2000.0,)),
+        Case("tanh where it is saturated", "tanh", (-2000.0,)),
         Case("the larger is first", "maximum", (3.0, 2.0)),
         Case("the larger is second", "maximum", (-3.0, -2.0)),
         Case("two that are equal", "maximum", (2.0, 2.0)),
-        Case("nought divided", "divide", (0.0, 5.0)),
+        Case("zero divided", "divide", (0.0, 5.0)),
     ]
 
 
@@ -55,7 +55,8 @@ exercise = Exercise(
     cases=cases,
     reference=right,
     hints=(
-        "Turn one input a little, leave the other: how fast does the result move? The maths page has the rules of exp and log.",
+        "Change one input a little, leave the other: how fast does the result change? The maths page has the rules of exp "
+        "and log.",
         "a / b is a * (1 / b): at a the slope is 1 / b. At b it is -a / b**2. tanh has 1 - tanh(x)**2.",
         "subtract: (1, -1). divide: (1 / b, -a / b**2). exp: (math.exp(x),). log: (1 / x,). maximum: 1 for the larger, 0 for the "
         "other, 0.5 for both if they are equal.",
@@ -67,7 +68,7 @@ exercise = Exercise(
 ''',
     wrong=[
         Wrong(Changed(("(math.exp(inputs[0]),)", "math.exp(inputs[0])")),
-              "Give a tuple for one input as well, (slope,) with a comma: the walk back goes through it.",
+              "Give a tuple for one input as well, (slope,) with a comma: the backward pass iterates over it.",
               when=lambda seen: len(seen.inputs[1]) == 1 and isinstance(seen.got, int | float)),
         Wrong(Changed(("(1.0, -1.0)", "(1.0, 1.0)")), "If b goes up, a - b goes down: the second slope is -1.",
               when=lambda seen: gave(seen, "subtract", lambda a, b: (1, 1))),
@@ -75,7 +76,7 @@ exercise = Exercise(
               "If b goes up, a / b goes down (for a above 0): the second slope has a minus.",
               when=lambda seen: gave(seen, "divide", lambda a, b: (1 / b, a / b**2))),
         Wrong(Changed(("-a / (b * b)", "-1 / (b * b)")),
-              "The second slope of a quotient depends on both: turn b up a little at a = 6, b = 2, and measure.",
+              "The second slope of a quotient depends on both: raise b a little at a = 6, b = 2, and measure.",
               when=lambda seen: gave(seen, "divide", lambda a, b: (1 / b, -1 / b**2))
                   or gave(seen, "divide", lambda a, b: (1 / b, a))),
         Wrong(Changed(("math.tanh(inputs[0]) ** 2", "inputs[0] ** 2")),
@@ -83,7 +84,7 @@ exercise = Exercise(
               when=lambda seen: gave(seen, "tanh", lambda x: (1 - x * x,))),
         Wrong(Changed(("1 - math.tanh(inputs[0]) ** 2", "1 / math.cosh(inputs[0]) ** 2")),
               "cosh(2000) is too large for any float. Take the form 1 - tanh(x) ** 2: it cannot overflow.",
-              when=lambda seen: seen.label == "tanh far out" and seen.error.startswith("OverflowError")),
+              when=lambda seen: seen.label == "tanh where it is saturated" and seen.error.startswith("OverflowError")),
         Wrong("""def local_slopes(operation, inputs):
     if operation == "subtract":
         return 1.0, -1.0

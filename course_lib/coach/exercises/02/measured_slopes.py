@@ -1,4 +1,4 @@
-"""The slopes of a function, measured by small steps to both sides: the heart of gradcheck."""
+"""The slopes of a function, measured by finite differences: the core of gradcheck."""
 
 import re
 
@@ -20,7 +20,7 @@ def cases(random):
     return [
         Case("one number", "sum of squares", np.array([3.0]), 1e-5),
         Case("two numbers that multiply", "product of all", np.array([2.0, 5.0]), 1e-5),
-        Case("the bottom of a steep valley", "100 times the squares", np.array([0.0, 1.0]), 1e-5),
+        Case("the minimum of a steep function", "100 times the squares", np.array([0.0, 1.0]), 1e-5),
         Case("a long step", "sum of cubes", np.array([1.0, -2.0]), 0.1),
         Case("a matrix", "squares, weighted by row", random.normal(size=(2, 3)), 1e-5),
         Case("a transposed matrix", "squares, weighted by row", random.normal(size=(3, 2)).T, 1e-5),
@@ -59,14 +59,14 @@ exercise = Exercise(
         "function(down)) / (2 * step).",
     ),
     sibling='''def curvature(function, x, step):
-    """By the same steps, how fast the slope itself changes: zero on a straight line."""
-    bends = np.zeros(x.shape)
+    """How fast the slope itself changes, by finite differences as well: zero on a straight line."""
+    curvatures = np.zeros(x.shape)
     for index in np.ndindex(x.shape):
         up, down = x.copy(), x.copy()
         up[index] += step
         down[index] -= step
-        bends[index] = (function(up) - 2 * function(x) + function(down)) / step**2
-    return bends
+        curvatures[index] = (function(up) - 2 * function(x) + function(down)) / step**2
+    return curvatures
 ''',
     wrong=[
         Wrong("""def measured_slopes(function, x, step=1e-5):
@@ -78,14 +78,14 @@ exercise = Exercise(
         slopes[index] = (function(moved) - here) / step
     return slopes
 """,
-              "You step to one side only. Its error is as large as the step; a step to both sides, (up - "
-              "down) / (2 * step), has a far smaller one."),
+              "This finite difference has a step to one side only: its error grows with the step. With steps to "
+              "both sides, (up - down) / (2 * step), the error is far smaller."),
         Wrong(Changed(("(2 * step)", "step")), "From x - step to x + step it is two steps, so divide by 2 * step."),
         Wrong("""def measured_slopes(function, x, step=1e-5):
     return np.full(x.shape, (function(x + step) - function(x - step)) / (2 * step))
 """,
-              "All numbers move at the same time, so this is the slope in all directions together. Move one of them, and "
-              "leave the others where they are."),
+              "All numbers change at the same time, so this is the sum of all slopes. Change one of them, and "
+              "leave the others as they are."),
         Wrong("""def measured_slopes(function, x, step=1e-5):
     x = x.copy()
     slopes = np.zeros_like(x)
@@ -96,7 +96,7 @@ exercise = Exercise(
         down = function(x)
         slopes[index] = (up - down) / (2 * step)
     return slopes
-""", "After its turn each number must go back exactly to where it was, before the next one moves."),
+""", "Restore each number exactly before you change the next one."),
         Wrong("""def measured_slopes(function, x, step=1e-5):
     slopes = np.zeros(x.shape)
     for index in np.ndindex(x.shape):
@@ -107,8 +107,8 @@ exercise = Exercise(
         slopes[index] = (function(up) - function(down)) / (2 * step)
     return slopes
 """,
-              "`= x` gives the same array a second name and copies nothing, so both steps move it, and it ends where it "
-              "began. x.copy() makes an array of its own.",
+              "`= x` gives the same array a second name and copies nothing, so both steps change it, and they cancel. "
+              "x.copy() makes a new array.",
               when=lambda seen: re.search(r"= *x *(#.*)?$", seen.text, re.M) and np.shape(seen.got) and not np.any(seen.got)),
         Wrong("""def measured_slopes(function, x, step=1e-5):
     slopes = np.zeros(x.size)
@@ -123,7 +123,7 @@ exercise = Exercise(
         slopes[i] = (up - down) / (2 * step)
     return slopes.reshape(x.shape)
 """,
-              "The steps never reach the function: a reshape of a view that is not in order is a copy. Use the index, "
+              "The steps never reach the function: a reshape of a view that is not contiguous is a copy. Use the index, "
               "x[index], from np.ndindex(x.shape).",
               when=lambda seen: seen.label == "a transposed matrix" and seen.got is not None and not np.any(seen.got)),
         Wrong("""def measured_slopes(function, x, step=1e-5):

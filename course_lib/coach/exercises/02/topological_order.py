@@ -1,4 +1,4 @@
-"""An order in which every number comes after all that it was made from."""
+"""An order in which every node comes after all that it was made from."""
 
 from course_lib.autograd import Node
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
@@ -8,8 +8,8 @@ def cases(random):
     return [
         Case("a leaf alone", {"x": []}, "x"),
         Case("a chain", {"x": [], "a": ["x"], "L": ["a"]}, "L"),
-        Case("one number used twice by its user", {"x": [], "L": ["x", "x"]}, "L"),
-        Case("a number that is reached along two ways", {"x": [], "a": ["x"], "b": ["a"], "L": ["a", "b"]}, "L"),
+        Case("one node used twice by another", {"x": [], "L": ["x", "x"]}, "L"),
+        Case("a node that is reached along two paths", {"x": [], "a": ["x"], "b": ["a"], "L": ["a", "b"]}, "L"),
         Case("an input without a gradient", {"x": [], "L": [None, "x"]}, "L"),
         Case("a chain of 5,000", {"n0": [], **{f"n{i}": [f"n{i - 1}"] for i in range(1, 5000)}}, "n4999"),
     ]
@@ -28,7 +28,7 @@ def check(order, graph, root):
     places = {}
     for place, name in enumerate(order):
         if name in places:
-            return f"{name} stands in your order {order.count(name)} times. Each number has one place."
+            return f"{name} stands in your order {order.count(name)} times. Each node belongs there once."
         places[name] = place
     if missing := [name for name in graph if name not in places]:
         return f"{missing[0]} is missing: {root} depends on it, so it belongs in the order."
@@ -52,9 +52,10 @@ exercise = Exercise(
     given="from course_lib.autograd import Node",
     hints=(
         "Go down along the first parent as far as it leads. What may be put into the order there? And what after that?",
-        "A node is put into the order when all its parents are in it. So return to it after each of them: keep the way back.",
-        "Keep a list of pairs (node, iterator over its parents). Look at the last pair: if its iterator gives a new parent, put "
-        "that parent's pair behind it; if the iterator is empty, the node goes into the order, and its pair goes away.",
+        "A node is put into the order when all its parents are in it. So return to it after each of them: remember the "
+        "path to it.",
+        "Keep a list of pairs (node, iterator over its parents). Look at the last pair: if its iterator gives a new "
+        "parent, append that parent's pair; if the iterator is exhausted, append the node to the order and remove its pair.",
     ),
     sibling='''def all_files(folder):
     """Every file below a folder, without a function that calls itself: the same list of what is still to be done."""
@@ -83,8 +84,8 @@ exercise = Exercise(
     visit(root)
     return order
 """,
-              "Each step down the graph is a call inside a call, and Python allows about a thousand of these. Keep a list "
-              "of your own of what is still to be done.",
+              "Each step down the graph is a nested call, and Python allows about a thousand of these. Keep a stack of "
+              "your own: a list of what is still to be done.",
               when=lambda seen: seen.error.startswith("RecursionError")),
         Wrong("""def topological_order(root):
     order, done, stack = [], set(), [(root, False)]
@@ -107,6 +108,6 @@ exercise = Exercise(
         order.append(node)
         waiting += [edge[0] for edge in node.parents if edge is not None]
     return order[::-1]
-""", generic="Each number has one place"),
+""", generic="Each node belongs there once"),
     ],
 )  # fmt: skip

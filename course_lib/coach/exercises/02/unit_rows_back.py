@@ -37,7 +37,7 @@ exercise = Exercise(
         "(dy * y).sum(axis=-1, keepdims=True) gives each row its own sum, in a column.",
     ),
     sibling='''def centred_backward(dy):
-    """The way back of y = x - mean of its row: the mean of each row depended on all of it, so it comes off dy as well."""
+    """The backward pass of y = x - mean of its row. The mean depends on the whole row: the mean of dy is subtracted too."""
     return dy - dy.mean(axis=-1, keepdims=True)
 ''',
     wrong=[
@@ -45,26 +45,26 @@ exercise = Exercise(
     size = np.sqrt((x * x).sum(axis=-1, keepdims=True))
     y = x / size
     return (dy - y * np.sum(dy * y)) / size
-""", "For one row it is right. With several, what one row gets depends on the others, and it must not."),
+""", "For one row it is right. With several, the gradient of one row depends on the others, and it must not."),
         Wrong("def unit_rows_backward(dy, x):\n    return dy / np.sqrt((x * x).sum(-1, keepdims=True))",
               "The length of a row depends on x as well: a longer row is divided by more. "
-              "The part of dy along y must be taken away."),
+              "The part of dy along y must be subtracted."),
         Wrong(Changed(("along = (dy * y).sum(axis=-1, keepdims=True)", "along = (dy * y).sum(axis=0)")),
               "That sum runs down the columns. Each row needs its own: it lies along the last axis."),
         Wrong(Changed(("along = (dy * y).sum(", "along = (dy * y).mean(")),
-              "A mean is not what the rule asks for: the part of dy along y is a sum."),
+              "This is a mean, and the rule needs a sum: the part of dy along y."),
         Wrong("""def unit_rows_backward(dy, x):
     size = np.sqrt((x * x).sum(axis=-1, keepdims=True))
     y = x / size
     along = (dy * x).sum(axis=-1, keepdims=True)
     return (dy - y * along) / size
-""", "You multiply dy by x. How much of it points along the row is told by y, whose length is 1."),
+""", "You multiply dy by x. To measure how much of dy points along the row, multiply by y, whose length is 1."),
         Wrong("""def unit_rows_backward(dy, x):
     size = np.sqrt((x * x).sum(axis=-1, keepdims=True))
     y = x / size
     along = (dy * y).sum(axis=-1, keepdims=True)
     return (dy + y * along) / size
-""", "The part along y is added. It must be taken away: no change along a row moves y."),
+""", "The part along y is added. It must be subtracted: to make x longer or shorter does not change y."),
         Wrong(Changed(("along = (dy * y).sum(axis=-1, keepdims=True)", "along = (dy * y).sum(axis=-1)")),
               generic="elements of the result are wrong"),
     ],

@@ -29,15 +29,15 @@ exercise = Exercise(
     cases=cases,
     reference=right,
     hints=(
-        "Take L = x * x at x = 5 and follow `gradients` by hand. What stands there after the first input, and after the second?",
-        "The second way to a number must not wipe out the first.",
+        "Take L = x * x at x = 5 and follow `gradients` by hand. What does it hold after the first input, and after the second?",
+        "The gradient along a second path must not overwrite the one along the first.",
         "`gradients.get(name, 0.0)` is what arrived so far, 0 at first. Add to it.",
     ),
-    sibling='''def count_letters(text):
-    """The same habit in another place: what was there before, plus what comes."""
+    sibling='''def count_characters(text):
+    """The same accumulation elsewhere: what was there before, plus what is new."""
     counts = {}
-    for letter in text:
-        counts[letter] = counts.get(letter, 0) + 1
+    for character in text:
+        counts[character] = counts.get(character, 0) + 1
     return counts
 ''',
     wrong=[
@@ -47,18 +47,19 @@ exercise = Exercise(
         for name, slope in inputs:
             gradients[name] = slope * gradients[result]
     return gradients
-""", "A number that is used twice keeps only what came last. Slopes along different ways add up."),
+""", "A number that is used twice keeps only the last gradient. Gradients along different paths add up."),
         Wrong(Changed(("reversed(tape)", "tape"), ("gradients[result]", "gradients.get(result, 0.0)")),
-              "The tape is walked from its beginning. A number must have heard from all its users before it passes on."),
+              "You iterate over the tape from its beginning. A number must receive the gradients of all its uses before "
+              "it passes its own on."),
         Wrong(Changed((" + gradients[result] * slope", " + slope")),
-              "You add up the local slopes. Each must be multiplied by the gradient that arrives."),
+              "You add up the local slopes. Each must be multiplied by the upstream gradient."),
         Wrong("""def walk_back(tape, last):
     gradients = {last: 1.0}
     for result, inputs in reversed(tape):
         for name, slope in inputs:
             gradients.setdefault(name, gradients[result] * slope)
     return gradients
-""", "A number that is used twice keeps only what came first. Slopes along different ways add up."),
+""", "A number that is used twice keeps only the first gradient. Gradients along different paths add up."),
         Wrong("""def walk_back(tape, last):
     gradients = {last: 1.0}
     for result, inputs in reversed(tape):
@@ -72,7 +73,7 @@ exercise = Exercise(
         for name, slope in inputs:
             gradients[name] = gradients.get(name, 0.0) + gradients[result] + slope
     return gradients
-""", "The local slope is added. Along one way the slopes are multiplied."),
+""", "The local slope is added. Along one path the slopes are multiplied."),
         Wrong(Changed(("{last: 1.0}", "{}")), generic="there is no key 'L'"),
     ],
 )  # fmt: skip

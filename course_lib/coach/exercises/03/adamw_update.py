@@ -1,4 +1,4 @@
-"""One step of AdamW over all knobs of a model, in place."""
+"""One step of AdamW over all parameters of a model, in place."""
 
 import numpy as np
 
@@ -16,10 +16,10 @@ def cases(random):
         return random.normal(size=shape).astype(np.float32)
 
     return [
-        Case("one knob, one step", [array(1.0)], [[array(4.0)]], [0.0], None),
-        Case("one knob, three steps", [array(1.0)], [[array(4.0)], [array(4.0)], [array(-1.0)]], [0.0], None),
+        Case("one parameter, one step", [array(1.0)], [[array(4.0)]], [0.0], None),
+        Case("one parameter, three steps", [array(1.0)], [[array(4.0)], [array(4.0)], [array(-1.0)]], [0.0], None),
         Case("weight decay", [array(2.0)], [[array(4.0)], [array(-1.0)]], [0.5], None),
-        Case("a knob whose gradient is 0", [array(1.0, 2.0)], [[array(0.0, 3.0)]], [0.1], None),
+        Case("a parameter whose gradient is 0", [array(1.0, 2.0)], [[array(0.0, 3.0)]], [0.1], None),
         Case("tiny gradients", [array(1.0)], [[array(1e-6)], [array(-3e-6)]], [0.0], None),
         Case("two matrices, decay for the first alone", [normal(2, 3), normal(3)],
              [[normal(2, 3), normal(3)], [normal(2, 3), normal(3)]], [0.1, 0.0], None),
@@ -31,7 +31,7 @@ def cases(random):
 
 
 def steps(answer, parameters, gradients, weight_decay, max_norm):
-    """Take one step for each list of gradients: what stands in the arrays afterwards."""
+    """Take one step for each list of gradients: the contents of the arrays afterwards."""
     first, second = [np.zeros_like(p) for p in parameters], [np.zeros_like(p) for p in parameters]
     for number, arrays in enumerate(gradients, start=1):
         corrections = [1 - beta**number for beta in BETAS]
@@ -66,7 +66,7 @@ exercise = Exercise(
     reference=ops("reference").adamw_step,
     call=steps,
     hints=(
-        "The lecture did it by hand for one knob. Here the same lines stand in a loop over five lists that belong together.",
+        "The lecture did it by hand for one parameter. Here the same lines stand in a loop over five lists that belong together.",
         "Write into them: m[...] = beta1 * m + (1 - beta1) * g, the same for v with g * g. `settings` has the two divisors.",
         "p *= 1 - learning_rate * decay; then m and v; then p -= learning_rate * (m / settings[1]) / (np.sqrt(v / settings[2]) "
         "+ eps). Before: g = g * scale, in a new array.",
@@ -91,7 +91,7 @@ exercise = Exercise(
 """, "The step is taken with the moments of the step before. Bring them up to date first."),
         Wrong(Changed(("p -= learning_rate *", "p = p - learning_rate *"),
                       ("p *= 1 - learning_rate * decay", "p = p * (1 - learning_rate * decay)")),
-              "No knob has moved: the arrays that were given must be changed. `p -= ...` does that; `p = p - ...` only "
+              "No parameter has changed: the arrays that were given must be changed. `p -= ...` does that; `p = p - ...` only "
               "makes a new array with the name p.", when=nothing_moved),
         Wrong(Changed(("m[...] = beta1", "m = beta1"), ("v[...] = beta2", "v = beta2")),
               "The moments are not kept: the next step needs them, so write into the arrays, m[...] = ... and v[...] = ...",
@@ -104,7 +104,7 @@ exercise = Exercise(
         Wrong(Changed(("(np.sqrt(v / correction2) + eps)", "(v / correction2 + eps)")),
               "The average gradient is divided by the root of the average square, not by the square itself."),
         Wrong(Changed(("(np.sqrt(v / correction2) + eps)", "np.sqrt(v / correction2 + eps)")),
-              "eps stands outside of the root: inside it, 1e-8 counts as 1e-4, and small gradients are drowned."),
+              "eps stands outside of the root: inside it, 1e-8 counts as 1e-4, and small gradients are lost."),
         Wrong(Changed(("g = g * scale", "g = g")),
               "The gradients were not clipped: where `norm` is given, multiply them by min(1, max_norm / (norm[0] + 1e-6))."),
         Wrong(Changed(("g = g * scale", "g = g * (1 if norm is None else min(1, max_norm / (np.sqrt((g * g).sum()) + 1e-6)))")),
@@ -126,7 +126,7 @@ exercise = Exercise(
         v[...] = (1 - beta2) * v + beta2 * g * g
         p *= 1 - lr * d
         p -= lr * (m / c1) / (np.sqrt(v / c2) + eps)
-""", "The moments keep (1 - beta) of themselves and take beta of the new one: it is the other way round."),
+""", "The moments keep (1 - beta) of the old value and take beta of the new one: it is the other way round."),
         Wrong("""def adamw_step(parameters, gradients, first_moments, second_moments, settings, norm, *, beta1, beta2, eps,
                weight_decay, max_norm):
     lr, c1, c2 = settings

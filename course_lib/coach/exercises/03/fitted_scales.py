@@ -1,4 +1,4 @@
-"""First numbers by measuring: a factor for each layer, so that the signal neither dies nor saturates."""
+"""Initialisation by measuring: a factor for each layer, so that the signal neither vanishes nor saturates."""
 
 from itertools import pairwise
 
@@ -13,7 +13,7 @@ def cases(random):
         return Case(label, random.normal(size=(rows, widths[0])) + shift, weights)
 
     return [
-        Case("one layer, one number wide", np.array([[1.0], [-1.0]]), [np.array([[4.0]])]),
+        Case("one layer of width 1", np.array([[1.0], [-1.0]]), [np.array([[4.0]])]),
         case("one layer", 8, 3, 2),
         case("two layers", 8, 3, 4, 2),
         case("six layers, far too large", 32, 10, 10, 10, 10, 10, 10, 10, size=5.0),
@@ -40,7 +40,8 @@ exercise = Exercise(
     cases=cases,
     reference=scales,
     hints=(
-        "Walk through the layers, as `signals` does in the lecture. What do you measure at each, and what goes on to the next?",
+        "Iterate over the layers, as `signals` does in the lecture. What do you measure at each, and what is the input of "
+        "the next?",
         "y = x @ weight; factor = 1 / y.std(); the scaled signal factor * y then goes through tanh.",
         "factors = []; for weight in weights: y = x @ weight; factors.append(1 / y.std()); x = np.tanh(factors[-1] * y).",
     ),
@@ -50,9 +51,9 @@ exercise = Exercise(
 ''',
     wrong=[
         Wrong(Changed(("np.tanh(factors[-1] * y)", "np.tanh(y)")),
-              "The next layer gets what this one gives *with* its factor: tanh(factor * y), not tanh(y)."),
+              "The input of the next layer is the output of this one *with* its factor: tanh(factor * y), not tanh(y)."),
         Wrong(Changed(("np.tanh(factors[-1] * y)", "factors[-1] * y")),
-              "Between two layers stands tanh. The next layer must get tanh(factor * y)."),
+              "Between two layers is the activation tanh. The next layer must get tanh(factor * y)."),
         Wrong("""def fitted_scales(x, weights):
     factors = []
     for W in weights:
@@ -60,11 +61,11 @@ exercise = Exercise(
         factors.append(1 / y.std())
         x = np.tanh(factors[-1] * (x @ W))
     return factors
-""", "Measure the size before the tanh, where the factor acts: after it the numbers are squeezed already."),
+""", "Measure the size before the tanh, where the factor acts: after it the numbers are already limited to -1 to 1."),
         Wrong(Changed(("1 / y.std()", "y.std()")), "The factor must undo the measured size: 1 / std, not std."),
         Wrong(Changed(("y.std()", "y.var()")),
-              "You divide by the variance. The size of a number is its root, the standard deviation."),
-        Wrong(Changed(("y.std()", "y.std(axis=0)")), "One factor for each layer is asked for; yours has one for each column.",
+              "You divide by the variance. The task asks for its root, the standard deviation."),
+        Wrong(Changed(("y.std()", "y.std(axis=0)")), "The task asks for one factor per layer; yours has one for each column.",
               when=lambda seen: (isinstance(seen.got, tuple | list) and len(seen.got) > 0 and np.ndim(seen.got[0]) == 1)),
         Wrong("""def fitted_scales(x, weights):
     out = []

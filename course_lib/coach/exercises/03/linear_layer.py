@@ -1,4 +1,4 @@
-"""A layer: a matrix of knobs, a bias, and a function on top."""
+"""A linear layer: a weight matrix and a bias, in a module."""
 
 import re
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ def cases(random):
         Case("no bias", 3, 2, False, 0.5, numbers(4, 3)),
         Case("one input, one output", 1, 1, True, 1.0, numbers(5, 1)),
         Case("a batch of 2 times 5 rows", 3, 4, True, 0.1, numbers(2, 5, 3)),
-        Case("many inputs, small first numbers", 300, 200, True, 0.02, numbers(2, 300)),
+        Case("many inputs, small initial weights", 300, 200, True, 0.02, numbers(2, 300)),
     ]
 
 
@@ -32,8 +32,10 @@ class Built:
     wide: Any
 
     def __repr__(self) -> str:
-        knobs = [f"{name} {value.shape}" for name, value in vars(self.layers[0]).items() if hasattr(value, "shape")]
-        return f"a layer with {' and '.join(knobs) or 'no knobs'}"
+        parameters = [
+            f"{name} {value.shape}" for name, value in vars(self.layers[0]).items() if hasattr(value, "shape")
+        ]
+        return f"a layer with {' and '.join(parameters) or 'no parameters'}"
 
 
 def built(answer, inputs, outputs, bias, std, x):
@@ -49,15 +51,15 @@ def check(result, inputs, outputs, bias, std, x):
     layers, wide = result.layers, result.wide
     layer = layers[0]
     if not isinstance(layer, Module):
-        return "Keep the head `class Linear(Module):`. Module finds the knobs, and makes layer(x) call forward."
+        return "Keep the line `class Linear(Module):`. Module finds the parameters, and makes layer(x) call forward."
     names = {name: p.shape for name, p in layer.named_parameters()}
     wanted = {"weight": (outputs, inputs)} | ({"bias": (outputs,)} if bias else {})
     if not bias and getattr(layer, "bias", layer) is not None:
         return "Without a bias, self.bias should be None."
     if set(names) != set(wanted):
         return (
-            f"The knobs that are found are {', '.join(names) or 'none'}; they should be {' and '.join(wanted)}. A knob is a "
-            "Tensor made by `parameter`, kept as an attribute of self."
+            f"The parameters that are found are {', '.join(names) or 'none'}; they should be {' and '.join(wanted)}. A "
+            "parameter is a Tensor made by `parameter`, kept as an attribute of self."
         )
     for name, shape in wanted.items():
         if names[name] != shape:
@@ -66,42 +68,40 @@ def check(result, inputs, outputs, bias, std, x):
         return "The bias should begin at zero."
     weight = layer.weight.numpy()
     if np.array_equal(weight, layers[1].weight.numpy()):
-        return "Two layers that are drawn from one generator begin with the same numbers. Draw with the `rng` that is given."
+        return "Two layers that are drawn from one generator have the same weights. Draw with the `rng` that is given."
     if not np.array_equal(weight, layers[2].weight.numpy()):
-        return "The same generator should give the same numbers again. Draw with the `rng` that is given, and with no other."
+        return "An equal generator should give the same weights again. Draw with the `rng` that is given, and with no other."
     spread = float(weight.std())
     if weight.size > 1000 and not 0.97 < spread / std < 1.03:
-        return f"The first numbers spread by {spread:.3g}; std = {std:g} was asked for."
+        return f"The initial weights have the standard deviation {spread:.3g}; it should be std = {std:g}."
     if weight.size > 1000 and abs(weight.mean()) > 0.05 * std:
-        return f"The first numbers have the mean {weight.mean():.3g}; it should be near 0."
+        return f"The initial weights have the mean {weight.mean():.3g}; it should be near 0."
     if weight.size > 1000 and np.abs(weight).max() < 2.5 * std:
-        return "The first numbers should come from a normal distribution; yours have no far-off ones."
+        return "The initial weights should come from a normal distribution; yours has no tails."
     default = layers[3].weight.numpy()
     if default.size > 1000 and not 0.019 < default.std() < 0.021:
-        return f"Without a word about std it should be 0.02; the first numbers spread by {default.std():.3g}."
+        return f"By default std is 0.02; the standard deviation of the initial weights is {default.std():.3g}."
     if wide.weight.dtype != np.float64:
-        return f"The layer was asked for float64, and its weight is {wide.weight.dtype}. Hand device and dtype to `parameter`."
+        return f"The layer was asked for float64, and its weight is {wide.weight.dtype}. Pass device and dtype to `parameter`."
     if bias:
         with no_grad():
             layer.bias[...] = np.arange(1.0, outputs + 1)  # so that a bias that is not added shows
     y = layer(Tensor(x))
     if y is None:
-        return "`forward` gives nothing back: it must end in `return`."
+        return "`forward` returns nothing: it must end in `return`."
     right = x @ weight.T + (np.arange(1.0, outputs + 1) if bias else 0.0)
     if y.shape != right.shape:
         return f"For x of shape {x.shape} the result has the shape {y.shape}; it should be {right.shape}."
     if not np.allclose(y.numpy(), right, atol=1e-4):
         if bias and np.allclose(y.numpy(), x @ weight.T, atol=1e-4):
-            return "The bias is a knob of the layer, and the result does not contain it."
+            return "The bias is a parameter of the layer, and the result does not contain it."
         return "The result is not x @ weight.T + bias."
     if not y.requires_grad:
-        return (
-            "The result is not on the tape, so no gradient finds its way back: numpy() and Tensor(...) leave the tape."
-        )
+        return "The result is not on the tape, so no gradient reaches the parameters: numpy() and Tensor(...) leave the tape."
     y.sum().backward()
     for name, p in layer.named_parameters():
         if p.grad is None:
-            return f"No gradient arrives at {name}: between it and the result somebody left the tape (numpy() does)."
+            return f"No gradient arrives at {name}: some step between it and the result left the tape (numpy() does)."
     return None
 
 
@@ -118,12 +118,12 @@ exercise = Exercise(
     check=check,
     hints=(
         "Two attributes in `__init__`: self.weight and self.bias. One line in `forward`.",
-        "rng.normal(0.0, std, (outputs, inputs)) draws the numbers; parameter(numbers, device, dtype) makes a knob of them.",
+        "rng.normal(0.0, std, (outputs, inputs)) draws the numbers; parameter(numbers, device, dtype) makes a parameter of them.",
         "self.bias = parameter(np.zeros(outputs), device, dtype) if bias else None; in forward: "
         "return functional.linear(x, self.weight, self.bias).",
     ),
     sibling='''class Scale(Module):
-    """Another layer: one knob for each channel, which begins at 1."""
+    """Another layer: one parameter for each channel, which begins at 1."""
 
     def __init__(self, channels, device="cpu", dtype="float32"):
         self.weight = parameter(np.ones(channels), device, dtype)
@@ -150,10 +150,10 @@ exercise = Exercise(
         Wrong(Changed(("(outputs, inputs))", "(inputs, outputs))")), generic="weight has the shape (2, 3)"),
         Wrong(Changed(("parameter(np.zeros(outputs), device, dtype)", "parameter(np.ones(outputs), device, dtype)")),
               generic="should begin at zero"),
-        Wrong(Changed(("rng.normal", "np.random.default_rng(0).normal")), generic="begin with the same numbers"),
-        Wrong(Changed(("rng.normal", "np.random.normal")), generic="give the same numbers again"),
+        Wrong(Changed(("rng.normal", "np.random.default_rng(0).normal")), generic="have the same weights"),
+        Wrong(Changed(("rng.normal", "np.random.normal")), generic="give the same weights again"),
         Wrong(Changed(("rng.normal(0.0, std, (outputs, inputs))", "std * rng.random((outputs, inputs))")),
-              generic="spread by 0.00"),
+              generic="standard deviation 0.00"),
         Wrong(Changed(("self.weight, self.bias)", "self.weight)")), generic="does not contain it"),
         Wrong("""class Linear(Module):
     def __init__(self, inputs, outputs, bias=True, std=0.02, rng=None, device="cpu", dtype="float32"):
@@ -163,11 +163,11 @@ exercise = Exercise(
 
     def forward(self, x):
         return x @ Tensor(self.weight).T + Tensor(self.bias)
-""", generic="The knobs that are found are none"),
-        Wrong(Changed(("class Linear(Module):", "class Linear:")), generic="Keep the head"),
+""", generic="The parameters that are found are none"),
+        Wrong(Changed(("class Linear(Module):", "class Linear:")), generic="Keep the line"),
         Wrong(Changed((" if bias else None", "")), generic="Without a bias"),
         Wrong(Changed(("return functional.linear(x, self.weight, self.bias)",
                        "return Tensor(functional.linear(x, self.weight, self.bias).numpy())")), generic="is not on the tape"),
-        Wrong(Changed(("return functional", "functional")), generic="`forward` gives nothing back"),
+        Wrong(Changed(("return functional", "functional")), generic="`forward` returns nothing"),
     ],
 )  # fmt: skip

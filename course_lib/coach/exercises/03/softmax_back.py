@@ -1,4 +1,4 @@
-"""Softmax on the way back: every score moves every probability of its row."""
+"""The backward pass of softmax: every score changes every probability of its row."""
 
 import numpy as np
 
@@ -32,7 +32,9 @@ def cases(random):
 
 def check(result, dy, y):
     if getattr(result, "dtype", dy.dtype) != dy.dtype:
-        return f"The numbers are right, of type {result.dtype}; dy is {dy.dtype}. A gradient keeps the type."
+        return (
+            f"The numbers are right, but their dtype is {result.dtype}; dy is {dy.dtype}. A gradient keeps the dtype."
+        )
     return None
 
 
@@ -52,12 +54,12 @@ exercise = Exercise(
         "(dy * y).sum(axis=-1, keepdims=True) is that sum, as a column. Then y * (dy - sum).",
     ),
     sibling='''def log_softmax_backward(dy, y):
-    """The same for log(softmax): y holds the probabilities. Here the bare sum of dy appears, weighted by y outside."""
+    """The same for log(softmax): y holds the probabilities. Here the plain sum of dy appears, weighted by y outside."""
     return dy - y * dy.sum(axis=-1, keepdims=True)
 ''',
     wrong=[
         Wrong("def softmax_backward(dy, y):\n    return dy * y * (1 - y)",
-              "You let each score move its own probability only. It moves all of its row: they must add "
+              "You let each score change its own probability only. It changes all of its row: they must add "
               "up to 1, so if one rises the others fall."),
         Wrong(Changed((".sum(axis=-1, keepdims=True)", ".sum()")),
               "What is subtracted must be summed for each row: along the last axis, and kept as a column."),
@@ -66,10 +68,11 @@ exercise = Exercise(
         Wrong(Changed(("y * (dy - (dy * y).sum(axis=-1, keepdims=True))", "dy - (dy * y).sum(axis=-1, keepdims=True)")),
               "The sum of dy * y is a column of averages, right. The whole difference must then be multiplied by y."),
         Wrong(Changed(("(dy * y).sum(axis=-1, keepdims=True)", "dy.sum(axis=-1, keepdims=True)")),
-              "You subtract the bare sum of dy. Each term must be weighted by its probability: dy * y."),
+              "You subtract the plain sum of dy. Each term must be weighted by its probability: dy * y."),
         Wrong("""def softmax_backward(dy, y):
     return dy * y
-""", "You stop at dy * y. When one score rises all other probabilities of its row fall: their average of dy comes off first."),
+""", "You stop at dy * y. When one score rises all other probabilities of its row fall: subtract the weighted average of "
+              "dy first."),
         Wrong(Changed((".sum(axis=-1, keepdims=True)", ".sum(axis=-1)")), generic="ValueError"),
     ],
 )  # fmt: skip

@@ -14,7 +14,7 @@ def cases(random):
         case("two equal scores", [[0.0, 0.0]], [0]),
         case("three scores", [[2.0, 1.0, -1.0]], [1]),
         case("two rows", [[2.0, 1.0, -1.0], [0.0, 3.0, 1.0]], [0, 2]),
-        case("one score: no choice, no surprise", [[5.0]], [0]),
+        case("one score: its probability is 1", [[5.0]], [0]),
         case("a row that does not count", [[2.0, 1.0, -1.0], [0.0, 3.0, 1.0], [1.0, 1.0, 4.0]], [0, -1, 1]),
         case("another number for rows that do not count", [[2.0, 1.0, -1.0], [0.0, 3.0, 1.0]], [0, 2], 0),
         case("large scores", [[102.0, 101.0, 99.0]], [0]),
@@ -26,7 +26,7 @@ def cases(random):
         Case(
             "targets in int32", random.normal(size=(5, 7)).astype(np.float32), np.array([0, 6, 3, 3, -1], np.int32), -1
         ),
-        case("many letters", 3 * random.normal(size=(4, 50)), [0, 49, 20, 20]),
+        case("many scores", 3 * random.normal(size=(4, 50)), [0, 49, 20, 20]),
     ]
 
 
@@ -35,11 +35,11 @@ def check(result, logits, targets, ignore_index):
         kind = getattr(part, "dtype", None)
         if kind is None:
             return (
-                f"{name} is a Python {type(part).__name__}; the tape wants a NumPy number or array of the type of the "
+                f"{name} is a Python {type(part).__name__}; the tape needs a NumPy number or array of the dtype of the "
                 "scores: np.asarray(value, logits.dtype)."
             )
         if kind != logits.dtype:
-            return f"{name} is right, but of type {kind}; the scores are {logits.dtype}. It must have their type."
+            return f"{name} is right, but its dtype is {kind}; the scores are {logits.dtype}. It must have their dtype."
     return None
 
 
@@ -58,9 +58,9 @@ exercise = Exercise(
     results=("the loss", "logsumexp"),
     reference=ops("reference").cross_entropy_forward,
     check=check,
-    tolerance=1e-4,  # in float32 a score of 1000 is known to 6e-5
+    tolerance=1e-4,  # in float32 a score of 1000 is accurate to 6e-5
     hints=(
-        "Loss of a row: logsumexp - score of the true one. First write that for a single row with pleasant scores.",
+        "Loss of a row: logsumexp - score of the true one. First write that for a single row with small scores.",
         "logsumexp = largest + log(sum of exp(score - largest)). logits.max(axis=-1, keepdims=True) is a column, (n, 1).",
         "rows = np.flatnonzero(targets != ignore_index); the losses are logsumexp[rows] - logits[rows, targets[rows]]; "
         "the loss is np.asarray(losses.mean(), logits.dtype).",
@@ -76,10 +76,11 @@ exercise = Exercise(
     rows = np.flatnonzero(targets != ignore_index)
     return (logsumexp[rows] - logits[rows, targets[rows]]).mean(), logsumexp
 """,
-              "exp of a large score is too large for its type, and of a very negative one it is 0. Subtract the largest "
+              "exp of a large score is too large for its dtype, and of a very negative one it is 0. Subtract the largest "
               "score of the row before exp, and add it again after the log."),
         Wrong(Changed(("logits.max(axis=-1, keepdims=True)", "logits.max(keepdims=True)")),
-              "You subtract the largest score of all rows. In a row far below it all turns to 0: each row needs its own."),
+              "You subtract the largest score of all rows. In a row far below it every exp is 0: each row needs its own "
+              "largest."),
         Wrong("""def cross_entropy_forward(logits, targets, ignore_index=-1):
     largest = logits.max(axis=1, keepdims=True)
     e = np.exp(logits - largest)
@@ -95,7 +96,7 @@ exercise = Exercise(
     logsumexp = np.log(np.exp(s).sum(axis=1))
     rows = np.flatnonzero(targets != ignore_index)
     return (logsumexp[rows] - s[rows, targets[rows]]).mean(), logsumexp
-""", "The largest score was subtracted inside and is missing outside: the logsumexp you give back is too small by it."),
+""", "The largest score was subtracted inside and is missing outside: the logsumexp that you return is too small by it."),
         Wrong(Changed(("(largest + np.log(", "(np.log(")),
               "The logsumexp lacks the largest score, and the true score has it "
               "still: both must be lowered by it, or neither."),
@@ -107,7 +108,7 @@ exercise = Exercise(
         Wrong(Changed(("targets != ignore_index", "targets != -1")),
               "-1 is only the usual number of rows that do not count: compare the targets with `ignore_index`."),
         Wrong(Changed((", logits.dtype), logsumexp", ", logits.dtype)")),
-              "Give two results: the loss, and the logsumexp of each row, which the way back will need.",
+              "Give two results: the loss, and the logsumexp of each row, which the backward pass will need.",
               when=lambda seen: not seen.error and not is_pair(seen) and np.ndim(seen.got) == 0 and seen.got is not None),
         Wrong(Changed(("np.asarray(losses.mean(), logits.dtype)", "float(losses.mean())")), generic="is a Python float"),
     ],

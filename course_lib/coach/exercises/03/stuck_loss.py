@@ -39,8 +39,8 @@ def loss_and_gradient(answer, x, weight, targets):
     return {"loss": loss.item(), "gradient of weight": weight.grad.numpy()}
 
 
-def with_curve(curve):
-    return lambda x, weight, targets: functional.cross_entropy(curve(functional.linear(x, weight)), targets)
+def with_activation(activation):
+    return lambda x, weight, targets: functional.cross_entropy(activation(functional.linear(x, weight)), targets)
 
 
 exercise = Exercise(
@@ -50,15 +50,15 @@ exercise = Exercise(
     defines="training_loss",
     given="from course_lib import functional",
     cases=cases,
-    reference=with_curve(lambda scores: scores),
+    reference=with_activation(lambda scores: scores),
     call=loss_and_gradient,
     hints=(
         "Which numbers does cross_entropy expect: scores or probabilities? Look at the formula with logsumexp.",
         "How low can the loss get if the scores are at most 1 and at least 0? For two choices: log(1 + exp(-1)) = 0.31.",
-        "cross_entropy takes scores, and does its own softmax inside: hand the scores over just as they are.",
+        "cross_entropy takes scores, and does its own softmax inside: pass the scores just as they are.",
     ),
     sibling='''def accuracy(x, weight, targets):
-    """The share of examples whose highest score is the true one. The highest score needs no softmax either."""
+    """The fraction of examples whose highest score is the true one. The highest score needs no softmax either."""
     scores = functional.linear(x, weight)  # (B, C), (V, C) -> (B, V)
     return (scores.argmax().numpy() == targets).mean()
 ''',
@@ -82,7 +82,7 @@ exercise = Exercise(
 def training_loss(x, weight, targets):
     scores = functional.linear(x, weight)
     return functional.cross_entropy(Tensor(scores.numpy()), targets)
-""", "The gradient does not arrive at weight: somewhere the numbers left the tape (numpy() and Tensor(...) do that).",
+""", "The gradient does not reach weight: somewhere the numbers left the tape (numpy() and Tensor(...) do that).",
               when=lambda seen: seen.error.startswith("GraphError")),
         Wrong("""def training_loss(x, weight, targets):
     scores = functional.linear(x, weight)

@@ -4,21 +4,21 @@ import numpy as np
 
 from course_lib.coach.exercise import Case, Exercise, Goal, Wrong
 
-LOW, MOST = 1e-4, 2000  # the height to reach, the gradients that one walk may ask for
+LOW, MOST = 1e-4, 2000  # the loss to reach, the gradients that one descent may compute
 
 
 class TooMany(RuntimeError):
-    """The walk asked for too many gradients."""
+    """The descent computed too many gradients."""
 
 
-def bowl(steepness, turn=0.0):
-    """(height, slopes) of a valley with its bottom at 0, turned by an angle."""
-    c, s = np.cos(turn), np.sin(turn)
+def bowl(steepness, angle=0.0):
+    """(loss, slopes) of a valley with its minimum at 0, rotated by an angle."""
+    c, s = np.cos(angle), np.sin(angle)
     matrix = np.array([[c, -s], [s, c]]) @ np.diag(steepness) @ np.array([[c, s], [-s, c]])
     return lambda k: float(k @ matrix @ k), lambda k: 2 * matrix @ k
 
 
-VALLEYS = {  # name: (start, (height, slopes))
+VALLEYS = {  # name: (start, (loss, slopes))
     "a round bowl": (np.array([3.0, -2.0]), bowl([1.0, 1.0])),
     "the narrow valley of the lecture": (np.array([-4.0, 1.0]), bowl([1.0, 25.0])),
     "a narrow valley that lies askew": (np.array([3.0, 1.0]), bowl([1.0, 25.0], 0.6)),
@@ -37,30 +37,30 @@ def walk(answer, name, count=None):
     asked = [0] if count is None else count
     before = asked[0]
 
-    def counted(knobs):
+    def counted(point):
         asked[0] += 1
         if asked[0] - before > MOST:
-            raise TooMany(f"the walk asked for more than {MOST:,} gradients")
+            raise TooMany(f"the descent computed more than {MOST:,} gradients")
         with np.errstate(all="ignore"):
-            return slopes(np.array(knobs, dtype=float))
+            return slopes(np.array(point, dtype=float))
 
     return answer(counted, start.copy())
 
 
 def check(result, name):
-    start, (height, _) = VALLEYS[name]
-    knobs = np.asarray(result, dtype=object)
-    if knobs.shape != start.shape or not all(isinstance(k, int | float) for k in knobs.tolist()):
-        return f"The walk gives {result!r:.80}; it should give the knobs where it ends, an array of 2 numbers."
-    knobs = knobs.astype(float)
+    start, (loss, _) = VALLEYS[name]
+    point = np.asarray(result, dtype=object)
+    if point.shape != start.shape or not all(isinstance(k, int | float) for k in point.tolist()):
+        return f"The result is {result!r:.80}; it should be the point where the descent ends, an array of 2 numbers."
+    point = point.astype(float)
     with np.errstate(all="ignore"):
-        begin, end = height(start), height(knobs)
+        begin, end = loss(start), loss(point)
     if not np.isfinite(end):
-        return "The knobs have grown beyond all bounds: the steps are so long that each overshoots more than the last."
+        return "The parameters have diverged: the steps are so long that each overshoots more than the last."
     if end > begin:
-        return f"The walk ends higher ({end:.3g}) than it began ({begin:.3g}): the steps are too long."
+        return f"The loss at the end ({end:.3g}) is larger than at the start ({begin:.3g}): the steps are too long."
     if end > LOW:
-        return f"The walk ends at the height {end:.3g}, at {knobs.round(4).tolist()}; {LOW:g} or less is asked for."
+        return f"The descent ends at {point.round(4).tolist()} with the loss {end:.3g}; it must be at most {LOW:g}."
     return None
 
 
@@ -83,7 +83,7 @@ exercise = Exercise(
     call=walk,
     compared=False,
     check=check,
-    goals=[Goal("gradients asked for in four valleys", gradients)],
+    goals=[Goal("gradients computed in four valleys", gradients)],
     challenge=True,
     hints=(
         "Begin with SGD: a step of -0.02 times the slopes, until all of them are small. Which valley takes longest?",
@@ -91,23 +91,23 @@ exercise = Exercise(
         "Two gradients tell how steep it is along the last move: (new - old slopes) against the move itself. Their quotient "
         "gives a length for the next step.",
     ),
-    sibling='''def walk_down_one(slope, knob):
-    """For a single knob, two slopes tell where the straight line through them is 0 (the secant method)."""
-    other = knob + 0.1
+    sibling='''def walk_down_one(slope, x):
+    """For a single parameter, two slopes tell where the straight line through them is 0 (the secant method)."""
+    other = x + 0.1
     for _ in range(20):
-        a, b = slope(knob), slope(other)
+        a, b = slope(x), slope(other)
         if abs(b) < 1e-6 or a == b:
             break
-        knob, other = other, other - b * (other - knob) / (b - a)
+        x, other = other, other - b * (other - x) / (b - a)
     return other
 ''',
     wrong=[
         Wrong("def walk_down(slopes, knobs):\n    while True:\n        knobs = knobs - 0.02 * slopes(knobs)\n    return knobs",
-              f"Your walk had not ended after {MOST:,} gradients. Stop when the slopes are small, or after a number of steps.",
+              f"Your descent had not ended after {MOST:,} gradients. Stop when the slopes are small, or after a number of steps.",
               when=lambda seen: seen.error.startswith("TooMany")),
-        Wrong(SGD.format(60, 0.1), generic="than it began"),
-        Wrong(SGD.format(50, 0.01), generic="or less is asked for"),
-        Wrong("def walk_down(slopes, knobs):\n    return slopes", generic="it should give the knobs where it ends"),
-        Wrong(SGD.format(900, 1.5), generic="beyond all bounds"),
+        Wrong(SGD.format(60, 0.1), generic="is larger than at the start"),
+        Wrong(SGD.format(50, 0.01), generic="it must be at most"),
+        Wrong("def walk_down(slopes, knobs):\n    return slopes", generic="it should be the point where the descent ends"),
+        Wrong(SGD.format(900, 1.5), generic="have diverged"),
     ],
 )  # fmt: skip

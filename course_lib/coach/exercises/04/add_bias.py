@@ -1,4 +1,4 @@
-"""A thread for each number of a matrix: a grid in two dimensions, and lanes that walk along the rows."""
+"""A thread for each number of a matrix: a grid in two dimensions, and neighbouring lanes in neighbouring columns."""
 
 import numpy as np
 
@@ -79,7 +79,7 @@ __global__ void add_numbers(float* y, int M, int N) {
               "Each number got the bias of its row. The bias has one number for each column: bias[j].", when=of_the_row),
         Wrong(Changed(("int i = blockIdx.y * blockDim.y + threadIdx.y;", "int i = blockIdx.x * blockDim.x + threadIdx.x;"),
                       ("int j = blockIdx.x * blockDim.x + threadIdx.x;", "int j = blockIdx.y * blockDim.y + threadIdx.y;")),
-              "Rows and columns have changed places: x counts along a row, so the column j comes from the numbers ending in "
+              "Rows and columns are swapped: x counts along a row, so the column j comes from the numbers ending in "
               ".x, and the row i from those ending in .y.", like=roles_swapped),
         Wrong(Changed(("i < M && j < N", "i < M")),
               "A thread to the right of the matrix took part: its column j is N or more. Such a thread must do nothing.",

@@ -58,13 +58,13 @@ exercise = Exercise(
         Goal("sectors for each request, writing global memory", sectors("write"), at_most=4.2),
     ],
     hints=(
-        "Two things go on at once: which numbers does a thread do, and which ones do the lanes beside it do at the same moment?",
+        "Two questions: which numbers does a thread take, and which ones do the lanes beside it take at the same time?",
         "The simplest is a grid-stride loop over all M * N numbers: lane after lane takes number after number. What are row and "
         "column of number e?",
         "for (int e = blockIdx.x * blockDim.x + threadIdx.x; e < M * N; e += gridDim.x * blockDim.x): i = e / N, j = e % N, and "
         "y[e] = x[i * N + (N - 1 - j)].",
     ),
-    sibling='''// Every second column of x (M, N) set to 0, in its place: a block walks along a row, its lanes side by side.
+    sibling='''// Every second column of x (M, N) set to 0, in place: a block loops over a row, its lanes side by side.
 __global__ void stripes(float* x, int M, int N) {
     for (int i = blockIdx.x; i < M; i += gridDim.x) {
         for (int j = threadIdx.x; j < N; j += blockDim.x) {
@@ -101,9 +101,9 @@ __global__ void stripes(float* x, int M, int N) {
               "Only the first 32 columns are written: as many as a block has threads. Go on with the next ones.",
               like=first_only(BLOCK)(1)),
         Wrong(Changed(("x[i * N + N - 1 - j]", "x[(M - 1 - i) * N + j]")),
-              "The rows have changed places: up is down. Left and right should.", like=lambda x: x[::-1]),
+              "The order of the rows is reversed. Reverse the numbers within each row instead.", like=lambda x: x[::-1]),
         Wrong(Changed(("x[i * N + N - 1 - j]", "x[M * N - 1 - (i * N + j)]")),
-              "Rows and columns are both turned round. The order of the rows stays.", like=lambda x: x[::-1, ::-1]),
+              "Rows and columns are both reversed. The order of the rows must stay.", like=lambda x: x[::-1, ::-1]),
         Wrong("""__global__ void mirror(const float* x, float* y, int M, int N) {
     int threads = gridDim.x * blockDim.x;
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < M; i += threads) {
@@ -113,8 +113,8 @@ __global__ void stripes(float* x, int M, int N) {
     }
 }
 """,
-              "The results are right, and the lanes of a warp work far apart from each other, so that of the 32 bytes of a "
-              "sector most are fetched for nothing. Let neighbouring lanes take neighbouring columns.",
+              "The results are right, but the lanes of a warp access numbers far apart, so most of the 32 bytes of each "
+              "sector are moved for nothing. Let neighbouring lanes take neighbouring columns.",
               when=lanes_far_apart),
         Wrong("""__global__ void mirror(const float* x, float* y, int M, int N) {
     int i = blockIdx.x, j = threadIdx.x;

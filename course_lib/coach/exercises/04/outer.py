@@ -51,8 +51,8 @@ exercise = Exercise(
     goals=[Goal("bytes of global memory moved", bytes_moved)],
     hints=(
         "Begin with a grid-stride loop over all M * N numbers: a[e / N] * b[e % N]. What does it read again and again?",
-        "Give a thread a column, not a number: what it needs of b it reads once, into a variable of its own, and goes down the "
-        "rows.",
+        "Give a thread a column, not a number: what it needs of b it reads once, into a variable of its own, and loops "
+        "over the rows.",
         "Every row still reads a. With two columns to a thread, and more, one a[i] serves for all of them. How many variables "
         "does a thread need then?",
     ),
@@ -87,7 +87,7 @@ __global__ void add_rows(const float* x, float* y, int M, int N) {
     }
 }
 """, "Only the first 128 columns are written: as many as there are threads. Go on with the next 128.", like=one_column_each),
-        Wrong(Changed(("a[i] * own", "a[i] + own")), "The two vectors are added here; asked for are their products.",
+        Wrong(Changed(("a[i] * own", "a[i] + own")), "The two vectors are added here; the task asks for their products.",
               like=np.add.outer),
         Wrong("""__global__ void outer(const float* a, const float* b, float* y, int M, int N) {
     int i = blockIdx.x;

@@ -1,4 +1,4 @@
-"""Find the fault: an array turned round in its own place, where threads overwrite what others still need."""
+"""Find the fault: an array reversed in place, where threads overwrite what others still need."""
 
 import numpy as np
 
@@ -54,11 +54,11 @@ exercise = Exercise(
     reference=lambda x: x[::-1].copy(),
     call=launch,
     hints=(
-        "Run the cell, and read the report: which two threads meet at one place?",
-        "Threads i and n - 1 - i work on the same two places. One of them is enough. It must swap: both numbers move.",
+        "Run the cell, and read the report: which two threads use the same element?",
+        "Threads i and n - 1 - i work on the same two elements. One of them is enough. It must swap: both numbers move.",
         "if (i < n / 2) { float left = x[i]; then put x[n - 1 - i] into x[i], and left into x[n - 1 - i]; }",
     ),
-    sibling='''// Neighbours change places, two by two: thread i owns the places 2 i and 2 i + 1.
+    sibling='''// Neighbours are swapped, two by two: thread i owns the elements 2 i and 2 i + 1.
 __global__ void swap_neighbours(float* x, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (2 * i + 1 < n) {
@@ -78,7 +78,7 @@ __global__ void swap_neighbours(float* x, int n) {
         }
     }
 }
-""", "Nothing has moved: it stands as before. So it does if every pair is swapped twice.",
+""", "The order is unchanged. This also happens if every pair is swapped twice.",
               when=lambda seen: not seen.issues and seen.got is not None and np.array_equal(seen.got, seen.inputs[0])),
         Wrong("""__global__ void reverse(float* x, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -93,7 +93,7 @@ __global__ void swap_neighbours(float* x, int n) {
         Wrong(Changed(("x[i] = x[n - 1 - i];", "x[i] = x[n - i];")),
               "x[n - i] is x[n] for the first thread. The numbers end at x[n - 1].", when=first_thread_at_the_end),
         Wrong(Changed(("if (i < n / 2) {", "if (i < n) {")),
-              "A race: one thread has already written where another one still reads. Give each pair of places to one thread "
+              "A race: one thread has already written where another one still reads. Give each pair of elements to one thread "
               "alone, which reads both before it writes.",
               when=lambda seen: seen.kinds == {"race"} and "one thread reads" in seen.issues[0].message),
     ],

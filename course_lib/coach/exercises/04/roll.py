@@ -1,4 +1,4 @@
-"""Remainders in C++, and the grid-stride loop: an array moved along, where what falls off one end comes back at the other."""
+"""Remainders in C++, and the grid-stride loop: an array shifted, where what leaves at one end enters at the other."""
 
 import re
 
@@ -11,8 +11,9 @@ GRID, BLOCK = 2, 32
 
 
 def cases(random):
-    trials = {"moved by more than its length": (3, 4), "moved by one": (3, 1), "one number": (1, 2), "moved by nothing": (5, 0),
-              "moved back": (7, -2), "far back": (70, -1000), "more numbers than threads": (200, 33)}  # fmt: skip
+    trials = {"shifted by more than its length": (3, 4), "shifted by one": (3, 1), "one number": (1, 2),
+              "shifted by nothing": (5, 0), "shifted back": (7, -2), "far back": (70, -1000),
+              "more numbers than threads": (200, 33)}  # fmt: skip
     for label, (length, shift) in trials.items():
         yield Case(label, (0.5 + random.permutation(length)).astype(np.float32), shift)
 
@@ -54,7 +55,7 @@ exercise = Exercise(
     reference=lambda x, shift: np.roll(x, shift),
     call=launch,
     hints=(
-        "Where did the number stand that comes to place i? Begin with a shift of 1, then think of place 0.",
+        "At which index of x does the number for y[i] stand? Begin with a shift of 1, then think of y[0].",
         "(i - shift) % n lies between -(n - 1) and n - 1. If it is negative, n more brings it back in. Around this goes a "
         "grid-stride loop.",
         "int from = (i - shift) % n; if (from < 0) from += n; y[i] = x[from]; and i runs on by gridDim.x * blockDim.x.",
@@ -70,21 +71,21 @@ __global__ void clock_hours(const int* hour, int* later, int hours, int n) {
 ''',
     wrong=[
         Wrong(Changed(("(i - shift) % n", "(i + shift) % n")),
-              "It moves the other way. Number 0 goes to place `shift`, so y[i] is the number that stood at i - shift.",
+              "This shifts the other way. Number 0 goes to index `shift`, so y[i] is the number that stood at i - shift.",
               like=lambda x, shift: np.roll(x, -shift)),
         Wrong(Changed(("i += threads", "i += n")),
-              "Each thread moved one number, and then stopped. There are only 64 threads, so each must go on.", like=one_each),
+              "Each thread wrote one number, and then stopped. There are only 64 threads, so each must go on.", like=one_each),
         Wrong(Changed(("(i - shift) % n", "i - shift"), ("if (from < 0) {", "if (from >= n) {")),
-              "x[-4] was asked for: the place i - shift may lie outside, and must come back in at the other end.",
+              "x[-4] was read: the index i - shift may lie outside, and must then wrap around to the other end.",
               when=reached(-4)),
         Wrong(Changed(("if (from < 0) {", "if (from < -n) {")),
-              "x[-1] was asked for. In C++ the remainder of a negative number is not positive: -4 % 3 is -1. And one n more "
+              "x[-1] was read. In C++ the remainder of a negative number is not positive: -4 % 3 is -1. And one n more "
               "may not be enough if `shift` is larger than n.", when=reached(-1)),
         Wrong("""__global__ void roll(const float* x, float* y, int shift, int n) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) y[(i + shift) % n] = x[i];
 }
 """,
-              "A place before the beginning of y was written to. In C++ the remainder of a negative number is not positive: "
+              "An element before the beginning of y was written. In C++ the remainder of a negative number is not positive: "
               "-2 % 7 is -2, where Python says 5.", when=wrote_before_the_beginning),
         Wrong("""__global__ void roll(const float* x, float* y, int shift, int n) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) y[i] = x[abs(i - shift) % n];

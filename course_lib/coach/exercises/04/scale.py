@@ -46,7 +46,7 @@ exercise = Exercise(
     measured="many blocks",
     goals=[Goal("sectors for each request, reading global memory", sectors("read"), at_most=4.0)],
     hints=(
-        "Which number is mine? Count the threads of all blocks before mine, then my own place.",
+        "Which number is mine? Count the threads of all blocks before mine, then my own index in the block.",
         "`blockIdx.x * blockDim.x + threadIdx.x` counts on through all blocks. In the last block it may be n or more.",
         "int i = blockIdx.x * blockDim.x + threadIdx.x; and then: if (i < n) ...",
     ),
@@ -59,7 +59,7 @@ exercise = Exercise(
 ''',
     wrong=[
         Wrong(Changed(("blockIdx.x * blockDim.x + threadIdx.x", "threadIdx.x")),
-              "Every block works on the first 32 numbers: threadIdx.x is the place inside a block. Which block is it?",
+              "Every block works on the first 32 numbers: threadIdx.x is the index inside a block. Which block is it?",
               like=own_block_only),
         Wrong("""__global__ void scale(const float* x, float* y, float s, int n) {
     int mine = blockIdx.x * blockDim.x + threadIdx.x;

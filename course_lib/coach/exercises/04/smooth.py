@@ -64,8 +64,8 @@ exercise = Exercise(
               "The last number has no right neighbour: x[i + 1] is x[n] there.",
               when=lambda seen: any(f"element {len(seen.inputs[0])} " in issue.message for issue in seen.issues)),
         Wrong(Changed(("float left", "int left"), ("float right", "int right")),
-              "The neighbours have lost what stands behind their point: an `int` holds whole "
-              "numbers only, so left and right are floats.", like=whole_neighbours),
+              "The neighbours have lost their fractions: an `int` holds whole numbers only, so left and right must be "
+              "floats.", like=whole_neighbours),
         Wrong("""__global__ void smooth(const float* x, float* y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) {

@@ -1,4 +1,4 @@
-"""Whole-number division finds the row: a thread for each number that is copied out of a table."""
+"""Integer division finds the row: a thread for each number that is copied out of a table."""
 
 import numpy as np
 
@@ -53,7 +53,7 @@ exercise = Exercise(
     ],
     hints=(
         "Number the elements of y from 0 to n * C - 1, and give one to each thread. Which row is element i in?",
-        "With rows of C numbers, element i lies in row i / C, both whole numbers, and column i % C.",
+        "With rows of C numbers, element i lies in row i / C, by integer division, and column i % C.",
         "int t = i / C; int c = i % C; and the number to copy is table[rows[t] * C + c].",
     ),
     sibling='''// Every row times a number of its own: x and y (n, C), factor (n).

@@ -1,4 +1,4 @@
-"""Open challenge: the gradient of a bias is added up by those who write its column anyway."""
+"""Open challenge: the gradient of a bias is added up by the threads that write its column anyway."""
 
 import numpy as np
 
@@ -94,7 +94,7 @@ template <int N> __global__ void column_sums(const float* x, float* partial, int
         Wrong(Changed(("sum.item[j] += d.item[j]", "sum.item[j] = d.item[j]")),
               "dx is right. `partial` holds the last row of each row of blocks, not the sum over its rows.", like=last_rows),
         Wrong(Changed(("Pack<float, N> sum = {};", "Pack<float, N> sum = {};\n    if (blockIdx.y >= rows) return;")),
-              "`partial` is not whole: with fewer rows than gridDim.y some blocks have no "
+              "`partial` is incomplete: with fewer rows than gridDim.y some blocks have no "
               "row. Their sums are 0, and are written too.",
               when=lambda seen: seen.label == "one row" and not np.isnan(seen.got[0]).any()
                   and np.isnan(seen.got[1][1]).all() and not np.isnan(seen.got[1][0]).any()),
@@ -103,7 +103,7 @@ template <int N> __global__ void column_sums(const float* x, float* partial, int
               when=lambda seen: np.isnan(seen.got[1]).all() and not np.isnan(seen.got[0]).any() and not seen.issues),
         Wrong(Changed(("sum.item[j] += d.item[j]", "partial[blockIdx.y * F + f + j] += d.item[j]"),
                       ("*(Pack<float, N>*)(partial + (long long)blockIdx.y * F + f) = sum;", "")),
-              "`partial` is read before anybody has written it: a sum begins with 0, in a variable of the thread's own.",
+              "`partial` is read before it is written: a sum begins with 0, in a variable of the thread's own.",
               when=lambda seen: "uninitialised-read" in seen.kinds
                   and any("'partial'" in issue.message for issue in seen.issues)),
     ],

@@ -50,7 +50,7 @@ def beyond(seen):
 
 
 def reads(seen):
-    """In the case that is counted: the lines that read global memory, and how often warps ask in them."""
+    """In the case that is counted: the lines that read global memory, and how many requests they make."""
     found = [line for report in seen.reports for line in report.lines if line.space == "global" and line.op == "read"]
     return found if seen.label == "64 rows of 128" else [], sum(line.requests for line in found)
 
@@ -98,13 +98,13 @@ template <int N> __global__ void scale_columns(const float* x, const float* fact
         Wrong(Changed(("row += gridDim.y", "row += rows")),
               "Only the first gridDim.y rows are written. There are more: go on with every gridDim.y-th.", like=first_rows),
         Wrong(Changed(("gelu(p.item[j] + b.item[j])", "gelu(p.item[j]) + b.item[j]")),
-              "The bias is added after the bend. It comes before: gelu(x + bias).", like=lambda x, bias, N: gelu(x) + bias),
+              "The bias is added after the activation. It comes before: gelu(x + bias).", like=lambda x, bias, N: gelu(x) + bias),
         Wrong(Changed(("p.item[j] + b.item[j]", "p.item[j]")), "The bias is missing.", like=lambda x, bias, N: gelu(x)),
         Wrong(Changed(("gelu(p.item[j] + b.item[j])", "p.item[j] + b.item[j]")), "This is x + bias, without GELU.",
               like=lambda x, bias, N: x + bias),
         Wrong(Changed(("int row = blockIdx.y;", "int row = 0;"), ("row += gridDim.y", "row++")),
-              "Two blocks write the same place. Blocks share the rows: row blockIdx.y is the first of a block, and "
-              "gridDim.y rows further down comes its next.",
+              "Two blocks write the same element. The rows are divided among the blocks: row blockIdx.y is the first of a "
+              "block, and its next lies gridDim.y rows further down.",
               when=lambda seen: "race" in seen.kinds and seen.inputs[0].shape[0] > 1),
         Wrong("""#include "vector.cuh"
 

@@ -77,7 +77,7 @@ template <class Op, class T, int N> __global__ void each(const T* x, T* y, int n
                       ("y[i] = Op::of(a[i], b[i])", "y[i] = a[i] + b[i]")),
               "It adds, whatever the operation is. Op::of(a, b) does what Op stands for.", like=lambda op, a, b, N: a + b),
         Wrong(Changed(("Op::of(p.item[j], q.item[j])", "Op::of(q.item[j], p.item[j])"),
-                      ("Op::of(a[i], b[i])", "Op::of(b[i], a[i])")), "a and b have changed places: Subtract gives b - a here.",
+                      ("Op::of(a[i], b[i])", "Op::of(b[i], a[i])")), "a and b are swapped: Subtract gives b - a here.",
               like=lambda op, a, b, N: OPS[op](b, a)),
         Wrong(Changed(("for (; i < n; i++) y[i] = Op::of(a[i], b[i]);", "return;")),
               "The last numbers are missing: where fewer than N are left, they must be taken one by one.",

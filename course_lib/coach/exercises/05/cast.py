@@ -1,4 +1,4 @@
-"""From one type to another: what cutting, rounding and asking for zero do."""
+"""From one type to another: truncating, rounding and comparing with zero."""
 
 import numpy as np
 
@@ -13,8 +13,8 @@ TYPES = {"float": np.float32, "int": np.int32, "bool": np.bool_, "__nv_bfloat16"
 def cases(random):
     some = np.array([0.5, -0.5, 0.0, 2.75, -2.75, 3.0, -0.0], np.float32)
     yield Case("is it zero?", some[:3].copy(), "float", "bool")
-    yield Case("cut towards zero", some, "float", "int")
-    yield Case("whole numbers to floats", random.integers(-99, 99, 70).astype(np.int32), "int", "float")
+    yield Case("truncated towards zero", some, "float", "int")
+    yield Case("integers to floats", random.integers(-99, 99, 70).astype(np.int32), "int", "float")
     yield Case(
         "small, negative and large ones as bool",
         np.array([1e-30, -3, 1e30, 0, np.inf] * 15, np.float32),
@@ -68,7 +68,7 @@ exercise = Exercise(
         "For bool, compare x with a zero of its own type: (From)0.",
         "return x != (From)0; and in the kernel: if (i < n) y[i] = Cast<To, From>::of(x[i]);",
     ),
-    sibling='''// A scaled copy in another type: a rule for all types, and another for whole numbers of 8 bits.
+    sibling='''// A scaled copy in another type: a rule for all types, and another for integers of 8 bits.
 template <class To> struct Fit {
     static __device__ To of(float x) { return (To)x; }
 };
@@ -83,15 +83,15 @@ template <class To> __global__ void fit(const float* x, To* y, float by, int n) 
 ''',
     wrong=[
         Wrong(Changed(("return x != (From)0;", "return (int)x;")),
-              "0.5 became false: it was cut to a whole number first. Only 0 itself is false.",
+              "0.5 became false: it was truncated to an integer first. Only 0 itself is false.",
               like=for_bool(lambda x: x.astype(int) != 0)),
         Wrong(Changed(("return x != (From)0;", "return x > (From)0;")),
               "Negative numbers became false. Whatever is not 0 is true.", like=for_bool(lambda x: x > 0)),
-        Wrong(Changed(("return x != (From)0;", "return x == (From)0;")), "True and false have changed places: 0 is false.",
+        Wrong(Changed(("return x != (From)0;", "return x == (From)0;")), "True and false are swapped: 0 is false.",
               like=for_bool(lambda x: x == 0)),
         Wrong(Changed(("static __device__ To of(From x) { return (To)x; }", "static __device__ To of(From x) { return "
                                                                             "(To)rintf(x); }")),
-              "The floats were rounded to whole numbers. `(To)x` cuts what stands behind the point, as C++ does.",
+              "The floats were rounded to integers. `(To)x` truncates: it drops the fraction, as C++ does.",
               like=rounded),
         Wrong(Changed(("if (i < n) y[i]", "y[i]")), "There are more threads than numbers: those with i >= n must do nothing.",
               when=lambda seen: any(issue.block[0] * BLOCK + issue.thread[0] >= len(seen.inputs[0]) for issue in seen.issues

@@ -52,7 +52,7 @@ exercise = Exercise(
     hints=(
         "The report names a line and a thread. Which row and column does this thread own, and where should it write?",
         "x and y have rows of different lengths. Column `column` of row `row` lies at row * x_row + column in x; and in y?",
-        "There are two faults: one in the test of the column, one in the place in y.",
+        "There are two faults: one in the test of the column, one in the index in y.",
     ),
     sibling='''// The first column of a matrix whose rows lie x_row apart.
 template <class T> __global__ void first_column(const T* x, T* y, long long x_row, int rows) {

@@ -1,4 +1,4 @@
-"""Dropout: random words from a counter, so that the way back draws the very same ones."""
+"""Dropout: random words from a counter, so that the backward pass draws the very same ones."""
 
 import numpy as np
 
@@ -90,10 +90,10 @@ __global__ void uniform(const unsigned* seed, float* y, int n) {
               like=lambda x, random, p, site: np.where(dropped(x, random, p, site) != 0, x, 0)),
         Wrong(Changed(("words.x >=", "words.x <"), ("words.y >=", "words.y <"), ("words.z >=", "words.z <"),
                       ("words.w >=", "words.w <")),
-              "Kept and dropped have changed places: a number is kept if its word is at least `threshold`.",
+              "Kept and dropped are swapped: a number is kept if its word is at least `threshold`.",
               like=lambda x, random, p, site: np.where(dropped(x, random, p, site) == 0, x / (1 - p), 0)),
         Wrong(Changed(("make_uint2(random[0], random[1])", "make_uint2(random[1], random[0])")),
-              "The two words of the key have changed places: seed low, random[0], comes first.", like=other_words(seed=True)),
+              "The two words of the key are swapped: seed low, random[0], comes first.", like=other_words(seed=True)),
         Wrong(Changed(("0, random[2], site", "0, 0, site")), "The step is missing in the counter: its third word is random[2].",
               like=other_words(step=0)),
         Wrong(Changed(("random[2], site", "random[2], 0")), "The site is missing in the counter: it is its fourth word.",

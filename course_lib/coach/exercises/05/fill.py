@@ -11,8 +11,8 @@ TYPES = {"float": np.float32, "int": np.int32, "unsigned char": np.uint8}
 
 def cases(random):
     for label, kind, value, n in (("one number", "float", 2.5, 1), ("a block and one more", "float", -1.5, 65),
-                                  ("whole numbers", "int", -7, 130), ("bytes", "unsigned char", 200, 99),
-                                  ("a large whole number", "int", 2**24 + 1, 3)):  # fmt: skip
+                                  ("integers", "int", -7, 130), ("bytes", "unsigned char", 200, 99),
+                                  ("a large integer", "int", 2**24 + 1, 3)):  # fmt: skip
         yield Case(label, kind, value, n)
 
 
@@ -55,10 +55,10 @@ template <class T> __global__ void count_up(T* y, T first, int n) {
               when=lambda seen: "out-of-bounds" in seen.kinds and "<n" not in seen.text.replace(" ", "")
                   and ">=n" not in seen.text.replace(" ", "")),
         Wrong(Changed(("y[i] = value;", "y[i] = (int)value;")),
-              "The value lost what stands behind the point on its way: keep it in a `T`.",
+              "The value lost its fraction on its way: keep it in a `T`.",
               like=lambda kind, value, n: filled(kind, value, n, of=int)),
         Wrong(Changed(("y[i] = value;", "y[i] = (float)value;")),
-              "The value went through a float, which holds whole numbers only up to 2^24: keep it in a `T`.",
+              "The value went through a float, which holds integers exactly only up to 2^24: keep it in a `T`.",
               like=lambda kind, value, n: filled(kind, value, n, of=np.float32)),
         Wrong("""template <class T> __global__ void fill(T* y, T value, int n) {
     int i = threadIdx.x;

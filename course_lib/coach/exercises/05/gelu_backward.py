@@ -1,4 +1,4 @@
-"""The way back of GELU: a slope by the rule for products, four at a time."""
+"""The backward pass of GELU: a slope by the product rule, four at a time."""
 
 import numpy as np
 
@@ -52,7 +52,7 @@ exercise = Exercise(
         "The kernel reads two packs, p of x and d of dy; d.item[j] *= gelu_slope(p.item[j]); and writes d to dx. The last "
         "ones: dx[i] = dy[i] * gelu_slope(x[i]).",
     ),
-    sibling='''// The way back of y = x * sigmoid(x).
+    sibling='''// The backward pass of y = x * sigmoid(x).
 #include "vector.cuh"
 
 __device__ float silu_slope(float x) {
@@ -76,14 +76,14 @@ template <int N> __global__ void silu_backward(const float* dy, const float* x, 
               "This is dy times the gate. The gate changes with x as well: x times the gate's own slope is missing.",
               like=lambda dy, x, N: dy * parts(x)[0]),
         Wrong(Changed(("return gate + x * gate * (1.0f - gate) * 1.5957691216f * (1.0f + 0.134145f * x * x);",
-                       "return x * gate;")), "This is dy times GELU itself. Asked for is its slope.",
+                       "return x * gate;")), "This is dy times GELU itself. It must be dy times the slope of GELU.",
               like=lambda dy, x, N: dy * x * parts(x)[0]),
         Wrong(Changed(("d.item[j] *= gelu_slope(p.item[j]);", "d.item[j] = gelu_slope(p.item[j]);"),
                       ("dx[i] = dy[i] * gelu_slope(x[i]);", "dx[i] = gelu_slope(x[i]);")),
               "These are the slopes. Each is still to be multiplied by its dy.", like=lambda dy, x, N: slope(x)),
         Wrong(Changed(("(x + i), d = *(const Pack<float, N>*)(dy + i)", "(dy + i), d = *(const Pack<float, N>*)(x + i)"),
                       ("dy[i] * gelu_slope(x[i])", "x[i] * gelu_slope(dy[i])")),
-              "dy and x have changed places: the slope is taken at x.", like=lambda dy, x, N: x * slope(dy)),
+              "dy and x are swapped: the slope is taken at x.", like=lambda dy, x, N: x * slope(dy)),
         Wrong(Changed(("gate + x * gate *", "gate + gate *")),
               "The second term is x times the gate's own slope. The x is missing.",
               like=lambda dy, x, N: dy * (parts(x)[0] + parts(x)[1] * parts(x)[2])),

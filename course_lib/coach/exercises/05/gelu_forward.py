@@ -72,8 +72,7 @@ template <int N> __global__ void relu_forward(const float* x, float* y, int n) {
     wrong=[
         Wrong(Changed(("N * ((long long)blockIdx.x * blockDim.x + threadIdx.x)",
                        "(long long)blockIdx.x * blockDim.x + threadIdx.x")),
-              "A pack begins at a place that is no multiple of N. Thread i owns the N numbers "
-              "from N * i on, so its place has a factor N.",
+              "A pack begins at an index that is no multiple of N. Thread i owns the N numbers from index N * i on.",
               when=lambda seen: "misaligned-access" in seen.kinds and seen.inputs[1] == 4),
         Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")),
               "The last thread took a whole pack where fewer than N numbers are left. A pack fits only if i + N <= n.",
@@ -85,7 +84,7 @@ template <int N> __global__ void relu_forward(const float* x, float* y, int n) {
               "The factor in u is 2 sqrt(2 / pi), which is 1.5957691216. Here it is half of that.",
               like=lambda x, N: x * gate(x, FACTOR / 2)),
         Wrong(Changed(("expf(-1.5957691216f", "expf(1.5957691216f")),
-              "The sign in the exponent is wrong: the gate is 1 / (1 + e to the minus u), so it opens for large numbers.",
+              "The sign in the exponent is wrong: the gate is 1 / (1 + e to the minus u), so it is near 1 for large numbers.",
               like=lambda x, N: x * gate(x, -FACTOR)),
         Wrong(Changed(("(x + 0.044715f * x * x * x)", "x + 0.044715f * x * x * x")),
               "The factor 1.5957691216 belongs to both terms of the bracket: factor * (x + 0.044715 x^3).",

@@ -1,4 +1,4 @@
-"""The residual, in its own place: the result may take the place of what is added."""
+"""The residual, added in place: the result may overwrite one of its inputs."""
 
 import numpy as np
 
@@ -34,7 +34,7 @@ def whole_packs_only(x, residual, into, N):
 
 
 def untouched(seen):
-    """The wrong numbers, where what stood in their places before stands there still; else none."""
+    """The wrong numbers, where y still holds its old contents; else none."""
     got, into = seen.got, INTO[seen.inputs[2]]
     wrong = np.flatnonzero(got != seen.expected)
     before = np.full(len(got), np.nan) if into == 2 else seen.inputs[into]

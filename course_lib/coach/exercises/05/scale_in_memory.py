@@ -42,7 +42,7 @@ exercise = Exercise(
     reference=lambda x, factor, N: factor * x,
     call=launch,
     hints=(
-        "How long is `factor`? The report says which place of it was read.",
+        "How long is `factor`? The report says which index of it was read.",
         "All threads need the same number. Read it once, into a variable of the thread's own.",
         "const float by = factor[0]; and then by in both places.",
     ),
@@ -55,7 +55,7 @@ __global__ void shift_all(const float* x, const float* shift, float* y, int n) {
 ''',
     wrong=[
         Wrong(Changed(("by * x[i]", "factor[i] * x[i]")),
-              "`factor` has one number, for all of x. The number of a thread, or of an item, is no place in it: factor[0].",
+              "`factor` has one number, for all of x. The number of a thread, or of an item, is no index into it: factor[0].",
               when=outside_factor),
         Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")),
               "The last thread took a whole pack where fewer than N numbers are left. A pack fits only if i + N <= n.",

@@ -1,4 +1,4 @@
-"""The reverse of a view's copy: numbers in a row go to the places that a view names."""
+"""The reverse of a view's copy: numbers in order go to the indices that a view gives."""
 
 import numpy as np
 
@@ -12,8 +12,8 @@ BLOCK = 64
 def cases(random):
     for label, size, shape, strides, offset in (
         ("the example", 6, (2, 2), (3, 1), 1), ("one number", 3, (1,), (1,), 2), ("a column of a matrix", 20, (5,), (4,), 3),
-        ("turned over", 12, (3, 4), (1, 3), 0), ("backwards", 9, (9,), (-1,), 8), ("a row of a "
-                                                                                   "cache", 96, (3, 1, 8), (32, 8, 1), 16),
+        ("transposed", 12, (3, 4), (1, 3), 0), ("backwards", 9, (9,), (-1,), 8),
+        ("a row of a cache", 96, (3, 1, 8), (32, 8, 1), 16),
         ("more than a block", 400, (9, 11), (33, 3), 5),
     ):  # fmt: skip
         x = (0.5 + random.integers(-9, 0, size)).astype(np.float32)
@@ -54,8 +54,8 @@ exercise = Exercise(
     reference=written,
     call=launch,
     hints=(
-        "Thread i owns value i. What changes place is only where it is written.",
-        "place(view, i) counts from the beginning of the view, and the view begins at number offset of x.",
+        "Thread i owns value i. Only the index that it is written to is new.",
+        "place(view, i) counts from the beginning of the view, and the view begins at index offset of x.",
         "if (i < n) x[offset + place(view, i)] = values[i];",
     ),
     sibling='''// The diagonal of a square matrix becomes `value`: its numbers lie n + 1 apart.
@@ -66,18 +66,18 @@ __global__ void set_diagonal(float* x, float value, int n) {
 ''',
     wrong=[
         Wrong(Changed(("x[offset + place(view, i)]", "x[place(view, i)]")),
-              "The view begins at number `offset` of x, and not at its start.",
+              "The view begins at index `offset` of x, and not at its start.",
               when=lambda seen: "offset" not in seen.text.split("{", 1)[1]),
         Wrong(Changed(("= values[i]", "= values[place(view, i)]"), ("x[offset + place(view, i)]", "x[offset + i]")),
-              "The places of the view are those of x. The values stand in a row: values[i].",
+              "The indices of the view are those of x. The values stand in order: values[i].",
               when=lambda seen: "values[place(" in seen.text.replace(" ", "")),
         Wrong(Changed(("x[offset + place(view, i)]", "x[offset + i]")),
-              "The values went to the places 0, 1, 2 and so on. Where number i belongs says place(view, i).",
+              "The values went to the indices 0, 1, 2 and so on. place(view, i) says where number i belongs.",
               when=lambda seen: "view" not in seen.text.split("{", 1)[1]),
         Wrong(Changed(("if (i < n) x", "x")), "There are more threads than values: those with i >= n must do nothing.",
               when=lambda seen: any(issue.block[0] * BLOCK + issue.thread[0] >= len(seen.inputs[1]) for issue in seen.issues
                   if issue.kind == "out-of-bounds")),
-        Wrong(Changed(("] = values[i]", "] += values[i]")), "The values were added to what was there. They take its place.",
+        Wrong(Changed(("] = values[i]", "] += values[i]")), "The values were added to what was there. They replace it.",
               like=lambda x, values, *view: written(x, x[places(*view)] + values, *view)),
     ],
 )  # fmt: skip

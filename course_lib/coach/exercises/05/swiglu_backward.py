@@ -1,4 +1,4 @@
-"""The way back of SwiGLU: one gradient comes, two go."""
+"""The backward pass of SwiGLU: from one upstream gradient come two gradients."""
 
 import numpy as np
 
@@ -69,13 +69,13 @@ exercise = Exercise(
     reference=lambda dy, x, N: ops("reference").swiglu_backward(dy.astype(np.float64), x.astype(np.float64)),
     call=launch,
     hints=(
-        "Find the gate and the up of each number as on the way forward. dx has the same shape as x, so the same two places "
-        "serve it.",
+        "Find the gate and the up of each number as in the forward pass. dx has the same shape as x, so the same two "
+        "indices serve it.",
         "Keep z and its sigmoid s in variables. Then the two formulas of the task.",
         "g.item[j] = d.item[j] * u.item[j] * s * (1.0f + z * (1.0f - s)); u.item[j] = d.item[j] * z * s; and both packs go to "
         "dx, one to `gate`, one to `up`.",
     ),
-    sibling='''// The way back of y = first * second, two halves of a row.
+    sibling='''// The backward pass of y = first * second, two halves of a row.
 #include "vector.cuh"
 
 template <int N> __global__ void product_backward(const float* dy, const float* x, float* dx, int size, int F) {
@@ -95,7 +95,7 @@ template <int N> __global__ void product_backward(const float* dy, const float* 
               "For the gate this takes the slope of the sigmoid, s (1 - s). silu(z) is z "
               "times s, so its slope has a second term.", like=of_sigmoid),
         Wrong(Changed(("(dx + gate) = g", "(dx + gate) = u"), ("(dx + up) = u", "(dx + up) = g")),
-              "The two halves have changed places: the gradients of the gates come first.", like=swapped),
+              "The two halves are swapped: the gradients of the gates come first.", like=swapped),
         Wrong(Changed(("d.item[j] * z * s", "d.item[j] * s")),
               "The gradient of an up is dy * silu(gate), which is dy * z * s. The z is missing.", like=up_without_silu),
         Wrong(Changed(("if (i >= size) return;", "")),

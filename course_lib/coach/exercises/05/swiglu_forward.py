@@ -1,4 +1,4 @@
-"""Two halves of a row meet: where gates and ups begin is a matter of whole-number division."""
+"""Two halves of a row are multiplied: integer division finds where gates and ups begin."""
 
 import numpy as np
 
@@ -78,7 +78,7 @@ template <int N> __global__ void halves_apart(const float* x, float* y, int size
 ''',
     wrong=[
         Wrong(Changed(("g.item[j] *= sigmoid(g.item[j]) * u.item[j]", "g.item[j] *= sigmoid(u.item[j]) * u.item[j]")),
-              "Gates and ups have changed places: the first F numbers of a row are the gates.",
+              "Gates and ups are swapped: the first F numbers of a row are the gates.",
               like=lambda x, N: halves(x)[0] * silu(halves(x)[1])),
         Wrong(Changed(("i / F * 2 * F + i % F, up = gate + F", "i, up = i + size")),
               "This is right for an array of one row. Each row begins with its own gates, 2F numbers after the row before.",
@@ -87,7 +87,7 @@ template <int N> __global__ void halves_apart(const float* x, float* y, int size
     int first = N * (blockIdx.x * blockDim.x + threadIdx.x);
     for (int i = first; i < first + N && i < size; i++) y[i] = x[2 * i] / (1.0f + expf(-x[2 * i])) * x[2 * i + 1];
 }
-""", "Gates and ups are taken in turns here. A row has first F gates, and then F ups.",
+""", "Gates and ups alternate here. A row has first F gates, and then F ups.",
               like=lambda x, N: silu(x[:, ::2].astype(np.float64)) * x[:, 1::2]),
         Wrong(Changed(("i / F * 2 * F + i % F", "i / F * F + i % F")),
               "The rows of x begin 2F numbers apart, not F: F gates and F ups.", like=overlapping),

@@ -1,4 +1,4 @@
-"""Find the faults in the kernel of five operations: a last pack that is not whole, and a result that is read."""
+"""Find the faults in the kernel of five operations: a last pack that is incomplete, and a result that is read."""
 
 import numpy as np
 
@@ -70,7 +70,7 @@ template <class First, class Second, int N> __global__ void both(const float* x,
               "The last thread took a whole pack where fewer than N numbers are left. A pack fits only if i + N <= n.",
               when=lambda seen: "out-of-bounds" in seen.kinds and seen.inputs[2] == 4),
         Wrong(Changed(("y[i] = Op::of(x[i]);", "y[i] = Op::of(y[i]);")),
-              "The last few numbers are computed from `y`, where nobody has written anything yet. They stand in `x`.",
+              "The last few numbers are computed from `y`, where nothing is written yet. Read them from `x`.",
               when=lambda seen: any(issue.kind == "uninitialised-read" and "'y'" in issue.message for issue in seen.issues)),
         Wrong(Changed(("for (; i < n; i++) y[i] = Op::of(x[i]);", "return;")),
               "The last numbers are missing: where fewer than N are left, they must be taken one by one.",

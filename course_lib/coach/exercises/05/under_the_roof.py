@@ -9,11 +9,11 @@ from course_lib.devices import ops
 
 
 class Late:
-    """A device as a GPU is: what it is asked for takes its time after the call has come back. Its clock is its own."""
+    """A device that works as a GPU does: a launch returns at once, and its work takes time afterwards. It has its own clock."""
 
     def __init__(self, under_way: float, launch: float, seconds: float):
         self.now, self.launch, self.seconds = 0.0, launch, seconds
-        self.done_at = under_way  # somebody's work is not finished yet
+        self.done_at = under_way  # earlier work is not finished yet
 
     def clock(self) -> float:
         return self.now
@@ -36,7 +36,7 @@ def cases(random):
 
 
 def measured(answer, under_way, launch, seconds, moved, flops):
-    """Both numbers; of a real device, whose times nobody knows, only whether they are possible."""
+    """Both numbers; of a real device, whose times are unknown, only whether they are possible."""
     if seconds is None:
         table, x = ops("cpu"), np.zeros(10_000, np.float32)
         bandwidth, intensity = answer(lambda: table.copy(x), table, time.perf_counter, moved, flops)
@@ -72,7 +72,7 @@ exercise = Exercise(
     call=measured,
     results=("the bandwidth (in gigabytes a second where it is known)", "the intensity"),
     hints=(
-        "A launch only asks. `device.synchronize()` returns when everything that was asked for is done.",
+        "A launch only starts the work. `device.synchronize()` returns when all work that was launched is done.",
         "Wait, read the clock, work, wait, read the clock. Then bytes by seconds, and operations by bytes.",
         "device.synchronize(); began = clock(); work(); device.synchronize(); seconds = clock() - began; return moved / "
         "seconds, flops / moved",
@@ -90,7 +90,7 @@ exercise = Exercise(
 ''',
     wrong=[
         Wrong(Changed(("    work()\n    device.synchronize()", "    work()")),
-              "The clock was read before the work was done: a launch comes back at once. Wait for the "
+              "The clock was read before the work was done: a launch returns at once. Wait for the "
               "device before you look at the clock again."),
         Wrong(Changed(("    device.synchronize()\n    began", "    began")),
               "Other work was still under way when the clock was started, and was "

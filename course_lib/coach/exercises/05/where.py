@@ -11,14 +11,14 @@ CHOICE = "condition[place(view_c, i)] ? a[place(view_a, i)] : b[place(view_b, i)
 
 
 def cases(random):
-    for label, condition, a, b in (("two numbers", (2,), (2,), (2,)), ("hidden scores", (3, 3), (3, 3), ()),
+    for label, condition, a, b in (("two numbers", (2,), (2,), (2,)), ("masked scores", (3, 3), (3, 3), ()),
                                    ("a row is divided by zero", (4,), (4,), (4,)), ("three shapes", (5, 1), (7,), (3, 1, 1)),
                                    ("more than a block", (11, 9), (11, 9), (9,))):  # fmt: skip
         condition = random.integers(0, 2, size=condition).astype(bool)
         a, b = ((0.5 + random.integers(1, 9, size=shape)).astype(np.float32) for shape in (a, b))
         if label == "two numbers":
             condition[:], a[:], b[:] = (True, False), (1, 2), (3, 4)
-        if label == "hidden scores":
+        if label == "masked scores":
             condition, b = np.tril(np.ones((3, 3), bool)), np.array(-np.inf, np.float32)
         if label == "a row is divided by zero":
             condition[:], a[:], b[:] = (True, False, True, False), (1, np.nan, 3, np.inf), 0
@@ -55,9 +55,9 @@ exercise = Exercise(
     reference=np.where,
     call=launch,
     hints=(
-        "Look at the first place that is nan. What stands there in a, in b, and what does the kernel do with both?",
+        "Look at the first element that is nan. What stands there in a, in b, and what does the kernel do with both?",
         "0 * inf is nan, not 0. So what is not chosen must not be part of any sum or product.",
-        "C++ has a choice that looks at one side only: `condition ? a : b`, for each thread's own number.",
+        "C++ has a choice that evaluates one side only: `condition ? a : b`, for each thread's own number.",
     ),
     sibling='''// 1 / x where x is not 0, and 0 elsewhere: the division by zero is never made.
 __global__ void safe_inverse(const float* x, float* y, int n) {
@@ -73,15 +73,15 @@ __global__ void safe_inverse(const float* x, float* y, int n) {
         Wrong(Changed((f"    if (i < n) y[i] = {CHOICE};",
                        "    if (i >= n) return;\n    T c = condition[place(view_c, i)];\n    T mixed = c * a[place(view_a, i)] "
                        "+ (1 - c) * b[place(view_b, i)];\n    y[i] = mixed == mixed ? mixed : 0;")),
-              "Every nan became 0. But a score that is hidden must become -inf, and a number beside a hidden inf must stay.",
+              "Every nan became 0. But a score that is masked must become -inf, and a number beside a masked inf must stay.",
               like=zero_where_not_finite),
         Wrong(Changed(("a[place(view_a, i)] : b[place(view_b, i)]", "b[place(view_b, i)] : a[place(view_a, i)]")),
-              "a and b have changed places: where the condition is true, y is a.",
+              "a and b are swapped: where the condition is true, y is a.",
               like=lambda condition, a, b: np.where(condition, b, a)),
-        Wrong(Changed((CHOICE, "a[place(view_a, i)]")), "a is taken everywhere: the condition is not asked.",
+        Wrong(Changed((CHOICE, "a[place(view_a, i)]")), "a is taken everywhere: the condition is ignored.",
               like=lambda condition, a, b: np.broadcast_arrays(a, condition, b)[0]),
         Wrong(Changed((CHOICE, "condition[i] ? a[i] : b[i]")),
-              "The places are counted as if all arrays had the shape of y. Each of the three has a view of its own.",
+              "The indices are computed as if all arrays had the shape of y. Each of the three has a view of its own.",
               when=lambda seen: "out-of-bounds" in seen.kinds and any(word in seen.text for word in ("a[i]", "b[i]", "n[i]"))),
     ],
 )  # fmt: skip

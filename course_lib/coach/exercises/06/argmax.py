@@ -1,4 +1,4 @@
-"""Where the largest number stands: a reduction that keeps a place, with ties and nan."""
+"""Where the largest number stands: a reduction that keeps an index, with ties and nan."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ def cases(random):
         yield Case(label, (random.integers(-9, -1, size=shape) / 2).astype(np.float32))
     x = (random.integers(0, 9, size=(1, 6, 4)) / 2).astype(np.float32)
     x[0, 2, 1] = x[0, 4, 1] = x[0, 0, 2] = np.nan
-    yield Case("numbers that are none", x)
+    yield Case("nan among the numbers", x)
 
 
 def launch(kernel, x):
@@ -27,7 +27,7 @@ def launch(kernel, x):
 
 
 def side_by_side(x):
-    """The place of the largest among the n numbers that follow the first of each column in memory."""
+    """The index of the largest among the n numbers that follow the first of each column in memory."""
     outer, n, inner = x.shape
     first = (np.arange(outer) * n * inner)[:, None] + np.arange(inner)  # (outer, inner)
     return x.reshape(-1)[first[:, :, None] + np.arange(n)].argmax(axis=2)
@@ -51,12 +51,12 @@ exercise = Exercise(
     reference=lambda x: x.argmax(axis=1),
     call=launch,
     hints=(
-        "Column i begins at x + i / inner * n * inner + i % inner. Keep two things while you walk: the largest, and its place.",
-        "Begin with the number at place 0. A later one wins if it is larger, or if it is nan and the largest so far is not.",
+        "Column i begins at x + i / inner * n * inner + i % inner. Keep two things in the loop: the largest, and its index.",
+        "Begin with the number at index 0. A later one wins if it is larger, or if it is nan and the largest so far is not.",
         "T value = own[k * inner]; if (value > largest || (value != value && largest == largest)) { largest = value; where = "
         "k; }",
     ),
-    sibling='''// The place of the first number of a column that is above a limit, or -1.
+    sibling='''// The index of the first number of a column that is above a limit, or -1.
 template <class T> __global__ void first_above(const T* x, long long* y, T limit, int results, int n, int inner) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= results) return;
@@ -70,19 +70,19 @@ template <class T> __global__ void first_above(const T* x, long long* y, T limit
 ''',
     wrong=[
         Wrong(Changed(("value > largest ||", "value >= largest ||")),
-              "Of several equal ones this is the last. Asked for is the first: only a *larger* number takes its place.",
+              "Of several equal ones this is the last. The task asks for the first: only a *larger* number replaces it.",
               like=lambda x: np.where(np.isnan(x).any(axis=1), x.argmax(axis=1), x.shape[1] - 1 - x[:, ::-1].argmax(axis=1))),
-        Wrong(Changed(("y[i] = where", "y[i] = largest")), "This is the largest number itself. Asked for is its place.",
+        Wrong(Changed(("y[i] = where", "y[i] = largest")), "This is the largest number itself. The task asks for its index.",
               when=lambda seen: np.array_equal(seen.got, seen.inputs[0].max(axis=1)) and seen.label == "the example"),
         Wrong(Changed(("T largest = own[0]", "T largest = 0")),
               "All numbers below 0: the search begins with 0, and nothing is larger. "
               "Begin with the first number of the column.",
               when=lambda seen: seen.label == "two rows" and not seen.got.any() and not seen.issues),
         Wrong(Changed(("own[(long long)k * inner]", "own[k]")),
-              "These are the places among numbers that stand side by side. The numbers of a column lie `inner` apart.",
+              "These are indices among numbers that stand side by side. The numbers of a column lie `inner` apart.",
               like=side_by_side),
         Wrong(Changed((" || (value != value && largest == largest)", "")),
-              "A nan is passed over. It counts as larger than all: value != value is true for a nan only.", like=no_nan),
+              "A nan is skipped. It counts as larger than all: value != value is true for a nan only.", like=no_nan),
         Wrong(Changed(("if (i >= results) return;", "")),
               "There are more threads than columns: those from `results` on must do nothing.",
               when=lambda seen: any(issue.block[0] * BLOCK + issue.thread[0] >= seen.inputs[0][:, 0].size

@@ -1,4 +1,4 @@
-"""Sums and maxima down the columns: neighbouring threads own neighbouring columns, and nobody waits."""
+"""Sums and maxima down the columns: neighbouring threads own neighbouring columns, and no thread waits for another."""
 
 import numpy as np
 
@@ -103,7 +103,7 @@ __global__ void first_in_column(const float* x, float* y, int K, int inner) {
               like=lambda way, x, each: reduced(way, x, each, 0 if way == "Max" else None)),
         Wrong(Changed(("result = Op::of(result, (A)column[(long long)k * inner])", "result += (A)column[(long long)k * inner]")),
               "It adds, whatever `Op` is: a maximum begins with -INFINITY, and remains "
-              "there. Op::of(a, b) brings two together.",
+              "there. Op::of(a, b) combines two numbers.",
               when=lambda seen: np.isneginf(seen.got).all() and not seen.issues),
         Wrong("""#include "ops.cuh"
 

@@ -1,4 +1,4 @@
-"""Sums and maxima along rows, by groups of lanes: whoever has no row must still come to the shuffle."""
+"""Sums and maxima along rows, by groups of lanes: a lane without a row must still call the shuffle."""
 
 import numpy as np
 
@@ -77,7 +77,7 @@ exercise = Exercise(
     goals=[Goal("sectors for each request, reading global memory", sectors("read"), at_most=16.0)],
     hints=(
         "The group's number is thread / LANES: its part is own % parts of row own / parts. Its lanes read side by side.",
-        "result = nothing. Only a group that has a part walks: from begin + N * lane, by N * LANES, to the smaller of begin + "
+        "result = nothing. Only a group that has a part loops: from begin + N * lane, by N * LANES, to the smaller of begin + "
         "each and K. The shuffle stands outside of that condition.",
         "if (own < rows * parts) { ... for (int k = begin + N * lane; k < end; k += N * LANES) { a Pack<T, N>; Op::of for each "
         "item } } result = warp_reduce<LANES, Op>(result); if (lane == 0 && own < rows * parts) y[own] = result;",
@@ -91,20 +91,20 @@ template <int LANES> __global__ void positive(const float* x, float* y, int rows
     if (own < rows) {
         for (int k = lane; k < K; k += LANES) count += x[own * K + k] > 0.0f;
     }
-    count = warp_sum<LANES>(count);  // all lanes come
+    count = warp_sum<LANES>(count);  // all lanes call it
     if (own < rows && lane == 0) y[own] = count;
 }
 ''',
     wrong=[
         Wrong(Changed(("    A result = nothing;", "    if (own >= (long long)rows * parts) return;\n    A result = nothing;")),
-              "Some lanes went home before the shuffle. warp_reduce needs all 32 lanes of a warp, also "
-              "those without a part: they bring `nothing`.", when=lambda seen: "missing-lanes" in seen.kinds),
+              "Some lanes returned before the shuffle. warp_reduce needs all 32 lanes of a warp, also those without a "
+              "part: they pass `nothing`.", when=lambda seen: "missing-lanes" in seen.kinds),
         Wrong(Changed(("result = warp_reduce<LANES, Op>(result);", "")),
-              "Only what lane 0 has seen is in y. Bring the lanes' results together: warp_reduce<LANES, Op>(result).",
+              "y holds only the result of lane 0. Combine the results of all lanes: warp_reduce<LANES, Op>(result).",
               like=first_lane_only),
         Wrong(Changed(("result = Op::of(result, (A)p.item[j])", "result += (A)p.item[j]")),
               "It adds, whatever `Op` is: a maximum begins with -INFINITY, and remains "
-              "there. Op::of(a, b) brings two together.",
+              "there. Op::of(a, b) combines two numbers.",
               when=lambda seen: not seen.issues and np.isneginf(seen.got).all()),
         Wrong(Changed(("A result = nothing;", "A result = 0;")),
               "The largest of negative numbers comes out as 0. A part begins with `nothing`, not with 0.",
@@ -113,7 +113,7 @@ template <int LANES> __global__ void positive(const float* x, float* y, int rows
               "There are more groups of lanes than parts. Those from rows * parts on have nothing to read or write.",
               when=lambda seen: any(group >= parts_of(seen) for group in outside(seen))),
         Wrong(Changed(("k = begin + N * lane", "k = begin + lane")),
-              "A pack lies where none begins. Lane `lane` begins at N * lane, and all lanes go on by N * LANES.",
+              "A pack begins at a wrong index. Lane `lane` begins at N * lane, and all lanes go on by N * LANES.",
               when=lambda seen: "misaligned-access" in seen.kinds),
         Wrong(Changed(("const int end = min(begin + each, K);", "const int end = begin + each;")),
               "A lane that has a part reads outside of x. A part ends at begin + each, and the last one of a row at K.",

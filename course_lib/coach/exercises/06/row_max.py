@@ -1,4 +1,4 @@
-"""A butterfly of shuffles, and a block that agrees on one number."""
+"""A butterfly of shuffles, and a block that reduces to one number."""
 
 import numpy as np
 
@@ -37,7 +37,7 @@ exercise = Exercise(
     reference=lambda x, THREADS, N: x.max(axis=1),
     call=launch,
     hints=(
-        "The butterfly: for (int step = LANES / 2; step > 0; step /= 2), and in each step v meets the partner's v.",
+        "The butterfly: for (int step = LANES / 2; step > 0; step /= 2), and in each step v is combined with the partner's v.",
         "The partner's number is __shfl_xor_sync(0xffffffffu, v, step). The kernel: a loop over packs from N * threadIdx.x "
         "on, in steps of N * THREADS, then block_max<THREADS>.",
         "v = Op::of(v, __shfl_xor_sync(0xffffffffu, v, step)); and return v;. In the kernel: top = Max::of(top, p.item[j]); "
@@ -52,18 +52,19 @@ __global__ void row_product(const float* x, float* y) {
 ''',
     wrong=[
         Wrong(Changed(("float top = -INFINITY;", "float top = 0.0f;")),
-              "The largest is looked for from 0 on, so a row of negative numbers gets 0. Begin with -INFINITY.",
+              "The maximum begins with 0, so a row of negative numbers gets 0. Begin with -INFINITY.",
               like=lambda x, THREADS, N: np.maximum(x.max(axis=1), 0)),
         Wrong(Changed(("top = block_max<THREADS>(top);", "")),
-              "This is the largest that thread 0 has seen by itself. The threads have not told each other.", like=own_only),
+              "This is the largest that thread 0 has seen by itself. The results of the threads must be combined by "
+              "block_max.", like=own_only),
         Wrong(Changed(("x + (long long)blockIdx.x * C", "x")),
               "All rows get the largest of row 0. Row `blockIdx.x` begins at x + blockIdx.x * C.",
               like=lambda x, THREADS, N: np.full(len(x), x[0].max())),
         Wrong(Changed(("c += N * THREADS", "c += C")),
-              "Only the first THREADS * N numbers of a row are looked at. A thread goes on, THREADS packs further.",
+              "Only the first THREADS * N numbers of a row are read. A thread goes on, THREADS packs further.",
               like=lambda x, THREADS, N: x[:, : THREADS * N].max(axis=1)),
         Wrong(Changed(("v = Op::of(v, (T)__shfl_xor_sync(mask, v, step));", "v += __shfl_xor_sync(mask, v, step);")),
-              "The result is -INFINITY, which threads without a number of their own bring along. Of two numbers the one "
+              "The result is -INFINITY, which threads without a number of their own contribute. Of two numbers the one "
               "that Op::of gives must stay, in warp_reduce too.",
               when=lambda seen: np.isneginf(seen.got).all() and not seen.issues),
         Wrong(Changed(("v = Op::of(v, (T)__shfl_xor_sync(mask, v, step));",

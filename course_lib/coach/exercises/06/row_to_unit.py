@@ -39,33 +39,33 @@ exercise = Exercise(
     reference=lambda x: (x - x.min(axis=1, keepdims=True)) / np.ptp(x, axis=1, keepdims=True),
     call=launch,
     hints=(
-        "The report names two lines that meet at one place in `part`. What must have happened between them?",
+        "The report names two lines that use the same element of `part`. What must have happened between them?",
         "Ask of each line that reads part[0]: has thread 0 written it for sure? And of each line that writes to part: have "
         "all read?",
         "Three barriers are missing: before and after `top = part[0]`, and before `bottom = part[0]`.",
     ),
     sibling='''// Each number of a block of 64, and then its neighbour's: the same shared memory is used twice.
 __global__ void two_neighbours(const float* x, const float* y, float* sum) {
-    __shared__ float desk[64];
+    __shared__ float shared[64];
     int t = threadIdx.x;
-    desk[t] = x[t];
+    shared[t] = x[t];
     __syncthreads();
-    float left = desk[(t + 63) % 64];
-    __syncthreads();  // everybody has read x
-    desk[t] = y[t];
+    float left = shared[(t + 63) % 64];
+    __syncthreads();  // all threads have read x
+    shared[t] = y[t];
     __syncthreads();
-    sum[t] = left + desk[(t + 63) % 64];
+    sum[t] = left + shared[(t + 63) % 64];
 }
 ''',
     wrong=[
         Wrong(Changed(("__syncthreads();\n    float bottom = part[0];",
                        "if (t < C) __syncthreads();\n    float bottom = part[0];")),
-              "A barrier stands where not all threads of the block pass. Outside of every `if`, all of them do.",
+              "A barrier stands where not all threads of the block reach it. Outside of every `if`, all of them do.",
               when=lambda seen: seen.kinds & {"missed-barrier", "divergent-barrier"}),
         Wrong(Changed(("__syncthreads();\n    float top = part[0];\n    __syncthreads();",
                        "__syncthreads();\n    float top = part[0];")),
-              "Some threads read the largest while the last step of the tree still writes it, or while others "
-              "already put their smallest in its place. Before a thread reads part[0], all must have written; "
+              "Some threads read the largest while the last step of the tree still writes it, or while others already "
+              "overwrite it with their smallest. Before a thread reads part[0], all must have written; "
               "before any writes again, all must have read.",
               when=lambda seen: races_at(seen, "top = part[0]") and races_at(seen, "= low")),
         Wrong(Changed(("__syncthreads();\n    float top = part[0];\n    __syncthreads();",

@@ -12,12 +12,12 @@ INSTANCES = "32, 4, 2", "32, 1, 3"  # THREADS, N, ITEMS: rows of up to 256 and u
 
 def cases(random):
     for label, rows, S, T in (("three scores", 1, 3, 0), ("one score", 1, 1, 0), ("rows of four", 2, 4, 0),
-                              ("an odd number", 3, 75, 0), ("more rows than blocks", 5, 40, 0), ("far scores", 2, 132, 0),
+                              ("an odd number", 3, 75, 0), ("more rows than blocks", 5, 40, 0), ("large scores", 2, 132, 0),
                               ("columns that rows do not see", 6, 6, 6), ("16 rows of 256", 16, 256, 0)):  # fmt: skip
         x = random.normal(0, 3, size=(rows, S)).astype(np.float32)
         if label == "three scores":
             x[:] = 0, 1, 0
-        yield Case(label, x + np.float32(1000 * (label == "far scores")), T)
+        yield Case(label, x + np.float32(1000 * (label == "large scores")), T)
 
 
 def launch(kernel, x, T):
@@ -69,10 +69,12 @@ exercise = Exercise(
     flops=15 * 16 * 256,
     goals=[Goal("bytes of global memory moved", bytes_moved)],
     hints=(
-        "Load the row, find the top of your own numbers and of the block, replace each number by its exp, add, divide, store.",
+        "Load the row, find the largest of your own numbers and of the block, replace each number by its exp, add, "
+        "divide, store.",
         "block_max<THREADS> and block_sum<THREADS> give their result to all threads. A number beyond `seen` counts as "
-        "-INFINITY for the top and as 0 for the sum.",
-        "Loop: own.load(x + row * S, seen, -INFINITY); top over own[e] where own.column(e) < seen; own[e] = own.column(e) < "
+        "-INFINITY for the maximum and as 0 for the sum.",
+        "Loop: own.load(x + row * S, seen, -INFINITY); top is the maximum of own[e] where own.column(e) < seen; own[e] = "
+        "own.column(e) < "
         "seen ? expf(own[e] - top) : 0.0f; total += own[e]; then own[e] /= total; own.store(y + row * S, S);",
     ),
     sibling='''// Each row divided by its largest number, which is above 0; the row is read once.
@@ -97,15 +99,15 @@ __global__ void divide_by_largest(const float* x, float* y, int rows, int S) {
               "Only as many rows are written as there are blocks. A block goes on with every gridDim.x-th row.",
               like=first_rows),
         Wrong(Changed(("expf(own[e] - top)", "expf(own[e])")),
-              "Far scores give no numbers: exp overflows. Take the largest of the row away first.",
-              when=lambda seen: seen.label == "far scores" and not np.isfinite(seen.got).all()),
+              "Large scores give nan: exp overflows. Subtract the largest of the row first.",
+              when=lambda seen: seen.label == "large scores" and not np.isfinite(seen.got).all()),
         Wrong(Changed(("const int seen = visible(row, S, T);", "const int seen = S;")),
               "The row sees fewer columns than it has: those from visible(row, S, T) on are 0, and add nothing to the sum.",
               when=lambda seen: seen.label == "columns that rows do not see" and not seen.issues),
         Wrong(Changed(("own[e] /= total;", "own[e] /= 1.0f;")),
-              "These are exps, not shares. Each is still to be divided by the sum of the row.", like=exps),
+              "These are exponentials, not probabilities. Each is still to be divided by the sum of the row.", like=exps),
         Wrong(Changed(("top = block_max<THREADS>(top);", "")),
-              "Each thread takes the largest of its own numbers away. It must be that of the whole row: block_max.",
+              "Each thread subtracts the largest of its own numbers. It must be that of the whole row: block_max.",
               like=own_tops),
         Wrong(Changed(("total = block_sum<THREADS>(total);", "")),
               "Each thread divides by the sum of its own numbers. It must be the sum over the whole row: block_sum.",

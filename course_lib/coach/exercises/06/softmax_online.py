@@ -1,4 +1,4 @@
-"""Online softmax: pairs of top and total, merged in any order; a row is read twice and not three times."""
+"""Online softmax: pairs of a running maximum and a running sum, merged in any order; a row is read twice and not three times."""
 
 import numpy as np
 
@@ -11,13 +11,13 @@ from course_lib.devices import ops
 def cases(random):
     for label, rows, S, THREADS, T in (("three equal scores", 1, 3, 32, 0), ("one score", 2, 1, 32, 0),
                                        ("rows of seven", 2, 7, 32, 0), ("rows longer than a block", 3, 150, 64, 0),
-                                       ("far scores", 2, 70, 32, 0),
+                                       ("large scores", 2, 70, 32, 0),
                                        ("columns that rows do not see", 5, 5, 32, 5),
                                        ("16 rows of 512", 16, 512, 64, 0)):  # fmt: skip
         x = random.normal(0, 3, size=(rows, S)).astype(np.float32)
         if label == "three equal scores":
             x[:] = 0
-        yield Case(label, x + np.float32(1000 * (label == "far scores")), THREADS, T)
+        yield Case(label, x + np.float32(1000 * (label == "large scores")), THREADS, T)
 
 
 def launch(kernel, x, THREADS, T):
@@ -52,7 +52,7 @@ def own_pairs(x, THREADS, T):
 
 
 def by_pairs(x, THREADS, T, see=True, merge=True):
-    """With pairs of top and total, of which `see` or `merge` does not bring the total to the new top."""
+    """With pairs whose sum `see` or `merge` does not rescale to the new maximum."""
     x = seen_only(x, T)
     top, total = np.full((len(x), THREADS), -np.inf), np.zeros((len(x), THREADS))
     for c in range(x.shape[1]):
@@ -90,7 +90,7 @@ exercise = Exercise(
         "merge: top = fmaxf(a.top, b.top); if (top == -INFINITY) return {top, 0.0f}; return {top, a.total * expf(a.top - top) "
         "+ b.total * expf(b.top - top)}; and the second loop writes c < seen ? expf(x[c] - part.top) / part.total : 0.0f.",
     ),
-    sibling='''// Mean and number of values, merged in the same way: pairs that may be brought together in any order.
+    sibling='''// Mean and number of values, merged in the same way: pairs that may be merged in any order.
 struct Mean {
     float count, mean;
 };
@@ -106,31 +106,32 @@ __device__ Mean see(Mean part, float x) { return merge(part, {1.0f, x}); }
     wrong=[
         Wrong(Changed(("if (top == -INFINITY) return {top, a.total + b.total};", "")),
               "Some results are not numbers, and the row has fewer columns than the block has threads. Threads that have "
-              "seen nothing bring the pair (-INFINITY, 0): then -inf minus -inf must not be computed.",
+              "seen nothing have the pair (-INFINITY, 0): then -inf minus -inf must not be computed.",
               when=lambda seen: np.isnan(seen.got).all() and seen.inputs[0].shape[1] < seen.inputs[1] and not seen.inputs[2]
                   and not seen.issues),
         Wrong(Changed(("expf(x[c] - part.top) / part.total", "expf(x[c] - part.top)")),
-              "These are exps, not shares. Each is still to be divided by the total of the row.", like=exps),
+              "These are exponentials, not probabilities. Each is still to be divided by the sum of the row.", like=exps),
         Wrong(Changed(("for (int c = threadIdx.x; c < S; c += THREADS)", "for (int c = threadIdx.x; c < seen; c += THREADS)")),
               "The columns that a row does not see are never written. There y is 0.", like=unseen_not_zero),
         Wrong(Changed(("part = block_merge<THREADS>(part);", "")),
-              "Each thread divides by the total of its own numbers. block_merge makes one pair of all.", like=own_pairs),
+              "Each thread divides by the sum of its own numbers. block_merge makes one pair of all.", like=own_pairs),
         Wrong(Changed(("expf(x[c] - part.top) / part.total", "expf(x[c]) / part.total")),
-              "The exponent of the second walk is x - part.top: the total stands against that top.",
+              "The exponent of the second pass is x - part.top: the sum is relative to that maximum.",
               like=lambda x, THREADS, T: softmax(x, THREADS, T) * np.exp(seen_only(x, T).max(axis=1, keepdims=True))),
         Wrong(Changed(("c < seen; c += THREADS) part", "c < S; c += THREADS) part")),
-              "The total contains columns that the row does not see. The first walk ends at `seen`.",
+              "The sum contains columns that the row does not see. The first pass ends at `seen`.",
               like=lambda x, THREADS, T: np.where(np.isinf(seen_only(x, T)), 0, softmax(x, THREADS, 0))),
         Wrong(Changed(("part.total * expf(part.top - x) + 1.0f", "part.total + 1.0f")),
-              "When `see` meets a larger number, the total so far stands against the old top: times exp(old top - new top).",
+              "When `see` finds a larger number, rescale the running sum to the new maximum: times exp(old maximum - new "
+              "maximum).",
               like=lambda x, THREADS, T: by_pairs(x, THREADS, T, see=False)),
         Wrong(Changed(("a.total * expf(a.top - top) + b.total * expf(b.top - top)", "a.total + b.total")),
-              "`merge` adds totals that stand against different tops. Each must first be brought to the larger top.",
+              "`merge` adds sums that are relative to different maxima. Rescale each to the larger maximum first.",
               like=lambda x, THREADS, T: by_pairs(x, THREADS, T, merge=False)),
         Wrong(Changed(("part.total * expf(part.top - x) + 1.0f", "part.total + 1.0f"),
                       ("a.total * expf(a.top - top) + b.total * expf(b.top - top)", "a.total + b.total")),
-              "When the top rises, the total so far must be brought to it, in `see` and "
-              "in `merge`: times exp(old top - new top).",
+              "When the maximum grows, rescale the running sum to it, in `see` and in `merge`: times exp(old maximum - "
+              "new maximum).",
               like=lambda x, THREADS, T: by_pairs(x, THREADS, T, see=False, merge=False)),
         Wrong("""#include "reduce.cuh"
 

@@ -1,4 +1,4 @@
-"""The last rung of the ladder of sums: a thread adds by itself, four numbers at a time, before the block comes together."""
+"""The last version of the sum: a thread adds by itself, four numbers at a time, before the block reduces."""
 
 import numpy as np
 
@@ -10,8 +10,8 @@ THREADS, BLOCKS = 64, 3
 
 
 def cases(random):
-    for label, n in (("three numbers", 3), ("one pack", 4), ("a pack and one more", 5), ("one round, a ragged end", 770),
-                     ("some threads go round twice", 1031), ("6144 numbers", 6144)):  # fmt: skip
+    for label, n in (("three numbers", 3), ("one pack", 4), ("a pack and one more", 5), ("one iteration, a ragged end", 770),
+                     ("some threads loop twice", 1031), ("6144 numbers", 6144)):  # fmt: skip
         yield Case(label, (0.5 + random.integers(1, 9, n)).astype(np.float32))
 
 
@@ -64,7 +64,7 @@ exercise = Exercise(
         "Pack<float, 4> p = ((const Pack<float, 4>*)x)[i]; ... if (first < n % 4) sum += x[n / 4 * 4 + first]; sum = "
         "block_sum<THREADS>(sum); if (threadIdx.x == 0) partial[blockIdx.x] = sum;",
     ),
-    sibling='''// The largest size of all elements, block by block, with packs of two.
+    sibling='''// The largest absolute value of all elements, block by block, with packs of two.
 #include "reduce.cuh"
 #include "vector.cuh"
 
@@ -97,14 +97,14 @@ template <int THREADS> __global__ void largest_size(const float* x, float* parti
                   and np.allclose(seen.got[0] - seen.expected[0],
                   [0, *[seen.inputs[0][len(seen.inputs[0]) // 4 * 4 :].sum()] * 2]) and len(seen.inputs[0]) % 4 > 0),
         Wrong(Changed(("if (threadIdx.x == 0) partial", "partial")),
-              "`partial` has one place for each block, and all threads write it. One of them is enough.",
+              "`partial` has one element for each block, and all threads write it. One of them is enough.",
               when=lambda seen: "race" in seen.kinds and "threadIdx.x==0" not in seen.text.replace(" ", "")
                   and any("'partial'" in issue.message for issue in seen.issues)),
         Wrong(Changed(("i < n / 4; i += step", "4 * i < n; i += step")),
               "A thread reads beyond x: there are n / 4 whole packs, and a pack of the end may be shorter.",
               when=lambda seen: any(issue.kind == "out-of-bounds" and "'x'" in issue.message for issue in seen.issues)),
         Wrong(Changed(("    float sum = 0.0f;", "    if (first >= n) return;\n    float sum = 0.0f;")),
-              "Some threads went home before block_sum. All threads of a block must call it.",
+              "Some threads returned before block_sum. All threads of a block must call it.",
               when=lambda seen: {"missing-lanes", "missed-barrier", "divergent-barrier"} & set(seen.kinds)),
         Wrong(Changed(("const Pack<float, 4> p = ((const Pack<float, 4>*)x)[i];", "const float* p = x + 4 * i;"),
                       ("(p.item[0] + p.item[1]) + (p.item[2] + p.item[3])", "(p[0] + p[1]) + (p[2] + p[3])")),

@@ -1,4 +1,4 @@
-"""Find the fault: shared memory is used a second time while some still read what the first use has left."""
+"""Find the fault: shared memory is used a second time while some threads still read the result of the first use."""
 
 import re
 
@@ -40,7 +40,7 @@ exercise = Exercise(
     call=launch,
     hints=(
         "Run the cell: the report names two lines and two threads. Which of them belongs to the first sum, which to the second?",
-        "A fast warp returns from the first call, comes back with the second sum, and writes to s. A slow one has not read s[0] "
+        "A fast warp returns from the first call, enters the second call, and writes to s. A slow one has not read s[0] "
         "yet.",
         "Read s[0] into a variable of the thread, then __syncthreads(), then return the variable.",
     ),
@@ -50,7 +50,7 @@ __device__ float largest(float own, float* s) {
     __syncthreads();
     float most = s[0];
     for (int i = 1; i < 64; i++) most = fmaxf(most, s[i]);
-    __syncthreads();  // nobody writes to s again before all have read it
+    __syncthreads();  // no thread writes to s again before all have read it
     return most;
 }
 

@@ -1,4 +1,4 @@
-"""LayerNorm backward: two directions are taken away, and two sums over rows are kept in registers."""
+"""LayerNorm backward: the components along two directions are subtracted, and two sums over rows are kept in registers."""
 
 import numpy as np
 
@@ -51,7 +51,7 @@ def launch(kernel, dy, x, weight, has_bias):
 
 
 def piece_by_piece(dy, x, weight, has_bias):
-    """block_sum called for each e alone: the mean of g, and the part along xhat, of the places e of all threads."""
+    """block_sum called for each e alone: the mean of g, and the part along xhat, of element e of all threads."""
     wide, back = x.astype(np.float64), dy.astype(np.float64)  # (rows, C)
     mean, rstd = statistics(wide)
     (_, C), xhat, g = x.shape, (wide - mean) * rstd, back * weight
@@ -78,14 +78,14 @@ exercise = Exercise(
     results=("dx", "dweight", "dbias"),
     tolerance=1e-4,
     hints=(
-        "First walk: make x[e] the normalised row, xhat; add to dweight[e] and dbias[e]; add up two sums, g and g * xhat, with "
+        "First pass: make x[e] the normalised row, xhat; add to dweight[e] and dbias[e]; add up two sums, g and g * xhat, with "
         "g = dy[e] * weight[e].",
-        "Both sums go through block_sum<THREADS>, divided by C. Second walk: g less the first mean, less xhat times the second; "
-        "all times rstd.",
+        "Both sums go through block_sum<THREADS>, divided by C. Second pass: g minus the first mean, minus xhat times the "
+        "second; all times rstd.",
         "x[e] = (x[e] - mean) * rstd; dweight[e] += dy[e] * x[e]; dbias[e] += dy[e]; and at the end "
         "x[e] = (dy[e] * weight[e] - constant - x[e] * along) * rstd;",
     ),
-    sibling='''// The way back of y = x - mean(x), where only the constant direction is taken away.
+    sibling='''// The backward pass of y = x - mean(x), where only the component along the constant direction is subtracted.
 template <int THREADS, int N, int ITEMS>
 __device__ void centre_backward(Row<THREADS, N, ITEMS>& dx, const Row<THREADS, N, ITEMS>& dy, int C) {
     float sum = 0.0f;
@@ -96,13 +96,13 @@ __device__ void centre_backward(Row<THREADS, N, ITEMS>& dx, const Row<THREADS, N
 ''',
     wrong=[
         Wrong(Changed(("weight[e] - constant - x[e] * along", "weight[e] - x[e] * along")),
-              "The mean of g is not taken away. To add one number to the whole row changes nothing in LayerNorm, so dx may "
-              "have no part in that direction.", like=without(constant=False)),
+              "The mean of g is not subtracted. To add one number to the whole row changes nothing in LayerNorm, so dx "
+              "has no component in that direction.", like=without(constant=False)),
         Wrong(Changed(("weight[e] - constant - x[e] * along", "weight[e] - constant")),
-              "The part along xhat is not taken away. A longer row gives the same result, "
-              "so dx may have no part in that direction.", like=without(along=False)),
+              "The component along xhat is not subtracted. A longer row gives the same result, so dx has no component in "
+              "that direction.", like=without(along=False)),
         Wrong(Changed(("- x[e] * along) * rstd;", "- x[e] * along);")),
-              "dx is not multiplied by rstd: a nudge counts less in a row of large numbers.", like=without(scaled=False)),
+              "dx is not multiplied by rstd: a small change counts less in a row of large numbers.", like=without(scaled=False)),
         Wrong(Changed(("(dy[e] * weight[e] - constant - x[e] * along) * rstd;",
                        "dy[e] * weight[e] - constant - x[e] * along * rstd;")),
               "Only the last term of dx is multiplied by rstd. It belongs to all three: put them into brackets.",
@@ -114,14 +114,15 @@ __device__ void centre_backward(Row<THREADS, N, ITEMS>& dx, const Row<THREADS, N
               "up all of its numbers, then call block_sum once.", like=piece_by_piece),
         Wrong(Changed(("constant += dy[e] * weight[e]", "constant += dy[e]"), ("along += dy[e] * weight[e]", "along += dy[e]"),
                       ("(dy[e] * weight[e] - constant", "(dy[e] - constant")),
-              "dx takes dy as it is. What comes back was multiplied by the weight on its way forward: g = dy * weight.",
+              "dx uses dy as it is. In the forward pass the row was multiplied by the weight, so the gradient is g = dy * "
+              "weight.",
               like=without(weighted=False)),
         Wrong(Changed(("        x[e] = (x[e] - mean) * rstd;  // xhat; beyond the row dy is zero, so nothing counts there\n"
                        "        dweight[e] += dy[e] * x[e];", "        dweight[e] += dy[e] * x[e];\n        x[e] = (x[e] - mean) "
                                                               "* rstd;")),
               "dweight collects dy * x. The weight was multiplied by the normalised row: dy * xhat.", like=without(raw=True)),
         Wrong(Changed(("dweight[e] += dy[e] * x[e];", "dweight[e] = dy[e] * x[e];"), ("dbias[e] += dy[e];", "dbias[e] = dy[e];")),
-              "Of each block only its last row is in dweight and dbias: = puts a row "
-              "in the place of those before; += adds it.", like=without(last=True)),
+              "Of each block only its last row is in dweight and dbias: = overwrites the rows before; += adds to them.",
+              like=without(last=True)),
     ],
 )  # fmt: skip

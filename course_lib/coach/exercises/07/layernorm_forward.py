@@ -20,7 +20,7 @@ def cases(random):
         ("weight and bias", 1, 5, 0, True),
         ("no bias", 2, 5, 0, False),
         ("one column", 3, 1, 1, True),
-        ("a row of 100 among 128 places", 2, 100, 3, True),
+        ("a row of 100 in registers for 128", 2, 100, 3, True),
         ("four at a time", 2, 132, 1, True),
         ("far from zero", 2, 128, 10_000, True),
         ("more rows than blocks", 7, 37, 0, True),
@@ -34,7 +34,7 @@ def cases(random):
 
 
 def norm(x, weight, bias, spread=None, eps=EPS):
-    """y, mean, rstd. spread: another idea of the variance, given x in float64 and its mean."""
+    """y, mean, rstd. spread: another definition of the variance, given x in float64 and its mean."""
     wide = x.astype(np.float64)  # (rows, C)
     mean = wide.mean(-1, keepdims=True)
     variance = ((wide - mean) ** 2).mean(-1, keepdims=True) if spread is None else spread(wide, mean)
@@ -53,7 +53,7 @@ def launch(kernel, x, weight, bias):
 
 
 def beyond(x, mean):
-    """The variance with (0 - mean)^2 for each place of the registers that lies beyond the row."""
+    """The variance with (0 - mean)^2 for each element in registers that lies beyond the row."""
     C = x.shape[-1]
     places = 256 if C % 4 == 0 and C > 128 else 128
     return (((x - mean) ** 2).sum(-1, keepdims=True) + (places - C) * mean**2) / C
@@ -76,15 +76,15 @@ exercise = Exercise(
     results=("y", "mean", "rstd"),
     tolerance=1e-4,
     hints=(
-        "Three walks over the thread's own elements x[e], e from 0 to x.COUNT - 1: add up; subtract the mean and add up the "
+        "Three passes over the thread's own elements x[e], e from 0 to x.COUNT - 1: add up; subtract the mean and add up the "
         "squares; "
-        "write the result. After each of the first two stands a block_sum.",
-        "Beyond the row lie zeros. They do no harm in the first sum. In the second they would count as (0 - mean)^2: test "
+        "write the result. After each of the first two comes a block_sum.",
+        "Beyond the row there are zeros. They do no harm in the first sum. In the second they would count as (0 - mean)^2: test "
         "x.column(e) < C.",
         "mean = block_sum<THREADS>(sum) / C; then x[e] -= mean; squares += x[e] * x[e] where the column is in the row; "
         "rstd = rsqrtf(block_sum<THREADS>(squares) / C + eps); x[e] = x[e] * rstd * weight[e] + bias[e];",
     ),
-    sibling='''// A row of which only the pattern counts: each element less the mean, divided by the largest distance from it.
+    sibling='''// A row moved and scaled: each element minus the mean, divided by the largest distance from it.
 template <int THREADS, int N, int ITEMS>
 __device__ void to_unit(Row<THREADS, N, ITEMS>& x, int C) {
     float sum = 0.0f, most = 0.0f;
@@ -100,11 +100,11 @@ __device__ void to_unit(Row<THREADS, N, ITEMS>& x, int C) {
 ''',
     wrong=[
         Wrong(Changed(("        if (x.column(e) < C) squares += x[e] * x[e];", "        squares += x[e] * x[e];")),
-              "The variance counts places beyond the end of the row. They hold 0, and 0 less the mean is "
-              "not 0: add up only where x.column(e) < C.", like=lambda x, w, b: norm(x, w, b, beyond)),
+              "The variance counts elements beyond the end of the row. They hold 0, and 0 minus the mean is not 0: add up "
+              "only where x.column(e) < C.", like=lambda x, w, b: norm(x, w, b, beyond)),
         Wrong(Changed(("block_sum<THREADS>(squares) / C + eps", "block_sum<THREADS>(squares) / max(C - 1, 1) + "
                                                                 "eps")),
-              "The variance was divided by C - 1. That is the estimate of statisticians; LayerNorm divides by C.",
+              "The variance was divided by C - 1. That is the unbiased estimate; LayerNorm divides by C.",
               like=lambda x, w, b: norm(x, w, b, lambda wide,
                   mean: ((wide - mean) ** 2).sum(-1, keepdims=True) / max(wide.shape[-1] - 1, 1))),
         Wrong(Changed(("block_sum<THREADS>(squares) / C + eps", "block_sum<THREADS>(squares) / C")),
@@ -112,7 +112,7 @@ __device__ void to_unit(Row<THREADS, N, ITEMS>& x, int C) {
               like=lambda x, w, b: norm(x, w, b, eps=0.0)),
         Wrong(Changed((" + bias[e];", ";")), "The bias is not added.", like=lambda x, w, b: norm(x, w, None)),
         Wrong(Changed(("rstd = rsqrtf(", "rstd = sqrtf("), ("x[e] * rstd * weight[e]", "x[e] / rstd * weight[e]")),
-              "Here rstd is the standard deviation, and the row is divided by it. Asked for is one over it: rsqrtf.",
+              "Here rstd is the standard deviation, and the row is divided by it. The task asks for its inverse: rsqrtf.",
               like=lambda x, w, b: (lambda y, mean, rstd: (y, mean, 1 / rstd))(*norm(x, w, b))),
         Wrong(Changed(("        x[e] -= mean;\n        if (x.column(e) < C) squares += x[e] * x[e];", "        squares += x[e] * "
                                                                                                       "x[e];"),

@@ -1,4 +1,4 @@
-"""A value that was used twice: what comes back on both ways adds up, in the same kernel."""
+"""A value that was used twice: the gradients of both uses add up, in the same kernel."""
 
 import numpy as np
 
@@ -89,7 +89,7 @@ __global__ void twice_used_backward(const float* dz, const float* x, float* dx, 
         Wrong(Changed(("own[e] += passed[e];", "own[e] += 2.0f * passed[e];")), "dtotal was added twice.",
               like=lambda *inputs: gradients(*inputs, also=2.0)),
         Wrong(Changed(("        if (dtotal) passed.load", "        passed.load")),
-              "dtotal may be null, where nobody used total again. Then there is nothing to load: its row stays 0.",
+              "dtotal may be null, if total was not used again. Then there is nothing to load: its row stays 0.",
               when=lambda seen: seen.label == "total was not used again" and "null-pointer" in seen.kinds),
         Wrong(Changed(("(has_bias ? 2 * C : C)", "2 * C")),
               "Without a bias a row of partial has only C numbers: a block's row begins at "

@@ -1,4 +1,4 @@
-"""RMSNorm, the way back, for rows of any length: one direction is taken away, and the weight's gradient is collected."""
+"""The backward pass of RMSNorm, for rows of any length: the component along xhat is subtracted, the weight's gradient summed."""
 
 import re
 
@@ -27,8 +27,8 @@ def kept(x):
 
 
 def gradients(dy, x, weight, away=True, weighted=True, of=None, rows=slice(None)):
-    """dx and dweight. away: is the direction of xhat taken away; weighted: does that sum know the weight; of: what dweight
-    sums in place of dy xhat; rows: which rows dweight knows."""
+    """dx and dweight. away: is the component along xhat subtracted; weighted: is the weight in that sum; of: what dweight
+    sums in place of dy xhat; rows: the rows that dweight sums."""
     rstd, dy = kept(x), dy.astype(np.float64)
     xhat, g = x * rstd, dy * weight  # (rows, C)
     along = ((g if weighted else dy) * xhat).mean(-1, keepdims=True)
@@ -72,13 +72,13 @@ exercise = Exercise(
     measured=f"{ROWS} rows of {LONG}",
     goals=[Goal("bytes of global memory moved", bytes_moved, at_most=1.15 * 12 * ROWS * LONG)],
     hints=(
-        "Four rows in registers: the weight, x, dy and what dweight has collected. The weight is loaded once, before the loop.",
+        "Four rows in registers: the weight, x, dy and the sums of dweight. The weight is loaded once, before the loop.",
         "For each e: own[e] *= r makes xhat; dweight[e] += d[e] * own[e]; along += d[e] * w[e] * own[e]. Then along = "
         "block_sum<THREADS>(along) / C.",
         "own[e] = (d[e] * w[e] - own[e] * along) * r; own.store(dx + (long long)row * C, C); and after the loop "
         "dweight.store(partial + (long long)blockIdx.x * C, C).",
     ),
-    sibling='''// The way back of y = x - mean(x), with the same tools: the mean of dy is taken away.
+    sibling='''// The backward pass of y = x - mean(x), with the same tools: the mean of dy is subtracted.
 #include "reduce.cuh"
 #include "row.cuh"
 
@@ -97,29 +97,30 @@ __global__ void __launch_bounds__(THREADS) centre_backward(const float* dy, floa
 ''',
     wrong=[
         Wrong(Changed((" - own[e] * along", "")),
-              "Nothing was taken away: what points along xhat cannot change the result, so it must go.",
+              "Nothing was subtracted: a change along xhat does not change the result, so dx has no component along xhat.",
               like=another(away=False)),
         Wrong(Changed(("along += d[e] * w[e] * own[e]", "along += d[e] * own[e]")),
               "The sum along xhat is that of g = dy weight, not of dy.", like=another(weighted=False)),
         Wrong(Changed(("own[e] *= r;  // xhat\n            dweight[e] += d[e] * own[e];",
                        "dweight[e] += d[e] * own[e];\n            own[e] *= r;")),
-              "dweight sums dy x. It is dy xhat that belongs to the weight.", like=another(of=lambda dy, x, xhat, w: dy * x)),
+              "dweight sums dy x. The gradient of the weight is the sum of dy xhat.",
+              like=another(of=lambda dy, x, xhat, w: dy * x)),
         Wrong(Changed(("dweight[e] += d[e] * own[e];", "dweight[e] += d[e] * w[e] * own[e];")),
-              "dweight sums dy weight xhat. The weight itself has no part in its own gradient.",
+              "dweight sums dy weight xhat. The weight is no factor of its own gradient.",
               like=another(of=lambda dy, x, xhat, w: dy * w * xhat)),
         Wrong(Changed(("dweight[e] += d[e] * own[e];", "dweight[e] += d[e];")),
               "dweight is the sum of dy: that is the gradient of a bias. The weight was multiplied by xhat.",
               like=another(of=lambda dy, x, xhat, w: dy)),
         Wrong(Changed(("dweight[e] += d[e] * own[e];", "dweight[e] = d[e] * own[e];")),
-              "dweight knows only the last row of each block. It collects over all of them.", like=last_rows),
+              "dweight holds only the last row of each block. It must sum over all of them.", like=last_rows),
         Wrong(Changed(("    dweight.fill(0.0f);\n", "")),
-              "dweight is added to before anything is in it: dweight.fill(0.0f), once, before the loop.",
+              "dweight is added to before it is initialised: dweight.fill(0.0f), once, before the loop.",
               when=lambda seen: re.search(r"Row<[^>]*>[^;]*\bdweight\b", seen.text)
                   and not re.search(r"dweight\.(fill|load)|dweight\[[^]]*\] *=", seen.text)
                   and seen.failing.difference is not None and seen.failing.difference.name == "dweight"),
         Wrong(Changed(("        const float r = rstd[row];", "        if (threadIdx.x >= C) continue;\n        const float r = "
                                                              "rstd[row];")),
-              "Some threads went home before block_sum. All threads of a block must call it.",
+              "Some threads returned before block_sum. All threads of a block must call it.",
               when=lambda seen: {"missing-lanes", "missed-barrier", "divergent-barrier"} & set(seen.kinds)),
     ],
 )  # fmt: skip

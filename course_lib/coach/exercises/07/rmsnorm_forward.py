@@ -1,4 +1,4 @@
-"""Find the fault: a mean over places of which some lie beyond the row is right only for rows that fill them all."""
+"""Find the fault: a mean that counts elements beyond the row is right only for rows that fill the registers."""
 
 import numpy as np
 
@@ -16,14 +16,14 @@ def is_wide(C):
 
 def cases(random):
     yield Case("two rows of two", np.array([[3, 4], [1, 7]], np.float32), np.ones(2, np.float32))
-    for label, rows, C in (("one column", 3, 1), ("a row of 100 among 128 places", 2, 100), ("all 128 places", 2, 128),
+    for label, rows, C in (("one column", 3, 1), ("a row of 100 in registers for 128", 2, 100), ("all 128 in registers", 2, 128),
                            ("four at a time", 3, 132), ("more rows than blocks", 7, 37)):  # fmt: skip
         x = (0.5 + random.integers(-4, 5, size=(rows, C))).astype(np.float32)
         yield Case(label, x, (0.5 + random.integers(1, 4, size=C)).astype(np.float32))
 
 
 def norm(x, weight, count=None, power=1.0, mean=0.0):
-    """y and rstd. count: what the sum of squares is divided by; power: of rstd in y; mean: how much of the mean is taken off."""
+    """y and rstd. count: what the sum of squares is divided by; power: of rstd in y; mean: how much of the mean is subtracted."""
     wide = x.astype(np.float64)  # (rows, C)
     wide -= mean * wide.mean(-1, keepdims=True)
     rstd = 1 / np.sqrt((wide**2).sum(-1, keepdims=True) / (count or x.shape[1]) + EPS)  # (rows, 1)
@@ -55,11 +55,11 @@ exercise = Exercise(
     call=launch,
     results=("y", "rstd"),
     hints=(
-        "Look at the case that fails: how many columns has its row, and how many places have the registers of 64 threads?",
-        "Beyond the row all places hold 0, so the sum is right. What is it divided by?",
+        "Look at the case that fails: how many columns has its row, and how many numbers do the registers of 64 threads hold?",
+        "Beyond the row all registers hold 0, so the sum is right. What is it divided by?",
         "The mean of the squares is block_sum<THREADS>(squares) divided by the number of numbers that the row really has.",
     ),
-    sibling='''// Each row divided by its largest size; a row in registers, zeros beyond it change no maximum of sizes.
+    sibling='''// Each row divided by its largest absolute value; the zeros beyond a row in registers do not change that.
 #include "reduce.cuh"
 #include "row.cuh"
 
@@ -78,11 +78,11 @@ __global__ void __launch_bounds__(THREADS) by_largest(const float* x, float* y, 
 ''',
     wrong=[
         Wrong(Changed(("(squares) / C", "(squares) / (ITEMS * N * THREADS)")),
-              "The sum of the squares was divided by the number of places that the block has in registers. The row has C "
+              "The sum of the squares was divided by how many numbers the block can hold in registers. The row has C "
               "numbers, and only these count.",
               like=lambda x, weight: norm(x, weight, PLACES[is_wide(x.shape[1])])),
         Wrong(Changed(("(squares) / C", "(squares) / own.COUNT")),
-              "The sum of the squares was divided by the number of places of one thread, `own.COUNT`. The sum is that of "
+              "The sum of the squares was divided by how many numbers one thread holds, `own.COUNT`. The sum is that of "
               "the whole row, which has C numbers.",
               like=lambda x, weight: norm(x, weight, 4 if is_wide(x.shape[1]) else 2)),
         Wrong(Changed(("(squares) / C", "(squares)")), "The sum of the squares was not divided: rstd needs their mean.",
@@ -90,9 +90,9 @@ __global__ void __launch_bounds__(THREADS) by_largest(const float* x, float* y, 
         Wrong(Changed(("        float squares = 0.0f;", "        float sum = 0.0f, squares = 0.0f;\n        for (int e = 0; e < "
                        "own.COUNT; e++) sum += own[e];\n        sum = block_sum<THREADS>(sum) / C;\n        for (int e = 0; e < "
                        "own.COUNT; e++) if (own.column(e) < C) own[e] -= sum;")),
-              "The mean was taken off first, as in LayerNorm. RMSNorm leaves it in.", like=another(mean=1.0)),
+              "The mean was subtracted first, as in LayerNorm. RMSNorm does not subtract it.", like=another(mean=1.0)),
         Wrong(Changed(("        float squares = 0.0f;", "        if (threadIdx.x >= C) return;\n        float squares = 0.0f;")),
-              "Some threads went home, or stayed away, before block_sum. All threads of a block must call it.",
+              "Some threads returned before block_sum, or skipped it. All threads of a block must call it.",
               when=lambda seen: {"missing-lanes", "missed-barrier", "divergent-barrier"} & set(seen.kinds)),
     ],
 )  # fmt: skip

@@ -81,7 +81,7 @@ __global__ void by_largest(const float* x, float* y, int rows) {
     wrong=[
         Wrong(NAIVE.replace("for (int row = blockIdx.x; row < rows; row += gridDim.x) {", "int row = blockIdx.x;\n    if (row < "
                                                                                           "rows) {"),
-              "There are 4 blocks, and more rows. Each block must go on with the row that lies gridDim.x further.",
+              "There are 4 blocks, and more rows. Each block must go on with the row gridDim.x further down.",
               like=first_rows),
         Wrong(NAIVE.replace("squares += branch[row * 384 + c] * branch[row * 384 + c];", "squares += x[row * 384 + c] * x[row * "
                                                                                          "384 + c];")
@@ -96,7 +96,7 @@ __global__ void by_largest(const float* x, float* y, int rows) {
                             "squares += x[row * 384 + c] * x[row * 384 + c];"),
               "The root mean square is that of x. It must be that of the branch.",
               like=lambda x, b, w: x + b * (added(0 * x, x, w) / x)),
-        Wrong(NAIVE.replace("x[row * 384 + c] + branch", "branch"), "The norm of the branch is there, and x was not added.",
+        Wrong(NAIVE.replace("x[row * 384 + c] + branch", "branch"), "This is the norm of the branch. x is not added.",
               like=lambda x, b, w: added(0 * x, b, w)),
     ],
 )  # fmt: skip

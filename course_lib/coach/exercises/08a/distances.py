@@ -10,9 +10,9 @@ NEEDED = 4 * (2 * 3 * 48 * 32 + 48 * 48)  # three columns of tiles read X, three
 
 
 def cases(random):
-    sizes = {"one point and two": (1, 2, 2), "one number": (1, 1, 1), "one full tile": (16, 16, 16), "two rounds": (16, 16, 32),
-             "many points on a line": (40, 3, 1), "several blocks, ragged": (21, 37, 19), "48 points of 32": (48, 48,
-                 32)}  # fmt: skip
+    sizes = {"one point and two": (1, 2, 2), "one number": (1, 1, 1), "one full tile": (16, 16, 16),
+             "two iterations": (16, 16, 32), "many points on a line": (40, 3, 1), "several blocks, ragged": (21, 37, 19),
+             "48 points of 32": (48, 48, 32)}  # fmt: skip
     for label, (M, N, K) in sizes.items():
         yield Case(
             label,
@@ -49,8 +49,8 @@ exercise = Exercise(
         Goal("wavefronts for each request to shared memory", bank_wavefronts, at_most=1.1),
     ],
     hints=(
-        "It is the lecture's `alike` with two matrices, and with another thing to add up.",
-        "Thread (x, y) fetches a number of X in row i, and one of Y in row blockIdx.x * 16 + y, both along k. It uses a[y][t] "
+        "It is the lecture's `alike` with two matrices, and with other terms to add up.",
+        "Thread (x, y) loads a number of X in row i, and one of Y in row blockIdx.x * 16 + y, both along k. It uses a[y][t] "
         "and b[x][t].",
         "float apart = a[y][t] - b[x][t]; sum += apart * apart; and a row of b needs one word more.",
     ),
@@ -68,7 +68,7 @@ __global__ void farthest(const float* X, const float* Y, float* D, int M, int N,
               "These are products of the points, not distances: subtract, square, then add up.", like=lambda X, Y: X @ Y.T),
         Wrong(Changed(("sum += apart * apart;", "sum += apart;")), "The differences are added up without being squared.",
               like=lambda X, Y: apart(X, Y).sum(axis=2)),
-        Wrong(Changed(("= sum;", "= sqrtf(sum);")), "The root is taken here; asked for is the squared distance.",
+        Wrong(Changed(("= sum;", "= sqrtf(sum);")), "This is the root; the task asks for the squared distance.",
               like=lambda X, Y: np.sqrt((apart(X, Y) ** 2).sum(axis=2))),
         Wrong(Changed(("b[16][17]", "b[16][16]")), generic="not reached: wavefronts"),
         Wrong("""__global__ void distances(const float* X, const float* Y, float* D, int M, int N, int K) {

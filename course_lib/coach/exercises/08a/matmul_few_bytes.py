@@ -39,17 +39,16 @@ exercise = Exercise(
     flops=2 * 64**3,
     goals=[Goal("bytes of global memory moved", bytes_moved)],
     hints=(
-        "In ours each tile of 16 x 16 fetches its own rows of A and columns of B, so A is fetched four times over. What if "
-        "four tiles shared "
-        "a fetch?",
-        "A thread may keep several sums at once, float sum[16]. Fetch a slice of A with 64 rows and a slice of B with 64 "
-        "columns, and let "
-        "each thread use them for all its 16 places.",
-        "__shared__ float a[64][16], b[16][64]; in each round 256 threads fetch 4 numbers of each; thread (x, y) owns the rows "
+        "In ours each tile of 16 x 16 loads its own rows of A and columns of B, so A is loaded four times. What if four "
+        "tiles shared one load?",
+        "A thread may keep several sums at once, float sum[16]. Load a slice of A with 64 rows and a slice of B with 64 "
+        "columns, and let each thread use them for all its 16 results.",
+        "__shared__ float a[64][16], b[16][64]; in each iteration 256 threads load 4 numbers of each; thread (x, y) owns "
+        "the rows "
         "y, y + 16, "
         "y + 32, y + 48 and the columns x, x + 16, x + 32, x + 48.",
     ),
-    sibling='''// y (M) = A (M, K) v: a block of 64 threads for 64 rows, v fetched into shared memory once for all of them.
+    sibling='''// y (M) = A (M, K) v: a block of 64 threads for 64 rows, v loaded into shared memory once for all of them.
 __global__ void matrix_vector(const float* A, const float* v, float* y, int M, int K) {
     __shared__ float part[64];
     int i = blockIdx.x * 64 + threadIdx.x;
@@ -69,9 +68,9 @@ __global__ void matrix_vector(const float* A, const float* v, float* y, int M, i
               "Only 16 x 16 numbers of each block's 64 x 64 are written. A thread has 16 of them to compute.",
               like=one_tile_only),
         Wrong(Changed(("k < K; k += 16", "k < 16; k += 16")),
-              "Only the first 16 terms of each sum are there: go on over all of K.", like=lambda A, B: A[:, :16] @ B[:16]),
+              "Only the first 16 terms of each sum are there: loop over all of K.", like=lambda A, B: A[:, :16] @ B[:16]),
         Wrong(Changed(("        float sum = 0.0f;", "        if (i >= M || j >= N) continue;\n        float sum = 0.0f;")),
-              "Threads of a block do not go through the same barriers: a loop or a condition "
+              "Threads of a block do not reach the same barriers: a loop or a condition "
               "around a barrier must be the same for all.",
               when=lambda seen: bool(seen.kinds & {"missed-barrier", "divergent-barrier"})),
         Wrong(Changed(("part / 4 * 16 + y", "part % 4 * 16 + y")), generic="nan"),

@@ -11,7 +11,7 @@ NEEDED = 4 * (2 * 64**3 // 32 + 64 * 64)  # bytes that tiles of 32 move for 64 x
 
 
 def cases(random):
-    sizes = {"one tile": (4, 4, 4, 4), "one number": (1, 1, 1, 4), "two rounds": (4, 4, 8, 4), "ragged rows": (3, 4, 4, 4),
+    sizes = {"one tile": (4, 4, 4, 4), "one number": (1, 1, 1, 4), "two iterations": (4, 4, 8, 4), "ragged rows": (3, 4, 4, 4),
              "ragged columns": (4, 3, 4, 4), "ragged sum": (4, 4, 5, 4), "one row": (1, 9, 7, 4), "one column": (9, 1, 7, 4),
              "several blocks, ragged": (10, 13, 11, 4), "tiles of 32, ragged": (33, 40, 35, 32),
              "64 by 64, tiles of 32": (64, 64, 64, 32)}  # fmt: skip
@@ -28,7 +28,7 @@ def launch(kernel, A, B, tile):
 
 
 def rounds(A, B, tile):
-    """The tiles of A and B that meet, round by round: all blocks at once."""
+    """The tiles of A and B of each iteration: all blocks at once."""
     for k in range(0, A.shape[1], tile):
         yield A[:, k : k + tile], B[k : k + tile]
 
@@ -50,7 +50,9 @@ def turned_tiles(A, B, tile):
 
 
 def between_rounds(seen):
-    return seen.label == "two rounds" and "race" in seen.kinds and any("__shared__" in i.message for i in seen.issues)
+    return (
+        seen.label == "two iterations" and "race" in seen.kinds and any("__shared__" in i.message for i in seen.issues)
+    )
 
 
 def before_it_is_there(seen):
@@ -75,14 +77,14 @@ exercise = Exercise(
         Goal("wavefronts for each request to shared memory", bank_wavefronts, at_most=1.0),
     ],
     hints=(
-        "Four steps in each round: fetch, wait, multiply, wait. Which two numbers does thread (x, y) fetch for the others?",
-        "It fetches place [y][x] of both tiles: of A in its own row, k + x to the right; of B in its own column, k + y down. "
+        "Four steps in each iteration: load, wait, multiply, wait. Which two numbers does thread (x, y) load for the others?",
+        "It loads element [y][x] of both tiles: of A from its own row, column k + x; of B from its own column, row k + y. "
         "Then "
         "it sums a[y][j] * b[j][x] over j.",
         "a[y][x] = row < M && k + x < K ? A[row * K + k + x] : 0.0f; the same for b with k + y and column; __syncthreads(); the "
         "sum; __syncthreads(). After the loop the write, if row < M and column < N.",
     ),
-    sibling='''// How alike are the rows of X (N, K)? G (N, N) = X times X turned over: both tiles are rows of X.
+    sibling='''// How alike are the rows of X (N, K)? G (N, N) = X times X transposed: both tiles are rows of X.
 template <int T>
 __global__ void alike(const float* X, float* G, int N, int K) {
     __shared__ float a[T][T], b[T][T + 1];
@@ -100,33 +102,33 @@ __global__ void alike(const float* X, float* G, int N, int K) {
 }
 ''',
     wrong=[
-        Mistake("The tiles are not in shared memory: without `__shared__` each thread has arrays of its own, which nobody else "
-                "fills.",
+        Mistake("The tiles are not in shared memory: without `__shared__` each thread has arrays of its own, which no "
+              "other thread fills.",
                 when=lambda seen: "__shared__" not in seen.text and "[TILE]" in seen.text),
-        Mistake("Some threads of a block come to a barrier and others do not, because it stands inside a condition.",
+        Mistake("Some threads of a block reach a barrier and others do not, because it stands inside a condition.",
                 when=lambda seen: "divergent-barrier" in seen.kinds),
         Wrong(Changed(("        __syncthreads();  // the tiles are complete\n", "")),
-              "A number of a tile is read before the thread that fetches it has put it there: between the fetch and the "
+              "A number of a tile is read before the thread that loads it has written it: between the load and the "
               "multiplications all must wait.", when=before_it_is_there),
         Wrong(Changed(("        __syncthreads();  // nobody needs them any more\n", "")),
-              "The race is between two rounds: a fast thread fetches the next tiles while a slow one still multiplies "
-              "these. All must wait at the end of a round too.", when=between_rounds),
+              "The race is between two iterations: a fast thread loads the next tiles while a slow one still multiplies "
+              "these. All must wait at the end of an iteration too.", when=between_rounds),
         Wrong(Changed(("    float sum = 0.0f;", "    if (row >= M || column >= N) return;\n    float sum = 0.0f;")),
-              "A thread whose place lies outside of C has ended, but the others still wait for it at the barrier. It must "
-              "go through all rounds, and only leave out the write.",
+              "A thread whose element lies outside of C has returned, but the others still wait for it at the barrier. It "
+              "must run all iterations, and leave out only the write.",
               when=lambda seen: "missed-barrier" in seen.kinds),
         Wrong(Changed(("k < K; k += TILE", "k < 1; k += TILE")),
-              "Only the first TILE terms of each sum are there: the tiles must walk on over all of K.",
+              "Only the first TILE terms of each sum are there: the loop must pass over all of K.",
               like=lambda A, B, tile: A[:, :tile] @ B[:tile]),
         Wrong(Changed(("    float sum = 0.0f;\n", "    float sum;\n"),
                       ("        a[y][x] = row", "        sum = 0.0f;\n        a[y][x] = row")),
-              "Only the terms of the last round are there: the sum begins before the loop, once.", like=last_round),
+              "Only the terms of the last iteration are there: set the sum to 0 once, before the loop.", like=last_round),
         Wrong(Changed(("a[y][j] * b[j][x]", "a[y][j] * b[x][j]")),
               "The tile of B is read with its rows and columns exchanged. Term j of the sum stands in its row j.",
               like=turned_tiles),
         Wrong(Changed(("row < M && k + x < K ? A[(size_t)row * K + k + x] : 0.0f", "A[(size_t)row * K + k + x]")),
-              "The fetch reaches outside of A or B. Before it reads, a thread must ask whether its row and its column exist "
-              "there; if not, it puts a zero.",
+              "The load reaches outside of A or B. Before it reads, a thread must check that its row and its column exist "
+              "there; if not, it writes a zero to the tile.",
               when=lambda seen: any(i.kind == "out-of-bounds" and "a read of" in i.message
                   and "__shared__" not in i.message for i in seen.issues)),
         Wrong("""template <int TILE>

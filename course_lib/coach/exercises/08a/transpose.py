@@ -1,4 +1,4 @@
-"""A transpose through shared memory: coalesced on both sides, and a padding word against the banks."""
+"""A transpose through shared memory: coalesced on both sides, and a padding word against bank conflicts."""
 
 import numpy as np
 
@@ -35,17 +35,17 @@ exercise = Exercise(
         Goal("wavefronts for each request to shared memory", bank_wavefronts, at_most=1.0),
     ],
     hints=(
-        "Fetch along the rows of x, write along the rows of y: threadIdx.x runs to the right both times. In between, another "
-        "thread "
-        "takes over the number.",
+        "Read along the rows of x, write along the rows of y: threadIdx.x counts columns both times. In between, a number "
+        "passes to another thread.",
         "The block of x at (blockIdx.y, blockIdx.x) becomes the block of y at (blockIdx.x, blockIdx.y). After the barrier "
         "thread (x, y) "
         "takes tile[x][y]. How long must a row of the tile be, so that these are 32 different banks?",
         "__shared__ float tile[32][33]; fill tile[threadIdx.y][threadIdx.x]; __syncthreads(); row = blockIdx.x * 32 + "
         "threadIdx.y, "
-        "column = blockIdx.y * 32 + threadIdx.x, and y[row * M + column] = tile[threadIdx.x][threadIdx.y] if that place exists.",
+        "column = blockIdx.y * 32 + threadIdx.x, and y[row * M + column] = tile[threadIdx.x][threadIdx.y] if that element "
+        "exists.",
     ),
-    sibling='''// Each row of 32 numbers turned round through shared memory: x, y (M, 32), a block of 32 x 8 threads for 8 rows.
+    sibling='''// Each row of 32 numbers reversed through shared memory: x, y (M, 32), a block of 32 x 8 threads for 8 rows.
 __global__ void reverse_rows(const float* x, float* y, int M) {
     __shared__ float tile[8][32];
     int i = blockIdx.x * 8 + threadIdx.y;
@@ -66,7 +66,7 @@ __global__ void reverse_rows(const float* x, float* y, int M) {
         y[i * N + j] = x[i * N + j];
     }
 }
-""", "The numbers stand in their old order: that is a copy, row after row.", like=lambda x: x.reshape(x.shape[::-1])),
+""", "The numbers are in their old order: this is a copy, not a transpose.", like=lambda x: x.reshape(x.shape[::-1])),
         Wrong(Changed(("    __syncthreads();\n", "")),
               "The tile is read before all threads have filled it: put a barrier between.",
               when=lambda seen: "__syncthreads" not in seen.text and any("__shared__" in i.message for i in seen.issues)),

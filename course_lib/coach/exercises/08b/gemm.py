@@ -1,4 +1,4 @@
-"""The product that a model trains on: the learner writes the fetch, which alone knows how A and B lie in memory."""
+"""The product that a model trains on: the learner writes the load, the only part that depends on the layouts of A and B."""
 
 import re
 
@@ -15,8 +15,8 @@ WIDE = {layout: ", ".join([*words.split(", ")[:2], "32, 32, 32, 4, 8"]) for layo
 
 
 def cases(random):
-    plain = {"one tile": ("NN", 16, 16, 8), "one number": ("NN", 1, 1, 1), "B turned, one tile": ("NT", 16, 32, 8),
-             "A turned, one tile": ("TN", 32, 16, 4), "both turned": ("TT", 8, 8, 8)}  # fmt: skip
+    plain = {"one tile": ("NN", 16, 16, 8), "one number": ("NN", 1, 1, 1), "B transposed, one tile": ("NT", 16, 32, 8),
+             "A transposed, one tile": ("TN", 32, 16, 4), "both transposed": ("TT", 8, 8, 8)}  # fmt: skip
     ragged = {f"{layout}, ragged": (layout, 35, 37, 19) for layout in TILES}
     for label, (layout, M, N, K) in {
         **plain,
@@ -25,7 +25,7 @@ def cases(random):
         "one column": ("TN", 40, 1, 33),
     }.items():
         yield Case(label, *matrices(random, layout, 1, M, N, K), layout, 0)
-    yield Case("a sum in two pieces", *matrices(random, "TN", 1, 5, 6, 22), "TN", 10)
+    yield Case("a sum in two parts", *matrices(random, "TN", 1, 5, 6, 22), "TN", 10)
     yield Case("three products at once", *matrices(random, "NN", 3, 5, 20, 7), "NN", 0)
     for layout in TILES:
         yield Case(f"{layout}, 64 by 64", *matrices(random, layout, 1, 64, 64, 64), layout, 0)
@@ -67,7 +67,7 @@ def reference(A, B, layout, split):
 
 
 def as_it_lies(A, B, layout, split, which):
-    """As if the matrix A or B, or both, were never turned over."""
+    """As if the matrix A or B, or both, were never transposed."""
     if layout == "all":
         return np.stack([as_it_lies(A, B, each, 0, which) for each in WIDE])
     if "A" in which and layout[0] == "T":
@@ -90,17 +90,15 @@ exercise = Exercise(
     measured="all layouts, 64 by 64",
     goals=[Goal("sectors for each request, reading global memory", sectors("read"), at_most=4.0)],
     hints=(
-        "Number the places of a slice, e from 0 to BM * BK - 1, and give them to the threads in turn. Which row and which term "
-        "is number e? "
-        "That may depend on how A lies.",
-        "Neighbouring threads should read neighbouring numbers. If A lies as (M, K), terms are neighbours: t = e % BK, r = e / "
-        "BK. If it lies "
-        "as (K, M), rows are: r = e % BM, t = e / BM.",
+        "Number the elements of a slice, e from 0 to BM * BK - 1, and give them to the threads in turn. Which row and "
+        "which term is number e? That may depend on the layout of A.",
+        "Neighbouring threads should read neighbouring numbers. If A lies as (M, K), terms are adjacent: t = e % BK, r = "
+        "e / BK. If it lies as (K, M), rows are: r = e % BM, t = e / BM.",
         "a[t][r] = first_row + r < M && k + t < end ? A[TRANSPOSE_A ? (k + t) * M + first_row + r : (first_row + r) * K + k + "
         "t] : 0.0f; "
         "and the same for b with its own sizes.",
     ),
-    sibling='''// Copies a matrix, or its transpose, into y (M, N): only the place that is read depends on the layout.
+    sibling='''// Copies a matrix, or its transpose, into y (M, N): only the index that is read depends on the layout.
 template <bool TRANSPOSE>
 __global__ void take(const float* x, float* y, int M, int N) {
     for (int e = blockIdx.x * blockDim.x + threadIdx.x; e < M * N; e += gridDim.x * blockDim.x) {
@@ -118,16 +116,16 @@ __global__ void take(const float* x, float* y, int M, int N) {
               "M): a row of memory is a term of the sum.", like=lambda *given: as_it_lies(*given, which="A")),
         Wrong(Changed(("TRANSPOSE_A ? (size_t)term * M + row : (size_t)row * K + term", "(size_t)row * K + term"),
                       ("TRANSPOSE_B ? (size_t)column * K + term : (size_t)term * N + column", "(size_t)term * N + column")),
-              "Both matrices are read as if they were never turned over.", like=lambda *given: as_it_lies(*given, which="AB")),
+              "Both matrices are read as if they were never transposed.", like=lambda *given: as_it_lies(*given, which="AB")),
         Wrong(Changed(("e < BM * BK; e += THREADS", "e < THREADS; e += THREADS")),
               "Part of a slice was never filled. There are fewer threads than numbers: let each take several, THREADS apart.",
               when=lambda seen: seen.label == "one tile" and seen.kinds == {"uninitialised-read"}
                   and all("__shared__" in i.message for i in seen.issues)),
         Wrong(Changed(("row < M && term < end", "row < M && term < K"), ("column < N && term < end", "column < N && term < K")),
               "The terms end at `end`, not at K: another block sums the rest.",
-              when=lambda seen: seen.label == "a sum in two pieces" and not seen.issues),
+              when=lambda seen: seen.label == "a sum in two parts" and not seen.issues),
         Wrong(Changed(("row < M && term < end ? A[place] : 0.0f", "A[place]")),
-              "The fetch reaches outside of A or B: rows from M on, columns from N on and terms "
+              "The load reaches outside of A or B: rows from M on, columns from N on and terms "
               "from `end` on are zeros, without reading.",
               when=lambda seen: any(i.kind == "out-of-bounds" and re.search("'[AB]'", i.message) for i in seen.issues)),
         Wrong(Changed(("int t = TRANSPOSE_A ? e / BM : e % BK;", "int t = e / BM;"), ("int r = TRANSPOSE_A ? e % BM : e / BK;",

@@ -32,13 +32,13 @@ exercise = Exercise(
     flops=2 * 128 * 128 * 64,
     goals=[Goal("requests to shared memory", shared_requests)],
     hints=(
-        "Count ours: for each term a warp reads 8 numbers of A and 8 of B, 16 requests. Which of them are neighbours in shared "
-        "memory?",
-        "If a thread owns four columns side by side, one float4 brings all four of them: groups of four that are spread, as in "
-        "rung 6. For the "
+        "Count ours: for each term a warp reads 8 numbers of A and 8 of B, 16 requests. Which of them are adjacent in "
+        "shared memory?",
+        "If a thread owns four columns side by side, one float4 brings all four of them: groups of four that are spread, "
+        "as in kernel 6. For the "
         "rows, the slice of A must lie with the terms along its rows: it does.",
-        "`const float4 four = *(const float4*)&b[t][4 * x];` and the next group 32 columns on. And the fetch may write float4 "
-        "too.",
+        "`const float4 four = *(const float4*)&b[t][4 * x];` and the next group 32 columns on. And the load may write "
+        "float4 too.",
     ),
     sibling='''// Sums of the rows of x (M, 64), read four at a time; a warp for each row.
 __global__ void row_sums(const float* x, float* y, int M) {
@@ -57,10 +57,10 @@ __global__ void row_sums(const float* x, float* y, int M) {
 }
 ''',
     wrong=[
-        Wrong(Changed(("k < K; k += 8", "k < 8; k += 8")), "Only the first slice of 8 terms is summed up: go on over all of K.",
+        Wrong(Changed(("k < K; k += 8", "k < 8; k += 8")), "Only the first slice of 8 terms is summed: loop over all of K.",
               like=lambda A, B: A[:, :8] @ B[:8]),
         Wrong(Changed(("    float sum[8][8] = {};", "    if (first_row + y >= M) return;\n    float sum[8][8] = {};")),
-              "Threads of a block do not go through the same barriers: a loop or a condition "
+              "Threads of a block do not reach the same barriers: a loop or a condition "
               "around a barrier must be the same for all.",
               when=lambda seen: bool(seen.kinds & {"missed-barrier", "divergent-barrier"})),
         Wrong(Changed(("a[8][64 + 4]", "a[8][64 + 1]"),
@@ -68,8 +68,8 @@ __global__ void row_sums(const float* x, float* y, int M) {
                           "{\n                float4 four = *(const float4*)&a[t][(y + 8 * r) / 4 * 4];\n"
                        "                left[r] = y % 4 == 0 ? four.x : y % 4 == 1 ? four.y : "
                        "y % 4 == 2 ? four.z : four.w;\n            }")),
-              "A float4 must begin at a multiple of 16 bytes. In shared memory that asks for rows whose "
-              "length is a multiple of 4, and for __align__(16) before the array; in A and B for rows of "
+              "A float4 must begin at a multiple of 16 bytes. In shared memory that requires rows whose length is a "
+              "multiple of 4, and for __align__(16) before the array; in A and B for rows of "
               "such a length, which not all cases have.", when=lambda seen: "misaligned-access" in seen.kinds),
         Wrong(Changed(("                for (int c = 0; c < 8; c++) sum", "                for (int c = 0; c < 7; c++) sum")),
               generic="elements of the result are wrong"),

@@ -1,4 +1,4 @@
-"""A column of results for each thread: fewer reads of shared memory, and fewer threads than numbers to fetch."""
+"""A column of results for each thread: fewer reads of shared memory, and fewer threads than numbers to load."""
 
 import numpy as np
 
@@ -62,7 +62,7 @@ exercise = Exercise(
     ],
     hints=(
         "The block's threads: x = threadIdx.x % BN is a thread's column in the tile, y = threadIdx.x / BN * TM its first row.",
-        "Fetch with a loop: for (int i = threadIdx.x; i < BM * BK; i += THREADS), where row i / BK and term i % BK belong to "
+        "Load with a loop: for (int i = threadIdx.x; i < BM * BK; i += THREADS), where row i / BK and term i % BK belong to "
         "number i. "
         "In the sum, read b[j][x] once into a variable, and use it for all TM rows.",
         "for (int j = 0; j < BK; j++) { float right = b[j][x]; for (int r = 0; r < TM; r++) sum[r] += a[y + r][j] * right; } "
@@ -87,26 +87,25 @@ __global__ void many_vectors(const float* A, const float* V, float* Y, int M, in
                 "the TM results. (The compiler of a GPU may do that by itself; the simulator counts what is written.)",
                 when=lambda seen: seen.label == "64 by 64" and shared_reads(seen.reports) == 2 * 64**3 / 32),
         Wrong(Changed(("        __syncthreads();\n        for (int j", "        for (int j")),
-              "A number of a slice is read before the thread that fetches it has put "
-              "it there: all must wait after the fetch.",
+              "A number of a slice is read before the thread that loads it has written it: all must wait after the load.",
               when=lambda seen: seen.label == "one slice" and of_shared(seen, "race", "one thread reads")),
         Wrong(Changed(("i < BM * BK; i += THREADS", "i < BM * BK; i += BM * BK")),
-              "Part of a slice was never fetched. It has more numbers than the block has threads: each thread fetches "
-              "several, as many places apart as there are threads.",
+              "Part of a slice was never loaded. It has more numbers than the block has threads: each thread loads "
+              "several, as far apart as there are threads.",
               when=lambda seen: seen.label == "one slice" and seen.kinds == {"uninitialised-read"}
                   and of_shared(seen, "uninitialised-read")),
         Wrong(Changed(("* right;\n        }\n        __syncthreads();\n", "* right;\n        }\n")),
-              "The race is between two slices: a fast thread fetches the next ones while a slow one still multiplies these.",
+              "The race is between two slices: a fast thread loads the next ones while a slow one still multiplies these.",
               when=lambda seen: seen.label == "two slices" and of_shared(seen, "race")),
-        Mistake("A thread that has no place in C is still needed: it fetches for the others and waits with them.",
+        Mistake("A thread that has no element of C is still needed: it loads for the others and waits with them.",
                 when=lambda seen: "missed-barrier" in seen.kinds),
-        Wrong(Changed(("k < K; k += BK", "k < BK; k += BK")), "Only the first slice is summed up: go on over all of K.",
+        Wrong(Changed(("k < K; k += BK", "k < BK; k += BK")), "Only the first slice is summed: loop over all of K.",
               like=lambda A, B, tile: A[:, : int(tile.split(", ")[2])] @ B[: int(tile.split(", ")[2])]),
         Wrong(Changed(("threadIdx.x / BN * TM", "threadIdx.x / BN")),
               "The rows of neighbouring threads overlap, and the last rows of the tile are left out. The first row of a "
               "thread is a multiple of TM: each has TM rows of its own.", when=overlapping),
         Wrong(Changed(("first_row + y + r < M", "first_row + y < M")),
-              "A write lands outside of C: each of the TM rows must be asked for, not only the first.",
+              "A write lands outside of C: check each of the TM rows, not only the first.",
               when=lambda seen: any(i.kind == "out-of-bounds" and "a write" in i.message
                   and "'C'" in i.message for i in seen.issues)),
         Wrong("""template <int BM, int BN, int BK, int TM>

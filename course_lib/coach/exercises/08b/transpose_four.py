@@ -1,4 +1,4 @@
-"""A transpose in registers: float4 in, float4 out, sixteen numbers turned over by a thread alone."""
+"""A transpose in registers: float4 in, float4 out, sixteen numbers transposed by a thread alone."""
 
 import numpy as np
 
@@ -24,8 +24,8 @@ def requests(reports):
     return float(sum(x.requests for x in lines if x.space == "global")) if lines else None
 
 
-def pieces_in_place(x):
-    """Each 4 x 4 turned over, and left where it was."""
+def blocks_in_place(x):
+    """Each 4 x 4 transposed, and left where it was."""
     y = x.copy()
     for i in range(0, x.shape[0], 4):
         for j in range(0, x.shape[1], 4):
@@ -33,8 +33,8 @@ def pieces_in_place(x):
     return y.reshape(x.shape[::-1])
 
 
-def pieces_not_turned(x):
-    """Each 4 x 4 in its new place, but not turned over itself."""
+def blocks_not_transposed(x):
+    """Each 4 x 4 at its new position, but not transposed itself."""
     y = np.empty(x.shape[::-1], x.dtype)
     for i in range(0, x.shape[0], 4):
         for j in range(0, x.shape[1], 4):
@@ -54,8 +54,8 @@ exercise = Exercise(
     measured="64 by 96",
     goals=[Goal("requests to global memory", requests, at_most=96)],
     hints=(
-        "A thread's piece begins at row blockIdx.y * 32 + threadIdx.y * 4, column blockIdx.x * 32 + threadIdx.x * 4.",
-        "Read float4 row[4], one from each row of the piece. The first row of the result is the four `x` parts, the second the "
+        "A thread's 4 x 4 begins at row blockIdx.y * 32 + threadIdx.y * 4, column blockIdx.x * 32 + threadIdx.x * 4.",
+        "Read float4 row[4], one from each row of the 4 x 4. The first row of the result is the four `x` parts, the second the "
         "four `y` "
         "parts.",
         "*(float4*)(y + (j + 1) * M + i) = make_float4(row[0].y, row[1].y, row[2].y, row[3].y); and three more like it.",
@@ -75,13 +75,13 @@ __global__ void add_pairs(const float* x, float* y, int n) {
                                                                                           "row[2].y, row[3].y)", "row[1]"),
                       ("make_float4(row[0].z, row[1].z, row[2].z, row[3].z)", "row[2]"), ("make_float4(row[0].w, row[1].w, "
                                                                                           "row[2].w, row[3].w)", "row[3]")),
-              "Each piece of 4 x 4 is where it belongs, but it is not turned over itself.", like=pieces_not_turned),
+              "Each 4 x 4 is where it belongs, but it is not transposed itself.", like=blocks_not_transposed),
         Wrong(Changed(("(y + (j + 0) * M + i)", "(y + (i + 0) * N + j)"), ("(y + (j + 1) * M + i)", "(y + (i + 1) * N + j)"),
                       ("(y + (j + 2) * M + i)", "(y + (i + 2) * N + j)"), ("(y + (j + 3) * M + i)", "(y + (i + 3) * N + j)")),
-              "Each piece of 4 x 4 is turned over, but it stands where it stood before: "
-              "rows and columns of y have other lengths.", like=pieces_in_place),
+              "Each 4 x 4 is transposed, but it stands where it stood before: rows and columns of y have other lengths.",
+              like=blocks_in_place),
         Wrong(Changed(("    if (i < M && j < N) {", "    {")),
-              "Threads beyond the end of x must do nothing: ask for the first row and the first column of the piece.",
+              "Threads beyond the end of x must do nothing: check the first row and the first column of the 4 x 4.",
               when=lambda seen: "out-of-bounds" in seen.kinds and seen.label == "four by four"),
         Wrong(Changed(("int j = blockIdx.x * 32 + threadIdx.x * 4;", "int j = blockIdx.x * 32 + threadIdx.x;")),
               "A float4 must begin at a multiple of 16 bytes. A thread's first row and first column are multiples of 4.",

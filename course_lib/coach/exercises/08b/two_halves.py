@@ -7,8 +7,8 @@ from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 
 def cases(random):
-    sizes = {"two rounds": (1, 1, 17), "one round": (16, 16, 16), "one number": (1, 1, 1), "three rounds": (16, 16, 48),
-             "several blocks, ragged": (20, 35, 50)}  # fmt: skip
+    sizes = {"two iterations": (1, 1, 17), "one iteration": (16, 16, 16), "one number": (1, 1, 1),
+             "three iterations": (16, 16, 48), "several blocks, ragged": (20, 35, 50)}  # fmt: skip
     for label, (M, N, K) in sizes.items():
         yield Case(
             label, *((0.5 + random.integers(-9, 10, size=shape)).astype(np.float32) for shape in ((M, K), (K, N)))
@@ -28,7 +28,7 @@ def lines_that_meet(seen, *words):
 
 
 def never_changes(A, B):
-    """The first tiles are used in every round."""
+    """The first tiles are used in every iteration."""
     left, right = np.zeros((len(A), 16), np.float32), np.zeros((16, B.shape[1]), np.float32)
     left[:, : A.shape[1]], right[: len(B)] = A[:, :16], B[:16]
     return -(-A.shape[1] // 16) * (left @ right)
@@ -43,11 +43,11 @@ exercise = Exercise(
     reference=lambda A, B: A @ B,
     call=launch,
     hints=(
-        "The report names a line that reads and a line that writes. In which round is the one, in which the other?",
-        "What is written at the end of a round is read at the beginning of the next. What must stand between the two?",
+        "The report names a line that reads and a line that writes. In which iteration is the one, in which the other?",
+        "What is written at the end of an iteration is read at the beginning of the next. What must stand between the two?",
         "First change the half, then write both numbers into it, then __syncthreads().",
     ),
-    sibling='''// Sums of neighbours, eight times over, with two halves: round n reads what round n - 1 has written.
+    sibling='''// Sums of neighbours, eight times over, with a double buffer: round n reads what round n - 1 has written.
 __global__ void soften(float* x) {  // a block of 64 threads, x of 64 numbers
     __shared__ float row[2][64];
     int i = threadIdx.x;
@@ -67,17 +67,18 @@ __global__ void soften(float* x) {  // a block of 64 threads, x of 64 numbers
         Wrong(Changed(("        half = 1 - half;\n        a[half]",
               "        __syncthreads();\n        half = half ^ 1;\n        a[half]"),
                       ("        b[half][y][x] = next_b;\n        __syncthreads();\n", "        b[half][y][x] = next_b;\n")),
-              "The next round begins to multiply its half while others still fill it. Follow one round: in which order come "
+              "In the next iteration some threads already multiply their half while others still fill it. Follow one "
+              "iteration: in which order come "
               "the writes, the barrier, and the next sum?",
               when=lambda seen: lines_that_meet(seen, "sum +=", "next_")
                   and "half][y][x] = next_a;\n        b[half][y][x] = next_b;\n    }" in seen.text),
         Wrong(Changed(("        half = 1 - half;\n        a[half][y][x] = next_a;\n        b[half][y][x] = next_b;\n",
                        "        a[half][y][x] = next_a;\n        b[half][y][x] = next_b;\n        half = 1 - half;\n")),
-              "The numbers of the next round are put where this round's are still being "
-              "read: the half must change before the writes.",
+              "The numbers of the next iteration overwrite those that are still being read: the half must change before "
+              "the writes.",
               when=lambda seen: lines_that_meet(seen, "sum +=", "next_")),
         Wrong(Changed(("        half = 1 - half;\n        a[half][y][x] = next_a;\n        b[half][y][x] = next_b;\n",
                        "        a[1 - half][y][x] = next_a;\n        b[1 - half][y][x] = next_b;\n")),
-              "Every round multiplies the first tiles: the halves never change places.", like=never_changes),
+              "Every iteration multiplies the first tiles: the two halves are never swapped.", like=never_changes),
     ],
 )  # fmt: skip

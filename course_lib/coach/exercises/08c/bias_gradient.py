@@ -11,7 +11,7 @@ def cases(random):
     yield Case("three rows", (0.5 + random.integers(-9, 10, size=(3, 2))).astype(np.float32))
     yield Case("one number", np.full((1, 1), 3, np.float32))
     yield Case("401 ones", np.ones((401, 1), np.float32))
-    yield Case("seven hundred small steps", np.full((700, 3), 0.125, np.float32))
+    yield Case("seven hundred small terms", np.full((700, 3), 0.125, np.float32))
     yield Case("more columns than a block", (0.5 + random.integers(-9, 10, size=(50, 70))).astype(np.float32))
 
 
@@ -39,10 +39,10 @@ exercise = Exercise(
     call=launch,
     hints=(
         "Run the cell: 401 ones give 256. The lecture had a sum that ended there.",
-        "Each number of dY may be short. But the sum of many needs more digits than 8 bits: which type has them?",
+        "Each number of dY may be bfloat16. But the sum of many needs more digits than 8 bits: which type has them?",
         "float sum = 0.0f; and in the loop sum += __bfloat162float(dY[i * N + j]);",
     ),
-    sibling='''// The mean of n short numbers, by one thread: the sum is long.
+    sibling='''// The mean of n numbers in bfloat16, by one thread: the sum is float32.
 #include <cuda_bf16.h>
 __global__ void mean(const __nv_bfloat16* x, float* y, int n) {
     float sum = 0.0f;
@@ -56,7 +56,7 @@ __global__ void mean(const __nv_bfloat16* x, float* y, int n) {
               "Up to 256 the sum of ones is right; then it stands still, however many follow. Which number "
               "of the kernel has too few digits for 257?", like=short_sum),
         Wrong(Changed(("y[j] = sum;", "y[j] = __bfloat162float(__float2bfloat16(sum));")),
-              "The sum is long, but what is written was rounded to bfloat16 first. y holds floats.",
+              "The sum is float32, but it was rounded to bfloat16 before it was written. y holds floats.",
               like=lambda dY: rounded(dY.sum(axis=0))),
         Wrong(Changed(("float sum = 0.0f;", "float sum = __bfloat162float(dY[j]);")),
               "The first row is counted twice: it is in the sum before the loop begins, and in the loop.",

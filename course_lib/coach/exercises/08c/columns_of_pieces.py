@@ -1,4 +1,4 @@
-"""A swizzle: where the pieces of a row are kept, so that no two rows want the same banks."""
+"""A swizzle: where the chunks of a row are stored, so that eight lanes that read a column use different banks."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from course_lib.coach.kernels import bank_wavefronts
 
 
 def cases(random):
-    yield Case("numbered pieces", np.arange(1024, dtype=np.uint32))
+    yield Case("numbered chunks", np.arange(1024, dtype=np.uint32))
     yield Case("any bits", random.integers(0, 2**32, size=1024, dtype=np.uint32))
 
 
@@ -30,27 +30,25 @@ exercise = Exercise(
     measured="any bits",
     goals=[Goal("wavefronts for each request to shared memory", bank_wavefronts, at_most=4.0)],
     hints=(
-        "A row is 128 bytes long, so the same place of all rows lies behind the same four doors. Eight rows should keep their "
-        "piece p at eight "
-        "different places.",
-        "The place must depend on the row, and for each row it must be a permutation of 0 ... 7. Moving round by the number of "
-        "the row is one; the "
-        "lecture has another.",
+        "A row is 128 bytes long, so the same index in all rows lies in the same four banks. Eight rows should store "
+        "their chunk p at eight different indices.",
+        "The index must depend on the row, and for each row it must be a permutation of 0 ... 7. Rotation by the number "
+        "of the row is one; the lecture has another.",
         "return piece ^ (row % 8);",
     ),
-    sibling='''// Eight rows of eight numbers, each row moved round by its own number, so that a column lies behind eight doors.
+    sibling='''// Eight rows of eight numbers, each row rotated by its own number, so that a column lies in eight banks.
 __device__ int moved(int row, int column) {
     return (column + row) % 8;
 }
 ''',
     wrong=[
         Wrong(Changed(("piece ^ (row % 8)", "row % 8")),
-              "Two pieces of a row are kept at one place, so that one of them is lost: "
-              "within a row, eight pieces need eight places.",
+              "Two chunks of a row are stored at one index, so one of them is lost: within a row, eight chunks need eight "
+              "indices.",
               when=lambda seen: any(i.kind == "race" and "__shared__" in i.message for i in seen.issues)
                   or (not seen.issues and seen.got is not None and len(np.unique(seen.got)) < len(np.unique(seen.inputs[0])))),
         Wrong(Changed(("piece ^ (row % 8)", "piece + row % 8")),
-              "A place is larger than 7 or below 0: it lies outside of the tile.",
+              "An index is larger than 7 or below 0: it lies outside of its row.",
               when=lambda seen: "out-of-bounds" in seen.kinds),
         Wrong(Changed(("piece ^ (row % 8)", "7 - piece")), generic="not reached: wavefronts"),
     ],

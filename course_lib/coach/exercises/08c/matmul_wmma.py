@@ -1,4 +1,4 @@
-"""Find the faults in rung 7: padded rows whose length was forgotten, once in a load and once in a store."""
+"""Find the faults in kernel 7: padded rows whose length was forgotten, once in a load and once in a store."""
 
 import re
 
@@ -42,7 +42,7 @@ exercise = Exercise(
         "declaration of its array.",
         "The load of `left` needs BK + 8, as the one of `right` needs BN + 8. The store into `c` needs BN + 4.",
     ),
-    sibling='''// A 16 x 16 fragment by way of padded shared memory: every distance is that of the array that is meant.
+    sibling='''// A 16 x 16 fragment by way of padded shared memory: every distance is the row length of its array.
 #include <cuda_bf16.h>
 #include <mma.h>
 using namespace nvcuda;
@@ -62,11 +62,11 @@ __global__ void square(const __nv_bfloat16* A, float* C) {  // C = A A, 16 x 16,
 ''',
     wrong=[
         Wrong(Changed((LOAD, LOAD.replace("BK + 8", "BK"))),
-              "A fragment of A reads places that nobody has filled. Its rows are not where the load looks for them: how "
+              "A fragment of A reads numbers that were never written. Its rows are not where the load looks for them: how "
               "long is a row of `a`, with all that was declared?",
               when=lambda seen: meets(seen, "load_matrix_sync(left")),
         Wrong(Changed(("&b[j][x + 16 * s], BN + 8", "&b[j][x + 16 * s], BN")),
-              "A fragment of B reads places that nobody has filled. Its rows are not where the load looks for them: how "
+              "A fragment of B reads numbers that were never written. Its rows are not where the load looks for them: how "
               "long is a row of `b`, with all that was declared?",
               when=lambda seen: meets(seen, "load_matrix_sync(right")),
         Wrong(Changed((STORE, STORE.replace("BN + 4", "BN"))),

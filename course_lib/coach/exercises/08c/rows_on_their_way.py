@@ -1,4 +1,4 @@
-"""Find the fault: copies that do not wait, and a reader that does not wait for them."""
+"""Find the fault: asynchronous copies, and a reader that does not wait for them."""
 
 import re
 
@@ -29,13 +29,13 @@ exercise = Exercise(
     reference=lambda x: np.ascontiguousarray(x[:, ::-1]),
     call=launch,
     hints=(
-        "At the time of the wait two groups have been sent: the row that is needed now, and the next one. How many may still "
-        "be on their way?",
-        "`cp_async_wait<n>` leaves the n youngest groups on their way. And a lane only knows of its own copies; it reads those "
-        "of others.",
+        "At the time of the wait two groups have been committed: the row that is needed now, and the next one. How many "
+        "may still be pending?",
+        "`cp_async_wait<n>` lets the n latest groups stay pending. And a lane waits only for its own copies; it reads "
+        "those of others.",
         "ptx::cp_async_wait<1>(); and behind it __syncthreads();",
     ),
-    sibling='''// One row, brought and read back in the order of its lanes: each lane waits for its own copy only.
+    sibling='''// One row, copied and read in the order of its lanes: each lane waits for its own copy only.
 #include "ptx.cuh"
 __global__ void bring(const float* x, float* y) {
     __shared__ __align__(16) float row[128];
@@ -47,19 +47,20 @@ __global__ void bring(const float* x, float* y) {
 }
 ''',
     wrong=[
-        Mistake("The barrier stands before the wait. A wait is for a lane's own copies only: first each waits, then all meet.",
+        Mistake("The barrier stands before the wait. A wait is for a lane's own copies only: first each lane waits, then "
+              "comes the barrier.",
                 when=lambda seen: bool(seen.issues) and re.search(r"__sync\w+\(\);\s*ptx::cp_async_wait", seen.text) is not None),
         Wrong(Changed(("        ptx::cp_async_wait<1>();\n", "")),
-              "Nobody waits for the copies any more: what is read was there before.",
+              "No lane waits for the copies any more: it reads the old contents of the buffer.",
               when=lambda seen: bool(seen.issues) and "cp_async_wait" not in seen.text),
         Wrong(Changed(("cp_async_wait<1>();\n        __syncthreads();", "cp_async_wait<1>();")),
-              "It waits for its own copies, but a lane reads what other lanes have brought: "
-              "after the wait all must meet at a barrier.",
+              "Each lane waits for its own copies, but reads what other lanes have copied: after the wait comes a barrier "
+              "for all.",
               when=lambda seen: seen.kinds == {"race"} and "cp_async_wait<2>" not in seen.text
                   and seen.text.count("__syncthreads()") < 2),
         Wrong(Changed(("cp_async_wait<1>()", "cp_async_wait<2>()")),
-              "It waits until at most 2 groups are on their way. But in each round only 2 "
-              "were sent: so it waits for none of them.",
+              "It waits until at most 2 groups are pending. But only 2 are pending in each iteration, so it waits for "
+              "none of them.",
               when=lambda seen: bool(seen.issues) and "cp_async_wait<2>" in seen.text),
         Wrong(Changed(("slice[i % 2][127 - j]", "slice[i % 2][128 - j]")), generic="Your kernel reaches outside an array"),
     ],

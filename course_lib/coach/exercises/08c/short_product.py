@@ -8,8 +8,8 @@ from course_lib.coach.kernels import bytes_moved
 from course_lib.coach.trials import bfloat16_bits, multiply, products
 
 SIZES = {
-    "one step": (64, 64, 16),
-    "three steps": (64, 64, 48),
+    "one slice": (64, 64, 16),
+    "three slices": (64, 64, 48),
     "several blocks": (128, 64, 32),
     "64 by 64": (64, 64, 64),
 }
@@ -41,11 +41,11 @@ exercise = Exercise(
     flops=2 * 64**3,
     goals=[Goal("bytes of global memory moved", bytes_moved)],
     hints=(
-        "In ours every warp reads all of B by itself. Four warps, four times. What did chapter 08a do about that?",
-        "A slice of A (64 x 16) and of B (16 x 64) in shared memory, fetched by all 128 threads, serves all four warps. Mind "
+        "In ours every warp reads all of B by itself: four warps, four times. What did chapter 08a do about that?",
+        "A slice of A (64 x 16) and of B (16 x 64) in shared memory, loaded by all 128 threads, serves all four warps. Mind "
         "the barriers, and let "
         "fragments load from there.",
-        "__shared__ __align__(32) __nv_bfloat16 a[64][16 + 8], b[16][64 + 8]; each round fetches 1024 numbers of each, 8 for "
+        "__shared__ __align__(32) __nv_bfloat16 a[64][16 + 8], b[16][64 + 8]; each iteration loads 1024 numbers of each, 8 for "
         "each thread.",
     ),
     sibling='''// Twice the product of 16 rows with themselves: two warps share a tile in shared memory.
@@ -72,9 +72,9 @@ __global__ void twice(const __nv_bfloat16* X, float* G) {  // X (16, 16), G (2, 
               "Only 16 of the 64 rows are written, those of one warp. A thread finds its warp by threadIdx.x / 32.",
               like=of_one_warp),
         Wrong(Changed(("k < K; k += 16", "k < 16; k += 16")),
-              "Only the first 16 terms of each sum are there: go on over all of K.", like=lambda A, B: A[:, :16] @ B[:16]),
+              "Only the first 16 terms of each sum are there: loop over all of K.", like=lambda A, B: A[:, :16] @ B[:16]),
         Wrong(Changed(("    for (int k = 0", "    if (threadIdx.x % 32 < 16)\n    for (int k = 0")),
-              "All 32 lanes of a warp must come to each of the wmma functions.",
+              "All 32 lanes of a warp must call each of the wmma functions.",
               when=lambda seen: "missing-lanes" in seen.kinds),
         Wrong(Changed(("threadIdx.x / 32 * 16", "threadIdx.x % 4 * 16")), generic="Two threads use the same place"),
     ],

@@ -6,10 +6,10 @@ from course_lib.coach.trials import bfloat16_bits, multiply, products, turned_ti
 
 SIZES = {
     "one product": (16, 16, 16),
-    "two steps": (16, 16, 32),
+    "two slices": (16, 16, 32),
     "two tiles across": (16, 32, 16),
     "two tiles down": (32, 16, 16),
-    "48 by 32, five steps": (48, 32, 80),
+    "48 by 32, five slices": (48, 32, 80),
 }
 
 
@@ -30,12 +30,12 @@ exercise = Exercise(
         "A fragment of A begins at row 16 * blockIdx.y, column k; one of B at row k, column 16 * blockIdx.x. How far is it "
         "from one row to the "
         "next, in A and in B?",
-        "The address of place (row, column) of a matrix with `width` columns is row * width + column, and `width` is also what "
-        "load_matrix_sync wants as its third argument: K for A, N for B and C.",
+        "The offset of element (row, column) of a matrix with `width` columns is row * width + column, and `width` is "
+        "also the third argument of load_matrix_sync: K for A, N for B and C.",
         "wmma::load_matrix_sync(left, A + blockIdx.y * 16 * K + k, K); the same of B at B + k * N + blockIdx.x * 16, N; then "
         "wmma::mma_sync(sum, left, right, sum), and at the end store_matrix_sync.",
     ),
-    sibling='''// C (16, 16) = A (16, 16) + A (16, 16) times the identity I: one product that begins with sums of its own.
+    sibling='''// C (16, 16) = A (16, 16) + A (16, 16) times the identity I: a product whose sums begin with other values than 0.
 #include <cuda_bf16.h>
 #include <mma.h>
 using namespace nvcuda;
@@ -53,25 +53,25 @@ __global__ void add_product(const __nv_bfloat16* A, const __nv_bfloat16* I, floa
     wrong=[
         Wrong(Changed(("matrix_b, 16, 16, 16, __nv_bfloat16, wmma::row_major", "matrix_b, 16, 16, 16, __nv_bfloat16, "
                                                                                "wmma::col_major")),
-              "B is read by columns: col_major is for a matrix that is turned over, and this one is not.",
+              "B is read by columns: col_major is for a transposed matrix, and this one is not transposed.",
               like=lambda A, B: A @ turned_tiles(B)),
         Wrong(Changed(("matrix_a, 16, 16, 16, __nv_bfloat16, wmma::row_major", "matrix_a, 16, 16, 16, __nv_bfloat16, "
                                                                                "wmma::col_major")),
-              "A is read by columns: col_major is for a matrix that is turned over, and this one is not.",
+              "A is read by columns: col_major is for a transposed matrix, and this one is not transposed.",
               like=lambda A, B: turned_tiles(A) @ B),
         Wrong(Changed(("wmma::mem_row_major", "wmma::mem_col_major")), "Each tile of C is right, but was stored by columns.",
               like=lambda A, B: turned_tiles(A @ B)),
         Wrong(Changed(("k < K; k += 16", "k < 16; k += 16")),
-              "Only the first 16 terms of each sum are there: go on over all of K.", like=lambda A, B: A[:, :16] @ B[:16]),
+              "Only the first 16 terms of each sum are there: loop over all of K.", like=lambda A, B: A[:, :16] @ B[:16]),
         Wrong(Changed(("        wmma::load_matrix_sync(left",
               "        wmma::fill_fragment(sum, 0.0f);\n        wmma::load_matrix_sync(left")),
               "Only the last 16 terms are there: fill the sums with zeros once, before the loop.",
               like=lambda A, B: A[:, -16:] @ B[-16:]),
         Wrong(Changed(("    for (int k = 0", "    if (threadIdx.x == 0)\n    for (int k = 0")),
-              "All 32 lanes must come to each of these functions: a product belongs to the whole warp.",
+              "All 32 lanes must call each of these functions: a product belongs to the whole warp.",
               when=lambda seen: "missing-lanes" in seen.kinds),
-        Mistake("The sums were never filled. A fragment begins with whatever lay in its registers: wmma::fill_fragment, once, "
-                "before the loop.",
+        Mistake("The sums were never filled. A new fragment holds undefined values: wmma::fill_fragment, once, before "
+              "the loop.",
                 when=lambda seen: "wmma::accumulator" in seen.text and not seen.error
                 and "fill_fragment" not in seen.text and ".x[" not in seen.text),
     ],

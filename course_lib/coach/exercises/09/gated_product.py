@@ -1,4 +1,4 @@
-"""Open challenge: SwiGLU on the way out of one product, where gate and value are neighbours."""
+"""Open challenge: SwiGLU as the epilogue of one product, where gate and up are neighbours."""
 
 import numpy as np
 
@@ -58,10 +58,9 @@ exercise = Exercise(
     goals=[Goal("bytes of global memory moved", bytes_moved)],
     hints=(
         "Four neighbours of the product are gate, up, gate, up: two numbers of y, at the columns column / 2 and column / 2 + 1.",
-        "Two stores of 4 bytes touch the same sectors twice. One store of 8 bytes, a float2, touches them once: where the place "
-        "is a "
-        "multiple of 8 bytes, and both columns exist.",
-        "Eight lanes share a row. A lane can give its two numbers to its neighbour by __shfl_xor_sync(..., 1), and every second "
+        "Two stores of 4 bytes touch the same sectors twice. One store of 8 bytes, a float2, touches them once: where the "
+        "address is a multiple of 8 bytes, and both columns exist.",
+        "Eight lanes share a row. A lane can pass its two numbers to its neighbour by __shfl_xor_sync(..., 1), and every second "
         "lane stores "
         "four at once.",
     ),
@@ -79,10 +78,10 @@ struct StoreLarger {
 ''',
     wrong=[
         Wrong(Changed(("silu(s.x) * s.y, second = silu(s.z) * s.w", "silu(s.y) * s.x, second = silu(s.w) * s.z")),
-              "Gate and value changed places: the even columns of the product are the gate.",
+              "Gate and up are swapped: the even columns of the product are the gate.",
               like=lambda x, w: gated(x, w, lambda g, u: sigmoid(u) * u * g)),
         Wrong(Changed(("return z / (1.0f + expf(-z));", "return 1.0f / (1.0f + expf(-z));")),
-              "The sigmoid of the gate was taken alone. silu(z) is z times sigmoid(z).",
+              "This is the sigmoid of the gate alone. silu(z) is z times sigmoid(z).",
               like=lambda x, w: gated(x, w, lambda g, u: sigmoid(g) * u)),
         Wrong(Changed(("const int j = column / 2;", "const int j = column;")),
               "y has half as many columns as the product: column 6 of the product belongs to column 3 of y.", like=too_far),

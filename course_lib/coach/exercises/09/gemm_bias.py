@@ -66,13 +66,13 @@ exercise = Exercise(
         "bias.added_to(sums, column) gives the four with the bias of their columns; c.store(row, column, four) writes them.",
         "c.store(row, column, bias.added_to(sums, column));",
     ),
-    sibling='''// c = bias - sums: a product is taken off a row of numbers.
+    sibling='''// c = bias - sums: a product is subtracted from a row of numbers.
 template <class T> struct StoreRest {
     Rows<T> c;
     Bias bias;
     __device__ void operator()(int row, int column, float4 s) const {
-        const float4 less = make_float4(-s.x, -s.y, -s.z, -s.w);
-        c.store(row, column, bias.added_to(less, column));
+        const float4 negative = make_float4(-s.x, -s.y, -s.z, -s.w);
+        c.store(row, column, bias.added_to(negative, column));
     }
     __device__ void end_of_row(int, int, int, int) const {}
 };

@@ -1,4 +1,4 @@
-"""The first epilogue: a bias and a bend on four neighbours, and what the way back needs is kept."""
+"""The first epilogue: a bias and an activation on four neighbours, and what the backward pass needs is stored."""
 
 import numpy as np
 
@@ -30,7 +30,7 @@ def gelu(v):
 
 
 def both(x, weight, bias, of=None, kept=None):
-    """y and pre. of, kept: other ideas of them, given the product and the bias."""
+    """y and pre. of, kept: other definitions of them, given the product and the bias."""
     product, bias = x.astype(np.float64) @ weight.T, 0.0 if bias is None else bias.astype(np.float64)
     y, pre = (
         gelu(product + bias) if of is None else of(product, bias),
@@ -73,7 +73,7 @@ exercise = Exercise(
     ),
     sibling='''__device__ float sign(float v) { return v < 0.0f ? -1.0f : 1.0f; }
 
-// c = |sums + bias|, and signs keeps what the way back needs: 1 or -1.
+// c = |sums + bias|, and signs keeps what the backward pass needs: 1 or -1.
 template <class T> struct StoreSize {
     Rows<T> c, signs;
     Bias bias;
@@ -90,23 +90,23 @@ template <class T> struct StoreSize {
                        "float4 x = sums;\n        pre.store(row, column, bias.added_to(x, column));"),
                       ("c.store(row, column, make_float4(gelu(x.x), gelu(x.y), gelu(x.z), gelu(x.w)));",
                        "c.store(row, column, bias.added_to(make_float4(gelu(x.x), gelu(x.y), gelu(x.z), gelu(x.w)), column));")),
-              "The bias was added after GELU. It belongs to the product: GELU bends the sum of both.",
+              "The bias was added after GELU. It belongs to the product: the activation GELU takes the sum of both.",
               like=another(of=lambda p, b: gelu(p) + b)),
         Wrong(Changed(("        pre.store(row, column, x);\n", ""),
                       ("        c.store(row, column, make_float4(gelu(x.x), gelu(x.y), gelu(x.z), gelu(x.w)));",
                        "        const float4 y = make_float4(gelu(x.x), gelu(x.y), gelu(x.z), gelu(x.w));\n        c.store(row, "
                        "column, y);\n"
                        "        pre.store(row, column, y);")),
-              "pre holds the bent numbers. The way back needs those before the bend.",
+              "pre holds the numbers after GELU. The backward pass needs those before the activation.",
               like=another(kept=lambda p, b: gelu(p + b))),
         Wrong(Changed(("pre.store(row, column, x);", "pre.store(row, column, sums);")),
-              "pre holds the product without the bias. GELU was taken of the sum: keep that.",
+              "pre holds the product without the bias. GELU takes the sum of both: keep that.",
               like=another(kept=lambda p, b: p)),
         Wrong(Changed(("const float4 x = bias.added_to(sums, column);", "const float4 x = sums;")), "The bias is missing.",
               like=another(of=lambda p, b: gelu(p), kept=lambda p, b: p)),
         Wrong(Changed(("c.store(row, column, make_float4(gelu(x.x), gelu(x.y), gelu(x.z), gelu(x.w)));", "c.store(row, column, "
                                                                                                          "x);")),
-              "y was not bent.", like=another(of=lambda p, b: p + b)),
+              "GELU is missing: c holds the sum itself.", like=another(of=lambda p, b: p + b)),
         Wrong(Changed(("        c.store(row, column, make_float4(gelu(x.x), gelu(x.y), gelu(x.z), gelu(x.w)));",
                        "        c.store(row, column, x);\n        const float4 again = c.load(row, column);\n"
                        "        c.store(row, column, make_float4(gelu(again.x), gelu(again.y), gelu(again.z), gelu(again.w)));")),

@@ -1,4 +1,4 @@
-"""Parts of a row's logsumexp, left by the product that makes the logits."""
+"""Parts of a row's logsumexp, written by the product that makes the logits."""
 
 import numpy as np
 
@@ -61,9 +61,9 @@ exercise = Exercise(
     results=("tops", "totals"),
     tolerance=1e-4,
     hints=(
-        "As in the lecture's end_of_row, with merge in place of +. Three steps: merge over the lanes, one lane writes, start "
-        "again.",
-        "A shuffle brings one number: you need two, for part.top and for part.total. merge takes two OnlineSoftmax: {top, "
+        "As in the lecture's end_of_row, with merge in place of +. Three steps: merge over the lanes, one lane writes, "
+        "begin anew.",
+        "A shuffle exchanges one number: you need two, for part.top and for part.total. merge takes two OnlineSoftmax: {top, "
         "total}.",
         "for (int step = widest; step >= narrowest; step /= 2) part = merge(part, {__shfl_xor_sync(0xffffffffu, part.top, step), "
         "__shfl_xor_sync(0xffffffffu, part.total, step)}); then if ((threadIdx.x & (2 * widest - narrowest)) == 0 && row < M) "
@@ -84,18 +84,17 @@ __device__ void end_of_row(int row, int number, int widest, int narrowest) {
 ''',
     wrong=[
         Wrong(Changed((" == 0 && row < M)", " == 0)")),
-              "Rows from M on do not exist: all lanes come to the shuffles, but only a row below M may be written.",
+              "Rows from M on do not exist: all lanes call the shuffles, but only a row below M may be written.",
               when=lambda seen: "out-of-bounds" in seen.kinds),
         Wrong(Changed(("        for (int step = widest; step >= narrowest; step /= 2)\n", "        if (row >= M) return;\n"
                        "        for (int step = widest; step >= narrowest; step /= 2)\n")),
-              "Lanes leave before the shuffles. All 32 of a warp must come to each "
-              "__shfl_xor_sync, those of missing rows too.",
+              "Some lanes return before the shuffles. All 32 of a warp must call each __shfl_xor_sync, also for missing rows.",
               when=lambda seen: bool(seen.kinds & {"missing-lanes"})),
         Wrong(Changed(("        part = nothing_seen();\n", "")),
-              "What one row has left is still in part when the next row begins. Set it to nothing_seen() at the end.",
+              "part still holds the result of one row when the next row begins. Set it to nothing_seen() at the end.",
               when=lambda seen: "nothing_seen" not in seen.text.split("end_of_row")[1].split("};")[0] and not seen.issues),
         Wrong(Changed(("step = widest; step >= narrowest; step /= 2", "step = widest; step > widest; step /= 2")),
-              "Each part holds what a single lane has seen. Eight lanes share a row: merge their parts by shuffles first.",
+              "Each part holds the result of a single lane. Eight lanes share a row: merge their parts by shuffles first.",
               when=one_lane),
     ],
 )  # fmt: skip

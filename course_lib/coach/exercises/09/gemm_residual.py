@@ -51,7 +51,7 @@ exercise = Exercise(
         "Run the cell, and read which access the report names. In the second case M equals N: then nothing lies outside, and "
         "only the "
         "numbers are wrong.",
-        "Row and column come into operator() in this order. In which order does load take them?",
+        "operator() gets row and column in this order. In which order does load take them?",
         "c.store(row, column, bias.added_to(sums, column) + residual.load(row, column));",
     ),
     sibling='''// c = sums * gate, element by element.
@@ -66,10 +66,10 @@ template <class T> struct StoreGated {
 ''',
     wrong=[
         Wrong(Changed(("residual.load(row, column)", "residual.load(column, row)")),
-              "The residual is read at (column, row). Its place is that of the result: (row, column).",
+              "The residual is read at (column, row). Its index is that of the result: (row, column).",
               when=lambda seen: "load(column,row)" in seen.text.replace(" ", "")),
         Wrong(Changed(("c.store(row, column, bias", "c.store(column, row, bias")),
-              "The result is written at (column, row). It stands at (row, column).",
+              "The result is written at (column, row). It belongs at (row, column).",
               when=lambda seen: "store(column,row" in seen.text.replace(" ", "")),
         Wrong(Changed((" + residual.load(row, column)", "")), "The residual is not added.",
               like=lambda *inputs: added(*inputs, with_residual=False)),

@@ -1,4 +1,4 @@
-"""A norm that waits: the row factor of RMSNorm after the product."""
+"""A norm in the epilogue: the row factor of RMSNorm after the product."""
 
 import numpy as np
 
@@ -45,7 +45,7 @@ exercise = Exercise(
     call=launch,
     tolerance=1e-4,
     hints=(
-        "One number for the whole row, and four sums: look it up once.",
+        "One number for the whole row, and four sums: read it once.",
         "A float4 cannot be multiplied by a float as it is: multiply its four parts.",
         "const float s = scale[row]; c.store(row, column, make_float4(s * sums.x, ...));",
     ),
@@ -61,7 +61,7 @@ template <class T> struct StoreDivided {
 };
 ''',
     wrong=[
-        Wrong(Changed(("scale[row]", "scale[column]")), "scale holds one number for each row; it was looked up by the column.",
+        Wrong(Changed(("scale[row]", "scale[column]")), "scale holds one number for each row; you index it by the column.",
               when=lambda seen: "scale[column" in seen.text.replace(" ", "")),
         Wrong(Changed(("make_float4(s * sums.x, s * sums.y, s * sums.z, s * sums.w)", "make_float4(sums.x / s, sums.y / s, "
                                                                                       "sums.z / s, sums.w / s)")),

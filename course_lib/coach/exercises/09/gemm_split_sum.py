@@ -61,12 +61,12 @@ extern "C" __global__ void largest_part(const float* partial, float* C, int n, i
                        "    float sum = 0.0f;\n    for (int split = 0; split < splits; split++) sum += partial[i * splits + "
                        "split];")), "The parts of an element do not lie side by side: part s of element i stands at s * n + i.",
               like=turned),
-        Wrong(Changed(("int split = 1; split < splits", "int split = 1; split < 1")), "Only the first part arrived.",
+        Wrong(Changed(("int split = 1; split < splits", "int split = 1; split < 1")), "Only the first part is in the sum.",
               like=lambda partial: partial[0]),
         Wrong(Changed(("int split = 1;", "int split = 0;")), "The first part was counted twice.",
               like=lambda partial: partial.sum(0) + partial[0]),
         Wrong(Changed(("    if (i >= n) return;\n", "")),
-              "Beyond the last element there is nothing: a thread with i >= n must do nothing.",
+              "There is no element beyond the last: a thread with i >= n must do nothing.",
               when=lambda seen: "out-of-bounds" in seen.kinds and seen.label == "two parts of three numbers"
                   and any(issue.thread[0] >= 3 for issue in seen.issues)),
     ],
