@@ -50,7 +50,7 @@ def rounded(x: np.ndarray) -> np.ndarray:
 
 
 def turned_tiles(x: np.ndarray) -> np.ndarray:
-    """Each 16 x 16 turned over in its place."""
+    """Each 16 x 16 tile transposed where it stands."""
     rows, columns = x.shape
     return x.reshape(rows // 16, 16, columns // 16, 16).swapaxes(1, 3).reshape(rows, columns)
 
@@ -67,7 +67,7 @@ def attention_inputs(
 
 
 def kept_for_backward(dy, q, k, v, causal: bool) -> tuple[np.ndarray, np.ndarray]:
-    """logsumexp and delta, (B, H, T) each, as the forward and the first kernel of the backward leave them."""
+    """logsumexp and delta, (B, H, T) each, as the forward pass and the first kernel of the backward pass store them."""
     from course_lib import devices
 
     wide = [x.astype(np.float64) for x in (q, k, v)]
@@ -75,14 +75,14 @@ def kept_for_backward(dy, q, k, v, causal: bool) -> tuple[np.ndarray, np.ndarray
     return logsumexp.astype(np.float32), (dy * y).sum(axis=-1).transpose(0, 2, 1).astype(np.float32)
 
 
-TURN_BLOCK = 32  # threads of a block that turns pairs
+ROPE_BLOCK = 32  # threads of a block of rope.cu
 
 
-def turns(random: np.random.Generator) -> Iterator[Case]:
+def rotations(random: np.random.Generator) -> Iterator[Case]:
     """Cases of x (B, T, H, D), cos and sin (T, D/2)."""
     quarter = np.zeros((1, 1), np.float32), np.ones((1, 1), np.float32)
-    yield Case("a quarter of a turn", np.array([3.0, 4.0], np.float32).reshape(1, 1, 1, 2), *quarter)
-    shapes = {"two pairs": (1, 1, 1, 4), "three places": (1, 3, 1, 2), "two heads": (1, 2, 2, 4), "two texts": (2, 3, 1, 4),
+    yield Case("a quarter rotation", np.array([3.0, 4.0], np.float32).reshape(1, 1, 1, 2), *quarter)
+    shapes = {"two pairs": (1, 1, 1, 4), "three positions": (1, 3, 1, 2), "two heads": (1, 2, 2, 4), "two texts": (2, 3, 1, 4),
               "more pairs than a block": (2, 5, 3, 10)}  # fmt: skip
     for label, (B, T, H, D) in shapes.items():
         angle = random.uniform(-3, 3, (T, D // 2))
@@ -90,17 +90,17 @@ def turns(random: np.random.Generator) -> Iterator[Case]:
         yield Case(label, x, np.cos(angle).astype(np.float32), np.sin(angle).astype(np.float32))
 
 
-def turn(kernel: Any, x: np.ndarray, cos: np.ndarray, sin: np.ndarray) -> Any:
+def rotate(kernel: Any, x: np.ndarray, cos: np.ndarray, sin: np.ndarray) -> Any:
     """Launch a kernel of rope.cu: y, of the shape of x."""
     from course_lib import cuda
 
     y, pairs, (T, H, D) = cuda.empty(x.shape), x.size // 2, x.shape[1:]  # (B, T, H, D)
-    kernel(-(-pairs // TURN_BLOCK), TURN_BLOCK, (*map(cuda.asarray, (x, cos, sin)), y, pairs, T, H, D // 2))
+    kernel(-(-pairs // ROPE_BLOCK), ROPE_BLOCK, (*map(cuda.asarray, (x, cos, sin)), y, pairs, T, H, D // 2))
     return y
 
 
-def turned_too_many(seen: Any) -> bool:
-    """Whether a thread that has no pair reached outside of an array."""
+def without_pair(seen: Any) -> bool:
+    """Whether a thread that has no pair accessed memory out of bounds."""
     pairs = seen.inputs[0].size // 2
     outside = (issue for issue in seen.issues if issue.kind == "out-of-bounds")
-    return any(issue.block[0] * TURN_BLOCK + issue.thread[0] >= pairs for issue in outside)
+    return any(issue.block[0] * ROPE_BLOCK + issue.thread[0] >= pairs for issue in outside)

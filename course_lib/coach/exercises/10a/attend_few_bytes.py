@@ -55,16 +55,16 @@ exercise = Exercise(
     flops=4 * 96 * 96 * D,
     goals=[Goal("bytes of global memory moved", bytes_moved)],
     hints=(
-        "Read the lines of the report that move most. Which arrays pass more than once? Which requests fetch sectors of which "
-        "they use "
-        "an eighth?",
-        "A row of q has 64 bytes. If 32 lanes read 32 rows at once, number by number, every request touches 32 sectors. Let the "
-        "block bring rows into `shared` together, as it does with k.",
-        "32,768 bytes hold 512 rows. And a thread may own two queries, or three: then a tile serves twice as many before it "
-        "goes.",
+        "Read the lines of the report that move most. Which arrays are read more than once? Which requests load sectors of "
+        "which they use only an eighth?",
+        "A row of q has 64 bytes. If each of 32 lanes reads its own row, number by number, every request touches 32 sectors. "
+        "Let the block load the rows into `shared` together, as it does with k.",
+        "32,768 bytes hold 512 rows. And a thread may own two queries, or three: then each tile that is loaded serves two or "
+        "three times as many queries.",
     ),
-    sibling='''// The product of each pair of rows of a (T, 16) and b (S, 16): y (T, S). Tiles of both lie in shared
-// memory; a block of 32 owns 32 rows of a, and b passes. All threads fetch rows together, and y is written along its rows.
+    sibling='''// The dot product of each row of a (T, 16) and each row of b (S, 16): y (T, S). Tiles of both lie
+// in shared memory. A block of 32 threads owns 32 rows of a, and loops over b. All threads load rows together, and
+// neighbouring lanes write neighbouring numbers of y.
 __global__ void all_products(const float* a, const float* b, float* y, int T, int S) {
     __shared__ float a_tile[32 * 17], b_tile[32 * 17];
     int first = blockIdx.x * 32, lane = threadIdx.x;
@@ -83,16 +83,18 @@ __global__ void all_products(const float* a, const float* b, float* y, int T, in
 ''',
     wrong=[
         Wrong(Changed((ROUNDS, "for (int first = blockIdx.x * blockDim.x; first < T; first += T) {")),
-              "Each thread took one query, and then stopped. There are 64 threads in all, so each must go on.", like=one_each),
+              "Each thread computed one query, and then stopped. There are only 64 threads in all, so each must loop over "
+              "several queries.", like=one_each),
         Wrong(Changed(("out[d] / total", "out[d]")), "The rows of y are not divided by the sum of the weights.",
               like=lambda q, k, v: attend(q, k, v, divided=False)),
         Wrong(Changed((" / sqrtf(D)", "")), "The scores are not divided by the square root of D, which is 4.", like=not_scaled),
         Wrong(Changed(("            __syncthreads();\n            for (int i", "            for (int i")),
-              "A race on `shared`: threads overwrite what others still read, or read what is "
-              "not yet there. Which barrier is missing?",
+              "A race on `shared`: threads overwrite what others still read, or read what is not yet written. Which barrier is "
+              "missing?",
               when=lambda seen: any(issue.kind == "race" and "__shared__" in issue.message for issue in seen.issues)),
         Wrong(Changed((ROUNDS, "for (int first = blockIdx.x * blockDim.x; first + threadIdx.x < T; first += gridDim.x * "
-                               "blockDim.x) {")), "Some threads never come to a barrier where the others wait.",
+                               "blockDim.x) {")),
+              "Some threads never reach a barrier at which the others wait.",
               when=lambda seen: seen.kinds & {"missed-barrier", "divergent-barrier"}),
     ],
 )  # fmt: skip

@@ -32,7 +32,7 @@ def launch(kernel, q, k, v):
 
 
 def barriers(seen):
-    """Which kinds of place hold a barrier in the walk: before the tile is written, after it?"""
+    """Where in the loop over tiles stands a barrier: before the tile is written, after it?"""
     text = re.sub(r"//[^\n]*|/\*.*?\*/", " ", seen.text, flags=re.S)
     walk = text[text.index("for (int start") :].split("for (int s = 0; s < keys")[0]
     before, _, after = walk.partition("k_tile[")
@@ -49,18 +49,18 @@ exercise = Exercise(
     reference=attend,
     call=launch,
     hints=(
-        "Run the cell: the report names the line that reads and the line that writes. Which round of the loop is each in?",
-        "There is a barrier between fetching a tile and reading it. What stands between reading it and fetching the next?",
-        "One more __syncthreads(); as the first statement of the round, before anything is fetched.",
+        "Run the cell: the report names the line that reads and the line that writes. In which iteration of the loop is each?",
+        "There is a barrier between loading a tile and reading it. What stands between reading it and loading the next?",
+        "One more __syncthreads(); as the first statement of the loop's body, before anything is loaded.",
     ),
-    sibling='''// Sums of 32 rows of x (32, n), each thread its own, 32 columns at a time by shared memory; 32 divides n.
+    sibling='''// Sums of the 32 rows of x (32, n): each thread owns one, and 32 columns lie in shared memory; 32 divides n.
 __global__ void row_sums(const float* x, float* y, int n) {
     __shared__ float tile[32][33];
     float sum = 0.0f;
     for (int start = 0; start < n; start += 32) {
-        __syncthreads();  // nobody reads the tile before any more
+        __syncthreads();  // no thread reads the previous tile any more
         for (int row = 0; row < 32; row++) tile[row][threadIdx.x] = x[row * n + start + threadIdx.x];
-        __syncthreads();  // the tile is whole
+        __syncthreads();  // the tile is complete
         for (int c = 0; c < 32; c++) sum += tile[threadIdx.x][c];
     }
     y[threadIdx.x] = sum;
@@ -71,12 +71,12 @@ __global__ void row_sums(const float* x, float* y, int n) {
                       ("            v_tile[i / D][i % D] = v[start * D + i];\n        }\n        __syncthreads();\n",
                        "            v_tile[i / D][i % D] = v[start * D + i];\n        }\n        __syncthreads();\n"
                        "        __syncthreads();\n")),
-              "A race: a thread that is done with its tile already fetches the next one, while others still read this one.",
+              "A race: a thread that is done with a tile already loads the next one, while others still read this one.",
               when=lambda seen: "race" in seen.kinds and barriers(seen) == (False, True)),
         Wrong(Changed(("            v_tile[i / D][i % D] = v[start * D + i];\n        }\n        __syncthreads();\n",
                        "            v_tile[i / D][i % D] = v[start * D + i];\n        }\n")),
-              "A race: a thread reads the tile before the others have fetched their part. They must "
-              "wait for each other after fetching, too.",
+              "A race: a thread reads the tile before the others have loaded their part. They must wait for each other after "
+              "loading, too.",
               when=lambda seen: barriers(seen) == (True, False)
                   and any(i.kind == "race" or (i.kind == "uninitialised-read" and "__shared__" in i.message)
                   for i in seen.issues)),
@@ -85,8 +85,8 @@ __global__ void row_sums(const float* x, float* y, int n) {
                       ("        }\n        __syncthreads();\n        for (int s", "        }\n"
                                                                                   "        if (t < T) __syncthreads();\n"
                                                                                   "        for (int s")),
-              "Some threads never come to a barrier where the others wait. Every thread of the block must pass "
-              "it, whether it fetches something or not.",
+              "Some threads never reach a barrier at which the others wait. Every thread of the block must reach it, whether "
+              "it loads something or not.",
               when=lambda seen: seen.kinds & {"missed-barrier", "divergent-barrier"}),
         Wrong(Changed(("            k_tile[i / D][i % D] = k[start * D + i];\n"
                        "            v_tile[i / D][i % D] = v[start * D + i];\n"
@@ -94,8 +94,8 @@ __global__ void row_sums(const float* x, float* y, int n) {
                        "            k_tile[i / D][i % D] = k[start * D + i];\n        }\n        __syncthreads();\n"
                        "        for (int i = threadIdx.x; i < keys * D; i += blockDim.x) v_tile[i / D][i % D] = v[start * D + "
                        "i];\n")),
-              "Both barriers stand there, and yet two threads meet: one barrier before the first number of "
-              "the tile is written, one after the last.",
+              "Both barriers are there, and yet two threads race. One barrier must stand before the first number of the tile "
+              "is written, and one after the last.",
               when=lambda seen: "race" in seen.kinds and barriers(seen) == (True, True)),
     ],
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The first of the plain kernels: a score for each query and key; which part of which array is far apart in memory."""
+"""The first of the three naive kernels: a score for each query and key, and the offsets in q, k and scores."""
 
 import numpy as np
 
@@ -8,9 +8,9 @@ from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 def cases(random):
     for label, B, T, S, H, G, D in (("one query, two keys", 1, 1, 2, 1, 1, 4), ("two heads", 1, 2, 3, 2, 2, 4),
-                                    ("two texts", 2, 2, 2, 1, 1, 4), ("four heads share two", 1, 3, 5, 4, 2, 4),
-                                    ("six heads share one", 2, 3, 7, 6, 1, 9), ("more than a "
-                                                                                "block", 2, 5, 9, 4, 2, 16)):  # fmt: skip
+                                    ("two texts", 2, 2, 2, 1, 1, 4), ("four query heads, two key heads", 1, 3, 5, 4, 2, 4),
+                                    ("six query heads, one key head", 2, 3, 7, 6, 1, 9),
+                                    ("more than a block", 2, 5, 9, 4, 2, 16)):  # fmt: skip
         q, k = ((0.5 + random.integers(-9, 10, size=(B, n, h, D))).astype(np.float32) for n, h in ((T, H), (S, G)))
         yield Case(label, q, k)
 
@@ -44,12 +44,12 @@ exercise = Exercise(
     reference=scored,
     call=launch,
     hints=(
-        "scores is (B, H, T, S), and the last axis turns fastest. So s = i % S, t = i / S % T, and so on.",
+        "scores is (B, H, T, S), and the last index runs fastest. So s = i % S, t = i / S % T, and so on.",
         "Query (b, t, h) begins at ((b * T + t) * H + h) * D of q, key (b, s, g) at ((b * S + s) * G + g) * D of k.",
         "float sum = 0.0f; for (int d = 0; d < D; d++) sum += q[... + d] * k[... + d]; scores[i] = sum * scale; with g = h / "
         "(H / G).",
     ),
-    sibling='''// How long each key is: the root of its sum of squares, y (B, S, G).
+    sibling='''// The length of each key: the root of its sum of squares, y (B, S, G).
 __global__ void key_lengths(const float* k, float* y, int B, int S, int G, int D) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= B * S * G) return;
@@ -60,16 +60,16 @@ __global__ void key_lengths(const float* k, float* y, int B, int S, int G, int D
 ''',
     wrong=[
         Wrong(Changed(("g = h / (H / G)", "g = h % G")),
-              "The heads of keys are taken in turn, h % G. Neighbouring query heads share one: h / (H / G).",
+              "The key heads are assigned one after the other, h % G. Consecutive query heads share one: h / (H / G).",
               like=lambda q, k: scored(q, k, head=lambda h, H, G: h % G)),
         Wrong(Changed(("g = h / (H / G)", "g = 0")),
-              "All query heads read the first head of keys. Query head h reads head h / (H / G).",
+              "All query heads read the first key head. Query head h reads key head h / (H / G).",
               like=lambda q, k: scored(q, k, head=lambda h, H, G: 0)),
         Wrong(Changed(("(long long)(b * S + s) * G", "(long long)s * G")),
-              "Every text is compared with the keys of the first one: b is missing in the place of k.",
+              "The queries of every text meet the keys of the first one: b is missing in the offset into k.",
               like=lambda q, k: scored(q, k, text=lambda b: 0)),
         Wrong(Changed(("((long long)(b * T + t) * H + h) * D", "((long long)(b * H + h) * T + t) * D")),
-              "q is read as (B, H, T, D). It is (B, T, H, D): of each word first all heads.",
+              "q is read as (B, H, T, D). It is (B, T, H, D): all heads of a word stand together.",
               like=lambda q, k: scored(q.reshape(len(q), q.shape[2], q.shape[1], -1).transpose(0, 2, 1, 3), k)),
         Wrong(Changed(("sum * scale", "sum")), "The scores are not multiplied by `scale`.",
               like=lambda q, k: scored(q, k, scale=lambda D: 1)),
@@ -77,7 +77,7 @@ __global__ void key_lengths(const float* k, float* y, int B, int S, int G, int D
               "The scores are divided by `scale`. It is 1 / sqrt(D) already: multiply.",
               like=lambda q, k: scored(q, k, scale=np.sqrt)),
         Wrong(Changed(("t = i / S % T, h = i / (S * T) % H", "h = i / S % H, t = i / (S * H) % T")),
-              "The scores are written as (B, T, H, S). They are (B, H, T, S): a whole table for each head.",
+              "The scores are written as (B, T, H, S). They are (B, H, T, S): a whole score matrix for each head.",
               like=lambda q, k: scored(q, k, swap=True)),
         Wrong(Changed(("    if (i >= B * H * T * S) return;\n", "")),
               "There are more threads than scores: those from B * H * T * S on must do nothing.",

@@ -1,4 +1,4 @@
-"""Rows of scores become weights in their place, with a mask, without overflow, and with one number kept for the way back."""
+"""Rows of scores become attention weights in place: a mask, no overflow, and the logsumexp stored for the backward pass."""
 
 import numpy as np
 
@@ -11,14 +11,14 @@ BLOCK = 32
 def cases(random):
     yield Case("one row, no mask", np.array([[1.0, 2.0]], np.float32), 1, False)
     yield Case("two words, causal", np.array([[1.0, 9.0], [2.0, 2.0]], np.float32), 2, True)
-    shapes = {"one key": (1, 1, 1, False), "a past that was kept": (1, 2, 5, True), "two heads of three words": (2, 3, 3, True),
+    shapes = {"one key": (1, 1, 1, False), "two queries, five keys": (1, 2, 5, True), "two heads of three words": (2, 3, 3, True),
               "more rows than a block": (3, 23, 23, True), "no mask, many rows": (2, 35, 41, False)}  # fmt: skip
     for label, (heads, T, S, causal) in shapes.items():
         yield Case(label, random.normal(size=(heads * T, S)).astype(np.float32), T, causal)
     yield Case("scores above 100", (120 + 3 * random.normal(size=(6, 6))).astype(np.float32), 6, True)
     far = random.normal(size=(3, 3)).astype(np.float32)
     far[0, 1:] = 300.0
-    yield Case("a hidden score that is far larger", far, 3, True)
+    yield Case("a masked score that is far larger", far, 3, True)
 
 
 def launch(kernel, scores, T, causal):
@@ -38,7 +38,7 @@ def variant(
         weights, logsumexp = np.full_like(scores, np.nan), np.zeros(rows, np.float32)
         for i, row in enumerate(scores):
             n = min(sees(i, T, S), S) if causal else S
-            if n == 0:  # nothing seen: the largest of nothing, the sum of nothing
+            if n == 0:  # every key is masked: the maximum of nothing, the sum of nothing
                 weights[i], logsumexp[i] = hidden, -np.inf
                 continue
             top = (row if top_of_all else row[:n]).max() if shift else np.float32(0)
@@ -88,14 +88,13 @@ exercise = Exercise(
     results=("scores", "logsumexp"),
     tolerance=5e-5,
     hints=(
-        "Three walks along the row: the largest, the sum of exponentials, the division. How far does each go?",
-        "Count the keys that are seen first: S without a mask, else S - T + i % T + 1. All three walks end there; what comes "
-        "after "
-        "becomes 0.",
-        "float* row = scores + i * S; top by fmaxf; row[s] = expf(row[s] - top), added to sum; then row[s] /= sum; "
-        "logsumexp[i] = top + logf(sum).",
+        "Three passes over the row: the maximum, the sum of exponentials, the division. How far does each go?",
+        "First count the keys that are not masked: S without a mask, else S - T + i % T + 1. All three passes end there; what "
+        "comes after becomes 0.",
+        "float* row = scores + i * S; m by fmaxf; row[s] = expf(row[s] - m), added to sum; then row[s] /= sum; logsumexp[i] = "
+        "m + logf(sum).",
     ),
-    sibling='''// Every row of x (rows, S) divided by its largest absolute number, in its place; 1 if the row is all zeros.
+    sibling='''// Every row of x (rows, S) divided by its largest absolute value, in place; 1 if the row is all zeros.
 __global__ void to_unit(float* x, float* largest, int rows, int S) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= rows) return;
@@ -109,31 +108,31 @@ __global__ void to_unit(float* x, float* largest, int rows, int S) {
     wrong=[
         Wrong(plain(guard="false"), "The last block has threads without a row: those from `rows` on must do nothing.",
               when=beyond),
-        Wrong(plain(seen="S"), "The mask is missing: with `causal`, query t sees the keys 0 to S - T + t.",
+        Wrong(plain(seen="S"), "The mask is missing: with `causal`, query t attends to the keys 0 to S - T + t.",
               like=variant(lambda i, T, S: S)),
         Wrong(plain(seen="causal ? S - T + i % T : S"),
-              "A query must see its own key too: with T = S, query 0 sees key 0. That is one key more.",
+              "A query must attend to its own key too: with T = S, query 0 attends to key 0. That is one key more.",
               like=variant(lambda i, T, S: max(S - T + i % T, 0))),
         Wrong(plain(seen="causal ? i % T + 1 : S"),
-              "The queries are the last T words of S: query t sees S - T keys before those of its own text as well.",
+              "The queries are the last T of the S words: query t attends to the S - T earlier keys as well.",
               like=variant(lambda i, T, S: i % T + 1)),
         Wrong(plain(seen="causal ? min(S - T + i + 1, S) : S"),
-              "The row's number i counts on through all heads and texts. The query's place is t = i % T.",
+              "The row's number i runs through all heads and texts. The query is t = i % T.",
               like=variant(lambda i, T, S: S - T + i + 1)),
-        Wrong(plain(hidden="row[s]"), "The weights of hidden keys are 0; here their scores still stand there.",
+        Wrong(plain(hidden="row[s]"), "The weights of masked keys must be 0; here their scores are still there.",
               like=variant(hidden=None)),
         Wrong(plain().replace(" / sum;", ";"), "The sum of a row's weights is not 1: divide each by the sum.",
               like=variant(divided=False)),
         Wrong(plain(kept="logf(sum)"),
-              "The weights are right, and logsumexp is not: the largest score that was subtracted belongs to it again.",
+              "The weights are right, and logsumexp is not: add the largest score, which was subtracted, again.",
               like=variant(kept="no top")),
         Wrong(plain(kept="top + sum"),
-              "The weights are right, and logsumexp is not: it is the largest plus the *log* of the sum.",
+              "The weights are right, and logsumexp is not: it is the largest score plus the *log* of the sum.",
               like=variant(kept="no log")),
         Wrong(plain(top="0").replace("top = -INFINITY", "top = 0.0f"),
-              "e to the 120 is too large for a float. Subtract the row's largest score first.", like=variant(shift=False)),
+              "exp(120) is too large for a float. Subtract the row's largest score first.", like=variant(shift=False)),
         Wrong(plain(top="S"),
-              "A hidden score was taken as the largest. It is so far above the others that e to their difference is 0. Take "
-              "the largest of the keys that are seen.", like=variant(top_of_all=True)),
+              "A masked score was taken as the largest. It is so far above the others that exp of their difference is 0. Take "
+              "the largest of the scores that are not masked.", like=variant(top_of_all=True)),
     ],
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The heart of flash attention: what was collected shrinks when a larger score turns up, and four lanes share a row."""
+"""The heart of flash attention: online softmax rescales sums and output when the maximum grows; four lanes share a row."""
 
 import math
 import re
@@ -11,8 +11,8 @@ from course_lib.devices.gpu import choices
 
 TILE = choices.FlashTile(32, 2, 4)  # 32 queries by 16 keys: small, so that short texts have several tiles
 FORGOTTEN = (
-    "{} is not made smaller when a larger score turns up. It was measured against the old largest score: times e to the old "
-    "minus the new."
+    "{} is not rescaled when the running maximum grows. It was computed with the old maximum: multiply by exp(old maximum - "
+    "new maximum)."
 )
 
 
@@ -28,7 +28,7 @@ def cases(random):
     yield Case("three tiles, each with larger scores", q, k, v, False)
     yield Case("three tiles, each with smaller scores", q, -k, v, False)
     yield Case("two tiles of queries, causal", *drawn(1, 45, 45, 1, 1, 32), True)
-    yield Case("grouped heads, two texts, and a past", *drawn(2, 9, 21, 4, 2, 10), True)
+    yield Case("grouped-query attention, two texts, earlier keys", *drawn(2, 9, 21, 4, 2, 10), True)
     yield Case("large scores", *drawn(1, 20, 20, 1, 1, 16, 60.0), True)
 
 
@@ -57,13 +57,13 @@ def no_exchange(seen):
 
 
 def never_written(text):
-    """Is nothing assigned to a score, once it is scaled and hidden? By its name, or by a reference or pointer to it."""
+    """Is nothing assigned to a score, once it is scaled and masked? By its name, or by a reference or pointer to it."""
     assigned = re.findall(r"score\[r\]\[[^\]]*\]\s*[-+*/]?=(?!=)", text)
     return len(assigned) <= 1 and not re.search(r"[&*]\s*\w+\s*[:=]\s*&?score|&\s*score", text)
 
 
 def by_tiles(shrinks=("out", "total"), keeps_top=True, keeps_old=True, counts=1.0, sign=1):
-    """The kernel's way over the keys with one thing done in another way."""
+    """The kernel's loop over tiles of keys, with one thing done in another way."""
 
     def attend(q, k, v, causal):
         (B, T, H, d), (S, G) = q.shape, k.shape[1:3]
@@ -73,7 +73,7 @@ def by_tiles(shrinks=("out", "total"), keeps_top=True, keeps_old=True, counts=1.
             top, total, out = -np.inf, 0.0, np.zeros(d)
             block_end = min(S, S - T + t // TILE.rows * TILE.rows + TILE.rows) if causal else S
             for start in range(0, block_end, TILE.columns):
-                if start >= sees:  # hidden from this row: nothing changes, unless the old top was lost
+                if start >= sees:  # masked for this row: nothing changes, unless the old maximum was lost
                     kept = keeps_top and keeps_old
                     out, total, top = (out, total, top) if kept else (out * np.nan, np.nan, np.nan)
                     continue
@@ -107,28 +107,28 @@ exercise = Exercise(
     results=("y", "logsumexp"),
     tolerance=2e-5,
     hints=(
-        "Four steps for each r: the new largest, the factor for what is old, the weights, and the new total and out.",
-        "The new largest is that of the row's scores in all four lanes (warp_max<LANES>) and of largest[r]. The factor is e to "
-        "largest[r] minus it, and must be taken before largest[r] changes.",
-        "float high = score[r][0]; ... fmaxf over c; high = fmaxf(warp_max<LANES>(high), largest[r]); float rescale = "
-        "__expf(largest[r] - high); largest[r] = high; each score[r][c] = __expf(score[r][c] - high), added to a sum; total[r] = "
-        "total[r] * rescale + sum; each out[r][c] *= rescale.",
+        "Four steps for each r: the new maximum, the factor for what is old, the weights, and the new total and out.",
+        "The new maximum is that of the row's scores in all four lanes (warp_max<LANES>) and of largest[r]. The factor is "
+        "exp(largest[r] - new maximum), and must be computed before largest[r] changes.",
+        "float m = score[r][0]; ... fmaxf over c; m = fmaxf(warp_max<LANES>(m), largest[r]); float rescale = __expf(largest[r] "
+        "- m); largest[r] = m; each score[r][c] = __expf(score[r][c] - m), added to a sum; total[r] = total[r] * rescale + "
+        "sum; each out[r][c] *= rescale.",
     ),
-    sibling='''// The largest number of n and how often it occurs, found by a block of 32: n is a multiple of 32, x finite.
-// A lane's count is of its own largest; when a larger one is known, what it counted before is worth nothing.
+    sibling='''// The largest of n numbers and how often it occurs, by a block of 32 threads: n is a multiple of 32, x finite.
+// m is the running maximum of the whole block, the same in all lanes. When it grows, all counts so far become 0.
 __global__ void count_largest(const float* x, float* largest, int* count, int n) {
-    float top = -INFINITY;
+    float m = -INFINITY;
     int found = 0;
     for (int i = threadIdx.x; i < n; i += 32) {
-        float high = x[i];
-        for (int step = 16; step > 0; step /= 2) high = fmaxf(high, __shfl_xor_sync(0xffffffff, high, step));
-        high = fmaxf(high, top);
-        if (high > top) found = 0;  // measured against the old one
-        if (x[i] == high) found++;
-        top = high;
+        float new_m = x[i];
+        for (int step = 16; step > 0; step /= 2) new_m = fmaxf(new_m, __shfl_xor_sync(0xffffffff, new_m, step));
+        new_m = fmaxf(new_m, m);
+        if (new_m > m) found = 0;  // these equalled the old maximum
+        if (x[i] == new_m) found++;
+        m = new_m;
     }
     for (int step = 16; step > 0; step /= 2) found += __shfl_xor_sync(0xffffffff, found, step);
-    if (threadIdx.x == 0) *largest = top, *count = found;
+    if (threadIdx.x == 0) *largest = m, *count = found;
 }
 ''',
     wrong=[
@@ -138,25 +138,26 @@ __global__ void count_largest(const float* x, float* largest, int* count, int n)
               like=by_tiles(shrinks=("out",))),
         Wrong(Changed(("            const float rescale = __expf(largest[r] - high);\n            largest[r] = high;\n",
                        "            largest[r] = high;\n            const float rescale = __expf(largest[r] - high);\n")),
-              FORGOTTEN.format("Neither total[r] nor out[r]"), like=by_tiles(shrinks=())),
+              "Neither total[r] nor out[r] is rescaled when the running maximum grows: both were computed with the old one. Is "
+              "the factor computed before largest[r] changes?", like=by_tiles(shrinks=())),
         Wrong(Changed(("            largest[r] = high;\n", "")),
-              "largest[r] is still what it was before the first tile: it must be replaced by the new largest score.",
+              "largest[r] is still what it was before the first tile: it must become the new running maximum.",
               like=by_tiles(keeps_top=False)),
         Wrong(Changed(("total[r] * rescale + sum", "total[r] * rescale + warp_sum<LANES>(sum)")),
-              "Each weight is counted four times: total[r] must hold this lane's keys only, because the "
-              "four lanes' totals are added at the end.", like=by_tiles(counts=4.0)),
+              "Each weight is counted four times: total[r] must hold this lane's keys only, because the totals of the four "
+              "lanes are added at the end.", like=by_tiles(counts=4.0)),
         Wrong(Changed(("__expf(largest[r] - high)", "__expf(high - largest[r])")),
-              "The factor is upside down: what was collected gets smaller when the largest score "
-              "grows, so it is e to the old minus the new.", like=by_tiles(sign=-1)),
+              "The factor is inverted. When the maximum grows, the sums so far get smaller: the factor is exp(old maximum - "
+              "new maximum).", like=by_tiles(sign=-1)),
         Wrong(Changed(("fmaxf(warp_max<LANES>(high), largest[r])", "warp_max<LANES>(high)")),
-              "The new largest forgets the old one. In a tile that is hidden from a row the scores are all "
-              "minus infinity: largest[r] must count too.", like=by_tiles(keeps_old=False)),
+              "The new maximum leaves out the old one. In a tile that is masked for a row all scores are minus infinity: the "
+              "maximum must include largest[r].", like=by_tiles(keeps_old=False)),
         Wrong(Changed(("score[r][c] = __expf(score[r][c] - high);", "total[r] += 0.0f;"), (
                 "sum += score[r][c]", "sum += __expf(score[r][c] - high)")),
-              "Nothing is written to score[r][...]. It must become the weights, which are multiplied with v next.",
+              "Nothing is written to score[r][...]. It must become the weights, which are multiplied by v next.",
               when=lambda seen: seen.failing.difference and never_written(without_comments(seen))),
         Wrong(Changed(("warp_max<LANES>(high)", "high")),
-              "There is no warp_max in your text, and no shuffle. So each lane knows only the largest score of its own "
-              "keys, and the four measure against different ones.", when=no_exchange),
+              "There is no warp_max in your text, and no shuffle. So each lane knows only the maximum of its own keys, and the "
+              "four lanes subtract different ones.", when=no_exchange),
     ],
 )  # fmt: skip

@@ -44,7 +44,7 @@ def variant(weigh=lambda a, b: (np.exp(a - np.logaddexp(a, b)), np.exp(b - np.lo
 
 
 def by_exponentials(y1, a, y2, b):
-    """Without subtracting the larger one: nan where e to a logsumexp is infinite, or 0 in both."""
+    """Without subtracting the larger one: nan where exp(logsumexp) is infinite, or 0 in both."""
     first, second = np.exp(a), np.exp(b)  # float32
     total = first + second
     return (first[:, None] * y1 + second[:, None] * y2) / total[:, None], np.log(total)
@@ -80,10 +80,10 @@ exercise = Exercise(
     results=("y", "logsumexp"),
     tolerance=5e-5,
     hints=(
-        "e to a half's logsumexp is its sum of exponentials. What share of the whole sum has each half?",
-        "Subtract the larger of the two before e: the shares stay the same, and nothing overflows.",
-        "float top = fmaxf(a, b); float first = expf(a - top), second = expf(b - top); y = (first * y1 + second * y2) / (first + "
-        "second); logsumexp = top + logf(first + second).",
+        "exp(logsumexp) of a half is its sum of exponentials. Which fraction of the whole sum is it?",
+        "Subtract the larger of the two logsumexps before exp: the fractions stay the same, and nothing overflows.",
+        "float m = fmaxf(a, b); float first = expf(a - m), second = expf(b - m); y = (first * y1 + second * y2) / (first + "
+        "second); logsumexp = m + logf(first + second).",
     ),
     sibling='''// Two means over n1[row] and n2[row] samples become the mean over all of them: y (n, D).
 __global__ void merge_means(const float* y1, const int* n1, const float* y2, const int* n2, float* y, int n, int D) {
@@ -95,13 +95,13 @@ __global__ void merge_means(const float* y1, const int* n1, const float* y2, con
 ''',
     wrong=[
         Wrong(Changed(("(first * y1[i] + second * y2[i]) / (first + second)", "0.5f * (y1[i] + y2[i])")),
-              "Both halves count the same here. The one with the larger sum of exponentials must count more.",
+              "Both halves have the same weight here. The one with the larger sum of exponentials must have the larger weight.",
               like=variant(weigh=lambda a, b: (np.full_like(a, 0.5), np.full_like(b, 0.5)))),
         Wrong(Changed(("(first * y1[i] + second * y2[i]) / (first + second)", "(a * y1[i] + b * y2[i]) / (a + b)")),
-              "The shares are those of the logsumexps themselves. A logsumexp is a logarithm: the sums are e to it.",
+              "The weights are made from the logsumexps themselves. A logsumexp is a logarithm: the sum is exp(logsumexp).",
               like=variant(weigh=in_proportion)),
         Wrong(Changed(("first * y1[i] + second * y2[i]", "second * y1[i] + first * y2[i]")),
-              "Each half has got the share of the other one.",
+              "Each half has the weight of the other one.",
               like=variant(weigh=lambda a, b: (np.exp(b - np.logaddexp(a, b)), np.exp(a - np.logaddexp(a, b))))),
         Wrong(Changed(("int row = i / D;", "int row = i % n;"), ("if (i % D == 0)", "if (i < n)")),
               "The row of number i is i / D, because a row has D numbers.", like=wrong_row),
@@ -110,15 +110,15 @@ __global__ void merge_means(const float* y1, const int* n1, const float* y2, con
               "y is not divided: the two weights together are the sum of all exponentials, not 1.",
               like=variant(weigh=lambda a, b: (np.exp(a - np.maximum(a, b)), np.exp(b - np.maximum(a, b))))),
         Wrong(Changed(("top + logf(first + second)", "a + b")),
-              "y is right. The sums of exponentials add up, not their logarithms: logsumexp is the "
-              "log of e to the one plus e to the other.", like=variant(kept=np.add)),
+              "y is right. The sums of exponentials add up, not their logarithms: logsumexp is log(exp(logsumexp1) + "
+              "exp(logsumexp2)).", like=variant(kept=np.add)),
         Wrong(Changed(("top + logf(first + second)", "top")),
-              "y is right. The larger logsumexp is not yet that of all keys: the smaller half counts too.",
+              "y is right. The larger logsumexp is not yet that of all keys: add the exponentials of the smaller half.",
               like=variant(kept=np.maximum)),
         Wrong(Changed(("fmaxf(a, b)", "0.0f")),
-              "e to a logsumexp of 200 is infinite, and e to -200 is 0: neither is of use. "
-              "Subtract the larger logsumexp from both first.", like=by_exponentials),
+              "exp(200) overflows to infinity, and exp(-200) underflows to 0. Subtract the larger logsumexp from both first.",
+              like=by_exponentials),
         Wrong(Changed(("    if (i >= n * D) return;\n", "")),
-              "The last block has threads without a number: those from n * D on must do nothing.", when=beyond),
+              "The last block has threads without a number of y: those from n * D on must do nothing.", when=beyond),
     ],
 )  # fmt: skip

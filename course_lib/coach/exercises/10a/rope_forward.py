@@ -1,18 +1,20 @@
-"""RoPE: each pair of numbers of a head is turned by the angle of its place."""
+"""RoPE: each pair of numbers of a head is rotated by the angle of its position."""
 
 import numpy as np
 
 from course_lib.coach.exercise import Changed, Exercise, Wrong
-from course_lib.coach.trials import turn, turned_too_many, turns
+from course_lib.coach.trials import rotate, rotations, without_pair
 
 
-def variant(sign=1.0, place=lambda row, T, H: row // H % T, turned=lambda a, b, c, s: (a * c - b * s, b * c + a * s)):
+def variant(
+    sign=1.0, position=lambda row, T, H: row // H % T, rotated=lambda a, b, c, s: (a * c - b * s, b * c + a * s)
+):
     def rope(x, cos, sin):
         B, T, H, D = x.shape
-        t = np.array([place(row, T, H) for row in range(B * T * H)])
+        t = np.array([position(row, T, H) for row in range(B * T * H)])
         c, s = cos[t], sign * sin[t]  # (B T H, D/2)
         first, second = x.reshape(-1, D)[:, : D // 2], x.reshape(-1, D)[:, D // 2 :]
-        return np.concatenate(turned(first, second, c, s), axis=1).reshape(x.shape).astype(np.float32)
+        return np.concatenate(rotated(first, second, c, s), axis=1).reshape(x.shape).astype(np.float32)
 
     return rope
 
@@ -27,9 +29,9 @@ def neighbours(x, cos, sin):
 
 
 def one_angle(x, cos, sin):
-    """Number t of the tables, taken as one long row, for all pairs of place t."""
+    """Number t of cos and sin, each read as one long row, for all pairs of position t."""
     T, half = cos.shape
-    return variant()(x, *(np.repeat(table.reshape(-1)[:T, None], half, axis=1) for table in (cos, sin)))
+    return variant()(x, *(np.repeat(angles.reshape(-1)[:T, None], half, axis=1) for angles in (cos, sin)))
 
 
 exercise = Exercise(
@@ -39,13 +41,13 @@ exercise = Exercise(
     language="cuda",
     defines="rope_forward",
     target="kernel:rope.cu",
-    cases=turns,
+    cases=rotations,
     reference=variant(),
-    call=turn,
+    call=rotate,
     hints=(
-        "Number the pairs of the whole array. Which row is pair i in, which pair of that row is it, and which place is that "
-        "row at?",
-        "row = i / half, its pair is i % half, its place t = row / H % T. The row's numbers begin at row * 2 * half.",
+        "Number the pairs of the whole array. Which row is pair i in, which pair of that row is it, and which position does "
+        "that row have?",
+        "row = i / half, its pair is i % half, its position t = row / H % T. The row's numbers begin at row * 2 * half.",
         "int column = i % half, at = 2 * row * half + column; float c = cos[t * half + column], s = sign * sin[t * half + "
         "column]; read "
         "x[at] and x[at + half], then write both.",
@@ -61,31 +63,32 @@ __global__ void times_i(const float* x, float* y, int n) {
 ''',
     wrong=[
         Wrong(Changed(("first * c - second * s", "first * c + second * s"), ("second * c + first * s", "second * c - first * s")),
-              "The points are turned the other way: the minus belongs to the first number, x[i] cos - x[i + half] sin.",
+              "The points are rotated in the opposite direction: the minus belongs to the first number, x[i] cos - x[i + half] "
+              "sin.",
               like=variant(sign=-1.0)),
         Wrong(Changed(("2ll * row * half + column", "2ll * (row * half + column)"), ("x[at + half]",
                 "x[at + 1]"), ("y[at + half]", "y[at + 1]")),
-              "Number i makes a point with number i + half, not with its neighbour.", like=neighbours),
+              "Number i makes a point with number i + half, not with number i + 1.", like=neighbours),
         Wrong(Changed(("first * c - second * s", "first * c + second * s")),
               "Both numbers are sums here. The first is x[i] cos *minus* x[i + half] sin.",
-              like=variant(turned=lambda a, b, c, s: (a * c + b * s, b * c + a * s))),
+              like=variant(rotated=lambda a, b, c, s: (a * c + b * s, b * c + a * s))),
         Wrong(Changed(("cos[t * half + column]", "cos[t]"), ("sin[t * half + column]", "sin[t]")),
-              "Every place has `half` cosines, one for each pair: pair i of a row takes number t * half + i of the table.",
+              "Every position has `half` cosines, one for each pair: pair i of a row reads cos[t * half + i].",
               like=one_angle),
         Wrong(Changed(("t = row / H % T", "t = row % T")),
-              "The heads of a word stand at one place: the rows are numbered (b, t, h), so t is row / H % T.",
-              like=variant(place=lambda row, T, H: row % T)),
+              "All heads of a word have the same position: the rows are numbered (b, t, h), so t is row / H % T.",
+              like=variant(position=lambda row, T, H: row % T)),
         Wrong(Changed(("t = row / H % T", "t = min(row / H, T - 1)")),
-              "The second text begins at place 0 again: t is row / H % T.",
-              like=variant(place=lambda row, T, H: min(row // H, T - 1))),
+              "The second text begins at position 0 again: t is row / H % T.",
+              like=variant(position=lambda row, T, H: min(row // H, T - 1))),
         Wrong(Changed(("second * c + first * s", "second * c + y[at] * s")),
-              "The second number is turned with the new first one. Keep both old numbers before you write.",
-              like=variant(turned=lambda a, b, c, s: (a * c - b * s, b * c + (a * c - b * s) * s))),
+              "The second number is computed from the new first one. Read both old numbers before you write.",
+              like=variant(rotated=lambda a, b, c, s: (a * c - b * s, b * c + (a * c - b * s) * s))),
         Wrong(Changed(("t = row / H % T", "t = row / H")),
-              "The tables end at place T - 1. The second text begins at place 0 again: t is row / H % T.",
+              "cos and sin end at position T - 1. The second text begins at position 0 again: t is row / H % T.",
               when=lambda seen: any(f"of '{name}'" in issue.message for issue in seen.issues for name in ("cos", "sin"))
                   and seen.label == "two texts"),
         Wrong(Changed(("    if (i >= pairs) return;\n", "")),
-              "There are more threads than pairs: those from `pairs` on must do nothing.", when=turned_too_many),
+              "There are more threads than pairs: those from `pairs` on must do nothing.", when=without_pair),
     ],
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The kernel of dk and dv: where the walk begins, the weights once more, and two sums over the queries."""
+"""The kernel of dk and dv: where the loop begins, the weights recomputed, and two sums over the queries."""
 
 import math
 
@@ -10,10 +10,10 @@ from course_lib.coach.kernels import bytes_moved
 from course_lib.coach.trials import attention_inputs, kept_for_backward
 from course_lib.devices.gpu import choices
 
-TILE = choices.FlashTile(32, 2, 4)  # 16 keys, 32 queries pass at once
+TILE = choices.FlashTile(32, 2, 4)  # a block owns 16 keys, and loops over tiles of 32 queries
 BEGIN = "    if (causal) begin = max(0, first - past) / TILE_T * TILE_T;\n"
-HIDDEN = "Hidden keys take part: with `causal`, a key after past + query has weight 0."
-LONG = 160  # words of the measured case: of 5 tiles of queries a block passes 3 on average
+HIDDEN = "Masked keys are not left out: with `causal`, a key after past + query has weight 0."
+LONG = 160  # words of the measured case: of 5 tiles of queries a block loads 3 on average
 
 
 def cases(random):
@@ -21,7 +21,7 @@ def cases(random):
     yield Case("three words, causal", *attention_inputs(random, 1, 3, 3, 1, 1, 4), True)
     yield Case("two tiles of queries", *attention_inputs(random, 1, 45, 5, 1, 1, 4), False)
     yield Case("three blocks of keys, causal", *attention_inputs(random, 1, 40, 40, 1, 1, 32), True)
-    yield Case("grouped heads, two texts, and a past", *attention_inputs(random, 2, 9, 41, 4, 2, 10), True)
+    yield Case("grouped-query attention, two texts, earlier keys", *attention_inputs(random, 2, 9, 41, 4, 2, 10), True)
     yield Case("larger scores", *attention_inputs(random, 1, 20, 20, 1, 1, 16, 2.5), True)
     yield Case(f"{LONG} words, causal", *attention_inputs(random, 1, LONG, LONG, 1, 1, 32), True)
 
@@ -86,65 +86,64 @@ exercise = Exercise(
     measured=f"{LONG} words, causal",
     goals=[Goal("bytes of global memory moved", bytes_moved, at_most=360_000)],
     hints=(
-        "Piece 1: the smallest query t with first <= past + t. Piece 2 is that of the kernel before, with hidden weights 0 as "
-        "well. Piece "
-        "3: two calls.",
-        "begin = max(0, first - past), rounded down to a tile or not. If p is made 0 before ds is computed, ds is 0 by itself.",
-        "if (causal) begin = max(0, first - past); for c: p[r][c] = __expf(p[r][c] * scale - sum), 0 if edge and hidden; "
-        "ds[r][c] = "
-        "p[r][c] * (ds[r][c] - shift) * scale; then multiply_turned<...>(out_v, p_tile + own_row, dy_tile + own_column), and "
-        "the same "
-        "for out_k with ds_tile and q_tile.",
+        "Part 1: the smallest query t with first <= past + t. Part 2 is as in the previous kernel, with masked weights 0 as "
+        "well. Part 3: two calls.",
+        "begin = max(0, first - past), rounded down to a tile or not. If p is made 0 before ds is computed, ds becomes 0 too.",
+        "if (causal) begin = max(0, first - past); for c: p[r][c] = __expf(p[r][c] * scale - sum), 0 if edge and masked; "
+        "ds[r][c] = p[r][c] * (ds[r][c] - shift) * scale; then multiply_turned<...>(out_v, p_tile + own_row, dy_tile + "
+        "own_column), and the same for out_k with ds_tile and q_tile.",
     ),
-    sibling='''// How strongly each key was looked at: the sum of its weights over the queries that see it; a block owns 32 keys.
-// score (T, T) and logsumexp (T); query t sees the keys 0 to t.
+    sibling='''// The sum of each key's weights over the queries that attend to it; a block owns 32 keys.
+// score (T, T) and logsumexp (T); query t attends to the keys 0 to t.
 __global__ void attention_received(const float* score, const float* logsumexp, float* received, int T) {
     int first = blockIdx.x * 32, s = first + threadIdx.x;
     float sum = 0.0f;
-    for (int t = first; t < T; t++)  // no query before it sees a key of this block
+    for (int t = first; t < T; t++)  // no earlier query attends to a key of this block
         if (s <= t) sum += expf(score[t * T + s] - logsumexp[t]);
     if (s < T) received[s] = sum;
 }
 ''',
     wrong=[
         Wrong(Changed((BEGIN, "")),
-              "The results are right, and every block passes all queries. With `causal`, no query before first "
-              "- past sees its keys: let `begin` say so.",
+              "The results are right, but every block loops over all queries. With `causal`, no query before first - past "
+              "attends to its keys: begin there.",
               when=lambda seen: not seen.failing.difference and bytes_moved(seen.reports) >= 500_000),
         Wrong(Changed(("(out_v, p_tile", "(out_k, p_tile"), ("(out_k, ds_tile", "(out_v, ds_tile")),
-              "dk and dv have changed places: dv collects the weights times dy, dk the gradients times q.",
+              "dk and dv are exchanged: dv sums the weights times dy, dk the gradients times q.",
               like=variant(of_k=("P", "dy"), of_v=("dS", "q"))),
         Wrong(Changed(("(out_v, p_tile", "(out_v, ds_tile"), ("(out_k, ds_tile", "(out_k, p_tile")),
-              "The two tables have changed places: dv collects the weights, p_tile, and dk the gradients, ds_tile.",
+              "The two matrices are exchanged: dv needs the weights, p_tile, and dk the gradients, ds_tile.",
               like=variant(of_k=("P", "q"), of_v=("dS", "dy"))),
         Wrong(Changed(("p_tile + own_row, dy_tile", "p_tile + own_row, q_tile"), ("ds_tile + own_row, "
                                                                                   "q_tile", "ds_tile + own_row, dy_tile")),
-              "dk is made from dy, and dv from q. It is the other way: weights times dy, gradients times q.",
+              "dk is computed from dy, and dv from q. It is the other way round: dv sums the weights times dy, dk the "
+              "gradients times q.",
               like=variant(of_k=("dS", "dy"), of_v=("P", "q"))),
         Wrong(Changed(("(out_v, p_tile", "(out_v, ds_tile")),
-              "Both sums take the gradients. dv collects the *weights* times dy.", like=variant(of_v=("dS", "dy"))),
+              "Both sums use the gradients. dv sums the *weights* times dy.", like=variant(of_v=("dS", "dy"))),
         Wrong(Changed(("(out_k, ds_tile", "(out_k, p_tile")),
-              "Both sums take the weights. dk collects the *gradients* times q.", like=variant(of_k=("P", "q"))),
+              "Both sums use the weights. dk sums the *gradients* times q.", like=variant(of_k=("P", "q"))),
         Wrong(Changed((" * (ds[r][c] - shift) * scale", " * (ds[r][c] - shift)")),
-              "dk is wrong by the scale: the gradients are multiplied by `scale` once more.", like=variant(scaled=False)),
+              "dk is wrong by a factor of `scale`: multiply the gradients by it once more.", like=variant(scaled=False)),
         Wrong(Changed(("(ds[r][c] - shift)", "ds[r][c]")),
-              "delta is missing in the gradients: of dP only what lies above the row's average, `shift`, counts.",
+              "delta is missing in the gradients: subtract from dP the average of its row, `shift`.",
               like=variant(shift=False)),
         Wrong(Changed((BEGIN, ""), (" || (causal && key + c > past + query)", ""),
                       ("p[r][c] * (ds[r][c] - shift)", "(causal && key + c > past + query ? 0.0f : p[r][c]) "
                                                        "* (ds[r][c] - shift)")),
-              "Hidden weights take part in dv: the mask must make p 0 as well, not ds alone.", like=variant(hides=("dS",))),
+              "Masked weights are added to dv: the mask must make p 0 as well, not ds alone.", like=variant(hides=("dS",))),
         Wrong(Changed((" || (causal && key + c > past + query)", "")), HIDDEN,
               like=variant(hides=(), begins=lambda first, past: max(0, first - past) // TILE.rows * TILE.rows)),
         Wrong(Changed((BEGIN, ""), (" || (causal && key + c > past + query)", "")), HIDDEN, like=variant(hides=())),
         Wrong(Changed(("key + c > past + query)", "key + c > query)")),
-              "The past is missing in the mask: query t stands at place past + t of the keys.", like=variant(past=False)),
+              "The past is missing in the mask: query t has position past + t among the keys.", like=variant(past=False)),
         Wrong(Changed((BEGIN, "    if (causal) begin = first / TILE_T * TILE_T;\n")),
-              "The walk begins too late: query first - past is the first that sees key `first`. With a "
-              "past it lies *before* query number first.",
+              "The loop begins too late: query first - past is the first that attends to key `first`. With earlier keys it "
+              "comes *before* query number first.",
               like=variant(begins=lambda first, past: first // TILE.rows * TILE.rows)),
         Wrong(Changed((BEGIN, "    if (causal) begin = max(0, first + TILE_S - 1 - past);\n")),
-              "The walk begins too late: the block's *first* key is seen first, by query first - past.",
+              "The loop begins too late: the earliest query counts, and query first - past attends to the block's *first* key "
+              "already.",
               like=variant(begins=lambda first, past: max(0, first + TILE.own - 1 - past))),
     ],
 )  # fmt: skip

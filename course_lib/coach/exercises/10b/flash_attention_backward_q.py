@@ -1,4 +1,4 @@
-"""The kernel of dq: weights come again from the logsumexp, and gradients of hidden scores are 0."""
+"""The kernel of dq: weights are recomputed from the logsumexp, and gradients of masked scores are 0."""
 
 import math
 
@@ -9,7 +9,7 @@ from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 from course_lib.coach.trials import attention_inputs, kept_for_backward
 from course_lib.devices.gpu import choices
 
-TILE = choices.FlashTile(32, 2, 4)  # 16 queries, 32 keys pass at once: small, so that short texts have several tiles
+TILE = choices.FlashTile(32, 2, 4)  # 16 queries for a block, 32 keys in a tile: small, so that short texts have several
 
 
 def cases(random):
@@ -17,7 +17,7 @@ def cases(random):
     yield Case("three words, causal", *attention_inputs(random, 1, 3, 3, 1, 1, 4), True)
     yield Case("three tiles of keys", *attention_inputs(random, 1, 5, 70, 1, 1, 4), False)
     yield Case("two tiles of queries, causal", *attention_inputs(random, 1, 40, 40, 1, 1, 32), True)
-    yield Case("grouped heads, two texts, and a past", *attention_inputs(random, 2, 9, 21, 4, 2, 10), True)
+    yield Case("grouped-query attention, two texts, earlier keys", *attention_inputs(random, 2, 9, 21, 4, 2, 10), True)
     yield Case("larger scores", *attention_inputs(random, 1, 20, 20, 1, 1, 16, 2.5), True)
 
 
@@ -57,7 +57,7 @@ def variant(
 
 
 def passed(t, S, T):
-    """Keys in the tiles that pass the block of query t, rounded up to whole tiles."""
+    """Keys in the tiles over which the block of query t loops, rounded up to whole tiles."""
     end = min(S, S - T + t // TILE.own * TILE.own + TILE.own)
     return -(-end // TILE.rows) * TILE.rows
 
@@ -74,13 +74,13 @@ exercise = Exercise(
     call=launch,
     tolerance=1e-4,
     hints=(
-        "Three steps for each c: the weight from p, the gradient from the weight, and 0 where it is hidden.",
-        "The weight is __expf(p[r][c] * scale - sums[c]). Mind what is a row here: `key` belongs to r, and query + c to c.",
+        "Three steps for each c: the weight from p, the gradient from the weight, and 0 where it is masked.",
+        "The weight is __expf(p[r][c] * scale - sums[c]). Note what is a row here: `key` belongs to r, and query + c to c.",
         "p[r][c] = __expf(p[r][c] * scale - sums[c]); ds[r][c] = p[r][c] * (ds[r][c] - deltas[c]) * scale; if (edge && (key >= "
         "S || "
         "(causal && key > past + query + c))) ds[r][c] = 0.0f;",
     ),
-    sibling='''// Softmax backwards over a stored table: dx = y (dy - delta[row]), y and dy (rows, n), 0 where column > row.
+    sibling='''// The backward pass of softmax, from stored weights y: dx = y (dy - delta[row]), (rows, n), 0 where column > row.
 __global__ void masked_softmax_backward(const float* y, const float* dy, const float* delta, float* dx, int rows, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= rows * n) return;
@@ -90,32 +90,33 @@ __global__ void masked_softmax_backward(const float* y, const float* dy, const f
 ''',
     wrong=[
         Wrong(Changed((" * (ds[r][c] - deltas[c]) * scale", " * (ds[r][c] - deltas[c])")),
-              "The gradients are not multiplied by `scale`: a score is scaled, so its gradient comes to q and k scaled too.",
+              "The gradients are not multiplied by `scale`: a score was scaled, so the gradients of q and k are scaled too.",
               like=variant(scaled=("score",))),
         # only the first case: in the others such weights are so large that rounding decides
         Wrong(Changed(("p[r][c] * scale - sums[c]", "p[r][c] - sums[c]")),
-              "The score in p[r][c] is not scaled yet: the weight is e to p * scale - sums.",
+              "The score in p[r][c] is not scaled yet: the weight is exp(p * scale - sums).",
               when=lambda seen: seen.label == "one query, two keys" and not seen.error
                   and np.allclose(seen.got, variant(scaled=("gradient",))(*seen.inputs), atol=1e-6)),
         Wrong(Changed(("(ds[r][c] - deltas[c])", "ds[r][c]")),
-              "delta is missing: of dP only what lies above the row's average counts.", like=variant(shift="none")),
+              "delta is missing: subtract from dP the average of its row, deltas[c].", like=variant(shift="none")),
         Wrong(Changed(("ds[r][c] - deltas[c]", "ds[r][c] - sums[c]")),
-              "What is subtracted from dP is the logsumexp. It is delta, the row's average.", like=variant(shift="sum")),
+              "The logsumexp is subtracted from dP. Subtract delta, the average of the row.", like=variant(shift="sum")),
         Wrong(Changed(("ds[r][c] = p[r][c] * (ds", "ds[r][c] = (ds")),
               "The weight is missing: a gradient is the weight times (dP - delta), times scale.", like=variant(weighed=False)),
         Wrong(Changed(("__expf(p[r][c] * scale - sums[c])", "__expf(p[r][c] * scale) / sums[c]")),
-              "e to the score is divided by the logsumexp. That is a logarithm already: subtract it from the score before e.",
+              "exp(score) is divided by the logsumexp. That is a logarithm already: subtract it from the score before exp.",
               like=variant(weight=lambda s, L: np.exp(s) / L)),
         Wrong(Changed(("p[r][c] * (ds[r][c] - deltas[c]) * scale", "(p[r][c] * ds[r][c] - deltas[c]) * "
                                                                    "scale")),
               "delta is subtracted too late: the weight multiplies the difference, dP - delta.", like=variant(late=True)),
         Wrong(Changed((" || (causal && key > past + query + c)", "")),
-              "Hidden keys take part: with `causal`, a key that comes after its query has the gradient 0.",
+              "Masked keys are not left out: with `causal`, the gradient of a key's score is 0 if the key comes after the "
+              "query.",
               like=variant(sees=passed)),
         Wrong(Changed(("key > past + query + c", "key >= past + query + c")),
-              "A query's own key is left out. Hidden are the keys *after* past + query + c, not that one itself.",
+              "A query's own key is left out. Only the keys *after* past + query + c are masked, not that one itself.",
               like=variant(sees=lambda t, S, T: S - T + t)),
         Wrong(Changed(("key > past + query + c", "key > query + c")),
-              "The past is missing: query t stands at place past + t of the keys.", like=variant(sees=lambda t, S, T: t + 1)),
+              "The past is missing: query t has position past + t among the keys.", like=variant(sees=lambda t, S, T: t + 1)),
     ],
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""delta: for each query and head the sum of dy times y, eight lanes to a row."""
+"""delta: for each query and head the sum of dy times y, with eight lanes for each row."""
 
 import numpy as np
 
@@ -69,17 +69,16 @@ exercise = Exercise(
     measured="2 heads, 48 words",
     goals=[Goal("bytes of global memory moved", bytes_moved, at_most=1.1 * LEAST)],
     hints=(
-        "Which row is mine, and which lane of it am I? Rows are numbered as delta lies: b, then h, then t.",
+        "Which row does this thread work on, and which lane of it is it? Rows are numbered as in delta: b, then h, then t.",
         "row = i / 8; t = row % T, h = row / T % H, b = row / (H * T). In y the row begins at ((b * T + t) * H + h) * d. A "
-        "lane takes "
-        "every eighth number.",
+        "lane sums every eighth number.",
         "float sum = 0.0f; if (row < B * H * T) for (int j = lane; j < d; j += 8) sum += to_float(dy[first + j]) * "
         "to_float(y[first + "
         "j]); sum = warp_sum<8>(sum); and lane 0 of a row that exists writes delta[row].",
     ),
     sibling='''#include "reduce.cuh"
 
-// The mean of every row of x (n, d), eight lanes to a row; lanes without a row bring 0 to the shuffles.
+// The mean of every row of x (n, d), with eight lanes for each row; lanes without a row contribute 0 to the shuffles.
 __global__ void row_means(const float* x, float* y, int n, int d) {
     int row = (blockIdx.x * blockDim.x + threadIdx.x) / 8, lane = threadIdx.x % 8;
     float sum = 0.0f;
@@ -94,10 +93,10 @@ __global__ void row_means(const float* x, float* y, int n, int d) {
               "The rows stand in the order (B, T, H). delta is (B, H, T): all words of one head side by side.",
               like=variant(order=(0, 1, 2))),
         Wrong(Changed(("    sum = warp_sum<8>(sum);\n", "")),
-              "Each lane keeps its own part, and only lane 0's is written: add the "
-              "parts of the eight lanes with warp_sum<8>.", like=variant(numbers=slice(None, None, 8))),
+              "Each lane has a partial sum, and only that of lane 0 is written: add the partial sums of the eight lanes with "
+              "warp_sum<8>.", like=variant(numbers=slice(None, None, 8))),
         Wrong(Changed(("for (int i = lane; i < d; i += 8)", "if (int i = lane; i < d)")),
-              "Only the first eight numbers of a row are summed: lane l goes on with number l + 8, l + 16 and so on.",
+              "Only the first eight numbers of a row are summed: lane l must also add number l + 8, l + 16 and so on.",
               like=variant(numbers=slice(8))),
         Wrong(Changed(("int i = lane; i < d; i += 8", "int i = 0; i < d; i++")),
               "Every sum is eight times too large: each lane has summed the whole row, and then all eight were added.",
@@ -110,10 +109,10 @@ __global__ void row_means(const float* x, float* y, int n, int d) {
         Wrong(Changed((" * to_float(y[first + i])", "")),
               "These are the sums of dy. Each number of dy is multiplied by its y first.", like=variant(lambda dy, y: dy)),
         Wrong(Changed(("    float sum = 0.0f;\n", "    float sum = 0.0f;\n    if (row >= B * H * T) return;\n")),
-              "A lane left, or took another way, before a shuffle, which waits for the "
-              "whole warp. Let lanes without a row bring 0.", when=lambda seen: "missing-lanes" in seen.kinds),
+              "A lane returned, or took another branch, before a shuffle, which waits for the whole warp. Let lanes without a "
+              "row contribute 0.", when=lambda seen: "missing-lanes" in seen.kinds),
         Wrong(Changed(("    if (row < B * H * T)\n", "")),
-              "Lanes without a row took part: there are B T H rows, and the last block is longer.", when=no_row),
+              "Lanes without a row accessed memory: there are B T H rows, and the last block has lanes for more.", when=no_row),
         Wrong(HEAD + """    const int row = (blockIdx.x * blockDim.x + threadIdx.x) / 8;
     const int b = row / (H * T), h = row / T % H, t = row % T;
     if (row >= B * H * T || threadIdx.x % 8) return;

@@ -70,16 +70,14 @@ exercise = Exercise(
     flops=10 * 96 * 96 * D,
     goals=[Goal("bytes of global memory moved", bytes_moved)],
     hints=(
-        "Read the lines of the report that move most. All lanes ask for the same number of k: how many bytes of its sector are "
+        "Read the lines of the report that move most. All lanes request the same number of k: how many bytes of its sector are "
         "used?",
-        "Tiles in `shared`, fetched by the whole block, serve 32 owners at once. Rows of own numbers can come through `shared` "
-        "too, so that "
-        "lanes read along them.",
-        "32,768 bytes hold 512 rows of 16: 96 words of q, k, v and dy are 384. Once they lie there, each block needs nothing "
-        "more from "
-        "memory but logsumexp and delta.",
+        "Tiles in `shared`, loaded by the whole block, serve 32 owners at once. A thread's own rows can be loaded through "
+        "`shared` too, so that neighbouring lanes read neighbouring numbers.",
+        "32,768 bytes hold 512 rows of 16: 96 words of q, k, v and dy are 384. Once they are there, each block needs nothing "
+        "more from global memory but logsumexp and delta.",
     ),
-    sibling='''// y = A B for square tables of 32 x 32, by one block of 32 threads: both are fetched once, along their rows.
+    sibling='''// y = A B for square matrices of 32 x 32, by one block of 32 threads: both are loaded once, row by row.
 __global__ void product(const float* A, const float* B, float* y) {
     __shared__ float a[32 * 33], b[32 * 32];
     int lane = threadIdx.x;
@@ -95,20 +93,21 @@ __global__ void product(const float* A, const float* B, float* y) {
     wrong=[
         Wrong(Changed((ROUNDS, "for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < T; i += T) "
                                "{")),
-              "Each thread took one word, and then stopped. There are 64 threads in all, so each must go on.",
+              "Each thread computed one word, and then stopped. There are only 64 threads in all, so each must loop over "
+              "several words.",
               like=variant(rows=GRID * BLOCK)),
         Wrong(Changed(("dk[i * D + d] = sum_k[d], dv[i * D + d] = sum_v[d]", "dk[i * D + d] = sum_v[d], dv[i * D + d] = "
                                                                              "sum_k[d]")),
-              "dk and dv have changed places: dv collects weights times dy, dk gradients times q.", like=variant(swapped=True)),
+              "dk and dv are exchanged: dv sums weights times dy, dk gradients times q.", like=variant(swapped=True)),
         Wrong(Changed(("            for (int d = 0; d < D; d++) sum_q[d] += ds * k[s * D + d];\n",
                        "            for (int d = 0; d < D; d++) sum_q[d] += ds * k[s * D + d], dk[s * D + d] += ds * q[i * D + "
                        "d];\n"),
                       (", dk[i * D + d] = sum_k[d]", "")),
-              "A race: two threads meet at one place, or two blocks do. Which number has "
-              "two owners, or which barrier is missing?", when=lambda seen: "race" in seen.kinds),
+              "A race: two threads access the same number, perhaps from two blocks. Which number has two owners, or which "
+              "barrier is missing?", when=lambda seen: "race" in seen.kinds),
         Wrong(Changed((ROUNDS, ROUNDS + "\n        shared[threadIdx.x] = 0.0f;\n"
                                         "        __syncthreads();")),
-              "Some threads never come to a barrier where the others wait.",
+              "Some threads never reach a barrier at which the others wait.",
               when=lambda seen: seen.kinds & {"missed-barrier", "divergent-barrier"}),
     ],
 )  # fmt: skip

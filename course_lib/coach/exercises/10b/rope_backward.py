@@ -1,17 +1,17 @@
-"""RoPE's way back: the transpose of a turn is the turn in the other direction."""
+"""RoPE's backward pass: the transpose of a rotation is the rotation in the opposite direction."""
 
 import numpy as np
 
 from course_lib.coach.exercise import Changed, Exercise, Wrong
-from course_lib.coach.trials import turn, turned_too_many, turns
+from course_lib.coach.trials import rotate, rotations, without_pair
 
 
-def slopes(first=(1, 1), second=(1, -1), place=lambda row, T, H: row // H % T):
-    """dx from the slopes of y; the signs are those of the cosine and the sine in each of the two numbers."""
+def gradient(first=(1, 1), second=(1, -1), position=lambda row, T, H: row // H % T):
+    """dx from the derivatives of y; the signs are those of the cosine and the sine in each of the two numbers."""
 
     def back(dy, cos, sin):
         B, T, H, D = dy.shape
-        t = np.array([place(row, T, H) for row in range(B * T * H)])
+        t = np.array([position(row, T, H) for row in range(B * T * H)])
         c, s = cos[t].astype(np.float64), sin[t]  # (B T H, D/2)
         a, b = dy.reshape(-1, D)[:, : D // 2], dy.reshape(-1, D)[:, D // 2 :]
         dx = np.concatenate([first[0] * a * c + first[1] * b * s, second[0] * b * c + second[1] * a * s], axis=1)
@@ -27,20 +27,20 @@ exercise = Exercise(
     language="cuda",
     defines="rope_backward",
     target="kernel:rope.cu",
-    cases=turns,
-    reference=slopes(),
-    call=turn,
+    cases=rotations,
+    reference=gradient(),
+    call=rotate,
     hints=(
-        "Write down the two slopes of each: y[i] changes by cos when x[i] moves, and y[i + half] by sin. What are those of x[i "
-        "+ half]?",
-        "dx[i] = dy[i] cos + dy[i + half] sin, and dx[i + half] = dy[i + half] cos - dy[i] sin: the forward, with the sine's "
-        "sign changed.",
+        "Write down the derivatives: that of y[i] with respect to x[i] is cos, that of y[i + half] is sin. What are those with "
+        "respect to x[i + half]?",
+        "dx[i] = dy[i] cos + dy[i + half] sin, and dx[i + half] = dy[i + half] cos - dy[i] sin: the forward pass with the sign "
+        "of the sine changed.",
         "turn: row = i / half, column = i % half, t = row / H % T, at = 2 * row * half + column, s = sign * sin[t * half + "
         "column]; and "
         "rope_backward calls turn(dy, cos, sin, dx, pairs, T, H, half, -1.0f).",
     ),
-    sibling='''// The way back of a mix of neighbours: y[2 i] = 2 a + 3 b, y[2 i + 1] = 5 a, where a, b are x[2 i] and x[2 i + 1].
-// Each number of x collects, from both numbers of y, slope times dy: the table of slopes, rows and columns exchanged.
+    sibling='''// Backward of y[2 i] = 2 a + 3 b and y[2 i + 1] = 5 a, where a and b are x[2 i] and x[2 i + 1].
+// Each gradient sums, over both numbers of y, derivative times dy: the matrix of derivatives, transposed, times dy.
 __global__ void mix_backward(const float* dy, float* dx, int pairs) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= pairs) return;
@@ -50,23 +50,24 @@ __global__ void mix_backward(const float* dy, float* dx, int pairs) {
 ''',
     wrong=[
         Wrong(Changed(("half, -1.0f)", "half, 1.0f)")),
-              "This is the forward's turn once more. If x[i] grows, y[i + half] grows by the sine: dx[i] gets +sin times "
-              "that dy, and so the turn goes the other way.", like=slopes(first=(1, -1), second=(1, 1))),
+              "This is the rotation of the forward pass once more. The derivative of y[i + half] with respect to x[i] is +sin, "
+              "so dx[i] gets +sin times dy[i + half]: the rotation in the opposite direction.",
+              like=gradient(first=(1, -1), second=(1, 1))),
         Wrong(Changed(("first * c - second * s", "first * c + second * -s"), ("second * c + first * "
                                                                               "s", "second * c - first * s")),
-              "Both numbers are sums here. x[i + half] came into y[i] with a minus, so dx[i + half] has -sin times dy[i].",
-              like=slopes(second=(1, 1))),
+              "Both numbers are sums here. x[i + half] enters y[i] with -sin, so dx[i + half] has -sin times dy[i].",
+              like=gradient(second=(1, 1))),
         Wrong(Changed(("first * c - second * s", "first * c + second * s")),
-              "Both numbers are differences here. x[i] came into y[i + half] with a "
-              "plus, so dx[i] has +sin times dy[i + half].", like=slopes(first=(1, -1))),
+              "Both numbers are differences here. x[i] enters y[i + half] with +sin, so dx[i] has +sin times dy[i + half].",
+              like=gradient(first=(1, -1))),
         Wrong(Changed(("t = row / H % T", "t = row % T")),
-              "The heads of a word stand at one place: the rows are numbered (b, t, h), so t is row / H % T.",
-              like=slopes(place=lambda row, T, H: row % T)),
+              "All heads of a word have the same position: the rows are numbered (b, t, h), so t is row / H % T.",
+              like=gradient(position=lambda row, T, H: row % T)),
         Wrong(Changed(("t = row / H % T", "t = row / H")),
-              "The tables end at place T - 1. The second text begins at place 0 again: t is row / H % T.",
+              "cos and sin end at position T - 1. The second text begins at position 0 again: t is row / H % T.",
               when=lambda seen: any(f"of '{name}'" in issue.message for issue in seen.issues for name in ("cos", "sin"))
                   and seen.label == "two texts"),
         Wrong(Changed(("    if (i >= pairs) return;\n", "")),
-              "There are more threads than pairs: those from `pairs` on must do nothing.", when=turned_too_many),
+              "There are more threads than pairs: those from `pairs` on must do nothing.", when=without_pair),
     ],
 )  # fmt: skip

@@ -40,8 +40,8 @@ def launch(kernel, P, dy):
     return runs[0], bool(np.array_equal(*runs))
 
 
-def upside_down(P, dy):
-    """Weights of the key's own row, where there are such: P times dy."""
+def not_transposed(P, dy):
+    """The weights by row, where P is square: P times dy."""
     if P.shape[0] != P.shape[1]:
         raise IndexError
     return (P.astype(np.float64) @ dy).astype(np.float32), True
@@ -62,16 +62,17 @@ exercise = Exercise(
     call=launch,
     results=("dv", "whether two runs agree to the bit"),
     hints=(
-        "Run the cell: the report names the line, and two threads that write to one place. Whose place is it?",
-        "dv has a row for each key. If each thread owns a key, nobody shares anything. What does it walk along?",
+        "Run the cell: the report names the line, and two threads that write the same number. To which key does it belong?",
+        "dv has a row for each key. If each thread owns a key, no two threads write the same number. What does a thread loop "
+        "over then?",
         "if (i < S) { float sum[D] = {}; for t in 0 .. T - 1: sum[d] += P[t * S + i] * dy[t * D + d]; then write row i of dv. }",
     ),
-    sibling='''// How often each of V tokens occurs among n: thread i owns token i and looks everywhere.
+    sibling='''// How often each of V tokens occurs among n: thread i owns token i, and loops over all positions.
 __global__ void count_tokens(const int* tokens, int* count, int n, int V) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= V) return;
     int found = 0;
-    for (int place = 0; place < n; place++) found += tokens[place] == i;
+    for (int t = 0; t < n; t++) found += tokens[t] == i;
     count[i] = found;
 }
 ''',
@@ -81,8 +82,8 @@ __global__ void count_tokens(const int* tokens, int* count, int n, int V) {
         for (int d = 0; d < D; d++) atomicAdd(&dv[s * D + d], P[i * S + s] * dy[i * D + d]);
 }
 """,
-              "The sums are right, and their last digits depend on which thread came first: that is what atomicAdd cannot "
-              "help. Give each key to one thread, which alone adds to it.",
+              "The sums are right, but their last digits depend on which thread came first: atomicAdd fixes no order. Let one "
+              "thread own each key, and alone add to it.",
               when=lambda seen: not seen.issues and seen.got[1] is False
                   and np.allclose(seen.got[0], seen.expected[0], atol=1e-4)),
         Wrong(HEAD + """    if (i >= T) return;
@@ -91,20 +92,20 @@ __global__ void count_tokens(const int* tokens, int* count, int n, int V) {
         __syncwarp(__activemask());
     }
 }
-""", "A race: several threads add to the same numbers of dv, and nothing says who comes first.",
+""", "A race: several threads add to the same numbers of dv, in no fixed order.",
               when=lambda seen: any(issue.kind == "race" and "'dv'" in issue.message for issue in seen.issues)),
         Wrong(HEAD + """    if (i >= S) return;
     for (int t = 0; t < T; t++)
         for (int d = 0; d < D; d++) dv[i * D + d] = P[t * S + i] * dy[t * D + d];
 }
-""", "Only the last query is left in dv: add to what is there, or to a sum of your own.", like=last_query),
+""", "Only the last query is left in dv: add to what is there, or to a sum in the thread's own variables.", like=last_query),
         Wrong(HEAD + """    if (i >= S) return;
     for (int t = 0; t < T; t++)
         for (int d = 0; d < D; d++) dv[i * D + d] += P[i * S + t] * dy[t * D + d];
 }
 """, "Thread i reads row i of the weights. Key i needs its *column*: P[t * S + i] for every query t.",
               when=lambda seen: seen.label == "two words" and not seen.issues
-                  and np.allclose(seen.got[0], upside_down(*seen.inputs)[0])),
+                  and np.allclose(seen.got[0], not_transposed(*seen.inputs)[0])),
         Wrong(HEAD + """    for (int t = 0; t < T; t++)
         for (int d = 0; d < D; d++) dv[i * D + d] += P[t * S + i] * dy[t * D + d];
 }

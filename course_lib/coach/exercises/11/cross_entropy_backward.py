@@ -1,4 +1,4 @@
-"""The gradient of a loss whose shares were never stored: one exponential for each number."""
+"""The gradient of a loss whose probabilities were never stored: one exponential for each number."""
 
 import numpy as np
 
@@ -17,8 +17,8 @@ def cases(random):
         logits, targets = size * random.normal(size=(n, V)), random.integers(0, V, n).astype(kind)
         yield Case(label, logits.astype(np.float32), targets, np.float32(1))
     few = random.normal(size=(3, 4)).astype(np.float32), np.array([2, IGNORE, 0], np.int32)
-    yield Case("a place that does not count", *few, np.float32(1))
-    yield Case("a loss that was doubled", *few, np.float32(2))
+    yield Case("a row that does not count", *few, np.float32(1))
+    yield Case("an upstream gradient of 2", *few, np.float32(2))
     yield Case("nothing counts", few[0], np.full(3, IGNORE, np.int32), np.float32(1))
 
 
@@ -30,9 +30,10 @@ def logsumexp(logits):
 
 def gradient(logits, targets, dloss, mean=True, one=1.0, ignored=0.0, upstream=True):
     """dlogits (n, V). The options leave a part out."""
-    shares = np.exp(logits - logsumexp(logits))  # (n, V)
-    shares[np.arange(len(shares)), targets] -= one  # an ignored place's -1 is its last column, and goes below
-    dx = shares * (dloss if upstream else 1.0) / (max(1, (targets != IGNORE).sum()) if mean else 1)
+    probabilities = np.exp(logits - logsumexp(logits))  # (n, V)
+    # The target -1 of an ignored row is its last column; that row is set to 0 below.
+    probabilities[np.arange(len(logits)), targets] -= one
+    dx = probabilities * (dloss if upstream else 1.0) / (max(1, (targets != IGNORE).sum()) if mean else 1)
     return np.where((targets == IGNORE)[:, None] & (ignored == 0.0), 0, dx).astype(np.float32)
 
 
@@ -64,12 +65,12 @@ exercise = Exercise(
     measured=f"{ROWS} rows of {WORDS}",
     goals=[Goal("bytes of global memory moved", bytes_moved, at_most=1.6 * 8 * ROWS * WORDS)],
     hints=(
-        "Block (i, j) owns 256 columns of row i, each thread one: c = blockIdx.y * blockDim.x + threadIdx.x.",
-        "The share of word c is exp(logits - logsumexp of the row). It is less by 1 where c is the target.",
+        "Block (i, j) owns 256 columns of row i, and each thread one of them: c = blockIdx.y * blockDim.x + threadIdx.x.",
+        "The probability of word c is exp(logit - logsumexp of the row). Subtract 1 where c is the target.",
         "float p = expf(logits[at] - logsumexp[i]); dlogits[at] = target == ignore ? 0.0f : (p - (c == target ? 1.0f : 0.0f)) * "
         "scale;",
     ),
-    sibling='''// The way back of the mean of logsumexp squared (the z-loss of the lecture).
+    sibling='''// The backward pass of the mean of logsumexp squared (the z-loss of the lecture).
 __global__ void z_backward(const float* dloss, const float* logits, const float* logsumexp, float* dlogits, int n, int V) {
     int i = blockIdx.x, c = blockIdx.y * blockDim.x + threadIdx.x;
     if (c < V) {
@@ -80,23 +81,23 @@ __global__ void z_backward(const float* dloss, const float* logits, const float*
 ''',
     wrong=[
         Wrong(Changed(("int i = blockIdx.x, c = blockIdx.y *", "int i = blockIdx.y, c = blockIdx.x *")),
-              "Only row 0 is written. The number of the row is blockIdx.x; blockIdx.y counts the pieces of 256 in a row.",
+              "Only row 0 is written. The number of the row is blockIdx.x; blockIdx.y counts the groups of 256 columns.",
               when=lambda seen: seen.label == "three rows" and isinstance(seen.got, np.ndarray) and not seen.issues
                   and np.isnan(seen.got[1:]).all() and not np.isnan(seen.got[0]).any()),
         Wrong(Changed(("(p - (c == target ? 1.0f : 0.0f)) * scale", "p * scale")),
-              "The 1 of the right word is missing: its share less 1.", like=without(one=0.0)),
+              "The 1 of the target is missing: the gradient of its logit is its probability minus 1.", like=without(one=0.0)),
         Wrong(Changed(("dloss[0] / max(1, kept[0])", "dloss[0]")),
-              "The gradient is not divided by the number of places that count, kept[0]: the loss is their mean.",
+              "The gradient is not divided by the number of rows that count, kept[0]: the loss is their mean.",
               like=without(mean=False)),
         Wrong(Changed(("dloss[0] / max(1, kept[0])", "1.0f / max(1, kept[0])")),
-              "dloss[0] is missing: what comes back from above multiplies everything.", like=without(upstream=False)),
+              "dloss[0] is missing: every gradient is multiplied by the upstream gradient.", like=without(upstream=False)),
         Wrong(Changed(("target == ignore ? 0.0f : ", "")),
-              "A place whose target is ignore_index shall get a gradient of 0 in its whole row.",
-              when=lambda seen: seen.label == "a place that does not count" and isinstance(seen.got, np.ndarray)
+              "A row whose target is `ignore` must get a gradient of 0 throughout.",
+              when=lambda seen: seen.label == "a row that does not count" and isinstance(seen.got, np.ndarray)
                   and not seen.issues and (seen.got[1] != 0).any()),
         Wrong(Changed(("max(1, kept[0])", "kept[0]"), ("target == ignore ? 0.0f : (p - (c == target ? 1.0f : 0.0f)) * scale",
                                                        "(target == ignore ? 0.0f : p - (c == target ? 1.0f : 0.0f)) * scale")),
-              "kept[0] is 0 where no place counts, and nothing can be divided by 0: take 1 in its stead.",
+              "kept[0] is 0 if no row counts, and dividing by 0 gives nan: divide by 1 then.",
               when=lambda seen: seen.label == "nothing counts" and isinstance(seen.got, np.ndarray)
                   and np.isnan(seen.got).any() and not seen.issues),
         Wrong(Changed(("__expf(logits[at] - logsumexp[i])", "expf(logits[at]) / expf(logsumexp[i])")),

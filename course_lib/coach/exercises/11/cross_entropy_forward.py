@@ -1,4 +1,4 @@
-"""The loss of each row from its logsumexp and one logit; no share is ever stored."""
+"""The loss of each row from its logsumexp and one logit; no probability is ever stored."""
 
 import numpy as np
 
@@ -15,12 +15,12 @@ def cases(random):
         logits, targets = size * random.normal(size=(n, V)), random.integers(0, V, n).astype(kind)
         yield Case(label, logits.astype(np.float32), targets)
     yield Case(
-        "a place that does not count", random.normal(size=(3, 4)).astype(np.float32), np.array([2, IGNORE, 0], np.int32)
+        "a row that does not count", random.normal(size=(3, 4)).astype(np.float32), np.array([2, IGNORE, 0], np.int32)
     )
 
 
 def losses_of(logits, targets, of=lambda lse, logit: lse - logit, ignored=0.0):
-    """losses and logsumexp (n). of: the loss of a row; ignored: that of a place that does not count."""
+    """losses and logsumexp (n). of: the loss of a row; ignored: that of a row that does not count."""
     wide = logits.astype(np.float64)  # (n, V)
     top = wide.max(1)
     lse = top + np.log(np.exp(wide - top[:, None]).sum(1))
@@ -50,41 +50,40 @@ exercise = Exercise(
     results=("losses", "logsumexp"),
     tolerance=1e-4,
     hints=(
-        "LANES neighbouring threads share a row: row number i = (all threads before me, and I) / LANES. They all call "
-        "row_logsumexp, "
-        "and one of them writes.",
-        "Threads whose i is n or more have no row, but their warp waits for them: pass them a row of length 0, and return "
-        "afterwards.",
-        "float total = row_logsumexp<LANES>(logits + row, i < n ? V : 0); if (i >= n || threadIdx.x % LANES) return; "
-        "losses[i] = target == ignore ? 0.0f : total - logits[row + target];",
+        "LANES neighbouring threads work on one row: i = (blockIdx.x * blockDim.x + threadIdx.x) / LANES. They all call "
+        "row_logsumexp, and one of them writes.",
+        "Threads whose i is n or more have no row, but the rest of their warp waits for them in the shuffles: pass them a row "
+        "of length 0, and return afterwards.",
+        "float lse = row_logsumexp<LANES>(logits + row, i < n ? V : 0); if (i >= n || threadIdx.x % LANES) return; losses[i] = "
+        "target == ignore ? 0.0f : lse - logits[row + target];",
     ),
-    sibling='''// The log of each row's largest share: the largest logit less the logsumexp. Near 0 where the model is sure.
-template <int LANES> __global__ void sureness(const float* logits, const int* best, float* y, int n, int V) {
+    sibling='''// The log of each row's largest probability: its logit minus the logsumexp. Near 0 where the model is confident.
+template <int LANES> __global__ void confidence(const float* logits, const int* best, float* y, int n, int V) {
     const int i = (blockIdx.x * blockDim.x + threadIdx.x) / LANES;
-    const float total = row_logsumexp<LANES>(logits + (long long)i * V, i < n ? V : 0);
+    const float lse = row_logsumexp<LANES>(logits + (long long)i * V, i < n ? V : 0);
     if (i < n && threadIdx.x % LANES == 0) {
-        y[i] = logits[(long long)i * V + best[i]] - total;
+        y[i] = logits[(long long)i * V + best[i]] - lse;
     }
 }
 ''',
     wrong=[
         Wrong(Changed(("    const float total =", "    if (i >= n) return;\n    const float total =")),
-              "Threads without a row leave too early. All 32 lanes must come to the shuffles inside "
-              "row_logsumexp: call it first, then return.",
+              "Threads without a row return too early. All 32 lanes must reach the shuffles inside row_logsumexp: call it "
+              "first, then return.",
               when=lambda seen: bool(seen.kinds & {"missing-lanes", "divergent-barrier"})),
         Wrong(Changed(("total - logits[row + target]", "logits[row + target] - total")),
-              "The loss has the wrong sign: logsumexp less the logit.",
+              "The loss has the wrong sign: it is the logsumexp minus the logit.",
               like=lambda x, t: losses_of(x, t, lambda lse, logit: logit - lse)),
         Wrong(Changed(("total - logits[row + target]", "total")),
-              "The logit of the target is missing: the loss is logsumexp less that logit.",
+              "The logit of the target is missing: the loss is the logsumexp minus that logit.",
               like=lambda x, t: losses_of(x, t, lambda lse, logit: lse)),
         Wrong(Changed(("total - logits[row + target]", "total - logits[target]")),
-              "The target's logit was looked up in the first row. That of row i stands at i * V + targets[i].",
+              "The target's logit is read from the first row. That of row i has the offset i * V + targets[i].",
               like=lambda x, t: losses_of(np.where(np.arange(len(x))[:, None] >= 0, x, x), t, lambda lse,
                   logit: lse - x[0].astype(np.float64)[np.maximum(t, 0)])),
         Wrong(Changed(("target == ignore || target < 0 || target >= V ? 0.0f : total", "total")),
-              "A place whose target is ignore_index loses 0: test that before you look up its logit.",
-              when=lambda seen: seen.label == "a place that does not count"
+              "A row whose target is `ignore` has loss 0: check that before you read its logit.",
+              when=lambda seen: seen.label == "a row that does not count"
                   and (bool(seen.issues) or (isinstance(seen.got, tuple) and seen.got[0][1] != 0))),
     ],
 )  # fmt: skip

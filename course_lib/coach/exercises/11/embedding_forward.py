@@ -1,4 +1,4 @@
-"""Rows of a table, picked by their number; a number that does not exist gives zeros."""
+"""Rows of an embedding table, read by id; an id that does not exist gives zeros."""
 
 import numpy as np
 
@@ -29,7 +29,7 @@ def launch(kernel, table, ids):
     return y
 
 
-def by_place(table, ids):
+def by_position(table, ids):
     return table[np.arange(len(ids)) % len(table)]
 
 
@@ -48,28 +48,28 @@ exercise = Exercise(
         "Row i / C, column i % C. The id of the row is indices[i / C], and a row of the table begins at id * C.",
         "if (i >= n * C) return; I row = indices[i / C]; y[i] = row >= 0 && row < V ? table[(long long)row * C + i % C] : 0.0f;",
     ),
-    sibling='''// Columns picked by their number: y (M, n) from x (M, N).
-template <class I> __global__ void columns(const float* x, const I* picks, float* y, int M, int N, int n) {
+    sibling='''// Columns read by index: y (M, n) from x (M, N).
+template <class I> __global__ void columns(const float* x, const I* indices, float* y, int M, int N, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < M * n) {
-        I column = picks[i % n];
+        I column = indices[i % n];
         y[i] = x[i / n * N + column];
     }
 }
 ''',
     wrong=[
         Wrong(Changed(("indices[i / C]", "indices[i]")),
-              "The id was looked up by the number of the element. There is one id for each row of y: indices[i / C].",
+              "The id was read with the index of the number, indices[i]. There is one id for each row of y: indices[i / C].",
               when=lambda seen: "out-of-bounds" in seen.kinds and any("indices" in issue.message for issue in seen.issues)
                   and "indices[i]" in seen.text.replace(" ", "")),
         Wrong(Changed(("row >= 0 && row < V ? table[(long long)row * C + i % C] : 0.0f", "table[(long long)row * C + i % C]")),
-              "An id outside of the table, negative or V and more, shall give zeros: test it before you read.",
+              "An id outside of the table, negative or V and more, must give zeros: check it before you read.",
               when=lambda seen: seen.label == "ids outside of the table"
                   and any("table" in issue.message for issue in seen.issues)),
         Wrong(Changed(("    if (i >= n * C) return;\n", "")),
               "There are more threads than numbers: those with i >= n * C must do nothing.",
               when=lambda seen: "out-of-bounds" in seen.kinds and "n*C" not in seen.text.replace(" ", "").split("{", 1)[1]),
         Wrong(Changed(("I row = indices[i / C];", "I row = i / C % V;")),
-              "The rows were taken in the order of the table; the ids were not used.", like=by_place),
+              "The rows were copied in the order of the table; the ids were not used.", like=by_position),
     ],
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Find the fault: two ways to mend it, and one of them sends neighbouring threads to different rows."""
+"""Find the fault: there are two ways to fix it, and in one of them neighbouring threads read different rows."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from course_lib.coach.kernels import sectors
 
 def cases(random):
     for label, R, C, n, kind in (("the example", 3, 2, 2, np.int32), ("one row of one", 1, 1, 1, np.int32),
-                                 ("rows picked again", 4, 3, 9, np.int64), ("more than a block", 9, 33, 7, np.int32),
+                                 ("rows read more than once", 4, 3, 9, np.int64), ("more than a block", 9, 33, 7, np.int32),
                                  ("64 rows of 64", 100, 64, 64, np.int32)):  # fmt: skip
         x, indices = random.integers(1, 99, size=(R, C)).astype(np.uint32), random.integers(0, R, n).astype(kind)
         if label == "the example":
@@ -39,12 +39,12 @@ exercise = Exercise(
     measured="64 rows of 64",
     goals=[Goal("sectors for each request, reading global memory", sectors("read"), at_most=4.2)],
     hints=(
-        "Threads 0 and 1 stand side by side. Which numbers of y do they own here, and how far apart do these lie?",
+        "Threads 0 and 1 are neighbours. Which numbers of x do they read, and how far apart are these in memory?",
         "Neighbouring threads should own neighbouring columns of the same row, in x and in y.",
         "int row = i / C, column = i % C; then y[i] is x[indices[row] * C + column].",
     ),
-    sibling='''// Each row of x (R, C) turned round: neighbours read and write neighbours, in the other direction.
-template <class T> __global__ void mirror_rows(const T* x, T* y, int R, int C) {
+    sibling='''// Each row of x (R, C) reversed: neighbouring threads still read and write neighbouring numbers.
+template <class T> __global__ void reverse_rows(const T* x, T* y, int R, int C) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= R * C) return;
     int row = i / C, column = i % C;
@@ -57,17 +57,18 @@ template <class T> __global__ void mirror_rows(const T* x, T* y, int R, int C) {
               when=lambda seen: any(64 * issue.block[0] + issue.thread[0] >= seen.expected.size for issue in seen.issues
                   if issue.kind == "out-of-bounds")),
         Wrong(Changed(("indices[row]", "indices[i]")),
-              "The index was looked up by the number of the element. There is one index for each row of y.",
+              "The index was read with the index of the number, indices[i]. There is one index for each row of y: "
+              "indices[row].",
               when=lambda seen: any(issue.kind == "out-of-bounds" and "indices" in issue.message for issue in seen.issues)),
         Wrong("""template <class T, class I> __global__ void gather(const T* x, const I* indices, T* y, int n, int C) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n * C) y[i] = x[i];
 }
-""", "The rows were taken in the order of x; the indices were not used.",
+""", "The rows were copied in the order of x; the indices were not used.",
               when=lambda seen: "indices" not in seen.text.split("{", 1)[1]),
         Wrong(Changed(("int row = i / C, column = i % C;", "int row = i % n, column = i / n;")),
-              "The right numbers are written to the wrong places: thread i writes y[i], so its "
-              "row is i / C, and its column what is left.",
+              "The right numbers are written to the wrong positions: thread i writes y[i], so its row is i / C, and its column "
+              "i % C.",
               when=lambda seen: seen.failing.difference is not None and not seen.issues
                   and sorted(np.ravel(seen.got)) == sorted(np.ravel(seen.expected))),
         Wrong(Changed(("int row = i / C, column = i % C;", "int row = i % n, column = i / n;"), ("y[i] =", "y[row * C + column] "

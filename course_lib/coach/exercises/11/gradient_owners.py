@@ -1,4 +1,4 @@
-"""Every number of the table's gradient has one owner, who adds up its places in order."""
+"""Every number of the table's gradient has one owner, a thread that adds up its positions in order."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ def cases(random):
         np.array([2, 0, 2, 2, 3]),
         4,
     )
-    for label, V, C, n in (("one word", 1, 2, 3), ("words that never come", 9, 5, 4), ("more columns than threads", 5, 150, 12),
+    for label, V, C, n in (("one word", 1, 2, 3), ("words that never occur", 9, 5, 4), ("more columns than threads", 5, 150, 12),
                            ("64 columns", 8, 64, 60)):  # fmt: skip
         yield Case(label, (0.5 + random.integers(-4, 5, size=(n, C))).astype(np.float32), random.integers(0, V, n), V)
 
@@ -40,7 +40,7 @@ def launch(kernel, dy, ids, V):
 
 
 def unsorted(dy, ids, V):
-    """As if place j were row j of dy."""
+    """As if places[j] were j."""
     starts = segments(ids, V)[1]
     return np.stack([dy[starts[r] : starts[r + 1]].sum(0) for r in range(V)])
 
@@ -69,14 +69,14 @@ exercise = Exercise(
     measured="64 columns",
     goals=[Goal("sectors for each request, reading global memory", sectors("read"), at_most=4.2)],
     hints=(
-        "A block owns row r = blockIdx.x, a thread some of its columns. Its places are places[starts[r]] up to, not including, "
-        "places[starts[r + 1]].",
-        "Two loops: over the columns c = threadIdx.x, threadIdx.x + blockDim.x, ...; and inside over the places j of the "
-        "segment.",
+        "A block owns row r = blockIdx.x, a thread some of its columns. The positions of the row are places[starts[r]] up to, "
+        "not including, places[starts[r + 1]].",
+        "Two loops: over the columns c = threadIdx.x, threadIdx.x + blockDim.x, ...; and inside over the segment: j from "
+        "starts[r] to starts[r + 1] - 1.",
         "float sum = 0.0f; for (int j = starts[r]; j < starts[r + 1]; j++) sum += dy[(long long)places[j] * C + c]; "
         "dtable[(long long)r * C + c] = sum;",
     ),
-    sibling='''// The largest gradient of each word's places, by column.
+    sibling='''// The largest gradient among each word's positions, by column.
 extern "C" __global__ void largest(const float* dy, const int* places, const int* starts, float* y, int C) {
     int r = blockIdx.x;
     for (int c = threadIdx.x; c < C; c += blockDim.x) {
@@ -90,16 +90,16 @@ extern "C" __global__ void largest(const float* dy, const int* places, const int
 ''',
     wrong=[
         Wrong(Changed(("dy[(long long)places[j] * C + c]", "dy[(long long)j * C + c]")),
-              "The rows of dy are not sorted; only their numbers are. Row j of a segment is dy's row places[j].",
+              "The rows of dy are not sorted; only `places` is. Entry j of a segment stands for row places[j] of dy.",
               like=unsorted),
         Wrong(Changed(("    for (int c = threadIdx.x;", "    if (begin == end) return;\n    for (int c = threadIdx.x;")),
-              "A word that never came has a gradient too: 0. Write it.", like=nothing_for_none),
+              "A word that never occurs has a gradient too: 0. Write it.", like=nothing_for_none),
         Wrong(Changed(("    for (int c = threadIdx.x; c < C; c += blockDim.x) {", "    if (int c = threadIdx.x; c < C) "
                                                                                   "{")),
-              f"Only the first {BLOCK} columns are written: as many as there are threads. Go on with the columns blockDim.x "
-                f"further.", like=first_columns),
+              f"Only the first {BLOCK} columns are written: as many as there are threads. Let each thread loop over columns "
+              f"blockDim.x apart.", like=first_columns),
         Wrong(Changed(("j = begin; j < end;", "j = begin; j <= end - (end == starts[gridDim.x]);")),
-              "The segment of row r ends before starts[r + 1]: that place belongs to the next row already.",
+              "The segment of row r ends before starts[r + 1]: that entry belongs to the next row already.",
               when=lambda seen: "j<=" in seen.text.replace(" ", "")),
         Wrong(Changed(("    for (int c = threadIdx.x; c < C; c += blockDim.x) {",
                        "    int each = (C + blockDim.x - 1) / blockDim.x * 4;\n"

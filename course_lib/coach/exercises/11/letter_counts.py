@@ -1,4 +1,4 @@
-"""Find the fault: a histogram in shared memory that nobody guards."""
+"""Find the fault: a histogram in shared memory, with races."""
 
 import numpy as np
 
@@ -39,9 +39,9 @@ exercise = Exercise(
     reference=lambda letters: np.bincount(letters, minlength=LETTERS).astype(np.int32),
     call=launch,
     hints=(
-        "There are three faults. The report shows one after the other: mend, and run again.",
-        "Three phases: set to 0, count, hand on. Between two phases all threads wait. And inside the second many threads meet at "
-        "one count.",
+        "There are three faults. The report shows one after the other: fix one, and run again.",
+        "Three phases: set to 0, count, add to the result. Between two phases all threads must wait. And within the second, "
+        "many threads update the same count.",
         "__syncthreads(); then the loop with atomicAdd(&own[letters[i]], 1); then __syncthreads();",
     ),
     sibling='''// How many numbers of each block are above 0: one count in shared memory.
@@ -58,17 +58,17 @@ __global__ void above_zero(const float* x, int* counts, int n) {
     wrong=[
         Wrong(Changed(("        atomicAdd(&own[letters[i]], 1);\n    }\n    __syncthreads();\n",
                        "        atomicAdd(&own[letters[i]], 1);\n        __syncthreads();\n    }\n")),
-              "A barrier inside a loop that not all threads walk equally often: some never come. Put it outside.",
+              "The barrier is inside a loop that some threads run fewer times, so some never reach it. Put it after the loop.",
               when=lambda seen: bool(seen.kinds & {"divergent-barrier", "missed-barrier"})),
         Wrong(Changed(("atomicAdd(&own[letters[i]], 1);", "own[letters[i]] += 1;")),
-              "Two threads find the same letter and add to the same count: += reads, adds and writes, and another comes in "
-              "between. atomicAdd does all three in one.",
+              "Two threads find the same letter and update the same count: += reads, adds and writes, and another thread may "
+              "write in between. atomicAdd does all three in one step.",
               when=lambda seen: any("]+=" in line or "]++" in line for line in lines_of(seen))),
         Wrong(Changed(("    __syncthreads();\n    for", "    for")),
-              "A thread counts before another has set the count to 0. Wait between the two.",
+              "A thread counts before another has set the count to 0. A barrier must stand between the two.",
               when=lambda seen: any(line.endswith("=0;") for line in lines_of(seen))),
         Wrong(Changed(("    }\n    __syncthreads();\n", "    }\n")),
-              "The first 26 threads hand the counts on while others still count. Wait before that.",
+              "The first 26 threads add the counts to the result while others still count. A barrier must stand before that.",
               when=lambda seen: any("counts[threadIdx.x]" in line for line in lines_of(seen))),
     ],
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Parts of a row become its logsumexp, each brought to the largest first."""
+"""The logsumexp of a row from the m and l of its parts, each l rescaled to the largest m."""
 
 import numpy as np
 
@@ -27,7 +27,7 @@ def launch(kernel, tops, totals):
     return logsumexp
 
 
-def brought_to_nothing(tops, totals):
+def not_rescaled(tops, totals):
     return (tops.max(1) + np.log(totals.sum(1))).astype(np.float32)
 
 
@@ -42,9 +42,9 @@ exercise = Exercise(
     reference=merged,
     call=launch,
     hints=(
-        "Two walks over the parts of the row: the largest top; then the sum of the totals, each brought to it.",
-        "total * exp(top of the part - largest): never a positive exponent.",
-        "total += totals[part] * expf(tops[part] - top); and at the end logsumexp[row] = top + logf(total);",
+        "Two passes over the parts of the row: first the largest m; then the sum of the l, each rescaled to it.",
+        "l * exp(m of the part - largest m): the exponent is never positive.",
+        "l += totals[part] * expf(tops[part] - m); and at the end logsumexp[row] = m + logf(l);",
     ),
     sibling='''// Parts of a mean: sums and counts of each part become the mean of the row.
 extern "C" __global__ void mean_merge(const float* sums, const float* counts, float* mean, int M, int parts) {
@@ -60,14 +60,14 @@ extern "C" __global__ void mean_merge(const float* sums, const float* counts, fl
 ''',
     wrong=[
         Wrong(Changed(("total += totals[part] * expf(tops[part] - top);", "total += totals[part];")),
-              "The totals were added as they are. Each was taken against its own top: bring it to the largest one with the "
-              "factor exp(its top - largest).", like=brought_to_nothing),
+              "The l of the parts were added without rescaling. Each was computed with its own m: multiply it by exp(its m - "
+              "largest m).", like=not_rescaled),
         Wrong(Changed(("top + logf(total)", "logf(total)")),
-              "The largest top is missing at the end: logsumexp = top + log(total).",
+              "The largest m is missing at the end: logsumexp = m + log(l).",
               like=lambda tops, totals: (merged(tops, totals) - tops.max(1)).astype(np.float32)),
         Wrong(Changed(("totals[part] * expf(tops[part] - top);", "totals[part] * expf(tops[part]);"),
                       ("top + logf(total)", "logf(total)")),
-              "The exponential of a large top is infinite. Subtract the largest top first.",
+              "exp of a large m is infinite. Subtract the largest m first.",
               when=lambda seen: seen.label == "large logits" and isinstance(seen.got, np.ndarray) and np.isinf(seen.got).any()),
         Wrong(Changed(("    if (row >= M) return;\n", "")),
               "There are more threads than rows: those with row >= M must do nothing.",

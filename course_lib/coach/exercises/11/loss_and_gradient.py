@@ -1,4 +1,4 @@
-"""Open challenge: loss and gradient of a row in one kernel, the gradient over the logits, with few bytes."""
+"""Open challenge: loss and gradient of a row in one kernel, the gradient in place of the logits, with few bytes."""
 
 import numpy as np
 
@@ -23,14 +23,13 @@ def cases(random):
 
 def both(logits, targets, one=1.0, mean=True):
     """losses (n) and dlogits (n, V), of the mean over the rows."""
-    wide, places = logits.astype(np.float64), np.arange(len(logits))
+    wide, rows = logits.astype(np.float64), np.arange(len(logits))
     top = wide.max(1, keepdims=True)
     lse = top + np.log(np.exp(wide - top).sum(1, keepdims=True))  # (n, 1)
-    shares = np.exp(wide - lse)
-    shares[places, targets] -= one
-    return (lse[:, 0] - wide[places, targets]).astype(np.float32), (shares / (len(wide) if mean else 1)).astype(
-        np.float32
-    )
+    gradient = np.exp(wide - lse)
+    gradient[rows, targets] -= one
+    gradient /= len(wide) if mean else 1
+    return (lse[:, 0] - wide[rows, targets]).astype(np.float32), gradient.astype(np.float32)
 
 
 def launch(kernel, logits, targets):
@@ -70,13 +69,13 @@ exercise = Exercise(
     flops=8 * ROWS * V,
     goals=[Goal("bytes of global memory moved", bytes_moved)],
     hints=(
-        "Begin with what is right: the largest, the sum, the loss, the gradient. How often is each logit read?",
-        "A row has 512 logits, and a block 128 threads: four for each. Keep them.",
-        "The thread that keeps the target's logit can write the loss: nobody else need read it again.",
+        "Begin with any right kernel: the maximum, the sum, the loss, the gradient. How often is each logit read?",
+        "A row has 512 logits, and a block 128 threads: four for each. Keep them in registers.",
+        "The thread that holds the target's logit can write the loss: no thread needs to read it again.",
     ),
     sibling='''#include "reduce.cuh"
-// Every row of 256 numbers becomes its share of the row's sum, in place; read once.
-__global__ void shares(float* x) {
+// Every row of 256 numbers is divided by its sum, in place; each number is read once.
+__global__ void normalise(float* x) {
     x += blockIdx.x * 256;
     float a = x[threadIdx.x], b = x[threadIdx.x + 128];
     float sum = block_sum<128>(a + b);
@@ -86,10 +85,11 @@ __global__ void shares(float* x) {
 ''',
     wrong=[
         Wrong(NAIVE.replace("    __syncthreads();\n", ""),
-              "The logit of the target is read by one thread while another has already written its "
-              "gradient there. Read it first, wait, then write.", when=lambda seen: "race" in seen.kinds),
+              "The logit of the target is read by one thread while another has already written its gradient there. Read it "
+              "first, then a barrier, then write.", when=lambda seen: "race" in seen.kinds),
         Wrong(Changed(("(expf(own[k] - lse) - (c == target)) / n", "expf(own[k] - lse) / n")),
-              "The 1 of the right word is missing in the gradient.", like=lambda x, t: both(x, t, one=0.0)),
+              "The 1 of the target is missing in the gradient: its probability minus 1.",
+              like=lambda x, t: both(x, t, one=0.0)),
         Wrong(Changed(("(expf(own[k] - lse) - (c == target)) / n", "expf(own[k] - lse) - (c == target)")),
               "The gradient is that of the sum. The loss is the mean over the n rows: divide by n.",
               like=lambda x, t: both(x, t, mean=False)),

@@ -1,4 +1,4 @@
-"""The way back of picking rows: every place that picked a row gives its update to that row, in a fixed order."""
+"""The backward pass of a gather: every position adds its update to the row that it had read, in a fixed order."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ def cases(random):
     yield Case("the example", np.array([[1, 1], [2, 2], [4, 4]], np.float32), np.array([1, 0, 1]), 2)
     for label, n, C, R in (
         ("one number", 1, 1, 1),
-        ("a row that nobody picked", 4, 3, 9),
+        ("a row that was never read", 4, 3, 9),
         ("more than a block", 40, 33, 7),
     ):
         updates = random.normal(size=(n, C)).astype(np.float32)
@@ -37,7 +37,7 @@ def launch(kernel, updates, indices, R):
 
 
 def unsorted(updates, indices, R):
-    """As if place j of the sorted list were place j itself."""
+    """As if places[j] were j."""
     return added(updates, np.sort(indices), R)
 
 
@@ -54,11 +54,11 @@ exercise = Exercise(
     call=launch,
     tolerance=1e-6,
     hints=(
-        "Thread i owns element i of y: row i / C, column i % C. Which places belong to that row?",
+        "Thread i owns element i of y: row i / C, column i % C. Which positions belong to that row?",
         "places[starts[row]] is the first, and places[starts[row + 1] - 1] the last. If both starts are the same, there is none.",
         "T sum = 0; for (int j = starts[row]; j < starts[row + 1]; j++) sum += updates[places[j] * C + column]; y[i] = sum;",
     ),
-    sibling='''// How many places belong to each row.
+    sibling='''// How many positions belong to each row.
 __global__ void counts(const int* starts, int* y, int R) {
     int row = blockIdx.x * blockDim.x + threadIdx.x;
     if (row < R) y[row] = starts[row + 1] - starts[row];
@@ -70,15 +70,14 @@ __global__ void counts(const int* starts, int* y, int R) {
               when=lambda seen: any(64 * issue.block[0] + issue.thread[0] >= seen.expected.size for issue in seen.issues
                   if issue.kind == "out-of-bounds")),
         Wrong(Changed(("updates[(long long)places[j] * C", "updates[(long long)j * C")),
-              "The updates are added in the order in which they stand, and not as "
-              "`places` says: places[j] is the row of updates.", like=unsorted),
-        Wrong(Changed(("sum += updates", "sum = updates")), "Each row keeps only its last update. They add up.",
+              "Row j of updates is added, and not row places[j]: `places` holds the positions, sorted by row.", like=unsorted),
+        Wrong(Changed(("sum += updates", "sum = updates")), "Each row keeps only its last update. Add all of them up.",
               like=lambda u, i, R: added(u, i, R, last=True)),
         Wrong(Changed(("for (int j = starts[row]; j < end; j++)", "for (int j = end - 1; j >= starts[row]; j--)")),
-              "The sums go from the last place to the first. A float is rounded after each addition, so the order is part "
+              "The sums run from the last position to the first. A float is rounded after each addition, so the order is part "
               "of the result: add from starts[row] on.", like=lambda u, i, R: added(u, i, R, order=-1)),
         Wrong(Changed(("    T sum = 0;", "    if (starts[row] == end) return;\n    T sum = 0;")),
-              "A row that nobody picked is 0, and must be written too.",
+              "A row that was never read is 0, and must be written too.",
               when=lambda seen: np.isnan(seen.got).any() and not seen.issues
                   and np.isnan(seen.got).all(1).sum() == sum(r not in seen.inputs[1] for r in range(seen.inputs[2]))),
     ],

@@ -23,7 +23,7 @@ def cases(random):
 
 
 def stepped(p, g, m, v, t, rate=0.05, **idea):
-    """p, m and v after a step. idea: what a wrong formula does otherwise."""
+    """p, m and v after a step. idea: what a wrong formula does instead."""
     p, g, m, v = (a.astype(np.float64) for a in (p, g, m, v))
     if idea.get("coupled"):
         g = g + DECAY * p
@@ -70,11 +70,11 @@ exercise = Exercise(
     goals=[Goal("bytes of global memory moved", bytes_moved, at_most=1.15 * 28 * SIZE)],
     hints=(
         "Read p, g, m and v into variables of the thread. Compute. Write p, m and v.",
-        "The new m and v first, then p: the step uses the new ones.",
+        "First the new m and v, then p: the step uses the new ones.",
         "float mi = 0.9f * m[i] + 0.1f * gi; ... float pi = p[i] * (1.0f - rate * 0.1f) - rate * (mi / settings[1]) / "
         "(sqrtf(vi / settings[2]) + 1e-8f);",
     ),
-    sibling='''// RMSProp: one average, of the square of the gradient.
+    sibling='''// RMSProp: one moving average, of the square of the gradient.
 __global__ void rmsprop(float* p, const float* g, float* v, const float* rate, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) {
@@ -86,21 +86,21 @@ __global__ void rmsprop(float* p, const float* g, float* v, const float* rate, i
 ''',
     wrong=[
         Wrong(Changed(("sqrtf(vi / settings[2]) + 1e-8f", "sqrtf(vi / settings[2] + 1e-8f)")),
-              "eps stands behind the root: inside it, 1e-8 counts as 1e-4, and small gradients are drowned.",
+              "eps is added after the root: inside it, 1e-8 acts as 1e-4, and small gradients hardly matter.",
               like=another(inside=True)),
         Wrong(Changed(("(sqrtf(vi / settings[2]) + 1e-8f)", "sqrtf(vi / settings[2])")),
-              "Where a gradient was always 0, 0 is divided by 0. 1e-8 is added to the root, so that it never is.",
+              "Where a gradient was always 0, 0 is divided by 0. Add 1e-8 to the root, so that the denominator is never 0.",
               when=lambda seen: seen.label == "gradients that are almost 0" and np.isnan(seen.got[0][0])),
         Wrong(Changed(("rate * (mi / settings[1]) / (sqrtf(vi / settings[2]) + 1e-8f)", "rate * mi / (sqrtf(vi) + 1e-8f)")),
-              "The averages are not corrected. They begin at 0: divide m by settings[1] and v by settings[2].",
+              "The bias correction is missing. m and v begin at 0: divide m by settings[1] and v by settings[2].",
               like=another(uncorrected=True)),
         Wrong(Changed(("gi = g[i],", "gi = g[i] + 0.1f * p[i],"), ("        pi *= 1.0f - rate * 0.1f;\n", "")),
-              "The decay went into the gradient. In AdamW it does not pass through the averages: "
-              "p shrinks by the factor 1 - rate * decay.", like=another(coupled=True)),
+              "The weight decay was added to the gradient. In AdamW it does not enter the moving averages: p is multiplied by "
+              "1 - rate * decay.", like=another(coupled=True)),
         Wrong(Changed(("        pi *= 1.0f - rate * 0.1f;\n", "")),
-              "The decay is missing: p shrinks by the factor 1 - rate * decay.", like=another(no_decay=True)),
+              "The weight decay is missing: p is multiplied by 1 - rate * decay.", like=another(no_decay=True)),
         Wrong(Changed(("rate * (mi / settings[1])", "rate * (gi / settings[1])")),
-              "The step was made along the gradient. It goes along its average, m.", like=another(raw=True)),
+              "The step uses the gradient itself. It must use the moving average, m.", like=another(raw=True)),
         Wrong("""__global__ void adamw_one(float* p, const float* g, float* m, float* v, const float* settings, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) {
@@ -111,7 +111,7 @@ __global__ void rmsprop(float* p, const float* g, float* v, const float* rate, i
     }
 }
 """,
-              "Something is read again after a write, for the compiler cannot know that the arrays are different places. "
-              "Read p, g, m, v and the settings into variables first, and write last.", when=read_again),
+              "Something is read again after a write, because the compiler cannot know that the arrays do not overlap. First "
+              "read p, g, m, v and the settings into variables, and write at the end.", when=read_again),
     ],
 )  # fmt: skip

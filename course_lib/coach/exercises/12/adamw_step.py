@@ -1,4 +1,4 @@
-"""A whole model in one launch: which array is mine, and is there a copy to round?"""
+"""A whole model in one launch: which array does a block own, and is there a copy in bfloat16?"""
 
 import numpy as np
 
@@ -82,10 +82,9 @@ exercise = Exercise(
     call=launch,
     tolerance=1e-4,
     hints=(
-        "First find k: the first array with blockIdx.x < arrays.end[k]. A loop that walks along the list will do.",
-        "The block's number within its array is blockIdx.x less arrays.end[k - 1] (0 for the first array). It owns EACH * "
-        "blockDim.x numbers; thread "
-        "t the numbers (block * EACH + j) * blockDim.x + t.",
+        "First find k: the first array with blockIdx.x < arrays.end[k]. A loop over the list is enough.",
+        "The block's number within its array is blockIdx.x minus arrays.end[k - 1] (0 for the first array). It owns EACH * "
+        "blockDim.x numbers; thread t the numbers (block * EACH + j) * blockDim.x + t.",
         "for (int j = 0; j < EACH; j++) { int i = (block * EACH + j) * blockDim.x + threadIdx.x; if (i >= arrays.size[k]) "
         "return; ... } "
         "and inside the formula of exercise 1, with gi = g[i] * clip.",
@@ -111,17 +110,17 @@ extern "C" __global__ void scale_all(const __grid_constant__ Arrays arrays, cons
               "The gradients are not clipped: multiply them by min(1, max_norm / (norm[0] + 1e-6)).",
               like=lambda *inputs: stepped(*inputs, clip=False)),
         Wrong(Changed(("1.0f - rate * arrays.decay[low]", "1.0f")),
-              "The decay is missing: p shrinks by the factor 1 - rate * decay of its array.",
+              "The weight decay is missing: p is multiplied by 1 - rate * decay of its array.",
               like=lambda *inputs: stepped(*inputs, decayed=False)),
         Wrong(Changed(("sqrtf(vi / correction2) + eps", "sqrtf(vi / correction2 + eps)")),
-              "eps stands behind the root: inside it, 1e-8 counts as 1e-4, and small gradients are drowned.",
+              "eps is added after the root: inside it, 1e-8 acts as 1e-4, and small gradients hardly matter.",
               like=lambda *inputs: stepped(*inputs, inside=True)),
         Wrong(Changed(("(sqrtf(vi / correction2) + eps)", "sqrtf(vi / correction2)")),
-              "Where a gradient was always 0, 0 is divided by 0. eps is added to the root, so that it never is.",
+              "Where a gradient was always 0, 0 is divided by 0. Add eps to the root, so that the denominator is never 0.",
               when=lambda seen: seen.label == "gradients that are almost 0" and np.isnan(seen.got[0][0])),
         Wrong(Changed(("blockIdx.x - (low ? arrays.end[low - 1] : 0)", "blockIdx.x")),
-              "blockIdx.x counts the blocks of all arrays. Of its own array this block is number "
-              "blockIdx.x less the end of the array before.",
+              "blockIdx.x counts the blocks of all arrays. Within its own array this block is number blockIdx.x minus the end "
+              "of the previous array.",
               when=lambda seen: seen.label == "three small arrays" and isinstance(seen.got, tuple) and not seen.issues
                   and np.array_equal(seen.got[3], seen.inputs[0][1][0])),
     ],

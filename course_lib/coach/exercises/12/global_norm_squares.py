@@ -20,7 +20,7 @@ def cases(random):
     yield Case("one array of three", arrays(3), 0)
     yield Case("three small arrays", arrays(5, 1, 66), 0)
     yield Case("an array of several blocks", arrays(7, 2 * EACH + 5, 9), 0)
-    yield Case("a place further on in partial", arrays(2, 4), 3)
+    yield Case("an offset into partial", arrays(2, 4), 3)
 
 
 def sums(gradients, first):
@@ -63,11 +63,11 @@ exercise = Exercise(
     hints=(
         "As in exercise 2: find the array, then this block's number in it. It begins at number * EACH, and has min(EACH, size - "
         "begin) numbers.",
-        "Each thread adds up squares THREADS apart; block_sum<THREADS> brings them together; thread 0 writes.",
+        "Each thread adds up squares THREADS apart; block_sum<THREADS> adds up the sums of the threads; thread 0 writes.",
         "for (int i = threadIdx.x; i < length; i += THREADS) sum += own[i] * own[i]; sum = block_sum<THREADS>(sum); "
         "if (threadIdx.x == 0) partial[first + blockIdx.x] = sum;",
     ),
-    sibling='''// The largest gradient of each block's piece.
+    sibling='''// The largest absolute gradient among the numbers of each block.
 template <int THREADS> __global__ void largest_of_all(const __grid_constant__ Gradients gradients, float* partial) {
     int k = 0;
     while (blockIdx.x >= gradients.end[k]) k++;
@@ -81,12 +81,12 @@ template <int THREADS> __global__ void largest_of_all(const __grid_constant__ Gr
 ''',
     wrong=[
         Wrong(Changed(("min(EACH, gradients.size[low] - begin)", "gradients.size[low] - begin")),
-              "The first block of an array has summed the whole array. A block owns EACH "
-              "numbers: its own, or what is left of them.", when=whole_arrays),
+              "The first block of an array has summed the whole array. A block owns EACH numbers, the last one what is left.",
+              when=whole_arrays),
         Wrong(Changed(("partial[first + blockIdx.x]", "partial[blockIdx.x]")),
-              "The sum belongs to partial[first + blockIdx.x]: a model of many arrays needs several "
-              "launches, which write one after the other.",
-              when=lambda seen: seen.label == "a place further on in partial"),
+              "Write the sum to partial[first + blockIdx.x]: a model of many arrays needs several launches, each with its own "
+              "part of `partial`.",
+              when=lambda seen: seen.label == "an offset into partial"),
         Wrong(Changed(("min(EACH, gradients.size[low] - begin)", "EACH")),
               "The last block of an array has fewer than EACH numbers: its length is the smaller of EACH and what is left.",
               when=lambda seen: "out-of-bounds" in seen.kinds and "min(" not in seen.text),

@@ -1,4 +1,4 @@
-"""Find the fault: warps that leave their sums in shared memory, and nobody who waits for them."""
+"""Find the fault: warps write their sums to shared memory, and no barrier stands before they are read."""
 
 import numpy as np
 
@@ -33,7 +33,7 @@ exercise = Exercise(
     call=launch,
     hints=(
         "Run the cell: the report names the line that writes and the line that reads too early.",
-        "Each warp writes its sum to s. Who reads them, and has that thread waited for the others?",
+        "Each warp writes its sum to s. Which thread reads them, and has it waited for the others?",
         "A __syncthreads() between the two, outside of any if.",
     ),
     sibling='''// The largest of 128 numbers, by four warps.
@@ -42,19 +42,19 @@ __global__ void largest(const float* x, float* y) {
     float most = x[threadIdx.x];
     for (int step = 16; step > 0; step /= 2) most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, step));
     if (threadIdx.x % 32 == 0) s[threadIdx.x / 32] = most;
-    __syncthreads();  // all four are there
+    __syncthreads();  // all four are written
     if (threadIdx.x == 0) y[0] = fmaxf(fmaxf(s[0], s[1]), fmaxf(s[2], s[3]));
 }
 ''',
     wrong=[
         Wrong(Changed(("    __syncthreads();  // all four are there", "    __syncwarp();")),
-              "__syncwarp() waits for one warp. The sums come from four: wait for the block.",
+              "__syncwarp() waits for one warp. The sums come from four warps: the whole block must wait.",
               when=lambda seen: "race" in seen.kinds and "__syncwarp" in seen.text),
         Wrong(Changed(("    __syncthreads();  // all four are there\n    if (threadIdx.x == 0) partial",
                        "    if (threadIdx.x < 32) __syncthreads();\n    if (threadIdx.x == 0) partial")),
-              "The barrier stands where only some threads come: all of the block must reach it.",
+              "Only some threads reach the barrier: all threads of the block must.",
               when=lambda seen: bool(seen.kinds & {"divergent-barrier", "missed-barrier"})),
-        Wrong(Changed(("s[0] + s[1] + s[2] + s[3]", "s[0]")), "Only the sum of the first warp arrived. There are four in s.",
+        Wrong(Changed(("s[0] + s[1] + s[2] + s[3]", "s[0]")), "Only the sum of the first warp is used. There are four in s.",
               like=lambda g: np.array([(g[(np.arange(len(g)) // 128 % 2 == b) & (np.arange(len(g)) % 128 < 32)] ** 2).sum()
                   for b in range(2)], np.float32)),
     ],

@@ -1,12 +1,11 @@
-"""Encode one piece: the merge that was learned first goes first."""
+"""Encode one pre-token: the merge that was learned first is applied first."""
 
 from course_lib import bpe
 from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
 
 A, B, C, D = b"abcd"
 FROM_THE_LEFT = (
-    "You merge the first pair from the left that is known. "
-    "The one with the smallest rank goes first, wherever it stands."
+    "You merge the first known pair from the left. The pair with the smallest rank is merged first, wherever it stands."
 )
 
 
@@ -19,22 +18,22 @@ def cases(random):
     yield Case("one pair", b"ab", ranks_of([(A, B)]))
     yield Case("nothing to merge", b"ba", ranks_of([(A, B)]))
     yield Case("a merge on top of a merge", b"abc", ranks_of([(A, B), (256, C)]))
-    yield Case("the pair at the right was learned first", b"abc", ranks_of([(B, C), (A, B)]))
-    yield Case("the ranks stand in no order", b"abc", dict(reversed(ranks_of([(B, C), (A, B)]).items())))
-    yield Case("there is a longer token that the order does not reach", b"abc", ranks_of([(B, C), (A, B), (257, C)]))
+    yield Case("the pair on the right was learned first", b"abc", ranks_of([(B, C), (A, B)]))
+    yield Case("the ranks are not in order", b"abc", dict(reversed(ranks_of([(B, C), (A, B)]).items())))
+    yield Case("a longer token that the merges never make", b"abc", ranks_of([(B, C), (A, B), (257, C)]))
     yield Case("the same pair twice", b"abcab", ranks_of([(A, B)]))
-    yield Case("three equal letters", b"aaa", ranks_of([(A, A)]))
-    yield Case("a later merge makes room for an even later one", b"abcd", ranks_of([(C, D), (A, B), (257, 256)]))
-    yield Case("a vocabulary that has other tokens in between", b"abcab", {(A, B): (0, 300), (300, C): (1, 290)})
+    yield Case("three equal bytes", b"aaa", ranks_of([(A, A)]))
+    yield Case("a merge of two merged symbols", b"abcd", ranks_of([(C, D), (A, B), (257, 256)]))
+    yield Case("symbols that are not numbered in order", b"abcab", {(A, B): (0, 300), (300, C): (1, 290)})
     yield Case("one byte", b"a", ranks_of([(A, B)]))
-    yield Case("an empty piece", b"", ranks_of([(A, B)]))
+    yield Case("an empty pre-token", b"", ranks_of([(A, B)]))
     yield Case("no merges at all", b"abc", {})
     words = {
         bytes(random.integers(97, 101, random.integers(2, 9)).tolist()): int(random.integers(1, 9)) for _ in range(80)
     }
     ranks = ranks_of(bpe.learn_merges(words, 60))
     for length in (9, 40, 300):
-        yield Case(f"a random piece of {length} bytes", bytes(random.integers(97, 101, length).tolist()), ranks)
+        yield Case(f"a random pre-token of {length} bytes", bytes(random.integers(97, 101, length).tolist()), ranks)
 
 
 exercise = Exercise(
@@ -46,20 +45,20 @@ exercise = Exercise(
     given="from itertools import pairwise\nfrom course_lib.bpe import merge",
     cases=cases,
     hints=(
-        "Begin with word = list(piece): the bytes as numbers. Which of its pairs are in `ranks`, and which of those was "
+        "Begin with word = list(piece): the bytes as integers. Which of its pairs are in `ranks`, and which of those was "
         "learned first?",
         "In a loop: collect the pairs of the word that are in `ranks`. None? Done. Else merge the one with the smallest rank.",
         "best = min((pair for pair in pairwise(word) if pair in ranks), key=lambda pair: ranks[pair][0], default=None), then "
         "word = merge(word, best, ranks[best][1]), until best is None.",
     ),
-    sibling='''def simplify(signs, rules):
-    """The same loop with rules for text: as long as one fits, apply the one that stands first in the list."""
+    sibling='''def simplify(text, rules):
+    """The same loop with rules for text: as long as one matches, apply the first of the list that does."""
     while True:
-        fitting = [rule for rule in rules if rule[0] in signs]
-        if not fitting:
-            return signs
-        old, new = fitting[0]  # the first in the list, wherever it fits
-        signs = signs.replace(old, new, 1)
+        matching = [rule for rule in rules if rule[0] in text]
+        if not matching:
+            return text
+        old, new = matching[0]  # the first in the list, wherever it matches
+        text = text.replace(old, new, 1)
 ''',
     wrong=[
         Wrong("""def apply_merges(piece, ranks):
@@ -88,8 +87,11 @@ exercise = Exercise(
                 piece = piece[n:]
                 break
     return out
-""", "You take the longest token that fits. BPE replays the merges in their order, and may not reach that token."),
-        Wrong(Changed(("min(found", "max(found")), "You merge the pair that was learned last. The smallest rank goes first."),
+""",
+              "You take the longest token that matches. BPE applies the merges in the order of learning, and may never make "
+              "that token."),
+        Wrong(Changed(("min(found", "max(found")),
+              "You merge the pair that was learned last. The pair with the smallest rank is merged first."),
         Wrong("""def apply_merges(piece, ranks):
     word = list(piece)
     pairs = [pair for pair in zip(word, word[1:]) if pair in ranks]
@@ -97,20 +99,20 @@ exercise = Exercise(
         best = min(pairs, key=lambda pair: ranks[pair][0])
         word = merge(word, best, ranks[best][1])
     return word
-""", "One merge is done, and then you stop. Look at all pairs again: the new symbol has made new ones."),
+""", "You stop after one merge. Check all pairs again: the new symbol has made new ones."),
         Wrong(Changed(("ranks[best][1]", "ranks[best][0]")),
               "The word gets the rank of the merge. ranks[pair] is (rank, symbol): the symbol goes into the word."),
         Wrong("def apply_merges(piece, ranks):\n    return list(piece)",
-              "Nothing was merged here. An answer that gives the bytes back is not yet an encoding."),
+              "Nothing was merged: this returns the bytes themselves."),
         Wrong("""def apply_merges(piece, ranks):
     word = list(piece)
     while len(word) > 1:
         best = min(zip(word, word[1:]), key=lambda pair: ranks[pair][0])
         word = merge(word, best, ranks[best][1])
     return word
-""", "A pair without an entry in `ranks` cannot be merged. Ask `pair in ranks` first.",
+""", "A pair without an entry in `ranks` cannot be merged. Check `pair in ranks` first.",
               when=lambda seen: seen.error.startswith("KeyError") and "(" in seen.error),
-        Mistake("A time comes when no pair of the word is in `ranks`. Then the word is done.",
+        Mistake("At the end no pair of the word is in `ranks`, and min() has nothing to choose from. Return the word then.",
                 when=lambda seen: "empty" in seen.error and "min()" in seen.error),
         Wrong(Changed(("min(found, key=lambda pair: ranks[pair][0])", "found[0]")), FROM_THE_LEFT),
         Wrong("""def apply_merges(piece, ranks):
@@ -120,7 +122,7 @@ exercise = Exercise(
         if not pairs: return word
         best = min(pairs, key=lambda p: ranks[p][0])
         word = merge(word, best, ranks[best][0] + 256)
-""", "You number the new symbols yourself. ranks[pair] is (rank, symbol): the symbol stands there."),
+""", "You number the new symbols yourself. ranks[pair] is (rank, symbol): take the symbol from there."),
         Wrong("""def apply_merges(piece, ranks):
     word = list(piece)
     while True:
@@ -128,7 +130,7 @@ exercise = Exercise(
         if not pairs: return bytes(word)
         best = min(pairs, key=lambda p: ranks[p][0])
         word = merge(word, best, ranks[best][1])
-""", "Symbols may be larger than 255, so they do not fit into bytes: give the list itself.",
+""", "Symbols may be larger than 255, so they do not fit into bytes: return the list itself.",
               when=lambda seen: "bytes must be in range" in seen.error),
     ],
 )  # fmt: skip

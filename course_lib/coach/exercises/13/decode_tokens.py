@@ -1,17 +1,17 @@
-"""Find the fault: tokens that are decoded one by one, although a token may be half a letter."""
+"""Find the fault: tokens are decoded one by one, although a token may be half a character."""
 
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
-VANISHES = 'What cannot be read disappears. A broken letter must show, as the sign that `errors="replace"` puts there.'
+VANISHES = 'Bytes that cannot be decoded disappear. An incomplete character must become �, as with `errors="replace"`.'
 
 
 def cases(random):
-    yield Case("plain letters", [b"the", b"!"], [0, 1])
+    yield Case("ASCII characters", [b"the", b"!"], [0, 1])
     yield Case("é from a token for each of its bytes", [b"\xc3", b"\xa9"], [0, 1])
-    yield Case("a face cut in its middle", [b"\x99\x82", b"Hi", b" \xf0\x9f"], [1, 2, 0])
+    yield Case("an emoji split in its middle", [b"\x99\x82", b"Hi", b" \xf0\x9f"], [1, 2, 0])
     yield Case("no token", [b"a", b"b"], [])
     yield Case("é as one token", [b"\xc3\xa9", b"caf"], [1, 0])
-    yield Case("half a letter at the end", [b"a", b"\xc3"], [0, 1])
+    yield Case("half a character at the end", [b"a", b"\xc3"], [0, 1])
     yield Case("a byte that begins nothing", [b"a", b"\xa9"], [0, 1, 0])
     yield Case("Greek, byte by byte", [bytes([value]) for value in range(256)], list("Μια\nφορά\r\n".encode()))
 
@@ -28,12 +28,12 @@ exercise = Exercise(
     cases=cases,
     reference=right,
     hints=(
-        "Take the tokens b'\\xc3' and b'\\xa9', which are é: what does the first one give by itself?",
-        "First put all bytes in a row. Then read them as text, once.",
-        "b\"\".join(...) makes one bytes of many; its .decode(\"utf-8\", \"replace\") gives the text.",
+        "Take the tokens b'\\xc3' and b'\\xa9', which are é: what does the first one decode to by itself?",
+        "First join all bytes. Then decode them as text, once.",
+        "b\"\".join(...) makes one bytes object of many; its .decode(\"utf-8\", \"replace\") gives the text.",
     ),
     sibling='''def text_of_packets(packets):
-    """Text that arrives over a network comes in packets, and a packet may end inside a letter too."""
+    """Text that arrives over a network comes in packets, and a packet may end inside a character too."""
     received = bytearray()
     for packet in packets:
         received += packet
@@ -45,14 +45,16 @@ exercise = Exercise(
     for token in ids:
         text = text + str(spelling[token], "utf-8", "replace")
     return text
-""", "Each token is read as text by itself. A token may hold only a part of a letter: glue the bytes first."),
+""", "Each token is decoded by itself. A token may hold only a part of a character: join the bytes first."),
         Wrong(Changed(('"replace"', '"ignore"')), VANISHES),
         Wrong("""def decode(spelling, ids):
     return "".join(spelling[token].decode("utf-8", "ignore") for token in ids)
 """, VANISHES),
-        Wrong(Changed(('"utf-8", "replace"', '"latin-1"')), "Each byte becomes a letter of its own. In UTF-8, é is two bytes."),
+        Wrong(Changed(('"utf-8", "replace"', '"latin-1"')),
+              "Each byte becomes a character of its own. In UTF-8, é is two bytes."),
         Wrong(Changed((', "replace"', "")),
-              "A model may stop in the middle of a letter. Then the text must still come, with a sign for what is broken.",
+              "A model may stop in the middle of a character. Then decode must still return the text, with � for the "
+              "incomplete character.",
               when=lambda seen: seen.error.startswith("UnicodeDecodeError")),
         Wrong(Changed(('.decode("utf-8", "replace")', "")), generic="The result is b"),
     ],

@@ -11,7 +11,7 @@ MERGES = 120
 
 @cache
 def trial():
-    """Pieces of stories with their counts, and the vocabulary that was learned from them."""
+    """Pre-tokens of stories with their counts, and the vocabulary that was learned from them."""
     from course_lib import stories, tokenizer
 
     pieces = tokenizer.count_pieces(stories.write(3, 25))
@@ -27,15 +27,15 @@ def tokens_needed(answer):
 
 
 def cases(random):
-    yield Case("two letters, one token", b"ab", [b"ab"])
-    yield Case("no token but single bytes", b"abc", [])
+    yield Case("two bytes, one token", b"ab", [b"ab"])
+    yield Case("only single bytes are tokens", b"abc", [])
     yield Case("the longest first token is a trap", b"abcd", [b"ab", b"abc", b"cd"])
     yield Case("bytes above 127", "é é".encode(), ["é".encode()])
     yield Case("one byte", b"a", [])
-    yield Case("an empty piece", b"", [b"ab"])
-    yield Case("the whole piece is a token", b" house", [b"ho", b" house", b"use"])
+    yield Case("an empty pre-token", b"", [b"ab"])
+    yield Case("the whole pre-token is a token", b" house", [b"ho", b" house", b"use"])
     syllables = {bytes(random.integers(97, 100, random.integers(2, 5)).tolist()) for _ in range(30)}
-    yield Case("a long piece", bytes(random.integers(97, 100, 120).tolist()), sorted(syllables))
+    yield Case("a long pre-token", bytes(random.integers(97, 100, 120).tolist()), sorted(syllables))
 
 
 def call(answer, piece, tokens):
@@ -44,16 +44,16 @@ def call(answer, piece, tokens):
 
 def check(tokens, piece, longer):
     if not isinstance(tokens, list | tuple) or not all(isinstance(token, bytes) for token in tokens):
-        return "The result must be a list of bytes: the tokens in their order."
+        return "The result must be a list of bytes: the tokens in order."
     for token in tokens:
         if len(token) != 1 and token not in longer:
             return f"{token!r} is no token of this vocabulary."
     joined = b"".join(tokens)
     if joined != piece:
-        place = next(
+        at = next(
             (i for i, (a, b) in enumerate(zip(joined, piece, strict=False)) if a != b), min(len(joined), len(piece))
         )
-        return f"Joined, your tokens give {joined!r}, and the piece is {piece!r}: they differ from byte {place} on."
+        return f"Joined, your tokens give {joined!r}, and the pre-token is {piece!r}: they differ from byte {at} on."
     return None
 
 
@@ -69,11 +69,9 @@ exercise = Exercise(
     check=check,
     goals=[Goal("tokens for all words of 25 stories", tokens_needed)],
     hints=(
-        "Begin with something that is right: the longest token that fits at the beginning, then the longest that fits behind "
-        "it.",
-        "Can a shorter first token pay off? Suppose you knew the best cut of every shorter beginning of the piece.",
-        "best[end] is the shortest list of tokens for piece[:end]; best[0] is []. For each end look at every start before it: "
-        "if "
+        "Begin with any right answer: the longest token that matches at the beginning, then the longest that matches after it.",
+        "Can a shorter first token be better? Suppose that you knew the best split of every prefix of the pre-token.",
+        "best[end] is the shortest list of tokens for piece[:end]; best[0] is []. For each end try every start before it: if "
         "piece[start:end] is a token, best[start] + [piece[start:end]] is a candidate.",
     ),
     sibling='''def fewest_coins(amount, coins):

@@ -1,4 +1,4 @@
-"""Learning merges: count all pairs, take the best, replace it everywhere, again and again."""
+"""Learning merges: count all pairs, take the most frequent, replace it everywhere, again and again."""
 
 from course_lib import bpe
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
@@ -12,21 +12,21 @@ def place(symbol):
 
 def cases(random):
     yield Case("one pair", {b"ab": 1}, 1)
-    yield Case("one piece came more often than two others", {b"abx": 1, b"aby": 1, b"cd": 3}, 1)
+    yield Case("one pre-token is more frequent than two others", {b"abx": 1, b"aby": 1, b"cd": 3}, 1)
     yield Case("a merge on top of a merge", {b"abc": 2}, 2)
     yield Case("two pairs are equally frequent", {b"cd": 2, b"ab": 2}, 1)
-    yield Case("equally frequent, with the same left", {b"ac": 1, b"ab": 1}, 2)
+    yield Case("equally frequent, with the same left symbol", {b"ac": 1, b"ab": 1}, 2)
     yield Case("equally frequent, and one begins with a space", {b" a": 1, b"ab": 1}, 1)
-    yield Case("three equal letters in a row", {b"aaa": 1}, 2)
-    yield Case("the end of a piece and the next beginning", {b"ab": 3, b"cb": 1, b"d": 9}, 2)
-    yield Case("no pair is left before enough is learned", {b"ab": 1, b"c": 4}, 5)
+    yield Case("three equal bytes in a row", {b"aaa": 1}, 2)
+    yield Case("the end of one pre-token and the beginning of the next", {b"ab": 3, b"cb": 1, b"d": 9}, 2)
+    yield Case("no pair is left before all entries are learned", {b"ab": 1, b"c": 4}, 5)
     yield Case("no pair at all", {b"a": 3}, 2)
-    yield Case("nothing is asked for", {b"ab": 3}, 0)
-    yield Case("long runs of one letter", {b"a" * 5: 2, b"a" * 7: 5, b"a" * 13: 4}, 5)
+    yield Case("no entries", {b"ab": 3}, 0)
+    yield Case("long runs of one byte", {b"a" * 5: 2, b"a" * 7: 5, b"a" * 13: 4}, 5)
     words = {
         bytes(random.integers(97, 101, random.integers(1, 8)).tolist()): int(random.integers(1, 9)) for _ in range(60)
     }
-    yield Case("sixty random pieces", words, 25)
+    yield Case("sixty random pre-tokens", words, 25)
 
 
 exercise = Exercise(
@@ -38,15 +38,14 @@ exercise = Exercise(
     given=GIVEN,
     cases=cases,
     hints=(
-        "One round is: count every pair in every word, choose one, replace it in every word. How long does the loop go round?",
-        "Count with a dict: for left, right in zip(word, word[1:]): counts[left, right] += how often the word came. The best "
-        "has "
-        "the largest count; among equals, the smallest (place(left), place(right)).",
+        "One iteration: count every pair in every word, choose one, replace it in every word. When does the loop end?",
+        "Count with a dict: for left, right in zip(word, word[1:]): counts[left, right] += how often the word occurs. The best "
+        "pair has the largest count; of equal counts, the smallest (place(left), place(right)).",
         "best = min(counts, key=lambda pair: (-counts[pair], place(pair[0]), place(pair[1]))), then "
         "merge(word, best, 256 + number) for each word, where number counts the merges from 0. Stop if counts is empty.",
     ),
     sibling='''def most_frequent(pieces, rounds):
-    """The same loop on letters: count all, take the best, remove it everywhere."""
+    """The same loop on single letters: count all, take the most frequent, remove it everywhere."""
     words, taken = list(pieces.items()), []
     for _ in range(rounds):
         counts = {}
@@ -61,21 +60,23 @@ exercise = Exercise(
     return taken
 ''',
     wrong=[
-        Wrong(Changed(("0) + often", "0) + 1")), "Each piece counts once here. A pair counts as often as its piece came."),
+        Wrong(Changed(("0) + often", "0) + 1")),
+              "Each pre-token counts once here. A pair counts as often as its pre-token occurs."),
         Wrong(Changed(("min(counts, key=lambda pair: (-counts[pair], place(pair[0]), place(pair[1])))",
                        "max(counts, key=counts.get)")),
-              "Of equally frequent pairs you take the one that was counted first. Take the one with the smallest places."),
+              "Of equally frequent pairs you take the one that was counted first. Take the one with the smallest (place(left), "
+              "place(right))."),
         Wrong(Changed(("min(counts, key=lambda pair: (-counts[pair], place(pair[0]), place(pair[1])))",
                        "sorted(counts, key=lambda pair: (counts[pair], pair))[-1]")),
               "Of equally frequent pairs you take the largest. Take the one with the smallest places."),
         Wrong(Changed(("place(pair[0]), place(pair[1])", "pair")),
               "Of equally frequent pairs you take the one with the smallest numbers. Compare `place(left)`, then "
-              "`place(right)`: a space has the number 32, but comes after the letters."),
+              "`place(right)`: a space is byte 32, but comes after the letters in this alphabet."),
         Wrong(Changed(("if not counts:", "if not counts or max(counts.values()) == 1:")),
-              "You stop when the best pair comes only once. Go on as long as there is any pair."),
+              "You stop when the best pair occurs only once. Continue as long as there is any pair."),
         Wrong(Changed(("[(list(piece), often) for piece, often in pieces.items()]",
                        "[([byte for piece, often in pieces.items() for _ in range(often) for byte in piece], 1)]")),
-              "Pairs are counted across the end of a piece. No merge crosses it: count in each piece by itself."),
+              "Pairs are counted across a pre-token boundary. No merge crosses one: count within each pre-token."),
         Wrong("""from collections import Counter
 
 def learn_merges(pieces, entries):
@@ -103,7 +104,7 @@ def learn_merges(pieces, entries):
         words = [(merge(word, best, 256 + len(learned)), often) for word, often in words]
         learned.append(best)
     return learned
-""", "Only pairs of single bytes are merged. A merged symbol takes part in new pairs like any other."),
+""", "Only pairs of single bytes are merged. A merged symbol forms new pairs like any other."),
         Wrong("""from collections import Counter
 
 def learn_merges(pieces, entries):
@@ -119,7 +120,7 @@ def learn_merges(pieces, entries):
         learned.append(best)
         words = {piece: merge(word, best, symbol) for piece, word in words.items()}
     return learned
-""", "When every piece is one symbol, no pair is left to choose from. Stop then.",
+""", "When every pre-token is a single symbol, no pair is left. Stop then.",
               when=lambda seen: ("empty" in seen.error and seen.label.startswith("no pair"))),
     ],
 )  # fmt: skip

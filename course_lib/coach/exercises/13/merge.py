@@ -1,4 +1,4 @@
-"""One merge in one word, from the left, no symbol used twice."""
+"""One merge in one word, from left to right, no symbol used twice."""
 
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
@@ -7,11 +7,11 @@ def cases(random):
     yield Case("the pair alone", [1, 2], (1, 2), 9)
     yield Case("the pair between others", [5, 1, 2, 6], (1, 2), 9)
     yield Case("three equal symbols in a row", [7, 7, 7], (7, 7), 9)
-    yield Case("the pair comes twice, and half of it at the end", [1, 2, 1, 2, 1], (1, 2), 9)
-    yield Case("the two stand in the other order", [2, 1], (1, 2), 9)
-    yield Case("the left one repeated", [1, 1, 2], (1, 2), 9)
+    yield Case("the pair occurs twice, and half of it at the end", [1, 2, 1, 2, 1], (1, 2), 9)
+    yield Case("the two symbols in the other order", [2, 1], (1, 2), 9)
+    yield Case("the left symbol repeated", [1, 1, 2], (1, 2), 9)
     yield Case("four equal symbols", [7, 7, 7, 7], (7, 7), 9)
-    yield Case("the new symbol makes a pair of the old kind", [1, 1, 1, 1], (1, 1), 1)
+    yield Case("the new symbol equals the old ones", [1, 1, 1, 1], (1, 1), 1)
     yield Case("one symbol", [1], (1, 2), 9)
     yield Case("an empty word", [], (1, 2), 9)
     yield Case("a long word of three symbols", random.integers(97, 100, 200).tolist(), (97, 98), 256)
@@ -25,14 +25,14 @@ exercise = Exercise(
     given="from course_lib.bpe import Pair",
     cases=cases,
     hints=(
-        "Walk along the word with a place i that you move yourself. A `for` loop always moves by one.",
-        "At place i: if word[i] and word[i + 1] are the pair, note the symbol and go two places on. Else note word[i] and go "
-        "one on.",
-        "`while i < len(word):` and the question `if i + 1 < len(word) and (word[i], word[i + 1]) == pair:`. Return the new "
+        "Loop over the word with an index i that you advance yourself. A `for` loop always advances by one.",
+        "At index i: if word[i] and word[i + 1] are the pair, append the symbol and advance by two. Otherwise append word[i] "
+        "and advance by one.",
+        "`while i < len(word):` and the condition `if i + 1 < len(word) and (word[i], word[i + 1]) == pair:`. Return the new "
         "list.",
     ),
     sibling='''def without_doubles(word):
-    """The same walk: two equal neighbours become one, and the walk goes on behind both."""
+    """The same loop: two equal neighbours become one, and the loop goes on after both."""
     kept, i = [], 0
     while i < len(word):
         kept.append(word[i])
@@ -46,7 +46,7 @@ exercise = Exercise(
         if word[i] == pair[0] and word[i + 1] == pair[1]:
             return word[:i] + [symbol] + word[i + 2:]
     return word
-""", "Only the first pair is replaced. Go on behind it to the end of the word."),
+""", "Only the first pair is replaced. Go on after it, to the end of the word."),
         Wrong("""def merge(word, pair, symbol):
     merged, after = [], False
     for i in range(len(word)):
@@ -58,9 +58,9 @@ exercise = Exercise(
         else:
             merged.append(word[i])
     return merged
-""", "A symbol is used for two pairs. Once a pair is replaced, go on two places to the right."),
+""", "A symbol is used for two pairs. Once a pair is replaced, advance by two."),
         Wrong(Changed(("while i <= last", "while i < last")),
-              "The last symbol gets lost if no pair ends there: it has no right neighbour, and still belongs to the word."),
+              "The last symbol is lost if no pair ends there: it has no right neighbour, but belongs to the word."),
         Wrong("""def merge(word, pair, symbol):
     merged = []
     for i in range(len(word)):
@@ -69,7 +69,7 @@ exercise = Exercise(
         else:
             merged.append(word[i])
     return merged
-""", "The left one of the pair is replaced, and the right one stays. The new symbol stands for both."),
+""", "The left symbol of the pair is replaced, and the right one stays. The new symbol replaces both."),
         Wrong("""def merge(word, pair, symbol):
     merged, i = [], len(word) - 1
     while i >= 0:

@@ -1,16 +1,16 @@
-"""Cut a text at its special tokens: the longer of two that fit, and no sign of them read as a pattern."""
+"""Split a text at its special tokens: the longer of two that match, and no character of them read as a pattern."""
 
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 END = "<|endoftext|>"
-GONE = "The special tokens are gone. They are parts of their own, and joined the parts must give the text."
+GONE = "The special tokens are gone. Each is a part of its own: joined, the parts must give the text."
 
 
 def cases(random):
     yield Case("one in the middle", "a<end>b", ("<end>",))
     yield Case("none in the text", "Once upon a time", (END,))
     yield Case("nothing but one", END, (END,))
-    yield Case("signs that mean something in a pattern", f"The end.{END}A new | story", (END,))
+    yield Case("characters with a meaning in patterns", f"The end.{END}A new | story", (END,))
     yield Case("two in a row", f"a{END}{END}b", (END,))
     yield Case("one is the beginning of another", "x<sep><s>y", ("<s>", "<s", "<sep>"))
     yield Case("two kinds", "[user]Hi.[bot]Hello![user]", ("[bot]", "[user]"))
@@ -18,7 +18,7 @@ def cases(random):
     yield Case("half of one", "a<|endoftext|b", (END,))
     yield Case("spaces and line ends stay", f"  a \n{END}\n b  ", (END,))
     yield Case("only spaces between two", f"{END} {END}\n", (END,))
-    yield Case("the leftmost one counts, although a longer one overlaps it", "aab<", ("ab<", "aa"))
+    yield Case("the leftmost match counts, although a longer one overlaps it", "aab<", ("ab<", "aa"))
     yield Case("a dot is a dot", "a.b?c", (".", "?"))
 
 
@@ -31,16 +31,14 @@ exercise = Exercise(
     given="from collections.abc import Sequence\nimport regex",
     cases=cases,
     hints=(
-        "Walk through the text from the left. At each place: does a special token begin here? Which one, if several do?",
-        "regex.split(\"(x|y)\", text) cuts at x and at y and keeps both, because of the brackets. What in a token must be "
-        "escaped, "
-        "and which one must stand first in the pattern?",
-        "Sort the tokens by length, the longest first; join regex.escape of each with \"|\"; put brackets around; split; "
-        "leave out "
-        "the empty parts.",
+        "Loop over the text from the left. At each position: does a special token begin here? Which one, if several do?",
+        "regex.split(\"(x|y)\", text) splits at x and at y and keeps both, because of the parentheses. What in a token must be "
+        "escaped, and which token must come first in the pattern?",
+        "Sort the tokens by length, the longest first; join regex.escape of each with \"|\"; put parentheses around; split; "
+        "leave out the empty parts.",
     ),
     sibling='''def split_numbers(text):
-    """Numbers as parts of their own: [part for part in regex.split(...) if part], with a group that keeps what was cut at."""
+    """Numbers as parts of their own: [part for part in regex.split(...) if part], with a group, which keeps the separators."""
     return [part for part in regex.split(r"([0-9]+)", text) if part]
 ''',
     wrong=[
@@ -48,11 +46,13 @@ exercise = Exercise(
         Wrong(Changed(('"("', '"(?:"'), (" if part]", "]")), GONE),
         Wrong(Changed((" if part]", "]")), "There are empty parts. Leave them out."),
         Wrong(Changed(("map(regex.escape, longest_first)", "longest_first")),
-              'The signs of a special token are read as a pattern: `|` means "or" there. Use regex.escape.'),
+              'The characters of a special token are read as a pattern: `|` means "or" there. Use regex.escape.'),
         Wrong(Changed(("sorted(special_tokens, key=len, reverse=True)", "special_tokens")),
-              "Of two special tokens that fit at one place, the longer one counts. A pattern tries them in the order given."),
+              "Of two special tokens that match at the same position, the longer one counts. A pattern tries them in the order "
+              "given."),
         Wrong(Changed(("key=len, reverse=True", "key=len")),
-              "Of two special tokens that fit at one place, the longer one counts. Here the shorter one is found first."),
+              "Of two special tokens that match at the same position, the longer one counts. Here the shorter one is found "
+              "first."),
         Wrong("""def split_special(text, special_tokens):
     parts = [text]
     for token in special_tokens:
@@ -67,7 +67,7 @@ exercise = Exercise(
         parts = new
     return parts
 """,
-              "You cut at one special token after the other, so one can be found inside another. "
-              "Look for all of them at once, from the left."),
+              "You split at one special token after the other, so one can be found inside another. Search for all of them at "
+              "once, from the left."),
     ],
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""One block, with each addition left to the norm that reads the sum."""
+"""One block, with each addition fused with the norm that reads the sum."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ def cases(random):
     yield Case("a branch arrives", random.normal(size=(1, 2, 4)), random.normal(size=(1, 2, 4)), {})
     yield Case("two texts", random.normal(size=(2, 3, 8)), random.normal(size=(2, 3, 8)), {})
     yield Case(
-        "positions by rotation", random.normal(size=(1, 4, 8)), random.normal(size=(1, 4, 8)), {"positions": "rope"}
+        "rotary positions (RoPE)", random.normal(size=(1, 4, 8)), random.normal(size=(1, 4, 8)), {"positions": "rope"}
     )
     yield Case("RMSNorm and SwiGLU", random.normal(size=(1, 3, 8)), random.normal(size=(1, 3, 8)),
                {"norm": "rmsnorm", "activation": "swiglu"})  # fmt: skip
@@ -20,7 +20,7 @@ def cases(random):
 
 
 def call(answer, stream, branch, settings):
-    """Build a block with weights of a fair size, run the answer as its forward; what it gives, and the keys in the cache."""
+    """Build a block with weights of moderate size, run the answer as its forward; its result, and the entries in the cache."""
     from course_lib import Tensor, model, nn
 
     settings = dict(settings)
@@ -39,7 +39,7 @@ def call(answer, stream, branch, settings):
 
 
 def same_sum(seen):
-    """Both parts have the right sum, and the parts are others."""
+    """Whether the two parts have the right sum, though they are not the right parts."""
     got, expected = seen.got, seen.expected
     if not isinstance(got, tuple) or len(got) != len(expected):
         return False
@@ -60,13 +60,13 @@ exercise = Exercise(
     hints=(
         "Write the two lines of the lecture first: x + attend(norm(x)), then x + mlp(norm(x)). Where in them are the "
         "additions?",
-        "self.norm2(branch, stream) does two things at once: it adds, and it norms the sum. It gives (normed, sum), in this "
-        "order.",
+        "self.norm2(branch, stream) does two things at once: it adds, and it normalises the sum. It returns (normalised, sum), "
+        "in this order.",
         "x = self.norm1(stream) if there is no branch, else x, stream = self.norm1(branch, stream). Then branch = "
         "self.dropout1(self.attention(x, rotation, cache)); x, stream = self.norm2(branch, stream); last the MLP on x.",
     ),
     sibling='''def mlp_only_block(self, stream, branch):
-    """A block without attention, in the same style: take in what arrived, and leave the next addition to whoever comes."""
+    """A block without attention, in the same style: add the branch, and leave the next addition to the next block."""
     x, stream = self.norm2(branch, stream)
     return stream, self.mlp(x)
 ''',
@@ -74,35 +74,37 @@ exercise = Exercise(
         Wrong("""def forward(self, stream, branch, rotation, cache):
     stream = stream + self.dropout1(self.attention(self.norm1(stream), rotation, cache))
     return stream, self.dropout2(self.mlp(self.norm2(stream)))
-""", "The branch that arrives is lost: the stream must take it in before anything else."),
+""", "The incoming branch is lost: it must be added to the stream before anything else."),
         Wrong(Changed(("self.norm1(branch, stream)", "self.norm1(branch), stream + branch")),
-              "norm1 reads the branch alone. It must read the sum of branch and stream."),
+              "norm1 reads the branch alone. It must read the sum of the branch and the stream."),
         Wrong(Changed(("x, stream = self.norm2(branch, stream)", "x = self.norm2(branch)")),
-              "norm2 reads what attention made, alone, and the stream never takes it in: norm2(branch, stream) gives both."),
+              "norm2 reads the output of attention alone, and it is never added to the stream: norm2(branch, stream) returns "
+              "both."),
         Wrong(Changed(("self.mlp(x)", "self.mlp(stream)")),
-              "The MLP reads the stream itself. It reads what norm2 makes of it."),
+              "The MLP reads the stream itself. It must read the normalised stream, from norm2."),
         Wrong(Changed(("self.attention(x,", "self.attention(stream,")),
-              "Attention reads the stream itself. It reads what norm1 makes of it."),
+              "Attention reads the stream itself. It must read the normalised stream, from norm1."),
         Wrong(Changed(("(x, rotation, cache)", "(x, None, cache)")),
-              "Attention does not get `rotation`, so it knows no places."),
-        Wrong(Changed(("(x, rotation, cache)", "(x, rotation, None)")), "Attention does not get `cache`, so no keys are kept."),
+              "Attention does not get `rotation`, so it knows no positions."),
+        Wrong(Changed(("(x, rotation, cache)", "(x, rotation, None)")),
+              "Attention does not get `cache`, so no keys are cached."),
         Wrong(Changed(("self.dropout2(self.mlp(x))", "self.mlp(x)"),
                       ("self.dropout1(self.attention(x, rotation, cache))", "self.attention(x, rotation, cache)")),
-              "Dropout is missing: self.dropout1 behind attention, self.dropout2 behind the MLP."),
+              "Dropout is missing: self.dropout1 after attention, self.dropout2 after the MLP."),
         Wrong("""def forward(self, stream, branch, rotation, cache):
     x = stream if branch is None else stream + branch
     x = x + self.dropout1(self.attention(self.norm1(x), rotation, cache))
     x = x + self.dropout2(self.mlp(self.norm2(x)))
     return x, x * 0
 """,
-              "The two results add up to the right sum, but they are not the parts asked for: the stream after attention, "
-              "and what the MLP made, not yet added.", when=same_sum),
+              "The two results have the right sum, but they must be the stream after attention, and the output of the MLP, not "
+              "yet added to it.", when=same_sum),
         Wrong("""def forward(self, stream, branch, rotation, cache):
     x, stream = self.norm1(branch, stream)
     branch = self.dropout1(self.attention(x, rotation, cache))
     x, stream = self.norm2(branch, stream)
     return stream, self.dropout2(self.mlp(x))
-""", "In the first block `branch` is None: then norm1 gets the stream alone, and gives one result.",
+""", "In the first block `branch` is None: then norm1 gets the stream alone, and returns one result.",
               when=lambda seen: seen.inputs[1:2] == (None,) and "NoneType" in seen.error),
     ],
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Find the fault: the gradient of an embedding when a token comes twice."""
+"""Find the fault: the gradient of an embedding when a token occurs twice."""
 
 import numpy as np
 
@@ -8,8 +8,8 @@ from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 def cases(random):
     yield Case("every token once", np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1, 0]), 2)
-    yield Case("one token comes twice", np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), np.array([1, 0, 1]), 2)
-    yield Case("a token that does not come", np.array([[1.0, -1.0]]), np.array([1]), 3)
+    yield Case("one token occurs twice", np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), np.array([1, 0, 1]), 2)
+    yield Case("a token that does not occur", np.array([[1.0, -1.0]]), np.array([1]), 3)
     yield Case("the same token everywhere", np.ones((4, 2)), np.array([2, 2, 2, 2]), 3)
     yield Case(
         "two texts of three tokens",
@@ -39,11 +39,11 @@ exercise = Exercise(
     given="import numpy as np",
     hints=(
         "Run it with indices [1, 0, 1] and dy of ones. What should row 1 of the table be, and what is it?",
-        "Row 1 was looked up at two places, so it gets two gradients. A loop over the places would add both.",
-        "np.add.at(table, indices, dy) adds each row of dy by itself, also when an index comes again.",
+        "Row 1 was read at two positions, so it gets two gradients. A loop over the positions would add both.",
+        "np.add.at(table, indices, dy) adds each row of dy by itself, also when an index occurs again.",
     ),
     sibling='''def count_tokens(indices, rows):
-    """How often each token comes: the same trap, for counts[indices] += 1 counts each token once."""
+    """How often each token occurs: the same trap, because counts[indices] += 1 counts each token once."""
     counts = np.zeros(rows, np.int64)
     np.add.at(counts, indices, 1)
     return counts
@@ -54,23 +54,22 @@ exercise = Exercise(
     dtable[indices] = dtable[indices] + dy
     return dtable
 """,
-              "A token that comes twice gets the gradient of its last place alone. NumPy takes "
-              "`table[indices] += dy` apart: it reads all rows, adds, and writes all rows, so a row that is "
-              "named twice is written twice with one addition each."),
+              "A token that occurs twice gets the gradient of its last position alone. `table[indices] += dy` reads all rows, "
+              "adds, and then writes all rows, so a row that occurs twice is written twice, each time with one addition."),
         Wrong("""def embedding_backward(dy, indices, rows):
     dtable = np.zeros((rows, dy.shape[-1]), dy.dtype)
     flat = dy.reshape(-1, dy.shape[-1])
     for row in range(rows):
-        mine = flat[indices.ravel() == row]
-        if len(mine):
-            dtable[row] = mine.mean(axis=0)
+        own = flat[indices.ravel() == row]
+        if len(own):
+            dtable[row] = own.mean(axis=0)
     return dtable
-""", "The gradients of a token's places are averaged. They add up: each place used the row."),
+""", "The gradients of a token's positions are averaged. They add up: each position used the row."),
         Wrong("""def embedding_backward(dy, indices, rows):
     flat = dy.reshape(-1, dy.shape[-1])
     return np.array([flat[indices.ravel() == token].sum(axis=0) for token in np.unique(indices)])
-""", "Only the tokens that came have a row in your result. The table has `rows` rows; the others get 0.",
-              when=lambda seen: seen.label == "a token that does not come" and isinstance(seen.got, np.ndarray)
+""", "Only the tokens that occur have a row in your result. The table has `rows` rows; the others get 0.",
+              when=lambda seen: seen.label == "a token that does not occur" and isinstance(seen.got, np.ndarray)
                   and len(seen.got) < seen.inputs[2]),
         Wrong(Changed((", dy.dtype)", ")")), generic="keep its dtype"),
     ],

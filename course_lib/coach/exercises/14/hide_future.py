@@ -1,4 +1,4 @@
-"""The causal mask on scores, aligned at the end."""
+"""The causal mask on scores: the last query attends to the last key."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ def cases(random):
     yield Case("two tokens", np.array([[1.0, 2.0], [3.0, 4.0]]))
     yield Case("one token", np.array([[5.0]]))
     yield Case("negative scores, and zeros", np.array([[-1.0, 0.0, -3.0], [0.0, -5.0, 6.0], [7.0, -8.0, 0.0]]))
-    yield Case("two queries behind three keys that were kept", np.arange(10.0).reshape(2, 5))
+    yield Case("two queries, five keys", np.arange(10.0).reshape(2, 5))
     yield Case("one query, four keys", np.array([[1.0, 2.0, 3.0, 4.0]]))
     yield Case("two heads, float32", random.normal(size=(2, 3, 3)).astype(np.float32))
     yield Case("texts and heads", random.normal(size=(2, 3, 4, 6)))
@@ -37,38 +37,38 @@ exercise = Exercise(
     check=check,
     given="import numpy as np",
     hints=(
-        "Write down, for 2 queries and 5 keys, which columns each row may see.",
-        "np.tri(T, S, k) is a (T, S) table with ones in the columns 0 to t + k of row t.",
+        "Write down, for 2 queries and 5 keys, to which columns each row attends.",
+        "np.tri(T, S, k) is a (T, S) matrix with ones in the columns 0 to t + k of row t.",
         "T, S = scores.shape[-2:]; np.where(np.tri(T, S, S - T, dtype=bool), scores, -np.inf).",
     ),
     sibling='''def hide_far(scores, width):
-    """A window: each token sees only the `width` tokens up to itself. Two triangles, one taken from the other."""
+    """Sliding-window attention: a token attends to the `width` tokens that end with itself. One triangle minus another."""
     T = scores.shape[-1]
     near = np.tri(T, dtype=bool) & ~np.tri(T, k=-width, dtype=bool)  # (T, T)
     return np.where(near, scores, -np.inf)
 ''',
     wrong=[
         Wrong(Changed(("np.tri(T, S, S - T, dtype=bool)", "np.tri(T, S, dtype=bool)")),
-              "With more keys than queries, the queries are the last places: row t "
-              "sees the columns 0 to S - T + t, not 0 to t."),
-        Wrong(Changed(("S - T, dtype", "S - T - 1, dtype")), "A token sees itself as well: the diagonal stays."),
+              "With more keys than queries, the queries are the last positions: query t attends to the columns 0 to S - T + t, "
+              "not 0 to t."),
+        Wrong(Changed(("S - T, dtype", "S - T - 1, dtype")), "A token attends to itself as well: the diagonal is not masked."),
         Wrong(Changed(("scores, -np.inf)", "-np.inf, scores)"), ("S - T, dtype", "S - T - 1, dtype")),
-              "You hide the past. The columns to the right of the diagonal are the future."),
+              "You mask the past. The future is the columns to the right of the diagonal."),
         Wrong("def hide_future(scores):\n    return np.tril(scores, scores.shape[-1] - scores.shape[-2])",
-              "Hidden scores are 0 here, and softmax gives a score of 0 a share. Hidden means minus infinity."),
+              "Masked scores are 0 here, and softmax gives a score of 0 a probability. Use minus infinity."),
         Wrong("""def hide_future(scores):
     T, S = scores.shape[-2:]
     return scores + (1 - np.tri(T, S, S - T)) * -np.inf
-""", "0 times infinity is nan, not 0: do not multiply by a mask, choose with it.",
+""", "0 times infinity is nan, not 0: do not multiply by a mask, select with it (np.where).",
               when=lambda seen: isinstance(seen.got, np.ndarray) and np.isnan(seen.got).any()),
         Wrong("""def hide_future(scores):
     T, S = scores.shape
     return np.where(np.tri(T, S, S - T, dtype=bool), scores, -np.inf)
-""", "For one matrix of equal sides it works. The tokens are on the last two axes: scores.shape[-2:].",
+""", "It works for a single matrix. There may be axes before T and S: these are the last two, scores.shape[-2:].",
               when=lambda seen: (bool(seen.error) and not any(o.error for o in seen.outcomes if np.ndim(o.inputs[0]) == 2))),
         Wrong("""def hide_future(scores):
     return np.tril(scores)
-""", "A hidden score becomes 0 here, and softmax gives a score of 0 a share. Hidden means minus infinity."),
+""", "A masked score becomes 0 here, and softmax gives a score of 0 a probability. Use minus infinity."),
         Wrong("""def hide_future(scores):
     T, S = scores.shape[-2:]
     for t in range(T):

@@ -10,7 +10,7 @@ LENGTH, SIZE = 512, 32
 
 
 def kilobytes(answer):
-    """The most memory that an answer holds at once, its result included, for 512 tokens of 32 numbers in float32."""
+    """The peak memory of an answer in KB, its result included, for 512 tokens of 32 numbers in float32."""
     random = np.random.default_rng(5)
     q, k, v = (random.normal(size=(LENGTH, SIZE)).astype(np.float32) for _ in range(3))
     answer(q[:4], k[:4], v[:4])  # what only the first call needs does not count
@@ -31,7 +31,7 @@ def cases(random):
     yield Case(
         "the largest score comes last", np.ones((5, 2)), np.arange(10.0).reshape(5, 2), random.normal(size=(5, 2))
     )
-    yield Case("scores of some thousand", *(60 * random.normal(size=(3, 9, 4))))
+    yield Case("scores in the thousands", *(60 * random.normal(size=(3, 9, 4))))
 
 
 def attention(q, k, v):
@@ -51,31 +51,30 @@ exercise = Exercise(
     tolerance=1e-4,
     given="import numpy as np",
     seconds=30.0,  # a loop over all pairs of tokens is right as well
-    goals=[Goal("KB held at once for 512 tokens", kilobytes)],
+    goals=[Goal("peak memory in KB for 512 tokens", kilobytes)],
     hints=(
-        "Begin with the whole matrix of scores. It is what costs: 512 x 512 numbers, and its softmax again. Must all rows be "
-        "there at once?",
-        "One row of scores after the other needs 512 numbers. Write each result into y, made once with np.empty_like(v).",
-        "Can one do with blocks of a row? Keep the largest score so far, the sum of e, and the mixed values. When a new block "
-        "has a "
-        "larger score, multiply what you have by e to (old largest - new largest).",
+        "Begin with the whole score matrix. It takes the most memory: 512 x 512 numbers, and as many for its softmax. Must all "
+        "rows be stored at once?",
+        "One row of scores at a time needs 512 numbers. Write each result into y, allocated once with np.empty_like(v).",
+        "Are blocks of a row enough? Keep the running maximum m, the running sum l, and the weighted sum of the values. When m "
+        "grows, multiply both sums by exp(old m - new m).",
     ),
     sibling='''def thrifty_logsumexp(scores, block=16):
-    """The logarithm of the sum of e to many scores, block by block: what was summed is rescaled when a larger score comes."""
-    largest, total = -np.inf, 0.0
+    """The logarithm of the sum of exp(score), block by block: the running sum l is rescaled when the maximum m grows."""
+    m, l = -np.inf, 0.0
     for start in range(0, len(scores), block):
         part = scores[start : start + block]
-        new = max(largest, part.max())
-        total = total * np.exp(largest - new) + np.exp(part - new).sum()
-        largest = new
-    return largest + np.log(total)
+        new_m = max(m, part.max())
+        l = l * np.exp(m - new_m) + np.exp(part - new_m).sum()
+        m = new_m
+    return m + np.log(l)
 ''',
     wrong=[
         Wrong(Changed((" / q.shape[1] ** 0.5", "")), "The scores are not divided by the square root of D."),
         Wrong(Changed(("k[: t + 1] @ q[t]", "k @ q[t]"), ("e @ v[: t + 1]", "e @ v")),
-              "Tokens look ahead: token t sees the keys 0 to t only."),
+              "Tokens attend to later tokens: token t attends to the keys 0 to t only."),
         Wrong(Changed(("scores - scores.max()", "scores")),
-              "e to a large score is too large for any number: subtract the largest score that is seen so far."),
+              "exp of a large score overflows: subtract the largest score so far."),
         Wrong("""def thrifty_attention(q, k, v):
     y = np.zeros_like(v)
     for t in range(1, len(q)):
@@ -83,7 +82,7 @@ exercise = Exercise(
         e = np.exp(s - s.max())
         y[t] = e @ v[:t] / e.sum()
     return y
-""", "Token t sees itself too: its keys are 0 to t, and t is one of them."),
+""", "Token t attends to itself too: its keys are 0 to t, and t is one of them."),
         Wrong("""def thrifty_attention(q, k, v):
     y = np.zeros_like(v)
     for t in range(len(q)):

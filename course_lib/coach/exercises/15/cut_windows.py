@@ -21,12 +21,12 @@ def cases(random):
 
 def check(result, tokens, starts, context):
     if not isinstance(result, tuple | list) or len(result) != 2:
-        return "Two arrays are asked for: `idx` and `targets`."
+        return "Return two arrays: `idx` and `targets`."
     for name, array in zip(("idx", "targets"), result, strict=True):
         if not isinstance(array, np.ndarray):
-            return f"`{name}` is a {type(array).__name__}; a NumPy array is asked for."
+            return f"`{name}` is a {type(array).__name__}; it must be a NumPy array."
         if array.dtype != np.int32:
-            return f"`{name}` has the dtype {array.dtype}. Devices read int32: use astype(np.int32)."
+            return f"`{name}` has the dtype {array.dtype}. The devices need int32: use astype(np.int32)."
     return None
 
 
@@ -40,22 +40,23 @@ exercise = Exercise(
     results=("idx", "targets"),
     check=check,
     hints=(
-        "One window needs context + 1 tokens. Which of them are read, and which are targets?",
-        "For one start s: row = tokens[s : s + context + 1]; row[:-1] is read, row[1:] are the targets. Now all rows at once.",
-        "tokens[starts[:, None] + np.arange(context + 1)] is (B, T + 1). Cut off its last column, and its first; np.int32.",
+        "One window needs context + 1 tokens. Which of them does the model read, and which are targets?",
+        "For one start s: row = tokens[s : s + context + 1]; row[:-1] is the input, row[1:] the targets. Now all rows at once.",
+        "tokens[starts[:, None] + np.arange(context + 1)] is (B, T + 1). idx is without its last column, targets without its "
+        "first; both np.int32.",
     ),
     sibling='''def pairs_apart(numbers, starts, distance):
     """From each start: the number there, and the one `distance` later. Two arrays (B,)."""
-    places = starts[:, None] + np.array([0, distance])  # (B, 2)
-    return numbers[places][:, 0], numbers[places][:, 1]
+    indices = starts[:, None] + np.array([0, distance])  # (B, 2)
+    return numbers[indices][:, 0], numbers[indices][:, 1]
 ''',
     wrong=[
         Wrong(Changed(("np.ascontiguousarray(rows[:, 1:])", "np.ascontiguousarray(rows[:, :-1])")),
-              "The targets are the window itself: such a model learns to repeat. A target stands one token later."),
+              "The targets are the window itself: such a model learns to repeat its input. A target is one token later."),
         Wrong("""def cut(tokens, starts, context):
     rows = tokens[starts[:, None] + np.arange(context + 1)].astype(np.int32)
     return rows[:, 1:], rows[:, :-1]
-""", "The targets stand one token *before* what is read. A target is the token that comes next."),
+""", "The targets are one token *before* the inputs. A target is the token that comes next."),
         Wrong("""def cut(tokens, starts, context):
     idx = tokens[starts[:, None] + np.arange(context)].astype(np.int32)
     return idx, np.roll(idx, -1, axis=1)
@@ -63,8 +64,8 @@ exercise = Exercise(
         Wrong("""def cut(tokens, starts, context):
     rows = np.array([tokens[i * context : (i + 1) * context + 1] for i in range(len(starts))], np.int32)
     return rows[:, :-1], rows[:, 1:]
-""", "The windows do not begin at `starts`: yours lie side by side from the beginning of the text."),
-        Wrong(Changed((".astype(np.int32)", "")), generic="Devices read int32"),
+""", "The windows do not begin at `starts`: yours follow each other from the beginning of the text."),
+        Wrong(Changed((".astype(np.int32)", "")), generic="The devices need int32"),
         Wrong(Changed(("return np.ascontiguousarray(rows[:, :-1]), np.ascontiguousarray(rows[:, 1:])", "return rows")),
               generic="expected a tuple"),
     ],

@@ -1,4 +1,4 @@
-"""The mean loss over all scored targets, read in batches that do not hold equally many."""
+"""The mean loss over all scored targets, in batches with different numbers of them."""
 
 import numpy as np
 
@@ -18,8 +18,8 @@ def cases(random):
     yield Case("the last batch has fewer rows", targets(3, 2, []), 2)
     yield Case("targets that are not scored", targets(4, 3, [2, 2, 0, 0]), 2)
     yield Case("one row at a time", targets(5, 4, [3, 0, 1, 0, 2]), 1)
-    yield Case("a batch of which nothing is scored", targets(3, 2, [0, 2, 0]), 1)
-    yield Case("a batch larger than all there is", targets(3, 4, [1]), 10)
+    yield Case("a batch without scored targets", targets(3, 2, [0, 2, 0]), 1)
+    yield Case("a batch size larger than the set", targets(3, 4, [1]), 10)
 
 
 def losses_of(targets):
@@ -28,7 +28,7 @@ def losses_of(targets):
 
 
 def of_batch(idx, targets):
-    """The mean loss over the scored targets of a batch; 0 if there are none, as the library's own loss gives."""
+    """The mean loss over the scored targets of a batch; 0 if there are none, as in the library."""
     scored = targets != IGNORE
     return float(losses_of(targets)[scored].mean()) if scored.any() else 0.0
 
@@ -52,7 +52,7 @@ exercise = Exercise(
     call=called,
     hints=(
         "A batch's loss is a mean. What must you multiply it by, to get the sum over its targets?",
-        "(targets != IGNORE).sum() counts the scored targets of a batch. Divide by self.scored, only once, at the end.",
+        "(targets != IGNORE).sum() counts the scored targets of a batch. Divide by self.scored once, at the end.",
         "total = 0; for idx, targets in self.batches(batch_size): total += loss(idx, targets) * (targets != IGNORE).sum(); "
         "return float(total / self.scored).",
     ),
@@ -63,18 +63,18 @@ exercise = Exercise(
     wrong=[
         Wrong("""def mean_loss(self, loss, batch_size):
     return float(np.mean([loss(idx, targets) for idx, targets in self.batches(batch_size)]))
-""", "Each batch counts as much as any other, however few targets it has. Each *target* should count the same."),
+""", "All batches have the same weight, however few targets they have. All *targets* must have the same weight."),
         Wrong("""def mean_loss(self, loss, batch_size):
     total = 0
     for idx, targets in self.batches(batch_size):
         total += loss(idx, targets) * len(idx)
     return total / len(self)
-""", "Each batch counts by its rows. But in some rows fewer targets are scored: count these."),
+""", "Batches are weighted by their rows. But in some rows fewer targets are scored: weight by the scored targets."),
         Wrong(Changed(("float(sum(sums)) / self.scored", "float(sum(sums)) / self.targets.size")),
-              "You divide by all places, also by those that are not scored."),
+              "You divide by the number of all targets, also of those that are not scored."),
         Wrong("""def mean_loss(self, loss, batch_size):
     return sum(loss(idx, targets) for idx, targets in self.batches(batch_size))
-""", "The losses of the batches are added up, and never divided."),
+""", "The losses of the batches are added up, but never divided."),
         Wrong("""def mean_loss(self, loss, batch_size):
     total = count = 0
     for idx, targets in self.batches(batch_size):

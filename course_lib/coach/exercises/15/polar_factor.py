@@ -1,4 +1,4 @@
-"""The polar factor by products alone: every singular value moves towards 1, the singular vectors stay."""
+"""The polar factor by products alone: every singular value converges to 1, the singular vectors stay."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ def cases(random):
     yield Case("three steps", random.normal(size=(3, 3)), 3)
     yield Case("a wide matrix", random.normal(size=(2, 5)), 6)
     yield Case("a tall matrix", random.normal(size=(6, 3)), 6)
-    yield Case("nothing but zeros", np.zeros((2, 3)), 4)
+    yield Case("only zeros", np.zeros((2, 3)), 4)
     yield Case("until it is a rotation", random.normal(size=(4, 4)), 40)
 
 
@@ -34,14 +34,14 @@ exercise = Exercise(
     tolerance=1e-6,
     hints=(
         "np.linalg.norm(G) is the root of the sum of all squares. If it is 0, G is the result.",
-        "A loop of `steps` steps, and in each X becomes one and a half X minus half of X @ X.T @ X.",
+        "A loop of `steps` steps; in each, X becomes 1.5 X minus 0.5 X @ X.T @ X.",
         "X = 1.5 * X - 0.5 * (X @ X.T) @ X",
     ),
     sibling='''import numpy as np
 
 
 def inverse(A, steps):
-    """The inverse of a square matrix by products alone (Newton; Schulz 1933), from a beginning that is small enough."""
+    """The inverse of a square matrix by products alone (Newton; Schulz 1933), from a start that is small enough."""
     X = A.T / (np.abs(A).sum(0).max() * np.abs(A).sum(1).max())
     for _ in range(steps):
         X = 2 * X - X @ A @ X
@@ -54,19 +54,19 @@ def inverse(A, steps):
               "G was divided by its largest number. A singular value may still be above 1: "
               "divide by the root of the sum of all squares."),
         Wrong(Changed(("0.5 * X @ X.T @ X", "0.5 * X**3")),
-              "This is the power of each number by itself, X**3. The product X @ X.T @ X changes singular "
-              "values and leaves singular vectors alone."),
+              "X**3 is the power of each number by itself. The product X @ X.T @ X changes singular values and leaves singular "
+              "vectors alone."),
         Wrong(Changed(("G / norm if norm else G", "G / norm")),
-              "The zeros became nan: where the norm is 0, nothing is to be divided.",
-              when=lambda seen: seen.label == "nothing but zeros" and np.isnan(seen.got).any()),
+              "The zeros became nan: if the norm is 0, do not divide.",
+              when=lambda seen: seen.label == "only zeros" and np.isnan(seen.got).any()),
         Wrong(Changed(("0.5 * X @ X.T @ X", "0.5 * X @ X @ X")),
-              "The middle factor must be transposed: X @ X.T @ X. Without that a "
-              "matrix that is not square does not even fit.",
+              "The middle factor must be transposed: X @ X.T @ X. Otherwise the shapes do not even match unless the matrix is "
+              "square.",
               when=lambda seen: "X@X@X" in seen.text.replace(" ", "")),
         Wrong("""def polar_factor(G, steps):
     u, s, v = np.linalg.svd(G, full_matrices=False)
     return u @ v if s.any() else G
-""", "This is the exact polar factor, whatever `steps` is. Give what `steps` steps leave.",
+""", "This is the exact polar factor, whatever `steps` is. Return X after `steps` steps.",
               when=lambda seen: "svd" in seen.text or "polar(" in seen.text),
     ],
 )  # fmt: skip

@@ -12,30 +12,30 @@ STEPS, BATCH = 300, 16
 
 @cache
 def text():
-    """Letters of stories as numbers, and how many there are: (n,), V."""
+    """Characters of stories as ids, and how many different ones there are: (n,), V."""
     from course_lib import stories
 
     joined = "\n".join(stories.write(5, 40))
     known = sorted(set(joined))
-    return np.array([known.index(letter) for letter in joined]), len(known)
+    return np.array([known.index(character) for character in joined]), len(known)
 
 
 def loss_at_the_end(answer):
-    """Validation loss, nats per letter, of a table of logits (V, V) that was trained with these rates."""
-    letters, V = text()
-    cut = 3 * len(letters) // 4
+    """Validation loss, in nats per character, of a bigram model, logits (V, V), trained with these rates."""
+    ids, V = text()
+    cut = 3 * len(ids) // 4
     random, logits = np.random.default_rng(0), np.zeros((V, V))
     for rate in answer(STEPS):
-        places = random.integers(0, cut - 1, BATCH)
-        a, b = letters[places], letters[places + 1]  # (B,)
-        odds = np.exp(logits[a] - logits[a].max(-1, keepdims=True))
-        odds /= odds.sum(-1, keepdims=True)  # (B, V)
-        odds[np.arange(BATCH), b] -= 1
+        positions = random.integers(0, cut - 1, BATCH)
+        a, b = ids[positions], ids[positions + 1]  # (B,)
+        gradient = np.exp(logits[a] - logits[a].max(-1, keepdims=True))
+        gradient /= gradient.sum(-1, keepdims=True)  # (B, V), probabilities
+        gradient[np.arange(BATCH), b] -= 1
         with np.errstate(all="ignore"):
-            np.add.at(logits, a, -float(rate) * odds / BATCH)
+            np.add.at(logits, a, -float(rate) * gradient / BATCH)
         if not np.isfinite(logits).all():
             return math.inf
-    a, b = letters[cut:-1], letters[cut + 1 :]
+    a, b = ids[cut:-1], ids[cut + 1 :]
     top = logits.max(-1)
     logsumexp = top + np.log(np.exp(logits - top[:, None]).sum(-1))  # (V,)
     return float((logsumexp[a] - logits[a, b]).mean())
@@ -70,12 +70,13 @@ exercise = Exercise(
     cases=cases,
     compared=False,
     check=check,
-    goals=[Goal("loss at the end, in nats per letter", loss_at_the_end)],
+    goals=[Goal("loss at the end, in nats per character", loss_at_the_end)],
     hints=(
         "Begin with one rate for all steps: [1.0] * steps. Then try 10, 30, 100. Which is the first that is too large?",
-        "A high rate comes far and shakes at the end; a low one hardly moves. What about a way from one to the other?",
-        "[high * (1 - step / steps) for step in range(steps)] sinks along a straight line. Compare it with a cosine, and with a "
-        "rate that is divided by the same number at each step.",
+        "A high rate makes fast progress, but the loss stays noisy at the end; a low one makes hardly any progress. Can a "
+        "schedule have both?",
+        "[high * (1 - step / steps) for step in range(steps)] decays linearly. Compare it with a cosine, and with a rate that "
+        "is divided by the same number at each step.",
     ),
     sibling='''def volumes(seconds):
     """The loudness of each second of a song that is played in full, and fades in its last quarter."""

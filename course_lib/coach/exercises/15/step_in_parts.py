@@ -1,4 +1,4 @@
-"""A large batch read in parts: gradients add up, each part by its share, and one step follows."""
+"""Gradient accumulation: a large batch in parts, each weighted by its fraction of the targets, then one step."""
 
 import numpy as np
 
@@ -40,7 +40,7 @@ def cases(random):
 
 
 def called(answer, table, parts):
-    """Two steps, so that gradients that were not forgotten show."""
+    """Two steps, so that gradients that were not set to zero show."""
     model = Lookup(table)
     optimiser = optim.SGD([("table", model.table)])
     losses = [answer(model, optimiser, parts, RATE) for _ in range(2)]
@@ -66,13 +66,13 @@ exercise = Exercise(
     defines="step_in_parts",
     given="import numpy as np\nfrom course_lib.data import IGNORE",
     cases=cases,
-    results=("the first loss", "the second loss", "the table"),
+    results=("the first loss", "the second loss", "the parameter"),
     reference=step,
     call=called,
     tolerance=1e-8,
     hints=(
         "Gradients add up until zero_grad(). So what happens once, and what happens for each part?",
-        "The mean over the whole batch is a sum of the parts' means, each multiplied by its share of all scored targets: "
+        "The mean over the whole batch is a sum of the parts' means, each multiplied by its fraction of all scored targets: "
         "(targets != IGNORE).sum() counts those of a part.",
         "scored = [(t != IGNORE).sum() for _, t in parts]; zero_grad(); for each part: loss = model.loss(idx, targets) * "
         "float(count / sum(scored)); loss.backward(); add up loss.item(). Then optimiser.step(rate).",
@@ -84,10 +84,11 @@ exercise = Exercise(
 ''',
     wrong=[
         Wrong(Changed((" * (count / sum(scored))", "")),
-              "Each part is counted in full, so the gradient is too long: multiply each loss by the part's share."),
+              "Each part has full weight, so the gradient is too large: multiply each loss by the part's fraction of the "
+              "scored targets."),
         Wrong(Changed(("count / sum(scored)", "1 / len(parts)")),
-              "Your parts all have the same share. One with more scored targets must count more: its "
-              "count, divided by that of the whole batch."),
+              "All parts have the same weight. The weight of a part is its number of scored targets, divided by that of the "
+              "whole batch."),
         Wrong("""def step_in_parts(model, optimiser, parts, rate):
     scored = [int((targets != IGNORE).sum()) for _, targets in parts]
     total = 0.0
@@ -98,12 +99,12 @@ exercise = Exercise(
         total += loss.item()
     optimiser.step(rate)
     return total
-""", "zero_grad() stands inside the loop: each part forgets the one before it. Forget once, before the loop."),
+""", "zero_grad() is inside the loop, so each part deletes the gradient of the previous one. Call it once, before the loop."),
         Wrong(Changed(("    optimiser.zero_grad()\n", "")),
-              "The gradients of the step before are still there. Begin with optimiser.zero_grad()."),
+              "The gradients of the previous step are still there. Begin with optimiser.zero_grad()."),
         Wrong(Changed(("    optimiser.step(rate)", "        optimiser.step(rate)")),
-              "The optimiser takes a step after every part. One step is asked for, when all parts are added up."),
+              "The optimiser takes a step after every part. Take one step, after the gradients of all parts are added up."),
         Wrong(Changed(("total += loss.item()", "total = model.loss(idx, targets).item()")),
-              "The step is right. You give the loss of the last part; asked for is that of the whole batch."),
+              "The step is right. You return the loss of the last part; return that of the whole batch."),
     ],
 )  # fmt: skip

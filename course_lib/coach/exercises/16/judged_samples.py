@@ -1,4 +1,4 @@
-"""What the judge's findings on many samples come to, and how far they can be trusted."""
+"""The judge's findings on many samples as four numbers, one of them a standard error."""
 
 import math
 
@@ -18,8 +18,8 @@ def cases(random):
 def summary(well_formed, wrong_facts):
     n, form = len(well_formed), sum(well_formed)
     facts = [wrong for well, wrong in zip(well_formed, wrong_facts, strict=True) if well]
-    share = form / n
-    return share, facts.count(0) / n, sum(facts) / form if form else math.nan, (share * (1 - share) / n) ** 0.5
+    p = form / n
+    return p, facts.count(0) / n, sum(facts) / form if form else math.nan, (p * (1 - p) / n) ** 0.5
 
 
 exercise = Exercise(
@@ -28,47 +28,49 @@ exercise = Exercise(
     defines="judged_samples",
     given="import math",
     cases=cases,
-    results=("the share well-formed", "the share possible", "the mean of wrong facts", "the standard error"),
+    results=("the fraction well-formed", "the fraction possible", "the mean of wrong facts", "the standard error"),
     reference=summary,
     hints=(
         "First pick out the wrong facts of the well-formed samples: three of the four numbers follow from this list.",
-        "possible: how many zeros are in it, divided by *all* samples. The mean: its sum divided by its length.",
+        "The fraction of possible ones: how many zeros are in it, divided by the number of *all* samples. The mean: its sum "
+        "divided by its length.",
         "facts = [f for w, f in zip(well_formed, wrong_facts) if w]; p = len(facts) / n; the error: math.sqrt(p * (1 - p) / n).",
     ),
     sibling='''def coin(throws):
-    """The share of heads in a list of True and False, and its standard error."""
-    share = sum(throws) / len(throws)
-    return share, (share * (1 - share) / len(throws)) ** 0.5
+    """The fraction of heads in a list of True and False, and its standard error."""
+    p = sum(throws) / len(throws)
+    return p, (p * (1 - p) / len(throws)) ** 0.5
 ''',
     wrong=[
         Wrong(Changed(("sum(facts) / len(facts) if facts else math.nan", "sum(wrong_facts) / n")),
-              "The mean of the wrong facts goes over all samples. Only well-formed ones count."),
+              "The mean of the wrong facts is taken over all samples. Only well-formed ones count."),
         Wrong(Changed(("facts.count(0)", "wrong_facts.count(0)")),
               "A story that is not well-formed is not possible either, whatever its wrong facts."),
         Wrong(Changed(("math.sqrt(share * (1 - share) / n)", "share * (1 - share) / n")),
               "The standard error is the root of p (1 - p) / n."),
         Wrong(Changed(("math.sqrt(share * (1 - share) / n)", "math.sqrt(possible * (1 - possible) / n)")),
-              "The standard error is asked for the share of well-formed ones."),
+              "This is the standard error of the fraction of possible ones. Return that of p, the fraction of well-formed "
+              "ones."),
         Wrong(Changed((" if facts else math.nan", "")),
-              "Where no sample is well-formed there is nothing to divide by: the mean is math.nan.",
+              "If no sample is well-formed, their number is 0, and you must not divide by it: the mean is math.nan.",
               when=lambda seen: seen.label == "none is well-formed" and seen.error.startswith("ZeroDivisionError")),
         Wrong("""def judged_samples(well_formed, wrong_facts):
     n = len(well_formed)
     p = sum(well_formed) / n
     good = [f for f, w in zip(wrong_facts, well_formed) if w]
     return p, good.count(0) / n, sum(good) / max(len(good), 1), (p * (1 - p) / n) ** 0.5
-""", "Where no sample is well-formed there is no mean: math.nan, not 0."),
+""", "If no sample is well-formed, there is no mean: return math.nan, not 0."),
         Wrong("""def judged_samples(well_formed, wrong_facts):
     n = len(well_formed)
     p = sum(well_formed) / n
     good = [f for f, w in zip(wrong_facts, well_formed) if w]
     return p, good.count(0) / len(good) if good else 0, sum(good) / len(good) if good else math.nan, (p * (1 - p) / n) ** 0.5
-""", "The share of possible ones is a share of *all* samples, not of the well-formed ones."),
+""", "The fraction of possible ones is a fraction of *all* samples, not of the well-formed ones."),
         Wrong("""def judged_samples(well_formed, wrong_facts):
     n = len(well_formed)
     p = sum(well_formed) / n
     good = [f for f, w in zip(wrong_facts, well_formed) if w]
     return p, good.count(0) / n, sum(good) / len(good) if good else math.nan, math.sqrt(p * (1 - p)) / n
-""", "n stands inside the root: the root of p (1 - p) / n."),
+""", "n belongs inside the root: the root of p (1 - p) / n."),
     ],
 )  # fmt: skip

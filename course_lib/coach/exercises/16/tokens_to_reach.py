@@ -1,4 +1,4 @@
-"""How much a run had read when it first came near enough to its floor."""
+"""How many tokens a run had read when its validation loss first came near enough to the entropy floor."""
 
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
@@ -16,7 +16,7 @@ def cases(random):
         0.5,
         100,
     )
-    yield Case("reached, and lost again", log((10, 1.25), (20, 1.75), (30, 1.125)), 1.0, 0.5, 100)
+    yield Case("reached, and then worse again", log((10, 1.25), (20, 1.75), (30, 1.125)), 1.0, 0.5, 100)
     yield Case("never reached", log((10, 2.5), (20, 2.25)), 1.0, 0.5, 100)
     yield Case("nothing was measured", log((10, None)), 1.0, 0.5, 100)
     yield Case("an empty log", [], 1.0, 0.5, 100)
@@ -36,7 +36,8 @@ exercise = Exercise(
     cases=cases,
     reference=found,
     hints=(
-        "Go through the records from the first on, and return at the first that is near enough. What is left to say at the end?",
+        "Loop over the records from the first on, and return at the first that is near enough. What do you return after the "
+        "loop?",
         "`\"val_loss\" in record` tells whether it was measured. Near enough: record[\"val_loss\"] <= floor + gap.",
         "for record in records: if \"val_loss\" in record and record[\"val_loss\"] <= floor + gap: return record[\"step\"] * "
         "tokens_per_step. After the loop, return None.",
@@ -55,12 +56,13 @@ exercise = Exercise(
         if "val_loss" in record and record["val_loss"] <= floor + gap:
             tokens = record["step"] * tokens_per_step
     return tokens
-""", "You give the last measurement that is near enough. The first one says how long it took."),
+""", "You return the last measurement that is near enough. Return the first."),
         Wrong(Changed(("<= floor + gap", "< floor + gap")), "A loss that is exactly `gap` above the floor is near enough."),
         Wrong(Changed(('"val_loss" in record and record["val_loss"]', 'record["loss"]')),
-              "You read `loss`, of the batch that is just trained on. Compare `val_loss`."),
-        Wrong(Changed(("floor + gap", "gap")), "`gap` is counted from the floor: compare with floor + gap."),
-        Wrong(Changed((' * tokens_per_step', '')), "These are steps. Tokens are asked for: each step reads `tokens_per_step`."),
+              "You read `loss`, the training loss of one batch. Compare `val_loss`."),
+        Wrong(Changed(("floor + gap", "gap")), "`gap` is the distance from the floor: compare with floor + gap."),
+        Wrong(Changed((' * tokens_per_step', '')),
+              "This is a number of steps. Return tokens: each step reads `tokens_per_step`."),
         Wrong(Changed(('"val_loss" in record and ', '')), "Not every record has a `val_loss`. Skip those that have none.",
               when=lambda seen: seen.error.startswith("KeyError") and "val_loss" in seen.error),
         Wrong("""def tokens_to_reach(records, floor, gap, tokens_per_step):
@@ -68,11 +70,11 @@ exercise = Exercise(
         if r.get("val_loss", 99) <= floor + gap:
             return r["step"] * tokens_per_step
     return 0
-""", "A run that was never good enough gives None. 0 would mean that it was good before it began."),
+""", "For a run that was never good enough, return None. 0 would mean that it was good before it began."),
         Wrong("""def tokens_to_reach(records, floor, gap, tokens_per_step):
     for i, r in enumerate(records):
         if r.get("val_loss", 99) <= floor + gap:
             return (i + 1) * tokens_per_step
-""", 'You count records. The number of steps stands in each of them, under "step".'),
+""", 'You count records. Each of them holds its number of steps, under "step".'),
     ],
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Open challenge: guess the next letter of a story by counting alone."""
+"""Open challenge: predict the next character of a story by counting alone."""
 
 import math
 from functools import cache
@@ -8,7 +8,7 @@ from course_lib.coach.exercise import Case, Exercise, Goal, Wrong
 
 @cache
 def texts():
-    """Stories to learn from, and the beginning of another: about 30,000 and 600 letters."""
+    """Stories to learn from, and the beginning of another: about 30,000 and 600 characters."""
     from course_lib import stories
 
     told = list(stories.write(11, 52))
@@ -16,26 +16,26 @@ def texts():
 
 
 def surprise(answer):
-    """The mean of -log p over the letters of another story, in nats per letter."""
+    """The mean of -log p over the characters of another story, in nats per character."""
     known, new = texts()
     odds = answer(known, sorted(set(known + new)))
     total = 0.0
-    for place, letter in enumerate(new):
-        share = odds(new[:place])[letter]
-        total -= math.log(share) if share > 0 else -math.inf
+    for i, character in enumerate(new):
+        p = odds(new[:i])[character]
+        total -= math.log(p) if p > 0 else -math.inf
     return total / len(new)
 
 
 def cases(random):
-    yield Case("two letters", "abab", "a")
-    yield Case("nothing stands before", "abab", "")
-    yield Case("a letter that was never followed", "aab", "ab")
+    yield Case("two characters", "abab", "a")
+    yield Case("the beginning of a text", "abab", "")
+    yield Case("a character that nothing ever followed", "aab", "ab")
     yield Case("words", "the cat sat on the mat", "the ca")
-    yield Case("what stands before is new", "the cat sat on the mat", "sea tac")
+    yield Case("a beginning that never occurred", "the cat sat on the mat", "sea tac")
 
 
 def called(answer, text, before):
-    """The odds behind `before`, the letters that they are for, and whether the function was one."""
+    """The probabilities after `before`, None if the answer did not return a function; and the characters."""
     letters = sorted({*text, *before, "z"})
     odds = answer(text, letters)
     return (odds(before) if callable(odds) else None), letters
@@ -46,17 +46,17 @@ def check(result, text, before):
     if odds is None:
         return "`learn` must return a function, which is called with the text so far: `def odds(before): ...; return odds`."
     if not isinstance(odds, dict):
-        return f"`odds(before)` gives a {type(odds).__name__}; a dict is asked for, with a probability for each letter."
-    lacks = [letter for letter in letters if letter not in odds]
+        return f"`odds(before)` returns a {type(odds).__name__}; it must return a dict with a probability for each character."
+    lacks = [character for character in letters if character not in odds]
     if lacks:
-        return f"There is no probability for the letter {lacks[0]!r}: each of `letters` needs one."
-    low = [letter for letter in letters if not odds[letter] > 0]
+        return f"There is no probability for the character {lacks[0]!r}: each of `letters` needs one."
+    low = [character for character in letters if not odds[character] > 0]
     if low:
-        return (f"The letter {low[0]!r} has the probability {odds[low[0]]:.3g}. If it came, the surprise would be infinite: give "
-                "each letter a little.")  # fmt: skip
+        return (f"The character {low[0]!r} has the probability {odds[low[0]]:.3g}. If it occurred, the surprise would be "
+                "infinite: give each character a small probability.")  # fmt: skip
     total = sum(odds.values())
     if not abs(total - 1) < 1e-6:
-        return f"The probabilities of all letters sum to {total:.6g}; they must sum to 1."
+        return f"The probabilities of all characters sum to {total:.6g}; they must sum to 1."
     return None
 
 
@@ -71,24 +71,24 @@ exercise = Exercise(
     compared=False,
     check=check,
     seconds=12.0,
-    goals=[Goal("surprise, in nats per letter", surprise)],
+    goals=[Goal("surprise, in nats per character", surprise)],
     hints=(
-        "Begin with letters alone: how often is each one there? Add 1 to each count, so that none is impossible.",
-        "Count what follows each letter, then each pair of letters, each three. The longer the beginning, the surer the guess, "
-        "and the rarer it was seen. What do you do where it was never seen?",
-        "Mix: odds of the longer beginning, where it was seen n times, get the weight n / (n + 1), and the shorter one the rest; "
-        "from no letters at all up to five or six.",
+        "Begin with single characters: how often does each occur? Add 1 to each count, so that no probability is 0.",
+        "Count what follows each character, then each pair of characters, each three. The longer the context, the better the "
+        "prediction, but the fewer its counts. What do you do with a context that never occurred?",
+        "Interpolate: the probabilities after the longer context, if it occurred n times, get the weight n / (n + 1), and "
+        "those after the shorter one the rest; from no characters at all up to five or six.",
     ),
     sibling='''from collections import Counter, defaultdict
 
 def weather_learner(days):
-    """Counts which weather followed which; returns a function: yesterday's weather -> today's odds."""
+    """Counts which weather followed which; returns a function: yesterday's weather -> probabilities for today."""
     after = defaultdict(Counter)
     for yesterday, today in zip(days, days[1:]):
         after[yesterday][today] += 1
 
     def odds(yesterday):
-        counts = {day: after[yesterday][day] + 1 for day in set(days)}  # add 1: nothing is impossible
+        counts = {day: after[yesterday][day] + 1 for day in set(days)}  # add 1, so that no probability is 0
         return {day: count / sum(counts.values()) for day, count in counts.items()}
 
     return odds
@@ -112,8 +112,8 @@ def weather_learner(days):
     def odds(before):
         return {letter: text.count(letter) / len(text) for letter in set(text)}
     return odds
-""", generic="There is no probability for the letter 'z'"),
+""", generic="There is no probability for the character 'z'"),
         Wrong("def learn(text, letters):\n    return lambda before: [1 / len(letters)] * len(letters)\n",
-              generic="gives a list"),
+              generic="returns a list"),
     ],
 )  # fmt: skip
