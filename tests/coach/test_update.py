@@ -160,8 +160,8 @@ def test_a_renamed_exercise_and_one_that_grew_stricter(upstream, learner):
     change(upstream, "course_lib/coach/exercises/02/axes_repeated.py", "exercise = Exercise(",
            'exercise = Exercise(\n    formerly=("repeated_axes",),')  # fmt: skip
     change(upstream, "solutions/02_autograd.py", '# %% exercise="repeated_axes"', '# %% exercise="axes_repeated"')
-    change(upstream, "course_lib/coach/exercises/02/walk_back.py", "    return gradients\n\n\ndef variant",
-           "    return {name: 2 * gradient for name, gradient in gradients.items()}\n\n\ndef variant")  # fmt: skip
+    change(upstream, "course_lib/coach/exercises/02/walk_back.py", "    return gradients\n\n\nexercise",
+           "    return {name: 2 * gradient for name, gradient in gradients.items()}\n\n\nexercise")  # fmt: skip
     sh(upstream, sys.executable, "-m", "course_lib.cli", "build", "solutions/02_autograd.py")
     git(upstream, "commit", "-q", "-a", "-m", "Rename and tighten")
 

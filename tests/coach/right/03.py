@@ -121,32 +121,32 @@ RIGHT = {
 """,
     ],
     "walk_down": [
-        """def walk_down(slopes, knobs):
+        """def walk_down(slopes, parameters):
     for _ in range(1000):
-        knobs = knobs - 0.035 * slopes(knobs)
-    return knobs
+        parameters = parameters - 0.035 * slopes(parameters)
+    return parameters
 """,
-        """def walk_down(slopes, knobs):
-    knobs = np.array(knobs)
-    g = slopes(knobs)
+        """def walk_down(slopes, parameters):
+    parameters = np.array(parameters)
+    g = slopes(parameters)
     rate = 0.01
     while np.abs(g).max() > 0.003:
-        new = knobs - rate * g
+        new = parameters - rate * g
         new_g = slopes(new)
-        move, change = new - knobs, new_g - g
+        move, change = new - parameters, new_g - g
         if move @ change > 0:
             rate = (move @ move) / (move @ change)
-        knobs, g = new, new_g
-    return list(knobs)
+        parameters, g = new, new_g
+    return list(parameters)
 """,
-        """def walk_down(slopes, knobs):
+        """def walk_down(slopes, parameters):
     average, square = np.zeros(2), np.zeros(2)
     for t in range(1, 400):
-        g = slopes(knobs)
+        g = slopes(parameters)
         average = 0.8 * average + 0.2 * g
         square = 0.95 * square + 0.05 * g * g
-        knobs = knobs - 0.3 * 0.98**t * average / (1 - 0.8**t) / (np.sqrt(square / (1 - 0.95**t)) + 1e-8)
-    return knobs
+        parameters = parameters - 0.3 * 0.98**t * average / (1 - 0.8**t) / (np.sqrt(square / (1 - 0.95**t)) + 1e-8)
+    return parameters
 """,
     ],
 }  # fmt: skip
