@@ -132,7 +132,7 @@ def training_loss(x, weight, targets):
 # ## 7. Open challenge: down four valleys (stretch)
 #
 # Write an optimiser of your own. `slopes(point)` gives the gradient at any point, an array of 2 numbers. Begin at
-# `parameters`, an array of 2 numbers, and give the point where you end. The loss there must be at most 0.0001; its minimum is 0. The
+# `point`, an array of 2 numbers, and give the point where you end. The loss there must be at most 0.0001; its minimum is 0. The
 # loss itself you cannot see.
 #
 # There are four valleys: a round one, the narrow one of the lecture, one that lies askew, and one with walls that become
@@ -142,17 +142,17 @@ def training_loss(x, weight, targets):
 
 
 # %% exercise="walk_down"
-def walk_down(slopes, parameters):
+def walk_down(slopes, point):
     """The point where the descent ends, an array of 2 numbers."""
     # yours: the steps that you would take
     velocity = np.zeros(2)
     for _ in range(300):
-        gradient = slopes(parameters)
+        gradient = slopes(point)
         if np.abs(gradient).max() < 0.005 and np.abs(velocity).max() < 0.005:
             break
         velocity = 0.8 * velocity - 0.02 * gradient
-        parameters = parameters + velocity
-    return parameters
+        point = point + velocity
+    return point
     # end
 
 

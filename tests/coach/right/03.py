@@ -121,32 +121,32 @@ RIGHT = {
 """,
     ],
     "walk_down": [
-        """def walk_down(slopes, parameters):
+        """def walk_down(slopes, point):
     for _ in range(1000):
-        parameters = parameters - 0.035 * slopes(parameters)
-    return parameters
+        point = point - 0.035 * slopes(point)
+    return point
 """,
-        """def walk_down(slopes, parameters):
-    parameters = np.array(parameters)
-    g = slopes(parameters)
+        """def walk_down(slopes, point):
+    point = np.array(point)
+    g = slopes(point)
     rate = 0.01
     while np.abs(g).max() > 0.003:
-        new = parameters - rate * g
+        new = point - rate * g
         new_g = slopes(new)
-        move, change = new - parameters, new_g - g
+        move, change = new - point, new_g - g
         if move @ change > 0:
             rate = (move @ move) / (move @ change)
-        parameters, g = new, new_g
-    return list(parameters)
+        point, g = new, new_g
+    return list(point)
 """,
-        """def walk_down(slopes, parameters):
+        """def walk_down(slopes, point):
     average, square = np.zeros(2), np.zeros(2)
     for t in range(1, 400):
-        g = slopes(parameters)
+        g = slopes(point)
         average = 0.8 * average + 0.2 * g
         square = 0.95 * square + 0.05 * g * g
-        parameters = parameters - 0.3 * 0.98**t * average / (1 - 0.8**t) / (np.sqrt(square / (1 - 0.95**t)) + 1e-8)
-    return parameters
+        point = point - 0.3 * 0.98**t * average / (1 - 0.8**t) / (np.sqrt(square / (1 - 0.95**t)) + 1e-8)
+    return point
 """,
     ],
 }  # fmt: skip

@@ -71,7 +71,7 @@ def gradients(answer):
     return count[0]
 
 
-SGD = "def walk_down(slopes, parameters):\n    for _ in range({}):\n        parameters = parameters - {} * slopes(parameters)\n    return parameters"
+SGD = "def walk_down(slopes, point):\n    for _ in range({}):\n        point = point - {} * slopes(point)\n    return point"
 
 exercise = Exercise(
     title="Open challenge: down four valleys",
@@ -87,7 +87,7 @@ exercise = Exercise(
     challenge=True,
     hints=(
         "Begin with SGD: a step of -0.02 times the slopes, until all of them are small. Which valley takes longest?",
-        "Momentum lets you take the flat direction faster: velocity = 0.8 * velocity - 0.02 * slopes; parameters = parameters + velocity.",
+        "Momentum lets you take the flat direction faster: velocity = 0.8 * velocity - 0.02 * slopes; point = point + velocity.",
         "Two gradients tell how steep it is along the last move: (new - old slopes) against the move itself. Their quotient "
         "gives a length for the next step.",
     ),
@@ -102,12 +102,12 @@ exercise = Exercise(
     return other
 ''',
     wrong=[
-        Wrong("def walk_down(slopes, parameters):\n    while True:\n        parameters = parameters - 0.02 * slopes(parameters)\n    return parameters",
+        Wrong("def walk_down(slopes, point):\n    while True:\n        point = point - 0.02 * slopes(point)\n    return point",
               f"Your descent had not ended after {MOST:,} gradients. Stop when the slopes are small, or after a number of steps.",
               when=lambda seen: seen.error.startswith("TooMany")),
         Wrong(SGD.format(60, 0.1), generic="is larger than at the start"),
         Wrong(SGD.format(50, 0.01), generic="it must be at most"),
-        Wrong("def walk_down(slopes, parameters):\n    return slopes", generic="it should be the point where the descent ends"),
+        Wrong("def walk_down(slopes, point):\n    return slopes", generic="it should be the point where the descent ends"),
         Wrong(SGD.format(900, 1.5), generic="have diverged"),
     ],
 )  # fmt: skip
