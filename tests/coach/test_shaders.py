@@ -81,7 +81,7 @@ def test_a_race_is_found_where_the_numbers_may_be_right(ask):
 @here
 def test_the_planted_fault_is_named_and_its_blank_is_not_kept():
     verdict = answering.answer("mend_group_sum", piece("mend_group_sum").blank)
-    assert verdict.blank and "stands in an `if` that only some enter" in verdict.why
+    assert verdict.blank and "is in an `if` that only some enter" in verdict.why
     assert not state.answer_file("mend_group_sum").exists()
 
 

@@ -59,7 +59,7 @@ template <class I> __global__ void columns(const float* x, const I* indices, flo
 ''',
     wrong=[
         Wrong(Changed(("indices[i / C]", "indices[i]")),
-              "The id was read with the index of the number, indices[i]. There is one id for each row of y: indices[i / C].",
+              "`indices` holds one id for each row of y, not for each number: read indices[i / C].",
               when=lambda seen: "out-of-bounds" in seen.kinds and any("indices" in issue.message for issue in seen.issues)
                   and "indices[i]" in seen.text.replace(" ", "")),
         Wrong(Changed(("row >= 0 && row < V ? table[(long long)row * C + i % C] : 0.0f", "table[(long long)row * C + i % C]")),

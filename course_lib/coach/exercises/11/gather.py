@@ -57,8 +57,7 @@ template <class T> __global__ void reverse_rows(const T* x, T* y, int R, int C) 
               when=lambda seen: any(64 * issue.block[0] + issue.thread[0] >= seen.expected.size for issue in seen.issues
                   if issue.kind == "out-of-bounds")),
         Wrong(Changed(("indices[row]", "indices[i]")),
-              "The index was read with the index of the number, indices[i]. There is one index for each row of y: "
-              "indices[row].",
+              "`indices` holds one index for each row of y, not for each number: read indices[row].",
               when=lambda seen: any(issue.kind == "out-of-bounds" and "indices" in issue.message for issue in seen.issues)),
         Wrong("""template <class T, class I> __global__ void gather(const T* x, const I* indices, T* y, int n, int C) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -68,7 +68,7 @@ exercise = Exercise(
               "place(right))."),
         Wrong(Changed(("min(counts, key=lambda pair: (-counts[pair], place(pair[0]), place(pair[1])))",
                        "sorted(counts, key=lambda pair: (counts[pair], pair))[-1]")),
-              "Of equally frequent pairs you take the largest. Take the one with the smallest places."),
+              "Of equally frequent pairs you take the largest. Take the one with the smallest (place(left), place(right))."),
         Wrong(Changed(("place(pair[0]), place(pair[1])", "pair")),
               "Of equally frequent pairs you take the one with the smallest numbers. Compare `place(left)`, then "
               "`place(right)`: a space is byte 32, but comes after the letters in this alphabet."),

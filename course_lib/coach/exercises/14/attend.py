@@ -91,7 +91,7 @@ exercise = Exercise(
             isinstance(seen.got, np.ndarray) and np.shape(seen.got) == seen.expected[0].shape
             and np.allclose(seen.got, seen.expected[0], atol=1e-4))),
         Mistake("y is right, but logsumexp does not have the shape (B, H, T): one number for each row of scores.",
-              when=lambda seen: (
+                when=lambda seen: (
             isinstance(seen.got, tuple) and len(seen.got) == 2 and np.shape(seen.got[0]) == seen.expected[0].shape
             and np.allclose(seen.got[0], seen.expected[0], atol=1e-4) and np.shape(seen.got[1]) != seen.expected[1].shape)),
         Wrong("""def attention_forward(q, k, v, causal=True):

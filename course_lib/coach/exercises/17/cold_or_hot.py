@@ -19,7 +19,7 @@ def cases(random):
     yield case("temperature 0, and two logits are the largest", [[1.0, 3.0, 3.0]], 0)
     yield case("logits as large as 1000", [[1000.0, 999.0]], 1.0)
     yield case("logits as low as -1000", [[-1000.0, -1001.0]], 1.0)
-    yield case("nearly frozen", [[5.0, 4.0, -6.0]], 0.01)
+    yield case("temperature 0.01", [[5.0, 4.0, -6.0]], 0.01)
     yield case("one token", [[7.0]], 0.7)
     yield Case("many rows", random.normal(size=(5, 40)).astype(np.float32) * 3, 0.7)
 
@@ -30,7 +30,7 @@ def not_finite(seen):
 
 def check(result, logits, temperature):
     if not isinstance(result, np.ndarray):
-        return f"The result is a {type(result).__name__}; a NumPy array of the shape of `logits` is asked for."
+        return f"The result is a {type(result).__name__}; it must be a NumPy array of the shape of `logits`."
     return None
 
 
@@ -43,13 +43,13 @@ exercise = Exercise(
     cases=cases,
     check=check,
     hints=(
-        "Three things in a row: divide, raise e to it, divide by the sum. And one case stands apart.",
-        "Subtract logits.max(-1, keepdims=True) before you raise. At 0: argmax(-1) says which element of each row becomes 1.",
-        "e = np.exp((logits - logits.max(-1, keepdims=True)) / temperature), then e / e.sum(-1, keepdims=True); at 0 the rows "
-        "of np.eye(V) that argmax chooses.",
+        "Three steps: divide by the temperature, exp, divide by the sum. And one case is separate: which?",
+        "Subtract logits.max(-1, keepdims=True) before exp. At 0: argmax(-1) says which element of each row becomes 1.",
+        "e = np.exp((logits - logits.max(-1, keepdims=True)) / temperature), then e / e.sum(-1, keepdims=True); at 0, the rows "
+        "of np.eye(V) that argmax selects.",
     ),
-    sibling='''def shares(amounts, sharpness):
-    """The share of each amount in its row, sharpened by a power; amounts (R, V) are above 0."""
+    sibling='''def fractions(amounts, sharpness):
+    """The fraction of each amount in its row, sharpened by a power; amounts (R, V) are above 0."""
     raised = (amounts / amounts.max(-1, keepdims=True)) ** sharpness  # (R, V) at most 1: no overflow
     return raised / raised.sum(-1, keepdims=True)
 ''',
@@ -60,25 +60,25 @@ exercise = Exercise(
     scaled = (logits - logits.max(-1, keepdims=True)) * temperature
     e = np.exp(scaled)
     return e / e.sum(-1, keepdims=True)
-""", "The logits are multiplied by the temperature: cold becomes hot. Divide."),
-        Wrong(Changed((") / temperature", ")")), "The temperature changes nothing in your result."),
+""", "The logits are multiplied by the temperature, so a low one acts as a high one. Divide."),
+        Wrong(Changed((") / temperature", ")")), "The temperature does not change your result."),
         Wrong("""def softmax(logits, temperature=1.0):
     if temperature == 0:
         return np.eye(logits.shape[-1])[logits.argmax(-1)]
     e = np.exp((logits - logits.max()) / temperature)
     return e / e.sum()
-""", "The sum goes over all rows together. Each row has probabilities of its own, which sum to 1."),
+""", "The sum is taken over all rows together. Each row has probabilities of its own, which sum to 1."),
         Wrong("""def softmax(logits, temperature=1.0):
     if temperature == 0:
         best = logits == logits.max(-1, keepdims=True)
         return best / best.sum(-1, keepdims=True)
     e = np.exp((logits - logits.max(-1, keepdims=True)) / temperature)
     return e / e.sum(-1, keepdims=True)
-""", "At temperature 0 one token gets everything: the first, where several are the largest."),
+""", "At temperature 0 one token gets probability 1: the first, if several logits are the largest."),
         Wrong("""def softmax(logits, temperature=1.0):
     e = np.exp((logits - logits.max(-1, keepdims=True)) / temperature)
     return e / e.sum(-1, keepdims=True)
-""", "At temperature 0 nothing can be divided. Handle it before: all probability on the largest logit.",
+""", "You cannot divide by temperature 0. Handle this case first: the largest logit gets probability 1.",
               when=lambda seen: seen.label == COLDEST and (not_finite(seen) or seen.error.startswith("ZeroDivisionError"))),
         Wrong("""def softmax(logits, temperature=1.0):
     if temperature == 0:
@@ -86,8 +86,8 @@ exercise = Exercise(
     e = np.exp(logits / temperature)
     return e / e.sum(-1, keepdims=True)
 """,
-              "e to a large number is too large, and e to a very low one is 0, for all of a row. Subtract the largest logit "
-              "of the row first: the probabilities stay the same.",
+              "exp of a large logit overflows, and if all logits of a row are very low, all exp are 0. Subtract the largest "
+              "logit of the row first: the probabilities stay the same.",
               when=lambda seen: seen.label.startswith("logits as") and not_finite(seen)),
         Wrong("""def softmax(logits, temperature=1.0):
     if temperature == 0:

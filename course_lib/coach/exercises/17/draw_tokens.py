@@ -11,20 +11,20 @@ def cases(random):
 
     yield case("two tokens, one row", [[0.25, 0.75]], [0.5])
     yield case("the first token", [[0.25, 0.75]], [0.125])
-    yield case("exactly at the end of the first token's part", [[0.25, 0.75]], [0.25])
-    yield case("a first token that cannot come", [[0.0, 1.0]], [0.0])
+    yield case("exactly the first prefix sum", [[0.25, 0.75]], [0.25])
+    yield case("a first token of probability 0", [[0.0, 1.0]], [0.0])
     yield case("two rows, two numbers", [[0.5, 0.5, 0.0], [0.25, 0.25, 0.5]], [0.375, 0.875])
     yield case("a row that sums to a little less than 1", [[0.5, 0.499, 0.0]], [0.9995])
     yield case("one token alone", [[1.0], [1.0]], [0.0, 0.99])
-    odds = random.random((200, 12))
-    yield Case("200 rows", odds / odds.sum(-1, keepdims=True), random.random(200))
+    raw = random.random((200, 12))
+    yield Case("200 rows", raw / raw.sum(-1, keepdims=True), random.random(200))
 
 
 def check(result, probabilities, uniform):
     if not isinstance(result, np.ndarray):
-        return f"The result is a {type(result).__name__}; a NumPy array of one token for each row is asked for."
+        return f"The result is a {type(result).__name__}; it must be a NumPy array with one token for each row."
     if result.dtype.kind not in "iu":
-        return f"Tokens are whole numbers; yours have the dtype {result.dtype}."
+        return f"Tokens are integers; yours have the dtype {result.dtype}."
     return None
 
 
@@ -37,12 +37,12 @@ exercise = Exercise(
     cases=cases,
     check=check,
     hints=(
-        "Lay the probabilities of a row end to end on a line of length 1. In whose part does the number lie?",
-        "np.cumsum(probabilities, -1) holds where each part ends. How many of the parts end at or before the number?",
-        "cumulative <= uniform[:, None] * cumulative[:, -1:] is a table of True and False, (R, V). Sum it along its rows.",
+        "Put the probabilities of a row end to end on a line of length 1. In which token's interval is the number?",
+        "np.cumsum(probabilities, -1) holds the end of each interval. How many of them end at or before the number?",
+        "cumulative <= uniform[:, None] * cumulative[:, -1:] is a matrix of True and False, (R, V). Sum each of its rows.",
     ),
     sibling='''def grade(points, limits):
-    """Which grade do the points earn? limits is a rising list; grade i ends just before limits[i]."""
+    """Which grade do the points earn? limits is sorted, the smallest first; grade i ends just before limits[i]."""
     return sum(limit <= points for limit in limits)
 ''',
     wrong=[
@@ -50,19 +50,19 @@ exercise = Exercise(
     cumulative = np.cumsum(probabilities, -1)
     return (cumulative < uniform[:, None] * cumulative[:, -1:]).sum(-1)
 """,
-              "A number that lies exactly at the end of a part belongs to the next token: the running sum must exceed it. "
-              "Else a token of probability 0 can come."),
+              "If the number equals a prefix sum, the next token is drawn: the prefix sum must exceed the number. Otherwise a "
+              "token of probability 0 can be drawn."),
         Wrong(Changed(("uniform[:, None] * total", "uniform[0] * total")),
-              "Every row is drawn with the number of the first. Each row has its own."),
+              "The number of the first row is used for every row. Each row has its own."),
         Wrong("""def draw(probabilities, uniform):
     tokens = []
     for row, number in zip(probabilities, uniform):
         tokens.append(np.searchsorted(np.cumsum(row), number, side="right"))
     return np.array(tokens)
-""", "The running sum may end a little below 1. Multiply each number by what the row really sums to."),
+""", "The last prefix sum may be a little below 1. Multiply each number by the sum of its row."),
         Wrong("""def draw(probabilities, uniform):
     return np.argmax(probabilities, axis=-1)
-""", "You take the likeliest token and do not look at `uniform`."),
+""", "You take the likeliest token, and do not use `uniform`."),
         Wrong("""def draw(probabilities, uniform):
     return [int((np.cumsum(p) <= u * p.sum()).sum()) for p, u in zip(probabilities, uniform)]
 """, generic="The result is a list"),

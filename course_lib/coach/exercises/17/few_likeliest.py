@@ -4,7 +4,7 @@ import numpy as np
 
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
-SORTED = "The probabilities stand in the order of their size. Each must stay in the place of its token."
+SORTED = "The probabilities are sorted. Each must keep the index of its token."
 
 
 def cases(random):
@@ -16,17 +16,17 @@ def cases(random):
     yield case("two rows", [[0.5, 0.375, 0.125], [0.125, 0.5, 0.375]], 2)
     yield case("k is the whole vocabulary", [[0.25, 0.0, 0.75]], 3)
     yield case("k is larger than the vocabulary", [[0.25, 0.75]], 10)
-    yield case("two share the last place", [[0.5, 0.25, 0.25]], 2)
+    yield case("two tokens tie for the k-th", [[0.5, 0.25, 0.25]], 2)
     yield case("as likely as the k-th", [[0.25, 0.5, 0.25]], 2)
-    yield case("three share the last place", [[0.25, 0.25, 0.25, 0.25]], 1)
+    yield case("all tokens tie", [[0.25, 0.25, 0.25, 0.25]], 1)
     yield case("one token", [[1.0]], 1)
-    odds = np.exp(2 * random.normal(size=(4, 50)))
-    yield Case("four rows of 50 tokens", odds / odds.sum(-1, keepdims=True), 7)
+    raw = np.exp(2 * random.normal(size=(4, 50)))
+    yield Case("four rows of 50 tokens", raw / raw.sum(-1, keepdims=True), 7)
 
 
 def check(result, probabilities, k):
     if not isinstance(result, np.ndarray):
-        return f"The result is a {type(result).__name__}; a NumPy array of the shape of `probabilities` is asked for."
+        return f"The result is a {type(result).__name__}; it must be a NumPy array of the shape of `probabilities`."
     return None
 
 
@@ -40,13 +40,13 @@ exercise = Exercise(
     cases=cases,
     check=check,
     hints=(
-        "How likely is the k-th likeliest token of a row? With this number the rest is one comparison.",
+        "What is the probability of the k-th likeliest token of a row? Compare all others with it.",
         "np.sort(probabilities, -1) sorts each row, the smallest first. Which column holds the k-th largest?",
-        "least = np.sort(probabilities, -1)[:, -k, None]; kept = np.where(probabilities >= least, probabilities, 0.0); divide by "
-        "each row's sum. Before all that: k = min(k, probabilities.shape[-1]).",
+        "least = np.sort(probabilities, -1)[:, -k, None]; kept = np.where(probabilities >= least, probabilities, 0.0); divide "
+        "by each row's sum. First of all: k = min(k, probabilities.shape[-1]).",
     ),
     sibling='''def podium(times):
-    """The three fastest of each race, (R, N) times; the others become inf. Who is as fast as the third stays."""
+    """The three fastest of each race, (R, N) times; the others become inf. Times equal to the third are kept."""
     third = np.sort(times, -1)[:, min(3, times.shape[-1]) - 1, None]  # (R, 1)
     return np.where(times <= third, times, np.inf)
 ''',
@@ -57,8 +57,9 @@ exercise = Exercise(
         best = np.argsort(-row, kind="stable")[:k]
         result[r, best] = row[best]
     return result / result.sum(-1, keepdims=True)
-""", "Tokens as likely as the k-th stay as well; you drop all of them but the first."),
-        Wrong(Changed((" / kept.sum(-1, keepdims=True)", "")), "What is kept must sum to 1 again: divide each row by its sum."),
+""", "Tokens as likely as the k-th are kept as well; you keep only the first of them."),
+        Wrong(Changed((" / kept.sum(-1, keepdims=True)", "")),
+              "The kept probabilities must sum to 1 again: divide each row by its sum."),
         Wrong(Changed(("-k, None", "k - 1, None"), (">= least", "<= least")),
               "These are the least likely tokens. np.sort puts the smallest first."),
         Wrong("""def top_k_filter(probabilities, k):
@@ -68,10 +69,11 @@ exercise = Exercise(
 """, SORTED),
         Wrong(Changed(("return kept", "kept = -np.sort(-kept, -1)\n    return kept")), SORTED),
         Wrong(Changed(("np.sort(probabilities, -1)[..., -k, None]", "np.sort(probabilities, None)[-k]")),
-              "You look for the k largest numbers of all rows together. Each row keeps its own k."),
-        Wrong(Changed((">= least", "> least")), "The k-th token itself must stay: keep what is *at least* as likely as it."),
+              "You take the k largest numbers of all rows together. Each row keeps its own k."),
+        Wrong(Changed((">= least", "> least")),
+              "The k-th token itself must be kept: keep every token that is *at least* as likely."),
         Wrong(Changed(("    k = min(k, probabilities.shape[-1])\n", "")),
-              "k may be larger than the vocabulary: then every token stays. min(k, V) helps.",
+              "k may be larger than the vocabulary: then all tokens are kept. Use min(k, V).",
               when=lambda seen: seen.label == "k is larger than the vocabulary"
                   and ("out of bounds" in seen.error or seen.error.startswith(("IndexError", "ValueError")))),
     ],

@@ -1,4 +1,4 @@
-"""A key-value cache by hand: one new token, its query, and everything that was kept."""
+"""A key-value cache by hand: one new token, its query, and the keys and values of all tokens so far."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ def cases(random):
     yield Case("two tokens", *np.array([[[2.0, 0.0], [0.0, 2.0]], [[2.0, 0.0], [0.0, 2.0]], [[1.0, 0.0], [0.0, 1.0]]]))
     yield case("five tokens", 5, 4)
     yield case("one number each", 4, 1)
-    yield case("scores of some thousand", 6, 4, 60.0)
+    yield case("scores in the thousands", 6, 4, 60.0)
     yield case("40 tokens of float32", 40, 16, 1.0, np.float32)
 
 
@@ -34,7 +34,7 @@ def attend_next(cache, q, k, v):
 
 def check(result, q, k, v):
     if np.shape(result[0]) != v.shape:
-        return f"Each call must give {v.shape[1:]} numbers, the mix of the values."
+        return f"Each call must return the weighted sum of the values, with the shape {v.shape[1:]}."
     return None
 
 
@@ -45,7 +45,7 @@ exercise = Exercise(
     defines="attend_next",
     given="import numpy as np",
     cases=cases,
-    results=("the mix", "the cache"),
+    results=("the weighted sum", "the cache"),
     call=one_by_one,
     reference=attend_next,
     tolerance=1e-4,
@@ -54,21 +54,21 @@ exercise = Exercise(
         "First the cache: what does it look like for the first token, and how does it grow? Then attention for a single query.",
         "np.concatenate([cache[0], k[None]]) is one row longer. `cache[:] = [keys, values]` changes the list that was given. The "
         "scores of one query are keys @ q, one number for each token so far.",
-        "scores = keys @ q / len(q) ** 0.5; e = np.exp(scores - scores.max()); return e @ values / e.sum(). No mask: the "
-        "cache holds nothing of the future.",
+        "scores = keys @ q / len(q) ** 0.5; e = np.exp(scores - scores.max()); return e @ values / e.sum(). No mask is needed: "
+        "the cache holds no later tokens.",
     ),
-    sibling='''def mean_so_far(kept, number):
-    """The mean of all numbers that ever came; `kept` is a list that holds their sum and their count, or is still empty."""
-    total, count = kept if kept else (0.0, 0)
-    kept[:] = [total + number, count + 1]
-    return kept[0] / kept[1]
+    sibling='''def mean_so_far(cache, number):
+    """The mean of all numbers so far; `cache` is a list that holds their sum and their count, or is still empty."""
+    total, count = cache if cache else (0.0, 0)
+    cache[:] = [total + number, count + 1]
+    return cache[0] / cache[1]
 ''',
     wrong=[
         Wrong(Changed((" / len(q) ** 0.5", "")), "The scores are not divided: divide them by the square root of D."),
         Wrong(Changed(("len(q) ** 0.5", "len(q)")), "The scores are divided by D. It is the square root of D."),
         Wrong(Changed(("    cache[:] = [keys, values]\n", "    cache = [keys, values]\n")),
-              "The cache is as it was: what was kept is lost with the next call. Change "
-              "the list itself: cache[:] = [keys, values]."),
+              "The caller's list did not change, so the next call gets the old cache. Change the list itself: cache[:] = "
+              "[keys, values]."),
         Wrong("""def attend_next(cache, q, k, v):
     if not cache:
         cache[:] = [k[None], v[None]]
@@ -78,16 +78,16 @@ exercise = Exercise(
     y = e @ cache[1] / e.sum()
     cache[:] = [np.vstack([cache[0], k]), np.vstack([cache[1], v])]
     return y
-""", "A token sees itself too: put its key and its value into the cache first, and attend then."),
+""", "A token attends to itself too: first append its key and value to the cache, then attend."),
         Wrong(Changed(("[cache[0], k[None]]", "[k[None], cache[0]]"), ("[cache[1], v[None]]", "[v[None], cache[1]]")),
-              "The newest token stands first in your cache. The results are right, and the order is not: put it last."),
+              "The results are right, but the newest token comes first in your cache. Append it at the end."),
         Wrong(Changed(("scores = keys @ q", "scores = values @ q"), ("e @ values", "e @ keys")),
-              "Queries are compared with keys, and values are mixed; you have them the other way round."),
+              "Scores are queries times keys, and the weighted sum is that of the values; you have exchanged keys and values."),
         Wrong(Changed(("[cache[0], k[None]]", "[cache[0], q[None]]"), ("else k[None]", "else q[None]")),
-              "You keep queries in the cache. A query is used once; the key is what later tokens look for."),
+              "You store queries in the cache. A query is used once; later tokens need the keys."),
         Wrong(Changed(("np.exp(scores - scores.max())", "np.exp(scores)")),
-              "e to a large score is too large for any number. Subtract the largest score first.",
-              when=lambda seen: seen.label == "scores of some thousand" and not np.isfinite(seen.got[0]).all()),
+              "exp of a large score overflows. Subtract the largest score first.",
+              when=lambda seen: seen.label == "scores in the thousands" and not np.isfinite(seen.got[0]).all()),
         Wrong(Changed((" if cache else k[None]", ""), (" if cache else v[None]", "")),
               "For the first token the cache is an empty list: there is no cache[0] yet.",
               when=lambda seen: seen.label == "the first token"

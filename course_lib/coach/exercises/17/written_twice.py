@@ -1,4 +1,4 @@
-"""A planted fault: a text that is read again, though the cache holds it."""
+"""Find the fault: the model reads tokens again that are in the cache already."""
 
 from functools import cache as cached
 
@@ -9,7 +9,7 @@ from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 @cached
 def model(seed):
-    """A small model with large random weights, so that each token that it reads changes what it says."""
+    """A small model with large random weights, so that each token that it reads changes its logits."""
     from course_lib.model import GPT, GPTConfig
 
     made = GPT(GPTConfig(layers=1, heads=2, channels=16, context=64, vocab_size=12, positions="rope"), seed=seed)
@@ -19,12 +19,12 @@ def model(seed):
 
 
 def cases(random):
-    yield Case("one token more", 0, [3, 1], 1)
-    yield Case("two tokens more", 0, [3, 1], 2)
-    yield Case("one token to begin with", 1, [5], 4)
-    yield Case("no token more", 1, [5, 2], 0)
-    yield Case("12 tokens more", 2, [7, 7, 2], 12)
-    yield Case("20 tokens more", 3, [0, 11, 4, 4], 20)
+    yield Case("one new token", 0, [3, 1], 1)
+    yield Case("two new tokens", 0, [3, 1], 2)
+    yield Case("a text of one token", 1, [5], 4)
+    yield Case("no new token", 1, [5, 2], 0)
+    yield Case("12 new tokens", 2, [7, 7, 2], 12)
+    yield Case("20 new tokens", 3, [0, 11, 4, 4], 20)
 
 
 def called(answer, seed, ids, count):
@@ -50,9 +50,9 @@ exercise = Exercise(
     reference=without_cache,
     call=called,
     hints=(
-        "What has the model read when the second step begins, and what is new to it?",
-        "The cache holds the keys and values of all tokens that were read. Only one token was never read: which?",
-        "At the end of the loop: fresh = [new], and not the whole of ids.",
+        "What has the model read when the second step begins, and which token is new?",
+        "The cache holds the keys and values of all tokens that were read. Only one token was not read yet: which?",
+        "At the end of the loop: fresh = [new], not all of ids.",
     ),
     sibling='''def read_aloud(pages, reader):
     """A book that grows by a page a day. The reader remembers, so each page is read aloud only once."""
@@ -68,15 +68,15 @@ exercise = Exercise(
     return ids
 """, generic="tokens, but this model's context is"),
         Wrong(Changed(("fresh = [new]", "fresh = ids[-2:]")),
-              "The last token but one is read twice: the cache holds it since the step before."),
+              "The last token but one is read twice: it has been in the cache since the previous step."),
         Wrong(Changed(("cache=cache", "cache=model.new_cache()")),
-              "A new cache at each step knows nothing of what came before. Make it once."),
+              "A new cache at each step holds no earlier tokens. Create it once, before the loop."),
         Wrong("""def write_on(model, ids, count):
     new = []
     with no_grad():
         for _ in range(count):
             new.append(int(model(np.array([ids + new])).numpy()[0, -1].argmax()))
     return new
-""", "Only the new tokens are given back. The whole text is asked for, its beginning too."),
+""", "You return only the new tokens. Return the whole list, with those that were given."),
     ],
 )  # fmt: skip

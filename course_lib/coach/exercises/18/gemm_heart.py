@@ -12,7 +12,7 @@ WEIGHTS = "A_ROWS=False, B_ROWS=True, BIAS=False"  # dweight = dy^T x
 
 def cases(random):
     for label, N, K, M, kind in (("one number", 1, 1, 1, FORWARD), ("2 x 3 times 3 x 2", 2, 3, 2, FORWARD),
-                                 ("a tile less a row and a column", 63, 17, 63, FORWARD),
+                                 ("a tile minus a row and a column", 63, 17, 63, FORWARD),
                                  ("four tiles, ragged", 70, 33, 65, WEIGHTS), ("one tile", 64, 32, 64, FORWARD),
                                  (BATCH, 5, 3, 4, FORWARD)):  # fmt: skip
         batch = (2,) if label == BATCH else ()
@@ -40,7 +40,7 @@ def product(a, b, bias, kind):
 
 
 def placed(change):
-    """A wrong product: what each 4 x 4 piece of a tile looks like."""
+    """A wrong product: `change` is applied to each thread's 4 x 4 numbers."""
 
     def wrong(a, b, bias, kind):
         if a.ndim == 3:
@@ -62,18 +62,18 @@ def last_slice(a, b, bias, kind):
 
 
 def crossed(a, b, bias, kind):
-    """The 4 x 4 pieces of each tile as if thread.x counted rows."""
+    """The 4 x 4 numbers of each thread, written as if thread.x counted rows."""
     if a.ndim == 3:
         return np.stack([crossed(one, other, bias, kind) for one, other in zip(a, b, strict=True)])
     (N, _), M = a.shape, b.shape[1]
     whole = np.zeros((-(-N // 64) * 64, -(-M // 64) * 64))
     whole[:N, :M] = a.astype(np.float64) @ b
-    pieces = whole.reshape(len(whole) // 64, 16, 4, -1, 16, 4).transpose(0, 4, 2, 3, 1, 5).reshape(whole.shape)
-    return pieces[:N, :M] + (bias if kind == FORWARD else 0)
+    exchanged = whole.reshape(len(whole) // 64, 16, 4, -1, 16, 4).transpose(0, 4, 2, 3, 1, 5).reshape(whole.shape)
+    return exchanged[:N, :M] + (bias if kind == FORWARD else 0)
 
 
 def last_product(a, b, bias, kind):
-    """What is left of sums[i] = ... in the place of +=: number 15 of the last slice, 0 where it lies behind K."""
+    """The result of sums[i] = ... in place of +=: number 15 of the last slice, 0 if it is beyond K."""
     k = (a.shape[-1] - 1) // 16 * 16 + 15
     return product(a[..., k : k + 1], b[..., k : k + 1, :], bias, kind)
 
@@ -93,13 +93,14 @@ exercise = Exercise(
     measured="one tile",
     goals=[Goal("elements read from workgroup memory", elements("read", "workgroup"), at_most=2 * 256 * 32)],
     hints=(
-        "Of A you need rows 4 thread.y and on: vec4 number thread.y of slice s. Of B columns 4 thread.x and on.",
+        "Of A you need the rows from 4 thread.y on: vec4 number thread.y of slice s. Of B the columns from 4 thread.x on.",
         "let column = a_tile[s * (TILE / 4) + thread.y]; and row = b_tile[s * (TILE / 4) + thread.x]; then each of column.x, .y, "
         ".z, .w times row.",
-        "sums[0] += column.x * row; and so on to sums[3]. At the end two loops, i and j: row = top + thread.y * 4 + i, column = "
-        "left + thread.x * 4 + j, and y[(matrix * args.N + row) * args.M + column] = sums[i][j] where both are inside.",
+        "sums[0] += column.x * row; and so on to sums[3]. At the end two loops, i and j: row = top + thread.y * 4 + i, column "
+        "= left + thread.x * 4 + j, and y[(matrix * args.N + row) * args.M + column] = sums[i][j] where both are within "
+        "bounds.",
     ),
-    sibling="""// The sum of four products at once: y[i] = a[i] * b, for four neighbours by one instruction.
+    sibling="""// Four products at once: each vec4 of a times its own first number, added to y.
 struct Args {
     n: u32,
 }
@@ -117,54 +118,56 @@ fn add_products(@builtin(global_invocation_id) id: vec3<u32>) {
 """,
     wrong=[
         Wrong(Changed(("top + thread.y * 4 + i", "top + thread.y + i"), ("left + thread.x * 4 + j", "left + thread.x + j")),
-              "A thread's numbers lie 4 apart: its rows begin at top + thread.y * 4, its columns at left + thread.x * 4.",
+              "Each thread owns 4 x 4 numbers: its rows begin at top + thread.y * 4, its columns at left + thread.x * 4.",
               when=lambda seen: "race" in seen.kinds and "* 4" not in seen.text.split("workgroupBarrier();")[-1]),
         Wrong(Changed(("(matrix * args.N + row) * args.M", "row * args.M")),
-              "Both products are written to the same place. Matrix number `matrix` of y begins at matrix * args.N * args.M.",
+              "Both products are written to the same addresses. Matrix number `matrix` of y begins at matrix * args.N * "
+              "args.M.",
               when=lambda seen: seen.label == BATCH and np.isnan(seen.got[1]).all()),
         Wrong(Changed(("(matrix * args.N + row) * args.M", "(matrix * args.N + row) * args.N")),
-              "y is (N, M): rows go to args.N, columns to args.M, and one row of y has args.M "
-              "numbers. Two of these have changed places.",
+              "y is (N, M): there are args.N rows and args.M columns, so a row of y has args.M numbers. You have exchanged two "
+              "of these.",
               when=lambda seen: seen.label == "four tiles, ragged"
                   and any(i.kind == "out-of-bounds" and "`y[" in i.message for i in seen.issues)),
         Wrong(Changed(("if (row < args.N && column < args.M) {", "if (row < args.N) {")),
-              "The tile hangs over the edge, and you write there. Only where row < "
-              "args.N and column < args.M is there a place.",
+              "The tile extends beyond the edge of y, and you write out of bounds. Write only where row < args.N and column < "
+              "args.M.",
               when=lambda seen: any(i.kind == "out-of-bounds" and "`y[" in i.message for i in seen.issues)
                   or any(i.kind == "race" and "`y[" in i.message for i in seen.issues)),
         Wrong(Changed(("                if (BIAS) {\n                    value += bias[column];\n                }\n", "")),
-              "The bias is missing. Where BIAS is true, column c gets bias[c].",
+              "The bias is missing. If BIAS is true, column c gets bias[c].",
               when=lambda seen: seen.inputs[3] == FORWARD and np.allclose(seen.got + seen.inputs[2], seen.expected, atol=1e-4)),
         Wrong(Changed(("if (BIAS) {", "if (true) {")), "The bias is added though BIAS is false here.",
               when=lambda seen: seen.inputs[3] == WEIGHTS and np.allclose(seen.got, seen.expected + seen.inputs[2], atol=1e-4)),
         Wrong(Changed(("value += bias[column];", "value += bias[row];")),
-              "The bias is that of the row. It belongs to the column: bias[column].",
+              "The bias is indexed by the row. Each column has one: bias[column].",
               when=lambda seen: seen.inputs[3] == FORWARD and seen.got.shape[-1] == seen.got.shape[-2]
                   and np.allclose(seen.got, seen.expected - seen.inputs[2] + seen.inputs[2][:, None], atol=1e-4)),
         Wrong(Changed(("thread.y * 4 + i", "thread.x * 4 + i"), ("thread.x * 4 + j", "thread.y * 4 + j")),
-              "The pieces of the threads have changed places across the diagonal: thread.y counts rows, of a_tile and of y, "
-              "and thread.x columns, of b_tile and of y.", like=crossed),
+              "The 4 x 4 numbers of thread (x, y) are written where those of thread (y, x) belong: thread.y counts rows, of "
+              "a_tile and of y, and thread.x columns, of b_tile and of y.", like=crossed),
         Wrong(Changed(("sums[0] += ", "sums[0] = "), ("sums[1] += ", "sums[1] = "), ("sums[2] += ", "sums[2] = "),
                       ("sums[3] += ", "sums[3] = ")),
-              "Each product takes the place of those before it. It is added to them: sums[i] += ...", like=last_product),
+              "Each product overwrites the previous ones. Add it to them: sums[i] += ...", like=last_product),
         Wrong(Changed(("sums[0] += column.x * row;", "sums[0] += row.x * column;"), ("sums[1] += column.y * row;",
                        "sums[1] += row.y * column;"), ("sums[2] += column.z * row;", "sums[2] += row.z * column;"),
                       ("sums[3] += column.w * row;", "sums[3] += row.w * column;")),
-              "Each 4 x 4 piece is transposed: sums[i] is row i, so it takes component "
-              "i of A's vec4, times the whole vec4 of B.", like=placed(lambda piece: piece.T)),
+              "The 4 x 4 numbers of each thread are transposed: sums[i] is row i, so it needs component i of A's vec4, times "
+              "the whole vec4 of B.", like=placed(lambda piece: piece.T)),
         Wrong(Changed(("        for (var s = 0u; s < SLICE; s++) {", "        sums = array<vec4<f32>, 4>();\n"
                                                                     "        for (var s = 0u; s < SLICE; s++) {")),
-              "Each slice begins anew: only the last 16 numbers along K are in the sum. `sums` goes on from slice to slice.",
+              "The sums are reset at each slice: only the last 16 numbers along K count. `sums` must accumulate over all "
+              "slices.",
               like=last_slice),
         Wrong(Changed(("let column = a_tile[s * (TILE / 4) + thread.y];", "let column = a_tile[thread.y];"),
                       ("let row = b_tile[s * (TILE / 4) + thread.x];", "let row = b_tile[thread.x];\n            if (s > 0) {\n"
                        "                continue;\n            }")),
-              "Only number 0 of each slice is taken. Number s lies TILE / 4 vec4 further on.",
+              "Only number 0 of each slice is read. Number s begins at vec4 s * (TILE / 4).",
               like=lambda a, b, bias, kind: product(a[..., ::16], b[..., ::16, :], bias, kind)),
         Wrong(Changed(("            sums[0] += column.x * row;", "            sums[0] += a_tile[s * (TILE / 4) + thread.y].x * "
                                                                  "row;")),
-              "The results are right, but the tiles are read too often. Read one vec4 of each for each s, keep both in "
-              "`let`, and make 16 multiply-adds of them.",
+              "The results are right, but the tiles are read too often. For each s read one vec4 of each, name both with "
+              "`let`, and compute 16 multiply-adds from them.",
               when=lambda seen: not seen.failing.difference
                   and any(line.space == "workgroup" and line.op == "read" for r in seen.reports for line in r.lines)
                   and sum(r.elements("workgroup", "read") for r in seen.reports) > 2 * 256 * 32),

@@ -1,4 +1,4 @@
-"""Find the fault: a barrier in a branch, and none where one is needed."""
+"""Find the fault: a barrier in divergent control flow, and none where one is needed."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ EACH = 8192
 
 
 def cases(random):
-    for label, n in (("one number", 1), ("five numbers", 5), ("a group's 256", 256), ("more than one each", 700),
+    for label, n in (("one number", 1), ("five numbers", 5), ("a workgroup's 256", 256), ("more numbers than threads", 700),
                      ("two groups, ragged", EACH + 37)):  # fmt: skip
         yield Case(label, random.normal(1, 1, size=n).astype(np.float32))
 
@@ -38,12 +38,14 @@ exercise = Exercise(
     call=launch,
     tolerance=1e-4,
     hints=(
-        "Two lines of group_sum stand in the wrong place or not at all; global_norm_squares is right. What does the report name?",
-        "A barrier belongs where all 256 threads come by: in the loop, before the `if`. And who waits before tree[0] is read?",
-        "In the loop: workgroupBarrier(); if (lane < half) { ... }. Behind it: workgroupBarrier(); let total = tree[0]; and one "
-        "more, so that nobody overwrites the tree while others still read it.",
+        "In group_sum one barrier is in the wrong place, and others are missing; global_norm_squares is right. Which lines "
+        "does the report name?",
+        "A barrier belongs where all 256 threads reach it: in the loop, before the `if`. And what must happen before tree[0] "
+        "is read?",
+        "In the loop: workgroupBarrier(); if (lane < half) { ... }. After the loop: workgroupBarrier(); let total = tree[0]; "
+        "and one more barrier, so that no thread overwrites the tree while others still read it.",
     ),
-    sibling="""// The numbers of a group, shifted by one: everybody writes, all wait, everybody reads the neighbour's.
+    sibling="""// The numbers of a workgroup, shifted by one: each thread writes its own, all wait, each reads its neighbour's.
 var<workgroup> line: array<f32, 64>;
 @group(0) @binding(0) var<storage, read> x: array<f32>;
 @group(0) @binding(1) var<storage, read_write> y: array<f32>;
@@ -58,16 +60,16 @@ fn shift(@builtin(local_invocation_index) lane: u32) {
     wrong=[
         Wrong(Changed(("        workgroupBarrier();\n        if (lane < half) {",
                        "        if (lane < half) {\n            workgroupBarrier();")),
-              "A barrier waits for all threads of the group, and this one stands in an `if` that only some "
-              "enter. Put it before the `if`, in the loop.", when=lambda seen: "divergent-barrier" in seen.kinds),
+              "A barrier waits for all threads of the workgroup, and this one is in an `if` that only some enter. Put it "
+              "before the `if`, in the loop.", when=lambda seen: "divergent-barrier" in seen.kinds),
         Wrong(Changed(("    workgroupBarrier();\n    let total", "    let total")),
-              "Now the tree adds in order, but tree[0] is read before the last addition is sure to be done: a "
-              "workgroupBarrier is missing behind the loop.",
+              "The loop is right now, but tree[0] may be read before the last addition is written: a workgroupBarrier is "
+              "missing after the loop.",
               when=lambda seen: any(i.kind == "race" and "`tree[0]`" in i.message and "total" in i.code for i in seen.issues)
                   and not any(i.kind == "race" and "half" in i.code for i in seen.issues)),
         Wrong(Changed(("        workgroupBarrier();\n        if (lane", "        if (lane")),
-              "A thread reads what another may not have written yet: in the loop a "
-              "workgroupBarrier is needed before each addition.", when=lambda seen: "race" in seen.kinds),
+              "A thread reads what another may not have written yet: the loop needs a workgroupBarrier before each addition.",
+              when=lambda seen: "race" in seen.kinds),
         Wrong(Changed(("THREADS / 2", "THREADS / 4")), "A quarter of the threads is left out: the first half is THREADS / 2.",
               when=lambda seen: "THREADS / 4" in seen.text and seen.got[2] < seen.expected[2]),
     ],

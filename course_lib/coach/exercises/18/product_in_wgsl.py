@@ -1,4 +1,4 @@
-"""Open challenge: a matrix product by tiles, with as few bytes of storage as can be."""
+"""Open challenge: a matrix product by tiles that reads as few bytes of storage buffers as possible."""
 
 import numpy as np
 
@@ -60,14 +60,20 @@ exercise = Exercise(
     flops=2 * 128 * 96 * 80,
     goals=[Goal(BYTES, bytes_moved)],
     hints=(
+<<<<<<< HEAD
         "First make it right: each thread owns 16 numbers of y and loops over K. Then fetch slices together, as in chapter 08.",
         "A slice of 8 along K: 64 x 8 numbers of a and 8 x 64 of b, 512 each, two for each of 256 threads. Zeros where they lie "
         "outside. Barrier, use, barrier.",
+=======
+        "First write a right one: each thread owns 16 numbers of y, and loops over K. Then load slices together, as in chapter "
+        "08.",
+        "A slice of 8 along K: 64 x 8 numbers of a and 8 x 64 of b, 512 each, two for each of 256 threads. Zeros out of "
+        "bounds. Barrier, use, barrier.",
+>>>>>>> says-b
         "Each group must read its 64 rows of a and its 64 columns of b once: (N / 64)(M / 64) tiles, K (64 + 64) numbers each. "
-        "Fewer "
-        "bytes than that need larger tiles, and the tile is given.",
+        "Fewer bytes would need larger tiles, and the tile is given.",
     ),
-    sibling="""// A tile of 64 numbers fetched together, and read by all: y[i] = the sum over j of x[j] / (1 + |i - j|).
+    sibling="""// A tile of 64 numbers, loaded together and read by all threads: y[i] = the sum over j of x[j] / (1 + |i - j|).
 var<workgroup> tile: array<f32, 64>;
 @group(0) @binding(0) var<storage, read> x: array<f32>;
 @group(0) @binding(1) var<storage, read_write> y: array<f32>;
@@ -85,16 +91,16 @@ fn blurred(@builtin(local_invocation_index) lane: u32) {
 """,
     wrong=[
         Wrong(Changed(("        workgroupBarrier();\n        for (var s", "        for (var s")),
-              "A slice is used before all threads have filled it, or filled again while others still use it: a "
-              "workgroupBarrier belongs behind the filling, and one behind the use.",
+              "A slice is read before all threads have loaded it, or overwritten while others still read it: one "
+              "workgroupBarrier belongs after loading, and one after use.",
               when=lambda seen: any(i.kind == "race" and "`y[" not in i.message for i in seen.issues)),
         Wrong(Changed(("if (row < args.N && column < args.M) {", "if (row < args.N) {")),
-              "y is written beyond its edge: only where row < args.N and column < args.M is there a place.",
+              "y is written out of bounds: write only where row < args.N and column < args.M.",
               when=lambda seen: any("`y[" in issue.message for issue in seen.issues)),
         Wrong(Changed(("if (down < args.K && column < args.M) {", "if (column < args.M) {")),
-              "Somebody reads beyond the edge of a or b. WebGPU gives some number from inside then: take 0 there.",
+              "A thread reads a or b out of bounds. WebGPU may return any number of the array then: use 0 instead.",
               when=lambda seen: any(i.kind == "out-of-bounds" and i.message.startswith("a thread reads") for i in seen.issues)),
-        Mistake("Some threads never come to a barrier: the loop over slices must make as many rounds for all threads.",
+        Mistake("Some threads never reach a barrier: the loop over slices must have as many iterations for all threads.",
                 when=lambda seen: "divergent-barrier" in seen.kinds),
         Wrong(NAIVE.replace("row += 16", "row += 64").replace("column += 16", "column += 64"),
               "Only the first 16 rows and columns of each tile are written: with 256 threads each owns 16 numbers of y.",

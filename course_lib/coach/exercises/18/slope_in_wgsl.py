@@ -1,4 +1,4 @@
-"""A way back in WGSL: the slope of GELU, and the kernel that multiplies by it."""
+"""A backward pass in WGSL: the derivative of GELU, and the kernel that multiplies by it."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ GROUP = 256
 
 def cases(random):
     for label, rows, F in (("one number", 1, 1), ("two rows of three", 2, 3), ("one column", 5, 1),
-                           ("a little more than a group", 7, 37)):  # fmt: skip
+                           ("a little more than a workgroup", 7, 37)):  # fmt: skip
         dy, x = random.normal(0, 2, size=(2, rows, F)).astype(np.float32)
         yield Case(label, dy, x, (1.5 + random.normal(size=F)).astype(np.float32))
     far = np.array([[-60, -9, 9, 60]], np.float32)
@@ -57,12 +57,13 @@ exercise = Exercise(
     call=launch,
     tolerance=1e-4,
     hints=(
-        "gelu is x times (1 + t) / 2: a product, so its slope has two parts. t is safe_tanh(u).",
-        "let t = safe_tanh(ROOT_2_PI * (x + 0.044715 * x * x * x)); the slope of t is (1 - t t) times the slope of u.",
+        "gelu is x times (1 + t) / 2: a product, so its derivative has two terms. t is safe_tanh(u).",
+        "let t = safe_tanh(ROOT_2_PI * (x + 0.044715 * x * x * x)); the derivative of t is (1 - t t) times the derivative of "
+        "u.",
         "return 0.5 * (1.0 + t) + 0.5 * x * (1.0 - t * t) * ROOT_2_PI * (1.0 + 3.0 * 0.044715 * x * x); and the kernel as in "
         "exercise 1, with dx[i] = dy[i] * gelu_slope(x[i] + bias[...]).",
     ),
-    sibling="""// The way back of y = x * x: dx = dy * 2 x.
+    sibling="""// The backward pass of y = x * x: dx = dy * 2 x.
 // include "group.wgsl"
 
 struct Args {
@@ -85,18 +86,18 @@ fn square_backward(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgro
     wrong=[
         Wrong(Changed(("    if (i < args.n) {\n        dx[i] = dy[i] * gelu_slope(x[i] + bias[i % args.F]);\n    }",
                        "    dx[i] = dy[i] * gelu_slope(x[i] + bias[i % args.F]);")),
-              "Threads beyond the last number take part: write only where i < args.n.",
+              "Threads beyond the last number write too: write only where i < args.n.",
               when=lambda seen: any(i.kind == "out-of-bounds" and "`dx[" in i.message for i in seen.issues)),
-        Wrong(Changed(("x[i] + bias[i % args.F]", "x[i]")), "The bias is missing: the slope is that at x + bias.",
+        Wrong(Changed(("x[i] + bias[i % args.F]", "x[i]")), "The bias is missing: take the derivative at x + bias.",
               like=lambda dy, x, bias: right(dy, x, np.zeros_like(bias))),
-        Wrong(Changed(("dy[i] * gelu_slope", "gelu_slope")), "This is the slope alone: it is multiplied by dy.",
+        Wrong(Changed(("dy[i] * gelu_slope", "gelu_slope")), "This is the derivative alone: multiply it by dy.",
               like=lambda dy, x, bias: right(np.ones_like(dy), x, bias)),
         Wrong(Changed(("return 0.5 * (1.0 + t) + 0.5 * x * (1.0 - t * t) * du;", "return 0.5 * x * (1.0 + t);")),
-              "This is dy times GELU itself, not times its slope.",
+              "This is dy times GELU itself, not times its derivative.",
               like=lambda dy, x, bias: dy * ops("reference").gelu_forward((x + bias).astype(np.float64))),
         Wrong(Changed(("return 0.5 * (1.0 + t) + 0.5 * x", "return 0.5 * x")),
-              "Half of the product rule is missing: the first part is (1 + t) / 2.", like=only_second),
+              "A term of the product rule is missing: the first, (1 + t) / 2.", like=only_second),
         Wrong(Changed((" * (1.0 - t * t) * du;", " * (1.0 - t * t);")),
-              "The slope of u is missing in the second part: u' = ROOT_2_PI (1 + 3 * 0.044715 x^2).", like=without_inner),
+              "The derivative of u is missing in the second term: u' = ROOT_2_PI (1 + 3 * 0.044715 x^2).", like=without_inner),
     ],
 )  # fmt: skip

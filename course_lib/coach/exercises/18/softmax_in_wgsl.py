@@ -1,4 +1,4 @@
-"""Softmax: a group for a row, two walks to agree on a number, barriers where all threads pass."""
+"""Softmax: a workgroup for each row, two reductions, and barriers in uniform control flow."""
 
 import re
 
@@ -7,13 +7,13 @@ import numpy as np
 from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
 
 LOWEST = float("-inf")
-FOLDED = "two rows of two groups, one more than rows"
+FOLDED = "two rows of two workgroups, one more than rows"
 PLAIN, CAUSAL = "CAUSAL=False", "CAUSAL=True"
 
 
 def cases(random):
     for label, rows, T, S, kind in (("one row of one", 1, 1, 1, PLAIN), ("one row of three", 1, 1, 3, PLAIN),
-                                    ("four rows of five", 4, 1, 5, PLAIN), ("rows longer than a group", 2, 1, 300, PLAIN),
+                                    ("four rows of five", 4, 1, 5, PLAIN), ("rows longer than a workgroup", 2, 1, 300, PLAIN),
                                     ("with a mask, 3 x 3", 3, 3, 3, CAUSAL), ("with a mask, more columns than "
                                                                               "rows", 4, 2, 5, CAUSAL),
                                     ("large numbers", 2, 1, 40, PLAIN), ("far below 0", 2, 1, 40, PLAIN),
@@ -47,7 +47,7 @@ def powers(x, T, kind, groups):
 
 
 def one_less(x, T, kind, groups):
-    """The mask hides one number more: of a first row all, which leaves zeros."""
+    """The mask hides one number more; a row that is masked throughout becomes zeros."""
     return np.nan_to_num(softmax(x, T, kind, fewer=int(kind == CAUSAL)))
 
 
@@ -74,14 +74,15 @@ exercise = Exercise(
     call=launch,
     tolerance=1e-5,
     hints=(
-        "group_sum is group_max with + in the place of max. In the kernel: find the largest, then the sum of powers, then write.",
+        "group_sum is group_max with + in place of max. In the kernel: find the maximum, then the sum of exponentials, then "
+        "write.",
         "Each step is a loop `for (var c = lane; c < seen; c += THREADS)` over x[row * args.S + c], then a call that all threads "
         "make.",
         "var largest = args.lowest; loop: largest = max(largest, ...); largest = group_max(lane, largest); the same with sum += "
         "exp(... - largest) and group_sum; then y[...] = exp(... - largest) / sum for c < seen, 0 for the rest. If row >= "
         "args.rows, let seen be 0.",
     ),
-    sibling="""// The mean of each row, by a group: all threads agree on the sum. (group_sum is in reduce.wgsl.)
+    sibling="""// The mean of each row, by a workgroup: all threads get the same sum. (group_sum is in reduce.wgsl.)
 // include "reduce.wgsl"
 
 struct Args {
@@ -107,51 +108,52 @@ fn row_mean(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_i
     wrong=[
         Wrong(Changed(("    let inside = row < args.rows;", "    let inside = row < args.rows;\n    if (lane >= args.S) {\n"
                                                            "        return;\n    }")),
-              "A thread leaves before others wait for it. Where row lies outside, let it count no "
-              "numbers, and pass every barrier all the same.",
+              "A thread returns before a barrier at which others wait for it. If `row` is out of bounds, let its loops be "
+              "empty, but reach every barrier all the same.",
               when=lambda seen: "return;" in seen.text
                   and len({i.line for i in seen.issues if i.kind == "divergent-barrier"}) > 1),
         Wrong(Changed(("        workgroupBarrier();\n        if (lane < half) {\n            tree[lane] += tree",
                        "        if (lane < half) {\n            workgroupBarrier();\n            tree[lane] += tree")),
-              "A barrier stands where only some threads pass: all 256 must come to it, as often as each other. Put it "
-              "outside of the `if`, and call group_max and group_sum in no loop over the numbers of a thread.",
+              "A barrier is reached by some threads only: all 256 must reach it, equally often. Put it outside the `if`, and "
+              "do not call group_max or group_sum inside a loop over a thread's numbers.",
               when=lambda seen: "divergent-barrier" in seen.kinds),
         Wrong(Changed(("            tree[lane] += tree[lane + half];\n        }\n    }\n    workgroupBarrier();\n    let total",
                        "            tree[lane] += tree[lane + half];\n        }\n    }\n    let total")),
-              "What group_sum leaves in `tree` is read by some threads while others already use it for the next sum, or are "
-              "still adding: wait before the total is read, and after it.",
+              "Some threads read the total in `tree` while others still add to it, or already use it for the next reduction: a "
+              "barrier must stand before the total is read, and one after it.",
               when=lambda seen: any(i.kind == "race" and "`tree[0]`" in i.message for i in seen.issues)),
         Wrong(Changed(("        workgroupBarrier();\n        if (lane < half) {\n            tree[lane] += tree",
                        "        if (lane < half) {\n            tree[lane] += tree")),
-              "In the tree a thread reads what another has not finished: each halving needs a workgroupBarrier before it.",
+              "A thread reads a number of `tree` that another has not written yet: each halving needs a workgroupBarrier "
+              "before it.",
               when=lambda seen: "race" in seen.kinds and any("`tree[" in issue.message for issue in seen.issues)),
         Wrong(Changed(("group_index(group, groups)", "group.x")),
-              "The groups of a launch may lie in several rows, as here, 2 to a row. "
-              "group_index(group, groups) counts on from row to row.",
+              "The workgroups of a launch may be arranged in several rows, here 2 in each. group_index(group, groups) takes "
+              "that into account.",
               when=lambda seen: seen.label == FOLDED and not re.search(r"group_index|group\.y", seen.text)),
-        Mistake("Two threads write one number of y. Thread `lane` owns the numbers lane, lane + THREADS, ... of the row.",
+        Mistake("Two threads write the same number of y. Thread `lane` owns the numbers lane, lane + THREADS, ... of the row.",
                 when=lambda seen: any(i.kind == "race" and "`y[" in i.message for i in seen.issues)),
         Wrong(Changed(("    largest = group_max(lane, largest);", "    largest = 0.0;")),
-              "The largest is not subtracted: e^200 is more than a float holds.",
+              "The largest number is not subtracted: exp(200) overflows a float.",
               when=lambda seen: seen.label == "large numbers" and np.isnan(seen.got).any()),
         Wrong(Changed(("var largest = args.lowest;", "var largest = 0.0;")),
-              "All numbers of this row lie far below 0, and so does their largest: begin with args.lowest.",
+              "All numbers of this row are far below 0, and so is the largest of them: begin with args.lowest.",
               when=lambda seen: seen.label == "far below 0" and np.isnan(seen.got).any()),
         Wrong(Changed(("    sum = group_sum(lane, sum);\n", "")),
               "Each thread divides by its own sum. The sum of the row comes from group_sum, which all threads call.",
               like=own_sums),
         Wrong(Changed(("        } else {\n            y[start + c] = 0.0;\n        }", "        }")),
-              "Numbers that the mask hides are not 0. They are written too: 0, for c from `seen` to args.S.",
+              "Masked numbers must become 0: write y for c from `seen` to args.S, too.",
               when=lambda seen: seen.inputs[2] == CAUSAL and not np.nan_to_num(seen.got[seen.expected == 0]).any()
                   and np.isnan(seen.got[seen.expected == 0]).all()),
         Wrong(Changed(("select(args.S, args.S - args.T + row % args.T + 1, CAUSAL)", "args.S")),
-              "The mask is not looked at: with CAUSAL a row sees only the first `seen` numbers.",
+              "The mask is missing: with CAUSAL only the first `seen` numbers of a row count.",
               when=lambda seen: seen.inputs[2] == CAUSAL
                   and np.allclose(seen.got, softmax(*seen.inputs[:2], PLAIN), atol=1e-5)),
         Wrong(Changed(("row % args.T + 1, CAUSAL", "row % args.T, CAUSAL")),
-              "With the mask a number too few is seen: row % T of T rows sees S - T + row % T + 1.", like=one_less),
-        Wrong(Changed((" / sum;", ";")), "These are the powers, not yet divided by their sum.", like=powers),
-        Mistake("Only the first 256 numbers of a row are written: thread `lane` goes on with lane + THREADS.",
+              "The mask hides one number too many: with CAUSAL the first S - T + row % T + 1 count.", like=one_less),
+        Wrong(Changed((" / sum;", ";")), "These are the exponentials, not yet divided by their sum.", like=powers),
+        Mistake("Only the first 256 numbers of a row are written: thread `lane` must go on with lane + THREADS, and so on.",
                 when=lambda seen: seen.inputs[0].shape[1] > 256 and np.isnan(seen.got[:, 256:]).all()
                 and not np.isnan(seen.got[:, :256]).any()),
         Wrong(Changed(("var largest = args.lowest;", "let largest = args.lowest;")),

@@ -1,4 +1,4 @@
-"""Half floats in pairs, and a grid-stride loop: fewer threads than work."""
+"""Half floats in pairs, and a grid-stride loop: fewer threads than words."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ GROUP = 64
 def cases(random):
     for label, n, groups in (("one float", 1, 1), ("one word", 2, 1), ("three floats", 3, 1), ("as many words as "
                                                                                                "threads", 128, 1),
-                             ("more words than threads", 401, 1), ("two groups, and some rounds", 700, 2)):  # fmt: skip
+                             ("more words than threads", 401, 1), ("two workgroups, several iterations", 700, 2)):  # fmt: skip
         yield Case(label, random.normal(0, 3, size=n).astype(np.float16).astype(np.float32), groups)
 
 
@@ -44,11 +44,11 @@ exercise = Exercise(
     reference=lambda floats, groups: floats,
     call=launch,
     hints=(
-        "Thread id.x begins at word id.x, and its next word lies a whole launch further on.",
+        "Thread id.x begins at word id.x, and its next word is as far on as the launch has threads.",
         "for (var i = id.x; 2 * i < args.n; i += groups.x * 64) { let pair = unpack2x16float(x[i]); ... }",
         "y[2 * i] = pair.x; and if (2 * i + 1 < args.n) { y[2 * i + 1] = pair.y; }",
     ),
-    sibling="""// Bytes out of words: four in each, the first in the lowest 8 bits.
+    sibling="""// Words unpacked to bytes: four in each, the first in the lowest 8 bits.
 struct Args {
     words: u32,
 }
@@ -68,21 +68,22 @@ fn unpack_bytes(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workg
     wrong=[
         Wrong(Changed(("        if (2 * i + 1 < args.n) {\n            y[2 * i + 1] = pair.y;\n        }",
                        "        y[2 * i + 1] = pair.y;")),
-              "With an odd n the last word holds one float only; y ends before the "
-              "second. Look whether there is a place for it.",
+              "If n is odd, the last word holds only one float, and y ends before the second. Write it only if 2 * i + 1 < "
+              "args.n.",
               when=lambda seen: any(i.kind == "out-of-bounds" and "`y[" in i.message for i in seen.issues)
                   and len(seen.inputs[0]) % 2 == 1),
         Wrong(Changed(("2 * i < args.n;", "i < args.n;")),
               "There are half as many words as floats: go on while 2 * i < args.n.",
               when=lambda seen: any(i.kind == "out-of-bounds" and "`x[" in i.message for i in seen.issues)),
         Wrong(Changed(("i += groups.x * 64", "i += args.n")),
-              "Each thread takes one word, but there are more words than threads. Go on with i + groups.x * 64.",
+              "Each thread unpacks one word, but there are more words than threads. Go on with i + groups.x * 64.",
               like=one_round),
         Wrong(Changed(("i += groups.x * 64", "i += 64u")),
-              "Several threads take the same words: the step of the loop is the size of the whole launch, groups.x * 64.",
+              "Several threads unpack the same words: the stride of the loop is the number of threads of the launch, groups.x "
+              "* 64.",
               when=lambda seen: "race" in seen.kinds),
         Wrong(Changed(("y[2 * i] = pair.x;", "y[2 * i] = pair.y;"), ("y[2 * i + 1] = pair.y;", "y[2 * i + 1] = pair.x;")),
-              "The halves of each word have changed places: the first, `x`, is in the lower 16 bits.", like=swapped),
+              "The halves of each word are exchanged: the first, `x`, is in the lower 16 bits.", like=swapped),
         Wrong(Changed(("var i = id.x;", "int i = id.x;")), generic="is C++"),
     ],
 )  # fmt: skip
