@@ -60,16 +60,10 @@ exercise = Exercise(
     flops=2 * 128 * 96 * 80,
     goals=[Goal(BYTES, bytes_moved)],
     hints=(
-<<<<<<< HEAD
-        "First make it right: each thread owns 16 numbers of y and loops over K. Then fetch slices together, as in chapter 08.",
-        "A slice of 8 along K: 64 x 8 numbers of a and 8 x 64 of b, 512 each, two for each of 256 threads. Zeros where they lie "
-        "outside. Barrier, use, barrier.",
-=======
         "First write a right one: each thread owns 16 numbers of y, and loops over K. Then load slices together, as in chapter "
         "08.",
         "A slice of 8 along K: 64 x 8 numbers of a and 8 x 64 of b, 512 each, two for each of 256 threads. Zeros out of "
         "bounds. Barrier, use, barrier.",
->>>>>>> says-b
         "Each group must read its 64 rows of a and its 64 columns of b once: (N / 64)(M / 64) tiles, K (64 + 64) numbers each. "
         "Fewer bytes would need larger tiles, and the tile is given.",
     ),
