@@ -49,7 +49,7 @@ def test_a_blank_is_never_kept_and_says_kindly_what_is_asked(answered, mine):
 def test_a_planted_fault_left_as_it_was_shows_itself(judge, monkeypatch):
     monkeypatch.setattr(client, "_judge", judge)
     blank = answering.answer("walk_back", piece("walk_back").blank)
-    assert blank.blank and "Slopes along different ways add up" in blank.why
+    assert blank.blank and "Gradients along different paths add up" in blank.why
 
 
 def test_the_next_line_to_type_is_said(answered):
