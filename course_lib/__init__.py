@@ -10,8 +10,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-# Idle threads of NumPy's BLAS sleep after 2^4 ticks in place of spinning for 2^26, which starves other programs. It is read
-# when NumPy is imported; the kernels of `course lab` inherit it. (OpenBLAS manual, "Runtime variables")
+# Idle threads of NumPy's BLAS sleep after 2^4 ticks of the clock; they would spin for 2^28, and starve other programs. It is
+# read when NumPy is imported, and inherited by the notebooks of `course lab`. (OpenBLAS, driver/others/blas_server.c)
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
 
 _HOMES = {

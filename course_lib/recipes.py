@@ -101,9 +101,8 @@ RECIPES: dict[str, dict[str, dict]] = {
 for _recipe in RECIPES["reference"].values():
     _recipe |= {"optimiser": "adamw", "schedule": "cosine"}
 
-
-# A text, unlike the stories, is short: it is read many times over, and without dropout it is learned by heart.
-DROPOUT_ON_TEXT = 0.1
+# A text, unlike the stories, is short as a rule: it is read many times over, and learned by heart without dropout.
+ON_TEXT = {"dropout": 0.1}
 LARGE = ("12m", "modern-12m")  # they multiply in bfloat16 where that is faster; the matrices of the others are tiny
 TENSOR_CORES = (8, 0)  # compute capability
 # On the simulator a step takes some ten times as long, so a run there has fewer: still far below a bigram model's loss.
@@ -131,7 +130,7 @@ def settings(preset: str, device: str = "cpu", **changes) -> Settings:
         )
         recipe["compute"] = "bfloat16" if faster else "float32"
     if name == "best" and (given.get("text") or given.get("corpus") == "shakespeare"):
-        recipe["model"] = {"dropout": DROPOUT_ON_TEXT} | given.pop("model", {})
+        recipe["model"] = ON_TEXT | given.pop("model", {})
     if given.get("compute") == "bfloat16" and (refusal := why_not_bfloat16(device)):
         raise ValueError(f"{refusal} Leave --compute out.")
     return Settings(preset, **{**recipe, **given})

@@ -156,9 +156,9 @@ def test_a_whole_small_model_can_be_drawn():
 def test_the_attention_map_finds_the_strongest_look_and_the_mask():
     weights = [[1, 0, 0], [0.9, 0.1, 0], [0.2, 0.7, 0.1]]
     shown = plots.attention_map(weights, ["the", "cat", "sat"])
-    assert "`cat` gives `the` the weight 0.90" in shown.alt and "No token looks at a later one" in shown.alt
+    assert "`cat` gives `the` the weight 0.90" in shown.alt and "No token attends to a later one" in shown.alt
     unmasked = plots.attention_map([weights, np.full((3, 3), 1 / 3)], ["the", "cat", "sat"])
-    assert "Some tokens look at later ones" in unmasked.alt and "in head 2" in unmasked.alt
+    assert "Some tokens attend to later ones" in unmasked.alt and "in head 2" in unmasked.alt
     with pytest.raises(ValueError, match=r"\(2, 2\)"):
         plots.attention_map(weights, ["the", "cat"])
 

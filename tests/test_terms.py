@@ -1,13 +1,11 @@
 """One word per concept, the field's own: homely words that once stood for a term do not come back into what learners read."""
 
 import re
-from pathlib import Path
 
-import nbformat
 import pytest
 
 from course_lib.coach import catalogue
-from tests.test_spelling import CODE, NO_PROSE, ROOT, TEXTS
+from tests.test_spelling import CODE, NO_PROSE, ROOT, TEXTS, prose
 
 INSTEAD = {  # what is not said, as a pattern: what is
     r"bends?|bent": "activation, nonlinearity",
@@ -32,14 +30,6 @@ INSTEAD = {  # what is not said, as a pattern: what is
     r"slow memory": "HBM (global memory), L2, shared memory (SRAM), registers",
 }
 PATTERNS = {re.compile(rf"\b({pattern})\b", re.IGNORECASE): term for pattern, term in INSTEAD.items()}
-
-
-def prose(path: Path) -> str:
-    """Without the alt texts of pictures."""
-    if path.suffix == ".md":
-        return NO_PROSE.sub(" ", path.read_text(encoding="utf-8"))
-    cells = nbformat.read(path, as_version=4).cells
-    return NO_PROSE.sub(" ", "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown"))
 
 
 def faults(text: str) -> list[str]:

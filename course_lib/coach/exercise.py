@@ -91,6 +91,7 @@ class Wrong:
     like: for kernels, which would have to be compiled: a function of a case's inputs in NumPy that gives those results.
     when: as in a Mistake, in place of comparing results.
     generic: what must stand in a sentence that was not written for this exercise. Nothing is recognised by this answer.
+    also: another form of a mistake, whose sentence another wrong answer has.
     """
 
     answer: str | Changed
@@ -98,6 +99,7 @@ class Wrong:
     like: Callable | None = None
     when: Callable[[Any], bool] | None = None
     generic: str = ""
+    also: bool = False
 
 
 @dataclass(frozen=True)
@@ -189,10 +191,15 @@ class Exercise:
             found.append(f"it has {len(self.hints)} hints; three are needed.")
         if not self.sibling.strip():
             found.append("it has no worked sibling.")
-        sentences = {wrong.says or wrong.generic for wrong in self.wrong if isinstance(wrong, Wrong)}
+        answers = [wrong for wrong in self.wrong if isinstance(wrong, Wrong)]
+        sentences = [wrong.says or wrong.generic for wrong in answers if not wrong.also]
         if len(sentences) < 3:
             found.append(f"its wrong answers are refused with {len(sentences)} sentences; three are the least.")
-        found += filter(None, (self._complaint(wrong) for wrong in self.wrong if isinstance(wrong, Wrong)))
+        if len(set(sentences)) < len(sentences):
+            found.append("two of its wrong answers are refused with the same sentence.")
+        if any(wrong.also and wrong.says not in sentences for wrong in answers):
+            found.append("a wrong answer is `also` of a mistake whose sentence no other has.")
+        found += filter(None, map(self._complaint, answers))
         if self.is_kernel and self.call is None:
             found.append("it needs `call`, which launches the kernel.")
         if self.compared and self.reference is None and (self.is_kernel or self.target[:3] in ("", "op:")):

@@ -29,13 +29,13 @@ def attention_map(weights, tokens: Sequence[str], title: str = "") -> Picture:
         axes = made.add_subplot(rows, columns, head + 1)
         image = _map(axes, part, tokens)
         axes.set_title(title if len(heads) == 1 else f"{title} head {head + 1}".strip())
-    made.colorbar(image, ax=made.axes, shrink=0.7, label="share of the look", ticks=[0, 0.5, 1])
+    made.colorbar(image, ax=made.axes, shrink=0.7, label="attention weight", ticks=[0, 0.5, 1])
     return picture(made, _alt(heads, tokens))
 
 
 def _map(axes, part: np.ndarray, tokens: Sequence[str]):
     seen = np.tril(np.ones_like(part, dtype=bool)) | (part > 0)
-    axes.set_facecolor(PALE)  # what may not be seen
+    axes.set_facecolor(PALE)  # what is masked
     image = axes.imshow(np.where(seen, part, np.nan), cmap="cividis", vmin=0, vmax=1)
     if len(tokens) <= WRITTEN:
         for (i, j), weight in np.ndenumerate(part):
@@ -46,7 +46,7 @@ def _map(axes, part: np.ndarray, tokens: Sequence[str]):
     size = SMALL if len(tokens) <= 24 else 6
     turned = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if len(tokens) <= WRITTEN else {"rotation": 90}
     axes.set_xticks(range(len(tokens)), tokens, fontsize=size, **turned)
-    axes.set(xlabel="looked at", ylabel="looks")
+    axes.set(xlabel="key", ylabel="query")
     axes.set_yticks(range(len(tokens)), tokens, fontsize=size)
     axes.tick_params(length=0)
     axes.spines[:].set(visible=True, color=GREY)
@@ -54,13 +54,13 @@ def _map(axes, part: np.ndarray, tokens: Sequence[str]):
 
 
 def _alt(heads: np.ndarray, tokens: Sequence[str]) -> str:
-    """Which tokens look hardest at another one, and whether the future is hidden."""
+    """The largest weight that each head gives to another token, and whether later ones are masked."""
     causal = not np.any(np.triu(heads, 1) > 0)
-    mask = "No token looks at a later one." if causal else "Some tokens look at later ones."
+    mask = "No token attends to a later one." if causal else "Some tokens attend to later ones."
     said = []
     for head, part in enumerate(heads):
         away = part - np.diag(np.diag(part))
         i, j = np.unravel_index(np.argmax(away), away.shape)
         where = f"in head {head + 1}, " if len(heads) > 1 else ""
         said.append(f"{where}`{tokens[i]}` gives `{tokens[j]}` the weight {number(part[i, j])}")
-    return f"Attention among {len(tokens)} tokens; strongest look at another token: {'; '.join(said)}. {mask}"
+    return f"Attention among {len(tokens)} tokens; largest weight on another token: {'; '.join(said)}. {mask}"

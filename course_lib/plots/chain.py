@@ -1,4 +1,4 @@
-"""The chain rule as a picture: values travel to the right, slopes are multiplied on the way back to the left."""
+"""The chain rule as a picture: values travel to the right in the forward pass, gradients to the left in the backward pass."""
 
 from collections.abc import Sequence
 
@@ -20,7 +20,9 @@ def chain(values: Sequence[tuple[str, float]], steps: Sequence[tuple[str, float]
         gradients.insert(0, gradients[0] * slope)
     width, height = len(values) * BOX + len(steps) * GAP + 0.4, 2.1
     made, axes = sheet(width, height)
-    axes.text(0.2, height - 0.12, title or "Values go right, gradients come back", fontsize=TEXT + 1, va="top")
+    axes.text(
+        0.2, height - 0.12, title or "Forward pass to the right, backward pass to the left", fontsize=TEXT + 1, va="top"
+    )
     last = values[-1][0]
     for place, ((name, value), gradient) in enumerate(zip(values, gradients, strict=True)):
         x, y = 0.2 + place * (BOX + GAP), 0.9

@@ -8,7 +8,7 @@ from course_lib.plots.style import BLUE, INK, figure, styled
 
 
 def parameter_table(config: Any) -> Page:
-    """Part, count and share, and the total."""
+    """Part, count and fraction, and the total."""
     rows, total = _rows(config)
     lines = [f"{part:<36}{count:>12,}{count / total:>8.1%}" for part, count in rows]
     text = "\n".join([*lines, f"{'all':<36}{total:>12,}{1:>8.1%}"])
@@ -16,9 +16,11 @@ def parameter_table(config: Any) -> Page:
         f'<tr><td style="text-align:left">{html.escape(part)}</td><td>{count:,}</td><td>{count / total:.1%}</td></tr>'
         for part, count in rows
     )
-    head = '<tr><th scope="col" style="text-align:left">part</th><th scope="col">parameters</th><th scope="col">share</th></tr>'
+    head = (
+        '<th scope="col" style="text-align:left">part</th><th scope="col">parameters</th><th scope="col">fraction</th>'
+    )
     last = f'<tr><th scope="row" style="text-align:left">all</th><th>{total:,}</th><th>{1:.1%}</th></tr>'
-    return Page(f"<table><thead>{head}</thead><tbody>{cells}{last}</tbody></table>", text)
+    return Page(f"<table><thead><tr>{head}</tr></thead><tbody>{cells}{last}</tbody></table>", text)
 
 
 @styled()

@@ -151,9 +151,9 @@ def test_a_sentence_needs_its_cause(ask):
 
 
 def test_an_answer_with_the_results_of_a_wrong_one_gets_its_sentence(ask):
-    known = catalogue.load("rise_and_sink").wrong[0]
-    text = f"""{WARMUP}    fall = (steps - max(step, warmup)) / max(steps - warmup, 1)
-    return step * peak / warmup if step < warmup else lowest + (peak - lowest) * max(fall, 0)"""
+    known = catalogue.load("rise_and_sink").wrong[1]
+    text = f"""{WARMUP}    left = max(steps - step, 0) / steps
+    return (step + 1) * peak / warmup if step < warmup else lowest + (peak - lowest) * left"""
     verdict = ask(text, "rise_and_sink")
     assert verdict.recognised and verdict.why == known.says
 

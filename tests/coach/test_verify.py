@@ -69,6 +69,9 @@ def test_two_equal_texts_are_refused(monkeypatch):
         ("scale", Wrong("text", "sentence", like=abs, when=bool), "either `like` or `when`"),
         ("scale", Wrong("text", "sentence", when=bool), ""),
         ("repeated_axes", Wrong("text", "sentence", when=bool), ""),
+        ("repeated_axes", Wrong("text", catalogue.load("repeated_axes").wrong[0].says), "the same sentence"),
+        ("repeated_axes", Wrong("text", catalogue.load("repeated_axes").wrong[0].says, also=True), ""),
+        ("repeated_axes", Wrong("text", "sentence", also=True), "whose sentence no other has"),
     ],
 )
 def test_a_wrong_answer_that_cannot_be_used_is_refused(name, wrong, says):

@@ -45,7 +45,7 @@ exercise = Exercise(
               "The mean of row j is subtracted from column j; it belongs to row j. In a square "
               "matrix the shapes fit, so there is no error."),
         Wrong(Changed(("axis=-1, keepdims=True", "axis=0")), COLUMNS),
-        Wrong(Changed(("axis=-1", "axis=-2")), COLUMNS),
+        Wrong(Changed(("axis=-1", "axis=-2")), COLUMNS, also=True),
         Wrong(Changed(("axis=-1, keepdims=True", "")),
               "One mean, that of all numbers, is subtracted from every number. Subtract from each row its own."),
         Wrong(Changed(("axis=-1", "axis=1")),

@@ -89,7 +89,7 @@ __global__ void swap_neighbours(float* x, int n) {
 }
 """, OVERWRITTEN, like=first_half_written),
         Wrong(Changed(("float left = x[i];", "x[n - 1 - i] = x[i];"), ("        x[n - 1 - i] = left;\n", "")), OVERWRITTEN,
-              like=second_half_written),
+              like=second_half_written, also=True),
         Wrong(Changed(("x[i] = x[n - 1 - i];", "x[i] = x[n - i];")),
               "x[n - i] is x[n] for the first thread. The numbers end at x[n - 1].", when=first_thread_at_the_end),
         Wrong(Changed(("if (i < n / 2) {", "if (i < n) {")),

@@ -114,7 +114,7 @@ exercise = Exercise(
               when=lambda seen: seen.error.startswith("KeyError") and "(" in seen.error),
         Mistake("At the end no pair of the word is in `ranks`, and min() has nothing to choose from. Return the word then.",
                 when=lambda seen: "empty" in seen.error and "min()" in seen.error),
-        Wrong(Changed(("min(found, key=lambda pair: ranks[pair][0])", "found[0]")), FROM_THE_LEFT),
+        Wrong(Changed(("min(found, key=lambda pair: ranks[pair][0])", "found[0]")), FROM_THE_LEFT, also=True),
         Wrong("""def apply_merges(piece, ranks):
     word = list(piece)
     while True:

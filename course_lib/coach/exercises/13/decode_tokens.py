@@ -49,7 +49,7 @@ exercise = Exercise(
         Wrong(Changed(('"replace"', '"ignore"')), VANISHES),
         Wrong("""def decode(spelling, ids):
     return "".join(spelling[token].decode("utf-8", "ignore") for token in ids)
-""", VANISHES),
+""", VANISHES, also=True),
         Wrong(Changed(('"utf-8", "replace"', '"latin-1"')),
               "Each byte becomes a character of its own. In UTF-8, é is two bytes."),
         Wrong(Changed((', "replace"', "")),

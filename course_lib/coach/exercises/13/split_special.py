@@ -43,7 +43,7 @@ exercise = Exercise(
 ''',
     wrong=[
         Wrong(Changed(('"("', '"(?:"')), GONE),
-        Wrong(Changed(('"("', '"(?:"'), (" if part]", "]")), GONE),
+        Wrong(Changed(('"("', '"(?:"'), (" if part]", "]")), GONE, also=True),
         Wrong(Changed((" if part]", "]")), "There are empty parts. Leave them out."),
         Wrong(Changed(("map(regex.escape, longest_first)", "longest_first")),
               'The characters of a special token are read as a pattern: `|` means "or" there. Use regex.escape.'),

@@ -60,7 +60,7 @@ exercise = Exercise(
     B, T, width = qkv.shape
     q, k, v = np.split(qkv, [width // 3, 2 * width // 3], axis=-1)
     return q.reshape(B, T, heads, -1), k.reshape(B, T, kv_heads, -1), v.reshape(B, T, kv_heads, -1)
-""", THIRDS),
+""", THIRDS, also=True),
         Wrong(Changed(("reshape(B, T, heads, D)", "reshape(B, heads, T, D)"), ("k.reshape(B, T,", "k.reshape(B, kv_heads,"),
                       ("v.reshape(B, T,", "v.reshape(B, kv_heads,"), ("k.reshape(B, kv_heads, kv_heads, D)",
                       "k.reshape(B, kv_heads, T, D)"), ("v.reshape(B, kv_heads, kv_heads, D)", "v.reshape(B, kv_heads, T, D)")),

@@ -67,7 +67,7 @@ exercise = Exercise(
     kept[:, k:] = 0
     return kept / kept.sum(-1, keepdims=True)
 """, SORTED),
-        Wrong(Changed(("return kept", "kept = -np.sort(-kept, -1)\n    return kept")), SORTED),
+        Wrong(Changed(("return kept", "kept = -np.sort(-kept, -1)\n    return kept")), SORTED, also=True),
         Wrong(Changed(("np.sort(probabilities, -1)[..., -k, None]", "np.sort(probabilities, None)[-k]")),
               "You take the k largest numbers of all rows together. Each row keeps its own k."),
         Wrong(Changed((">= least", "> least")),
