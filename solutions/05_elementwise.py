@@ -204,10 +204,10 @@
 # %% [markdown]
 # ## 15. Write into a view (stretch)
 #
-# The reverse of `copy_a_view` of chapter 01: `n` contiguous values are to be written to the elements of a view of `x`. The view
-# begins at the index `offset` of x, and `place(view, i)` of exercise 10 gives the distance from there to its number i. All other
-# numbers of x stay as they are. With x `[0, 0, 0, 0, 0, 0]`, the values `[1, 2, 3, 4]` and a view of shape (2, 2) with the
-# strides (3, 1) and the offset 1, x becomes `[0, 1, 2, 0, 3, 4]`.
+# The reverse of `strided_copy` of chapter 01: `n` contiguous values are to be written to the elements of a view of `x`. The
+# view begins at the index `offset` of x, and `place(view, i)` of exercise 10 gives the distance from there to its number i.
+# All other numbers of x stay as they are. With x `[0, 0, 0, 0, 0, 0]`, the values `[1, 2, 3, 4]` and a view of shape (2, 2)
+# with the strides (3, 1) and the offset 1, x becomes `[0, 1, 2, 0, 3, 4]`.
 #
 # It is launched in blocks of 64 threads. In the backward pass of a slice it writes the gradient of the part into that of the
 # whole.
@@ -229,8 +229,8 @@
 # `synchronize` does nothing.)
 
 
-# %% exercise="under_the_roof"
-def under_the_roof(work, device, clock, moved, flops):
+# %% exercise="measure_roofline"
+def measure_roofline(work, device, clock, moved, flops):
     # yours: wait, read the clock, work; when should you read it again?
     device.synchronize()
     began = clock()
@@ -248,7 +248,7 @@ def under_the_roof(work, device, clock, moved, flops):
 # x. With the factor `[2.5]` and x `[2, 4]`, y should be `[5, 10]`. Run the cell, and read which index the report names. The
 # clipping of a long gradient needs such a factor: it is known only on the GPU.
 
-# %% exercise="scale_in_memory"
+# %% exercise="scale_device_scalar"
 # include kernels/scale.cu scale: fix what is wrong
 # plant p.item[j] *= by => p.item[j] *= factor[i + j]
 # plant by * x[i] => factor[i] * x[i]

@@ -103,7 +103,7 @@
 # A `float2` is two floats, x and y; `make_float2(x, y)` makes one, and it is stored by one instruction where its address is a
 # multiple of 8 bytes. Every right epilogue passes. How few bytes can yours move?
 
-# %% exercise="gated_product"
+# %% exercise="gemm_swiglu"
 r"""
 #include "gemm_tile.cuh"
 typedef Tile<64, 64, 16, 8, 8> T;
@@ -128,7 +128,7 @@ struct StoreGated {
     __device__ void end_of_row(int, int, int, int) const {}
 };
 
-__global__ void gated_product(const float* x, const float* weight, float* y, int M, int N, int K) {
+__global__ void gemm_swiglu(const float* x, const float* weight, float* y, int M, int N, int K) {
     __shared__ __align__(16) T::SliceA a[2];
     __shared__ __align__(16) T::SliceB b[2];
     StoreGated epilogue = {y, N};

@@ -55,7 +55,7 @@
 # With `W` = 1 each word attends to itself alone, and y equals v. The count is the number of bytes moved for 256 words and W =
 # 20.
 
-# %% exercise="attend_window"
+# %% exercise="sliding_window_attention"
 r"""
 const int D = 16, TILE = 16;
 
@@ -68,7 +68,7 @@ __device__ void see(const float* own, const float* key, const float* value, floa
     top = higher;
 }
 
-__global__ void attend_window(const float* q, const float* k, const float* v, float* y, int T, int W) {
+__global__ void sliding_window_attention(const float* q, const float* k, const float* v, float* y, int T, int W) {
     __shared__ float k_tile[TILE * D], v_tile[TILE * D];
     int t = blockIdx.x * blockDim.x + threadIdx.x;
     float own[D], out[D] = {}, top = -INFINITY, total = 0.0f;
@@ -111,9 +111,9 @@ __global__ void attend_window(const float* q, const float* k, const float* v, fl
 # It is launched in blocks of 32 threads, with at least one thread for each number of `y`. Splitting the keys is how a single
 # query, as in text that is being generated, keeps a whole GPU busy.
 
-# %% exercise="merge_halves"
+# %% exercise="merge_attention"
 r"""
-__global__ void merge_halves(const float* y1, const float* logsumexp1, const float* y2, const float* logsumexp2, float* y,
+__global__ void merge_attention(const float* y1, const float* logsumexp1, const float* y2, const float* logsumexp2, float* y,
                              float* logsumexp, int n, int D) {
     // yours: merge this thread's number; one thread of each row writes the logsumexp
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -137,11 +137,11 @@ __global__ void merge_halves(const float* y1, const float* logsumexp1, const flo
 # are right. Run the cell first, and read the report: it names the two lines of a race. q and y are (T, D), k and v (S, D), in
 # blocks of 64 threads.
 
-# %% exercise="attend_tiles"
+# %% exercise="tiled_attention"
 r"""
 const int D = 8, TILE = 16;
 
-__global__ void attend_tiles(const float* q, const float* k, const float* v, float* y, int T, int S) {
+__global__ void tiled_attention(const float* q, const float* k, const float* v, float* y, int T, int S) {
     __shared__ float k_tile[TILE][D], v_tile[TILE][D];
     int t = blockIdx.x * blockDim.x + threadIdx.x;
     float own[D], out[D] = {}, top = -INFINITY, total = 0.0f;
@@ -230,11 +230,11 @@ __global__ void attend_tiles(const float* q, const float* k, const float* v, flo
 # says how much). Which thread does what is up to you. The count is the bytes moved for 96 queries and 96 keys. Reading q, k
 # and v once and writing y takes 24,576. How near can you come? Ours leaves you much room. Your attempts are recorded.
 
-# %% exercise="attend_few_bytes"
+# %% exercise="attention_few_bytes"
 r"""
 const int D = 16, TILE = 32;
 
-__global__ void attend_few_bytes(const float* q, const float* k, const float* v, float* y, int T, int S) {
+__global__ void attention_few_bytes(const float* q, const float* k, const float* v, float* y, int T, int S) {
     extern __shared__ float shared[];
     // yours: all T rows of y
     float *k_tile = shared, *v_tile = shared + TILE * D;

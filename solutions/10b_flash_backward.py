@@ -102,7 +102,7 @@ __global__ void value_gradient(const float* P, const float* dy, float* dv, int T
 # lecture: dv is `[1.25, 1.75]`. `np` is there.
 
 
-# %% exercise="attention_back"
+# %% exercise="attention_backward"
 def attention_backward(dy, q, k, v, y, logsumexp, causal=True):
     # yours: the gradients dq, dk, dv
     B, T, H, D = q.shape
@@ -151,7 +151,7 @@ def attention_backward(dy, q, k, v, y, logsumexp, causal=True):
 # gradient ds of a score, for one query and one key. The count is the bytes moved for 96 words. Reading and writing everything
 # once takes 43,776. Ours leaves you much room. Your attempts are recorded.
 
-# %% exercise="gradients_few_bytes"
+# %% exercise="attention_backward_few_bytes"
 r"""
 const int D = 16;
 
@@ -163,8 +163,8 @@ __device__ void pair(const float* q, const float* k, const float* v, const float
     ds = p * (dp - delta) / sqrtf(D);
 }
 
-__global__ void gradients_few_bytes(const float* q, const float* k, const float* v, const float* dy, const float* logsumexp,
-                                    const float* delta, float* dq, float* dk, float* dv, int T) {
+__global__ void attention_backward_few_bytes(const float* q, const float* k, const float* v, const float* dy,
+                                             const float* logsumexp, const float* delta, float* dq, float* dk, float* dv, int T) {
     extern __shared__ float shared[];
     // yours: all T rows of dq, dk and dv
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < T; i += gridDim.x * blockDim.x) {

@@ -26,7 +26,7 @@
 # It is launched with a block for each row of the table, of 64 threads, and C may be more than 64. No atomics; and at most 4.2
 # sectors for each request that reads.
 
-# %% exercise="gradient_owners"
+# %% exercise="embedding_backward_kernel"
 # include kernels/embedding.cu embedding_backward: add up the rows of dy that belong to row r, column by column
 
 # %% [markdown]
@@ -73,13 +73,13 @@
 # %% [markdown]
 # ## 6. Find the fault: counted by many (stretch)
 #
-# `letter_counts` counts how often each of the letters 0 to 25 occurs, first in shared memory, then for all blocks. It is the
+# `histogram` counts how often each of the letters 0 to 25 occurs, first in shared memory, then for all blocks. It is the
 # first step of a counting sort. There are three faults, and the report shows them one by one. (Counts are integers: here
 # atomics are fine.)
 
-# %% exercise="letter_counts"
+# %% exercise="histogram"
 r"""
-__global__ void letter_counts(const int* letters, int* counts, int n) {
+__global__ void histogram(const int* letters, int* counts, int n) {
     __shared__ int own[26];
     if (threadIdx.x < 26) own[threadIdx.x] = 0;
     // yours: fix this part
@@ -133,11 +133,11 @@ __global__ void letter_counts(const int* letters, int* counts, int n) {
 #
 # Every right kernel passes. How few bytes can yours move?
 
-# %% exercise="loss_and_gradient"
+# %% exercise="fused_cross_entropy"
 r"""
 #include "reduce.cuh"
 
-__global__ void loss_and_gradient(float* x, const int* targets, float* losses, int n) {
+__global__ void fused_cross_entropy(float* x, const int* targets, float* losses, int n) {
     // yours: any right kernel passes; then move fewer bytes
     x += blockIdx.x * 512;
     int target = targets[blockIdx.x];

@@ -118,12 +118,12 @@ def test_expected_values_are_computed_before_the_answer_can_touch_the_library(as
 
 
 def test_changed_inputs_are_said(ask):
-    solution = piece("walk_back").solution
+    solution = piece("backward_pass").solution
     assert ask(
         solution.replace("    gradients = {last: 1.0}", "    tape = list(tape)\n    gradients = {last: 1.0}"),
-        "walk_back",
+        "backward_pass",
     ).passed
-    verdict = ask(solution.replace("    return gradients", "    tape.clear()\n    return gradients"), "walk_back")
+    verdict = ask(solution.replace("    return gradients", "    tape.clear()\n    return gradients"), "backward_pass")
     assert not verdict.passed and "`tape` was changed by your code" in verdict.why
 
 
@@ -151,10 +151,10 @@ def test_a_sentence_needs_its_cause(ask):
 
 
 def test_an_answer_with_the_results_of_a_wrong_one_gets_its_sentence(ask):
-    known = catalogue.load("rise_and_sink").wrong[1]
+    known = catalogue.load("warmup_linear").wrong[1]
     text = f"""{WARMUP}    left = max(steps - step, 0) / steps
     return (step + 1) * peak / warmup if step < warmup else lowest + (peak - lowest) * left"""
-    verdict = ask(text, "rise_and_sink")
+    verdict = ask(text, "warmup_linear")
     assert verdict.recognised and verdict.why == known.says
 
 
@@ -170,9 +170,9 @@ def test_an_answer_with_the_results_of_a_wrong_one_gets_its_sentence(ask):
 )
 def test_what_a_wrong_answer_does_is_no_fault_of_the_learner(monkeypatch, wrong, words):
     monkeypatch.setattr(telling, "SECONDS", 0.2)
-    exercise = dataclasses.replace(catalogue.load("rise_and_sink"), wrong=[wrong])
+    exercise = dataclasses.replace(catalogue.load("warmup_linear"), wrong=[wrong])
     monkeypatch.setattr(catalogue, "load", lambda name: exercise)
-    verdict = judging.judge({"name": "rise_and_sink", "text": WARMUP + "    return 0.0"})
+    verdict = judging.judge({"name": "warmup_linear", "text": WARMUP + "    return 0.0"})
     assert verdict["recognised"] == bool(words) and not verdict["passed"]
     assert verdict["why"] == words if words else "expected" in verdict["why"]
 
@@ -327,7 +327,7 @@ def test_a_check_or_a_question_that_cannot_look_at_a_result_blames_nobody_else(m
 @pytest.mark.slow
 def test_an_answer_that_fails_only_while_it_is_measured_is_told_so(ask):
     """A goal runs an answer on more than its cases hold: what it raises there, or its time, is its own fault."""
-    right = piece("likeliest_text").solution
+    right = piece("most_likely_text").solution
     for line, says in (
         ("raise ValueError('eight')", "while it was measured: Your code raised ValueError in line"),
         ("while True: pass", "while it was measured: your code was still running after 6 seconds"),
@@ -337,7 +337,7 @@ def test_an_answer_that_fails_only_while_it_is_measured_is_told_so(ask):
         )
         text = "calls = []\n" + right.replace("    return tokens", later)
         assert text != right
-        verdict = ask(text, "likeliest_text")
+        verdict = ask(text, "most_likely_text")
         assert not verdict.passed and says in verdict.why, verdict.why
 
 

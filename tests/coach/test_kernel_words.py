@@ -103,7 +103,7 @@ def test_inputs_of_every_kernel_have_their_names():
         if exercise.is_kernel and len(telling.inputs_of(exercise, len(inputs))) != len(inputs):
             unnamed.append(name)
     assert unnamed == []
-    assert telling.inputs_of(catalogue.load("take_rows"), 2) == ("table", "rows")
+    assert telling.inputs_of(catalogue.load("gather_rows"), 2) == ("table", "rows")
 
 
 def test_a_verdict_speaks_of_inputs_by_their_names_and_breaks_no_word(judge):

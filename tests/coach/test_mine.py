@@ -111,7 +111,7 @@ def test_the_table_says_whose_code_runs_and_how_long_a_run_takes():
 
 @pytest.mark.slow
 def test_what_no_step_calls_is_not_compared():
-    passed("draw_tokens")
+    passed("sample_tokens")
     swaps = mine.use(preset="micro", steps=1)
     (row,) = swaps.rows()
     assert row[3:6] == ("0", "", "")

@@ -48,7 +48,7 @@ def test_a_blank_is_never_kept_and_says_kindly_what_is_asked(answered, mine):
 
 def test_a_planted_fault_left_as_it_was_shows_itself(judge, monkeypatch):
     monkeypatch.setattr(client, "_judge", judge)
-    blank = answering.answer("walk_back", piece("walk_back").blank)
+    blank = answering.answer("backward_pass", piece("backward_pass").blank)
     assert blank.blank and "Gradients along different paths add up" in blank.why
 
 
@@ -95,7 +95,7 @@ def test_the_folder_may_move(mine, monkeypatch, tmp_path):
 def _save_many(number: int) -> None:
     for i in range(20):
         state.save(NAME, f"text {number} {i}", verdict(False, steps=float(i)))
-        state.note("walk_back", **{f"n{number}": i})
+        state.note("backward_pass", **{f"n{number}": i})
 
 
 def test_two_notebooks_at_once_lose_nothing(mine):
@@ -109,7 +109,7 @@ def test_two_notebooks_at_once_lose_nothing(mine):
     texts = sorted(one.text.strip() for one in state.tries(NAME))
     assert texts == sorted(f"text {number} {i}" for number in range(3) for i in range(20))
     assert [one.number for one in state.tries(NAME)] == list(range(1, 61))
-    assert state.noted("walk_back") == {"n0": 19, "n1": 19, "n2": 19}
+    assert state.noted("backward_pass") == {"n0": 19, "n1": 19, "n2": 19}
     assert json.loads((mine / "progress.json").read_text())
 
 
@@ -230,13 +230,15 @@ def test_what_an_answer_defines_stands_for_its_name():
 
     assert state.last(kernel("scale")) == "scale" == state.last()
     assert state.last(kernel("matmul_shared_tiles", "template <int T> ", "<8>")) == "matmul_shared_tiles"
-    state.last("scale_in_memory")
-    assert state.last(kernel("scale")) == "scale_in_memory", "its answer too defines `scale`, and it is the last one"
+    state.last("scale_device_scalar")
+    assert state.last(kernel("scale")) == "scale_device_scalar", (
+        "its answer too defines `scale`, and it is the last one"
+    )
 
     def linear_backward():
         pass
 
-    assert state.last(linear_backward) == "layer_back"
+    assert state.last(linear_backward) == "linear_backward"
     for thing in (5, None, ["scale"]):
         with pytest.raises(ExerciseError, match=r'in quotes, as in course.hint\("scale"\)'):
             state.last(thing)
@@ -267,15 +269,15 @@ def test_the_tries_at_a_challenge_are_a_ladder_under_a_roof():
     from course_lib.coach import ladder
 
     with pytest.raises(ExerciseError, match="was right and counted yet"):
-        ladder.picture("outer")
-    with pytest.raises(ExerciseError, match=r"scale has no ladder. These have one: outer"):
+        ladder.picture("outer_product")
+    with pytest.raises(ExerciseError, match=r"scale has no ladder. These have one: outer_product"):
         ladder.picture("scale")
     for number, moved in enumerate((131_072, 65_536 + 8192), 1):
-        text = f"{piece('outer').solution}// {number}"
+        text = f"{piece('outer_product').solution}// {number}"
         counts = [Count("bytes of global memory moved", float(moved))]
-        state.save("outer", text, Verdict("outer", "", "cuda", True, counts=counts))
-    assert ladder.rungs("outer") == {"1": 131_072, "2 (newest)": 73_728}
-    drawn = ladder.picture("outer")
+        state.save("outer_product", text, Verdict("outer_product", "", "cuda", True, counts=counts))
+    assert ladder.rungs("outer_product") == {"1": 131_072, "2 (newest)": 73_728}
+    drawn = ladder.picture("outer_product")
     assert "try 1 does 0.12 for each byte" in drawn.alt and "try 2 (newest) does 0.22" in drawn.alt
 
 

@@ -101,7 +101,7 @@ def test_right_variants_may_be_missing_altogether_but_not_in_part(monkeypatch):
 
 def test_a_proof_neither_reads_nor_writes_what_the_learner_has(mine):
     (mine / "answers").mkdir(parents=True)
-    (mine / "answers/walk_back.py").write_text("rubbish")
+    (mine / "answers/backward_pass.py").write_text("rubbish")
     (mine / "progress.json").write_text("{")
-    assert verify.verify(["walk_back"]) == []
-    assert sorted(path.name for path in mine.rglob("*")) == ["answers", "progress.json", "walk_back.py"]
+    assert verify.verify(["backward_pass"]) == []
+    assert sorted(path.name for path in mine.rglob("*")) == ["answers", "progress.json", "backward_pass.py"]

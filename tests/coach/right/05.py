@@ -212,8 +212,8 @@ template <class T, int N> __global__ void copy(const T* x, T* y, int n) {
         Changed(("    if (i < n) x[offset + place(view, i)] = values[i];",
                  "    for (x += offset; i < n; i += (long long)gridDim.x * blockDim.x) x[place(view, i)] = values[i];")),
     ],
-    "under_the_roof": [
-        """def under_the_roof(work, device, clock, moved, flops):
+    "measure_roofline": [
+        """def measure_roofline(work, device, clock, moved, flops):
     times = []
     device.synchronize()
     times.append(clock())
@@ -224,7 +224,7 @@ template <class T, int N> __global__ void copy(const T* x, T* y, int n) {
 """,
         Changed(("return moved / seconds, flops / moved", "return np.array([moved / seconds, flops / moved])")),
     ],
-    "scale_in_memory": [
+    "scale_device_scalar": [
         Changed(("    const float by = factor[0];\n", ""), ("p.item[j] *= by", "p.item[j] *= factor[0]"),
                 ("by * x[i]", "*factor * x[i]")),
         Changed(("if (i + N <= n) {", "if (n - i >= N) {")),

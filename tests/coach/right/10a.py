@@ -55,7 +55,7 @@ RIGHT = {
             else high = largest[r];
 """)),
     ],
-    "attend_window": [
+    "sliding_window_attention": [
         Changed(("int begin = max(0, first - W + 1) / TILE * TILE;", "int begin = max(0, first - W + 1);")),
         Changed(("for (int start = begin; start < end; start += TILE) {", "for (int tile = begin / TILE; tile * TILE < end; "
                                                                           "tile++) {\n"
@@ -66,8 +66,8 @@ RIGHT = {
                  "            int s = key - start;\n"
                  "            if (t < T) {")),
     ],
-    "merge_halves": [
-        """__global__ void merge_halves(const float* y1, const float* logsumexp1, const float* y2, const float* logsumexp2,
+    "merge_attention": [
+        """__global__ void merge_attention(const float* y1, const float* logsumexp1, const float* y2, const float* logsumexp2,
                              float* y, float* logsumexp, int n, int D) {
     int first = blockIdx.x * blockDim.x + threadIdx.x;
     for (int i = first; i < n * D; i += gridDim.x * blockDim.x) {
@@ -78,7 +78,7 @@ RIGHT = {
     }
 }
 """,
-        """__global__ void merge_halves(const float* y1, const float* logsumexp1, const float* y2, const float* logsumexp2,
+        """__global__ void merge_attention(const float* y1, const float* logsumexp1, const float* y2, const float* logsumexp2,
                              float* y, float* logsumexp, int n, int D) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n * D) {
@@ -96,7 +96,7 @@ RIGHT = {
 }
 """,
     ],
-    "attend_tiles": [
+    "tiled_attention": [
         Changed(("        int keys = min(TILE, S - start);\n        __syncthreads();\n", "        int keys = min(TILE, S - "
                                                                                          "start);\n"),
                 ("            top = higher;\n        }\n", "            top = higher;\n        }\n        __syncthreads();\n")),
@@ -149,11 +149,11 @@ RIGHT = {
 """,
         Changed(("g = h / (H / G)", "g = h * G / H")),
     ],
-    "attend_few_bytes": [
+    "attention_few_bytes": [
         """const int D = 16;
 
 // Without shared memory: each thread walks along all keys by itself.
-__global__ void attend_few_bytes(const float* q, const float* k, const float* v, float* y, int T, int S) {
+__global__ void attention_few_bytes(const float* q, const float* k, const float* v, float* y, int T, int S) {
     for (int t = blockIdx.x * blockDim.x + threadIdx.x; t < T; t += gridDim.x * blockDim.x) {
         float out[D] = {}, top = -INFINITY, total = 0.0f;
         for (int s = 0; s < S; s++) {
@@ -172,7 +172,7 @@ __global__ void attend_few_bytes(const float* q, const float* k, const float* v,
         """const int D = 16, WIDE = D + 1, TILE = 32, OWN = 3;
 
 // A thread owns up to OWN queries, so a tile of keys serves 32 OWN of them; rows of q and y pass through shared memory.
-__global__ void attend_few_bytes(const float* q, const float* k, const float* v, float* y, int T, int S) {
+__global__ void attention_few_bytes(const float* q, const float* k, const float* v, float* y, int T, int S) {
     extern __shared__ float shared[];
     float *rows = shared, *k_tile = rows + OWN * 32 * WIDE, *v_tile = k_tile + TILE * D;
     for (int first = blockIdx.x * 32 * OWN; first < T; first += gridDim.x * 32 * OWN) {

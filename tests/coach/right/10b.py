@@ -82,7 +82,7 @@ __global__ void value_gradient(const float* P, const float* dy, float* dv, int T
 }
 """,
     ],
-    "attention_back": [
+    "attention_backward": [
         """def attention_backward(dy, q, k, v, y, logsumexp, causal=True):
     dq, dk, dv = np.zeros_like(q), np.zeros_like(k), np.zeros_like(v)
     (B, T, H, D), (S, G) = q.shape, k.shape[1:3]
@@ -134,12 +134,12 @@ def attention_backward(dy, q, k, v, y, logsumexp, causal=True):
                  "float s = sin[t * half + column]; if (sign < 0) s = -s; float first"),
                 ("    if (i >= pairs) return;\n", "    if (!(i < pairs)) return;\n")),
     ],
-    "gradients_few_bytes": [
+    "attention_backward_few_bytes": [
         """const int D = 16, WIDE = D + 1;
 
 // Everything in shared memory if it fits, so that each block reads each array once; else straight from memory.
-__global__ void gradients_few_bytes(const float* q, const float* k, const float* v, const float* dy, const float* logsumexp,
-                                    const float* delta, float* dq, float* dk, float* dv, int T) {
+__global__ void attention_backward_few_bytes(const float* q, const float* k, const float* v, const float* dy,
+                                             const float* logsumexp, const float* delta, float* dq, float* dk, float* dv, int T) {
     extern __shared__ float shared[];
     const float* given[4] = {q, k, v, dy};
     int width = D;

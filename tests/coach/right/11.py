@@ -19,7 +19,7 @@ __global__ void embedding_forward(const float* table, const I* indices, float* y
                 ("row >= 0 && row < V ? table[(long long)row * C + i % C] : 0.0f",
                  "row < 0 || row >= V ? 0.0f : table[(long long)row * C + i % C]")),
     ],
-    "gradient_owners": [
+    "embedding_backward_kernel": [
         """extern "C" __global__
 void embedding_backward(const float* dy, const int* places, const int* starts, float* dtable, int C) {
     const int r = blockIdx.x;
@@ -63,14 +63,14 @@ extern "C" __global__ void logsumexp_merge(const float* tops, const float* total
         Changed(("        if (tops[part] > -INFINITY) total += totals[part] * expf(tops[part] - top);",
                  "        total += expf(tops[part] - top) * totals[part];")),
     ],
-    "letter_counts": [
-        """__global__ void letter_counts(const int* letters, int* counts, int n) {
+    "histogram": [
+        """__global__ void histogram(const int* letters, int* counts, int n) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
         atomicAdd(&counts[letters[i]], 1);
     }
 }
 """,
-        """__global__ void letter_counts(const int* letters, int* counts, int n) {
+        """__global__ void histogram(const int* letters, int* counts, int n) {
     if (threadIdx.x < 26) {
         int count = 0;
         for (int i = blockIdx.x; i < n; i += gridDim.x) {
@@ -106,9 +106,9 @@ __global__ void scatter_add_sorted(const T* updates, const int* places, const in
         Changed(("int row = i / C, column = i % C, end = starts[row + 1];", "int row = i / C, column = i - row * C, end = "
                                                                             "starts[row + 1];")),
     ],
-    "loss_and_gradient": [
+    "fused_cross_entropy": [
         """#include "reduce.cuh"
-__global__ void loss_and_gradient(float* x, const int* targets, float* losses, int n) {
+__global__ void fused_cross_entropy(float* x, const int* targets, float* losses, int n) {
     x += blockIdx.x * 512;
     int target = targets[blockIdx.x];
     float top = -INFINITY, total = 0.0f;
@@ -122,7 +122,7 @@ __global__ void loss_and_gradient(float* x, const int* targets, float* losses, i
 }
 """,
         """#include "online_softmax.cuh"
-__global__ void loss_and_gradient(float* x, const int* targets, float* losses, int n) {
+__global__ void fused_cross_entropy(float* x, const int* targets, float* losses, int n) {
     x += blockIdx.x * 512;
     int target = targets[blockIdx.x];
     float of_target = x[target];

@@ -3,9 +3,9 @@
 from course_lib.coach.exercise import Changed
 
 RIGHT = {
-    "adamw_one": [
+    "adamw_single_tensor": [
         """__global__
-void adamw_one(float* __restrict__ p, const float* __restrict__ g, float* __restrict__ m, float* __restrict__ v,
+void adamw_single_tensor(float* __restrict__ p, const float* __restrict__ g, float* __restrict__ m, float* __restrict__ v,
                const float* settings, int n) {
     const float rate = settings[0], first = rate / settings[1], second = 1.0f / settings[2];
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
@@ -63,8 +63,8 @@ __global__ void norm_squares(const float* g, float* partial, int n) {
                  "        else low = middle + 1;\n    }\n", "    int low = 0;\n    while (blockIdx.x >= gradients.end[low]) "
                                                             "low++;\n")),
     ],
-    "place_arrays": [
-        """def place_arrays(lives):
+    "plan_memory": [
+        """def plan_memory(lives):
     offsets = [0] * len(lives)
     placed = []
     for i in sorted(range(len(lives)), key=lambda i: -lives[i][0]):
@@ -79,7 +79,7 @@ __global__ void norm_squares(const float* g, float* partial, int n) {
         placed.append(i)
     return offsets
 """,
-        """def place_arrays(lives):
+        """def plan_memory(lives):
     offsets = []
     for i, (size, begins, ends) in enumerate(lives):
         meet = [j for j in range(i) if lives[j][1] < ends and begins < lives[j][2]]

@@ -46,7 +46,7 @@ def wrote_before_the_beginning(seen):
 
 
 exercise = Exercise(
-    title="Round and round",
+    title="Roll an array",
     minutes=10,
     core=False,
     language="cuda",
