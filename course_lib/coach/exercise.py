@@ -131,7 +131,6 @@ class Exercise:
         that explains an answer speaks.
     flops: operations of the measured case by the formula, an fma as 2; an open challenge with them has a ladder: the learner's
         tries under a roofline.
-    formerly: names that this exercise had before; answers given under them are kept.
     seconds: longest time for all cases together; compiling does not count.
     challenge: an open one: it passes when right, and asks for another try.
     test_out: one of the three of its part of the course, each of another chapter, that tell whether one may skip the lectures.
@@ -158,7 +157,6 @@ class Exercise:
     measured: str = ""
     goals: Sequence[Goal] = ()
     flops: float = 0.0
-    formerly: tuple[str, ...] = ()
     seconds: float = 6.0
     challenge: bool = False
     test_out: bool = False

@@ -137,10 +137,10 @@ def last(name: Any = "") -> str:
         name = catalogue.load(name).name
         _write(place, name)
         return name
-    try:
-        return catalogue.load(place.read_text(encoding="utf-8")).name
-    except FileNotFoundError:
-        raise ExerciseError('Say which exercise, as in course.hint("NAME"); course.progress() lists them.') from None
+    newest = place.read_text(encoding="utf-8") if place.exists() else ""
+    if newest not in catalogue.names():
+        raise ExerciseError('Say which exercise, as in course.hint("NAME"); course.progress() lists them.')
+    return newest
 
 
 def _defined_as(thing: Any, place: Path) -> str:
@@ -184,26 +184,6 @@ def set_aside(name: str) -> Path:
         place = place.with_name(f"{place.name.split('~')[0]}~{number}")
     place.mkdir(parents=True)
     return place
-
-
-def adopt_former_names() -> list[tuple[str, str]]:
-    """Move answers that were given under a former name of an exercise; returns (former, new) of each."""
-    moved = []
-    with lock():
-        notes = _read()
-        for name in catalogue.names():
-            for former in catalogue.load(name).formerly:
-                for kind in ("answers", "tries"):
-                    old = folder() / kind / (former if kind == "tries" else f"{former}{catalogue.load(name).suffix}")
-                    new = folder() / kind / (name if kind == "tries" else f"{name}{catalogue.load(name).suffix}")
-                    if old.exists() and not new.exists():
-                        old.replace(new)
-                        moved.append((former, name))
-                if former in notes:
-                    notes.setdefault(name, notes.pop(former))
-        if moved:
-            _write(folder() / "progress.json", json.dumps(notes, indent=1))
-    return sorted(set(moved))
 
 
 @contextmanager

@@ -48,8 +48,6 @@ def after() -> int:
     if Path(sys.prefix) == environment.VENV and "course" not in environment.installed():
         print("It needs other packages than before: say `make install`, and then `course update` again.")
         return 1
-    for former, name in state.adopt_former_names():
-        print(f"The exercise {former} is now called {name}; your answer moved along.")
     for sentence in copies.refresh():
         print(sentence)
     for name in catalogue.names():

@@ -123,22 +123,19 @@ def test_a_reset_keeps_the_old_answer(mine):
     assert "no answer yet" in helping.reset(NAME)[0]
 
 
-def test_a_renamed_exercise_keeps_its_answers(mine, monkeypatch):
+def test_an_answer_under_a_name_that_no_exercise_has_stops_nothing_and_is_kept(mine):
     (mine / "answers").mkdir(parents=True)
     (mine / "tries" / "old_name").mkdir(parents=True)
-    (mine / "answers" / "old_name.py").write_text("mine")
-    (mine / "tries" / "old_name" / "0001-passed.py").write_text("mine")
+    kept = mine / "answers/old_name.py", mine / "tries/old_name/0001-passed.py", mine / ".last_exercise"
+    for path in kept:
+        path.write_text("old_name")
     (mine / "progress.json").write_text('{"old_name": {"hints": 2}}')
-    load = catalogue.load
-    monkeypatch.setattr(
-        catalogue,
-        "load",
-        lambda name: __import__("dataclasses").replace(load(name), formerly=("old_name",) * (name == NAME)),
-    )
-    assert state.adopt_former_names() == [("old_name", NAME)]
-    assert state.passing(NAME).text == "mine" and state.answer_file(NAME).read_text() == "mine"
-    assert state.noted(NAME)["hints"] == 2
-    assert state.adopt_former_names() == []
+    with pytest.raises(ExerciseError, match="Say which exercise"):
+        state.last()
+    assert "old_name" not in helping.progress() and f"[ ] {NAME}" in helping.progress()
+    state.save(NAME, "good", verdict(True))
+    assert state.passing(NAME) is not None and all(path.read_text() == "old_name" for path in kept)
+    assert state.noted("old_name") == {"hints": 2}
 
 
 def test_an_answer_that_passes_no_more_does_not_count_until_it_passes_again(mine):
