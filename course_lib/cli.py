@@ -130,7 +130,7 @@ def export(
 
     kernels = {}
     if mine:
-        from course_lib.coach.mine import shaders
+        from course_lib.coach.swapping import shaders
 
         kernels, refused = shaders()
         print("\n".join([*refused, export.whose_kernels(kernels)]))
@@ -275,7 +275,7 @@ def update() -> None:
 def _answers(device: str):
     """Put the learner's answers in their places for this command."""
     from course_lib import training
-    from course_lib.coach.mine import use
+    from course_lib.coach.swapping import use
 
     return use(steps=0, device=training.choose_device(device)[0])
 

@@ -88,13 +88,13 @@ def last_case() -> SimpleNamespace:
 
 
 @Word
-def ladder(name: str = "") -> Any:
-    """Your last tries at an open challenge that counts bytes, drawn under a roofline."""
-    from course_lib.coach import ladder, show
+def versions(name: str = "") -> Any:
+    """Your versions of a kernel that is an open challenge, by the bytes that each moved, drawn under a roofline."""
+    from course_lib.coach import show, versions
     from course_lib.coach.exercise import ExerciseError
 
     try:
-        return ladder.picture(_named(name))
+        return versions.picture(_named(name))
     except ExerciseError as error:
         show.sentence(str(error))
         return None
@@ -104,11 +104,11 @@ def ladder(name: str = "") -> Any:
 def use_my_answers(**choices: Any) -> Any:
     """Put every answer of yours that passed in the place of the course's own, and print whose code runs where.
 
-    See course_lib/coach/mine.py for the choices.
+    See course_lib/coach/swapping.py for the choices.
     """
-    from course_lib.coach import mine
+    from course_lib.coach import swapping
 
-    return mine.use(**choices)
+    return swapping.use(**choices)
 
 
 @Word

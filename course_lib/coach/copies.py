@@ -12,7 +12,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from course_lib.coach import catalogue, state
+from course_lib.coach import state
 from course_lib.coach.exercise import ExerciseError
 from course_lib.coach.regions import comparable
 from course_lib.paths import ROOT

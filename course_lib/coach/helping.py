@@ -17,7 +17,7 @@ Said = tuple[str, str, bool]  # a title, a text, whether the text is code
 
 
 def hint(name: str, where: str = answering.NOTEBOOK) -> Said:
-    """The next hint; after the third the worked sibling; then the same once more, with what else can be done."""
+    """The next hint; after the third the worked example; then the same once more, with what else can be done."""
     exercise = catalogue.load(name)
     given = state.noted(name).get("hints", 0)
     state.note(name, hints=min(given + 1, 4))
@@ -25,13 +25,13 @@ def hint(name: str, where: str = answering.NOTEBOOK) -> Said:
         return (
             f"That was the last hint. Next: change one line, run the cell, and read what is said of it; or "
             f"{answering.words(name, 'solution', where)}. The worked example once more",
-            exercise.sibling.strip("\n"),
+            exercise.example.strip("\n"),
             True,
         )
     if given == 3:
         return (
             f"{exercise.title}: a worked example of the same idea, with another aim",
-            exercise.sibling.strip("\n"),
+            exercise.example.strip("\n"),
             True,
         )
     more = f"\nMore: {answering.words(name, 'hint', where)}"

@@ -96,14 +96,14 @@ def save(name: str, text: str, verdict: Verdict | None = None) -> None:
                 folder() / "tries" / name / f"{number:04}-{word}{catalogue.load(name).suffix}", text.rstrip("\n") + "\n"
             )
         notes = _read()
-        mine = notes.setdefault(name, {})
-        mine.setdefault("counts", []).append({count.name: count.yours for count in verdict.counts})
+        entry = notes.setdefault(name, {})
+        entry.setdefault("counts", []).append({count.name: count.yours for count in verdict.counts})
         if not verdict.counts:
-            mine["counts"].pop()
-        mine["counts"] = mine["counts"][-SHOWN - 1 :]
+            entry["counts"].pop()
+        entry["counts"] = entry["counts"][-SHOWN - 1 :]
         if verdict.passed:
-            mine["judged_by"] = catalogue.fingerprint(name)
-        mine["seconds"] = verdict.seconds
+            entry["judged_by"] = catalogue.fingerprint(name)
+        entry["seconds"] = verdict.seconds
         _write(folder() / "progress.json", json.dumps(notes, indent=1))
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from course_lib import Tensor
-from course_lib.coach import compare, facts
+from course_lib.coach import compare, heuristics
 from course_lib.coach.outcome import Outcome
 
 arrays = hnp.arrays(np.float64, hnp.array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=5),
@@ -67,7 +67,7 @@ def test_one_wrong_element_is_spoken_of_as_one():
 
 
 def fact(got, expected):
-    return facts.about(Outcome("", (), expected, got, difference=compare.difference(got, expected, 1e-6)), 1e-6)
+    return heuristics.about(Outcome("", (), expected, got, difference=compare.difference(got, expected, 1e-6)), 1e-6)
 
 
 x = np.arange(1.0, 7).reshape(2, 3)
@@ -103,9 +103,9 @@ def test_a_part_of_a_result_is_called_by_its_name():
     right = (np.ones(3), {"a": np.arange(4.0)})
     wrong = compare.named(compare.difference((np.ones(3), {"a": np.arange(4.0) * 2}), right, 1e-5), ("dx", "dweight"))
     assert wrong.part == "dweight['a']" and "3 of 4 elements of dweight['a'] are wrong" in wrong.says
-    assert facts.about(Outcome("", (), right, (np.ones(3), {"a": np.arange(4.0) * 2}), difference=wrong), 1e-5) == (
-        "dweight['a']: Every element is 2 times what it should be."
-    )
+    assert heuristics.about(
+        Outcome("", (), right, (np.ones(3), {"a": np.arange(4.0) * 2}), difference=wrong), 1e-5
+    ) == ("dweight['a']: Every element is 2 times what it should be.")
     whole = compare.named(compare.difference(1, 2, 1e-5), ("dx",))
     assert whole.says == "The result is 1, expected 2" and whole.part == "result"
     assert compare.named(None, ("dx",)) is None
@@ -132,7 +132,7 @@ def test_a_wrong_sign_is_a_fact_of_one_number_too():
     ):
         expected = -np.array(got)
         found = compare.difference(np.array(got), expected, 1e-5)
-        assert facts.about(Outcome("", (), expected, np.array(got), difference=found), 1e-5) == says
+        assert heuristics.about(Outcome("", (), expected, np.array(got), difference=found), 1e-5) == says
 
 
 def test_whole_numbers_are_compared_exactly():

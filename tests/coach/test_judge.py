@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from course_lib.coach import catalogue, client, doubles, telling
+from course_lib.coach import catalogue, client, diagnosis, kernel_source
 from course_lib.coach import judge as judging
 from course_lib.coach import verdict as verdicts
 from course_lib.coach.exercise import Mistake, Wrong
@@ -50,7 +50,7 @@ def test_an_error_is_a_sentence_with_the_learners_line(ask, text, says, code):
     verdict = ask(text)
     assert not verdict.passed
     assert any(one in verdict.why for one in says.split("|")), verdict.why
-    assert verdict.trial.code == code
+    assert verdict.failing.code == code
     assert "Traceback" not in verdicts.text(verdict) and "course_lib" not in verdict.why
 
 
@@ -80,7 +80,7 @@ def test_a_process_that_ends_is_a_verdict(ask, text, says):
 def test_an_endless_loop_is_stopped_at_the_learners_line(ask, text):
     verdict = ask(text)
     assert "still running after 6 seconds and was stopped in line" in verdict.why
-    assert verdict.trial.code
+    assert verdict.failing.code
 
 
 @pytest.mark.slow
@@ -136,8 +136,8 @@ def test_numpy_and_math_need_no_import(ask):
 def test_the_smallest_failing_case_comes_first(ask):
     verdict = ask(HEAD + "    return (0,) if shape == (4,) else ()")
     labels = [case.label for case in catalogue.load("repeated_axes").cases(None)]
-    assert verdict.trial.label == labels[2] and verdict.right_cases == 2
-    assert verdict.trial.inputs == ["repeated_axes((3, 1), (3, 4))"]
+    assert verdict.failing.label == labels[2] and verdict.right_cases == 2
+    assert verdict.failing.inputs == ["repeated_axes((3, 1), (3, 4))"]
 
 
 def test_a_sentence_needs_its_cause(ask):
@@ -147,7 +147,7 @@ def test_a_sentence_needs_its_cause(ask):
     verdict = ask(known.replace("def repeated_axes(", "def known(") + "\n\n" + HEAD +
                   "    return (7,) if len(to) == 4 else known(shape, to)\n")  # fmt: skip
     assert not verdict.passed and not verdict.recognised
-    assert verdict.trial.label == ask(known).trial.label
+    assert verdict.failing.label == ask(known).failing.label
 
 
 def test_an_answer_with_the_results_of_a_wrong_one_gets_its_sentence(ask):
@@ -169,7 +169,7 @@ def test_an_answer_with_the_results_of_a_wrong_one_gets_its_sentence(ask):
     ids=["refused with a generic sentence", "raises", "never ends", "gives the same"],
 )
 def test_what_a_wrong_answer_does_is_no_fault_of_the_learner(monkeypatch, wrong, words):
-    monkeypatch.setattr(telling, "SECONDS", 0.2)
+    monkeypatch.setattr(diagnosis, "SECONDS", 0.2)
     exercise = dataclasses.replace(catalogue.load("warmup_linear"), wrong=[wrong])
     monkeypatch.setattr(catalogue, "load", lambda name: exercise)
     verdict = judging.judge({"name": "warmup_linear", "text": WARMUP + "    return 0.0"})
@@ -178,14 +178,14 @@ def test_what_a_wrong_answer_does_is_no_fault_of_the_learner(monkeypatch, wrong,
 
 
 def test_an_error_alone_is_no_proof_of_a_known_mistake():
-    from course_lib.coach.outcome import Fault, Outcome
+    from course_lib.coach.outcome import Outcome, RaisedError
 
     def raises(shape, to):
         raise IndexError
 
     exercise = catalogue.load("repeated_axes")
-    only_errors = [Outcome("", ((1,), (2,)), expected=(0,), error=Fault("IndexError", "out of range"))]
-    assert not telling.gives_the_same(exercise, raises, only_errors)
+    only_errors = [Outcome("", ((1,), (2,)), expected=(0,), error=RaisedError("IndexError", "out of range"))]
+    assert not diagnosis.gives_the_same(exercise, raises, only_errors)
 
 
 def test_results_of_a_kernel_come_with_lines_and_counters(ask):
@@ -223,7 +223,7 @@ def test_a_missed_goal_of_many_bytes_is_written_out(ask):
 
 def test_a_kernel_that_does_not_compile_names_the_line(ask):
     verdict = ask("__global__ void scale(const float* x, float* y, float s, int n) {\n    y[0] = 1.0f\n}", "scale")
-    assert "scale.cu, line 2" in verdict.why and "semicolon" in verdict.why and verdict.trial.code == "y[0] = 1.0f"
+    assert "scale.cu, line 2" in verdict.why and "semicolon" in verdict.why and verdict.failing.code == "y[0] = 1.0f"
 
 
 def test_printf_of_a_kernel_is_shown(ask):
@@ -350,9 +350,9 @@ def test_where_only_the_simulator_complains_right_values_are_not_compared(ask):
     """Outside of an array nothing is written: every number in it is right, and to show it twice would only puzzle."""
     verdict = ask(piece("fill").solution.replace("if (i < n) y[i]", "y[i]"), "fill")
     assert not verdict.passed and any(issue.startswith("out-of-bounds") for issue in verdict.issues)
-    assert (verdict.trial.expected, verdict.trial.got, verdict.trial.difference) == ("", "", "")
+    assert (verdict.failing.expected, verdict.failing.got, verdict.failing.difference) == ("", "", "")
     wrong = ask(piece("fill").solution.replace("if (i < n) y[i] = value", "y[i] = value + value"), "fill")
-    assert wrong.trial.expected and wrong.trial.got
+    assert wrong.failing.expected and wrong.failing.got
 
 
 def test_a_constant_of_64_bits_is_noted_where_a_kernel_is_right(ask):
@@ -377,10 +377,14 @@ def test_a_constant_of_64_bits_is_noted_where_a_kernel_is_right(ask):
     ],
 )  # fmt: skip
 def test_which_constants_are_doubles(code, found):
-    assert (f"`{found}` is a double" in doubles.note(code)) if found else doubles.note(code) == ""
+    assert (
+        (f"`{found}` is a double" in kernel_source.double_literal(code))
+        if found
+        else kernel_source.double_literal(code) == ""
+    )
 
 
 def test_no_solution_of_ours_computes_in_64_bits():
     for name in catalogue.names():
         if catalogue.load(name).language == "cuda":
-            assert doubles.note(piece(name).solution) == "", name
+            assert kernel_source.double_literal(piece(name).solution) == "", name

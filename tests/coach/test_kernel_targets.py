@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from course_lib import devices
-from course_lib.coach import catalogue, client, magic, mine, regions
+from course_lib.coach import catalogue, client, magic, regions, swapping
 from course_lib.cuda import source
 from tests.simulator.compilers import COMPILERS, using
 
@@ -68,8 +68,8 @@ def test_a_solution_runs_in_the_place_of_our_kernel(name, tmp_path):
     table, (op, inputs) = devices.ops("simulator"), CALLS[name]
     answer = tmp_path / f"{name}.cu"
     answer.write_text(solution(name))
-    piece = mine.Piece(catalogue.load(name))
-    undo = mine.install(piece, answer)
+    piece = swapping.Swap(catalogue.load(name))
+    undo = swapping.install(piece, answer)
     try:
         got = getattr(table, op)(*(table.from_numpy(v) if isinstance(v, np.ndarray) else v for v in inputs))
     finally:

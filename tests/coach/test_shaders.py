@@ -10,7 +10,19 @@ import numpy as np
 import pytest
 
 from course_lib import devices
-from course_lib.coach import answering, answers, catalogue, client, judge, ladder, magic, mine, regions, state, verify
+from course_lib.coach import (
+    answering,
+    answers,
+    catalogue,
+    client,
+    judge,
+    magic,
+    regions,
+    state,
+    swapping,
+    verify,
+    versions,
+)
 from course_lib.coach import verdict as verdicts
 from course_lib.coach.verdict import Verdict
 from course_lib.devices.webgpu import adapter, source
@@ -48,7 +60,7 @@ def test_a_right_answer_passes_and_is_counted(ask):
 @here
 def test_a_wrong_number_shows_the_smallest_case(ask):
     verdict = ask(changed("bias_gelu_wgsl", "x[i] + bias[i % args.F]", "x[i] - bias[i % args.F]"))
-    assert not verdict.passed and verdict.trial.label == "one number" and "expected" in verdicts.text(verdict)
+    assert not verdict.passed and verdict.failing.label == "one number" and "expected" in verdicts.text(verdict)
 
 
 @here
@@ -58,8 +70,8 @@ def test_a_compile_error_is_a_sentence_with_the_learners_line(ask):
     )
     verdict = ask(text)
     line = text[: text.index("let i")].count("\n") + 1
-    assert not verdict.loaded and verdict.trial.line == line and "bias_gelu_wgsl.wgsl, line" in verdict.why
-    assert "A `;` is missing" in verdict.why and verdict.trial.code.startswith("let i = element_index")
+    assert not verdict.loaded and verdict.failing.line == line and "bias_gelu_wgsl.wgsl, line" in verdict.why
+    assert "A `;` is missing" in verdict.why and verdict.failing.code.startswith("let i = element_index")
 
 
 @here
@@ -156,10 +168,10 @@ def test_an_answer_is_defined_in_the_notebook_too():
 
 @here
 @pytest.mark.slow
-def test_a_challenge_has_a_ladder_of_its_bytes():
+def test_a_challenge_has_versions_by_their_bytes():
     for text in (verify.variants("matmul_wgsl")[0], piece("matmul_wgsl").solution):
         assert answering.answer("matmul_wgsl", text).passed
-    steps = list(ladder.rungs("matmul_wgsl").values())
+    steps = list(versions.moved_bytes("matmul_wgsl").values())
     assert steps[1] == 192512 and steps[0] > 20 * steps[1]
     assert f"need {int(steps[1]):,} bytes" in catalogue.source("18").read_text(encoding="utf-8")
 
@@ -205,8 +217,8 @@ def test_a_solution_runs_in_the_place_of_our_shader(name, tmp_path):
 
     file = tmp_path / f"{name}.wgsl"
     file.write_text(piece(name).solution)
-    one = mine.Piece(catalogue.load(name))
-    undo = mine.install(one, file)
+    one = swapping.Swap(catalogue.load(name))
+    undo = swapping.install(one, file)
     try:
         got = getattr(table, op)(*map(there, inputs))
     finally:
@@ -226,16 +238,16 @@ def test_a_solution_runs_in_the_place_of_our_shader(name, tmp_path):
 def test_training_on_webgpu_runs_the_learners_shaders():
     for name in REPLACING:
         state.save(name, piece(name).solution, Verdict(name, "", "wgsl", True))
-    ours = mine.use(preset="micro", steps=0, device="cpu")
-    assert ours.pieces == [] and "in WGSL" not in str(ours)  # they are for the device webgpu alone
-    swaps = mine.use(preset="micro", steps=1, device="webgpu")
+    ours = swapping.use(preset="micro", steps=0, device="cpu")
+    assert ours.swapped == [] and "in WGSL" not in str(ours)  # they are for the device webgpu alone
+    swaps = swapping.use(preset="micro", steps=1, device="webgpu")
     try:
-        called = {one.exercise.name for one in swaps.pieces if one.calls_per_step}
+        called = {one.exercise.name for one in swaps.swapped if one.calls_per_step}
         assert called >= {"bias_gelu_wgsl", "bias_gelu_backward_wgsl", "gemm_inner_loop", "workgroup_sum"}
-        assert swaps.yours == len(REPLACING) and not any(one.why for one in swaps.pieces)
+        assert swaps.yours == len(REPLACING) and not any(one.why for one in swaps.swapped)
         assert "bias_gelu_forward in bias_gelu.wgsl" in str(swaps) and "steps of micro will take about" in str(swaps)
     finally:
-        mine.remove()
+        swapping.remove()
 
 
 def test_course_train_puts_answers_in_place_where_it_is_asked_to(monkeypatch):
@@ -244,7 +256,7 @@ def test_course_train_puts_answers_in_place_where_it_is_asked_to(monkeypatch):
     from course_lib import cli, training
 
     used = []
-    monkeypatch.setattr(mine, "use", lambda **choices: used.append(choices) or "0 of 9 operations are yours.")
+    monkeypatch.setattr(swapping, "use", lambda **choices: used.append(choices) or "0 of 9 operations are yours.")
     monkeypatch.setattr(training, "train", lambda *_, **__: SimpleNamespace(stopped=0))
     for line, said in (
         (["train", "--device", "cpu"], ""),

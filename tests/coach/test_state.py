@@ -41,7 +41,7 @@ def test_every_try_is_kept_and_the_last_passing_one_counts(mine):
 def test_a_blank_is_never_kept_and_says_kindly_what_is_asked(answered, mine):
     blank = answered(piece(NAME).blank + "\n\n")
     assert blank.blank and not blank.passed and blank.word == "Blank"
-    assert "Nothing is written here yet" in blank.why and blank.trial.expected
+    assert "Nothing is written here yet" in blank.why and blank.failing.expected
     assert not (mine / "answers").exists() and state.tries(NAME) == []
     assert regions.comparable("  \n" + piece(NAME).blank) == regions.comparable(piece(NAME).blank)
 
@@ -151,7 +151,7 @@ def test_hints_come_one_by_one_and_then_a_worked_example():
     titles, said, _ = zip(*(helping.hint(NAME) for _ in range(6)), strict=True)
     for text, hint in zip(said, exercise.hints, strict=False):
         assert hint in text
-    assert said[3] == said[4] == said[5] == exercise.sibling.strip("\n")
+    assert said[3] == said[4] == said[5] == exercise.example.strip("\n")
     assert "worked example" in titles[3] and "last hint" not in titles[3]
     assert titles[4] == titles[5] and titles[4].startswith("That was the last hint. Next: ")
     assert f'course.solution("{NAME}")' in titles[4]
@@ -262,23 +262,23 @@ def test_the_terminal_says_the_same_words(mine):
     assert "Traceback" not in lost.stderr
 
 
-def test_the_tries_at_a_challenge_are_a_ladder_under_a_roof():
-    from course_lib.coach import ladder
+def test_the_versions_of_a_challenge_are_drawn_under_a_roofline():
+    from course_lib.coach import versions
 
-    with pytest.raises(ExerciseError, match="was right and counted yet"):
-        ladder.picture("outer_product")
-    with pytest.raises(ExerciseError, match=r"scale has no ladder. These have one: outer_product"):
-        ladder.picture("scale")
+    with pytest.raises(ExerciseError, match="has passed yet"):
+        versions.picture("outer_product")
+    with pytest.raises(ExerciseError, match=r"scale counts no bytes to draw under a roofline. These do: outer_product"):
+        versions.picture("scale")
     for number, moved in enumerate((131_072, 65_536 + 8192), 1):
         text = f"{piece('outer_product').solution}// {number}"
         counts = [Count("bytes of global memory moved", float(moved))]
         state.save("outer_product", text, Verdict("outer_product", "", "cuda", True, counts=counts))
-    assert ladder.rungs("outer_product") == {"1": 131_072, "2 (newest)": 73_728}
-    drawn = ladder.picture("outer_product")
-    assert "try 1 does 0.12 for each byte" in drawn.alt and "try 2 (newest) does 0.22" in drawn.alt
+    assert versions.moved_bytes("outer_product") == {"1": 131_072, "2 (newest)": 73_728}
+    drawn = versions.picture("outer_product")
+    assert "version 1 does 0.12 for each byte" in drawn.alt and "version 2 (newest) does 0.22" in drawn.alt
 
 
-def test_every_challenge_that_counts_bytes_has_a_ladder():
+def test_every_challenge_that_counts_bytes_has_its_versions_drawn():
     from course_lib.coach import kernels
 
     for name in catalogue.names():

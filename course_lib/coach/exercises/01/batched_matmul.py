@@ -47,7 +47,7 @@ exercise = Exercise(
         "a[s, i, k] lies at s * a_strides[0] + i * a_strides[1] + k * a_strides[2]. b[s, k, j] likewise: k is its row.",
         "Begin a list; for s, for i, for j: total = 0.0; for k: total += a[...] * b[...]; append total. The list is in order.",
     ),
-    sibling='''def row_sums(x, strides, sizes):
+    example='''def row_sums(x, strides, sizes):
     """Sums of the rows of a stack, read through strides as well: (B, N, K) -> (B, N), as a flat list."""
     B, N, K = sizes
     sums = []

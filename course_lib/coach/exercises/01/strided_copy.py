@@ -61,7 +61,7 @@ exercise = Exercise(
         "result = np.empty(shape, x.dtype); for index in np.ndindex(shape): position = offset + sum(i * s for i, s in zip(index, "
         "strides)); then result[index] = x.reshape(-1)[position].",
     ),
-    sibling='''def fill_view(buffer, shape, strides, offset, value):
+    example='''def fill_view(buffer, shape, strides, offset, value):
     """The other direction: write one value to every element that a view of a list shows."""
     for index in np.ndindex(shape):
         buffer[offset + sum(i * stride for i, stride in zip(index, strides))] = value

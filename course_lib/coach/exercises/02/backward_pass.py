@@ -33,7 +33,7 @@ exercise = Exercise(
         "The gradient along a second path must not overwrite the one along the first.",
         "`gradients.get(name, 0.0)` is what arrived so far, 0 at first. Add to it.",
     ),
-    sibling='''def count_characters(text):
+    example='''def count_characters(text):
     """The same accumulation elsewhere: what was there before, plus what is new."""
     counts = {}
     for character in text:

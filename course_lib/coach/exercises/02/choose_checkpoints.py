@@ -64,7 +64,7 @@ exercise = Exercise(
         "smallest of the last "
         "few. Try all limits, and take the one that needs least.",
     ),
-    sibling='''def page_breaks(lines, limit):
+    example='''def page_breaks(lines, limit):
     """The same loop with another aim: where must a page end so that none has more than `limit` lines?"""
     breaks, used = [], 0
     for index, height in enumerate(lines):

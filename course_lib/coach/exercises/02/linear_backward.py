@@ -50,7 +50,7 @@ exercise = Exercise(
         "dx (*n, K) = dy (*n, N) @ weight (N, K). For dweight flatten the leading axes: dy.reshape(-1, N), and x likewise.",
         "rows = dy.reshape(-1, dy.shape[-1]); dweight = rows.T @ x.reshape(-1, x.shape[-1]); dbias = rows.sum(axis=0), or None.",
     ),
-    sibling='''def scale_backward(dy, x, scale):
+    example='''def scale_backward(dy, x, scale):
     """The backward pass of y = x * scale, where x is (*n, C) and scale (C): each row used the same scale."""
     dx = dy * scale
     dscale = (dy * x).reshape(-1, len(scale)).sum(axis=0)  # (*n, C) -> (n, C) -> (C)

@@ -61,7 +61,7 @@ exercise = Exercise(
         "subtract: (1, -1). divide: (1 / b, -a / b**2). exp: (math.exp(x),). log: (1 / x,). maximum: 1 for the larger, 0 for the "
         "other, 0.5 for both if they are equal.",
     ),
-    sibling='''def slopes_of_hypotenuse(a, b):
+    example='''def slopes_of_hypotenuse(a, b):
     """Local slopes of sqrt(a * a + b * b): by the chain rule, 1 / (2 * root) times 2 * a, and the same for b."""
     root = math.sqrt(a * a + b * b)
     return a / root, b / root

@@ -36,7 +36,7 @@ exercise = Exercise(
         "The length is one number for each row. The sum two lines below should be so too.",
         "(dy * y).sum(axis=-1, keepdims=True) gives each row its own sum, in a column.",
     ),
-    sibling='''def centred_backward(dy):
+    example='''def centred_backward(dy):
     """The backward pass of y = x - mean of its row. The mean depends on the whole row: the mean of dy is subtracted too."""
     return dy - dy.mean(axis=-1, keepdims=True)
 ''',

@@ -58,7 +58,7 @@ exercise = Exercise(
         "For each index: up = x.copy(); up[index] += step; down likewise with -=; slopes[index] = (function(up) - "
         "function(down)) / (2 * step).",
     ),
-    sibling='''def curvature(function, x, step):
+    example='''def curvature(function, x, step):
     """How fast the slope itself changes, by finite differences as well: zero on a straight line."""
     curvatures = np.zeros(x.shape)
     for index in np.ndindex(x.shape):

@@ -91,7 +91,7 @@ exercise = Exercise(
         "Two gradients tell how steep it is along the last move: (new - old gradient) against the move itself. Their quotient "
         "gives a length for the next step.",
     ),
-    sibling='''def secant_method(slope, x):
+    example='''def secant_method(slope, x):
     """For a single parameter, two derivatives tell where the straight line through them is 0 (the secant method)."""
     other = x + 0.1
     for _ in range(20):

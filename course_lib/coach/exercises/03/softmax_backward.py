@@ -53,7 +53,7 @@ exercise = Exercise(
         "dx_j = y_j (dy_j - sum over i of dy_i y_i). The sum is the same for the whole row.",
         "(dy * y).sum(axis=-1, keepdims=True) is that sum, as a column. Then y * (dy - sum).",
     ),
-    sibling='''def log_softmax_backward(dy, y):
+    example='''def log_softmax_backward(dy, y):
     """The same for log(softmax): y holds the probabilities. Here the plain sum of dy appears, weighted by y outside."""
     return dy - y * dy.sum(axis=-1, keepdims=True)
 ''',

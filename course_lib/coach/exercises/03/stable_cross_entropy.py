@@ -65,7 +65,7 @@ exercise = Exercise(
         "rows = np.flatnonzero(targets != ignore_index); the losses are logsumexp[rows] - logits[rows, targets[rows]]; "
         "the loss is np.asarray(losses.mean(), logits.dtype).",
     ),
-    sibling='''def log_add(a, b):
+    example='''def log_add(a, b):
     """log(exp(a) + exp(b)) for two numbers of any size, by the same trick."""
     largest, smallest = max(a, b), min(a, b)
     return largest + math.log(1 + math.exp(smallest - largest))

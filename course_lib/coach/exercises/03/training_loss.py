@@ -57,7 +57,7 @@ exercise = Exercise(
         "How low can the loss get if the scores are at most 1 and at least 0? For two choices: log(1 + exp(-1)) = 0.31.",
         "cross_entropy takes scores, and does its own softmax inside: pass the scores just as they are.",
     ),
-    sibling='''def accuracy(x, weight, targets):
+    example='''def accuracy(x, weight, targets):
     """The fraction of examples whose highest score is the true one. The highest score needs no softmax either."""
     scores = functional.linear(x, weight)  # (B, C), (V, C) -> (B, V)
     return (scores.argmax().numpy() == targets).mean()

@@ -45,7 +45,7 @@ exercise = Exercise(
         "y = x @ weight; factor = 1 / y.std(); the scaled signal factor * y then goes through tanh.",
         "factors = []; for weight in weights: y = x @ weight; factors.append(1 / y.std()); x = np.tanh(factors[-1] * y).",
     ),
-    sibling='''def guessed_scales(weights):
+    example='''def guessed_scales(weights):
     """The same factors without any data, from the rule of the lecture: std should be 1 / sqrt(inputs)."""
     return [1 / (weight.std() * len(weight) ** 0.5) for weight in weights]
 ''',

@@ -65,7 +65,7 @@ exercise = Exercise(
         "and below.",
         "int i = blockIdx.y * blockDim.y + threadIdx.y; the same with x for j; then if (i < M && j < N) and y[i * N + j] = ...",
     ),
-    sibling='''// The number of each row and column, added: y (M, N).
+    example='''// The number of each row and column, added: y (M, N).
 __global__ void add_numbers(float* y, int M, int N) {
     int row = blockIdx.y * blockDim.y + threadIdx.y;
     int column = blockIdx.x * blockDim.x + threadIdx.x;

@@ -64,7 +64,7 @@ exercise = Exercise(
         "for (int e = blockIdx.x * blockDim.x + threadIdx.x; e < M * N; e += gridDim.x * blockDim.x): i = e / N, j = e % N, and "
         "y[e] = x[i * N + (N - 1 - j)].",
     ),
-    sibling='''// Every second column of x (M, N) set to 0, in place: a block loops over a row, its lanes side by side.
+    example='''// Every second column of x (M, N) set to 0, in place: a block loops over a row, its lanes side by side.
 __global__ void stripes(float* x, int M, int N) {
     for (int i = blockIdx.x; i < M; i += gridDim.x) {
         for (int j = threadIdx.x; j < N; j += blockDim.x) {

@@ -56,7 +56,7 @@ exercise = Exercise(
         "With rows of C numbers, element i lies in row i / C, by integer division, and column i % C.",
         "int t = i / C; int c = i % C; and the number to copy is table[rows[t] * C + c].",
     ),
-    sibling='''// Every row times a number of its own: x and y (n, C), factor (n).
+    example='''// Every row times a number of its own: x and y (n, C), factor (n).
 __global__ void scale_rows(const float* x, const float* factor, float* y, int n, int C) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n * C) {

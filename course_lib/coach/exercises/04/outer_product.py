@@ -56,7 +56,7 @@ exercise = Exercise(
         "Every row still reads a. With two columns to a thread, and more, one a[i] serves for all of them. How many variables "
         "does a thread need then?",
     ),
-    sibling='''// Neighbouring rows of x (M, N), added: y (M - 1, N). Each number is read once, and kept for the next row.
+    example='''// Neighbouring rows of x (M, N), added: y (M - 1, N). Each number is read once, and kept for the next row.
 __global__ void add_rows(const float* x, float* y, int M, int N) {
     for (int j = blockIdx.x * blockDim.x + threadIdx.x; j < N; j += gridDim.x * blockDim.x) {
         float above = x[j];

@@ -50,7 +50,7 @@ exercise = Exercise(
         "`blockIdx.x * blockDim.x + threadIdx.x` counts on through all blocks. In the last block it may be n or more.",
         "int i = blockIdx.x * blockDim.x + threadIdx.x; and then: if (i < n) ...",
     ),
-    sibling='''__global__ void fill(float* y, float value, int n) {
+    example='''__global__ void fill(float* y, float value, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) {
         y[i] = value;

@@ -71,7 +71,7 @@ exercise = Exercise(
         "d.item[j] *= gelu_slope(p.item[j] + b.item[j]); sum.item[j] += d.item[j]; and at the end the pack goes to partial + "
         "blockIdx.y * F + f.",
     ),
-    sibling='''// The sum of each column of x, row of blocks by row of blocks.
+    example='''// The sum of each column of x, row of blocks by row of blocks.
 #include "vector.cuh"
 
 template <int N> __global__ void column_sums(const float* x, float* partial, int rows, int F) {

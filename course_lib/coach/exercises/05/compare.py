@@ -46,7 +46,7 @@ exercise = Exercise(
         "place(view_a, i) is its index in a, place(view_b, i) in b. Op::of takes the two numbers.",
         "if (i < n) y[i] = Op::of(a[place(view_a, i)], b[...]);",
     ),
-    sibling='''// The smaller of two numbers, with the same views.
+    example='''// The smaller of two numbers, with the same views.
 #include "view.cuh"
 
 __global__ void smaller(const float* a, const float* b, float* y, View view_a, View view_b, int n) {

@@ -52,7 +52,7 @@ exercise = Exercise(
         "The kernel reads two packs, p of x and d of dy; d.item[j] *= gelu_slope(p.item[j]); and writes d to dx. The last "
         "ones: dx[i] = dy[i] * gelu_slope(x[i]).",
     ),
-    sibling='''// The backward pass of y = x * sigmoid(x).
+    example='''// The backward pass of y = x * sigmoid(x).
 #include "vector.cuh"
 
 __device__ float silu_slope(float x) {

@@ -77,7 +77,7 @@ exercise = Exercise(
         "device.synchronize(); began = clock(); work(); device.synchronize(); seconds = clock() - began; return moved / "
         "seconds, flops / moved",
     ),
-    sibling='''def longest(works, device, clock):
+    example='''def longest(works, device, clock):
     """The seconds of the slowest of several works, each timed alone."""
     slowest = 0.0
     for work in works:

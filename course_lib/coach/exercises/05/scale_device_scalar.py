@@ -46,7 +46,7 @@ exercise = Exercise(
         "All threads need the same number. Read it once, into a variable of the thread's own.",
         "const float by = factor[0]; and then by in both places.",
     ),
-    sibling='''// y = x + shift[0], the same idea with a sum.
+    example='''// y = x + shift[0], the same idea with a sum.
 __global__ void shift_all(const float* x, const float* shift, float* y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     const float by = shift[0];

@@ -58,7 +58,7 @@ exercise = Exercise(
         "place(view, i) counts from the beginning of the view, and the view begins at index offset of x.",
         "if (i < n) x[offset + place(view, i)] = values[i];",
     ),
-    sibling='''// The diagonal of a square matrix becomes `value`: its numbers lie n + 1 apart.
+    example='''// The diagonal of a square matrix becomes `value`: its numbers lie n + 1 apart.
 __global__ void set_diagonal(float* x, float value, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) x[i * (n + 1)] = value;

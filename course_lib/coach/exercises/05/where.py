@@ -59,7 +59,7 @@ exercise = Exercise(
         "0 * inf is nan, not 0. So what is not chosen must not be part of any sum or product.",
         "C++ has a choice that evaluates one side only: `condition ? a : b`, for each thread's own number.",
     ),
-    sibling='''// 1 / x where x is not 0, and 0 elsewhere: the division by zero is never made.
+    example='''// 1 / x where x is not 0, and 0 elsewhere: the division by zero is never made.
 __global__ void safe_inverse(const float* x, float* y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) y[i] = x[i] != 0.0f ? 1.0f / x[i] : 0.0f;

@@ -44,7 +44,7 @@ exercise = Exercise(
         "all read?",
         "Three barriers are missing: before and after `top = part[0]`, and before `bottom = part[0]`.",
     ),
-    sibling='''// Each number of a block of 64, and then its neighbour's: the same shared memory is used twice.
+    example='''// Each number of a block of 64, and then its neighbour's: the same shared memory is used twice.
 __global__ void two_neighbours(const float* x, const float* y, float* sum) {
     __shared__ float shared[64];
     int t = threadIdx.x;

@@ -43,7 +43,7 @@ exercise = Exercise(
         "v = Op::of(v, __shfl_xor_sync(0xffffffffu, v, step)); and return v;. In the kernel: top = Max::of(top, p.item[j]); "
         "and at the end if (threadIdx.x == 0) y[blockIdx.x] = top;",
     ),
-    sibling='''// The product of the numbers of a row, for rows of 32.
+    example='''// The product of the numbers of a row, for rows of 32.
 __global__ void row_product(const float* x, float* y) {
     float v = x[blockIdx.x * 32 + threadIdx.x];
     for (int step = 16; step > 0; step /= 2) v *= __shfl_xor_sync(0xffffffffu, v, step);

@@ -53,7 +53,7 @@ exercise = Exercise(
         "Each thread adds y * dy of its own numbers t, t + THREADS, ...; then dot = block_sum<THREADS>(dot), called by all.",
         "Row `blockIdx.x` begins at blockIdx.x * S. After the sum: dx[c] = y[c] * (dy[c] - dot), for the same c as before.",
     ),
-    sibling='''// Each row minus its mean.
+    example='''// Each row minus its mean.
 #include "reduce.cuh"
 
 template <int THREADS> __global__ void centre_rows(const float* x, float* y, int S) {

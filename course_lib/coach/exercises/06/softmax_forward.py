@@ -77,7 +77,7 @@ exercise = Exercise(
         "own.column(e) < "
         "seen ? expf(own[e] - top) : 0.0f; total += own[e]; then own[e] /= total; own.store(y + row * S, S);",
     ),
-    sibling='''// Each row divided by its largest number, which is above 0; the row is read once.
+    example='''// Each row divided by its largest number, which is above 0; the row is read once.
 #include "reduce.cuh"
 #include "row.cuh"
 

@@ -90,7 +90,7 @@ exercise = Exercise(
         "merge: top = fmaxf(a.top, b.top); if (top == -INFINITY) return {top, 0.0f}; return {top, a.total * expf(a.top - top) "
         "+ b.total * expf(b.top - top)}; and the second loop writes c < seen ? expf(x[c] - part.top) / part.total : 0.0f.",
     ),
-    sibling='''// Mean and number of values, merged in the same way: pairs that may be merged in any order.
+    example='''// Mean and number of values, merged in the same way: pairs that may be merged in any order.
 struct Mean {
     float count, mean;
 };

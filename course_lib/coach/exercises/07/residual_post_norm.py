@@ -67,7 +67,7 @@ exercise = Exercise(
         "128 threads and 384 numbers: each thread owns three columns. What it needs of the branch again, it can keep.",
         "The weight is the same for each row: three numbers of it belong to a thread, and can be read before the loop over rows.",
     ),
-    sibling='''#include "reduce.cuh"
+    example='''#include "reduce.cuh"
 // Every row of 256 numbers divided by its largest: read once, kept in registers.
 __global__ void by_largest(const float* x, float* y, int rows) {
     for (int row = blockIdx.x; row < rows; row += gridDim.x) {

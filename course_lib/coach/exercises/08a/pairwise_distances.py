@@ -54,7 +54,7 @@ exercise = Exercise(
         "and b[x][t].",
         "float apart = a[y][t] - b[x][t]; sum += apart * apart; and a row of b needs one word more.",
     ),
-    sibling='''// The largest difference instead of the sum of squares, without tiles.
+    example='''// The largest difference instead of the sum of squares, without tiles.
 __global__ void farthest(const float* X, const float* Y, float* D, int M, int N, int K) {
     int i = blockIdx.y * 16 + threadIdx.y, j = blockIdx.x * 16 + threadIdx.x;
     if (i >= M || j >= N) return;

@@ -45,7 +45,7 @@ exercise = Exercise(
         "column = blockIdx.y * 32 + threadIdx.x, and y[row * M + column] = tile[threadIdx.x][threadIdx.y] if that element "
         "exists.",
     ),
-    sibling='''// Each row of 32 numbers reversed through shared memory: x, y (M, 32), a block of 32 x 8 threads for 8 rows.
+    example='''// Each row of 32 numbers reversed through shared memory: x, y (M, 32), a block of 32 x 8 threads for 8 rows.
 __global__ void reverse_rows(const float* x, float* y, int M) {
     __shared__ float tile[8][32];
     int i = blockIdx.x * 8 + threadIdx.y;

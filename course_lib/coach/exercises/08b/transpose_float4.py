@@ -60,7 +60,7 @@ exercise = Exercise(
         "parts.",
         "*(float4*)(y + (j + 1) * M + i) = make_float4(row[0].y, row[1].y, row[2].y, row[3].y); and three more like it.",
     ),
-    sibling='''// Neighbours added, four at a time: y[i] = x[2 i] + x[2 i + 1], n a multiple of 4.
+    example='''// Neighbours added, four at a time: y[i] = x[2 i] + x[2 i + 1], n a multiple of 4.
 __global__ void add_pairs(const float* x, float* y, int n) {
     int i = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
     if (i < n) {

@@ -35,7 +35,7 @@ exercise = Exercise(
         "those of others.",
         "ptx::cp_async_wait<1>(); and behind it __syncthreads();",
     ),
-    sibling='''// One row, copied and read in the order of its lanes: each lane waits for its own copy only.
+    example='''// One row, copied and read in the order of its lanes: each lane waits for its own copy only.
 #include "ptx.cuh"
 __global__ void bring(const float* x, float* y) {
     __shared__ __align__(16) float row[128];

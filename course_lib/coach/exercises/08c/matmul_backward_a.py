@@ -4,7 +4,7 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
-from course_lib.coach.trials import bfloat16_bits, turned_tiles
+from course_lib.coach.shared_cases import bfloat16_bits, transposed_tiles
 
 
 def cases(random):
@@ -40,7 +40,7 @@ exercise = Exercise(
         "wmma::load_matrix_sync(left, dC + blockIdx.y * 16 * N + n, N); wmma::load_matrix_sync(right, B + blockIdx.x * 16 * N "
         "+ n, N); and the store goes to dA with K.",
     ),
-    sibling='''// G (16, 16) = X^T Y with X (K, 16) and Y (K, 16): here the *left* matrix is transposed.
+    example='''// G (16, 16) = X^T Y with X (K, 16) and Y (K, 16): here the *left* matrix is transposed.
 #include <cuda_bf16.h>
 #include <mma.h>
 using namespace nvcuda;
@@ -60,11 +60,11 @@ __global__ void left_transposed(const __nv_bfloat16* X, const __nv_bfloat16* Y, 
     wrong=[
         Wrong(Changed(("wmma::col_major> right", "wmma::row_major> right")),
               "The tiles of B are the right ones, but not transposed. The right fragment must be col_major: then a row of "
-              "B in memory is a column of the fragment.", like=lambda dC, B: dC @ turned_tiles(B).T),
+              "B in memory is a column of the fragment.", like=lambda dC, B: dC @ transposed_tiles(B).T),
         Wrong(Changed(("sum, K, wmma::mem_row_major", "sum, K, wmma::mem_col_major")),
-              "Each tile of dA is right, but was stored by columns.", like=lambda dC, B: turned_tiles(dC @ B.T)),
+              "Each tile of dA is right, but was stored by columns.", like=lambda dC, B: transposed_tiles(dC @ B.T)),
         Wrong(Changed(("wmma::row_major> left", "wmma::col_major> left")),
-              "dC was transposed as well. It is read by rows, as it lies.", like=lambda dC, B: turned_tiles(dC) @ B.T),
+              "dC was transposed as well. It is read by rows, as it lies.", like=lambda dC, B: transposed_tiles(dC) @ B.T),
         Wrong(Changed(("n < N; n += 16", "n < 16; n += 16")),
               "Only the first 16 terms of each sum are there. The sum of dA goes over the N columns of dC.",
               like=lambda dC, B: dC[:, :16] @ B[:, :16].T),

@@ -5,7 +5,7 @@ import numpy as np
 from course_lib import cuda
 from course_lib.coach.exercise import Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import bytes_moved
-from course_lib.coach.trials import bfloat16_bits, multiply, products
+from course_lib.coach.shared_cases import bfloat16_bits, multiply, products
 
 SIZES = {
     "one slice": (64, 64, 16),
@@ -48,7 +48,7 @@ exercise = Exercise(
         "__shared__ __align__(32) __nv_bfloat16 a[64][16 + 8], b[16][64 + 8]; each iteration loads 1024 numbers of each, 8 for "
         "each thread.",
     ),
-    sibling='''// Twice the product of 16 rows with themselves: two warps share a tile in shared memory.
+    example='''// Twice the product of 16 rows with themselves: two warps share a tile in shared memory.
 #include <cuda_bf16.h>
 #include <mma.h>
 using namespace nvcuda;

@@ -36,7 +36,7 @@ exercise = Exercise(
         "of the row is one; the lecture has another.",
         "return chunk ^ (row % 8);",
     ),
-    sibling='''// Eight rows of eight numbers, each row rotated by its own number, so that a column lies in eight banks.
+    example='''// Eight rows of eight numbers, each row rotated by its own number, so that a column lies in eight banks.
 __device__ int moved(int row, int column) {
     return (column + row) % 8;
 }

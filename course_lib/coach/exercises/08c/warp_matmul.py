@@ -2,7 +2,7 @@
 
 from course_lib import cuda
 from course_lib.coach.exercise import Changed, Exercise, Mistake, Wrong
-from course_lib.coach.trials import bfloat16_bits, multiply, products, turned_tiles
+from course_lib.coach.shared_cases import bfloat16_bits, multiply, products, transposed_tiles
 
 SIZES = {
     "one product": (16, 16, 16),
@@ -35,7 +35,7 @@ exercise = Exercise(
         "wmma::load_matrix_sync(left, A + blockIdx.y * 16 * K + k, K); the same of B at B + k * N + blockIdx.x * 16, N; then "
         "wmma::mma_sync(sum, left, right, sum), and at the end store_matrix_sync.",
     ),
-    sibling='''// C (16, 16) = A (16, 16) + A (16, 16) times the identity I: a product whose sums begin with other values than 0.
+    example='''// C (16, 16) = A (16, 16) + A (16, 16) times the identity I: a product whose sums begin with other values than 0.
 #include <cuda_bf16.h>
 #include <mma.h>
 using namespace nvcuda;
@@ -54,13 +54,13 @@ __global__ void add_product(const __nv_bfloat16* A, const __nv_bfloat16* I, floa
         Wrong(Changed(("matrix_b, 16, 16, 16, __nv_bfloat16, wmma::row_major", "matrix_b, 16, 16, 16, __nv_bfloat16, "
                                                                                "wmma::col_major")),
               "B is read by columns: col_major is for a transposed matrix, and this one is not transposed.",
-              like=lambda A, B: A @ turned_tiles(B)),
+              like=lambda A, B: A @ transposed_tiles(B)),
         Wrong(Changed(("matrix_a, 16, 16, 16, __nv_bfloat16, wmma::row_major", "matrix_a, 16, 16, 16, __nv_bfloat16, "
                                                                                "wmma::col_major")),
               "A is read by columns: col_major is for a transposed matrix, and this one is not transposed.",
-              like=lambda A, B: turned_tiles(A) @ B),
+              like=lambda A, B: transposed_tiles(A) @ B),
         Wrong(Changed(("wmma::mem_row_major", "wmma::mem_col_major")), "Each tile of C is right, but was stored by columns.",
-              like=lambda A, B: turned_tiles(A @ B)),
+              like=lambda A, B: transposed_tiles(A @ B)),
         Wrong(Changed(("k < K; k += 16", "k < 16; k += 16")),
               "Only the first 16 terms of each sum are there: loop over all of K.", like=lambda A, B: A[:, :16] @ B[:16]),
         Wrong(Changed(("        wmma::load_matrix_sync(left",

@@ -69,7 +69,7 @@ exercise = Exercise(
         "__shfl_xor_sync(0xffffffffu, part.total, step)}); then if ((threadIdx.x & (2 * widest - narrowest)) == 0 && row < M) "
         "...",
     ),
-    sibling='''// The smallest and the largest of each row's part, in an epilogue.
+    example='''// The smallest and the largest of each row's part, in an epilogue.
 __device__ void end_of_row(int row, int number, int widest, int narrowest) {
     for (int step = widest; step >= narrowest; step /= 2) {
         low = fminf(low, __shfl_xor_sync(0xffffffffu, low, step));

@@ -64,7 +64,7 @@ exercise = Exercise(
         "lane stores "
         "four at once.",
     ),
-    sibling='''// Of each two neighbours of the product the larger one: half as many columns.
+    example='''// Of each two neighbours of the product the larger one: half as many columns.
 struct StoreLarger {
     float* y;
     int N;  // columns of y

@@ -62,7 +62,7 @@ exercise = Exercise(
         "32,768 bytes hold 512 rows. And a thread may own two queries, or three: then each tile that is loaded serves two or "
         "three times as many queries.",
     ),
-    sibling='''// The dot product of each row of a (T, 16) and each row of b (S, 16): y (T, S). Tiles of both lie
+    example='''// The dot product of each row of a (T, 16) and each row of b (S, 16): y (T, S). Tiles of both lie
 // in shared memory. A block of 32 threads owns 32 rows of a, and loops over b. All threads load rows together, and
 // neighbouring lanes write neighbouring numbers of y.
 __global__ void all_products(const float* a, const float* b, float* y, int T, int S) {

@@ -114,7 +114,7 @@ exercise = Exercise(
         "- m); largest[r] = m; each score[r][c] = __expf(score[r][c] - m), added to a sum; total[r] = total[r] * rescale + "
         "sum; each out[r][c] *= rescale.",
     ),
-    sibling='''// The largest of n numbers and how often it occurs, by a block of 32 threads: n is a multiple of 32, x finite.
+    example='''// The largest of n numbers and how often it occurs, by a block of 32 threads: n is a multiple of 32, x finite.
 // m is the running maximum of the whole block, the same in all lanes. When it grows, all counts so far become 0.
 __global__ void count_largest(const float* x, float* largest, int* count, int n) {
     float m = -INFINITY;

@@ -85,7 +85,7 @@ exercise = Exercise(
         "float m = fmaxf(a, b); float first = expf(a - m), second = expf(b - m); y = (first * y1 + second * y2) / (first + "
         "second); logsumexp = m + logf(first + second).",
     ),
-    sibling='''// Two means over n1[row] and n2[row] samples become the mean over all of them: y (n, D).
+    example='''// Two means over n1[row] and n2[row] samples become the mean over all of them: y (n, D).
 __global__ void merge_means(const float* y1, const int* n1, const float* y2, const int* n2, float* y, int n, int D) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n * D) return;

@@ -66,7 +66,7 @@ exercise = Exercise(
         "for (int start = max(0, first - W + 1) / TILE * TILE; start < min(T, first + 32); start += TILE) { __syncthreads(); "
         "all load; __syncthreads(); for s: int key = start + s; if (t < T && key <= t && key > t - W) see(...); }",
     ),
-    sibling='''// Sums over a sliding window: y[i] = x[i - W + 1] + ... + x[i]. A block of 32 threads loops over tiles
+    example='''// Sums over a sliding window: y[i] = x[i - W + 1] + ... + x[i]. A block of 32 threads loops over tiles
 // of 32 numbers, from the first that it needs.
 __global__ void window_sums(const float* x, float* y, int n, int W) {
     __shared__ float tile[32];

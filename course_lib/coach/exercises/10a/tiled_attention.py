@@ -53,7 +53,7 @@ exercise = Exercise(
         "There is a barrier between loading a tile and reading it. What stands between reading it and loading the next?",
         "One more __syncthreads(); as the first statement of the loop's body, before anything is loaded.",
     ),
-    sibling='''// Sums of the 32 rows of x (32, n): each thread owns one, and 32 columns lie in shared memory; 32 divides n.
+    example='''// Sums of the 32 rows of x (32, n): each thread owns one, and 32 columns lie in shared memory; 32 divides n.
 __global__ void row_sums(const float* x, float* y, int n) {
     __shared__ float tile[32][33];
     float sum = 0.0f;

@@ -63,7 +63,7 @@ exercise = Exercise(
         "dscores = weights * (dy @ v.swapaxes(2, 3) - delta) * scale; dq = dscores @ k; dk = dscores.swapaxes(2, 3) @ q; dv = "
         "weights.swapaxes(2, 3) @ dy; sum dk and dv over the group; transpose all three back, contiguous.",
     ),
-    sibling='''def average_backward(dy, v):
+    example='''def average_backward(dy, v):
     """Backward of an average over all words so far: y[t] is the mean of v[0] to v[t]; dy and v (B, T, G, D)."""
     T = v.shape[1]
     mask = np.tri(T, dtype=v.dtype)  # (T, T)

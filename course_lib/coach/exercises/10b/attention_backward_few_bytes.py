@@ -77,7 +77,7 @@ exercise = Exercise(
         "32,768 bytes hold 512 rows of 16: 96 words of q, k, v and dy are 384. Once they are there, each block needs nothing "
         "more from global memory but logsumexp and delta.",
     ),
-    sibling='''// y = A B for square matrices of 32 x 32, by one block of 32 threads: both are loaded once, row by row.
+    example='''// y = A B for square matrices of 32 x 32, by one block of 32 threads: both are loaded once, row by row.
 __global__ void product(const float* A, const float* B, float* y) {
     __shared__ float a[32 * 33], b[32 * 32];
     int lane = threadIdx.x;

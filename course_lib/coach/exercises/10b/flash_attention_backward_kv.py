@@ -7,7 +7,7 @@ import numpy as np
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import bytes_moved
-from course_lib.coach.trials import attention_inputs, kept_for_backward
+from course_lib.coach.shared_cases import attention_inputs, kept_for_backward
 from course_lib.devices.gpu import choices
 
 TILE = choices.FlashTile(32, 2, 4)  # a block owns 16 keys, and loops over tiles of 32 queries
@@ -93,7 +93,7 @@ exercise = Exercise(
         "ds[r][c] = p[r][c] * (ds[r][c] - shift) * scale; then multiply_turned<...>(out_v, p_tile + own_row, dy_tile + "
         "own_column), and the same for out_k with ds_tile and q_tile.",
     ),
-    sibling='''// The sum of each key's weights over the queries that attend to it; a block owns 32 keys.
+    example='''// The sum of each key's weights over the queries that attend to it; a block owns 32 keys.
 // score (T, T) and logsumexp (T); query t attends to the keys 0 to t.
 __global__ void attention_received(const float* score, const float* logsumexp, float* received, int T) {
     int first = blockIdx.x * 32, s = first + threadIdx.x;

@@ -6,7 +6,7 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
-from course_lib.coach.trials import attention_inputs, kept_for_backward
+from course_lib.coach.shared_cases import attention_inputs, kept_for_backward
 from course_lib.devices.gpu import choices
 
 TILE = choices.FlashTile(32, 2, 4)  # 16 queries for a block, 32 keys in a tile: small, so that short texts have several
@@ -80,7 +80,7 @@ exercise = Exercise(
         "S || "
         "(causal && key > past + query + c))) ds[r][c] = 0.0f;",
     ),
-    sibling='''// The backward pass of softmax, from stored weights y: dx = y (dy - delta[row]), (rows, n), 0 where column > row.
+    example='''// The backward pass of softmax, from stored weights y: dx = y (dy - delta[row]), (rows, n), 0 where column > row.
 __global__ void masked_softmax_backward(const float* y, const float* dy, const float* delta, float* dx, int rows, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= rows * n) return;

@@ -57,7 +57,7 @@ exercise = Exercise(
         "float lse = row_logsumexp<LANES>(logits + row, i < n ? V : 0); if (i >= n || threadIdx.x % LANES) return; losses[i] = "
         "target == ignore ? 0.0f : lse - logits[row + target];",
     ),
-    sibling='''// The log of each row's largest probability: its logit minus the logsumexp. Near 0 where the model is confident.
+    example='''// The log of each row's largest probability: its logit minus the logsumexp. Near 0 where the model is confident.
 template <int LANES> __global__ void confidence(const float* logits, const int* best, float* y, int n, int V) {
     const int i = (blockIdx.x * blockDim.x + threadIdx.x) / LANES;
     const float lse = row_logsumexp<LANES>(logits + (long long)i * V, i < n ? V : 0);

@@ -76,7 +76,7 @@ exercise = Exercise(
         "float sum = 0.0f; for (int j = starts[r]; j < starts[r + 1]; j++) sum += dy[(long long)places[j] * C + c]; "
         "dtable[(long long)r * C + c] = sum;",
     ),
-    sibling='''// The largest gradient among each word's positions, by column.
+    example='''// The largest gradient among each word's positions, by column.
 extern "C" __global__ void largest(const float* dy, const int* places, const int* starts, float* y, int C) {
     int r = blockIdx.x;
     for (int c = threadIdx.x; c < C; c += blockDim.x) {

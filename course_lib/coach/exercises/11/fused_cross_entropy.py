@@ -73,7 +73,7 @@ exercise = Exercise(
         "A row has 512 logits, and a block 128 threads: four for each. Keep them in registers.",
         "The thread that holds the target's logit can write the loss: no thread needs to read it again.",
     ),
-    sibling='''#include "reduce.cuh"
+    example='''#include "reduce.cuh"
 // Every row of 256 numbers is divided by its sum, in place; each number is read once.
 __global__ void normalise(float* x) {
     x += blockIdx.x * 256;

@@ -44,7 +44,7 @@ exercise = Exercise(
         "many threads update the same count.",
         "__syncthreads(); then the loop with atomicAdd(&own[letters[i]], 1); then __syncthreads();",
     ),
-    sibling='''// How many numbers of each block are above 0: one count in shared memory.
+    example='''// How many numbers of each block are above 0: one count in shared memory.
 __global__ void above_zero(const float* x, int* counts, int n) {
     __shared__ int count;
     if (threadIdx.x == 0) count = 0;

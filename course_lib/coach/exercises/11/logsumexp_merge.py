@@ -46,7 +46,7 @@ exercise = Exercise(
         "l * exp(m of the part - largest m): the exponent is never positive.",
         "l += totals[part] * expf(tops[part] - m); and at the end logsumexp[row] = m + logf(l);",
     ),
-    sibling='''// Parts of a mean: sums and counts of each part become the mean of the row.
+    example='''// Parts of a mean: sums and counts of each part become the mean of the row.
 extern "C" __global__ void mean_merge(const float* sums, const float* counts, float* mean, int M, int parts) {
     int row = blockIdx.x * blockDim.x + threadIdx.x;
     if (row >= M) return;

@@ -58,7 +58,7 @@ exercise = Exercise(
         "places[starts[row]] is the first, and places[starts[row + 1] - 1] the last. If both starts are the same, there is none.",
         "T sum = 0; for (int j = starts[row]; j < starts[row + 1]; j++) sum += updates[places[j] * C + column]; y[i] = sum;",
     ),
-    sibling='''// How many positions belong to each row.
+    example='''// How many positions belong to each row.
 __global__ void counts(const int* starts, int* y, int R) {
     int row = blockIdx.x * blockDim.x + threadIdx.x;
     if (row < R) y[row] = starts[row + 1] - starts[row];

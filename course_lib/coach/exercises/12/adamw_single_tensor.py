@@ -74,7 +74,7 @@ exercise = Exercise(
         "float mi = 0.9f * m[i] + 0.1f * gi; ... float pi = p[i] * (1.0f - rate * 0.1f) - rate * (mi / settings[1]) / "
         "(sqrtf(vi / settings[2]) + 1e-8f);",
     ),
-    sibling='''// RMSProp: one moving average, of the square of the gradient.
+    example='''// RMSProp: one moving average, of the square of the gradient.
 __global__ void rmsprop(float* p, const float* g, float* v, const float* rate, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) {

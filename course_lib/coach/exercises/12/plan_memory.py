@@ -81,7 +81,7 @@ exercise = Exercise(
         "for i in sorted(range(len(lives)), key=lambda i: -lives[i][0]): ... the lowest gap between those already placed that "
         "live at the same time.",
     ),
-    sibling='''# How many rooms do these meetings need? Each gets the first room that is free.
+    example='''# How many rooms do these meetings need? Each gets the first room that is free.
 def rooms(meetings):
     last = []  # when the last meeting of each room ends
     for begins, ends in sorted(meetings):

@@ -55,7 +55,7 @@ exercise = Exercise(
         "scores = q @ k.swapaxes(-1, -2) / D ** 0.5; mask with np.where(mask, scores, -np.inf); subtract the row's largest; e "
         "= np.exp(...); y = (e / total) @ v, transposed back; logsumexp = largest + np.log(total).",
     ),
-    sibling='''def average_of_the_past(v):
+    example='''def average_of_the_past(v):
     """The same with all scores 0: v (B, S, G, D); each token takes the mean of all values up to its own."""
     values = v.transpose(0, 2, 1, 3)  # (B, G, S, D)
     mask = np.tri(v.shape[1], dtype=v.dtype)  # (S, S)

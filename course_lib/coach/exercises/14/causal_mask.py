@@ -41,7 +41,7 @@ exercise = Exercise(
         "np.tri(T, S, k) is a (T, S) matrix with ones in the columns 0 to t + k of row t.",
         "T, S = scores.shape[-2:]; np.where(np.tri(T, S, S - T, dtype=bool), scores, -np.inf).",
     ),
-    sibling='''def hide_far(scores, width):
+    example='''def hide_far(scores, width):
     """Sliding-window attention: a token attends to the `width` tokens that end with itself. One triangle minus another."""
     T = scores.shape[-1]
     near = np.tri(T, dtype=bool) & ~np.tri(T, k=-width, dtype=bool)  # (T, T)

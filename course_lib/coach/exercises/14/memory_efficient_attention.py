@@ -59,7 +59,7 @@ exercise = Exercise(
         "Are blocks of a row enough? Keep the running maximum m, the running sum l, and the weighted sum of the values. When m "
         "grows, multiply both sums by exp(old m - new m).",
     ),
-    sibling='''def thrifty_logsumexp(scores, block=16):
+    example='''def thrifty_logsumexp(scores, block=16):
     """The logarithm of the sum of exp(score), block by block: the running sum l is rescaled when the maximum m grows."""
     m, l = -np.inf, 0.0
     for start in range(0, len(scores), block):

@@ -53,7 +53,7 @@ exercise = Exercise(
         "if any(not math.isfinite(x) or x > guessing + 1 for x in losses): ...; tail = losses[-max(len(losses) // 10, 1):]; "
         "end = sum(tail) / len(tail); then compare end with floor and with guessing - 0.5.",
     ),
-    sibling='''def weather(readings, boiling, freezing):
+    example='''def weather(readings, boiling, freezing):
     """A diagnosis for a day of temperatures: the first that fits."""
     if any(not math.isfinite(reading) or reading > boiling for reading in readings):
         return "thermometer broken"

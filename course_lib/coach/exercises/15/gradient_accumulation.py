@@ -77,7 +77,7 @@ exercise = Exercise(
         "scored = [(t != IGNORE).sum() for _, t in parts]; zero_grad(); for each part: loss = model.loss(idx, targets) * "
         "float(count / sum(scored)); loss.backward(); add up loss.item(). Then optimiser.step(rate).",
     ),
-    sibling='''def mean_in_parts(parts):
+    example='''def mean_in_parts(parts):
     """The mean of all numbers in a list of arrays, without ever putting them into one array."""
     count = sum(part.size for part in parts)
     return sum(part.mean() * (part.size / count) for part in parts)

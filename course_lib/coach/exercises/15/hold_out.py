@@ -48,7 +48,7 @@ exercise = Exercise(
         "np.flatnonzero(tokens == end) gives all indices of the end token. Which is the last that is not after `place`?",
         "place = np.flatnonzero(tokens[: place + 1] == end)[-1], in one line after the first.",
     ),
-    sibling='''def whole_sentences(text, length):
+    example='''def whole_sentences(text, length):
     """The end of a text, `length` characters long or a little more, that begins after a full stop."""
     start = len(text) - length
     return text[text.rfind(". ", 0, start) + 2 :]

@@ -78,7 +78,7 @@ exercise = Exercise(
         "[high * (1 - step / steps) for step in range(steps)] decays linearly. Compare it with a cosine, and with a rate that "
         "is divided by the same number at each step.",
     ),
-    sibling='''def volumes(seconds):
+    example='''def volumes(seconds):
     """The loudness of each second of a song that is played in full, and fades in its last quarter."""
     fade = seconds // 4
     return [1.0] * (seconds - fade) + [1 - (i + 1) / fade for i in range(fade)]

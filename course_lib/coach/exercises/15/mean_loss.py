@@ -56,7 +56,7 @@ exercise = Exercise(
         "total = 0; for idx, targets in self.batches(batch_size): total += loss(idx, targets) * (targets != IGNORE).sum(); "
         "return float(total / self.scored).",
     ),
-    sibling='''def mean_age(classes):
+    example='''def mean_age(classes):
     """The mean age of all pupils; classes is a list of pairs (mean age of the class, pupils)."""
     return sum(age * pupils for age, pupils in classes) / sum(pupils for age, pupils in classes)
 ''',

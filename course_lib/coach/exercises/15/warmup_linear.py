@@ -30,7 +30,7 @@ exercise = Exercise(
         "if step < warmup: return peak * (step + 1) / warmup. Otherwise peak + (lowest - peak) * fraction, with fraction = "
         "min((step - warmup) / max(steps - warmup, 1), 1).",
     ),
-    sibling='''def fade(sample, samples, loud):
+    example='''def fade(sample, samples, loud):
     """The loudness of one sample of a sound that fades out linearly, and is silent after the last."""
     fraction = min(sample / max(samples, 1), 1.0)
     return loud * (1 - fraction)

@@ -35,7 +35,7 @@ exercise = Exercise(
         "the same problem with its moments. How does it correct them?",
         "result.append(average / (1 - keep**step)): divide only what is appended; the moving average itself is not divided.",
     ),
-    sibling='''def mean_grade(grades, weights):
+    example='''def mean_grade(grades, weights):
     """The weighted mean of the grades so far (None: not yet); their weights are divided by the sum of the weights."""
     known = [(grade, weight) for grade, weight in zip(grades, weights) if grade is not None]
     return sum(grade * weight for grade, weight in known) / sum(weight for _, weight in known)

@@ -85,7 +85,7 @@ exercise = Exercise(
         "Interpolate: the probabilities after the longer context, if it occurred n times, get the weight n / (n + 1), and "
         "those after the shorter one the rest; from no characters at all up to five or six.",
     ),
-    sibling='''from collections import Counter, defaultdict
+    example='''from collections import Counter, defaultdict
 
 def weather_learner(days):
     """Counts which weather followed which; returns a function: yesterday's weather -> probabilities for today."""

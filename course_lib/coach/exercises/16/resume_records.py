@@ -47,7 +47,7 @@ exercise = Exercise(
         "try: record = json.loads(line), and except ValueError: break. Then one comparison of record[\"step\"].",
         "for line in text.splitlines(): try/except as before; if record[\"step\"] <= step: kept.append(record). Return kept.",
     ),
-    sibling='''def whole_numbers(text):
+    example='''def whole_numbers(text):
     """The numbers of a text, one for each line, up to the first line that is not a number."""
     found = []
     for line in text.splitlines():

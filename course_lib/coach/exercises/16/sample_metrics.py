@@ -36,7 +36,7 @@ exercise = Exercise(
         "divided by its length.",
         "facts = [f for w, f in zip(well_formed, wrong_facts) if w]; p = len(facts) / n; the error: math.sqrt(p * (1 - p) / n).",
     ),
-    sibling='''def coin(throws):
+    example='''def coin(throws):
     """The fraction of heads in a list of True and False, and its standard error."""
     p = sum(throws) / len(throws)
     return p, (p * (1 - p) / len(throws)) ** 0.5

@@ -57,7 +57,7 @@ exercise = Exercise(
         "scores = keys @ q / len(q) ** 0.5; e = np.exp(scores - scores.max()); return e @ values / e.sum(). No mask is needed: "
         "the cache holds no later tokens.",
     ),
-    sibling='''def mean_so_far(cache, number):
+    example='''def mean_so_far(cache, number):
     """The mean of all numbers so far; `cache` is a list that holds their sum and their count, or is still empty."""
     total, count = cache if cache else (0.0, 0)
     cache[:] = [total + number, count + 1]

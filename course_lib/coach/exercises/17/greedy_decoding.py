@@ -54,7 +54,7 @@ exercise = Exercise(
         "The cache holds the keys and values of all tokens that were read. Only one token was not read yet: which?",
         "At the end of the loop: fresh = [new], not all of ids.",
     ),
-    sibling='''def read_aloud(pages, reader):
+    example='''def read_aloud(pages, reader):
     """A book that grows by a page a day. The reader remembers, so each page is read aloud only once."""
     for number in range(1, len(pages) + 1):
         reader(pages[number - 1 : number])  # not pages[:number]

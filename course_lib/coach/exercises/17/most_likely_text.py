@@ -90,7 +90,7 @@ exercise = Exercise(
         "beams = [(0.0, [])]; at each step: [(s - np.log(p), tokens + [v]) for s, tokens in beams for v, p in "
         "enumerate(probabilities(tokens))], sorted, cut to `width`. With 150 calls the width can be about 20.",
     ),
-    sibling='''def cheapest_walk(costs, start, steps, width=3):
+    example='''def cheapest_walk(costs, start, steps, width=3):
     """A walk from town to town by beam search: at each step only the `width` cheapest are extended. costs[a][b]: from a to b."""
     walks = [(0, [start])]
     for _ in range(steps):

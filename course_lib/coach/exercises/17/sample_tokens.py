@@ -41,7 +41,7 @@ exercise = Exercise(
         "np.cumsum(probabilities, -1) holds the end of each interval. How many of them end at or before the number?",
         "cumulative <= uniform[:, None] * cumulative[:, -1:] is a matrix of True and False, (R, V). Sum each of its rows.",
     ),
-    sibling='''def grade(points, limits):
+    example='''def grade(points, limits):
     """Which grade do the points earn? limits is sorted, the smallest first; grade i ends just before limits[i]."""
     return sum(limit <= points for limit in limits)
 ''',

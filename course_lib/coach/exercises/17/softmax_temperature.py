@@ -48,7 +48,7 @@ exercise = Exercise(
         "e = np.exp((logits - logits.max(-1, keepdims=True)) / temperature), then e / e.sum(-1, keepdims=True); at 0, the rows "
         "of np.eye(V) that argmax selects.",
     ),
-    sibling='''def fractions(amounts, sharpness):
+    example='''def fractions(amounts, sharpness):
     """The fraction of each amount in its row, sharpened by a power; amounts (R, V) are above 0."""
     raised = (amounts / amounts.max(-1, keepdims=True)) ** sharpness  # (R, V) at most 1: no overflow
     return raised / raised.sum(-1, keepdims=True)

@@ -45,7 +45,7 @@ exercise = Exercise(
         "least = np.sort(probabilities, -1)[:, -k, None]; kept = np.where(probabilities >= least, probabilities, 0.0); divide "
         "by each row's sum. First of all: k = min(k, probabilities.shape[-1]).",
     ),
-    sibling='''def podium(times):
+    example='''def podium(times):
     """The three fastest of each race, (R, N) times; the others become inf. Times equal to the third are kept."""
     third = np.sort(times, -1)[:, min(3, times.shape[-1]) - 1, None]  # (R, 1)
     return np.where(times <= third, times, np.inf)

@@ -43,7 +43,7 @@ exercise = Exercise(
         "With s sorted: before = np.cumsum(s, -1) - s; kept = np.where(before < p, s, 0); undo the sorting; divide by each "
         "row's sum.",
     ),
-    sibling='''def pack(weights, limit):
+    example='''def pack(weights, limit):
     """The heaviest things of a row until their weights together reach a limit, each at its own index; 0 for the others."""
     order = np.argsort(-weights, kind="stable")
     packed, load = np.zeros_like(weights), 0.0

@@ -63,7 +63,7 @@ exercise = Exercise(
         "return 0.5 * (1.0 + t) + 0.5 * x * (1.0 - t * t) * ROOT_2_PI * (1.0 + 3.0 * 0.044715 * x * x); and the kernel as in "
         "exercise 1, with dx[i] = dy[i] * gelu_slope(x[i] + bias[...]).",
     ),
-    sibling="""// The backward pass of y = x * x: dx = dy * 2 x.
+    example="""// The backward pass of y = x * x: dx = dy * 2 x.
 // include "group.wgsl"
 
 struct Args {

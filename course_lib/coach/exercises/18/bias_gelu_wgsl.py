@@ -52,7 +52,7 @@ exercise = Exercise(
         "A row has args.F numbers, so number i is in column i % args.F. `let` names a value, and `if (...) { }` needs braces.",
         "let i = element_index(group, groups, lane); if (i < args.n) { y[i] = gelu(x[i] + ...[i % args.F]); }",
     ),
-    sibling="""// Each column times a factor of its own: y = x * factor, factor (F).
+    example="""// Each column times a factor of its own: y = x * factor, factor (F).
 // include "group.wgsl"
 
 struct Args {

@@ -100,7 +100,7 @@ exercise = Exercise(
         "= left + thread.x * 4 + j, and y[(matrix * args.N + row) * args.M + column] = sums[i][j] where both are within "
         "bounds.",
     ),
-    sibling="""// Four products at once: each vec4 of a times its own first number, added to y.
+    example="""// Four products at once: each vec4 of a times its own first number, added to y.
 struct Args {
     n: u32,
 }

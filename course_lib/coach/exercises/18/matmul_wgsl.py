@@ -67,7 +67,7 @@ exercise = Exercise(
         "Each group must read its 64 rows of a and its 64 columns of b once: (N / 64)(M / 64) tiles, K (64 + 64) numbers each. "
         "Fewer bytes would need larger tiles, and the tile is given.",
     ),
-    sibling="""// A tile of 64 numbers, loaded together and read by all threads: y[i] = the sum over j of x[j] / (1 + |i - j|).
+    example="""// A tile of 64 numbers, loaded together and read by all threads: y[i] = the sum over j of x[j] / (1 + |i - j|).
 var<workgroup> tile: array<f32, 64>;
 @group(0) @binding(0) var<storage, read> x: array<f32>;
 @group(0) @binding(1) var<storage, read_write> y: array<f32>;

@@ -82,7 +82,7 @@ exercise = Exercise(
         "exp(... - largest) and group_sum; then y[...] = exp(... - largest) / sum for c < seen, 0 for the rest. If row >= "
         "args.rows, let seen be 0.",
     ),
-    sibling="""// The mean of each row, by a workgroup: all threads get the same sum. (group_sum is in reduce.wgsl.)
+    example="""// The mean of each row, by a workgroup: all threads get the same sum. (group_sum is in reduce.wgsl.)
 // include "reduce.wgsl"
 
 struct Args {

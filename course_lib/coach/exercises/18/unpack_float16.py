@@ -48,7 +48,7 @@ exercise = Exercise(
         "for (var i = id.x; 2 * i < args.n; i += groups.x * 64) { let pair = unpack2x16float(x[i]); ... }",
         "y[2 * i] = pair.x; and if (2 * i + 1 < args.n) { y[2 * i + 1] = pair.y; }",
     ),
-    sibling="""// Words unpacked to bytes: four in each, the first in the lowest 8 bits.
+    example="""// Words unpacked to bytes: four in each, the first in the lowest 8 bits.
 struct Args {
     words: u32,
 }

@@ -45,7 +45,7 @@ exercise = Exercise(
         "In the loop: workgroupBarrier(); if (lane < half) { ... }. After the loop: workgroupBarrier(); let total = tree[0]; "
         "and one more barrier, so that no thread overwrites the tree while others still read it.",
     ),
-    sibling="""// The numbers of a workgroup, shifted by one: each thread writes its own, all wait, each reads its neighbour's.
+    example="""// The numbers of a workgroup, shifted by one: each thread writes its own, all wait, each reads its neighbour's.
 var<workgroup> line: array<f32, 64>;
 @group(0) @binding(0) var<storage, read> x: array<f32>;
 @group(0) @binding(1) var<storage, read_write> y: array<f32>;

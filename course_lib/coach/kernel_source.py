@@ -1,6 +1,10 @@
-"""Are the parameters of a learner's kernel those of the task? Arguments are filled in by place, whatever the names are.
+"""What can be read off the text of a learner's CUDA kernel: other parameters than the task's, and double literals.
 
-Promises: another name, a `const` left out or `__restrict__` are no fault. What is said is read off the two declarations.
+Arguments are matched by position: another name, a `const` left out or `__restrict__` are no mistake.
+
+A literal such as 0.5 is a double in C++, and an operation on it and a float is computed in double precision. A multiprocessor
+does from half as many of those each clock (sm_80, sm_90) down to one in 64 (sm_86, sm_89): NVIDIA, CUDA C++ Programming Guide,
+table of arithmetic throughput.
 """
 
 from __future__ import annotations
@@ -14,9 +18,11 @@ from course_lib.cuda import source
 _WHOLE = {"int", "unsigned", "unsigned int", "long", "long long", "unsigned long long", "size_t", "int64_t", "uint32_t"}
 _REAL = {"float", "double"}
 _ARRAYS = {"float *", "double *", "int *", "bool *"}
+_NOT_CODE = re.compile(r"//[^\n]*|/\*.*?\*/|\"[^\"\n]*\"|^\s*#[^\n]*", re.DOTALL | re.MULTILINE)
+_DOUBLE = re.compile(r"(?<![\w.])(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w.])|(?<![\w.])\d+[eE][+-]?\d+(?![\w.])")
 
 
-def note(exercise: Exercise, text: str) -> str:
+def other_parameters(exercise: Exercise, text: str) -> str:
     """A sentence if the kernel in `text` has other parameters than the task's, or the same in another order; else nothing."""
     task = regions.pieces(catalogue.source(exercise.chapter))[exercise.name].blank
     ours, yours = (_kernel(given, exercise.defines) for given in (task, text))
@@ -45,6 +51,20 @@ def note(exercise: Exercise, text: str) -> str:
                 f"written. {shown}"
             )
     return ""
+
+
+def double_literal(text: str) -> str:
+    """One sentence about the first constant of 64 bits in a text of CUDA C++ that names no double itself; "" if there is none."""
+    code = _NOT_CODE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)  # lines stay where they are
+    found = _DOUBLE.search(code)
+    if found is None or re.search(r"\bdouble\b", code):
+        return ""
+    line = code.count("\n", 0, found.start()) + 1
+    number = found[0] if re.search(r"[.eE]", found[0]) else f"{found[0]}."
+    return (
+        f"Line {line}: `{found[0]}` is a double. Where it meets a float, both are computed in 64 bits, which takes 2 to 64 times "
+        f"as long on a GPU. Write `{number}f`."
+    )
 
 
 def _kernel(text: str, name: str) -> source.Declaration | None:

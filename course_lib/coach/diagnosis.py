@@ -8,10 +8,10 @@ import signal
 from collections.abc import Callable
 from functools import cache
 
-from course_lib.coach import answers, catalogue, compare, regions
+from course_lib.coach import answers, catalogue, compare, heuristics, kernel_source, messages, pictures, regions
 from course_lib.coach.exercise import Exercise, Mistake, Wrong, answer_text
-from course_lib.coach.outcome import Fault, Outcome, Seen
-from course_lib.coach.verdict import Trial, Verdict
+from course_lib.coach.outcome import Outcome, RaisedError, Seen
+from course_lib.coach.verdict import FailingCase, Verdict
 
 SECONDS = 2.0  # for all wrong answers together: less than the client's patience
 
@@ -25,7 +25,7 @@ def verdict_on(exercise: Exercise, job: dict, outcomes: list[Outcome], cases: in
         return verdict
     seen = Seen(job["text"], failing, outcomes)
     verdict.why, verdict.recognised = why(exercise, seen, job)
-    verdict.trial = _trial(exercise, failing)
+    verdict.failing = _failing_case(exercise, failing)
     verdict.issues = [str(issue) for issue in failing.issues]
     verdict.report = report(failing)
     verdict.right_cases = sum(outcome.right for outcome in outcomes)
@@ -33,46 +33,30 @@ def verdict_on(exercise: Exercise, job: dict, outcomes: list[Outcome], cases: in
     return verdict
 
 
-def not_loaded(exercise: Exercise, broken: Fault, job: dict) -> dict:
+def not_loaded(exercise: Exercise, broken: RaisedError, job: dict) -> dict:
     """The same for a text that could not even be loaded, as a dict."""
     outcome = Outcome("your cell", (), error=broken)
     verdict = verdict_on(exercise, job, [outcome], 1)
-    verdict.trial.label, verdict.loaded = "", False
+    verdict.failing.label, verdict.loaded = "", False
     return verdict.as_dict()
 
 
 def why(exercise: Exercise, seen: Seen, job: dict) -> tuple[str, bool]:
     """The sentence that comes first, and whether a cause was recognised."""
-    from course_lib.coach import facts, faults
-
-    if words := _of_the_declaration(exercise, seen):
-        return words, False
+    failing = seen.failing
+    if exercise.language == "cuda" and not (failing.error and failing.error.kind == "CompileError"):
+        # a kernel that was launched with another task's parameters can only go wrong: that comes before all that it did
+        if words := kernel_source.other_parameters(exercise, seen.text):
+            return words, False
     if words := recognised(exercise, seen):
         return words, True
-    failing = seen.failing
     if failing.error:
-        return said(failing.error, exercise, job), False
+        return messages.of_error(failing.error, exercise, job.get("known", ())), False
     if failing.issues:
-        return faults.of_issue(failing.issues[0], seen), False
+        return messages.of_issue(failing.issues[0], seen), False
     if failing.complaint:
         return failing.complaint, False
-    return facts.about(failing, exercise.tolerance) or f"{failing.difference.says}.", False
-
-
-def _of_the_declaration(exercise: Exercise, seen: Seen) -> str:
-    """A kernel that was launched with another task's parameters can only go wrong: that comes before all that it did."""
-    if exercise.language != "cuda" or (seen.failing.error and seen.failing.error.kind == "CompileError"):
-        return ""
-    from course_lib.coach import declared
-
-    return declared.note(exercise, seen.text)
-
-
-def said(broken: Fault, exercise: Exercise, job: dict) -> str:
-    """A sentence about an exception out of an answer."""
-    from course_lib.coach import faults
-
-    return faults.sentence(broken, exercise, job.get("known", ()))
+    return heuristics.about(failing, exercise.tolerance) or f"{failing.difference.says}.", False
 
 
 def recognised(exercise: Exercise, seen: Seen) -> str:
@@ -132,26 +116,24 @@ def holds(when: Callable[[Seen], bool], seen: Seen) -> bool:
         return False
 
 
-def _trial(exercise: Exercise, failing: Outcome) -> Trial:
-    from course_lib.coach import pictures
-
+def _failing_case(exercise: Exercise, failing: Outcome) -> FailingCase:
     inputs = [compare.text(value) for value in failing.inputs]
     call = f"{exercise.defines}({', '.join(inputs)})"
     plain_call = exercise.language == "python" and exercise.call is None and len(call) < 90 and "\n" not in call
-    trial = Trial(failing.label, [call] if plain_call else inputs, plain_call)
-    trial.names = [] if plain_call else list(inputs_of(exercise, len(inputs)))
+    case = FailingCase(failing.label, [call] if plain_call else inputs, plain_call)
+    case.names = [] if plain_call else list(inputs_of(exercise, len(inputs)))
     # Where only the simulator complains, what came is what was expected.
     only_issues = bool(failing.issues) and not failing.difference and not failing.complaint
     if exercise.compared and failing.inputs and not only_issues:
-        trial.expected = compare.text(failing.expected)
+        case.expected = compare.text(failing.expected)
     if failing.error:
-        trial.line, trial.code = failing.error.line, failing.error.code
+        case.line, case.code = failing.error.line, failing.error.code
     elif failing.inputs and not only_issues:
-        trial.got = compare.text(failing.got)
+        case.got = compare.text(failing.got)
     if failing.difference:
-        trial.difference = failing.difference.says
-        trial.picture = pictures.cells(failing.difference, exercise.tolerance)
-    return trial
+        case.difference = failing.difference.says
+        case.picture = pictures.cells(failing.difference, exercise.tolerance)
+    return case
 
 
 def inputs_of(exercise: Exercise, count: int) -> tuple[str, ...]:

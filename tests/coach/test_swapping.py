@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from course_lib import Tensor, devices, recipes
-from course_lib.coach import answers, catalogue, milestone, mine, rechecking, state, verify
+from course_lib.coach import answering, answers, catalogue, milestone, state, swapping, verify
 from course_lib.coach.verdict import Verdict
 from course_lib.model import GPTConfig
 
@@ -18,9 +18,9 @@ TARGETS = [name for name in catalogue.names() if catalogue.load(name).target]
 @pytest.fixture(autouse=True)
 def back(monkeypatch):
     """Answers here are taken at their word; that they are judged again is the matter of test_rechecking.py."""
-    monkeypatch.setattr(rechecking, "complaint", lambda *_: "")
+    monkeypatch.setattr(answering, "recheck", lambda *_: "")
     yield
-    mine.remove()
+    swapping.remove()
 
 
 def passed(name: str, text: str = "") -> None:
@@ -53,10 +53,10 @@ def use_everything() -> None:
 @pytest.mark.parametrize("name", [n for n in TARGETS if not catalogue.load(n).is_kernel])
 def test_every_target_is_replaced_and_called(name):
     passed(name)
-    swaps = mine.use(steps=0)
+    swaps = swapping.use(steps=0)
     assert swaps.yours == 1 and swaps.share.startswith("1 of ")
     use_everything()
-    (one,) = swaps.pieces
+    (one,) = swaps.swapped
     assert one.why == "" and one.calls > 0, f"{catalogue.load(name).target} is put in its place and never called"
 
 
@@ -64,7 +64,7 @@ def test_everything_comes_back():
     holder, attribute = answers.resolve("course_lib.tensor.shapes.repeated_axes")
     ours = getattr(holder, attribute)
     passed("repeated_axes")
-    swaps = mine.use(steps=0)
+    swaps = swapping.use(steps=0)
     assert getattr(holder, attribute) is not ours
     swaps.remove()
     assert getattr(holder, attribute) is ours
@@ -72,7 +72,7 @@ def test_everything_comes_back():
 
 def test_an_answer_that_raises_gives_way_to_ours_and_it_is_said():
     passed("repeated_axes", "def repeated_axes(shape, to):\n    raise RuntimeError('tired')")
-    swaps = mine.use(steps=0)
+    swaps = swapping.use(steps=0)
     x = Tensor([1.0, 2.0], requires_grad=True)
     (x + Tensor(np.zeros((3, 2), np.float32))).sum().backward()
     assert x.grad.numpy().tolist() == [3.0, 3.0]
@@ -81,7 +81,7 @@ def test_an_answer_that_raises_gives_way_to_ours_and_it_is_said():
 
 def test_a_mistake_of_the_caller_is_not_held_against_the_answer():
     passed("repeated_axes", "def repeated_axes(shape, to):\n    return shape + None")
-    swaps = mine.use(steps=0)
+    swaps = swapping.use(steps=0)
     holder, attribute = answers.resolve("course_lib.tensor.shapes.repeated_axes")
     with pytest.raises(TypeError):
         getattr(holder, attribute)(None, None)
@@ -89,30 +89,30 @@ def test_a_mistake_of_the_caller_is_not_held_against_the_answer():
 
 
 def test_only_passed_answers_are_used_and_some_may_be_left_out():
-    assert mine.use(steps=0).pieces == []
+    assert swapping.use(steps=0).swapped == []
     state.save("repeated_axes", "no", Verdict("repeated_axes", "", "python", False))
-    assert mine.use(steps=0).yours == 0
+    assert swapping.use(steps=0).yours == 0
     passed("repeated_axes")
     passed("topological_order")
-    assert mine.use(steps=0).yours == 2
-    assert mine.use(steps=0, without=["topological_order"]).yours == 1
+    assert swapping.use(steps=0).yours == 2
+    assert swapping.use(steps=0, without=["topological_order"]).yours == 1
 
 
 @pytest.mark.slow
 def test_the_table_says_whose_code_runs_and_how_long_a_run_takes():
     passed("topological_order", verify.variants("topological_order")[0])
-    swaps = mine.use(preset="micro", steps=2)
+    swaps = swapping.use(preset="micro", steps=2)
     said = str(swaps)
     assert "topological_order  autograd.topological_order  yours" in said
     assert "steps of micro will take about" in said and swaps.prediction.step_seconds > 0 < swaps.our_step_seconds
     assert "with your code and" in said
-    assert swaps.pieces[0].calls_per_step == 1 and "<strong>1 of" in swaps._repr_html_()
+    assert swaps.swapped[0].calls_per_step == 1 and "<strong>1 of" in swaps._repr_html_()
 
 
 @pytest.mark.slow
 def test_what_no_step_calls_is_not_compared():
     passed("sample_tokens")
-    swaps = mine.use(preset="micro", steps=1)
+    swaps = swapping.use(preset="micro", steps=1)
     (row,) = swaps.rows()
     assert row[3:6] == ("0", "", "")
     assert "ms; it calls none of your operations on cpu." in str(swaps) and "with ours" not in str(swaps)
@@ -120,15 +120,15 @@ def test_what_no_step_calls_is_not_compared():
 
 def test_time_inside_of_answers_counts_once_however_they_call_each_other(monkeypatch):
     now = [0.0]
-    monkeypatch.setattr(mine.time, "perf_counter", lambda: now[0])
-    watch = mine.Stopwatch()
-    inner, outer = (mine.Piece(catalogue.load("repeated_axes"), watch) for _ in range(2))
+    monkeypatch.setattr(swapping.time, "perf_counter", lambda: now[0])
+    watch = swapping.Stopwatch()
+    inner, outer = (swapping.Swap(catalogue.load("repeated_axes"), watch) for _ in range(2))
 
     def work():
         now[0] += 1.0
 
-    watched = mine._watched(inner, lambda: work(), work)
-    around = mine._watched(outer, lambda: (work(), watched(), watched()), work)
+    watched = swapping._watched(inner, lambda: work(), work)
+    around = swapping._watched(outer, lambda: (work(), watched(), watched()), work)
     around()
     watched()
     assert (inner.calls, inner.seconds, outer.calls, outer.seconds) == (3, 3.0, 1, 3.0)
@@ -147,14 +147,14 @@ def test_a_corpus_is_prepared_apart_by_the_learners_tokenizer(tmp_path, monkeypa
 
     ours = prepare()
     passed("apply_merges", "def apply_merges(piece, ranks):\n    return list(piece)")  # the bytes, never merged
-    swaps = mine.use(steps=0)
+    swaps = swapping.use(steps=0)
     theirs = prepare()
-    assert swaps.pieces[0].calls > 0 and len(theirs.train.tokens) > len(ours.train.tokens)
+    assert swaps.swapped[0].calls > 0 and len(theirs.train.tokens) > len(ours.train.tokens)
     assert "The text was tokenized by code of yours: apply_merges." in theirs.describe()
     passed("apply_merges", piece("apply_merges").solution)
-    mine.use(steps=0)
+    swapping.use(steps=0)
     assert prepare().train.tokens.tolist() == ours.train.tokens.tolist()
-    mine.remove()
+    swapping.remove()
     assert prepare().train.tokens.tolist() == ours.train.tokens.tolist() and "yours" not in prepare().describe()
     assert len([path for path in (tmp_path / "cache/data").iterdir() if path.is_dir()]) == 3
 
@@ -167,7 +167,7 @@ def test_stories_for_several_processes_are_encoded_by_the_answer_too(tmp_path, m
     monkeypatch.setenv("COURSE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(story_tokens, "EACH", 40)
     passed("apply_merges", "def apply_merges(piece, ranks):\n    return list(piece)")
-    mine.use(steps=0)
+    swapping.use(steps=0)
     corpus = data.prepare("stories", vocab_size=512, context=64, stories=90)
     assert corpus.train.tokens.max() <= corpus.tokenizer.end_id and set(corpus.train.tokens.tolist()) <= {
         *range(256),
@@ -177,7 +177,7 @@ def test_stories_for_several_processes_are_encoded_by_the_answer_too(tmp_path, m
 
 @pytest.mark.slow
 def test_without_answers_one_time_is_told():
-    swaps = mine.use(preset="micro", steps=1)
+    swaps = swapping.use(preset="micro", steps=1)
     assert str(swaps).startswith(f"0 of {swaps.targets} operations are yours.\nA training step of micro takes ")
     steps = recipes.settings("micro").steps
     assert "with ours" not in str(swaps) and f"{steps:,} steps of micro will take about" in str(swaps)
@@ -190,9 +190,9 @@ def test_a_slow_answer_is_used_unless_the_learner_says_otherwise():
     )
     assert "sleep" in slow
     passed("topological_order", slow)
-    swaps = mine.use(preset="micro", steps=1)
+    swaps = swapping.use(preset="micro", steps=1)
     assert swaps.yours == 1 and "topological_order is slow: 20" in str(swaps)
-    swaps = mine.use(preset="micro", steps=1, slow=False)
+    swaps = swapping.use(preset="micro", steps=1, slow=False)
     assert swaps.yours == 0 and "times as long" in str(swaps)
 
 
@@ -200,8 +200,8 @@ def test_an_op_is_replaced_on_the_cpu_and_nowhere_else(monkeypatch):
     import dataclasses
 
     exercise = dataclasses.replace(catalogue.load("repeated_axes"), target="op:gelu_forward", defines="gelu")
-    one = mine.Piece(exercise)
-    undo = mine.install(one, lambda x: x * 0)
+    one = swapping.Swap(exercise)
+    undo = swapping.install(one, lambda x: x * 0)
     try:
         x = np.ones(3, np.float32)
         assert not devices.ops("cpu").gelu_forward(x).any() and one.calls == 1
@@ -240,10 +240,10 @@ def test_a_kernel_is_launched_in_the_place_of_ours(gelu):
     ours = two_launches()
     passed("gelu", (KERNELS / "gelu.cu").read_text().replace("gelu(p.item[j])", "-gelu(p.item[j])"))
     passed("topological_order")
-    swaps = mine.use(steps=0)
+    swaps = swapping.use(steps=0)
     yours = two_launches()
     assert yours == [-y for y in ours]
-    assert [piece.calls for piece in swaps.pieces if piece.exercise.name == "gelu"] == [2]
+    assert [swap.calls for swap in swaps.swapped if swap.exercise.name == "gelu"] == [2]
     assert swaps.yours == 2 and "gelu_forward in gelu.cu" in str(swaps)
     swaps.remove()
     assert two_launches() == ours
@@ -255,10 +255,10 @@ def test_a_training_step_on_the_simulator_launches_the_learners_kernel(gelu):
     from course_lib.cuda.source import KERNELS
 
     passed("gelu", (KERNELS / "bias_gelu.cu").read_text() + "// mine")
-    swaps = mine.use(preset="micro", steps=1, device="simulator")
+    swaps = swapping.use(preset="micro", steps=1, device="simulator")
     layers = GPTConfig.preset("micro").layers
-    assert [piece.calls_per_step for piece in swaps.pieces] == [layers] and swaps.yours == 1
-    assert swaps.pieces[0].compared, "a launch on the simulator is timed, yours and ours"
+    assert [swap.calls_per_step for swap in swaps.swapped] == [layers] and swaps.yours == 1
+    assert swaps.swapped[0].compared, "a launch on the simulator is timed, yours and ours"
 
 
 def launch_everything() -> None:
@@ -312,10 +312,10 @@ def test_every_kernel_that_an_exercise_replaces_is_launched():
     parts = [name for name in wanted if name.startswith(("bias_gelu", "cross_entropy"))]
     calls, faults = Counter(), {}
     for without in ([], parts):  # a fused kernel is launched where none of its parts is the learner's
-        swaps = mine.use(steps=0, without=without)
+        swaps = swapping.use(steps=0, without=without)
         launch_everything()
-        calls.update({piece.exercise.name: piece.calls for piece in swaps.pieces})
-        faults |= {piece.exercise.name: piece.why for piece in swaps.pieces if piece.why}
+        calls.update({swap.exercise.name: swap.calls for swap in swaps.swapped})
+        faults |= {swap.exercise.name: swap.why for swap in swaps.swapped if swap.why}
     assert faults == {}
     assert [name for name in wanted if not calls[name]] == []
 
@@ -323,7 +323,7 @@ def test_every_kernel_that_an_exercise_replaces_is_launched():
 def test_a_kernel_that_cannot_be_launched_gives_way_to_ours(gelu):
     ours = two_launches()
     passed("gelu", "__global__ void gelu_forward(const float* x, float* y, int n) { y[0] = 1; }")
-    swaps = mine.use(steps=0)
+    swaps = swapping.use(steps=0)
     assert two_launches() == ours
     assert swaps.yours == 0 and "yours failed with" in str(swaps)
 

@@ -6,46 +6,46 @@ import re
 from collections.abc import Collection
 
 from course_lib.coach.exercise import Exercise
-from course_lib.coach.outcome import Fault, Seen
+from course_lib.coach.outcome import RaisedError, Seen
 from course_lib.cuda import source
 
 
-def sentence(fault: Fault, exercise: Exercise, known: Collection[str] = ()) -> str:
+def of_error(error: RaisedError, exercise: Exercise, known: Collection[str] = ()) -> str:
     """What to say first about an exception out of an answer."""
-    line = f" in line {fault.line}" if fault.line else ""
-    if fault.kind == "StillRunning":
+    line = f" in line {error.line}" if error.line else ""
+    if error.kind == "StillRunning":
         return (
             f"Your code was still running after {exercise.seconds:g} seconds and was stopped{line}. "
             "Look for a loop that never ends."
         )
-    if fault.kind == "SystemExit":
+    if error.kind == "SystemExit":
         return f"Your code asks Python to end{line} (exit or sys.exit). Return a result instead."
-    if fault.kind in ("CompileError", "KernelError", "ArgumentError"):
-        return fault.message
-    if fault.kind == "ShaderError":
-        return fault.message.partition("\n")[0]  # its line of code stands below
-    if fault.kind == "MemoryError":
+    if error.kind in ("CompileError", "KernelError", "ArgumentError"):
+        return error.message
+    if error.kind == "ShaderError":
+        return error.message.partition("\n")[0]  # its line of code stands below
+    if error.kind == "MemoryError":
         return f"Your code asked for more memory than an exercise gets (2 GB){line}."
-    if fault.kind == "RecursionError":
+    if error.kind == "RecursionError":
         return f"A function calls itself{line} and never comes to an end."
-    if fault.kind == "NameError" and (name := re.match(r"name '(\w+)' is not defined", fault.message)):
+    if error.kind == "NameError" and (name := re.match(r"name '(\w+)' is not defined", error.message)):
         if name[1] in known:
             return (
                 f"`{name[1]}` lives in another cell of your notebook. An answer is judged by itself: define or import it "
-                f"in this cell{', above line ' + str(fault.line) if fault.line else ''}."
+                f"in this cell{', above line ' + str(error.line) if error.line else ''}."
             )
         return f"Python does not know the name `{name[1]}`{line}. Is it spelled right, and defined above?"
-    if fault.kind == "NameError":
-        return fault.message
-    if fault.kind in ("SyntaxError", "IndentationError", "TabError"):
-        return f"Python cannot read {f'line {fault.line}' if fault.line else 'your cell'}: {fault.message}."
-    if fault.line:
-        place = f"Your code raised {fault.kind}{line}"
-    elif re.search(r"positional argument|keyword argument|multiple values for argument|not callable", fault.message):
-        place = f"Your code cannot be called as the task says, {fault.kind}"
+    if error.kind == "NameError":
+        return error.message
+    if error.kind in ("SyntaxError", "IndentationError", "TabError"):
+        return f"Python cannot read {f'line {error.line}' if error.line else 'your cell'}: {error.message}."
+    if error.line:
+        place = f"Your code raised {error.kind}{line}"
+    elif re.search(r"positional argument|keyword argument|multiple values for argument|not callable", error.message):
+        place = f"Your code cannot be called as the task says, {error.kind}"
     else:
-        place = f"What your code gives back cannot be used, {fault.kind}"
-    return f"{place}: {fault.message.rstrip('.')}."
+        place = f"What your code gives back cannot be used, {error.kind}"
+    return f"{place}: {error.message.rstrip('.')}."
 
 
 def of_issue(issue, seen: Seen) -> str:

@@ -1,4 +1,4 @@
-"""What can be said of a wrong result without knowing the exercise: facts that were tested, never guesses."""
+"""What can be said of a wrong result without knowing the exercise: only what was tested on the numbers, never a guess."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from course_lib.coach import unwritten
 from course_lib.coach.compare import difference, plain
 from course_lib.coach.outcome import Outcome
 
@@ -37,7 +36,7 @@ def _about(outcome: Outcome, tolerance: float) -> str:
         return "The sign of every element is wrong." if got.size > 1 else "The size is right and the sign is not."
     if got.ndim == 2 and got.shape[0] == got.shape[1] and _same(got.T, expected, tolerance):
         return "These are the right numbers, transposed: rows and columns have changed places."
-    if words := unwritten.note(got, outcome):
+    if words := _unwritten(got, outcome):
         return words
     if np.isnan(got).any() and not np.isnan(expected).any():
         count = int(np.isnan(got).sum())
@@ -63,6 +62,49 @@ def changed_inputs(outcome: Outcome, names: Sequence[str] = ()) -> str:
     which = " and ".join(f"`{names[i]}`" if i < len(names) else f"Input {i + 1}" for i in outcome.changed)
     was = "was" if len(outcome.changed) == 1 else "were"
     return f"{which} {was} changed by your code: what is given is only to be read. Work on a copy, or make a new array."
+
+
+def _unwritten(got: np.ndarray, outcome: Outcome) -> str:
+    """One sentence if a result holds what empty() leaves in an array, with the count of threads if there were too few."""
+    from course_lib.cuda import empty
+    from course_lib.cuda.report import Report
+
+    reports = [report for report in outcome.reports if isinstance(report, Report)]
+    if got.dtype.itemsize != 4 or not got.size or not reports:
+        return ""
+    mask = np.ascontiguousarray(got).view(np.uint32) == empty(1).view(np.uint32)[0]
+    if not mask.any():
+        return ""
+    nan = (": it is still nan" if mask.sum() == 1 else ": they are still nan") if got.dtype.kind == "f" else ""
+    sentence = f"Nobody has written {'any element of the result' if mask.all() else _part(mask)}{nan}."
+    blocks, threads = (int(np.prod(size)) for size in (reports[-1].grid, reports[-1].block))
+    if mask.all() or len(reports) > 1 or blocks * threads >= got.size:
+        return sentence
+    return f"{sentence} {blocks * threads:,} threads ({blocks} x {threads}) have {got.size:,} elements to write: each must go on."
+
+
+def _part(mask: np.ndarray) -> str:
+    """The elements of a mask in words."""
+    if mask.ndim == 1:
+        return _named("element", mask)
+    if mask.ndim == 2:
+        rows, columns = mask.all(axis=1), mask.all(axis=0)
+        if np.array_equal(mask, rows[:, None] | columns):
+            return " and ".join(_named(word, part) for word, part in (("row", rows), ("column", columns)) if part.any())
+    flat, first = mask.ravel(), tuple(int(i) for i in np.argwhere(mask)[0])
+    if flat.sum() > 1 and flat[flat.argmax() :].all():
+        return f"the last {flat.sum():,} elements, from {first} on"
+    return f"{flat.sum():,} of {flat.size:,} elements; the first of them is {first}"
+
+
+def _named(word: str, mask: np.ndarray) -> str:
+    """ "row 3", "rows 3 to 8", "rows 1, 3, 5, 7 and others" """
+    places = np.flatnonzero(mask)
+    if len(places) == 1:
+        return f"{word} {places[0]}"
+    if places[-1] - places[0] == len(places) - 1:
+        return f"{word}s {places[0]} to {places[-1]}"
+    return f"{word}s {', '.join(map(str, places[:4]))}{' and others' if len(places) > 4 else ''}"
 
 
 def _of_numbers(got, expected, tolerance: float) -> str:

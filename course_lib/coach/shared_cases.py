@@ -49,7 +49,7 @@ def rounded(x: np.ndarray) -> np.ndarray:
     return of_bfloat16_bits(bfloat16_bits(x))
 
 
-def turned_tiles(x: np.ndarray) -> np.ndarray:
+def transposed_tiles(x: np.ndarray) -> np.ndarray:
     """Each 16 x 16 tile transposed where it stands."""
     rows, columns = x.shape
     return x.reshape(rows // 16, 16, columns // 16, 16).swapaxes(1, 3).reshape(rows, columns)
