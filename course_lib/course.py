@@ -14,7 +14,7 @@ from typing import Any
 
 
 class Word:
-    """A function that says how it is called to whoever leaves its parentheses out."""
+    """A function whose repr says how to call it, for one who leaves its parentheses out."""
 
     def __init__(self, function: Callable):
         functools.update_wrapper(self, function)
@@ -23,9 +23,7 @@ class Word:
         return self.__wrapped__(*args, **options)
 
     def __repr__(self) -> str:
-        return (
-            f"Nothing was done yet: with parentheses, course.{self.__name__}(), it is. {self.__doc__.splitlines()[0]}"
-        )
+        return f"This is a function: call it as course.{self.__name__}(). {self.__doc__.splitlines()[0]}"
 
 
 @Word
@@ -58,7 +56,7 @@ def solution(name: str = "") -> None:
 
 @Word
 def reset(name: str = "") -> None:
-    """Begin an exercise anew; the old answer is kept, and its place is said."""
+    """Start an exercise over; the old answer is kept, and you are told where."""
     _say("reset", name)
 
 

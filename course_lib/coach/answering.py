@@ -58,7 +58,7 @@ def words(name: str, verb: str, where: str) -> str:
 
 
 def _blank(name: str, piece: regions.Piece, where: str) -> Verdict:
-    """The kind word for a cell that nobody has touched: what is asked for, and the smallest case."""
+    """The verdict on an unchanged cell: what the task asks for, and the smallest case."""
     exercise = catalogue.load(name)
     verdict = client.judged(name, piece.blank, measure=False)
     if verdict.passed:
@@ -68,11 +68,11 @@ def _blank(name: str, piece: regions.Piece, where: str) -> Verdict:
         verdict.why = f"Nothing is written here yet. {verdict.why}"
         return verdict
     if piece.planted:
-        verdict.why = f"This cell is as it was. What is wrong in it shows like this: {verdict.why}"
+        verdict.why = f"You have not changed this cell yet. Its bug shows like this: {verdict.why}"
     else:
         verdict.why = (
             f"Nothing is written here yet. It takes about {exercise.minutes} minutes; "
-            "the words behind `Your part:` say what to do."
+            "the comment `Your part:` says what to do."
         )
     verdict.next = words(name, "hint", where)
     return verdict
@@ -84,7 +84,7 @@ def _next(name: str, verdict: Verdict, where: str) -> str:
     if catalogue.load(name).challenge:
         if where == NOTEBOOK and catalogue.load(name).flops:
             return f"another version, or {words(name, 'versions', where)} to compare those so far"
-        return "another try: your numbers are remembered"
+        return "another version: the counts of this one are kept"
     for other in catalogue.names(catalogue.load(name).chapter):
         if state.passing(other) is None:
             return f"the exercise {other}" if where == NOTEBOOK else f"course hint {other}"
@@ -103,7 +103,7 @@ def recheck(name: str, text: str, stage: Callable[[str], None] | None = None) ->
     if verdict.passed:
         state.note(name, passes=key)
         return ""
-    return f"it passes no more: {verdict.why}" if verdict.judged else f"it could not be judged again: {verdict.why}"
+    return f"it no longer passes: {verdict.why}" if verdict.judged else f"it could not be judged again: {verdict.why}"
 
 
 @cache

@@ -22,7 +22,7 @@ def _about(outcome: Outcome, tolerance: float) -> str:
     if outcome.difference is None:
         return ""
     if got is None and expected is not None:
-        return "Your code gives nothing back: does every way through it end in `return`?"
+        return "Your code returned None. Does every path through it end in `return`?"
     if outcome.difference.where:
         got, expected = plain(outcome.difference.got), plain(outcome.difference.expected)
     if not isinstance(expected, np.ndarray) or not isinstance(got, np.ndarray | int | float):
@@ -33,25 +33,27 @@ def _about(outcome: Outcome, tolerance: float) -> str:
     if got.shape != expected.shape:
         return _of_shapes(got, expected, tolerance)
     if got.size and expected.dtype.kind in "fi" and expected.all() and np.array_equal(got, -expected):
-        return "The sign of every element is wrong." if got.size > 1 else "The size is right and the sign is not."
+        return (
+            "The sign of every element is wrong." if got.size > 1 else "The magnitude is right, and the sign is wrong."
+        )
     if got.ndim == 2 and got.shape[0] == got.shape[1] and _same(got.T, expected, tolerance):
-        return "These are the right numbers, transposed: rows and columns have changed places."
+        return "These are the right numbers, transposed: rows and columns are swapped."
     if words := _unwritten(got, outcome):
         return words
     if np.isnan(got).any() and not np.isnan(expected).any():
         count = int(np.isnan(got).sum())
         which = "1 element is" if count == 1 else f"{count:,} elements are"
-        return f"{which} nan: not a number, as 0/0 and inf - inf give, or a value that nobody has written."
+        return f"{which} nan (not a number): the result of 0/0 or inf - inf, or memory that was never written."
     if np.isinf(got).any() and not np.isinf(expected).any():
-        return "Some elements are infinite: a number grew too large for its type, or was divided by zero."
+        return "Some elements are infinite: a value overflowed its type, or was divided by zero."
     if got.size > 1 and not got.any() and expected.any():
         return "Every element is zero."
     if got.size > 2 and _same(got[::-1], expected, tolerance):
         return "These are the right numbers in the reverse order."
     if _same(np.sort(got, None), np.sort(expected, None), tolerance) and got.size > 2 and np.ptp(expected):
-        return "These are the right numbers in the wrong places."
+        return "These are the right numbers at the wrong indices."
     if got.size > 2 and np.array_equal(got, np.trunc(expected)):
-        return "These are the right numbers without what stands behind their point: an `int` holds whole numbers only."
+        return "These are the right numbers without their fractional parts: an `int` holds whole numbers only."
     return _of_factor(got, expected, tolerance)
 
 
@@ -61,7 +63,7 @@ def changed_inputs(outcome: Outcome, names: Sequence[str] = ()) -> str:
         return ""
     which = " and ".join(f"`{names[i]}`" if i < len(names) else f"Input {i + 1}" for i in outcome.changed)
     was = "was" if len(outcome.changed) == 1 else "were"
-    return f"{which} {was} changed by your code: what is given is only to be read. Work on a copy, or make a new array."
+    return f"{which} {was} changed by your code. Inputs must stay as they are: work on a copy, or make a new array."
 
 
 def _unwritten(got: np.ndarray, outcome: Outcome) -> str:
@@ -76,11 +78,12 @@ def _unwritten(got: np.ndarray, outcome: Outcome) -> str:
     if not mask.any():
         return ""
     nan = (": it is still nan" if mask.sum() == 1 else ": they are still nan") if got.dtype.kind == "f" else ""
-    sentence = f"Nobody has written {'any element of the result' if mask.all() else _part(mask)}{nan}."
+    sentence = f"Your kernel never wrote {'any element of the result' if mask.all() else _part(mask)}{nan}."
     blocks, threads = (int(np.prod(size)) for size in (reports[-1].grid, reports[-1].block))
     if mask.all() or len(reports) > 1 or blocks * threads >= got.size:
         return sentence
-    return f"{sentence} {blocks * threads:,} threads ({blocks} x {threads}) have {got.size:,} elements to write: each must go on."
+    launched = f"{blocks * threads:,} threads ({blocks} x {threads})"
+    return f"{sentence} {launched} have {got.size:,} elements to write: each thread must loop over several."
 
 
 def _part(mask: np.ndarray) -> str:
@@ -112,13 +115,13 @@ def _of_numbers(got, expected, tolerance: float) -> str:
     if not numbers or isinstance(got, bool) or isinstance(expected, bool):
         return ""
     if expected and abs(got + expected) <= tolerance * max(1.0, abs(expected)):
-        return "The size is right and the sign is not."
+        return "The magnitude is right, and the sign is wrong."
     return ""
 
 
 def _of_shapes(got: np.ndarray, expected: np.ndarray, tolerance: float) -> str:
     if got.T.shape == expected.shape and _same(got.T, expected, tolerance):
-        return "These are the right numbers, transposed: the axes stand in the reverse order."
+        return "These are the right numbers, transposed: the axes are in reverse order."
     if got.size == expected.size and _same(got.ravel(), expected.ravel(), tolerance):
         return f"These are the right numbers in another shape: {got.shape}, expected {expected.shape}."
     return ""

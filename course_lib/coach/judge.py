@@ -43,7 +43,7 @@ def judge(job: dict, stage: Callable[[str], None] = lambda words: None) -> dict:
     if exercise.language == "wgsl" and (missing := answers.launched(exercise).problem()):
         return Verdict(exercise.name, exercise.title, exercise.language, False, missing, judged=False).as_dict()
     cases = list(exercise.cases(np.random.default_rng(SEED)))
-    stage("computing what is expected")
+    stage("computing the expected results")
     expected = [_expected(exercise, case.inputs) for case in cases]
     solution = ""
     if exercise.measured or exercise.goals:
@@ -81,8 +81,11 @@ def judge(job: dict, stage: Callable[[str], None] = lambda words: None) -> dict:
                 verdict.passed = False
                 broken = messages.of_error(answers.raised(error, file, job["text"]), exercise, job.get("known", ()))
                 if isinstance(error, answers.StillRunning):
-                    broken = f"your code was still running after {exercise.seconds:g} seconds, for more is asked of it there."
-                verdict.why = f"The cases are right. Then, while it was measured: {broken}"
+                    broken = (
+                        f"your code was still running after {exercise.seconds:g} seconds: the measurement runs more "
+                        "than the cases do."
+                    )
+                verdict.why = f"All cases are right. Then, while your code was measured: {broken}"
             if verdict.passed and exercise.language == "cuda" and (words := kernel_source.double_literal(job["text"])):
                 verdict.notes.append(words)
         elif job.get("values"):
@@ -134,7 +137,7 @@ def _try(exercise: Exercise, answer: Any, case, want: tuple, file: str) -> Outco
                 outcome.complaint = _check(exercise, got, case.inputs)
             if before is not None and seed > 1 and not outcome.complaint and compare.difference(got, before, 0.0):
                 outcome.complaint = (
-                    "Two runs with the same numbers give two results: it depends on which thread comes first."
+                    "Two runs on the same inputs give different results: they depend on the order of the threads."
                 )
             before = copy.deepcopy(outcome.got)
             outcome.changed = [i for i in _changed(case.inputs, given) if i not in may_change]
@@ -155,7 +158,7 @@ def _check(exercise: Exercise, got: Any, inputs: tuple) -> str:
         return exercise.check(got, *copy.deepcopy(inputs)) or ""
     except Exception as error:
         kind = "nothing" if got is None else f"{compare.text(got, 80)}, of type {type(got).__name__}"
-        return f"Your code gives back {kind}: that is not what the task asks for ({type(error).__name__}: {error})."
+        return f"Your code returns {kind}, which is not what the task asks for ({type(error).__name__}: {error})."
 
 
 def _keep_values(failing: Outcome, file: str) -> None:

@@ -30,14 +30,14 @@ def other_parameters(exercise: Exercise, text: str) -> str:
         return ""
     shown = f"The task's are {_listed(ours.parameters)}, yours are {_listed(yours.parameters)}."
     if len(ours.parameters) != len(yours.parameters):
-        counts = f"{len(yours.parameters)} in place of {len(ours.parameters)}"
-        return f"The parameters of your kernel are not those of the task: {counts}. {shown}"
+        counts = f"Your kernel has {len(yours.parameters)} parameters; the task's has {len(ours.parameters)}"
+        return f"{counts}. {shown}"
     our_names, your_names = ([name for _, name in kernel.parameters] for kernel in (ours, yours))
     moved = [(a, b) for a, b in zip(our_names, your_names, strict=True) if a != b]
     if moved and sorted(our_names) == sorted(your_names):
         return (
-            f"The parameters of your kernel stand in another order than in the task, and arguments are filled in by place: your "
-            f"`{moved[0][1]}` gets what belongs to `{moved[0][0]}`. {shown}"
+            f"The parameters of your kernel are in another order than in the task, and arguments are passed by position: your "
+            f"`{moved[0][1]}` gets the argument of `{moved[0][0]}`. {shown}"
         )
     for (our_kind, our_name), (your_kind, your_name) in zip(ours.parameters, yours.parameters, strict=True):
         kinds = {_kind(our_kind), _kind(your_kind)}
@@ -46,10 +46,8 @@ def other_parameters(exercise: Exercise, text: str) -> str:
                 f"The parameter `{your_name}` of your kernel is of another type than the task's `{our_name}`. {shown}"
             )
         if _is_read_only(your_kind) and not _is_read_only(our_kind) and "*" in our_kind:
-            return (
-                f"Your kernel says with `const` that it only reads `{your_name}`, where the task has its `{our_name}` "
-                f"written. {shown}"
-            )
+            said = f"Your kernel declares `{your_name}` const, so it can only read it. In the task `{our_name}` is written."
+            return f"{said} {shown}"
     return ""
 
 
@@ -62,8 +60,8 @@ def double_literal(text: str) -> str:
     line = code.count("\n", 0, found.start()) + 1
     number = found[0] if re.search(r"[.eE]", found[0]) else f"{found[0]}."
     return (
-        f"Line {line}: `{found[0]}` is a double. Where it meets a float, both are computed in 64 bits, which takes 2 to 64 times "
-        f"as long on a GPU. Write `{number}f`."
+        f"Line {line}: `{found[0]}` is a double. An operation on it and a float is computed in double precision: that takes 2 to "
+        f"64 times as long on a GPU. Write `{number}f`."
     )
 
 

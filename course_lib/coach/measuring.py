@@ -68,8 +68,8 @@ def measure(exercise: Exercise, verdict: Verdict, answer: Any, outcomes, cases, 
         if count.missed and verdict.passed:
             verdict.passed = False
             verdict.why = (
-                f"The results are right, and the goal is not reached: {goal.name}: {as_text(number)}, "
-                f"at most {as_text(goal.at_most)} is asked for."
+                f"The results are right, but the goal is not reached: {goal.name}: {as_text(number)}; "
+                f"at most {as_text(goal.at_most)} is required."
             )
             if exercise.is_kernel:
                 verdict.why += counting.costliest(reports, goal.name)

@@ -19,49 +19,49 @@ def of_error(error: RaisedError, exercise: Exercise, known: Collection[str] = ()
             "Look for a loop that never ends."
         )
     if error.kind == "SystemExit":
-        return f"Your code asks Python to end{line} (exit or sys.exit). Return a result instead."
+        return f"Your code exits Python{line} (exit or sys.exit). Return a result instead."
     if error.kind in ("CompileError", "KernelError", "ArgumentError"):
         return error.message
     if error.kind == "ShaderError":
         return error.message.partition("\n")[0]  # its line of code stands below
     if error.kind == "MemoryError":
-        return f"Your code asked for more memory than an exercise gets (2 GB){line}."
+        return f"Your code allocated more than the 2 GB of memory that an exercise has{line}."
     if error.kind == "RecursionError":
-        return f"A function calls itself{line} and never comes to an end."
+        return f"A function calls itself{line} without end: a recursion needs a case in which it stops."
     if error.kind == "NameError" and (name := re.match(r"name '(\w+)' is not defined", error.message)):
         if name[1] in known:
             return (
-                f"`{name[1]}` lives in another cell of your notebook. An answer is judged by itself: define or import it "
+                f"`{name[1]}` is defined in another cell of your notebook. Each answer is judged by itself: define or import it "
                 f"in this cell{', above line ' + str(error.line) if error.line else ''}."
             )
-        return f"Python does not know the name `{name[1]}`{line}. Is it spelled right, and defined above?"
+        return f"The name `{name[1]}` is not defined{line}. Is it spelled right, and defined above?"
     if error.kind == "NameError":
         return error.message
     if error.kind in ("SyntaxError", "IndentationError", "TabError"):
-        return f"Python cannot read {f'line {error.line}' if error.line else 'your cell'}: {error.message}."
+        return f"Syntax error in {f'line {error.line}' if error.line else 'your cell'}: {error.message}."
     if error.line:
         place = f"Your code raised {error.kind}{line}"
     elif re.search(r"positional argument|keyword argument|multiple values for argument|not callable", error.message):
-        place = f"Your code cannot be called as the task says, {error.kind}"
+        place = f"Your code cannot be called with the task's arguments, {error.kind}"
     else:
-        place = f"What your code gives back cannot be used, {error.kind}"
+        place = f"The value that your code returns cannot be used, {error.kind}"
     return f"{place}: {error.message.rstrip('.')}."
 
 
 def of_issue(issue, seen: Seen) -> str:
     """What to say first about something that the simulator found in a kernel."""
     says = {
-        "out-of-bounds": "Your kernel reaches outside an array",
-        "race": "Two threads use the same place, and nothing says who comes first",
-        "uninitialised-read": "Your kernel reads a value that nobody has written",
+        "out-of-bounds": "Your kernel accesses an array out of bounds",
+        "race": "Race condition: two threads access the same address, and nothing orders them",
+        "uninitialised-read": "Your kernel reads memory that was never written",
         "divergent-barrier": "Some threads wait at a barrier that others of their block or group never reach",
-        "missed-barrier": "A thread ends before a barrier where others wait for it",
-        "missing-lanes": "A warp's function is called while some of its lanes are elsewhere",
-        "misaligned-access": "An address is not a multiple of what is read there",
-        "null-pointer": "Your kernel follows a pointer that points nowhere",
-        "host-pointer": "Your kernel follows an address of the host",
-        "division-by-zero": "A whole number is divided by zero",
-        "timeout": "Your kernel was still running when its time was over: look for a loop that never ends",
+        "missed-barrier": "A thread exits before a barrier at which others wait for it",
+        "missing-lanes": "A warp function is called without all lanes of its mask",
+        "misaligned-access": "Misaligned access: the address is not a multiple of the size of what is accessed",
+        "null-pointer": "Your kernel dereferences a null pointer",
+        "host-pointer": "Your kernel dereferences a pointer to host memory",
+        "division-by-zero": "An integer is divided by zero",
+        "timeout": "Your kernel was still running at its time limit: look for a loop that never ends",
         "crash": "Your kernel crashed",
     }.get(issue.kind, issue.kind)
     if issue.kind == "race" and (words := _all_the_same(issue, seen)):
@@ -82,8 +82,8 @@ def _all_the_same(issue, seen: Seen) -> str:
     line = f" (line {issue.line})" if issue.line else ""
     if not asked:
         return (
-            "Your kernel asks nowhere which thread it is, by threadIdx or blockIdx. So every thread does all the work, and all "
-            f"of them write to the same places{line}. Which part of the work is this thread's?"
+            "Your kernel uses neither threadIdx nor blockIdx, so every thread does all the work, and all "
+            f"of them write to the same addresses{line}. Compute from these which part of the work is this thread's."
         )
     among_blocks = "in different blocks" in issue.message
     word, sizes, has = ("blockIdx", grid, "the grid has") if among_blocks else ("threadIdx", block, "a block has")
@@ -94,9 +94,9 @@ def _all_the_same(issue, seen: Seen) -> str:
         if max(sizes[1:]) > 1:
             shape = " x ".join(str(size) for size in sizes[: 3 if sizes[2] > 1 else 2])
             return (
-                f"This launch has more than one dimension: {has} {shape} {units}. Your kernel never asks for {word}.{letter}, so "
-                f"{units} that differ only in it do the same work, and write to the same places{line}."
+                f"This launch has more than one dimension: {has} {shape} {units}. Your kernel never uses {word}.{letter}, so "
+                f"{units} that differ only in it do the same work, and write to the same addresses{line}."
             )
         who = f"all {size} {units}{'' if among_blocks else ' of a block'}"
-        return f"Your kernel never asks for {word}.x, so {who} do the same work, and write to the same places{line}."
+        return f"Your kernel never uses {word}.x, so {who} do the same work, and write to the same addresses{line}."
     return ""

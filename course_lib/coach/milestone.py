@@ -28,8 +28,8 @@ def reach(steps: int = 400, seed: int = 0, device: str = swapping.DEVICE) -> str
     told = [
         *whose.sentences(trained.mine),
         f"{steps:,} steps of micro{where}: the loss fell from {first:.2f} to {last:.2f}; "
-        f"on stories that it has not seen it is {trained.best:.2f}. A bigram model has {data.bigram_loss(trained.corpus):.2f} "
-        f"there, and a perfect one would have {trained.floor:.2f}.",
+        f"on held-out stories it is {trained.best:.2f}. A bigram model has {data.bigram_loss(trained.corpus):.2f} "
+        f"there; the entropy floor is {trained.floor:.2f}.",
         "It writes:",
         text.strip(),
     ]

@@ -150,7 +150,7 @@ def _cell(tag: str, content: str, wrong: bool = False) -> str:
 
 
 def _counts(verdict: Verdict) -> str:
-    head = ("", "yours", "ours", "asked for", "your earlier tries")
+    head = ("", "yours", "ours", "required", "your earlier tries")
     rows = count_rows(verdict)
     used = [i for i in range(5) if i < 2 or any(row[i] for row in rows)]
     body = "".join(

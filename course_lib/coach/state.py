@@ -66,7 +66,7 @@ def tries(name: str) -> list[Try]:
 
 
 def passing(name: str) -> Try | None:
-    """The last try that passed: the one that counts. One that passes no more since its exercise changed does not."""
+    """The last try that passed: the one that counts. One that no longer passes, since its exercise changed, does not."""
     outdated = noted(name).get("outdated", 0)
     return next((one for one in reversed(tries(name)) if one.passed and one.number > outdated), None)
 
@@ -160,7 +160,7 @@ def _defined_as(thing: Any, place: Path) -> str:
 
 
 def reset(name: str) -> Path | None:
-    """Begin an exercise anew. The answer and its tries are kept in `set-aside/`; returns where, or None if there were none."""
+    """Start an exercise over. The answer and its tries are kept in `set-aside/`; returns where, or None if there were none."""
     with lock():
         answer, old = answer_file(name), folder() / "tries" / name
         if not answer.exists() and not old.exists():

@@ -82,7 +82,7 @@ def shaders() -> tuple[dict[tuple[str, str], Path], list[str]]:
         if passed is None:
             continue
         if why := answering.recheck(exercise.name, passed.text):
-            said.append(f"{exercise.name}: ours goes into the page, for {why}")
+            said.append(f"{exercise.name}: the page gets our kernel, because {why}")
         else:
             found[file, exercise.defines] = passed.path
     return found, said

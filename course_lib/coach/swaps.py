@@ -138,7 +138,7 @@ class Swaps:
                 name = swap.exercise.name
                 said.append(
                     f"{name} is slow: {1000 * swap.per_step:.2f} ms per step against {1000 * swap.our_per_step:.2f} ms of "
-                    f'ours. To do without it: course.use_my_answers(without=["{name}"]).'
+                    f'ours. To leave it out: course.use_my_answers(without=["{name}"]).'
                 )
         return said
 

@@ -120,7 +120,7 @@ def text(verdict: Verdict) -> str:
 
 def counts_text(verdict: Verdict) -> str:
     """The table of counters."""
-    rows = [("", "yours", "ours", "asked for", "your earlier tries"), *count_rows(verdict)]
+    rows = [("", "yours", "ours", "required", "your earlier tries"), *count_rows(verdict)]
     used = [i for i in range(5) if i < 2 or any(row[i] for row in rows[1:])]
     widths = {i: max(len(row[i]) for row in rows) for i in used}
     head = f"Counted in the case: {verdict.measured}\n" if verdict.measured else ""
@@ -133,7 +133,7 @@ def as_text(value: float | None) -> str:
 
 
 def count_rows(verdict: Verdict) -> list[tuple[str, ...]]:
-    """Name, yours, ours, asked for, earlier: as text."""
+    """Name, yours, ours, required, earlier: as text."""
     return [
         (c.name, as_text(c.yours), as_text(c.ours) if c.ours is not None else "",
          f"at most {as_text(c.at_most)}" if c.at_most is not None else "", ", ".join(as_text(e) for e in c.earlier))

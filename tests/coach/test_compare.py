@@ -81,8 +81,8 @@ square = np.arange(9.0).reshape(3, 3)
         (-x, x, "sign"), (x + 3, x, "3 too large"), (x.reshape(3, 2), x, "another shape"), (0 * x, x, "zero"),
         (x * np.nan, x, "6 elements are nan"), (np.array([1.0, np.nan, 3.0]), np.arange(1.0, 4.0), "1 element is nan"),
         (x * np.inf, x, "infinite"),
-        (np.array([3.0, 1, 2]), np.array([1.0, 2, 3]), "wrong places"), (np.array([3.0, 2, 1]), np.array([1.0, 2, 3]), "reverse"),
-        (-4.0, 4.0, "sign is not"), (np.trunc(1.3 * x), 1.3 * x, "without what stands behind their point"),
+        (np.array([3.0, 1, 2]), np.array([1.0, 2, 3]), "indices"), (np.array([3.0, 2, 1]), np.array([1.0, 2, 3]), "reverse"),
+        (-4.0, 4.0, "sign is wrong"), (np.trunc(1.3 * x), 1.3 * x, "without their fractional parts"),
     ],
 )  # fmt: skip
 def test_a_fact_that_holds_is_said(got, expected, says):
@@ -127,7 +127,7 @@ def test_short_words_are_said():
 
 def test_a_wrong_sign_is_a_fact_of_one_number_too():
     for got, says in (
-        ([3.0], "The size is right and the sign is not."),
+        ([3.0], "The magnitude is right, and the sign is wrong."),
         ([3.0, -1.0], "The sign of every element is wrong."),
     ):
         expected = -np.array(got)

@@ -17,12 +17,12 @@ CUDA = [name for name in catalogue.names() if catalogue.load(name).language == "
 @pytest.mark.parametrize(
     "parameters, says",
     [
-        ("float* y, const float* x, float s, int n", "your `y` gets what belongs to `x`"),
-        ("const float* x, float* y, int n, float s", "your `n` gets what belongs to `s`"),
-        ("const float* x, float* y, int n", "3 in place of 4"),
+        ("float* y, const float* x, float s, int n", "your `y` gets the argument of `x`"),
+        ("const float* x, float* y, int n, float s", "your `n` gets the argument of `s`"),
+        ("const float* x, float* y, int n", "Your kernel has 3 parameters; the task's has 4."),
         ("const float* x, float* y, int s, int n", "The parameter `s` of your kernel is of another type"),
         ("const int* x, float* y, float s, int n", "The parameter `x` of your kernel is of another type"),
-        ("const float* x, const float* y, float s, int n", "it only reads `y`"),
+        ("const float* x, const float* y, float s, int n", "declares `y` const, so it can only read it"),
         ("const float* from, float* to, float factor, int length", ""),
         ("float* x, float* y, float s, int n", ""),
         ("const float* __restrict__ x, float *__restrict__ y, const double s, unsigned int n", ""),
@@ -65,7 +65,7 @@ def test_the_part_that_nobody_wrote_is_named(shape, written, says):
     y = cuda.empty(shape)
     y[written] = 1.0
     launched = [Report("scale", (2, 1, 1), (32, 1, 1), [], [])]
-    assert f"Nobody has written {says}" in heuristics._unwritten(y, Outcome("", (), reports=launched))
+    assert f"Your kernel never wrote {says}" in heuristics._unwritten(y, Outcome("", (), reports=launched))
     assert heuristics._unwritten(y, Outcome("", ())) == "", "nothing was launched"
     y[...] = np.nan
     assert heuristics._unwritten(y, Outcome("", (), reports=launched)) == "", "a nan that was computed"
@@ -77,14 +77,14 @@ ACROSS = "in different blocks"
 @pytest.mark.parametrize(
     "body, grid, block, where, says",
     [
-        ("for (int i = 0; i < n; i++) y[i] = 1;", (2, 1, 1), (32, 1, 1), ACROSS, "asks nowhere which thread it is"),
+        ("for (int i = 0; i < n; i++) y[i] = 1;", (2, 1, 1), (32, 1, 1), ACROSS, "uses neither threadIdx nor blockIdx"),
         ("y[threadIdx.x] = 1;", (2, 1, 1), (32, 1, 1), ACROSS, "all 2 blocks do the same work"),
         ("y[blockIdx.x] = 1;", (2, 1, 1), (32, 1, 1), "", "all 32 threads of a block do the same work"),
         ("y[blockIdx.x * 8 + threadIdx.x] = 1;", (1, 1, 1), (8, 4, 1), "", "8 x 4 threads. Your kernel never"),
         ("y[blockIdx.x + threadIdx.x + threadIdx.y] = 1;", (3, 2, 1), (8, 4, 1), ACROSS, "the grid has 3 x 2 blocks"),
         ("y[(blockIdx.x * 8 + threadIdx.x) / 2] = 1;", (1, 1, 1), (8, 1, 1), "", ""),
         ("dim3 t = threadIdx; y[t.x] = 1;", (2, 1, 1), (32, 1, 1), ACROSS, ""),
-        ("y[threadIdx.x] = 1; // blockIdx.x", (2, 1, 1), (32, 1, 1), ACROSS, "never asks for blockIdx.x"),
+        ("y[threadIdx.x] = 1; // blockIdx.x", (2, 1, 1), (32, 1, 1), ACROSS, "never uses blockIdx.x"),
     ],
 )  # fmt: skip
 def test_threads_that_all_do_the_same_are_told_so(body, grid, block, where, says):
@@ -92,7 +92,7 @@ def test_threads_that_all_do_the_same_are_told_so(body, grid, block, where, says
     seen = SimpleNamespace(text=f"__global__ void f(float* y, int n) {{\n    {body}\n}}",
                            reports=[Report("f", grid, block, [issue], [])])  # fmt: skip
     said = messages.of_issue(issue, seen)
-    assert says in said if says else said.startswith("Two threads use the same place")
+    assert says in said if says else said.startswith("Race condition: two threads access the same address")
 
 
 def test_inputs_of_every_kernel_have_their_names():

@@ -82,7 +82,7 @@ def test_an_answer_is_defined_in_the_notebook_too_and_other_cells_are_named(tmp_
     ).execute()
     texts = ["\n".join(o.data.get("text/plain", "") if "data" in o else o.get("text", "") for o in cell.outputs)
              for cell in notebook.cells]  # fmt: skip
-    assert "`helper` lives in another cell" in texts[1]
+    assert "`helper` is defined in another cell" in texts[1]
     assert texts[2].count("top") == 1
     assert "There is no exercise named 'no_such_exercise'" in texts[6]
     assert "hint 1 of 3" in texts[7] and "minutes of core left" in texts[7] and "%%exercise scale" in texts[7]

@@ -36,7 +36,7 @@ def test_one_that_was_edited_since_falls_back_with_a_sentence(name, old, new):
     assert swapping.use(steps=0).yours == 1
     kept.path.write_text(kept.text.replace(old, new))
     swaps = swapping.use(steps=0)
-    assert swaps.yours == 0 and "it passes no more: " in str(swaps)
+    assert swaps.yours == 0 and "it no longer passes: " in str(swaps)
     assert swaps.snapshot()["replaced"].keys() == {name} and swaps.snapshot()["answers"] == {}
 
 

@@ -132,7 +132,7 @@ def test_two_runs_must_agree(monkeypatch):
     answer = SimpleNamespace(runs=(0, 1, 2), seed=0, reports=[])
     monkeypatch.setattr(answers, "call", lambda *_: np.ones(3) + next(drift))
     outcome = judge._try(exercise, answer, SimpleNamespace(label="", inputs=()), (np.ones(3), ()), "x.wgsl")
-    assert "Two runs with the same numbers" in outcome.complaint
+    assert "Two runs on the same inputs" in outcome.complaint
 
 
 def test_without_an_adapter_nothing_is_judged(monkeypatch):

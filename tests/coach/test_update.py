@@ -168,7 +168,7 @@ def test_an_exercise_that_is_gone_and_one_that_grew_stricter(upstream, learner):
 
     updated = course(learner, "update")
     assert updated.returncode == 0, updated.stdout + updated.stderr
-    assert "The exercise backward_pass has changed: your answer passes no more, and is kept." in updated.stdout
+    assert "The exercise backward_pass has changed: your answer no longer passes, and is kept." in updated.stdout
     status = course(learner, "status").stdout
     assert "[ ] axes_repeated" in status and "[ ] backward_pass" in status
     text = (learner / "exercises/mine/02_autograd.ipynb").read_text()

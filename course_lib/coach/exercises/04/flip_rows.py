@@ -122,7 +122,7 @@ __global__ void stripes(float* x, int M, int N) {
         y[i * N + j] = x[i * N + N - 1 - j];
     }
 }
-""", generic="Nobody has written columns 32 to 199: they are still nan. 128 threads (4 x 32) have 200 elements to write"),
-        Wrong(Changed(("N - 1 - j", "N - j")), generic="reaches outside an array"),
+""", generic="Your kernel never wrote columns 32 to 199: they are still nan. 128 threads (4 x 32) have 200 elements to write"),
+        Wrong(Changed(("N - 1 - j", "N - j")), generic="accesses an array out of bounds"),
     ],
 )  # fmt: skip

@@ -95,7 +95,7 @@ __global__ void add_rows(const float* x, float* y, int M, int N) {
         y[i * N + j] = a[i] * b[j];
     }
 }
-""", generic="Nobody has written rows 2 to 299"),
-        Wrong(Changed(("y[i * N + j]", "y[i * M + j]")), generic="Two threads use the same place"),
+""", generic="Your kernel never wrote rows 2 to 299"),
+        Wrong(Changed(("y[i * N + j]", "y[i * M + j]")), generic="two threads access the same address"),
     ],
 )  # fmt: skip

@@ -80,9 +80,9 @@ exercise = Exercise(
         Wrong("""__global__ void scale(const float* x, float* y, float s, int n) {
     for (int i = 0; i < n; i++) y[i] = s * x[i];
 }
-""", generic="asks nowhere which thread it is"),
+""", generic="uses neither threadIdx nor blockIdx"),
         Wrong(Changed(("const float* x, float* y,", "float* y, const float* x,")),
-              generic="stand in another order than in the task"),
+              generic="are in another order than in the task"),
         Wrong(Changed(("s * x[i];", "s * x[i]")), generic="A semicolon is missing"),
     ],
 )  # fmt: skip

@@ -81,6 +81,6 @@ __global__ void reverse_rows(const float* x, float* y, int M) {
         Wrong(Changed(("tile[32][33]", "tile[32][32]")), generic="not reached: wavefronts"),
         Wrong(Changed(("row = blockIdx.x * 32", "row = blockIdx.y * 32"), ("column = blockIdx.y * 32", "column = blockIdx.x * "
                                                                                                        "32")),
-              generic="Nobody has written rows 32 to 39"),
+              generic="Your kernel never wrote rows 32 to 39"),
     ],
 )  # fmt: skip

@@ -62,6 +62,6 @@ __global__ void bring(const float* x, float* y) {
               "It waits until at most 2 groups are pending. But only 2 are pending in each iteration, so it waits for "
               "none of them.",
               when=lambda seen: bool(seen.issues) and "cp_async_wait<2>" in seen.text),
-        Wrong(Changed(("slice[i % 2][127 - j]", "slice[i % 2][128 - j]")), generic="Your kernel reaches outside an array"),
+        Wrong(Changed(("slice[i % 2][127 - j]", "slice[i % 2][128 - j]")), generic="Your kernel accesses an array out of bounds"),
     ],
 )  # fmt: skip
