@@ -155,9 +155,9 @@ def linear_cross_entropy(x: Tensor, weight: Tensor, bias: Tensor | None, targets
     """
     ops, a, w, has_bias = x.ops, x.array(), weight.array(), bias is not None
     inputs = (x, weight, bias) if has_bias else (x, weight)
-    slope = autograd.recording() and any(tensor.requires_grad for tensor in inputs)
+    needs_grad = autograd.recording() and any(tensor.requires_grad for tensor in inputs)
     loss, dlogits = ops.linear_cross_entropy(
-        a, w, bias.array() if has_bias else None, index_array(targets, x), ignore_index, slope
+        a, w, bias.array() if has_bias else None, index_array(targets, x), ignore_index, needs_grad
     )
 
     def backward(dy):

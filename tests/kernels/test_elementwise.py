@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from course_lib.cuda import Kernel, asarray, empty, zeros
 from course_lib.devices import ops
-from course_lib.devices.gpu import choices, launching, storage
+from course_lib.devices.gpu import configuration, launching, storage
 from course_lib.devices.gpu.views import broadcast_strides, collapse, views
 from tests.kernels.checking import (
     RAGGED,
@@ -180,7 +180,7 @@ def test_rows_are_added_up_to_the_same_bits_scanned_and_sorted(rows, C, kind, mo
     updates = asarray((1e4 * normal(n, C)).astype(kind))
     indices, found = asarray(random.integers(0, rows, n)), []
     for most, launched in ((n, "scatter_add"), (n - 1, "scatter_add_sorted")):
-        monkeypatch.setattr(choices, "SCANNED", most)
+        monkeypatch.setattr(configuration, "SCANNED", most)
         with launching.counting() as launches:
             found.append(table.scatter_add(updates, indices, rows))
         assert launches[f"scatter_add.cu {launched}"] == 1

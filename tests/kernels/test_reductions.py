@@ -7,7 +7,7 @@ import pytest
 
 from course_lib.cuda import Kernel, asarray, empty
 from course_lib.devices import ops
-from course_lib.devices.gpu import choices, launching
+from course_lib.devices.gpu import configuration, launching
 from tests.kernels.checking import (
     RAGGED,
     assert_bytes,
@@ -176,10 +176,10 @@ def test_long_sums_in_several_launches_give_the_same_bits(shape, axis):
 def test_choices_of_a_gpu_are_within_what_the_kernels_take():
     for host in (True, False):
         for K in range(1, 5000):
-            assert 1 <= choices.reduce_lanes(host, K) <= 32 and 32 % choices.reduce_lanes(host, K) == 0
+            assert 1 <= configuration.reduce_lanes(host, K) <= 32 and 32 % configuration.reduce_lanes(host, K) == 0
             for columns in (1, 100, 10**6):
-                assert 1 <= choices.column_part(host, columns, K) <= choices.COLUMN_PART
-    assert choices.PART % 4 == 0  # reduce_rows cuts rows of packs at packs
+                assert 1 <= configuration.column_part(host, columns, K) <= configuration.COLUMN_PART
+    assert configuration.PART % 4 == 0  # reduce_rows cuts rows of packs at packs
 
 
 # Rows to one number

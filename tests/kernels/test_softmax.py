@@ -7,7 +7,7 @@ import pytest
 
 from course_lib.cuda import Kernel, asarray
 from course_lib.devices import ops
-from course_lib.devices.gpu import choices, launching
+from course_lib.devices.gpu import configuration, launching
 from tests.kernels.checking import (
     assert_bytes,
     assert_clean,
@@ -22,7 +22,7 @@ F, D = np.float32, np.float64
 reference = ops("reference")
 
 # Threads, neighbours, packs of each: a few lanes, a warp, a block; rows that fill them, and rows that end early.
-TEAMS = [
+LAYOUTS = [
     (4, 4, 3, (4, 44, 48)),
     (32, 1, 2, (1, 33, 64)),
     (32, 4, 1, (4, 128)),
@@ -31,13 +31,13 @@ TEAMS = [
 ]
 
 
-def forward(rung: str, x: np.ndarray, T: int = 0, team: tuple = (32, 1, 2), seed: int = 0, clean: bool = True):
+def forward(rung: str, x: np.ndarray, T: int = 0, layout: tuple = (32, 1, 2), seed: int = 0, clean: bool = True):
     """y of one rung; T rows to a causal matrix, 0 without a mask."""
     rows, S = x.size // x.shape[-1], x.shape[-1]
     y = new(*x.shape)
     if rung == "softmax_forward":
-        kernel = Kernel("softmax.cu", f"softmax_forward<{', '.join(map(str, team))}>")
-        launch = (max(1, rows // 2),), (team[0],), (x, y, rows, S, T)  # a block takes more than one row
+        kernel = Kernel("softmax.cu", f"softmax_forward<{', '.join(map(str, layout))}>")
+        launch = (max(1, rows // 2),), (layout[0],), (x, y, rows, S, T)  # a block takes more than one row
     else:
         launch = (rows,), (64,), (x, y, S, T)
         kernel = Kernel("softmax.cu", f"{rung}<64>")
@@ -48,12 +48,12 @@ def forward(rung: str, x: np.ndarray, T: int = 0, team: tuple = (32, 1, 2), seed
     return y
 
 
-def backward(rung: str, dy: np.ndarray, y: np.ndarray, team: tuple = (32, 1, 2)):
+def backward(rung: str, dy: np.ndarray, y: np.ndarray, layout: tuple = (32, 1, 2)):
     rows, S = y.size // y.shape[-1], y.shape[-1]
     dx = new(*y.shape)
     if rung == "softmax_backward":
-        kernel = Kernel("softmax.cu", f"softmax_backward<{', '.join(map(str, team))}>")
-        assert_clean(kernel, (max(1, rows // 2),), (team[0],), (dy, y, dx, rows, S))
+        kernel = Kernel("softmax.cu", f"softmax_backward<{', '.join(map(str, layout))}>")
+        assert_clean(kernel, (max(1, rows // 2),), (layout[0],), (dy, y, dx, rows, S))
     else:
         assert_clean(Kernel("softmax.cu", f"{rung}<64>"), (rows,), (64,), (dy, y, dx, S))
     return dx
@@ -67,17 +67,17 @@ def test_rungs_that_take_any_length(rung, T, S):
     assert_close(forward(rung, x, T), reference.softmax_forward(x.astype(D), causal=True))
 
 
-@pytest.mark.parametrize("team", TEAMS, ids=lambda team: "x".join(map(str, team[:3])))
-def test_rows_in_registers(team):
-    for S in team[3]:
+@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: "x".join(map(str, layout[:3])))
+def test_rows_in_registers(layout):
+    for S in layout[3]:
         for T in (1, 3):
             T = min(T, S)
             x, dy = normal(2, T, S, deviation=4), normal(2, T, S, seed=1)
             for causal in (False, True):
-                y = forward("softmax_forward", x, T if causal else 0, team[:3])
+                y = forward("softmax_forward", x, T if causal else 0, layout[:3])
                 want = reference.softmax_forward(x.astype(D), causal=causal)
                 assert_close(y, want, what=f"S = {S}, T = {T}, causal = {causal}")
-                dx = backward("softmax_backward", dy, y, team[:3])
+                dx = backward("softmax_backward", dy, y, layout[:3])
                 assert_close(dx, reference.softmax_backward(dy.astype(D), want))
 
 
@@ -145,17 +145,17 @@ def test_a_causal_mask_saves_reading():
 
 
 def test_who_keeps_a_row():
-    """A team holds each length it is chosen for, a warp wherever one can; beyond 16,384 nobody does."""
+    """The row layout of each length holds it, in one warp where possible; beyond 16,384 there is none."""
     for host in (True, False):
         for C in range(1, 20000, 7):
             for N in (1, 4) if C % 4 == 0 else (1,):
-                team = choices.team(host, C, N)
-                if C > 1024 * choices.MOST_OWN:
-                    assert team is None
+                layout = configuration.row_layout(host, C, N)
+                if C > 1024 * configuration.MOST_PER_THREAD:
+                    assert layout is None
                     continue
-                assert team.THREADS * team.N * team.ITEMS >= C and (team.THREADS & (team.THREADS - 1)) == 0
-                assert host or team.THREADS == 32 or team.THREADS * choices.MOST_OWN // 2 < C
-                assert host or team.N * team.ITEMS <= choices.MOST_OWN
+                assert layout.THREADS * layout.N * layout.ITEMS >= C and (layout.THREADS & (layout.THREADS - 1)) == 0
+                assert host or layout.THREADS == 32 or layout.THREADS * configuration.MOST_PER_THREAD // 2 < C
+                assert host or layout.N * layout.ITEMS <= configuration.MOST_PER_THREAD
 
 
 def test_rows_too_long_for_registers_take_the_rung_that_takes_any():

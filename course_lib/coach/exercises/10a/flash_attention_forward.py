@@ -7,9 +7,9 @@ import numpy as np
 
 from course_lib import cuda, devices
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
-from course_lib.devices.gpu import choices
+from course_lib.devices.gpu import attention_tiles
 
-TILE = choices.FlashTile(32, 2, 4)  # 32 queries by 16 keys: small, so that short texts have several tiles
+TILE = attention_tiles.FlashTile(32, 2, 4)  # 32 queries by 16 keys: small, so that short texts have several tiles
 FORGOTTEN = (
     "{} is not rescaled when the running maximum grows. It was computed with the old maximum: multiply by exp(old maximum - "
     "new maximum)."

@@ -8,9 +8,9 @@ from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import bytes_moved
 from course_lib.coach.trials import attention_inputs, kept_for_backward
-from course_lib.devices.gpu import choices
+from course_lib.devices.gpu import attention_tiles
 
-TILE = choices.FlashTile(32, 2, 4)  # a block owns 16 keys, and loops over tiles of 32 queries
+TILE = attention_tiles.FlashTile(32, 2, 4)  # a block owns 16 keys, and loops over tiles of 32 queries
 BEGIN = "    if (causal) begin = max(0, first - past) / TILE_T * TILE_T;\n"
 HIDDEN = "Masked keys are not left out: with `causal`, a key after past + query has weight 0."
 LONG = 160  # words of the measured case: of 5 tiles of queries a block loads 3 on average
@@ -34,7 +34,7 @@ def launch(kernel, dy, q, k, v, causal):
         cuda.empty(k.shape),
         (T, S, H, G, d, causal, 1 / math.sqrt(d)),
     )  # (B, S, G, d) both
-    kernel((-(-S // TILE.own), G, B), TILE.threads, (*arrays, dk, dv, *sizes), TILE.backward_kv_bytes)
+    kernel((-(-S // TILE.block_rows), G, B), TILE.threads, (*arrays, dk, dv, *sizes), TILE.backward_kv_bytes)
     return dk, dv
 
 
@@ -55,7 +55,7 @@ def variant(
         dk, dv, scale = np.zeros_like(k), np.zeros_like(v), 1 / math.sqrt(d)
         late = np.arange(S) > np.arange(T)[:, None] + past * (S - T) if causal else np.zeros((T, S), bool)
         passed = np.arange(T)[:, None] >= np.array(
-            [begins(s // TILE.own * TILE.own, S - T) if causal else 0 for s in range(S)]
+            [begins(s // TILE.block_rows * TILE.block_rows, S - T) if causal else 0 for s in range(S)]
         )
         for b, h in np.ndindex(q.shape[0], H):
             g, has = h // (H // G), {"q": q[b, :, h].astype(np.float64), "dy": dy[b, :, h].astype(np.float64)}
@@ -145,6 +145,6 @@ __global__ void attention_received(const float* score, const float* logsumexp, f
         Wrong(Changed((BEGIN, "    if (causal) begin = max(0, first + TILE_S - 1 - past);\n")),
               "The loop begins too late: the earliest query counts, and query first - past attends to the block's *first* key "
               "already.",
-              like=variant(begins=lambda first, past: max(0, first + TILE.own - 1 - past))),
+              like=variant(begins=lambda first, past: max(0, first + TILE.block_rows - 1 - past))),
     ],
 )  # fmt: skip

@@ -7,9 +7,9 @@ import numpy as np
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 from course_lib.coach.trials import attention_inputs, kept_for_backward
-from course_lib.devices.gpu import choices
+from course_lib.devices.gpu import attention_tiles
 
-TILE = choices.FlashTile(32, 2, 4)  # 16 queries for a block, 32 keys in a tile: small, so that short texts have several
+TILE = attention_tiles.FlashTile(32, 2, 4)  # 16 queries for a block, 32 keys in a tile: small, so that short texts have several
 
 
 def cases(random):
@@ -25,7 +25,7 @@ def launch(kernel, dy, q, k, v, causal):
     (B, T, H, d), (S, G) = q.shape, k.shape[1:3]
     arrays = [cuda.asarray(np.ascontiguousarray(x)) for x in (dy, q, k, v, *kept_for_backward(dy, q, k, v, causal))]
     dq, sizes = cuda.empty(q.shape), (T, S, H, G, d, causal, 1 / math.sqrt(d))  # (B, T, H, d)
-    kernel((-(-T // TILE.own), H, B), TILE.threads, (*arrays, dq, *sizes), TILE.backward_q_bytes)
+    kernel((-(-T // TILE.block_rows), H, B), TILE.threads, (*arrays, dq, *sizes), TILE.backward_q_bytes)
     return dq
 
 
@@ -58,7 +58,7 @@ def variant(
 
 def passed(t, S, T):
     """Keys in the tiles over which the block of query t loops, rounded up to whole tiles."""
-    end = min(S, S - T + t // TILE.own * TILE.own + TILE.own)
+    end = min(S, S - T + t // TILE.block_rows * TILE.block_rows + TILE.block_rows)
     return -(-end // TILE.rows) * TILE.rows
 
 
