@@ -24,7 +24,7 @@ SHARED = {"float32": 64 << 10, "bfloat16": 99 << 10}  # from sm_75 on; from sm_8
 
 
 class CardArray:
-    """Looks to the launch code as a CuPy array does; its memory is the host's, for nobody computes with it."""
+    """Looks to the launch code as a CuPy array does; its memory is the host's, for no kernel runs."""
 
     def __init__(self, array: np.ndarray):
         self.array = array

@@ -62,7 +62,7 @@ def product64(a, b, layout=(False, False)):
 
 def launch(tile, layout, a, b, c, M, N, K, bf16=False):
     """Kernel, grid, block, arguments and shared memory of one product."""
-    words = [*(["float"] if bf16 else []), *(str(turned).lower() for turned in layout), *map(str, tile)]
+    words = [*(["float"] if bf16 else []), *(str(transposed).lower() for transposed in layout), *map(str, tile)]
     file, name = ("gemm_bf16.cu", "gemm_bf16") if bf16 else ("gemm.cu", "gemm")
     grid = (launching.blocks(N, tile.BN), launching.blocks(M, tile.BM), 1)
     kernel = Kernel(file, f"{name}<{', '.join(words)}>")

@@ -104,7 +104,7 @@ def test_values(norm, layout):
 
 
 @pytest.mark.parametrize("C", [1, 37, 64, 300])
-def test_the_first_rung_of_layernorm(C):
+def test_the_first_version_of_layernorm(C):
     case = Case("layernorm", 3, C)
     y, mean, rstd = new(3, C), new(3), new(3)
     kernel = Kernel("layernorm.cu", "layernorm_1_three_pass<64>")

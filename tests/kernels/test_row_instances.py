@@ -73,6 +73,6 @@ def test_reductions_compile_for_every_type():
         ("scale.cu", ["scale<4>", "scale<1>"]),
     ],
 )  # fmt: skip
-def test_rungs_compile(file, names):
+def test_versions_compile(file, names):
     for name, used in compiled(file, *names).items():
         assert used * 1024 <= REGISTERS or "1024" not in name

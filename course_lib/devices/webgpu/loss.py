@@ -71,5 +71,5 @@ def linear_cross_entropy(x, weight, bias, targets, ignore_index=-1, needs_grad=T
     losses, kept = empty(logits, (sizes["n"],)), _count(logits, targets, sizes)
     if logits.size:  # dlogits are written over the logits, the largest array of a step
         run = kernel(FILE, "cross_entropy_fused")
-        run(sizes["n"], in_place=logits, targets=targets, counted=kept, of_each=losses, **sizes, lowest=LOWEST)
+        run(sizes["n"], logits=logits, targets=targets, counted=kept, of_each=losses, **sizes, lowest=LOWEST)
     return _mean(losses, kept, sizes), logits

@@ -89,8 +89,8 @@ exercise = Exercise(
         "Part 1: the smallest query t with first <= past + t. Part 2 is as in the previous kernel, with masked weights 0 as "
         "well. Part 3: two calls.",
         "begin = max(0, first - past), rounded down to a tile or not. If p is made 0 before ds is computed, ds becomes 0 too.",
-        "if (causal) begin = max(0, first - past); for c: p[r][c] = __expf(p[r][c] * scale - sum), 0 if edge and masked; "
-        "ds[r][c] = p[r][c] * (ds[r][c] - shift) * scale; then multiply_turned<...>(out_v, p_tile + own_row, dy_tile + "
+        "if (causal) begin = max(0, first - past); for c: p[r][c] = __expf(p[r][c] * scale - lse), 0 if edge and masked; "
+        "ds[r][c] = p[r][c] * (ds[r][c] - row_delta) * scale; then multiply_transposed<...>(out_v, p_tile + own_row, dy_tile + "
         "own_column), and the same for out_k with ds_tile and q_tile.",
     ),
     sibling='''// The sum of each key's weights over the queries that attend to it; a block owns 32 keys.
@@ -123,14 +123,14 @@ __global__ void attention_received(const float* score, const float* logsumexp, f
               "Both sums use the gradients. dv sums the *weights* times dy.", like=variant(of_v=("dS", "dy"))),
         Wrong(Changed(("(out_k, ds_tile", "(out_k, p_tile")),
               "Both sums use the weights. dk sums the *gradients* times q.", like=variant(of_k=("P", "q"))),
-        Wrong(Changed((" * (ds[r][c] - shift) * scale", " * (ds[r][c] - shift)")),
+        Wrong(Changed((" * (ds[r][c] - row_delta) * scale", " * (ds[r][c] - row_delta)")),
               "dk is wrong by a factor of `scale`: multiply the gradients by it once more.", like=variant(scaled=False)),
-        Wrong(Changed(("(ds[r][c] - shift)", "ds[r][c]")),
+        Wrong(Changed(("(ds[r][c] - row_delta)", "ds[r][c]")),
               "delta is missing in the gradients: subtract from dP the average of its row, `shift`.",
               like=variant(shift=False)),
         Wrong(Changed((BEGIN, ""), (" || (causal && key + c > past + query)", ""),
-                      ("p[r][c] * (ds[r][c] - shift)", "(causal && key + c > past + query ? 0.0f : p[r][c]) "
-                                                       "* (ds[r][c] - shift)")),
+                      ("p[r][c] * (ds[r][c] - row_delta)", "(causal && key + c > past + query ? 0.0f : p[r][c]) "
+                                                       "* (ds[r][c] - row_delta)")),
               "Masked weights are added to dv: the mask must make p 0 as well, not ds alone.", like=variant(hides=("dS",))),
         Wrong(Changed((" || (causal && key + c > past + query)", "")), HIDDEN,
               like=variant(hides=(), begins=lambda first, past: max(0, first - past) // TILE.rows * TILE.rows)),
