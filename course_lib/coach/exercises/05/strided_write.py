@@ -1,5 +1,7 @@
 """The reverse of a view's copy: numbers in order go to the indices that a view gives."""
 
+import re
+
 import numpy as np
 
 from course_lib import cuda
@@ -67,7 +69,7 @@ __global__ void set_diagonal(float* x, float value, int n) {
     wrong=[
         Wrong(Changed(("x[offset + offset_of(view, i)]", "x[offset_of(view, i)]")),
               "The view begins at index `offset` of x, and not at its start.",
-              when=lambda seen: "offset" not in seen.text.split("{", 1)[1]),
+              when=lambda seen: not re.search(r"\boffset\b", seen.text.split("{", 1)[1])),
         Wrong(Changed(("= values[i]", "= values[offset_of(view, i)]"), ("x[offset + offset_of(view, i)]", "x[offset + i]")),
               "The indices of the view are those of x. The values stand in order: values[i].",
               when=lambda seen: "values[offset_of(" in seen.text.replace(" ", "")),
