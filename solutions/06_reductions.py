@@ -27,7 +27,7 @@
 # ## 2. Softmax in two passes
 #
 # The online softmax: one pass for the largest number and the sum, a second one for the quotients. A thread keeps a pair:
-# `top`, its running maximum m, and `total`, its sum l of exp(x - m). (In C++ `return {top, total};` makes one;
+# `m`, its running maximum, and `l`, its sum of exp(x - m). (In C++ `return {m, l};` makes one;
 # `fmaxf(a, b)` is the larger of two floats.) Three parts are yours:
 #
 # - `merge(a, b)`: two pairs become one. If neither thread has seen a number, both maxima are `-INFINITY`, and -inf minus -inf is

@@ -103,7 +103,7 @@
 
 # %% exercise="bias_gelu_backward_wgsl"
 # given kernels/include/gelu.wgsl ROOT_2_PI
-# include kernels/include/gelu.wgsl gelu_slope: the derivative of gelu at one number
+# include kernels/include/gelu.wgsl gelu_grad: the derivative of gelu at one number
 # given kernels/bias_gelu.wgsl Args
 # given kernels/bias_gelu.wgsl args
 # given kernels/bias_gelu.wgsl x

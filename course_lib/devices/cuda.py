@@ -14,8 +14,11 @@ import numpy as np
 from . import gpu
 from .gpu import card, launching, storage
 from .gpu.capture import CapturedStep as CapturedStep
-from .gpu.choices import computing as computing
-from .gpu.mixed import Copies as Copies
+from .gpu.precision import Copies as Copies
+from .gpu.precision import Precision
+
+PRECISION = Precision()  # of this device's products
+computing = PRECISION.computing
 
 
 def available() -> bool:
@@ -25,7 +28,7 @@ def available() -> bool:
 
 def table() -> dict[str, Callable]:
     """Every op by its name."""
-    return gpu.ops() | storage.makers(card) | {"from_numpy": from_numpy, "to_numpy": to_numpy}
+    return gpu.ops(PRECISION) | storage.makers(card) | {"from_numpy": from_numpy, "to_numpy": to_numpy}
 
 
 def from_numpy(array):

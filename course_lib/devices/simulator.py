@@ -17,8 +17,11 @@ from course_lib import native
 
 from . import gpu
 from .gpu import guarded, launching, storage
-from .gpu.choices import computing as computing
-from .gpu.mixed import Copies as Copies
+from .gpu.precision import Copies as Copies
+from .gpu.precision import Precision
+
+PRECISION = Precision()  # of this device's products
+computing = PRECISION.computing
 
 
 def available() -> bool:
@@ -28,7 +31,7 @@ def available() -> bool:
 
 def table() -> dict[str, Callable]:
     """Every op by its name."""
-    return gpu.ops() | storage.makers(guarded) | {"from_numpy": from_numpy, "to_numpy": to_numpy}
+    return gpu.ops(PRECISION) | storage.makers(guarded) | {"from_numpy": from_numpy, "to_numpy": to_numpy}
 
 
 def from_numpy(array):

@@ -20,9 +20,9 @@ from .launching import (
     check_float32,
     check_size,
     empty,
-    family,
+    instances,
     kernel,
-    neighbours,
+    vector_width,
 )  # fmt: skip
 from .storage import fill
 from .views import broadcast_strides, views
@@ -74,7 +74,7 @@ def _binary(op: str) -> Callable:
         if not y.size:
             return y
         if a.shape == b.shape:
-            width = neighbours(a, b, y)
+            width = vector_width(a, b, y)
             run = _arithmetic(f"binary<{functor}, {name}, {width}>")
             run((blocks(y.size, THREADS * width),), (THREADS,), (a, b, y, y.size))
             return y
@@ -103,7 +103,7 @@ def _with_number(op: str, functor: str, a, b, out):
 def _arithmetic(name: str):
     """One instance; the usual ones are compiled together."""
     ops = "Add", "Subtract", "Multiply", "Divide", "Power", "Maximum"
-    family("arithmetic.cu", *(f"binary<{op}, float, {width}>" for op in ops for width in (4, 1)),
+    instances("arithmetic.cu", *(f"binary<{op}, float, {width}>" for op in ops for width in (4, 1)),
            *(f"with_number<{op}, float, {first}>" for op in ops for first in ("true", "false")),
            *(f"broadcast<{op}, float>" for op in ops))  # fmt: skip
     return kernel("arithmetic.cu", name)
@@ -122,9 +122,9 @@ def _unary(op: str) -> Callable:
         y = empty(x, x.shape) if out is None else out
         check_size(op, y.size)
         if y.size:
-            width = neighbours(x, y)
+            width = vector_width(x, y)
             functors = ("Negative", "Exp", "Log", "Tanh", "Sqrt")
-            family("unary.cu", *(f"unary<{functor}, float, {width}>" for functor in functors for width in (4, 1)))
+            instances("unary.cu", *(f"unary<{functor}, float, {width}>" for functor in functors for width in (4, 1)))
             run = kernel("unary.cu", f"unary<{functor}, {TYPES[dtype.name]}, {width}>")
             run((blocks(y.size, THREADS * width),), (THREADS,), (x, y, y.size))
         return y
@@ -153,7 +153,7 @@ def _comparison(op: str, functor: str, swapped: bool = False) -> Callable:
         check_size(op, y.size)
         if y.size:
             functors = ("Equal", "NotEqual", "Less", "LessEqual")
-            family("compare.cu", *(f"compare<{functor}, float>" for functor in functors), "where<unsigned int>")
+            instances("compare.cu", *(f"compare<{functor}, float>" for functor in functors), "where<unsigned int>")
             run = kernel("compare.cu", f"compare<{functor}, {TYPES[dtype.name]}>")
             walks = views(op, shape, *(broadcast_strides(x.shape, shape) for x in (a, b)))
             run((blocks(y.size),), (THREADS,), (a, b, y, *walks, y.size))

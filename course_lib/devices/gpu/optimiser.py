@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from ..checks import fit
-from . import choices
 from .launching import address, blocks, check_float32, check_size, kernel
 
 __all__ = "adamw_step".split()
@@ -21,11 +20,12 @@ ARRAYS = np.dtype(
 
 
 def adamw_step(
-    parameters, gradients, first_moments, second_moments, settings, norm, *, beta1, beta2, eps, weight_decay, max_norm
-):
-    # A weight that products read in bfloat16 has a rounded copy, which the same launch makes anew.
-    copies = [choices.copies and choices.copies.made(parameter) for parameter in parameters]
+    parameters, gradients, first_moments, second_moments, settings, norm, *,
+    beta1, beta2, eps, weight_decay, max_norm, copies=None,
+):  # fmt: skip
+    """The op; copies: of each parameter its bfloat16 copy, which the same launch makes anew, or None."""
     fit("adamw_step", "settings (three), norm (one)", settings, norm)
+    copies = copies or [None] * len(parameters)
     lists = list(zip(parameters, gradients, first_moments, second_moments, copies, weight_decay, strict=True))
     for p, g, m, v, *_ in lists:
         if not p.shape == g.shape == m.shape == v.shape:

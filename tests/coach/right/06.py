@@ -19,11 +19,11 @@ template <int THREADS, int N> __global__ void row_max(const float* x, float* y, 
 }
 """,
         Changed(("for (int step = LANES / 2; step > 0; step /= 2)", "for (int step = 1; step < LANES; step *= 2)"),
-                ("if (threadIdx.x == 0) y[blockIdx.x] = top;", "if (threadIdx.x == THREADS - 1) y[blockIdx.x] = top;")),
+                ("if (threadIdx.x == 0) y[blockIdx.x] = m;", "if (threadIdx.x == THREADS - 1) y[blockIdx.x] = m;")),
     ],
     "softmax_online": [
-        Changed(("if (x <= part.top) return {part.top, part.total + (x == -INFINITY ? 0.0f : expf(x - part.top))};\n    "
-                 "return {x, part.total * expf(part.top - x) + 1.0f};",
+        Changed(("if (x <= part.m) return {part.m, part.l + (x == -INFINITY ? 0.0f : expf(x - part.m))};\n    "
+                 "return {x, part.l * expf(part.m - x) + 1.0f};",
                  "if (x == -INFINITY) return part;\n    return merge(part, {x, 1.0f});")),
         """#include "reduce.cuh"
 

@@ -39,20 +39,20 @@ RIGHT = {
         Changed(("""            float sum = 0.0f;
 #pragma unroll
             for (int c = 0; c < KEYS; c++) sum += score[r][c];
-            total[r] = total[r] * rescale + sum;
+            l[r] = l[r] * rescale + sum;
 #pragma unroll
             for (int c = 0; c < C; c++) out[r][c] *= rescale;
-""", """            total[r] *= rescale;
-            for (int c = KEYS - 1; c >= 0; c--) total[r] += score[r][c];
+""", """            l[r] *= rescale;
+            for (int c = KEYS - 1; c >= 0; c--) l[r] += score[r][c];
             for (float& x : out[r]) x *= rescale;
 """)),
-        Changed(("""            high = fmaxf(warp_max<LANES>(high), largest[r]);
-            const float rescale = __expf(largest[r] - high);
-            largest[r] = high;
-""", """            for (int step = 2; step > 0; step /= 2) high = fmaxf(high, __shfl_xor_sync(0xffffffff, high, step));
+        Changed(("""            new_m = fmaxf(warp_max<LANES>(new_m), m[r]);
+            const float rescale = __expf(m[r] - new_m);
+            m[r] = new_m;
+""", """            for (int step = 2; step > 0; step /= 2) new_m = fmaxf(new_m, __shfl_xor_sync(0xffffffff, new_m, step));
             float rescale = 1.0f;
-            if (high > largest[r]) rescale = expf(largest[r] - high), largest[r] = high;
-            else high = largest[r];
+            if (new_m > m[r]) rescale = expf(m[r] - new_m), m[r] = new_m;
+            else new_m = m[r];
 """)),
     ],
     "sliding_window_attention": [
@@ -99,7 +99,7 @@ RIGHT = {
     "tiled_attention": [
         Changed(("        int keys = min(TILE, S - start);\n        __syncthreads();\n", "        int keys = min(TILE, S - "
                                                                                          "start);\n"),
-                ("            top = higher;\n        }\n", "            top = higher;\n        }\n        __syncthreads();\n")),
+                ("            m = new_m;\n        }\n", "            m = new_m;\n        }\n        __syncthreads();\n")),
         Changed(("        __syncthreads();\n        for (int i = threadIdx.x; i < keys * D; i += blockDim.x) {",
                  "        if (start > 0) __syncthreads();\n        for (int i = threadIdx.x; i < keys * D; i += 64) {")),
     ],

@@ -22,7 +22,7 @@ void adamw_single_tensor(float* __restrict__ p, const float* __restrict__ g, flo
                  "step;")),
     ],
     "adamw_step": [
-        Changed(("    int low = 0, high = arrays.count - 1;  // the first array whose end lies beyond this block\n    while (low "
+        Changed(("    int low = 0, high = arrays.count - 1;  // the first array whose end is beyond this block\n    while (low "
                  "< high) {\n"
                  "        int middle = (low + high) / 2;\n        if (blockIdx.x < arrays.end[middle]) high = middle;\n"
                  "        else low = middle + 1;\n    }\n", "    int low = 0;\n    while (blockIdx.x >= arrays.end[low]) "
@@ -57,7 +57,7 @@ __global__ void norm_squares(const float* g, float* partial, int n) {
                  "        const float4 four = load_four(own, i, length, aligned);\n"
                  "        sum += (four.x * four.x + four.y * four.y) + (four.z * four.z + four.w * four.w);\n    }\n",
                  "    for (int i = threadIdx.x; i < length; i += THREADS) sum += own[i] * own[i];\n")),
-        Changed(("    int low = 0, high = gradients.count - 1;  // the first array whose end lies beyond this block\n    while "
+        Changed(("    int low = 0, high = gradients.count - 1;  // the first array whose end is beyond this block\n    while "
                  "(low < high) {\n"
                  "        const int middle = (low + high) / 2;\n        if (blockIdx.x < gradients.end[middle]) high = middle;\n"
                  "        else low = middle + 1;\n    }\n", "    int low = 0;\n    while (blockIdx.x >= gradients.end[low]) "

@@ -31,11 +31,11 @@ fn bias_gelu_forward(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_
 """,
     ],
     "softmax_wgsl": [
-        Changed(("    var sum = 0.0;\n    for (var c = lane; c < seen; c += THREADS) {\n        sum += exp(x[start + c] - "
-                 "largest);",
-                 "    var sum = 0.0;\n    for (var c = lane; c < seen; c += THREADS) {\n"
-                 "        y[start + c] = exp(x[start + c] - largest);\n        sum += y[start + c];"),
-                ("y[start + c] = exp(x[start + c] - largest) / sum;", "y[start + c] /= sum;")),
+        Changed(("    var l = 0.0;\n    for (var c = lane; c < seen; c += THREADS) {\n        l += exp(x[start + c] - "
+                 "m);",
+                 "    var l = 0.0;\n    for (var c = lane; c < seen; c += THREADS) {\n"
+                 "        y[start + c] = exp(x[start + c] - m);\n        l += y[start + c];"),
+                ("y[start + c] = exp(x[start + c] - m) / l;", "y[start + c] /= l;")),
         """// include "group.wgsl"
 
 var<workgroup> numbers: array<f32, 256>;
@@ -126,8 +126,8 @@ fn softmax_forward(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgro
                  "    return 0.5 * (1.0 + t) + 0.5 * x * (1.0 - t * t) * du;",
                  "    let gate = 0.5 * (1.0 + t);\n"
                  "    return gate + 2.0 * x * gate * (1.0 - gate) * ROOT_2_PI * (1.0 + 0.134145 * x * x);")),
-        Changed(("    if (i < args.n) {\n        dx[i] = dy[i] * gelu_slope(x[i] + bias[i % args.F]);\n    }",
-                 "    if (i >= args.n) {\n        return;\n    }\n    var d = gelu_slope(bias[i % args.F] + x[i]);\n    d *= "
+        Changed(("    if (i < args.n) {\n        dx[i] = dy[i] * gelu_grad(x[i] + bias[i % args.F]);\n    }",
+                 "    if (i >= args.n) {\n        return;\n    }\n    var d = gelu_grad(bias[i % args.F] + x[i]);\n    d *= "
                  "dy[i];\n"
                  "    dx[i] = d;")),
     ],

@@ -110,7 +110,7 @@ __global__ void alike(const float* X, float* G, int N, int K) {
         Wrong(Changed(("        __syncthreads();  // the tiles are complete\n", "")),
               "A number of a tile is read before the thread that loads it has written it: between the load and the "
               "multiplications all must wait.", when=before_it_is_there),
-        Wrong(Changed(("        __syncthreads();  // nobody needs them any more\n", "")),
+        Wrong(Changed(("        __syncthreads();  // all threads have finished with the tiles\n", "")),
               "The race is between two iterations: a fast thread loads the next tiles while a slow one still multiplies "
               "these. All must wait at the end of an iteration too.", when=between_rounds),
         Wrong(Changed(("    float sum = 0.0f;", "    if (row >= M || column >= N) return;\n    float sum = 0.0f;")),

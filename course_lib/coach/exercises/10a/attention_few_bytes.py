@@ -85,7 +85,7 @@ __global__ void all_products(const float* a, const float* b, float* y, int T, in
         Wrong(Changed((ROUNDS, "for (int first = blockIdx.x * blockDim.x; first < T; first += T) {")),
               "Each thread computed one query, and then stopped. There are only 64 threads in all, so each must loop over "
               "several queries.", like=one_each),
-        Wrong(Changed(("out[d] / total", "out[d]")), "The rows of y are not divided by the sum of the weights.",
+        Wrong(Changed(("out[d] / l", "out[d]")), "The rows of y are not divided by the sum of the weights.",
               like=lambda q, k, v: attend(q, k, v, divided=False)),
         Wrong(Changed((" / sqrtf(D)", "")), "The scores are not divided by the square root of D, which is 4.", like=not_scaled),
         Wrong(Changed(("            __syncthreads();\n            for (int i", "            for (int i")),

@@ -109,10 +109,10 @@ __global__ void merge_means(const float* y1, const int* n1, const float* y2, con
                                                                               "y2[i]")),
               "y is not divided: the two weights together are the sum of all exponentials, not 1.",
               like=variant(weigh=lambda a, b: (np.exp(a - np.maximum(a, b)), np.exp(b - np.maximum(a, b))))),
-        Wrong(Changed(("top + logf(first + second)", "a + b")),
+        Wrong(Changed(("m + logf(first + second)", "a + b")),
               "y is right. The sums of exponentials add up, not their logarithms: logsumexp is log(exp(logsumexp1) + "
               "exp(logsumexp2)).", like=variant(kept=np.add)),
-        Wrong(Changed(("top + logf(first + second)", "top")),
+        Wrong(Changed(("m + logf(first + second)", "m")),
               "y is right. The larger logsumexp is not yet that of all keys: add the exponentials of the smaller half.",
               like=variant(kept=np.maximum)),
         Wrong(Changed(("fmaxf(a, b)", "0.0f")),

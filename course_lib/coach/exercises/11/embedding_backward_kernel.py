@@ -28,19 +28,19 @@ def collected(dy, ids, V):
 
 
 def segments(ids, V):
-    places = np.argsort(ids, kind="stable")
-    return places, np.searchsorted(ids[places], np.arange(V + 1))
+    positions = np.argsort(ids, kind="stable")
+    return positions, np.searchsorted(ids[positions], np.arange(V + 1))
 
 
 def launch(kernel, dy, ids, V):
     dtable = cuda.empty((V, dy.shape[1]))  # (V, C)
-    places, starts = (cuda.asarray(a.astype(np.int32)) for a in segments(ids, V))
-    kernel(V, BLOCK, (cuda.asarray(dy), places, starts, dtable, dy.shape[1]))
+    positions, starts = (cuda.asarray(a.astype(np.int32)) for a in segments(ids, V))
+    kernel(V, BLOCK, (cuda.asarray(dy), positions, starts, dtable, dy.shape[1]))
     return dtable
 
 
 def unsorted(dy, ids, V):
-    """As if places[j] were j."""
+    """As if positions[j] were j."""
     starts = segments(ids, V)[1]
     return np.stack([dy[starts[r] : starts[r + 1]].sum(0) for r in range(V)])
 
@@ -69,28 +69,28 @@ exercise = Exercise(
     measured="64 columns",
     goals=[Goal("sectors for each request, reading global memory", sectors("read"), at_most=4.2)],
     hints=(
-        "A block owns row r = blockIdx.x, a thread some of its columns. The positions of the row are places[starts[r]] up to, "
-        "not including, places[starts[r + 1]].",
+        "A block owns row r = blockIdx.x, a thread some of its columns. The positions of the row are positions[starts[r]] up to, "
+        "not including, positions[starts[r + 1]].",
         "Two loops: over the columns c = threadIdx.x, threadIdx.x + blockDim.x, ...; and inside over the segment: j from "
         "starts[r] to starts[r + 1] - 1.",
-        "float sum = 0.0f; for (int j = starts[r]; j < starts[r + 1]; j++) sum += dy[(long long)places[j] * C + c]; "
+        "float sum = 0.0f; for (int j = starts[r]; j < starts[r + 1]; j++) sum += dy[(long long)positions[j] * C + c]; "
         "dtable[(long long)r * C + c] = sum;",
     ),
     example='''// The largest gradient among each word's positions, by column.
-extern "C" __global__ void largest(const float* dy, const int* places, const int* starts, float* y, int C) {
+extern "C" __global__ void largest(const float* dy, const int* positions, const int* starts, float* y, int C) {
     int r = blockIdx.x;
     for (int c = threadIdx.x; c < C; c += blockDim.x) {
         float most = -INFINITY;
         for (int j = starts[r]; j < starts[r + 1]; j++) {
-            most = fmaxf(most, dy[places[j] * C + c]);
+            most = fmaxf(most, dy[positions[j] * C + c]);
         }
         y[r * C + c] = most;
     }
 }
 ''',
     wrong=[
-        Wrong(Changed(("dy[(long long)places[j] * C + c]", "dy[(long long)j * C + c]")),
-              "The rows of dy are not sorted; only `places` is. Entry j of a segment stands for row places[j] of dy.",
+        Wrong(Changed(("dy[(long long)positions[j] * C + c]", "dy[(long long)j * C + c]")),
+              "The rows of dy are not sorted; only `positions` is. Entry j of a segment stands for row positions[j] of dy.",
               like=unsorted),
         Wrong(Changed(("    for (int c = threadIdx.x;", "    if (begin == end) return;\n    for (int c = threadIdx.x;")),
               "A word that never occurs has a gradient too: 0. Write it.", like=nothing_for_none),

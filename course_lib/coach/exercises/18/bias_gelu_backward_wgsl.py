@@ -61,7 +61,7 @@ exercise = Exercise(
         "let t = safe_tanh(ROOT_2_PI * (x + 0.044715 * x * x * x)); the derivative of t is (1 - t t) times the derivative of "
         "u.",
         "return 0.5 * (1.0 + t) + 0.5 * x * (1.0 - t * t) * ROOT_2_PI * (1.0 + 3.0 * 0.044715 * x * x); and the kernel as in "
-        "exercise 1, with dx[i] = dy[i] * gelu_slope(x[i] + bias[...]).",
+        "exercise 1, with dx[i] = dy[i] * gelu_grad(x[i] + bias[...]).",
     ),
     example="""// The backward pass of y = x * x: dx = dy * 2 x.
 // include "group.wgsl"
@@ -84,13 +84,13 @@ fn square_backward(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgro
 }
 """,
     wrong=[
-        Wrong(Changed(("    if (i < args.n) {\n        dx[i] = dy[i] * gelu_slope(x[i] + bias[i % args.F]);\n    }",
-                       "    dx[i] = dy[i] * gelu_slope(x[i] + bias[i % args.F]);")),
+        Wrong(Changed(("    if (i < args.n) {\n        dx[i] = dy[i] * gelu_grad(x[i] + bias[i % args.F]);\n    }",
+                       "    dx[i] = dy[i] * gelu_grad(x[i] + bias[i % args.F]);")),
               "Threads beyond the last number write too: write only where i < args.n.",
               when=lambda seen: any(i.kind == "out-of-bounds" and "`dx[" in i.message for i in seen.issues)),
         Wrong(Changed(("x[i] + bias[i % args.F]", "x[i]")), "The bias is missing: take the derivative at x + bias.",
               like=lambda dy, x, bias: right(dy, x, np.zeros_like(bias))),
-        Wrong(Changed(("dy[i] * gelu_slope", "gelu_slope")), "This is the derivative alone: multiply it by dy.",
+        Wrong(Changed(("dy[i] * gelu_grad", "gelu_grad")), "This is the derivative alone: multiply it by dy.",
               like=lambda dy, x, bias: right(np.ones_like(dy), x, bias)),
         Wrong(Changed(("return 0.5 * (1.0 + t) + 0.5 * x * (1.0 - t * t) * du;", "return 0.5 * x * (1.0 + t);")),
               "This is dy times GELU itself, not times its derivative.",

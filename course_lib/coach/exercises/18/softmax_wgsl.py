@@ -78,8 +78,8 @@ exercise = Exercise(
         "write.",
         "Each step is a loop `for (var c = lane; c < seen; c += THREADS)` over x[row * args.S + c], then a call that all threads "
         "make.",
-        "var largest = args.lowest; loop: largest = max(largest, ...); largest = group_max(lane, largest); the same with sum += "
-        "exp(... - largest) and group_sum; then y[...] = exp(... - largest) / sum for c < seen, 0 for the rest. If row >= "
+        "var m = args.lowest; loop: m = max(m, ...); m = group_max(lane, m); the same with l += exp(... - m) and group_sum; "
+        "then y[...] = exp(... - m) / l for c < seen, 0 for the rest. If row >= "
         "args.rows, let seen be 0.",
     ),
     example="""// The mean of each row, by a workgroup: all threads get the same sum. (group_sum is in reduce.wgsl.)
@@ -133,13 +133,13 @@ fn row_mean(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_i
               when=lambda seen: seen.label == FOLDED and not re.search(r"group_index|group\.y", seen.text)),
         Mistake("Two threads write the same number of y. Thread `lane` owns the numbers lane, lane + THREADS, ... of the row.",
                 when=lambda seen: any(i.kind == "race" and "`y[" in i.message for i in seen.issues)),
-        Wrong(Changed(("    largest = group_max(lane, largest);", "    largest = 0.0;")),
+        Wrong(Changed(("    m = group_max(lane, m);", "    m = 0.0;")),
               "The largest number is not subtracted: exp(200) overflows a float.",
               when=lambda seen: seen.label == "large numbers" and np.isnan(seen.got).any()),
-        Wrong(Changed(("var largest = args.lowest;", "var largest = 0.0;")),
+        Wrong(Changed(("var m = args.lowest;", "var m = 0.0;")),
               "All numbers of this row are far below 0, and so is the largest of them: begin with args.lowest.",
               when=lambda seen: seen.label == "far below 0" and np.isnan(seen.got).any()),
-        Wrong(Changed(("    sum = group_sum(lane, sum);\n", "")),
+        Wrong(Changed(("    l = group_sum(lane, l);\n", "")),
               "Each thread divides by its own sum. The sum of the row comes from group_sum, which all threads call.",
               like=own_sums),
         Wrong(Changed(("        } else {\n            y[start + c] = 0.0;\n        }", "        }")),
@@ -152,11 +152,11 @@ fn row_mean(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_i
                   and np.allclose(seen.got, softmax(*seen.inputs[:2], PLAIN), atol=1e-5)),
         Wrong(Changed(("row % args.T + 1, CAUSAL", "row % args.T, CAUSAL")),
               "The mask hides one number too many: with CAUSAL the first S - T + row % T + 1 count.", like=one_less),
-        Wrong(Changed((" / sum;", ";")), "These are the exponentials, not yet divided by their sum.", like=powers),
+        Wrong(Changed((" / l;", ";")), "These are the exponentials, not yet divided by their sum.", like=powers),
         Mistake("Only the first 256 numbers of a row are written: thread `lane` must go on with lane + THREADS, and so on.",
                 when=lambda seen: seen.inputs[0].shape[1] > 256 and np.isnan(seen.got[:, 256:]).all()
                 and not np.isnan(seen.got[:, :256]).any()),
-        Wrong(Changed(("var largest = args.lowest;", "let largest = args.lowest;")),
+        Wrong(Changed(("var m = args.lowest;", "let m = args.lowest;")),
               generic="`let` names a value that never changes"),
     ],
 )  # fmt: skip

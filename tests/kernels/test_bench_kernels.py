@@ -1,4 +1,4 @@
-"""The tables of `course bench kernels`: each rung once, with counts that follow from its shape."""
+"""The tables of `course bench kernels`: each version once, with counts that follow from its shape."""
 
 from __future__ import annotations
 
@@ -14,27 +14,29 @@ def rows():
     return ladder.run()
 
 
-def test_every_rung_of_every_ladder_is_counted(rows):
+def test_every_version_of_every_kernel_is_counted(rows):
     assert [row["rung"] for row in rows if row["ladder"].startswith("matmul")] == list(ladder.MATMUL)
     assert {row["ladder"] for row in rows} == set(ladder.LADDERS)
     for row in rows:
         assert row["requests"] > 0 and row["sectors_per_request"] * row["requests"] * 32 == row["bytes_moved"]
 
 
-def test_each_ladder_ends_with_the_fewest_bytes_and_without_conflicts(rows):
+def test_each_last_version_ends_with_the_fewest_bytes_and_without_conflicts(rows):
     for name in ladder.LADDERS:
-        rungs = [row for row in rows if row["ladder"] == name]
-        assert rungs[-1]["bytes_moved"] == min(row["bytes_moved"] for row in rungs)
-        assert rungs[-1]["conflicts"] == 0
+        versions = [row for row in rows if row["ladder"] == name]
+        assert versions[-1]["bytes_moved"] == min(row["bytes_moved"] for row in versions)
+        assert versions[-1]["conflicts"] == 0
     two_d = next(row for row in rows if row["rung"].startswith("5"))
     assert two_d["conflicts"] == 16384  # 4,096 reads of b take 4 turns and as many of a take 2
 
 
-def test_the_bytes_of_the_memory_bound_ladders(rows):
-    by_rung = {(row["ladder"].split(",")[0].split(" of")[0], row["rung"]): row["bytes_moved"] for row in rows}
+def test_the_bytes_of_the_memory_bound_kernels(rows):
+    by_version = {(row["ladder"].split(",")[0].split(" of")[0], row["rung"]): row["bytes_moved"] for row in rows}
     n, (R, S) = ladder.ELEMENTS, ladder.ROWS
-    assert 4 * n <= by_rung["sum", "4 vectors"] <= 1.01 * 4 * n
-    assert [by_rung["softmax", rung] // (4 * R * S) for rung in ("1 three pass", "2 online", "3 registers")] == [
+    assert 4 * n <= by_version["sum", "4 vectors"] <= 1.01 * 4 * n
+    assert [
+        by_version["softmax", version] // (4 * R * S) for version in ("1 three pass", "2 online", "3 registers")
+    ] == [
         4,
         3,
         2,

@@ -1,4 +1,4 @@
-"""The matmul ladder: every rung computes the same, and gains over the one before it what its header says."""
+"""The versions of matmul: each computes the same, and gains over the one before it what its header says."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.kernels.checking import (
 
 SIZES = [(1, 1, 1), (7, 31, 33), (33, 65, 127), (65, 127, 130), (130, 33, 7), (127, 130, 65), (64, 64, 64)]
 M, N, K = 128, 128, 64  # of the products whose counters are compared
-every_rung = pytest.mark.parametrize("rung", MATMUL.values(), ids=list(MATMUL))
+every_version = pytest.mark.parametrize("version", MATMUL.values(), ids=list(MATMUL))
 
 
 def product64(a, b):
@@ -26,9 +26,9 @@ def product64(a, b):
     return a.astype(np.float64) @ b
 
 
-def launch(rung: Matmul, M, N, K, seed=0, order=0):
-    a, b, c = rung.inputs(M, N, K, seed)
-    kernel, grid, block, args, shared_mem = rung.launch(a, b, c)
+def launch(version: Matmul, M, N, K, seed=0, order=0):
+    a, b, c = version.inputs(M, N, K, seed)
+    kernel, grid, block, args, shared_mem = version.launch(a, b, c)
     kernel(grid, block, args, shared_mem, seed=order)
     return a, b, c
 
@@ -37,25 +37,25 @@ def up(size: int, multiple: int) -> int:
     return -(-size // multiple) * multiple
 
 
-@every_rung
+@every_version
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: "x".join(map(str, size)))
-def test_values(rung, size):
-    m, n, k = size[0], up(size[1], rung.multiple), up(size[2], rung.multiple)
+def test_values(version, size):
+    m, n, k = size[0], up(size[1], version.multiple), up(size[2], version.multiple)
     for seed in (0, 1):
-        a, b, c = launch(rung, m, n, k, seed)
+        a, b, c = launch(version, m, n, k, seed)
         assert_close(c, product64(a, b), 2e-6)
 
 
-@every_rung
-def test_same_bits_in_any_order(rung):
-    assert_same_bits(lambda order: [launch(rung, 65, 72, 40, order=order)[2]])
+@every_version
+def test_same_bits_in_any_order(version):
+    assert_same_bits(lambda order: [launch(version, 65, 72, 40, order=order)[2]])
 
 
-@every_rung
-def test_clean_on_ragged_sizes(rung):
+@every_version
+def test_clean_on_ragged_sizes(version):
     """Not an element outside the matrices is touched, and none of the result is left out."""
-    a, b, c = rung.inputs(33, up(70, rung.multiple), up(37, rung.multiple))
-    assert_clean(*rung.launch(a, b, c))
+    a, b, c = version.inputs(33, up(70, version.multiple), up(37, version.multiple))
+    assert_clean(*version.launch(a, b, c))
     assert_close(c, product64(a, b), 2e-6)
 
 
@@ -80,7 +80,7 @@ def shared_reads(report) -> int:
     return sum(x.requests for x in report.lines if (x.space, x.op) == ("shared", "read"))
 
 
-def test_rung_1_moves_a_sector_for_each_lane():
+def test_version_1_moves_a_sector_for_each_lane():
     report = report_of("1 naive")
     assert line_of(report, "A[", "global", "read").sectors_per_request == 32
     assert line_of(report, "B[", "global", "read").sectors_per_request == 1
@@ -88,7 +88,7 @@ def test_rung_1_moves_a_sector_for_each_lane():
     assert report.bytes_moved == 32 * (33 * M * N * K // 32 + 32 * M * N // 32)
 
 
-def test_rung_2_is_coalesced():
+def test_version_2_is_coalesced():
     report = report_of("2 coalesced")
     assert line_of(report, "A[", "global", "read").sectors_per_request == 1
     assert line_of(report, "B[", "global", "read").sectors_per_request == 4
@@ -97,7 +97,7 @@ def test_rung_2_is_coalesced():
     assert_coalesced(report)
 
 
-def test_rung_3_fetches_once_for_a_tile():
+def test_version_3_fetches_once_for_a_tile():
     report = report_of("3 shared tiles")
     assert report.bytes_moved == tiles_bytes(32, 32, 4)
     assert shared_reads(report) * 32 == 2 * M * N * K  # two reads for each multiply-add
@@ -105,7 +105,7 @@ def test_rung_3_fetches_once_for_a_tile():
     assert_conflict_free(report)
 
 
-def test_rung_4_reads_shared_memory_half_as_often():
+def test_version_4_reads_shared_memory_half_as_often():
     report = report_of("4 register tiles, 1D")
     assert report.bytes_moved == tiles_bytes(64, 64, 4)
     assert shared_reads(report) * 32 == (8 + 1) * M * N * K // 8
@@ -113,7 +113,7 @@ def test_rung_4_reads_shared_memory_half_as_often():
     assert_conflict_free(report)
 
 
-def test_rung_5_reads_a_quarter_of_a_number_and_meets_in_the_banks():
+def test_version_5_reads_a_quarter_of_a_number_and_meets_in_the_banks():
     report = report_of("5 register tiles, 2D")
     assert shared_reads(report) * 32 == (8 + 8) * M * N * K // 64
     assert line_of(report, "right[c] = ", "shared", "read").wavefronts_per_request == 4
@@ -122,7 +122,7 @@ def test_rung_5_reads_a_quarter_of_a_number_and_meets_in_the_banks():
     assert reads == tiles_bytes(128, 128, 4) - 4 * M * N
 
 
-def test_rung_6_waits_for_no_bank_and_issues_a_quarter_of_the_instructions():
+def test_version_6_waits_for_no_bank_and_issues_a_quarter_of_the_instructions():
     report = report_of("6 vectorised")
     assert report.bytes_moved == tiles_bytes(128, 128, 4)
     assert shared_reads(report) * 32 * 4 == (8 + 8) * M * N * K // 64
@@ -131,13 +131,13 @@ def test_rung_6_waits_for_no_bank_and_issues_a_quarter_of_the_instructions():
     assert_conflict_free(report)
 
 
-def test_rung_7_moves_half_the_bytes():
+def test_version_7_moves_half_the_bytes():
     report = report_of("7 wmma, bfloat16")
     assert report.bytes_moved == tiles_bytes(64, 64, 2)
     assert_coalesced(report)
 
 
-def test_rung_8_copies_without_registers_and_waits_for_no_bank():
+def test_version_8_copies_without_registers_and_waits_for_no_bank():
     report = report_of("8 mma, bfloat16")
     assert report.bytes_moved == tiles_bytes(128, 128, 2)
     assert line_of(report, "cp_async_16", "global", "read").sectors_per_request == 16
@@ -149,16 +149,16 @@ def test_rung_8_copies_without_registers_and_waits_for_no_bank():
 
 
 @pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed: pip install cupy-cuda13x nvidia-cuda-nvrtc")
-@every_rung
-def test_nvidia_compiles_the_instances(rung):
-    text = source.find(rung.file)
+@every_version
+def test_nvidia_compiles_the_instances(version):
+    text = source.find(version.file)
     for architecture in nvrtc.architectures(text):
-        cubin, _ = nvrtc.compile_text(text, (rung.kernel,), architecture)
+        cubin, _ = nvrtc.compile_text(text, (version.kernel,), architecture)
         assert cubin[:4] == b"\x7fELF"
 
 
 def test_a_wrong_size_is_found_out():
-    """What the header of rung 6 asks of N and K is no ornament."""
+    """What the header of version 6 asks of N and K is no ornament."""
     a, b, c = MATMUL["6 vectorised"].inputs(8, 5, 8)
     report = sanitize(*MATMUL["6 vectorised"].launch(a, b, c))
     assert not report.ok
