@@ -1,4 +1,4 @@
-"""Ops that are several others in one, written with the others. Contract: `course_lib/devices/__init__.py`.
+"""Ops that are several others in one, written with the others. Contract: contract.py.
 
 A device that has nothing better runs these, and a device that has a kernel for the whole runs them where one of the parts was
 replaced: they look their parts up in the table at each call, so whatever stands there now is reached.
@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from .checks import fit, joined_shape
+from .checks import joined_shape
 
 
 def linear_gelu_forward(t, x, weight, bias):
@@ -49,16 +49,14 @@ def concatenate(t, arrays, axis):
 
 
 def cache_append(t, k, v, k_cache, v_cache, length):
-    sizes = fit("cache_append", CACHE_APPEND, k, v, k_cache, v_cache, length)
     row = k.shape[2] * k.shape[3]  # numbers of one position
-    strides = (sizes["N"] * row, row, k.shape[3], 1)
+    strides = (k_cache.shape[1] * row, row, k.shape[3], 1)
     for new, cache in ((k, k_cache), (v, v_cache)):
         t.strided_write(cache, new, strides, int(t.to_numpy(length)[0]) * row)
 
 
 def cache_attention(t, q, k_cache, v_cache, length):
-    sizes = fit("cache_attention", CACHE_ATTENTION, q, k_cache, v_cache, length)
-    B, N, G, D = (sizes[letter] for letter in "BNGD")
+    B, N, G, D = k_cache.shape
     S = int(t.to_numpy(length)[0]) + 1
     strides = (N * G * D, G * D, D, 1)
     k, v = (
@@ -67,10 +65,6 @@ def cache_attention(t, q, k_cache, v_cache, length):
     )  # fmt: skip
     return t.attention_forward(q, k, v)[0]
 
-
-# `one` is 1: `length` has one element.
-CACHE_APPEND = "k (B, one, G, D), v (B, one, G, D), k_cache (B, N, G, D), v_cache (B, N, G, D), length (one)"
-CACHE_ATTENTION = "q (B, one, H, D), k_cache (B, N, G, D), v_cache (B, N, G, D), length (one)"
 
 # Each with the parts whose replacement counts.
 _GELU = "linear_forward linear_backward bias_gelu_forward bias_gelu_backward"
@@ -88,11 +82,3 @@ PARTS = {whole.__name__: frozenset(parts.split()) for whole, parts in WHOLES.ite
 def compose(table: SimpleNamespace) -> dict[str, Callable]:
     """Every op of this page, made of those of a table."""
     return {whole.__name__: partial(whole, table) for whole in WHOLES}
-
-
-def complete(table: SimpleNamespace) -> SimpleNamespace:
-    """The same table; the ops of this page that it has none of its own for are made of its others."""
-    for name, whole in compose(table).items():
-        if not hasattr(table, name):
-            setattr(table, name, whole)
-    return table

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..checks import fit
 from . import choices
-from .launching import address, blocks, check_float32, check_size, kernel
+from .launching import address, blocks, kernel
 
 __all__ = "adamw_step".split()
 
@@ -25,14 +24,7 @@ def adamw_step(
 ):
     # A weight that products read in bfloat16 has a rounded copy, which the same launch makes anew.
     copies = [choices.copies and choices.copies.made(parameter) for parameter in parameters]
-    fit("adamw_step", "settings (three), norm (one)", settings, norm)
     lists = list(zip(parameters, gradients, first_moments, second_moments, copies, weight_decay, strict=True))
-    for p, g, m, v, *_ in lists:
-        if not p.shape == g.shape == m.shape == v.shape:
-            fit("adamw_step", "parameter (*n), gradient (*n), first (*n), second (*n)", p, g, m, v)
-        check_float32("adamw_step", p, g, m, v)
-        check_size("adamw_step", p.size)
-    check_float32("adamw_step", settings, norm)
     lists = [entry for entry in lists if entry[0].size]
     for start in range(0, len(lists), MOST):
         arrays = _arrays(lists[start : start + MOST])
