@@ -65,6 +65,8 @@ def _wrapper(op: Op, limits: Limits) -> Callable[[Callable], Callable]:
         parameters.append(f"{a.name}={a.default}" if a.default else a.name)
         if a.number:
             key.append(f"type({a.name}), getattr({a.name}, 'shape', None), getattr({a.name}, 'dtype', None)")
+        elif a.each:
+            key.append(f"tuple([(x.shape, x.dtype) for x in {a.name}])")
         elif a.optional or a.name == "out":
             key.append(f"{a.name} if {a.name} is None else ({a.name}.shape, {a.name}.dtype)")
         elif a.shape is not None:
@@ -78,10 +80,7 @@ def _wrapper(op: Op, limits: Limits) -> Callable[[Callable], Callable]:
     given = ", ".join(f"{a.name}={a.name}" if a.keyword else a.name for a in op.arguments if a.name != "out")
     every = ", ".join(f"{a.name}={a.name}" for a in op.arguments)
     lines = [f"def make(function):\n def {op.name}({', '.join(parameters)}):"]
-    if op.lists or op.name == "concatenate":
-        lines.append(f"  check({every})")  # lists of arrays: to look at them is as fast as to make a key
-    else:
-        lines += [f"  key = {', '.join(key)},", "  if key not in seen:", f"   check({every})", "   remember(key)"]
+    lines += [f"  key = {', '.join(key)},", "  if key not in seen:", f"   check({every})", "   remember(key)"]
     lines += [f"  {line}" for line in inside]
     if "out=None" in parameters:
         lines.append(f"  if out is not None:\n   return function({given}, out=out)")

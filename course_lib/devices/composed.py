@@ -11,8 +11,6 @@ from collections.abc import Callable
 from functools import partial
 from types import SimpleNamespace
 
-import numpy as np
-
 from .checks import joined_shape
 
 
@@ -38,11 +36,10 @@ def linear_cross_entropy(t, x, weight, bias, targets, ignore_index=-1, slope=Tru
 
 def concatenate(t, arrays, axis):
     axis, shape = joined_shape(arrays, axis)
-    result = t.empty(shape, np.result_type(*(array.dtype for array in arrays)))
+    result = t.empty(shape, arrays[0].dtype)
     strides = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
     start = 0
     for array in arrays:
-        array = array if array.dtype == result.dtype else t.cast(array, result.dtype)
         t.strided_write(result, array, strides, start * strides[axis])
         start += array.shape[axis]
     return result

@@ -48,7 +48,7 @@ Storage
         contiguous copy of a view: element i is x.flat[offset + sum(i * strides)]; strides may be 0 (broadcast) or negative
     strided_write(x (...) any, values (...) any, strides, offset=0, add=False)
         the reverse, in place: that view of x becomes (or gains) `values`; no two elements of the view may be the same of x
-    concatenate(arrays, axis) -> y
+    concatenate(arrays (...) any each, axis) -> y
     synchronize()                               returns when everything asked for is done
 
 Elementwise, with NumPy's broadcasting
@@ -265,7 +265,7 @@ RULES: dict[str, tuple[Callable, tuple[str, ...]]] = {
     "view": (_viewed, ("shape", "offset")),
     "strided_copy": (_strided, ("shape", "strides", "offset")),
     "strided_write": (_written, ("strides", "offset")),
-    "concatenate": (_joined, ()),
+    "concatenate": (_joined, ("axis",)),
     "argmax": (_picked, ("axis",)),
     "gather": (_gathered, ()),
     "scatter_add": (_one_for_each, ("rows",)),

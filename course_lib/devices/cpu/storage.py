@@ -61,4 +61,4 @@ def strided_write(x, values, strides, offset=0, add=False):
 
 def concatenate(arrays, axis):
     axis, shape = joined_shape(arrays, axis)
-    return np.concatenate(arrays, axis, out=empty(shape, np.result_type(*arrays)))
+    return np.concatenate(arrays, axis, out=empty(shape, arrays[0].dtype))
