@@ -4,7 +4,6 @@ import ctypes
 import subprocess
 import sys
 import threading
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from op_cases import CASES
 from test_ops import TOLERANCE, assert_close, expected, run
 
 from course_lib import devices, native
-from course_lib.devices import composed, cpu
+from course_lib.devices import cpu
 from course_lib.devices.cpu import compiled
 from course_lib.model import GPT, GPTConfig
 from course_lib.optim import AdamW
@@ -22,11 +21,11 @@ from course_lib.optim import AdamW
 def table_of(monkeypatch):
     """Builds the cpu table by one kind of compiler, and makes it the device `cpu` for the test."""
 
-    def build(kind: str) -> SimpleNamespace:
+    def build(kind: str) -> devices.Table:
         monkeypatch.setenv("COURSE_COMPILER", kind)
         if kind != "none" and native.find_compiler() is None:
             pytest.skip(f"{kind} is not installed here")
-        table = composed.complete(SimpleNamespace(name="cpu", **cpu.table()))
+        table = devices.Table("cpu", cpu.table(), devices.Limits())
         monkeypatch.setitem(devices._tables, "cpu", table)
         return table
 

@@ -1,7 +1,8 @@
 """Devices: for each machine that can compute, one table of plain functions, with one contract for all.
 
 `ops("cpu")` gives a table; `ops("cpu").gelu_forward(x)` runs an op. Tensors, autograd and modules stand above and know no
-device; a device knows no Tensor. Everything a device must do is written on this page, once.
+device; a device knows no Tensor. Everything a device must do is written once: on this page, and for each op in a line of
+contract.py, by which every table checks what it is given (checking.py).
 
 Arrays
 ------
@@ -15,99 +16,14 @@ outside raise IndexError, but for one case: while a step is captured as a CUDA g
 its values. An index outside of a table then gives zeros and adds nothing, a target outside of the vocabulary loses nothing
 (embedding.cu, cross_entropy.cu); gather and scatter_add are not for such a step.
 
-Letters: B batch, T time of the queries, S time of the keys, C channels, H heads, G key-value heads (H is a multiple of G),
-D head size, V vocabulary, F hidden width, K inner length of a product, n any number of leading axes flattened.
-
-Storage
--------
-    empty(shape, dtype="float32")  zeros(shape, dtype)  full(shape, value, dtype)     new arrays
-    copy(x)  cast(x, dtype)                           new arrays, always
-    from_numpy(array) -> x                            always a copy; keeps the dtype
-    to_numpy(x) -> array                              may share memory with x: read it, do not write it
-    view(x, shape, offset=0)                          the elements from `offset` on, as `shape`; shares memory if the device can
-    strided_copy(x, shape, strides, offset=0) [out]   contiguous copy of a view: element i is x.flat[offset + sum(i * strides)];
-                                                      strides may be 0 (broadcast) or negative
-    strided_write(x, values, strides, offset=0, add=False)   the reverse, in place: that view of x becomes (or gains) `values`;
-                                                      no two elements of the view may be the same element of x
-    concatenate(arrays, axis)
-    synchronize()                                     returns when everything asked for is done
-
-Elementwise, NumPy's broadcasting, `b` may be a number (so may `a`, where `b` is an array)
------------
-    add subtract multiply divide power maximum (a, b) [out]      negative exp log tanh sqrt (x) [out]
-    equal not_equal less less_equal greater greater_equal (a, b) -> bool      where(condition, a, b) [out]
-
-Reductions and selections (`axis`: None for all, an int or a tuple; negative counts from the end)
--------------------------
-    sum(x, axis=None, keepdims=False)  max(x, axis=None, keepdims=False)
-    argmax(x, axis=-1) -> int64, the first where several are equal
-    gather(x (R, ...), indices (*I)) -> (*I, ...)     rows of x; an index outside 0..R-1 raises IndexError
-    scatter_add(updates (*I, ...), indices (*I), rows) -> (rows, ...)    sums the updates of each row, in the order of I
-    matmul(a (..., N, K), b (..., K, M), transpose_a=False, transpose_b=False) -> (..., N, M) [out]
-                                                      transposes swap the last two axes of what is given; leading axes broadcast
-
-Fused forward and backward. `dx` is the gradient of `x`, with its shape; `-> a, b` returns a tuple
---------------------------
-    linear_forward(x (*n, K), weight (N, K), bias (N) or None) -> y (*n, N)
-    linear_backward(dy, x, weight, has_bias) -> dx, dweight, dbias (None without bias)
-    embedding_forward(table (V, C), indices (*n)) -> y (*n, C)
-    embedding_backward(dy, indices, rows) -> dtable (rows, C)
-    layernorm_forward(x (*n, C), weight (C), bias (C) or None, eps) -> y, mean (*n), rstd (*n)   rstd = 1 / sqrt(variance + eps)
-    layernorm_backward(dy, x, weight, mean, rstd, has_bias) -> dx, dweight, dbias
-    residual_layernorm_forward(x, residual, weight, bias, eps) -> y, total, mean, rstd              total = x + residual
-    residual_layernorm_backward(dy, dtotal or None, total, weight, mean, rstd, has_bias) -> dx, dweight, dbias
-                                                      dx is the gradient of x and of residual alike
-    rmsnorm_forward(x (*n, C), weight (C), eps) -> y, rstd        rmsnorm_backward(dy, x, weight, rstd) -> dx, dweight
-    gelu_forward(x) -> y                              gelu_backward(dy, x) -> dx
-                                                      tanh form: x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
-    bias_gelu_forward(x (*n, F), bias (F)) -> y       bias_gelu_backward(dy, x, bias) -> dx, dbias
-    swiglu_forward(x (*n, 2F)) -> y (*n, F)           swiglu_backward(dy, x) -> dx
-                                                      silu(gate) * up, gate = x[..., :F], up = x[..., F:]
-    softmax_forward(x (..., T, S), causal=False) -> y over the last axis; causal: row t sees columns 0 .. S - T + t
-    softmax_backward(dy, y) -> dx
-    rope_forward(x (B, T, H, D), cos (T, D/2), sin (T, D/2)) -> y      element i turns with element i + D/2
-    rope_backward(dy, cos, sin) -> dx
-    attention_forward(q (B, T, H, D), k (B, S, G, D), v (B, S, G, D), causal=True) -> y (B, T, H, D), logsumexp (B, H, T)
-                                                      scale 1/sqrt(D); head h reads key-value head h // (H / G);
-                                                      causal: query t sees keys 0 .. S - T + t (so S > T continues a cache)
-    attention_backward(dy, q, k, v, y, logsumexp, causal=True) -> dq, dk, dv
-    cross_entropy_forward(logits (n, V), targets (n), ignore_index=-1) -> loss (), logsumexp (n)
-                                                      nats, mean over the targets that are not ignored (nan if all are)
-    cross_entropy_backward(dloss (), logits, targets, logsumexp, ignore_index=-1) -> dlogits
-    dropout_forward(x, probability, random, site) -> y            dropout_backward(dy, probability, random, site) -> dx
-
-Several in one (composed.py says of which; where one of those was replaced, by `overlay` or by a kernel, its replacement runs)
---------------
-    linear_gelu_forward(x (*n, K), weight (F, K), bias (F)) -> y (*n, F), kept           gelu(x weight^T + bias)
-    linear_gelu_backward(dy, x, weight, bias, kept) -> dx, dweight, dbias                 kept: from the same device's forward
-    linear_cross_entropy(x (n, K), weight (V, K), bias (V) or None, targets (n), ignore_index=-1, needs_grad=True)
-        -> loss (), dlogits (n, V) or None            of logits = x weight^T + bias; dlogits, for a dloss of 1, if needs_grad
-    cache_append(k (B, 1, G, D), v (B, 1, G, D), k_cache (B, N, G, D), v_cache (B, N, G, D), length (1))
-                                                      in place: row length[0], below N, of both caches; length: int32
-    cache_attention(q (B, 1, H, D), k_cache (B, N, G, D), v_cache (B, N, G, D), length (1)) -> y (B, 1, H, D)
-                                                      over rows 0 .. length[0]: what came before, and the row just appended
-
-Random bits are Philox4x32-10 (Salmon et al. 2011), the same on every device. `random` is a device array of three uint32:
-seed low, seed high, step; `site` is an int that tells one dropout from another. Key (seed low, seed high), counter
-(i // 4, 0, step, site); element i takes word i % 4 and is kept if word >= probability * 2^32, then divided by
-1 - probability.
-
-Optimiser (what changes from step to step is read from small device arrays, so that a step can be captured as a graph)
----------
-    global_norm(arrays) -> (1)                        sqrt of the sum of all squares (summed in float64 or blockwise)
-    adamw_step(parameters, gradients, first_moments, second_moments, settings (3), norm (1) or None, *,
-               beta1, beta2, eps, weight_decay, max_norm)         in place on parameters and moments (lists of arrays)
-        settings: learning rate, 1 - beta1^t, 1 - beta2^t, in the parameters' dtype. weight_decay: one number per parameter.
-        With a norm, gradients count as multiplied by min(1, max_norm / (norm + 1e-6)). (Loshchilov and Hutter 2019,
-        in PyTorch's order: decay first, then the step with eps added to sqrt(v / correction2).)
-
 Training in bfloat16
 --------------------
     with computing("cpu", "bfloat16"):                linear layers multiply in bfloat16 and sum in float32, on devices that can
                                                       (the GPU's attention too); arrays stay float32
 
-Adding a device: write `devices/NAME.py` with a function `table()` that returns a dict of these names, list it in `LOADERS`
-below, and run `tests/test_ops.py`, which tries every op on every device.
+Adding a device: write `devices/NAME.py` with a function `table()` that returns a dict of the names in contract.py, functions
+that compute and need check nothing, and `limits()` if it takes less than the contract allows; list it in `LOADERS` below, and run
+`tests/test_ops.py`, which tries every op on every device.
 """
 
 from __future__ import annotations
@@ -117,16 +33,41 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from types import ModuleType, SimpleNamespace
 
-from . import composed
+from . import composed, contract
+from .checking import Limits, checked
+
+__doc__ = f"{__doc__}{contract.TABLE}"
 
 # Modules whose `table()` builds the device; `available()` says whether this machine has it. One that multiplies bfloat16 has
 # `computing(kind, copies, backward)` too, and `Copies(weights)` if it keeps what it rounds. One that can replay a step as a
-# whole has `CapturedStep(work)`.
+# whole has `CapturedStep(work)`. `limits()` says what it does not take.
 LOADERS = {name: f"course_lib.devices.{name}" for name in ("reference", "cpu", "simulator", "cuda", "webgpu")}
 
-_tables: dict[str, SimpleNamespace] = {}
+_tables: dict[str, Table] = {}
 _overlays: list[Overlay] = []  # the newest stands last
-_covered: dict[tuple[str, str], Callable] = {}  # (device, op) -> the device's own function, once something lay on it
+
+
+class Table(SimpleNamespace):
+    """The ops of a device by name, each behind its check, with what was laid on them by `overlay`."""
+
+    __slots__ = ("limits", "own")  # beside the ops: what the device takes, and its own functions
+
+    def __init__(self, name: str, functions: dict[str, Callable], limits: Limits):
+        super().__init__(name=name)
+        self.limits, self.own = limits, {}
+        missing = {op: f for op, f in composed.compose(self).items() if op not in functions}
+        self.own = {op: checked(op, function, limits) for op, function in (functions | missing).items()}
+        self.settle()
+
+    def settle(self) -> None:
+        """For each op the newest overlay; else, if it is several ops in one and something lies on one of those, it is made of
+        them, to reach that; else the device's own."""
+        laid = {one.name: one.function for one in _overlays if one.device in (None, self.name)}
+        made = {
+            op: f for op, f in composed.compose(self).items() if op not in laid and laid.keys() & composed.PARTS[op]
+        }
+        vars(self).update(self.own)
+        vars(self).update({op: checked(op, function, self.limits) for op, function in (made | laid).items()})
 
 
 def available_devices() -> list[str]:
@@ -139,14 +80,11 @@ def available_devices() -> list[str]:
     return found
 
 
-def ops(name: str) -> SimpleNamespace:
+def ops(name: str) -> Table:
     """The table of functions of device `name`, loaded on first use. Raises ValueError for a name that is not known."""
     if name not in _tables:
-        table = composed.complete(SimpleNamespace(name=name, **_module(name).table()))
-        _tables[name] = table
-        for active in _overlays:
-            active.lay_on(table)
-        _settle(table)
+        module = _module(name)
+        _tables[name] = Table(name, module.table(), getattr(module, "limits", Limits)())
     return _tables[name]
 
 
@@ -183,27 +121,11 @@ class Overlay:
     def __init__(self, name: str, function: Callable, device: str | None):
         self.name, self.function, self.device = name, function, device
 
-    def covers(self, table: SimpleNamespace) -> bool:
-        return self.device in (None, table.name)
-
-    def lay_on(self, table: SimpleNamespace) -> None:
-        if not self.covers(table):
-            return
-        if not hasattr(table, self.name):
-            raise ValueError(f"Device {table.name!r} has no op named {self.name!r}: check the spelling.")
-        _covered.setdefault((table.name, self.name), getattr(table, self.name))
-        setattr(table, self.name, self.function)
-
     def remove(self) -> None:
         """Put back what stands below: the newest of the overlays that are left, or the device's own op."""
-        if self not in _overlays:
-            return
-        _overlays.remove(self)
-        for table in _tables.values():
-            if self.covers(table):
-                left = [o.function for o in _overlays if o.name == self.name and o.covers(table)]
-                setattr(table, self.name, left[-1] if left else _covered[table.name, self.name])
-                _settle(table)
+        if self in _overlays:
+            _overlays.remove(self)
+            _settle()
 
     def __enter__(self) -> Overlay:
         return self
@@ -212,23 +134,18 @@ class Overlay:
         self.remove()
 
 
-def _settle(table: SimpleNamespace) -> None:
-    """An op that is several others in one must reach what lies on those: then it is made of them, else it is the device's."""
-    laid = {active.name for active in _overlays if active.covers(table)}
-    for name, made_of_parts in composed.compose(table).items():
-        if name not in laid:
-            own = _covered.setdefault((table.name, name), getattr(table, name))
-            setattr(table, name, made_of_parts if laid & composed.PARTS[name] else own)
+def _settle() -> None:
+    for table in _tables.values():
+        table.settle()
 
 
 def overlay(name: str, function: Callable, device: str | None = None) -> Overlay:
     """Put `function` in the place of op `name` at once, on `device` or on every device; returns a handle to undo it."""
-    new = Overlay(name, function, device)
     if device is not None or not _tables:
         ops(device or "reference")  # a misspelt name is refused now rather than at the first use
     for table in _tables.values():
-        new.lay_on(table)
-    _overlays.append(new)
-    for table in _tables.values():
-        _settle(table)
-    return new
+        if device in (None, table.name) and name not in table.own:
+            raise ValueError(f"Device {table.name!r} has no op named {name!r}: check the spelling.")
+    _overlays.append(Overlay(name, function, device))
+    _settle()
+    return _overlays[-1]

@@ -20,19 +20,22 @@ def ops(reduce: Callable) -> tuple[Callable, Callable]:
     return sum, max
 
 
-def plan(op: str, x, axis, keepdims: bool) -> tuple[tuple[int, ...], list[tuple[int, int, int]]]:
-    """The shape of x reduced along `axis`, and the (outer, K, inner) of each step: none where x has no elements.
+def reduced_shape(op: str, shape: tuple[int, ...], axis, keepdims: bool) -> tuple[int, ...]:
+    """The shape that is left of `shape` when it is reduced along `axis`.
 
-    Raises ValueError for an axis that does not exist or comes twice, and for a maximum of no elements.
+    Raises ValueError for an axis that does not exist or comes twice, and where a maximum would be of no elements.
     """
-    axes = _given(op, axis, len(x.shape))
-    kept = tuple(size for i, size in enumerate(x.shape) if i not in axes)
-    shape = tuple(1 if i in axes else size for i, size in enumerate(x.shape)) if keepdims else kept
-    if x.size:
-        return shape, _runs(x.shape, axes)
-    if op == "max" and math.prod(kept):
-        raise ValueError(f"max of no elements has no answer; the array has shape {x.shape}.")
-    return shape, []
+    axes = _given(op, axis, len(shape))
+    kept = tuple(size for i, size in enumerate(shape) if i not in axes)
+    if op != "sum" and math.prod(kept) and not math.prod(shape):
+        raise ValueError(f"{op} of no elements has no answer; the array has shape {shape}.")
+    return tuple(1 if i in axes else size for i, size in enumerate(shape)) if keepdims else kept
+
+
+def plan(op: str, x, axis, keepdims: bool) -> tuple[tuple[int, ...], list[tuple[int, int, int]]]:
+    """The shape of x reduced along `axis`, and the (outer, K, inner) of each step: none where x has no elements."""
+    shape = reduced_shape(op, x.shape, axis, keepdims)
+    return shape, _runs(x.shape, _given(op, axis, len(x.shape))) if x.size else []
 
 
 def neutral(functor: str, dtype: np.dtype):

@@ -1,7 +1,7 @@
-"""Questions every device asks before it computes: do these shapes fit, is this index inside.
+"""The questions of the contract, one by one: do these shapes fit, is this index inside.
 
 They look at `.shape` and `.dtype` only, so they serve arrays of any device. An answer that is no raises an error in a
-sentence that names what was given. The patterns are those of the contract in `course_lib/devices/__init__.py`.
+sentence that names what was given. contract.py says which op asks which; checking.py asks before a device computes.
 """
 
 from __future__ import annotations
@@ -10,26 +10,31 @@ import math
 import re
 from functools import cache
 
+import numpy as np
+
 
 @cache
-def _parse(pattern: str) -> list[tuple[str, bool, list[tuple[str, int]]]]:
-    """x (*n, K), cos (T, D/2) -> [("x", True, [("K", 1)]), ("cos", False, [("T", 1), ("D", 2)])]."""
+def _parse(pattern: str) -> list[tuple[str, str, list[tuple[str, int, int]]]]:
+    """x (*n, 2F), cos (T, D/2) -> [("x", "*n", [("F", 2, 1)]), ("cos", "", [("T", 1, 1), ("D", 1, 2)])]."""
     parsed = []
     for name, inside in re.findall(r"(\w+) \(([^)]*)\)", pattern):
         words = [word.strip() for word in inside.split(",") if word.strip()]
-        leading = bool(words) and words[0] == "*n"
-        letters = [word.partition("/") for word in words[leading:]]
-        parsed.append((name, leading, [(letter, int(divisor or 1)) for letter, _, divisor in letters]))
+        leading = words.pop(0) if words and words[0].startswith("*") else ""
+        if words and words[-1] == "...":
+            leading, words = "...", words[:-1]
+        sizes = [re.fullmatch(r"(\d*)(\w*?)(?:/(\d))?", word).groups() for word in words]
+        parsed.append((name, leading, [(letter, int(times or 1), int(part or 1)) for times, letter, part in sizes]))
     return parsed
 
 
 def fit(op: str, pattern: str, *arrays) -> dict:
     """Match the shapes of `arrays` with `pattern`, one entry each; an array that is None is skipped.
 
-    In the pattern a letter is the size of an axis, the same wherever it stands; `D/2` is half of D; `*n` stands for any
-    number of leading axes. Returns the sizes by letter. Raises ValueError with the pattern and the shapes otherwise.
+    In the pattern a letter is the size of an axis, the same wherever it stands; `D/2` is half of D and `2F` twice F, a number
+    is that size; `*n` stands for any number of leading axes, and `...` for any that follow. Returns the sizes by letter. Raises
+    ValueError with the pattern and the shapes otherwise.
     """
-    sizes: dict = {}
+    sizes: dict = {"": 1}  # a size without a letter is so many times 1
     for (name, leading, letters), array in zip(_parse(pattern), arrays, strict=True):
         if array is None:
             continue
@@ -37,13 +42,20 @@ def fit(op: str, pattern: str, *arrays) -> dict:
         extra = len(shape) - len(letters)
         if extra < 0 or (extra and not leading):
             raise _misfit(op, pattern, arrays, f"{name} has {len(shape)} axes")
-        if leading and sizes.setdefault("*n", shape[:extra]) != shape[:extra]:
-            raise _misfit(op, pattern, arrays, f"*n is {sizes['*n']} at first and {shape[:extra]} in {name}")
-        for (letter, divisor), size in zip(letters, shape[extra:], strict=True):
-            if sizes.setdefault(letter, size * divisor) != size * divisor:
+        if leading == "...":
+            shape, extra = shape[: len(letters)], 0
+        elif leading and sizes.setdefault(leading, shape[:extra]) != shape[:extra]:
+            raise _misfit(op, pattern, arrays, f"{leading} is {sizes[leading]} at first and {shape[:extra]} in {name}")
+        for (letter, times, part), size in zip(letters, shape[extra:], strict=True):
+            found, rest = divmod(size * part, times)
+            if not letter and size != times:
+                raise _misfit(op, pattern, arrays, f"an axis of {name} is {size} instead of {times}")
+            if rest:
                 raise _misfit(
-                    op, pattern, arrays, f"{letter} is {sizes[letter]} at first and {size * divisor} in {name}"
+                    op, pattern, arrays, f"{times}{letter} is {size} in {name}, which {times} does not divide"
                 )
+            if sizes.setdefault(letter, found) != found:
+                raise _misfit(op, pattern, arrays, f"{letter} is {sizes[letter]} at first and {found} in {name}")
     return sizes
 
 
@@ -81,6 +93,13 @@ def matmul_shape(a, b, transpose_a: bool = False, transpose_b: bool = False) -> 
     if inner != inner_b:
         raise ValueError(f"matmul cannot multiply {given}: the inner lengths are {inner} and {inner_b}.")
     return (*broadcast_shape("matmul", a.shape[:-2], b.shape[:-2]), rows, columns)
+
+
+def in_dtype(op: str, number, dtype: np.dtype):
+    """A number in the dtype of an array. Raises ValueError if a float is to become a whole number."""
+    if dtype.kind in "iu" and not float(number).is_integer():
+        raise ValueError(f"{op} was given {number!r} and an array of {dtype}: cast the array to float32 first.")
+    return dtype.type(number)
 
 
 def check_out(op: str, out, shape: tuple[int, ...], dtype) -> None:
@@ -121,40 +140,15 @@ def check_causal(op: str, queries: int, keys: int) -> None:
         )
 
 
-def check_probability(op: str, probability: float) -> None:
-    """Raises ValueError unless 0 <= probability < 1."""
-    if not 0 <= probability < 1:
-        raise ValueError(f"{op} drops with a probability from 0 to below 1, but was given {probability}.")
+def check_heads(op: str, heads: int, groups: int) -> None:
+    """Raises ValueError unless the query heads can share the key-value heads evenly."""
+    if groups == 0 or heads % groups:
+        raise ValueError(f"{op}: {heads} query heads cannot share {groups} key-value heads evenly.")
 
 
-def dropout_threshold(op: str, probability: float, random) -> int:
-    """The least random word that keeps an element. Raises ValueError unless 0 <= probability < 1, and random has one axis."""
-    fit(op, "random (R)", random)
-    check_probability(op, probability)
+def dropout_threshold(probability: float) -> int:
+    """The least random word that keeps an element."""
     return math.ceil(probability * 2**32)  # a word is a whole number: at least this is at least the product
-
-
-def attention_sizes(op: str, pattern: str, causal: bool, *arrays) -> dict:
-    """The sizes by letter. Raises ValueError for shapes that do not fit and for a query that would see no key."""
-    sizes = fit(op, pattern, *arrays)
-    T, S, H, G = (sizes[letter] for letter in "TSHG")
-    if G == 0 or H % G:
-        raise ValueError(f"{op}: {H} query heads cannot share {G} key-value heads evenly.")
-    if causal:
-        check_causal(op, T, S)
-    if S == 0 and T:
-        raise ValueError(f"{op}: there are {T} queries, but no key that they could look at.")
-    return sizes
-
-
-def check_write(x, values, strides: tuple[int, ...], offset: int) -> None:
-    """Raises ValueError unless `values` fit into that view of x, and have its dtype."""
-    check_view("strided_write", x.size, values.shape, strides, offset)
-    if values.dtype != x.dtype:
-        raise ValueError(
-            f"strided_write puts values into an array of their own dtype, but was given {values.dtype} for {x.dtype}: "
-            "cast them first."
-        )
 
 
 def joined_shape(arrays, axis):

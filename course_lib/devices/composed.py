@@ -1,4 +1,4 @@
-"""Ops that are several others in one, written with the others. Contract: `course_lib/devices/__init__.py`.
+"""Ops that are several others in one, written with the others. Contract: contract.py.
 
 A device that has nothing better runs these, and a device that has a kernel for the whole runs them where one of the parts was
 replaced: they look their parts up in the table at each call, so whatever stands there now is reached.
@@ -11,9 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from types import SimpleNamespace
 
-import numpy as np
-
-from .checks import fit, joined_shape
+from .checks import joined_shape
 
 
 def linear_gelu_forward(t, x, weight, bias):
@@ -38,27 +36,24 @@ def linear_cross_entropy(t, x, weight, bias, targets, ignore_index=-1, needs_gra
 
 def concatenate(t, arrays, axis):
     axis, shape = joined_shape(arrays, axis)
-    result = t.empty(shape, np.result_type(*(array.dtype for array in arrays)))
+    result = t.empty(shape, arrays[0].dtype)
     strides = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
     start = 0
     for array in arrays:
-        array = array if array.dtype == result.dtype else t.cast(array, result.dtype)
         t.strided_write(result, array, strides, start * strides[axis])
         start += array.shape[axis]
     return result
 
 
 def cache_append(t, k, v, k_cache, v_cache, length):
-    sizes = fit("cache_append", CACHE_APPEND, k, v, k_cache, v_cache, length)
     row = k.shape[2] * k.shape[3]  # numbers of one position
-    strides = (sizes["N"] * row, row, k.shape[3], 1)
+    strides = (k_cache.shape[1] * row, row, k.shape[3], 1)
     for new, cache in ((k, k_cache), (v, v_cache)):
         t.strided_write(cache, new, strides, int(t.to_numpy(length)[0]) * row)
 
 
 def cache_attention(t, q, k_cache, v_cache, length):
-    sizes = fit("cache_attention", CACHE_ATTENTION, q, k_cache, v_cache, length)
-    B, N, G, D = (sizes[letter] for letter in "BNGD")
+    B, N, G, D = k_cache.shape
     S = int(t.to_numpy(length)[0]) + 1
     strides = (N * G * D, G * D, D, 1)
     k, v = (
@@ -67,10 +62,6 @@ def cache_attention(t, q, k_cache, v_cache, length):
     )  # fmt: skip
     return t.attention_forward(q, k, v)[0]
 
-
-# `one` is 1: `length` has one element.
-CACHE_APPEND = "k (B, one, G, D), v (B, one, G, D), k_cache (B, N, G, D), v_cache (B, N, G, D), length (one)"
-CACHE_ATTENTION = "q (B, one, H, D), k_cache (B, N, G, D), v_cache (B, N, G, D), length (one)"
 
 # Each with the parts whose replacement counts.
 _GELU = "linear_forward linear_backward bias_gelu_forward bias_gelu_backward"
@@ -88,11 +79,3 @@ PARTS = {whole.__name__: frozenset(parts.split()) for whole, parts in WHOLES.ite
 def compose(table: SimpleNamespace) -> dict[str, Callable]:
     """Every op of this page, made of those of a table."""
     return {whole.__name__: partial(whole, table) for whole in WHOLES}
-
-
-def complete(table: SimpleNamespace) -> SimpleNamespace:
-    """The same table; the ops of this page that it has none of its own for are made of its others."""
-    for name, whole in compose(table).items():
-        if not hasattr(table, name):
-            setattr(table, name, whole)
-    return table

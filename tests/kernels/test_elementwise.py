@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from course_lib.cuda import Kernel, asarray, empty, zeros
 from course_lib.devices import ops
 from course_lib.devices.gpu import configuration, launching, storage
-from course_lib.devices.gpu.views import broadcast_strides, collapse, views
+from course_lib.devices.gpu.views import views
+from course_lib.devices.layout import broadcast_strides, collapse
 from tests.kernels.checking import (
     RAGGED,
     assert_bytes,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..checks import broadcast_shape, check_out
+from ..axes import reduced_shape
+from ..checks import broadcast_shape
 from ..reference import elementwise, reductions
 from ..reference.reductions import argmax, scatter_add
 from .memory import SMALL, empty
@@ -16,44 +17,28 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _result(op, out, result_dtype, *inputs):
-    """`out`, checked, or a new array for the result; a number takes the dtype of the array."""
+def _result(out, result_dtype, *inputs):
+    """`out`, or a new array for the result; a number takes the dtype of the array."""
+    if out is not None:
+        return out
     first = inputs[0]
     if all(type(x) is np.ndarray and x.shape == first.shape and x.dtype == first.dtype for x in inputs):
         shape, dtype = first.shape, first.dtype
     else:
-        shape, dtype = broadcast_shape(op, *map(np.shape, inputs)), np.result_type(*inputs)
-    if out is None:
-        return empty(shape, result_dtype or dtype)
-    check_out(op, out, shape, dtype)
-    return out
+        shape, dtype = broadcast_shape("a result", *map(np.shape, inputs)), np.result_type(*inputs)
+    return empty(shape, result_dtype or dtype)
 
 
 def _unary(function):
-    name = function.__name__
-
-    def op(x, out=None):
-        return function(x, out=_result(name, out, None, x))
-
-    return op
+    return lambda x, out=None: function(x, out=_result(out, None, x))
 
 
 def _binary(function):
-    name = function.__name__
-
-    def op(a, b, out=None):
-        return function(a, b, out=_result(name, out, None, a, b))
-
-    return op
+    return lambda a, b, out=None: function(a, b, out=_result(out, None, a, b))
 
 
 def _comparison(function):
-    name = function.__name__
-
-    def op(a, b):
-        return function(a, b, out=_result(name, None, "bool", a, b))
-
-    return op
+    return lambda a, b: function(a, b, out=_result(None, "bool", a, b))
 
 
 add, subtract, multiply = _binary(np.add), _binary(np.subtract), _binary(np.multiply)
@@ -68,7 +53,7 @@ greater, greater_equal = _comparison(np.greater), _comparison(np.greater_equal)
 def power(a, b, out=None):
     """NumPy takes 100 times longer for x**3 than for x * x * x."""
     if type(a) is np.ndarray and a.dtype.kind == "f" and isinstance(b, int | float) and b in (3, 4):
-        out = _result("power", out, None, a)
+        out = _result(out, None, a)
         square = np.multiply(a, a, out=empty(a.shape, a.dtype))
         return np.multiply(square, a if b == 3 else square, out=out)
     return _power(a, b, out)
@@ -87,10 +72,8 @@ def _reduce(function, x, axis, keepdims):
     """Written into recycled memory if the result is large."""
     if axis is None or x.nbytes < SMALL:
         return np.asarray(function(x, axis=axis, keepdims=keepdims))
-    axes = {a % x.ndim for a in (axis if isinstance(axis, tuple) else (axis,)) if -x.ndim <= a < x.ndim}
-    kept = [1 if i in axes else length for i, length in enumerate(x.shape)]
-    shape = kept if keepdims else [length for i, length in enumerate(x.shape) if i not in axes]
-    return function(x, axis=axis, keepdims=keepdims, out=empty(tuple(shape), x.dtype))
+    shape = reduced_shape("a reduction", x.shape, axis, keepdims)
+    return function(x, axis=axis, keepdims=keepdims, out=empty(shape, x.dtype))
 
 
 def sum(x, axis=None, keepdims=False):
@@ -104,7 +87,7 @@ def max(x, axis=None, keepdims=False):
 
 
 def gather(x, indices):
-    if x.dtype.kind != "f" or not indices.size or indices.min() < 0 or indices.max() >= x.shape[0]:
+    if x.dtype.kind != "f":
         return reductions.gather(x, indices)
     shape = (*indices.shape, *x.shape[1:])
     return np.take(x, indices, axis=0, out=empty(shape, x.dtype), mode="clip")  # inside already; "raise" would buffer

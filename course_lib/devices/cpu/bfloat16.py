@@ -50,5 +50,5 @@ def is_wanted(*arrays) -> bool:
 def product(a, b, transpose_a, transpose_b, out) -> None:
     """out (N, M) = a (N, K) @ b (K, M), each transposed if asked; float32, contiguous, and not empty."""
     K = a.shape[0 if transpose_a else 1]
-    found = compiled.pointers("linear", a, b, out)
+    found = compiled.pointers(a, b, out)
     compiled.loops.product_bf16(transpose_a, transpose_b, *found, out.shape[0], K, out.shape[1])

@@ -76,19 +76,9 @@ def load(compiler: native.Compiler) -> bool:
     return True
 
 
-def pointers(op: str, *arrays) -> list[int]:
-    """The address of each array, 0 for None; the arrays must be contiguous and of one dtype, for C++ asks no questions."""
-    found, dtype = [], arrays[0].dtype
-    for array in arrays:
-        if array is None:
-            found.append(0)
-            continue
-        if array.dtype != dtype:
-            raise ValueError(
-                f"{op} wants arrays of one dtype, but was given {dtype} and {array.dtype}: cast one of them."
-            )
-        found.append(address(array))
-    return found
+def pointers(*arrays) -> list[int]:
+    """The address of each array, 0 for None; the arrays must be contiguous, for C++ asks no questions."""
+    return [0 if array is None else address(array) for array in arrays]
 
 
 def address(array) -> int:

@@ -6,11 +6,10 @@ import math
 
 import numpy as np
 
-from ..checks import check_out, check_range, fit
+from ..checks import joined_shape
 from . import arithmetic, plain_training, storage
 from .compiled import WIDE, address, loops, pointers
 from .memory import SMALL, empty, zeros
-from .plain_training import kept_rows
 
 __all__ = """
     cross_entropy_forward cross_entropy_backward global_norm adamw_step scatter_add embedding_backward
@@ -19,26 +18,25 @@ __all__ = """
 
 
 def cross_entropy_forward(logits, targets, ignore_index=-1):
-    kept = kept_rows("cross_entropy_forward", logits, targets, ignore_index)
+    kept = targets != ignore_index  # (n)
     if not logits.size:
         return plain_training.cross_entropy_forward(logits, targets, ignore_index)
     n, V = logits.shape
     losses, logsumexp = np.empty(n, logits.dtype), empty((n,), logits.dtype)
     targets = np.ascontiguousarray(targets, np.int64)
-    x, losses_at, logsumexp_at = pointers("cross_entropy_forward", logits, losses, logsumexp)
+    x, losses_at, logsumexp_at = pointers(logits, losses, logsumexp)
     loops.cross_entropy_forward(WIDE[logits.dtype], x, address(targets), ignore_index, losses_at, logsumexp_at, n, V)
     count = np.count_nonzero(kept)
     return np.asarray(losses.sum(dtype=np.float64) / count if count else np.nan, logits.dtype), logsumexp
 
 
 def cross_entropy_backward(dloss, logits, targets, logsumexp, ignore_index=-1):
-    kept = kept_rows("cross_entropy_backward", logits, targets, ignore_index)
-    fit("cross_entropy_backward", "dloss (), logits (n, V), logsumexp (n)", dloss, logits, logsumexp)
+    kept = targets != ignore_index  # (n)
     dlogits = empty(logits.shape, logits.dtype)
     if not logits.size:
         return dlogits
     targets = np.ascontiguousarray(targets, np.int64)
-    x, logsumexp_at, dx = pointers("cross_entropy_backward", logits, logsumexp, dlogits)
+    x, logsumexp_at, dx = pointers(logits, logsumexp, dlogits)
     loops.cross_entropy_backward(
         WIDE[logits.dtype], x, address(targets), ignore_index, logsumexp_at, dx,
         float(dloss) / max(1, np.count_nonzero(kept)), *logits.shape,
@@ -48,7 +46,7 @@ def cross_entropy_backward(dloss, logits, targets, logsumexp, ignore_index=-1):
 
 def global_norm(arrays):
     sizes = np.array([array.size for array in arrays])
-    found = np.array(pointers("global_norm", *arrays), np.uintp)
+    found = np.array(pointers(*arrays), np.uintp)
     total = loops.sum_of_squares(WIDE[arrays[0].dtype], address(found), address(sizes), len(arrays))
     return np.array([math.sqrt(total)], arrays[0].dtype)  # (1)
 
@@ -59,12 +57,9 @@ def adamw_step(
 ):  # fmt: skip
     learning_rate, correction1, correction2 = settings.tolist()
     scale = 1.0 if norm is None else min(1.0, max_norm / (float(norm[0]) + 1e-6))
-    for p, g, m, v in zip(parameters, gradients, first_moments, second_moments, strict=True):
-        if not p.shape == g.shape == m.shape == v.shape:
-            fit("adamw_step", "parameter (*n), gradient (*n), first (*n), second (*n)", p, g, m, v)
     lists = (parameters, gradients, first_moments, second_moments)
     count = len(parameters)
-    found = np.array(pointers("adamw_step", *(array for arrays in lists for array in arrays)), np.uintp)
+    found = np.array(pointers(*(array for arrays in lists for array in arrays)), np.uintp)
     found = found.reshape(4, count)
     sizes = np.array([p.size for p in parameters])
     keeps = np.array([1 - learning_rate * decay for decay in weight_decay])
@@ -75,12 +70,11 @@ def adamw_step(
 
 
 def scatter_add(updates, indices, rows):
-    if updates.dtype not in WIDE or not updates.size or updates.shape[: indices.ndim] != indices.shape:
+    if updates.dtype not in WIDE or not updates.size:
         return arithmetic.scatter_add(updates, indices, rows)
-    check_range("scatter_add", "index", int(indices.min()), int(indices.max()), rows)
     result = zeros((rows, *updates.shape[indices.ndim :]), updates.dtype)
     indices = np.ascontiguousarray(indices, np.int64)
-    found, result_at = pointers("scatter_add", updates, result)
+    found, result_at = pointers(updates, result)
     loops.scatter_add(
         WIDE[updates.dtype], found, address(indices), result_at, indices.size, updates.size // indices.size
     )
@@ -88,8 +82,6 @@ def scatter_add(updates, indices, rows):
 
 
 def embedding_backward(dy, indices, rows):
-    if dy.ndim == 0:
-        fit("embedding_backward", "dy (*n, C)", dy)
     return scatter_add(dy, indices, rows)
 
 
@@ -103,24 +95,21 @@ def _copy_view(source, target):
 
 
 def strided_copy(x, shape, strides, offset=0, out=None):
-    check_out("strided_copy", out, shape, x.dtype)
     if out is None:
         out = empty(shape, x.dtype)
-    _copy_view(storage.strided("strided_copy", x, shape, strides, offset), out)
+    _copy_view(storage.strided(x, shape, strides, offset), out)
     return out
 
 
 def strided_write(x, values, strides, offset=0, add=False):
-    if add or values.dtype != x.dtype:
+    if add:
         storage.strided_write(x, values, strides, offset, add)
     else:
-        _copy_view(values, storage.strided("strided_write", x, values.shape, strides, offset))
+        _copy_view(values, storage.strided(x, values.shape, strides, offset))
 
 
 def concatenate(arrays, axis):
-    axis, shape = storage.joined_shape(arrays, axis)
-    if any(array.dtype != arrays[0].dtype for array in arrays):
-        return storage.concatenate(arrays, axis)
+    axis, shape = joined_shape(arrays, axis)
     result, start = empty(shape, arrays[0].dtype), 0
     for array in arrays:
         stop = start + array.shape[axis]

@@ -10,7 +10,6 @@ import math
 
 import numpy as np
 
-from ..checks import check_causal, fit
 from .memory import empty
 from .plain_layers import blocks
 
@@ -22,11 +21,9 @@ QUERIES = 64  # of a block
 
 
 def softmax_forward(x, causal=False):
-    fit("softmax_forward", "x (*n, T, S)" if causal else "x (*n, S)", x)
     y = empty(x.shape, x.dtype)
     T, S = x.shape[-2:] if x.ndim > 1 else (1, x.shape[-1])
     if causal:
-        check_causal("softmax_forward", T, S)
         future = ~np.tri(T, S, S - T, dtype=bool)
     if not x.size:
         return y
@@ -49,7 +46,6 @@ def softmax_in_place(scores):
 
 
 def softmax_backward(dy, y):
-    fit("softmax_backward", "dy (*n, S), y (*n, S)", dy, y)
     dx = empty(y.shape, y.dtype)
     S = y.shape[-1]
     dy, y, out = dy.reshape(-1, S), y.reshape(-1, S), dx.reshape(-1, S)
@@ -60,12 +56,10 @@ def softmax_backward(dy, y):
 
 
 def rope_forward(x, cos, sin):
-    fit("rope_forward", "x (B, T, H, D), cos (T, D/2), sin (T, D/2)", x, cos, sin)
     return _turn(x, cos[:, None, :], sin[:, None, :])
 
 
 def rope_backward(dy, cos, sin):
-    fit("rope_backward", "dy (B, T, H, D), cos (T, D/2), sin (T, D/2)", dy, cos, sin)
     return _turn(dy, cos[:, None, :], -sin[:, None, :])
 
 
@@ -81,14 +75,6 @@ def _turn(x, cos, sin):
 
 
 # Attention. R = H / G query heads read one key-value head.
-
-PATTERN = "q (B, T, H, D), k (B, S, G, D), v (B, S, G, D)"
-
-
-def check_heads(op, heads, groups):
-    """Raises ValueError unless the query heads can share the key-value heads evenly."""
-    if groups == 0 or heads % groups:
-        raise ValueError(f"{op}: {heads} query heads cannot share {groups} key-value heads evenly.")
 
 
 def _by_head(x, groups):
@@ -114,11 +100,7 @@ def _scores(q, k, hidden):
 
 
 def attention_forward(q, k, v, causal=True):
-    sizes = fit("attention_forward", PATTERN, q, k, v)
-    B, T, S, H, G = (sizes[letter] for letter in "BTSHG")
-    check_heads("attention_forward", H, G)
-    if causal:
-        check_causal("attention_forward", T, S)
+    (B, T, H, _), (_, S, G, _) = q.shape, k.shape
     y, logsumexp = empty(q.shape, q.dtype), empty((B, H, T), q.dtype)
     q, k, v, out, lse = (*(_by_head(x, G) for x in (q, k, v, y)), logsumexp.reshape(B, G, H // G, T, 1))
     for t, keys, hidden in _query_blocks(T, S, causal):
@@ -130,13 +112,8 @@ def attention_forward(q, k, v, causal=True):
 
 
 def attention_backward(dy, q, k, v, y, logsumexp, causal=True):
-    pattern = f"dy (B, T, H, D), {PATTERN}, y (B, T, H, D), logsumexp (B, H, T)"
-    sizes = fit("attention_backward", pattern, dy, q, k, v, y, logsumexp)
-    B, T, S, H, G = (sizes[letter] for letter in "BTSHG")
-    check_heads("attention_backward", H, G)
-    if causal:
-        check_causal("attention_backward", T, S)
-    scale = q.dtype.type(1 / math.sqrt(sizes["D"]))
+    (B, T, H, D), (_, S, G, _) = q.shape, k.shape
+    scale = q.dtype.type(1 / math.sqrt(D))
     dq, dk, dv = (empty(x.shape, x.dtype) for x in (q, k, v))
     dk.fill(0)
     dv.fill(0)

@@ -10,7 +10,6 @@ import math
 
 import numpy as np
 
-from ..checks import fit
 from .memory import empty
 
 __all__ = """
@@ -91,18 +90,14 @@ def gelu_forward(x):
 
 
 def gelu_backward(dy, x):
-    if dy.shape != x.shape:
-        fit("gelu_backward", "dy (*n), x (*n)", dy, x)
     return _gelu_gradient(dy, x, None)
 
 
 def bias_gelu_forward(x, bias):
-    fit("bias_gelu_forward", "x (*n, F), bias (F)", x, bias)
     return _gelu(x, bias)
 
 
 def bias_gelu_backward(dy, x, bias):
-    fit("bias_gelu_backward", "dy (*n, F), x (*n, F), bias (F)", dy, x, bias)
     dx = _gelu_gradient(dy, x, bias)
     return dx, dx.reshape(-1, bias.size).sum(axis=0)
 
@@ -110,9 +105,7 @@ def bias_gelu_backward(dy, x, bias):
 # SwiGLU
 
 
-def _halves(op, x):
-    if x.ndim == 0 or x.shape[-1] % 2:
-        raise ValueError(f"{op} splits the last axis of x into halves, but x has shape {x.shape}.")
+def _halves(x):
     F = x.shape[-1] // 2
     rows = x.reshape(-1, 2 * F)
     return rows[:, :F], rows[:, F:]  # (n, F) twice
@@ -126,7 +119,7 @@ def _sigmoid(z, out):
 
 
 def swiglu_forward(x):
-    gate, up = _halves("swiglu_forward", x)
+    gate, up = _halves(x)
     n, F = gate.shape
     y = empty((*x.shape[:-1], F), x.dtype)
     rows = y.reshape(n, F)
@@ -139,11 +132,10 @@ def swiglu_forward(x):
 
 
 def swiglu_backward(dy, x):
-    gate, up = _halves("swiglu_backward", x)
-    fit("swiglu_backward", "dy (*n, D/2), x (*n, D)", dy, x)
+    gate, up = _halves(x)
     n, F = gate.shape
     dx = empty(x.shape, x.dtype)
-    dgate, dup = _halves("swiglu_backward", dx)
+    dgate, dup = _halves(dx)
     dy = dy.reshape(n, F)
     s, t = temporaries(2, n, F, x.dtype)
     for block in blocks(n, F):
@@ -164,11 +156,6 @@ def swiglu_backward(dy, x):
 
 
 def layernorm_forward(x, weight, bias, eps):
-    fit("layernorm_forward", "x (*n, C), weight (C), bias (C)", x, weight, bias)
-    return _layernorm(x, weight, bias, eps)
-
-
-def _layernorm(x, weight, bias, eps):
     C = weight.size
     y, mean, rstd = empty(x.shape, x.dtype), empty(x.shape[:-1], x.dtype), empty(x.shape[:-1], x.dtype)
     x, out, means, rstds = x.reshape(-1, C), y.reshape(-1, C), mean.reshape(-1), rstd.reshape(-1)
@@ -184,8 +171,6 @@ def _layernorm(x, weight, bias, eps):
 
 
 def layernorm_backward(dy, x, weight, mean, rstd, has_bias):
-    pattern = "dy (*n, C), x (*n, C), weight (C), mean (*n), rstd (*n)"
-    fit("layernorm_backward", pattern, dy, x, weight, mean, rstd)
     return _norm_gradient(dy, None, x, weight, mean, rstd, has_bias)
 
 
@@ -219,21 +204,16 @@ def _norm_gradient(dy, dtotal, x, weight, mean, rstd, has_bias):
 
 
 def residual_layernorm_forward(x, residual, weight, bias, eps):
-    pattern = "x (*n, C), residual (*n, C), weight (C), bias (C)"
-    fit("residual_layernorm_forward", pattern, x, residual, weight, bias)
     total = np.add(x, residual, out=empty(x.shape, x.dtype))
-    y, mean, rstd = _layernorm(total, weight, bias, eps)
+    y, mean, rstd = layernorm_forward(total, weight, bias, eps)
     return y, total, mean, rstd
 
 
 def residual_layernorm_backward(dy, dtotal, total, weight, mean, rstd, has_bias):
-    pattern = "dy (*n, C), dtotal (*n, C), total (*n, C), weight (C), mean (*n), rstd (*n)"
-    fit("residual_layernorm_backward", pattern, dy, dtotal, total, weight, mean, rstd)
     return _norm_gradient(dy, dtotal, total, weight, mean, rstd, has_bias)
 
 
 def rmsnorm_forward(x, weight, eps):
-    fit("rmsnorm_forward", "x (*n, C), weight (C)", x, weight)
     C = weight.size
     y, rstd = empty(x.shape, x.dtype), empty(x.shape[:-1], x.dtype)
     x, out, rstds = x.reshape(-1, C), y.reshape(-1, C), rstd.reshape(-1)
@@ -245,5 +225,4 @@ def rmsnorm_forward(x, weight, eps):
 
 
 def rmsnorm_backward(dy, x, weight, rstd):
-    fit("rmsnorm_backward", "dy (*n, C), x (*n, C), weight (C), rstd (*n)", dy, x, weight, rstd)
     return _norm_gradient(dy, None, x, weight, None, rstd, False)[:2]

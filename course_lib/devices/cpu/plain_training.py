@@ -6,24 +6,14 @@ import math
 
 import numpy as np
 
-from ..checks import check_range, fit
 from .memory import empty
 from .plain_layers import BLOCK, blocks
 
 __all__ = "cross_entropy_forward cross_entropy_backward global_norm adamw_step".split()
 
 
-def kept_rows(op, logits, targets, ignore_index):
-    """Where the target counts: bool (n). Raises IndexError for a target that is no column."""
-    sizes = fit(op, "logits (n, V), targets (n)", logits, targets)
-    kept = targets != ignore_index
-    if kept.any():
-        check_range(op, "target", int(targets[kept].min()), int(targets[kept].max()), sizes["V"])
-    return kept
-
-
 def cross_entropy_forward(logits, targets, ignore_index=-1):
-    kept = kept_rows("cross_entropy_forward", logits, targets, ignore_index)
+    kept = targets != ignore_index  # (n)
     n, V = logits.shape
     logsumexp = empty((n,), logits.dtype)
     for block in blocks(n, V):
@@ -37,8 +27,7 @@ def cross_entropy_forward(logits, targets, ignore_index=-1):
 
 
 def cross_entropy_backward(dloss, logits, targets, logsumexp, ignore_index=-1):
-    kept = kept_rows("cross_entropy_backward", logits, targets, ignore_index)
-    fit("cross_entropy_backward", "dloss (), logits (n, V), logsumexp (n)", dloss, logits, logsumexp)
+    kept = targets != ignore_index  # (n)
     dlogits = empty(logits.shape, logits.dtype)
     factor = logits.dtype.type(dloss / max(1, np.count_nonzero(kept)))
     scale = np.where(kept, factor, 0).astype(logits.dtype)  # (n)
@@ -68,8 +57,6 @@ def adamw_step(
     scale = None if norm is None else dtype(min(1, max_norm / (norm[0] + 1e-6)))
     t, s = np.empty(BLOCK, settings.dtype), np.empty(BLOCK, settings.dtype)
     for p, g, m, v, decay in zip(parameters, gradients, first_moments, second_moments, weight_decay, strict=True):
-        if not p.shape == g.shape == m.shape == v.shape:
-            fit("adamw_step", "parameter (*n), gradient (*n), first (*n), second (*n)", p, g, m, v)
         p, g, m, v = (array.reshape(-1) for array in (p, g, m, v))
         keep = dtype(1 - learning_rate * dtype(decay))
         for start in range(0, p.size, BLOCK):

@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from ..checks import check_out, fit, matmul_shape
+from ..checks import matmul_shape
 from . import arithmetic, bfloat16
 from .compiled import WIDE, loops, pointers
 from .memory import empty
@@ -22,12 +22,9 @@ CLEARLY = 1.2  # times as fast as float32, or bfloat16 is not worth the rounding
 
 
 def matmul(a, b, transpose_a=False, transpose_b=False, out=None):
-    shape = matmul_shape(a, b, transpose_a, transpose_b)  # (..., N, M)
     if out is None:
-        out = empty(shape, np.result_type(a, b))
-    else:
-        check_out("matmul", out, shape, np.result_type(a, b))
-    if a.ndim >= 2 and a.shape[:-2] == b.shape[:-2] and out.flags.c_contiguous:
+        out = empty(matmul_shape(a, b, transpose_a, transpose_b), a.dtype)  # (..., N, M)
+    if a.shape[:-2] == b.shape[:-2] and out.flags.c_contiguous:
         for at in np.ndindex(a.shape[:-2]):
             multiply(a[at], b[at], transpose_a, transpose_b, out[at])
         return out
@@ -41,7 +38,7 @@ def multiply(a, b, transpose_a, transpose_b, out):
     K = a.shape[0 if transpose_a else 1]
     if hasattr(loops, "gemm") and OURS and N * M * K > SMALL and a.dtype == b.dtype == out.dtype and a.dtype in WIDE:
         a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
-        loops.gemm(WIDE[a.dtype], transpose_a, transpose_b, N, K, M, *pointers("matmul", a, b, out))
+        loops.gemm(WIDE[a.dtype], transpose_a, transpose_b, N, K, M, *pointers(a, b, out))
     else:
         np.matmul(a.T if transpose_a else a, b.T if transpose_b else b, out=out)
 
@@ -73,12 +70,8 @@ def bfloat16_is_faster() -> bool:
     return min(times["float32"]) > CLEARLY * min(times["bfloat16"])
 
 
-def product(x, weight, bias):
-    """x (*n, K) @ weight (N, K) transposed -> (*n, N), shapes checked; the bias is left to the caller."""
-    if x.ndim == 0 or weight.ndim != 2 or x.shape[-1] != weight.shape[1] or (
-        bias is not None and bias.shape != weight.shape[:1]
-    ):  # fmt: skip
-        fit("linear_forward", "x (*n, K), weight (N, K), bias (N)", x, weight, bias)
+def product(x, weight):
+    """x (*n, K) @ weight (N, K) transposed -> (*n, N)."""
     y = empty((*x.shape[:-1], weight.shape[0]), x.dtype)
     N, K = weight.shape
     layer_product(x.reshape(-1, K), weight, False, True, y.reshape(-1, N))  # (n, K) @ (K, N)
@@ -86,7 +79,7 @@ def product(x, weight, bias):
 
 
 def linear_forward(x, weight, bias):
-    y = product(x, weight, bias)  # (*n, N)
+    y = product(x, weight)  # (*n, N)
     if bias is not None:
         y += bias
     return y
@@ -95,8 +88,6 @@ def linear_forward(x, weight, bias):
 def linear_gradients(dy, x, weight):
     """dx (*n, K), dweight (N, K), and dy as rows (n, N)."""
     N, K = weight.shape
-    if dy.shape[-1:] != (N,) or x.shape[-1:] != (K,) or dy.shape[:-1] != x.shape[:-1]:
-        fit("linear_backward", "dy (*n, N), x (*n, K), weight (N, K)", dy, x, weight)
     rows = dy.reshape(-1, N)  # (n, N)
     dx = empty(x.shape, x.dtype)
     layer_product(rows, weight, False, False, dx.reshape(-1, K))  # (n, N) @ (N, K) -> (n, K)
@@ -111,12 +102,8 @@ def linear_backward(dy, x, weight, has_bias):
 
 
 def embedding_forward(table, indices):
-    if table.ndim != 2:
-        fit("embedding_forward", "table (V, C)", table)
     return arithmetic.gather(table, indices)  # (V, C), (*n) -> (*n, C)
 
 
 def embedding_backward(dy, indices, rows):
-    if dy.ndim == 0:
-        fit("embedding_backward", "dy (*n, C)", dy)
     return arithmetic.scatter_add(dy, indices, rows)  # (*n, C), (*n) -> (rows, C)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from ..checks import attention_sizes
 from . import attention_tiles, decoding
 from .launching import blocks, empty, kernel, zeros
 
@@ -14,7 +13,7 @@ TYPES = {"float32": "float", "bfloat16": "__nv_bfloat16", "uint16": "__nv_bfloat
 
 
 def attention_forward(q, k, v, causal=True):
-    T, S, H, G, D = _sizes("attention_forward", "q (B, T, H, D), k (B, S, G, D), v (B, S, G, D)", causal, q, k, v)
+    T, S, H, G, D = _sizes("attention_forward", q, k, v)
     B = q.shape[0]
     if T == 1 and q.size:
         return decoding.attend(q, k, v, S)
@@ -28,8 +27,7 @@ def attention_forward(q, k, v, causal=True):
 
 
 def attention_backward(dy, q, k, v, y, logsumexp, causal=True):
-    pattern = "q (B, T, H, D), k (B, S, G, D), v (B, S, G, D), dy (B, T, H, D), y (B, T, H, D), logsumexp (B, H, T)"
-    T, S, H, G, D = _sizes("attention_backward", pattern, causal, q, k, v, dy, y, logsumexp)
+    T, S, H, G, D = _sizes("attention_backward", q, k, v, dy, y)
     B = q.shape[0]
     dq, dk, dv = empty(q, q.shape), empty(k, k.shape), empty(v, v.shape)
     if not q.size:  # no query has seen the keys
@@ -57,15 +55,14 @@ def _flash(q, file, name, tile):
     return kernel(f"{stem}{file}.cu", f"{stem}{name}<{tile.template}>")
 
 
-def _sizes(op, pattern, causal, q, k, v, *others):
+def _sizes(op, q, k, v, *others):
     """T, S, H, G, D. Raises ValueError in a sentence for what the kernels do not take."""
-    sizes = attention_sizes(op, pattern, causal, q, k, v, *others)
-    T, S, H, G, D = (sizes[letter] for letter in "TSHGD")
+    (_, T, H, D), (_, S, G, _) = q.shape, k.shape
     if D > attention_tiles.LARGEST_HEAD:
         raise ValueError(
             f"{op} on this device takes heads of at most {attention_tiles.LARGEST_HEAD} numbers, but D is {D}."
         )
-    kinds = {array.dtype.name for array in (q, k, v, *others[:2])}
+    kinds = {array.dtype.name for array in (q, k, v, *others)}
     if len(kinds) > 1 or not kinds <= set(TYPES):
         raise ValueError(
             f"{op} on this device takes arrays of float32 or of bfloat16, all alike, but was given {', '.join(sorted(kinds))}: "

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-from ..checks import fit
-from ..composed import CACHE_APPEND, CACHE_ATTENTION
 from . import attention_tiles
 from .launching import THREADS, TYPES, blocks, check_float32, empty, kernel
 
@@ -13,18 +11,14 @@ __all__ = "cache_append cache_attention".split()
 
 
 def cache_append(k, v, k_cache, v_cache, length) -> None:
-    sizes = fit("cache_append", CACHE_APPEND, k, v, k_cache, v_cache, length)
     _check_types("cache_append", k, v, k_cache, v_cache)
     if k.size:
         run = kernel("decode.cu", f"cache_append<{_element(k)}>")
-        arguments = (k, v, k_cache, v_cache, length, k.size, sizes["N"], sizes["G"] * sizes["D"])
+        arguments = (k, v, k_cache, v_cache, length, k.size, k_cache.shape[1], k.shape[2] * k.shape[3])
         run((blocks(k.size),), (THREADS,), arguments)
 
 
 def cache_attention(q, k_cache, v_cache, length):
-    sizes = fit("cache_attention", CACHE_ATTENTION, q, k_cache, v_cache, length)
-    if not sizes["G"] or sizes["H"] % sizes["G"]:
-        raise ValueError(f"cache_attention: {sizes['H']} query heads cannot share {sizes['G']} key-value heads evenly.")
     _check_types("cache_attention", q, k_cache, v_cache)
     return attend(q, k_cache, v_cache, length=length)[0]
 
@@ -34,8 +28,7 @@ def attend(q, k_cache, v_cache, rows=None, length=None):
 
     Returns y (B, 1, H, D) and logsumexp (B, H, 1). length: int32 (1), on the device.
     """
-    sizes = fit("attend", "q (B, one, H, D), k_cache (B, N, G, D), v_cache (B, N, G, D)", q, k_cache, v_cache)
-    B, N, H, G, D = (sizes[letter] for letter in "BNHGD")
+    (B, _, H, D), (_, N, G, _) = q.shape, k_cache.shape
     y, logsumexp = empty(q, q.shape), empty(q, (B, H, 1), "float32")
     run = kernel("decode.cu", f"decode_attention<{_element(q)}, {attention_tiles.head(D)}>")
     arguments = (q, k_cache, v_cache, length, y, logsumexp, rows or N, N, H, G, D, 1 / math.sqrt(D))

@@ -10,67 +10,38 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..checks import broadcast_shape, check_out
+from ..checking import is_number
+from ..checks import broadcast_shape, in_dtype
+from ..layout import broadcast_strides
 from .launching import (
     OF_SIZE,
     THREADS,
     TYPES,
     WORDS,
     blocks,
-    check_float32,
-    check_size,
     empty,
     instances,
     kernel,
     vector_width,
 )  # fmt: skip
 from .storage import fill
-from .views import broadcast_strides, views
+from .views import views
 
 __all__ = """
     add subtract multiply divide power maximum negative exp log tanh sqrt
     equal not_equal less less_equal greater greater_equal where
 """.split()
 
-FLOAT_ONLY = ("divide", "power", "exp", "log", "tanh", "sqrt")
-
-
-def _is_number(x) -> bool:
-    return isinstance(x, bool | int | float | np.generic)
-
-
-def _check_dtype(op: str, *arrays) -> np.dtype:
-    """The one dtype of the arrays. Raises ValueError if they differ or the kernel has no such type."""
-    dtype = arrays[0].dtype
-    for array in arrays[1:]:
-        if array.dtype != dtype:
-            raise ValueError(
-                f"{op} wants arrays of one dtype, but was given {dtype} and {array.dtype}: cast one of them."
-            )
-    if dtype.kind == "f" or op in FLOAT_ONLY:
-        check_float32(op, arrays[0])
-    return dtype
-
-
-def _number(op: str, number, dtype: np.dtype):
-    """A number in the array's dtype. Raises ValueError if a float is to become a whole number."""
-    if dtype.kind in "iu" and not float(number).is_integer():
-        raise ValueError(f"{op} was given {number!r} and an array of {dtype}: cast the array to float32 first.")
-    return dtype.type(number)
-
 
 def _binary(op: str) -> Callable:
     functor = op.capitalize()
 
     def run(a, b, out=None):
-        if _is_number(a) or _is_number(b):
+        if is_number(a) or is_number(b):
             return _with_number(op, functor, a, b, out)
-        dtype = _check_dtype(op, a, b)
         shape = a.shape if a.shape == b.shape else broadcast_shape(op, a.shape, b.shape)
-        check_out(op, out, shape, dtype)
         y = empty(a, shape) if out is None else out
-        check_size(op, y.size)
-        name = TYPES[dtype.name]
+        name = TYPES[a.dtype.name]
         if not y.size:
             return y
         if a.shape == b.shape:
@@ -88,15 +59,13 @@ def _binary(op: str) -> Callable:
 
 
 def _with_number(op: str, functor: str, a, b, out):
-    first = _is_number(a)
+    first = is_number(a)
     x, number = (b, a) if first else (a, b)
-    dtype = _check_dtype(op, x)
-    check_out(op, out, x.shape, dtype)
+    dtype = x.dtype
     y = empty(x, x.shape) if out is None else out
-    check_size(op, y.size)
     if y.size:
         run = _arithmetic(f"with_number<{functor}, {TYPES[dtype.name]}, {str(first).lower()}>")
-        run((blocks(y.size),), (THREADS,), (x, _number(op, number, dtype), y, y.size))
+        run((blocks(y.size),), (THREADS,), (x, in_dtype(op, number, dtype), y, y.size))
     return y
 
 
@@ -117,15 +86,12 @@ def _unary(op: str) -> Callable:
     functor = op.capitalize()
 
     def run(x, out=None):
-        dtype = _check_dtype(op, x)
-        check_out(op, out, x.shape, dtype)
         y = empty(x, x.shape) if out is None else out
-        check_size(op, y.size)
         if y.size:
             width = vector_width(x, y)
             functors = ("Negative", "Exp", "Log", "Tanh", "Sqrt")
             instances("unary.cu", *(f"unary<{functor}, float, {width}>" for functor in functors for width in (4, 1)))
-            run = kernel("unary.cu", f"unary<{functor}, {TYPES[dtype.name]}, {width}>")
+            run = kernel("unary.cu", f"unary<{functor}, {TYPES[x.dtype.name]}, {width}>")
             run((blocks(y.size, THREADS * width),), (THREADS,), (x, y, y.size))
         return y
 
@@ -138,23 +104,21 @@ negative, exp, log, tanh, sqrt = _unary("negative"), _unary("exp"), _unary("log"
 
 def _array(op: str, x, like, dtype: np.dtype):
     """x itself, or a number as an array of no axes beside `like`."""
-    return fill(empty(like, (), dtype), _number(op, x, dtype)) if _is_number(x) else x
+    return fill(empty(like, (), dtype), in_dtype(op, x, dtype)) if is_number(x) else x
 
 
 def _comparison(op: str, functor: str, swapped: bool = False) -> Callable:
     def run(a, b):
-        like = b if _is_number(a) else a
+        like = b if is_number(a) else a
         a, b = _array(op, a, like, like.dtype), _array(op, b, like, like.dtype)
-        dtype = _check_dtype(op, a, b)
         shape = broadcast_shape(op, a.shape, b.shape)
         if swapped:
             a, b = b, a
         y = empty(a, shape, "bool")
-        check_size(op, y.size)
         if y.size:
             functors = ("Equal", "NotEqual", "Less", "LessEqual")
             instances("compare.cu", *(f"compare<{functor}, float>" for functor in functors), "where<unsigned int>")
-            run = kernel("compare.cu", f"compare<{functor}, {TYPES[dtype.name]}>")
+            run = kernel("compare.cu", f"compare<{functor}, {TYPES[a.dtype.name]}>")
             walks = views(op, shape, *(broadcast_strides(x.shape, shape) for x in (a, b)))
             run((blocks(y.size),), (THREADS,), (a, b, y, *walks, y.size))
         return y
@@ -170,12 +134,9 @@ greater, greater_equal = _comparison("greater", "Less", True), _comparison("grea
 
 def where(condition, a, b, out=None):
     shape = broadcast_shape("where", condition.shape, np.shape(a), np.shape(b))
-    dtype = np.dtype(np.float32) if _is_number(a) and _is_number(b) else (b if _is_number(a) else a).dtype
+    dtype = np.dtype(np.float32) if is_number(a) and is_number(b) else (b if is_number(a) else a).dtype
     a, b = (_array("where", x, condition, dtype) for x in (a, b))
-    _check_dtype("where", a, b)
-    check_out("where", out, shape, dtype)
     y = empty(condition, shape, dtype) if out is None else out
-    check_size("where", y.size)
     if y.size:
         word = WORDS[dtype.itemsize]
         walks = views("where", shape, *(broadcast_strides(x.shape, shape) for x in (condition, a, b)))

@@ -18,11 +18,10 @@ import numpy as np
 from course_lib.cuda import Kernel
 from course_lib.cuda.source import KERNELS
 
-from .. import watching
-from ..checks import check_range
+from .. import checking, watching
+from ..layout import THREADS, blocks
 from . import card, guarded
 
-THREADS = 256  # of a block in which each thread minds its own elements
 MOST_ELEMENTS = 2**31 - 1  # so that an index fits an int
 
 # What a dtype is called in CUDA C++. bfloat16 lies in arrays of uint16 where no package gives NumPy that type.
@@ -177,11 +176,6 @@ def clear(array: Any) -> None:
         kernel("strided_copy.cu", f"fill<{OF_SIZE[size]}>")((blocks(array.size),), (THREADS,), (words, 0, array.size))
 
 
-def blocks(n: int, each: int = THREADS) -> int:
-    """How many blocks of `each` elements hold n."""
-    return -(-n // each)
-
-
 def address(array: Any) -> int:
     """Where the first element lies on its device."""
     return array.__array_interface__["data"][0] if is_host(array) else array.data.ptr
@@ -214,10 +208,27 @@ def check_indices(op: str, what: str, indices: Any, size: int, ignore: int | Non
     They are read by the host for that; while a graph is captured that is not possible, and nothing is checked, as the contract
     says.
     """
-    if _capturing or not indices.size:
-        return
-    found = indices if is_host(indices) else indices.get()
-    if ignore is not None:
-        found = found[found != ignore]
-    if found.size:
-        check_range(op, what, int(found.min()), int(found.max()), size)
+    if not _capturing:
+        checking.check_indices(op, what, indices if is_host(indices) else indices.get(), size, ignore)
+
+
+# What the kernels take: float32, or bfloat16 where they look at dtypes themselves, and as many elements as an int counts but for
+# these, whose indices have 64 bits.
+LIMITS = checking.Limits(
+    floats=("float32",),
+    most=MOST_ELEMENTS,
+    larger=frozenset(
+        """
+        matmul linear_forward linear_backward linear_gelu_forward linear_gelu_backward linear_cross_entropy
+        attention_forward attention_backward cross_entropy_forward cross_entropy_backward cache_append cache_attention
+        embedding_forward.table gather.x view strided_copy.x strided_write.x
+        """.split()
+    ),
+    bfloat16=frozenset(
+        """
+        matmul linear_forward linear_backward linear_gelu_forward attention_forward attention_backward cache_append
+        cache_attention
+        """.split()
+    ),
+    check_indices=check_indices,
+)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from ..checks import fit
 from . import configuration
-from .launching import THREADS, TYPES, blocks, check_float32, check_indices, empty, is_host, kernel
+from .launching import THREADS, TYPES, blocks, empty, is_host, kernel
 
 __all__ = "cross_entropy_forward cross_entropy_backward".split()
 
@@ -12,7 +11,7 @@ FILE = "cross_entropy.cu"
 
 
 def cross_entropy_forward(logits, targets, ignore_index=-1):
-    n, V = _check("cross_entropy_forward", logits, targets, ignore_index)
+    n, V = logits.shape
     losses, logsumexp = empty(logits, (n,)), empty(logits, (n,))
     if logits.size:
         lanes = configuration.cross_entropy_lanes(is_host(logits))
@@ -22,9 +21,7 @@ def cross_entropy_forward(logits, targets, ignore_index=-1):
 
 
 def cross_entropy_backward(dloss, logits, targets, logsumexp, ignore_index=-1):
-    n, V = _check("cross_entropy_backward", logits, targets, ignore_index)
-    fit("cross_entropy_backward", "dloss (), logits (n, V), logsumexp (n)", dloss, logits, logsumexp)
-    check_float32("cross_entropy_backward", dloss, logsumexp)
+    n, V = logits.shape
     dlogits = empty(logits, logits.shape)  # (n, V)
     if logits.size:
         kept = _count(targets, ignore_index)
@@ -38,9 +35,7 @@ def cross_entropy_fused(dloss, logits, targets, ignore_index=-1, in_place=False)
 
     in_place: dlogits are written over the logits, which saves an array of their size.
     """
-    n, V = _check("cross_entropy_fused", logits, targets, ignore_index)
-    fit("cross_entropy_fused", "dloss ()", dloss)
-    check_float32("cross_entropy_fused", dloss)
+    n, V = logits.shape
     losses, logsumexp, kept = empty(logits, (n,)), empty(logits, (n,)), _count(targets, ignore_index)
     dlogits = logits if in_place else empty(logits, logits.shape)
     if logits.size:
@@ -55,19 +50,12 @@ def cross_entropy_fused(dloss, logits, targets, ignore_index=-1, in_place=False)
 
 def cross_entropy_of_logsumexp(logits, logsumexp, targets, ignore_index=-1):
     """loss () where the logsumexp (n) is known already: of each row of logits one number is read."""
-    n, V = _check("cross_entropy", logits, targets, ignore_index)
+    n, V = logits.shape
     losses = empty(logits, (n,))
     if n:
         run = kernel(FILE, f"cross_entropy_losses<{TYPES[targets.dtype.name]}>")
         run((blocks(n),), (THREADS,), (logits, targets, logsumexp, losses, n, V, ignore_index))
     return _mean(losses, _count(targets, ignore_index))
-
-
-def _check(op, logits, targets, ignore_index):
-    sizes = fit(op, "logits (n, V), targets (n)", logits, targets)
-    check_float32(op, logits)
-    check_indices(op, "target", targets, sizes["V"], ignore_index)
-    return sizes["n"], sizes["V"]
 
 
 def _count(targets, ignore_index):

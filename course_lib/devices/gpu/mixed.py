@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 
-from ..checks import fit
 from . import attention, optimiser, products, reductions
 from .launching import empty
 from .precision import Precision
@@ -29,16 +28,14 @@ class MixedPrecision:
     def linear_forward(self, x, weight, bias):
         if not self.precision.is_mixed(x, weight):
             return products.linear_forward(x, weight, bias)
-        sizes = fit("linear_forward", "x (*n, K), weight (N, K), bias (N)", x, weight, bias)
-        y = empty(x, (*x.shape[:-1], sizes["N"]))  # (*n, N), float32: the sums as they are
+        y = empty(x, (*x.shape[:-1], weight.shape[0]))  # (*n, N), float32: the sums as they are
         products.linear_into(y, self.precision.cast_and_save(x), self.precision.weight(weight), bias)
         return y
 
     def linear_backward(self, dy, x, weight, has_bias):
         if not self.precision.is_mixed(dy, x, weight):
             return products.linear_backward(dy, x, weight, has_bias)
-        sizes = fit("linear_backward", "dy (*n, N), x (*n, K), weight (N, K)", dy, x, weight)
-        N, K, n = sizes["N"], sizes["K"], math.prod(x.shape[:-1])
+        (N, K), n = weight.shape, math.prod(x.shape[:-1])
         rows, dx, dweight = to_bfloat16(dy).reshape(n, N), empty(x, (n, K)), empty(x, (N, K))
         products.matmul(rows, self.precision.weight(weight), out=dx)  # (n, N) (N, K) -> (n, K)
         # (n, N)^T (n, K) -> (N, K)
@@ -50,8 +47,7 @@ class MixedPrecision:
         """y = gelu(pre), pre = x weight^T + bias, both (*n, N) and float32."""
         if not self.precision.is_mixed(x, weight):
             return products.linear_gelu(x, weight, bias)
-        sizes = fit("linear_gelu_forward", "x (*n, K), weight (N, K), bias (N)", x, weight, bias)
-        y, pre = (empty(x, (*x.shape[:-1], sizes["N"])) for _ in range(2))
+        y, pre = (empty(x, (*x.shape[:-1], weight.shape[0])) for _ in range(2))
         products.linear_gelu_into(y, pre, self.precision.cast_and_save(x), self.precision.weight(weight), bias)
         return y, pre
 
@@ -59,8 +55,7 @@ class MixedPrecision:
         """logits (*n, N) = x weight^T + bias and their logsumexp (*n), both float32."""
         if not self.precision.is_mixed(x, weight):
             return products.linear_logsumexp(x, weight, bias)
-        sizes = fit("linear_logsumexp", "x (*n, K), weight (N, K), bias (N)", x, weight, bias)
-        logits = empty(x, (*x.shape[:-1], sizes["N"]))
+        logits = empty(x, (*x.shape[:-1], weight.shape[0]))
         return logits, products.linear_logsumexp_into(logits, to_bfloat16(x), self.precision.weight(weight), bias)
 
     def attention_forward(self, q, k, v, causal=True):

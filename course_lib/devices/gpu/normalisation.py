@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 
-from ..checks import fit
 from . import configuration
-from .launching import check_float32, check_size, empty, is_host, kernel, vector_width
+from .launching import empty, is_host, kernel, vector_width
 from .reductions import sum_columns
 
 __all__ = """
@@ -18,75 +17,64 @@ NOTHING = 0  # the null pointer: no bias, no gradient of the total
 
 
 def layernorm_forward(x, weight, bias, eps):
-    sizes = fit("layernorm_forward", "x (*n, C), weight (C), bias (C)", x, weight, bias)
-    y, mean, rstd = empty(x, x.shape), empty(x, sizes["*n"]), empty(x, sizes["*n"])
-    _launch("layernorm.cu", "layernorm_forward", sizes, (x, weight, bias, y), (mean, rstd), eps)
+    y, mean, rstd = empty(x, x.shape), empty(x, x.shape[:-1]), empty(x, x.shape[:-1])
+    _launch("layernorm.cu", "layernorm_forward", (x, weight, bias, y), (mean, rstd), eps)
     return y, mean, rstd
 
 
 def layernorm_backward(dy, x, weight, mean, rstd, has_bias):
-    pattern = "dy (*n, C), x (*n, C), weight (C), mean (*n), rstd (*n)"
-    sizes = fit("layernorm_backward", pattern, dy, x, weight, mean, rstd)
-    dx, partial = empty(x, x.shape), _partial(x, sizes, 2 if has_bias else 1)
+    dx, partial = empty(x, x.shape), _partial(x, 2 if has_bias else 1)
     given = (dy, x, weight)
-    _launch_backward("layernorm.cu", "layernorm_backward", sizes, given, (mean, rstd), dx, partial, bool(has_bias))
-    return dx, *_gradients(partial, sizes["C"], has_bias)
+    _launch_backward("layernorm.cu", "layernorm_backward", given, (mean, rstd), dx, partial, bool(has_bias))
+    return dx, *_gradients(partial, weight.size, has_bias)
 
 
 def residual_layernorm_forward(x, residual, weight, bias, eps):
-    pattern = "x (*n, C), residual (*n, C), weight (C), bias (C)"
-    sizes = fit("residual_layernorm_forward", pattern, x, residual, weight, bias)
-    y, total, mean, rstd = (empty(x, shape) for shape in (x.shape, x.shape, sizes["*n"], sizes["*n"]))
+    y, total, mean, rstd = (empty(x, shape) for shape in (x.shape, x.shape, x.shape[:-1], x.shape[:-1]))
     given = (x, residual, weight, bias, y, total)
-    _launch("residual_layernorm.cu", "residual_layernorm_forward", sizes, given, (mean, rstd), eps)
+    _launch("residual_layernorm.cu", "residual_layernorm_forward", given, (mean, rstd), eps)
     return y, total, mean, rstd
 
 
 def residual_layernorm_backward(dy, dtotal, total, weight, mean, rstd, has_bias):
-    pattern = "dy (*n, C), dtotal (*n, C), total (*n, C), weight (C), mean (*n), rstd (*n)"
-    sizes = fit("residual_layernorm_backward", pattern, dy, dtotal, total, weight, mean, rstd)
-    dx, partial = empty(total, total.shape), _partial(total, sizes, 2 if has_bias else 1)
+    dx, partial = empty(total, total.shape), _partial(total, 2 if has_bias else 1)
     given = (dy, dtotal, total, weight)
     name = "residual_layernorm_backward"
-    _launch_backward("residual_layernorm.cu", name, sizes, given, (mean, rstd), dx, partial, bool(has_bias))
-    return dx, *_gradients(partial, sizes["C"], has_bias)
+    _launch_backward("residual_layernorm.cu", name, given, (mean, rstd), dx, partial, bool(has_bias))
+    return dx, *_gradients(partial, weight.size, has_bias)
 
 
 def rmsnorm_forward(x, weight, eps):
-    sizes = fit("rmsnorm_forward", "x (*n, C), weight (C)", x, weight)
-    y, rstd = empty(x, x.shape), empty(x, sizes["*n"])
-    _launch("rmsnorm.cu", "rmsnorm_forward", sizes, (x, weight, y), (rstd,), eps)
+    y, rstd = empty(x, x.shape), empty(x, x.shape[:-1])
+    _launch("rmsnorm.cu", "rmsnorm_forward", (x, weight, y), (rstd,), eps)
     return y, rstd
 
 
 def rmsnorm_backward(dy, x, weight, rstd):
-    sizes = fit("rmsnorm_backward", "dy (*n, C), x (*n, C), weight (C), rstd (*n)", dy, x, weight, rstd)
-    dx, partial = empty(x, x.shape), _partial(x, sizes, 1)
-    _launch_backward("rmsnorm.cu", "rmsnorm_backward", sizes, (dy, x, weight), (rstd,), dx, partial)
+    dx, partial = empty(x, x.shape), _partial(x, 1)
+    _launch_backward("rmsnorm.cu", "rmsnorm_backward", (dy, x, weight), (rstd,), dx, partial)
     return dx, sum_columns(partial)
 
 
-def _launch(file: str, name: str, sizes: dict, given: tuple, statistics: tuple, eps: float) -> None:
+def _launch(file: str, name: str, given: tuple, statistics: tuple, eps: float) -> None:
     """Forward: arrays of rows, weight and bias (None: no bias), then what is kept of each row."""
-    run, grid, block, rows = _prepare(file, name, sizes, given, statistics)
+    run, grid, block, rows, C = _prepare(file, name, given, statistics)
     if rows:
-        run(grid, block, (*_pointers(given), *statistics, rows, sizes["C"], eps))
+        run(grid, block, (*_pointers(given), *statistics, rows, C, eps))
 
 
-def _launch_backward(file: str, name: str, sizes: dict, given: tuple, statistics: tuple, dx, partial, *flag) -> None:
+def _launch_backward(file: str, name: str, given: tuple, statistics: tuple, dx, partial, *flag) -> None:
     """Backward: the same without the results, then dx and the partial sums of what the rows share."""
-    run, grid, block, rows = _prepare(file, name, sizes, (*given, dx, partial), statistics)
+    run, grid, block, rows, C = _prepare(file, name, (*given, dx, partial), statistics)
     if rows:
-        run(grid, block, (*_pointers(given), *statistics, dx, partial, rows, sizes["C"], *flag))
+        run(grid, block, (*_pointers(given), *statistics, dx, partial, rows, C, *flag))
 
 
-def _prepare(file: str, name: str, sizes: dict, arrays: tuple, statistics: tuple):
-    """Kernel, grid, block, and the number of rows, 0 if there is nothing to do. Raises ValueError for rows that are too long."""
-    C, rows = sizes["C"], math.prod(sizes["*n"])
+def _prepare(file: str, name: str, arrays: tuple, statistics: tuple):
+    """Kernel, grid, block, rows (0 if there is nothing to do) and columns. Raises ValueError for rows that are too long."""
+    *n, C = arrays[0].shape
     there = [array for array in arrays if array is not None]
-    check_float32(name, *there, *statistics)
-    check_size(name, rows * C)
-    host = is_host(there[0])
+    host, rows = is_host(there[0]), math.prod(n)
     layout = configuration.row_layout(host, C, vector_width(*there) if C % 4 == 0 else 1)
     if layout is None:
         raise ValueError(
@@ -94,17 +82,17 @@ def _prepare(file: str, name: str, sizes: dict, arrays: tuple, statistics: tuple
             f"but was given rows of {C:,}."
         )
     run = kernel(file, f"{name}<{layout.template}>")
-    return run, (configuration.row_blocks(host, rows),), (layout.THREADS,), rows if C else 0
+    return run, (configuration.row_blocks(host, rows),), (layout.THREADS,), rows if C else 0, C
 
 
 def _pointers(arrays: tuple) -> tuple:
     return tuple(NOTHING if array is None else array for array in arrays)
 
 
-def _partial(x, sizes: dict, sets: int):
+def _partial(x, sets: int):
     """A row of partial sums for each block: `sets` times C of them."""
-    rows = math.prod(sizes["*n"])
-    return empty(x, (configuration.row_blocks(is_host(x), rows) if rows else 0, sets * sizes["C"]))
+    rows = math.prod(x.shape[:-1])
+    return empty(x, (configuration.row_blocks(is_host(x), rows) if rows else 0, sets * x.shape[-1]))
 
 
 def _gradients(partial, C: int, has_bias: bool):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..checks import fit
-from .launching import address, blocks, check_float32, check_size, kernel
+from .launching import address, blocks, kernel
 
 __all__ = "adamw_step".split()
 
@@ -24,15 +23,8 @@ def adamw_step(
     beta1, beta2, eps, weight_decay, max_norm, copies=None,
 ):  # fmt: skip
     """The op; copies: of each parameter its bfloat16 copy, which the same launch makes anew, or None."""
-    fit("adamw_step", "settings (three), norm (one)", settings, norm)
     copies = copies or [None] * len(parameters)
     lists = list(zip(parameters, gradients, first_moments, second_moments, copies, weight_decay, strict=True))
-    for p, g, m, v, *_ in lists:
-        if not p.shape == g.shape == m.shape == v.shape:
-            fit("adamw_step", "parameter (*n), gradient (*n), first (*n), second (*n)", p, g, m, v)
-        check_float32("adamw_step", p, g, m, v)
-        check_size("adamw_step", p.size)
-    check_float32("adamw_step", settings, norm)
     lists = [entry for entry in lists if entry[0].size]
     for start in range(0, len(lists), MOST):
         arrays = _arrays(lists[start : start + MOST])

@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..checks import check_out, check_view, check_write
+from ..layout import broadcast_strides, collapse
 from . import launching
 from .launching import OF_SIZE, THREADS, TYPES, WORDS, blocks, check_size, empty, instances, kernel, vector_width
-from .views import broadcast_strides, collapse, views
+from .views import views
 
 __all__ = "copy cast view strided_copy strided_write".split()
 
@@ -49,7 +49,6 @@ def copy(x):
 
 def _copy(x, result):
     """Contiguous to contiguous, of one size and dtype."""
-    check_size("copy", x.size)
     if not x.size:
         return
     width = vector_width(x, result)
@@ -98,16 +97,12 @@ def _cast(x, result, before: str, after: str):
 
 def view(x, shape, offset=0):
     size = math.prod(shape)
-    check_view("view", x.size, (size,), (1,), offset)
     return x.reshape(-1)[offset : offset + size].reshape(shape)
 
 
 def strided_copy(x, shape, strides, offset=0, out=None):
-    check_out("strided_copy", out, shape, x.dtype)
-    check_view("strided_copy", x.size, shape, strides, offset)
     if out is None:
         out = empty(x, shape)
-    check_size("strided_copy", out.size)
     if out.size and not _copy_rows(x, out, shape, strides, broadcast_strides(shape, shape), offset, 0):
         run = _instance("strided_copy", OF_SIZE[x.dtype.itemsize])
         (walk,) = views("strided_copy", shape, strides)
@@ -132,8 +127,6 @@ def _copy_rows(x, y, shape, x_strides, y_strides, x_offset: int, y_offset: int) 
 
 
 def strided_write(x, values, strides, offset=0, add=False):
-    check_write(x, values, strides, offset)
-    check_size("strided_write", values.size)
     if not values.size:
         return
     if not add and _copy_rows(

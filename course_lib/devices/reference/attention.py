@@ -10,30 +10,25 @@ import math
 
 import numpy as np
 
-from ..checks import check_causal, fit
-
 __all__ = """
     softmax_forward softmax_backward rope_forward rope_backward attention_forward attention_backward
 """.split()
 
 
-def _hide_future(op, scores):
+def _hide_future(scores):
     """-inf where row t looks beyond column S - T + t."""
     T, S = scores.shape[-2:]
-    check_causal(op, T, S)
     return np.where(np.tri(T, S, S - T, dtype=bool), scores, scores.dtype.type(-np.inf))  # (..., T, S)
 
 
 def softmax_forward(x, causal=False):
-    fit("softmax_forward", "x (*n, T, S)" if causal else "x (*n, S)", x)
     if causal:
-        x = _hide_future("softmax_forward", x)
+        x = _hide_future(x)
     e = np.exp(x - x.max(axis=-1, keepdims=True))  # (..., T, S), the largest is 1: no overflow
     return e / e.sum(axis=-1, keepdims=True)
 
 
 def softmax_backward(dy, y):
-    fit("softmax_backward", "dy (*n, S), y (*n, S)", dy, y)
     return y * (dy - (dy * y).sum(axis=-1, keepdims=True))  # (..., T, S); 0 where y is masked
 
 
@@ -47,12 +42,10 @@ def _turn(x, cos, sin):
 
 
 def rope_forward(x, cos, sin):
-    fit("rope_forward", "x (B, T, H, D), cos (T, D/2), sin (T, D/2)", x, cos, sin)
     return _turn(x, cos, sin)
 
 
 def rope_backward(dy, cos, sin):
-    fit("rope_backward", "dy (B, T, H, D), cos (T, D/2), sin (T, D/2)", dy, cos, sin)
     return _turn(dy, cos, -sin)  # the transpose of a rotation turns back
 
 
@@ -71,36 +64,27 @@ def _by_time(x):
     return np.ascontiguousarray(x.transpose(0, 3, 1, 2, 4)).reshape(B, T, G * R, D)
 
 
-def _scores(op, q, k, causal):
+def _scores(q, k, causal):
     """q . k / sqrt(D): (B, G, R, T, D), (B, G, 1, S, D) -> (B, G, R, T, S)"""
     scores = q @ k.swapaxes(-1, -2) * (1 / math.sqrt(q.shape[-1]))
-    return _hide_future(op, scores) if causal else scores
-
-
-def _check_heads(op, heads, groups):
-    if groups == 0 or heads % groups:
-        raise ValueError(f"{op}: {heads} query heads cannot share {groups} key-value heads evenly.")
+    return _hide_future(scores) if causal else scores
 
 
 def attention_forward(q, k, v, causal=True):
-    pattern = "q (B, T, H, D), k (B, S, G, D), v (B, S, G, D)"
-    sizes = fit("attention_forward", pattern, q, k, v)
-    _check_heads("attention_forward", sizes["H"], sizes["G"])
-    q, k, v = _by_group(q, sizes["G"]), _by_group(k, sizes["G"]), _by_group(v, sizes["G"])
-    scores = _scores("attention_forward", q, k, causal)  # (B, G, R, T, S)
+    (B, T, H, _), G = q.shape, k.shape[2]
+    q, k, v = _by_group(q, G), _by_group(k, G), _by_group(v, G)
+    scores = _scores(q, k, causal)  # (B, G, R, T, S)
     largest = scores.max(axis=-1, keepdims=True)  # (B, G, R, T, 1)
     e = np.exp(scores - largest)  # (B, G, R, T, S)
     total = e.sum(axis=-1, keepdims=True)  # (B, G, R, T, 1)
     logsumexp = largest + np.log(total)
-    return _by_time((e / total) @ v), logsumexp.reshape(sizes["B"], sizes["H"], sizes["T"])
+    return _by_time((e / total) @ v), logsumexp.reshape(B, H, T)
 
 
 def attention_backward(dy, q, k, v, y, logsumexp, causal=True):
-    pattern = "dy (B, T, H, D), q (B, T, H, D), k (B, S, G, D), v (B, S, G, D), y (B, T, H, D), logsumexp (B, H, T)"
-    sizes = fit("attention_backward", pattern, dy, q, k, v, y, logsumexp)
-    _check_heads("attention_backward", sizes["H"], sizes["G"])
-    dy, q, k, v, y = (_by_group(x, sizes["G"]) for x in (dy, q, k, v, y))
-    scores = _scores("attention_backward", q, k, causal)
+    G = k.shape[2]
+    dy, q, k, v, y = (_by_group(x, G) for x in (dy, q, k, v, y))
+    scores = _scores(q, k, causal)
     weights = np.exp(scores - logsumexp.reshape(*scores.shape[:-1], 1))  # (B, G, R, T, S)
     dv = (weights.swapaxes(-1, -2) @ dy).sum(axis=2, keepdims=True)  # (B, G, 1, S, D), over the heads that read it
     dweights = dy @ v.swapaxes(-1, -2)  # (B, G, R, T, S)

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..checks import fit
-
 __all__ = """
     layernorm_forward layernorm_backward residual_layernorm_forward residual_layernorm_backward
     rmsnorm_forward rmsnorm_backward
@@ -18,7 +16,6 @@ __all__ = """
 
 
 def layernorm_forward(x, weight, bias, eps):
-    fit("layernorm_forward", "x (*n, C), weight (C), bias (C)", x, weight, bias)
     mean = x.mean(axis=-1, keepdims=True)  # (*n, 1)
     centred = x - mean  # (*n, C)
     rstd = 1 / np.sqrt((centred * centred).mean(axis=-1, keepdims=True) + eps)  # (*n, 1)
@@ -29,28 +26,22 @@ def layernorm_forward(x, weight, bias, eps):
 
 
 def layernorm_backward(dy, x, weight, mean, rstd, has_bias):
-    pattern = "dy (*n, C), x (*n, C), weight (C), mean (*n), rstd (*n)"
-    sizes = fit("layernorm_backward", pattern, dy, x, weight, mean, rstd)
     xhat = (x - mean[..., None]) * rstd[..., None]  # (*n, C)
     g = dy * weight  # (*n, C)
     along = (g * xhat).mean(axis=-1, keepdims=True)  # (*n, 1)
     dx = (g - g.mean(axis=-1, keepdims=True) - xhat * along) * rstd[..., None]  # (*n, C)
-    dweight = (dy * xhat).reshape(-1, sizes["C"]).sum(axis=0)  # (C)
-    dbias = dy.reshape(-1, sizes["C"]).sum(axis=0) if has_bias else None  # (C)
+    dweight = (dy * xhat).reshape(-1, weight.size).sum(axis=0)  # (C)
+    dbias = dy.reshape(-1, weight.size).sum(axis=0) if has_bias else None  # (C)
     return dx, dweight, dbias
 
 
 def residual_layernorm_forward(x, residual, weight, bias, eps):
-    pattern = "x (*n, C), residual (*n, C), weight (C), bias (C)"
-    fit("residual_layernorm_forward", pattern, x, residual, weight, bias)
     total = x + residual  # (*n, C)
     y, mean, rstd = layernorm_forward(total, weight, bias, eps)
     return y, total, mean, rstd
 
 
 def residual_layernorm_backward(dy, dtotal, total, weight, mean, rstd, has_bias):
-    pattern = "dy (*n, C), dtotal (*n, C), total (*n, C), weight (C), mean (*n), rstd (*n)"
-    fit("residual_layernorm_backward", pattern, dy, dtotal, total, weight, mean, rstd)
     dx, dweight, dbias = layernorm_backward(dy, total, weight, mean, rstd, has_bias)
     if dtotal is not None:
         dx = dx + dtotal  # total goes on to the next block too: both paths add up
@@ -58,14 +49,12 @@ def residual_layernorm_backward(dy, dtotal, total, weight, mean, rstd, has_bias)
 
 
 def rmsnorm_forward(x, weight, eps):
-    fit("rmsnorm_forward", "x (*n, C), weight (C)", x, weight)
     rstd = 1 / np.sqrt((x * x).mean(axis=-1, keepdims=True) + eps)  # (*n, 1)
     return x * rstd * weight, rstd.reshape(x.shape[:-1])
 
 
 def rmsnorm_backward(dy, x, weight, rstd):
-    sizes = fit("rmsnorm_backward", "dy (*n, C), x (*n, C), weight (C), rstd (*n)", dy, x, weight, rstd)
     xhat = x * rstd[..., None]  # (*n, C)
     g = dy * weight  # (*n, C)
     dx = (g - xhat * (g * xhat).mean(axis=-1, keepdims=True)) * rstd[..., None]  # (*n, C)
-    return dx, (dy * xhat).reshape(-1, sizes["C"]).sum(axis=0)
+    return dx, (dy * xhat).reshape(-1, weight.size).sum(axis=0)

@@ -6,8 +6,6 @@ import math
 
 import numpy as np
 
-from ..checks import fit
-
 __all__ = "global_norm adamw_step".split()
 
 
@@ -23,7 +21,6 @@ def adamw_step(
     learning_rate, correction1, correction2 = settings  # (3)
     scale = 1 if norm is None else np.minimum(1, max_norm / (norm[0] + 1e-6))
     for p, g, m, v, decay in zip(parameters, gradients, first_moments, second_moments, weight_decay, strict=True):
-        fit("adamw_step", "parameter (*n), gradient (*n), first (*n), second (*n)", p, g, m, v)
         g = g * scale
         p *= 1 - learning_rate * decay
         m[...] = beta1 * m + (1 - beta1) * g

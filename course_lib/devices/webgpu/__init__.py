@@ -17,6 +17,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 
+from ..checking import Limits
+
 FILES = "storage elementwise reductions selections products layers normalisation softmax attention loss dropout optimiser".split()
 
 
@@ -29,3 +31,8 @@ def table() -> dict[str, Callable]:
     """Every op by its name."""
     files = [import_module(f"{__name__}.{name}") for name in FILES]
     return {op: getattr(file, op) for file in files for op in file.__all__}
+
+
+def limits() -> Limits:
+    """What it takes of what the contract allows."""
+    return import_module(f"{__name__}.selections").LIMITS

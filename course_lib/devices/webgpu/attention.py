@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..checks import attention_sizes
-from ..gpu.launching import blocks, check_float32, check_size
+from ..layout import blocks
 from .adapter import adapter_name, limit
 from .launching import empty, kernel
 from .memory import WORD
@@ -17,7 +16,7 @@ OWN = 16  # rows of a group, as in the kernels
 
 
 def attention_forward(q, k, v, causal=True):
-    sizes, D, B = _sizes("attention_forward", "q (B, T, H, D), k (B, S, G, D), v (B, S, G, D)", causal, q, k, v)
+    sizes, D, B = _sizes(q, k)
     y, logsumexp = empty(q, q.shape), empty(q, (B, sizes["H"], sizes["T"]))
     if q.size:
         rows = tile_rows(D)
@@ -30,8 +29,7 @@ def attention_forward(q, k, v, causal=True):
 
 
 def attention_backward(dy, q, k, v, y, logsumexp, causal=True):
-    pattern = "q (B, T, H, D), k (B, S, G, D), v (B, S, G, D), dy (B, T, H, D), y (B, T, H, D), logsumexp (B, H, T)"
-    sizes, D, B = _sizes("attention_backward", pattern, causal, q, k, v, dy, y, logsumexp)
+    sizes, D, B = _sizes(q, k)
     if not q.size:  # no query has seen the keys
         return empty(q, q.shape), zeros(k.shape), zeros(v.shape)
     T, S, H, G = (sizes[letter] for letter in "TSHG")
@@ -65,10 +63,7 @@ def _kernel(file: str, name: str, words: int, **constants):
     return kernel(file, name, **constants)
 
 
-def _sizes(op, pattern, causal, q, k, v, *others):
-    """The numbers that the kernels take, D and B. Raises ValueError in a sentence for what they do not take."""
-    sizes = attention_sizes(op, pattern, causal, q, k, v, *others)
-    check_float32(op, q, k, v, *others)
-    check_size(op, max(array.size for array in (q, k, v)))
-    D = sizes["D"]
-    return {letter: sizes[letter] for letter in "TSHG"} | {"scale": 1 / math.sqrt(D or 1)}, D, sizes["B"]
+def _sizes(q, k):
+    """The numbers that the kernels take, D and B."""
+    (B, T, H, D), (_, S, G, _) = q.shape, k.shape
+    return {"T": T, "S": S, "H": H, "G": G, "scale": 1 / math.sqrt(D or 1)}, D, B

@@ -6,10 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..checks import broadcast_shape, check_out
-from ..gpu.elementwise import _check_dtype, _is_number, _number
-from ..gpu.launching import blocks, check_size
-from ..gpu.views import broadcast_strides
+from ..checking import is_number
+from ..checks import broadcast_shape, in_dtype
+from ..layout import blocks, broadcast_strides
 from .launching import empty, kernel
 from .memory import TYPES
 from .storage import fill, stored, walk
@@ -31,15 +30,13 @@ def _bits(number) -> int:
 
 def _apply(op: str, a, b, out, dtype: np.dtype | None = None, swapped: bool = False):
     """y = a op b by a kernel of include/binary.wgsl. dtype: of the result, if it is not that of the arrays."""
-    number = a if _is_number(a) else b if _is_number(b) else None
+    number = a if is_number(a) else b if is_number(b) else None
     first = number is a and number is not None
-    arrays = [x for x in (a, b) if not _is_number(x)]
-    kind = _check_dtype(op, *arrays)
+    arrays = [x for x in (a, b) if not is_number(x)]
+    kind = arrays[0].dtype
     shapes = [x.shape for x in arrays]
     shape = shapes[0] if len(set(shapes)) == 1 else broadcast_shape(op, *shapes)
-    check_out(op, out, shape, dtype or kind)
     y = empty(arrays[0], shape, dtype or kind) if out is None else out
-    check_size(op, y.size)
     if not y.size:
         return y
     constants = {"T": TYPES[kind.name], "U": TYPES[y.dtype.name], "FIRST": first != swapped}
@@ -51,7 +48,7 @@ def _apply(op: str, a, b, out, dtype: np.dtype | None = None, swapped: bool = Fa
         file, constants["OP"] = "compare.wgsl", COMPARISONS.index(op)
     if number is not None:
         run = kernel(file, "with_number", **constants)
-        run(blocks(y.size), a=arrays[0], y=y, number=_bits(_number(op, number, kind)), n=y.size)
+        run(blocks(y.size), a=arrays[0], y=y, number=_bits(in_dtype(op, number, kind)), n=y.size)
         return y
     if swapped:
         a, b = b, a
@@ -91,12 +88,9 @@ greater, greater_equal = _comparison("greater", "less", True), _comparison("grea
 
 def _unary(op: str) -> Callable:
     def run(x, out=None):
-        if op == "negative" and x.dtype.kind == "i":
+        if op == "negative" and x.dtype.kind != "f":
             return _apply("multiply", x, -1, out)
-        dtype = _check_dtype("exp" if op == "negative" else op, x)
-        check_out(op, out, x.shape, dtype)
         y = empty(x, x.shape) if out is None else out
-        check_size(op, y.size)
         if y.size:
             kernel("unary.wgsl", "unary", OP=UNARY.index(op))(blocks(y.size), x=x, y=y, n=y.size)
         return y
@@ -110,12 +104,9 @@ negative, exp, log, tanh, sqrt = _unary("negative"), _unary("exp"), _unary("log"
 
 def where(condition, a, b, out=None):
     shape = broadcast_shape("where", condition.shape, np.shape(a), np.shape(b))
-    dtype = np.dtype(np.float32) if _is_number(a) and _is_number(b) else (b if _is_number(a) else a).dtype
-    a, b = (fill(empty(condition, (), dtype), _number("where", x, dtype)) if _is_number(x) else x for x in (a, b))
-    _check_dtype("where", a, b)
-    check_out("where", out, shape, dtype)
+    dtype = np.dtype(np.float32) if is_number(a) and is_number(b) else (b if is_number(a) else a).dtype
+    a, b = (fill(empty(condition, (), dtype), in_dtype("where", x, dtype)) if is_number(x) else x for x in (a, b))
     y = empty(condition, shape, dtype) if out is None else out
-    check_size("where", y.size)
     if y.size:
         arrays = {"condition": condition, "a": a, "b": b}
         sizes, strides, axes = walk("where", shape, *(broadcast_strides(x.shape, shape) for x in arrays.values()))

@@ -18,7 +18,7 @@ from time import perf_counter
 from typing import Any
 
 from .. import watching
-from ..gpu.launching import blocks
+from ..layout import blocks
 from . import commands, memory, source
 from .adapter import device, explained, limit
 from .commands import copied

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..checks import fit
-from ..gpu.launching import blocks, check_float32, check_size
+from ..layout import blocks
 from .launching import empty, kernel
 from .reductions import sum_columns
 from .storage import view, zeros
@@ -25,8 +24,6 @@ def _kernel(name: str, part: str, **constants):
 
 def _forward(name: str, x, residual, weight, bias, eps: float):
     """y, total, mean, rstd of x (*n, C) + residual."""
-    check_float32(f"{name}_forward", x, residual, weight, bias)
-    check_size(f"{name}_forward", x.size)
     y, C = empty(x, x.shape), weight.size
     rows = math.prod(x.shape[:-1])
     statistics = empty(x, (2, rows))
@@ -42,8 +39,6 @@ def _forward(name: str, x, residual, weight, bias, eps: float):
 
 def _backward(name: str, dy, dtotal, x, weight, mean, rstd, has_bias: bool):
     """dx, dweight, dbias."""
-    check_float32(f"{name}_backward", dy, dtotal, x, weight, mean, rstd)
-    check_size(f"{name}_backward", x.size)
     dx, C = empty(x, x.shape), weight.size
     rows = math.prod(x.shape[:-1])
     if not x.size:
@@ -59,34 +54,26 @@ def _backward(name: str, dy, dtotal, x, weight, mean, rstd, has_bias: bool):
 
 
 def layernorm_forward(x, weight, bias, eps):
-    fit("layernorm_forward", "x (*n, C), weight (C), bias (C)", x, weight, bias)
     y, _, mean, rstd = _forward("layernorm", x, None, weight, bias, eps)
     return y, mean, rstd
 
 
 def layernorm_backward(dy, x, weight, mean, rstd, has_bias):
-    pattern = "dy (*n, C), x (*n, C), weight (C), mean (*n), rstd (*n)"
-    fit("layernorm_backward", pattern, dy, x, weight, mean, rstd)
     return _backward("layernorm", dy, None, x, weight, mean, rstd, has_bias)
 
 
 def residual_layernorm_forward(x, residual, weight, bias, eps):
-    fit("residual_layernorm_forward", "x (*n, C), residual (*n, C), weight (C), bias (C)", x, residual, weight, bias)
     return _forward("residual_layernorm", x, residual, weight, bias, eps)
 
 
 def residual_layernorm_backward(dy, dtotal, total, weight, mean, rstd, has_bias):
-    pattern = "dy (*n, C), dtotal (*n, C), total (*n, C), weight (C), mean (*n), rstd (*n)"
-    fit("residual_layernorm_backward", pattern, dy, dtotal, total, weight, mean, rstd)
     return _backward("residual_layernorm", dy, dtotal, total, weight, mean, rstd, has_bias)
 
 
 def rmsnorm_forward(x, weight, eps):
-    fit("rmsnorm_forward", "x (*n, C), weight (C)", x, weight)
     y, _, _, rstd = _forward("rmsnorm", x, None, weight, None, eps)
     return y, rstd
 
 
 def rmsnorm_backward(dy, x, weight, rstd):
-    fit("rmsnorm_backward", "dy (*n, C), x (*n, C), weight (C), rstd (*n)", dy, x, weight, rstd)
     return _backward("rmsnorm", dy, None, x, weight, rstd, rstd, False)[:2]

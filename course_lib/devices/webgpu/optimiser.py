@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ..checks import fit
-from ..gpu.launching import blocks, check_float32, check_size
+from ..layout import blocks
 from .launching import kernel
 
 __all__ = "adamw_step".split()
@@ -12,15 +11,10 @@ __all__ = "adamw_step".split()
 def adamw_step(
     parameters, gradients, first_moments, second_moments, settings, norm, *, beta1, beta2, eps, weight_decay, max_norm
 ):
-    fit("adamw_step", "settings (three), norm (one)", settings, norm)
-    check_float32("adamw_step", settings, norm)
     run = kernel("adamw.wgsl", "adamw_step", CLIP=norm is not None)
     shared = {"beta1": beta1, "rest1": 1 - beta1, "beta2": beta2, "rest2": 1 - beta2, "eps": eps}
     lists = zip(parameters, gradients, first_moments, second_moments, weight_decay, strict=True)
     for p, g, m, v, decay in lists:
-        fit("adamw_step", "parameter (*n), gradient (*n), first (*n), second (*n)", p, g, m, v)
-        check_float32("adamw_step", p, g, m, v)
-        check_size("adamw_step", p.size)
         if p.size:
             run(
                 blocks(p.size), parameter=p, gradient=g, first=m, second=v, settings=settings,

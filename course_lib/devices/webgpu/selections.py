@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from ..checks import check_range, fit
-from ..gpu.launching import blocks, check_float32, check_size
+from .. import checking
+from ..layout import blocks
 from .launching import empty, kernel
 from .memory import TYPES
 from .storage import to_numpy
@@ -26,22 +26,15 @@ def check_indices(op: str, what: str, indices, size: int, ignore: int | None = N
         lowest, highest = indices.memory.range
         if lowest >= 0 and highest < size:
             return
-    found = to_numpy(indices)
-    if ignore is not None:
-        found = found[found != ignore]
-    if found.size:
-        check_range(op, what, int(found.min()), int(found.max()), size)
+    checking.check_indices(op, what, to_numpy(indices), size, ignore)
+
+
+LIMITS = checking.Limits(floats=("float32",), most=2**31 - 1, check_indices=check_indices)
 
 
 def argmax(x, axis=-1):
-    axes = x.ndim
-    if not -axes <= axis < axes:
-        raise ValueError(f"argmax: axis {axis} does not exist in an array of {axes} axes.")
-    axis %= axes
-    if not x.shape[axis]:
-        raise ValueError(f"argmax of no elements has no answer; the array has shape {x.shape}.")
+    axis %= x.ndim
     y = empty(x, x.shape[:axis] + x.shape[axis + 1 :], np.int64)
-    check_size("argmax", x.size)
     if y.size:
         inner = math.prod(x.shape[axis + 1 :])
         run = kernel("argmax.wgsl", "argmax", T=TYPES[x.dtype.name])
@@ -49,21 +42,16 @@ def argmax(x, axis=-1):
     return y
 
 
-def _pick(op: str, x, indices):
-    """Rows of x by index; a row has any number of axes."""
-    check_indices(op, "index", indices, x.shape[0])
+def gather(x, indices):
     y = empty(x, (*indices.shape, *x.shape[1:]))
-    check_size(op, y.size)
     if y.size:
         C = math.prod(x.shape[1:])
         kernel("gather.wgsl", "gather")(blocks(y.size), x=x, indices=indices, y=y, rows=x.shape[0], C=C, n=indices.size)
     return y
 
 
-def _add_by_row(op: str, updates, indices, rows: int):
-    check_indices(op, "index", indices, rows)
+def scatter_add(updates, indices, rows):
     y = empty(updates, (rows, *updates.shape[indices.ndim :]))
-    check_size(op, max(updates.size, y.size))
     if not y.size:
         return y
     n, C = indices.size, math.prod(updates.shape[indices.ndim :])
@@ -78,29 +66,7 @@ def _add_by_row(op: str, updates, indices, rows: int):
     return y
 
 
-def gather(x, indices):
-    return _pick("gather", x, indices)
-
-
-def scatter_add(updates, indices, rows):
-    if updates.shape[: indices.ndim] != indices.shape:
-        raise ValueError(
-            f"scatter_add wants one update for each index, but was given updates {updates.shape} and indices "
-            f"{indices.shape}."
-        )
-    return _add_by_row("scatter_add", updates, indices, rows)
-
-
-def embedding_forward(table, indices):
-    fit("embedding_forward", "table (V, C)", table)
-    check_float32("embedding_forward", table)
-    return _pick("embedding_forward", table, indices)  # (V, C), (*n) -> (*n, C)
-
-
-def embedding_backward(dy, indices, rows):
-    if dy.shape[:-1] != indices.shape:
-        raise ValueError(
-            f"embedding_backward wants dy (*n, C) for indices (*n), but was given {dy.shape} and {indices.shape}."
-        )
-    check_float32("embedding_backward", dy)
-    return _add_by_row("embedding_backward", dy, indices, rows)  # (*n, C), (*n) -> (rows, C)
+embedding_forward, embedding_backward = (
+    gather,
+    scatter_add,
+)  # (V, C), (*n) -> (*n, C), and back with C sums for each row
