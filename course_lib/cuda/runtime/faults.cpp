@@ -13,7 +13,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static Fault faults[MAX_FAULTS];
 static int count;
 
-// Holds the lock. Nobody may jump out of a worker meanwhile.
+// Holds the lock. The worker is not interrupted meanwhile.
 struct Locked {
     Worker* worker = sim_block ? worker_of(sim_block) : nullptr;
     bool interruptible = worker && !worker->in_runtime;
@@ -27,26 +27,35 @@ struct Locked {
     }
 };
 
-bool fault(Kind kind, uint32_t thread, Place place, uint32_t other_thread, Place other, const char* format, ...) {
+static void record(Kind kind, uint32_t thread, CodeLocation where, uint32_t other_thread, CodeLocation other,
+                   const char* format, va_list arguments) {
     Locked hold;
-    bool fresh = true;
-    for (int i = 0; i < count && fresh; i++) {
+    for (int i = 0; i < count; i++) {
         Fault& known = faults[i];
-        if (known.kind != kind || known.pc != place.pc || known.line != place.site.line) continue;
+        if (known.kind != kind || known.pc != where.pc || known.line != where.line.line) continue;
         known.count++;
-        fresh = false;
+        return;
     }
-    if (fresh && count < MAX_FAULTS) {
-        Fault& now = faults[count++];
-        Block* block = sim_block;
-        now = Fault{kind, place.site.line, other.site.line, thread, other_thread, place.site.file, other.site.file,
-                    place.pc, other.pc, block ? block->index : Index{}, 1, {}};
-        va_list arguments;
-        va_start(arguments, format);
-        vsnprintf(now.message, sizeof now.message, format, arguments);
-        va_end(arguments);
-    }
-    return fresh;
+    if (count == MAX_FAULTS) return;
+    Fault& fresh = faults[count++];
+    Block* block = sim_block;
+    fresh = Fault{kind, where.line.line, other.line.line, thread, other_thread, where.line.file, other.line.file,
+                  where.pc, other.pc, block ? block->index : Index{}, 1, {}};
+    vsnprintf(fresh.message, sizeof fresh.message, format, arguments);
+}
+
+void fault(Kind kind, uint32_t thread, CodeLocation where, uint32_t other_thread, CodeLocation other, const char* format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    record(kind, thread, where, other_thread, other, format, arguments);
+    va_end(arguments);
+}
+
+void fault(Kind kind, CodeLocation where, const char* format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    record(kind, sim_block->current, where, NO_THREAD, {}, format, arguments);
+    va_end(arguments);
 }
 
 void clear_faults() { count = 0; }
