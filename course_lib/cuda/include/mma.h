@@ -1,4 +1,5 @@
-// nvcuda::wmma: products of 16x16x16, 32x8x16 and 8x32x16. Halves and bfloat16 are summed in float, 8-bit integers exactly in int.
+// nvcuda::wmma: products of 16x16x16, 32x8x16 and 8x32x16. Halves and bfloat16 are summed in float, 8-bit integers exactly
+// in int.
 //
 // Which lane holds which element is unspecified on a GPU; here lane l holds elements l*8 .. l*8+7 in row order.
 #pragma once

@@ -40,12 +40,12 @@ void record_backtrace(void* pc, const char* low) {
     add(static_cast<char*>(last_pc));
 }
 
-void Backtraces::launch_begin(const LaunchInfo&) {
+void Backtraces::on(const LaunchBegin&) {
     depth = 0;
     last_pc = nullptr;
 }
 
-void Backtraces::before_access(Block*, void* pc) { last_pc = pc; }
+void Backtraces::on(const BeforeAccess& event) { last_pc = event.pc; }
 
 }  // namespace sim
 

@@ -5,7 +5,8 @@
 namespace sim {
 
 void open_barrier(Block* block, unsigned last) {
-    events::barrier(block, last);
+    emit(Barrier{block, last});
+    end_interval(block);
     for (unsigned warp = 0; warp < block->warps; warp++) {
         block->runnable[warp] |= block->at_barrier[warp];
         block->at_barrier[warp] = 0;

@@ -18,7 +18,7 @@ namespace sim {
         block->live -= __builtin_popcount(block->alive[warp]);
         block->alive[warp] = 0;
     } else {
-        events::thread_end(block, me);
+        emit(ThreadEnd{block, me});
         diverge(block);
         block->alive[warp] &= ~(1u << (me % WARP));
         block->live--;
@@ -102,8 +102,11 @@ void run_block(Block* block, const Launch* launch, Run run, uint64_t number) {
     block->votes[0] = block->votes[1] = 0;
     block->aborted = false;
     open_stack_set(block, 0);
-    if (block->mode & CHECKED) index_threads(block);
-    events::block_begin(block);
+    if (block->mode & CHECKED) {
+        index_threads(block);
+        emit(BlockBegin{block});
+        choose_path(block);
+    }
     block->stacks[0] = 0;
     if (launch->seed) {  // no plain loop: any thread may be the first
         prepare_warps(block);
@@ -113,7 +116,7 @@ void run_block(Block* block, const Launch* launch, Run run, uint64_t number) {
     } else {
         switch_stack(&block->main_stack_pointer, new_stack(stack_top(block, 0, 0), plain_main));
     }
-    events::block_end(block);
+    end_interval(block);
 }
 
 }  // namespace sim

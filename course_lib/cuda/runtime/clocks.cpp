@@ -19,8 +19,6 @@ namespace sim {
 uint32_t interval = 1, block_interval = 1, launch_interval = 1;
 WarpClock warp_clocks[MAX_WARPS];
 
-void advance_interval() { interval++; }
-
 // For each thread of the block, the first of its clocks in one interval that does not happen before some point. 0: nothing of
 // the thread does; ALL: everything, also where the warp's clock has wrapped around.
 struct VectorClock {
@@ -97,7 +95,7 @@ constexpr size_t MOST_CLOCKS = 16384, MOST_ACQUIRED = 256;
 static std::unordered_map<uint64_t, std::map<uint32_t, Release>> releases;  // by address, and by the block's first interval
 static std::unordered_map<uint64_t, bool> acquired;  // addresses at which this block has acquired
 static size_t clocks;                                // kept in `releases`
-static uint32_t last_fence;                          // the interval of this block's last __threadfence(), 0 if none since its begin
+static uint32_t last_fence;                          // the interval of this block's last __threadfence(), or 0
 static VectorClock block_fence_clock;                // of all threads, in that interval
 
 // Call `visit(block, release)` for what other blocks have released at an address; ends early when it returns true.
@@ -109,7 +107,7 @@ template <class Visit> static bool any_other_block(uint64_t address, Visit visit
     return false;
 }
 
-// Record in a release at `address` what the block has acquired elsewhere. (At the same address it is seen anyway.)
+// Record in a release at `address` what the block has acquired elsewhere.
 static void record_acquired(Release& mine, uint64_t address) {
     if (mine.addresses == acquired.size()) return;
     mine.addresses = acquired.size();
@@ -190,13 +188,13 @@ bool atomics_order() { return last_fence || !releases.empty() || last_fence_of_a
 
 // ---- events -----------------------------------------------------------------------------------------------------------
 
-void Clocks::fence(Block* block, bool for_all) {
-    unsigned thread = block->current, warp = thread / WARP, lane = thread % WARP;
+void Clocks::on(const Fence& event) {
+    unsigned thread = event.block->current, warp = thread / WARP, lane = thread % WARP;
     auto& clock = warp_clocks[warp];
     VectorClock& before = fence_clocks[thread];
     before.join(thread_clocks[thread]);
     before.add(thread, clock.now);
-    uint32_t reached = 1u << lane;  // lanes that it has synchronised with, itself or by way of others, from the last tick backward
+    uint32_t reached = 1u << lane;  // lanes it has synchronised with, directly or not, from the last tick backward
     for (unsigned back = 0; back < HISTORY && (back < clock.now || clock.wrapped) && ~reached; back++) {
         uint16_t tick = clock.now - back;
         uint32_t lanes = clock.lanes[tick % HISTORY];
@@ -207,29 +205,32 @@ void Clocks::fence(Block* block, bool for_all) {
     }
     clock.tick(0);
     last_fence_of_any_kind = interval;
-    if (!for_all) return;
+    if (!event.for_all) return;
     if (last_fence != interval) block_fence_clock.in = 0;
     last_fence = interval;
     block_fence_clock.join(before);
 }
 
-void Clocks::warp_sync(Block*, unsigned warp, const Group& group) {
-    if (group.operation != SYNC) return;
-    warp_clocks[warp].tick(group.arrived);
-    join_lanes(warp, group.arrived);
+void Clocks::on(const WarpSync& event) {
+    if (event.group.operation != SYNC) return;
+    warp_clocks[event.warp].tick(event.group.arrived);
+    join_lanes(event.warp, event.group.arrived);
 }
 
-void Clocks::access(Block* block, const Array& array, const Access& access, bool&) {
-    if (!access.atomic) return;
-    uint64_t address = reinterpret_cast<uint64_t>(access.address);
-    if (array.space == GLOBAL) {
-        if (last_fence) release(address, block->current);
+void Clocks::on(const MemoryAccess& event) {
+    if (!event.access.atomic) return;
+    uint64_t address = reinterpret_cast<uint64_t>(event.access.address);
+    unsigned thread = event.block->current;
+    if (event.array.space == GLOBAL) {
+        if (last_fence) release(address, thread);
         if (!releases.empty()) acquired[address] = true;
     }
-    acquire_and_release(address, block->current);
+    acquire_and_release(address, thread);
 }
 
-void Clocks::block_begin(Block*) {
+void Clocks::on(const IntervalBegin&) { interval++; }
+
+void Clocks::on(const BlockBegin&) {
     block_interval = ++interval;
     last_fence = 0;
     acquired.clear();
@@ -237,7 +238,7 @@ void Clocks::block_begin(Block*) {
     for (auto& clock : warp_clocks) clock.now = 0, clock.wrapped = false;
 }
 
-void Clocks::launch_begin(const LaunchInfo&) {
+void Clocks::on(const LaunchBegin&) {
     launch_interval = block_interval = ++interval;
     releases.clear();
     clocks = 0;

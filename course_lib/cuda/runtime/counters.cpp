@@ -1,7 +1,7 @@
 // How warps touch memory: requests, 32-byte sectors and bank wavefronts for every instruction that loads or stores.
 //
-// Accesses are put together when a warp's lanes have synchronised or have all returned. Most requests have a short answer: offsets
-// that never fall lie in as many sectors as they have steps, and words less than 32 apart are in different banks.
+// Accesses are put together when a warp's lanes have synchronised or have all returned. Most requests are simple: offsets that
+// never fall lie in as many sectors as they have steps, and words less than 32 apart are in different banks.
 #include "counters.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ constexpr uint32_t FIRST_CAPACITY = 16, MOST_PENDING = 1 << 16;
 static std::vector<Instruction*> pending_instructions[MAX_WARPS];
 static bool overflow;
 
-// ---- memory for pending accesses: freed at each flush, so that one warp after the other uses the same few lines of cache ------
+// ---- pending accesses: given back at each flush, so that one warp after the other uses the same few lines of cache ---------
 
 using Rounds = uint32_t (*)[WARP];
 static std::vector<Rounds> spare[17];  // by the logarithm of their capacity
@@ -163,23 +163,22 @@ static void flush_warp(unsigned warp) {
     pending_instructions[warp].clear();
 }
 
-static void flush_all() {
+// ---- events -----------------------------------------------------------------------------------------------------------
+
+void Counters::on(const MemoryAccess& event) {
+    if (Instruction* instruction = event.access.instruction)
+        count_access(event.block, instruction, event.block->current, event.access.address - event.array.data);
+}
+
+void Counters::on(const IntervalEnd&) {
     for (unsigned warp = 0; warp < MAX_WARPS; warp++) flush_warp(warp);
 }
 
-// ---- events -----------------------------------------------------------------------------------------------------------
-
-void Counters::access(Block* block, const Array& array, const Access& access, bool&) {
-    if (access.instruction) count_access(block, access.instruction, block->current, access.address - array.data);
+void Counters::on(const WarpSync& event) {
+    if (event.group.operation == SYNC) flush_warp(event.warp);
 }
 
-void Counters::barrier(Block*, unsigned) { flush_all(); }
-void Counters::block_end(Block*) { flush_all(); }
-void Counters::warp_sync(Block*, unsigned warp, const Group& group) {
-    if (group.operation == SYNC) flush_warp(warp);
-}
-
-void Counters::launch_begin(const LaunchInfo&) {
+void Counters::on(const LaunchBegin&) {
     for (unsigned warp = 0; warp < MAX_WARPS; warp++) {
         for (Instruction* instruction : pending_instructions[warp]) give_back(instruction->pending[warp]);
         pending_instructions[warp].clear();

@@ -1,10 +1,10 @@
 // The events of a checked launch, and the checkers that listen to them.
 //
-// The hooks and the scheduler emit events; each checker has a file of its own, overrides what it listens to, and knows no other
-// (the plugins of Oclgrind are the model, the names are those of compute-sanitizer's tools). The list of checkers is fixed when
-// the runtime is compiled, so an event is a few direct calls. Checked launches run on one worker, so nothing here needs a lock.
+// The hooks and the scheduler emit events; each checker has a file of its own, handles the events that it listens to, and knows
+// no other checker (the plugins of Oclgrind are the model, the names are those of compute-sanitizer's tools). The list of them
+// is fixed at compile time: an event is a few direct calls. Checked launches run on one worker, so nothing here needs a lock.
 //
-// Most accesses cause no event: hooks.cpp sees at once that no checker has anything to say about them.
+// Most accesses are no event: hooks.cpp sees at once that no checker has anything to report about them.
 #pragma once
 #include <cstdint>
 
@@ -36,146 +36,130 @@ struct Access {
     Instruction* instruction;  // null: this is no request of its own, or there are too many instructions
 };
 
-// What a lane calls when it arrives at an operation of its warp.
-struct Arrival {
-    uint32_t mask;
-    int operation;
-    SourceLine line;
-};
+// ---- the events -------------------------------------------------------------------------------------------------------
 
-struct LaunchInfo {
+struct LaunchBegin {
     uint64_t dynamic_bytes;  // of shared memory
     bool padded;             // the file's structs have bytes between their members, which are never written
     bool returns_early;      // the kernel has a `return` of its own: lanes that are gone may have taken it
 };
+struct BlockBegin { Block* block; };
+struct ThreadEnd { Block* block; unsigned thread; };
 
-// What a checker does not listen to, it inherits from here.
-struct Checker {
-    static void launch_begin(const LaunchInfo&) {}
-    static void block_begin(Block*) {}
-    static void block_end(Block*) {}
-    static void barrier(Block*, unsigned) {}                      // all have arrived, last that thread; NO_THREAD: one returned
-    static void warp_arrive(Block*, unsigned, const Arrival&, const Group&) {}  // of a thread, in the group that it joins
-    static void warp_sync(Block*, unsigned, const Group&) {}      // all lanes of a warp's group have arrived
-    static void fence(Block*, bool) {}                            // for all blocks, or for this one
-    static void thread_end(Block*, unsigned) {}
-    static void before_access(Block*, void*) {}                   // from that pc; the access before has taken place
-    static void access(Block*, const Array&, const Access&, bool&) {}  // the flag: a checker before has reported it
-    static bool wants_every_access() { return false; }
-};
+// All threads that have not returned have arrived, `last` last; NO_THREAD: the others waited for one that has returned.
+struct Barrier { Block* block; unsigned last; };
+// What happened before a barrier, or in an earlier block, happens before all that follows it.
+struct IntervalEnd { Block* block; };
+struct IntervalBegin { Block* block; };
 
-// In which the last access and the stack of a launch that is stopped are found (backtraces.cpp).
-struct Backtraces : Checker {
-    static void launch_begin(const LaunchInfo&);
-    static void before_access(Block*, void* pc);
+// A lane arrives at an operation of its warp, and joins a group.
+struct WarpArrive { Block* block; unsigned thread; uint32_t mask; int operation; SourceLine line; const Group& group; };
+// All lanes of a group have arrived.
+struct WarpSync { Block* block; unsigned warp; const Group& group; };
+// A lane takes the value of lane `source`.
+struct Shuffle { Block* block; unsigned source; uint32_t members; SourceLine line; };
+struct MatrixOperation { Block* block; SourceLine line; };
+
+struct Fence { Block* block; bool for_all; };        // for all blocks, or for this one
+struct BeforeAccess { Block* block; void* pc; };     // the access before has taken place
+struct MemoryAccess {                                // within bounds, and about to take place
+    Block* block;
+    const Array& array;
+    const Access& access;
+    bool& reported;                                  // by a checker before this one
 };
-// What orders the threads (clocks.cpp).
-struct Clocks : Checker {
-    static void launch_begin(const LaunchInfo&);
-    static void block_begin(Block*);
-    static void warp_sync(Block*, unsigned warp, const Group&);
-    static void fence(Block*, bool for_all);
-    static void access(Block*, const Array&, const Access&, bool& reported);
+struct ChoosePath { Block* block; bool& every_access; };  // set it where each access must be an event, however harmless
+
+// ---- the checkers -----------------------------------------------------------------------------------------------------
+
+// The last access, for a launch that is stopped.
+struct Backtraces {
+    static void on(const LaunchBegin&);
+    static void on(const BeforeAccess&);
+};
+// What orders the threads.
+struct Clocks {
+    static void on(const LaunchBegin&);
+    static void on(const BlockBegin&);
+    static void on(const IntervalBegin&);
+    static void on(const WarpSync&);
+    static void on(const Fence&);
+    static void on(const MemoryAccess&);
 };
 // Barriers that not all threads reach, warp operations that lack lanes.
-struct Synccheck : Checker {
-    static void launch_begin(const LaunchInfo&);
-    static void barrier(Block*, unsigned last);
-    static void warp_arrive(Block*, unsigned thread, const Arrival&, const Group&);
-    static void warp_sync(Block*, unsigned warp, const Group&);
+struct Synccheck {
+    static void on(const LaunchBegin&);
+    static void on(const Barrier&);
+    static void on(const WarpArrive&);
+    static void on(const WarpSync&);
+    static void on(const Shuffle&);
+    static void on(const MatrixOperation&);
 };
 // Reads of memory that has never been written.
-struct Initcheck : Checker {
-    static void launch_begin(const LaunchInfo&);
-    static void block_end(Block*);
-    static void barrier(Block*, unsigned last);
-    static void access(Block*, const Array&, const Access&, bool& reported);
+struct Initcheck {
+    static void on(const LaunchBegin&);
+    static void on(const IntervalEnd&);
+    static void on(const MemoryAccess&);
 };
 // Accesses that nothing orders.
-struct Racecheck : Checker {
-    static void launch_begin(const LaunchInfo&);
-    static void block_begin(Block*);
-    static void block_end(Block*);
-    static void barrier(Block*, unsigned last);
-    static void fence(Block*, bool for_all);
-    static void thread_end(Block*, unsigned thread);
-    static void before_access(Block*, void* pc);
-    static void access(Block*, const Array&, const Access&, bool& reported);
-    static bool wants_every_access();
+struct Racecheck {
+    static void on(const LaunchBegin&);
+    static void on(const BlockBegin&);
+    static void on(const IntervalEnd&);
+    static void on(const Fence&);
+    static void on(const ThreadEnd&);
+    static void on(const BeforeAccess&);
+    static void on(const MemoryAccess&);
+    static void on(const ChoosePath&);
 };
-// The record of the last accesses that the two above read (shadow.cpp); so it comes after them.
-struct Shadow : Checker {
-    static void launch_begin(const LaunchInfo&);
-    static void access(Block*, const Array&, const Access&, bool& reported);
+// The record of the last accesses that the two above read; so it comes after them.
+struct Shadow {
+    static void on(const LaunchBegin&);
+    static void on(const MemoryAccess&);
 };
 // Requests, sectors and wavefronts of each instruction.
-struct Counters : Checker {
-    static void launch_begin(const LaunchInfo&);
-    static void block_end(Block*);
-    static void barrier(Block*, unsigned last);
-    static void warp_sync(Block*, unsigned warp, const Group&);
-    static void access(Block*, const Array&, const Access&, bool& reported);
+struct Counters {
+    static void on(const LaunchBegin&);
+    static void on(const IntervalEnd&);
+    static void on(const WarpSync&);
+    static void on(const MemoryAccess&);
 };
 // A record of accesses, for pictures.
-struct Trace : Checker {
-    static void launch_begin(const LaunchInfo&);
-    static void access(Block*, const Array&, const Access&, bool& reported);
-    static bool wants_every_access();
+struct Trace {
+    static void on(const LaunchBegin&);
+    static void on(const MemoryAccess&);
+    static void on(const ChoosePath&);
 };
 
-void advance_interval();  // clocks.cpp: what happened before is ordered before all that follows
+// ---- delivery ---------------------------------------------------------------------------------------------------------
 
-namespace events {
+template <class Checker, class Event> auto deliver(const Event& event, int) -> decltype(Checker::on(event)) {
+    Checker::on(event);
+}
+template <class Checker, class Event> void deliver(const Event&, ...) {}  // it does not listen
 
 template <class... Each> struct FanOut {
-    static void launch_begin(const LaunchInfo& info) { (Each::launch_begin(info), ...); }
-    static void block_begin(Block* block) { (Each::block_begin(block), ...); }
-    static void block_end(Block* block) { (Each::block_end(block), ...); }
-    static void barrier(Block* block, unsigned last) { (Each::barrier(block, last), ...); }
-    static void warp_arrive(Block* block, unsigned thread, const Arrival& arrival, const Group& group) {
-        (Each::warp_arrive(block, thread, arrival, group), ...);
-    }
-    static void warp_sync(Block* block, unsigned warp, const Group& group) { (Each::warp_sync(block, warp, group), ...); }
-    static void fence(Block* block, bool for_all) { (Each::fence(block, for_all), ...); }
-    static void thread_end(Block* block, unsigned thread) { (Each::thread_end(block, thread), ...); }
-    static void before_access(Block* block, void* pc) { (Each::before_access(block, pc), ...); }
-    static void access(Block* block, const Array& array, const Access& access) {
-        bool reported = false;
-        (Each::access(block, array, access, reported), ...);
-    }
-    static bool wants_every_access() { return (Each::wants_every_access() || ...); }
+    template <class Event> static void on(const Event& event) { (deliver<Each>(event, 0), ...); }
 };
-using All = FanOut<Backtraces, Clocks, Synccheck, Initcheck, Racecheck, Shadow, Counters, Trace>;
-
-// Whether each access must become an event, however harmless it looks.
-inline bool every_access;
-inline void choose_path(const Block* block) { every_access = block->mode & SHUFFLED || All::wants_every_access(); }
+using Checkers = FanOut<Backtraces, Clocks, Synccheck, Initcheck, Racecheck, Shadow, Counters, Trace>;
 
 // What the scheduler emits. Launches that are not checked have no events.
-template <class Event> inline void emit(Block* block, Event event) {
-    if (!(block->mode & CHECKED)) return;
-    enter_runtime(block);
-    event();
-    leave_runtime(block);
+template <class Event> inline void emit(const Event& event) {
+    if (!(event.block->mode & CHECKED)) return;
+    enter_runtime(event.block);
+    Checkers::on(event);
+    leave_runtime(event.block);
 }
-inline void block_begin(Block* block) {
-    emit(block, [=] { All::block_begin(block), choose_path(block); });
-}
-inline void block_end(Block* block) {
-    emit(block, [=] { All::block_end(block), advance_interval(); });
-}
-inline void barrier(Block* block, unsigned last) {
-    emit(block, [=] { All::barrier(block, last), advance_interval(); });
-}
-inline void warp_arrive(Block* block, unsigned thread, const Arrival& arrival, const Group& group) {
-    emit(block, [&] { All::warp_arrive(block, thread, arrival, group); });
-}
-inline void warp_sync(Block* block, unsigned warp, const Group& group) {
-    emit(block, [&] { All::warp_sync(block, warp, group); });
-}
-inline void thread_end(Block* block, unsigned thread) {
-    emit(block, [=] { All::thread_end(block, thread); });
+inline void end_interval(Block* block) {
+    emit(IntervalEnd{block});
+    emit(IntervalBegin{block});
 }
 
-}  // namespace events
+// Whether each access must be an event. To be asked again after each.
+inline bool every_access;
+inline void choose_path(Block* block) {
+    every_access = block->mode & SHUFFLED;
+    Checkers::on(ChoosePath{block, every_access});
+}
+
 }  // namespace sim

@@ -1,5 +1,5 @@
 // What compiled kernels call before each load and store (the names are those of the compiler's thread sanitizer), and where its
-// undefined-behaviour sanitizer has found something.
+// undefined-behaviour sanitizer has found a fault.
 //
 // Nearly all accesses are surely harmless: aligned, inside the array that the same instruction accessed before, and ordered
 // after the last read and write of that word. These are recorded right here; every other access becomes an event.
@@ -15,7 +15,6 @@
 #include "memcheck.h"
 #include "racecheck.h"
 #include "scheduler.h"
-#include "synccheck.h"
 
 namespace sim {
 
@@ -28,17 +27,18 @@ void access_event(char* address, unsigned bytes, bool write, bool atomic, void* 
     if ((block->mode & SHUFFLED) && (accesses * 0x9E3779B97F4A7C15ull >> 61) == 0) yield(block, block->current);
     enter_runtime(block);
     accesses++;
-    events::All::before_access(block, pc);
+    Checkers::on(BeforeAccess{block, pc});
     Access access{address, bytes, write, atomic, pc, nullptr};
     Array array;
     Verdict verdict = memcheck(block, access, aligned, array);
     if (verdict == HARMFUL) abort_thread(block);
     if (verdict == WITHIN) {
         if (counted) access.instruction = find_instruction(pc, array.space, write, bytes);
-        events::All::access(block, array, access);
+        bool reported = false;
+        Checkers::on(MemoryAccess{block, array, access, reported});
         if (access.instruction) cache_instruction(access.instruction, array, bytes);
     }
-    events::choose_path(block);
+    choose_path(block);
     leave_runtime(block);
 }
 
@@ -61,7 +61,7 @@ template <unsigned BYTES, bool WRITE, bool ATOMIC = false> static void access(vo
     if (is_local(address)) return;
     Instruction* instruction = cached_instruction(pc, WRITE);
     uint64_t offset = address - instruction->data;
-    if (__builtin_expect(instruction->pc != pc || offset > instruction->last || offset % BYTES || events::every_access, 0))
+    if (__builtin_expect(instruction->pc != pc || offset > instruction->last || offset % BYTES || every_access, 0))
         return access_event(address, BYTES, WRITE, ATOMIC, pc, true);
     Block* block = sim_block;
     unsigned thread = block->current;
@@ -164,8 +164,8 @@ void __ubsan_handle_out_of_bounds(OutOfBoundsData* data, uint64_t index) {
     report_and_abort(OUT_OF_BOUNDS, at(data->location), "index %lld is outside of an array of type %s",
                      (long long)int32_t(index), data->array_type + 4);
 }
-// An access where the compiler knows what the pointer points into, and that it ends before. Of the threads' own stacks only this
-// hook says so; all other memory has hooks of its own.
+// An access where the compiler knows what the pointer points into, and that it ends before. Only this hook
+// sees the threads' own stacks; all other memory has hooks of its own.
 void __ubsan_handle_type_mismatch_v1(TypeMismatchData* data, char* address) {
     if (!is_local(address)) return;
     report_and_abort(OUT_OF_BOUNDS, at(data->location),
@@ -183,14 +183,14 @@ void __ubsan_handle_divrem_overflow(SourceLocation* location, uint64_t, uint64_t
 
 void sim_check_begin(uint64_t dynamic_bytes, int padded, int returns_early) {
     accesses = 0;
-    events::All::launch_begin({dynamic_bytes, padded != 0, returns_early != 0});
+    Checkers::on(LaunchBegin{dynamic_bytes, padded != 0, returns_early != 0});
 }
 uint64_t sim_access_count() { return accesses; }
 
 // ---- called by the simulator's headers --------------------------------------------------------------------------------
 
-void sim_check_fence(int for_all) { events::All::fence(sim_block, for_all); }
+void sim_check_fence(int for_all) { Checkers::on(Fence{sim_block, for_all != 0}); }
 void sim_check_source(unsigned source, uint32_t members, const char* file, int line) {
-    check_shuffle_source(sim_block, source, members, {file, line});
+    Checkers::on(Shuffle{sim_block, source, members, {file, line}});
 }
 }

@@ -38,7 +38,10 @@ static bool reads_padding(const Array& array, const Access& access) {
     return any;
 }
 
-void Initcheck::access(Block* block, const Array& array, const Access& access, bool& reported) {
+void Initcheck::on(const MemoryAccess& event) {
+    const Block* block = event.block;
+    const Array& array = event.array;
+    const Access& access = event.access;
     if ((access.write && !access.atomic) || block->aborted) return;
     if (array.poisoned) check_poison(array, access);
     if (array.space == GLOBAL || reads_padding(array, access)) return;
@@ -48,11 +51,11 @@ void Initcheck::access(Block* block, const Array& array, const Access& access, b
         if (unwritten_reads.size() < MOST_UNWRITTEN)
             unwritten_reads.push_back(
                 {&word, block->current, unsigned(offset / access.bytes), access.pc, array.name, in_flight});
-        return reported = true;
+        return event.reported = true;
     });
 }
 
-static void report_unwritten_reads() {
+void Initcheck::on(const IntervalEnd&) {
     for (const UnwrittenRead& read : unwritten_reads)
         if (read.word->write_interval != interval || last_writer(*read.word) == read.thread || read.word->kind & ATOMIC)
             fault(UNINITIALISED, read.thread, {read.pc, {}}, NO_THREAD, {}, "element %u of __shared__ '%s' is read, but %s",
@@ -62,11 +65,8 @@ static void report_unwritten_reads() {
     unwritten_reads.clear();
 }
 
-void Initcheck::barrier(Block*, unsigned) { report_unwritten_reads(); }
-void Initcheck::block_end(Block*) { report_unwritten_reads(); }
-
-void Initcheck::launch_begin(const LaunchInfo& info) {
-    padded = info.padded;
+void Initcheck::on(const LaunchBegin& event) {
+    padded = event.padded;
     unwritten_reads.clear();
 }
 

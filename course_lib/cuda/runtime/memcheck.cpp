@@ -33,7 +33,8 @@ static Verdict outside_slot(const Slot& slot, const Access& access) {
     long long index = element_at(offset, access.bytes);
     if (!slot.live)
         fault(OUT_OF_BOUNDS, {access.pc, {}},
-              "%s %u bytes far away from any array (an array that was freed, or a very wrong index)", verb(access), access.bytes);
+              "%s %u bytes far away from any array (an array that was freed, or a very wrong index)", verb(access),
+              access.bytes);
     else if (offset < 0)
         fault(OUT_OF_BOUNDS, {access.pc, {}}, "%s %u bytes at element %lld of '%s': %lld bytes before its start", verb(access),
               access.bytes, index, name, (long long)-offset);
@@ -66,8 +67,8 @@ static Verdict outside_device_memory(const Access& access) {
     auto address = reinterpret_cast<unsigned long long>(access.address);
     bool host = address >= 65536 && readable(access.address);
     if (address < NEAR_NULL && !host)
-        fault(NULL_POINTER, {access.pc, {}}, "%s %u bytes at address %#llx: the pointer is null (0)", verb(access), access.bytes,
-              address);
+        fault(NULL_POINTER, {access.pc, {}}, "%s %u bytes at address %#llx: the pointer is null (0)", verb(access),
+              access.bytes, address);
     else if (host)
         fault(HOST_POINTER, {access.pc, {}},
               "%s %u bytes at address %#llx, which is the host's memory: a GPU cannot reach it. Pass arrays, not addresses%s",

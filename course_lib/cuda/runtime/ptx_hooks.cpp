@@ -5,7 +5,6 @@
 #include "hooks.h"
 #include "instructions.h"
 #include "shadow.h"
-#include "synccheck.h"
 
 namespace sim {
 
@@ -74,5 +73,5 @@ void sim_check_tile(const void* tile, unsigned stride, unsigned bytes, const cha
         (unsigned long long)offset, region.name);
 }
 
-void sim_check_warp(const char* file, int line) { check_full_warp(sim_block, {file, line}); }
+void sim_check_warp(const char* file, int line) { Checkers::on(MatrixOperation{sim_block, {file, line}}); }
 }

@@ -49,15 +49,10 @@ static void resolve_thread(const Block* block, unsigned thread) {
     report(block, before_atomic[thread]);
 }
 
-static void resolve_all(const Block* block) {
-    resolve_equal_write(block);
-    for (unsigned thread = 0; suspicions && thread < MAX_THREADS; thread++) resolve_thread(block, thread);
-}
-
 // ---- one access -------------------------------------------------------------------------------------------------------
 
 enum Conflict { WRITE_WRITE, READ_WRITE, WRITE_READ };
-static const char* const CONFLICTS[] = {"two threads write the same place", "one thread reads what another writes",
+static const char* const CONFLICTS[] = {"two threads write the same address", "one thread reads what another writes",
                                         "one thread reads what another writes"};
 
 constexpr unsigned UNKNOWN = NO_THREAD - 1;  // another thread, but the shadow no longer says which
@@ -181,9 +176,13 @@ static bool judge(const Block* block, Word& word, uint8_t bytes, const Access& a
 
 // ---- events -----------------------------------------------------------------------------------------------------------
 
-void Racecheck::before_access(Block* block, void*) { resolve_equal_write(block); }
+void Racecheck::on(const BeforeAccess& event) { resolve_equal_write(event.block); }
 
-void Racecheck::access(Block* block, const Array& array, const Access& access, bool& reported) {
+void Racecheck::on(const MemoryAccess& event) {
+    const Block* block = event.block;
+    const Array& array = event.array;
+    const Access& access = event.access;
+    bool& reported = event.reported;
     Suspicion& own = before_atomic[block->current];
     if (access.atomic && own.active && own.access.address == access.address) clear(own);
     if (!reported)
@@ -193,18 +192,21 @@ void Racecheck::access(Block* block, const Array& array, const Access& access, b
     decide_atomics();
 }
 
-void Racecheck::thread_end(Block* block, unsigned thread) {
-    resolve_equal_write(block);
-    resolve_thread(block, thread);
+void Racecheck::on(const ThreadEnd& event) {
+    resolve_equal_write(event.block);
+    resolve_thread(event.block, event.thread);
 }
 
-void Racecheck::barrier(Block* block, unsigned) { resolve_all(block); }
-void Racecheck::block_end(Block* block) { resolve_all(block); }
-void Racecheck::fence(Block*, bool) { decide_atomics(); }
-void Racecheck::block_begin(Block*) { decide_atomics(); }
-bool Racecheck::wants_every_access() { return equal_write.active; }
+void Racecheck::on(const IntervalEnd& event) {
+    resolve_equal_write(event.block);
+    for (unsigned thread = 0; suspicions && thread < MAX_THREADS; thread++) resolve_thread(event.block, thread);
+}
 
-void Racecheck::launch_begin(const LaunchInfo&) {
+void Racecheck::on(const Fence&) { decide_atomics(); }
+void Racecheck::on(const BlockBegin&) { decide_atomics(); }
+void Racecheck::on(const ChoosePath& event) { event.every_access |= equal_write.active; }
+
+void Racecheck::on(const LaunchBegin&) {
     equal_write.active = false;
     for (auto& s : before_atomic) s.active = false;
     suspicions = 0;

@@ -47,13 +47,14 @@ void record_other_read(Word& word, unsigned thread, uint8_t bytes, uint32_t pc) 
 
 // ---- events -----------------------------------------------------------------------------------------------------------
 
-void Shadow::launch_begin(const LaunchInfo& info) { shared_words.assign(lay_out_shared_shadow(info.dynamic_bytes), Word{}); }
+void Shadow::on(const LaunchBegin& event) { shared_words.assign(lay_out_shared_shadow(event.dynamic_bytes), Word{}); }
 
-void Shadow::access(Block* block, const Array& array, const Access& access, bool&) {
-    uint32_t pc = library_offset(access.pc);
-    for_each_word(array, access, [&](Word& word, uint8_t bytes, uint64_t) {
-        if (access.write) record_write(word, block->current, bytes, pc, access.atomic);
-        else record_read(word, block->current, bytes, pc);
+void Shadow::on(const MemoryAccess& event) {
+    const Access& access = event.access;
+    uint32_t pc = library_offset(access.pc), thread = event.block->current;
+    for_each_word(event.array, access, [&](Word& word, uint8_t bytes, uint64_t) {
+        if (access.write) record_write(word, thread, bytes, pc, access.atomic);
+        else record_read(word, thread, bytes, pc);
         return false;
     });
 }

@@ -17,11 +17,14 @@ struct Traced {
 static std::vector<Traced> traced;
 static size_t most_traced;
 
-void Trace::launch_begin(const LaunchInfo&) {
+void Trace::on(const LaunchBegin&) {
     if (!traced.empty()) most_traced = traced.size();  // those of the launch before
 }
 
-void Trace::access(Block* block, const Array& array, const Access& access, bool&) {
+void Trace::on(const MemoryAccess& event) {
+    const Block* block = event.block;
+    const Array& array = event.array;
+    const Access& access = event.access;
     if (!access.instruction || traced.size() >= most_traced) return;
     Traced now{access.pc, uint64_t(access.address - array.data), block->current, access.bytes, block->linear, array.space,
                access.write, {}};
@@ -29,7 +32,7 @@ void Trace::access(Block* block, const Array& array, const Access& access, bool&
     traced.push_back(now);
 }
 
-bool Trace::wants_every_access() { return traced.size() < most_traced; }
+void Trace::on(const ChoosePath& event) { event.every_access |= traced.size() < most_traced; }
 
 }  // namespace sim
 

@@ -26,7 +26,7 @@ static void complete(Block* block, unsigned warp) {
 
 static void complete(Block* block, unsigned warp, Group& group) {
     uint32_t members = group.arrived;
-    events::warp_sync(block, warp, group);
+    emit(WarpSync{block, warp, group});
     if (group.action) group.action(group.values, members);
     group.members = group.unread = group.values[WARP] = members;
     group.arrived = 0;
@@ -83,7 +83,7 @@ static Group& wait_for(Block* block, unsigned me, Group* group, uint64_t value) 
 static const uint64_t* sync_part(Block* block, unsigned me, uint32_t mask, uint64_t value, int operation, Action action,
                                  SourceLine line) {
     Group* group = join(block, me / WARP, mask | 1u << me % WARP, false, operation, line);
-    events::warp_arrive(block, me, {mask, operation, line}, *group);
+    emit(WarpArrive{block, me, mask, operation, line, *group});
     if (action) group->action = action;
     return wait_for(block, me, group, value).values;
 }
