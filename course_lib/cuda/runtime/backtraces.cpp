@@ -10,13 +10,12 @@
 
 namespace sim {
 
-void* last_pc;
 static void* backtrace[16];
 static int depth;
 
 CodeLocation location_at(void* pc) {
     if (in_library(pc)) return {static_cast<char*>(pc) + 1, {}};  // as if it were a return address
-    return {last_pc, {}};
+    return {Backtraces::last_pc, {}};
 }
 
 // The innermost first: `pc`; all words on the stack from `low` on that could be return addresses into the kernel's code; the
@@ -37,15 +36,13 @@ void record_backtrace(void* pc, const char* low) {
         memcpy(&word, at, 8);
         add(word);
     }
-    add(static_cast<char*>(last_pc));
+    add(static_cast<char*>(Backtraces::last_pc));
 }
 
 void Backtraces::on(const LaunchBegin&) {
     depth = 0;
     last_pc = nullptr;
 }
-
-void Backtraces::on(const BeforeAccess& event) { last_pc = event.pc; }
 
 }  // namespace sim
 

@@ -7,6 +7,4 @@ namespace sim {
 CodeLocation location_at(void* pc);  // the kernel's own code there, or where it last accessed memory
 void record_backtrace(void* pc, const char* stack_pointer);
 
-extern void* last_pc;  // of the last access
-
 }  // namespace sim

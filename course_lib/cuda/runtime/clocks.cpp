@@ -217,8 +217,7 @@ void Clocks::on(const WarpSync& event) {
     join_lanes(event.warp, event.group.arrived);
 }
 
-void Clocks::on(const MemoryAccess& event) {
-    if (!event.access.atomic) return;
+void Clocks::on_atomic(const MemoryAccess& event) {
     uint64_t address = reinterpret_cast<uint64_t>(event.access.address);
     unsigned thread = event.block->current;
     if (event.array.space == GLOBAL) {

@@ -48,7 +48,7 @@ struct ThreadEnd { Block* block; unsigned thread; };
 
 // All threads that have not returned have arrived, `last` last; NO_THREAD: the others waited for one that has returned.
 struct Barrier { Block* block; unsigned last; };
-// What happened before a barrier, or in an earlier block, happens before all that follows it.
+// A barrier interval ends with a barrier or with the block.
 struct IntervalEnd { Block* block; };
 struct IntervalBegin { Block* block; };
 
@@ -61,8 +61,8 @@ struct Shuffle { Block* block; unsigned source; uint32_t members; SourceLine lin
 struct MatrixOperation { Block* block; SourceLine line; };
 
 struct Fence { Block* block; bool for_all; };        // for all blocks, or for this one
-struct BeforeAccess { Block* block; void* pc; };     // the access before has taken place
-struct MemoryAccess {                                // within bounds, and about to take place
+struct BeforeAccess { Block* block; void* pc; };     // the access before has happened
+struct MemoryAccess {                                // within bounds, and about to happen
     Block* block;
     const Array& array;
     const Access& access;
@@ -71,11 +71,14 @@ struct MemoryAccess {                                // within bounds, and about
 struct ChoosePath { Block* block; bool& every_access; };  // set it where each access must be an event, however harmless
 
 // ---- the checkers -----------------------------------------------------------------------------------------------------
+//
+// What is done at every access is decided here, without a call.
 
 // The last access, for a launch that is stopped.
 struct Backtraces {
+    static inline void* last_pc;
     static void on(const LaunchBegin&);
-    static void on(const BeforeAccess&);
+    static void on(const BeforeAccess& event) { last_pc = event.pc; }
 };
 // What orders the threads.
 struct Clocks {
@@ -84,7 +87,10 @@ struct Clocks {
     static void on(const IntervalBegin&);
     static void on(const WarpSync&);
     static void on(const Fence&);
-    static void on(const MemoryAccess&);
+    static void on(const MemoryAccess& event) {
+        if (event.access.atomic) on_atomic(event);
+    }
+    static void on_atomic(const MemoryAccess&);
 };
 // Barriers that not all threads reach, warp operations that lack lanes.
 struct Synccheck {
@@ -99,18 +105,25 @@ struct Synccheck {
 struct Initcheck {
     static void on(const LaunchBegin&);
     static void on(const IntervalEnd&);
-    static void on(const MemoryAccess&);
+    static void on(const MemoryAccess& event) {
+        if (!event.access.write || event.access.atomic) on_read(event);
+    }
+    static void on_read(const MemoryAccess&);
 };
 // Accesses that nothing orders.
 struct Racecheck {
+    static inline bool awaits_value;  // of the last write: equal ones do not race
     static void on(const LaunchBegin&);
     static void on(const BlockBegin&);
     static void on(const IntervalEnd&);
     static void on(const Fence&);
     static void on(const ThreadEnd&);
-    static void on(const BeforeAccess&);
+    static void on(const BeforeAccess& event) {
+        if (awaits_value) compare_values(event.block);
+    }
     static void on(const MemoryAccess&);
-    static void on(const ChoosePath&);
+    static void on(const ChoosePath& event) { event.every_access |= awaits_value; }
+    static void compare_values(const Block*);
 };
 // The record of the last accesses that the two above read; so it comes after them.
 struct Shadow {
@@ -126,9 +139,13 @@ struct Counters {
 };
 // A record of accesses, for pictures.
 struct Trace {
+    static inline bool recording;
     static void on(const LaunchBegin&);
-    static void on(const MemoryAccess&);
-    static void on(const ChoosePath&);
+    static void on(const MemoryAccess& event) {
+        if (recording) record(event);
+    }
+    static void on(const ChoosePath& event) { event.every_access |= recording; }
+    static void record(const MemoryAccess&);
 };
 
 // ---- delivery ---------------------------------------------------------------------------------------------------------

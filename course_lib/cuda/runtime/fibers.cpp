@@ -54,7 +54,7 @@ void become_fibers(Block* block, unsigned thread) {
     unsigned warp = thread / WARP, lane = thread % WARP;
     prepare_warps(block);
     block->free_stacks = ~1u;  // set 0 is the plain loop's
-    sim_waited = true;  // tells the plain loop that it has been left
+    sim_waited = true;  // ends the plain loop
     block->current = thread;
     block->warp = warp;
     block->live = block->threads - thread;

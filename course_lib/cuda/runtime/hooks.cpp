@@ -33,7 +33,11 @@ void access_event(char* address, unsigned bytes, bool write, bool atomic, void* 
     Verdict verdict = memcheck(block, access, aligned, array);
     if (verdict == HARMFUL) abort_thread(block);
     if (verdict == WITHIN) {
-        if (counted) access.instruction = find_instruction(pc, array.space, write, bytes);
+        if (counted) {
+            Instruction* last = cached_instruction(pc, write);
+            bool same = last->pc == pc && last->space == array.space;
+            access.instruction = same ? last : find_instruction(pc, array.space, write, bytes);
+        }
         bool reported = false;
         Checkers::on(MemoryAccess{block, array, access, reported});
         if (access.instruction) cache_instruction(access.instruction, array, bytes);
@@ -53,7 +57,7 @@ void report_and_abort(Kind kind, CodeLocation where, const char* format, ...) {
     abort_thread(sim_block);
 }
 
-// What each checker does about an access that it has nothing to report about. Whether that is so, the first half asks them.
+// The fast path. The first half asks whether any checker has something to report, the second records the access for each.
 template <unsigned BYTES, bool WRITE, bool ATOMIC = false> static void access(void* at, void* pc) {
     constexpr unsigned WORDS = (BYTES + 3) / 4;
     constexpr bool READ = !WRITE || ATOMIC;
@@ -76,7 +80,7 @@ template <unsigned BYTES, bool WRITE, bool ATOMIC = false> static void access(vo
                              !race_free(word[i], thread, bytes, space, WRITE, ATOMIC), 0))
             return access_event(address, BYTES, WRITE, ATOMIC, pc, true);
 
-    last_pc = pc;
+    Backtraces::on(BeforeAccess{block, pc});
     accesses++;
     for (unsigned i = 0; i < WORDS; i++) {
         if (WRITE) record_write(word[i], thread, bytes, library_offset(pc), ATOMIC);
@@ -140,7 +144,7 @@ void __tsan_write_range(void* p, size_t n) { in_parts(p, n, true, CALLER); }
         in_parts(to, n, true, CALLER);                                                                                \
         return memset(to, value, n);                                                                                   \
     }
-// Calls of sim_check_copy are written by whole.py.
+// What a checked build of clang calls for a vector access that its optimiser must not split: sim_check_copy.
 COPY(sim_check_copy) COPY(__tsan_memcpy) COPY(__tsan_memmove) COPY(__wrap_memcpy) COPY(__wrap_memmove)
 SET(__tsan_memset) SET(__wrap_memset)
 void __tsan_init() {}

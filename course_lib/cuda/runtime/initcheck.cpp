@@ -38,11 +38,11 @@ static bool reads_padding(const Array& array, const Access& access) {
     return any;
 }
 
-void Initcheck::on(const MemoryAccess& event) {
+void Initcheck::on_read(const MemoryAccess& event) {
     const Block* block = event.block;
     const Array& array = event.array;
     const Access& access = event.access;
-    if ((access.write && !access.atomic) || block->aborted) return;
+    if (block->aborted) return;
     if (array.poisoned) check_poison(array, access);
     if (array.space == GLOBAL || reads_padding(array, access)) return;
     for_each_word(array, access, [&](const Word& word, uint8_t bytes, uint64_t offset) {

@@ -34,14 +34,6 @@ Instruction* find_instruction(void* pc, Space space, bool write, unsigned bytes)
     return nullptr;
 }
 
-void cache_instruction(Instruction* instruction, const Array& array, unsigned bytes) {
-    instruction->data = array.data;
-    instruction->last = array.bytes - bytes;
-    instruction->shadow = array.shadow;
-    instruction->poisoned = array.poisoned;
-    cached_instruction(instruction->pc, instruction->write) = instruction;
-}
-
 void clear_instructions() {
     for (Instruction* instruction : instructions) {
         cached_instruction(instruction->pc, instruction->write) = &none;

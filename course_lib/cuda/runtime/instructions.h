@@ -7,7 +7,7 @@
 namespace sim {
 
 // The accesses of one warp that are still to be put together. Round k holds each lane's k-th offset from the array's start,
-// which a GPU aligns to 256 bytes. (Of arrays beyond 4 GB the low 32 bits: enough to tell sectors of one request apart.)
+// which a GPU aligns to 256 bytes. (Of arrays beyond 4 GB the low 32 bits: enough to distinguish the sectors of one request.)
 struct Pending {
     uint32_t executed[WARP];    // how often each lane has executed the instruction
     uint32_t (*rounds)[WARP];
@@ -37,8 +37,16 @@ inline Instruction*& cached_instruction(void* pc, bool write) {
     return cached[write][reinterpret_cast<uintptr_t>(pc) % CACHED];
 }
 
+// The next access of this instruction to this array may take the fast path.
+inline void cache_instruction(Instruction* instruction, const Array& array, unsigned bytes) {
+    instruction->data = array.data;
+    instruction->last = array.bytes - bytes;
+    instruction->shadow = array.shadow;
+    instruction->poisoned = array.poisoned;
+    cached_instruction(instruction->pc, instruction->write) = instruction;
+}
+
 Instruction* find_instruction(void* pc, Space, bool write, unsigned bytes);  // null: there are too many
-void cache_instruction(Instruction*, const Array&, unsigned bytes);  // its next access to this array may take the fast path
 const std::vector<Instruction*>& all_instructions();
 void clear_instructions();
 

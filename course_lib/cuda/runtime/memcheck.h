@@ -1,4 +1,4 @@
-// Whether an access may take place at all. Asked before the other checkers: only what lies in an array has a shadow.
+// Whether an access may happen at all. Asked before the other checkers: only what lies in an array has a shadow.
 #pragma once
 #include "events.h"
 

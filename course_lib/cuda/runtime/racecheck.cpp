@@ -32,9 +32,8 @@ static void report(const Block* block, const Suspicion& s) {
         fault(RACE, s.thread, {s.access.pc, {}}, s.other, {library_base + s.other_pc, {}}, "%s", s.what);
 }
 
-static void resolve_equal_write(const Block* block) {
-    if (!equal_write.active) return;
-    equal_write.active = false;
+void Racecheck::compare_values(const Block* block) {
+    awaits_value = false;
     if (memcmp(equal_write.before, equal_write.access.address, equal_write.access.bytes)) report(block, equal_write);
 }
 
@@ -98,13 +97,16 @@ static unsigned unordered_reader(const Word& word, unsigned thread, bool atomic,
     return many && !any_ordered ? UNKNOWN : NO_THREAD;  // of many warps the shadow keeps one
 }
 
-static void describe(Suspicion& s, Conflict conflict, const Array& array, uint64_t offset, bool other_block) {
+static Suspicion suspect(Conflict conflict, const Array& array, const Access& access, uint64_t offset, unsigned thread,
+                         unsigned other, uint32_t other_pc, bool other_block) {
+    Suspicion s{true, access, thread, other, other_pc, {}, {}};
     char element[96];
-    if (array.variable && array.bytes == s.access.bytes) snprintf(element, sizeof element, "the variable '%s'", array.name);
-    else snprintf(element, sizeof element, "element %llu of %s '%s'", (unsigned long long)(offset / s.access.bytes),
+    if (array.variable && array.bytes == access.bytes) snprintf(element, sizeof element, "the variable '%s'", array.name);
+    else snprintf(element, sizeof element, "element %llu of %s '%s'", (unsigned long long)(offset / access.bytes),
                   array.space == SHARED ? "__shared__" : "the array", array.name);
     snprintf(s.what, sizeof s.what, "%s: %s, %s", CONFLICTS[conflict], element,
              other_block ? "in different blocks, which nothing orders" : "with no barrier between");
+    return s;
 }
 
 static void race(const Block* block, Conflict conflict, const Word& word, const Access& access, const Array& array,
@@ -114,17 +116,13 @@ static void race(const Block* block, Conflict conflict, const Word& word, const 
     bool others = conflict == READ_WRITE ? word.readers & EARLIER_BLOCKS : word.kind & OTHERS_BEFORE;
     uint32_t since = conflict == READ_WRITE ? word.read_interval : word.write_interval;
     bool other_block = since < block_interval || (others && other == UNKNOWN);
-    Suspicion now;
-    now.active = true;
-    now.access = access;
-    now.thread = thread;
-    now.other = other_block || other == UNKNOWN ? NO_THREAD : other;
-    now.other_pc = conflict == READ_WRITE ? word.read_pc : word.write_pc;
-    describe(now, conflict, array, offset, other_block);
+    Suspicion now = suspect(conflict, array, access, offset, thread, other_block || other == UNKNOWN ? NO_THREAD : other,
+                            conflict == READ_WRITE ? word.read_pc : word.write_pc, other_block);
     if (conflict == WRITE_WRITE && !other_block && other / WARP == thread / WARP && !access.atomic && !(word.kind & ATOMIC) &&
         access.bytes <= sizeof now.before) {
         memcpy(now.before, access.address, access.bytes);
         equal_write = now;
+        Racecheck::awaits_value = true;
     } else if (conflict == WRITE_READ && word.kind & ATOMIC && !access.atomic) {
         resolve_thread(block, thread);
         before_atomic[thread] = now;
@@ -142,13 +140,7 @@ static void suspect_readers(Word& word, const Access& access, const Array& array
         unsigned lane = __builtin_ctz(lanes), reader = word.read_warp * WARP + lane;
         if (before_atomic[reader].active || happens_before(reader, thread)) continue;
         if (word.read_warp == thread / WARP && warp_ordered(word.read_warp, lane, word.read_clock, thread % WARP)) continue;
-        Suspicion& now = before_atomic[reader];
-        now.active = true;
-        now.access = access;
-        now.thread = thread;
-        now.other = reader;
-        now.other_pc = word.read_pc;
-        describe(now, READ_WRITE, array, offset, false);
+        before_atomic[reader] = suspect(READ_WRITE, array, access, offset, thread, reader, word.read_pc, false);
         suspicions++;
     }
 }
@@ -176,8 +168,6 @@ static bool judge(const Block* block, Word& word, uint8_t bytes, const Access& a
 
 // ---- events -----------------------------------------------------------------------------------------------------------
 
-void Racecheck::on(const BeforeAccess& event) { resolve_equal_write(event.block); }
-
 void Racecheck::on(const MemoryAccess& event) {
     const Block* block = event.block;
     const Array& array = event.array;
@@ -189,25 +179,24 @@ void Racecheck::on(const MemoryAccess& event) {
         for_each_word(array, access, [&](Word& word, uint8_t bytes, uint64_t offset) {
             return reported = judge(block, word, bytes, access, array, offset);
         });
-    decide_atomics();
+    if (access.atomic || suspicions) decide_atomics();
 }
 
 void Racecheck::on(const ThreadEnd& event) {
-    resolve_equal_write(event.block);
+    if (awaits_value) compare_values(event.block);
     resolve_thread(event.block, event.thread);
 }
 
 void Racecheck::on(const IntervalEnd& event) {
-    resolve_equal_write(event.block);
+    if (awaits_value) compare_values(event.block);
     for (unsigned thread = 0; suspicions && thread < MAX_THREADS; thread++) resolve_thread(event.block, thread);
 }
 
 void Racecheck::on(const Fence&) { decide_atomics(); }
 void Racecheck::on(const BlockBegin&) { decide_atomics(); }
-void Racecheck::on(const ChoosePath& event) { event.every_access |= equal_write.active; }
 
 void Racecheck::on(const LaunchBegin&) {
-    equal_write.active = false;
+    awaits_value = false;
     for (auto& s : before_atomic) s.active = false;
     suspicions = 0;
 }

@@ -1,14 +1,14 @@
 // What the parts of the runtime know of each other. A file calls only files that stand before it:
 //
 //   memory, faults, stacks            device memory; what has gone wrong; the fibers' stacks
-//   address_map, shadow, clocks,      what the checkers share: which array an address lies in, the last accesses to it, and
-//   instructions                      what orders them; where each instruction has accessed memory last
-//   *check, counters, trace,          the checkers: each listens to the events of events.h and knows no other
-//   backtraces
-//   signals                           crashes and cancellation
+//   address_map, backtraces           which array an address lies in; where a launch is
+//   signals, printf                   crashes and cancellation; what the kernel prints
+//   clocks, shadow, instructions      what orders accesses, the last accesses to each word, the last of each instruction
+//   memcheck, synccheck, initcheck,   the checkers: but for memcheck, which is asked first, each listens to the events of
+//   racecheck, counters, trace        events.h. None calls another
 //   fibers, scheduler, barriers,      run the threads of one block
 //   warp_sync, blocks
-//   hooks, ptx_hooks                  what compiled kernels call: they make an event of each memory access
+//   hooks, ptx_hooks                  what compiled kernels call: they make an event of a memory access
 //   workers                           run the blocks of a launch
 #pragma once
 #include <csetjmp>
@@ -46,8 +46,6 @@ void fault(Kind, uint32_t thread, CodeLocation, uint32_t other_thread, CodeLocat
 void fault(Kind, CodeLocation, const char* format, ...) __attribute__((format(printf, 3, 4)));  // of the running thread alone
 void clear_faults();
 bool any_fault();
-bool any_text();  // printed
-void clear_text();
 
 // ---- stacks (stacks.cpp) --------------------------------------------------------------------------------------------
 constexpr size_t STACK_BYTES = 80 << 10;  // a guard page included; whole pages of 4 and of 16 KB
@@ -75,6 +73,10 @@ inline void leave_runtime(Block* block) {
     worker->in_runtime = 0;
     if (__builtin_expect(worker->cancelled, 0)) leave_cancelled(worker);
 }
+
+// ---- what the kernel prints (printf.cpp) ------------------------------------------------------------------------------
+bool any_text();
+void clear_text();
 
 // ---- blocks (blocks.cpp) ----------------------------------------------------------------------------------------------
 void run_block(Block*, const Launch*, Run, uint64_t number);

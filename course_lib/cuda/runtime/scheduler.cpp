@@ -136,7 +136,7 @@ static void report_deadlock(Block* block) {
         if (first == NO_THREAD) first = t;
     }
     unsigned thread = first_warp != NO_THREAD ? first_warp : first_barrier;
-    bool known = block->mode & CHECKED;  // the fast build does not note where threads wait
+    bool known = block->mode & CHECKED;  // the fast build does not record where threads wait
     CodeLocation location, other;
     if (known) location.line = block->waits_at[thread];
     if (known && first_barrier != NO_THREAD && thread != first_barrier) other.line = block->waits_at[first_barrier];

@@ -1,6 +1,6 @@
 // Leave one fiber and continue another: the only machine-dependent code of the simulator.
 //
-// The switch is expanded in place. All registers are declared clobbered, so the compiler saves just those that are live
+// The switch is expanded inline. All registers are declared clobbered, so the compiler saves just those that are live
 // here, far fewer than a function call would have to save. On the stack remains the address at which to resume.
 #pragma once
 #include <cstdint>

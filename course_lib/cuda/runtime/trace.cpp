@@ -19,20 +19,20 @@ static size_t most_traced;
 
 void Trace::on(const LaunchBegin&) {
     if (!traced.empty()) most_traced = traced.size();  // those of the launch before
+    recording = traced.size() < most_traced;
 }
 
-void Trace::on(const MemoryAccess& event) {
+void Trace::record(const MemoryAccess& event) {
     const Block* block = event.block;
     const Array& array = event.array;
     const Access& access = event.access;
-    if (!access.instruction || traced.size() >= most_traced) return;
+    if (!access.instruction) return;
     Traced now{access.pc, uint64_t(access.address - array.data), block->current, access.bytes, block->linear, array.space,
                access.write, {}};
     strncpy(now.name, array.name, sizeof now.name - 1);
     traced.push_back(now);
+    recording = traced.size() < most_traced;
 }
-
-void Trace::on(const ChoosePath& event) { event.every_access |= traced.size() < most_traced; }
 
 }  // namespace sim
 
