@@ -1,6 +1,7 @@
 """Who may know whom: every room of course_lib imports only rooms below it, there are no circles, heavy imports are lazy."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Collection
@@ -99,37 +100,110 @@ def test_rooms_import_only_rooms_below():
     assert not wrong, "\n".join(wrong)
 
 
+def circle(knows: dict[str, set[str]]) -> list[str]:
+    """Names that know each other in a circle, or nothing."""
+    done: set[str] = set()
+
+    def follow(name: str, way: list[str]) -> list[str]:
+        if name in way:
+            return way[way.index(name) :]
+        found = (
+            next(filter(None, (follow(other, [*way, name]) for other in sorted(knows.get(name, ())))), [])
+            if name not in done
+            else []
+        )
+        done.add(name)
+        return found
+
+    return next(filter(None, (follow(name, []) for name in sorted(knows))), [])
+
+
 def test_rooms_of_one_floor_make_no_circle():
     knows: dict[str, set[str]] = {}
     for path in files():
         own = path.relative_to(HOUSE).parts[0].removesuffix(".py")
         knows.setdefault(own, set()).update(room(m) for m in imports(path) if room(m) in FLOOR and room(m) != own)
 
-    def reaches(start: str, goal: str, seen: set[str]) -> bool:
-        return any(
-            nxt == goal or (nxt not in seen and not seen.add(nxt) and reaches(nxt, goal, seen))
-            for nxt in knows.get(start, ())
-        )
-
-    circles = [name for name in knows if reaches(name, name, set())]
-    assert not circles, f"these rooms import each other in a circle: {circles}"
+    assert not (found := circle(knows)), f"these rooms import each other in a circle: {found}"
 
 
 def test_modules_make_no_circle():
     """Not even with imports inside of functions."""
     names = {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in files()}
     knows = {name: {m for m in imports(path, names) if m in names and m != name} for name, path in names.items()}
-    done: set[str] = set()
+    assert not (found := circle(knows)), f"these modules import each other in a circle: {found}"
 
-    def follow(name: str, way: list[str]) -> None:
-        assert name not in way, f"these modules import each other in a circle: {way[way.index(name) :]}"
-        if name not in done:
-            for other in sorted(knows[name]):
-                follow(other, [*way, name])
-            done.add(name)
 
-    for name in sorted(names):
-        follow(name, [])
+# ---- the simulator's C++ ----------------------------------------------------------------------------------------------
+
+CPP = [
+    path for folder in ("runtime", "include") for path in sorted((HOUSE / "cuda" / folder).rglob("*")) if path.is_file()
+]
+NO_CODE = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
+FUNCTION = re.compile(r"^\w[^;{}()=]*?\b(\w+)\([^;{}]*\)[^;{}()]*(\{[^\n]*\}$|\{.*?^\})", re.MULTILINE | re.DOTALL)
+CALL = re.compile(r"(?<![.>\w])(?<!std::)(\w+)[(<]")
+
+
+def test_headers_of_the_simulator_make_no_circle():
+    """`#include` without a circle, by the files that it finds."""
+    knows = {
+        str(path): {
+            str((path.parent / name).resolve())
+            for name in re.findall(r'^#include "([\w./]+)"', path.read_text(encoding="utf-8"), re.MULTILINE)
+        }
+        for path in CPP
+    }
+    missing = {name for names in knows.values() for name in names if name not in knows}
+    assert not missing
+    assert not (found := circle(knows)), f"these files include each other in a circle: {found}"
+
+
+def calls(files: dict[str, str]) -> dict[str, set[str]]:
+    """Which .cpp files call functions of which others, directly or by way of an inline function of a header."""
+    functions = {name: FUNCTION.findall(NO_CODE.sub("", text)) for name, text in files.items()}
+    homes: dict[str, set[str]] = {}
+    inline: dict[str, set[str]] = {}
+    called: dict[str, set[str]] = {}
+    for file, found in functions.items():
+        called[file] = {name for _, body in found for name in CALL.findall(body)}
+        for name, body in found:
+            if file.endswith(".h"):
+                inline.setdefault(name, set()).update(CALL.findall(body))
+            else:
+                homes.setdefault(name, set()).add(file)
+    knows = {}
+    for file in files:
+        if file.endswith(".h"):
+            continue
+        own, names = {name for name, _ in functions[file]}, set()
+        left = called[file] - own
+        while left:
+            names.add(name := left.pop())
+            left |= inline.get(name, set()) - names
+        knows[file] = {other for name in names for other in homes.get(name, ()) if other != file}
+    return knows
+
+
+def test_files_of_the_runtime_call_only_files_below():
+    files = {path.name: path.read_text(encoding="utf-8") for path in CPP if path.parent.name == "runtime"}
+    knows = calls(files)
+    assert "synccheck.cpp" in knows["barriers.cpp"], "an event reaches the checkers by way of a header"
+    assert not (found := circle(knows)), f"these files call each other in a circle: {found}"
+    checkers = {f"{name}.cpp" for name in ("memcheck", "synccheck", "initcheck", "racecheck", "counters", "trace")}
+    assert checkers <= knows.keys()
+    assert not [(one, other) for one in checkers for other in knows[one] & checkers], "a checker knows no other"
+
+
+def test_a_circle_of_calls_is_found():
+    files = {
+        "a.cpp": "void f(int x) {\n    if (x) g();\n}\n",
+        "b.cpp": "void h() { f(1); }\n",
+        "x.h": "inline void g() {\n    h();\n}\n",
+    }
+    assert calls(files) == {"a.cpp": {"b.cpp"}, "b.cpp": {"a.cpp"}}
+    assert circle(calls(files))
+    files["b.cpp"] = 'void h() { print("f(1)"); }  // as f(1) does\n'
+    assert not circle(calls(files))
 
 
 def test_only_plots_imports_matplotlib():

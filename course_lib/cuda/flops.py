@@ -38,10 +38,10 @@ _INSTRUCTION = re.compile(r"\s*([0-9a-f]+):\s+(\S+)\s*(.*)")
 _CALLED = re.compile(r"([0-9a-f]+) <([^>@+]+)(?:@plt)?>")
 
 
-class _Passed(ctypes.Structure):
-    """flops.cpp: Passed."""
+class _BlockCount(ctypes.Structure):
+    """flops.cpp: BlockCount."""
 
-    _fields_ = [("place", ctypes.c_uint64), ("times", ctypes.c_uint64)]
+    _fields_ = [("address", ctypes.c_uint64), ("count", ctypes.c_uint64)]
 
 
 def tool() -> str | None:
@@ -60,17 +60,17 @@ def count(
         raise KernelError("Counting operations needs a disassembler: install binutils (`sudo apt install binutils`).")
     library = kernel.compiled(checked=False, counted=True)
     variables.copy(kernel.compiled(checked=True), library)
-    lib, first = runtime.library(), ctypes.POINTER(_Passed)()
-    lib.sim_passed.argtypes = [ctypes.POINTER(ctypes.POINTER(_Passed))]
+    lib, first = runtime.library(), ctypes.POINTER(_BlockCount)()
+    lib.sim_block_counts.argtypes = [ctypes.POINTER(ctypes.POINTER(_BlockCount))]
     with runtime.TURN:
-        lib.sim_count_passages()
+        lib.sim_count_blocks()
         launch.launch(library, kernel.name, kernel.parameter_names, grid, block, args, shared_mem, timeout, 0)
-        length = lib.sim_passed(ctypes.byref(first))
-        passed = {first[i].place: first[i].times for i in range(length) if first[i].place}
-    if not passed:
+        length = lib.sim_block_counts(ctypes.byref(first))
+        counts = {first[i].address: first[i].count for i in range(length) if first[i].address}
+    if not counts:
         raise KernelError(f"{kernel.name} has too many basic blocks for its operations to be counted.")
     base, weights = symbols.base(library.handle), operations(library.path)
-    return sum(times * weights.get(place - base, 0) for place, times in passed.items())
+    return sum(times * weights.get(address - base, 0) for address, times in counts.items())
 
 
 @cache

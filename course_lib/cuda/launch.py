@@ -135,7 +135,7 @@ class Running:
             self._cancel()
             raise
         finally:
-            self.remarkable = bool(self._runtime.sim_remarkable())
+            self.remarkable = bool(self._runtime.sim_has_report())
             if self.remarkable:
                 self._print(ended=True)
         return True

@@ -102,8 +102,8 @@ def _prepare(library: Library, kernel: Kernel, base: int, shared_mem: int) -> bo
     """Tell the checker where things lie. Returns whether the shared arrays are known."""
     lib = runtime.library()
     table, image = symbols.table(library.path)
-    mark = next((s.value for s in table if s.kind == symbols.STT_TLS and s.name.endswith("sim_mark")), None)
-    find = ctypes.cast(library.handle.sim_find_mark, ctypes.c_void_p) if mark is not None else None
+    mark = next((s.value for s in table if s.kind == symbols.STT_TLS and s.name.endswith("sim_anchor")), None)
+    find = ctypes.cast(library.handle.sim_find_anchor, ctypes.c_void_p) if mark is not None else None
     lib.sim_check_library.argtypes = [
         ctypes.c_void_p,
         ctypes.c_uint64,
@@ -225,8 +225,8 @@ def _stops() -> list[int]:
     """Where a launch that was stopped may have been: program counters, the innermost first."""
     lib = runtime.library()
     first = ctypes.POINTER(ctypes.c_void_p)()
-    lib.sim_stopped_at.argtypes = [ctypes.POINTER(ctypes.POINTER(ctypes.c_void_p))]
-    return [first[i] for i in range(lib.sim_stopped_at(ctypes.byref(first)))]
+    lib.sim_backtrace.argtypes = [ctypes.POINTER(ctypes.POINTER(ctypes.c_void_p))]
+    return [first[i] for i in range(lib.sim_backtrace(ctypes.byref(first)))]
 
 
 def _counters() -> list[_Counter]:

@@ -35,7 +35,7 @@ class Access:
 
 
 class _Traced(ctypes.Structure):
-    """checker.cpp: Traced."""
+    """trace.cpp: Traced."""
 
     _fields_ = [
         ("pc", ctypes.c_void_p),

@@ -88,7 +88,7 @@ ACROSS = "in different blocks"
     ],
 )  # fmt: skip
 def test_threads_that_all_do_the_same_are_told_so(body, grid, block, where, says):
-    issue = SimpleNamespace(kind="race", line=2, message=f"two threads write the same place, {where}")
+    issue = SimpleNamespace(kind="race", line=2, message=f"two threads write the same address, {where}")
     seen = SimpleNamespace(text=f"__global__ void f(float* y, int n) {{\n    {body}\n}}",
                            reports=[Report("f", grid, block, [issue], [])])  # fmt: skip
     said = messages.of_issue(issue, seen)

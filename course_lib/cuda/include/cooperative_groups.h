@@ -1,4 +1,4 @@
-// Cooperative groups: the block, tiles of a warp, the lanes that happen to be together; reduce and scan.
+// Cooperative groups: the block, tiles of a warp, coalesced groups; reduce and scan.
 #pragma once
 #include "simulator/sync.h"
 
@@ -61,37 +61,37 @@ struct lanes {
     template <class T> unsigned match_any(T v, SIM_HERE) const {
         return self().to_ranks(__match_any_sync(self().mask(), v, file, line));
     }
-    // A value of up to 32 bytes travels in pieces of 8.
-    template <class T> T sim_take(T v, unsigned lane, const char* file, int line) const {
+    // A value of up to 32 bytes is exchanged in parts of 8.
+    template <class T> T sim_shuffle_any(T v, unsigned lane, const char* file, int line) const {
         static_assert(std::is_trivially_copyable<T>::value && sizeof(T) <= 32,
                       "a group's shuffle moves values of at most 32 bytes that can be copied byte by byte");
         if constexpr (sizeof(T) <= 8) return sim_shuffle(self().mask(), v, lane, file, line);
         else {
-            uint64_t pieces[(sizeof(T) + 7) / 8] = {};
-            sim_copy(pieces, &v, sizeof(T));
-            for (uint64_t& piece : pieces) piece = sim_shuffle(self().mask(), piece, lane, file, line);
-            sim_copy(&v, pieces, sizeof(T));
+            uint64_t parts[(sizeof(T) + 7) / 8] = {};
+            sim_copy(parts, &v, sizeof(T));
+            for (uint64_t& part : parts) part = sim_shuffle(self().mask(), part, lane, file, line);
+            sim_copy(&v, parts, sizeof(T));
             return v;
         }
     }
     template <class T> T shfl(T v, unsigned rank, SIM_HERE) const {
-        return sim_take(v, self().lane_of(rank % self().size()), file, line);
+        return sim_shuffle_any(v, self().lane_of(rank % self().size()), file, line);
     }
     template <class T> T shfl_down(T v, unsigned delta, SIM_HERE) const {
         unsigned rank = self().thread_rank(), source = rank + delta;
-        return sim_take(v, self().lane_of(source < self().size() ? source : rank), file, line);
+        return sim_shuffle_any(v, self().lane_of(source < self().size() ? source : rank), file, line);
     }
     template <class T> T shfl_up(T v, unsigned delta, SIM_HERE) const {
         unsigned rank = self().thread_rank();
-        return sim_take(v, self().lane_of(rank >= delta ? rank - delta : rank), file, line);
+        return sim_shuffle_any(v, self().lane_of(rank >= delta ? rank - delta : rank), file, line);
     }
     template <class T> T shfl_xor(T v, unsigned bits, SIM_HERE) const {
         unsigned rank = self().thread_rank(), source = rank ^ bits;
-        return sim_take(v, self().lane_of(source < self().size() ? source : rank), file, line);
+        return sim_shuffle_any(v, self().lane_of(source < self().size() ? source : rank), file, line);
     }
 };
 
-// Which of its parent's tiles one is. thread_block_tile<N> forgets its parent, so it carries the numbers.
+// The rank of a tile among its parent's. thread_block_tile<N> forgets its parent, so it carries the numbers.
 template <unsigned N, class Parent> struct sim_tile_of {
     static unsigned meta_group_rank() { return Parent::thread_rank() / N; }
     static unsigned meta_group_size() { return (Parent::size() + N - 1) / N; }
@@ -144,7 +144,7 @@ struct coalesced_group : lanes<coalesced_group> {
         return ranks;
     }
 };
-// Any of these groups, for functions that take whichever they are given.
+// Any of these groups, for functions that take all kinds.
 struct thread_group {
     unsigned members = 0;  // lanes of the warp; 0 for the whole block
     thread_group(const thread_block&) {}

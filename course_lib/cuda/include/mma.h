@@ -1,6 +1,7 @@
-// nvcuda::wmma: products of 16x16x16 and its kin. Halves and bfloat16 are summed in float, 8-bit integers exactly in int.
+// nvcuda::wmma: products of 16x16x16, 32x8x16 and 8x32x16. Halves and bfloat16 are summed in float, 8-bit integers exactly
+// in int.
 //
-// Which lane holds which element is nobody's business on a GPU; here lane l holds elements l*8 .. l*8+7 in row order.
+// Which lane holds which element is unspecified on a GPU; here lane l holds elements l*8 .. l*8+7 in row order.
 #pragma once
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
@@ -31,7 +32,7 @@ template <class F, class V> SIM_INLINE void fill_fragment(F& f, V value) {
     for (int i = 0; i < F::num_elements; i++) f.x[i] = value;
 }
 
-// A function of the learner's memory, called once per element so that the checker sees each access.
+// Call `touch` once per element, so that each access is checked.
 template <class F, class Touch> SIM_INLINE void sim_each_element(F& f, bool by_column, unsigned stride, Touch touch) {
     for (int i = 0; i < F::num_elements; i++) {
         int element = sim_lane() * F::num_elements + i, row = element / F::columns, column = element % F::columns;
@@ -69,7 +70,7 @@ template <class D, class A, class B, class C> struct sim_operands {
 template <class T> constexpr bool sim_is_byte = std::is_same<T, signed char>::value || std::is_same<T, unsigned char>::value;
 template <class F> using sim_element = std::remove_reference_t<decltype(std::declval<F>().x[0])>;
 
-// What a GPU multiplies with what, and the type it sums in.
+// Which types a GPU multiplies, and the type of the accumulator.
 template <class A, class B, class C, class D> struct sim_product {
     using Input = sim_element<A>;
     using Sum = std::conditional_t<sim_is_byte<Input>, long long, float>;
@@ -114,8 +115,8 @@ template <class D, class A, class B, class C>
 SIM_FUNCTION void mma_sync(D& d, const A& a, const B& b, const C& c, bool saturate = false, SIM_HERE) {
     sim_operands<D, A, B, C> operands{&d, &a, &b, &c};
     const sim::Action action = saturate ? sim_multiply<true, D, A, B, C> : sim_multiply<false, D, A, B, C>;
-    SIM_MEET(ACTION, 0xffffffffu, reinterpret_cast<uint64_t>(&operands), action)
-    (void)sim_met;
+    SIM_WARP_SYNC(MATRIX, 0xffffffffu, reinterpret_cast<uint64_t>(&operands), action)
+    (void)sim_values;
     SIM_CHECK_WARP(file, line)
 }
 

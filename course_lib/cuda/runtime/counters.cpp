@@ -1,83 +1,66 @@
 // How warps touch memory: requests, 32-byte sectors and bank wavefronts for every instruction that loads or stores.
 //
-// Notes are put together when a warp's lanes have met or have all returned. Most requests are seen through at once: offsets
-// that never fall lie in as many sectors as they have steps, and words less than 32 apart are in different banks.
+// Accesses are put together when a warp's lanes have synchronised or have all returned. Most requests are simple: offsets that
+// never fall lie in as many sectors as they have steps, and words less than 32 apart are in different banks.
 #include "counters.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
 namespace sim {
 
-constexpr unsigned TABLE = 8192;
-constexpr uint32_t FIRST_ROOM = 16, MOST_PENDING = 1 << 16;
-static Counter nowhere;
-Counter* quick[2][QUICK];
-static const bool filled = (std::fill(&quick[0][0], &quick[0][0] + 2 * QUICK, &nowhere), true);
-static Counter* table[TABLE];
-static std::vector<Counter*> counters, open_counters[MAX_WARPS];
+constexpr uint32_t FIRST_CAPACITY = 16, MOST_PENDING = 1 << 16;
+static std::vector<Instruction*> pending_instructions[MAX_WARPS];
 static bool overflow;
 
-static Counter* find(void* pc, Space space, bool write, unsigned bytes) {
-    size_t at = (reinterpret_cast<uint64_t>(pc) * 0x9E3779B97F4A7C15ull >> 40) % TABLE;
-    for (unsigned tries = 0; tries < TABLE; tries++, at = (at + 1) % TABLE) {
-        Counter*& counter = table[at];
-        if (!counter) {
-            counter = new Counter{};
-            counter->pc = pc;
-            counter->space = space;
-            counter->write = write;
-            counter->bytes = bytes;
-            counter->pending = new Pending[MAX_WARPS]{};
-            counters.push_back(counter);
-            return counter;
-        }
-        if (counter->pc == pc && counter->space == space && counter->write == write) return counter;
-    }
-    return nullptr;
-}
-
-// ---- room for notes: given back at each flush, so that warps that run in turn use the same few lines of cache ------------------
+// ---- pending accesses: given back at each flush, so that one warp after the other uses the same few lines of cache ---------
 
 using Rounds = uint32_t (*)[WARP];
-static std::vector<Rounds> spare[17];  // by the logarithm of their room
+static std::vector<Rounds> spare[17];  // by the logarithm of their capacity
 
-static Rounds take_rounds(uint32_t room) {
-    auto& stack = spare[__builtin_ctz(room)];
-    if (stack.empty()) return static_cast<Rounds>(aligned_alloc(64, room * sizeof(*Rounds())));
+static Rounds take_rounds(uint32_t capacity) {
+    auto& stack = spare[__builtin_ctz(capacity)];
+    if (stack.empty()) return static_cast<Rounds>(aligned_alloc(64, capacity * sizeof(*Rounds())));
     Rounds rounds = stack.back();
     stack.pop_back();
     return rounds;
 }
 
-static void give_back(Rounds rounds, uint32_t room) { spare[__builtin_ctz(room)].push_back(rounds); }
+static void give_back(Pending& pending) {
+    spare[__builtin_ctz(pending.capacity)].push_back(pending.rounds);
+    pending.capacity = 0;
+}
 
-void make_room(Block* block, Counter* counter, unsigned warp) {
-    Pending& pending = counter->pending[warp];
+static void flush_warp(unsigned warp);
+
+void grow(Block* block, Instruction* instruction, unsigned warp) {
+    Pending& pending = instruction->pending[warp];
     bool inside = worker_of(block)->in_runtime;
     if (!inside) enter_runtime(block);
-    if (!pending.room) {
+    if (!pending.capacity) {
         if (block->mode & PLAIN)  // earlier warps have returned
             for (unsigned earlier = 0; earlier < warp; earlier++) flush_warp(earlier);
-        pending.room = std::max(pending.usual, FIRST_ROOM);
-        pending.rounds = take_rounds(pending.room);
-        open_counters[warp].push_back(counter);
-    } else if (pending.room == MOST_PENDING) {
+        pending.capacity = std::max(pending.usual, FIRST_CAPACITY);
+        pending.rounds = take_rounds(pending.capacity);
+        pending_instructions[warp].push_back(instruction);
+    } else if (pending.capacity == MOST_PENDING) {
         overflow = true;
     } else {
-        Rounds larger = take_rounds(2 * pending.room);
-        memcpy(larger, pending.rounds, pending.room * sizeof *larger);
-        give_back(pending.rounds, pending.room);
+        Rounds larger = take_rounds(2 * pending.capacity);
+        memcpy(larger, pending.rounds, pending.capacity * sizeof *larger);
+        pending.usual = 2 * pending.capacity;
+        give_back(pending);
         pending.rounds = larger;
-        pending.room *= 2;
-        pending.usual = pending.room;
+        pending.capacity = pending.usual;
     }
     if (!inside) leave_runtime(block);
 }
 
 // ---- putting requests together ----------------------------------------------------------------------------------------------
 
-// The different numbers of a request, in constant time each.
+// The distinct numbers of a request, in constant time each.
 struct Set {
     uint32_t key[256], mark[256] = {}, now = 0;
     void clear() { now++; }
@@ -104,8 +87,8 @@ static unsigned distinct(const uint32_t* offsets, unsigned lanes, unsigned bytes
     return count;
 }
 
-static void count_global(Counter* counter, const uint32_t* offsets, unsigned lanes) {
-    unsigned bytes = counter->bytes, sectors = 1, lines = 1, falls = 0;
+static void count_global(Instruction* instruction, const uint32_t* offsets, unsigned lanes) {
+    unsigned bytes = instruction->bytes, sectors = 1, lines = 1, falls = 0;
     bool within = bytes <= 32 && (bytes & (bytes - 1)) == 0;  // an access lies in one sector
     for (unsigned i = 1; i < lanes; i++) {
         sectors += offsets[i] / 32 != offsets[i - 1] / 32;
@@ -114,8 +97,8 @@ static void count_global(Counter* counter, const uint32_t* offsets, unsigned lan
         within &= offsets[i] % bytes == 0;
     }
     bool plain = within && offsets[0] % bytes == 0 && !falls;
-    counter->sectors += plain ? sectors : distinct(offsets, lanes, bytes, 32);
-    counter->wavefronts += plain ? lines : distinct(offsets, lanes, bytes, 128);
+    instruction->sectors += plain ? sectors : distinct(offsets, lanes, bytes, 32);
+    instruction->wavefronts += plain ? lines : distinct(offsets, lanes, bytes, 128);
 }
 
 // Shared memory has 32 banks of 4 bytes; lanes that are served together take as many wavefronts as the busiest bank has
@@ -140,69 +123,67 @@ static unsigned wavefronts(const uint32_t* offsets, unsigned lanes, unsigned byt
 }
 
 // Lanes of 8 bytes are served by half-warps, of 16 by quarter-warps. `lane` says which lanes the offsets belong to.
-static void count_shared(Counter* counter, const uint32_t* offsets, const uint8_t* lane, unsigned lanes) {
-    unsigned together = counter->bytes <= 4 ? 32 : counter->bytes <= 8 ? 16 : 8;
+static void count_shared(Instruction* instruction, const uint32_t* offsets, const uint8_t* lane, unsigned lanes) {
+    unsigned together = instruction->bytes <= 4 ? 32 : instruction->bytes <= 8 ? 16 : 8;
     for (unsigned first = 0, end; first < lanes; first = end) {
         end = first + 1;
         while (end < lanes && lane[end] / together == lane[first] / together) end++;
-        counter->wavefronts += wavefronts(offsets + first, end - first, counter->bytes);
+        instruction->wavefronts += wavefronts(offsets + first, end - first, instruction->bytes);
     }
 }
 
-static void count_round(Counter* counter, const uint32_t* offsets, const uint8_t* lane, unsigned lanes) {
-    counter->requests++;
-    counter->lanes += lanes;
-    if (counter->space == SHARED) count_shared(counter, offsets, lane, lanes);
-    else count_global(counter, offsets, lanes);
+static void count_round(Instruction* instruction, const uint32_t* offsets, const uint8_t* lane, unsigned lanes) {
+    instruction->requests++;
+    instruction->lanes += lanes;
+    if (instruction->space == SHARED) count_shared(instruction, offsets, lane, lanes);
+    else count_global(instruction, offsets, lanes);
 }
 
-static void flush(Counter* counter, unsigned warp) {
+static void flush(Instruction* instruction, unsigned warp) {
     static const uint8_t ALL[WARP] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
                                       16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
-    Pending& pending = counter->pending[warp];
+    Pending& pending = instruction->pending[warp];
     const uint32_t* executed = pending.executed;
     uint32_t rounds = *std::max_element(executed, executed + WARP), full = *std::min_element(executed, executed + WARP);
-    for (uint32_t round = 0; round < full; round++) count_round(counter, pending.rounds[round], ALL, WARP);
+    for (uint32_t round = 0; round < full; round++) count_round(instruction, pending.rounds[round], ALL, WARP);
     for (uint32_t round = full; round < rounds; round++) {
         uint32_t offsets[WARP];
         uint8_t lane[WARP];
         unsigned lanes = 0;
         for (unsigned i = 0; i < WARP; i++)
             if (executed[i] > round) lane[lanes] = i, offsets[lanes++] = pending.rounds[round][i];
-        count_round(counter, offsets, lane, lanes);
+        count_round(instruction, offsets, lane, lanes);
     }
-    give_back(pending.rounds, pending.room);
-    pending.room = 0;
+    give_back(pending);
     memset(pending.executed, 0, sizeof pending.executed);
 }
 
-void flush_warp(unsigned warp) {
-    for (Counter* counter : open_counters[warp]) flush(counter, warp);
-    open_counters[warp].clear();
+static void flush_warp(unsigned warp) {
+    for (Instruction* instruction : pending_instructions[warp]) flush(instruction, warp);
+    pending_instructions[warp].clear();
 }
 
-void flush_all() {
+// ---- events -----------------------------------------------------------------------------------------------------------
+
+void Counters::on(const MemoryAccess& event) {
+    if (Instruction* instruction = event.access.instruction)
+        count_access(event.block, instruction, event.block->current, event.access.address - event.array.data);
+}
+
+void Counters::on(const IntervalEnd&) {
     for (unsigned warp = 0; warp < MAX_WARPS; warp++) flush_warp(warp);
 }
 
-Counter* count_request(Block* block, Space space, const Access& access, uint64_t offset) {
-    Counter* counter = find(access.pc, space, access.write, access.bytes);
-    if (counter) note_access(block, counter, block->current, offset);
-    return counter;
+void Counters::on(const WarpSync& event) {
+    if (event.group.operation == SYNC) flush_warp(event.warp);
 }
 
-void clear_counters() {
+void Counters::on(const LaunchBegin&) {
     for (unsigned warp = 0; warp < MAX_WARPS; warp++) {
-        for (Counter* counter : open_counters[warp]) give_back(counter->pending[warp].rounds, counter->pending[warp].room);
-        open_counters[warp].clear();
+        for (Instruction* instruction : pending_instructions[warp]) give_back(instruction->pending[warp]);
+        pending_instructions[warp].clear();
     }
-    for (Counter* counter : counters) {
-        quick_counter(counter->pc, counter->write) = &nowhere;
-        delete[] counter->pending;
-        delete counter;
-    }
-    counters.clear();
-    memset(table, 0, sizeof table);
+    clear_instructions();
     overflow = false;
 }
 
@@ -216,9 +197,9 @@ struct CounterResult {
     int space, write, bytes;
     uint64_t requests, lanes, sectors, wavefronts;
 };
-int sim_counter_count() { return counters.size(); }
+int sim_counter_count() { return all_instructions().size(); }
 void sim_counter(int i, CounterResult* out) {
-    const Counter& c = *counters[i];
+    const Instruction& c = *all_instructions()[i];
     *out = {c.pc, c.space, c.write, int(c.bytes), c.requests, c.lanes, c.sectors, c.wavefronts};
 }
 int sim_counters_overflowed() { return overflow; }

@@ -80,8 +80,7 @@ static unsigned find_kept(size_t mapped) {
     return 0;
 }
 
-// Arrays at equal distances would drive each other out of the cache, which looks at some bits of the address only: each
-// begins some pages further than the one before.
+// Arrays at equal distances would fall into the same cache sets: each begins some pages further than the one before.
 static size_t stagger(unsigned number) { return number * 5 % 256 * sysconf(_SC_PAGESIZE); }
 
 static unsigned map_slot(size_t mapped) {
@@ -153,7 +152,7 @@ void* sim_alloc(size_t bytes, int kind) {
     return slot.data;
 }
 
-// `altered`, and mend them.
+// `altered`, and restore them.
 int sim_altered(void* data) {
     Slot* slot = slot_of(data);
     if (!slot || !slot->live) return 0;

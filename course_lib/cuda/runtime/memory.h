@@ -13,17 +13,17 @@ constexpr uint32_t POISON = 0xFFFEFFFEu;  // what memory never written holds: Na
 constexpr uint64_t NEAR_NULL = 16 << 20;  // what lies below, and is not mapped, was reached from a null pointer
 
 struct Slot {
-    char* data = nullptr;      // what the learner sees: ends (to 16 bytes) where the mapping ends
+    char* data = nullptr;      // the array: ends (to 16 bytes) where the mapping ends
     size_t bytes = 0;
     char* mapping = nullptr;
     size_t mapped = 0;
     bool live = false;
     bool poisoned = false;     // came from `empty`
-    void* shadow = nullptr;    // the checker's notes
+    void* shadow = nullptr;    // shadow memory (shadow.h)
     char name[48] = {};        // the parameter it was passed for
 };
 
-// Addresses that the system hands out to nobody by itself: all of them are device memory's.
+// Addresses that the system does not hand out by itself: all of them are device memory's.
 struct Range {
     uint64_t begin, bytes;
 };

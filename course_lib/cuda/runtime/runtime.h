@@ -1,4 +1,15 @@
-// What the parts of the runtime know of each other.
+// What the parts of the runtime know of each other. A file calls only files that stand before it:
+//
+//   memory, faults, stacks            device memory; what has gone wrong; the fibers' stacks
+//   address_map, backtraces           which array an address lies in; where a launch is
+//   signals, printf                   crashes and cancellation; what the kernel prints
+//   clocks, shadow, instructions      what orders accesses, the last accesses to each word, the last of each instruction
+//   memcheck, synccheck, initcheck,   the checkers: but for memcheck, which is asked first, each listens to the events of
+//   racecheck, counters, trace        events.h. None calls another
+//   fibers, scheduler, barriers,      run the threads of one block
+//   warp_sync, blocks
+//   hooks, ptx_hooks                  what compiled kernels call: they make an event of a memory access
+//   workers                           run the blocks of a launch
 #pragma once
 #include <csetjmp>
 #include <cstdarg>
@@ -13,35 +24,28 @@ enum Kind {
     MISSING_LANES, DIVISION_BY_ZERO, TIMEOUT, CRASH
 };
 
-// One thing that went wrong. A place is a Site (waits) or a program counter (memory accesses).
+// One thing that went wrong, and where: a line (of waits) or a program counter (of memory accesses).
 struct Fault {
     int kind;
     int line, other_line;
-    uint32_t thread, other_thread;  // linear in the block; NOBODY if unknown
+    uint32_t thread, other_thread;  // linear in the block, or NO_THREAD
     const char *file, *other_file;
     void *pc, *other_pc;
     Index block;
     uint64_t count;
     char message[480];
 };
-constexpr uint32_t NOBODY = ~0u;
+constexpr uint32_t NO_THREAD = ~0u;
 constexpr int MAX_FAULTS = 64;
 
-struct Place { void* pc = nullptr; Site site{}; };
+struct CodeLocation { void* pc = nullptr; SourceLine line{}; };
 
-// Record a fault once per kind and place; counts repetitions. Returns false if it was known.
-bool fault(Kind, uint32_t thread, Place, uint32_t other_thread, Place other, const char* format, ...)
+// Record a fault once per kind and location; counts repetitions.
+void fault(Kind, uint32_t thread, CodeLocation, uint32_t other_thread, CodeLocation other, const char* format, ...)
     __attribute__((format(printf, 6, 7)));
+void fault(Kind, CodeLocation, const char* format, ...) __attribute__((format(printf, 3, 4)));  // of the running thread alone
 void clear_faults();
 bool any_fault();
-bool any_text();  // printed
-void clear_text();
-
-// ---- scheduling (threads.cpp, turns.cpp) -----------------------------------------------------------------------------------
-void run_block(Block*, const Launch*, Run, uint64_t number);
-void become_fibers(Block*, unsigned thread);  // the plain loop ends here: `thread` is the first that must not go on
-[[noreturn]] void leave_thread(Block*);       // the running thread is over
-void yield(Block*, unsigned thread);          // let another thread go first (shuffled, checked runs)
 
 // ---- stacks (stacks.cpp) --------------------------------------------------------------------------------------------
 constexpr size_t STACK_BYTES = 80 << 10;  // a guard page included; whole pages of 4 and of 16 KB
@@ -50,36 +54,32 @@ void open_stack_set(Block*, unsigned set);  // make one usable the first time it
 char* stack_top(const Block*, unsigned warp, unsigned lane);
 bool on_own_stacks(const Block*, const char* address);
 
-// ---- workers (workers.cpp) ------------------------------------------------------------------------------------------
+// ---- workers, and how one leaves a kernel (signals.cpp) ---------------------------------------------------------------
 struct Worker {
     Block block;
     char* stacks = nullptr;
-    sigjmp_buf way_out;            // leave the kernel from wherever it is
+    sigjmp_buf exit;               // leaves the kernel from wherever it is
     volatile int in_kernel = 0;
     volatile int in_runtime = 0;   // do not jump now: a lock or the heap may be in use
     volatile int cancelled = 0;
     int64_t began = 0;             // thread_time() when the launch began
 };
-Worker* worker_of(Block*);
+inline Worker* worker_of(Block* block) { return reinterpret_cast<Worker*>(block); }
 extern volatile int stop_all;      // no further block is begun
-void leave_cancelled(Worker*);      // the cancellation came while the runtime was at work: take the way out now
-inline void enter_runtime(Block* block) { reinterpret_cast<Worker*>(block)->in_runtime = 1; }
+void leave_cancelled(Worker*);     // the cancellation arrived while the runtime was at work: leave the kernel now
+inline void enter_runtime(Block* block) { worker_of(block)->in_runtime = 1; }
 inline void leave_runtime(Block* block) {
-    auto* worker = reinterpret_cast<Worker*>(block);
+    Worker* worker = worker_of(block);
     worker->in_runtime = 0;
     if (__builtin_expect(worker->cancelled, 0)) leave_cancelled(worker);
 }
 
-// ---- the memory checker (checker.cpp): called at the points that order accesses ---------------------------------------
-void check_block_begin(Block*);
-void check_barrier(Block*);
-void check_warp_sync(Block*, unsigned warp, uint32_t lanes);
-extern bool returns_early;  // the kernel has a `return` of its own: lanes that are gone may have taken it
-void check_warp_flush(Block*, unsigned warp);
-void check_thread_end(Block*, unsigned thread);
-void check_fence(Block*, bool for_all);  // of all blocks, or of this one
-void check_worker_begin();
-Place check_place(void* pc);    // the kernel's own code at or before an interruption
-void check_stop(void* pc, const char* stack_pointer);  // remember where a launch was stopped
+// ---- what the kernel prints (printf.cpp) ------------------------------------------------------------------------------
+bool any_text();
+void clear_text();
+
+// ---- blocks (blocks.cpp) ----------------------------------------------------------------------------------------------
+void run_block(Block*, const Launch*, Run, uint64_t number);
+[[noreturn]] void abort_thread(Block*);  // the running thread ends here: it would do harm. Called within the runtime
 
 }  // namespace sim

@@ -1,30 +1,28 @@
-// What the parts of the scheduler know of each other: threads.cpp, turns.cpp, waits.cpp, meetings.cpp.
+// What the parts of the scheduler know of each other, from the lowest to the highest.
 #pragma once
+#include "lockstep.h"
 #include "runtime.h"
-#include "turns.h"
 
 namespace sim {
 
-// threads.cpp
+// fibers.cpp
+void prepare_warps(Block*);            // what the scheduler keeps of each warp
 void start_warp(Block*, unsigned warp, uint32_t lanes);
+void become_fibers(Block*, unsigned thread);  // the plain loop ends here: `thread` is the first that must not go on
 [[noreturn]] void go_to(void* stack_pointer);
 
-// turns.cpp
-unsigned choose(Block*);               // who goes next: made the current thread; if nobody can go on, the block is over
-void give_turn(Block*, unsigned me);   // let somebody else go on, or `me` if nobody else can
-void end_sweep(Block*);                // the running lane will not do as those before it: from here on by masks
+// scheduler.cpp
+unsigned choose(Block*);               // make the next thread the current one; without one that can run, the block is over
+void yield_from(Block*, unsigned me);  // run other threads until `me` is chosen again
+void yield(Block*, unsigned thread);   // let another thread overtake this one, which could go on (shuffled, checked runs)
+void diverge(Block*);                  // the running lane does not do what those before it did: from here on by masks
+unsigned arrive(Block*, SourceLine);   // the running thread waits here: its number. The plain loop ends with the first
 uint64_t mix(uint64_t);
 
-// waits.cpp
-unsigned arrive(Block*, Site);         // who comes to a wait here; the plain loop ends with the first
-void open_barrier(Block*);             // everybody has come: all become runnable
-void complete(Block*, unsigned warp);  // all lanes of a warp have met: they become runnable
+// barriers.cpp
+void open_barrier(Block*, unsigned last);  // all threads have arrived: all become runnable. `last`: NO_THREAD if it returned
 
-// meetings.cpp
-extern const char* const OPERATIONS[];
-const uint64_t* meet_part(Block*, unsigned me, uint32_t mask, uint64_t value, int operation, Action, Site);
-void finish_meetings(Block*, unsigned warp);     // a lane has left: others may have waited for nobody else
-bool finish_convergence(Block*, unsigned warp);  // everybody who could come has come
-inline bool sweeping(const Block* block) { return block->sweep != NO_SWEEP; }
+// warp_sync.cpp
+void release_waiting_lanes(Block*, unsigned warp);  // a lane has returned: the others may have waited for it alone
 
 }  // namespace sim

@@ -27,8 +27,8 @@ bool on_own_stacks(const Block* block, const char* address) {
 void make_stacks(Block* block) {
     static std::atomic<unsigned> made{0};
     uint64_t number = ++made, wanted = slot_range.begin + slot_range.bytes - number * SLOT_BYTES;
-    void* place = number <= STACK_SLOTS ? reinterpret_cast<void*>(wanted) : nullptr;  // a wish: anywhere else is right, too
-    void* memory = mmap(place, STACK_BYTES * MAX_THREADS, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* hint = number <= STACK_SLOTS ? reinterpret_cast<void*>(wanted) : nullptr;
+    void* memory = mmap(hint, STACK_BYTES * MAX_THREADS, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     worker_of(block)->stacks = static_cast<char*>(memory);
 }
 

@@ -1,7 +1,7 @@
 // Leave one fiber and continue another: the only machine-dependent code of the simulator.
 //
-// The switch is expanded in place. All registers are declared lost, so the compiler saves just those that are alive
-// here, which is far fewer than a function call would have to save. What remains on the stack is where to go on.
+// The switch is expanded inline. All registers are declared clobbered, so the compiler saves just those that are live
+// here, far fewer than a function call would have to save. On the stack remains the address at which to resume.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -41,7 +41,7 @@ __attribute__((always_inline)) static inline void switch_stack(void** save, void
 inline void* new_stack(char* top, void (*entry)()) {
     void** stack = reinterpret_cast<void**>(reinterpret_cast<uintptr_t>(top) & ~uintptr_t(15)) - 10;
     stack[0] = reinterpret_cast<void*>(entry);
-    stack[1] = nullptr;  // a return address that nobody uses: ends a debugger's backtrace, and aligns the stack
+    stack[1] = nullptr;  // a return address that is never used: ends a debugger's backtrace, and aligns the stack
     return stack;
 }
 
@@ -83,7 +83,7 @@ inline void* new_stack(char* top, void (*entry)()) {
 }
 
 #else
-#error "The simulator knows the stack switch of x86-64 and of 64-bit ARM only."
+#error "The simulator has stack switches for x86-64 and 64-bit ARM only."
 #endif
 
 }  // namespace sim

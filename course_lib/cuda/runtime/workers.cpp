@@ -1,9 +1,6 @@
-// The worker threads: they take blocks of a launch in turn until none is left, and survive whatever a kernel does.
-//
-// Python waits in slices and can cancel. A crash (SIGSEGV, SIGBUS, SIGFPE) or a cancellation (SIGUSR2) is handled on a
-// stack of its own and leaves the kernel by a long jump. Signals that are not ours go to whoever handled them before.
+// The worker threads: they take blocks of a launch until none is left. They outlive a kernel that crashes or is cancelled
+// (signals.cpp). Python waits in slices and can cancel.
 #include <pthread.h>
-#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,17 +12,17 @@
 #include <cstring>
 #include <vector>
 
+#include "address_map.h"
 #include "memory.h"
-#include "runtime.h"
+#include "signals.h"
 
 namespace sim {
 
-volatile int stop_all;
-constexpr int64_t LOOK_OUT_NS = 20000;
+constexpr int64_t SPIN_NS = 20000;
 
-// Calls one worker.
-struct Bell {
-    pthread_cond_t rung = PTHREAD_COND_INITIALIZER;
+// Wakes one worker.
+struct WakeUp {
+    pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
     std::atomic<unsigned> calls{0};
     bool asleep = false;
 };
@@ -34,153 +31,34 @@ struct Pool {
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     pthread_cond_t done;
     std::vector<Worker*> workers;
-    std::vector<Bell*> bells;
+    std::vector<WakeUp*> wake_ups;
     std::vector<pthread_t> threads;
     std::atomic<unsigned> busy{0};
-    std::atomic<size_t> share{SIZE_MAX};  // how many of the workers a launch may use
-    bool awaited = false;  // the launcher sleeps until nobody is busy
+    std::atomic<size_t> most{SIZE_MAX};  // how many of the workers a launch may use
+    bool awaited = false;  // the launcher sleeps until no worker is busy
     std::atomic<uint64_t> next{0};
-    uint64_t blocks = 0, handful = 1;
+    uint64_t blocks = 0, chunk = 1;  // how many blocks a worker takes at once
     Launch launch{};
     Run run = nullptr;
     pid_t process = 0;
 };
-static Pool& pool = *new Pool;  // never taken down: workers may still be looking out when the process ends
-
-Worker* worker_of(Block* block) { return reinterpret_cast<Worker*>(block); }
-static Worker* this_worker() { return sim_block ? worker_of(sim_block) : nullptr; }
-
-// Nanoseconds that this thread has had of a processor.
-static int64_t thread_time() {
-    timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return now.tv_sec * 1000000000ll + now.tv_nsec;
-}
-
-// A checked launch is stopped when it has run for a hundredth of a second, however long that takes on a busy machine: before
-// that it may be nowhere in the learner's text. Whoever cancels asks again.
-static bool may_stop(const Worker* worker) {
-    return !worker->block.launch->checked || thread_time() - worker->began > 10000000;
-}
-
-void leave_cancelled(Worker* worker) {
-    worker->cancelled = 0;
-    if (!worker->in_kernel || !may_stop(worker)) return;
-    check_stop(nullptr, static_cast<char*>(__builtin_frame_address(0)));
-    fault(TIMEOUT, worker->block.current, check_place(nullptr), NOBODY, {}, "still running");
-    worker->in_kernel = 0;
-    stop_all = 1;
-    siglongjmp(worker->way_out, 1);
-}
-
-// ---- signals ------------------------------------------------------------------------------------------------------------
-
-static const int SIGNALS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGUSR2};
-static struct sigaction before[65];
-
-static void* interrupted_at(void* context) {
-    [[maybe_unused]] auto* state = static_cast<ucontext_t*>(context);
-#if defined(__linux__) && defined(__x86_64__)
-    return reinterpret_cast<void*>(state->uc_mcontext.gregs[REG_RIP]);
-#elif defined(__linux__) && defined(__aarch64__)
-    return reinterpret_cast<void*>(state->uc_mcontext.pc);
-#elif defined(__APPLE__) && defined(__aarch64__)
-    return reinterpret_cast<void*>(state->uc_mcontext->__ss.__pc);
-#else
-    return nullptr;
-#endif
-}
-
-static char* stack_pointer_at(void* context) {
-    [[maybe_unused]] auto* state = static_cast<ucontext_t*>(context);
-#if defined(__linux__) && defined(__x86_64__)
-    return reinterpret_cast<char*>(state->uc_mcontext.gregs[REG_RSP]);
-#elif defined(__linux__) && defined(__aarch64__)
-    return reinterpret_cast<char*>(state->uc_mcontext.sp);
-#elif defined(__APPLE__) && defined(__aarch64__)
-    return reinterpret_cast<char*>(state->uc_mcontext->__ss.__sp);
-#else
-    return nullptr;
-#endif
-}
-
-static void stop_here(Worker* worker, void* context) {
-    if (!worker->block.launch->checked) return;
-    void* at = interrupted_at(context);
-    check_stop(at, stack_pointer_at(context));
-    fault(TIMEOUT, worker->block.current, check_place(at), NOBODY, {}, "still running");
-}
-
-static void describe_crash(Worker* worker, int signal, siginfo_t* info, void* context) {
-    void* at = interrupted_at(context);
-    Block* block = &worker->block;
-    uint32_t thread = block->mode & PLAIN && !(block->mode & CHECKED) ? NOBODY : block->current;
-    char* address = static_cast<char*>(info->si_addr);
-    Place place = block->launch->checked ? check_place(at) : Place{};
-    if (block->launch->checked) check_stop(at, stack_pointer_at(context));
-    if (signal == SIGFPE) {
-        fault(DIVISION_BY_ZERO, thread, place, NOBODY, {}, "an integer was divided by zero (or the smallest by -1)");
-    } else if (signal == SIGILL) {
-        fault(CRASH, thread, place, NOBODY, {}, "the kernel ran into an instruction that does not exist: does a function "
-              "that promises a value end without `return`, or is an integer divided by a 0 that the compiler saw coming?");
-    } else if (on_own_stacks(block, address)) {
-        fault(CRASH, thread, place, NOBODY, {}, "stack overflow: a thread used more than 64 KB of local memory "
-              "(endless recursion, or a very large local array)");
-    } else if (reinterpret_cast<uint64_t>(address) < NEAR_NULL) {
-        fault(NULL_POINTER, thread, place, NOBODY, {}, "an address near 0 was accessed: a null pointer");
-    } else if (Slot* slot = slot_of(address); slot && slot->live) {
-        fault(OUT_OF_BOUNDS, thread, place, NOBODY, {}, "an access %s the array '%s' of %zu bytes",
-              address >= slot->data ? "went past the end of" : "lies before the start of", name_of(*slot), slot->bytes);
-    } else {
-        fault(CRASH, thread, place, NOBODY, {}, "an access to %p, where there is no memory: a wild pointer or index",
-              static_cast<void*>(address));
-    }
-}
-
-static void on_signal(int signal, siginfo_t* info, void* context) {
-    Worker* worker = this_worker();
-    if (worker && worker->in_kernel) {
-        if (signal == SIGUSR2) {
-            worker->cancelled = worker->in_runtime;
-            if (worker->in_runtime || !may_stop(worker)) return;  // leave_runtime will see it; or too early
-            stop_here(worker, context);
-        } else {
-            describe_crash(worker, signal, info, context);
-        }
-        worker->in_kernel = 0;
-        stop_all = 1;
-        siglongjmp(worker->way_out, 1);
-    }
-    if (signal == SIGUSR2) return;
-    sigaction(signal, &before[signal], nullptr);  // not ours: the previous handler gets it when the fault repeats
-    if (info->si_code <= 0) raise(signal);
-}
-
-static void install_handlers() {
-    static bool installed = false;
-    if (installed) return;
-    installed = true;
-    struct sigaction action {};
-    action.sa_sigaction = on_signal;
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-    for (int signal : SIGNALS) sigaction(signal, &action, &before[signal]);
-}
+static Pool& pool = *new Pool;  // never destroyed: workers may still be spinning when the process ends
 
 // ---- the loop of one worker ---------------------------------------------------------------------------------------------
 
 static void run_blocks(Worker* worker) {
     while (!stop_all) {
-        uint64_t first = pool.next.fetch_add(pool.handful);
+        uint64_t first = pool.next.fetch_add(pool.chunk);
         if (first >= pool.blocks) break;
-        uint64_t last = std::min(first + pool.handful, pool.blocks);
+        uint64_t last = std::min(first + pool.chunk, pool.blocks);
         for (uint64_t number = first; number < last && !stop_all; number++)
             run_block(&worker->block, &pool.launch, pool.run, number);
     }
 }
 
-// Look out for something for a moment: many launches take less time than to wake a thread. A single processor is left to
-// whoever makes it happen.
-template <class Happened> static bool soon(Happened happened) {
+// Spin for a moment: many launches take less time than to wake a thread. A single processor is left to the thread that is
+// waited for.
+template <class Happened> static bool happens_soon(Happened happened) {
     timespec now, begin;
     clock_gettime(CLOCK_MONOTONIC, &begin);
     do {
@@ -188,16 +66,16 @@ template <class Happened> static bool soon(Happened happened) {
             if (happened()) return true;
         clock_gettime(CLOCK_MONOTONIC, &now);
     } while (pool.workers.size() > 1 &&
-             (now.tv_sec - begin.tv_sec) * 1000000000ll + now.tv_nsec - begin.tv_nsec < LOOK_OUT_NS);
+             (now.tv_sec - begin.tv_sec) * 1000000000ll + now.tv_nsec - begin.tv_nsec < SPIN_NS);
     return false;
 }
 
-static void await_call(Bell* bell, unsigned seen) {
-    if (soon([=] { return bell->calls != seen; })) return;
+static void wait_for_launch(WakeUp* wake_up, unsigned seen) {
+    if (happens_soon([=] { return wake_up->calls != seen; })) return;
     pthread_mutex_lock(&pool.lock);
-    bell->asleep = true;
-    while (bell->calls == seen) pthread_cond_wait(&bell->rung, &pool.lock);
-    bell->asleep = false;
+    wake_up->asleep = true;
+    while (wake_up->calls == seen) pthread_cond_wait(&wake_up->condition, &pool.lock);
+    wake_up->asleep = false;
     pthread_mutex_unlock(&pool.lock);
 }
 
@@ -211,11 +89,13 @@ static void* work(void* argument) {
     sigaltstack(&alternate, nullptr);
     unsigned seen = 0;
     for (;;) {
-        await_call(pool.bells[number], seen++);
+        wait_for_launch(pool.wake_ups[number], seen++);
         worker->cancelled = worker->in_runtime = 0;
-        if (sigsetjmp(worker->way_out, 0) == 0) {
-            if (pool.launch.checked) check_worker_begin();
-            if (pool.launch.checked) worker->began = thread_time();
+        if (sigsetjmp(worker->exit, 0) == 0) {
+            if (pool.launch.checked) {
+                map_worker(worker);
+                worker->began = thread_time();
+            }
             worker->block.launch = &pool.launch;
             worker->in_kernel = 1;
             run_blocks(worker);
@@ -234,18 +114,16 @@ static void start_workers(unsigned count) {
     pthread_mutex_init(&pool.lock, nullptr);
     pthread_cond_init(&pool.done, nullptr);
     pool.workers.clear();
-    pool.bells.clear();
+    pool.wake_ups.clear();
     pool.busy = 0;
-    install_handlers();
-    sigset_t all, old;
-    sigfillset(&all);
-    for (int signal : SIGNALS) sigdelset(&all, signal);
-    pthread_sigmask(SIG_BLOCK, &all, &old);  // Ctrl-C and its like are for Python's thread
+    handle_signals();
+    sigset_t others = other_signals(), old;
+    pthread_sigmask(SIG_BLOCK, &others, &old);  // Ctrl-C and its like are for Python's thread
     for (unsigned i = 0; i < count; i++) {
         auto* worker = new Worker;
         make_stacks(&worker->block);
         pool.workers.push_back(worker);
-        pool.bells.push_back(new Bell);
+        pool.wake_ups.push_back(new WakeUp);
     }
     pool.threads.resize(count);
     pthread_attr_t attributes;
@@ -263,7 +141,7 @@ using namespace sim;
 extern "C" {
 
 // From the next launch on.
-void sim_use(int workers) { pool.share = std::max(workers, 1); }
+void sim_use(int workers) { pool.most = std::max(workers, 1); }
 
 void sim_start(const Launch* launch, Run run, unsigned workers) {
     start_workers(workers);
@@ -275,24 +153,24 @@ void sim_start(const Launch* launch, Run run, unsigned workers) {
     pool.run = run;
     pool.next = 0;
     pool.blocks = uint64_t(launch->grid.x) * launch->grid.y * launch->grid.z;
-    // Checked blocks run one after the other. Others are taken by the handful when there are very many.
-    uint64_t most = launch->checked || launch->alone ? 1 : std::min(pool.workers.size(), pool.share.load());
+    // Checked blocks run one after the other. Others are taken in chunks when there are very many.
+    uint64_t most = launch->checked || launch->alone ? 1 : std::min(pool.workers.size(), pool.most.load());
     uint64_t wanted = std::min(most, pool.blocks);
-    pool.handful = launch->checked ? 1 : std::clamp<uint64_t>(pool.blocks / (most * 8), 1, 64);
+    pool.chunk = launch->checked ? 1 : std::clamp<uint64_t>(pool.blocks / (most * 8), 1, 64);
     pool.busy = wanted;
     for (unsigned i = launch->parameters; i-- > 0;)
         if (launch->names[i])
             if (Slot* slot = slot_of(*static_cast<void**>(launch->arguments[i])))
                 strncpy(slot->name, launch->names[i], sizeof slot->name - 1);
     for (uint64_t i = 0; i < wanted; i++) {
-        pool.bells[i]->calls++;
-        if (pool.bells[i]->asleep) pthread_cond_signal(&pool.bells[i]->rung);
+        pool.wake_ups[i]->calls++;
+        if (pool.wake_ups[i]->asleep) pthread_cond_signal(&pool.wake_ups[i]->condition);
     }
     pthread_mutex_unlock(&pool.lock);
 }
 
-// Whether there is anything to tell of the last launch: faults, text, bytes written beside one of its arrays.
-int sim_remarkable() {
+// Whether the last launch left anything to report: faults, text, bytes written beside one of its arrays.
+int sim_has_report() {
     bool found = any_fault() || any_text();
     for (unsigned i = 0; i < pool.launch.parameters && !found; i++) {
         Slot* slot = pool.launch.names[i] ? slot_of(*static_cast<void**>(pool.launch.arguments[i])) : nullptr;
@@ -303,7 +181,7 @@ int sim_remarkable() {
 
 // Wait for the launch to end, at most so long. Returns how many workers are still busy.
 int sim_wait(int milliseconds) {
-    if (soon([] { return pool.busy == 0; })) return 0;
+    if (happens_soon([] { return pool.busy == 0; })) return 0;
     timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_nsec += long(milliseconds % 1000) * 1000000;
@@ -323,16 +201,8 @@ int sim_wait(int milliseconds) {
 void sim_cancel() {
     if (!pool.launch.checked) stop_all = 1;
     for (size_t i = 0; i < pool.workers.size(); i++)
-        if (pool.workers[i]->in_kernel) pthread_kill(pool.threads[i], SIGUSR2);
+        if (pool.workers[i]->in_kernel) request_cancel(pool.threads[i]);
 }
 
 void sim_fence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-
-void sim_stop(unsigned thread, const char* message, const char* file, int line) {
-    Worker* worker = this_worker();
-    fault(CRASH, thread, {nullptr, {file, line}}, NOBODY, {}, "%s", message);
-    stop_all = 1;
-    worker->in_kernel = 0;
-    siglongjmp(worker->way_out, 1);
-}
 }

@@ -1,4 +1,4 @@
-// A part of g++'s <memory> that writes __attribute__((__noinline__)): CUDA's word of that name steps aside for it.
+// A part of g++'s <memory> that writes __attribute__((__noinline__)): CUDA's macro of that name is undefined meanwhile.
 #pragma once
 #pragma push_macro("__noinline__")
 #undef __noinline__

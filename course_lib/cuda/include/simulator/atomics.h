@@ -1,4 +1,4 @@
-// Atomics on global and shared memory, with CUDA's overloads. In the checked build each tells the checker first.
+// Atomics on global and shared memory, with CUDA's overloads. In the checked build each calls its hook first.
 #pragma once
 #include "sync.h"
 
@@ -25,14 +25,14 @@ extern "C" void sim_check_atomic(void* address, unsigned bytes, void* pc);
     SIM_FUNCTION T NAME(T* p, T value) {                                                                    \
         SIM_ATOMIC_ACCESS(p)                                                                                \
         T old = BUILTIN(p, value, __ATOMIC_ACQ_REL);                                                        \
-        SIM_MAY_WAIT(value == (T)(SAME))                                                                    \
+        SIM_MAY_SPIN(value == (T)(SAME))                                                                    \
         return old;                                                                                         \
     }
 #define SIM_ATOMIC_CAS(T)                                                                                   \
     SIM_FUNCTION T atomicCAS(T* p, T expected, T value) {                                                   \
         SIM_ATOMIC_ACCESS(p)                                                                                \
         if (!__atomic_compare_exchange_n(p, &expected, value, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) { \
-            SIM_MAY_WAIT(true)                                                                              \
+            SIM_MAY_SPIN(true)                                                                              \
         }                                                                                                   \
         return expected;                                                                                    \
     }

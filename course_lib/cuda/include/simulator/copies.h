@@ -1,6 +1,6 @@
-// memcpy, memmove and memset in the learner's text. In the checked build they pass the checker, which judges both ends.
+// memcpy, memmove and memset in the learner's text. In the checked build they are hooks, which judge both ends.
 //
-// g++ tells the checker of structs that are copied, and leaves only these calls to us; clang tells it of both.
+// g++ instruments copies of structs itself, and leaves only these calls to us; clang instruments both.
 #pragma once
 #include "language.h"
 

@@ -44,13 +44,13 @@ template <class A> constexpr Parameter describe() {
 }
 
 #ifdef SIM_CHECKED
-// A thread's own copy of an argument, made where the hooks do not look.
+// A thread's own copy of an argument, made without hooks.
 template <class T> struct Copy {
     alignas(T) char bytes[sizeof(T)];
     SIM_UNCHECKED explicit Copy(const void* from) {
 #if defined(__clang__)
         void* to = bytes;
-        __builtin_memcpy_inline(to, from, sizeof(T));  // no call, which the checker would see
+        __builtin_memcpy_inline(to, from, sizeof(T));  // no call, which would be checked
         __asm__ volatile("" : : "r"(to) : "memory");   // nor one from `from` to where the kernel finds its argument
 #else
         __builtin_memcpy(bytes, from, sizeof(T));
@@ -97,7 +97,7 @@ template <class... A, void (*KERNEL)(A...)> struct Entry<KERNEL> {
         kernel(arguments...);
     }
 
-    // The arguments are copies of our own here: what a kernel stores cannot change them.
+    // The arguments are copies: what a kernel stores cannot change the launcher's.
     __attribute__((flatten)) static void run_loop(const Launch* launch, Index block, unsigned first, unsigned last,
                                                   A... arguments) {
         const unsigned X = launch->block.x, Y = launch->block.y, Z = launch->block.z;
@@ -144,7 +144,7 @@ template <class... A, void (*KERNEL)(A...)> struct Entry<KERNEL> {
         return std::is_const_v<std::remove_all_extents_t<decltype(NAME)>> ? nullptr : (void*)&NAME;                    \
     }
 // Dynamic shared memory: one array, and a symbol for each `extern __shared__` of the text, whatever its type, at its start.
-// In the assembler's words: g++ would want to construct arrays of classes, and no compiler on macOS knows aliases. There each
+// In assembly: g++ would want to construct arrays of classes, and no compiler on macOS knows aliases. There each
 // array is reached through a function that returns its address; an initialiser that must run makes clang write that function.
 #define SIM_TEXT(WORD) #WORD
 #if defined(__APPLE__)
@@ -159,9 +159,9 @@ template <class... A, void (*KERNEL)(A...)> struct Entry<KERNEL> {
     asm(".globl " SIM_TEXT(NAME) "\n.hidden " SIM_TEXT(NAME) "\n.set " SIM_TEXT(NAME) ", sim_dynamic\n");
 #endif
 #ifdef SIM_CHECKED
-// Tells the checker where this worker's copies of the shared arrays lie.
-SIM_EXPORT SIM_UNCHECKED char* sim_find_mark() {
-    static thread_local char sim_mark[64];
-    return sim_mark;
+// Lies at a fixed offset from this worker's copies of the shared arrays: so the checker finds them.
+SIM_EXPORT SIM_UNCHECKED char* sim_find_anchor() {
+    static thread_local char sim_anchor[64];
+    return sim_anchor;
 }
 #endif

@@ -1,6 +1,6 @@
-// threadIdx and its kin.
+// threadIdx, blockIdx, blockDim and gridDim.
 //
-// In a file whose kernels never wait they are variables that nobody else sees, so the compiler takes threadIdx for the
+// In a file whose kernels never wait they are variables of that file alone, so the compiler takes threadIdx for the
 // plain loop counter that it is. Otherwise they are the runtime's, and across a wait each thread keeps its own threadIdx
 // on its own stack. In the checked build they are functions, which the hooks do not see.
 #pragma once
@@ -18,7 +18,7 @@ __attribute__((noinline, const)) SIM_UNCHECKED static uint3 sim_block_index() {
     return uint3{sim_block->index.x, sim_block->index.y, sim_block->index.z};
 }
 __attribute__((noinline, const)) SIM_UNCHECKED static dim3 sim_block_size() {
-    return reinterpret_cast<const dim3&>(sim_block->launch->block);  // a copy: a constructor would be watched
+    return reinterpret_cast<const dim3&>(sim_block->launch->block);  // a copy: a constructor would be instrumented
 }
 __attribute__((noinline, const)) SIM_UNCHECKED static dim3 sim_grid_size() {
     return reinterpret_cast<const dim3&>(sim_block->launch->grid);
@@ -53,8 +53,8 @@ extern __thread bool sim_waited SIM_TLS;
 #endif
 SIM_INLINE unsigned sim_thread() { return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x; }
 #define SIM_KEEP_INDEX(...)           \
-    const uint3 sim_mine = threadIdx; \
+    const uint3 sim_kept = threadIdx; \
     __VA_ARGS__;                      \
-    threadIdx = sim_mine;
+    threadIdx = sim_kept;
 
 #endif

@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "../../runtime/turns.h"
+#include "../../runtime/lockstep.h"
 
 #define __CUDACC__ 1
 #define __CUDACC_VER_MAJOR__ 13
@@ -61,12 +61,12 @@
 #else
 #define SIM_SECTION(NAME) SIM_INLINE
 #endif
-// Functions that count as one floating-point operation or as none, whatever they take here: flops.py knows them by section.
+// Functions that count as one floating-point operation or as none, whatever they cost here: flops.py knows them by section.
 #define SIM_OPERATION SIM_SECTION("sim_operation")
 #define SIM_NO_OPERATION SIM_SECTION("sim_no_operation")
 #define SIM_INLINE static inline __attribute__((always_inline, unused))
 
-// Where the caller stands in the learner's text.
+// The caller's line in the learner's text.
 #define SIM_HERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
 #ifndef __clang__

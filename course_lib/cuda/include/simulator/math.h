@@ -27,7 +27,7 @@ SIM_MIXED(int, unsigned, unsigned) SIM_MIXED(unsigned, int, unsigned)
 SIM_MIXED(unsigned long long, long long, unsigned long long) SIM_MIXED(long long, unsigned long long, unsigned long long)
 SIM_MIXED(long, unsigned long, unsigned long) SIM_MIXED(unsigned long, long, unsigned long)
 
-// glibc declares some of these names itself (__expf, rsqrtf): macros stand above its functions.
+// glibc declares some of these names itself (__expf, rsqrtf), so ours are macros.
 SIM_OPERATION float sim_rsqrtf(float x) { return 1.0f / sqrtf(x); }
 SIM_OPERATION double sim_rsqrt(double x) { return 1.0 / sqrt(x); }
 SIM_OPERATION float sim_rsqrt(float x) { return 1.0f / sqrtf(x); }

@@ -1,4 +1,4 @@
-// What the checker wants to know of matrix operations and of copies that do not wait: ptx.h and mma.h tell it.
+// Hooks of the checked build for matrix operations and asynchronous copies (ptx.h, mma.h).
 #pragma once
 #include "language.h"
 
@@ -6,7 +6,7 @@
 #pragma GCC visibility push(default)
 extern "C" {
 void* sim_check_issue(void* to, void* from, unsigned bytes);
-void sim_check_landing(void* to, void* from, const unsigned* words, unsigned bytes, void* place);
+void sim_check_completion(void* to, void* from, const unsigned* words, unsigned bytes, void* pc);
 void sim_check_row(const void* row);
 void sim_check_tile(const void* tile, unsigned stride, unsigned bytes, const char* file, int line);
 void sim_check_warp(const char* file, int line);

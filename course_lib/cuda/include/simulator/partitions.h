@@ -8,7 +8,7 @@ SIM_INLINE unsigned sim_lanes_of_warp() {
 }
 
 // Every `size` lanes of a group, in the order of their ranks. Of a block: of its warps.
-SIM_INLINE coalesced_group sim_every(unsigned members, unsigned size) {
+SIM_INLINE coalesced_group sim_tile_of_lanes(unsigned members, unsigned size) {
     const unsigned below = members & ((1u << sim_lane()) - 1), part = __builtin_popcount(below) / size;
     unsigned mask = 0, rank = 0;
     for (unsigned left = members; left; left &= left - 1, rank++)
@@ -16,10 +16,10 @@ SIM_INLINE coalesced_group sim_every(unsigned members, unsigned size) {
     return coalesced_group(mask, part, (__builtin_popcount(members) + size - 1) / size);
 }
 SIM_INLINE thread_group tiled_partition(const thread_group& group, unsigned size) {
-    return sim_every(group.members ? group.members & sim_lanes_of_warp() : sim_lanes_of_warp(), size);
+    return sim_tile_of_lanes(group.members ? group.members & sim_lanes_of_warp() : sim_lanes_of_warp(), size);
 }
 SIM_INLINE coalesced_group tiled_partition(const coalesced_group& group, unsigned size) {
-    return sim_every(group.mask(), size);
+    return sim_tile_of_lanes(group.mask(), size);
 }
 
 // The lanes with the same predicate, or the same label.

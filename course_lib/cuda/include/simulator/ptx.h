@@ -26,23 +26,23 @@ template <class T> SIM_UNCHECKED inline void sim_multiply(uint64_t* values, uint
     float a[16][16] = {}, b[16][8] = {};
     for (int lane = 0; lane < 32; lane++) {
         if (!(members >> lane & 1)) continue;
-        const auto* mine = reinterpret_cast<const sim_mma*>(values[lane]);
+        const auto* operands = reinterpret_cast<const sim_mma*>(values[lane]);
         int g = lane / 4, t = lane % 4;
         for (int half = 0; half < 2; half++) {
-            for (int i = 0; i < 4; i++) a[g + 8 * (i % 2)][2 * t + 8 * (i / 2) + half] = sim_half_of<T>(mine->a[i], half);
-            for (int i = 0; i < 2; i++) b[2 * t + 8 * i + half][g] = sim_half_of<T>(mine->b[i], half);
+            for (int i = 0; i < 4; i++) a[g + 8 * (i % 2)][2 * t + 8 * (i / 2) + half] = sim_half_of<T>(operands->a[i], half);
+            for (int i = 0; i < 2; i++) b[2 * t + 8 * i + half][g] = sim_half_of<T>(operands->b[i], half);
         }
     }
     for (int lane = 0; lane < 32; lane++) {
         if (!(members >> lane & 1)) continue;
-        const auto* mine = reinterpret_cast<const sim_mma*>(values[lane]);
+        const auto* operands = reinterpret_cast<const sim_mma*>(values[lane]);
         float sums[4];
         for (int i = 0; i < 4; i++) {
             int row = lane / 4 + 8 * (i / 2), column = 2 * (lane % 4) + i % 2;
-            sums[i] = mine->c[i];
+            sums[i] = operands->c[i];
             for (int k = 0; k < 16; k++) sums[i] += a[row][k] * b[k][column];
         }
-        for (int i = 0; i < 4; i++) mine->d[i] = sums[i];
+        for (int i = 0; i < 4; i++) operands->d[i] = sums[i];
     }
 }
 
@@ -50,8 +50,8 @@ template <class T>
 SIM_FUNCTION void sim_mma_sync(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], const float (&c)[4],
                                const char* file, int line) {
     sim_mma operands{d, a, b, c};
-    SIM_MEET(ACTION, 0xffffffffu, reinterpret_cast<uint64_t>(&operands), sim_multiply<T>)
-    (void)sim_met;
+    SIM_WARP_SYNC(MATRIX, 0xffffffffu, reinterpret_cast<uint64_t>(&operands), sim_multiply<T>)
+    (void)sim_values;
     SIM_CHECK_WARP(file, line)
 }
 SIM_INLINE void mma_m16n8k16_f16(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], const float (&c)[4], SIM_HERE) {
@@ -68,7 +68,7 @@ struct sim_rows {
     unsigned* out;
 };
 
-template <int COUNT, bool TRANSPOSED> SIM_UNCHECKED inline void sim_deal(uint64_t* values, uint32_t members) {
+template <int COUNT, bool TRANSPOSED> SIM_UNCHECKED inline void sim_distribute(uint64_t* values, uint32_t members) {
     for (int lane = 0; lane < 32; lane++)
         for (int matrix = 0; matrix < COUNT; matrix++) {
             unsigned pair = 0;
@@ -82,9 +82,9 @@ template <int COUNT, bool TRANSPOSED> SIM_UNCHECKED inline void sim_deal(uint64_
 }
 
 template <int COUNT, bool TRANSPOSED>
-SIM_FUNCTION void sim_meet_for_rows(sim_rows& rows, const char* file, int line) {
-    SIM_MEET(ACTION, 0xffffffffu, reinterpret_cast<uint64_t>(&rows), (sim_deal<COUNT, TRANSPOSED>))
-    (void)sim_met;
+SIM_FUNCTION void sim_exchange_rows(sim_rows& rows, const char* file, int line) {
+    SIM_WARP_SYNC(MATRIX, 0xffffffffu, reinterpret_cast<uint64_t>(&rows), (sim_distribute<COUNT, TRANSPOSED>))
+    (void)sim_values;
     SIM_CHECK_WARP(file, line)
 }
 
@@ -97,7 +97,7 @@ SIM_INLINE void sim_ldmatrix(unsigned* out, const void* row, const char* file, i
         uint4 loaded = *(const uint4*)row;
         __builtin_memcpy(rows.row, &loaded, 16);
     }
-    sim_meet_for_rows<COUNT, TRANSPOSED>(rows, file, line);
+    sim_exchange_rows<COUNT, TRANSPOSED>(rows, file, line);
 }
 SIM_INLINE void ldmatrix_x1(unsigned (&r)[1], const void* row, SIM_HERE) { sim_ldmatrix<1, false>(r, row, file, line); }
 SIM_INLINE void ldmatrix_x2(unsigned (&r)[2], const void* row, SIM_HERE) { sim_ldmatrix<2, false>(r, row, file, line); }
@@ -108,14 +108,14 @@ SIM_INLINE void ldmatrix_x4_trans(unsigned (&r)[4], const void* row, SIM_HERE) {
 
 // ---- cp.async ---------------------------------------------------------------------------------------------------------
 //
-// A copy reads when it is issued and writes when it is waited for. Who forgets to wait thus finds what was there before. The
-// checker hears of both ends at both times.
+// A copy reads when it is issued and writes when it is waited for: a thread that does not wait reads the old values. The
+// checked build judges both ends at both times.
 
 struct sim_copy {
     void* to;
     unsigned bytes, group, words[4];
 #ifdef SIM_CHECKED
-    void *from, *place;
+    void *from, *pc;
 #endif
 };
 struct sim_copies {
@@ -125,15 +125,15 @@ struct sim_copies {
 };
 static thread_local sim_copies sim_pending[sim::MAX_THREADS];
 
-SIM_FUNCTION sim_copies& sim_my_copies() {
-    sim_copies& mine = sim_pending[sim_thread()];
-    if (mine.run != sim_block->runs) {
-        mine.run = sim_block->runs;
-        mine.count = mine.group = 0;
+SIM_FUNCTION sim_copies& sim_own_copies() {
+    sim_copies& own = sim_pending[sim_thread()];
+    if (own.run != sim_block->runs) {
+        own.run = sim_block->runs;
+        own.count = own.group = 0;
     }
-    return mine;
+    return own;
 }
-// Never by calling memcpy, which the checker would see.
+// Never by calling memcpy, which would be checked.
 SIM_INLINE SIM_UNCHECKED void sim_assign(sim_copy& to, const sim_copy& from) {
 #if defined(__clang__)
     __builtin_memcpy_inline(&to, &from, sizeof to);
@@ -143,31 +143,31 @@ SIM_INLINE SIM_UNCHECKED void sim_assign(sim_copy& to, const sim_copy& from) {
 }
 
 // Take the oldest copy of a group before `end` off the list.
-SIM_FUNCTION bool sim_take(unsigned end, sim_copy& out) {
-    sim_copies& mine = sim_my_copies();
-    if (mine.count == 0 || mine.entry[0].group >= end) return false;
-    sim_assign(out, mine.entry[0]);
-    for (unsigned i = 1; i < mine.count; i++) sim_assign(mine.entry[i - 1], mine.entry[i]);
-    mine.count--;
+SIM_FUNCTION bool sim_take_oldest(unsigned end, sim_copy& out) {
+    sim_copies& own = sim_own_copies();
+    if (own.count == 0 || own.entry[0].group >= end) return false;
+    sim_assign(out, own.entry[0]);
+    for (unsigned i = 1; i < own.count; i++) sim_assign(own.entry[i - 1], own.entry[i]);
+    own.count--;
     return true;
 }
-SIM_FUNCTION void sim_land(const sim_copy& copy) {
+SIM_FUNCTION void sim_complete(const sim_copy& copy) {
     const unsigned* w = copy.words;
 #ifdef SIM_CHECKED
-    sim_check_landing(copy.to, copy.from, w, copy.bytes, copy.place);
+    sim_check_completion(copy.to, copy.from, w, copy.bytes, copy.pc);
 #endif
     if (copy.bytes == 4) *(unsigned*)copy.to = w[0];
     else if (copy.bytes == 8) *(uint2*)copy.to = uint2{w[0], w[1]};
     else *(uint4*)copy.to = uint4{w[0], w[1], w[2], w[3]};
 }
-SIM_INLINE void sim_finish(unsigned end) {
+SIM_INLINE void sim_complete_before(unsigned end) {
     sim_copy copy;
-    while (sim_take(end, copy)) sim_land(copy);
+    while (sim_take_oldest(end, copy)) sim_complete(copy);
 }
-SIM_FUNCTION bool sim_add(void* to, const void* from, unsigned bytes, void* place) {
-    sim_copies& mine = sim_my_copies();
-    if (mine.count == 64) return false;
-    sim_copy& copy = mine.entry[mine.count++];
+SIM_FUNCTION bool sim_add(void* to, const void* from, unsigned bytes, void* pc) {
+    sim_copies& own = sim_own_copies();
+    if (own.count == 64) return false;
+    sim_copy& copy = own.entry[own.count++];
     const unsigned* words = (const unsigned*)from;
     copy.words[0] = words[0];  // no loop, which would become a call of memcpy
     if (bytes >= 8) copy.words[1] = words[1];
@@ -177,32 +177,32 @@ SIM_FUNCTION bool sim_add(void* to, const void* from, unsigned bytes, void* plac
     }
     copy.to = to;
     copy.bytes = bytes;
-    copy.group = mine.group;
+    copy.group = own.group;
 #ifdef SIM_CHECKED
     copy.from = (void*)from;
-    copy.place = place;
+    copy.pc = pc;
 #endif
     return true;
 }
 SIM_INLINE void sim_issue(void* to, const void* from, unsigned bytes) {
 #ifdef SIM_CHECKED
-    void* place = sim_check_issue(to, (void*)from, bytes);
+    void* pc = sim_check_issue(to, (void*)from, bytes);
 #else
-    void* place = nullptr;
+    void* pc = nullptr;
 #endif
-    if (sim_add(to, from, bytes, place)) return;
-    sim_finish(~0u);
-    sim_add(to, from, bytes, place);
+    if (sim_add(to, from, bytes, pc)) return;
+    sim_complete_before(~0u);
+    sim_add(to, from, bytes, pc);
 }
-SIM_FUNCTION unsigned sim_group(unsigned more) { return sim_my_copies().group += more; }
+SIM_FUNCTION unsigned sim_group(unsigned more) { return sim_own_copies().group += more; }
 SIM_INLINE void cp_async_4(void* shared, const void* global) { sim_issue(shared, global, 4); }
 SIM_INLINE void cp_async_8(void* shared, const void* global) { sim_issue(shared, global, 8); }
 SIM_INLINE void cp_async_16(void* shared, const void* global) { sim_issue(shared, global, 16); }
 SIM_INLINE void cp_async_commit() { sim_group(1); }
 template <int N> SIM_INLINE void cp_async_wait() {
     unsigned group = sim_group(0);
-    sim_finish(group > N ? group - N : 0);
+    sim_complete_before(group > N ? group - N : 0);
 }
-SIM_INLINE void cp_async_wait_all() { sim_finish(~0u); }
+SIM_INLINE void cp_async_wait_all() { sim_complete_before(~0u); }
 
 }  // namespace ptx

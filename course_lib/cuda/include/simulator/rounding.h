@@ -1,6 +1,6 @@
 // Arithmetic and conversions that say how they round: _rn to nearest, _rz to zero, _ru up, _rd down.
 //
-// The processor rounds as it is told. What is volatile stays between the two calls that tell it.
+// By the processor's rounding mode. What is volatile is not moved across the two calls that set it.
 #pragma once
 #include <fenv.h>
 

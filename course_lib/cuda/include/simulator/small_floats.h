@@ -27,7 +27,7 @@ SIM_NO_OPERATION SIM_UNCHECKED uint16_t float_to_half_portable(float x) {
     uint32_t bits = float_bits(x), sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
     if (magnitude > 0x7f800000) return 0x7fff;
     if (magnitude >= 0x47800000) return uint16_t(sign | 0x7c00);  // 65536 and more
-    if (magnitude < 0x38800000) {                                 // below 2^-14: the sum rounds at half's last place
+    if (magnitude < 0x38800000) {                                 // below 2^-14: the sum rounds at half's last bit
         return uint16_t(sign | (float_bits(bits_float(magnitude) + 0.5f) - 0x3f000000));
     }
     return uint16_t(sign | ((magnitude - 0x38000000 + 0xfff + (magnitude >> 13 & 1)) >> 13));

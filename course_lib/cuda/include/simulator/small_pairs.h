@@ -6,12 +6,12 @@
 
 namespace sim {
 
-// The neighbour of a 16-bit float's bits, one step up or down.
+// The next 16-bit float, up or down, by its bits.
 SIM_INLINE SIM_UNCHECKED uint16_t step(uint16_t bits, bool up) {
     if (!(bits & 0x7fff)) return up ? 0x0001 : 0x8001;
     return uint16_t((bits >> 15) == up ? bits - 1 : bits + 1);
 }
-// What lies above or below x is moved over it, if the mode says so.
+// From the nearest to the one that a directed mode wants: a result on the wrong side of x moves by one step.
 template <class T> SIM_INLINE SIM_UNCHECKED T round_zero(T near, float x) {
     if (x > 0 ? (float)near > x : (float)near < x) near.bits = step(near.bits, x < 0);
     return near;
@@ -24,8 +24,8 @@ template <class T> SIM_INLINE SIM_UNCHECKED T round_down(T near, float x) {
     if ((float)near > x) near.bits = step(near.bits, false);
     return near;
 }
-// An integer as a float whose last bit is set if it is not exact: rounding it again then rounds the integer.
-template <class I> SIM_INLINE SIM_UNCHECKED float odd(I x) {
+// An integer rounded to odd (the last bit is set if it is not exact): rounding that again then rounds the integer.
+template <class I> SIM_INLINE SIM_UNCHECKED float round_to_odd(I x) {
     float f = (float)x;
     if ((__int128)f == (__int128)x) return f;
     uint32_t bits = float_bits(f);
@@ -53,10 +53,10 @@ template <class I> SIM_INLINE SIM_UNCHECKED float odd(I x) {
     SIM_INLINE TYPE __h##NAME##_sat(TYPE a, TYPE b) { return sim_saturate(__h##NAME(a, b)); }                        \
     SIM_INLINE PAIR __h##NAME##2_sat(PAIR a, PAIR b) { return PAIR(__h##NAME##_sat(a.x, b.x), __h##NAME##_sat(a.y, b.y)); }
 #define SIM_SMALL_INTEGER(TYPE, NAME, KIND, T, THROUGH)                                                              \
-    SIM_INLINE TYPE __##KIND##2##NAME##_rn(T x) { return TYPE(sim::odd(x)); }                                        \
-    SIM_INLINE TYPE __##KIND##2##NAME##_rz(T x) { return sim::round_zero(TYPE(sim::odd(x)), sim::odd(x)); }          \
-    SIM_INLINE TYPE __##KIND##2##NAME##_ru(T x) { return sim::round_up(TYPE(sim::odd(x)), sim::odd(x)); }            \
-    SIM_INLINE TYPE __##KIND##2##NAME##_rd(T x) { return sim::round_down(TYPE(sim::odd(x)), sim::odd(x)); }          \
+    SIM_INLINE TYPE __##KIND##2##NAME##_rn(T x) { return TYPE(sim::round_to_odd(x)); }                                        \
+    SIM_INLINE TYPE __##KIND##2##NAME##_rz(T x) { return sim::round_zero(TYPE(sim::round_to_odd(x)), sim::round_to_odd(x)); }          \
+    SIM_INLINE TYPE __##KIND##2##NAME##_ru(T x) { return sim::round_up(TYPE(sim::round_to_odd(x)), sim::round_to_odd(x)); }            \
+    SIM_INLINE TYPE __##KIND##2##NAME##_rd(T x) { return sim::round_down(TYPE(sim::round_to_odd(x)), sim::round_to_odd(x)); }          \
     SIM_INLINE T __##NAME##2##KIND##_rn(TYPE h) { return sim_fit<T>(THROUGH##_rn((float)h)); }                       \
     SIM_INLINE T __##NAME##2##KIND##_rz(TYPE h) { return sim_fit<T>(THROUGH##_rz((float)h)); }                       \
     SIM_INLINE T __##NAME##2##KIND##_ru(TYPE h) { return sim_fit<T>(THROUGH##_ru((float)h)); }                       \

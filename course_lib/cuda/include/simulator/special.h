@@ -1,4 +1,4 @@
-// The rarer functions of CUDA's mathematics. What is not simple is computed in double, and rounded for the float forms.
+// CUDA's special functions. What is not simple is computed in double, and rounded for the float forms.
 #pragma once
 #include "language.h"
 
@@ -44,7 +44,7 @@ SIM_OPERATION float rhypotf(float a, float b) { return (float)rhypot(a, b); }
 SIM_OPERATION double rcbrt(double x) { return 1.0 / cbrt(x); }
 SIM_OPERATION float rcbrtf(float x) { return (float)rcbrt(x); }
 
-// A guess that is right to two digits (Winitzki), then Halley's steps on erfc, which keeps its digits where it is small.
+// A first approximation to two digits (Winitzki), then Halley's method on erfc, which is accurate where it is small.
 SIM_OPERATION double erfcinv(double y) {
     if (!(y > 0.0 && y < 2.0)) return y == 0.0 ? INFINITY : y == 2.0 ? -INFINITY : NAN;
     double q = fmin(y, 2.0 - y), l = log(q) + log(2.0 - q), t = 4.33 + 0.5 * l, x = sqrt(fmax(0.0, sqrt(t * t - 6.8 * l) - t));
@@ -70,7 +70,7 @@ SIM_OPERATION float normcdff(float x) { return (float)normcdf(x); }
 SIM_OPERATION double normcdfinv(double y) { return -1.41421356237309504880 * erfcinv(2.0 * y); }
 SIM_OPERATION float normcdfinvf(float y) { return (float)normcdfinv(y); }
 
-// exp(x * x) * erfc(x): beyond 25 by its asymptotic series, before by the product, with what x * x loses put back.
+// exp(x * x) * erfc(x): beyond 25 by its asymptotic series, before by the product, corrected for the rounding of x * x.
 SIM_OPERATION double erfcx(double x) {
     if (x < 25.0) {
         double square = x * x;

@@ -3,7 +3,7 @@
 #include "index.h"
 
 #ifdef SIM_NEVER_WAITS
-// A file without any of these words is compiled without them, which lets its thread loops vectorise.
+// A file that names none of these functions is compiled without them, which lets its thread loops vectorise.
 #else
 
 SIM_FUNCTION void sim_wait_for_block(SIM_HERE) {
@@ -11,22 +11,22 @@ SIM_FUNCTION void sim_wait_for_block(SIM_HERE) {
 }
 SIM_FUNCTION void __syncthreads(SIM_HERE) { sim_wait_for_block(file, line); }
 SIM_FUNCTION int __syncthreads_count(int predicate, SIM_HERE) {
-    unsigned turn = sim_block->barriers % 2;
-    sim_block->votes[turn] += predicate != 0;
+    unsigned parity = sim_block->barriers % 2;
+    sim_block->votes[parity] += predicate != 0;
     sim_wait_for_block(file, line);
-    return sim_block->votes[turn];
+    return sim_block->votes[parity];
 }
 SIM_FUNCTION int __syncthreads_or(int predicate, SIM_HERE) { return __syncthreads_count(predicate, file, line) != 0; }
 SIM_FUNCTION int __syncthreads_and(int predicate, SIM_HERE) { return __syncthreads_count(!predicate, file, line) == 0; }
 
-// Bring `value`, wait for the lanes of `mask`, and take from what all lanes have brought.
-#define SIM_MEET(OPERATION, MASK, VALUE, ACTION)                                                                    \
-    const uint64_t* sim_met;                                                                                        \
-    SIM_KEEP_INDEX(sim_met = sim::meet(MASK, VALUE, sim::OPERATION, ACTION, file, line))
+// Synchronise with the lanes of `mask`; `sim_values` are then those of all lanes.
+#define SIM_WARP_SYNC(OPERATION, MASK, VALUE, ACTION)                                                               \
+    const uint64_t* sim_values;                                                                                     \
+    SIM_KEEP_INDEX(sim_values = sim::warp_sync(MASK, VALUE, sim::OPERATION, ACTION, file, line))
 
 SIM_FUNCTION void __syncwarp(unsigned mask = 0xffffffffu, SIM_HERE) {
-    SIM_MEET(SYNC, mask, 0, nullptr)
-    (void)sim_met;
+    SIM_WARP_SYNC(SYNC, mask, 0, nullptr)
+    (void)sim_values;
 }
 
 template <class T>
@@ -47,16 +47,16 @@ SIM_INLINE SIM_UNCHECKED T sim_from_bits(uint64_t bits) {
 #pragma GCC visibility push(default)
 extern "C" void sim_check_source(unsigned source, uint32_t members, const char* file, int line);
 #pragma GCC visibility pop
-#define SIM_CHECK_SOURCE(source) sim_check_source(source, sim_met[sim::WARP], file, line);
+#define SIM_CHECK_SOURCE(source) sim_check_source(source, sim_values[sim::WARP], file, line);
 #else
 #define SIM_CHECK_SOURCE(source)
 #endif
 
 template <class T>
 SIM_FUNCTION T sim_shuffle(unsigned mask, T value, unsigned source, const char* file, int line) {
-    SIM_MEET(SHUFFLE, mask, sim_to_bits(value), nullptr)
+    SIM_WARP_SYNC(SHUFFLE, mask, sim_to_bits(value), nullptr)
     SIM_CHECK_SOURCE(source)
-    return sim_from_bits<T>(sim_met[source % sim::WARP]);
+    return sim_from_bits<T>(sim_values[source % sim::WARP]);
 }
 SIM_FUNCTION int sim_lane() { return sim_thread() % sim::WARP; }
 
@@ -82,10 +82,10 @@ SIM_FUNCTION T __shfl_xor_sync(unsigned mask, T value, int bits, int width = 32,
 }
 
 SIM_FUNCTION unsigned __ballot_sync(unsigned mask, int predicate, SIM_HERE) {
-    SIM_MEET(VOTE, mask, predicate != 0, nullptr)
-    unsigned votes = 0, come = sim_met[sim::WARP];
-    for (unsigned lane = 0; lane < sim::WARP; lane++) votes |= unsigned(sim_met[lane] != 0) << lane;
-    return votes & come;
+    SIM_WARP_SYNC(VOTE, mask, predicate != 0, nullptr)
+    unsigned votes = 0, members = sim_values[sim::WARP];
+    for (unsigned lane = 0; lane < sim::WARP; lane++) votes |= unsigned(sim_values[lane] != 0) << lane;
+    return votes & members;
 }
 SIM_FUNCTION int __any_sync(unsigned mask, int predicate, SIM_HERE) {
     return __ballot_sync(mask, predicate, file, line) != 0;
@@ -94,31 +94,31 @@ SIM_FUNCTION int __all_sync(unsigned mask, int predicate, SIM_HERE) {
     return __ballot_sync(mask, !predicate, file, line) == 0;
 }
 
-SIM_FUNCTION unsigned sim_match(unsigned mask, uint64_t value, unsigned& come, const char* file, int line) {
-    SIM_MEET(MATCH, mask, value, nullptr)
+SIM_FUNCTION unsigned sim_match(unsigned mask, uint64_t value, unsigned& members, const char* file, int line) {
+    SIM_WARP_SYNC(MATCH, mask, value, nullptr)
     unsigned same = 0;
-    come = sim_met[sim::WARP];
-    for (unsigned lane = 0; lane < sim::WARP; lane++) same |= unsigned(sim_met[lane] == value) << lane;
-    return same & come;
+    members = sim_values[sim::WARP];
+    for (unsigned lane = 0; lane < sim::WARP; lane++) same |= unsigned(sim_values[lane] == value) << lane;
+    return same & members;
 }
 template <class T>
 SIM_FUNCTION unsigned __match_any_sync(unsigned mask, T value, SIM_HERE) {
-    unsigned come;
-    return sim_match(mask, sim_to_bits(value), come, file, line);
+    unsigned members;
+    return sim_match(mask, sim_to_bits(value), members, file, line);
 }
 template <class T>
 SIM_FUNCTION unsigned __match_all_sync(unsigned mask, T value, int* predicate, SIM_HERE) {
-    unsigned come, same = sim_match(mask, sim_to_bits(value), come, file, line);
-    *predicate = same == come;
-    return *predicate ? come : 0;
+    unsigned members, same = sim_match(mask, sim_to_bits(value), members, file, line);
+    *predicate = same == members;
+    return *predicate ? members : 0;
 }
 
 template <class T, class F>
 SIM_FUNCTION T sim_reduce(unsigned mask, T value, F combine, const char* file, int line) {
-    SIM_MEET(REDUCE, mask, sim_to_bits(value), nullptr)
-    unsigned left = sim_met[sim::WARP];
-    T result = sim_from_bits<T>(sim_met[__builtin_ctz(left)]);
-    for (left &= left - 1; left; left &= left - 1) result = combine(result, sim_from_bits<T>(sim_met[__builtin_ctz(left)]));
+    SIM_WARP_SYNC(REDUCE, mask, sim_to_bits(value), nullptr)
+    unsigned left = sim_values[sim::WARP];
+    T result = sim_from_bits<T>(sim_values[__builtin_ctz(left)]);
+    for (left &= left - 1; left; left &= left - 1) result = combine(result, sim_from_bits<T>(sim_values[__builtin_ctz(left)]));
     return result;
 }
 #define SIM_REDUCE(NAME, T, EXPRESSION)                                                             \
@@ -138,29 +138,29 @@ SIM_FUNCTION unsigned __activemask(SIM_HERE) {
 
 #endif
 
-// Who pauses, or does an atomic that changes nothing, may be waiting for another thread: now and then that one gets its turn.
+// A thread that sleeps, or whose atomic changes nothing, may be spinning until another thread acts: now and then others run.
 #ifdef SIM_NEVER_WAITS
-#define SIM_MAY_WAIT(CONDITION)
+#define SIM_MAY_SPIN(CONDITION)
 #else
 #pragma GCC visibility push(default)
-extern "C" void sim_waits_for_others();
+extern "C" void sim_may_spin();
 #pragma GCC visibility pop
-#define SIM_MAY_WAIT(CONDITION) if (CONDITION) { SIM_KEEP_INDEX(sim_waits_for_others()) }
+#define SIM_MAY_SPIN(CONDITION) if (CONDITION) { SIM_KEEP_INDEX(sim_may_spin()) }
 #endif
 
 #ifdef SIM_CHECKED
 #pragma GCC visibility push(default)
-extern "C" void sim_checked_fence(int for_all);  // for all blocks, or for this one
+extern "C" void sim_check_fence(int for_all);  // for all blocks, or for this one
 #pragma GCC visibility pop
-SIM_FUNCTION void __threadfence() { sim_checked_fence(1); }
-SIM_FUNCTION void __threadfence_system() { sim_checked_fence(1); }
-SIM_FUNCTION void __threadfence_block() { sim_checked_fence(0); }
+SIM_FUNCTION void __threadfence() { sim_check_fence(1); }
+SIM_FUNCTION void __threadfence_system() { sim_check_fence(1); }
+SIM_FUNCTION void __threadfence_block() { sim_check_fence(0); }
 #else
 SIM_FUNCTION void __threadfence() { sim_fence(); }
 SIM_FUNCTION void __threadfence_system() { sim_fence(); }
 SIM_FUNCTION void __threadfence_block() { sim_fence(); }
 #endif
-SIM_FUNCTION void __nanosleep(unsigned) { SIM_MAY_WAIT(true) }
+SIM_FUNCTION void __nanosleep(unsigned) { SIM_MAY_SPIN(true) }
 
 #define printf sim_printf
 #include "assert.h"

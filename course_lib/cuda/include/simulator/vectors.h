@@ -1,4 +1,4 @@
-// float4 and its family: plain structs with CUDA's names, sizes and alignments.
+// Vector types (float4, int2, ...): plain structs with CUDA's names, sizes and alignments.
 #pragma once
 #include "language.h"
 

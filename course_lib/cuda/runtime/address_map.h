@@ -1,11 +1,11 @@
-// Where an address lies: on a thread's own stack, in which array, in which variable of the kernel's file.
+// Which memory an address lies in: a thread's own stack, an array, a variable of the kernel's file.
 #pragma once
-#include "checker.h"
 #include "memory.h"
+#include "runtime.h"
 
 namespace sim {
 
-// One `__shared__` array of the kernel's file; its place is that of this worker's copy.
+// One `__shared__` array of the kernel's file; its address is that of this worker's copy.
 struct SharedArray {
     char* data;
     size_t bytes;
@@ -20,11 +20,11 @@ struct Variable {
     size_t bytes;
     char name[64];  // empty: the compiler's own
     bool constant;
-    void* notes;    // the shadow
+    void* shadow;
 };
 
-enum Memory { IN_GLOBAL, IN_SHARED, IN_LOCAL, NOWHERE };
-struct Home {
+enum Memory { IN_GLOBAL, IN_SHARED, IN_LOCAL, UNMAPPED };
+struct Region {
     Memory memory;
     const char *name, *start;
 };
@@ -36,18 +36,21 @@ inline bool is_local(const void* address) {
     return uint64_t(static_cast<const char*>(address) - stacks_low) < STACK_BYTES * MAX_THREADS;
 }
 inline bool in_library(const void* address) { return address >= library_base && address < library_end; }
+inline uint32_t library_offset(const void* pc) { return static_cast<const char*>(pc) - library_base; }
 bool is_shared(const char* address);
 bool holds_structures(const char* name);  // whose copies need not lie as a float4 must
-bool shares_memory();  // whether the kernel's file has any __shared__ array
-Home home_of(const char* address);
+bool has_shared_arrays();  // whether the kernel's file has any __shared__ array
+Region region_of(const char* address);
 
-// The array that an address of shared memory is meant for, the nearest; null if it is the compiler's own, or there is none.
+// The array that an address of shared memory lies in, or the nearest; null if it is the compiler's own, or there is none.
 SharedArray* shared_array_at(char* address);
 // The variable that begins last before an address of the library, and the one behind it. Null: neither, but a literal.
-struct Neighbours { Variable *here, *next; };
-Neighbours variables_at(char* address);
+struct AdjacentVariables { Variable *here, *next; };
+AdjacentVariables variables_at(char* address);
 
-// Give each shared array its part of one shadow; the words that are needed.
-size_t share_out_shadow(uint64_t dynamic_bytes);
+// Give each shared array its part of one shadow. Returns the words that are needed.
+size_t lay_out_shared_shadow(uint64_t dynamic_bytes);
+
+void map_worker(const Worker*);  // the stacks and the shared arrays of the worker that runs now
 
 }  // namespace sim

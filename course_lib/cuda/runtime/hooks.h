@@ -1,0 +1,14 @@
+// What the hooks of loads and stores share with those of copies and matrix operations.
+#pragma once
+#include "events.h"
+
+namespace sim {
+
+// Judge an access, and end its thread if it would do harm. aligned: whether it must be a multiple of its size; counted: whether
+// it is a request of its own.
+void access_event(char* address, unsigned bytes, bool write, bool atomic, void* pc, bool aligned, bool counted = true);
+
+// Record a fault and end the running thread.
+[[noreturn]] void report_and_abort(Kind, CodeLocation, const char* format, ...) __attribute__((format(printf, 3, 4)));
+
+}  // namespace sim
