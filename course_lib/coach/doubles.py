@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import re
 
-NOT_CODE = re.compile(r"//[^\n]*|/\*.*?\*/|\"[^\"\n]*\"|^\s*#[^\n]*", re.DOTALL | re.MULTILINE)
-CONSTANT = re.compile(r"(?<![\w.])(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w.])|(?<![\w.])\d+[eE][+-]?\d+(?![\w.])")
+from course_lib import lexer
+
+CONSTANT = re.compile(r"(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+")
 
 
 def note(text: str) -> str:
     """One sentence about the first constant of 64 bits in a text of CUDA C++ that names no double itself; "" if there is none."""
-    code = NOT_CODE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)  # lines stay where they are
-    found = CONSTANT.search(code)
-    if found is None or re.search(r"\bdouble\b", code):
+    words = lexer.read(text).words
+    found = next((word for word in words if word.kind == lexer.NUMBER and CONSTANT.fullmatch(word.text)), None)
+    if found is None or any(word.text == "double" for word in words):
         return ""
-    line = code.count("\n", 0, found.start()) + 1
-    number = found[0] if re.search(r"[.eE]", found[0]) else f"{found[0]}."
     return (
-        f"Line {line}: `{found[0]}` is a double. Where it meets a float, both are computed in 64 bits, which takes 2 to 64 times "
-        f"as long on a GPU. Write `{number}f`."
+        f"Line {found.line}: `{found.text}` is a double. Where it meets a float, both are computed in 64 bits, which takes 2 to "
+        f"64 times as long on a GPU. Write `{found.text if set('.eE') & set(found.text) else found.text + '.'}f`."
     )
