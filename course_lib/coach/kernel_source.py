@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 
+from course_lib import lexer
 from course_lib.coach import catalogue, regions
 from course_lib.coach.exercise import Exercise
 from course_lib.cuda import source
@@ -18,8 +19,7 @@ from course_lib.cuda import source
 _WHOLE = {"int", "unsigned", "unsigned int", "long", "long long", "unsigned long long", "size_t", "int64_t", "uint32_t"}
 _REAL = {"float", "double"}
 _ARRAYS = {"float *", "double *", "int *", "bool *"}
-_NOT_CODE = re.compile(r"//[^\n]*|/\*.*?\*/|\"[^\"\n]*\"|^\s*#[^\n]*", re.DOTALL | re.MULTILINE)
-_DOUBLE = re.compile(r"(?<![\w.])(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w.])|(?<![\w.])\d+[eE][+-]?\d+(?![\w.])")
+_DOUBLE = re.compile(r"(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+")
 
 
 def other_parameters(exercise: Exercise, text: str) -> str:
@@ -53,14 +53,13 @@ def other_parameters(exercise: Exercise, text: str) -> str:
 
 def double_literal(text: str) -> str:
     """One sentence about the first constant of 64 bits in a text of CUDA C++ that names no double itself; "" if there is none."""
-    code = _NOT_CODE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)  # lines stay where they are
-    found = _DOUBLE.search(code)
-    if found is None or re.search(r"\bdouble\b", code):
+    words = lexer.read(text).words
+    found = next((word for word in words if word.kind == lexer.NUMBER and _DOUBLE.fullmatch(word.text)), None)
+    if found is None or any(word.text == "double" for word in words):
         return ""
-    line = code.count("\n", 0, found.start()) + 1
-    number = found[0] if re.search(r"[.eE]", found[0]) else f"{found[0]}."
+    number = found.text if set(".eE") & set(found.text) else f"{found.text}."
     return (
-        f"Line {line}: `{found[0]}` is a double. An operation on it and a float is computed in double precision: that takes 2 to "
+        f"Line {found.line}: `{found.text}` is a double. An operation on it and a float is computed in double precision: that takes 2 to "
         f"64 times as long on a GPU. Write `{number}f`."
     )
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
+from course_lib import lexer
 from course_lib.coach.exercise import Exercise
 from course_lib.coach.outcome import RaisedError, Seen
-from course_lib.cuda import source
 
 
 def of_error(error: RaisedError, exercise: Exercise, known: Collection[str] = ()) -> str:
@@ -73,7 +73,7 @@ def of_issue(issue, seen: Seen) -> str:
 
 def _all_the_same(issue, seen: Seen) -> str:
     """Why threads meet, if it can be read off the text: what tells them apart stands nowhere in it."""
-    text = source.without_comments(seen.text)
+    text = lexer.read(seen.text).code
     asked = {f"{word}.{letter}" for word, letter in re.findall(r"\b(threadIdx|blockIdx)\s*\.\s*([xyz])", text)}
     in_other_ways = r"(threadIdx|blockIdx)\b(?!\s*\.)|#\s*include|cooperative_groups|\basm\b"
     if "__global__" not in text or not seen.reports or re.search(in_other_ways, text):

@@ -30,6 +30,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from course_lib import lexer
 from course_lib.coach.exercise import ExerciseError
 from course_lib.paths import ROOT
 
@@ -140,16 +141,16 @@ def _kernel(text: str, name: str) -> str | None:
     template = r"^(?:template\s*<[^{};]*>\s*)?"
     function = rf"(?:extern\s+\"C\"\s+)?(?:static\s+)?__(?:global|device)__[^;{{}}]*\b{name}\s*\([^{{}};]*\)\s*\{{"
     if head := re.search(template + function, text, re.M):
-        return text[head.start() : _closing_brace(text, head.end())]
+        return text[head.start() : _behind_brace(text, head.end() - 1)]
     if head := re.search(rf"{template}struct {name}\s*\{{", text, re.M):
-        return text[head.start() : _closing_brace(text, head.end())] + ";"
+        return text[head.start() : _behind_brace(text, head.end() - 1)] + ";"
     return None
 
 
 def _of_shader(text: str, name: str) -> str | None:
     """A function of WGSL with its attributes, a struct, a constant, or a variable with its binding."""
     if head := re.search(rf"^(?:@compute[^\n]*\n)?fn {name}\s*\([^{{}};]*\{{|^struct {name}\s*\{{", text, re.M):
-        return text[head.start() : _closing_brace(text, head.end())]
+        return text[head.start() : _behind_brace(text, head.end() - 1, wgsl=True)]
     line = re.search(rf"^(?:@group[^;]*?var<[^>]*> {name}:|var<\w+> {name}:|const {name}\b)[^;]*;", text, re.M)
     return line and line[0]
 
@@ -161,7 +162,7 @@ def _body(text: str, member: str | None) -> tuple[int, int]:
     head = re.search(rf"\b{member}\b[^;{{}}]*\{{", text)
     if head is None:
         raise ExerciseError(f"the struct has no function {member}.")
-    return head.end() - 1, _closing_brace(text, head.end()) - 1
+    return head.end() - 1, _behind_brace(text, head.end() - 1) - 1
 
 
 def _planted(body: str, plants: list[tuple[str, str]]) -> str:
@@ -172,14 +173,12 @@ def _planted(body: str, plants: list[tuple[str, str]]) -> str:
     return body
 
 
-def _closing_brace(text: str, start: int) -> int:
-    """The place after the brace that closes the one before `start`; braces in comments must balance."""
-    depth = 1
-    for place in range(start, len(text)):
-        depth += {"{": 1, "}": -1}.get(text[place], 0)
-        if depth == 0:
-            return place + 1
-    raise ExerciseError("a brace is never closed.")
+def _behind_brace(text: str, opening: int, wgsl: bool = False) -> int:
+    """The place behind the brace that closes the one at `opening`."""
+    end = lexer.read(text, wgsl).closing(opening)
+    if end is None:
+        raise ExerciseError("a brace is never closed.")
+    return end + 1
 
 
 def _mark_body(text: str, comment: str, words: str, plants: list[tuple[str, str]] | None = None,

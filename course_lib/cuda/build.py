@@ -127,7 +127,7 @@ def _undefined(error: OSError, text: source.Source) -> Exception:
     if not symbol:
         return error
     name = symbols.plain_name(symbol.group(1) or symbol.group(2))
-    declared = re.search(rf"\b{re.escape(name)}\s*\(", source.without_comments(text.text))
+    declared = re.search(rf"\b{re.escape(name)}\s*\(", text.code)
     line = text.text.count("\n", 0, declared.start()) + 1 if declared else None
     where = f"{text.name}, line {line}" if line else text.name
     return CompileError(

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from course_lib import lexer
 from course_lib.cuda import source
 
 FIELDS = ("Promise", "Limits", "Bytes", "FLOPs", "Architectures", "Chapter")
@@ -40,9 +41,8 @@ class Header:
 
 def header(text: str) -> Header:
     """Read the opening comment of a file. What is missing is missing from `fields`."""
-    opening = re.match(r"(?:[ \t]*//[^\n]*\n)*", text).group()
-    words = " ".join(line.strip().removeprefix("//").strip() for line in opening.splitlines())
-    title = opening.partition("\n")[0].removeprefix("//").strip()
+    opening = lexer.read(text).opening_comment
+    words, title = " ".join(opening.splitlines()), opening.partition("\n")[0]
     parts = re.split(rf"(?:^|\s)({'|'.join(FIELDS)}): ", words)
     return Header(title, {name: value.strip() for name, value in zip(parts[1::2], parts[2::2], strict=True)})
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
+from course_lib import lexer
 from course_lib.cuda.source import IDENTIFIER, Source
 
 
@@ -27,9 +28,9 @@ class DynamicShared:
 def dynamic_shared(source: Source) -> list[DynamicShared]:
     """The arrays of dynamic shared memory that a text declares."""
     pattern = r"(?:\bextern\b[^;{}]*\b__shared__|\b__shared__\b[^;{}]*\bextern)\b[^;{}]*"
-    text, found = source.everything, set()
-    for declaration in re.finditer(pattern, text):
-        spaces = _namespaces(text[: declaration.start()])
+    text, found = source.all_tokens, set()
+    for declaration in re.finditer(pattern, text.code):
+        spaces = [name for names in _scopes(text, declaration.start()) for name in names or ()]
         for name in re.findall(rf"\b({IDENTIFIER})\s*\[\s*\]", declaration.group()):
             mangled = "".join(f"{len(part)}{part}" for part in (*spaces, name))
             found.add(DynamicShared(name, f"N{mangled}E" if spaces else mangled))
@@ -46,11 +47,18 @@ def _structures(source: Source) -> Iterator[tuple[str, str, str, set[int | str]]
 
     Of a member of an unknown type its name stands for its alignment.
     """
-    body = r"(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*"
-    for match in re.finditer(rf"\b(struct|class|union)\b([^;{{}}]*)\{{({body})\}}\s*(\w*)", source.everything):
-        kind, head, members, behind = match.groups()
+    text = source.all_tokens
+    for match in re.finditer(r"\b(struct|class|union)\b([^;{}]*)\{", text.code):
+        (kind, head), opening = match.groups(), match.end() - 1
+        if (end := text.closing(opening)) is None:
+            continue
+        members = text.code[opening + 1 : end]
+        for start, stop in text.brackets.items():  # functions, and structures inside
+            if opening < start < end and stop and text.text[start] == "{":
+                members = members[: start - opening - 1] + ";" * (stop + 1 - start) + members[stop - opening :]
+        behind = re.match(r"\s*(\w*)", text.code[end + 1 :])[1]
         alignments: set[int | str] = set()
-        for member in re.sub(r"\{[^{}]*\}", ";", re.sub(r"\{(?:[^{}]|\{[^{}]*\})*\}", ";", members)).split(";"):
+        for member in members.split(";"):
             words = re.findall(r"\w+|\*", member.partition("=")[0])
             if "(" not in member and len(words) > 1:
                 known = [word for word in words[:-1] if word in _ALIGNED and word != "unsigned"]
@@ -81,23 +89,18 @@ def arrays_of_structures(source: Source) -> frozenset[str]:
     return frozenset(re.findall(arrays, source.everything) if narrow else ())
 
 
-def _open_scopes(before: str) -> list[list[str] | None]:
-    """What is open at the end of a text: the names that each brace adds, None for one that is no namespace's."""
-    named = rf"\bnamespace\s+({IDENTIFIER}(?:\s*::\s*{IDENTIFIER})*)\s*\{{"
-    scopes: list[list[str] | None] = []
-    for match in re.finditer(rf'{named}|(\bnamespace\s*\{{|\bextern\s*""\s*\{{)|[{{}}]', before):
-        if match.group(1):
-            scopes.append(re.split(r"\s*::\s*", match.group(1)))
-        elif match.group().endswith("{"):
-            scopes.append([] if match.group(2) else None)
-        elif scopes:
-            scopes.pop()
-    return scopes
+_SPACE = re.compile(
+    rf"\bnamespace\s+({IDENTIFIER}(?:\s*::\s*{IDENTIFIER})*)\s*$|(\bnamespace|\bextern\s*\"[^\"]*\")\s*$"
+)
 
 
-def _namespaces(before: str) -> list[str]:
-    """The named namespaces that are open at the end of a text."""
-    return [name for names in _open_scopes(before) for name in names or ()]
+def _scopes(text: lexer.Text, offset: int) -> list[list[str] | None]:
+    """The braces that are open there, the outermost first: the names that each adds, None for one that is no namespace's."""
+    found: list[list[str] | None] = []
+    for opening in text.enclosing(offset):
+        space = _SPACE.search(text.code, 0, opening)
+        found.append(re.split(r"\s*::\s*", space[1]) if space and space[1] else [] if space else None)
+    return found
 
 
 @dataclass(frozen=True)
@@ -114,32 +117,57 @@ class Variable:
 
 def device_variables(source: Source) -> list[Variable]:
     """The variables at file scope that a text declares for the device. (Not templates.)"""
-    text = re.sub(r"(?m)^[ \t]*#(?:[^\n\\]|\\[\s\S])*", "", source.everything)
-    text = re.sub(r"\b(?:alignas|__align__|__attribute__)\s*\((?:[^()]|\([^()]*\))*\)", "", text)
-    found: dict[str, Variable] = {}
-    for qualifier in re.finditer(r"\b(?:__constant__|__device__|__managed__)\b", text):
-        start = 1 + max(text.rfind(letter, 0, qualifier.start()) for letter in ";{}")
-        stop = re.compile(r"[;({=\[]").search(text, qualifier.end())
-        if not stop or stop.group() == "(":  # a function
+    text, found = source.all_tokens, {}
+    words = _without_attributes(text)
+    first = 0
+    for number, word in enumerate(words):
+        if word.text in ("{", "}", ";"):
+            first = number + 1
+        if word.text not in ("__constant__", "__device__", "__managed__"):
             continue
-        head, scopes = text[start : stop.start()], _open_scopes(text[:start])
-        if None in scopes or re.search(r"\b(template|extern|using|typedef|struct|class|union|enum|operator)\b", head):
+        stop = next((n for n in range(number, len(words)) if words[n].text in (";", "(", "{", "=", "[")), None)
+        if stop is None or words[stop].text == "(":  # a function
+            continue
+        head, scopes = {w.text for w in words[first:stop]}, _scopes(text, word.offset)
+        if None in scopes or head & _NOT_VARIABLES:
             continue
         spaces = [name for names in scopes for name in names or ()]
-        for name in _declared(text, start):
+        for name in _declared(words[first:]):
             full = "::".join([*spaces, name])
             found.setdefault(full, Variable(full, "__constant__" in head))
     return list(found.values())
 
 
-def _declared(text: str, start: int) -> list[str]:
+_NOT_VARIABLES = {"template", "extern", "using", "typedef", "struct", "class", "union", "enum", "operator"}
+
+
+def _without_attributes(text: lexer.Text) -> list[lexer.Token]:
+    """The words of a text, without `alignas(16)` and its like."""
+    words, end = [], 0
+    for number, word in enumerate(text.words):
+        if word.offset < end:
+            continue
+        if word.text in ("alignas", "__align__", "__attribute__") and number + 1 < len(text.words):
+            end = (text.closing(text.words[number + 1].offset) or word.offset) + 1
+        else:
+            words.append(word)
+    return words
+
+
+def _declared(words: list[lexer.Token]) -> list[str]:
     """The names that the declaration beginning there declares: `a` and `b` of `float a[4] = {1, 2}, b;`."""
-    plain, depth = "", 0
-    for letter in text[start:]:
-        depth += (letter in "([{") - (letter in ")]}")
-        if letter == ";" and depth == 0:
+    names, depth, given = [""], 0, False
+    for word in words:
+        angles = not given  # behind the = they compare
+        depth += (word.text in "([{" or (angles and word.text == "<")) - (
+            word.text in ")]}" or (angles and word.text == ">")
+        )
+        if depth == 0 and word.text == ";":
             break
-        plain += letter if depth == 0 and letter not in ")]}" else ""
-    while (shorter := re.sub(r"<[^<>]*>", "", plain)) != plain:
-        plain = shorter
-    return [names[-1] for part in plain.split(",") if (names := re.findall(IDENTIFIER, part.partition("=")[0]))]
+        if depth == 0 and word.text == ",":
+            names.append("")
+            given = False
+        given = given or word.text == "="
+        if depth == 0 and not given and word.kind == lexer.NAME:
+            names[-1] = word.text
+    return [name for name in names if name]

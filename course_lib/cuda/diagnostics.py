@@ -4,9 +4,10 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
+from course_lib import lexer
 from course_lib.cuda.errors import CompileError
 from course_lib.cuda.mistakes import sentence_for
-from course_lib.cuda.source import Source, without_comments
+from course_lib.cuda.source import Source
 from course_lib.cuda.unknown_names import differs_in_case, sentence_for_name, unknown_name
 
 _ENTRIES = "entry points"
@@ -100,21 +101,18 @@ def explain(log: str, text: Source, names: list[str] | None = None) -> CompileEr
 
 def unclosed_brace(text: str) -> tuple[int, int] | None:
     """(line, column) of the last { that no } closes, or None."""
-    open_ones = []
-    for number, line in enumerate(_lines(without_comments(text)), 1):
-        for column, letter in enumerate(line, 1):
-            if letter == "{":
-                open_ones.append((number, column))
-            elif letter == "}" and open_ones:
-                open_ones.pop()
-    return open_ones[-1] if open_ones else None
+    open_ones = [start for start, end in lexer.read(text).brackets.items() if end is None and text[start] == "{"]
+    if not open_ones:
+        return None
+    before = _lines(text[: open_ones[-1]])
+    return len(before), len(before[-1]) + 1
 
 
 def _placed(complaint: Complaint, text: Source) -> Complaint:
     """The complaint, moved to the end of the line before if what is missing is missing there."""
     if complaint.file != text.name:
         return complaint
-    lines = _lines(without_comments(text.text))
+    lines = _lines(text.code)
     code = lines[complaint.line - 1] if 0 < complaint.line <= len(lines) else ""
     first = complaint.column <= len(code) - len(code.lstrip()) + 1
     before = next((n for n in range(min(complaint.line - 1, len(lines)), 0, -1) if lines[n - 1].strip()), 0)
@@ -138,8 +136,8 @@ def _advice(complaint: Complaint, code: str, text: Source) -> str:
     name = unknown_name(complaint.text)
     if not name and 'followed by "::"' in complaint.text and (space := re.search(r"(\w+)\s*::", code)):
         name = space.group(1)
-    bare = without_comments(code) if complaint.file == text.name else code
-    for letter in dict.fromkeys(re.sub(r'""|\'\'', "", bare)):
+    bare = lexer.read(code).code if complaint.file == text.name else code
+    for letter in dict.fromkeys(bare):
         if ord(letter) > 127 and (letter in complaint.text or re.search(r"<U\+|unrecognized token", complaint.text)):
             what = unicodedata.name(letter, "an unknown sign").lower()
             meant = f", where C++ has {MEANT[letter]}" if letter in MEANT else ""
@@ -173,12 +171,12 @@ _FORBIDDEN = re.compile(r"^\s*#|\b(?:__global__|__device__|template|struct)\b")
 
 
 def _outside(line: int, text: Source) -> bool:
-    return unclosed_brace("\n".join(_lines(without_comments(text.text))[: line - 1])) is None
+    return unclosed_brace("\n".join(_lines(text.code)[: line - 1])) is None
 
 
 def _broken_macro(code: str, text: Source) -> str:
     """What to say of a #define that puts a = or ; into this line."""
-    for number, row in enumerate(_lines(without_comments(text.text)), 1):
+    for number, row in enumerate(_lines(text.code), 1):
         made = re.match(r"\s*#\s*define\s+(\w+)[ \t]*(=.*|[^\\]*;|)\s*$", row)
         if made and re.search(rf"\b{made.group(1)}\b", code):
             puts = f"puts `{made.group(2).strip()}`" if made.group(2).strip() else "puts nothing"
@@ -237,7 +235,7 @@ def _wrong_name(complaint: Complaint, text: Source, names: list[str]) -> str:
     """What to say of a name given to Kernel. The template's own line says what it takes."""
     named = names[complaint.line - 1] if 0 < complaint.line <= len(names) else ""
     what = f"the kernel {named!r}" if named else "a kernel's name"
-    kernel, bare = re.match(r"\w*", named).group(), without_comments(text.text)
+    kernel, bare = re.match(r"\w*", named).group(), text.code
     said = f"{text.name} has no such kernel as {what} asks for"
     template = re.search(rf"template\s*<([^<>]*)>[^;{{}}]*?\b{kernel}\s*\(", bare) if kernel else None
     name = unknown_name(complaint.text)

@@ -11,7 +11,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from course_lib import native, paths
+from course_lib import lexer, native, paths
 from course_lib.cuda import diagnostics
 from course_lib.cuda import source as sources
 from course_lib.cuda.errors import KernelError
@@ -132,8 +132,7 @@ def header_folders() -> tuple[Path, ...]:
 
 def architectures(text: Source) -> tuple[str, ...]:
     """Those of ARCHITECTURES that a text is for: from the first "sm_NN" in its opening comment on, else all."""
-    opening = re.match(r"(?:\s*//[^\n]*\n)*", text.text).group()
-    least = [int(number) for number in re.findall(r"sm_(\d+)", opening)]
+    least = [int(number) for number in re.findall(r"sm_(\d+)", lexer.read(text.text).opening_comment)]
     return tuple(a for a in ARCHITECTURES if not least or int(a[3:]) >= min(least))
 
 

@@ -6,11 +6,11 @@ declarations.py reads the memory that it declares.
 
 import hashlib
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 
-from course_lib import paths
+from course_lib import lexer, paths
 from course_lib.cuda.errors import CompileError, KernelError
 
 KERNELS = paths.KERNELS
@@ -37,9 +37,19 @@ class Source:
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
     @property
+    def code(self) -> str:
+        """The text with blanks for comments and for what strings hold."""
+        return lexer.read(self.text).code
+
+    @property
+    def all_tokens(self) -> lexer.Text:
+        """The text and its own includes' behind it, as tokens."""
+        return lexer.read("\n".join([self.text, *(path.read_text() for path in self.includes)]))
+
+    @property
     def everything(self) -> str:
-        """The text without comments, followed by its own includes'."""
-        return "\n".join([without_comments(self.text), *(without_comments(p.read_text()) for p in self.includes)])
+        """The text and its own includes' behind it, with blanks for comments and for what strings hold."""
+        return self.all_tokens.code
 
 
 def find(code: str | Path) -> Source:
@@ -59,12 +69,13 @@ def find(code: str | Path) -> Source:
 
 def bodies(source: Source) -> dict[str, range]:
     """The lines of the text that belong to each kernel."""
-    text, found = without_comments(source.text), {}
-    for match in _KERNEL.finditer(text):
-        start = text.find("{", match.end())
-        end = _closing(text, start, "{}") if start >= 0 else match.end()
-        found[match.group("name")] = range(text.count("\n", 0, match.start()) + 1, text.count("\n", 0, end) + 2)
-    return found
+    found = lexer.read(source.text)
+    ends = {function.parameters[0]: function.body[1] for function in found.functions}
+    return {
+        name.text: range(found.line(start), found.line(ends[opening]) + 1)
+        for start, name, opening, _ in _heads(found)
+        if opening in ends
+    }
 
 
 def body_of(source: Source, name: str) -> range:
@@ -74,7 +85,7 @@ def body_of(source: Source, name: str) -> range:
 
 def returns_early(source: Source, name: str) -> bool:
     """Whether a kernel has a `return` of its own."""
-    lines, body = without_comments(source.text).splitlines(), body_of(source, name)
+    lines, body = source.code.splitlines(), body_of(source, name)
     return any(re.search(r"\breturn\s*;", lines[number - 1]) for number in body)
 
 
@@ -102,25 +113,6 @@ def _includes(text: str, folder: Path) -> tuple[Path, ...]:
     return tuple(found)
 
 
-@cache
-def without_comments(text: str) -> str:
-    """The text with comments and string contents blanked; line numbers stay."""
-
-    def blank(match: re.Match) -> str:
-        word = match.group()
-        return '""' if word.startswith('"') else "''" if word.startswith("'") else re.sub(r"[^\n]", " ", word)
-
-    return re.sub(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', blank, text, flags=re.S)
-
-
-_BOUNDS = r"__(?:launch_bounds|maxnreg)__\s*\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)"
-_KERNEL = re.compile(
-    rf"(?P<template>template\s*<[^;{{]*?>\s*)?(?:extern\s+\"[^\"]*\"\s*)?(?:(?:static|inline)\s+)*__global__\s+"
-    rf"(?:(?:static|inline|void|{_BOUNDS})\s+|{_BOUNDS}\s*)*"
-    rf"(?P<name>{IDENTIFIER})\s*\("
-)
-
-
 @dataclass(frozen=True)
 class Declaration:
     """A kernel as the text declares it. `parameters` are (type, name) texts."""
@@ -133,39 +125,40 @@ class Declaration:
 
 def kernels(source: Source) -> dict[str, Declaration]:
     """The kernels that a text declares, by name."""
-    text = source.everything
-    found = {}
-    for match in _KERNEL.finditer(text):
-        end = _closing(text, match.end() - 1)
-        line = text.count("\n", 0, match.start("name")) + 1
-        name = match.group("name")
-        found.setdefault(
-            name, Declaration(name, bool(match.group("template")), _parameters(text[match.end() : end]), line)
-        )
+    text, found = source.all_tokens, {}
+    for _, name, opening, template in _heads(text):
+        parameters = _parameters(text, opening + 1, text.closing(opening) or len(text.text))
+        found.setdefault(name.text, Declaration(name.text, template, parameters, name.line))
     return found
 
 
-def _closing(text: str, start: int, brackets: str = "()") -> int:
-    """The index of the bracket that closes the one at `start`."""
-    depth = 0
-    for i in range(start, len(text)):
-        depth += (text[i] == brackets[0]) - (text[i] == brackets[1])
-        if depth == 0:
-            return i
-    return len(text)
+def _heads(text: lexer.Text) -> Iterator[tuple[int, lexer.Token, int, bool]]:
+    """Of each kernel: where its declaration begins, its name, the parenthesis behind it, and whether it is a template."""
+    words, first = text.words, 0
+    places = {word.offset: number for number, word in enumerate(words)}
+    for number, word in enumerate(words):
+        if word.text in ("{", "}", ";"):
+            first = number + 1
+        if word.text != "__global__":
+            continue
+        at = number + 1
+        while at + 1 < len(words):
+            name, behind = words[at : at + 2]
+            if name.text in ("__launch_bounds__", "__maxnreg__") and behind.text == "(":
+                at = places.get(text.closing(behind.offset), len(words)) + 1
+            elif name.text in ("static", "inline", "void"):
+                at += 1
+            else:
+                if name.kind == lexer.NAME and behind.text == "(":
+                    template = any(before.text == "template" for before in words[first:number])
+                    yield words[first].offset, name, behind.offset, template
+                break
 
 
-def _parameters(text: str) -> tuple[tuple[str, str], ...]:
-    parts, depth, start = [], 0, 0
-    for i, letter in enumerate(text):
-        depth += (letter in "(<[{") - (letter in ")>]}")
-        if letter == "," and depth == 0:
-            parts.append(text[start:i])
-            start = i + 1
-    parts.append(text[start:])
+def _parameters(text: lexer.Text, start: int, end: int) -> tuple[tuple[str, str], ...]:
     result = []
-    for part in parts:
-        match = re.match(rf"(?s)(.*?)({IDENTIFIER})\s*((?:\[[^\]]*\]\s*)*)$", part.strip())
+    for i, j in text.split(start, end, angles=True):
+        match = re.match(rf"(?s)(.*?)({IDENTIFIER})\s*((?:\[[^\]]*\]\s*)*)$", text.code[i:j].strip())
         if match and match.group(1).strip():
             kind = match.group(1).strip() + ("*" if match.group(3) else "")
             result.append((" ".join(kind.replace("*", " * ").split()), match.group(2)))
@@ -207,7 +200,7 @@ REFUSED = [
 
 def refuse_unsupported(source: Source) -> None:
     """Raise CompileError, with line and sentence, for what neither the simulator nor this course's launches support."""
-    text = without_comments(source.text)
+    text = source.code
     if "__COURSE_SIMULATOR__" in text:  # it makes its own distinction
         return
     for pattern, sentence in REFUSED:

@@ -6,7 +6,8 @@ Only the text is read, in its own order: a suspicion costs a build and a run, an
 import re
 from functools import cache
 
-from course_lib.cuda.source import Source, without_comments
+from course_lib import lexer
+from course_lib.cuda.source import Source
 
 _NO_TYPE = "return|else|goto|case|using|typedef|extern|static|struct|__shared__|__constant__|__device__"
 _DECLARATION = re.compile(
@@ -20,7 +21,7 @@ _CONDITION = re.compile(r"\bif\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\s*\{?\
 def declared(text: Source) -> tuple[tuple[str, int, str], ...]:
     """(name, line, type) of the variables that a text declares without a value."""
     found = []
-    for number, line in enumerate(_without_members(without_comments(text.text)).splitlines(), 1):
+    for number, line in enumerate(_without_members(text.code).splitlines(), 1):
         for match in filter(None, map(_DECLARATION.match, re.findall(r"[^;{}]*;", line))):
             names = match.group("names")
             while (flat := re.sub(r"\[[^\[\]]*\]|\([^()]*\)|(?<==)[^,(\[]*<[^<>;=]*>", "", names)) != names:
@@ -33,7 +34,7 @@ def declared(text: Source) -> tuple[tuple[str, int, str], ...]:
 @cache
 def suspects(text: Source) -> tuple[tuple[str, int], ...]:
     """(name, line) of those that are first made from themselves, or set under a condition only, or in part only."""
-    lines, found = without_comments(text.text).splitlines(), []
+    lines, found = text.code.splitlines(), []
     for name, number, kind in declared(text):
         rest = "\n".join(lines[number - 1 :])
         rest = rest[re.search(rf"\b{name}\b", rest).end() :].partition(";")[2]
@@ -48,7 +49,7 @@ def suspects(text: Source) -> tuple[tuple[str, int], ...]:
 def gathers(text: Source, name: str) -> bool:
     """Whether a variable is made from itself somewhere, as sums are: `sum += x`, `mma_sync(sum, a, b, sum)`."""
     again = rf"\b{name}\b(?:\[[^\]]*\])*\s*[-+*/|&^]=|\b{name}\b[^;{{}}]*\b{name}\b"
-    return re.search(again, without_comments(text.text)) is not None
+    return re.search(again, text.code) is not None
 
 
 def _from_itself(name: str, rest: str, first: re.Match) -> bool:
@@ -57,18 +58,8 @@ def _from_itself(name: str, rest: str, first: re.Match) -> bool:
     if re.match(r"(?:[-+*/|&^]|<<|>>)=|\+\+|--", statement[place:]) or before.endswith(("++", "--")):
         return True
     if re.match(r"=(?!=)", statement[place:]):
-        return re.search(rf"\b{name}\b", _up_to_comma(statement[place:])) is not None
+        return re.search(rf"\b{name}\b", statement[slice(*lexer.read(statement).split(place, len(statement))[0])]) is not None
     return re.match(rf"{name}\s*,[^;]*\b{name}\b[^;]*\)", statement) is not None  # mma_sync(sum, a, b, sum)
-
-
-def _up_to_comma(text: str) -> str:
-    """The text up to the first comma that stands in no parentheses."""
-    depth = 0
-    for i, letter in enumerate(text):
-        depth += (letter in "([{") - (letter in ")]}")
-        if letter == "," and depth == 0:
-            return text[:i]
-    return text
 
 
 def _on_condition(name: str, rest: str, first: re.Match) -> bool:
@@ -80,7 +71,7 @@ def _on_condition(name: str, rest: str, first: re.Match) -> bool:
         opening = before.rfind("{")
         if not _CONDITION.search(before[: opening + 1]):
             return False
-        behind = rest[_end_of_block(rest, opening) :]
+        behind = rest[(lexer.read(rest).closing(opening) or len(rest)) + 1 :]
     elif _CONDITION.search(before):
         behind = rest[first.end() :].lstrip(";")
     else:
@@ -90,27 +81,15 @@ def _on_condition(name: str, rest: str, first: re.Match) -> bool:
 
 def _without_members(text: str) -> str:
     """The text, with what stands directly between the braces of a structure blanked."""
-    letters, scopes, head = list(text), [], 0
-    for i, letter in enumerate(text):
-        if letter == "{":
-            before = re.sub(r"\b(?:alignas|__align__)\s*\([^{}]*\)", "", text[head:i])
-            scopes.append(re.search(r"\b(?:struct|class|union|enum)\b[^()]*$", before) is not None)
-        elif letter == "}" and scopes:
-            scopes.pop()
-        elif scopes and scopes[-1] and letter not in "\n;":
-            letters[i] = " "
-        if letter in "{};":
-            head = i + 1
+    letters, found = list(text), lexer.read(text)
+    for word in found.words:
+        around = found.enclosing(word.offset)
+        if around and word.text not in ("{", "}", ";"):
+            head = text[max(text.rfind(letter, 0, around[-1]) for letter in "{};") + 1 : around[-1]]
+            head = re.sub(r"\b(?:alignas|__align__)\s*\([^{}]*\)", "", head)
+            if re.search(r"\b(?:struct|class|union|enum)\b[^()]*$", head):
+                letters[word.offset : word.end] = " " * len(word.text)
     return "".join(letters)
-
-
-def _end_of_block(text: str, opening: int) -> int:
-    depth = 0
-    for i in range(opening, len(text)):
-        depth += (text[i] == "{") - (text[i] == "}")
-        if depth == 0:
-            return i + 1
-    return len(text)
 
 
 def _in_part(name: str, kind: str, rest: str) -> bool:

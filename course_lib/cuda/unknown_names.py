@@ -4,7 +4,8 @@ import re
 from difflib import get_close_matches
 from functools import cache
 
-from course_lib.cuda.source import KERNELS, Source, without_comments
+from course_lib import lexer
+from course_lib.cuda.source import KERNELS, Source
 
 Q, E = "[‘'\"`]", "[’'\"]"  # the quotation marks that compilers use
 UNKNOWN = re.compile(
@@ -62,7 +63,7 @@ def sentence_for_name(name: str, code: str, text: Source, line: int) -> str:
             return f"{name} comes with a header: begin the file with #include <{header}>{alias}."
     if header := _course_header(name):
         return f'{name} comes with a header of the course: begin the file with #include "{header}".'
-    lines = without_comments(text.text).splitlines()
+    lines = text.code.splitlines()
     made = [
         number
         for number, row in enumerate(lines, 1)
@@ -126,7 +127,7 @@ def _course_header(name: str) -> str:
     )
     pattern = rf"{kind}|{function}|#define\s+{name}\b"
     for header in sorted((KERNELS / "include").glob("*.cuh")):
-        for row in without_comments(header.read_text("utf-8")).splitlines():
+        for row in lexer.read(header.read_text("utf-8")).code.splitlines():
             if not re.match(r"\s", row) and re.search(pattern, row):
                 return header.name
     return ""

@@ -119,7 +119,7 @@ def _nearest(kernel: Kernel, places: list[tuple[str, int]]) -> tuple[list[tuple[
 def _plain(text: source.Source, places: list[tuple[str, int]]) -> bool:
     """Whether these are single numbers."""
     kinds = {(name, line): kind for name, line, kind in declared(text)}
-    lines = source.without_comments(text.text).splitlines()
+    lines = text.code.splitlines()
     return all(
         _NUMBER.fullmatch(kinds.get((name, line), "")) and not re.search(rf"\b{name}\s*\[", lines[line - 1])
         for name, line in places

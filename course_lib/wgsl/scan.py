@@ -7,7 +7,10 @@ variables, each with how it is used there; calls of workgroupBarrier; loops. Wha
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+
+from course_lib import lexer
 
 READ, WRITE, BOTH, PART = "read", "write", "both", "part"  # PART: a component of a vector is written
 NAME = re.compile(r"\b[A-Za-z_]\w*")
@@ -44,32 +47,17 @@ class Access:
 
 @dataclass
 class Scan:
-    """All that was found, by places in the text. bodies: name of a function -> places of its parentheses and braces."""
+    """All that was found, by places in the text."""
 
     variables: dict[str, Variable]
     accesses: list[Access]
     barriers: list[int]
     loops: list[int]  # of the opening brace
-    functions: dict[str, tuple[int, int, int, int]]
+    functions: dict[str, lexer.Function]
     not_seen: list[str]
     pointers: list[tuple[Access, bool]] = field(
         default_factory=list
     )  # `&` before one; whether workgroupUniformLoad takes it
-
-
-def without_comments(text: str) -> str:
-    """The text with spaces where comments stood, so that places stay."""
-    return re.sub(r"//[^\n]*|/\*.*?\*/", lambda found: re.sub(r"[^\n]", " ", found[0]), text, flags=re.S)
-
-
-def closing(text: str, place: int) -> int:
-    """The place of what closes the bracket at `place`. Raises ValueError if nothing does."""
-    pairs, depth = {"(": ")", "[": "]", "{": "}"}, 0
-    for i in range(place, len(text)):
-        depth += (text[i] == text[place]) - (text[i] == pairs[text[place]])
-        if depth == 0:
-            return i
-    raise ValueError(f"the {text[place]!r} at {place} is never closed")
 
 
 def numbers(code: str) -> dict[str, int]:
@@ -96,38 +84,39 @@ def evaluated(words: str, known: dict[str, int]) -> int | None:
 
 def reached(text: str, entry: str) -> set[str]:
     """All names in an entry point and in the functions that it calls, directly or not."""
-    code, functions, found, todo = without_comments(text), _functions(without_comments(text)), set(), [entry]
+    found = lexer.read(text, wgsl=True)
+    functions, names, todo = {function.name: function for function in found.functions}, set(), [entry]
     while todo:
-        opening, _, _, end = functions.get(todo.pop(), (0, 0, 0, 0))
-        names = {name[0] for name in NAME.finditer(code, opening, end) if code[name.start() - 1] != "."} - found
-        found |= names
-        todo += [name for name in names if name in functions]
-    return found
+        if function := functions.get(todo.pop()):
+            new = {name[0] for name in _names(found.code, function.parameters[0], function.body[1])} - names
+            names |= new
+            todo += new
+    return names
 
 
-def _functions(code: str) -> dict[str, tuple[int, int, int, int]]:
-    functions = {}
-    for head in FUNCTION.finditer(code):
-        parameters = closing(code, head.end() - 1)
-        brace = code.index("{", parameters)
-        functions[head[1]] = head.end() - 1, parameters, brace, closing(code, brace)
-    return functions
+def _names(code: str, start: int, end: int) -> Iterator[re.Match]:
+    """The names there that are not those of members."""
+    return (name for name in NAME.finditer(code, start, end) if code[name.start() - 1] != ".")
 
 
 def scan(text: str) -> Scan:
-    """Everything that is watched in a text."""
-    code = without_comments(text)
-    variables, functions = _variables(code), _functions(code)
+    """Everything that is watched in a text. Raises ValueError for a bracket that is never closed."""
+    read = lexer.read(text, wgsl=True)
+    code = read.code
+    if (open_ := next((at for at, end in read.brackets.items() if end is None), None)) is not None:
+        raise ValueError(f"the {text[open_]!r} in line {read.line(open_)} is never closed")
+    variables, functions = _variables(code), {function.name: function for function in read.functions}
     found = Scan(variables, [], [], [], functions, [])
-    for opening, parameters, brace, end in functions.values():
+    for function in functions.values():
+        brace, end = function.body
         body = code[brace:end]
-        taken = set(re.findall(r"(\w+)\s*:", code[opening:parameters]))
+        taken = set(re.findall(r"(\w+)\s*:", code[slice(*function.parameters)]))
         taken |= set(re.findall(r"\b(?:let|var|const)\s+(\w+)", body))  # a name of the function's own hides ours
-        for name in NAME.finditer(code, brace, end):
-            if name[0] in variables and name[0] not in taken and code[name.start() - 1] != ".":
-                _access(code, name, variables[name[0]], found)
+        for name in _names(code, brace, end):
+            if name[0] in variables and name[0] not in taken:
+                _access(read, name, variables[name[0]], found)
         found.barriers += [brace + at.start() for at in re.finditer(r"\bworkgroupBarrier\s*\(\s*\)", body)]
-        found.loops += [_brace_of_loop(code, brace + at.start()) for at in re.finditer(r"\b(for|while|loop)\b", body)]
+        found.loops += [_brace_of_loop(read, brace + at.start()) for at in re.finditer(r"\b(for|while|loop)\b", body)]
     if re.search(r"\bptr\s*<\s*(storage|workgroup)|=\s*&\s*\w+", code):
         found.not_seen.append("what goes through a pointer")
     return found
@@ -148,13 +137,13 @@ def _variables(code: str) -> dict[str, Variable]:
     return found
 
 
-def _access(code: str, name: re.Match, variable: Variable, found: Scan) -> None:
-    place, brackets = name.end(), []
+def _access(read: lexer.Text, name: re.Match, variable: Variable, found: Scan) -> None:
+    code, place, brackets = read.code, name.end(), []
     component = False
     while True:
         blank = len(code[place:]) - len(code[place:].lstrip())
         if code[place + blank] == "[":
-            end = closing(code, place + blank)
+            end = read.closing(place + blank)
             if len(brackets) < len(variable.sizes) and not variable.single:
                 brackets.append((place + blank, end))
             else:
@@ -179,8 +168,8 @@ def _access(code: str, name: re.Match, variable: Variable, found: Scan) -> None:
     found.accesses.append(Access(variable, op, name.start(), name.end(), brackets))
 
 
-def _brace_of_loop(code: str, place: int) -> int:
-    brace, round_ = code.index("{", place), code.find("(", place)
+def _brace_of_loop(read: lexer.Text, place: int) -> int:
+    brace, round_ = read.code.index("{", place), read.code.find("(", place)
     if 0 <= round_ < brace:
-        brace = code.index("{", closing(code, round_))
+        brace = read.code.index("{", read.closing(round_))
     return brace

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib import paths
+from course_lib import lexer, paths
 from course_lib.devices.webgpu import adapter, source
 from course_lib.wgsl import scan
 from course_lib.wgsl.errors import NoAdapterError, ShaderError, explained
@@ -68,7 +68,7 @@ class Shader:
         head = re.search(rf"@workgroup_size\(([^)]*)\)[^;{{}}]*?\bfn\s+{self.name}\b", self.source.text)
         if head is None:
             return 1
-        known = scan.numbers(scan.without_comments(self.source.text))
+        known = scan.numbers(lexer.read(self.source.text, wgsl=True).code)
         return int(np.prod([scan.evaluated(size, known) or 1 for size in head[1].split(",") if size.strip()]))
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from course_lib import lexer
 from course_lib.devices.webgpu import adapter
 from course_lib.wgsl import scan as scanning
 from course_lib.wgsl.errors import ShaderError
@@ -188,8 +189,9 @@ def _changed(shader: Shader, found: scanning.Scan, waiting: bool) -> tuple[str, 
         elif waits and len(access.brackets) == 1:
             edits += [(access.brackets[0][0] + 1, f"{step}(u32("), (access.brackets[0][1], "))")]
     text, first_barrier = shader.source.text, len(found.accesses)
+    closing = lexer.read(text, wgsl=True).closing
     for number, place in enumerate(found.barriers, first_barrier):
-        edits += [(place, f"watch_barrier({number}u); /*"), (scanning.closing(text, text.index("(", place)) + 1, "*/")]
+        edits += [(place, f"watch_barrier({number}u); /*"), (closing(text.index("(", place)) + 1, "*/")]
     first_loop = first_barrier + len(found.barriers)
     for number, place in enumerate(found.loops, first_loop):
         edits.append((place + 1, f" if (watch_round({number}u)) {{ break; }}"))
@@ -215,8 +217,9 @@ def _changed(shader: Shader, found: scanning.Scan, waiting: bool) -> tuple[str, 
 
 def _entry(shader: Shader, found: scanning.Scan) -> list[tuple[int, str]]:
     """Edits by which the entry point tells the helpers who it is."""
-    opening, parameters, brace, _ = found.functions[shader.name]
-    head = scanning.without_comments(shader.source.text)[opening:parameters]
+    function = found.functions[shader.name]
+    (opening, parameters), brace = function.parameters, function.body[0]
+    head = lexer.read(shader.source.text, wgsl=True).code[opening:parameters]
     names, added = {}, []
     for builtin, kind in BUILTINS.items():
         at = head.find(f"@builtin({builtin})")
