@@ -273,7 +273,7 @@ def measure_roofline(work, device, clock, moved, flops):
 # kernel adds these rows up.) With rows `[1, 2]` and `[3, 4]` as dx and one row of blocks, partial becomes `[[4, 6]]`.
 #
 # Launched as in exercise 2. The count is the number of bytes moved for 64 x 128 numbers: 98,304 must move for dy, x and dx
-# alone. How near can you come? Your tries are remembered, and `course.ladder("bias_gelu_backward")` draws them under a
+# alone. How near can you come? Your tries are remembered, and `course.versions("bias_gelu_backward")` draws them under a
 # roofline.
 
 # %% exercise="bias_gelu_backward"

@@ -184,7 +184,7 @@ __global__ void min_max_scale(const float* x, float* y, int C) {
 # The same as exercise 2, for rows that fit into the registers of a block: S is at most THREADS * N * ITEMS. There are `rows`
 # rows and perhaps fewer blocks, so a block takes row `blockIdx.x`, and then every `gridDim.x`-th. It is launched with 32
 # threads. The count is the number of bytes moved for 16 rows of 256 numbers: 32,768 must move. Your tries are remembered, and
-# `course.ladder("softmax_forward")` draws them under a roofline.
+# `course.versions("softmax_forward")` draws them under a roofline.
 #
 # A tool for it: `Row<THREADS, N, ITEMS> own;` is a row in registers, of which each thread holds `own.COUNT` numbers.
 # `own.load(row, S, -INFINITY)` reads the first S numbers of a row (beyond them it holds -INFINITY), `own.store(row, S)`

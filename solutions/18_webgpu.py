@@ -154,7 +154,7 @@ fn unpack_float16(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_wor
 # write y.
 #
 # It passes when it is right. Then lower the bytes that are read from storage buffers, and plot your attempts by
-# `course.ladder("matmul_wgsl")`: 128 x 96 numbers of y with K = 80 need 192,512 bytes at least, if each group reads its
+# `course.versions("matmul_wgsl")`: 128 x 96 numbers of y with K = 80 need 192,512 bytes at least, if each group reads its
 # slices of a and b just once.
 
 # %% exercise="matmul_wgsl"

@@ -39,7 +39,7 @@ def test_every_memory_bound_kernel_is_measured_against_a_copy(tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_the_ladder_is_climbed_and_each_rung_checked(monkeypatch, capsys):
+def test_each_version_of_matmul_is_timed_and_checked(monkeypatch, capsys):
     found = products.measure("simulator")
     assert [row["name"][0] for row in found["matmul"]] == ["o", *"12345678"]
     assert {row["name"] for row in found["attention"]} >= {"ours forward bfloat16", "ours backward float32"}

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.benchmarks import ladder
+from course_lib.benchmarks import versions
 from course_lib.cuda import Kernel, asarray, empty, runtime, sanitize, zeros
 
 SOURCES = Path(__file__).parent / "kernels.cu"
@@ -32,9 +32,9 @@ def run(json_path: str | os.PathLike | None = None) -> list[dict[str, Any]]:
         print(f"{row['name']:34}{row['ms']:14.1f}{row['numpy_ms']:12.1f}{row['error']:10.1e}")
     checked = _checked()
     print(f"checked mode: {checked['ns_per_access']:.0f} ns per memory access ({checked['name']})")
-    counts = ladder.run()
+    counts = versions.run()
     if json_path is not None:
-        found = {"rounds": ROUNDS, "rows": rows, "checked": checked, "ladders": counts}
+        found = {"rounds": ROUNDS, "rows": rows, "checked": checked, "versions": counts}
         Path(json_path).write_text(json.dumps(found, indent=1) + "\n")
     return rows
 

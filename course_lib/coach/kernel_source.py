@@ -59,8 +59,8 @@ def double_literal(text: str) -> str:
         return ""
     number = found.text if set(".eE") & set(found.text) else f"{found.text}."
     return (
-        f"Line {found.line}: `{found.text}` is a double. An operation on it and a float is computed in double precision: that takes 2 to "
-        f"64 times as long on a GPU. Write `{number}f`."
+        f"Line {found.line}: `{found.text}` is a double. An operation on it and a float is computed in double "
+        f"precision: that takes 2 to 64 times as long on a GPU. Write `{number}f`."
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from course_lib.benchmarks.ladder import MATMUL, Matmul
+from course_lib.benchmarks.versions import MATMUL, Matmul
 from course_lib.cuda import nvrtc, sanitize, source
 from course_lib.devices.gpu.storage import from_bfloat16
 from tests.kernels.checking import (

@@ -1,7 +1,7 @@
-"""Part c: the matmul ladder against cuBLAS, and flash attention against PyTorch's scaled_dot_product_attention, in turn.
+"""Part c: the versions of matmul against cuBLAS, and flash attention against PyTorch's scaled_dot_product_attention, in turn.
 
 At the shapes of the 12m model and at large ones. cuBLAS is asked through PyTorch, in float32 without TF32 and in bfloat16.
-Bars: the ladder's best at 80 % of cuBLAS at the model's shapes; at 4096 cubed 90 % of its float32, 60 % of its bfloat16.
+Bars: the best version at 80 % of cuBLAS at the model's shapes; at 4096 cubed 90 % of its float32, 60 % of its bfloat16.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.benchmarks.gpu.timing import Torch, in_turn, print_table, timer, torch_on_card
-from course_lib.benchmarks.ladder import MATMUL
+from course_lib.benchmarks.versions import MATMUL
 from course_lib.devices import ops
 from course_lib.devices.gpu import storage
 
@@ -22,7 +22,7 @@ SHAPES = {  # M, N, K
     "simulator": ((64, 128, 64),),
 }  # fmt: skip
 ATTENTION = {"cuda": ((48, 256, 6, 64), (4, 4096, 16, 64), (4, 4096, 8, 128)), "simulator": ((1, 33, 2, 32),)}
-SLOW = 1 << 33  # multiply-adds beyond which the first three rungs are left out
+SLOW = 1 << 33  # multiply-adds beyond which the first three versions are left out
 
 
 def measure(device: str) -> dict[str, Any]:
@@ -40,14 +40,14 @@ def _matmul(device: str, torch, M: int, N: int, K: int) -> list[dict[str, Any]]:
     halves, c = [storage.to_bfloat16(x) for x in (a, b)], t.empty((M, N))
     sound = _sample(t, a, b)
     timers: dict[str, Any] = {"ours, as trained with": timer(device, lambda: t.matmul(a, b, out=c))}
-    for number, (name, rung) in enumerate(MATMUL.items(), 1):
+    for number, (name, version) in enumerate(MATMUL.items(), 1):
         if number <= 3 and M * N * K > SLOW:
             continue
-        kernel, *launch = rung.launch(*(halves if rung.bfloat16 else (a, b)), c)
+        kernel, *launch = version.launch(*(halves if version.bfloat16 else (a, b)), c)
         kernel(*launch)
         error = float(np.abs(t.to_numpy(c)[:8, :8] - sound).max() / np.abs(sound).max())
-        if not error < (2e-2 if rung.bfloat16 else 1e-4):
-            raise RuntimeError(f"{rung.file} is {error:.1g} away from NumPy at {M} x {N} x {K}")
+        if not error < (2e-2 if version.bfloat16 else 1e-4):
+            raise RuntimeError(f"{version.file} is {error:.1g} away from NumPy at {M} x {N} x {K}")
         timers[name] = timer(device, lambda kernel=kernel, launch=launch: kernel(*launch))
     if torch:
         x, y = (torch.as_tensor(array, device="cuda") for array in (a, b))

@@ -1,7 +1,7 @@
-"""The ladders of kernels/, rung by rung, as the simulator counts them: what each rung gains is visible without a GPU.
+"""The versions of a kernel, naive to fast, as the simulator counts them: what each one gains is visible without a GPU.
 
-Every rung computes the same on the same data, once, with each access watched. Requests are instructions of a warp; sectors are
-32 bytes of global memory; wavefronts are turns of shared memory. FLOPs are those of the formula (an fma counts 2).
+Every version computes the same on the same data, once, with each access watched. Requests are instructions of a warp; sectors are
+32 bytes of global memory; wavefronts are passes over the banks of shared memory. FLOPs are the formula's (an fma counts 2).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ROWS = 32, 512  # of the softmax
 
 @dataclass(frozen=True)
 class Matmul:
-    """A rung of the matmul ladder: a block of `threads` computes BM x BN of C (M, N) = A (M, K) B (K, N)."""
+    """A version of matmul: a block of `threads` computes BM x BN of C (M, N) = A (M, K) B (K, N)."""
 
     file: str
     kernel: str
@@ -78,12 +78,12 @@ MATMUL = {
 
 def _matmul() -> Iterator[tuple[str, float, list[tuple]]]:
     M, N, K = MATRIX
-    for name, rung in MATMUL.items():
-        yield name, 2.0 * M * N * K, [rung.launch(*rung.inputs(M, N, K))]
+    for name, version in MATMUL.items():
+        yield name, 2.0 * M * N * K, [version.launch(*version.inputs(M, N, K))]
 
 
 def _sum() -> Iterator[tuple[str, float, list[tuple]]]:
-    """Each rung sums what it can in its first launch; a second launch of one block adds up the blocks' sums."""
+    """Each version sums what it can in its first launch; a second launch of one block adds up the blocks' sums."""
     n, threads = ELEMENTS, 256
     x, one = asarray(np.ones(n, np.float32)), zeros(1)
     yield "1 atomics", n, [(Kernel("sum.cu", "sum_1_atomics"), (n // threads,), (threads,), (x, one, n), 0)]
@@ -111,7 +111,7 @@ def _softmax() -> Iterator[tuple[str, float, list[tuple]]]:
     yield "3 registers", flops, [(kernel, (rows,), (32,), (x, y, rows, S, 0), 0)]
 
 
-LADDERS: dict[str, Callable[[], Iterator[tuple[str, float, list[tuple]]]]] = {
+OPERATIONS: dict[str, Callable[[], Iterator[tuple[str, float, list[tuple]]]]] = {
     f"matmul, {MATRIX[0]} x {MATRIX[1]} x {MATRIX[2]}": _matmul,
     f"sum of {ELEMENTS:,}": _sum,
     f"softmax, {ROWS[0]} x {ROWS[1]}": _softmax,
@@ -120,9 +120,9 @@ LADDERS: dict[str, Callable[[], Iterator[tuple[str, float, list[tuple]]]]] = {
 
 @dataclass(frozen=True)
 class Counts:
-    """What a rung asks of memory. `wavefronts`: of shared memory; `conflicts`: those above what its bytes need."""
+    """What a version requests of memory. `wavefronts`: of shared memory; `conflicts`: those above what its bytes need."""
 
-    rung: str
+    version: str
     requests: int
     sectors_per_request: float
     bytes_moved: int
@@ -132,13 +132,13 @@ class Counts:
     flops: float
 
 
-def count(rung: str, flops: float, launches: list[tuple]) -> Counts:
+def count(version: str, flops: float, launches: list[tuple]) -> Counts:
     """Run the launches with every access watched and add up their counters. Raises RuntimeError if anything is wrong."""
     lines, moved = [], 0
     for kernel, grid, block, args, shared_mem in launches:
         report = sanitize(kernel, grid, block, args, shared_mem)
         if not report.ok:
-            raise RuntimeError(f"{rung} cannot be measured: {report}")
+            raise RuntimeError(f"{version} cannot be measured: {report}")
         lines += report.lines
         moved += report.bytes_moved
     shared, memory = ([x for x in lines if x.space == space] for space in ("shared", "global"))
@@ -148,7 +148,7 @@ def count(rung: str, flops: float, launches: list[tuple]) -> Counts:
     needed = sum(x.requests * max(1.0, x.bytes_requested / x.requests / x.active_lanes / 4) for x in shared)
     sectors = sum(x.sectors_per_request * x.requests for x in memory)
     return Counts(
-        rung, requests, sectors / requests, moved, sum(x.requests for x in shared), round(wavefronts),
+        version, requests, sectors / requests, moved, sum(x.requests for x in shared), round(wavefronts),
         round(wavefronts - needed), flops,
     )  # fmt: skip
 
@@ -168,17 +168,17 @@ WIDTH = max(map(len, COLUMNS)) + 1
 
 
 def run() -> list[dict[str, Any]]:
-    """Count every ladder, print a table for each; returns the rows with their ladder's name."""
+    """Count all versions of each operation and print a table; returns the rows, each with the name of its operation."""
     rows = []
-    for ladder, rungs in LADDERS.items():
-        print(f"\n{ladder}: what the simulator counts")
-        print(f"{'rung':22}" + "".join(f"{title:>{WIDTH}}" for title in COLUMNS))
-        for rung in rungs():
-            counts = count(*rung)
-            rows.append({"ladder": ladder, **asdict(counts)})
-            print(f"{counts.rung:22}" + "".join(f"{show(counts):>{WIDTH}}" for show in COLUMNS.values()))
+    for operation, versions in OPERATIONS.items():
+        print(f"\n{operation}: what the simulator counts")
+        print(f"{'version':22}" + "".join(f"{title:>{WIDTH}}" for title in COLUMNS))
+        for version in versions():
+            counts = count(*version)
+            rows.append({"operation": operation, **asdict(counts)})
+            print(f"{counts.version:22}" + "".join(f"{show(counts):>{WIDTH}}" for show in COLUMNS.values()))
     print(
-        "\nFLOPs are the formula's (an fma counts 2). Which lane holds what of a wmma fragment is not laid down, so rung 7's "
+        "\nFLOPs are the formula's (an fma counts 2). Which lane holds what of a wmma fragment is not specified, so version 7's "
         "wavefronts\nare those of the simulator's layout; a GPU's may differ."
     )
     return rows
