@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from .layout import blocks
+
 
 def ops(reduce: Callable) -> tuple[Callable, Callable]:
     """The ops sum and max of a device, by its reduce(op, functor, dtype, x, axis, keepdims)."""
@@ -36,6 +38,18 @@ def plan(op: str, x, axis, keepdims: bool) -> tuple[tuple[int, ...], list[tuple[
     """The shape of x reduced along `axis`, and the (outer, K, inner) of each step: none where x has no elements."""
     shape = reduced_shape(op, x.shape, axis, keepdims)
     return shape, _runs(x.shape, _given(op, axis, len(x.shape))) if x.size else []
+
+
+def in_parts(x, K: int, most: Callable[[int], int], launch: Callable):
+    """Reduce the K elements of each row or column of x in parts of up to most(K), and what comes of them again, until one is
+    left. launch(x, K, parts, each) reduces the parts, of `each` elements."""
+    while True:
+        each = min(K, most(K))
+        parts = blocks(K, each)
+        x = launch(x, K, parts, each)
+        if parts == 1:
+            return x
+        K = parts
 
 
 def neutral(functor: str, dtype: np.dtype):

@@ -118,7 +118,7 @@ def _check(op: Op, limits: Limits, given: dict[str, Any]) -> None:
     if given.get("out") is not None:
         check_out(op.name, given["out"], shape, dtype)
     if limits.most:
-        _check_sizes(op, limits, sizes | given, shape)
+        _check_sizes(op, limits, given, shape)
 
 
 def _is_free(shape: str) -> bool:
@@ -174,30 +174,14 @@ def _check_float(op: str, a: Argument, dtype, limits: Limits) -> None:
     raise ValueError(f"{op} computes in {' or '.join(limits.floats)}, but {a.name} is {dtype}: cast it first.")
 
 
-def _check_sizes(op: Op, limits: Limits, known: dict[str, Any], shape) -> None:
+def _check_sizes(op: Op, limits: Limits, given: dict[str, Any], shape) -> None:
     """Raises ValueError for arrays of more elements than the device counts."""
     if op.name in limits.larger:
         return
-    counts = [getattr(known[a.name], "size", 1) for a in op.arrays if f"{op.name}.{a.name}" not in limits.larger]
+    counts = [getattr(given[a.name], "size", 1) for a in op.arrays if f"{op.name}.{a.name}" not in limits.larger]
     counts += [int(np.prod(shape, dtype=np.float64))] if shape is not None else []
-    for result in op.results:
-        if result.shape and "..." not in result.shape:
-            counts.append(_elements(result.shape, known))
-    counts += [array.size for a in op.lists for array in known[a.name]]
+    counts += [array.size for a in op.lists for array in given[a.name]]
     if max(counts, default=0) > limits.most:
         raise ValueError(
             f"{op.name} works on fewer than 2^31 elements at once, but was given {max(counts):,}: split the array."
         )
-
-
-def _elements(shape: str, known: dict[str, Any]) -> int:
-    """How many elements a result of this pattern has."""
-    count = 1
-    for axis in (axis.strip() for axis in shape.split(",")):
-        if axis.startswith("*"):
-            count *= int(np.prod(known[axis], dtype=np.float64))
-        elif axis.startswith("2"):
-            count *= 2 * known[axis[1:]]
-        else:
-            count *= int(axis) if axis.isdigit() else known[axis]
-    return count

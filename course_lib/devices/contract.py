@@ -222,7 +222,11 @@ def _one_for_each(op, sizes, given):
 
 
 def _gathered(op, sizes, given):
-    return *given["indices"].shape, *given["x"].shape[1:]
+    return *given["indices"].shape, *given["x" if op == "gather" else "table"].shape[1:]
+
+
+def _summed(op, sizes, given):
+    return given["rows"], given["dy"].shape[-1]
 
 
 def _product(op, sizes, given):
@@ -268,6 +272,8 @@ RULES: dict[str, tuple[Callable, tuple[str, ...]]] = {
     "concatenate": (_joined, ("axis",)),
     "argmax": (_picked, ("axis",)),
     "gather": (_gathered, ()),
+    "embedding_forward": (_gathered, ()),
+    "embedding_backward": (_summed, ("rows",)),
     "scatter_add": (_one_for_each, ("rows",)),
     "matmul": (_product, ("transpose_a", "transpose_b")),
     "softmax_forward": (_causal_rows, ("causal",)),

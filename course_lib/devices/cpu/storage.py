@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from ..checks import joined_shape
-from ..reference.storage import synchronize, to_numpy, view
+from ..reference.storage import strided, strided_write, synchronize, to_numpy, view
 from .memory import empty, zeros
 
 __all__ = [
@@ -36,27 +34,11 @@ def from_numpy(array):
     return copy(np.asarray(array))
 
 
-def strided(x, shape, strides, offset):
-    """The view as a NumPy array; nothing is copied."""
-    if not math.prod(shape):
-        return np.empty(shape, x.dtype)
-    size = x.itemsize
-    return np.ndarray(shape, x.dtype, x, offset * size, [stride * size for stride in strides])
-
-
 def strided_copy(x, shape, strides, offset=0, out=None):
     if out is None:
         out = empty(shape, x.dtype)
     np.copyto(out, strided(x, shape, strides, offset))
     return out
-
-
-def strided_write(x, values, strides, offset=0, add=False):
-    target = strided(x, values.shape, strides, offset)
-    if add:
-        target += values
-    else:
-        target[...] = values
 
 
 def concatenate(arrays, axis):

@@ -54,12 +54,10 @@ sum, max = axes.ops(_reduce)
 
 def _rows(functor: str, x, dtype: np.dtype, rows: int, K: int):
     """x (rows, K) -> y (rows)."""
-    host = is_host(x)
-    while True:
-        each = builtins.min(K, configuration.PART)
-        parts = blocks(K, each)
+
+    def launch(x, K: int, parts: int, each: int):
         width = vector_width(x) if x.dtype == np.float32 and K % 4 == 0 else 1
-        lanes = configuration.reduce_lanes(host, each)
+        lanes = configuration.reduce_lanes(is_host(x), each)
         y = empty(x, (rows * parts,), dtype)
         check_size("a reduction", rows * parts * lanes)
         instances("reduce_rows.cu", *(f"reduce_rows<Sum, float, float, {n}, {lanes}>" for n in (4, 1)))
@@ -67,9 +65,9 @@ def _rows(functor: str, x, dtype: np.dtype, rows: int, K: int):
         run = kernel("reduce_rows.cu", f"reduce_rows<{functor}, {types}, {width}, {lanes}>")
         arguments = (x, y, axes.neutral(functor, dtype), rows, K, parts, each)
         run((blocks(rows * parts * lanes),), (THREADS,), arguments)
-        if parts == 1:
-            return y
-        x, K = y, parts
+        return y
+
+    return axes.in_parts(x, K, lambda K: configuration.PART, launch)
 
 
 def _columns(functor: str, x, dtype: np.dtype, outer: int, K: int, inner: int):
@@ -78,17 +76,16 @@ def _columns(functor: str, x, dtype: np.dtype, outer: int, K: int, inner: int):
     if not columns or not K:
         return zeros(x, (columns,), dtype)
     threads = builtins.min(THREADS, 32 * blocks(columns, 32))
-    while True:
-        each = configuration.column_part(is_host(x), columns, K)
-        parts = blocks(K, each)
+
+    def launch(x, K: int, parts: int, each: int):
         y = empty(x, (columns * parts,), dtype)
         instances("reduce_columns.cu", "reduce_columns<Sum, float, float>", "reduce_columns<Max, float, float>")
         run = kernel("reduce_columns.cu", f"reduce_columns<{functor}, {TYPES[x.dtype.name]}, {TYPES[dtype.name]}>")
         grid = blocks(columns, threads), builtins.min(parts, MOST_IN_Y)
         run(grid, (threads,), (x, y, axes.neutral(functor, dtype), outer, K, inner, parts, each))
-        if parts == 1:
-            return y
-        x, K = y, parts
+        return y
+
+    return axes.in_parts(x, K, lambda K: configuration.column_part(is_host(x), columns, K), launch)
 
 
 def global_norm(arrays):

@@ -10,77 +10,25 @@ __all__ = """
 """.split()
 
 
-def _apply(function, inputs, out=None):
-    """function(*inputs) as a contiguous array, written into `out` if it is given."""
-    return np.asarray(function(*inputs, order="C")) if out is None else function(*inputs, out=out)
+def _unary(function):
+    return lambda x, out=None: np.asarray(function(x, order="C")) if out is None else function(x, out=out)
 
 
-def add(a, b, out=None):
-    return _apply(np.add, (a, b), out)
+def _binary(function):
+    return lambda a, b, out=None: np.asarray(function(a, b, order="C")) if out is None else function(a, b, out=out)
 
 
-def subtract(a, b, out=None):
-    return _apply(np.subtract, (a, b), out)
+def _comparison(function):
+    return lambda a, b: np.asarray(function(a, b, order="C"))
 
 
-def multiply(a, b, out=None):
-    return _apply(np.multiply, (a, b), out)
-
-
-def divide(a, b, out=None):
-    return _apply(np.divide, (a, b), out)
-
-
-def power(a, b, out=None):
-    return _apply(np.power, (a, b), out)
-
-
-def maximum(a, b, out=None):
-    return _apply(np.maximum, (a, b), out)
-
-
-def negative(x, out=None):
-    return _apply(np.negative, (x,), out)
-
-
-def exp(x, out=None):
-    return _apply(np.exp, (x,), out)
-
-
-def log(x, out=None):
-    return _apply(np.log, (x,), out)
-
-
-def tanh(x, out=None):
-    return _apply(np.tanh, (x,), out)
-
-
-def sqrt(x, out=None):
-    return _apply(np.sqrt, (x,), out)
-
-
-def equal(a, b):
-    return _apply(np.equal, (a, b))
-
-
-def not_equal(a, b):
-    return _apply(np.not_equal, (a, b))
-
-
-def less(a, b):
-    return _apply(np.less, (a, b))
-
-
-def less_equal(a, b):
-    return _apply(np.less_equal, (a, b))
-
-
-def greater(a, b):
-    return _apply(np.greater, (a, b))
-
-
-def greater_equal(a, b):
-    return _apply(np.greater_equal, (a, b))
+add, subtract, multiply = _binary(np.add), _binary(np.subtract), _binary(np.multiply)
+divide, power, maximum = _binary(np.divide), _binary(np.power), _binary(np.maximum)
+negative, exp, log = _unary(np.negative), _unary(np.exp), _unary(np.log)
+tanh, sqrt = _unary(np.tanh), _unary(np.sqrt)
+equal, not_equal = _comparison(np.equal), _comparison(np.not_equal)
+less, less_equal = _comparison(np.less), _comparison(np.less_equal)
+greater, greater_equal = _comparison(np.greater), _comparison(np.greater_equal)
 
 
 def where(condition, a, b, out=None):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
 __all__ = (
     "empty zeros full copy cast from_numpy to_numpy view strided_copy strided_write concatenate synchronize".split()
@@ -45,20 +44,22 @@ def view(x, shape, offset=0):
     return x.reshape(-1)[offset : offset + size].reshape(shape)
 
 
-def _strided(x, shape, strides, offset):
-    """The view itself, as NumPy makes it: strides counted in bytes, from the address of element `offset`."""
-    return as_strided(x.reshape(-1)[offset:], shape, [stride * x.itemsize for stride in strides])
+def strided(x, shape, strides, offset):
+    """The view itself, as NumPy makes it: offset and strides counted in bytes. Nothing is copied."""
+    if not math.prod(shape):
+        return np.empty(shape, x.dtype)
+    return np.ndarray(shape, x.dtype, x, offset * x.itemsize, [stride * x.itemsize for stride in strides])
 
 
 def strided_copy(x, shape, strides, offset=0, out=None):
     if out is None:
         out = np.empty(shape, x.dtype)
-    out[...] = _strided(x, shape, strides, offset)
+    out[...] = strided(x, shape, strides, offset)
     return out
 
 
 def strided_write(x, values, strides, offset=0, add=False):
-    target = _strided(x, values.shape, strides, offset)
+    target = strided(x, values.shape, strides, offset)
     if add:
         target += values
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import math
 
 import numpy as np
@@ -48,31 +47,29 @@ def _merging(file: str, name: str, functor: str, x, dtype: np.dtype):
 
 def _rows(functor: str, x, dtype: np.dtype, rows: int, K: int):
     """x (rows, K) -> y (rows)."""
-    while True:
-        each = builtins.min(K, PART)
-        parts = blocks(K, each)
+
+    def launch(x, K: int, parts: int, each: int):
         y = empty(x, (rows * parts,), dtype)
         run, nothing = _merging("reduce_rows.wgsl", "reduce_rows", functor, x, dtype)
         run(rows * parts, x=x, y=y, nothing=nothing, rows=rows, K=K, parts=parts, each=each)
-        if parts == 1:
-            return y
-        x, K = y, parts
+        return y
+
+    return axes.in_parts(x, K, lambda K: PART, launch)
 
 
 def _columns(functor: str, x, dtype: np.dtype, outer: int, K: int, inner: int):
     """x (outer, K, inner) -> y (outer, inner)."""
     if not outer * K * inner:
         return zeros((outer * inner,), dtype)
-    while True:
-        each = builtins.min(K, ROWS)
-        parts = blocks(K, each)
+
+    def launch(x, K: int, parts: int, each: int):
         y = empty(x, (outer * parts * inner,), dtype)
         run, nothing = _merging("reduce_columns.wgsl", "reduce_columns", functor, x, dtype)
         sizes = {"outer": outer, "K": K, "inner": inner, "parts": parts, "each": each}
         run(blocks(y.size), x=x, y=y, nothing=nothing, **sizes)
-        if parts == 1:
-            return y
-        x, K = y, parts
+        return y
+
+    return axes.in_parts(x, K, lambda K: ROWS, launch)
 
 
 def global_norm(arrays):
