@@ -104,12 +104,16 @@ static void check_poison(Block* block, const Array& array, const Access& access)
 
 // ---- a record of accesses, for pictures -------------------------------------------------------------------------------------
 
+enum TraceOp { TRACE_READ, TRACE_WRITE, TRACE_ATOMIC, TRACE_BARRIER, TRACE_WARP_SYNC, TRACE_SHUFFLE };
+
 struct Traced {
     void* pc;
     uint64_t offset;
     uint32_t thread, bytes;
     uint64_t block;
-    int space, write;
+    int space, op, line;
+    uint32_t other;   // of a warp synchronisation the lanes, of a shuffle the lane that the value comes from
+    char value[16];   // of a read
     char name[48];
 };
 static std::vector<Traced> traced;
@@ -117,9 +121,19 @@ static size_t most_traced;
 
 static void trace(Block* block, Space space, const Access& access, uint64_t offset, const char* name) {
     if (traced.size() >= most_traced) return;
-    Traced now{access.pc, offset, block->current, access.bytes, block->linear, space, access.write, {}};
+    int op = access.atomic ? TRACE_ATOMIC : access.write ? TRACE_WRITE : TRACE_READ;
+    Traced now{access.pc, offset, block->current, access.bytes, block->linear, space, op, 0, 0, {}, {}};
+    if (!access.write) memcpy(now.value, access.address, std::min<size_t>(access.bytes, sizeof now.value));
     strncpy(now.name, name, sizeof now.name - 1);
     traced.push_back(now);
+}
+
+static void trace_event(Block* block, TraceOp op, unsigned thread, uint32_t other, int line) {
+    if (traced.size() < most_traced) traced.push_back({nullptr, 0, thread, 0, block->linear, 0, op, line, other, {}, {}});
+}
+void trace_barrier(Block* block, int line) { trace_event(block, TRACE_BARRIER, 0, 0, line); }
+void trace_warp_sync(Block* block, unsigned warp, uint32_t lanes, int line) {
+    trace_event(block, TRACE_WARP_SYNC, warp * WARP, lanes, line);
 }
 
 void decide_watching() {
@@ -258,6 +272,11 @@ uint64_t sim_traced(const Traced** out) {
 void sim_checked_fence(int for_all) { check_fence(sim_block, for_all); }
 void sim_check_source(unsigned source, uint32_t members, const char* file, int line) {
     Block* block = sim_block;
+    if (most_traced) {
+        enter_runtime(block);
+        trace_event(block, TRACE_SHUFFLE, block->current, source % WARP, line);
+        leave_runtime(block);
+    }
     if (members >> (source % WARP) & 1 || block->aborted) return;
     fault(MISSING_LANES, block->current, {nullptr, {file, line}}, NOBODY, {},
           "lane %u takes a value from lane %u, which does not take part in this shuffle: the value is undefined",

@@ -34,6 +34,7 @@ static void finish(Block* block, unsigned warp, Group& group) {
         if (group.operation == SYNC) {
             enter_runtime(block);
             check_warp_sync(block, warp, members);
+            trace_warp_sync(block, warp, members, group.site.line);
             leave_runtime(block);
         }
     }

@@ -73,6 +73,8 @@ inline void leave_runtime(Block* block) {
 // ---- the memory checker (checker.cpp): called at the points that order accesses ---------------------------------------
 void check_block_begin(Block*);
 void check_barrier(Block*);
+void trace_barrier(Block*, int line);
+void trace_warp_sync(Block*, unsigned warp, uint32_t lanes, int line);
 void check_warp_sync(Block*, unsigned warp, uint32_t lanes);
 extern bool returns_early;  // the kernel has a `return` of its own: lanes that are gone may have taken it
 void check_warp_flush(Block*, unsigned warp);

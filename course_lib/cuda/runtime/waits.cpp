@@ -32,6 +32,9 @@ void open_barrier(Block* block) {
     if (block->mode & CHECKED) {
         check_everybody_came(block);
         enter_runtime(block);
+        unsigned first = 0;
+        while (!(block->at_barrier[first / WARP] >> (first % WARP) & 1)) first++;
+        trace_barrier(block, block->site[first].line);
         check_barrier(block);
         leave_runtime(block);
     }
