@@ -15,6 +15,7 @@
     plots.chain(values, steps)                a chain of operations: values go right, gradients come back
     plots.thread_map(kernel, grid, block, args)  which thread of a kernel touches which element
     plots.sectors(...), plots.banks(...)      a warp's addresses on 32-byte sectors, and on the banks of shared memory
+    plots.play(kernel, grid, block, args)     a small launch to step through, with its threads, memory, barriers and races
     plots.row_times_column(a, b, i, j)        one number of a matrix product, with its terms
     plots.lane_map(rows, columns, lane)       which lane of a warp holds which element of a small matrix
     plots.product(M, N, K, rows, ...)         which numbers of A and B a part of C = A B needs
@@ -43,6 +44,7 @@ from course_lib.plots.memory import memory
 from course_lib.plots.model_map import PARTS, model_map
 from course_lib.plots.parameters import parameter_bars, parameter_table
 from course_lib.plots.picture import Page, Picture, picture
+from course_lib.plots.play import Player, play
 from course_lib.plots.product import product
 from course_lib.plots.projection import projection
 from course_lib.plots.roofline import roofline
@@ -57,6 +59,7 @@ __all__ = [
     "PARTS",
     "Page",
     "Picture",
+    "Player",
     "arena",
     "attention_map",
     "attention_tiles",
@@ -74,6 +77,7 @@ __all__ = [
     "parameter_bars",
     "parameter_table",
     "picture",
+    "play",
     "product",
     "projection",
     "roofline",
