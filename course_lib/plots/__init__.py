@@ -5,6 +5,7 @@
     plots.memory(view)                        a view, and the places of the buffer that it reads
     plots.attention_map(weights, tokens)      who looks at whom
     plots.attention_tiles(T, queries, keys)   which tiles of the scores a masked kernel computes
+    plots.flash_loop(queries, keys)           the loop of flash attention: what stays, what streams past, in which memory
     plots.tokens(tokenizer, text)             a text cut into tokens, as HTML;  plots.token_picture: the same as a picture
     plots.parameter_table(config)             where the parameters are, as HTML;  plots.parameter_bars: the same as a picture
     plots.judged(text)                        a sampled story and its first fault, as HTML
@@ -36,6 +37,7 @@ from course_lib.plots.chain import chain
 from course_lib.plots.curves import compare_losses, loss_curve
 from course_lib.plots.exchange import exchange
 from course_lib.plots.expressions import graph
+from course_lib.plots.flash_loop import flash_loop
 from course_lib.plots.judged import judged
 from course_lib.plots.kernels import banks, sectors, thread_map
 from course_lib.plots.lane_map import lane_map
@@ -67,6 +69,7 @@ __all__ = [
     "chain",
     "compare_losses",
     "exchange",
+    "flash_loop",
     "graph",
     "judged",
     "lane_map",
