@@ -5,6 +5,7 @@
     plots.memory(view)                        a view, and the places of the buffer that it reads
     plots.attention_map(weights, tokens)      who looks at whom
     plots.attention_tiles(T, queries, keys)   which tiles of the scores a masked kernel computes
+    plots.flash_loop(queries, keys)           the loop of flash attention: what stays, what streams past, in which memory
     plots.tokens(tokenizer, text)             a text cut into tokens, as HTML;  plots.token_picture: the same as a picture
     plots.parameter_table(config)             where the parameters are, as HTML;  plots.parameter_bars: the same as a picture
     plots.judged(text)                        a sampled story and its first fault, as HTML
@@ -15,6 +16,7 @@
     plots.chain(values, steps)                a chain of operations: values go right, gradients come back
     plots.thread_map(kernel, grid, block, args)  which thread of a kernel touches which element
     plots.sectors(...), plots.banks(...)      a warp's addresses on 32-byte sectors, and on the banks of shared memory
+    plots.play(kernel, grid, block, args)     a small launch to step through, with its threads, memory, barriers and races
     plots.row_times_column(a, b, i, j)        one number of a matrix product, with its terms
     plots.lane_map(rows, columns, lane)       which lane of a warp holds which element of a small matrix
     plots.product(M, N, K, rows, ...)         which numbers of A and B a part of C = A B needs
@@ -35,6 +37,7 @@ from course_lib.plots.chain import chain
 from course_lib.plots.curves import compare_losses, loss_curve
 from course_lib.plots.exchange import exchange
 from course_lib.plots.expressions import graph
+from course_lib.plots.flash_loop import flash_loop
 from course_lib.plots.judged import judged
 from course_lib.plots.kernels import banks, sectors, thread_map
 from course_lib.plots.lane_map import lane_map
@@ -43,6 +46,7 @@ from course_lib.plots.memory import memory
 from course_lib.plots.model_map import PARTS, model_map
 from course_lib.plots.parameters import parameter_bars, parameter_table
 from course_lib.plots.picture import Page, Picture, picture
+from course_lib.plots.play import Player, play
 from course_lib.plots.product import product
 from course_lib.plots.projection import projection
 from course_lib.plots.roofline import roofline
@@ -57,6 +61,7 @@ __all__ = [
     "PARTS",
     "Page",
     "Picture",
+    "Player",
     "arena",
     "attention_map",
     "attention_tiles",
@@ -64,6 +69,7 @@ __all__ = [
     "chain",
     "compare_losses",
     "exchange",
+    "flash_loop",
     "graph",
     "judged",
     "lane_map",
@@ -74,6 +80,7 @@ __all__ = [
     "parameter_bars",
     "parameter_table",
     "picture",
+    "play",
     "product",
     "projection",
     "roofline",

@@ -17,7 +17,7 @@ from matplotlib.patches import Rectangle
 
 from course_lib.cuda import launch
 from course_lib.cuda.kernel import Kernel
-from course_lib.cuda.trace import Access, trace
+from course_lib.cuda.trace import Event, trace
 from course_lib.plots.picture import Picture, picture
 from course_lib.plots.style import (
     BLUE,
@@ -106,7 +106,7 @@ def sectors(
     """The addresses of the first warp's first request to `array` (in `line`), on the 32-byte sectors that it moves."""
     request = _request([a for a in trace(kernel, grid, block, args, shared_mem) if a.space == "global"], array, line)
     size, first = request[0].bytes, min(a.offset for a in request) // SECTOR
-    touched: dict[int, list[Access]] = defaultdict(list)
+    touched: dict[int, list[Event]] = defaultdict(list)
     for access in request:
         for sector in range(access.offset // SECTOR, (access.offset + size - 1) // SECTOR + 1):
             touched[sector].append(access)
@@ -181,7 +181,7 @@ def banks(
     )
 
 
-def _of_array(found: list[Access], array: str | None) -> list[Access]:
+def _of_array(found: list[Event], array: str | None) -> list[Event]:
     """The accesses to one array of global memory."""
     found = [a for a in found if a.space == "global"]
     names = list(dict.fromkeys(a.array for a in found))
@@ -193,7 +193,7 @@ def _of_array(found: list[Access], array: str | None) -> list[Access]:
     return chosen
 
 
-def _request(found: list[Access], array: str | None, line: int | None) -> list[Access]:
+def _request(found: list[Event], array: str | None, line: int | None) -> list[Event]:
     """What the lanes of the first warp do when they first come to the first access that fits."""
     names = list(dict.fromkeys(a.array for a in found))
     fits = [a for a in found if (array is None or a.array == array) and (line is None or a.line == line)]
@@ -205,7 +205,7 @@ def _request(found: list[Access], array: str | None, line: int | None) -> list[A
     first = fits[0]
     same = [a for a in fits if (a.array, a.line, a.op, a.block, a.warp, a.bytes) ==
             (first.array, first.line, first.op, first.block, first.warp, first.bytes)]  # fmt: skip
-    lanes: dict[int, Access] = {}
+    lanes: dict[int, Event] = {}
     for access in same:
         lanes.setdefault(access.lane, access)
     return [lanes[lane] for lane in sorted(lanes)]
@@ -237,7 +237,7 @@ def _count(kernel: Kernel, what: str, extent: Any) -> int:
     return prod(launch.extent(kernel.name, what, extent, limits))
 
 
-def _map_alt(kernel: str, array: str, found: list[Access], size: int, launched: int, per_block: int) -> str:
+def _map_alt(kernel: str, array: str, found: list[Event], size: int, launched: int, per_block: int) -> str:
     taken: dict[int, set[int]] = defaultdict(set)  # a thread's number in the grid, and the elements that it touches
     for a in found:
         taken[a.block * per_block + a.thread].add(a.offset // size)

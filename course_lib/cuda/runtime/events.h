@@ -137,15 +137,27 @@ struct Counters {
     static void on(const WarpSync&);
     static void on(const MemoryAccess&);
 };
-// A record of accesses, for pictures.
+// A record of accesses and of synchronisation, for pictures.
 struct Trace {
     static inline bool recording;
     static void on(const LaunchBegin&);
+    static void on(const Barrier& event) {
+        if (recording) record(event);
+    }
+    static void on(const WarpSync& event) {
+        if (recording) record(event);
+    }
+    static void on(const Shuffle& event) {
+        if (recording) record(event);
+    }
     static void on(const MemoryAccess& event) {
         if (recording) record(event);
     }
     static void on(const ChoosePath& event) { event.every_access |= recording; }
     static void record(const MemoryAccess&);
+    static void record(const Barrier&);
+    static void record(const WarpSync&);
+    static void record(const Shuffle&);
 };
 
 // ---- delivery ---------------------------------------------------------------------------------------------------------
