@@ -56,7 +56,7 @@ class Row:
 
 
 def test_memory_says_where_a_view_leaves_its_buffer():
-    with pytest.raises(ValueError, match="reads place 3, but the buffer has the places 0 to 2"):
+    with pytest.raises(ValueError, match="reads index 3, but the buffer has the indices 0 to 2"):
         plots.memory(Row())
     with pytest.raises(TypeError, match=r"without \.tolist"):
         plots.memory([1, 2, 3])

@@ -23,4 +23,4 @@ def test_too_large_a_product_is_refused():
 def test_the_lanes_of_a_tensor_core_hold_four_sums_each():
     alt = plots.lane_map(16, 8, lambda i, j: i % 8 * 4 + j // 2).alt
     assert "16 x 8 elements dealt to 32 lanes, 4 for each" in alt
-    assert "lane 5 holds the places (row, column) (1, 2), (1, 3), (9, 2), (9, 3)" in alt
+    assert "lane 5 holds the elements (row, column) (1, 2), (1, 3), (9, 2), (9, 3)" in alt

@@ -12,7 +12,7 @@
     plots.model_map(highlight="attention")    the picture of the model that each chapter comes back to
     plots.shape_map(config, batch)            the shape of what each step of a model makes
     plots.lines(x, {name: values}, finding)   curves over numbers
-    plots.slope(function, at, steps)          lines through a point of a curve that turn towards its tangent
+    plots.slope(function, at, steps)          lines through a point of a curve that approach its tangent
     plots.chain(values, steps)                a chain of operations: values go right, gradients come back
     plots.thread_map(kernel, grid, block, args)  which thread of a kernel touches which element
     plots.sectors(...), plots.banks(...)      a warp's addresses on 32-byte sectors, and on the banks of shared memory

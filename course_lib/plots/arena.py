@@ -23,9 +23,9 @@ def arena(plan: Plan, title: str = "") -> Picture:
             Rectangle((life.begins, offset / unit), width, rounded(life.size) / unit,
                       facecolor=CYCLE[number % len(CYCLE)], edgecolor=INK, linewidth=0.4, alpha=0.75)
         )  # fmt: skip
-    axes.set(xlim=(0, end), ylim=(0, plan.bytes / unit * 1.04), ylabel=f"place in the block, {word}",
+    axes.set(xlim=(0, end), ylim=(0, plan.bytes / unit * 1.04), ylabel=f"offset in the block, {word}",
              xlabel="moments of a step: an array is made, or freed",
-             title=title or "Each array of a training step: its place, and how long it lives")  # fmt: skip
+             title=title or "Each array of a training step: its offset, and its lifetime")  # fmt: skip
     axes.axhline(plan.bytes / unit, color=INK, linewidth=1.2, linestyle="--")
     saved = plan.apart / plan.bytes
     alt = (

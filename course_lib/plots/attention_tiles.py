@@ -42,7 +42,7 @@ def attention_tiles(T: int, queries: int, keys: int, owner: str = "queries") -> 
         axes.text(left + (j + 0.5) * wide, top + 0.12, f"{column} {j}", ha="center", va="center", fontsize=SMALL)
     axes.add_patch(Polygon([(left, top), (right, bottom)], closed=False, edgecolor=INK, linewidth=1.6, linestyle="--"))
     words = {"whole": (SKY, "all queries see all keys"), "in part": (ORANGE, "the mask cuts through"),
-             "skipped": (PAPER, "nobody sees them: skipped")}  # fmt: skip
+             "skipped": (PAPER, "all of it masked: skipped")}  # fmt: skip
     for place, (kind, (colour, said)) in enumerate(words.items()):
         y = 3.3 - 0.55 * place
         axes.add_patch(Rectangle((4.6, y - 0.11), 0.22, 0.22, facecolor=colour, edgecolor=GREY, linewidth=0.8))

@@ -53,10 +53,10 @@ def flash_loop(queries: int = 2, keys: int = 1) -> Picture:
               fontsize=SMALL, va="center", color=INK)  # fmt: skip
     return picture(
         made,
-        f"Three memories side by side. HBM holds Q, K, V and O in {TILES} tiles each. Block {queries} keeps its tile of Q in SRAM "
-        f"for the whole loop, while the tiles of K and V come in one after the other, now tile {keys}. The scores S, the "
-        "running maximum m, the running sum l and the unfinished output O stay in registers; the weights P pass through SRAM once. Only "
-        "the finished output goes back to HBM: no score ever does.",
+        f"Three memories side by side. HBM holds Q, K, V and O in {TILES} tiles each. Block {queries} keeps its tile of Q in "
+        f"SRAM for the whole loop, while the tiles of K and V come in one after the other, now tile {keys}. The scores S, the "
+        "running maximum m, the running sum l and the unfinished output O stay in registers; the weights P pass through SRAM. "
+        "Only the finished output goes back to HBM: no score ever does.",
     )
 
 

@@ -130,7 +130,7 @@ def sectors(
     share = f"{100 * needed / moved:.3g} %"
     axes.text(0.3, tall * rows + 0.75, f"{kernel.name}, line {where}: one warp's {op} of {name}: {count} sectors, "
               f"{share} of {moved:,} bytes used", va="center", fontsize=TEXT)  # fmt: skip
-    axes.text(0.3, 0.2, "frame: a sector of 32 bytes, moved as a whole     orange: bytes that a lane asked for",
+    axes.text(0.3, 0.2, "frame: a sector of 32 bytes, moved as a whole     orange: bytes that a lane requested",
               va="center", fontsize=SMALL, color=GREY)  # fmt: skip
     best = (needed + SECTOR - 1) // SECTOR
     word = "coalesced" if count <= best + 1 else "not coalesced"

@@ -15,7 +15,7 @@ COLOURS = (ORANGE, SKY)  # of the lanes that are pointed out, in turn
 def lane_map(
     rows: int, columns: int, lane: Callable[[int, int], int], shown: tuple[int, ...] = (0, 5), title: str = ""
 ) -> Picture:
-    """A table of rows x columns; in each place the number of its lane, lane(row, column). shown: one or two lanes in colour."""
+    """A table of rows x columns; in each cell the number of its lane, lane(row, column). shown: one or two lanes in colour."""
     width, height = max(columns * CELL + 0.9, 5.4), rows * CELL + 1.0
     made, axes = sheet(width, height)
     axes.text(0.2, height - 0.1, title, va="top", fontsize=TEXT)
@@ -32,9 +32,9 @@ def lane_map(
                 axes.text(0.5, y + CELL / 2, str(i), ha="right", va="center", fontsize=SMALL - 1, color=GREY)
             if i == 0:
                 axes.text(x + CELL / 2, y + CELL + 0.06, str(j), ha="center", fontsize=SMALL - 1, color=GREY)
-    axes.text(0.6, 0.06, "in each place: the lane that holds it", fontsize=SMALL, color=INK)
+    axes.text(0.6, 0.06, "in each cell: the lane that holds it", fontsize=SMALL, color=INK)
     each = {len(places) for places in held.values()}
-    words = "; ".join(f"lane {who} holds the places (row, column) {', '.join(map(str, held[who]))}" for who in shown)
+    words = "; ".join(f"lane {who} holds the elements (row, column) {', '.join(map(str, held[who]))}" for who in shown)
     return picture(
         made,
         f"{rows} x {columns} elements dealt to {len(held)} lanes, {' or '.join(map(str, sorted(each)))} for each: {words}.",

@@ -9,7 +9,7 @@ from course_lib.plots.picture import Picture, picture
 from course_lib.plots.style import BLUE, GREEN, GREY, INK, ORANGE, PALE, PURPLE, SKY, SMALL, VERMILLION, sheet, styled
 
 ROWS = (SKY, ORANGE, GREEN, PURPLE, VERMILLION, BLUE)  # a colour for each row of the view
-MOST = 24  # places of a buffer that can still be read
+MOST = 24  # indices of a buffer that can still be read
 CELL, GAP = 0.56, 0.62  # inches
 
 
@@ -32,11 +32,11 @@ def memory(view, title: str = "") -> Picture:
         )
     rows, columns = shape if len(shape) == 2 else (1, shape[0])
     down, right = strides if len(shape) == 2 else (0, strides[0])
-    places = [[view.offset + i * down + j * right for j in range(columns)] for i in range(rows)]
-    outside = sorted({place for line in places for place in line if not 0 <= place < len(buffer)})
+    indices = [[view.offset + i * down + j * right for j in range(columns)] for i in range(rows)]
+    outside = sorted({index for line in indices for index in line if not 0 <= index < len(buffer)})
     if outside:
         raise ValueError(
-            f"This view reads place {outside[0]}, but the buffer has the places 0 to {len(buffer) - 1}: look at the shape "
+            f"This view reads index {outside[0]}, but the buffer has the indices 0 to {len(buffer) - 1}: look at the shape "
             f"{shape}, the strides {strides} and the offset {view.offset}."
         )
     width = max(len(buffer), columns + 5) * CELL + 0.8
@@ -44,26 +44,26 @@ def memory(view, title: str = "") -> Picture:
     made, axes = sheet(width, height)
     left, top = 0.35, height - 0.55 - CELL
 
-    owner = {place: row for row, line in reversed(list(enumerate(places))) for place in line}
-    axes.text(left, height - 0.18, title or "the buffer: one row of places", va="top", color=INK)
-    for place, value in enumerate(buffer):
-        colour = ROWS[owner[place] % len(ROWS)] if place in owner else PALE
-        _cell(axes, left + place * CELL, top, _short(value), colour, quiet=place not in owner)
-        axes.text(left + (place + 0.5) * CELL, top - 0.15, str(place), ha="center", color=GREY, fontsize=SMALL)
+    owner = {index: row for row, line in reversed(list(enumerate(indices))) for index in line}
+    axes.text(left, height - 0.18, title or "the buffer: one row of numbers", va="top", color=INK)
+    for index, value in enumerate(buffer):
+        colour = ROWS[owner[index] % len(ROWS)] if index in owner else PALE
+        _cell(axes, left + index * CELL, top, _short(value), colour, quiet=index not in owner)
+        axes.text(left + (index + 0.5) * CELL, top - 0.15, str(index), ha="center", color=GREY, fontsize=SMALL)
 
     base = top - GAP - 0.36
     axes.text(
         left, base + 0.1, f"the view: shape {shape}, strides {strides}, offset {view.offset}", va="bottom", color=INK
     )
-    for i, line in enumerate(places):
+    for i, line in enumerate(indices):
         y = base - (i + 1) * CELL
-        for j, place in enumerate(line):
-            _cell(axes, left + j * CELL, y, _short(buffer[place]), ROWS[owner[place] % len(ROWS)])
-        reads = ", ".join(str(place) for place in line)
+        for j, index in enumerate(line):
+            _cell(axes, left + j * CELL, y, _short(buffer[index]), ROWS[owner[index] % len(ROWS)])
+        reads = ", ".join(str(index) for index in line)
         axes.text(
-            left + columns * CELL + 0.15, y + CELL / 2, f"row {i} reads places {reads}", va="center", fontsize=SMALL
+            left + columns * CELL + 0.15, y + CELL / 2, f"row {i} reads indices {reads}", va="center", fontsize=SMALL
         )
-    return picture(made, _alt(places, shape, strides, len(buffer)))
+    return picture(made, _alt(indices, shape, strides, len(buffer)))
 
 
 def _cell(axes, x: float, y: float, text: str, colour: str, quiet: bool = False) -> None:
@@ -77,13 +77,13 @@ def _short(value) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _alt(places: list[list[int]], shape: tuple, strides: tuple, size: int) -> str:
-    """Which places each row reads, which are read more than once, and which not at all."""
-    lines = "; ".join(f"row {i} reads places {', '.join(map(str, line))}" for i, line in enumerate(places))
-    counts = Counter(itertools.chain.from_iterable(places))
+def _alt(indices: list[list[int]], shape: tuple, strides: tuple, size: int) -> str:
+    """Which indices each row reads, which are read more than once, and which not at all."""
+    lines = "; ".join(f"row {i} reads indices {', '.join(map(str, line))}" for i, line in enumerate(indices))
+    counts = Counter(itertools.chain.from_iterable(indices))
     said = f"A view of shape {shape} with strides {strides} over {size} numbers: {lines}."
     if max(counts.values()) > 1:
-        said += f" Each place that is read is read {max(counts.values())} times, and nothing is stored twice."
+        said += f" Each index that is read is read {max(counts.values())} times, and nothing is stored twice."
     elif len(counts) < size:
-        said += f" {size - len(counts)} places are skipped."
+        said += f" {size - len(counts)} indices are skipped."
     return said

@@ -33,5 +33,5 @@ def slope(function: Callable[[float], float], at: float, steps: Sequence[float],
     axes.set(title=title or f"The slope at {at:g}", xlabel=across, ylabel=f"{name}({across})")
     axes.grid(color=GREY, alpha=0.2, linewidth=0.8)
     axes.legend(frameon=False)
-    return picture(made, f"Lines through the point of {name} at {at:g} turn towards the curve as the step h shrinks: "
+    return picture(made, f"Lines through the point of {name} at {at:g} approach the tangent as the step h shrinks: "
                          f"slope {', '.join(found)}.")  # fmt: skip

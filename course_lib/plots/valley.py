@@ -29,6 +29,6 @@ def valley(loss: Callable, paths: Mapping[str, Sequence[tuple[float, float]]], t
                   linewidth=1.6, label=name)  # fmt: skip
         ends.append(f"{name} ends at loss {number(float(loss(*route[-1])), 3)} after {len(route) - 1} steps")
     axes.plot(*np.asarray(next(iter(paths.values())))[0], "o", color=INK, markersize=9, label="start")
-    axes.set(title=title or "The way down", xlabel="first number", ylabel="second number")
+    axes.set(title=title or "Paths of descent", xlabel="first number", ylabel="second number")
     axes.legend(frameon=True, framealpha=0.9)
     return picture(made, f"Paths over a loss of two numbers: {'; '.join(ends)}.")
