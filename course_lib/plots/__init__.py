@@ -3,6 +3,7 @@
     plots.loss_curve(log, floor, bigram)      plots.compare_losses({name: log})
     plots.graph(tensor)                       how a tensor was made, drawn from its tape
     plots.memory(view)                        a view, and the places of the buffer that it reads
+    plots.memories()                          the memories of a GPU: how large, how fast
     plots.attention_map(weights, tokens)      who looks at whom
     plots.attention_tiles(T, queries, keys)   which tiles of the scores a masked kernel computes
     plots.flash_loop(queries, keys)           the loop of flash attention: what stays, what streams past, in which memory
@@ -42,6 +43,7 @@ from course_lib.plots.judged import judged
 from course_lib.plots.kernels import banks, sectors, thread_map
 from course_lib.plots.lane_map import lane_map
 from course_lib.plots.lines import lines
+from course_lib.plots.memories import memories
 from course_lib.plots.memory import memory
 from course_lib.plots.model_map import PARTS, model_map
 from course_lib.plots.parameters import parameter_bars, parameter_table
@@ -75,6 +77,7 @@ __all__ = [
     "lane_map",
     "lines",
     "loss_curve",
+    "memories",
     "memory",
     "model_map",
     "parameter_bars",
