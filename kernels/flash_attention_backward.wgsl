@@ -53,9 +53,9 @@ fn flash_attention_backward_q(@builtin(workgroup_id) group: vec3<u32>, @builtin(
     var result: array<f32, ITEMS>;
     for (var start = 0u; start < args.S - hidden_from(first); start += TILE) {
         for (var i = thread; i < TILE * D; i += OWN * LANES) {
-            let at = keys + min(start + i / D, args.S - 1) * args.G * D + i % D;
-            first_tile[i / D * ROW + i % D] = k[at];
-            second_tile[i / D * ROW + i % D] = v[at];
+            let source = tile_source(i, keys, start, args.S, args.G);
+            first_tile[tile_index(i)] = k[source];
+            second_tile[tile_index(i)] = v[source];
         }
         workgroupBarrier();
         for (var j = lane; j < TILE; j += LANES) {
@@ -102,9 +102,9 @@ fn flash_attention_backward_kv(@builtin(workgroup_id) group: vec3<u32>, @builtin
         let rows = (group.z * args.H + head) * args.T;
         for (var start = before / TILE * TILE; start < args.T; start += TILE) {
             for (var i = thread; i < TILE * D; i += OWN * LANES) {
-                let at = queries + min(start + i / D, args.T - 1) * args.H * D + i % D;
-                first_tile[i / D * ROW + i % D] = q[at];
-                second_tile[i / D * ROW + i % D] = dy[at];
+                let source = tile_source(i, queries, start, args.T, args.H);
+                first_tile[tile_index(i)] = q[source];
+                second_tile[tile_index(i)] = dy[source];
             }
             workgroupBarrier();
             for (var j = lane; j < TILE; j += LANES) {

@@ -27,8 +27,7 @@ fn flash_attention_forward(@builtin(workgroup_id) group: vec3<u32>, @builtin(loc
     let queries = (group.z * args.T * args.H + group.y) * D; // + t H D
     let keys = keys_of(group); // + s G D
     for (var i = thread; i < OWN * D; i += OWN * LANES) {
-        let row = min(first + i / D, args.T - 1);
-        q_tile[i / D * ROW + i % D] = q[queries + row * args.H * D + i % D] * args.scale;
+        q_tile[tile_index(i)] = q[tile_source(i, queries, first, args.T, args.H)] * args.scale;
     }
     let seen = seen_by(t);
     var m = LOWEST;
@@ -36,8 +35,7 @@ fn flash_attention_forward(@builtin(workgroup_id) group: vec3<u32>, @builtin(loc
     var result: array<f32, ITEMS>;
     for (var start = 0u; start < args.S - hidden_from(first); start += KEYS) {
         for (var i = thread; i < KEYS * D; i += OWN * LANES) {
-            let key = min(start + i / D, args.S - 1);
-            tile[i / D * ROW + i % D] = k[keys + key * args.G * D + i % D];
+            tile[tile_index(i)] = k[tile_source(i, keys, start, args.S, args.G)];
         }
         workgroupBarrier();
         for (var j = lane; j < KEYS; j += LANES) {
@@ -49,8 +47,7 @@ fn flash_attention_forward(@builtin(workgroup_id) group: vec3<u32>, @builtin(loc
         }
         workgroupBarrier();
         for (var i = thread; i < KEYS * D; i += OWN * LANES) {
-            let key = min(start + i / D, args.S - 1);
-            tile[i / D * ROW + i % D] = v[keys + key * args.G * D + i % D];
+            tile[tile_index(i)] = v[tile_source(i, keys, start, args.S, args.G)];
         }
         let visible = min(max(seen, start) - start, KEYS);
         var new_m = m;

@@ -34,3 +34,13 @@ fn hidden_from(first: u32) -> u32 {
 fn seen_by(t: u32) -> u32 {
     return select(args.S, args.S - args.T + t + 1, CAUSAL);
 }
+
+// Element i of a tile of rows of D numbers: where it is read in memory, from row `start` on of the `rows` of one of `heads` heads
+// that begins at `head` (rows beyond the last repeat it), and where it is stored in the tile.
+fn tile_source(i: u32, head: u32, start: u32, rows: u32, heads: u32) -> u32 {
+    return head + min(start + i / D, rows - 1) * heads * D + i % D;
+}
+
+fn tile_index(i: u32) -> u32 {
+    return i / D * ROW + i % D;
+}

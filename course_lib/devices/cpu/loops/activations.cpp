@@ -10,7 +10,7 @@ constexpr double TWICE = 2 * 0.7978845608028654, CUBIC = 0.044715;
 
 template <class R> inline R gelu(R x) { return x * sigmoid(R(TWICE) * x * (1 + R(CUBIC) * x * x)); }
 
-template <class R> inline R gelu_slope(R x) {
+template <class R> inline R gelu_grad(R x) {
     const R s = sigmoid(R(TWICE) * x * (1 + R(CUBIC) * x * x));
     return s + x * s * (1 - s) * R(TWICE) * (1 + 3 * R(CUBIC) * x * x);
 }
@@ -32,7 +32,7 @@ extern "C" void gelu_backward(int wide, const void *dy_, const void *x_, void *d
         const R *dy = (const R *)dy_, *x = (const R *)x_;
         R *dx = (R *)dx_;
         parallel_ranges(n, PIECE, [=](long start, long stop) {
-            for (long i = start; i < stop; i++) dx[i] = dy[i] * gelu_slope(x[i]);
+            for (long i = start; i < stop; i++) dx[i] = dy[i] * gelu_grad(x[i]);
         });
     });
 }
@@ -58,7 +58,7 @@ extern "C" void bias_gelu_backward(int wide, const void *dy_, const void *x_, co
         R *dx = (R *)dx_;
         sum_columns(n, F, (R *)dbias_, [=](long row, R *sums) {
             for (long j = 0; j < F; j++) {
-                const R d = dy[row * F + j] * gelu_slope(x[row * F + j] + bias[j]);
+                const R d = dy[row * F + j] * gelu_grad(x[row * F + j] + bias[j]);
                 dx[row * F + j] = d;
                 sums[j] += d;
             }
