@@ -86,6 +86,23 @@ def last_case() -> SimpleNamespace:
 
 
 @Word
+def play(name: str = "") -> Any:
+    """Your kernel on the last failing case, or on the first that is small enough, to step through: threads, memory, races."""
+    from course_lib.coach import playing, show
+    from course_lib.coach.exercise import ExerciseError
+
+    try:
+        label = last_case().label
+    except LookupError:
+        label = ""
+    try:
+        return playing.play(_named(name), label)
+    except ExerciseError as error:
+        show.sentence(str(error))
+        return None
+
+
+@Word
 def versions(name: str = "") -> Any:
     """Your versions of a kernel that is an open challenge, by the bytes that each moved, drawn under a roofline."""
     from course_lib.coach import show, versions

@@ -80,7 +80,8 @@ def _blank(name: str, piece: regions.Piece, where: str) -> Verdict:
 
 def _next(name: str, verdict: Verdict, where: str) -> str:
     if not verdict.passed:
-        return words(name, "hint", where)
+        watch = f", or {words(name, 'play', where)} to watch this case" if verdict.playable and where == NOTEBOOK else ""
+        return words(name, "hint", where) + watch
     if catalogue.load(name).challenge:
         if where == NOTEBOOK and catalogue.load(name).flops:
             return f"another version, or {words(name, 'versions', where)} to compare those so far"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import math
 import signal
 from collections.abc import Callable
 from functools import cache
@@ -12,6 +13,7 @@ from course_lib.coach import answers, catalogue, compare, heuristics, kernel_sou
 from course_lib.coach.exercise import Exercise, Mistake, Wrong, answer_text
 from course_lib.coach.outcome import Outcome, RaisedError, Seen
 from course_lib.coach.verdict import FailingCase, Verdict
+from course_lib.cuda.trace import PLAYED_THREADS
 
 SECONDS = 2.0  # for all wrong answers together: less than the client's patience
 
@@ -28,6 +30,7 @@ def verdict_on(exercise: Exercise, job: dict, outcomes: list[Outcome], cases: in
     verdict.failing = _failing_case(exercise, failing)
     verdict.issues = [str(issue) for issue in failing.issues]
     verdict.report = report(failing)
+    verdict.playable = any(math.prod(launched.block) <= PLAYED_THREADS for launched in failing.reports[:1])
     verdict.right_cases = sum(outcome.right for outcome in outcomes)
     verdict.cases = cases
     return verdict

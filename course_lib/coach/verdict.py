@@ -66,6 +66,7 @@ class Verdict:
     issues: list[str] = field(default_factory=list)
     counts: list[Count] = field(default_factory=list)
     measured: str = ""
+    playable: bool = False  # the failing case is a launch that `course.play()` can show
     report: str = ""  # of the simulator, line by line
     not_measured: list[str] = field(default_factory=list)
     printed: str = ""

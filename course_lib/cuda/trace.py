@@ -14,7 +14,8 @@ from course_lib.cuda.kernel import Kernel
 from course_lib.cuda.report import Report
 from course_lib.cuda.sanitizer import sanitize
 
-MOST = 20_000
+MOST = 20_000  # events that are kept
+PLAYED_THREADS = 128  # of a block: the most that the player of a launch shows
 SPACES = ("global", "shared")
 OPS = ("read", "write", "atomic", "barrier", "warp sync", "shuffle")
 ACCESSES = OPS[:3]

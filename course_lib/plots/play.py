@@ -18,12 +18,12 @@ from matplotlib.patches import Patch, Rectangle
 
 from course_lib.cuda import launch, symbols
 from course_lib.cuda.kernel import Kernel
-from course_lib.cuda.trace import ACCESSES, Recording, record
+from course_lib.cuda.trace import ACCESSES, PLAYED_THREADS, Recording, record
 from course_lib.plots.picture import Picture, number, picture
 from course_lib.plots.style import BLUE, GREEN, GREY, PAPER, PURPLE, SMALL, TEXT, VERMILLION, figure, styled
 from course_lib.plots.warp_steps import BANKS, SECTOR, WARP, WORD, Step, steps
 
-MOST_THREADS, MOST_STEPS, MOST_CELLS = 64, 1500, 1024
+MOST_STEPS, MOST_CELLS = 1500, 2560
 MOST_BYTES = 300_000  # of the HTML: a notebook with some players must still open at once
 COLOURS = {"read": BLUE, "write": VERMILLION, "atomic": PURPLE, "shuffle": GREEN, "warp sync": GREY, "barrier": GREY}
 SHARED_TYPES = {"half": np.float16, "__half": np.float16, "double": np.float64, "int": np.int32, "unsigned": np.uint32,
@@ -50,14 +50,14 @@ def play(kernel: Kernel, grid: Any, block: Any, args: Sequence[Any], shared_mem:
     """Run one launch on the simulator and show it step by step: a step is one request of one warp, or a barrier.
 
     Shown are the threads, the arrays that they touch with their values, the banks of shared memory, the line of the source,
-    and bank conflicts and races where they happen. At most 64 threads a block, 1,024 elements an array and 1,500 steps.
+    and bank conflicts and races where they happen. At most 128 threads a block, 2,560 elements an array and 1,500 steps.
     Raises ValueError for a launch that is larger, and what `sanitize` raises.
     """
     threads = prod(launch.extent(kernel.name, "block", block, launch.BLOCK_LIMITS))
     blocks = prod(launch.extent(kernel.name, "grid", grid, launch.GRID_LIMITS))
-    if threads > MOST_THREADS:
+    if threads > PLAYED_THREADS:
         raise ValueError(
-            f"play() shows blocks of at most {MOST_THREADS} threads; this launch has {threads} in a block."
+            f"play() shows blocks of at most {PLAYED_THREADS} threads; this launch has {threads} in a block."
         )
     named = {name: value for name, value in zip(kernel.parameter_names, args, strict=False) if np.ndim(value)}
     before = {name: np.asarray(value).flatten() for name, value in named.items()}

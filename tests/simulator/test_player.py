@@ -113,10 +113,10 @@ def test_steps_are_the_requests_that_the_sanitizer_counts(threads, stride, n):
 
 def test_what_is_too_large_is_refused_with_a_sentence():
     kernel = Kernel("__global__ void one(float* y) { y[blockIdx.x * blockDim.x + threadIdx.x] = 1.0f; }", "one")
-    with pytest.raises(ValueError, match="at most 64 threads; this launch has 96"):
-        plots.play(kernel, 1, 96, (np.zeros(96, F),))
-    with pytest.raises(ValueError, match=r"at most 1,024 elements; 'y' has 2,000\. Launch it on less"):
-        plots.play(kernel, 1, 64, (np.zeros(2000, F),))
+    with pytest.raises(ValueError, match="at most 128 threads; this launch has 160"):
+        plots.play(kernel, 1, 160, (np.zeros(160, F),))
+    with pytest.raises(ValueError, match=r"at most 2,560 elements; 'y' has 3,000\. Launch it on less"):
+        plots.play(kernel, 1, 64, (np.zeros(3000, F),))
     with pytest.raises(ValueError, match="at most 1,500 steps"):
         plots.play(Kernel("__global__ void many(float* y) { for (int i = 0; i < 2000; i++) ((volatile float*)y)[0] = i; }",
                           "many"), 1, 1, (np.zeros(4, F),))  # fmt: skip
