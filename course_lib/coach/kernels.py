@@ -24,17 +24,17 @@ class Watched:
 
     runs = (0, 1)  # seeds: threads in order, then in a shuffled one
 
-    def __init__(self, instances: dict[str, Kernel], timeout: float):
+    def __init__(self, instances: dict[str, Any], timeout: float):
         self.instances, self.timeout, self.seed = instances, timeout, 0
         self.kernel = next(iter(instances.values()))
-        self.reports: list[Report] = []
+        self.reports: list = []
 
     def compile(self) -> None:
         """Raises CompileError with the learner's line."""
         self.kernel.compiled(checked=True)
 
-    def __call__(self, grid, block, args, shared_mem: int = 0, **options: Any) -> None:
-        self._launch(self.kernel, grid, block, args, shared_mem, **options)
+    def __call__(self, *launch: Any, **options: Any) -> None:
+        self._launch(self.kernel, *launch, **options)
 
     def instance(self, arguments: str) -> Callable[..., None]:
         """One instance of a template, launched as a Kernel is."""
@@ -47,17 +47,20 @@ class Watched:
 
 
 def load(text: str, exercise: Exercise) -> Watched:
-    """The kernel of an answer, to be launched under watch, with all instances if it is a template.
+    """The kernel of an answer, to be launched under watch, with all instances if it is a template."""
+    file = written(text, exercise)
+    names = {given: f"{exercise.defines}<{given}>" for given in exercise.instances} or {"": exercise.defines}
+    return Watched({given: Kernel(file, name) for given, name in names.items()}, exercise.seconds / 2)
 
-    The text is written to a file, so that reports name `NAME.cu` and their lines are the learner's.
-    """
+
+def written(text: str, exercise: Exercise) -> Path:
+    """A file of this text, so that reports name `NAME.cu` and their lines are the learner's."""
     folder = paths.cache("answers") / hashlib.sha256(text.encode()).hexdigest()[:16]
     folder.mkdir(exist_ok=True)
-    file = folder / f"{exercise.name}.cu"
+    file = folder / f"{exercise.name}{exercise.suffix}"
     if not file.exists():
         paths.write_whole(file, text + "\n")  # ours and the learner's may be the same text, compiled at once
-    names = {given: f"{exercise.defines}<{given}>" for given in exercise.instances} or {"": exercise.defines}
-    return Watched({given: Kernel(Path(file), name) for given, name in names.items()}, exercise.seconds / 2)
+    return file
 
 
 def counters(reports: list[Report]) -> dict[str, float]:

@@ -6,14 +6,11 @@ What no run can see is said with each verdict; see wgsl/watch.py.
 from __future__ import annotations
 
 import ast
-import functools
-import hashlib
 import math
 import re
-from collections.abc import Callable
 from typing import Any
 
-from course_lib import paths
+from course_lib.coach import kernels
 from course_lib.coach.exercise import Exercise
 from course_lib.devices.webgpu import adapter
 from course_lib.wgsl import Report, Shader, ShaderError, sanitize, scan
@@ -34,31 +31,19 @@ def problem() -> str:
     return f"WGSL is not judged here, neither right nor wrong, and your answer is kept. {found}{driver}"
 
 
-class Watched:
+class Watched(kernels.Watched):
     """answer(groups, x=x, y=y, n=n) launches it. With constants: answer.instance("CAUSAL=True")(groups, ...)."""
 
     runs = (0, 1, 2)  # watched; as it stands; and again, to see whether both give the same
 
-    def __init__(self, instances: dict[str, Shader]):
-        self.instances, self.seed = instances, 0
-        self.shader = next(iter(instances.values()))
-        self.reports: list[Report] = []
-
     def compile(self) -> None:
         """Raises ShaderError with the learner's line, and for more workgroup memory than every adapter has."""
-        self.shader.compile()
-        if (size := _workgroup_bytes(self.shader.source.text)) > MOST_WORKGROUP_BYTES:
+        self.kernel.compile()
+        if (size := _workgroup_bytes(self.kernel.source.text)) > MOST_WORKGROUP_BYTES:
             raise ShaderError(
                 f"The arrays in workgroup memory take {size:,} bytes. Every adapter has {MOST_WORKGROUP_BYTES:,}, and "
                 "many have no more."
             )
-
-    def __call__(self, groups, **arguments: Any) -> None:
-        self._launch(self.shader, groups, **arguments)
-
-    def instance(self, constants: str) -> Callable[..., None]:
-        """The text with other constants, launched as a Shader is."""
-        return functools.partial(self._launch, self.instances[constants])
 
     def _launch(self, shader: Shader, groups, **arguments: Any) -> None:
         if self.seed == 0:
@@ -69,13 +54,9 @@ class Watched:
 
 def load(text: str, exercise: Exercise) -> Watched:
     """The entry point of an answer, with all its instances; reports name the file `NAME.wgsl` and the learner's lines."""
-    folder = paths.cache("answers") / hashlib.sha256(text.encode()).hexdigest()[:16]
-    folder.mkdir(exist_ok=True)
-    file = folder / f"{exercise.name}.wgsl"
-    if not file.exists():
-        paths.write_whole(file, text + "\n")
-    names = exercise.instances or ("",)
-    return Watched({given: Shader(file, exercise.defines, **_constants(given)) for given in names})
+    file, names = kernels.written(text, exercise), exercise.instances or ("",)
+    instances = {given: Shader(file, exercise.defines, **_constants(given)) for given in names}
+    return Watched(instances, exercise.seconds)
 
 
 def _workgroup_bytes(text: str) -> int:

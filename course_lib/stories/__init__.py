@@ -3,7 +3,7 @@
     for text in stories.write(seed=0, count=3): print(text)
     stories.log_probability(text)     nats; -inf for what the grammar cannot tell
     stories.judge(text)               .possible, .well_formed, .wrong_facts, .first_fault
-    stories.trace(text)               the nats, piece by piece
+    stories.trace(text)               the nats, span by span
 
 A story has about 112 words (90 to 140) in four paragraphs, with single newlines between them and never a blank line;
 all of them together use some 1,900 words. One text has one derivation, so the mean of -log_probability over many
@@ -17,10 +17,10 @@ from random import Random
 from course_lib.stories import judging, telling
 from course_lib.stories.corpus import GRAMMAR
 from course_lib.stories.judging import Verdict, sentences
-from course_lib.stories.reading import Piece
+from course_lib.stories.reading import Span
 
 __all__ = [
-    "GRAMMAR", "Piece", "Verdict", "is_possible", "judge", "log_probability", "sentences", "spoil", "trace", "write",
+    "GRAMMAR", "Span", "Verdict", "is_possible", "judge", "log_probability", "sentences", "spoil", "trace", "write",
     "write_with_log_probability",
 ]  # fmt: skip
 
@@ -50,8 +50,8 @@ def judge(text: str) -> Verdict:
     return judging.judge(GRAMMAR, text)
 
 
-def trace(text: str) -> list[Piece]:
-    """Where a story's nats are: its pieces in order, that is template choices, free words, facts, determined text."""
+def trace(text: str) -> list[Span]:
+    """Where a story's nats are: its spans in order, that is template choices, free words, facts, determined text."""
     return judging.trace(GRAMMAR, text)
 
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from random import Random
 
 from course_lib.stories.grammar import Grammar
-from course_lib.stories.reading import Piece, Reach, read
+from course_lib.stories.reading import Reach, Span, read
 
 SENTENCE_END = re.compile(r"([.!?]\"?)\s+(?=[\"A-Z])")
 
@@ -60,14 +60,14 @@ def _log_sum(nats: Iterable[float]) -> float:
     return math.log(math.fsum(math.exp(least - each) for each in nats)) - least if nats else -math.inf
 
 
-def trace(grammar: Grammar, text: str) -> list[Piece]:
-    """The pieces of a story, in order, with their nats; a ValueError if the grammar cannot tell it."""
+def trace(grammar: Grammar, text: str) -> list[Span]:
+    """The spans of a story, in order, with their nats; a ValueError if the grammar cannot tell it."""
     reading = next(read(grammar, text), None)
     if reading is None:
         raise ValueError(
             f"This text is not one of our stories, so it has no trace: {text[:60]!r}... judge(text) says where it fails."
         )
-    return reading.pieces
+    return reading.spans
 
 
 def spoil(grammar: Grammar, text: str, random: Random, kind: str | None = None) -> str:
@@ -76,13 +76,13 @@ def spoil(grammar: Grammar, text: str, random: Random, kind: str | None = None) 
     Raises ValueError if the text is no story, or mentions no such fact twice.
     """
     exchanges = []
-    for piece in trace(grammar, text):
-        if piece.kind == "fact" and kind in (None, piece.word.kind):
-            said, same_kind = piece.word[piece.form], grammar.kinds[piece.word.kind].words
-            others = [other[piece.form] for other in same_kind if other[piece.form] != said]
+    for span in trace(grammar, text):
+        if span.kind == "fact" and kind in (None, span.word.kind):
+            said, same_kind = span.word[span.form], grammar.kinds[span.word.kind].words
+            others = [other[span.form] for other in same_kind if other[span.form] != said]
             if len(others) == len(same_kind) - 1:  # it names this one alone: no pronoun
-                exchanges.append((piece, others))
+                exchanges.append((span, others))
     if not exchanges:
         raise ValueError(f"This story mentions no {kind or 'fact'} a second time: {text[:60]!r}...")
-    piece, others = random.choice(exchanges)
-    return text[: piece.start] + random.choice(others) + text[piece.end :]
+    span, others = random.choice(exchanges)
+    return text[: span.start] + random.choice(others) + text[span.end :]

@@ -1,4 +1,4 @@
-"""Read a story back: find every derivation of a text, with its probability, piece by piece.
+"""Read a story back: find every derivation of a text, with its probability, span by span.
 
 The reader walks the grammar as the teller does, but takes only what the text continues with. Where several ways are
 open it keeps all of them, so the sum over derivations is exact for any grammar (ours has one derivation for each
@@ -14,7 +14,7 @@ from typing import NamedTuple
 from course_lib.stories.grammar import Choice, Draw, Grammar, Let, Node, Say, Text, Word, Words, first_word
 
 
-class Piece(NamedTuple):
+class Span(NamedTuple):
     """Characters start:end of a story, and the nats that they cost.
 
     kind: "template" (the first word after a choice of templates, where the choice shows; no characters if a fact or a
@@ -32,11 +32,11 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One derivation of a text: its nats (-log-probability), its wrong facts (0 unless free), its pieces."""
+    """One derivation of a text: its nats (-log-probability), its wrong facts (0 unless free), its spans."""
 
     nats: float
     wrong: int
-    pieces: list[Piece]
+    spans: list[Span]
 
 
 @dataclass(slots=True)
@@ -63,7 +63,7 @@ class _State(NamedTuple):
     facts: dict[str, Word]
     nats: float
     owed: float  # nats of template choices that no word has shown yet
-    trail: "tuple | None"  # (piece, earlier trail)
+    trail: "tuple | None"  # (span, earlier trail)
 
 
 def read(grammar: Grammar, text: str, free: bool = False, reach: Reach | None = None) -> Iterator[Reading]:
@@ -91,10 +91,10 @@ def read(grammar: Grammar, text: str, free: bool = False, reach: Reach | None = 
                 end = position + len(node.text)
                 if owed:
                     shown = position + len(first_word(node.text))
-                    trail = (Piece(position, shown, "template", owed), trail)
+                    trail = (Span(position, shown, "template", owed), trail)
                     position, owed = shown, 0.0
                 if position < end:
-                    trail = (Piece(position, end, "text", 0.0), trail)
+                    trail = (Span(position, end, "text", 0.0), trail)
                 position = end
             elif isinstance(node, Let) and _carries(facts, node.source, node.carried):
                 facts = {**facts, node.fact: node.value(facts)}
@@ -123,8 +123,8 @@ def read(grammar: Grammar, text: str, free: bool = False, reach: Reach | None = 
                     order -= 1
                     kind = "fact" if isinstance(node, Say) else "word"
                     known = {**facts, node.fact: entry} if kind == "word" and node.fact else facts
-                    grown = (Piece(position, position, "template", owed), trail) if owed else trail
-                    grown = (Piece(position, position + len(said), kind, cost, entry, node.form), grown)
+                    grown = (Span(position, position, "template", owed), trail) if owed else trail
+                    grown = (Span(position, position + len(said), kind, cost, entry, node.form), grown)
                     end = position + len(said)
                     heapq.heappush(
                         heap, _State(wrong + clash, order, end, nodes, step, after, known, nats + cost, 0.0, grown)
@@ -174,9 +174,9 @@ def _agreement(expected: str, text: str, position: int) -> int:
     return count
 
 
-def _unwind(trail: tuple | None) -> list[Piece]:
-    pieces = []
+def _unwind(trail: tuple | None) -> list[Span]:
+    spans = []
     while trail:
-        piece, trail = trail
-        pieces.append(piece)
-    return pieces[::-1]
+        span, trail = trail
+        spans.append(span)
+    return spans[::-1]
