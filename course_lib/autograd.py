@@ -1,4 +1,4 @@
-"""The tape: which operation made which value, and the walk back along it that yields gradients.
+"""The tape: which operation made which value, and the backward pass over it that yields gradients.
 
 This file knows no Tensor and no device. A gradient is anything that the `add` handed to `backward` can add; a node only
 knows its name, its parents, and a function that turns gradients of its outputs into gradients of its inputs.
@@ -18,7 +18,7 @@ class GraphError(RuntimeError):
 
 
 class Node:
-    """One entry of the tape: a leaf whose gradient is wanted, or an operation with its rule for going back.
+    """One entry of the tape: a leaf that needs a gradient, or an operation with the rule of its backward pass.
 
     name: the operation, "leaf" for a leaf. label: a name given by the user, for drawings.
     parents: for each input the edge (node, number of its output) it came from; None for an input without gradient.
@@ -82,11 +82,11 @@ def topological_order(root: Node) -> list[Node]:
 
 
 def backward(edge: tuple[Node, int], gradient: Any, add: Callable, retain: bool = False, keep: bool = False) -> None:
-    """Carry `gradient`, that of the value at `edge`, back to every leaf, where it is added to what is there already.
+    """Propagate `gradient`, that of the value at `edge`, to every leaf, where it is added to what is there already.
 
     A node runs only when every node that used its value has run: the reverse of the topological order sees to that.
-    add: (gradient, gradient) -> their sum, a new value. retain: keep the graph for a second walk. keep: leave each node's
-    gradient on the node, for a look at it. Raises GraphError if a part of the graph was freed by an earlier walk.
+    add: (gradient, gradient) -> their sum, a new value. retain: keep the graph for a second backward pass. keep: leave each
+    node's gradient on the node, for inspection. Raises GraphError if a part of the graph was freed by an earlier pass.
     """
     root, number = edge
     waiting: dict[Node, list] = {root: [None] * number + [gradient]}  # gradients of each node's outputs so far

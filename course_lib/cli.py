@@ -22,7 +22,7 @@ app = typer.Typer(
 
 @app.command()
 def doctor(
-    selftest: Annotated[bool, typer.Option("--selftest", help="Prove the installation, in about a minute.")] = False,
+    selftest: Annotated[bool, typer.Option("--selftest", help="Test the installation, in about a minute.")] = False,
     ops: Annotated[bool, typer.Option("--ops", help="List the operations that each device has.")] = False,
 ) -> None:
     """Say what this machine has, what the course will use, and what is missing."""
@@ -60,8 +60,10 @@ def train(
         int | None, typer.Option(help="How many stories to train on.", show_default="of the recipe")
     ] = None,
     out: Annotated[str | None, typer.Option(help="Folder of the run.", show_default="runs/PRESET")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in that folder.")] = False,
-    seed: Annotated[int | None, typer.Option(help="Of the first weights and the batches.", show_default="0")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the run in that folder.")] = False,
+    seed: Annotated[
+        int | None, typer.Option(help="Seed of the initial weights and of the batches.", show_default="0")
+    ] = None,
     compute: Annotated[
         str | None,
         typer.Option(help="float32 or bfloat16, for products on cuda or cpu.", show_default="what is faster there"),
@@ -69,7 +71,7 @@ def train(
     recipe: Annotated[
         str | None, typer.Option(help="best, or reference to compare with other projects.", show_default="best")
     ] = None,
-    mine: Annotated[bool, typer.Option("--mine", help="With your answers that passed in the place of ours.")] = False,
+    mine: Annotated[bool, typer.Option("--mine", help="With your passed answers in place of ours.")] = False,
 ) -> None:
     """Train a model; Ctrl-C saves, and --resume goes on. What is not given comes from the preset's recipe."""
     from course_lib import training
@@ -94,7 +96,7 @@ def sample(
     top_p: Annotated[float | None, typer.Option(help="Choose among the likeliest that reach P together.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed writes the same text.")] = 0,
     device: Annotated[str, typer.Option(help="auto, cpu, simulator, cuda or webgpu.")] = "auto",
-    mine: Annotated[bool, typer.Option("--mine", help="With your answers that passed in the place of ours.")] = False,
+    mine: Annotated[bool, typer.Option("--mine", help="With your passed answers in place of ours.")] = False,
 ) -> None:
     """Let a trained model write; the text appears as it comes."""
     from course_lib import generation, training, whose
@@ -121,16 +123,14 @@ def export(
     run: Annotated[str, typer.Option(help="Folder of a run, or one checkpoint.")],
     to: Annotated[str, typer.Option(help="web: a page that computes in the browser.")] = "web",
     dtype: Annotated[str, typer.Option(help="Of the weights: float32, or float16 for half the size.")] = "float32",
-    mine: Annotated[
-        bool, typer.Option("--mine", help="With your kernels in WGSL that passed in the place of ours.")
-    ] = False,
+    mine: Annotated[bool, typer.Option("--mine", help="With your passed WGSL kernels in place of ours.")] = False,
 ) -> None:
-    """Write a trained model as a web page, which needs no Python any more."""
+    """Write a trained model as a web page, which needs no Python."""
     from course_lib.web import export
 
     kernels = {}
     if mine:
-        from course_lib.coach.mine import shaders
+        from course_lib.coach.swapping import shaders
 
         kernels, refused = shaders()
         print("\n".join([*refused, export.whose_kernels(kernels)]))
@@ -203,7 +203,7 @@ def build(
     changed = builder.build_chapter(source.resolve().with_suffix(".py")) if source else builder.build_all()
     print(
         "\n".join(f"Built {path.relative_to(build.ROOT)}" for path in changed)
-        or "The exercises are as their sources say."
+        or "The exercise notebooks are up to date."
     )
 
 
@@ -236,7 +236,7 @@ def solution(name: NAME = "") -> None:
 
 @app.command()
 def reset(name: NAME) -> None:
-    """Begin an exercise anew; the old answer is kept."""
+    """Start an exercise over; the old answer is kept."""
     _help("reset", name)
 
 
@@ -275,7 +275,7 @@ def update() -> None:
 def _answers(device: str):
     """Put the learner's answers in their places for this command."""
     from course_lib import training
-    from course_lib.coach.mine import use
+    from course_lib.coach.swapping import use
 
     return use(steps=0, device=training.choose_device(device)[0])
 

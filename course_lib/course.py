@@ -14,7 +14,7 @@ from typing import Any
 
 
 class Word:
-    """A function that says how it is called to whoever leaves its parentheses out."""
+    """A function whose repr says how to call it, for one who leaves its parentheses out."""
 
     def __init__(self, function: Callable):
         functools.update_wrapper(self, function)
@@ -23,9 +23,7 @@ class Word:
         return self.__wrapped__(*args, **options)
 
     def __repr__(self) -> str:
-        return (
-            f"Nothing was done yet: with parentheses, course.{self.__name__}(), it is. {self.__doc__.splitlines()[0]}"
-        )
+        return f"This is a function: call it as course.{self.__name__}(). {self.__doc__.splitlines()[0]}"
 
 
 @Word
@@ -58,7 +56,7 @@ def solution(name: str = "") -> None:
 
 @Word
 def reset(name: str = "") -> None:
-    """Begin an exercise anew; the old answer is kept, and its place is said."""
+    """Start an exercise over; the old answer is kept, and you are told where."""
     _say("reset", name)
 
 
@@ -88,13 +86,13 @@ def last_case() -> SimpleNamespace:
 
 
 @Word
-def ladder(name: str = "") -> Any:
-    """Your last tries at an open challenge that counts bytes, drawn under a roofline."""
-    from course_lib.coach import ladder, show
+def versions(name: str = "") -> Any:
+    """Your versions of a kernel that is an open challenge, by the bytes that each moved, drawn under a roofline."""
+    from course_lib.coach import show, versions
     from course_lib.coach.exercise import ExerciseError
 
     try:
-        return ladder.picture(_named(name))
+        return versions.picture(_named(name))
     except ExerciseError as error:
         show.sentence(str(error))
         return None
@@ -104,11 +102,11 @@ def ladder(name: str = "") -> Any:
 def use_my_answers(**choices: Any) -> Any:
     """Put every answer of yours that passed in the place of the course's own, and print whose code runs where.
 
-    See course_lib/coach/mine.py for the choices.
+    See course_lib/coach/swapping.py for the choices.
     """
-    from course_lib.coach import mine
+    from course_lib.coach import swapping
 
-    return mine.use(**choices)
+    return swapping.use(**choices)
 
 
 @Word

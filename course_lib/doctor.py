@@ -121,11 +121,11 @@ def cupy() -> Fact:
 def webgpu() -> Fact:
     answered, said = ask("wgpu", ASK_WEBGPU)
     if said == "not installed":
-        why = f"WebGPU trains on a GPU of any make, and chapter 18 is about it; to have it: {pip_command('webgpu')}"
+        why = f"WebGPU trains on a GPU of any make, and chapter 18 is about it; to install it: {pip_command('webgpu')}"
         return Fact("WebGPU", said, why)
     name, _, software = said.partition("|")
     if not answered or not software:
-        return Fact("WebGPU", "no adapter", f"WebGPU has nothing to compute on, which chapter 18 wants: {name}")
+        return Fact("WebGPU", "no adapter", f"WebGPU has no adapter to compute on, which chapter 18 needs: {name}")
     slow = "WebGPU finds no GPU, only software on the CPU: enough for chapter 18, too slow to train on."
     return Fact("WebGPU", name, slow if software == "True" else "")
 
@@ -141,7 +141,7 @@ def facts() -> list[Fact]:
             found.append(look())
         except Exception as error:  # whatever is broken, the other looks still help
             name = look.__name__.replace("_", " ")
-            found.append(Fact(name, "could not be looked at", f"{name}: {type(error).__name__}: {error}"))
+            found.append(Fact(name, "could not be checked", f"{name}: {type(error).__name__}: {error}"))
     return found
 
 
@@ -196,9 +196,9 @@ def report(timed: bool = True) -> int:
             print("\nBy a few training steps, timed now (a run can stop and go on)")
             print("\n".join(f"  {line}" for line in durations()))
     except Exception as error:
-        print(f"  nothing yet: the library does not load ({type(error).__name__}: {error}). Say make install.")
+        print(f"  nothing yet: the library does not load ({type(error).__name__}: {error}). Run make install.")
     if missing := [fact.missing for fact in found if fact.missing]:
         print("\nMissing here")
         print("\n".join(f"  {line}" for line in missing))
-    print("\nTo prove the installation, in about a minute: course doctor --selftest")
+    print("\nTo test the installation, in about a minute: course doctor --selftest")
     return 0

@@ -1,6 +1,6 @@
 """One differentiable function for each fused operation: the device's forward and backward, put on the tape.
 
-Nothing is computed here; the device's table does that, and `course_lib/devices/__init__.py` writes down what each op
+Nothing is computed here; the device's table does that, and `course_lib/devices/contract.py` writes down what each op
 takes and gives. Letters as there: B batch, T time, S time of the keys, C channels, H heads, G key-value heads, D head
 size, V vocabulary, F hidden width; `*n` stands for any leading axes. Every tensor is on the device of the first.
 """
@@ -116,8 +116,8 @@ def rope(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
 def attention(q: Tensor, k: Tensor, v: Tensor, causal: bool = True) -> Tensor:
     """softmax(q k^T / sqrt(D)) v for each head: q (B, T, H, D), k and v (B, S, G, D) -> (B, T, H, D).
 
-    H is a multiple of G: consecutive query heads share a key-value head. causal: query t sees keys 0 .. S - T + t.
-    (Vaswani et al. 2017; Ainslie et al. 2023 for grouped heads; Dao et al. 2022 for the saved logsumexp)
+    H is a multiple of G: consecutive query heads have one key-value head. causal: query t sees keys 0 .. S - T + t.
+    (Vaswani et al. 2017; Ainslie et al. 2023 for grouped-query attention; Dao et al. 2022 for the saved logsumexp)
     """
     if q.ndim != 4 or k.ndim != 4 or k.shape != v.shape or q.shape[0] != k.shape[0] or q.shape[3] != k.shape[3]:
         raise ValueError(
@@ -150,14 +150,14 @@ def cross_entropy(logits: Tensor, targets, ignore_index: int = -1) -> Tensor:
 def linear_cross_entropy(x: Tensor, weight: Tensor, bias: Tensor | None, targets, ignore_index: int = -1) -> Tensor:
     """cross_entropy(linear(x (n, K), weight (V, K), bias (V)), targets (n)) -> (), with one array of n V numbers in use.
 
-    The gradient of the logits is made with the loss, while they are at hand, and takes their place. It is that of a loss whose
-    own gradient is 1; the gradient that comes back multiplies what it led to, which is far less than the logits.
+    The gradient of the logits is made with the loss, while they are at hand, and overwrites them. It is that of a loss whose
+    own gradient is 1; the upstream gradient multiplies its results, which are far smaller than the logits.
     """
     ops, a, w, has_bias = x.ops, x.array(), weight.array(), bias is not None
     inputs = (x, weight, bias) if has_bias else (x, weight)
-    slope = autograd.recording() and any(tensor.requires_grad for tensor in inputs)
+    needs_grad = autograd.recording() and any(tensor.requires_grad for tensor in inputs)
     loss, dlogits = ops.linear_cross_entropy(
-        a, w, bias.array() if has_bias else None, index_array(targets, x), ignore_index, slope
+        a, w, bias.array() if has_bias else None, index_array(targets, x), ignore_index, needs_grad
     )
 
     def backward(dy):

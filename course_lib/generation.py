@@ -4,7 +4,7 @@
     texts = generate_many(model, tokenizer, count=300, tokens=256, temperature=0.7)
 
 A text begins with the end token, as every document in training does, then the prompt. The same seed gives the same
-tokens with and without the cache, up to rounding: two tokens that are equally likely to the last bit may change places.
+tokens with and without the cache, up to rounding: two tokens that are equally likely to the last bit may be exchanged.
 
 Limit: a model sees `context` tokens. When they are full, the last half of them stays and everything before is forgotten,
 so a text longer than the context loses its beginning, and one step in half a context costs as much as reading half of it.

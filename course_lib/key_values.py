@@ -11,7 +11,7 @@ import numpy as np
 
 from course_lib import autograd, functional
 from course_lib.tensor import Tensor, tensor_from_array
-from course_lib.tensor.recording import Storage, look
+from course_lib.tensor.recording import Storage, view_of
 from course_lib.tensor.shapes import contiguous_strides
 
 
@@ -45,7 +45,7 @@ def attend(cache: list, room: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 
 
 def _has_room(old: Tensor) -> bool:
-    """Whether the next row may be written behind these: there is one, and nobody else has continued them."""
+    """Whether the next row may be written behind these: there is one, and nothing else has continued them."""
     rows = old.storage
     return isinstance(rows, Rows) and rows.taken == old.shape[1] < rows.array.shape[1]
 
@@ -68,4 +68,4 @@ def _first(rows: Rows, taken: int) -> Tensor:
     """The first `taken` rows, as a view."""
     rows.taken = taken
     B, _, G, D = shape = rows.array.shape
-    return look(Tensor, rows, (B, taken, G, D), contiguous_strides(shape), 0)
+    return view_of(Tensor, rows, (B, taken, G, D), contiguous_strides(shape), 0)

@@ -131,7 +131,7 @@ class Attention(nn.Module):
 
 
 class MLP(nn.Module):
-    """Up, a bend, down, at each position alone: (B, T, C) -> (B, T, F) -> (B, T, C)."""
+    """Up, an activation, down, at each position alone: (B, T, C) -> (B, T, F) -> (B, T, C)."""
 
     def __init__(self, config: GPTConfig, std: float, **made):
         self.activation = config.activation
@@ -148,7 +148,7 @@ class MLP(nn.Module):
 
 
 class Block(nn.Module):
-    """stream + attention(norm(stream)), then + mlp(norm(stream)); the last addition is left to whoever comes next."""
+    """stream + attention(norm(stream)), then + mlp(norm(stream)); the last addition is left to the next block or the norm."""
 
     def __init__(self, config: GPTConfig, number: int, random: nn.RandomBits, **made):
         std = 0.02 / (2 * config.layers) ** 0.5  # GPT-2: each layer adds twice to the stream

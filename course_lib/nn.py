@@ -1,6 +1,6 @@
 """Modules: parameters with a function on top.
 
-A module finds its parameters by walking its own attributes: tensors that are leaves of the tape, other modules, and lists
+A module finds its parameters in its own attributes: tensors that are leaves of the tape, other modules, and lists
 of modules. Initialisation draws from one NumPy generator on the host, so that every device starts from the same weights.
 """
 

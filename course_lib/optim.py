@@ -33,7 +33,7 @@ def warmup_cosine(step: int, steps: int, peak: float, lowest: float, warmup: int
 
 
 class Optimiser:
-    """What SGD and AdamW share: named parameters, zero_grad, and a state that a checkpoint can hold."""
+    """What SGD and AdamW have in common: named parameters, zero_grad, and a state that a checkpoint can hold."""
 
     def __init__(self, named_parameters: Iterable[tuple[str, Tensor]]):
         self.named_parameters = list(named_parameters)

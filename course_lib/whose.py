@@ -74,7 +74,7 @@ class Tally:
         if self.source is None:
             return [
                 f"whose code: answers of yours took part in {self.before['steps']:,} of the {self.done:,} steps so far; the "
-                "others to come run on the course's own code, for no answers are in place (--mine)"
+                "remaining steps run on the course's own code, because no answers are swapped in (--mine)"
             ]
         if self.before is None:
             return [f"whose code: the course's own until step {self.done:,}; from here on your answers take part"]
@@ -94,7 +94,7 @@ def sentences(record: Record | None, steps: int = 0) -> list[str]:
             said += f", {share(record['yours'] / record['seconds'])} of the time"
     if record["steps"] < steps:
         said += f", in {record['steps']:,} of {steps:,} steps"
-    return [*(f"{name}: ours took over, for {why}" for name, why in record["replaced"].items()), f"{said}."]
+    return [*(f"{name}: replaced by ours, because {why}" for name, why in record["replaced"].items()), f"{said}."]
 
 
 def share(part: float) -> str:

@@ -1,7 +1,7 @@
-// AdamW: one step of many parameters in one launch, with the gradients clipped on the way. (Loshchilov and Hutter 2019)
+// AdamW: one step of many parameters in one launch, with clipped gradients. (Loshchilov and Hutter 2019)
 //
 // A model has dozens of arrays, most of them small; a launch for each would cost more than the work. So one launch gets a list
-// of arrays by value, and each block finds out which array it works on.
+// of arrays by value, and each block searches for the array that it works on.
 //
 // Promise: in place, in PyTorch's order: p *= 1 - rate decay; m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g^2;
 //   p -= rate (m / correction1) / (sqrt(v / correction2) + eps), with g = gradient min(1, max_norm / (norm + 1e-6)) where a norm
@@ -16,7 +16,7 @@
 
 // region arrays
 constexpr int MOST = 72;  // the arguments of a launch take at most 4 KB
-constexpr int EACH = 16;  // elements of a thread, blockDim.x apart: what it finds out about its array serves them all
+constexpr int EACH = 16;  // elements of a thread, blockDim.x apart: the search for the array serves them all
 
 struct Arrays {
     float* parameter[MOST];
@@ -33,7 +33,7 @@ struct Arrays {
 
 extern "C" __global__ void adamw_step(const __grid_constant__ Arrays arrays, const float* settings, const float* norm, float beta1,
                                       float rest1, float beta2, float rest2, float eps, float max_norm) {
-    int low = 0, high = arrays.count - 1;  // the first array whose end lies beyond this block
+    int low = 0, high = arrays.count - 1;  // the first array whose end is beyond this block
     while (low < high) {
         int middle = (low + high) / 2;
         if (blockIdx.x < arrays.end[middle]) high = middle;

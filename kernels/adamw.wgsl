@@ -1,7 +1,7 @@
-// AdamW: one step of one parameter in place, its gradient clipped on the way. (Loshchilov and Hutter 2019) Twin of adamw.cu.
+// AdamW: one step of one parameter in place, its gradient clipped. (Loshchilov and Hutter 2019) Twin of adamw.cu.
 //
 // Promise: PyTorch's order, decay first. settings: learning rate, 1 - beta1^t, 1 - beta2^t. norm: the length of all gradients,
-//   looked at if CLIP.
+//   read if CLIP.
 // Constants: CLIP.
 
 // include "group.wgsl"
@@ -33,7 +33,7 @@ fn adamw_step(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) 
     }
     var g = gradient[i];
     if (CLIP) {
-        // Multiplied always, so that a norm that is no number reaches every parameter.
+        // Multiplied always, so that a norm of nan reaches every parameter.
         g *= select(args.max_norm / (norm[0] + 1e-6), 1.0, args.max_norm > norm[0] + 1e-6);
     }
     let rate = settings[0];

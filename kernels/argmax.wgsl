@@ -1,4 +1,4 @@
-// Where the largest element lies along one axis, the first where several are equal: x (outer, K, inner). Twin of argmax.cu.
+// The index of the largest element along one axis, the first where several are equal: x (outer, K, inner). Twin of argmax.cu.
 //
 // Constants: T, the type of the elements.
 

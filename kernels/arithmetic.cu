@@ -25,11 +25,11 @@ struct Power {
     static __device__ float of(float a, float b) { return powf(a, b); }
 };
 struct Maximum {
-    template <class T> static __device__ T of(T a, T b) { return a > b || a != a ? a : b; }  // a nan on either side stays
+    template <class T> static __device__ T of(T a, T b) { return a > b || a != a ? a : b; }  // nan on either side propagates
 };
 // endregion
 
-// Thread i owns the N neighbours from element N i on. With N = 4 one instruction moves 16 bytes, the most there is.
+// Thread i owns N consecutive elements from N i on. With N = 4 one instruction moves 16 bytes, the most there is.
 template <class Op, class T, int N> __global__ void binary(const T* a, const T* b, T* y, int n) {
     long long i = N * ((long long)blockIdx.x * blockDim.x + threadIdx.x);
     if (i + N <= n) {
@@ -47,9 +47,9 @@ template <class Op, class T, bool NUMBER_FIRST> __global__ void with_number(cons
     if (i < n) y[i] = NUMBER_FIRST ? Op::of(number, a[i]) : Op::of(a[i], number);
 }
 
-// Thread i owns element i of the result, and finds its two inputs through their views.
+// Thread i owns element i of the result, and computes the offsets of its two inputs from their views.
 template <class Op, class T>
 __global__ void broadcast(const T* a, const T* b, T* y, View view_a, View view_b, int n) {
     long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) y[i] = Op::of(a[place(view_a, i)], b[place(view_b, i)]);
+    if (i < n) y[i] = Op::of(a[offset_of(view_a, i)], b[offset_of(view_b, i)]);
 }

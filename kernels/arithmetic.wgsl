@@ -1,6 +1,6 @@
 // Add, subtract, multiply, divide and the larger of two: elementwise, with NumPy's broadcasting. Twin of arithmetic.cu.
 //
-// Promise: y = a op b; a number that is not one reaches the result. Power has a file of its own, for floats only.
+// Promise: y = a op b; nan propagates. Power has a file of its own, for floats only.
 // Constants: T and U, the type of the elements; OP, 0 to 4 in the order above; FIRST, whether a number stands first.
 
 // include "binary.wgsl"

@@ -1,15 +1,15 @@
-// Attention in three kernels that store the whole matrix of scores: the reference of the fast one.
+// Attention in three kernels that store the whole score matrix: the reference of the fast one.
 //
 // Promise: scores (B, H, T, S) = q k^T / sqrt(D); then a softmax over each row, columns beyond the mask 0; then y (B, T, H, D) =
 //   weights times v. q (B, T, H, D), k and v (B, S, G, D), query head h reads key-value head h / (H / G). causal: query t sees
 //   keys 0 .. S - T + t. The same bits on every run.
 // Limits: fewer than 2^31 scores; S at least 1.
-// Bytes: 20 B H T S for the matrix of scores, written and read again; flash attention moves none of these.
+// Bytes: 20 B H T S for the score matrix, written and read again; flash attention moves none of these.
 //   FLOPs: 4 B H T S D, masked or not.
 // Architectures: sm_75 and newer.
 // Chapter: 10a, built.
 
-// Thread i owns the score of query t and key s, and walks along their D numbers.
+// Thread i owns the score of query t and key s, and loops over their D numbers.
 extern "C" __global__ void attention_scores(const float* q, const float* k, float* scores, int B, int T, int S, int H, int G,
                                             int D, float scale) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -22,7 +22,7 @@ extern "C" __global__ void attention_scores(const float* q, const float* k, floa
     scores[i] = sum * scale;
 }
 
-// Thread i owns a row of S scores, and turns it into weights in place: the largest, the sum, the division.
+// Thread i owns a row of S scores, and overwrites it with weights: the maximum, the sum, the division.
 extern "C" __global__ void attention_softmax(float* scores, float* logsumexp, int rows, int T, int S, bool causal) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;  // row (b, h, t)
     if (i >= rows) return;
@@ -38,7 +38,7 @@ extern "C" __global__ void attention_softmax(float* scores, float* logsumexp, in
     logsumexp[i] = largest + logf(sum);
 }
 
-// Thread i owns y[b][t][h][d], and walks along the S weights of its row.
+// Thread i owns y[b][t][h][d], and loops over the S weights of its row.
 extern "C" __global__ void attention_values(const float* weights, const float* v, float* y, int B, int T, int S, int H, int G,
                                             int D) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,9 +1,9 @@
-// Bias and GELU in one pass: what stands between the two matrices of the MLP. Forward and backward.
+// Bias and GELU in one pass: the activation between the two matrices of the MLP. Forward and backward.
 //
 // Promise: y = gelu(x + bias), x (rows, F), bias (F); dx likewise, and for each row of blocks the sum of its dx as one row of
 //   `partial` (gridDim.y, F). reduce_columns.cu adds those up to dbias, so there are no atomics, and the bits are the same on
 //   every run.
-// Limits: F and each array's size below 2^31. N = 4 wants F divisible by 4 and arrays that begin at a multiple of 16 bytes.
+// Limits: F and each array's size below 2^31. N = 4 needs F divisible by 4 and arrays that begin at a multiple of 16 bytes.
 // Bytes: 8 n forward, 12 n backward, n = rows F; and 4 F for each row of blocks. Apart, the two ops would move 16 n and 20 n.
 //   FLOPs: about 20 n forward, 30 n backward.
 // Architectures: sm_75 and newer.
@@ -11,7 +11,7 @@
 #include "gelu.cuh"
 #include "vector.cuh"
 
-// A thread owns N neighbouring columns, keeps their bias in registers, and walks down every gridDim.y-th row.
+// A thread owns N consecutive columns, keeps their bias in registers, and loops over every gridDim.y-th row.
 template <int N> __global__ void bias_gelu_forward(const float* x, const float* bias, float* y, int rows, int F) {
     const int f = N * (blockIdx.x * blockDim.x + threadIdx.x);
     if (f >= F) return;
@@ -23,7 +23,7 @@ template <int N> __global__ void bias_gelu_forward(const float* x, const float* 
     }
 }
 
-// The same threads again: the gradient of a bias is the sum of its column, and the column passes by here anyway.
+// The same threads again: the gradient of a bias is the sum of its column of dx, which is in registers here anyway.
 template <int N>
 __global__ void bias_gelu_backward(const float* dy, const float* x, const float* bias, float* dx, float* partial, int rows,
                                    int F) {
@@ -35,7 +35,7 @@ __global__ void bias_gelu_backward(const float* dy, const float* x, const float*
         const long long i = (long long)row * F + f;
         Pack<float, N> p = *(const Pack<float, N>*)(x + i), d = *(const Pack<float, N>*)(dy + i);
         for (int j = 0; j < N; j++) {
-            d.item[j] *= gelu_slope(p.item[j] + b.item[j]);
+            d.item[j] *= gelu_grad(p.item[j] + b.item[j]);
             sum.item[j] += d.item[j];
         }
         *(Pack<float, N>*)(dx + i) = d;

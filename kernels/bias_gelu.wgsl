@@ -1,6 +1,6 @@
-// Bias and GELU in one pass: what stands between the two matrices of the MLP. Forward and backward. Twin of bias_gelu.cu.
+// Bias and GELU in one pass: the activation between the two matrices of the MLP. Forward and backward. Twin of bias_gelu.cu.
 //
-// Promise: y = gelu(x + bias), x (n, F); dx = dy times the slope there. dbias is the sum of the rows of dx.
+// Promise: y = gelu(x + bias), x (n, F); dx = dy gelu'(x + bias). dbias is the sum of the rows of dx.
 
 // include "group.wgsl"
 // include "gelu.wgsl"
@@ -30,6 +30,6 @@ fn bias_gelu_backward(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_work
                       @builtin(local_invocation_index) lane: u32) {
     let i = element_index(group, groups, lane);
     if (i < args.n) {
-        dx[i] = dy[i] * gelu_slope(x[i] + bias[i % args.F]);
+        dx[i] = dy[i] * gelu_grad(x[i] + bias[i % args.F]);
     }
 }

@@ -1,6 +1,6 @@
-// From one type of number to another.
+// Type conversion.
 //
-// Promise: y = x in the type of y: float to a whole number cuts towards zero, anything to bool asks whether it is not 0,
+// Promise: y = x in the type of y: float to an integer truncates towards zero, anything to bool is whether it is not 0,
 //   float to bfloat16 rounds to the nearest, ties to even. Bits the same on every run.
 // Limits: fewer than 2^31 elements.
 // Bytes: the sizes of both types, times n (6 n from float to bfloat16).   FLOPs: n.

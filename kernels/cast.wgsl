@@ -1,6 +1,6 @@
-// From one type of number to another: y[i] = U(x[i]); to bool, 1 where x is not 0. Twin of cast.cu.
+// Type conversion: y[i] = U(x[i]); to bool, 1 where x is not 0. Twin of cast.cu.
 //
-// Constants: T and U, the types before and after; BOOL, whether it is to be a truth.
+// Constants: T and U, the types before and after; BOOL, whether the result is a bool.
 
 // include "group.wgsl"
 

@@ -1,4 +1,4 @@
-// Comparisons, elementwise with broadcasting, and the choice between two arrays by a condition.
+// Comparisons, elementwise with broadcasting, and selection between two arrays by a condition.
 //
 // Promise: y = a op b as bool, and y = condition ? a : b; y may be an input of `where`. A nan compares as unequal.
 //   Bits the same on every run.
@@ -23,16 +23,16 @@ struct LessEqual {
 };
 // endregion
 
-// Thread i owns element i of the result. (a > b is asked as b < a.)
+// Thread i owns element i of the result. (a > b is computed as b < a.)
 template <class Op, class T>
 __global__ void compare(const T* a, const T* b, bool* y, View view_a, View view_b, int n) {
     long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) y[i] = Op::of(a[place(view_a, i)], b[place(view_b, i)]);
+    if (i < n) y[i] = Op::of(a[offset_of(view_a, i)], b[offset_of(view_b, i)]);
 }
 
-// The same for the choice: T is any type of its size, since nothing is computed.
+// The same for the selection: T is any type of its size, since nothing is computed.
 template <class T>
 __global__ void where(const bool* condition, const T* a, const T* b, T* y, View view_c, View view_a, View view_b, int n) {
     long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) y[i] = condition[place(view_c, i)] ? a[place(view_a, i)] : b[place(view_b, i)];
+    if (i < n) y[i] = condition[offset_of(view_c, i)] ? a[offset_of(view_a, i)] : b[offset_of(view_b, i)];
 }

@@ -1,7 +1,7 @@
 // Cross-entropy of logits against targets, in nats. Twin of cross_entropy.cu.
 //
 // Promise: losses and logsumexp of logits (n, V), the loss 0 where the target is `ignore` or no class; how many targets count; and
-//   the mean over those, no number if there are none. cross_entropy_fused gives the losses, and writes dlogits for a dloss of 1 over
+//   the mean over those, nan if there are none. cross_entropy_fused gives the losses, and writes dlogits for a dloss of 1 over
 //   the logits. A group owns a row.
 
 // include "reduce.wgsl"
@@ -13,10 +13,24 @@ struct Args {
     lowest: f32,
 }
 @group(0) @binding(0) var<uniform> args: Args;
-@group(0) @binding(1) var<storage, read> logits: array<f32>;
+@group(0) @binding(1) var<storage, read_write> logits: array<f32>; // cross_entropy_fused overwrites them with dlogits
 @group(0) @binding(2) var<storage, read> targets: array<i32>;
 @group(0) @binding(3) var<storage, read_write> losses: array<f32>;
 @group(0) @binding(4) var<storage, read_write> logsumexp: array<f32>;
+
+// log(sum(exp(row))) of logits[start .. end - 1] by a workgroup: the maximum m, then l, the sum of exp(logit - m).
+fn row_logsumexp(lane: u32, start: u32, end: u32) -> f32 {
+    var m = args.lowest;
+    for (var c = lane; c < end; c += THREADS) {
+        m = max(m, logits[start + c]);
+    }
+    m = group_max(lane, m);
+    var l = 0.0;
+    for (var c = lane; c < end; c += THREADS) {
+        l += exp(logits[start + c] - m);
+    }
+    return m + log(group_sum(lane, l));
+}
 
 @compute @workgroup_size(THREADS)
 fn cross_entropy_forward(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
@@ -24,23 +38,13 @@ fn cross_entropy_forward(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_w
     let row = group_index(group, groups);
     let start = row * args.V;
     let end = select(0u, args.V, row < args.n);
-    var largest = args.lowest;
-    for (var c = lane; c < end; c += THREADS) {
-        largest = max(largest, logits[start + c]);
-    }
-    largest = group_max(lane, largest);
-    var sum = 0.0;
-    for (var c = lane; c < end; c += THREADS) {
-        sum += exp(logits[start + c] - largest);
-    }
-    sum = group_sum(lane, sum);
+    let lse = row_logsumexp(lane, start, end);
     if (lane == 0 && row < args.n) {
-        let result = largest + log(sum);
-        let wanted = targets[row];
-        logsumexp[row] = result;
+        let target_class = targets[row];
+        logsumexp[row] = lse;
         losses[row] = 0.0;
-        if (wanted != args.ignore && u32(wanted) < args.V) {
-            losses[row] = result - logits[start + u32(wanted)];
+        if (target_class != args.ignore && u32(target_class) < args.V) {
+            losses[row] = lse - logits[start + u32(target_class)];
         }
     }
 }
@@ -63,7 +67,6 @@ fn cross_entropy_count(@builtin(local_invocation_index) lane: u32) {
     }
 }
 
-@group(0) @binding(1) var<storage, read_write> in_place: array<f32>; // logits, then dlogits
 @group(0) @binding(4) var<storage, read_write> of_each: array<f32>; // the loss of each row
 
 @compute @workgroup_size(THREADS)
@@ -72,33 +75,24 @@ fn cross_entropy_fused(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_wor
     let row = group_index(group, groups);
     let start = row * args.V;
     let end = select(0u, args.V, row < args.n);
-    var largest = args.lowest;
-    for (var c = lane; c < end; c += THREADS) {
-        largest = max(largest, in_place[start + c]);
-    }
-    largest = group_max(lane, largest);
-    var sum = 0.0;
-    for (var c = lane; c < end; c += THREADS) {
-        sum += exp(in_place[start + c] - largest);
-    }
-    let result = largest + log(group_sum(lane, sum));
+    let lse = row_logsumexp(lane, start, end);
     if (row >= args.n) {
         return;
     }
-    let wanted = targets[row];
-    let counts = wanted != args.ignore && u32(wanted) < args.V;
+    let target_class = targets[row];
+    let counts = target_class != args.ignore && u32(target_class) < args.V;
     if (lane == 0 && !counts) {
         of_each[row] = 0.0;
     }
     for (var c = lane; c < end; c += THREADS) {
-        let logit = in_place[start + c];
-        let one = counts && c == u32(wanted);
+        let logit = logits[start + c];
+        let one = counts && c == u32(target_class);
         if (one) { // by the thread that owns this logit, before it is gone
-            of_each[row] = result - logit;
+            of_each[row] = lse - logit;
         }
-        in_place[start + c] = 0.0;
+        logits[start + c] = 0.0;
         if (counts) {
-            in_place[start + c] = (exp(logit - result) - f32(one)) / max(counted[0], 1.0);
+            logits[start + c] = (exp(logit - lse) - f32(one)) / max(counted[0], 1.0);
         }
     }
 }

@@ -1,13 +1,13 @@
 // Cross-entropy, backward: dlogits from logits and the logsumexp that cross_entropy.cu kept.
 //
-// Promise: dlogits (n, V) = (exp(logits - logsumexp) - one-hot) dloss / kept; 0 in rows whose target is `ignore`. Each number has
+// Promise: dlogits (n, V) = (exp(logits - logsumexp) - one-hot) dloss / kept; 0 in rows whose target is `ignore`. Each element has
 //   one owner; the same bits on every run.
 // Limits: n below 2^31, V below 2^24.
 // Bytes: 8 n V.   FLOPs: about 4 n V.
 // Architectures: sm_75 and newer.
 // Chapter: 11, built.
 
-// Block (i, j) owns blockDim.x neighbours of row i, each thread one.
+// Block (i, j) owns blockDim.x consecutive elements of row i, each thread one.
 template <class I>
 __global__ void cross_entropy_backward(const float* dloss, const float* logits, const I* targets, const float* logsumexp,
                                        const int* kept, float* __restrict__ dlogits, int V, long long ignore) {

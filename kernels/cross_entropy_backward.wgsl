@@ -25,11 +25,11 @@ fn cross_entropy_backward(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_
         return;
     }
     let row = i / args.V;
-    let wanted = targets[row];
-    if (wanted == args.ignore) {
+    let target_class = targets[row];
+    if (target_class == args.ignore) {
         dlogits[i] = 0.0;
         return;
     }
-    let share = exp(logits[i] - logsumexp[row]) - f32(i % args.V == u32(wanted));
-    dlogits[i] = share * (dloss[0] / max(kept[0], 1.0));
+    let p = exp(logits[i] - logsumexp[row]) - f32(i % args.V == u32(target_class));
+    dlogits[i] = p * (dloss[0] / max(kept[0], 1.0));
 }

@@ -1,16 +1,16 @@
-// Dropout (Srivastava et al. 2014) from bits that need not be kept: forward, and backward with the same call.
+// Dropout (Srivastava et al. 2014) without a stored mask: forward, and backward with the same call.
 //
-// Promise: y = x / (1 - probability) where the element's random word reaches `threshold`, else 0; the words are Philox4x32-10 of
-//   (element / 4, 0, step, site) with the key (seed low, seed high), the same on every device. dx is the same of dy: the
-//   backward draws the bits again instead of reading a mask. y may be x.
+// Promise: y = x / (1 - probability) where the element's random word is at least `threshold`, else 0; the words are Philox4x32-10
+//   of (element / 4, 0, step, site) with the key (seed low, seed high), the same on every device. dx is the same of dy: the
+//   backward computes the bits again instead of reading a mask. y may be x.
 // Limits: fewer than 2^31 elements.
-// Bytes: 8 n.   FLOPs: n, and about 25 n operations on whole numbers.
+// Bytes: 8 n.   FLOPs: n, and about 25 n integer operations.
 // Architectures: sm_75 and newer.
 // Chapter: 05, built.
 #include "edges.cuh"
 #include "philox.cuh"
 
-// Thread i owns the four neighbours from element 4 i on: one call of Philox gives four words. `random` is seed low, seed high,
+// Thread i owns four consecutive elements from 4 i on: one call of Philox gives four words. `random` is seed low, seed high,
 // step; scale is 1 / (1 - probability), threshold is probability times 2^32.
 extern "C" __global__ void dropout(const float* x, const unsigned* random, float* y, unsigned long long threshold, float scale,
                                    unsigned site, int n) {

@@ -1,4 +1,4 @@
-// Dropout (Srivastava et al. 2014) from bits that need not be kept: forward, and backward with the same call. Twin of dropout.cu.
+// Dropout (Srivastava et al. 2014) without a stored mask: forward, and backward with the same call. Twin of dropout.cu.
 //
 // Promise: element i is kept and multiplied by `scale` if its random word is at least `threshold`, else 0. A thread owns the four
 //   elements of one draw. random: seed low, seed high, step.

@@ -1,9 +1,9 @@
-// Flash attention, backward: dq, dk and dv without the matrix of scores. (Dao et al. 2022, section 3 and appendix B)
+// Flash attention, backward: dq, dk and dv without the score matrix. (Dao et al. 2022, section 3 and appendix B)
 //
 // Promise: with weights = exp(score - logsumexp), delta = sum(dy y) and dscore = weight (dy . v - delta) / sqrt(D):
 //   dq = dscore k, dk = dscore q, dv = weight dy. Two kernels, one that owns queries and one that owns keys, so that nothing is added
-//   by two groups: no atomics. A group owns OWN rows, 8 threads each; the other side passes through workgroup memory TILE rows at
-//   a time. Shapes and masks as in flash_attention_forward.wgsl. Twin of flash_attention_backward.cu.
+//   by two groups: no atomics. A group owns OWN rows, 8 threads each; the other side is streamed through workgroup memory in tiles
+//   of TILE rows. Shapes and masks as in flash_attention_forward.wgsl. Twin of flash_attention_backward.cu.
 // Constants: D; TILE, a multiple of 8; CAUSAL.
 
 // include "group.wgsl"

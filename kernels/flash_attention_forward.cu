@@ -1,14 +1,14 @@
-// Flash attention, forward: softmax(q k^T / sqrt(D)) v without ever storing the matrix of scores. (Dao et al. 2022)
+// Flash attention, forward: softmax(q k^T / sqrt(D)) v without ever storing the score matrix. (Dao et al. 2022)
 //
-// A block owns a tile of queries and walks over the keys, tile by tile. For each query it keeps the largest score so far, the
-// sum of exp(score - largest) and the unfinished output; when a larger score turns up, sum and output are rescaled. What
-// the backward needs of all this is one number per query, largest + log(sum).
+// A block owns a tile of queries and loops over the keys, tile by tile. For each query it keeps the running maximum m of the
+// scores, the running sum l of exp(score - m) and the unnormalised output; when m grows, l and the output are rescaled. What
+// the backward needs of all this is one number per query, logsumexp = m + log(l).
 //
 // Promise: y (B, T, H, D) and logsumexp (B, H, T) from q (B, T, H, D), k and v (B, S, G, D), any T and S; query head h reads
 //   key-value head h / (H / G). causal: query t sees keys 0 .. S - T + t, and tiles that none of a block's queries sees are
 //   skipped. The same bits on every run.
 // Limits: d at most D, and D is 32, 64 or 128 (smaller heads are filled up with zeros); S at least 1.
-// Bytes: 4 B T H D (2 + S / TILE_T) causal, 4 B T H D (2 + 2 S / TILE_T) else: q and y pass once, k and v once per
+// Bytes: 4 B T H D (2 + S / TILE_T) causal, 4 B T H D (2 + 2 S / TILE_T) else: q and y once, k and v once per
 //   tile of queries.   FLOPs: 2 B H T S D causal, 4 B H T S D else.
 // Architectures: sm_75 and newer.
 // Chapter: 10a, built.
@@ -22,14 +22,14 @@ __global__ void __launch_bounds__(THREADS)
 flash_attention_forward(const float* q, const float* k, const float* v, float* y, float* logsumexp, int T, int S, int H, int G,
                         int d, bool causal, float scale) {
     constexpr int TILE_T = GROUPS * ROWS, TILE_S = LANES * KEYS, C = D / LANES;
-    typedef Quarters<D> Head;
-    typedef Quarters<TILE_S> Keys;
+    typedef SharedLayout<D> Head;
+    typedef SharedLayout<TILE_S> Keys;
     extern __shared__ __align__(16) float shared[];
-    float *q_tile = shared, *k_tile = q_tile + TILE_T * Head::WIDTH;                           // [query][d], [d][key]
-    float *v_tile = k_tile + D * Keys::TURNED_WIDTH, *p_tile = v_tile + TILE_S * Head::WIDTH;  // [key][d], [query][key]
+    float *q_tile = shared, *k_tile = q_tile + TILE_T * Head::STRIDE;                                // [query][d], [d][key]
+    float *v_tile = k_tile + D * Keys::TRANSPOSED_STRIDE, *p_tile = v_tile + TILE_S * Head::STRIDE;  // [key][d], [query][key]
 
     const int b = blockIdx.z, h = blockIdx.y, g = h / (H / G), group = threadIdx.x / LANES, lane = threadIdx.x % LANES;
-    const int first = (gridDim.x - 1 - blockIdx.x) * TILE_T;  // the long rows of a causal mask begin first
+    const int first = (gridDim.x - 1 - blockIdx.x) * TILE_T;  // the long rows of a causal mask start first
     const int past = S - T, end = causal ? min(S, past + first + TILE_T) : S;
     q += ((long long)b * T + first) * H * d + h * d;
     y += ((long long)b * T + first) * H * d + h * d;
@@ -37,53 +37,53 @@ flash_attention_forward(const float* q, const float* k, const float* v, float* y
     v += (long long)b * S * G * d + g * d;
     load_rows<TILE_T, D>(q_tile, q, H * d, T - first, d);
 
-    float out[ROWS][C] = {}, largest[ROWS], total[ROWS] = {};
+    float out[ROWS][C] = {}, m[ROWS], l[ROWS] = {};
 #pragma unroll
-    for (int r = 0; r < ROWS; r++) largest[r] = -INFINITY;
+    for (int r = 0; r < ROWS; r++) m[r] = -INFINITY;
     for (int start = 0; start < end; start += TILE_S) {
-        __syncthreads();  // nobody reads the tiles before any more
-        load_turned<TILE_S, D>(k_tile, k + (long long)start * G * d, G * d, S - start, d);
+        __syncthreads();  // all threads have finished with the previous tiles
+        load_transposed<TILE_S, D>(k_tile, k + (long long)start * G * d, G * d, S - start, d);
         load_rows<TILE_S, D>(v_tile, v + (long long)start * G * d, G * d, S - start, d);
         __syncthreads();
 
         float score[ROWS][KEYS] = {};
-        multiply<ROWS, KEYS, D, Keys::TURNED_WIDTH>(score, q_tile + group * Head::WIDTH, k_tile + Keys::place(lane * KEYS));
+        multiply<ROWS, KEYS, D, Keys::TRANSPOSED_STRIDE>(score, q_tile + group * Head::STRIDE, k_tile + Keys::offset(lane * KEYS));
         const bool edge = start + TILE_S > S || (causal && start + TILE_S > past + first + 1);
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
             const int row = group + r * GROUPS, seen = (causal ? min(S, past + first + row + 1) : S) - start - lane * KEYS;
 #pragma unroll
             for (int c = 0; c < KEYS; c++) score[r][c] = edge && c >= seen ? -INFINITY : score[r][c] * scale;
-            // yours: scores to weights; shrink what was collected before, and count the new weights
-            float high = -INFINITY;
+            // yours: scores to weights; rescale the sums so far, and add the new weights
+            float new_m = -INFINITY;
 #pragma unroll
-            for (int c = 0; c < KEYS; c++) high = score[r][c] > high ? score[r][c] : high;
-            high = fmaxf(warp_max<LANES>(high), largest[r]);
-            const float rescale = __expf(largest[r] - high);
-            largest[r] = high;
+            for (int c = 0; c < KEYS; c++) new_m = score[r][c] > new_m ? score[r][c] : new_m;
+            new_m = fmaxf(warp_max<LANES>(new_m), m[r]);
+            const float rescale = __expf(m[r] - new_m);
+            m[r] = new_m;
 #pragma unroll
-            for (int c = 0; c < KEYS; c++) score[r][c] = __expf(score[r][c] - high);
+            for (int c = 0; c < KEYS; c++) score[r][c] = __expf(score[r][c] - new_m);
             float sum = 0.0f;
 #pragma unroll
             for (int c = 0; c < KEYS; c++) sum += score[r][c];
-            total[r] = total[r] * rescale + sum;
+            l[r] = l[r] * rescale + sum;
 #pragma unroll
             for (int c = 0; c < C; c++) out[r][c] *= rescale;
             // end
-            put(p_tile + row * Keys::WIDTH + Keys::place(lane * KEYS), score[r]);
+            store_fragment(p_tile + row * Keys::STRIDE + Keys::offset(lane * KEYS), score[r]);
         }
         __syncwarp();  // a row of p is written and read by the four lanes of one group
-        multiply<ROWS, C, TILE_S, Head::WIDTH>(out, p_tile + group * Keys::WIDTH, v_tile + Head::place(lane * C));
+        multiply<ROWS, C, TILE_S, Head::STRIDE>(out, p_tile + group * Keys::STRIDE, v_tile + Head::offset(lane * C));
     }
 
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
         const int row = group + r * GROUPS;
-        const float sum = warp_sum<LANES>(total[r]), inverse = 1.0f / sum;
+        const float sum = warp_sum<LANES>(l[r]), inverse = 1.0f / sum;
 #pragma unroll
         for (int c = 0; c < C; c++) out[r][c] *= inverse;
-        put(q_tile + row * Head::WIDTH + Head::place(lane * C), out[r]);  // this warp alone has read these rows of q
-        if (lane == 0 && first + row < T) logsumexp[((long long)b * H + h) * T + first + row] = largest[r] + __logf(sum);
+        store_fragment(q_tile + row * Head::STRIDE + Head::offset(lane * C), out[r]);  // only this warp reads these rows of q
+        if (lane == 0 && first + row < T) logsumexp[((long long)b * H + h) * T + first + row] = m[r] + __logf(sum);
     }
     __syncthreads();
     store_rows<TILE_T, D>(y, H * d, T - first, d, q_tile);

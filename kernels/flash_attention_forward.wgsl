@@ -1,9 +1,9 @@
-// Flash attention, forward: softmax(q k^T / sqrt(D)) v without ever storing the matrix of scores. (Dao et al. 2022)
+// Flash attention, forward: softmax(q k^T / sqrt(D)) v without ever storing the score matrix. (Dao et al. 2022)
 //
 // Promise: y (B, T, H, D) and logsumexp (B, H, T) of q (B, T, H, D) and k, v (B, S, G, D); head h reads key-value head h G / H;
-//   causal: query t sees keys 0 .. S - T + t, and no other is read into a sum. Twin of flash_attention_forward.cu.
-//   A group owns OWN queries, 8 threads each. Keys and values pass through workgroup memory KEYS at a time, and the largest score
-//   and the sum of exponentials of each query are kept up to date (online softmax). A thread has every eighth number of y.
+//   causal: query t sees keys 0 .. S - T + t, and no other key is read into a sum. Twin of flash_attention_forward.cu.
+//   A group owns OWN queries, 8 threads each. Keys and values are streamed through workgroup memory in tiles of KEYS; each query has
+//   a running maximum m and a running sum l (online softmax). A thread has every eighth number of y.
 // Constants: D; KEYS, a multiple of 8; CAUSAL.
 
 // include "flash_attention.wgsl"
@@ -31,8 +31,8 @@ fn flash_attention_forward(@builtin(workgroup_id) group: vec3<u32>, @builtin(loc
         q_tile[i / D * ROW + i % D] = q[queries + row * args.H * D + i % D] * args.scale;
     }
     let seen = seen_by(t);
-    var largest = LOWEST;
-    var sum = 0.0;
+    var m = LOWEST;
+    var l = 0.0;
     var result: array<f32, ITEMS>;
     for (var start = 0u; start < args.S - hidden_from(first); start += KEYS) {
         for (var i = thread; i < KEYS * D; i += OWN * LANES) {
@@ -53,23 +53,23 @@ fn flash_attention_forward(@builtin(workgroup_id) group: vec3<u32>, @builtin(loc
             tile[i / D * ROW + i % D] = v[keys + key * args.G * D + i % D];
         }
         let visible = min(max(seen, start) - start, KEYS);
-        var top = largest;
+        var new_m = m;
         for (var j = 0u; j < visible; j++) {
-            top = max(top, scores[own * KEYS + j]); // one that is no number reaches the sum, if not the top
+            new_m = max(new_m, scores[own * KEYS + j]); // a nan reaches l, if not the maximum
         }
         for (var j = lane; j < KEYS; j += LANES) {
-            weights[own * KEYS + j] = exp(scores[own * KEYS + j] - top);
+            weights[own * KEYS + j] = exp(scores[own * KEYS + j] - new_m);
         }
         workgroupBarrier();
-        let correction = exp(largest - top);
-        largest = top;
-        sum *= correction;
+        let correction = exp(m - new_m);
+        m = new_m;
+        l *= correction;
         for (var i = 0u; i < ITEMS; i++) {
             result[i] *= correction;
         }
         for (var j = 0u; j < visible; j++) {
             let weight = weights[own * KEYS + j];
-            sum += weight;
+            l += weight;
             for (var i = 0u; i < ITEMS; i++) {
                 result[i] += weight * tile[j * ROW + min(lane + i * LANES, D - 1)];
             }
@@ -80,11 +80,11 @@ fn flash_attention_forward(@builtin(workgroup_id) group: vec3<u32>, @builtin(loc
         for (var i = 0u; i < ITEMS; i++) {
             let d = lane + i * LANES;
             if (d < D) {
-                y[queries + t * args.H * D + d] = result[i] / sum;
+                y[queries + t * args.H * D + d] = result[i] / l;
             }
         }
         if (lane == 0) {
-            logsumexp[(group.z * args.H + group.y) * args.T + t] = largest + log(sum);
+            logsumexp[(group.z * args.H + group.y) * args.T + t] = m + log(l);
         }
     }
 }

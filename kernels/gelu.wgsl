@@ -1,6 +1,6 @@
 // GELU, tanh form: forward and backward. Twin of gelu.cu.
 //
-// Promise: y = gelu(x) elementwise, and dx = dy times the slope at x.
+// Promise: y = gelu(x) elementwise, and dx = dy gelu'(x).
 
 // include "group.wgsl"
 // include "gelu.wgsl"
@@ -28,6 +28,6 @@ fn gelu_backward(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroup
                  @builtin(local_invocation_index) lane: u32) {
     let i = element_index(group, groups, lane);
     if (i < args.n) {
-        dx[i] = dy[i] * gelu_slope(x[i]);
+        dx[i] = dy[i] * gelu_grad(x[i]);
     }
 }

@@ -10,9 +10,9 @@
 #include "epilogues.cuh"
 #include "gemm_tile.cuh"
 
-// C = A B, several in one launch: number z = blockIdx.z takes A + z stride_a and B + z stride_b (a stride of 0 repeats the matrix)
+// C = A B, several in one launch: product z = blockIdx.z uses A + z stride_a and B + z stride_b (a stride of 0 repeats the matrix)
 // and writes the z-th (M, N) of C. With `split` above 0 it sums only over k = z split .. (z + 1) split - 1: C then holds partial
-// products, which gemm_split_sum.cu adds up. So a small C with a long sum (a weight's gradient) still fills the machine.
+// products, which gemm_split_sum.cu adds up. So a small C with a long sum (a weight's gradient) still fills the GPU.
 template <bool TRANSPOSE_A, bool TRANSPOSE_B, int BM, int BN, int BK, int TM, int TN>
 __global__ void __launch_bounds__(BM / TM * BN / TN, 2)
 gemm(const float* A, const float* B, float* C, int M, int N, int K, long long stride_a, long long stride_b, int split) {
@@ -25,7 +25,7 @@ gemm(const float* A, const float* B, float* C, int M, int N, int K, long long st
     gemm_tile<T, TRANSPOSE_A, TRANSPOSE_B>(a, b, A + z * stride_a, B + z * stride_b, M, N, K, begin, end, epilogue);
 }
 
-// Below: y (M, N) = epilogue(x weight^T), a linear layer with what follows it. x (M, K), weight (N, K), bias (N) or null.
+// Below: y (M, N) = epilogue(x weight^T), a linear layer with its epilogue. x (M, K), weight (N, K), bias (N) or null.
 
 template <int BM, int BN, int BK, int TM, int TN>
 __global__ void __launch_bounds__(BM / TM * BN / TN, 2)
@@ -70,15 +70,15 @@ gemm_row_scale(const float* x, const float* weight, const float* scale, float* y
     gemm_tile<T, false, true>(a, b, x, weight, M, N, K, 0, K, epilogue);
 }
 
-// logits = x weight^T + bias; tops and totals (M, parts), a part for each 8 TN columns: see StoreLogsumexp
+// logits = x weight^T + bias; part_m and part_l (M, parts), a part for each 8 TN columns: see StoreLogsumexp
 template <int BM, int BN, int BK, int TM, int TN>
 __global__ void __launch_bounds__(BM / TM * BN / TN, 2)
-gemm_logsumexp(const float* x, const float* weight, const float* bias, float* logits, float* tops, float* totals, int M, int N,
+gemm_logsumexp(const float* x, const float* weight, const float* bias, float* logits, float* part_m, float* part_l, int M, int N,
                int K) {
     typedef Tile<BM, BN, BK, TM, TN> T;
     __shared__ __align__(16) typename T::SliceA a[2];
     __shared__ __align__(16) typename T::SliceB b[2];
     const int parts = gridDim.x * T::WARPS_N;
-    const StoreLogsumexp<float> epilogue = {Rows<float>(logits, N), Bias(bias, N), tops, totals, M, parts, nothing_seen()};
+    const StoreLogsumexp<float> epilogue = {Rows<float>(logits, N), Bias(bias, N), part_m, part_l, M, parts, nothing_seen()};
     gemm_tile<T, false, true>(a, b, x, weight, M, N, K, 0, K, epilogue);
 }

@@ -1,10 +1,10 @@
 // Matrix product: y (N, M) = A (N, K) B (K, M) + bias (M), for every pair of a batch. Twin of gemm.cu.
 //
-// Promise: A and B lie as their strides say, so that a transposed one needs no copy; batches walk over up to 4 axes, repeated where
+// Promise: A and B are strided, so that a transposed one needs no copy; batches loop over up to 4 axes, repeated where
 //   a stride is 0. A group owns a tile of TILE x TILE elements and a thread 4 x 4 of them in registers: of every slice it reads 8
-//   numbers for 16 multiply-adds, from tiles that all threads fetched together. Edges are zeros in the tiles.
-// Constants: A_ROWS and B_ROWS, whether neighbours in memory are neighbours of a row (else of a column), so that threads beside
-//   each other read them together; BIAS, whether there is one.
+//   numbers for 16 multiply-adds, from tiles that all threads load together. Edges are zeros in the tiles.
+// Constants: A_ROWS and B_ROWS, whether a row is contiguous in memory (else a column), so that consecutive threads read
+//   consecutive numbers; BIAS, whether there is one.
 
 // region gemm
 const TILE = 64u;
@@ -29,7 +29,7 @@ struct Args {
 @group(0) @binding(3) var<storage, read> bias: array<f32>;
 @group(0) @binding(4) var<storage, read_write> y: array<f32>;
 
-// One row of the slice after the other; four neighbours to a vector.
+// One row of the slice after the other; four consecutive numbers to a vector.
 var<workgroup> a_tile: array<vec4<f32>, SLICE * TILE / 4>;
 var<workgroup> b_tile: array<vec4<f32>, SLICE * TILE / 4>;
 
@@ -62,9 +62,9 @@ fn gemm(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) t
     }
     let top = group.y * TILE;
     let left = group.x * TILE;
-    // Which four numbers of a tile this thread fetches, (along its 64, along the 16 of a slice): threads beside each other read
-    // neighbours in memory, as far as may be. One thread writes a vec4 whole: WGSL lets no two write to parts of one.
-    let beside = vec2(lane % 16 * 4, lane / 16); // where those along the 64 are the neighbours
+    // Which four numbers of a tile this thread loads, (along its 64, along the 16 of a slice): consecutive threads read
+    // consecutive memory where possible. One thread writes a vec4 whole: in WGSL two threads must not write parts of one.
+    let beside = vec2(lane % 16 * 4, lane / 16); // where those along the 64 are contiguous
     let behind = vec2(lane / 4 % 16 * 4, lane / 64 * 4 + lane % 4); // where those along the slice are
     let of_a = select(beside, behind, A_ROWS);
     let of_b = select(behind, beside, B_ROWS);

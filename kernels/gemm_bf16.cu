@@ -1,4 +1,4 @@
-// Matrix product with an epilogue on tensor cores: bfloat16 in, float32 sums, results in float32 or bfloat16.
+// Matrix product with an epilogue on tensor cores: bfloat16 inputs, float32 accumulation, results in float32 or bfloat16.
 //
 // Promise: C (M, N) = epilogue(A B), A (M, K) or given transposed (K, M), B (K, N) or given transposed (N, K), all contiguous.
 //   An element is summed over k in steps of 16, in order, whatever the tile sizes: the same bits on every run. Out (float or
@@ -26,7 +26,7 @@ gemm_bf16(const __nv_bfloat16* A, const __nv_bfloat16* B, Out* C, int M, int N, 
         slices, A + z * stride_a, B + z * stride_b, M, N, K, begin, end, epilogue);
 }
 
-// Below: y (M, N) = epilogue(x weight^T), a linear layer with what follows it. x (M, K), weight (N, K), bias (N) or null.
+// Below: y (M, N) = epilogue(x weight^T), a linear layer with its epilogue. x (M, K), weight (N, K), bias (N) or null.
 
 template <class Out, int BM, int BN, int BK, int WM, int WN, int STAGES>
 __global__ void __launch_bounds__(BM / WM * BN / WN * 32)
@@ -64,14 +64,14 @@ gemm_bf16_row_scale(const __nv_bfloat16* x, const __nv_bfloat16* weight, const f
     gemm_bf16_tile<TensorTile<BM, BN, BK, WM, WN, STAGES>, false, true>(slices, x, weight, M, N, K, 0, K, epilogue);
 }
 
-// logits = x weight^T + bias; tops and totals (M, parts), a part for each WN columns: see StoreLogsumexp
+// logits = x weight^T + bias; part_m and part_l (M, parts), a part for each WN columns: see StoreLogsumexp
 template <class Out, int BM, int BN, int BK, int WM, int WN, int STAGES>
 __global__ void __launch_bounds__(BM / WM * BN / WN * 32)
-gemm_bf16_logsumexp(const __nv_bfloat16* x, const __nv_bfloat16* weight, const float* bias, Out* logits, float* tops, float* totals,
-                    int M, int N, int K) {
+gemm_bf16_logsumexp(const __nv_bfloat16* x, const __nv_bfloat16* weight, const float* bias, Out* logits, float* part_m,
+                    float* part_l, int M, int N, int K) {
     extern __shared__ __align__(128) __nv_bfloat16 slices[];
     typedef TensorTile<BM, BN, BK, WM, WN, STAGES> T;
     const int parts = gridDim.x * T::WARPS_N;
-    const StoreLogsumexp<Out> epilogue = {Rows<Out>(logits, N), Bias(bias, N), tops, totals, M, parts, nothing_seen()};
+    const StoreLogsumexp<Out> epilogue = {Rows<Out>(logits, N), Bias(bias, N), part_m, part_l, M, parts, nothing_seen()};
     gemm_bf16_tile<T, false, true>(slices, x, weight, M, N, K, 0, K, epilogue);
 }

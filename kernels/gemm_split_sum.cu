@@ -1,4 +1,4 @@
-// The last step of a split product: the partial products of gemm.cu, added up.
+// The last step of a split-K product: the sum of the partial products of gemm.cu.
 //
 // Promise: C[i] = partial[0][i] + partial[1][i] + ..., in this order: the same bits on every run, without atomics.
 // Limits: fewer than 2^31 elements in C.

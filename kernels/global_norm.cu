@@ -1,4 +1,4 @@
-// The length of all gradients taken as one vector: what clipping compares with its limit.
+// The global norm, the length of all gradients taken as one vector: what clipping compares with its limit.
 //
 // Promise: y[0] = sqrt(sum of the squares of all elements of up to MOST arrays to a launch). The first kernel leaves the sum of
 //   EACH elements in partial[first + block], the second adds all of these up. Order and bits are the same on every run.
@@ -23,7 +23,7 @@ struct Gradients {
 
 template <int THREADS>
 __global__ void global_norm_squares(const __grid_constant__ Gradients gradients, float* partial, int first) {
-    int low = 0, high = gradients.count - 1;  // the first array whose end lies beyond this block
+    int low = 0, high = gradients.count - 1;  // the first array whose end is beyond this block
     while (low < high) {
         const int middle = (low + high) / 2;
         if (blockIdx.x < gradients.end[middle]) high = middle;

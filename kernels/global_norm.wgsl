@@ -1,4 +1,4 @@
-// The length of all gradients taken as one vector: what clipping compares with its limit. Twin of global_norm.cu.
+// The global norm, the length of all gradients taken as one vector: what clipping compares with its limit. Twin of global_norm.cu.
 //
 // Promise: each array leaves the sums of its squares, 8192 elements at a time, in `partial` from `first` on; the root of their
 //   sum is y. Sums of few thousand terms each, in the same order on every run: small terms are not lost beside large sums.

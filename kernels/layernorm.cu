@@ -1,18 +1,18 @@
-// LayerNorm: forward in two rungs, and backward. (Ba, Kiros and Hinton 2016)
+// LayerNorm: forward in two versions, and backward. (Ba, Kiros and Hinton 2016)
 //
 // Promise: y = (x - mean) rstd weight + bias for each row of x (rows, C), with mean and rstd = 1 / sqrt(variance + eps) kept;
 //   bias may be null. dx, and for each block the sums of dy xhat and of dy over its rows as a row of `partial` (gridDim.x, 2C;
 //   without a bias (gridDim.x, C)), which reduce_columns.cu adds up to dweight and dbias: no atomics, and the bits are the same
 //   on every run. y may be x, and dx may be dy or x.
-// Limits: rows C below 2^31; C up to THREADS N ITEMS (rung 1: any C); N = 4 wants C divisible by 4 and arrays that begin at a
+// Limits: rows C below 2^31; C up to THREADS N ITEMS (version 1: any C); N = 4 needs C divisible by 4 and arrays that begin at a
 //   multiple of 16 bytes.
-// Bytes: forward 16 n (rung 1), 8 n; backward 12 n; n = rows C. And 8 bytes a row, weight and bias for each block.
+// Bytes: forward 16 n (version 1), 8 n; backward 12 n; n = rows C. And 8 bytes a row, weight and bias for each block.
 //   FLOPs: about 8 n forward, 14 n backward.
 // Architectures: sm_75 and newer.
 // Chapter: 07, built.
 #include "layernorm_row.cuh"
 
-// As the formula says it. A block owns a row and reads it three times: for the mean, for the variance, and to write y.
+// The formula step by step. A block owns a row and reads it three times: for the mean, for the variance, and to write y.
 template <int THREADS>
 __global__ void layernorm_1_three_pass(const float* x, const float* weight, const float* bias, float* y, float* mean, float* rstd,
                                        int C, float eps) {
@@ -46,7 +46,7 @@ layernorm_forward(const float* x, const float* weight, const float* bias, float*
     }
 }
 
-// The same rows again. What weight and bias collect stays in registers until the block has seen its last row.
+// The same rows again. The gradients of weight and bias stay in registers until the block's last row.
 template <int THREADS, int N, int ITEMS>
 __global__ void __launch_bounds__(THREADS)
 layernorm_backward(const float* dy, const float* x, const float* weight, const float* mean, const float* rstd, float* dx,

@@ -1,14 +1,14 @@
 // Logsumexp: log(sum(exp(x))) of each row, in one pass and without overflow.
 //
 // Promise: y[row] = logsumexp of x[row], x (rows, C), in nats. Bits the same on every run.
-// Limits: rows C below 2^31. N = 4 wants C divisible by 4 and an x that begins at a multiple of 16 bytes.
+// Limits: rows C below 2^31. N = 4 needs C divisible by 4 and an x that begins at a multiple of 16 bytes.
 // Bytes: 4 rows C + 4 rows.   FLOPs: about 10 rows C.
 // Architectures: sm_75 and newer.
 // Chapter: 06, built.
 #include "online_softmax.cuh"
 #include "vector.cuh"
 
-// A block of THREADS = blockDim.x owns a row, as in row_max.cu; what a thread keeps is a largest element and a sum.
+// A block of THREADS = blockDim.x owns a row, as in row_max.cu; each thread keeps a running maximum and a running sum.
 template <int THREADS, int N> __global__ void row_logsumexp(const float* x, float* y, int C) {
     const float* row = x + (long long)blockIdx.x * C;
     OnlineSoftmax part = nothing_seen();

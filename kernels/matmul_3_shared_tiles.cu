@@ -1,8 +1,8 @@
-// Matrix product, rung 3: a block fetches a tile of A and a tile of B once, and all its threads use them.
+// Matrix product, version 3: a block fetches a tile of A and a tile of B once, and all its threads use them.
 //
 // Promise: C (M, N) = A (M, K) B (K, N), row-major float32; the same bits on every run.
-// Limits: TILE x TILE threads, so TILE is at most 32. Any sizes: what lies outside the matrices counts as zero.
-// Gained over rung 2: an element that a block has fetched serves TILE threads. A and B are read N / TILE and M / TILE times
+// Limits: TILE x TILE threads, so TILE is at most 32. Any sizes: elements outside the matrices count as zero.
+// Gained over version 2: an element that a block has fetched serves TILE threads. A and B are read N / TILE and M / TILE times
 //   instead of once for each warp: with TILE = 32 a block's warp moves 8 sectors for 32 k instead of 160.
 //   Now shared memory is the bottleneck: two reads for each multiply-add.
 // Bytes: 4 (M K N / TILE + K N M / TILE + M N).   FLOPs: 2 M N K.
@@ -21,7 +21,7 @@ __global__ void matmul_shared_tiles(const float* A, const float* B, float* C, in
         b[y][x] = k + y < K && column < N ? B[(size_t)(k + y) * N + column] : 0.0f;
         __syncthreads();  // the tiles are complete
         for (int j = 0; j < TILE; j++) sum += a[y][j] * b[j][x];
-        __syncthreads();  // nobody needs them any more
+        __syncthreads();  // all threads have finished with the tiles
     }
     if (row < M && column < N) C[(size_t)row * N + column] = sum;
 }

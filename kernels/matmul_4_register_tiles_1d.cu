@@ -1,8 +1,8 @@
-// Matrix product, rung 4: a thread computes TM elements of a column, and reads each element of B once for all of them.
+// Matrix product, version 4: a thread computes TM elements of a column, and reads each element of B once for all of them.
 //
 // Promise: C (M, N) = A (M, K) B (K, N), row-major float32; the same bits on every run.
-// Limits: BM / TM x BN threads a block. Any sizes: what lies outside the matrices counts as zero.
-// Gained over rung 3: TM multiply-adds take TM + 1 reads of shared memory instead of 2 TM. And since a thread does more, a
+// Limits: BM / TM x BN threads a block. Any sizes: elements outside the matrices count as zero.
+// Gained over version 3: TM multiply-adds take TM + 1 reads of shared memory instead of 2 TM. And since a thread does more, a
 //   block's tile can grow: with 64 x 64 instead of 32 x 32, A and B are read half as often.
 // Bytes: 4 (M K N / BN + K N M / BM + M N).   FLOPs: 2 M N K.
 // Architectures: sm_75 and newer.

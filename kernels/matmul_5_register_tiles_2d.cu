@@ -1,10 +1,10 @@
-// Matrix product, rung 5: a thread computes TM x TN elements from TM numbers of A and TN of B in registers.
+// Matrix product, version 5: a thread computes TM x TN elements from TM numbers of A and TN of B in registers.
 //
 // Promise: C (M, N) = A (M, K) B (K, N), row-major float32; the same bits on every run.
-// Limits: BM / TM x BN / TN threads a block. Any sizes: what lies outside the matrices counts as zero.
-// Gained over rung 4: TM TN multiply-adds take TM + TN reads of shared memory, with 8 x 8 a quarter of a read for each instead
-//   of 1.125. What is lost: neighbouring threads now read b TN words apart, so that lanes meet in the same banks (4 wavefronts
-//   a request with TN = 8 and BN = 128), and each of their writes of C is in a sector of its own. Rung 6 mends that.
+// Limits: BM / TM x BN / TN threads a block. Any sizes: elements outside the matrices count as zero.
+// Gained over version 4: TM TN multiply-adds take TM + TN reads of shared memory, with 8 x 8 a quarter of a read for each instead
+//   of 1.125. What is lost: consecutive threads now read b TN words apart, which makes bank conflicts (4 wavefronts
+//   a request with TN = 8 and BN = 128), and each of their writes of C is in a sector of its own. Version 6 fixes that.
 // Bytes: 4 (M K N / BN + K N M / BM + M N), the writes of C eight times.   FLOPs: 2 M N K.
 // Architectures: sm_75 and newer.
 // Chapter: 08b, read, not built. What it does is built with the main loop of gemm.cu.

@@ -1,13 +1,13 @@
-// Matrix product, rung 6: four numbers to an instruction, the next slice on its way while this one is multiplied.
+// Matrix product, version 6: vector loads of four numbers, and double buffering of the slices in shared memory.
 //
 // Promise: C (M, N) = A (M, K) B (K, N), row-major float32; the same bits on every run.
 // Limits: N and K are multiples of 4 and the arrays begin at multiples of 16 bytes (gemm.cu takes any); M is any number.
-// Gained over rung 5, by four changes:
+// Gained over version 5, by four changes:
 //   float4: a quarter of the instructions to load and store, and 16 sectors for each, all of them used.
-//   A is turned on its way to shared memory, k along the rows, so that a thread's numbers of A are neighbours too.
-//   A thread's TM x TN elements are groups of 4 x 4 that interleave with its neighbours': eight lanes read 128 bytes in a row.
-//   With four words of padding no bank is asked twice: each float4 request takes its 4 wavefronts, a scalar one takes 1.
-//   Two slices take turns: global memory is read while the other slice is multiplied, with one barrier each instead of two.
+//   A is transposed on its way to shared memory, k along the rows, so that a thread's numbers of A are consecutive too.
+//   A thread's TM x TN elements are groups of 4 x 4 interleaved with those of other lanes: eight lanes read 128 consecutive bytes.
+//   With four words of padding there are no bank conflicts: a float4 request takes its 4 wavefronts, a scalar one takes 1.
+//   Double buffering: global memory is read while the other slice is multiplied, with one barrier for each slice instead of two.
 // Bytes: 4 (M K N / BN + K N M / BM + M N).   FLOPs: 2 M N K.
 // Architectures: sm_75 and newer.
 // Chapter: 08b, read, not built.
@@ -23,16 +23,16 @@ matmul_vectorised(const float* A, const float* B, float* C, int M, int N, int K)
     constexpr int WARP_M = 4 * TM, WARP_N = 8 * TN;  // a warp is 4 x 8 lanes
     static_assert(TM % 4 == 0 && TN % 4 == 0, "a thread owns groups of 4 x 4");
     static_assert(BM % WARP_M == 0 && BN % WARP_N == 0, "whole warps share a tile");
-    static_assert(BK == 8, "two neighbouring threads read the 8 k of a row of A");
+    static_assert(BK == 8, "two consecutive threads read the 8 k of a row of A");
     static_assert(LOADS_A * THREADS * 4 == BM * BK && LOADS_B * THREADS * 4 == BN * BK, "all threads load equally many float4");
     __shared__ __align__(16) float a[2][BK][BM + 4], b[2][BK][BN + 4];
     const int first_row = blockIdx.y * BM, first_column = blockIdx.x * BN;
-    // This lane's first row and column of the block's tile; its further groups of four lie 16 rows and 32 columns on.
+    // This lane's first row and column of the block's tile; its further groups of four are 16 rows and 32 columns on.
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int y = warp / (BN / WARP_N) * WARP_M + lane / 8 * 4, x = warp % (BN / WARP_N) * WARP_N + lane % 8 * 4;
     float4 next_a[LOADS_A], next_b[LOADS_B];
 
-    auto fetch = [&](int k) {
+    auto load = [&](int k) {
 #pragma unroll
         for (int i = 0; i < LOADS_A; i++) {  // this thread's float4 of A: row number / 2, k from number % 2 * 4 on
             const int number = threadIdx.x + i * THREADS, row = first_row + number / 2, inner = k + number % 2 * 4;
@@ -45,39 +45,39 @@ matmul_vectorised(const float* A, const float* B, float* C, int M, int N, int K)
             next_b[i] = read_four(B + (size_t)inner * N + column, inner < K && column < N);
         }
     };
-    auto put = [&](int half) {
+    auto store = [&](int buffer) {
 #pragma unroll
         for (int i = 0; i < LOADS_A; i++) {
             const int number = threadIdx.x + i * THREADS, row = number / 2, inner = number % 2 * 4;
-            a[half][inner][row] = next_a[i].x;
-            a[half][inner + 1][row] = next_a[i].y;
-            a[half][inner + 2][row] = next_a[i].z;
-            a[half][inner + 3][row] = next_a[i].w;
+            a[buffer][inner][row] = next_a[i].x;
+            a[buffer][inner + 1][row] = next_a[i].y;
+            a[buffer][inner + 2][row] = next_a[i].z;
+            a[buffer][inner + 3][row] = next_a[i].w;
         }
 #pragma unroll
         for (int i = 0; i < LOADS_B; i++) {
             const int number = threadIdx.x + i * THREADS;
-            *(float4*)&b[half][number / (BN / 4)][number % (BN / 4) * 4] = next_b[i];
+            *(float4*)&b[buffer][number / (BN / 4)][number % (BN / 4) * 4] = next_b[i];
         }
     };
 
     float sum[TM][TN] = {};
-    fetch(0);
-    put(0);
+    load(0);
+    store(0);
     __syncthreads();
-    for (int k = 0, half = 0; k < K; k += BK, half ^= 1) {
-        if (k + BK < K) fetch(k + BK);
+    for (int k = 0, buffer = 0; k < K; k += BK, buffer ^= 1) {
+        if (k + BK < K) load(k + BK);
 #pragma unroll
         for (int j = 0; j < BK; j++) {
             float left[TM], right[TN];
 #pragma unroll
             for (int r = 0; r < TM; r += 4) {
-                const float4 four = *(const float4*)&a[half][j][y + 4 * r];
+                const float4 four = *(const float4*)&a[buffer][j][y + 4 * r];
                 left[r] = four.x, left[r + 1] = four.y, left[r + 2] = four.z, left[r + 3] = four.w;
             }
 #pragma unroll
             for (int c = 0; c < TN; c += 4) {
-                const float4 four = *(const float4*)&b[half][j][x + 8 * c];
+                const float4 four = *(const float4*)&b[buffer][j][x + 8 * c];
                 right[c] = four.x, right[c + 1] = four.y, right[c + 2] = four.z, right[c + 3] = four.w;
             }
 #pragma unroll
@@ -85,8 +85,8 @@ matmul_vectorised(const float* A, const float* B, float* C, int M, int N, int K)
 #pragma unroll
                 for (int c = 0; c < TN; c++) sum[r][c] += left[r] * right[c];
         }
-        if (k + BK < K) put(half ^ 1);
-        __syncthreads();  // the other half is complete, and nobody needs this one any more
+        if (k + BK < K) store(buffer ^ 1);
+        __syncthreads();  // the other buffer is complete, and all threads have finished with this one
     }
 #pragma unroll
     for (int r = 0; r < TM; r++)

@@ -1,10 +1,10 @@
-// Matrix product, rung 7: tensor cores, by the wmma functions of CUDA C++. bfloat16 in, float32 sums.
+// Matrix product, version 7: tensor cores, by the wmma functions of CUDA C++. bfloat16 inputs, float32 accumulation.
 //
 // Promise: C (M, N) = A (M, K) B (K, N), row-major, A and B bfloat16, C float32; the same bits on every run.
-// Limits: any sizes: what lies outside the matrices counts as zero. Elements come and go one by one, so that rows may begin
-//   anywhere; rung 8 copies 16 bytes at a time.
-// Gained over rung 6: one instruction of a warp multiplies 16 x 16 by 16 x 16. The numbers of a fragment lie in the registers of
-//   all 32 lanes, in an order that wmma keeps to itself, so the sums pass through shared memory on their way to C.
+// Limits: any sizes: elements outside the matrices count as zero. Elements are copied one by one, so that rows may begin
+//   anywhere; version 8 copies 16 bytes at a time.
+// Gained over version 6: one instruction of a warp multiplies 16 x 16 by 16 x 16. The numbers of a fragment are in the registers of
+//   all 32 lanes, in an order that wmma does not specify, so the sums pass through shared memory on their way to C.
 // Bytes: 2 (M K N / BN + K N M / BM) + 4 M N.   FLOPs: 2 M N K.
 // Architectures: sm_80 and newer.
 // Chapter: 08c, built.
@@ -18,7 +18,7 @@ __global__ void matmul_wmma(const __nv_bfloat16* A, const __nv_bfloat16* B, floa
     constexpr int WARPS_N = BN / 32, THREADS = 32 * (BM / 32) * WARPS_N;  // a warp owns 32 x 32: two by two fragments
     static_assert(BM % 32 == 0 && BN % 32 == 0 && BK % 16 == 0, "whole fragments fill a tile");
     static_assert(BM * BK % THREADS == 0 && BN * BK % THREADS == 0, "all threads fetch equally many elements");
-    // Eight elements of padding keep the rows' beginnings at multiples of 16 bytes, as wmma wants them, and out of one bank.
+    // Eight elements of padding keep the rows' beginnings at multiples of 16 bytes, as wmma requires, and in different banks.
     __shared__ __align__(32) bf16 a[BM][BK + 8], b[BK][BN + 8];
     __shared__ __align__(32) float c[BM][BN + 4];
     const int first_row = blockIdx.y * BM, first_column = blockIdx.x * BN;

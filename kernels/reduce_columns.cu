@@ -1,15 +1,15 @@
 // Sums or maxima along an axis that is not the last: down the columns.
 //
 // Promise: x (outer, K, inner); the K elements of each column are cut into `parts` of `each`, and y (outer, parts, inner) holds
-//   the sum or the largest of each part; a nan counts as larger than all. Long columns are reduced twice. No atomics and no
-//   waiting: the bits are the same on every run.
-// Limits: fewer than 2^31 elements. Below 32 columns most lanes of a warp have nothing to do.
+//   the sum or the largest of each part; nan counts as larger than all. Long columns are reduced twice. No atomics: the
+//   bits are the same on every run.
+// Limits: fewer than 2^31 elements. Below 32 columns most lanes of a warp are idle.
 // Bytes: 4 outer K inner, and 4 for each part.   FLOPs: outer K inner.
 // Architectures: sm_75 and newer.
 // Chapter: 06, built.
 #include "ops.cuh"
 
-// Thread i owns part blockIdx.y of column i; neighbouring threads own neighbouring columns, so each row is read side by side.
+// Thread i owns part blockIdx.y of column i; consecutive threads own consecutive columns, so reads are coalesced.
 template <class Op, class T, class A>
 __global__ void reduce_columns(const T* x, A* y, A nothing, int outer, int K, int inner, int parts, int each) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;

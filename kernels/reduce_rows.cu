@@ -1,15 +1,15 @@
 // Sums or maxima along the last axis.
 //
 // Promise: x (rows, K); each row is cut into `parts` of `each` elements, and y (rows, parts) holds the sum or the largest of each
-//   part; a nan counts as larger than all. A long row is reduced twice. No atomics: the bits are the same on every run.
-// Limits: fewer than 2^31 elements. N = 4 wants K and `each` divisible by 4 and an x that begins at a multiple of 16 bytes.
+//   part; nan counts as larger than all. A long row is reduced twice. No atomics: the bits are the same on every run.
+// Limits: fewer than 2^31 elements. N = 4 needs K and `each` divisible by 4 and an x that begins at a multiple of 16 bytes.
 // Bytes: 4 rows K, and 4 for each part.   FLOPs: rows K.
 // Architectures: sm_75 and newer.
 // Chapter: 06, built.
 #include "reduce.cuh"
 #include "vector.cuh"
 
-// LANES neighbouring lanes own one part, and read it side by side, N elements each. T: type of x, A: type of the result.
+// LANES consecutive lanes own one part, and read it interleaved, N elements each. T: type of x, A: type of the result.
 template <class Op, class T, class A, int N, int LANES>
 __global__ void reduce_rows(const T* x, A* y, A nothing, int rows, int K, int parts, int each) {
     const long long own = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / LANES;  // part own % parts of row own / parts
@@ -23,6 +23,6 @@ __global__ void reduce_rows(const T* x, A* y, A nothing, int rows, int K, int pa
             for (int j = 0; j < N; j++) result = Op::of(result, (A)p.item[j]);
         }
     }
-    result = warp_reduce<LANES, Op>(result);  // all lanes come, also those without a part
+    result = warp_reduce<LANES, Op>(result);  // all lanes take part, also those without elements
     if (lane == 0 && own < (long long)rows * parts) y[own] = result;
 }

@@ -1,13 +1,13 @@
-// What a branch of the network found is added to the stream that passes it.
+// The residual connection: the output of a branch is added to the residual stream.
 //
 // Promise: y = x + residual; y may be either of them. Bits the same on every run.
-// Limits: fewer than 2^31 elements. N = 4 wants arrays that begin at a multiple of 16 bytes; N = 1 takes any.
+// Limits: fewer than 2^31 elements. N = 4 needs arrays that begin at a multiple of 16 bytes; N = 1 takes any.
 // Bytes: 12 n.   FLOPs: n.
 // Architectures: sm_75 and newer.
 // Chapter: 05, built.
 #include "vector.cuh"
 
-// Thread i owns the N neighbours from element N i on: with N = 4 one instruction moves 16 bytes instead of 4.
+// Thread i owns N consecutive elements from N i on: with N = 4 one instruction moves 16 bytes instead of 4.
 template <int N> __global__ void residual_add(const float* x, const float* residual, float* y, int n) {
     long long i = N * ((long long)blockIdx.x * blockDim.x + threadIdx.x);
     if (i + N <= n) {

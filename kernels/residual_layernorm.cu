@@ -47,7 +47,7 @@ residual_layernorm_backward(const float* dy, const float* dtotal, const float* t
         if (dtotal) passed.load(dtotal + (long long)row * C, C);
         normalise_backward(own, d, w, dweight, dbias, C, mean[row], rstd[row]);
 #pragma unroll
-        for (int e = 0; e < own.COUNT; e++) own[e] += passed[e];  // both paths of total add up
+        for (int e = 0; e < own.COUNT; e++) own[e] += passed[e];  // the gradients of both uses of total add up
         own.store(dx + (long long)row * C, C);
     }
     float* sums = partial + (long long)blockIdx.x * (has_bias ? 2 * C : C);

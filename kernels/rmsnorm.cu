@@ -30,7 +30,7 @@ rmsnorm_forward(const float* x, const float* weight, float* y, float* rstd, int 
     }
 }
 
-// With xhat = x rstd and g = dy weight: g passes, less the direction along xhat that normalising took away.
+// With xhat = x rstd and g = dy weight: g minus its component along xhat, the direction that normalising removed.
 template <int THREADS, int N, int ITEMS>
 __global__ void __launch_bounds__(THREADS)
 rmsnorm_backward(const float* dy, const float* x, const float* weight, const float* rstd, float* dx, float* partial, int rows,

@@ -1,6 +1,6 @@
-// RoPE: every pair (i, i + D/2) of a head turned by the angle of its position; forward and backward. (Su et al. 2021)
+// RoPE: every pair (i, i + D/2) of a head rotated by the angle of its position; forward and backward. (Su et al. 2021)
 //
-// Promise: y of x (B, T, H, D) with cosines and sines (T, D/2); backward turns back. A thread owns a pair. Twin of rope.cu.
+// Promise: y of x (B, T, H, D) with cosines and sines (T, D/2); backward rotates back. A thread owns a pair. Twin of rope.cu.
 
 // include "group.wgsl"
 
@@ -16,7 +16,7 @@ struct Args {
 @group(0) @binding(3) var<storage, read> sines: array<f32>;
 @group(0) @binding(4) var<storage, read_write> y: array<f32>;
 
-fn turn(pair: u32, sign: f32) {
+fn rotate(pair: u32, sign: f32) {
     if (pair >= args.n) {
         return;
     }
@@ -35,11 +35,11 @@ fn turn(pair: u32, sign: f32) {
 @compute @workgroup_size(THREADS)
 fn rope_forward(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
                 @builtin(local_invocation_index) lane: u32) {
-    turn(element_index(group, groups, lane), 1.0);
+    rotate(element_index(group, groups, lane), 1.0);
 }
 
 @compute @workgroup_size(THREADS)
 fn rope_backward(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
                  @builtin(local_invocation_index) lane: u32) {
-    turn(element_index(group, groups, lane), -1.0);
+    rotate(element_index(group, groups, lane), -1.0);
 }

@@ -1,4 +1,4 @@
-// SAXPY, "single-precision a x plus y": one BLAS routine, two ways to deal out its elements.
+// SAXPY, "single-precision a x plus y": one BLAS routine, two ways to assign its elements to threads.
 //
 // Promise: y[i] = a x[i] + y[i], in place. Bits the same on every run, whatever the grid.
 // Limits: fewer than 2^30 elements.
@@ -12,8 +12,8 @@ extern "C" __global__ void saxpy_1_element(float a, const float* x, float* y, in
     if (i < n) y[i] = a * x[i] + y[i];
 }
 
-// A grid of any size: each thread strides over the array by the number of all threads. Gained: one launch serves for every
-// length, and what a thread sets up it sets up once. Neighbouring threads still read neighbours.
+// A grid of any size: each thread loops over the array with a stride of all threads (a grid-stride loop). Gained: one launch
+// configuration serves every length, and set-up is done once. Consecutive threads still read consecutive elements.
 extern "C" __global__ void saxpy_2_grid_stride(float a, const float* x, float* y, int n) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) y[i] = a * x[i] + y[i];
 }

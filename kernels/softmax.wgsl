@@ -22,19 +22,19 @@ fn softmax_forward(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgro
     let inside = row < args.rows;
     let start = row * args.S;
     let seen = select(0u, select(args.S, args.S - args.T + row % args.T + 1, CAUSAL), inside);
-    var largest = args.lowest;
+    var m = args.lowest;
     for (var c = lane; c < seen; c += THREADS) {
-        largest = max(largest, x[start + c]);
+        m = max(m, x[start + c]);
     }
-    largest = group_max(lane, largest);
-    var sum = 0.0;
+    m = group_max(lane, m);
+    var l = 0.0;
     for (var c = lane; c < seen; c += THREADS) {
-        sum += exp(x[start + c] - largest);
+        l += exp(x[start + c] - m);
     }
-    sum = group_sum(lane, sum);
+    l = group_sum(lane, l);
     for (var c = lane; c < select(0u, args.S, inside); c += THREADS) {
         if (c < seen) {
-            y[start + c] = exp(x[start + c] - largest) / sum;
+            y[start + c] = exp(x[start + c] - m) / l;
         } else {
             y[start + c] = 0.0;
         }

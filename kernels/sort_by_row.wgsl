@@ -1,7 +1,7 @@
-// The places of each row: places[starts[r] .. starts[r + 1] - 1] are those i with indices[i] = r, in order. As embedding.cu sorts.
+// The positions of each row: positions[starts[r] .. starts[r + 1] - 1] are those i with indices[i] = r, in order. As embedding.cu sorts.
 //
-// Promise: three launches in this order, no atomics. A thread owns a row and looks at all n indices, which all threads of a group
-//   read together; so it costs 2 rows n reads, most of them from the cache.
+// Promise: three launches in this order, no atomics. A thread owns a row and reads all n indices, which is
+//   2 rows n reads, most of them from the cache, since all threads read in the same order.
 
 // include "group.wgsl"
 
@@ -12,7 +12,7 @@ struct Args {
 @group(0) @binding(0) var<uniform> args: Args;
 @group(0) @binding(1) var<storage, read> indices: array<i32>;
 @group(0) @binding(2) var<storage, read_write> starts: array<u32>; // (rows + 1); at first how many each row has
-@group(0) @binding(3) var<storage, read_write> places: array<u32>; // (n)
+@group(0) @binding(3) var<storage, read_write> positions: array<u32>; // (n)
 
 @compute @workgroup_size(THREADS)
 fn count(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
@@ -30,9 +30,9 @@ fn count(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) group
 
 var<workgroup> sums: array<u32, THREADS>;
 
-// One group: thread t adds up its own run of rows, the sums of all threads are added up, and each goes through its run again.
+// One workgroup, an exclusive prefix sum: thread t sums its own run of rows, then the sums of all threads before it, then writes.
 @compute @workgroup_size(THREADS)
-fn add_up(@builtin(local_invocation_index) lane: u32) {
+fn prefix_sum(@builtin(local_invocation_index) lane: u32) {
     let each = (args.rows + THREADS - 1) / THREADS;
     let end = min((lane + 1) * each, args.rows);
     var total = 0u;
@@ -56,7 +56,7 @@ fn add_up(@builtin(local_invocation_index) lane: u32) {
 }
 
 @compute @workgroup_size(THREADS)
-fn deal(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+fn sort(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
         @builtin(local_invocation_index) lane: u32) {
     let row = element_index(group, groups, lane);
     if (row >= args.rows) {
@@ -65,7 +65,7 @@ fn deal(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     var next = starts[row];
     for (var i = 0u; i < args.n; i++) {
         if (u32(indices[i]) == row) {
-            places[next] = i;
+            positions[next] = i;
             next++;
         }
     }

@@ -1,7 +1,7 @@
-// Copies between contiguous memory and a view with any strides, both ways; and filling with one value.
+// Copies between contiguous memory and a strided view, both ways; and fill.
 //
 // Promise: y[i] = element i of the view of x, or the reverse. Twin of strided_copy.cu; words of any type, nothing is computed.
-// Limits: views of up to 8 axes; to write, no two elements of the view may be the same place.
+// Limits: views of up to 8 axes; to write, no two elements of the view may have the same address.
 
 // include "group.wgsl"
 // include "strided_view.wgsl"

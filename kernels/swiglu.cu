@@ -2,7 +2,7 @@
 //
 // Promise: x (rows, 2F) holds the gates in columns 0 .. F - 1 and the ups in F .. 2F - 1; y (rows, F). Bits the same on every
 //   run.
-// Limits: fewer than 2^31 elements of x. N = 4 wants F divisible by 4 and arrays that begin at a multiple of 16 bytes.
+// Limits: fewer than 2^31 elements of x. N = 4 needs F divisible by 4 and arrays that begin at a multiple of 16 bytes.
 // Bytes: 12 rows F forward, 20 rows F backward.   FLOPs: about 15 rows F forward, 25 rows F backward.
 // Architectures: sm_75 and newer.
 // Chapter: 05, built.
@@ -10,7 +10,7 @@
 
 __device__ __forceinline__ float sigmoid(float z) { return 1.0f / (1.0f + expf(-z)); }
 
-// Thread i owns the N neighbours of y from element N i on: columns f .. f + N - 1 of one row.
+// Thread i owns N consecutive elements of y from N i on: columns f .. f + N - 1 of one row.
 template <int N> __global__ void swiglu_forward(const float* x, float* y, int size, int F) {
     const long long i = N * ((long long)blockIdx.x * blockDim.x + threadIdx.x);
     if (i >= size) return;

@@ -1,7 +1,7 @@
 // Negative, exp, log, tanh and square root, elementwise.
 //
 // Promise: y = op(x); y may be x. Bits the same on every run.
-// Limits: float, fewer than 2^31 elements (negative: also whole numbers).
+// Limits: float, fewer than 2^31 elements (negative: also integers).
 // Bytes: 8 n.   FLOPs: n, and about 20 n for exp, log and tanh.
 // Architectures: sm_75 and newer.
 // Chapter: 05, built.
@@ -25,7 +25,7 @@ struct Sqrt {
 };
 // endregion
 
-// Thread i owns the N neighbours from element N i on.
+// Thread i owns N consecutive elements from N i on.
 template <class Op, class T, int N> __global__ void unary(const T* x, T* y, int n) {
     long long i = N * ((long long)blockIdx.x * blockDim.x + threadIdx.x);
     if (i + N <= n) {

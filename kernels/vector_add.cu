@@ -6,7 +6,7 @@
 // Architectures: sm_75 and newer.
 // Chapter: 04, read, not built.
 
-// Thread i owns element i. The last block may have threads to spare.
+// Thread i owns element i. The last block may have idle threads.
 extern "C" __global__ void vector_add(const float* a, const float* b, float* c, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) c[i] = a[i] + b[i];

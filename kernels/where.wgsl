@@ -1,4 +1,4 @@
-// The choice between two arrays by a condition, with broadcasting: words of any type. Twin of `where` in compare.cu.
+// Selection between two arrays by a condition, with broadcasting: words of any type. Twin of `where` in compare.cu.
 
 // include "group.wgsl"
 // include "view.wgsl"
@@ -22,10 +22,10 @@ fn choose(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grou
           @builtin(local_invocation_index) lane: u32) {
     let i = element_index(group, groups, lane);
     if (i < views.n) {
-        if (condition[place(i, views.axes, views.sizes, views.c_strides)] != 0) {
-            y[i] = a[place(i, views.axes, views.sizes, views.a_strides)];
+        if (condition[offset_of(i, views.axes, views.sizes, views.c_strides)] != 0) {
+            y[i] = a[offset_of(i, views.axes, views.sizes, views.a_strides)];
         } else {
-            y[i] = b[place(i, views.axes, views.sizes, views.b_strides)];
+            y[i] = b[offset_of(i, views.axes, views.sizes, views.b_strides)];
         }
     }
 }

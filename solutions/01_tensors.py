@@ -42,7 +42,7 @@
 # `strided_copy(x, (2, 2), (1, 2))` is `[[1, 3], [2, 4]]`. `np` is NumPy. When a Tensor is transposed and then copied, your
 # function will do it.
 
-# %% exercise="copy_a_view"
+# %% exercise="strided_copy"
 def strided_copy(x, shape, strides, offset=0):
     """A contiguous array of shape `shape`: element (i, j, ...) is x.reshape(-1)[offset + i * strides[0] + ...]."""
     # yours: find the index of each element in the row, and copy the elements
@@ -65,8 +65,8 @@ def strided_copy(x, shape, strides, offset=0):
 # weight matrix serves a whole stack. The kernels of Part II are given strides in just this way.
 
 
-# %% exercise="matmul_stack"
-def matmul_stack(a, a_strides, b, b_strides, sizes):
+# %% exercise="batched_matmul"
+def batched_matmul(a, a_strides, b, b_strides, sizes):
     """Flat list of the products of two stacks: (B, N, K) times (B, K, M) -> (B, N, M)."""
     # yours: four loops, and the indices that the strides give
     B, N, K, M = sizes

@@ -30,19 +30,19 @@
 # include course_lib/autograd.py topological_order: put every node that `root` depends on in such an order
 
 # %% [markdown]
-# ## 3. Slopes by finite differences
+# ## 3. A gradient by finite differences
 #
 # Is a gradient right? Compare it with a [finite difference](../notebooks/glossary.md#finite-difference). For each element of `x`,
 # change it by `step` up and down, leave all others as they are, and divide: (up - down) / (2 * step). (`np.ndindex(x.shape)`
 # iterates over all indices of an array.)
 #
 # `function` takes an array of the shape of `x` and gives one number. `x` is a float64 NumPy array of any shape; it must be the
-# same afterwards. The result is an array of that shape. For the sum of squares, `measured_slopes(function, x)` at `x = [3., 4.]`
-# is about `[6., 8.]`. `np` is NumPy. This is the core of gradcheck, which you will want each time you write a rule for the
-# backward pass.
+# same afterwards. The result is an array of that shape. For the sum of squares, `numerical_gradient(function, x)` at `x = [3.,
+# 4.]` is about `[6., 8.]`. `np` is NumPy. This is the core of gradcheck, which you will want each time you write a rule for
+# the backward pass.
 
-# %% exercise="measured_slopes"
-def measured_slopes(function, x, step=1e-5):
+# %% exercise="numerical_gradient"
+def numerical_gradient(function, x, step=1e-5):
     """The slope of `function` at each element of x, measured by a step to both sides; same shape as x."""
     # yours: change one element at a time
     slopes = np.zeros(x.shape)
@@ -63,8 +63,8 @@ def measured_slopes(function, x, step=1e-5):
 # name. Run the cell first and look. One line is wrong.
 
 
-# %% exercise="walk_back"
-def walk_back(tape, last):
+# %% exercise="backward_pass"
+def backward_pass(tape, last):
     """The gradient of each name, as a dict."""
     gradients = {last: 1.0}
     for result, inputs in reversed(tape):
@@ -78,11 +78,11 @@ def walk_back(tape, last):
 
 
 # %% [markdown]
-# ## 5. Local slopes (stretch)
+# ## 5. Local gradients (stretch)
 #
 # The tape of the lecture knew two operations and their local slopes, the local gradients of the chain rule. Write down
 # those of six more. `operation` is a word, `inputs` a tuple of one or two numbers; give a tuple with one slope for each
-# input. `local_slopes("subtract", (5, 3))` is `(1, -1)`.
+# input. `local_gradients("subtract", (5, 3))` is `(1, -1)`.
 #
 # | operation | result |
 # |---|---|
@@ -94,8 +94,8 @@ def walk_back(tape, last):
 # `math` is there. These rules stand beside every operation of the Tensor.
 
 
-# %% exercise="local_slopes"
-def local_slopes(operation, inputs):
+# %% exercise="local_gradients"
+def local_gradients(operation, inputs):
     """One slope for each input, as a tuple."""
     # yours: a rule for each operation
     if operation == "subtract":
@@ -128,7 +128,7 @@ def local_slopes(operation, inputs):
 # product in the forward pass, two in the backward pass. (In our solution `fit` only checks shapes and reads their letters; you
 # can do without.)
 
-# %% exercise="layer_back"
+# %% exercise="linear_backward"
 # include course_lib/devices/reference/layers.py linear_backward: three gradients, each with the shape of its own tensor
 
 # %% [markdown]
@@ -141,8 +141,8 @@ def local_slopes(operation, inputs):
 # Run the cell, then the one below: that one calls gradcheck. One line is wrong.
 
 
-# %% exercise="unit_rows_back"
-def unit_rows_backward(dy, x):
+# %% exercise="normalise_rows_backward"
+def normalise_rows_backward(dy, x):
     """The gradient of x, from the gradient dy of y = x / size, where size is the length of each row."""
     size = np.sqrt((x * x).sum(axis=-1, keepdims=True))  # (*n, 1)
     y = x / size  # (*n, C)
@@ -161,15 +161,15 @@ from course_lib import gradcheck
 from course_lib.tensor import record
 
 
-def unit_rows(x):
+def normalise_rows(x):
     values = x.array()  # (*n, C)
     y = values / np.sqrt((values * values).sum(axis=-1, keepdims=True))  # (*n, C)
-    return record("unit_rows", (x,), y, lambda dy: (unit_rows_backward(dy, values),))
+    return record("normalise_rows", (x,), y, lambda dy: (normalise_rows_backward(dy, values),))
 
 
 for rows in ([[3.0, 4.0]], [[3.0, 4.0], [5.0, 12.0]]):  # try others
     try:
-        gradcheck(unit_rows, [rows])
+        gradcheck(normalise_rows, [rows])
         print(rows, "is right")
     except (AssertionError, NameError) as error:
         print(rows, error)
@@ -190,8 +190,8 @@ for rows in ([[3.0, 4.0]], [[3.0, 4.0], [5.0, 12.0]]):  # try others
 # take 276. How little is enough? Your tries are remembered. Large models are trained in exactly this way.
 
 
-# %% exercise="places_to_keep"
-def places_to_keep(sizes):
+# %% exercise="choose_checkpoints"
+def choose_checkpoints(sizes):
     """The indices of the values to keep, as a list."""
     # yours: which values would you keep?
     best, least = [], sum(sizes) + 1

@@ -36,7 +36,7 @@
 # `np.flatnonzero(condition)` gives the indices at which a condition holds, and `np.asarray(x, dtype)` makes an array of that
 # dtype.) Your function will be the loss of every training run.
 
-# %% exercise="stable_loss"
+# %% exercise="stable_cross_entropy"
 def cross_entropy_forward(logits, targets, ignore_index=-1):
     """logits (n, V), targets (n) -> the mean loss of the rows that count, and logsumexp (n)."""
     # yours: logsumexp without overflow, then the mean of logsumexp - true score
@@ -78,7 +78,7 @@ def cross_entropy_forward(logits, targets, ignore_index=-1):
 # For y = `[[0.5, 0.5]]` and dy = `[[1, 0]]` it is `[[0.25, -0.25]]`. Both are NumPy arrays, and `np` is NumPy. The attention
 # of chapter 14 uses this rule in its backward pass, and so does the kernel of chapter 10b.
 
-# %% exercise="softmax_back"
+# %% exercise="softmax_backward"
 # include course_lib/devices/reference/attention.py softmax_backward: the gradient of the scores
 
 # %% [markdown]
@@ -94,8 +94,8 @@ def cross_entropy_forward(logits, targets, ignore_index=-1):
 # any gradient would pass.
 
 
-# %% exercise="fitted_scales"
-def fitted_scales(x, weights):
+# %% exercise="unit_variance_scales"
+def unit_variance_scales(x, weights):
     """One factor for each matrix, as a list."""
     # yours: measure, scale, and go on
     factors = []
@@ -116,7 +116,7 @@ def fitted_scales(x, weights):
 # the true numbers. The result should be the mean of −log p. Run the cell and look. It is one of the most common faults of all.
 
 
-# %% exercise="stuck_loss"
+# %% exercise="training_loss"
 def training_loss(x, weight, targets):
     """The mean surprise at the true ones: a Tensor with one number, on the tape."""
     scores = functional.linear(x, weight)  # (B, C), (V, C) -> (B, V)
@@ -129,25 +129,25 @@ def training_loss(x, weight, targets):
 
 
 # %% [markdown]
-# ## 7. Open challenge: down four valleys (stretch)
+# ## 7. Open challenge: an optimiser of your own (stretch)
 #
-# Write an optimiser of your own. `slopes(point)` gives the gradient at any point, an array of 2 numbers. Begin at
-# `point`, an array of 2 numbers, and give the point where you end. The loss there must be at most 0.0001; its minimum is 0. The
-# loss itself you cannot see.
+# Write an optimiser of your own. `grad(point)` gives the gradient at any point, an array of 2 numbers. Begin at
+# `point`, an array of 2 numbers, and give the point where you end. The loss there must be at most 0.0001; its minimum is 0.
+# The loss itself you cannot see.
 #
 # There are four valleys: a round one, the narrow one of the lecture, one that lies askew, and one with walls that become
-# straight further up. The same function must serve all. `walk_down(slopes, np.array([3.0, -2.0]))` in the round one may end at
+# straight further up. The same function must serve all. `minimise(grad, np.array([3.0, -2.0]))` in the round one may end at
 # `[0.001, -0.002]`. A call may compute at most 2,000 gradients. The verdict counts the gradients of all four valleys. A
 # gradient of a large model costs seconds, so fewer is better. Your tries are remembered.
 
 
-# %% exercise="walk_down"
-def walk_down(slopes, point):
+# %% exercise="minimise"
+def minimise(grad, point):
     """The point where the descent ends, an array of 2 numbers."""
     # yours: the steps that you would take
     velocity = np.zeros(2)
     for _ in range(300):
-        gradient = slopes(point)
+        gradient = grad(point)
         if np.abs(gradient).max() < 0.005 and np.abs(velocity).max() < 0.005:
             break
         velocity = 0.8 * velocity - 0.02 * gradient

@@ -32,9 +32,9 @@ __global__ void scale(const float* x, float* y, float s, int n) {
 # neighbouring numbers: that is coalescing. The sectors come from global memory, the HBM of a large card, and each should be read
 # once. All rows in `rows` exist. A language model begins in this way: each word is a row of a table.
 
-# %% exercise="take_rows"
+# %% exercise="gather_rows"
 r"""
-__global__ void take_rows(const float* table, const int* rows, float* y, int n, int C) {
+__global__ void gather_rows(const float* table, const int* rows, float* y, int n, int C) {
     // yours: find the number of y that this thread writes, and copy it from the table
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n * C) {
@@ -127,9 +127,9 @@ __global__ void reverse(float* x, int n) {
 # of bytes that it moves for 64 x 256 numbers. Writing `y` alone takes 65,536. How near can you come? You can do better than our
 # solution. Your tries are remembered. (The gradient of a layer's weights, for one row of input, is such a matrix of products.)
 
-# %% exercise="outer"
+# %% exercise="outer_product"
 r"""
-__global__ void outer(const float* a, const float* b, float* y, int M, int N) {
+__global__ void outer_product(const float* a, const float* b, float* y, int M, int N) {
     // yours: write all M * N products
     for (int j = blockIdx.x * blockDim.x + threadIdx.x; j < N; j += gridDim.x * blockDim.x) {
         float own = b[j];
@@ -142,7 +142,7 @@ __global__ void outer(const float* a, const float* b, float* y, int M, int N) {
 """
 
 # %% [markdown]
-# ## 7. Round and round (stretch)
+# ## 7. Roll an array (stretch)
 #
 # `roll` writes the `n` numbers of `x` to `y`, shifted by `shift` positions. Numbers that leave at the end enter at the beginning:
 # with a shift of 1, `[1, 2, 3]` becomes `[3, 1, 2]`. A negative shift moves the other way, and a shift may be larger than `n`.
@@ -167,7 +167,7 @@ __global__ void roll(const float* x, float* y, int shift, int n) {
 """
 
 # %% [markdown]
-# ## 8. A mirror, lane by lane (stretch)
+# ## 8. Flip each row, lane by lane (stretch)
 #
 # `x` is a picture of `M` rows and `N` columns. Write its mirror image to `y`: each row in reverse order. `[[1, 2, 3], [4, 5,
 # 6]]` becomes `[[3, 2, 1], [6, 5, 4]]`. It is launched with 4 blocks of 32 threads, whatever the sizes; which thread does what
@@ -177,9 +177,9 @@ __global__ void roll(const float* x, float* y, int shift, int n) {
 # sectors for each request, reading and writing. Four is the least for 32 numbers side by side. Every kernel of Part II
 # is measured by this.
 
-# %% exercise="mirror"
+# %% exercise="flip_rows"
 r"""
-__global__ void mirror(const float* x, float* y, int M, int N) {
+__global__ void flip_rows(const float* x, float* y, int M, int N) {
     // yours: mirror all M rows
     for (int i = blockIdx.x; i < M; i += gridDim.x) {
         for (int j = threadIdx.x; j < N; j += blockDim.x) {

@@ -13,14 +13,13 @@
 # The factor $2 \sqrt{2 / \pi}$ is 1.5957691216. So `gelu(0)` is 0, `gelu(1)` is 0.8412 and `gelu(-1)` is -0.1588.
 #
 # GELU is an [activation](../notebooks/glossary.md#activation). Write the gate, and the kernel: `y[i] = gelu(x[i])` for `n`
-# numbers. Each thread takes `N` neighbours with one instruction,
-# as `scale` does in the lecture, and the last ones one by one. A C++ template, so it is launched in blocks of 64 threads with
-# N = 4 and with N = 1. The course's own `gelu` runs this kernel.
+# numbers. Each thread takes `N` consecutive numbers with one instruction, as `scale` does in the lecture, and the last ones
+# one by one. A C++ template, so it is launched in blocks of 64 threads with N = 4 and with N = 1. The course's own `gelu` runs this kernel.
 
 # %% exercise="gelu_forward"
 # include kernels/include/gelu.cuh gelu_gate: the gate of one number
 # given kernels/include/gelu.cuh gelu
-# include kernels/gelu.cu gelu_forward: take N neighbours at once, and the last few one by one
+# include kernels/gelu.cu gelu_forward: take N consecutive numbers at once, and the last few one by one
 
 # %% [markdown]
 # ## 2. Bias and GELU in one pass
@@ -52,7 +51,7 @@
 
 # %% exercise="gelu_backward"
 # given kernels/include/gelu.cuh gelu_gate
-# include kernels/include/gelu.cuh gelu_slope: the slope of gelu at one number
+# include kernels/include/gelu.cuh gelu_grad: the slope of gelu at one number
 # include kernels/gelu.cu gelu_backward: each dy times the slope, N at once
 
 # %% [markdown]
@@ -76,7 +75,7 @@
 # A row of `x` has 2F numbers: first F gates, then F ups. `y` has F columns: `y = silu(gate) * up`, where `silu(z)` is z times the
 # sigmoid of z. With F = 1, the row `[2, 3]` becomes 2 times sigmoid(2) times 3, which is 5.2848.
 #
-# A thread owns the `N` neighbours of y from number `N i` on, and y has `size` numbers in all. Where do their gates begin in
+# A thread owns `N` consecutive numbers of y from number `N i` on, and y has `size` numbers in all. Where do their gates begin in
 # x, and where their ups? With N = 4, F is a multiple of 4, so a pack never lies in two rows. It is launched in blocks of 64
 # threads. It is the activation of modern language models, ours of the preset `modern-12m` too.
 
@@ -88,12 +87,13 @@
 # ## 6. One kernel for six operations (stretch)
 #
 # `binary` writes `y[i] = Op::of(a[i], b[i])` for `n` numbers, whatever operation `Op` is: the lecture shows the list. A
-# thread takes N neighbours of both arrays with one instruction each, and the last ones one by one. It is launched in blocks of 64
-# threads, with N = 4 and N = 1. All additions and multiplications of tensors of one shape run through this kernel.
+# thread takes N consecutive numbers of both arrays with one instruction each, and the last ones one by one. It is launched
+# in blocks of 64 threads, with N = 4 and N = 1. All additions and multiplications of tensors of one shape run through this
+# kernel.
 
 # %% exercise="binary"
 # given kernels/arithmetic.cu operations
-# include kernels/arithmetic.cu binary: N neighbours of a and of b, and the last few one by one
+# include kernels/arithmetic.cu binary: N consecutive numbers of a and of b, and the last few one by one
 
 # %% [markdown]
 # ## 7. The backward pass of SwiGLU (stretch)
@@ -112,7 +112,7 @@
 # %% [markdown]
 # ## 8. Dropout (stretch)
 #
-# Each thread owns the four neighbours from number 4i on. `philox(counter, key)` gives four random words (`uint4`, with the
+# Each thread owns four consecutive numbers from number 4i on. `philox(counter, key)` gives four random words (`uint4`, with the
 # parts x, y, z and w) for a counter of four words and a key of two. A word is a whole number of 32 bits without a sign,
 # `unsigned`. The counter is (i, 0, step, site), with i the number of the thread, and the key is seed low, seed high. The
 # array `random` holds seed low, seed high and step. `make_uint4(a, b, c, d)` and `make_uint2(a, b)` make them. (Our solution
@@ -145,7 +145,7 @@
 #
 # `y[i] = Op::of(a, b)` for each of the `n` numbers of y, and the result is a `bool`. But a and b may be smaller than y: by
 # broadcasting, as in chapter 01, a column of a is compared with a row of b. A `View` holds the shape of y and the strides of
-# one input, 0 along each axis where the same numbers are repeated. `place(view_a, i)` gives the index of the number of a that
+# one input, 0 along each axis where the same numbers are repeated. `offset_of(view_a, i)` gives the index of the number of a that
 # belongs to number i of y. For a `[[1], [5]]`, b `[[2, 1, 6]]` and `Less`, y is `[[true, false, true], [false, false, true]]`.
 #
 # It is launched in blocks of 64 threads, a thread or more for each number of y. All six comparisons of tensors are this
@@ -164,7 +164,7 @@
 
 # %% exercise="where"
 # include kernels/compare.cu where: fix this line
-# plant ? a[place(view_a, i)] : b[place => * a[place(view_a, i)] + (1 - condition[place(view_c, i)]) * b[place
+# plant ? a[offset_of(view_a, i)] : b[offset_of => * a[offset_of(view_a, i)] + (1 - condition[offset_of(view_c, i)]) * b[offset_of
 
 # %% [markdown]
 # ## 12. From one type to another (stretch)
@@ -194,20 +194,20 @@
 # ## 14. The copy that others are measured by (stretch)
 #
 # A kernel that waits for memory is graded in per cent of the bandwidth that a plain copy reaches. Write that copy, with as few
-# instructions as possible: `y[i] = x[i]` for `n` numbers of the type `T`, N neighbours at once, and the last few one by one. It
-# is launched in blocks of 64 threads, with packs of 16 bytes and with N = 1. For 1024 numbers of 4 bytes at most 8 instructions
-# may read.
+# instructions as possible: `y[i] = x[i]` for `n` numbers of the type `T`, N consecutive numbers at once, and the last few
+# one by one. It is launched in blocks of 64 threads, with packs of 16 bytes and with N = 1. For 1024 numbers of 4 bytes at
+# most 8 instructions may read.
 
 # %% exercise="copy"
-# include kernels/strided_copy.cu copy: N neighbours at once, and the last few one by one
+# include kernels/strided_copy.cu copy: N consecutive numbers at once, and the last few one by one
 
 # %% [markdown]
 # ## 15. Write into a view (stretch)
 #
-# The reverse of `copy_a_view` of chapter 01: `n` contiguous values are to be written to the elements of a view of `x`. The view
-# begins at the index `offset` of x, and `place(view, i)` of exercise 10 gives the distance from there to its number i. All other
-# numbers of x stay as they are. With x `[0, 0, 0, 0, 0, 0]`, the values `[1, 2, 3, 4]` and a view of shape (2, 2) with the
-# strides (3, 1) and the offset 1, x becomes `[0, 1, 2, 0, 3, 4]`.
+# The reverse of `strided_copy` of chapter 01: `n` contiguous values are to be written to the elements of a view of `x`. The
+# view begins at the index `offset` of x, and `offset_of(view, i)` of exercise 10 gives the distance from there to its number i.
+# All other numbers of x stay as they are. With x `[0, 0, 0, 0, 0, 0]`, the values `[1, 2, 3, 4]` and a view of shape (2, 2)
+# with the strides (3, 1) and the offset 1, x becomes `[0, 1, 2, 0, 3, 4]`.
 #
 # It is launched in blocks of 64 threads. In the backward pass of a slice it writes the gradient of the part into that of the
 # whole.
@@ -229,8 +229,8 @@
 # `synchronize` does nothing.)
 
 
-# %% exercise="under_the_roof"
-def under_the_roof(work, device, clock, moved, flops):
+# %% exercise="measure_roofline"
+def measure_roofline(work, device, clock, moved, flops):
     # yours: wait, read the clock, work; when should you read it again?
     device.synchronize()
     began = clock()
@@ -248,7 +248,7 @@ def under_the_roof(work, device, clock, moved, flops):
 # x. With the factor `[2.5]` and x `[2, 4]`, y should be `[5, 10]`. Run the cell, and read which index the report names. The
 # clipping of a long gradient needs such a factor: it is known only on the GPU.
 
-# %% exercise="scale_in_memory"
+# %% exercise="scale_device_scalar"
 # include kernels/scale.cu scale: fix what is wrong
 # plant p.item[j] *= by => p.item[j] *= factor[i + j]
 # plant by * x[i] => factor[i] * x[i]
@@ -257,17 +257,17 @@ def under_the_roof(work, device, clock, moved, flops):
 # ## 18. Into the stream (stretch)
 #
 # `y = x + residual`, for `n` numbers: the output of a branch of the network is added to the residual stream. To save memory, the
-# result may overwrite one of the two: `y` is sometimes the same pointer as `x` or as `residual`. N neighbours are taken
+# result may overwrite one of the two: `y` is sometimes the same pointer as `x` or as `residual`. N consecutive numbers are taken
 # with one instruction each, and the last ones one by one. It is launched in blocks of 64 threads, with N = 4 and N = 1. With x
 # `[1, 2]` and residual `[10, 20]`, y is `[11, 22]`.
 
 # %% exercise="residual_add"
-# include kernels/residual_add.cu residual_add: N neighbours of both, and the last few one by one
+# include kernels/residual_add.cu residual_add: N consecutive numbers of both, and the last few one by one
 
 # %% [markdown]
 # ## 19. Challenge: the backward pass of bias and GELU (stretch)
 #
-# The backward pass of exercise 2: `dx = dy * gelu_slope(x + bias)`, and the gradient of the bias, which is the sum of dx over the
+# The backward pass of exercise 2: `dx = dy * gelu_grad(x + bias)`, and the gradient of the bias, which is the sum of dx over the
 # rows. Each thread handles whole columns. So let each thread add up what it writes, from 0 on, and leave its sum
 # in `partial`, a matrix of `gridDim.y` rows and `F` columns: row `blockIdx.y` holds the sums of that row of blocks. (Another
 # kernel adds these rows up.) With rows `[1, 2]` and `[3, 4]` as dx and one row of blocks, partial becomes `[[4, 6]]`.
@@ -278,5 +278,5 @@ def under_the_roof(work, device, clock, moved, flops):
 
 # %% exercise="bias_gelu_backward"
 # given kernels/include/gelu.cuh gelu_gate
-# given kernels/include/gelu.cuh gelu_slope
+# given kernels/include/gelu.cuh gelu_grad
 # include kernels/bias_gelu.cu bias_gelu_backward: dx for your columns, and the sum of what you wrote

@@ -27,7 +27,7 @@
 # ## 2. Softmax in two passes
 #
 # The online softmax: one pass for the largest number and the sum, a second one for the quotients. A thread keeps a pair:
-# `top`, its running maximum m, and `total`, its sum l of exp(x - m). (In C++ `return {top, total};` makes one;
+# `m`, its running maximum, and `l`, its sum of exp(x - m). (In C++ `return {m, l};` makes one;
 # `fmaxf(a, b)` is the larger of two floats.) Three parts are yours:
 #
 # - `merge(a, b)`: two pairs become one. If neither thread has seen a number, both maxima are `-INFINITY`, and -inf minus -inf is
@@ -62,20 +62,20 @@
 # threads, and every thread gets it. All threads of the block must call it, also those without a number. It is launched with
 # 64 threads.
 
-# %% exercise="softmax_back_kernel"
+# %% exercise="softmax_backward_kernel"
 # include kernels/softmax.cu softmax_backward_1_two_pass: the sum of y dy over the row, and then dx
 
 # %% [markdown]
 # ## 4. Find the fault: shared memory used twice (stretch)
 #
-# `row_to_unit` moves each row to between 0 and 1: the smallest number becomes 0, the largest 1. For the row `[2, 6, 3]` y is
+# `min_max_scale` moves each row to between 0 and 1: the smallest number becomes 0, the largest 1. For the row `[2, 6, 3]` y is
 # `[0, 1, 0.25]`. A block of 64 threads owns a row, finds the largest in shared memory (the SRAM of the chip), and then the
 # smallest in the *same* shared memory. Run the cell first, and read the report. (`block_reduce` in the lecture ends with a
 # barrier that looks useless. It is there because of this.)
 
-# %% exercise="row_to_unit"
+# %% exercise="min_max_scale"
 r"""
-__global__ void row_to_unit(const float* x, float* y, int C) {
+__global__ void min_max_scale(const float* x, float* y, int C) {
     __shared__ float part[64];
     const float* row = x + blockIdx.x * C;
     int t = threadIdx.x;

@@ -111,9 +111,9 @@ __global__ void weight_gradient(const float* X, const float* dY, float* dW, int 
 # points of 32 numbers each: at most 1.2 times the bytes that tiles of 16 need, and at most 1.1 wavefronts for each
 # request to shared memory. (To find the nearest of many vectors is how a text is looked up by its meaning.)
 
-# %% exercise="distances"
+# %% exercise="pairwise_distances"
 r"""
-__global__ void distances(const float* X, const float* Y, float* D, int M, int N, int K) {
+__global__ void pairwise_distances(const float* X, const float* Y, float* D, int M, int N, int K) {
     // yours: tiles of X and of Y, and a sum of squares
     __shared__ float a[16][16], b[16][17];
     int x = threadIdx.x, y = threadIdx.y;

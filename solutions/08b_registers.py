@@ -25,9 +25,9 @@
 # (M, N) = A (M, K) B (K, N), with blocks of 16 x 16 threads, one number of C for each. The order of some lines is
 # wrong. Run the cell, and read the report: which two lines race? (The products of the model use a double buffer as well.)
 
-# %% exercise="two_halves"
+# %% exercise="double_buffer"
 r"""
-__global__ void two_halves(const float* A, const float* B, float* C, int M, int N, int K) {
+__global__ void double_buffer(const float* A, const float* B, float* C, int M, int N, int K) {
     __shared__ float a[2][16][16], b[2][16][16];
     int x = threadIdx.x, y = threadIdx.y;
     int row = blockIdx.y * 16 + y, column = blockIdx.x * 16 + x;
@@ -139,9 +139,9 @@ __global__ void gemm(const float* A, const float* B, float* C, int M, int N, int
 # One count, for 64 x 96 numbers: at most 96 requests to global memory, which is one for each `float4` of a warp, 48 to read and
 # 48 to write. (`make_float4(a, b, c, d)` makes one of four numbers; `v.x`, `v.y`, `v.z`, `v.w` are its parts.)
 
-# %% exercise="transpose_four"
+# %% exercise="transpose_float4"
 r"""
-__global__ void transpose_four(const float* x, float* y, int M, int N) {
+__global__ void transpose_float4(const float* x, float* y, int M, int N) {
     // yours: sixteen numbers in registers, transposed there
     int i = blockIdx.y * 32 + threadIdx.y * 4;
     int j = blockIdx.x * 32 + threadIdx.x * 4;

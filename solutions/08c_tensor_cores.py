@@ -13,13 +13,13 @@
 # The lecture's `gram` multiplies X by its own transpose. Here B is a matrix of its own, and it is *not* transposed. (Kernel 7
 # consists of many such warps.)
 
-# %% exercise="warp_product"
+# %% exercise="warp_matmul"
 r"""
 #include <cuda_bf16.h>
 #include <mma.h>
 using namespace nvcuda;
 
-__global__ void warp_product(const __nv_bfloat16* A, const __nv_bfloat16* B, float* C, int M, int N, int K) {
+__global__ void warp_matmul(const __nv_bfloat16* A, const __nv_bfloat16* B, float* C, int M, int N, int K) {
     // yours: three fragments, a loop over K, and the store
     wmma::fragment<wmma::matrix_a, 16, 16, 16, __nv_bfloat16, wmma::row_major> left;
     wmma::fragment<wmma::matrix_b, 16, 16, 16, __nv_bfloat16, wmma::row_major> right;
@@ -88,31 +88,31 @@ __global__ void bias_gradient(const __nv_bfloat16* dY, float* y, int M, int N) {
 #
 # A tile in shared memory has 32 rows of 8 chunks, and a chunk is 16 bytes, a `uint4`. A row is 128 bytes, all 32 banks, and
 # there is no room for padding. The kernel fills it row by row, and then reads it column by column: each lane reads chunk p of
-# its own row. Write `place(row, piece)`: at which index of its row, 0 to 7, is the chunk number `piece` stored? Each row must
+# its own row. Write `swizzle(row, chunk)`: at which index of its row, 0 to 7, is the chunk number `chunk` stored? Each row must
 # use each index once. That is a swizzle.
 #
 # One count: at most 4 wavefronts for each request to shared memory, the fewest that 32 lanes with 16 bytes each can need. (The
 # tiles of kernel 8, and of attention in bfloat16, are swizzled in this way.)
 
-# %% exercise="columns_of_pieces"
+# %% exercise="swizzled_columns"
 r"""
-__device__ int place(int row, int piece) {
+__device__ int swizzle(int row, int chunk) {
     // yours: an index from 0 to 7
-    return piece ^ (row % 8);
+    return chunk ^ (row % 8);
     // instead
     // return 0;
     // end
 }
 
-__global__ void columns_of_pieces(const uint4* x, uint4* y) {
+__global__ void swizzled_columns(const uint4* x, uint4* y) {
     __shared__ uint4 tile[32][8];
     int lane = threadIdx.x;
     for (int e = lane; e < 256; e += 32) {
-        tile[e / 8][place(e / 8, e % 8)] = x[e];
+        tile[e / 8][swizzle(e / 8, e % 8)] = x[e];
     }
     __syncthreads();
     for (int p = 0; p < 8; p++) {
-        y[p * 32 + lane] = tile[lane][place(lane, p)];
+        y[p * 32 + lane] = tile[lane][swizzle(lane, p)];
     }
 }
 """
@@ -124,11 +124,11 @@ __global__ void columns_of_pieces(const uint4* x, uint4* y) {
 # with a double buffer of two slices in shared memory: while it reads one, the next row is being copied into the other. Run the
 # cell, and read the report. (Kernel 8 loads its slices in this way.)
 
-# %% exercise="rows_on_their_way"
+# %% exercise="async_copy_pipeline"
 r"""
 #include "ptx.cuh"
 
-__global__ void rows_on_their_way(const float* x, float* y, int n) {
+__global__ void async_copy_pipeline(const float* x, float* y, int n) {
     __shared__ __align__(16) float slice[2][128];
     int lane = threadIdx.x;
     ptx::cp_async_16(&slice[0][4 * lane], x + 4 * lane);
@@ -164,13 +164,13 @@ __global__ void rows_on_their_way(const float* x, float* y, int n) {
 # blockIdx.x`. B must be transposed, and need not be moved for that: a fragment that is `wmma::col_major` reads a row of memory as
 # a column. Each product in a model has such a backward pass.
 
-# %% exercise="product_back"
+# %% exercise="matmul_backward_a"
 r"""
 #include <cuda_bf16.h>
 #include <mma.h>
 using namespace nvcuda;
 
-__global__ void product_back(const __nv_bfloat16* dC, const __nv_bfloat16* B, float* dA, int M, int N, int K) {
+__global__ void matmul_backward_a(const __nv_bfloat16* dC, const __nv_bfloat16* B, float* dA, int M, int N, int K) {
     // yours: three fragments, a loop over N, and the store
     wmma::fragment<wmma::matrix_a, 16, 16, 16, __nv_bfloat16, wmma::row_major> left;
     wmma::fragment<wmma::matrix_b, 16, 16, 16, __nv_bfloat16, wmma::col_major> right;
@@ -194,13 +194,13 @@ __global__ void product_back(const __nv_bfloat16* dC, const __nv_bfloat16* B, fl
 # 32,768 is the least. In ours each warp reads what it needs directly from global memory. How near can you come? Your tries are
 # remembered.
 
-# %% exercise="short_product"
+# %% exercise="matmul_wmma_few_bytes"
 r"""
 #include <cuda_bf16.h>
 #include <mma.h>
 using namespace nvcuda;
 
-__global__ void short_product(const __nv_bfloat16* A, const __nv_bfloat16* B, float* C, int M, int N, int K) {
+__global__ void matmul_wmma_few_bytes(const __nv_bfloat16* A, const __nv_bfloat16* B, float* C, int M, int N, int K) {
     // yours: 64 x 64 numbers of C by four warps
     int row = blockIdx.y * 64 + threadIdx.x / 32 * 16, column = blockIdx.x * 64;
     wmma::fragment<wmma::matrix_a, 16, 16, 16, __nv_bfloat16, wmma::row_major> left;

@@ -4,7 +4,7 @@
 # The lecture: [09 Epilogues](../notebooks/09_epilogues.ipynb). Here you write the epilogues that the model of the course
 # trains with.
 #
-# All of them are a struct with `operator()(row, column, sums)`. `sums` is a `float4`: four neighbours of a row of the
+# All of them are a struct with `operator()(row, column, sums)`. `sums` is a `float4`: four consecutive elements of a row of the
 # product, the first at `(row, column)`. You have:
 #
 # | | |
@@ -56,13 +56,13 @@
 # ## 4. Parts of a logsumexp (stretch)
 #
 # The loss needs the logsumexp of each row of logits, and a row may have thousands of columns, in many blocks. While the
-# logits are still in registers, `operator()` adds each of them to `part`: `part.top` is the running maximum m of this lane,
-# `part.total` its sum l of exp(number - m), as in chapter 06.
+# logits are still in registers, `operator()` adds each of them to `part`: `part.m` is the running maximum m of this lane,
+# `part.l` its sum l of exp(number - m), as in chapter 06.
 #
 # Write `end_of_row(row, number, widest, narrowest)`. All 32 lanes call it together, after a row. The lanes that hold parts of
 # the same row exchange them by `__shfl_xor_sync` with the steps widest, widest / 2, ... narrowest; the first lane of each such
-# group has `(threadIdx.x & (2 * widest - narrowest)) == 0`. `merge(a, b)` makes one part of two; `{top, total}` makes a part.
-# One lane writes the row's part to `tops` and `totals` at `row * parts + number`, if the row is below `M`. Then `part` begins
+# group has `(threadIdx.x & (2 * widest - narrowest)) == 0`. `merge(a, b)` makes one part of two; `{m, l}` makes a part.
+# One lane writes the row's part to `part_m` and `part_l` at `row * parts + number`, if the row is below `M`. Then `part` begins
 # anew: `nothing_seen()`.
 
 # %% exercise="gemm_logsumexp"
@@ -103,7 +103,7 @@
 # A `float2` is two floats, x and y; `make_float2(x, y)` makes one, and it is stored by one instruction where its address is a
 # multiple of 8 bytes. Every right epilogue passes. How few bytes can yours move?
 
-# %% exercise="gated_product"
+# %% exercise="gemm_swiglu"
 r"""
 #include "gemm_tile.cuh"
 typedef Tile<64, 64, 16, 8, 8> T;
@@ -128,7 +128,7 @@ struct StoreGated {
     __device__ void end_of_row(int, int, int, int) const {}
 };
 
-__global__ void gated_product(const float* x, const float* weight, float* y, int M, int N, int K) {
+__global__ void gemm_swiglu(const float* x, const float* weight, float* y, int M, int N, int K) {
     __shared__ __align__(16) T::SliceA a[2];
     __shared__ __align__(16) T::SliceB b[2];
     StoreGated epilogue = {y, N};

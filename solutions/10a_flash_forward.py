@@ -27,11 +27,11 @@
 # Of each tile of keys a lane takes `KEYS`, so for its query r it has the scores `score[r][0]` to `score[r][KEYS - 1]`, and
 # masked ones are `-INFINITY`. Of the output of that query it keeps `C` numbers, `out[r][...]`. For each r:
 #
-# - `largest[r]` is the running maximum m of the *whole* row, the same in all four lanes. `warp_max<LANES>(x)` gives the
-#   largest x of the four to all of them.
-# - `total[r]` is the running sum l over *this lane's* keys only. The four sums are added at the very end.
+# - `m[r]` is the running maximum of the *whole* row, the same in all four lanes. `warp_max<LANES>(x)` gives the largest x
+#   of the four to all of them.
+# - `l[r]` is the running sum over *this lane's* keys only. The four sums are added at the very end.
 # - `score[r][...]` must become weights, exp(score - m). The four lanes then multiply them by v together.
-# - `out[r]` and `total[r]` were computed with the old m, so they must be rescaled. If the old m is 1 and the new one 3, the
+# - `out[r]` and `l[r]` were computed with the old m, so they must be rescaled. If the old m is 1 and the new one 3, the
 #   factor is exp(-2) = 0.135.
 #
 # `__expf` is a faster, slightly less exact `expf`. `#pragma unroll` above a loop tells the compiler to write its iterations out
@@ -48,30 +48,30 @@
 # end with itself. Query t attends to the keys t - W + 1 to t, as far as they exist. So tiles can be skipped at *both* ends.
 # Write the loop of a block over its tiles: those that any of its queries attends to, and no others. All threads of the block
 # together load each tile of `TILE` keys and values into `k_tile` and `v_tile`. Then every thread calls `see` for each key
-# that its query attends to: `see(own, key, value, out, top, total)`, as in the lecture (`top` is its m, `total` its l), with
-# `key` and `value` pointing into the tiles. A tile begins at key `start`, which may be a multiple of `TILE`. q, k, v and y
-# are (T, D). The block has 32 threads; T can be any number.
+# that its query attends to: `see(own, key, value, out, m, l)`, as in the lecture, with `key` and `value` pointing into the
+# tiles. A tile begins at key `start`, which may be a multiple of `TILE`. q, k, v and y are (T, D). The block has 32
+# threads; T can be any number.
 #
 # With `W` = 1 each word attends to itself alone, and y equals v. The count is the number of bytes moved for 256 words and W =
 # 20.
 
-# %% exercise="attend_window"
+# %% exercise="sliding_window_attention"
 r"""
 const int D = 16, TILE = 16;
 
-__device__ void see(const float* own, const float* key, const float* value, float* out, float& top, float& total) {
+__device__ void see(const float* own, const float* key, const float* value, float* out, float& m, float& l) {
     float score = 0.0f;
     for (int d = 0; d < D; d++) score += own[d] * key[d];
-    float higher = fmaxf(top, score), shrink = expf(top - higher), weight = expf(score - higher);
-    for (int d = 0; d < D; d++) out[d] = out[d] * shrink + weight * value[d];
-    total = total * shrink + weight;
-    top = higher;
+    float new_m = fmaxf(m, score), rescale = expf(m - new_m), weight = expf(score - new_m);
+    for (int d = 0; d < D; d++) out[d] = out[d] * rescale + weight * value[d];
+    l = l * rescale + weight;
+    m = new_m;
 }
 
-__global__ void attend_window(const float* q, const float* k, const float* v, float* y, int T, int W) {
+__global__ void sliding_window_attention(const float* q, const float* k, const float* v, float* y, int T, int W) {
     __shared__ float k_tile[TILE * D], v_tile[TILE * D];
     int t = blockIdx.x * blockDim.x + threadIdx.x;
-    float own[D], out[D] = {}, top = -INFINITY, total = 0.0f;
+    float own[D], out[D] = {}, m = -INFINITY, l = 0.0f;
     for (int d = 0; d < D; d++) own[d] = t < T ? q[t * D + d] / sqrtf(D) : 0.0f;
     // yours: loop over the tiles that this block needs, and call see for each key of this thread's query
     int first = blockIdx.x * blockDim.x;
@@ -88,12 +88,12 @@ __global__ void attend_window(const float* q, const float* k, const float* v, fl
         for (int s = 0; s < TILE; s++) {
             int key = start + s;
             if (t < T && key <= t && key > t - W) {
-                see(own, k_tile + s * D, v_tile + s * D, out, top, total);
+                see(own, k_tile + s * D, v_tile + s * D, out, m, l);
             }
         }
     }
     // end
-    for (int d = 0; d < D; d++) if (t < T) y[t * D + d] = out[d] / total;
+    for (int d = 0; d < D; d++) if (t < T) y[t * D + d] = out[d] / l;
 }
 """
 
@@ -111,20 +111,20 @@ __global__ void attend_window(const float* q, const float* k, const float* v, fl
 # It is launched in blocks of 32 threads, with at least one thread for each number of `y`. Splitting the keys is how a single
 # query, as in text that is being generated, keeps a whole GPU busy.
 
-# %% exercise="merge_halves"
+# %% exercise="merge_attention"
 r"""
-__global__ void merge_halves(const float* y1, const float* logsumexp1, const float* y2, const float* logsumexp2, float* y,
+__global__ void merge_attention(const float* y1, const float* logsumexp1, const float* y2, const float* logsumexp2, float* y,
                              float* logsumexp, int n, int D) {
     // yours: merge this thread's number; one thread of each row writes the logsumexp
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n * D) return;
     int row = i / D;
     float a = logsumexp1[row], b = logsumexp2[row];
-    float top = fmaxf(a, b);
-    float first = expf(a - top), second = expf(b - top);
+    float m = fmaxf(a, b);
+    float first = expf(a - m), second = expf(b - m);
     y[i] = (first * y1[i] + second * y2[i]) / (first + second);
     if (i % D == 0) {
-        logsumexp[row] = top + logf(first + second);
+        logsumexp[row] = m + logf(first + second);
     }
     // end
 }
@@ -137,14 +137,14 @@ __global__ void merge_halves(const float* y1, const float* logsumexp1, const flo
 # are right. Run the cell first, and read the report: it names the two lines of a race. q and y are (T, D), k and v (S, D), in
 # blocks of 64 threads.
 
-# %% exercise="attend_tiles"
+# %% exercise="tiled_attention"
 r"""
 const int D = 8, TILE = 16;
 
-__global__ void attend_tiles(const float* q, const float* k, const float* v, float* y, int T, int S) {
+__global__ void tiled_attention(const float* q, const float* k, const float* v, float* y, int T, int S) {
     __shared__ float k_tile[TILE][D], v_tile[TILE][D];
     int t = blockIdx.x * blockDim.x + threadIdx.x;
-    float own[D], out[D] = {}, top = -INFINITY, total = 0.0f;
+    float own[D], out[D] = {}, m = -INFINITY, l = 0.0f;
     for (int d = 0; d < D; d++) own[d] = t < T ? q[t * D + d] / sqrtf(D) : 0.0f;
     for (int start = 0; start < S; start += TILE) {
         int keys = min(TILE, S - start);
@@ -165,13 +165,13 @@ __global__ void attend_tiles(const float* q, const float* k, const float* v, flo
         for (int s = 0; s < keys; s++) {
             float score = 0.0f;
             for (int d = 0; d < D; d++) score += own[d] * k_tile[s][d];
-            float higher = fmaxf(top, score), shrink = expf(top - higher), weight = expf(score - higher);
-            for (int d = 0; d < D; d++) out[d] = out[d] * shrink + weight * v_tile[s][d];
-            total = total * shrink + weight;
-            top = higher;
+            float new_m = fmaxf(m, score), rescale = expf(m - new_m), weight = expf(score - new_m);
+            for (int d = 0; d < D; d++) out[d] = out[d] * rescale + weight * v_tile[s][d];
+            l = l * rescale + weight;
+            m = new_m;
         }
     }
-    for (int d = 0; d < D; d++) if (t < T) y[t * D + d] = out[d] / total;
+    for (int d = 0; d < D; d++) if (t < T) y[t * D + d] = out[d] / l;
 }
 """
 
@@ -187,11 +187,11 @@ __global__ void attend_tiles(const float* q, const float* k, const float* v, flo
 #
 # `cos` and `sin` are (T, half): row t for position t, whatever b and h are. In the backward pass the point is rotated in the
 # opposite direction, so the sine is multiplied by `sign`, 1 or -1. All rows together have `pairs` points, with at least one
-# thread for each, in blocks of 32. Write the rotation, `turn`; both kernels of the course call it. With half = 1, cos 0, sin
+# thread for each, in blocks of 32. Write the rotation, `rotate`; both kernels of the course call it. With half = 1, cos 0, sin
 # 1, the row `[3, 4]` becomes `[-4, 3]`.
 
 # %% exercise="rope_forward"
-# include kernels/rope.cu turn: find this thread's pair and its position t, and rotate it
+# include kernels/rope.cu rotate: find this thread's pair and its position t, and rotate it
 # given kernels/rope.cu rope_forward
 
 # %% [markdown]
@@ -230,17 +230,17 @@ __global__ void attend_tiles(const float* q, const float* k, const float* v, flo
 # says how much). Which thread does what is up to you. The count is the bytes moved for 96 queries and 96 keys. Reading q, k
 # and v once and writing y takes 24,576. How near can you come? Ours leaves you much room. Your attempts are recorded.
 
-# %% exercise="attend_few_bytes"
+# %% exercise="attention_few_bytes"
 r"""
 const int D = 16, TILE = 32;
 
-__global__ void attend_few_bytes(const float* q, const float* k, const float* v, float* y, int T, int S) {
+__global__ void attention_few_bytes(const float* q, const float* k, const float* v, float* y, int T, int S) {
     extern __shared__ float shared[];
     // yours: all T rows of y
     float *k_tile = shared, *v_tile = shared + TILE * D;
     for (int first = blockIdx.x * blockDim.x; first < T; first += gridDim.x * blockDim.x) {
         int t = first + threadIdx.x;
-        float own[D], out[D] = {}, top = -INFINITY, total = 0.0f;
+        float own[D], out[D] = {}, m = -INFINITY, l = 0.0f;
         for (int d = 0; d < D; d++) own[d] = t < T ? q[t * D + d] / sqrtf(D) : 0.0f;
         for (int start = 0; start < S; start += TILE) {
             int keys = min(TILE, S - start);
@@ -253,13 +253,13 @@ __global__ void attend_few_bytes(const float* q, const float* k, const float* v,
             for (int s = 0; s < keys; s++) {
                 float score = 0.0f;
                 for (int d = 0; d < D; d++) score += own[d] * k_tile[s * D + d];
-                float higher = fmaxf(top, score), shrink = expf(top - higher), weight = expf(score - higher);
-                for (int d = 0; d < D; d++) out[d] = out[d] * shrink + weight * v_tile[s * D + d];
-                total = total * shrink + weight;
-                top = higher;
+                float new_m = fmaxf(m, score), rescale = expf(m - new_m), weight = expf(score - new_m);
+                for (int d = 0; d < D; d++) out[d] = out[d] * rescale + weight * v_tile[s * D + d];
+                l = l * rescale + weight;
+                m = new_m;
             }
         }
-        for (int d = 0; d < D; d++) if (t < T) y[t * D + d] = out[d] / total;
+        for (int d = 0; d < D; d++) if (t < T) y[t * D + d] = out[d] / l;
     }
     // end
 }

@@ -30,7 +30,7 @@
 # are keys here, and columns are queries: r counts this thread's keys, c its queries.
 #
 # Replace `ds[r][...]` by the gradients of the scores, times `scale` (1 / √d) once more, because the scores were scaled:
-# weight · (dP - delta) · scale. The logsumexp of query c is `sums[c]`, its delta `deltas[c]`. `ds` must be 0 where the key
+# weight · (dP - delta) · scale. The logsumexp of query c is `lse[c]`, its delta `deltas[c]`. `ds` must be 0 where the key
 # does not exist (`key >= S`) or, if `causal`, comes after the query: query number `query + c` attends to the keys up to `past
 # + query + c`. `edge` is false if nothing in this tile is masked, so that most tiles need not check.
 #
@@ -49,12 +49,12 @@
 # - `begin`, the query at which the loop begins. If `causal`, query t attends to the keys up to `past + t`, so the block's first
 #   key is used from query `first - past` on (and no query comes before number 0). The goal on bytes needs it.
 # - The weights `p[r][c]` and the gradients `ds[r][c]`, made from query times key and dy times value as before. But here both
-#   are needed, so masked weights must become 0 as well. The row's logsumexp is `sum`, its delta `shift`. Masked is key `key +
+#   are needed, so masked weights must become 0 as well. The row's logsumexp is `lse`, its delta `row_delta`. Masked is key `key +
 #   c` if it is `S` or more, or comes after `past + query`; and a row that is no query, `query >= T`.
 # - The two sums over the queries of the tile: dv is the sum of the weights times dy, dk of the gradients times q. Both
 #   matrices are in shared memory, `p_tile` and `ds_tile`, with a row for each query, and so are `q_tile` and `dy_tile`. For
-#   the product of one such tile, transposed, and another, there is `multiply_turned`. For example, `multiply_turned<OWN, C,
-#   TILE_T, Keys::WIDTH, Head::WIDTH>(sums, p_tile + own_row, q_tile + own_column)` would add p times q to `sums`.
+#   the product of one such tile, transposed, and another, there is `multiply_transposed`. For example, `multiply_transposed<OWN, C,
+#   TILE_T, Keys::STRIDE, Head::STRIDE>(sums, p_tile + own_row, q_tile + own_column)` would add p times q to `sums`.
 
 # %% exercise="flash_attention_backward_kv"
 # include kernels/flash_attention_backward.cu flash_attention_backward_kv: three parts
@@ -102,7 +102,7 @@ __global__ void value_gradient(const float* P, const float* dy, float* dv, int T
 # lecture: dv is `[1.25, 1.75]`. `np` is there.
 
 
-# %% exercise="attention_back"
+# %% exercise="attention_backward"
 def attention_backward(dy, q, k, v, y, logsumexp, causal=True):
     # yours: the gradients dq, dk, dv
     B, T, H, D = q.shape
@@ -134,13 +134,13 @@ def attention_backward(dy, q, k, v, y, logsumexp, causal=True):
 #
 # What are the derivatives of both y with respect to `x[i]`, and with respect to `x[i + half]`? Each derivative, times its dy,
 # and summed, is dx. You will find that this is a rotation again. `cos` and `sin` are (T, half), a row for each position. All
-# rows together have `pairs` points, with at least one thread for each, in blocks of 32. `turn` does the rotation. It
+# rows together have `pairs` points, with at least one thread for each, in blocks of 32. `rotate` does the rotation. It
 # multiplies the sine by `sign`, so that forward and backward pass can both use it; `rope_backward` calls it. With half = 1,
 # cos 0 and sin 1, the row dy `[3, 4]` becomes `[4, -3]`.
 
 # %% exercise="rope_backward"
-# include kernels/rope.cu turn: find this thread's pair and its position t, and rotate it by the angle times `sign`
-# include kernels/rope.cu rope_backward: call turn, in the right direction
+# include kernels/rope.cu rotate: find this thread's pair and its position t, and rotate it by the angle times `sign`
+# include kernels/rope.cu rope_backward: call rotate, in the right direction
 
 # %% [markdown]
 # ## 7. Challenge: all gradients with few bytes (stretch)
@@ -151,7 +151,7 @@ def attention_backward(dy, q, k, v, y, logsumexp, causal=True):
 # gradient ds of a score, for one query and one key. The count is the bytes moved for 96 words. Reading and writing everything
 # once takes 43,776. Ours leaves you much room. Your attempts are recorded.
 
-# %% exercise="gradients_few_bytes"
+# %% exercise="attention_backward_few_bytes"
 r"""
 const int D = 16;
 
@@ -163,8 +163,8 @@ __device__ void pair(const float* q, const float* k, const float* v, const float
     ds = p * (dp - delta) / sqrtf(D);
 }
 
-__global__ void gradients_few_bytes(const float* q, const float* k, const float* v, const float* dy, const float* logsumexp,
-                                    const float* delta, float* dq, float* dk, float* dv, int T) {
+__global__ void attention_backward_few_bytes(const float* q, const float* k, const float* v, const float* dy,
+                                             const float* logsumexp, const float* delta, float* dq, float* dk, float* dv, int T) {
     extern __shared__ float shared[];
     // yours: all T rows of dq, dk and dv
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < T; i += gridDim.x * blockDim.x) {

@@ -19,14 +19,14 @@
 # %% [markdown]
 # ## 2. Gradients with an owner
 #
-# The positions are sorted already: row r of the table owns the segment from `places[starts[r]]` to `places[starts[r + 1] -
-# 1]`. Add up these rows of `dy` (n, C) in that order, and write `dtable` (V, C). With dy `[[1, 1], [2, 2], [4, 4]]`, `places`
+# The positions are sorted already: row r of the table owns the segment from `positions[starts[r]]` to `positions[starts[r + 1] -
+# 1]`. Add up these rows of `dy` (n, C) in that order, and write `dtable` (V, C). With dy `[[1, 1], [2, 2], [4, 4]]`, `positions`
 # `[1, 0, 2]` and `starts` `[0, 1, 3]`, dtable is `[[2, 2], [5, 5]]`.
 #
 # It is launched with a block for each row of the table, of 64 threads, and C may be more than 64. No atomics; and at most 4.2
 # sectors for each request that reads.
 
-# %% exercise="gradient_owners"
+# %% exercise="embedding_backward_kernel"
 # include kernels/embedding.cu embedding_backward: add up the rows of dy that belong to row r, column by column
 
 # %% [markdown]
@@ -63,7 +63,7 @@
 # ## 5. Merge the parts of a logsumexp (stretch)
 #
 # The matrix product that computes the logits has written, for each part of each row, an m and an l of online softmax (chapter
-# 09): `tops` and `totals`, both (M, parts). m is the largest number of the part, and l the sum of exp(number - m). Compute
+# 09): `part_m` and `part_l`, both (M, parts). m is the largest number of the part, and l the sum of exp(number - m). Compute
 # the logsumexp of each row. The parts (0, 1) and (1, 1) give log(1 + e), 1.313. A part without numbers has m `-INFINITY` and
 # l 0. The kernel is launched in blocks of 256 threads, with at least one thread for each row.
 
@@ -73,13 +73,13 @@
 # %% [markdown]
 # ## 6. Find the fault: counted by many (stretch)
 #
-# `letter_counts` counts how often each of the letters 0 to 25 occurs, first in shared memory, then for all blocks. It is the
+# `histogram` counts how often each of the letters 0 to 25 occurs, first in shared memory, then for all blocks. It is the
 # first step of a counting sort. There are three faults, and the report shows them one by one. (Counts are integers: here
 # atomics are fine.)
 
-# %% exercise="letter_counts"
+# %% exercise="histogram"
 r"""
-__global__ void letter_counts(const int* letters, int* counts, int n) {
+__global__ void histogram(const int* letters, int* counts, int n) {
     __shared__ int own[26];
     if (threadIdx.x < 26) own[threadIdx.x] = 0;
     // yours: fix this part
@@ -114,8 +114,8 @@ __global__ void letter_counts(const int* letters, int* counts, int n) {
 # ## 8. Rows added up by index (stretch)
 #
 # The backward pass of exercise 7, a scatter-add. Each position adds its row of `updates` (n, C) to the row that it had read;
-# y (R, C) holds the sums. The positions are sorted already, as in exercise 2: those of row r are `places[starts[r]]` up to
-# `places[starts[r + 1] - 1]`, in order, and are added in this order. A row that was never read becomes 0. With updates `[[1,
+# y (R, C) holds the sums. The positions are sorted already, as in exercise 2: those of row r are `positions[starts[r]]` up to
+# `positions[starts[r + 1] - 1]`, in order, and are added in this order. A row that was never read becomes 0. With updates `[[1,
 # 1], [2, 2], [4, 4]]` for the rows 1, 0 and 1, y is `[[2, 2], [5, 5]]`.
 #
 # Here thread i owns number i of y; it is launched in blocks of 64 threads. `T` is the type of the numbers. No atomics.
@@ -133,22 +133,22 @@ __global__ void letter_counts(const int* letters, int* counts, int n) {
 #
 # Every right kernel passes. How few bytes can yours move?
 
-# %% exercise="loss_and_gradient"
+# %% exercise="fused_cross_entropy"
 r"""
 #include "reduce.cuh"
 
-__global__ void loss_and_gradient(float* x, const int* targets, float* losses, int n) {
+__global__ void fused_cross_entropy(float* x, const int* targets, float* losses, int n) {
     // yours: any right kernel passes; then move fewer bytes
     x += blockIdx.x * 512;
     int target = targets[blockIdx.x];
-    float own[4], top = -INFINITY, total = 0.0f;
+    float own[4], m = -INFINITY, l = 0.0f;
     for (int k = 0; k < 4; k++) {
         own[k] = x[threadIdx.x + 128 * k];
-        top = fmaxf(top, own[k]);
+        m = fmaxf(m, own[k]);
     }
-    top = block_max<128>(top);
-    for (int k = 0; k < 4; k++) total += expf(own[k] - top);
-    float lse = top + logf(block_sum<128>(total));
+    m = block_max<128>(m);
+    for (int k = 0; k < 4; k++) l += expf(own[k] - m);
+    float lse = m + logf(block_sum<128>(l));
     for (int k = 0; k < 4; k++) {
         int c = threadIdx.x + 128 * k;
         if (c == target) losses[blockIdx.x] = lse - own[k];

@@ -16,9 +16,9 @@
 # whole rate is subtracted. It is launched with at least one thread for each number. Read each number once, and write it once:
 # at most 1.15 times 28 bytes for each.
 
-# %% exercise="adamw_one"
+# %% exercise="adamw_single_tensor"
 r"""
-__global__ void adamw_one(float* p, const float* g, float* m, float* v, const float* settings, int n) {
+__global__ void adamw_single_tensor(float* p, const float* g, float* m, float* v, const float* settings, int n) {
     // yours: find this thread's number, and update p, m and v
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) {
@@ -100,8 +100,8 @@ __global__ void norm_squares(const float* g, float* partial, int n) {
 # arena do you find for the 84 arrays of a step?
 
 
-# %% exercise="place_arrays"
-def place_arrays(lives):
+# %% exercise="plan_memory"
+def plan_memory(lives):
     # yours: any offsets without overlap pass; then find a smaller arena
     offsets = [0] * len(lives)
     placed = []

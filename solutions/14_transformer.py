@@ -44,7 +44,7 @@ def split_heads(qkv, heads, kv_heads):
 # is `[1, 0]`, logsumexp 4 / √2. Your answer replaces the library's attention in every model that you run.
 
 
-# %% exercise="attend"
+# %% exercise="attention_forward"
 def attention_forward(q, k, v, causal=True):
     """y (B, T, H, D) and logsumexp (B, H, T) of q (B, T, H, D), k and v (B, S, G, D)."""
     # yours: scores, mask, softmax, weighted sum
@@ -91,8 +91,8 @@ def attention_forward(q, k, v, causal=True):
 # Do not change `scores`.
 
 
-# %% exercise="hide_future"
-def hide_future(scores):
+# %% exercise="causal_mask"
+def causal_mask(scores):
     """scores (..., T, S), minus infinity in row t beyond column S - T + t."""
     # yours: mask the future
     T, S = scores.shape[-2:]
@@ -173,8 +173,8 @@ def count_parameters(layers, channels, context, vocab):
 # get? Flash attention, in Part II, is the same challenge on a GPU.
 
 
-# %% exercise="thrifty_attention"
-def thrifty_attention(q, k, v):
+# %% exercise="memory_efficient_attention"
+def memory_efficient_attention(q, k, v):
     """Causal attention of one head: q, k, v (T, D) -> (T, D)."""
     # yours: attention in as little memory as you can
     y = np.empty_like(v)

@@ -32,7 +32,7 @@
 # `warmup` can be 0, and as large as `steps`. With 10 steps, a peak of 1, a minimum of 0.2 and a warm-up of 2, step 0
 # takes 0.5, steps 1 and 2 take 1, and step 6 is half way down: 0.6. The trainer calls your function for each step.
 
-# %% exercise="rise_and_sink"
+# %% exercise="warmup_linear"
 # include course_lib/optim.py warmup_linear: the rise, then the decay
 
 # %% [markdown]
@@ -48,7 +48,7 @@
 # A batch with 3 scored targets and a loss of 2, and one with 1 and a loss of 6: the result is (3 × 2 + 1 × 6) / 4 = 3. `np` is
 # NumPy. This number says which of two models is better, and whether a model is overfitting, so it must be fair.
 
-# %% exercise="fair_mean"
+# %% exercise="mean_loss"
 # include course_lib/data/windows.py mean_loss: the mean over all scored targets
 
 # %% [markdown]
@@ -64,12 +64,12 @@
 # - `"learns nothing"`: the end is above `guessing - 0.5`;
 # - `"healthy"`.
 #
-# `diagnose([6.9, 4.0, 2.0, 1.5], 6.9, 0.3)` is `"healthy"`. `math` is there. Try it on the runs of the lecture, and on the
-# `records` of your own runs.
+# `diagnose_curves([6.9, 4.0, 2.0, 1.5], 6.9, 0.3)` is `"healthy"`. `math` is there. Try it on the runs of the lecture, and on
+# the `records` of your own runs.
 
 
-# %% exercise="sick_curves"
-def diagnose(losses, guessing, floor):
+# %% exercise="diagnose_curves"
+def diagnose_curves(losses, guessing, floor):
     """What is wrong with a run, in words."""
     # yours: check for each fault, in this order
     if any(not math.isfinite(loss) or loss > guessing + 1 for loss in losses):
@@ -122,8 +122,8 @@ def polar_factor(G, steps):
 # with it a small machine can train with large batches.
 
 
-# %% exercise="step_in_parts"
-def step_in_parts(model, optimiser, parts, rate):
+# %% exercise="gradient_accumulation"
+def gradient_accumulation(model, optimiser, parts, rate):
     """One step with a batch that is read in parts; the loss of the whole batch."""
     # yours: add up the gradients of all parts, and take the step
     scored = [int((targets != IGNORE).sum()) for _, targets in parts]
@@ -141,7 +141,7 @@ def step_in_parts(model, optimiser, parts, rate):
 # %% [markdown]
 # ## 7. Find the fault: a validation set that leaks (stretch)
 #
-# `tokens` is a corpus: stories one after the other, and the token `end` before each and after the last. `hold_back` should
+# `tokens` is a corpus: stories one after the other, and the token `end` before each and after the last. `hold_out` should
 # split it in two: the training set, and the validation set, at least `count` tokens at the end of the corpus. No story may be
 # in both. So it should split just before a story, at the `end` token in front of it. For `[0, 5, 6, 0, 7, 8, 0]`, where `end`
 # is 0, and a `count` of 2, it is `[0, 5, 6]` and `[0, 7, 8, 0]`.
@@ -151,8 +151,8 @@ def step_in_parts(model, optimiser, parts, rate):
 # and `np.flatnonzero(condition)` gives the indices at which a condition holds.)
 
 
-# %% exercise="held_back"
-def hold_back(tokens, end, count):
+# %% exercise="hold_out"
+def hold_out(tokens, end, count):
     """The tokens to train on, and those that are held out."""
     place = len(tokens) - count
     # yours: fix what comes here
@@ -167,16 +167,16 @@ def hold_back(tokens, end, count):
 # ## 8. Challenge: the best 300 rates (stretch)
 #
 # A very small bigram model learns which character follows which, in 300 steps. Its batches are small, so its gradients are
-# noisy. You choose the schedule: return a list with one learning rate, 0 or more, for each of `steps` steps. `rates(2)` could
-# be `[10, 5]`.
+# noisy. You choose the schedule: return a list with one learning rate, 0 or more, for each of `steps` steps.
+# `learning_rate_schedule(2)` could be `[10, 5]`.
 #
 # The verdict trains with your 300 rates and measures the loss on held-out text. With all rates 0 it would be 4.06 nats per
 # character; ours leaves you room. Your attempts are recorded. `math` is there. (This model is trained by SGD, not AdamW, so
 # its rates are much larger than those of the lecture.)
 
 
-# %% exercise="rates_of_a_run"
-def rates(steps):
+# %% exercise="learning_rate_schedule"
+def learning_rate_schedule(steps):
     """The learning rate of each step, as a list."""
     # yours: the rates that you would try first
     return [10.0] * steps

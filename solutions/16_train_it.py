@@ -14,11 +14,11 @@
 # - the mean of the wrong facts over the well-formed samples, `math.nan` if there are none;
 # - the standard error of p, the root of p (1 - p) / n. Draw the samples again, and p will change by about so much.
 #
-# `judged_samples([True, False], [0, 0])` is `(0.5, 0.5, 0.0, 0.354)`. `math` is there. The last number shows whether
+# `sample_metrics([True, False], [0, 0])` is `(0.5, 0.5, 0.0, 0.354)`. `math` is there. The last number shows whether
 # a model that seems better is better, or was only lucky.
 
-# %% exercise="judged_samples"
-def judged_samples(well_formed, wrong_facts):
+# %% exercise="sample_metrics"
+def sample_metrics(well_formed, wrong_facts):
     """Fraction well-formed, fraction possible, mean wrong facts, standard error of the first."""
     # yours: four numbers
     n = len(well_formed)
@@ -66,8 +66,8 @@ def tokens_to_reach(records, floor, gap, tokens_per_step):
 # there. The runs of the course read their logs in this way before they resume.
 
 
-# %% exercise="kept_records"
-def kept_records(text, step):
+# %% exercise="resume_records"
+def resume_records(text, step):
     """The records of a log that are kept when a run resumes after `step`."""
     # yours: read line by line, as far as it can be trusted
     found = []
@@ -87,14 +87,15 @@ def kept_records(text, step):
 #
 # The loss is noisy from batch to batch. To see its trend, one plots an exponential moving average: at each step it is `keep`
 # times the old average plus `1 - keep` times the new loss. The code below does this. All loss curves seemed to begin near 0
-# and to get *worse*. With equal losses the result should be constant: `smoothed([4, 4], 0.5)` should be `[4, 4]`.
+# and to get *worse*. With equal losses the result should be constant:
+# `exponential_moving_average([4, 4], 0.5)` should be `[4, 4]`.
 #
 # Run the cell and read the verdict. Each result should be a mean of the losses so far, where each older loss has `keep` times
 # the weight of the next one, and nothing else has any weight. The fix is in chapter 03: the bias correction of AdamW.
 
 
-# %% exercise="smooth_curve"
-def smoothed(losses, keep):
+# %% exercise="exponential_moving_average"
+def exponential_moving_average(losses, keep):
     """The exponential moving average of the losses at each step, as a list."""
     result, average = [], 0.0
     for step, loss in enumerate(losses, 1):
@@ -110,32 +111,33 @@ def smoothed(losses, keep):
 # %% [markdown]
 # ## 5. Challenge: without a network (stretch)
 #
-# How good can a model be that only counts? `learn(text, letters)` gets about 30,000 characters of stories, and a list of all
-# characters that occur. It returns a function `odds`. This is called with the beginning of another story, `before`, and
-# returns a dict: a probability above 0 for each of `letters`, that it is the next character of the story. They sum to 1.
+# How good can a model be that only counts? `fit(text, characters)` gets about 30,000 characters of stories, and a list of all
+# characters that occur. It returns a function `probabilities`. This is called with the beginning of another story, `before`,
+# and returns a dict: a probability above 0 for each of `characters`, that it is the next character of the story. They
+# sum to 1.
 #
-# For `learn("aab", ["a", "b"])`, `odds("a")` could be `{"a": 0.5, "b": 0.5}`, since each of them came once after an a. The
-# verdict measures the mean surprise, −log p, at 600 characters. Uniform guessing would be about 4 nats per character, a
+# For `fit("aab", ["a", "b"])`, `probabilities("a")` could be `{"a": 0.5, "b": 0.5}`, since each of them came once after an a.
+# The verdict measures the mean surprise, −log p, at 600 characters. Uniform guessing would be about 4 nats per character, a
 # perplexity of exp(4), 55. Ours is a bigram model: it uses one character. How low can you get? Your attempts are recorded.
 # Before there were neural networks, language models were built like this.
 
 
-# %% exercise="without_network"
-def learn(text, letters):
+# %% exercise="ngram_model"
+def fit(text, characters):
     """A function that gives the probabilities of the next character, as a dict."""
     # yours: count, and return a function
     from itertools import pairwise
 
-    counts = {letter: dict.fromkeys(letters, 1) for letter in letters}  # 1 more for each, so that none is 0
-    for letter, following in pairwise(text):
-        counts[letter][following] += 1
+    counts = {character: dict.fromkeys(characters, 1) for character in characters}  # 1 more for each, so that none is 0
+    for character, following in pairwise(text):
+        counts[character][following] += 1
 
-    def odds(before):
-        found = counts[before[-1:] or letters[0]]
+    def probabilities(before):
+        found = counts[before[-1:] or characters[0]]
         total = sum(found.values())
-        return {letter: count / total for letter, count in found.items()}
+        return {character: count / total for character, count in found.items()}
 
-    return odds
+    return probabilities
     # end
 
 

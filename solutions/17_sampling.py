@@ -15,11 +15,11 @@
 # With `[[0.25, 0.75]]`, the number 0.125 gives token 0; 0.25 and 0.5 give token 1. `np` is NumPy. Every text that a model
 # writes in the course will be drawn by your function.
 
-# %% exercise="draw_tokens"
+# %% exercise="sample_tokens"
 # include course_lib/sampling.py draw: choose a token for each row
 
 # %% [markdown]
-# ## 2. Cold or hot
+# ## 2. Temperature
 #
 # `logits` is `(R, V)`. Divide them by the [temperature](../notebooks/glossary.md#temperature), and apply softmax to each
 # row: the same shape. At temperature 0 the largest logit of a row gets probability 1 and all others 0; if several are the
@@ -28,11 +28,11 @@
 # Logits can be as large as 1000 and as low as -1000, and nothing may overflow. `softmax([[1, 0]], 0.5)` is about
 # `[[0.88, 0.12]]`; `logits` comes as a NumPy array, and `np` is NumPy. `generate` will call your function for each token.
 
-# %% exercise="cold_or_hot"
+# %% exercise="softmax_temperature"
 # include course_lib/sampling.py softmax: probabilities of each row, and the case of temperature 0
 
 # %% [markdown]
-# ## 3. As many as it takes
+# ## 3. Top-p sampling
 #
 # [Top-p](../notebooks/glossary.md#top-p): of each row of `probabilities` `(R, V)`, keep the likeliest tokens until together
 # they reach p or more. All others become 0, and what is left is divided by its sum. Each token keeps its index, so the result
@@ -43,11 +43,11 @@
 # each row by an order of its own, and `np.put_along_axis(y, order, x, -1)` undoes it.) This is what `top_p` means in
 # `generate` and in `course sample`.
 
-# %% exercise="sure_or_not"
+# %% exercise="top_p_filter"
 # include course_lib/sampling.py top_p_filter: keep as many of each row as it takes
 
 # %% [markdown]
-# ## 4. The k likeliest (stretch)
+# ## 4. Top-k sampling (stretch)
 #
 # [Top-k](../notebooks/glossary.md#top-k): of each row of `probabilities` `(R, V)`, keep the k likeliest tokens. All others
 # become 0, and what is left is divided by its sum. Each token keeps its index, so the result is `(R, V)` again, a NumPy
@@ -56,7 +56,7 @@
 # `top_k_filter([[0.125, 0.5, 0.375]], 2)` is `[[0, 0.571, 0.429]]`; `probabilities` comes as a NumPy array, k is at least 1,
 # and `np` is NumPy. This is what `top_k` means in `generate` and in `course sample`.
 
-# %% exercise="few_likeliest"
+# %% exercise="top_k_filter"
 # include course_lib/sampling.py top_k_filter: keep the k likeliest of each row
 
 # %% [markdown]
@@ -72,8 +72,8 @@
 # result is `v`. `np` is NumPy. This computes one row of the score matrix of chapter 14; no other row is needed.
 
 
-# %% exercise="one_more_token"
-def attend_next(cache, q, k, v):
+# %% exercise="cached_attention"
+def cached_attention(cache, q, k, v):
     """The weighted sum of all values so far, for a new token: q, k, v (D,) -> (D,)."""
     # yours: append key and value, then attend
     keys = np.concatenate([cache[0], k[None]]) if cache else k[None]  # (S, D)
@@ -88,15 +88,16 @@ def attend_next(cache, q, k, v):
 # %% [markdown]
 # ## 6. Find the fault: read twice (stretch)
 #
-# `write_on` should add `count` tokens to the list `ids`, always the likeliest one, and return the whole list. `model(idx,
-# cache=cache)` gives the logits `(1, T, V)` of the tokens `idx` `(1, T)`, which follow those in the cache. There is no error
-# message. The first new token is right, and the text soon becomes nonsense. It is slow, too. Run the cell and read the verdict.
+# `greedy_decoding` should add `count` tokens to the list `ids`, always the likeliest one, and return the whole list.
+# `model(idx, cache=cache)` gives the logits `(1, T, V)` of the tokens `idx` `(1, T)`, which follow those in the cache. There
+# is no error message. The first new token is right, and the text soon becomes nonsense. It is slow, too. Run the cell and read
+# the verdict.
 #
 # (`np` is NumPy, and inside `no_grad()` no tape is kept.)
 
 
-# %% exercise="written_twice"
-def write_on(model, ids, count):
+# %% exercise="greedy_decoding"
+def greedy_decoding(model, ids, count):
     """ids and the `count` likeliest tokens after them, as one list."""
     cache = model.new_cache()
     fresh = ids
@@ -116,9 +117,9 @@ def write_on(model, ids, count):
 # %% [markdown]
 # ## 7. Challenge: the likeliest text (stretch)
 #
-# The likeliest token at each step does not make the likeliest text. Find a better one: `odds(tokens)` gives the probabilities
-# of the 12 tokens 0 to 11 after a list of tokens, an array `(12,)`. Return a list of `length` tokens with a product of
-# probabilities as large as possible. For one text you may call `odds` 150 times.
+# The likeliest token at each step does not make the likeliest text. Find a better one: `probabilities(tokens)` gives the
+# probabilities of the 12 tokens 0 to 11 after a list of tokens, an array `(12,)`. Return a list of `length` tokens with a
+# product of probabilities as large as possible. For one text you may call `probabilities` 150 times.
 #
 # If the first token is 0 or 1 with probabilities 0.6 and 0.4, and the next token has at best 0.5 after a 0 and 0.9 after a 1,
 # then the text that begins with 1 is the likelier: 0.36 against 0.3. The verdict adds up the surprise, −log of these
@@ -126,12 +127,12 @@ def write_on(model, ids, count):
 # recorded.
 
 
-# %% exercise="likeliest_text"
-def likeliest_text(odds, length):
+# %% exercise="most_likely_text"
+def most_likely_text(probabilities, length):
     """A text of `length` tokens, as a list, as likely as you can find."""
-    # yours: call odds, choose, repeat
+    # yours: call probabilities, choose, repeat
     tokens = []
     for _ in range(length):
-        tokens.append(int(odds(tokens).argmax()))
+        tokens.append(int(probabilities(tokens).argmax()))
     return tokens
     # end

@@ -16,7 +16,7 @@
 # given. The kernel is launched with more threads than numbers, its groups may be arranged in several rows, and `n` and `F`
 # come in `args`; keep the name of the entry point. Every MLP of a model on your GPU runs this kernel.
 
-# %% exercise="port_bias_gelu"
+# %% exercise="bias_gelu_wgsl"
 # given kernels/bias_gelu.wgsl Args
 # given kernels/bias_gelu.wgsl args
 # given kernels/bias_gelu.wgsl x
@@ -41,7 +41,7 @@
 # For the row [0, 0, 1] the result is [0.2119, 0.2119, 0.5761]. The operation `softmax_forward` of the device `webgpu` is this
 # kernel.
 
-# %% exercise="softmax_in_wgsl"
+# %% exercise="softmax_wgsl"
 # given kernels/include/reduce.wgsl tree
 # given kernels/include/reduce.wgsl group_max
 # include kernels/include/reduce.wgsl group_sum: the sum over the threads of a group, for all of them
@@ -66,7 +66,7 @@
 #
 # Each thread may read workgroup memory no more than twice for each s: that is the point of its 4 x 4 registers.
 
-# %% exercise="gemm_heart"
+# %% exercise="gemm_inner_loop"
 # include kernels/gemm.wgsl gemm
 
 # %% [markdown]
@@ -76,7 +76,7 @@
 # to `partial`. In `group_sum` two lines were moved. On many GPUs the result is even right, most of the time. Run the cell,
 # read the report, and fix it.
 
-# %% exercise="mend_group_sum"
+# %% exercise="workgroup_sum"
 # given kernels/include/reduce.wgsl tree
 # include kernels/include/reduce.wgsl group_sum: fix what is wrong
 # plant workgroupBarrier();\n        if (lane < half) { => if (lane < half) {\n            workgroupBarrier();
@@ -101,9 +101,9 @@
 # At 0 the derivative is 0.5, at 1 it is 1.0830, at -1 it is -0.0830. `ROOT_2_PI` is given, and `safe_tanh`, which is right
 # for large numbers too, where a driver's own tanh may overflow.
 
-# %% exercise="slope_in_wgsl"
+# %% exercise="bias_gelu_backward_wgsl"
 # given kernels/include/gelu.wgsl ROOT_2_PI
-# include kernels/include/gelu.wgsl gelu_slope: the derivative of gelu at one number
+# include kernels/include/gelu.wgsl gelu_grad: the derivative of gelu at one number
 # given kernels/bias_gelu.wgsl Args
 # given kernels/bias_gelu.wgsl args
 # given kernels/bias_gelu.wgsl x
@@ -113,7 +113,7 @@
 # include kernels/bias_gelu.wgsl bias_gelu_backward: dy times the derivative at x + bias
 
 # %% [markdown]
-# ## 6. Two in a word (stretch)
+# ## 6. Two float16 numbers in a word (stretch)
 #
 # WGSL has no 16-bit type that every adapter supports. Weights can be stored with 16 bits all the same: two *half* floats in one
 # `u32`, the first in the lower 16 bits. `unpack2x16float(word)` gives both, as a `vec2<f32>` with components `x` and `y`.
@@ -122,7 +122,7 @@
 # is launched with **fewer threads than words**: `groups.x * 64` of them, and thread i takes words i, i + `groups.x * 64`, ...
 # This is a *grid-stride loop*: one launch works for any n.
 
-# %% exercise="two_in_a_word"
+# %% exercise="unpack_float16"
 r"""
 struct Args {
     n: u32,
@@ -132,7 +132,7 @@ struct Args {
 @group(0) @binding(2) var<storage, read_write> y: array<f32>;
 
 @compute @workgroup_size(64)
-fn unpack_halves(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+fn unpack_float16(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
     // yours: loop over the words in steps of the whole launch, and write one or two floats for each
     for (var i = id.x; 2 * i < args.n; i += groups.x * 64) {
         let pair = unpack2x16float(x[i]);
@@ -154,10 +154,10 @@ fn unpack_halves(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_work
 # write y.
 #
 # It passes when it is right. Then lower the bytes that are read from storage buffers, and plot your attempts by
-# `course.ladder("product_in_wgsl")`: 128 x 96 numbers of y with K = 80 need 192,512 bytes at least, if each group reads its
+# `course.ladder("matmul_wgsl")`: 128 x 96 numbers of y with K = 80 need 192,512 bytes at least, if each group reads its
 # slices of a and b just once.
 
-# %% exercise="product_in_wgsl"
+# %% exercise="matmul_wgsl"
 r"""
 struct Args {
     N: u32,
@@ -175,7 +175,7 @@ var<workgroup> of_a: array<array<f32, 64>, SLICE>; // column of the slice, row o
 var<workgroup> of_b: array<array<f32, 64>, SLICE>;
 
 @compute @workgroup_size(16, 16)
-fn product(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) thread: vec3<u32>,
+fn matmul(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) thread: vec3<u32>,
            @builtin(local_invocation_index) lane: u32) {
     let top = group.y * 64;
     let left = group.x * 64;
@@ -218,7 +218,7 @@ fn product(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id
 }
 // instead
 // @compute @workgroup_size(16, 16)
-// fn product(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) thread: vec3<u32>,
+// fn matmul(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) thread: vec3<u32>,
 //            @builtin(local_invocation_index) lane: u32) {
 // }
 // end

@@ -599,15 +599,15 @@ def test_the_loss_alone_is_the_loss_with_its_gradient(device: str):
     x, weight, bias = (table.from_numpy(random.normal(size=s).astype(np.float32)) for s in ((9, 5), (37, 5), (37,)))
     targets = table.from_numpy(np.array([3, -1, 36, 0, 7, -1, 9, 9, 1]))
     loss, dlogits = table.linear_cross_entropy(x, weight, bias, targets)
-    alone, nothing = table.linear_cross_entropy(x, weight, bias, targets, slope=False)
+    alone, nothing = table.linear_cross_entropy(x, weight, bias, targets, needs_grad=False)
     assert nothing is None and dlogits.shape == (9, 37)
     np.testing.assert_allclose(table.to_numpy(alone), table.to_numpy(loss), rtol=1e-6)
     valid = table.from_numpy(np.array([3, 9, 36, 0, 7, 9, 9, 9, 1]))  # a class that does not count
-    loss, alone = (table.linear_cross_entropy(x, weight, bias, valid, 9, slope)[0] for slope in (True, False))
+    loss, alone = (table.linear_cross_entropy(x, weight, bias, valid, 9, needs_grad)[0] for needs_grad in (True, False))
     np.testing.assert_allclose(table.to_numpy(alone), table.to_numpy(loss), rtol=1e-6)
     none = table.from_numpy(np.full(9, -1))
-    for slope in (True, False):
-        assert np.isnan(table.to_numpy(table.linear_cross_entropy(x, weight, bias, none, slope=slope)[0]))
+    for needs_grad in (True, False):
+        assert np.isnan(table.to_numpy(table.linear_cross_entropy(x, weight, bias, none, needs_grad=needs_grad)[0]))
     assert not table.to_numpy(table.linear_cross_entropy(x, weight, bias, none)[1]).any()
 
 

@@ -77,7 +77,7 @@ def test_the_words():
     assert whose.sentences(record, steps=9) == [f"{told}."]
     assert whose.sentences(record, steps=12) == [f"{told}, in 9 of 12 steps."]
     replaced = whose.sentences(record | {"replaced": {"gelu": "yours raised KeyError: 3"}})
-    assert replaced == ["gelu: ours took over, for yours raised KeyError: 3", f"{told}."]
+    assert replaced == ["gelu: replaced by ours, because yours raised KeyError: 3", f"{told}."]
     assert whose.share(0.0) == "0 %" and whose.share(0.001) == "under 1 %"
 
 

@@ -1,9 +1,17 @@
-"""One answer, from the learner's hands to the verdict: blank or not, judged, kept, and what to type next."""
+"""One answer, from the learner's hands to the verdict: blank or not, judged, kept, and what to type next.
+
+An answer that passed once is judged again before it takes part in a training (`recheck`): its file may have been edited since,
+its exercise or the library may have changed. A pass is remembered in the learner's folder for this text, this exercise and this
+state of the library, and for nothing else, so that only the first use after a change takes its time.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Collection
+from functools import cache
 
+from course_lib import paths
 from course_lib.coach import catalogue, client, regions, state
 from course_lib.coach.exercise import ExerciseError
 from course_lib.coach.verdict import Verdict
@@ -50,7 +58,7 @@ def words(name: str, verb: str, where: str) -> str:
 
 
 def _blank(name: str, piece: regions.Piece, where: str) -> Verdict:
-    """The kind word for a cell that nobody has touched: what is asked for, and the smallest case."""
+    """The verdict on an unchanged cell: what the task asks for, and the smallest case."""
     exercise = catalogue.load(name)
     verdict = client.judged(name, piece.blank, measure=False)
     if verdict.passed:
@@ -60,11 +68,11 @@ def _blank(name: str, piece: regions.Piece, where: str) -> Verdict:
         verdict.why = f"Nothing is written here yet. {verdict.why}"
         return verdict
     if piece.planted:
-        verdict.why = f"This cell is as it was. What is wrong in it shows like this: {verdict.why}"
+        verdict.why = f"You have not changed this cell yet. Its bug shows like this: {verdict.why}"
     else:
         verdict.why = (
             f"Nothing is written here yet. It takes about {exercise.minutes} minutes; "
-            "the words behind `Your part:` say what to do."
+            "the comment `Your part:` says what to do."
         )
     verdict.next = words(name, "hint", where)
     return verdict
@@ -75,9 +83,32 @@ def _next(name: str, verdict: Verdict, where: str) -> str:
         return words(name, "hint", where)
     if catalogue.load(name).challenge:
         if where == NOTEBOOK and catalogue.load(name).flops:
-            return f"another try, or {words(name, 'ladder', where)} for a picture of yours"
-        return "another try: your numbers are remembered"
+            return f"another version, or {words(name, 'versions', where)} to compare those so far"
+        return "another version: the counts of this one are kept"
     for other in catalogue.names(catalogue.load(name).chapter):
         if state.passing(other) is None:
             return f"the exercise {other}" if where == NOTEBOOK else f"course hint {other}"
     return words(name, "solution", where) + "  (to compare with ours)"
+
+
+def recheck(name: str, text: str, stage: Callable[[str], None] | None = None) -> str:
+    """Why an answer may not go in; nothing if it passes now. stage: told what is being done once this takes long."""
+    key = hashlib.sha256(f"{library()} {catalogue.fingerprint(name)} {text}".encode()).hexdigest()[:16]
+    if state.noted(name).get("passes") == key:
+        return ""
+    try:
+        verdict = client.judged(name, text, measure=False, stage=stage)
+    except ExerciseError as error:
+        return str(error)
+    if verdict.passed:
+        state.note(name, passes=key)
+        return ""
+    return f"it no longer passes: {verdict.why}" if verdict.judged else f"it could not be judged again: {verdict.why}"
+
+
+@cache
+def library() -> str:
+    """A digest of everything that an answer is judged by or works with: the library and the kernels."""
+    files = [path for folder in (paths.LIBRARY, paths.KERNELS) for path in folder.rglob("*") if path.is_file()]
+    kept = sorted(path for path in files if "__pycache__" not in path.parts)
+    return hashlib.sha256(b"".join(hashlib.sha256(path.read_bytes()).digest() for path in kept)).hexdigest()

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.coach.exercise import Exercise
-from course_lib.coach.outcome import Fault
+from course_lib.coach.outcome import RaisedError
 
 
 class StillRunning(KeyboardInterrupt):
@@ -53,7 +53,7 @@ def resolve(target: str) -> tuple[Any, str]:
     raise ImportError(f"There is no module in {target!r}.")
 
 
-def fault(error: BaseException, file: str, text: str) -> Fault:
+def raised(error: BaseException, file: str, text: str) -> RaisedError:
     """An exception as the learner should read it: kind, message, and the last line of theirs that led to it."""
     line = None
     if isinstance(error, SyntaxError) and error.filename == file:
@@ -66,7 +66,7 @@ def fault(error: BaseException, file: str, text: str) -> Fault:
     message = error.msg if isinstance(error, SyntaxError) else str(error)
     if isinstance(error, KeyError):
         message = f"there is no key {message}"
-    return Fault(type(error).__name__, message or "no message", line, code)
+    return RaisedError(type(error).__name__, message or "no message", line, code)
 
 
 def call(exercise: Exercise, answer: Any, inputs: tuple) -> Any:

@@ -32,13 +32,9 @@ def names(chapter: str = "") -> list[str]:
 
 
 def load(name: str) -> Exercise:
-    """The exercise of that name, or of that former name. Raises ExerciseError with the nearest names."""
-    found = _found()
-    path = found.get(name)
+    """The exercise of that name. Raises ExerciseError with the nearest names."""
+    path = _found().get(name)
     if path is None:
-        for other in found:
-            if name in _load(found[other]).formerly:
-                return load(other)
         near = difflib.get_close_matches(name, files(), n=3, cutoff=0.4)
         hint = f" Did you mean {' or '.join(near)}?" if near else " `course status` lists all."
         raise ExerciseError(f"There is no exercise named {name!r}.{hint}")
@@ -75,7 +71,7 @@ def notebook(name: str) -> str:
 def fingerprint(name: str) -> str:
     """Changes when an exercise's file does, or trials.py if it uses that: answers that passed before must be judged anew."""
     text = files()[name].read_bytes()
-    shared = Path(__file__).with_name("trials.py").read_bytes() if b"coach.trials import" in text else b""
+    shared = Path(__file__).with_name("shared_cases.py").read_bytes() if b"coach.shared_cases import" in text else b""
     return hashlib.sha256(text + shared).hexdigest()[:16]
 
 

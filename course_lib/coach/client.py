@@ -128,11 +128,11 @@ def judged(
 def _ended(message: dict, seconds: float) -> str:
     if message.get("timeout"):
         return (
-            f"Your code was still running after {seconds:g} seconds and could only be ended by force. "
+            f"Your code was still running after {seconds:g} seconds and had to be killed. "
             "Look for a loop that never ends."
         )
     status = message["ended"]
     if status < 0:
         name = signal.Signals(-status).name
-        return f"Your code ended the process that ran it ({name}). Look for very deep recursion or a wild address."
-    return f"Your code ended the process that ran it, with status {status}. Return a result instead of leaving."
+        return f"Your code ended the process that ran it ({name}). Look for very deep recursion or an invalid pointer."
+    return f"Your code ended the process that ran it, with status {status}. Return a result instead of exiting."

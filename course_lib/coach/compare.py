@@ -110,7 +110,7 @@ def text(value: Any, limit: int = 400) -> str:
         shown = f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
     else:
         shown = repr(value)
-    return shown if len(shown) <= limit else f"{shown[:limit]} ... ({len(shown):,} letters in all)"
+    return shown if len(shown) <= limit else f"{shown[:limit]} ... ({len(shown):,} characters in all)"
 
 
 def _numbers(got: Any, expected: Any, tolerance: float, where: str) -> Difference | None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from course_lib.coach import catalogue, state
+from course_lib.coach import state
 from course_lib.coach.exercise import ExerciseError
 from course_lib.coach.regions import comparable
 from course_lib.paths import ROOT
@@ -65,10 +65,7 @@ def _fresh(original: Path, written: dict[str, str]) -> NotebookNode:
         if found := exercise_of(cell):
             name, body = found
             blanks[name] = _hash(body)
-            text = (
-                written.get(name) or next((written[old] for old in _former(name) if old in written), "") or _kept(name)
-            )
-            if text:
+            if text := written.get(name) or _kept(name):
                 cell.source = f"{MAGIC} {name}\n{text.strip(chr(10))}"
     notebook.metadata["course"] = {"original": _digest(original), "blanks": blanks}
     return notebook
@@ -91,13 +88,6 @@ def _bring_own_cells(old: NotebookNode, new: NotebookNode) -> None:
             places = [i for i, other in enumerate(new.cells) if other.id == behind]
             new.cells.insert(places[0] + 1 if places else len(new.cells), cell)
             behind = cell.id
-
-
-def _former(name: str) -> tuple[str, ...]:
-    try:
-        return catalogue.load(name).formerly
-    except ExerciseError:
-        return ()
 
 
 def _kept(name: str) -> str:

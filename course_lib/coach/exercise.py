@@ -126,12 +126,11 @@ class Exercise:
         `math` are always there.
     tolerance: allowed error of a number, relative to the larger of 1 and the expected number.
     measured: label of the case whose counters are shown (kernels). goals: numbers that must be reached, or are remembered.
-    hints: three, each nearer; the last is nearly code. sibling: a worked example of the same idea with another aim.
+    hints: three, each nearer; the last is nearly code. example: a worked example of the same idea with another aim.
     wrong: at least three plausible wrong answers, and further mistakes, in the order in which they are recognised: the first
         that explains an answer speaks.
-    flops: operations of the measured case by the formula, an fma as 2; an open challenge with them has a ladder: the learner's
-        tries under a roofline.
-    formerly: names that this exercise had before; answers given under them are kept.
+    flops: operations of the measured case by the formula, an fma as 2. With them `course.versions` draws the learner's versions
+        of an open challenge under a roofline.
     seconds: longest time for all cases together; compiling does not count.
     challenge: an open one: it passes when right, and asks for another try.
     test_out: one of the three of its part of the course, each of another chapter, that tell whether one may skip the lectures.
@@ -142,7 +141,7 @@ class Exercise:
     defines: str
     cases: Callable[[np.random.Generator], Iterable[Case]]
     hints: tuple[str, str, str]
-    sibling: str
+    example: str
     wrong: Sequence[Wrong | Mistake]
     core: bool = True
     language: str = "python"
@@ -158,7 +157,6 @@ class Exercise:
     measured: str = ""
     goals: Sequence[Goal] = ()
     flops: float = 0.0
-    formerly: tuple[str, ...] = ()
     seconds: float = 6.0
     challenge: bool = False
     test_out: bool = False
@@ -189,8 +187,8 @@ class Exercise:
             found.append(f"it takes {self.minutes} minutes; 5 to 20 are a sitting.")
         if len(self.hints) != 3:
             found.append(f"it has {len(self.hints)} hints; three are needed.")
-        if not self.sibling.strip():
-            found.append("it has no worked sibling.")
+        if not self.example.strip():
+            found.append("it has no worked example.")
         answers = [wrong for wrong in self.wrong if isinstance(wrong, Wrong)]
         sentences = [wrong.says or wrong.generic for wrong in answers if not wrong.also]
         if len(sentences) < 3:

@@ -17,21 +17,21 @@ Said = tuple[str, str, bool]  # a title, a text, whether the text is code
 
 
 def hint(name: str, where: str = answering.NOTEBOOK) -> Said:
-    """The next hint; after the third the worked sibling; then the same once more, with what else can be done."""
+    """The next hint; after the third the worked example; then the same once more, with what else can be done."""
     exercise = catalogue.load(name)
     given = state.noted(name).get("hints", 0)
     state.note(name, hints=min(given + 1, 4))
     if given >= 4:
         return (
-            f"That was the last hint. Next: change one line, run the cell, and read what is said of it; or "
+            f"That was the last hint. Next: change one line, run the cell, and read the verdict; or "
             f"{answering.words(name, 'solution', where)}. The worked example once more",
-            exercise.sibling.strip("\n"),
+            exercise.example.strip("\n"),
             True,
         )
     if given == 3:
         return (
             f"{exercise.title}: a worked example of the same idea, with another aim",
-            exercise.sibling.strip("\n"),
+            exercise.example.strip("\n"),
             True,
         )
     more = f"\nMore: {answering.words(name, 'hint', where)}"
@@ -64,7 +64,7 @@ def reset(name: str, where: str = answering.NOTEBOOK) -> Said:
         if place
         else "There was no answer yet."
     )
-    return f"{kept} The cell began like this", f"%%exercise {name}\n{blank}", True
+    return f"{kept} The original cell", f"%%exercise {name}\n{blank}", True
 
 
 def progress() -> str:
@@ -93,11 +93,7 @@ def fast_tracks() -> list[str]:
         names = [n for n in everything if first <= catalogue.load(n).chapter[:2] <= last and catalogue.load(n).test_out]
         passed = sum(state.passing(name) is not None for name in names)
         if names:
-            done = (
-                "all passed: its lectures hold nothing that you must read"
-                if passed == len(names)
-                else f"{passed} passed"
-            )
+            done = "all passed: you may skip its lectures" if passed == len(names) else f"{passed} passed"
             lines.append(f"Do you know Part {part} already? Pass {', '.join(names)} ({done}).")
     return [*lines, ""] if lines else []
 

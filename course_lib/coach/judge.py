@@ -15,7 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.coach import answers, catalogue, compare, doubles, measuring, regions, telling
+from course_lib.coach import (
+    answers,
+    catalogue,
+    compare,
+    diagnosis,
+    heuristics,
+    kernel_source,
+    measuring,
+    messages,
+    regions,
+)
 from course_lib.coach.exercise import Exercise
 from course_lib.coach.outcome import Outcome
 from course_lib.coach.verdict import Verdict
@@ -33,7 +43,7 @@ def judge(job: dict, stage: Callable[[str], None] = lambda words: None) -> dict:
     if exercise.language == "wgsl" and (missing := answers.launched(exercise).problem()):
         return Verdict(exercise.name, exercise.title, exercise.language, False, missing, judged=False).as_dict()
     cases = list(exercise.cases(np.random.default_rng(SEED)))
-    stage("computing what is expected")
+    stage("computing the expected results")
     expected = [_expected(exercise, case.inputs) for case in cases]
     solution = ""
     if exercise.measured or exercise.goals:
@@ -59,8 +69,8 @@ def judge(job: dict, stage: Callable[[str], None] = lambda words: None) -> dict:
                 if outcomes[-1].error and outcomes[-1].error.kind == "StillRunning":
                     break
         except BaseException as error:  # even SystemExit: the answer ran while it was loaded
-            return telling.not_loaded(exercise, answers.fault(error, file, job["text"]), job)
-        verdict = telling.verdict_on(exercise, job, outcomes, len(cases))
+            return diagnosis.not_loaded(exercise, answers.raised(error, file, job["text"]), job)
+        verdict = diagnosis.verdict_on(exercise, job, outcomes, len(cases))
         if not any(not outcome.right for outcome in outcomes):
             stage("counting")
             if ours is not None:
@@ -69,11 +79,14 @@ def judge(job: dict, stage: Callable[[str], None] = lambda words: None) -> dict:
                 measuring.measure(exercise, verdict, answer, outcomes, cases, solution if job.get("measure") else "")
             except BaseException as error:  # the answer runs once more to be measured, on more than the cases hold
                 verdict.passed = False
-                broken = telling.said(answers.fault(error, file, job["text"]), exercise, job)
+                broken = messages.of_error(answers.raised(error, file, job["text"]), exercise, job.get("known", ()))
                 if isinstance(error, answers.StillRunning):
-                    broken = f"your code was still running after {exercise.seconds:g} seconds, for more is asked of it there."
-                verdict.why = f"The cases are right. Then, while it was measured: {broken}"
-            if verdict.passed and exercise.language == "cuda" and (words := doubles.note(job["text"])):
+                    broken = (
+                        f"your code was still running after {exercise.seconds:g} seconds: the measurement runs more "
+                        "than the cases do."
+                    )
+                verdict.why = f"All cases are right. Then, while your code was measured: {broken}"
+            if verdict.passed and exercise.language == "cuda" and (words := kernel_source.double_literal(job["text"])):
                 verdict.notes.append(words)
         elif job.get("values"):
             _keep_values(next(outcome for outcome in outcomes if not outcome.right), job["values"])
@@ -124,20 +137,18 @@ def _try(exercise: Exercise, answer: Any, case, want: tuple, file: str) -> Outco
                 outcome.complaint = _check(exercise, got, case.inputs)
             if before is not None and seed > 1 and not outcome.complaint and compare.difference(got, before, 0.0):
                 outcome.complaint = (
-                    "Two runs with the same numbers give two results: it depends on which thread comes first."
+                    "Two runs on the same inputs give different results: they depend on the order of the threads."
                 )
             before = copy.deepcopy(outcome.got)
             outcome.changed = [i for i in _changed(case.inputs, given) if i not in may_change]
         except BaseException as error:
-            outcome.error = answers.fault(error, file, answers.text_of(file))
+            outcome.error = answers.raised(error, file, answers.text_of(file))
         if exercise.is_kernel:
             outcome.reports = answer.reports or outcome.reports
         if not outcome.right:
             break
     if outcome.changed and outcome.right:
-        from course_lib.coach import facts
-
-        outcome.complaint = facts.changed_inputs(outcome, telling.inputs_of(exercise, len(outcome.inputs)))
+        outcome.complaint = heuristics.changed_inputs(outcome, diagnosis.inputs_of(exercise, len(outcome.inputs)))
     return outcome
 
 
@@ -147,7 +158,7 @@ def _check(exercise: Exercise, got: Any, inputs: tuple) -> str:
         return exercise.check(got, *copy.deepcopy(inputs)) or ""
     except Exception as error:
         kind = "nothing" if got is None else f"{compare.text(got, 80)}, of type {type(got).__name__}"
-        return f"Your code gives back {kind}: that is not what the task asks for ({type(error).__name__}: {error})."
+        return f"Your code returns {kind}, which is not what the task asks for ({type(error).__name__}: {error})."
 
 
 def _keep_values(failing: Outcome, file: str) -> None:

@@ -91,7 +91,7 @@ def costliest(reports: list[Report], goal: str) -> str:
     if not found:
         return ""
     number, line = max(found, key=lambda pair: pair[0])
-    return f" The most is in line {line.line}: {number:.4g} for each request."
+    return f" Line {line.line} has the most: {number:.4g} for each request."
 
 
 # What a Goal counts. Each takes the reports and gives a number, or None where this compiler cannot tell.

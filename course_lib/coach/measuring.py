@@ -7,7 +7,7 @@ import copy
 import threading
 from typing import Any
 
-from course_lib.coach import answers, telling
+from course_lib.coach import answers, diagnosis
 from course_lib.coach.exercise import Exercise
 from course_lib.coach.outcome import Seen
 from course_lib.coach.verdict import Count, Verdict, as_text
@@ -46,9 +46,9 @@ def measure(exercise: Exercise, verdict: Verdict, answer: Any, outcomes, cases, 
             ours.seed = answer.seed if exercise.language == "cuda" else 0
             answers.call(exercise, ours, copy.deepcopy(cases[place].inputs))
             our_reports = ours.reports
-        verdict.report = telling.report(outcomes[place])
-        mine, theirs = counting.counters(reports), counting.counters(our_reports)
-        verdict.counts = [Count(name, number, theirs.get(name)) for name, number in mine.items()]
+        verdict.report = diagnosis.report(outcomes[place])
+        yours, ours_counted = counting.counters(reports), counting.counters(our_reports)
+        verdict.counts = [Count(name, number, ours_counted.get(name)) for name, number in yours.items()]
         verdict.measured = exercise.measured
         subject, our_subject = reports, our_reports
         verdict.not_measured += sorted(
@@ -68,13 +68,13 @@ def measure(exercise: Exercise, verdict: Verdict, answer: Any, outcomes, cases, 
         if count.missed and verdict.passed:
             verdict.passed = False
             verdict.why = (
-                f"The results are right, and the goal is not reached: {goal.name}: {as_text(number)}, "
-                f"at most {as_text(goal.at_most)} is asked for."
+                f"The results are right, but the goal is not reached: {goal.name}: {as_text(number)}; "
+                f"at most {as_text(goal.at_most)} is required."
             )
             if exercise.is_kernel:
                 verdict.why += counting.costliest(reports, goal.name)
             seen = Seen("", outcomes[-1], outcomes)
             for wrong in exercise.wrong:
-                if wrong.when is not None and telling.holds(wrong.when, seen):
+                if wrong.when is not None and diagnosis.holds(wrong.when, seen):
                     verdict.why, verdict.recognised = wrong.says, True
                     break

@@ -6,30 +6,30 @@ course's own pieces are back in their places. While it runs, the display of ever
 
 from __future__ import annotations
 
-from course_lib.coach import mine
+from course_lib.coach import swapping
 
 
-def reach(steps: int = 400, seed: int = 0, device: str = mine.DEVICE) -> str:
+def reach(steps: int = 400, seed: int = 0, device: str = swapping.DEVICE) -> str:
     """Train `micro` for some steps with every passed answer in place; the share, the losses (nats per token) and a sample.
 
     device: kernels are launched on "simulator" or "cuda", WGSL on "webgpu"; Python takes the place of ops on "cpu".
     """
     from course_lib import data, generation, training, whose
 
-    swaps = mine.use(steps=0, device=device)
+    swaps = swapping.use(steps=0, device=device)
     try:
         trained = training.train("micro", device=device, steps=steps, seed=seed)
         pieces = generation.generate(trained.model, trained.tokenizer, "", 80, temperature=0.7, seed=seed)
         text = "".join(pieces)
     finally:
         swaps.remove()
-    where = "" if device == mine.DEVICE else f" on {device}"
+    where = "" if device == swapping.DEVICE else f" on {device}"
     first, last = trained.records[0]["loss"], trained.records[-1]["loss"]
     told = [
         *whose.sentences(trained.mine),
         f"{steps:,} steps of micro{where}: the loss fell from {first:.2f} to {last:.2f}; "
-        f"on stories that it has not seen it is {trained.best:.2f}. A bigram model has {data.bigram_loss(trained.corpus):.2f} "
-        f"there, and a perfect one would have {trained.floor:.2f}.",
+        f"on held-out stories it is {trained.best:.2f}. A bigram model has {data.bigram_loss(trained.corpus):.2f} "
+        f"there; the entropy floor is {trained.floor:.2f}.",
         "It writes:",
         text.strip(),
     ]

@@ -1,4 +1,4 @@
-"""What one case showed: the material that mistakes and facts are recognised by."""
+"""What one case showed: what a diagnosis is made from."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from course_lib.coach.compare import Difference
 
 
 @dataclass(frozen=True)
-class Fault:
+class RaisedError:
     """An exception out of the answer. kind: its type's name. line: in the learner's text, None if it lies elsewhere."""
 
     kind: str
@@ -27,7 +27,7 @@ class Outcome:
     inputs: tuple
     expected: Any = None
     got: Any = None
-    error: Fault | None = None
+    error: RaisedError | None = None
     difference: Difference | None = None
     complaint: str = ""  # of Exercise.check
     changed: Sequence[int] = ()

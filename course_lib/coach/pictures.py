@@ -55,21 +55,21 @@ def html(verdict: Verdict) -> str:
     body = [f'<div style="font-size:1.15em"><strong>{verdict.word}</strong> '
             f'<span style="color:{_PALE}">{escape(verdict.title)}</span></div>']  # fmt: skip
     body.append(f'<div style="margin:.3em 0">{_prose(verdict.why)}</div>')
-    trial = verdict.trial
-    if trial is not None:
-        if trial.code:
-            body.append(f'<pre style="{_PRE}">line {trial.line} | {escape(trial.code)}</pre>')
-        if trial.label and (trial.inputs or trial.expected):
-            body.append(f'<div style="margin-top:.4em">The smallest case that fails: {escape(trial.label)}</div>')
+    failing = verdict.failing
+    if failing is not None:
+        if failing.code:
+            body.append(f'<pre style="{_PRE}">line {failing.line} | {escape(failing.code)}</pre>')
+        if failing.label and (failing.inputs or failing.expected):
+            body.append(f'<div style="margin-top:.4em">The smallest case that fails: {escape(failing.label)}</div>')
             body.append(
                 "<table style='border-collapse:collapse;margin:.2em 0'>"
-                + "".join(_line(*row) for row in trial.rows())
+                + "".join(_line(*row) for row in failing.rows())
                 + "</table>"
             )
-        if trial.difference and trial.difference not in verdict.why:
-            body.append(f"<div>{escape(trial.difference)}.</div>")
-        if trial.picture:
-            body.append(_table(trial.picture))
+        if failing.difference and failing.difference not in verdict.why:
+            body.append(f"<div>{escape(failing.difference)}.</div>")
+        if failing.picture:
+            body.append(_table(failing.picture))
         if verdict.cases > 1:
             body.append(f'<div style="color:{_PALE}">{verdict.right_cases} of {verdict.cases} cases are right.</div>')
     body += [f'<pre style="{_PRE}">{escape(issue)}</pre>' for issue in verdict.issues]
@@ -150,7 +150,7 @@ def _cell(tag: str, content: str, wrong: bool = False) -> str:
 
 
 def _counts(verdict: Verdict) -> str:
-    head = ("", "yours", "ours", "asked for", "your earlier tries")
+    head = ("", "yours", "ours", "required", "your earlier tries")
     rows = count_rows(verdict)
     used = [i for i in range(5) if i < 2 or any(row[i] for row in rows)]
     body = "".join(

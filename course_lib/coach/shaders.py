@@ -130,4 +130,4 @@ def costliest(reports: list[Report], goal: str) -> str:
     if not lines or ("bytes" not in goal and "storage" not in goal):
         return ""
     line = max(lines, key=lambda line: line.bytes)
-    return f" The most is in line {line.line}: {line.elements:,} elements."
+    return f" Line {line.line} has the most: {line.elements:,} elements."

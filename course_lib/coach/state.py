@@ -66,7 +66,7 @@ def tries(name: str) -> list[Try]:
 
 
 def passing(name: str) -> Try | None:
-    """The last try that passed: the one that counts. One that passes no more since its exercise changed does not."""
+    """The last try that passed: the one that counts. One that no longer passes, since its exercise changed, does not."""
     outdated = noted(name).get("outdated", 0)
     return next((one for one in reversed(tries(name)) if one.passed and one.number > outdated), None)
 
@@ -96,14 +96,14 @@ def save(name: str, text: str, verdict: Verdict | None = None) -> None:
                 folder() / "tries" / name / f"{number:04}-{word}{catalogue.load(name).suffix}", text.rstrip("\n") + "\n"
             )
         notes = _read()
-        mine = notes.setdefault(name, {})
-        mine.setdefault("counts", []).append({count.name: count.yours for count in verdict.counts})
+        entry = notes.setdefault(name, {})
+        entry.setdefault("counts", []).append({count.name: count.yours for count in verdict.counts})
         if not verdict.counts:
-            mine["counts"].pop()
-        mine["counts"] = mine["counts"][-SHOWN - 1 :]
+            entry["counts"].pop()
+        entry["counts"] = entry["counts"][-SHOWN - 1 :]
         if verdict.passed:
-            mine["judged_by"] = catalogue.fingerprint(name)
-        mine["seconds"] = verdict.seconds
+            entry["judged_by"] = catalogue.fingerprint(name)
+        entry["seconds"] = verdict.seconds
         _write(folder() / "progress.json", json.dumps(notes, indent=1))
 
 
@@ -137,10 +137,10 @@ def last(name: Any = "") -> str:
         name = catalogue.load(name).name
         _write(place, name)
         return name
-    try:
-        return catalogue.load(place.read_text(encoding="utf-8")).name
-    except FileNotFoundError:
-        raise ExerciseError('Say which exercise, as in course.hint("NAME"); course.progress() lists them.') from None
+    newest = place.read_text(encoding="utf-8") if place.exists() else ""
+    if newest not in catalogue.names():
+        raise ExerciseError('Say which exercise, as in course.hint("NAME"); course.progress() lists them.')
+    return newest
 
 
 def _defined_as(thing: Any, place: Path) -> str:
@@ -160,7 +160,7 @@ def _defined_as(thing: Any, place: Path) -> str:
 
 
 def reset(name: str) -> Path | None:
-    """Begin an exercise anew. The answer and its tries are kept in `set-aside/`; returns where, or None if there were none."""
+    """Start an exercise over. The answer and its tries are kept in `set-aside/`; returns where, or None if there were none."""
     with lock():
         answer, old = answer_file(name), folder() / "tries" / name
         if not answer.exists() and not old.exists():
@@ -184,26 +184,6 @@ def set_aside(name: str) -> Path:
         place = place.with_name(f"{place.name.split('~')[0]}~{number}")
     place.mkdir(parents=True)
     return place
-
-
-def adopt_former_names() -> list[tuple[str, str]]:
-    """Move answers that were given under a former name of an exercise; returns (former, new) of each."""
-    moved = []
-    with lock():
-        notes = _read()
-        for name in catalogue.names():
-            for former in catalogue.load(name).formerly:
-                for kind in ("answers", "tries"):
-                    old = folder() / kind / (former if kind == "tries" else f"{former}{catalogue.load(name).suffix}")
-                    new = folder() / kind / (name if kind == "tries" else f"{name}{catalogue.load(name).suffix}")
-                    if old.exists() and not new.exists():
-                        old.replace(new)
-                        moved.append((former, name))
-                if former in notes:
-                    notes.setdefault(name, notes.pop(former))
-        if moved:
-            _write(folder() / "progress.json", json.dumps(notes, indent=1))
-    return sorted(set(moved))
 
 
 @contextmanager

@@ -24,8 +24,8 @@ class Stopwatch:
 
 
 @dataclass
-class Piece:
-    """One target, what was put in its place, and what was measured. What a piece calls is part of its own time."""
+class Swap:
+    """One target, what was put in its place, and what was measured. What an answer calls is part of its own time."""
 
     exercise: Exercise
     stopwatch: Stopwatch = field(default_factory=Stopwatch)
@@ -38,7 +38,7 @@ class Piece:
     seconds: float = 0.0
     calls_per_step: int | None = None  # None: not measured
     per_step: float = 0.0  # seconds, the least of several steps
-    our_per_step: float = 0.0  # the same of our own piece in that place
+    our_per_step: float = 0.0  # the same of our own code in that place
 
     def count(self, seconds: float) -> None:
         """One more call, which took so long."""
@@ -63,9 +63,9 @@ class Piece:
 
 @dataclass
 class Swaps:
-    """What is in place. `share` counts operations; `pieces` has one entry for each target that was passed."""
+    """What is in place. `share` counts operations; `swapped` has one entry for each target that was passed."""
 
-    pieces: list[Piece]
+    swapped: list[Swap]
     targets: int
     stopwatch: Stopwatch
     began: float = field(default_factory=time.perf_counter)
@@ -74,7 +74,7 @@ class Swaps:
 
     @property
     def yours(self) -> int:
-        return sum(piece.whose == YOURS for piece in self.pieces)
+        return sum(swap.whose == YOURS for swap in self.swapped)
 
     @property
     def share(self) -> str:
@@ -82,10 +82,10 @@ class Swaps:
         return f"{self.yours} of {self.targets} operations are yours"
 
     def remove(self) -> None:
-        """Put the course's own pieces back."""
-        for piece in reversed(self.pieces):
-            piece.undo()
-            piece.undo, piece.whose = lambda: None, OURS
+        """Put the course's own code back."""
+        for swap in reversed(self.swapped):
+            swap.undo()
+            swap.undo, swap.whose = lambda: None, OURS
 
     def snapshot(self) -> dict:
         """What was counted until now, as whose.py wants it."""
@@ -94,23 +94,23 @@ class Swaps:
             "seconds": time.perf_counter() - self.began,
             "yours": self.stopwatch.seconds,
             "answers": {
-                piece.exercise.name: {"calls": piece.calls, "seconds": piece.seconds}
-                for piece in self.pieces
-                if piece.whose == YOURS
+                swap.exercise.name: {"calls": swap.calls, "seconds": swap.seconds}
+                for swap in self.swapped
+                if swap.whose == YOURS
             },
-            "replaced": {piece.exercise.name: piece.why for piece in self.pieces if piece.why},
+            "replaced": {swap.exercise.name: swap.why for swap in self.swapped if swap.why},
         }
 
     def rows(self) -> list[tuple[str, ...]]:
         """Operation, where it runs, whose code, calls and milliseconds per step, remark."""
         return [
             (
-                piece.exercise.name, where(piece.exercise), piece.whose,
-                "" if piece.calls_per_step is None else f"{piece.calls_per_step:,}",
-                f"{1000 * piece.per_step:.2f}" if piece.compared else "",
-                f"{1000 * piece.our_per_step:.2f}" if piece.compared else "", piece.why,
+                swap.exercise.name, where(swap.exercise), swap.whose,
+                "" if swap.calls_per_step is None else f"{swap.calls_per_step:,}",
+                f"{1000 * swap.per_step:.2f}" if swap.compared else "",
+                f"{1000 * swap.our_per_step:.2f}" if swap.compared else "", swap.why,
             )
-            for piece in self.pieces
+            for swap in self.swapped
         ]  # fmt: skip
 
     def __str__(self) -> str:
@@ -118,7 +118,7 @@ class Swaps:
         rows = [head, *self.rows()]
         widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-        return "\n".join([f"{self.share}.", *(lines if self.pieces else []), *self.remarks()])
+        return "\n".join([f"{self.share}.", *(lines if self.swapped else []), *self.remarks()])
 
     __repr__ = __str__
 
@@ -128,17 +128,17 @@ class Swaps:
             return []
         preset, per_step = self.prediction.settings.preset, 1000 * self.prediction.step_seconds
         said = [f"A training step of {preset} takes {per_step:.0f} ms"]
-        if any(piece.calls_per_step and piece.whose == YOURS for piece in self.pieces):
+        if any(swap.calls_per_step and swap.whose == YOURS for swap in self.swapped):
             said[0] += f" with your code and {1000 * self.our_step_seconds:.0f} ms with ours"
         elif self.yours:
             said[0] += f"; it calls none of your operations on {self.prediction.device}"
         said[0] += f". {self.prediction}."
-        for piece in self.pieces:
-            if piece.slow and piece.whose == YOURS:
-                name = piece.exercise.name
+        for swap in self.swapped:
+            if swap.slow and swap.whose == YOURS:
+                name = swap.exercise.name
                 said.append(
-                    f"{name} is slow: {1000 * piece.per_step:.2f} ms per step against {1000 * piece.our_per_step:.2f} ms of "
-                    f'ours. To do without it: course.use_my_answers(without=["{name}"]).'
+                    f"{name} is slow: {1000 * swap.per_step:.2f} ms per step against {1000 * swap.our_per_step:.2f} ms of "
+                    f'ours. To leave it out: course.use_my_answers(without=["{name}"]).'
                 )
         return said
 
@@ -146,7 +146,7 @@ class Swaps:
         head = ("operation", "in place of", "code", "calls per step", "ms per step", "ours", "")
         left = "<td style='text-align:left'>"
         body = "".join("<tr>" + "".join(f"{left}{escape(cell)}</td>" for cell in row) + "</tr>" for row in self.rows())
-        table = f"<table><tr>{''.join(f'<th>{name}</th>' for name in head)}</tr>{body}</table>" if self.pieces else ""
+        table = f"<table><tr>{''.join(f'<th>{name}</th>' for name in head)}</tr>{body}</table>" if self.swapped else ""
         said = "".join(f"<p>{escape(line)}</p>" for line in self.remarks())
         return f"<p><strong>{self.share}.</strong></p>{table}{said}"
 

@@ -46,10 +46,8 @@ def after() -> int:
     from course_lib.coach.exercise import ExerciseError
 
     if Path(sys.prefix) == environment.VENV and "course" not in environment.installed():
-        print("It needs other packages than before: say `make install`, and then `course update` again.")
+        print("It needs other packages than before: run `make install`, and then `course update` again.")
         return 1
-    for former, name in state.adopt_former_names():
-        print(f"The exercise {former} is now called {name}; your answer moved along.")
     for sentence in copies.refresh():
         print(sentence)
     for name in catalogue.names():
@@ -65,7 +63,7 @@ def after() -> int:
             continue
         state.rejudged(name, passed, verdict.passed)
         print(f"The exercise {name} has changed: " + ("your answer still passes." if verdict.passed else
-              f"your answer passes no more, and is kept. {verdict.why}"))  # fmt: skip
+              f"your answer no longer passes, and is kept. {verdict.why}"))  # fmt: skip
     return 0
 
 

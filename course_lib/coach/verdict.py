@@ -11,7 +11,7 @@ WORDS = {True: "Passed", False: "Not yet"}
 
 
 @dataclass
-class Trial:
+class FailingCase:
     """The smallest failing case, as text. inputs: one line each, or the whole call if `is_call`. names: of the inputs."""
 
     label: str
@@ -60,7 +60,7 @@ class Verdict:
     blank: bool = False
     judged: bool = True  # False: this machine cannot tell
     loaded: bool = True  # whether the text ran, or compiled, at all
-    trial: Trial | None = None
+    failing: FailingCase | None = None
     right_cases: int = 0
     cases: int = 0
     issues: list[str] = field(default_factory=list)
@@ -85,7 +85,7 @@ class Verdict:
 def from_dict(data: dict) -> Verdict:
     """The reverse of as_dict."""
     data = dict(data)
-    data["trial"] = Trial(**data["trial"]) if data.get("trial") else None
+    data["failing"] = FailingCase(**data["failing"]) if data.get("failing") else None
     data["counts"] = [Count(**count) for count in data.get("counts", [])]
     return Verdict(**data)
 
@@ -93,17 +93,17 @@ def from_dict(data: dict) -> Verdict:
 def text(verdict: Verdict) -> str:
     """The verdict for a terminal, and for `text/plain` in a notebook."""
     parts = [f"{verdict.word}: {verdict.title} ({verdict.name})", verdict.why]
-    trial = verdict.trial
-    if trial is not None:
-        if trial.code:
-            parts.append(f"  line {trial.line} | {trial.code}")
-        if trial.label and (trial.inputs or trial.expected):
-            parts.append(f"The smallest case that fails: {trial.label}")
-            rows = trial.rows()
+    failing = verdict.failing
+    if failing is not None:
+        if failing.code:
+            parts.append(f"  line {failing.line} | {failing.code}")
+        if failing.label and (failing.inputs or failing.expected):
+            parts.append(f"The smallest case that fails: {failing.label}")
+            rows = failing.rows()
             width = max(9, *(len(name) for name, _ in rows))
             parts += [_indented(name.ljust(width), value) for name, value in rows]
-        if trial.difference and trial.difference not in verdict.why:
-            parts.append(f"  {trial.difference}.")
+        if failing.difference and failing.difference not in verdict.why:
+            parts.append(f"  {failing.difference}.")
         if verdict.cases > 1:
             parts.append(f"{verdict.right_cases} of {verdict.cases} cases are right.")
     parts += verdict.issues
@@ -120,7 +120,7 @@ def text(verdict: Verdict) -> str:
 
 def counts_text(verdict: Verdict) -> str:
     """The table of counters."""
-    rows = [("", "yours", "ours", "asked for", "your earlier tries"), *count_rows(verdict)]
+    rows = [("", "yours", "ours", "required", "your earlier tries"), *count_rows(verdict)]
     used = [i for i in range(5) if i < 2 or any(row[i] for row in rows[1:])]
     widths = {i: max(len(row[i]) for row in rows) for i in used}
     head = f"Counted in the case: {verdict.measured}\n" if verdict.measured else ""
@@ -133,7 +133,7 @@ def as_text(value: float | None) -> str:
 
 
 def count_rows(verdict: Verdict) -> list[tuple[str, ...]]:
-    """Name, yours, ours, asked for, earlier: as text."""
+    """Name, yours, ours, required, earlier: as text."""
     return [
         (c.name, as_text(c.yours), as_text(c.ours) if c.ours is not None else "",
          f"at most {as_text(c.at_most)}" if c.at_most is not None else "", ", ".join(as_text(e) for e in c.earlier))

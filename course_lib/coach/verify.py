@@ -26,7 +26,7 @@ RIGHT = ROOT / "tests/coach/right"  # a file for each chapter, which holds RIGHT
 
 
 @dataclass(frozen=True)
-class Trial:
+class Proof:
     """One text to be judged, and what must come of it. kind: blank, solution, right or wrong. says, generic: as in Wrong."""
 
     name: str
@@ -46,7 +46,7 @@ def run(wanted: list[str]) -> int:
     for sentence in failures:
         print(sentence)
     tried = [name for name in names if _is_judged(name)]
-    kinds = Counter(trial.kind for name in tried for trial in trials(name)) if not failures else {}
+    kinds = Counter(proof.kind for name in tried for proof in proofs(name)) if not failures else {}
     core = sum(catalogue.load(name).core for name in names)
     kinds_of = Counter(catalogue.load(name).language for name in names)
     print(f"{len(names)} exercises ({core} core, {len(names) - core} stretch; {kinds_of['cuda']} in CUDA C++, "
@@ -57,7 +57,7 @@ def run(wanted: list[str]) -> int:
     if not RIGHT.is_dir():
         print(f"The right variants were not tried: {RIGHT.relative_to(ROOT)} is not here.")
     if failures:
-        print(f"{len(failures)} faults.")
+        print(f"{len(failures)} failures.")
         return 1
     print(f"{kinds['blank']} blanks fail, {kinds['solution']} solutions and {kinds['right']} right variants pass, "
           f"{kinds['wrong']} wrong answers are refused, each with its sentence.")  # fmt: skip
@@ -71,21 +71,21 @@ def verify(names: list[str]) -> list[str]:
         try:
             found += catalogue.load(name).complaints()
             if _is_judged(name):
-                to_try += trials(name)
+                to_try += proofs(name)
         except ExerciseError as error:
             found.append(f"{name}: {error}")
     judges = [client.Judge() for _ in range(min(os.cpu_count() or 1, 8))]
     free = list(judges)
 
-    def one(trial: Trial) -> list[str]:
+    def one(proof: Proof) -> list[str]:
         judge = free.pop()
         try:
-            verdict = client.judged(trial.name, trial.text, measure=trial.kind != "blank", judge=judge)
+            verdict = client.judged(proof.name, proof.text, measure=proof.kind != "blank", judge=judge)
         except ExerciseError as error:
-            return [f"{trial.name}, {trial.kind}: {error}"]
+            return [f"{proof.name}, {proof.kind}: {error}"]
         finally:
             free.append(judge)
-        return faults(trial, verdict)
+        return failures_of(proof, verdict)
 
     with ThreadPoolExecutor(len(judges)) as pool:
         for sentences in pool.map(one, to_try):
@@ -106,20 +106,20 @@ def _is_judged(name: str) -> bool:
     return catalogue.load(name).language != "wgsl" or not _not_judged()
 
 
-def trials(name: str) -> list[Trial]:
+def proofs(name: str) -> list[Proof]:
     """Everything that is judged to prove one exercise. Raises ExerciseError if a text of it cannot be made."""
     exercise = catalogue.load(name)
     piece = regions.pieces(catalogue.source(exercise.chapter)).get(name)
     if piece is None:
         raise ExerciseError(f"{catalogue.source(exercise.chapter).name} holds no solution to it.")
-    texts = [Trial(name, "blank", piece.blank), Trial(name, "solution", piece.solution)]
-    texts += [Trial(name, "right", answer_text(right, piece.solution)) for right in variants(name)]
+    texts = [Proof(name, "blank", piece.blank), Proof(name, "solution", piece.solution)]
+    texts += [Proof(name, "right", answer_text(right, piece.solution)) for right in variants(name)]
     texts += [
-        Trial(name, "wrong", answer_text(wrong.answer, piece.solution), wrong.says, wrong.generic)
+        Proof(name, "wrong", answer_text(wrong.answer, piece.solution), wrong.says, wrong.generic)
         for wrong in exercise.wrong
         if isinstance(wrong, Wrong)
     ]
-    bodies = [regions.comparable(trial.text) for trial in texts]
+    bodies = [regions.comparable(proof.text) for proof in texts]
     if len(set(bodies)) < len(bodies):
         raise ExerciseError("two of its texts (blank, solution, right, wrong) are the same.")
     return texts
@@ -141,19 +141,19 @@ def _variants(file: Path) -> dict[str, list[str | Changed]]:
     return runpy.run_path(str(file))["RIGHT"] if file.exists() else {}
 
 
-def faults(trial: Trial, verdict: Verdict) -> list[str]:
+def failures_of(proof: Proof, verdict: Verdict) -> list[str]:
     """What is wrong with a verdict."""
     shown = "\n    ".join(verdicts.text(verdict).splitlines())
-    where = f"{trial.name}, {trial.kind}"
-    if trial.kind in ("solution", "right"):
-        return [] if verdict.passed else [f"{where}: should pass:\n    {shown}\n  Judged was:\n{trial.text}"]
+    where = f"{proof.name}, {proof.kind}"
+    if proof.kind in ("solution", "right"):
+        return [] if verdict.passed else [f"{where}: should pass:\n    {shown}\n  Judged was:\n{proof.text}"]
     if verdict.passed:
-        return [f"{where}: passes, and should not:\n{trial.text}"]
-    if trial.kind == "blank":
-        kind = verdict.trial is not None and verdict.loaded
+        return [f"{where}: passes, and should not:\n{proof.text}"]
+    if proof.kind == "blank":
+        kind = verdict.failing is not None and verdict.loaded
         return [] if kind else [f"{where}: must load, and fail at its smallest case:\n    {shown}"]
-    said = verdict.why == trial.says if trial.says else trial.generic in verdict.why and not verdict.recognised
+    said = verdict.why == proof.says if proof.says else proof.generic in verdict.why and not verdict.recognised
     if not said:
-        wanted = trial.says or trial.generic
-        return [f"{where}: should say {wanted!r} first, and says:\n    {shown}\n  Judged was:\n{trial.text}"]
+        wanted = proof.says or proof.generic
+        return [f"{where}: should say {wanted!r} first, and says:\n    {shown}\n  Judged was:\n{proof.text}"]
     return []

@@ -18,7 +18,7 @@ OPENING = """\
 # The kernels
 
 Every operation that the model trains on, in CUDA C++: the same text runs on the simulator and on an NVIDIA GPU. One operation
-per file, forward next to backward. A file whose name has a number is a rung of a ladder, from naive to fast, and says what it
+per file, forward next to backward. A file whose name has a number is one version of several, from naive to fast, and says what it
 gained. Each begins with what it promises, where its limits are, and the bytes and floating-point operations that it costs;
 course_lib/devices/gpu/ launches them. This page is made from those headers: `python -m course_lib.cuda.contents`.
 
@@ -48,7 +48,7 @@ def header(text: str) -> Header:
 
 
 def files() -> list[Path]:
-    """Every kernel file, in reading order: rungs of a ladder by their number."""
+    """Every kernel file, in reading order: versions by their number."""
     number = lambda path: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", path.stem)]  # noqa: E731
     return sorted(source.KERNELS.glob("*.cu"), key=number)
 

@@ -25,10 +25,10 @@ def linear_gelu_backward(t, dy, x, weight, bias, kept):
     return dx, dweight, dbias
 
 
-def linear_cross_entropy(t, x, weight, bias, targets, ignore_index=-1, slope=True):
+def linear_cross_entropy(t, x, weight, bias, targets, ignore_index=-1, needs_grad=True):
     logits = t.linear_forward(x, weight, bias)  # (n, K), (V, K) -> (n, V)
     loss, logsumexp = t.cross_entropy_forward(logits, targets, ignore_index)
-    if not slope:
+    if not needs_grad:
         return loss, None
     one = t.full((), 1.0, logits.dtype)
     return loss, t.cross_entropy_backward(one, logits, targets, logsumexp, ignore_index)

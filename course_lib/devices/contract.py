@@ -115,8 +115,8 @@ Several in one (composed.py says of which; where one of those was replaced, by `
     linear_gelu_backward(dy (*n, F), x (*n, K), weight (F, K), bias (F), kept) -> dx (*n, K), dweight (F, K), dbias (F)
         kept: from the same device's forward
     linear_cross_entropy(x (n, K), weight (V, K), bias (V) or None, targets (n) int below V or ignore_index,
-                         ignore_index=-1, slope=True) -> loss (), dlogits (n, V) or None
-        of logits = x weight^T + bias; dlogits, for a dloss of 1, if slope asks
+                         ignore_index=-1, needs_grad=True) -> loss (), dlogits (n, V) or None
+        of logits = x weight^T + bias; dlogits, for a dloss of 1, if needs_grad
     cache_append(k (B, 1, G, D), v (B, 1, G, D), k_cache (B, N, G, D), v_cache (B, N, G, D), length (1) int32)
         in place: row length[0], below N, of both caches
     cache_attention(q (B, 1, H, D), k_cache (B, N, G, D), v_cache (B, N, G, D), length (1) int32) -> y (B, 1, H, D)

@@ -1,7 +1,7 @@
 """The cuda device: our CUDA kernels on an NVIDIA GPU, compiled by NVRTC and launched by CuPy.
 
 An array is a CuPy array. CuPy gives memory, copies to and from the host, and the launch; all that is computed is computed by
-kernels/*.cu, with the launch code of devices/gpu/. Contract: `course_lib/devices/__init__.py`.
+kernels/*.cu, with the launch code of devices/gpu/. Contract: `course_lib/devices/contract.py`.
 Limits: floats are float32, not float64; one GPU.
 """
 
@@ -15,8 +15,11 @@ from . import gpu
 from .checking import Limits
 from .gpu import card, launching, storage
 from .gpu.capture import CapturedStep as CapturedStep
-from .gpu.choices import computing as computing
-from .gpu.mixed import Copies as Copies
+from .gpu.precision import Copies as Copies
+from .gpu.precision import Precision
+
+PRECISION = Precision()  # of this device's products
+computing = PRECISION.computing
 
 
 def available() -> bool:
@@ -26,7 +29,7 @@ def available() -> bool:
 
 def table() -> dict[str, Callable]:
     """Every op by its name."""
-    return gpu.ops() | storage.makers(card) | {"from_numpy": from_numpy, "to_numpy": to_numpy}
+    return gpu.ops(PRECISION) | storage.makers(card) | {"from_numpy": from_numpy, "to_numpy": to_numpy}
 
 
 def limits() -> Limits:

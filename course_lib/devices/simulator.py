@@ -2,7 +2,7 @@
 
 An array is a NumPy array in an address slot of its own, so that a wrong index faults instead of reading a neighbour; slots
 that are free again are handed out again, so that a training step maps no new memory after the first. The ops are those of
-devices/gpu/; here is only what begins with a value of the host. Contract: `course_lib/devices/__init__.py`.
+devices/gpu/; here is only what begins with a value of the host. Contract: `course_lib/devices/contract.py`.
 Limits: floats are float32, not float64; some hundred times slower than a GPU, and meant for learning and testing.
 """
 
@@ -18,8 +18,11 @@ from course_lib import native
 from . import gpu
 from .checking import Limits
 from .gpu import guarded, launching, storage
-from .gpu.choices import computing as computing
-from .gpu.mixed import Copies as Copies
+from .gpu.precision import Copies as Copies
+from .gpu.precision import Precision
+
+PRECISION = Precision()  # of this device's products
+computing = PRECISION.computing
 
 
 def available() -> bool:
@@ -29,7 +32,7 @@ def available() -> bool:
 
 def table() -> dict[str, Callable]:
     """Every op by its name."""
-    return gpu.ops() | storage.makers(guarded) | {"from_numpy": from_numpy, "to_numpy": to_numpy}
+    return gpu.ops(PRECISION) | storage.makers(guarded) | {"from_numpy": from_numpy, "to_numpy": to_numpy}
 
 
 def limits() -> Limits:

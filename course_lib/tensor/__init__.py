@@ -1,4 +1,4 @@
-"""Tensor: a shape, strides and an offset over a flat device buffer, with a place on the tape.
+"""Tensor: a shape, strides and an offset over a flat device buffer, with an entry on the tape.
 
 Views (transpose, slice, broadcast, most reshapes) share the buffer and cost nothing; an operation that needs its input in
 row-major order asks for `array()`, which copies only where it must. Arithmetic is done by the device's table of ops
@@ -20,7 +20,7 @@ from course_lib.autograd import GraphError, Node, no_grad
 from course_lib.devices import ops as device_ops
 from course_lib.tensor import shapes
 from course_lib.tensor.arithmetic import Arithmetic, matmul
-from course_lib.tensor.recording import Storage, around, record
+from course_lib.tensor.recording import Storage, from_array, record
 from course_lib.tensor.views import Views
 
 __all__ = ["GraphError", "Tensor", "matmul", "no_grad", "record", "tensor_from_array"]
@@ -169,4 +169,4 @@ class Tensor(Views, Arithmetic):
 
 def tensor_from_array(array, ops) -> Tensor:
     """A tensor off the tape around a device array; no copy."""
-    return around(Tensor, array, ops)
+    return from_array(Tensor, array, ops)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Self
 
 from course_lib.tensor import shapes
-from course_lib.tensor.recording import Strided, around, look, record, unbroadcast
+from course_lib.tensor.recording import Strided, from_array, record, unbroadcast, view_of
 
 
 class Arithmetic(Strided):
@@ -100,20 +100,20 @@ class Arithmetic(Strided):
         return self.sum(axis, keepdims) * (1.0 / count)
 
     def max(self, axis=None, keepdims: bool = False) -> Self:
-        """Largest element. Its gradient is shared equally between equal largest elements."""
+        """Largest element. Its gradient is divided equally between equal largest elements."""
         x, ops, shape, kept = self.array(), self.ops, self.shape, _kept_shape(self.shape, axis)
         y = ops.max(x, axis, keepdims)
 
         def backward(dy):
             winners = ops.cast(ops.equal(x, ops.view(y, kept)), dy.dtype)
-            share = ops.divide(ops.view(dy, kept), ops.sum(winners, axis, True))
-            return (ops.multiply(winners, _spread(ops, share, kept, shape)),)
+            each = ops.divide(ops.view(dy, kept), ops.sum(winners, axis, True))
+            return (ops.multiply(winners, _spread(ops, each, kept, shape)),)
 
         return record("max", (self,), y, backward, saved=(self,))
 
     def argmax(self, axis: int = -1) -> Self:
         """Position of the largest element along an axis, the first of equals, as int64."""
-        return around(type(self), self.ops.argmax(self.array(), axis), self.ops)
+        return from_array(type(self), self.ops.argmax(self.array(), axis), self.ops)
 
 
 def _lift(value, like: Strided) -> Strided:
@@ -154,7 +154,7 @@ def _binary(name: str, a: Strided, b, rule: Callable, saves: str = "ab") -> Stri
 
 def _compare(name: str, a: Strided, b) -> Strided:
     other = b if isinstance(b, int | float) else _lift(b, a).array()
-    return around(type(a), getattr(a.ops, name)(a.array(), other), a.ops)
+    return from_array(type(a), getattr(a.ops, name)(a.array(), other), a.ops)
 
 
 def matmul(a: Strided, b: Strided) -> Strided:
@@ -167,12 +167,12 @@ def matmul(a: Strided, b: Strided) -> Strided:
     _same_dtype("matmul", a, b)
     shapes.broadcast_shape(a.shape[:-2], b.shape[:-2])
     ops = a.ops
-    (x, x_turned), (z, z_turned) = _matrix(a), _matrix(b)
-    y = ops.matmul(x, z, x_turned, z_turned)
+    (x, x_transposed), (z, z_transposed) = _matrix(a), _matrix(b)
+    y = ops.matmul(x, z, x_transposed, z_transposed)
 
     def backward(dy):
-        da = ops.matmul(dy, z, False, not z_turned)  # dA = dY B^T
-        db = ops.matmul(x, dy, not x_turned, False)  # dB = A^T dY
+        da = ops.matmul(dy, z, False, not z_transposed)  # dA = dY B^T
+        db = ops.matmul(x, dy, not x_transposed, False)  # dB = A^T dY
         return unbroadcast(ops, da, a.shape), unbroadcast(ops, db, b.shape)
 
     return record("matmul", (a, b), y, backward, saved=(a, b))
@@ -183,9 +183,9 @@ def _matrix(x: Strided):
     if not x.is_contiguous():
         shape = (*x.shape[:-2], x.shape[-1], x.shape[-2])
         strides = (*x.strides[:-2], x.strides[-1], x.strides[-2])
-        turned = look(type(x), x.storage, shape, strides, x.offset)
-        if turned.is_contiguous():
-            return turned.array(), True
+        transposed = view_of(type(x), x.storage, shape, strides, x.offset)
+        if transposed.is_contiguous():
+            return transposed.array(), True
     return x.array(), False
 
 

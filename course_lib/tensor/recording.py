@@ -39,7 +39,7 @@ class Strided:
         return np.dtype(self.storage.array.dtype)
 
     def is_contiguous(self) -> bool:
-        """Whether the elements lie in row-major order without gaps."""
+        """Whether the elements are in row-major order without gaps."""
         return shapes.is_contiguous(self.shape, self.strides)
 
     def array(self):
@@ -52,37 +52,37 @@ class Strided:
         return self.ops.view(whole, self.shape, self.offset)
 
 
-def look(cls: type, storage: Storage, shape: tuple, strides: tuple, offset: int) -> Strided:
+def view_of(cls: type, storage: Storage, shape: tuple, strides: tuple, offset: int) -> Strided:
     """A view of a storage as an object of `cls`, off the tape."""
     view = cls.__new__(cls)
     view.storage, view.shape, view.strides, view.offset, view.edge = storage, shape, strides, offset, None
     return view
 
 
-def around(cls: type, array, ops) -> Strided:
+def from_array(cls: type, array, ops) -> Strided:
     """A device array as an object of `cls`, off the tape; no copy."""
     shape = tuple(array.shape)
-    return look(cls, Storage(array, ops), shape, shapes.contiguous_strides(shape), 0)
+    return view_of(cls, Storage(array, ops), shape, shapes.contiguous_strides(shape), 0)
 
 
 def record(name: str, inputs: Sequence, outputs, backward: Callable, saved: Sequence = ()):
     """Wrap the device arrays that an operation made as tensors, and write the operation to the tape.
 
     outputs: one array or a tuple of them. backward: takes one gradient array for each output (None for an output that
-    nobody used, if there are several), returns one for each input, or None. saved: the tensors whose values `backward`
+    was not used, if there are several), returns one for each input, or None. saved: the tensors whose values `backward`
     reads; it refuses to run if one of them was changed in place since. Returns a Tensor, or a tuple of them.
     """
     if isinstance(inputs, Strided):
         raise TypeError(f"record({name!r}, ...) takes its inputs as a tuple, also when there is only one: (x,).")
     several, cls, ops = isinstance(outputs, tuple), type(inputs[0]), inputs[0].ops
-    tensors = [around(cls, array, ops) for array in (outputs if several else (outputs,))]
+    tensors = [from_array(cls, array, ops) for array in (outputs if several else (outputs,))]
     _write(name, inputs, tensors, backward, saved)
     return tuple(tensors) if several else tensors[0]
 
 
 def record_view(name: str, x: Strided, shape: tuple, strides: tuple, offset: int, backward: Callable):
     """The same for a view of x: it shares the storage, and its gradient is mapped back by `backward`."""
-    view = look(type(x), x.storage, shape, strides, offset)
+    view = view_of(type(x), x.storage, shape, strides, offset)
     _write(name, (x,), (view,), backward)
     return view
 

@@ -19,7 +19,7 @@ def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def is_contiguous(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
-    """Whether the elements lie in row-major order without gaps. The stride of an axis of length 1 never counts."""
+    """Whether the elements are in row-major order without gaps. The stride of an axis of length 1 never counts."""
     step = 1
     for length, stride in zip(reversed(shape), reversed(strides), strict=True):
         if length != 1 and stride != step:

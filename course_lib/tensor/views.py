@@ -9,17 +9,17 @@ import numpy as np
 from course_lib import autograd
 from course_lib.autograd import GraphError
 from course_lib.tensor import shapes
-from course_lib.tensor.recording import Strided, look, record, record_view, unbroadcast
+from course_lib.tensor.recording import Strided, record, record_view, unbroadcast, view_of
 
 
 class Views(Strided):
-    """Methods that look at the same elements differently."""
+    """Methods that give other views of the same elements."""
 
     __slots__ = ()
 
     def detach(self) -> Self:
         """The same buffer, off the tape: no gradient flows through it."""
-        return look(type(self), self.storage, self.shape, self.strides, self.offset)
+        return view_of(type(self), self.storage, self.shape, self.strides, self.offset)
 
     def reshape(self, *shape) -> Self:
         """The same elements in another shape; one length may be -1. Copies first if the elements are not in order."""
@@ -37,7 +37,7 @@ class Views(Strided):
         return record("contiguous", (self,), self.array(), lambda dy: (dy,))
 
     def transpose(self, *axes) -> Self:
-        """Axes in another order, reversed if none are named, as in NumPy. Free: only the strides change places."""
+        """Axes in another order, reversed if none are named, as in NumPy. Free: only the strides are exchanged."""
         axes = shapes.as_shape(axes) if axes else tuple(reversed(range(self.ndim)))
         axes = tuple(shapes.axis_index(axis, self.ndim) for axis in axes)
         if sorted(axes) != list(range(self.ndim)):
@@ -57,7 +57,7 @@ class Views(Strided):
         return self.transpose()
 
     def swapaxes(self, a: int, b: int) -> Self:
-        """Two axes change places."""
+        """Two axes exchanged."""
         axes = list(range(self.ndim))
         a, b = shapes.axis_index(a, self.ndim), shapes.axis_index(b, self.ndim)
         axes[a], axes[b] = b, a
@@ -99,7 +99,7 @@ class Views(Strided):
                       lambda dy: (ops.scatter_add(dy, picks, rows),))  # fmt: skip
 
     def __setitem__(self, key, value) -> None:
-        """Change elements in place. Not for tensors on the tape: the rule for going back would be wrong."""
+        """Change elements in place. Not for tensors on the tape: the rule of its backward pass would be wrong."""
         if self.requires_grad and autograd.recording():
             raise GraphError(
                 "This tensor is on the tape, so changing it in place would make its gradient wrong. "

@@ -1,10 +1,10 @@
-// What the flash attention kernels on tensor cores share: the two products of a warp, and tiles on their way out.
+// What the flash attention kernels on tensor cores share: the two products of a warp, and how its results are stored.
 //
-// A block has 4 warps, and each owns 16 rows of the block's 64: queries, or keys in the backward of k and v. The other side
-// passes by in tiles. Tiles lie in shared memory as in global memory, swizzled (gemm_bf16_tile.cuh), rows of D numbers.
+// A block has 4 warps, and each owns 16 rows of the block's 64: queries, or keys in the backward of k and v. The other side is
+// streamed through shared memory in tiles. A tile has rows of D numbers, as in global memory, swizzled (gemm_bf16_tile.cuh).
 //
-// A warp's product (16 x N) lies in registers as mma leaves it: sum[c] is the 8 columns from 8 c on, of which a lane holds
-// columns 2 (lane % 4) and the next, of row lane / 4 in sum[c][0] and [1] and of row lane / 4 + 8 in sum[c][2] and [3].
+// A warp's product (16 x N) is held in registers as the accumulator fragments of mma: sum[c] is the 8 columns from 8 c on, of
+// which a lane holds columns 2 (lane % 4) and the next, of row lane / 4 in sum[c][0] and [1], of row lane / 4 + 8 in [2] and [3].
 //
 // Architectures: sm_80 and newer.
 #pragma once
@@ -14,11 +14,11 @@
 #include "ptx.cuh"
 
 typedef __nv_bfloat16 bf16;
-constexpr int WARP_ROWS = 16, OWN_ROWS = 64, MMA_THREADS = 128;
+constexpr int WARP_ROWS = 16, BLOCK_ROWS = 64, MMA_THREADS = 128;
 
-// sum (16 x N) += a (16 x D) times b (N x D) transposed. `a` points to the warp's first row.
+// sum (16 x N) += a (16 x D) times b (N x D) transposed, both in shared memory. `a` points to the warp's first row.
 template <int D, int N>
-__device__ __forceinline__ void times_turned(float (&sum)[N / 8][4], const bf16* a, const bf16* b) {
+__device__ __forceinline__ void warp_mma_transposed(float (&sum)[N / 8][4], const bf16* a, const bf16* b) {
     const int lane = threadIdx.x % 32, low = lane % 8 + lane / 8 % 2 * 8, high = lane / 16 * 8;
 #pragma unroll
     for (int j = 0; j < D; j += 16) {
@@ -39,9 +39,10 @@ __device__ __forceinline__ unsigned pack(float low, float high) {
     return *(const unsigned*)&pair;
 }
 
-// sum (16 x D) += w (16 x N) times b (N x D). What one product leaves in a lane's registers is what the next one takes there.
+// sum (16 x D) += w (16 x N) times b (N x D), w in registers: the accumulator fragments of one product are, rounded to bfloat16,
+// the A fragments of the next.
 template <int D, int N>
-__device__ __forceinline__ void times(float (&sum)[D / 8][4], const float (&w)[N / 8][4], const bf16* b) {
+__device__ __forceinline__ void warp_mma(float (&sum)[D / 8][4], const float (&w)[N / 8][4], const bf16* b) {
     const int lane = threadIdx.x % 32, low = lane % 8 + lane / 8 % 2 * 8, high = lane / 16 * 8;
 #pragma unroll
     for (int j = 0; j < N / 8; j += 2) {
@@ -58,8 +59,9 @@ __device__ __forceinline__ void times(float (&sum)[D / 8][4], const float (&w)[N
     }
 }
 
-// A warp's product to its 16 rows of a tile; row lane / 4 times `scale`, row lane / 4 + 8 times `scale_8`.
-template <int D> __device__ __forceinline__ void put(bf16* tile, const float (&sum)[D / 8][4], float scale, float scale_8) {
+// Registers to shared memory: a warp's product to its 16 rows of a tile; row lane / 4 times `scale`, 8 rows below times `scale_8`.
+template <int D>
+__device__ __forceinline__ void store_fragment(bf16* tile, const float (&sum)[D / 8][4], float scale, float scale_8) {
     const int row = threadIdx.x % 32 / 4, column = threadIdx.x % 4 * 2;
 #pragma unroll
     for (int c = 0; c < D / 8; c++) {
@@ -68,10 +70,10 @@ template <int D> __device__ __forceinline__ void put(bf16* tile, const float (&s
     }
 }
 
-// All threads copy a tile of OWN_ROWS rows to memory, `ld` elements from row to row: `rows` rows of `columns` elements.
+// Shared to global memory, by all threads: `rows` of the BLOCK_ROWS rows of a tile, `columns` elements each, `ld` apart.
 template <int D> __device__ __forceinline__ void store_tile(bf16* matrix, int ld, int rows, int columns, const bf16* tile) {
     const bool aligned = (size_t)matrix % 16 == 0 && ld % 8 == 0;
-    for (int i = threadIdx.x; i < OWN_ROWS * D / 8; i += MMA_THREADS) {
+    for (int i = threadIdx.x; i < BLOCK_ROWS * D / 8; i += MMA_THREADS) {
         const int row = i / (D / 8), column = i % (D / 8) * 8, left = row < rows ? columns - column : 0;
         bf16* to = matrix + (long long)row * ld + column;
         const bf16* from = tile + swizzled<D>(row, column);

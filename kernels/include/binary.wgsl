@@ -1,4 +1,4 @@
-// y = apply(a, b) elementwise, in the three ways through memory: arrays side by side, an array and a number, a view for each.
+// y = apply(a, b) elementwise, for three kinds of operands: contiguous arrays, an array and a number, a strided view for each.
 // A file that includes this says what `apply` is.
 //
 // Constants: T, the type of the elements; FIRST, whether the number stands first.
@@ -55,8 +55,8 @@ fn broadcast(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) g
              @builtin(local_invocation_index) lane: u32) {
     let i = element_index(group, groups, lane);
     if (i < views.n) {
-        let at_a = place(i, views.axes, views.sizes, views.a_strides);
-        let at_b = place(i, views.axes, views.sizes, views.b_strides);
+        let at_a = offset_of(i, views.axes, views.sizes, views.a_strides);
+        let at_b = offset_of(i, views.axes, views.sizes, views.b_strides);
         y[i] = apply(a[at_a], b[at_b]);
     }
 }

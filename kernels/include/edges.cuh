@@ -1,6 +1,6 @@
-// Four neighbours of a row that may end early: how a kernel that works on four at a time meets ragged edges.
+// Four consecutive elements of a row that may end early: vector access with bounds, for kernels that work on four at a time.
 //
-//   row_is_aligned(rows, length)                 whether four neighbours of every row of that length are one access
+//   row_is_aligned(rows, length)                 whether four consecutive elements are one access, in every row of that length
 //   load_four(row, i, end, aligned)              elements i .. i + 3 as float4, zero from `end` on
 //   store_four(row, i, end, aligned, values)     the same written; nothing is written from `end` on
 //

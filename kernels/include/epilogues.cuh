@@ -1,9 +1,9 @@
-// What becomes of a tile's sums before they are written: the epilogues of gemm.cu and gemm_bf16.cu.
+// What is done with a tile's accumulators before they are written: the epilogues of gemm.cu and gemm_bf16.cu.
 //
-// An epilogue is a struct with two functions. operator()(row, column, sums) takes four neighbours of a row of C (M, N), the
-// first at (row, column); what lies beyond N is not written. end_of_row(row, part, widest, narrowest) is called by a whole warp
-// once it has handed over its part of a row; the lanes that share the row are found by shuffles with the steps widest, widest / 2,
-// ... narrowest. A bias may be null: nothing is added.
+// An epilogue is a struct with two functions. operator()(row, column, sums) takes four consecutive elements of a row of C (M, N),
+// the first at (row, column); columns from N on are not written. end_of_row(row, part, widest, narrowest) is called by a whole warp
+// after its part of a row; the lanes that hold elements of that row reach each other by shuffles with the steps widest,
+// widest / 2, ... narrowest. A bias may be null: nothing is added.
 #pragma once
 #include "edges.cuh"
 #include "gelu.cuh"
@@ -12,7 +12,7 @@
 // region rows
 __device__ __forceinline__ float4 operator+(float4 x, float4 y) { return make_float4(x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w); }
 
-// Rows of a matrix (M, N) of float or bfloat16, read and written four neighbours at a time.
+// Rows of a matrix (M, N) of float or bfloat16, read and written four consecutive elements at a time.
 template <class T> struct Rows {
     T* first;
     int N;
@@ -74,14 +74,14 @@ template <class T> struct StoreScaled {
     __device__ void end_of_row(int, int, int, int) const {}
 };
 
-// c = sums + bias, and for each row and each warp's part of it the largest element and the sum of exp(element - largest): what
-// the cross-entropy needs of the logits, found while they are still in registers. kernels/logsumexp_merge.cu puts parts together.
+// c = sums + bias, and for each row and each warp's part of it the maximum m and l, the sum of exp(element - m): what the
+// cross-entropy needs of the logits, computed while they are still in registers. kernels/logsumexp_merge.cu merges the parts.
 template <class T> struct StoreLogsumexp {
     Rows<T> c;
     Bias bias;
-    float *tops, *totals;  // (M, parts) each
+    float *part_m, *part_l;  // (M, parts) each
     int M, parts;
-    OnlineSoftmax part;    // of what this lane has seen of the row
+    OnlineSoftmax part;      // of this lane's elements of the row
 
     __device__ void operator()(int row, int column, float4 sums) {
         const float4 x = bias.added_to(sums, column);
@@ -93,10 +93,10 @@ template <class T> struct StoreLogsumexp {
     }
     __device__ void end_of_row(int row, int number, int widest, int narrowest) {
         for (int step = widest; step >= narrowest; step /= 2)
-            part = merge(part, {__shfl_xor_sync(0xffffffffu, part.top, step), __shfl_xor_sync(0xffffffffu, part.total, step)});
-        if ((threadIdx.x & (2 * widest - narrowest)) == 0 && row < M) {  // one lane of those that share the row
-            tops[(size_t)row * parts + number] = part.top;
-            totals[(size_t)row * parts + number] = part.total;
+            part = merge(part, {__shfl_xor_sync(0xffffffffu, part.m, step), __shfl_xor_sync(0xffffffffu, part.l, step)});
+        if ((threadIdx.x & (2 * widest - narrowest)) == 0 && row < M) {  // one of the lanes with this row
+            part_m[(size_t)row * parts + number] = part.m;
+            part_l[(size_t)row * parts + number] = part.l;
         }
         part = nothing_seen();
     }

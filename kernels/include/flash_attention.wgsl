@@ -1,12 +1,12 @@
-// What flash_attention_forward.wgsl and flash_attention_backward.wgsl share: their arguments, how a group is divided, and what a
-// query sees.
+// What flash_attention_forward.wgsl and flash_attention_backward.wgsl share: arguments, the lanes of a workgroup, and which keys
+// a query attends to.
 //
 // Constants: D; CAUSAL.
 
 const OWN = 16u; // rows of a group
 const LANES = 8u; // threads of one row
 const ITEMS = (D + LANES - 1) / LANES;
-const ROW = D + 1; // so that threads that read neighbouring rows read different banks
+const ROW = D + 1; // padded, so that threads that read consecutive rows use different banks
 
 struct Args {
     T: u32,

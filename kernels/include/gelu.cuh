@@ -1,4 +1,4 @@
-// GELU in the tanh form (Hendrycks and Gimpel 2016): x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), and its slope.
+// GELU in the tanh form (Hendrycks and Gimpel 2016): x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), and its gradient.
 //
 // (1 + tanh(u)) / 2 is the sigmoid of 2u, so GELU is x times a gate between 0 and 1, for one exponential; nothing cancels.
 // Architectures: all.
@@ -10,8 +10,8 @@ __device__ __forceinline__ float gelu_gate(float x) {
 
 __device__ __forceinline__ float gelu(float x) { return x * gelu_gate(x); }
 
-// d gelu / dx: the gate, and x times the gate's own slope.
-__device__ __forceinline__ float gelu_slope(float x) {
+// d gelu / dx: the gate, plus x times the derivative of the gate.
+__device__ __forceinline__ float gelu_grad(float x) {
     const float gate = gelu_gate(x);
     return gate + x * gate * (1.0f - gate) * 1.5957691216f * (1.0f + 0.134145f * x * x);
 }

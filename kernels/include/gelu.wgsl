@@ -1,4 +1,4 @@
-// GELU in the tanh form (Hendrycks and Gimpel 2016): x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), and its slope.
+// GELU in the tanh form (Hendrycks and Gimpel 2016): x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), and its gradient.
 
 // include "tanh.wgsl"
 
@@ -8,7 +8,7 @@ fn gelu(x: f32) -> f32 {
     return 0.5 * x * (1.0 + safe_tanh(ROOT_2_PI * (x + 0.044715 * x * x * x)));
 }
 
-fn gelu_slope(x: f32) -> f32 {
+fn gelu_grad(x: f32) -> f32 {
     let t = safe_tanh(ROOT_2_PI * (x + 0.044715 * x * x * x));
     let du = ROOT_2_PI * (1.0 + 3.0 * 0.044715 * x * x);
     return 0.5 * (1.0 + t) + 0.5 * x * (1.0 - t * t) * du;

@@ -1,8 +1,8 @@
-// The main loop of gemm_bf16.cu: one block computes one BM x BN tile of A B on tensor cores and hands it, four neighbours at a
-// time, to an epilogue of epilogues.cuh. bfloat16 in, float32 sums.
+// The main loop of gemm_bf16.cu: one block computes one BM x BN tile of A B on tensor cores and passes it, four elements at a
+// time, to an epilogue of epilogues.cuh. bfloat16 inputs, float32 accumulation.
 //
-// A and B come to shared memory as they lie in global memory, in slices of BK; ldmatrix turns what has to be turned on the way to
-// registers. STAGES slices are on their way at once. An element of C is summed over k in steps of 16 whatever the tile sizes.
+// A and B are copied to shared memory in slices of BK, in the layout of global memory; ldmatrix transposes where needed on the way
+// to registers. A pipeline of STAGES slices. An element of C is summed over k in steps of 16 whatever the tile sizes.
 //
 // Architectures: sm_80 and newer.
 #pragma once
@@ -17,26 +17,26 @@ template <int BM_, int BN_, int BK_, int WM_, int WN_, int STAGES_> struct Tenso
     static_assert(BM % WM == 0 && BN % WN == 0, "whole warps share a tile");
     static_assert(WM % 16 == 0 && WN % 16 == 0 && BK % 16 == 0, "whole fragments fill a warp's part");
     static_assert(BM % 64 == 0 && BN % 64 == 0 && BK % 64 == 0, "a row of a slice is a multiple of 128 bytes: all banks, once");
-    static_assert(STAGES >= 2, "one slice is multiplied while another is on its way");
+    static_assert(STAGES >= 2, "one slice is multiplied while another is being copied");
 };
 
-// Where the element (row, column) of a slice with WIDTH elements to a row lies. Piece p of 8 elements goes to p ^ (row % 8): eight
-// rows that a warp reads together then lie in eight different groups of banks.
+// The offset of element (row, column) in a slice with rows of WIDTH elements, swizzled: chunk p of 8 elements is stored at
+// p ^ (row % 8), so the eight rows that a warp reads together are in eight different groups of banks.
 template <int WIDTH> __device__ __forceinline__ int swizzled(int row, int column) {
     return row * WIDTH + (((column / 8) ^ (row % 8)) * 8) + column % 8;
 }
 
-// All threads copy the slice of ROWS x WIDTH that begins at (first_row, first_column) of a matrix with `ld` elements to a row.
-// What lies from `rows` and `columns` on becomes zeros, which add nothing. Where rows do not begin at multiples of 16 bytes
-// (not `aligned`), elements pass through registers one by one.
+// All threads copy the slice of ROWS x WIDTH that begins at (first_row, first_column) of a matrix with leading dimension `ld`.
+// Elements from `rows` and `columns` on become zeros, which add nothing. Where rows do not begin at multiples of 16 bytes
+// (not `aligned`), elements are copied one by one, through registers.
 template <int ROWS, int WIDTH, int THREADS>
 __device__ __forceinline__ void copy_slice(__nv_bfloat16* shared, const __nv_bfloat16* matrix, int ld, int first_row,
                                            int first_column, int rows, int columns, bool aligned) {
-    static_assert(ROWS * WIDTH % (8 * THREADS) == 0, "all threads copy equally many pieces");
+    static_assert(ROWS * WIDTH % (8 * THREADS) == 0, "all threads copy equally many chunks");
 #pragma unroll
     for (int i = threadIdx.x; i < ROWS * WIDTH / 8; i += THREADS) {
         const int row = i / (WIDTH / 8), column = i % (WIDTH / 8) * 8;
-        // How many elements from here on are inside: 8 or more if the whole piece is, 0 or less if none is.
+        // How many elements from here on are inside: 8 or more if the whole chunk is, 0 or less if none of it is.
         const int left = first_row + row < rows ? columns - first_column - column : 0;
         const __nv_bfloat16* from = matrix + (size_t)(first_row + row) * ld + first_column + column;
         __nv_bfloat16* to = shared + swizzled<WIDTH>(row, column);
@@ -60,7 +60,7 @@ __device__ __forceinline__ void gemm_bf16_tile(__nv_bfloat16* slices, const __nv
     const int first_row = blockIdx.y * BM, first_column = blockIdx.x * BN;
     const int ld_a = TRANSPOSE_A ? M : K, ld_b = TRANSPOSE_B ? K : N;
     const bool aligned_a = (size_t)A % 16 == 0 && ld_a % 8 == 0, aligned_b = (size_t)B % 16 == 0 && ld_b % 8 == 0;
-    // This warp's first row and column of the block's tile, and this lane's place among the four 8 x 8 blocks of an ldmatrix.
+    // This warp's first row and column of the block's tile, and this lane's row and column in the four 8 x 8 blocks of an ldmatrix.
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int y = warp / T::WARPS_N * WM, x = warp % T::WARPS_N * WN;
     const int low = lane % 8 + lane / 8 % 2 * 8, high = lane / 16 * 8;  // down the first two blocks; 8 for the last two
@@ -73,7 +73,7 @@ __device__ __forceinline__ void gemm_bf16_tile(__nv_bfloat16* slices, const __nv
             if (TRANSPOSE_B) copy_slice<BN, BK, THREADS>(b, B, ld_b, first_column, k, N, end, aligned_b);
             else copy_slice<BK, BN, THREADS>(b, B, ld_b, k, first_column, end, N, aligned_b);
         }
-        ptx::cp_async_commit();  // also an empty group, so that waiting for all but the youngest stays right at the end
+        ptx::cp_async_commit();  // an empty group at the end, so that waiting for all but the newest stays right
     };
 
     float sum[WM / 16][WN / 8][4] = {};
@@ -89,7 +89,7 @@ __device__ __forceinline__ void gemm_bf16_tile(__nv_bfloat16* slices, const __nv
             // Blocks of A in mma's order: rows 0-7 and 8-15 of k 0-7, then of k 8-15.
 #pragma unroll
             for (int r = 0; r < WM / 16; r++) {
-                if (TRANSPOSE_A)  // k along the rows: the second block lies to the right, not below
+                if (TRANSPOSE_A)  // k along the rows: the second block is to the right, not below
                     ptx::ldmatrix_x4_trans(left[r], &a[swizzled<BM>(j + lane % 8 + high, y + 16 * r + lane / 8 % 2 * 8)]);
                 else
                     ptx::ldmatrix_x4(left[r], &a[swizzled<BK>(y + 16 * r + low, j + high)]);
@@ -108,8 +108,8 @@ __device__ __forceinline__ void gemm_bf16_tile(__nv_bfloat16* slices, const __nv
                 for (int c = 0; c < WN / 8; c++) ptx::mma_m16n8k16_bf16(sum[r][c], left[r], right[c], sum[r][c]);
         }
     }
-    // A lane holds two neighbours of row g = lane / 4 and two of row g + 8. It swaps one pair with the lane beside it: the even
-    // one then has four neighbours of row g, the odd one four of row g + 8.
+    // A lane holds two consecutive elements of row g = lane / 4 and two of row g + 8. It exchanges one pair with the adjacent lane:
+    // the even one then has four elements of row g, the odd one four of row g + 8.
     const bool odd = lane % 2;
 #pragma unroll
     for (int r = 0; r < WM / 16; r++) {

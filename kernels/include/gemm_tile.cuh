@@ -1,7 +1,7 @@
-// The main loop of gemm.cu: one block computes one BM x BN tile of A B and hands it, four neighbours at a time, to an epilogue.
+// The main loop of gemm.cu: one block computes one BM x BN tile of A B and passes it, four elements at a time, to an epilogue.
 //
-// A (M, K) and B (K, N) come to shared memory in slices of BK, with k along the rows: a[k][m], b[k][n]. Two slices take turns:
-// while the threads multiply one, the next is on its way from global memory to registers, and one barrier per slice is enough.
+// A (M, K) and B (K, N) are copied to shared memory in slices of BK, with k along the rows: a[k][m], b[k][n]. Double buffering:
+// while the threads multiply one slice, the next is loaded from global memory to registers, and one barrier per slice is enough.
 // An element of C is the sum over k = 0, 1, 2, ... whatever the tile sizes, so its bits depend on none of them.
 #pragma once
 #include "edges.cuh"
@@ -9,10 +9,10 @@
 // The sizes of a tile and who owns what in it.
 template <int BM_, int BN_, int BK_, int TM_, int TN_> struct Tile {
     static constexpr int BM = BM_, BN = BN_, BK = BK_, TM = TM_, TN = TN_;
-    // A warp is 4 x 8 lanes; each lane owns TM x TN elements, in groups of 4 x 4 that interleave with those of the others.
+    // A warp is 4 x 8 lanes; each lane owns TM x TN elements, in groups of 4 x 4 interleaved with those of the other lanes.
     static constexpr int WARP_M = 4 * TM, WARP_N = 8 * TN;
     static constexpr int WARPS_N = BN / WARP_N, THREADS = BM / TM * BN / TN;
-    // Four words of padding: the two halves of a group of 8 k that a warp turns on the way in then fall into different banks.
+    // Four words of padding: the two halves of a group of 8 k that a warp stores transposed are then in different banks.
     static constexpr int PAD = 4;
     // What a kernel declares in shared memory, two of each: a slice of A and a slice of B, k along the rows.
     typedef float SliceA[BK][BM + PAD];
@@ -23,38 +23,38 @@ template <int BM_, int BN_, int BK_, int TM_, int TN_> struct Tile {
     static_assert(BM * BK % (4 * THREADS) == 0 && BN * BK % (4 * THREADS) == 0, "all threads load equally many float4");
 };
 
-// One slice (BK x WIDTH) on its way from global to shared memory. `source` is a matrix with `ld` elements to a row:
-// k along its rows, (K, X), or with TURNED along its columns, (X, K); X is M for A and N for B.
-template <bool TURNED, int WIDTH, int BK, int THREADS, int PAD> struct Slice {
+// One slice (BK x WIDTH), copied from global to shared memory through registers. `source` is a matrix with leading dimension `ld`:
+// k along its rows, (K, X), or with TRANSPOSED along its columns, (X, K); X is M for A and N for B.
+template <bool TRANSPOSED, int WIDTH, int BK, int THREADS, int PAD> struct Slice {
     static constexpr int COUNT = WIDTH * BK / 4 / THREADS;  // float4 per thread
     float4 four[COUNT];
 
-    // The place of this thread's i-th float4: it begins at (k, x) and runs along x, or with TURNED along k.
-    // TURNED: two neighbouring threads read 32 bytes of a row, one sector.
-    static __device__ __forceinline__ void place(int i, int& k, int& x) {
+    // The coordinates (k, x) of this thread's i-th float4, which extends along x, or with TRANSPOSED along k.
+    // TRANSPOSED: two consecutive threads read 32 bytes of a row, one sector.
+    static __device__ __forceinline__ void coordinates(int i, int& k, int& x) {
         int number = threadIdx.x + i * THREADS;
-        if (TURNED) k = number / (2 * WIDTH) * 8 + number % 2 * 4, x = number / 2 % WIDTH;
+        if (TRANSPOSED) k = number / (2 * WIDTH) * 8 + number % 2 * 4, x = number / 2 % WIDTH;
         else k = number / (WIDTH / 4), x = number % (WIDTH / 4) * 4;
     }
 
     // Elements outside of k < K and x < X become zeros, which add nothing.
-    __device__ __forceinline__ void fetch(const float* source, int ld, int first_k, int first_x, int K, int X, bool aligned) {
+    __device__ __forceinline__ void load(const float* source, int ld, int first_k, int first_x, int K, int X, bool aligned) {
 #pragma unroll
         for (int i = 0; i < COUNT; i++) {
             int k, x;
-            place(i, k, x);
+            coordinates(i, k, x);
             k += first_k, x += first_x;
-            if (TURNED) four[i] = load_four(source + (size_t)(x < X ? x : 0) * ld, k, x < X ? K : 0, aligned);
+            if (TRANSPOSED) four[i] = load_four(source + (size_t)(x < X ? x : 0) * ld, k, x < X ? K : 0, aligned);
             else four[i] = load_four(source + (size_t)(k < K ? k : 0) * ld, x, k < K ? X : 0, aligned);
         }
     }
 
-    __device__ __forceinline__ void put(float (*shared)[WIDTH + PAD]) const {
+    __device__ __forceinline__ void store(float (*shared)[WIDTH + PAD]) const {
 #pragma unroll
         for (int i = 0; i < COUNT; i++) {
             int k, x;
-            place(i, k, x);
-            if (TURNED) {
+            coordinates(i, k, x);
+            if (TRANSPOSED) {
                 shared[k][x] = four[i].x;
                 shared[k + 1][x] = four[i].y;
                 shared[k + 2][x] = four[i].z;
@@ -67,9 +67,9 @@ template <bool TURNED, int WIDTH, int BK, int THREADS, int PAD> struct Slice {
 };
 
 // The tile (blockIdx.y, blockIdx.x) of A B summed over k = begin .. end - 1. A is (M, K), or (K, M) with TRANSPOSE_A; B is
-// (K, N), or (N, K) with TRANSPOSE_B. epilogue(row, column, sums) gets the sums of four neighbours, the first at (row, column),
-// rows below M only; columns from N on are the epilogue's to ignore. epilogue.end_of_row(row, part, 4, 1) follows when a warp has
-// handed over its part of a row, which eight neighbouring lanes share; all 32 lanes call it together, also for rows from M on.
+// (K, N), or (N, K) with TRANSPOSE_B. epilogue(row, column, sums) gets the sums of four consecutive elements, the first at
+// (row, column), rows below M only; the epilogue ignores columns from N on. epilogue.end_of_row(row, part, 4, 1) follows after a
+// warp's part of a row, which eight consecutive lanes hold; all 32 lanes call it together, also for rows from M on.
 template <class T, bool TRANSPOSE_A, bool TRANSPOSE_B, class Epilogue>
 __device__ __forceinline__ void gemm_tile(typename T::SliceA (&a)[2], typename T::SliceB (&b)[2], const float* A, const float* B,
                                           int M, int N, int K, int begin, int end, Epilogue epilogue) {
@@ -83,18 +83,18 @@ __device__ __forceinline__ void gemm_tile(typename T::SliceA (&a)[2], typename T
 
     Slice<!TRANSPOSE_A, BM, BK, T::THREADS, T::PAD> next_a;
     Slice<TRANSPOSE_B, BN, BK, T::THREADS, T::PAD> next_b;
-    next_a.fetch(A, ld_a, begin, first_row, end, M, aligned_a);
-    next_b.fetch(B, ld_b, begin, first_column, end, N, aligned_b);
-    next_a.put(a[0]);
-    next_b.put(b[0]);
+    next_a.load(A, ld_a, begin, first_row, end, M, aligned_a);
+    next_b.load(B, ld_b, begin, first_column, end, N, aligned_b);
+    next_a.store(a[0]);
+    next_b.store(b[0]);
     __syncthreads();
 
     float sum[TM][TN] = {};
     for (int k = begin, now = 0; k < end; k += BK, now ^= 1) {
         const bool more = k + BK < end;
         if (more) {
-            next_a.fetch(A, ld_a, k + BK, first_row, end, M, aligned_a);
-            next_b.fetch(B, ld_b, k + BK, first_column, end, N, aligned_b);
+            next_a.load(A, ld_a, k + BK, first_row, end, M, aligned_a);
+            next_b.load(B, ld_b, k + BK, first_column, end, N, aligned_b);
         }
 #pragma unroll
         for (int j = 0; j < BK; j++) {
@@ -117,8 +117,8 @@ __device__ __forceinline__ void gemm_tile(typename T::SliceA (&a)[2], typename T
             }
         }
         if (more) {
-            next_a.put(a[now ^ 1]);
-            next_b.put(b[now ^ 1]);
+            next_a.store(a[now ^ 1]);
+            next_b.store(b[now ^ 1]);
         }
         __syncthreads();
     }

@@ -1,4 +1,4 @@
-// LayerNorm of one row that lies in registers, and the way back: what layernorm.cu and residual_layernorm.cu share.
+// LayerNorm of one row in registers, forward and backward: what layernorm.cu and residual_layernorm.cu share.
 // (Ba, Kiros and Hinton 2016)
 //
 //   normalise(x, weight, bias, C, eps, mean, rstd)        x becomes y; mean and rstd = 1 / sqrt(variance + eps) are set
@@ -9,14 +9,14 @@
 #include "reduce.cuh"
 #include "row.cuh"
 
-// The variance is the mean of (x - mean)^2, from registers: the shortcut mean(x^2) - mean^2 would lose most digits of a row far
-// from zero.
+// The variance is the mean of (x - mean)^2, from registers: the shortcut mean(x^2) - mean^2 would lose most digits where the
+// mean is large (cancellation).
 template <int THREADS, int N, int ITEMS>
 __device__ __forceinline__ void normalise(Row<THREADS, N, ITEMS>& x, const Row<THREADS, N, ITEMS>& weight,
                                           const Row<THREADS, N, ITEMS>& bias, int C, float eps, float& mean, float& rstd) {
     float sum = 0.0f, squares = 0.0f;
 #pragma unroll
-    for (int e = 0; e < x.COUNT; e++) sum += x[e];  // beyond the row lie zeros
+    for (int e = 0; e < x.COUNT; e++) sum += x[e];  // 0 beyond the row
     mean = block_sum<THREADS>(sum) / C;
 #pragma unroll
     for (int e = 0; e < x.COUNT; e++) {
@@ -28,8 +28,8 @@ __device__ __forceinline__ void normalise(Row<THREADS, N, ITEMS>& x, const Row<T
     for (int e = 0; e < x.COUNT; e++) x[e] = x[e] * rstd * weight[e] + bias[e];
 }
 
-// With xhat the normalised row and g = dy weight: g passes, less the two directions that normalising took away, the constant one
-// (the mean of g) and the one along xhat (the mean of g xhat).
+// With xhat the normalised row and g = dy weight: g minus its components along the two directions that normalising removed, the
+// constant one (the mean of g) and that of xhat (the mean of g xhat).
 template <int THREADS, int N, int ITEMS>
 __device__ __forceinline__ void normalise_backward(Row<THREADS, N, ITEMS>& x, const Row<THREADS, N, ITEMS>& dy,
                                                    const Row<THREADS, N, ITEMS>& weight, Row<THREADS, N, ITEMS>& dweight,

@@ -1,8 +1,8 @@
-// What layernorm.wgsl, residual_layernorm.wgsl and rmsnorm.wgsl share: a row of C elements normalised by one group, and the way back.
+// What layernorm.wgsl, residual_layernorm.wgsl and rmsnorm.wgsl share: a workgroup normalises a row of C elements; and the backward.
 //
 // The file that includes this says which it is: RMS, the mean counts as 0; RESIDUAL, x is x + residual, kept as total, and dtotal is
 // added to dx.
-// Constants: BIAS, whether there is one; DTOTAL, whether dtotal is there. An array that is not wanted may be any other.
+// Constants: BIAS, whether there is one; DTOTAL, whether dtotal is there. An array that is not used may be any other.
 
 // include "reduce.wgsl"
 
@@ -91,14 +91,14 @@ fn backward(row: u32, lane: u32) {
         sum += g;
         along += g * (x[start + c] - mean) * rstd;
     }
-    var middle = 0.0;
+    var mean_g = 0.0;
     if (!RMS) {
-        middle = group_sum(lane, sum) / f32(args.C);
+        mean_g = group_sum(lane, sum) / f32(args.C);
     }
-    let slope = group_sum(lane, along) / f32(args.C);
+    let mean_g_xhat = group_sum(lane, along) / f32(args.C);
     for (var c = lane; c < end; c += THREADS) {
         let xhat = (x[start + c] - mean) * rstd;
-        var result = (dy[start + c] * weight[c] - middle - xhat * slope) * rstd;
+        var result = (dy[start + c] * weight[c] - mean_g - xhat * mean_g_xhat) * rstd;
         if (RESIDUAL && DTOTAL) {
             result += dtotal[start + c];
         }
@@ -108,7 +108,7 @@ fn backward(row: u32, lane: u32) {
 
 const PART = 64u;
 
-// The sums that weight and bias collect. A thread owns a column of PART rows: number i of (parts, C).
+// The gradients of weight and bias. A thread owns a column of PART rows: number i of (parts, C).
 fn collect(i: u32) {
     let part = i / args.C;
     let c = i % args.C;

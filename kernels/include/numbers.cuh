@@ -1,4 +1,4 @@
-// One text for float and bfloat16: numbers are computed with as floats, and stored as what they are.
+// One source for float and bfloat16: arithmetic is in float, storage in the type itself.
 //
 //   to_float(x)   store(pointer, x)
 //

@@ -1,4 +1,4 @@
-// The two ways in which the course reduces many values to one.
+// The two operators that the course reduces by.
 //
 // Architectures: all.
 #pragma once
@@ -7,5 +7,5 @@ struct Sum {
     template <class T> static __device__ __forceinline__ T of(T a, T b) { return a + b; }
 };
 struct Max {
-    template <class T> static __device__ __forceinline__ T of(T a, T b) { return a > b || a != a ? a : b; }  // a nan stays
+    template <class T> static __device__ __forceinline__ T of(T a, T b) { return a > b || a != a ? a : b; }  // nan propagates
 };

@@ -2,7 +2,7 @@
 //
 //   philox(counter, key)    four random words from four counter words and two key words
 //
-// It keeps no state: any thread can have the bits of any element, in any order, and again in the backward.
+// It has no state: any thread can compute the bits of any element, in any order, and again in the backward.
 // Architectures: all.
 #pragma once
 

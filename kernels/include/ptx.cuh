@@ -1,7 +1,7 @@
-// Three families of PTX instructions as functions: tensor-core products, their loads, and copies that do not wait.
+// Three kinds of PTX instructions as functions: tensor-core products, their loads, and asynchronous copies.
 //
 //   ptx::mma_m16n8k16_f16 / _bf16    D = A B + C for one warp: A 16x16 (row by row), B 16x8 (column by column), C and D 16x8
-//   ptx::ldmatrix_x1 / _x2 / _x4     8x8 blocks of 16-bit numbers from shared memory, dealt as mma wants them; also _trans
+//   ptx::ldmatrix_x1 / _x2 / _x4     8x8 blocks of 16-bit numbers from shared memory to the fragments of mma; also _trans
 //   ptx::cp_async_4 / _8 / _16       global to shared memory without a register; commit, then wait<groups left in flight>
 //
 // Architectures: sm_80 and newer (ldmatrix: sm_75). All lanes of a warp call mma and ldmatrix together.
@@ -14,7 +14,7 @@
 
 namespace ptx {
 
-// A lane's share (g = lane / 4, t = lane % 4), two 16-bit numbers to a register:
+// A lane's part of the fragments (g = lane / 4, t = lane % 4), two 16-bit numbers to a register:
 //   a[0]: A[g][2t..]  a[1]: A[g+8][2t..]  a[2]: A[g][2t+8..]  a[3]: A[g+8][2t+8..]
 //   b[0]: B[2t..][g]  b[1]: B[2t+8..][g]
 //   c[0], c[1]: C[g][2t..]   c[2], c[3]: C[g+8][2t..]
@@ -63,7 +63,7 @@ __device__ __forceinline__ void ldmatrix_x4_trans(unsigned (&r)[4], const void* 
 }
 
 // Copies of 4, 8 or 16 bytes, both addresses aligned to that. commit() closes a group; wait<N>() waits until at most the
-// N youngest groups are still in flight. Other threads see the data after a __syncthreads() that follows.
+// N newest groups are still in flight. Other threads see the data after a __syncthreads() that follows.
 __device__ __forceinline__ void cp_async_4(void* shared, const void* global) {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(shared_address(shared)), "l"(global) : "memory");
 }

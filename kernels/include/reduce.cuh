@@ -1,6 +1,6 @@
-// Many values become one: over a warp by shuffles, over a block by shuffles and shared memory.
+// Reductions: over a warp by shuffles, over a block by shuffles and shared memory.
 //
-//   warp_sum<LANES>(v)      the sum over each group of LANES neighbouring lanes (32: the warp); every lane gets it
+//   warp_sum<LANES>(v)      the sum over each group of LANES consecutive lanes (32: the warp); every lane gets it
 //   block_sum<THREADS>(v)   the sum over the block; every thread gets it
 //   warp_max, block_max     the largest instead; a nan counts as larger than all
 //
@@ -10,7 +10,7 @@
 #pragma once
 #include "ops.cuh"
 
-// In step k each lane meets the one 2^k away, so after log2(LANES) steps each has met all: a butterfly.
+// A butterfly: in step k each lane exchanges with the one 2^k away, so after log2(LANES) steps each has the sum of all.
 template <int LANES, class Op, class T> __device__ __forceinline__ T warp_reduce(T v) {
     const unsigned lanes = LANES < 32 ? (1u << LANES % 32) - 1 : 0xffffffffu;  // that exist, in a block of fewer than 32
     const unsigned mask = blockDim.x < 32 ? lanes : 0xffffffffu;
@@ -19,8 +19,7 @@ template <int LANES, class Op, class T> __device__ __forceinline__ T warp_reduce
     return v;
 }
 
-// One value per warp goes through shared memory, and then every warp reduces those: all threads know the result, and no warp
-// waits for another a second time.
+// One value per warp goes through shared memory, and then every warp reduces those: all threads have the result, after one barrier.
 template <int THREADS, class Op, class T> __device__ __forceinline__ T block_reduce(T v) {
     if (THREADS <= 32) return warp_reduce<THREADS < 32 ? THREADS : 32, Op>(v);
     const int WARPS = (THREADS + 31) / 32;

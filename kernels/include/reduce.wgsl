@@ -1,4 +1,4 @@
-// The numbers of 256 threads become one, by a tree in workgroup memory: the same order on every run. All threads must call.
+// Reductions over the 256 threads of a workgroup, by a tree in workgroup memory: the same order on every run. All threads call.
 
 // include "group.wgsl"
 

@@ -1,12 +1,12 @@
-// A row of C elements that a block keeps in its registers, so that it is read from memory once however often it is looked at.
+// A row of C elements that a block keeps in its registers, so that it is read from memory once however often it is used.
 //
-//   Row<THREADS, N, ITEMS> x;     each of the THREADS = blockDim.x threads holds ITEMS packs of N neighbours
-//   x.load(row, C)                elements from C on are `beyond`, 0 unless told otherwise
+//   Row<THREADS, N, ITEMS> x;     each of the THREADS = blockDim.x threads holds ITEMS packs of N consecutive elements
+//   x.load(row, C)                elements from C on are `beyond`, 0 by default
 //   x.store(row, C)
-//   x[e], x.column(e)             this thread's e-th element, and the column in which it stands; e = 0 .. x.COUNT - 1
+//   x[e], x.column(e)             this thread's e-th element, and its column; e = 0 .. x.COUNT - 1
 //
-// Neighbouring threads hold neighbouring packs. With N = 4, C is divisible by 4 and rows begin at multiples of 16 bytes, so a
-// pack lies in the row or beyond it, never across its end. Every e is known when the kernel is compiled, as registers demand.
+// Consecutive threads hold consecutive packs. With N = 4, C is divisible by 4 and rows begin at multiples of 16 bytes, so a
+// pack is in the row or beyond it, never across its end. Every e is a compile-time constant, as arrays in registers demand.
 // Kernels that use it carry __launch_bounds__(THREADS): a multiprocessor has 65,536 registers, so 1024 threads get 64 each.
 // Architectures: all.
 #pragma once

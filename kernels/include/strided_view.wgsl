@@ -1,4 +1,4 @@
-// Where element i of a view lies: what strided_copy.wgsl and strided_add.wgsl are told of it.
+// The view that strided_copy.wgsl and strided_add.wgsl work on, and the offset of its element i.
 
 // include "view.wgsl"
 
@@ -12,5 +12,5 @@ struct View {
 @group(0) @binding(0) var<uniform> view: View;
 
 fn in_view(i: u32) -> i32 {
-    return view.offset + place(i, view.axes, view.sizes, view.strides);
+    return view.offset + offset_of(i, view.axes, view.sizes, view.strides);
 }

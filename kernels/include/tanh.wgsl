@@ -1,4 +1,4 @@
-// tanh for every float: WGSL's own may overflow inside, where it is 1 for long, and then gives no number.
+// tanh for every float: WGSL's own may overflow inside where tanh is 1, and then gives nan.
 
 // include "nan.wgsl"
 

@@ -1,6 +1,6 @@
-// How a kernel walks over memory that is not in its own order: up to 8 axes, with sizes and strides.
+// Strided views, for memory that is not in the order of the indices: up to 8 axes, with sizes and strides.
 
-fn place(index: u32, axes: u32, sizes: array<vec4<u32>, 2>, strides: array<vec4<i32>, 2>) -> i32 {
+fn offset_of(index: u32, axes: u32, sizes: array<vec4<u32>, 2>, strides: array<vec4<i32>, 2>) -> i32 {
     var s = sizes;
     var t = strides;
     var rest = index;

@@ -131,8 +131,10 @@ def test_wrong_read_why_right_restart_reload(chromium, server, mine):
     ready(page, server, "02_autograd.ipynb")
     type_and_run(page, cell(page, "from course_lib import course"), "from course_lib import course\ncourse.progress()")
     page.get_by_text("[x] repeated_axes").first.wait_for(timeout=PATIENCE)
-    type_and_run(page, cell(page, "%%exercise walk_back"), "%%exercise walk_back\n" + piece("walk_back").solution)
-    verdict(page, cell(page, "%%exercise walk_back"), "Passed")
+    type_and_run(
+        page, cell(page, "%%exercise backward_pass"), "%%exercise backward_pass\n" + piece("backward_pass").solution
+    )
+    verdict(page, cell(page, "%%exercise backward_pass"), "Passed")
     page.close()
 
 

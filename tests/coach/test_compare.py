@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from course_lib import Tensor
-from course_lib.coach import compare, facts
+from course_lib.coach import compare, heuristics
 from course_lib.coach.outcome import Outcome
 
 arrays = hnp.arrays(np.float64, hnp.array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=5),
@@ -67,7 +67,7 @@ def test_one_wrong_element_is_spoken_of_as_one():
 
 
 def fact(got, expected):
-    return facts.about(Outcome("", (), expected, got, difference=compare.difference(got, expected, 1e-6)), 1e-6)
+    return heuristics.about(Outcome("", (), expected, got, difference=compare.difference(got, expected, 1e-6)), 1e-6)
 
 
 x = np.arange(1.0, 7).reshape(2, 3)
@@ -81,8 +81,8 @@ square = np.arange(9.0).reshape(3, 3)
         (-x, x, "sign"), (x + 3, x, "3 too large"), (x.reshape(3, 2), x, "another shape"), (0 * x, x, "zero"),
         (x * np.nan, x, "6 elements are nan"), (np.array([1.0, np.nan, 3.0]), np.arange(1.0, 4.0), "1 element is nan"),
         (x * np.inf, x, "infinite"),
-        (np.array([3.0, 1, 2]), np.array([1.0, 2, 3]), "wrong places"), (np.array([3.0, 2, 1]), np.array([1.0, 2, 3]), "reverse"),
-        (-4.0, 4.0, "sign is not"), (np.trunc(1.3 * x), 1.3 * x, "without what stands behind their point"),
+        (np.array([3.0, 1, 2]), np.array([1.0, 2, 3]), "indices"), (np.array([3.0, 2, 1]), np.array([1.0, 2, 3]), "reverse"),
+        (-4.0, 4.0, "sign is wrong"), (np.trunc(1.3 * x), 1.3 * x, "without their fractional parts"),
     ],
 )  # fmt: skip
 def test_a_fact_that_holds_is_said(got, expected, says):
@@ -103,9 +103,9 @@ def test_a_part_of_a_result_is_called_by_its_name():
     right = (np.ones(3), {"a": np.arange(4.0)})
     wrong = compare.named(compare.difference((np.ones(3), {"a": np.arange(4.0) * 2}), right, 1e-5), ("dx", "dweight"))
     assert wrong.part == "dweight['a']" and "3 of 4 elements of dweight['a'] are wrong" in wrong.says
-    assert facts.about(Outcome("", (), right, (np.ones(3), {"a": np.arange(4.0) * 2}), difference=wrong), 1e-5) == (
-        "dweight['a']: Every element is 2 times what it should be."
-    )
+    assert heuristics.about(
+        Outcome("", (), right, (np.ones(3), {"a": np.arange(4.0) * 2}), difference=wrong), 1e-5
+    ) == ("dweight['a']: Every element is 2 times what it should be.")
     whole = compare.named(compare.difference(1, 2, 1e-5), ("dx",))
     assert whole.says == "The result is 1, expected 2" and whole.part == "result"
     assert compare.named(None, ("dx",)) is None
@@ -127,12 +127,12 @@ def test_short_words_are_said():
 
 def test_a_wrong_sign_is_a_fact_of_one_number_too():
     for got, says in (
-        ([3.0], "The size is right and the sign is not."),
+        ([3.0], "The magnitude is right, and the sign is wrong."),
         ([3.0, -1.0], "The sign of every element is wrong."),
     ):
         expected = -np.array(got)
         found = compare.difference(np.array(got), expected, 1e-5)
-        assert facts.about(Outcome("", (), expected, np.array(got), difference=found), 1e-5) == says
+        assert heuristics.about(Outcome("", (), expected, np.array(got), difference=found), 1e-5) == says
 
 
 def test_whole_numbers_are_compared_exactly():

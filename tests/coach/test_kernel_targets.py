@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from course_lib import devices
-from course_lib.coach import catalogue, client, magic, mine, regions
+from course_lib.coach import catalogue, client, magic, regions, swapping
 from course_lib.cuda import source
 from tests.simulator.compilers import COMPILERS, using
 
@@ -57,7 +57,7 @@ CALLS = {
     "scatter_add_sorted": ("scatter_add", (np.tile(x, (50, 1)), np.arange(300) ** 2 % 7, 7)),
     "softmax_forward": ("softmax_forward", (x,)),
     "softmax_online": ("softmax_forward", (wide,)),
-    "softmax_back_kernel": ("softmax_backward", (wide[::-1].copy(), wide)),
+    "softmax_backward_kernel": ("softmax_backward", (wide[::-1].copy(), wide)),
 }
 
 
@@ -68,8 +68,8 @@ def test_a_solution_runs_in_the_place_of_our_kernel(name, tmp_path):
     table, (op, inputs) = devices.ops("simulator"), CALLS[name]
     answer = tmp_path / f"{name}.cu"
     answer.write_text(solution(name))
-    piece = mine.Piece(catalogue.load(name))
-    undo = mine.install(piece, answer)
+    piece = swapping.Swap(catalogue.load(name))
+    undo = swapping.install(piece, answer)
     try:
         got = getattr(table, op)(*(table.from_numpy(v) if isinstance(v, np.ndarray) else v for v in inputs))
     finally:
@@ -83,7 +83,7 @@ def test_a_solution_runs_in_the_place_of_our_kernel(name, tmp_path):
 
 
 # Where a fault is planted: what the lines say that the report of the blank must name.
-PLANTED = {"copy_rows": "y[row * x_row + column]", "row_to_unit": "float top = part[0];",
+PLANTED = {"copy_rows": "y[row * x_row + column]", "min_max_scale": "float top = part[0];",
            "unary": "= *(const Pack<T, N>*)(x + i)"}  # fmt: skip
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from course_lib import cuda
-from course_lib.coach import catalogue, client, declared, faults, pictures, telling, unwritten
+from course_lib.coach import catalogue, client, diagnosis, heuristics, kernel_source, messages, pictures
 from course_lib.coach import verdict as verdicts
 from course_lib.coach.outcome import Outcome
 from course_lib.cuda.report import Report
@@ -17,12 +17,12 @@ CUDA = [name for name in catalogue.names() if catalogue.load(name).language == "
 @pytest.mark.parametrize(
     "parameters, says",
     [
-        ("float* y, const float* x, float s, int n", "your `y` gets what belongs to `x`"),
-        ("const float* x, float* y, int n, float s", "your `n` gets what belongs to `s`"),
-        ("const float* x, float* y, int n", "3 in place of 4"),
+        ("float* y, const float* x, float s, int n", "your `y` gets the argument of `x`"),
+        ("const float* x, float* y, int n, float s", "your `n` gets the argument of `s`"),
+        ("const float* x, float* y, int n", "Your kernel has 3 parameters; the task's has 4."),
         ("const float* x, float* y, int s, int n", "The parameter `s` of your kernel is of another type"),
         ("const int* x, float* y, float s, int n", "The parameter `x` of your kernel is of another type"),
-        ("const float* x, const float* y, float s, int n", "it only reads `y`"),
+        ("const float* x, const float* y, float s, int n", "declares `y` const, so it can only read it"),
         ("const float* from, float* to, float factor, int length", ""),
         ("float* x, float* y, float s, int n", ""),
         ("const float* __restrict__ x, float *__restrict__ y, const double s, unsigned int n", ""),
@@ -31,7 +31,7 @@ CUDA = [name for name in catalogue.names() if catalogue.load(name).language == "
 )
 def test_other_parameters_than_the_task_has_are_said_first(parameters, says):
     text = f"__global__ void scale({parameters}) {{\n}}\n"
-    said = declared.note(catalogue.load("scale"), text)
+    said = kernel_source.other_parameters(catalogue.load("scale"), text)
     assert says in said if says else said == ""
     if said:
         assert f"`({parameters})`" in said and "`(const float* x, float* y, float s, int n)`" in said
@@ -41,9 +41,9 @@ def test_other_parameters_than_the_task_has_are_said_first(parameters, says):
 def test_no_right_answer_has_other_parameters(name):
     from course_lib.coach import verify
 
-    for trial in verify.trials(name):
+    for trial in verify.proofs(name):
         if trial.kind != "wrong":
-            assert declared.note(catalogue.load(name), trial.text) == "", trial.text
+            assert kernel_source.other_parameters(catalogue.load(name), trial.text) == "", trial.text
 
 
 @pytest.mark.parametrize(
@@ -65,10 +65,10 @@ def test_the_part_that_nobody_wrote_is_named(shape, written, says):
     y = cuda.empty(shape)
     y[written] = 1.0
     launched = [Report("scale", (2, 1, 1), (32, 1, 1), [], [])]
-    assert f"Nobody has written {says}" in unwritten.note(y, Outcome("", (), reports=launched))
-    assert unwritten.note(y, Outcome("", ())) == "", "nothing was launched"
+    assert f"Your kernel never wrote {says}" in heuristics._unwritten(y, Outcome("", (), reports=launched))
+    assert heuristics._unwritten(y, Outcome("", ())) == "", "nothing was launched"
     y[...] = np.nan
-    assert unwritten.note(y, Outcome("", (), reports=launched)) == "", "a nan that was computed"
+    assert heuristics._unwritten(y, Outcome("", (), reports=launched)) == "", "a nan that was computed"
 
 
 ACROSS = "in different blocks"
@@ -77,22 +77,22 @@ ACROSS = "in different blocks"
 @pytest.mark.parametrize(
     "body, grid, block, where, says",
     [
-        ("for (int i = 0; i < n; i++) y[i] = 1;", (2, 1, 1), (32, 1, 1), ACROSS, "asks nowhere which thread it is"),
+        ("for (int i = 0; i < n; i++) y[i] = 1;", (2, 1, 1), (32, 1, 1), ACROSS, "uses neither threadIdx nor blockIdx"),
         ("y[threadIdx.x] = 1;", (2, 1, 1), (32, 1, 1), ACROSS, "all 2 blocks do the same work"),
         ("y[blockIdx.x] = 1;", (2, 1, 1), (32, 1, 1), "", "all 32 threads of a block do the same work"),
         ("y[blockIdx.x * 8 + threadIdx.x] = 1;", (1, 1, 1), (8, 4, 1), "", "8 x 4 threads. Your kernel never"),
         ("y[blockIdx.x + threadIdx.x + threadIdx.y] = 1;", (3, 2, 1), (8, 4, 1), ACROSS, "the grid has 3 x 2 blocks"),
         ("y[(blockIdx.x * 8 + threadIdx.x) / 2] = 1;", (1, 1, 1), (8, 1, 1), "", ""),
         ("dim3 t = threadIdx; y[t.x] = 1;", (2, 1, 1), (32, 1, 1), ACROSS, ""),
-        ("y[threadIdx.x] = 1; // blockIdx.x", (2, 1, 1), (32, 1, 1), ACROSS, "never asks for blockIdx.x"),
+        ("y[threadIdx.x] = 1; // blockIdx.x", (2, 1, 1), (32, 1, 1), ACROSS, "never uses blockIdx.x"),
     ],
 )  # fmt: skip
 def test_threads_that_all_do_the_same_are_told_so(body, grid, block, where, says):
     issue = SimpleNamespace(kind="race", line=2, message=f"two threads write the same place, {where}")
     seen = SimpleNamespace(text=f"__global__ void f(float* y, int n) {{\n    {body}\n}}",
                            reports=[Report("f", grid, block, [issue], [])])  # fmt: skip
-    said = faults.of_issue(issue, seen)
-    assert says in said if says else said.startswith("Two threads use the same place")
+    said = messages.of_issue(issue, seen)
+    assert says in said if says else said.startswith("Race condition: two threads access the same address")
 
 
 def test_inputs_of_every_kernel_have_their_names():
@@ -100,10 +100,10 @@ def test_inputs_of_every_kernel_have_their_names():
     for name in catalogue.names():
         exercise = catalogue.load(name)
         inputs = next(iter(exercise.cases(np.random.default_rng(0)))).inputs
-        if exercise.is_kernel and len(telling.inputs_of(exercise, len(inputs))) != len(inputs):
+        if exercise.is_kernel and len(diagnosis.inputs_of(exercise, len(inputs))) != len(inputs):
             unnamed.append(name)
     assert unnamed == []
-    assert telling.inputs_of(catalogue.load("take_rows"), 2) == ("table", "rows")
+    assert diagnosis.inputs_of(catalogue.load("gather_rows"), 2) == ("table", "rows")
 
 
 def test_a_verdict_speaks_of_inputs_by_their_names_and_breaks_no_word(judge):
@@ -127,5 +127,5 @@ def test_a_number_that_went_through_an_int_is_seen(name):
                 if isinstance(array, np.ndarray) and array.dtype.kind == "f":
                     finite = array[np.isfinite(array)]
                     fractions[place] = fractions.get(place, False) or bool((finite != np.trunc(finite)).any())
-    named = telling.inputs_of(catalogue.load(name), 1 + max(fractions, default=-1))
+    named = diagnosis.inputs_of(catalogue.load(name), 1 + max(fractions, default=-1))
     assert all(fractions.values()), [named[place] for place, found in fractions.items() if not found]

@@ -65,8 +65,8 @@ def test_an_answer_is_defined_in_the_notebook_too_and_other_cells_are_named(tmp_
     cells = [
         "helper = 1\nfrom course_lib import course",
         "%%exercise repeated_axes\ndef repeated_axes(shape, to):\n    return (helper,)",
-        "%%exercise walk_back\nprint('top')\ndef walk_back(tape, last):\n    return {last: 1.0}",
-        "assert walk_back([], 'L') == {'L': 1.0}\nassert repeated_axes((1,), (1,)) == (1,)",
+        "%%exercise backward_pass\nprint('top')\ndef backward_pass(tape, last):\n    return {last: 1.0}",
+        "assert backward_pass([], 'L') == {'L': 1.0}\nassert repeated_axes((1,), (1,)) == (1,)",
         "%%exercise scale\n__global__ void scale(const float* x, float* y, float s, int n) { y[0] = s * x[0]; }",
         "import numpy as np\ny = np.zeros(1, np.float32)\nscale(1, 1, (y + 2, y, 3.0, 1))\nassert y == 6",
         "%%exercise no_such_exercise\npass",
@@ -82,7 +82,7 @@ def test_an_answer_is_defined_in_the_notebook_too_and_other_cells_are_named(tmp_
     ).execute()
     texts = ["\n".join(o.data.get("text/plain", "") if "data" in o else o.get("text", "") for o in cell.outputs)
              for cell in notebook.cells]  # fmt: skip
-    assert "`helper` lives in another cell" in texts[1]
+    assert "`helper` is defined in another cell" in texts[1]
     assert texts[2].count("top") == 1
     assert "There is no exercise named 'no_such_exercise'" in texts[6]
     assert "hint 1 of 3" in texts[7] and "minutes of core left" in texts[7] and "%%exercise scale" in texts[7]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from course_lib.coach import client, mine, rechecking, state
+from course_lib.coach import answering, client, state, swapping
 from course_lib.coach.verdict import Verdict
 
 from .conftest import piece
@@ -12,7 +12,7 @@ from .conftest import piece
 def back(judge, monkeypatch):
     monkeypatch.setattr(client, "_judge", judge)
     yield
-    mine.remove()
+    swapping.remove()
 
 
 def passed(name: str, text: str = "") -> state.Try:
@@ -22,9 +22,9 @@ def passed(name: str, text: str = "") -> state.Try:
 
 def test_a_right_answer_goes_in_and_is_judged_once(monkeypatch):
     passed("topological_order")
-    assert mine.use(steps=0).yours == 1
+    assert swapping.use(steps=0).yours == 1
     monkeypatch.setattr(client, "judged", lambda *_, **__: pytest.fail("it was judged again"))
-    assert mine.use(steps=0).yours == 1
+    assert swapping.use(steps=0).yours == 1
 
 
 @pytest.mark.parametrize("name, old, new", [
@@ -33,36 +33,36 @@ def test_a_right_answer_goes_in_and_is_judged_once(monkeypatch):
 ])  # fmt: skip
 def test_one_that_was_edited_since_falls_back_with_a_sentence(name, old, new):
     kept = passed(name)
-    assert mine.use(steps=0).yours == 1
+    assert swapping.use(steps=0).yours == 1
     kept.path.write_text(kept.text.replace(old, new))
-    swaps = mine.use(steps=0)
-    assert swaps.yours == 0 and "it passes no more: " in str(swaps)
+    swaps = swapping.use(steps=0)
+    assert swaps.yours == 0 and "it no longer passes: " in str(swaps)
     assert swaps.snapshot()["replaced"].keys() == {name} and swaps.snapshot()["answers"] == {}
 
 
 def test_a_wrong_one_of_which_it_is_only_said_that_it_passed_is_found_out():
     passed("block_forward", piece("block_forward").solution.replace("self.norm2", "self.norm1"))
-    assert mine.use(steps=0).yours == 0
+    assert swapping.use(steps=0).yours == 0
 
 
 @pytest.mark.parametrize("changed", ["exercise", "library"])
 def test_it_is_judged_again_when_what_it_was_judged_by_has_changed(changed, monkeypatch):
     kept = passed("topological_order")
-    assert rechecking.complaint("topological_order", kept.text) == ""
+    assert answering.recheck("topological_order", kept.text) == ""
     asked = []
     monkeypatch.setattr(
         client, "judged", lambda name, *_, **__: asked.append(name) or Verdict(name, "", "python", True)
     )
     if changed == "exercise":
-        monkeypatch.setattr(rechecking.catalogue, "fingerprint", lambda name: "another")
+        monkeypatch.setattr(answering.catalogue, "fingerprint", lambda name: "another")
     else:
-        monkeypatch.setattr(rechecking, "library", lambda: "another")
-    assert rechecking.complaint("topological_order", kept.text) == "" and asked == ["topological_order"]
+        monkeypatch.setattr(answering, "library", lambda: "another")
+    assert answering.recheck("topological_order", kept.text) == "" and asked == ["topological_order"]
 
 
 def test_one_that_cannot_be_judged_here_stays_out(monkeypatch):
     passed("topological_order")
     unjudged = Verdict("topological_order", "", "python", False, "There is no adapter.", judged=False)
     monkeypatch.setattr(client, "judged", lambda *_, **__: unjudged)
-    swaps = mine.use(steps=0)
+    swaps = swapping.use(steps=0)
     assert swaps.yours == 0 and "could not be judged again: There is no adapter." in str(swaps)

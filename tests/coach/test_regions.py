@@ -57,11 +57,11 @@ def test_a_kernel_is_included_with_its_template_line():
 def test_a_kernel_and_what_it_calls_make_one_text():
     piece = cut(
         "# given kernels/include/gelu.cuh gelu_gate\n"
-        "# include kernels/include/gelu.cuh gelu_slope: the slope\n"
+        "# include kernels/include/gelu.cuh gelu_grad: the slope\n"
         "# include kernels/gelu.cu gelu_backward: the product"
     )
     assert piece.solution.startswith('#include "vector.cuh"\n\n__device__'), "gelu.cuh would define them twice"
-    assert piece.solution.count("gelu_gate(float x)") == piece.solution.count("gelu_slope(float x)") == 1
+    assert piece.solution.count("gelu_gate(float x)") == piece.solution.count("gelu_grad(float x)") == 1
     assert "expf" in piece.blank and "0.134145f" not in piece.blank
     assert "// Your part: the slope" in piece.blank and "// Your part: the product" in piece.blank
     assert piece.blank.count("return {};") == 1, "the slope must give something back, the kernel nothing"

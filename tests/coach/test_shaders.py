@@ -10,7 +10,19 @@ import numpy as np
 import pytest
 
 from course_lib import devices
-from course_lib.coach import answering, answers, catalogue, client, judge, ladder, magic, mine, regions, state, verify
+from course_lib.coach import (
+    answering,
+    answers,
+    catalogue,
+    client,
+    judge,
+    magic,
+    regions,
+    state,
+    swapping,
+    verify,
+    versions,
+)
 from course_lib.coach import verdict as verdicts
 from course_lib.coach.verdict import Verdict
 from course_lib.devices.webgpu import adapter, source
@@ -26,7 +38,7 @@ REPLACING = [name for name in NAMES if catalogue.load(name).target]
 @pytest.fixture
 def ask():
     one = client.Judge()
-    yield lambda text, name="port_bias_gelu", **more: client.judged(name, text, judge=one, **more)
+    yield lambda text, name="bias_gelu_wgsl", **more: client.judged(name, text, judge=one, **more)
     one.stop()
 
 
@@ -38,7 +50,7 @@ def changed(name: str, old: str, new: str) -> str:
 
 @here
 def test_a_right_answer_passes_and_is_counted(ask):
-    verdict = ask(piece("gemm_heart").solution, "gemm_heart")
+    verdict = ask(piece("gemm_inner_loop").solution, "gemm_inner_loop")
     assert verdict.passed and verdict.judged and verdict.measured == "one tile", verdict.why
     counts = {count.name: (count.yours, count.ours) for count in verdict.counts}
     assert counts["elements read from workgroup memory"] == (2 * 256 * 32, 2 * 256 * 32)
@@ -47,58 +59,58 @@ def test_a_right_answer_passes_and_is_counted(ask):
 
 @here
 def test_a_wrong_number_shows_the_smallest_case(ask):
-    verdict = ask(changed("port_bias_gelu", "x[i] + bias[i % args.F]", "x[i] - bias[i % args.F]"))
-    assert not verdict.passed and verdict.trial.label == "one number" and "expected" in verdicts.text(verdict)
+    verdict = ask(changed("bias_gelu_wgsl", "x[i] + bias[i % args.F]", "x[i] - bias[i % args.F]"))
+    assert not verdict.passed and verdict.failing.label == "one number" and "expected" in verdicts.text(verdict)
 
 
 @here
 def test_a_compile_error_is_a_sentence_with_the_learners_line(ask):
     text = changed(
-        "port_bias_gelu", "let i = element_index(group, groups, lane);", "let i = element_index(group, groups, lane)"
+        "bias_gelu_wgsl", "let i = element_index(group, groups, lane);", "let i = element_index(group, groups, lane)"
     )
     verdict = ask(text)
     line = text[: text.index("let i")].count("\n") + 1
-    assert not verdict.loaded and verdict.trial.line == line and "port_bias_gelu.wgsl, line" in verdict.why
-    assert "A `;` is missing" in verdict.why and verdict.trial.code.startswith("let i = element_index")
+    assert not verdict.loaded and verdict.failing.line == line and "bias_gelu_wgsl.wgsl, line" in verdict.why
+    assert "A `;` is missing" in verdict.why and verdict.failing.code.startswith("let i = element_index")
 
 
 @here
 def test_workgroup_memory_that_not_every_adapter_has_is_refused(ask):
-    text = piece("product_in_wgsl").solution
+    text = piece("matmul_wgsl").solution
     head, rest = text.split("@compute")
     for more, words in (("array<f32, 4096>", "bytes. Every adapter has 16,384"), ("array<vec4<f32>, 2>", "")):
-        verdict = ask(f"{head}var<workgroup> more: {more};\n@compute{rest}", "product_in_wgsl")
+        verdict = ask(f"{head}var<workgroup> more: {more};\n@compute{rest}", "matmul_wgsl")
         assert verdict.passed == (not words) and words in verdict.why
 
 
 @here
 def test_a_race_is_found_where_the_numbers_may_be_right(ask):
-    text = piece("mend_group_sum").solution.replace("    workgroupBarrier();\n    let total", "    let total")
-    verdict = ask(text, "mend_group_sum")
-    assert not verdict.passed and verdict.issues[0].startswith("race: mend_group_sum.wgsl, line")
+    text = piece("workgroup_sum").solution.replace("    workgroupBarrier();\n    let total", "    let total")
+    verdict = ask(text, "workgroup_sum")
+    assert not verdict.passed and verdict.issues[0].startswith("race: workgroup_sum.wgsl, line")
 
 
 @here
 def test_the_planted_fault_is_named_and_its_blank_is_not_kept():
-    verdict = answering.answer("mend_group_sum", piece("mend_group_sum").blank)
+    verdict = answering.answer("workgroup_sum", piece("workgroup_sum").blank)
     assert verdict.blank and "is in an `if` that only some enter" in verdict.why
-    assert not state.answer_file("mend_group_sum").exists()
+    assert not state.answer_file("workgroup_sum").exists()
 
 
 @here
 @pytest.mark.slow
 def test_a_loop_without_end_is_a_verdict(ask):
-    verdict = ask(changed("port_bias_gelu", "    if (i < args.n) {", "    while (i < args.n) {"))
+    verdict = ask(changed("bias_gelu_wgsl", "    if (i < args.n) {", "    while (i < args.n) {"))
     assert not verdict.passed and "a loop that never ends" in verdict.why
 
 
 @here
 def test_names_of_bindings_and_numbers_are_kept(ask):
-    verdict = ask(piece("port_bias_gelu").solution.replace("bias:", "b:").replace("bias[", "b["))
+    verdict = ask(piece("bias_gelu_wgsl").solution.replace("bias:", "b:").replace("bias[", "b["))
     assert "no storage buffer of that name: keep its binding" in verdict.why
-    verdict = ask(changed("port_bias_gelu", "    F: u32,\n", ""))
+    verdict = ask(changed("bias_gelu_wgsl", "    F: u32,\n", ""))
     assert not verdict.passed
-    verdict = ask(changed("port_bias_gelu", "fn bias_gelu_forward", "fn bias_gelu"))
+    verdict = ask(changed("bias_gelu_wgsl", "fn bias_gelu_forward", "fn bias_gelu"))
     assert "no entry point named bias_gelu_forward" in verdict.why
 
 
@@ -120,46 +132,46 @@ def test_two_runs_must_agree(monkeypatch):
     answer = SimpleNamespace(runs=(0, 1, 2), seed=0, reports=[])
     monkeypatch.setattr(answers, "call", lambda *_: np.ones(3) + next(drift))
     outcome = judge._try(exercise, answer, SimpleNamespace(label="", inputs=()), (np.ones(3), ()), "x.wgsl")
-    assert "Two runs with the same numbers" in outcome.complaint
+    assert "Two runs on the same inputs" in outcome.complaint
 
 
 def test_without_an_adapter_nothing_is_judged(monkeypatch):
     monkeypatch.setattr(adapter, "problem", lambda: "No graphics driver of this machine offers a WebGPU adapter.")
-    found = judge.judge({"name": "port_bias_gelu", "text": "what it may be"})
+    found = judge.judge({"name": "bias_gelu_wgsl", "text": "what it may be"})
     assert found["judged"] is False and not found["passed"] and "mesa-vulkan-drivers" in found["why"]
     monkeypatch.setattr(client, "judged", lambda *_, **__: Verdict(**{k: v for k, v in found.items() if k != "trial"}))
-    for text, word in ((piece("port_bias_gelu").solution, "Not judged"), (piece("port_bias_gelu").blank, "Blank")):
-        verdict = answering.answer("port_bias_gelu", text)
+    for text, word in ((piece("bias_gelu_wgsl").solution, "Not judged"), (piece("bias_gelu_wgsl").blank, "Blank")):
+        verdict = answering.answer("bias_gelu_wgsl", text)
         assert verdict.word == word and "not judged here, neither right nor wrong" in verdicts.text(verdict)
-    assert state.answer_file("port_bias_gelu").exists() and state.tries("port_bias_gelu") == []
+    assert state.answer_file("bias_gelu_wgsl").exists() and state.tries("bias_gelu_wgsl") == []
 
 
 def test_without_an_adapter_verify_says_what_it_has_not_proved(monkeypatch, capsys):
     monkeypatch.setattr(adapter, "problem", lambda: "The package wgpu is not installed: pip install it")
-    assert verify.run(["port_bias_gelu"]) == 0
+    assert verify.run(["bias_gelu_wgsl"]) == 0
     said = capsys.readouterr().out
     assert "1 exercises in WGSL were not tried" in said and "0 solutions" in said
 
 
 def test_tries_in_wgsl_are_kept_and_found():
-    state.save("port_bias_gelu", "first", Verdict("port_bias_gelu", "", "wgsl", False))
-    state.save("port_bias_gelu", "second", Verdict("port_bias_gelu", "", "wgsl", True))
-    assert [one.path.name for one in state.tries("port_bias_gelu")] == ["0001-not-yet.wgsl", "0002-passed.wgsl"]
-    assert state.passing("port_bias_gelu").text == "second\n"
+    state.save("bias_gelu_wgsl", "first", Verdict("bias_gelu_wgsl", "", "wgsl", False))
+    state.save("bias_gelu_wgsl", "second", Verdict("bias_gelu_wgsl", "", "wgsl", True))
+    assert [one.path.name for one in state.tries("bias_gelu_wgsl")] == ["0001-not-yet.wgsl", "0002-passed.wgsl"]
+    assert state.passing("bias_gelu_wgsl").text == "second\n"
 
 
 def test_an_answer_is_defined_in_the_notebook_too():
     shell = SimpleNamespace(user_ns={})
-    magic.define(shell, "port_bias_gelu", piece("port_bias_gelu").solution)
+    magic.define(shell, "bias_gelu_wgsl", piece("bias_gelu_wgsl").solution)
     assert isinstance(shell.user_ns["bias_gelu_forward"], Shader)
 
 
 @here
 @pytest.mark.slow
-def test_a_challenge_has_a_ladder_of_its_bytes():
-    for text in (verify.variants("product_in_wgsl")[0], piece("product_in_wgsl").solution):
-        assert answering.answer("product_in_wgsl", text).passed
-    steps = list(ladder.rungs("product_in_wgsl").values())
+def test_a_challenge_has_versions_by_their_bytes():
+    for text in (verify.variants("matmul_wgsl")[0], piece("matmul_wgsl").solution):
+        assert answering.answer("matmul_wgsl", text).passed
+    steps = list(versions.moved_bytes("matmul_wgsl").values())
     assert steps[1] == 192512 and steps[0] > 20 * steps[1]
     assert f"need {int(steps[1]):,} bytes" in catalogue.source("18").read_text(encoding="utf-8")
 
@@ -181,11 +193,11 @@ def test_a_shader_to_replace_takes_our_arguments(name, tmp_path):
 
 x, row = np.random.default_rng(0).normal(size=(2, 6, 8)).astype(np.float32), np.arange(8, dtype=np.float32)
 CALLS = {
-    "port_bias_gelu": ("bias_gelu_forward", (x[0], row)),
-    "slope_in_wgsl": ("bias_gelu_backward", (x[0], x[1], row)),
-    "softmax_in_wgsl": ("softmax_forward", (x[0],)),
-    "gemm_heart": ("matmul", (x[0], x[1].T.copy())),
-    "mend_group_sum": ("global_norm", ([x[0], x[1]],)),
+    "bias_gelu_wgsl": ("bias_gelu_forward", (x[0], row)),
+    "bias_gelu_backward_wgsl": ("bias_gelu_backward", (x[0], x[1], row)),
+    "softmax_wgsl": ("softmax_forward", (x[0],)),
+    "gemm_inner_loop": ("matmul", (x[0], x[1].T.copy())),
+    "workgroup_sum": ("global_norm", ([x[0], x[1]],)),
 }
 
 
@@ -205,8 +217,8 @@ def test_a_solution_runs_in_the_place_of_our_shader(name, tmp_path):
 
     file = tmp_path / f"{name}.wgsl"
     file.write_text(piece(name).solution)
-    one = mine.Piece(catalogue.load(name))
-    undo = mine.install(one, file)
+    one = swapping.Swap(catalogue.load(name))
+    undo = swapping.install(one, file)
     try:
         got = getattr(table, op)(*map(there, inputs))
     finally:
@@ -226,16 +238,16 @@ def test_a_solution_runs_in_the_place_of_our_shader(name, tmp_path):
 def test_training_on_webgpu_runs_the_learners_shaders():
     for name in REPLACING:
         state.save(name, piece(name).solution, Verdict(name, "", "wgsl", True))
-    ours = mine.use(preset="micro", steps=0, device="cpu")
-    assert ours.pieces == [] and "in WGSL" not in str(ours)  # they are for the device webgpu alone
-    swaps = mine.use(preset="micro", steps=1, device="webgpu")
+    ours = swapping.use(preset="micro", steps=0, device="cpu")
+    assert ours.swapped == [] and "in WGSL" not in str(ours)  # they are for the device webgpu alone
+    swaps = swapping.use(preset="micro", steps=1, device="webgpu")
     try:
-        called = {one.exercise.name for one in swaps.pieces if one.calls_per_step}
-        assert called >= {"port_bias_gelu", "slope_in_wgsl", "gemm_heart", "mend_group_sum"}
-        assert swaps.yours == len(REPLACING) and not any(one.why for one in swaps.pieces)
+        called = {one.exercise.name for one in swaps.swapped if one.calls_per_step}
+        assert called >= {"bias_gelu_wgsl", "bias_gelu_backward_wgsl", "gemm_inner_loop", "workgroup_sum"}
+        assert swaps.yours == len(REPLACING) and not any(one.why for one in swaps.swapped)
         assert "bias_gelu_forward in bias_gelu.wgsl" in str(swaps) and "steps of micro will take about" in str(swaps)
     finally:
-        mine.remove()
+        swapping.remove()
 
 
 def test_course_train_puts_answers_in_place_where_it_is_asked_to(monkeypatch):
@@ -244,7 +256,7 @@ def test_course_train_puts_answers_in_place_where_it_is_asked_to(monkeypatch):
     from course_lib import cli, training
 
     used = []
-    monkeypatch.setattr(mine, "use", lambda **choices: used.append(choices) or "0 of 9 operations are yours.")
+    monkeypatch.setattr(swapping, "use", lambda **choices: used.append(choices) or "0 of 9 operations are yours.")
     monkeypatch.setattr(training, "train", lambda *_, **__: SimpleNamespace(stopped=0))
     for line, said in (
         (["train", "--device", "cpu"], ""),
@@ -268,5 +280,5 @@ def test_a_piece_of_wgsl_is_taken_from_its_file(tmp_path):
 
 
 def test_what_a_blank_function_gives_back_is_a_value_of_its_type():
-    blank = piece("softmax_in_wgsl").blank
+    blank = piece("softmax_wgsl").blank
     assert "return f32();  // until you write it" in blank and blank.count("// Your part:") == 2

@@ -6,7 +6,7 @@ import nbformat
 import numpy as np
 import pytest
 
-from course_lib.coach import builder, catalogue, copies, helping, regions, trials
+from course_lib.coach import builder, catalogue, copies, helping, regions, shared_cases
 from course_lib.coach.exercise import ExerciseError
 
 SOURCES = sorted(catalogue.SOLUTIONS.glob("*.py"))
@@ -82,8 +82,10 @@ def test_what_several_exercises_share_is_part_of_their_fingerprint():
 def test_numbers_are_rounded_to_the_nearest_bfloat16_and_ties_to_even():
     x = np.concatenate([np.random.default_rng(0).normal(size=1000), [1.00390625, 1.01171875, -1.00390625, 0.0, 3e38]])
     x = x.astype(np.float32)
-    got, below = trials.bfloat16_bits(x), (x.view(np.uint32) >> 16).astype(np.uint16)  # below: cut, so towards 0
-    error = [np.abs(trials.of_bfloat16_bits(bits).astype(np.float64) - x) for bits in (below, below + np.uint16(1))]
+    got, below = shared_cases.bfloat16_bits(x), (x.view(np.uint32) >> 16).astype(np.uint16)  # below: cut, so towards 0
+    error = [
+        np.abs(shared_cases.of_bfloat16_bits(bits).astype(np.float64) - x) for bits in (below, below + np.uint16(1))
+    ]
     even = np.where(below % 2 == 0, below, below + 1)
     np.testing.assert_array_equal(got, np.where(error[0] == error[1], even, below + (error[1] < error[0])))
     assert (error[0] == error[1]).sum() == 3

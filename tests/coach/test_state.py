@@ -41,14 +41,14 @@ def test_every_try_is_kept_and_the_last_passing_one_counts(mine):
 def test_a_blank_is_never_kept_and_says_kindly_what_is_asked(answered, mine):
     blank = answered(piece(NAME).blank + "\n\n")
     assert blank.blank and not blank.passed and blank.word == "Blank"
-    assert "Nothing is written here yet" in blank.why and blank.trial.expected
+    assert "Nothing is written here yet" in blank.why and blank.failing.expected
     assert not (mine / "answers").exists() and state.tries(NAME) == []
     assert regions.comparable("  \n" + piece(NAME).blank) == regions.comparable(piece(NAME).blank)
 
 
 def test_a_planted_fault_left_as_it_was_shows_itself(judge, monkeypatch):
     monkeypatch.setattr(client, "_judge", judge)
-    blank = answering.answer("walk_back", piece("walk_back").blank)
+    blank = answering.answer("backward_pass", piece("backward_pass").blank)
     assert blank.blank and "Gradients along different paths add up" in blank.why
 
 
@@ -95,7 +95,7 @@ def test_the_folder_may_move(mine, monkeypatch, tmp_path):
 def _save_many(number: int) -> None:
     for i in range(20):
         state.save(NAME, f"text {number} {i}", verdict(False, steps=float(i)))
-        state.note("walk_back", **{f"n{number}": i})
+        state.note("backward_pass", **{f"n{number}": i})
 
 
 def test_two_notebooks_at_once_lose_nothing(mine):
@@ -109,7 +109,7 @@ def test_two_notebooks_at_once_lose_nothing(mine):
     texts = sorted(one.text.strip() for one in state.tries(NAME))
     assert texts == sorted(f"text {number} {i}" for number in range(3) for i in range(20))
     assert [one.number for one in state.tries(NAME)] == list(range(1, 61))
-    assert state.noted("walk_back") == {"n0": 19, "n1": 19, "n2": 19}
+    assert state.noted("backward_pass") == {"n0": 19, "n1": 19, "n2": 19}
     assert json.loads((mine / "progress.json").read_text())
 
 
@@ -123,22 +123,19 @@ def test_a_reset_keeps_the_old_answer(mine):
     assert "no answer yet" in helping.reset(NAME)[0]
 
 
-def test_a_renamed_exercise_keeps_its_answers(mine, monkeypatch):
+def test_an_answer_under_a_name_that_no_exercise_has_stops_nothing_and_is_kept(mine):
     (mine / "answers").mkdir(parents=True)
     (mine / "tries" / "old_name").mkdir(parents=True)
-    (mine / "answers" / "old_name.py").write_text("mine")
-    (mine / "tries" / "old_name" / "0001-passed.py").write_text("mine")
+    kept = mine / "answers/old_name.py", mine / "tries/old_name/0001-passed.py", mine / ".last_exercise"
+    for path in kept:
+        path.write_text("old_name")
     (mine / "progress.json").write_text('{"old_name": {"hints": 2}}')
-    load = catalogue.load
-    monkeypatch.setattr(
-        catalogue,
-        "load",
-        lambda name: __import__("dataclasses").replace(load(name), formerly=("old_name",) * (name == NAME)),
-    )
-    assert state.adopt_former_names() == [("old_name", NAME)]
-    assert state.passing(NAME).text == "mine" and state.answer_file(NAME).read_text() == "mine"
-    assert state.noted(NAME)["hints"] == 2
-    assert state.adopt_former_names() == []
+    with pytest.raises(ExerciseError, match="Say which exercise"):
+        state.last()
+    assert "old_name" not in helping.progress() and f"[ ] {NAME}" in helping.progress()
+    state.save(NAME, "good", verdict(True))
+    assert state.passing(NAME) is not None and all(path.read_text() == "old_name" for path in kept)
+    assert state.noted("old_name") == {"hints": 2}
 
 
 def test_an_answer_that_passes_no_more_does_not_count_until_it_passes_again(mine):
@@ -154,7 +151,7 @@ def test_hints_come_one_by_one_and_then_a_worked_example():
     titles, said, _ = zip(*(helping.hint(NAME) for _ in range(6)), strict=True)
     for text, hint in zip(said, exercise.hints, strict=False):
         assert hint in text
-    assert said[3] == said[4] == said[5] == exercise.sibling.strip("\n")
+    assert said[3] == said[4] == said[5] == exercise.example.strip("\n")
     assert "worked example" in titles[3] and "last hint" not in titles[3]
     assert titles[4] == titles[5] and titles[4].startswith("That was the last hint. Next: ")
     assert f'course.solution("{NAME}")' in titles[4]
@@ -230,13 +227,15 @@ def test_what_an_answer_defines_stands_for_its_name():
 
     assert state.last(kernel("scale")) == "scale" == state.last()
     assert state.last(kernel("matmul_shared_tiles", "template <int T> ", "<8>")) == "matmul_shared_tiles"
-    state.last("scale_in_memory")
-    assert state.last(kernel("scale")) == "scale_in_memory", "its answer too defines `scale`, and it is the last one"
+    state.last("scale_device_scalar")
+    assert state.last(kernel("scale")) == "scale_device_scalar", (
+        "its answer too defines `scale`, and it is the last one"
+    )
 
     def linear_backward():
         pass
 
-    assert state.last(linear_backward) == "layer_back"
+    assert state.last(linear_backward) == "linear_backward"
     for thing in (5, None, ["scale"]):
         with pytest.raises(ExerciseError, match=r'in quotes, as in course.hint\("scale"\)'):
             state.last(thing)
@@ -263,23 +262,23 @@ def test_the_terminal_says_the_same_words(mine):
     assert "Traceback" not in lost.stderr
 
 
-def test_the_tries_at_a_challenge_are_a_ladder_under_a_roof():
-    from course_lib.coach import ladder
+def test_the_versions_of_a_challenge_are_drawn_under_a_roofline():
+    from course_lib.coach import versions
 
-    with pytest.raises(ExerciseError, match="was right and counted yet"):
-        ladder.picture("outer")
-    with pytest.raises(ExerciseError, match=r"scale has no ladder. These have one: outer"):
-        ladder.picture("scale")
+    with pytest.raises(ExerciseError, match="has passed yet"):
+        versions.picture("outer_product")
+    with pytest.raises(ExerciseError, match=r"scale counts no bytes to draw under a roofline. These do: outer_product"):
+        versions.picture("scale")
     for number, moved in enumerate((131_072, 65_536 + 8192), 1):
-        text = f"{piece('outer').solution}// {number}"
+        text = f"{piece('outer_product').solution}// {number}"
         counts = [Count("bytes of global memory moved", float(moved))]
-        state.save("outer", text, Verdict("outer", "", "cuda", True, counts=counts))
-    assert ladder.rungs("outer") == {"1": 131_072, "2 (newest)": 73_728}
-    drawn = ladder.picture("outer")
-    assert "try 1 does 0.12 for each byte" in drawn.alt and "try 2 (newest) does 0.22" in drawn.alt
+        state.save("outer_product", text, Verdict("outer_product", "", "cuda", True, counts=counts))
+    assert versions.moved_bytes("outer_product") == {"1": 131_072, "2 (newest)": 73_728}
+    drawn = versions.picture("outer_product")
+    assert "version 1 does 0.12 for each byte" in drawn.alt and "version 2 (newest) does 0.22" in drawn.alt
 
 
-def test_every_challenge_that_counts_bytes_has_a_ladder():
+def test_every_challenge_that_counts_bytes_has_its_versions_drawn():
     from course_lib.coach import kernels
 
     for name in catalogue.names():

@@ -20,8 +20,8 @@ def counted(name: str) -> float:
     [
         ("matmul_few_bytes", 3 * 49_152, "If every number moved once it would be 49,152. Ours * three times as much"),
         ("matmul_register_tiles_1d", 9216, "9,216 in all"),
-        ("transpose_four", 48 + 48, "at most 96 requests"),
-        ("columns_of_pieces", 4, "at most 4 wavefronts"),
+        ("transpose_float4", 48 + 48, "at most 96 requests"),
+        ("swizzled_columns", 4, "at most 4 wavefronts"),
     ],
 )
 def test_what_our_products_count(name, number, words):
@@ -37,4 +37,4 @@ def test_what_a_short_product_moves_at_least():
     """A and B in two bytes each number, C in four; ours moves more."""
     least = 2 * (64 * 64 + 64 * 64) + 4 * 64 * 64
     assert f"{least:,} is the least" in catalogue.source("08c").read_text(encoding="utf-8").replace("\n# ", " ")
-    assert counted("short_product") > least
+    assert counted("matmul_wmma_few_bytes") > least

@@ -16,9 +16,9 @@ from .conftest import piece
 def test_an_exercise_is_proved(judge, name):
     if catalogue.load(name).language == "wgsl" and adapter.problem():
         pytest.skip(f"no WGSL can run here: {adapter.problem()}")
-    for trial in verify.trials(name):
+    for trial in verify.proofs(name):
         measure = trial.kind != "blank"
-        assert verify.faults(trial, client.judged(name, trial.text, measure=measure, judge=judge)) == []
+        assert verify.failures_of(trial, client.judged(name, trial.text, measure=measure, judge=judge)) == []
 
 
 def test_a_proof_that_fails_says_what(judge):
@@ -28,7 +28,7 @@ def test_a_proof_that_fails_says_what(judge):
     broken = client.judged("repeated_axes", "def", judge=judge)
 
     def said(kind, verdict, says="", generic=""):
-        return "".join(verify.faults(verify.Trial("repeated_axes", kind, solution, says, generic), verdict))
+        return "".join(verify.failures_of(verify.Proof("repeated_axes", kind, solution, says, generic), verdict))
 
     assert said("solution", passed) == said("right", passed) == said("blank", refused) == ""
     assert "should pass" in said("right", refused)
@@ -55,7 +55,7 @@ def test_two_equal_texts_are_refused(monkeypatch):
     doubled = [*exercise.wrong, Wrong(exercise.wrong[0].answer, "something else")]
     monkeypatch.setattr(catalogue, "load", lambda name: dataclasses.replace(exercise, wrong=doubled))
     with pytest.raises(ExerciseError, match="the same"):
-        verify.trials("repeated_axes")
+        verify.proofs("repeated_axes")
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_wrong_answer_that_cannot_be_used_is_refused(name, wrong, says):
 
 @pytest.mark.parametrize("name", catalogue.names())
 def test_every_text_can_be_made(name):
-    kinds = [trial.kind for trial in verify.trials(name)]
+    kinds = [trial.kind for trial in verify.proofs(name)]
     assert kinds.count("right") >= 2 and kinds.count("wrong") >= 3
 
 
@@ -101,7 +101,7 @@ def test_right_variants_may_be_missing_altogether_but_not_in_part(monkeypatch):
 
 def test_a_proof_neither_reads_nor_writes_what_the_learner_has(mine):
     (mine / "answers").mkdir(parents=True)
-    (mine / "answers/walk_back.py").write_text("rubbish")
+    (mine / "answers/backward_pass.py").write_text("rubbish")
     (mine / "progress.json").write_text("{")
-    assert verify.verify(["walk_back"]) == []
-    assert sorted(path.name for path in mine.rglob("*")) == ["answers", "progress.json", "walk_back.py"]
+    assert verify.verify(["backward_pass"]) == []
+    assert sorted(path.name for path in mine.rglob("*")) == ["answers", "backward_pass.py", "progress.json"]

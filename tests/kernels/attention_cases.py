@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from hypothesis import strategies as st
 
 from course_lib.devices import ops
 from tests.kernels.checking import normal
@@ -25,6 +26,12 @@ SIZES = [
     (1, 20, 20, 2, 2, 100, True),
 ]
 NAMES = ["-".join(map(str, sizes)) for sizes in SIZES]
+
+
+def any_sizes(largest_head: int):
+    """A strategy: B, T, keys before the first query, query heads to a key-value head, G, D."""
+    bounds = ((1, 2), (1, 70), (0, 70), (1, 3), (1, 2), (1, largest_head))
+    return st.tuples(*(st.integers(*pair) for pair in bounds))
 
 
 def draw(B, T, S, H, G, D, seed=0, deviation=1.0):

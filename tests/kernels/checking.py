@@ -92,5 +92,5 @@ def assert_op_repeats(run: Callable[[], Sequence[np.ndarray]], runs: int = 3) ->
 
 
 def new(*shape: int) -> np.ndarray:
-    """Float32 in device memory that nobody has written: nan until somebody does."""
+    """Float32 in device memory that has not been written: nan until it is."""
     return empty(shape, F)

@@ -6,9 +6,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from course_lib import devices
 from course_lib.cuda import asarray, zeros
 from course_lib.devices import ops
-from course_lib.devices.gpu import choices, mixed, optimiser
+from course_lib.devices.gpu import optimiser, precision
 from course_lib.devices.gpu.launching import counting
 from tests.kernels.checking import (
     RAGGED,
@@ -95,12 +96,12 @@ def test_the_bfloat16_copy_is_the_master_rounded_to_nearest():
     shapes = [(37,), (3, 130), (2, 5)]
     masters = [normal(*shape, seed=i) for i, shape in enumerate(shapes)]
     plain = [asarray(p.copy()) for p in masters]
-    copies = mixed.Copies(masters[:2])
+    copies = precision.Copies(masters[:2])
     first = copies.of(masters[0])
     gradients = [normal(*shape, seed=7 + i) for i, shape in enumerate(shapes)]
     for parameters, kept in ((masters, copies), (plain, None)):
         moments = [[zeros(shape) for shape in shapes] for _ in range(2)]
-        with choices.computing("bfloat16", kept):
+        with devices.computing("simulator", "bfloat16", kept):
             SIMULATOR.adamw_step(parameters, gradients, *moments, asarray(settings(1)), None,
                                  weight_decay=[0.1, 0.0, 0.0], max_norm=None, **FIXED)  # fmt: skip
     for a, b in zip(masters, plain, strict=True):

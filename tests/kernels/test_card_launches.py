@@ -11,10 +11,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from course_lib import data, optim, recipes
+from course_lib import data, devices, optim, recipes
 from course_lib.cuda import launch as launches
 from course_lib.cuda import nvrtc
-from course_lib.devices.gpu import card, choices, launching
+from course_lib.devices.gpu import card, launching
 from course_lib.model import GPT, GPTConfig
 from course_lib.run import Run
 
@@ -24,7 +24,7 @@ SHARED = {"float32": 64 << 10, "bfloat16": 99 << 10}  # from sm_75 on; from sm_8
 
 
 class CardArray:
-    """Looks to the launch code as a CuPy array does; its memory is the host's, for nobody computes with it."""
+    """Looks to the launch code as a CuPy array does; its memory is the host's, for no kernel runs."""
 
     def __init__(self, array: np.ndarray):
         self.array = array
@@ -85,7 +85,7 @@ def train_one_step(launched: list, text, preset: str, compute: str) -> None:
     given = (idx[None], targets[None], np.ones(1, np.float32), np.zeros((1, 3), np.uint32), np.zeros(3, np.float32))
     given = [ops.from_numpy(x) for x in given]
     launched.clear()
-    with choices.computing(compute):
+    with devices.computing("cuda", compute):
         total, norm = run._device_step(*given)
     assert total.shape == () and norm.shape == (1,)
 

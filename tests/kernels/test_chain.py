@@ -25,7 +25,7 @@ def on_device(x):
 
 
 class Chain:
-    """The forward pass of a model with the parameters of `model`, by products with epilogues; no bend, sum or scale by itself."""
+    """The forward pass of a model with the parameters of `model`, by products with epilogues alone."""
 
     def __init__(self, model: GPT):
         self.config, self.rotation = model.config, model.rotation
@@ -39,7 +39,7 @@ class Chain:
             at = f"blocks.{number}."
             mixed = self.attended(self.normed_product(stream, f"{at}norm1", f"{at}attention.qkv"))  # (B, T, H D)
             stream = self.added(stream, mixed, f"{at}attention.out")
-            stream = self.added(stream, self.bent(stream, at), f"{at}mlp.down")
+            stream = self.added(stream, self.activated(stream, at), f"{at}mlp.down")
         return products.linear_logsumexp(self.normed(stream, "norm"), of["tokens.weight"], of.get("head_bias"))
 
     def added(self, stream, x, layer: str):
@@ -59,7 +59,7 @@ class Chain:
         _, rstd = table.rmsnorm_forward(x, self.of[f"{norm}.weight"], self.config.eps)
         return products.linear_row_scale(x, asarray(weight * self.of[f"{norm}.weight"]), rstd)
 
-    def bent(self, x, at: str):
+    def activated(self, x, at: str):
         """What the MLP hands to its second matrix: (B, T, F)."""
         if self.config.activation == "swiglu":
             return table.swiglu_forward(self.normed_product(x, f"{at}norm2", f"{at}mlp.up"))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from course_lib.cuda import Kernel, asarray, empty, zeros
 from course_lib.devices import ops
-from course_lib.devices.gpu import choices, launching, storage
+from course_lib.devices.gpu import configuration, launching, storage
 from course_lib.devices.gpu.views import views
 from course_lib.devices.layout import broadcast_strides, collapse
 from tests.kernels.checking import (
@@ -61,9 +61,9 @@ def test_bytes_of_the_memory_bound_kernels():
 def test_a_transposed_view_is_read_a_sector_for_each_element():
     """What the header of strided_copy.cu says of its price, and chapter 05 shows."""
     x, y = normal(64, 64), empty((64, 64))
-    (turned,) = views("test", (64, 64), (1, 64))
+    (transposed,) = views("test", (64, 64), (1, 64))
     kernel = Kernel("strided_copy.cu", "strided_copy<unsigned int>")
-    report = assert_clean(kernel, (16,), (256,), (x.view(np.uint32), y.view(np.uint32), turned, 0, 4096))
+    report = assert_clean(kernel, (16,), (256,), (x.view(np.uint32), y.view(np.uint32), transposed, 0, 4096))
     np.testing.assert_array_equal(y, x.T)
     read = next(line for line in report.lines if line.op == "read")
     assert read.sectors_per_request == 32
@@ -82,7 +82,7 @@ def test_rows_that_lie_apart_are_copied_row_by_row(rows, columns):
 
 
 @given(shape=st.lists(st.integers(1, 5), max_size=6), data=st.data())
-def test_fewer_axes_walk_the_same_way(shape, data):
+def test_fewer_axes_give_the_same_offsets(shape, data):
     strides = [data.draw(st.lists(st.integers(-9, 9), min_size=len(shape), max_size=len(shape))) for _ in range(2)]
     if data.draw(st.booleans()):
         strides[0] = list(broadcast_strides(shape, shape))
@@ -93,7 +93,7 @@ def test_fewer_axes_walk_the_same_way(shape, data):
         assert [np.dot(index, after) for index in np.ndindex(*sizes)] == wanted
 
 
-def test_contiguous_arrays_of_any_shape_walk_along_one_axis():
+def test_contiguous_arrays_of_any_shape_need_one_axis():
     assert collapse((2, 3, 1, 4), (12, 4, 4, 1)) == ([24], [[1]])
     assert collapse((2, 3, 4), (12, 4, 1), (0, 0, 1)) == ([6, 4], [[4, 1], [0, 1]])
 
@@ -181,7 +181,7 @@ def test_rows_are_added_up_to_the_same_bits_scanned_and_sorted(rows, C, kind, mo
     updates = asarray((1e4 * normal(n, C)).astype(kind))
     indices, found = asarray(random.integers(0, rows, n)), []
     for most, launched in ((n, "scatter_add"), (n - 1, "scatter_add_sorted")):
-        monkeypatch.setattr(choices, "SCANNED", most)
+        monkeypatch.setattr(configuration, "SCANNED", most)
         with launching.counting() as launches:
             found.append(table.scatter_add(updates, indices, rows))
         assert launches[f"scatter_add.cu {launched}"] == 1

@@ -21,7 +21,7 @@ from tests.kernels.checking import (
 F, D = np.float32, np.float64
 reference = ops("reference")
 
-# name: (file, arrays that it reads, what y is in float64, bytes per element). Thread i owns N neighbours.
+# name: (file, arrays that it reads, what y is in float64, bytes per element). Thread i owns N consecutive elements.
 BY_ELEMENT = {
     "residual_add": ("residual_add.cu", 2, lambda x, residual: x + residual, 12),
     "gelu_forward": ("gelu.cu", 1, reference.gelu_forward, 8),
@@ -102,7 +102,7 @@ def test_scale_reads_its_factor_from_device_memory(width):
     assert_bytes(report, 8 * 4096 + 32 * warps, 1.0)  # one sector of the factor for each warp
 
 
-# Bias + GELU: a thread owns columns and walks down the rows.
+# Bias + GELU: a thread owns columns and loops over the rows.
 
 SHAPES = [(1, 1), (1, 4), (3, 5), (7, 33), (33, 64), (65, 130), (2, 1028)]
 

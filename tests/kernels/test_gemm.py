@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from course_lib.cuda import Kernel, asarray, empty, nvrtc, source
 from course_lib.devices import ops
-from course_lib.devices.gpu import choices, launching, products
+from course_lib.devices.gpu import launching, product_tiles, products
 from tests.kernels.checking import (
     assert_clean,
     assert_close,
@@ -23,9 +23,16 @@ from tests.kernels.checking import (
 BF16 = ml_dtypes.bfloat16
 SIZES = [(1, 1, 1), (7, 31, 33), (65, 127, 130), (130, 33, 7), (127, 1, 65), (1, 130, 31), (64, 64, 64), (3, 5, 0)]
 FLOAT_TILES = {
-    "large": choices.LARGE, "small": choices.SMALL, "simulated": choices.SIMULATED, "narrow": choices.SIMULATED_NARROW,
-}  # fmt: skip
-BF16_TILES = {"large": choices.LARGE_BF16, "small": choices.SMALL_BF16, "simulated": choices.SIMULATED_BF16}
+    "large": product_tiles.LARGE,
+    "small": product_tiles.SMALL,
+    "simulated": product_tiles.SIMULATED,
+    "narrow": product_tiles.SIMULATED_NARROW,
+}
+BF16_TILES = {
+    "large": product_tiles.LARGE_BF16,
+    "small": product_tiles.SMALL_BF16,
+    "simulated": product_tiles.SIMULATED_BF16,
+}
 LAYOUTS = [(False, False), (False, True), (True, False), (True, True)]
 NAMES = {False: "float32", True: "bfloat16", **dict(zip(LAYOUTS, ("NN", "NT", "TN", "TT"), strict=True))}
 every_layout = pytest.mark.parametrize("layout", LAYOUTS, ids=NAMES.get)
@@ -55,7 +62,7 @@ def product64(a, b, layout=(False, False)):
 
 def launch(tile, layout, a, b, c, M, N, K, bf16=False):
     """Kernel, grid, block, arguments and shared memory of one product."""
-    words = [*(["float"] if bf16 else []), *(str(turned).lower() for turned in layout), *map(str, tile)]
+    words = [*(["float"] if bf16 else []), *(str(transposed).lower() for transposed in layout), *map(str, tile)]
     file, name = ("gemm_bf16.cu", "gemm_bf16") if bf16 else ("gemm.cu", "gemm")
     grid = (launching.blocks(N, tile.BN), launching.blocks(M, tile.BM), 1)
     kernel = Kernel(file, f"{name}<{', '.join(words)}>")
@@ -84,7 +91,7 @@ def test_values_on_ragged_sizes(bf16, size, layout):
 @every_layout
 @every_type
 def test_clean_coalesced_and_without_bank_conflicts(bf16, layout):
-    tile = choices.SIMULATED_BF16 if bf16 else choices.SIMULATED_NARROW
+    tile = product_tiles.SIMULATED_BF16 if bf16 else product_tiles.SIMULATED_NARROW
     M, N, K = 128, 128, 128
     a, b = inputs(M, N, K, layout, bf16)
     c = empty((M, N))
@@ -100,7 +107,7 @@ def test_clean_coalesced_and_without_bank_conflicts(bf16, layout):
 @every_type
 def test_clean_on_ragged_sizes_at_any_offset(bf16, layout):
     """Rows that begin between two multiples of 16 bytes: nothing misaligned, nothing outside, nothing left out."""
-    tile = choices.SIMULATED_BF16 if bf16 else choices.SIMULATED_NARROW
+    tile = product_tiles.SIMULATED_BF16 if bf16 else product_tiles.SIMULATED_NARROW
     for M, N, K, offset in ((33, 70, 37, 0), (64, 64, 64, 1), (20, 68, 24, 2), (65, 66, 35, 3)):
         a, b = (
             flat[offset:].reshape(-1)
@@ -180,11 +187,11 @@ def test_more_products_than_blocks_along_z(monkeypatch):
     K=st.integers(1, 100_000), M=st.integers(1, 5000), N=st.integers(1, 5000), host=st.booleans(), bf16=st.booleans()
 )
 def test_a_split_leaves_no_term_out_and_no_block_idle(K, M, N, host, bf16):
-    tile = choices.gemm_tile(host, bf16, M, N)
-    split = choices.gemm_split(host, tile, M, N, K)
+    tile = product_tiles.gemm_tile(host, bf16, M, N)
+    split = product_tiles.gemm_split(host, tile, M, N, K)
     splits = launching.blocks(K, split)
     assert split % tile.BK == 0 and (splits - 1) * split < K <= splits * split
-    assert splits == 1 or split >= choices.LEAST_SPLIT // 2
+    assert splits == 1 or split >= product_tiles.LEAST_SPLIT // 2
 
 
 def test_cublas_is_asked_for_the_same_products(monkeypatch):
@@ -192,7 +199,7 @@ def test_cublas_is_asked_for_the_same_products(monkeypatch):
     a, b, c = normal(3, 4, 5), normal(6, 4, seed=1), empty((3, 5, 6))
     products._cublas(a, b, c, 5, 6, 4, True, True, 3, 1, 3)
     assert_close(c, product64(a, b, (True, True)), 2e-6)
-    monkeypatch.setattr(choices, "matmul", "cublas")
+    monkeypatch.setattr(product_tiles, "matmul", "cublas")
     with launching.counting() as counted:
         products.matmul(a, b, True, True)
     assert counted["gemm.cu gemm"] == 1
@@ -303,7 +310,7 @@ def test_logsumexp_epilogue(bf16, n, K, N):
 def test_epilogues_are_clean_on_ragged_sizes(bf16):
     """Rows that end within a group of four, a bias and a residual that end with them."""
     M, N, K = 35, 70, 20
-    tile = choices.SIMULATED_BF16 if bf16 else choices.SIMULATED_NARROW
+    tile = product_tiles.SIMULATED_BF16 if bf16 else product_tiles.SIMULATED_NARROW
     x, weight, bias = linear_inputs((M,), K, N, bf16)
     residual, scale = normal(M, N, seed=4), normal(M, seed=5)
     parts = launching.blocks(N, tile.BN) * (tile.BN // tile.warp_columns)

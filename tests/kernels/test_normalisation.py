@@ -7,7 +7,7 @@ import pytest
 
 from course_lib.cuda import Kernel
 from course_lib.devices import ops
-from course_lib.devices.gpu import choices
+from course_lib.devices.gpu import configuration
 from tests.kernels.checking import (
     assert_bytes,
     assert_clean,
@@ -23,7 +23,7 @@ F, D = np.float32, np.float64
 EPS = 1e-5
 reference = ops("reference")
 
-TEAMS = [
+LAYOUTS = [
     (4, 4, 3, (4, 44, 48)),
     (32, 1, 2, (5, 33, 64)),
     (32, 4, 3, (384,)),
@@ -59,22 +59,22 @@ class Case:
             self.dy.astype(D), *wide(self.extra), self.kept, self.weight.astype(D), *self.statistics, *self.bias_flag
         )
 
-    def forward(self, team, blocks):
+    def forward(self, layout, blocks):
         """Kernel, launch, outputs."""
         out = [new(self.rows, self.C) for _ in range(self.outputs)] + [new(self.rows) for _ in self.statistics]
-        kernel = Kernel(f"{self.norm}.cu", f"{self.norm}_forward<{', '.join(map(str, team))}>")
+        kernel = Kernel(f"{self.norm}.cu", f"{self.norm}_forward<{', '.join(map(str, layout))}>")
         given = tuple(0 if a is None else a for a in self.inputs)
-        return kernel, ((blocks,), (team[0],), (*given, *out, self.rows, self.C, EPS)), out
+        return kernel, ((blocks,), (layout[0],), (*given, *out, self.rows, self.C, EPS)), out
 
-    def backward(self, team, blocks):
+    def backward(self, layout, blocks):
         out = [new(self.rows, self.C), new(blocks, self.sets * self.C)]
-        kernel = Kernel(f"{self.norm}.cu", f"{self.norm}_backward<{', '.join(map(str, team))}>")
+        kernel = Kernel(f"{self.norm}.cu", f"{self.norm}_backward<{', '.join(map(str, layout))}>")
         given = tuple(0 if a is None else a for a in (self.dy, *self.extra))
         kept = [new(*a.shape) for a in (self.kept, *self.statistics)]
         for there, value in zip(kept, (self.kept, *self.statistics), strict=True):
             there[...] = value
         args = (*given, kept[0], self.weight, *kept[1:], *out, self.rows, self.C, *self.bias_flag)
-        return kernel, ((blocks,), (team[0],), args), out
+        return kernel, ((blocks,), (layout[0],), args), out
 
     def check_forward(self, out):
         for got, want in zip(out, self.want, strict=True):
@@ -88,23 +88,23 @@ class Case:
             assert_close(got, want, what="dweight, dbias")
 
 
-@pytest.mark.parametrize("team", TEAMS, ids=lambda team: "x".join(map(str, team[:3])))
+@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: "x".join(map(str, layout[:3])))
 @pytest.mark.parametrize("norm", NORMS)
-def test_values(norm, team):
-    for C in team[3]:
+def test_values(norm, layout):
+    for C in layout[3]:
         for rows, blocks in ((1, 1), (5, 2)):
             for bias in (True, False):
                 case = Case(norm, rows, C, bias, dtotal=bias)
-                kernel, launch, out = case.forward(team[:3], blocks)
+                kernel, launch, out = case.forward(layout[:3], blocks)
                 assert_clean(kernel, *launch)
                 case.check_forward(out)
-                kernel, launch, out = case.backward(team[:3], blocks)
+                kernel, launch, out = case.backward(layout[:3], blocks)
                 assert_clean(kernel, *launch)
                 case.check_backward(out)
 
 
 @pytest.mark.parametrize("C", [1, 37, 64, 300])
-def test_the_first_rung_of_layernorm(C):
+def test_the_first_version_of_layernorm(C):
     case = Case("layernorm", 3, C)
     y, mean, rstd = new(3, C), new(3), new(3)
     kernel = Kernel("layernorm.cu", "layernorm_1_three_pass<64>")
@@ -140,14 +140,14 @@ def test_finite_differences_of_the_kernels(norm):
 @pytest.mark.parametrize("norm", NORMS)
 def test_each_row_is_read_once(norm):
     """Bytes within 1.2 of the least, since weight and bias are read once for many rows."""
-    rows, C, team, blocks = 64, 384, (32, 4, 3), 2
+    rows, C, layout, blocks = 64, 384, (32, 4, 3), 2
     n = rows * C
     case = Case(norm, rows, C)
     for launched, each in (
         (case.forward, 16 if "residual" in norm else 8),
         (case.backward, 16 if "residual" in norm else 12),
     ):
-        kernel, launch, _ = launched(team, blocks)
+        kernel, launch, _ = launched(layout, blocks)
         report = assert_clean(kernel, *launch)
         assert_bytes(report, each * n, 1.2)
         assert_coalesced(report)
@@ -197,7 +197,7 @@ def test_rows_far_from_zero_keep_their_digits(far):
 
 
 def test_rows_that_are_too_long_are_refused_in_a_sentence():
-    C = 1024 * choices.MOST_OWN + 1
+    C = 1024 * configuration.MOST_PER_THREAD + 1
     with pytest.raises(ValueError, match=r"16,384 elements.*16,385"):
         ops("simulator").rmsnorm_forward(new(1, C), new(C), EPS)
 

@@ -17,13 +17,13 @@ from tests.kernels import (
     test_decode,
     test_fused,
     test_gemm,
-    test_matmul_ladder,
+    test_matmul_versions,
     test_normalisation,
     test_reductions,
     test_rope_and_embedding,
     test_softmax,
 )
-from tests.kernels.test_matmul_ladder import MATMUL
+from tests.kernels.test_matmul_versions import MATMUL
 
 CAUGHT = (AssertionError, KernelError)  # a wrong value or a report of the sanitizer; or the launch itself is stopped
 
@@ -52,7 +52,7 @@ def plant(request, monkeypatch):
 
 def test_a_copy_without_a_fault_passes(plant):
     test_gemm.test_residual_epilogue(False, (3, 5), 37, 29)
-    test_matmul_ladder.test_clean_on_ragged_sizes(MATMUL["3 shared tiles"])
+    test_matmul_versions.test_clean_on_ragged_sizes(MATMUL["3 shared tiles"])
 
 
 # Products
@@ -77,26 +77,28 @@ def test_a_stale_tile_edge(plant):
         test_gemm.test_clean_on_ragged_sizes_at_any_offset(False, (True, False))
 
 
-def test_a_stale_tile_edge_of_the_ladder(plant):
+def test_a_stale_tile_edge_of_the_matmul_versions(plant):
     plant(
         "matmul_3_shared_tiles.cu",
         "b[y][x] = k + y < K && column < N ? B[(size_t)(k + y) * N + column] : 0.0f;",
         "if (k + y < K && column < N) b[y][x] = B[(size_t)(k + y) * N + column];",
     )
     with pytest.raises(CAUGHT):
-        test_matmul_ladder.test_clean_on_ragged_sizes(MATMUL["3 shared tiles"])
+        test_matmul_versions.test_clean_on_ragged_sizes(MATMUL["3 shared tiles"])
 
 
 def test_a_missing_barrier_between_two_slices(plant):
-    plant("matmul_6_vectorised.cu", "__syncthreads();  // the other half is complete", "// the other half is complete")
+    plant(
+        "matmul_6_vectorised.cu", "__syncthreads();  // the other buffer is complete", "// the other buffer is complete"
+    )
     with pytest.raises(AssertionError, match="race"):
-        test_matmul_ladder.test_clean_on_ragged_sizes(MATMUL["6 vectorised"])
+        test_matmul_versions.test_clean_on_ragged_sizes(MATMUL["6 vectorised"])
 
 
-def test_a_copy_that_nobody_waited_for(plant):
+def test_a_copy_without_a_wait(plant):
     plant("matmul_8_mma.cu", "ptx::cp_async_wait<STAGES - 2>();", "ptx::cp_async_wait<STAGES>();")
     with pytest.raises(CAUGHT):
-        test_matmul_ladder.test_clean_on_ragged_sizes(MATMUL["8 mma, bfloat16"])
+        test_matmul_versions.test_clean_on_ragged_sizes(MATMUL["8 mma, bfloat16"])
 
 
 def test_lanes_that_swap_the_wrong_pair(plant):
@@ -128,24 +130,24 @@ def test_a_missing_barrier_in_a_block_reduction(plant, barrier):
 
 
 def test_a_missing_barrier_in_a_tree(plant):
-    plant("sum.cu", "__syncthreads();  // what the step before wrote is there for all", "")
+    plant("sum.cu", "__syncthreads();  // all threads see the writes of the step before", "")
     with pytest.raises(AssertionError, match="race"):
-        test_reductions.test_what_each_rung_gained()
+        test_reductions.test_what_each_version_gained()
 
 
 @pytest.mark.parametrize(
     "right, wrong",
     [
-        ("a.total * expf(a.top - top)", "a.total * expf(top - a.top)"),
-        ("a.total * expf(a.top - top)", "a.total"),
-        ("part.total * expf(part.top - x) + 1.0f", "part.total + 1.0f"),
+        ("a.l * expf(a.m - m)", "a.l * expf(m - a.m)"),
+        ("a.l * expf(a.m - m)", "a.l"),
+        ("part.l * expf(part.m - x) + 1.0f", "part.l + 1.0f"),
     ],
     ids=["upside-down", "forgotten", "forgotten-within-a-thread"],
 )
 def test_a_wrong_rescale_in_online_softmax(plant, right, wrong):
     plant("include/online_softmax.cuh", right, wrong)
     with pytest.raises(AssertionError):
-        test_softmax.test_rungs_that_take_any_length("softmax_2_online", 5, 65)
+        test_softmax.test_versions_that_take_any_length("softmax_2_online", 5, 65)
     with pytest.raises(AssertionError):
         test_reductions.test_a_row_becomes_one_number("row_logsumexp", 32)
 
@@ -186,7 +188,7 @@ def test_a_bias_gradient_without_its_last_row(plant):
 
 def test_copies_of_the_rows_without_a_fault_pass(plant):
     test_normalisation.test_values("layernorm", (64, 1, 4, (130,)))
-    test_softmax.test_rungs_that_take_any_length("softmax_2_online", 5, 65)
+    test_softmax.test_versions_that_take_any_length("softmax_2_online", 5, 65)
     test_reductions.test_a_row_becomes_one_number("row_logsumexp", 32)
 
 
@@ -219,8 +221,8 @@ def test_half_of_each_64_wide_head_is_left_out(plant, file, call):
     "right, wrong",
     [
         ("out[r][c] *= rescale;", "out[r][c] *= 1.0f;"),
-        ("total[r] = total[r] * rescale + sum;", "total[r] += sum;"),
-        ("__expf(largest[r] - high)", "__expf(high - largest[r])"),
+        ("l[r] = l[r] * rescale + sum;", "l[r] += sum;"),
+        ("__expf(m[r] - new_m)", "__expf(new_m - m[r])"),
     ],
     ids=["output-forgotten", "sum-forgotten", "upside-down"],
 )
@@ -254,7 +256,7 @@ def test_gradients_of_one_head_of_a_group_only(plant):
 
 def test_a_missing_barrier_after_the_weights(plant):
     """In the backward all groups read the rows of all others."""
-    plant(BACKWARD, "        __syncthreads();\n        multiply_turned", "        multiply_turned")
+    plant(BACKWARD, "        __syncthreads();\n        multiply_transposed", "        multiply_transposed")
     with pytest.raises(AssertionError, match="race"):
         test_attention.test_flash_attention_is_clean((1, 40, 40, 2, 1, 64, True))
 
@@ -268,7 +270,7 @@ def test_rows_of_a_fragment_taken_for_others(plant):
 def test_a_group_of_keys_that_is_not_brought_to_the_common_scale(plant):
     plant(
         "decode.cu",
-        "outs[group][lane + i * DECODER_LANES] = out[i] * share;",
+        "outs[group][lane + i * DECODER_LANES] = out[i] * rescale;",
         "outs[group][lane + i * DECODER_LANES] = out[i];",
     )
     with pytest.raises(AssertionError):

@@ -1,4 +1,4 @@
-"""Sums, maxima, logsumexp and the global norm: every rung and kernel against float64, on ragged sizes."""
+"""Sums, maxima, logsumexp and the global norm: every version and kernel against float64, on ragged sizes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 from course_lib.cuda import Kernel, asarray, empty
 from course_lib.devices import ops
-from course_lib.devices.gpu import choices, launching
+from course_lib.devices.gpu import configuration, launching
 from tests.kernels.checking import (
     RAGGED,
     assert_bytes,
@@ -23,16 +23,16 @@ from tests.kernels.checking import (
 
 F, D = np.float32, np.float64
 
-# The ladder of sums
+# The versions of sum.cu
 
 
-def ladder(rung: str, n: int, threads: int = 64, seed: int = 0):
-    """The sum of n elements by one rung: the partial sums of its first launch, and the result of the second."""
-    kernel = Kernel("sum.cu", f"{rung}<{threads}>")
-    grid = 3 if rung == "sum_4_vectors" else -(-n // threads)
+def sums(version: str, n: int, threads: int = 64, seed: int = 0):
+    """The sum of n elements by one version: the partial sums of its first launch, and the result of the second."""
+    kernel = Kernel("sum.cu", f"{version}<{threads}>")
+    grid = 3 if version == "sum_4_vectors" else -(-n // threads)
     partial, total = new(grid), new(1)
     kernel((grid,), (threads,), (normal(n, mean=0.3), partial, n), seed=seed)
-    while grid > threads and rung != "sum_4_vectors":  # one block of these adds `threads` numbers at most
+    while grid > threads and version != "sum_4_vectors":  # one block of these adds `threads` numbers at most
         grid, previous = -(-grid // threads), partial
         partial = new(grid)
         kernel((grid,), (threads,), (previous, partial, previous.size), seed=seed)
@@ -41,15 +41,15 @@ def ladder(rung: str, n: int, threads: int = 64, seed: int = 0):
 
 
 @pytest.mark.parametrize("n", [*RAGGED, 10007])
-@pytest.mark.parametrize("rung", ["sum_2_tree", "sum_3_warps", "sum_4_vectors"])
-def test_a_rung_adds_all(rung, n):
-    _, total = ladder(rung, n)
+@pytest.mark.parametrize("version", ["sum_2_tree", "sum_3_warps", "sum_4_vectors"])
+def test_a_version_adds_all(version, n):
+    _, total = sums(version, n)
     assert_close(total, [normal(n, mean=0.3).astype(D).sum()])
 
 
-@pytest.mark.parametrize("rung", ["sum_2_tree", "sum_3_warps", "sum_4_vectors"])
-def test_a_rung_gives_the_same_bits_in_any_order(rung):
-    assert_same_bits(lambda seed: ladder(rung, 1025, seed=seed), runs=4)
+@pytest.mark.parametrize("version", ["sum_2_tree", "sum_3_warps", "sum_4_vectors"])
+def test_a_version_gives_the_same_bits_in_any_order(version):
+    assert_same_bits(lambda seed: sums(version, 1025, seed=seed), runs=4)
 
 
 def test_atomics_add_all_but_in_no_fixed_order():
@@ -63,31 +63,32 @@ def test_atomics_add_all_but_in_no_fixed_order():
     assert len(bits) > 1, "the order of the additions does not show"
 
 
-def test_what_each_rung_gained():
-    """Requests to memory and barriers, rung by rung, as the comments and chapter 06 say."""
+def test_what_each_version_gained():
+    """Requests to memory and barriers, version by version, as the comments and chapter 06 say."""
     n, threads = 4096, 256
     x = normal(n)
     reports = {}
-    for rung in ("sum_1_atomics", "sum_2_tree<256>", "sum_3_warps<256>", "sum_4_vectors<256>"):
-        grid = 2 if "4" in rung else n // threads
+    for version in ("sum_1_atomics", "sum_2_tree<256>", "sum_3_warps<256>", "sum_4_vectors<256>"):
+        grid = 2 if "4" in version else n // threads
         y = asarray(np.zeros(grid, F))
-        report = reports[rung] = assert_clean(Kernel("sum.cu", rung), (grid,), (threads,), (x, y, n))
+        report = reports[version] = assert_clean(Kernel("sum.cu", version), (grid,), (threads,), (x, y, n))
         reads = [line for line in report.lines if (line.space, line.op) == ("global", "read")]
         assert (
-            sum(line.bytes_moved for line in reads if "x[i]" in report.sources[line.file, line.line] or "4" in rung)
+            sum(line.bytes_moved for line in reads if "x[i]" in report.sources[line.file, line.line] or "4" in version)
             == 4 * n
         )
-        if "1" not in rung:
+        if "1" not in version:
             assert_coalesced(report)
             assert_conflict_free(report)
             assert_bytes(report, 4 * n, 1.2)
     requests = {
-        rung: sum(line.requests for line in report.lines if line.space == "shared") for rung, report in reports.items()
+        version: sum(line.requests for line in report.lines if line.space == "shared")
+        for version, report in reports.items()
     }
     assert requests["sum_2_tree<256>"] > 2 * requests["sum_3_warps<256>"] > 8 * requests["sum_4_vectors<256>"] > 0
     loads = {
-        rung: sum(line.requests for line in report.lines if (line.space, line.op) == ("global", "read"))
-        for rung, report in reports.items()
+        version: sum(line.requests for line in report.lines if (line.space, line.op) == ("global", "read"))
+        for version, report in reports.items()
     }
     assert loads["sum_4_vectors<256>"] * 4 == loads["sum_3_warps<256>"] == n // 32
 
@@ -176,10 +177,10 @@ def test_long_sums_in_several_launches_give_the_same_bits(shape, axis):
 def test_choices_of_a_gpu_are_within_what_the_kernels_take():
     for host in (True, False):
         for K in range(1, 5000):
-            assert 1 <= choices.reduce_lanes(host, K) <= 32 and 32 % choices.reduce_lanes(host, K) == 0
+            assert 1 <= configuration.reduce_lanes(host, K) <= 32 and 32 % configuration.reduce_lanes(host, K) == 0
             for columns in (1, 100, 10**6):
-                assert 1 <= choices.column_part(host, columns, K) <= choices.COLUMN_PART
-    assert choices.PART % 4 == 0  # reduce_rows cuts rows of packs at packs
+                assert 1 <= configuration.column_part(host, columns, K) <= configuration.COLUMN_PART
+    assert configuration.PART % 4 == 0  # reduce_rows cuts rows of packs at packs
 
 
 # Rows to one number

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from course_lib.cuda import nvrtc, source
-from course_lib.devices.gpu import choices
+from course_lib.devices.gpu import configuration
 from course_lib.devices.gpu.launching import TYPES
 
 pytestmark = pytest.mark.skipif(
@@ -41,12 +41,12 @@ def registers(cubin: bytes) -> dict[str, int]:
 @pytest.mark.parametrize("file", ["softmax.cu", "layernorm.cu", "residual_layernorm.cu", "rmsnorm.cu"])
 def test_a_block_that_keeps_a_row_has_the_registers_for_it(file):
     """At the model's width, and for the longest rows of all, in fours and one by one."""
-    teams = [choices.team(False, C, N) for C, N in ((384, 4), (16384, 4), (16383, 1))]
+    layouts = [configuration.row_layout(False, C, N) for C, N in ((384, 4), (16384, 4), (16383, 1))]
     name = file.removesuffix(".cu")
-    names = [f"{name}_{way}<{team.template}>" for way in ("forward", "backward") for team in teams]
+    names = [f"{name}_{way}<{layout.template}>" for way in ("forward", "backward") for layout in layouts]
     used = compiled(file, *names)
-    for instance, team in zip(names, teams * 2, strict=True):
-        assert 0 < used[instance] * team.THREADS <= REGISTERS, f"{instance} takes {used[instance]} registers a thread"
+    for instance, layout in zip(names, layouts * 2, strict=True):
+        assert 0 < used[instance] * layout.THREADS <= REGISTERS, f"{instance} takes {used[instance]} registers a thread"
 
 
 def test_reductions_compile_for_every_type():
@@ -68,11 +68,11 @@ def test_reductions_compile_for_every_type():
         ("layernorm.cu", ["layernorm_1_three_pass<256>"]),
         ("row_max.cu", ["row_max<32, 4>", "row_max<1024, 1>"]),
         ("logsumexp.cu", ["row_logsumexp<32, 4>", "row_logsumexp<1024, 1>"]),
-        ("global_norm.cu", [f"global_norm_{what}<{choices.NORM_THREADS}>" for what in ("squares", "root")]),
+        ("global_norm.cu", [f"global_norm_{what}<{configuration.NORM_THREADS}>" for what in ("squares", "root")]),
         ("residual_add.cu", ["residual_add<4>", "residual_add<1>"]),
         ("scale.cu", ["scale<4>", "scale<1>"]),
     ],
 )  # fmt: skip
-def test_rungs_compile(file, names):
+def test_versions_compile(file, names):
     for name, used in compiled(file, *names).items():
         assert used * 1024 <= REGISTERS or "1024" not in name

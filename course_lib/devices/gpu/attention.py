@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from . import choices, decoding
+from . import attention_tiles, decoding
 from .launching import blocks, empty, kernel, zeros
 
 __all__ = "attention_forward attention_backward".split()
@@ -19,7 +19,7 @@ def attention_forward(q, k, v, causal=True):
         return decoding.attend(q, k, v, S)
     y, logsumexp = empty(q, q.shape), empty(q, (B, H, T), "float32")
     if q.size:
-        tile, _, _ = choices.flash(_is_bfloat16(q), D)
+        tile, _, _ = attention_tiles.flash(_is_bfloat16(q), D)
         sizes = (T, S, H, G, D, bool(causal), 1 / math.sqrt(D))
         run = _flash(q, "forward", "forward", tile)
         run((blocks(T, tile.rows), H, B), (tile.threads,), (q, k, v, y, logsumexp, *sizes), tile.forward_bytes)
@@ -34,14 +34,14 @@ def attention_backward(dy, q, k, v, y, logsumexp, causal=True):
         return dq, zeros(k, k.shape), zeros(v, v.shape)
     delta = empty(q, (B, H, T), "float32")
     kernel("flash_attention_backward.cu", f"flash_attention_delta<{TYPES[q.dtype.name]}>")(
-        (blocks(B * T * H, choices.DELTA_ROWS),), (8 * choices.DELTA_ROWS,), (dy, y, delta, B, T, H, D)
+        (blocks(B * T * H, attention_tiles.DELTA_ROWS),), (8 * attention_tiles.DELTA_ROWS,), (dy, y, delta, B, T, H, D)
     )
-    _, of_q, of_kv = choices.flash(_is_bfloat16(q), D)
+    _, of_q, of_kv = attention_tiles.flash(_is_bfloat16(q), D)
     given, sizes = (dy, q, k, v, logsumexp, delta), (T, S, H, G, D, bool(causal), 1 / math.sqrt(D))
     run = _flash(q, "backward", "backward_q", of_q)
-    run((blocks(T, of_q.own), H, B), (of_q.threads,), (*given, dq, *sizes), of_q.backward_q_bytes)
+    run((blocks(T, of_q.block_rows), H, B), (of_q.threads,), (*given, dq, *sizes), of_q.backward_q_bytes)
     run = _flash(q, "backward", "backward_kv", of_kv)
-    run((blocks(S, of_kv.own), G, B), (of_kv.threads,), (*given, dk, dv, *sizes), of_kv.backward_kv_bytes)
+    run((blocks(S, of_kv.block_rows), G, B), (of_kv.threads,), (*given, dk, dv, *sizes), of_kv.backward_kv_bytes)
     return dq, dk, dv
 
 
@@ -58,8 +58,10 @@ def _flash(q, file, name, tile):
 def _sizes(op, q, k, v, *others):
     """T, S, H, G, D. Raises ValueError in a sentence for what the kernels do not take."""
     (_, T, H, D), (_, S, G, _) = q.shape, k.shape
-    if D > choices.LARGEST_HEAD:
-        raise ValueError(f"{op} on this device takes heads of at most {choices.LARGEST_HEAD} numbers, but D is {D}.")
+    if D > attention_tiles.LARGEST_HEAD:
+        raise ValueError(
+            f"{op} on this device takes heads of at most {attention_tiles.LARGEST_HEAD} numbers, but D is {D}."
+        )
     kinds = {array.dtype.name for array in (q, k, v, *others)}
     if len(kinds) > 1 or not kinds <= set(TYPES):
         raise ValueError(

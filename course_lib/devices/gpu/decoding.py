@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from . import choices
+from . import attention_tiles
 from .launching import THREADS, TYPES, blocks, check_float32, empty, kernel
 
 __all__ = "cache_append cache_attention".split()
@@ -30,9 +30,9 @@ def attend(q, k_cache, v_cache, rows=None, length=None):
     """
     (B, _, H, D), (_, N, G, _) = q.shape, k_cache.shape
     y, logsumexp = empty(q, q.shape), empty(q, (B, H, 1), "float32")
-    run = kernel("decode.cu", f"decode_attention<{_element(q)}, {choices.head(D)}>")
+    run = kernel("decode.cu", f"decode_attention<{_element(q)}, {attention_tiles.head(D)}>")
     arguments = (q, k_cache, v_cache, length, y, logsumexp, rows or N, N, H, G, D, 1 / math.sqrt(D))
-    run((H, B), (choices.DECODE_THREADS,), arguments)
+    run((H, B), (attention_tiles.DECODE_THREADS,), arguments)
     return y, logsumexp
 
 

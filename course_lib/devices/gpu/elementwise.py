@@ -20,9 +20,9 @@ from .launching import (
     WORDS,
     blocks,
     empty,
-    family,
+    instances,
     kernel,
-    neighbours,
+    vector_width,
 )  # fmt: skip
 from .storage import fill
 from .views import views
@@ -45,7 +45,7 @@ def _binary(op: str) -> Callable:
         if not y.size:
             return y
         if a.shape == b.shape:
-            width = neighbours(a, b, y)
+            width = vector_width(a, b, y)
             run = _arithmetic(f"binary<{functor}, {name}, {width}>")
             run((blocks(y.size, THREADS * width),), (THREADS,), (a, b, y, y.size))
             return y
@@ -72,7 +72,7 @@ def _with_number(op: str, functor: str, a, b, out):
 def _arithmetic(name: str):
     """One instance; the usual ones are compiled together."""
     ops = "Add", "Subtract", "Multiply", "Divide", "Power", "Maximum"
-    family("arithmetic.cu", *(f"binary<{op}, float, {width}>" for op in ops for width in (4, 1)),
+    instances("arithmetic.cu", *(f"binary<{op}, float, {width}>" for op in ops for width in (4, 1)),
            *(f"with_number<{op}, float, {first}>" for op in ops for first in ("true", "false")),
            *(f"broadcast<{op}, float>" for op in ops))  # fmt: skip
     return kernel("arithmetic.cu", name)
@@ -88,9 +88,9 @@ def _unary(op: str) -> Callable:
     def run(x, out=None):
         y = empty(x, x.shape) if out is None else out
         if y.size:
-            width = neighbours(x, y)
+            width = vector_width(x, y)
             functors = ("Negative", "Exp", "Log", "Tanh", "Sqrt")
-            family("unary.cu", *(f"unary<{functor}, float, {width}>" for functor in functors for width in (4, 1)))
+            instances("unary.cu", *(f"unary<{functor}, float, {width}>" for functor in functors for width in (4, 1)))
             run = kernel("unary.cu", f"unary<{functor}, {TYPES[x.dtype.name]}, {width}>")
             run((blocks(y.size, THREADS * width),), (THREADS,), (x, y, y.size))
         return y
@@ -117,7 +117,7 @@ def _comparison(op: str, functor: str, swapped: bool = False) -> Callable:
         y = empty(a, shape, "bool")
         if y.size:
             functors = ("Equal", "NotEqual", "Less", "LessEqual")
-            family("compare.cu", *(f"compare<{functor}, float>" for functor in functors), "where<unsigned int>")
+            instances("compare.cu", *(f"compare<{functor}, float>" for functor in functors), "where<unsigned int>")
             run = kernel("compare.cu", f"compare<{functor}, {TYPES[a.dtype.name]}>")
             walks = views(op, shape, *(broadcast_strides(x.shape, shape) for x in (a, b)))
             run((blocks(y.size),), (THREADS,), (a, b, y, *walks, y.size))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from . import choices
-from .launching import THREADS, blocks, empty, family, is_host, kernel, neighbours
+from . import configuration
+from .launching import THREADS, blocks, empty, instances, is_host, kernel, vector_width
 from .reductions import sum_columns
 
 __all__ = "gelu_forward gelu_backward bias_gelu_forward bias_gelu_backward swiglu_forward swiglu_backward".split()
@@ -24,11 +24,11 @@ def gelu_backward(dy, x):
 
 
 def _elementwise(file: str, name: str, *arrays) -> None:
-    """A kernel template of one number, the neighbours that one instruction moves, on arrays of one size."""
+    """A kernel template of one number, the vector_width that one instruction moves, on arrays of one size."""
     size = arrays[-1].size
     if size:
-        width = neighbours(*arrays)
-        family(file, f"{name}<4>", f"{name}<1>")
+        width = vector_width(*arrays)
+        instances(file, f"{name}<4>", f"{name}<1>")
         kernel(file, f"{name}<{width}>")((blocks(size, THREADS * width),), (THREADS,), (*arrays, size))
 
 
@@ -44,7 +44,7 @@ def bias_gelu_forward(x, bias):
 def bias_gelu_backward(dy, x, bias):
     rows, F = math.prod(x.shape[:-1]), bias.size
     dx = empty(x, x.shape)
-    partial = empty(x, (choices.bias_rows(is_host(x), rows, 1) if x.size else 0, F))
+    partial = empty(x, (configuration.bias_rows(is_host(x), rows, 1) if x.size else 0, F))
     if x.size:
         width, grid, block = _columns(x, F, dy, x, bias, dx, partial)
         partial = partial[: grid[1]]
@@ -53,7 +53,7 @@ def bias_gelu_backward(dy, x, bias):
 
 
 def _bias_gelu(name: str, width: int):
-    family("bias_gelu.cu", *(f"bias_gelu_{way}ward<{n}>" for way in ("for", "back") for n in (4, 1)))
+    instances("bias_gelu.cu", *(f"bias_gelu_{way}ward<{n}>" for way in ("for", "back") for n in (4, 1)))
     return kernel("bias_gelu.cu", f"{name}<{width}>")
 
 
@@ -62,19 +62,19 @@ def _columns(x, F: int, *arrays):
     width = _width(F, *arrays)
     threads = min(THREADS, 32 * blocks(F // width, 32))
     across = blocks(F // width, threads)
-    return width, (across, choices.bias_rows(is_host(x), x.size // F, across)), (threads,)
+    return width, (across, configuration.bias_rows(is_host(x), x.size // F, across)), (threads,)
 
 
 def _width(F: int, *arrays) -> int:
     """How many elements of a row of F one instruction moves: 4 if no row breaks them apart."""
-    return neighbours(*arrays) if F % 4 == 0 else 1
+    return vector_width(*arrays) if F % 4 == 0 else 1
 
 
 def _swiglu(name: str, F: int, *arrays) -> None:
     size = arrays[0 if name == "swiglu_backward" else -1].size  # of y
     if size:
         width = _width(F, *arrays)
-        family("swiglu.cu", *(f"swiglu_{way}ward<{n}>" for way in ("for", "back") for n in (4, 1)))
+        instances("swiglu.cu", *(f"swiglu_{way}ward<{n}>" for way in ("for", "back") for n in (4, 1)))
         kernel("swiglu.cu", f"{name}<{width}>")((blocks(size, THREADS * width),), (THREADS,), (*arrays, size, F))
 
 

@@ -39,9 +39,9 @@ _capturing = False
 _arena: Any = None
 
 
-Told = Callable[[Exception | None, float], None]  # of a launch: what went wrong, and the seconds until it returned
+LaunchListener = Callable[[Exception | None, float], None]  # what went wrong, and the seconds until the launch returned
 
-_replaced: dict[tuple[str, str], tuple[Path, Told]] = {}  # (file, kernel) -> another text, and who is told
+_replaced: dict[tuple[str, str], tuple[Path, LaunchListener]] = {}  # (file, kernel) -> another text, its listener
 
 
 class Counted(Kernel):
@@ -56,7 +56,7 @@ class Replacement(Counted):
     """A kernel in the place of one of ours, which takes over for good where a launch fails."""
 
     ours: Kernel
-    told: Told
+    listener: LaunchListener
     failed = False
 
     def __call__(self, *launch, **options) -> None:
@@ -64,11 +64,11 @@ class Replacement(Counted):
             began = perf_counter()
             try:
                 super().__call__(*launch, **options)
-                self.told(None, perf_counter() - began)
+                self.listener(None, perf_counter() - began)
                 return
             except Exception as error:
                 self.failed = True
-                self.told(error, 0.0)
+                self.listener(error, 0.0)
         self.ours(*launch, **options)
 
 
@@ -78,19 +78,19 @@ def kernel(file: str, name: str, *options: str) -> Kernel:
     ours = Counted(KERNELS / file, name, options)
     if (file, name.partition("<")[0]) not in _replaced:
         return ours
-    path, told = _replaced[file, name.partition("<")[0]]
+    path, listener = _replaced[file, name.partition("<")[0]]
     found = Replacement(path, name, options)
-    found.ours, found.told = ours, told
+    found.ours, found.listener = ours, listener
     return found
 
 
-def replace(file: str, name: str, path: Path, told: Told) -> Callable[[], None]:
+def replace(file: str, name: str, path: Path, listener: LaunchListener) -> Callable[[], None]:
     """Launch the kernel `name` of the file `path` in the place of the one of kernels/`file`; returns what undoes it.
 
-    told: called at each launch, with None or what went wrong, and its seconds. The kernel takes the same arguments, and is a
+    listener: called at each launch, with None or what went wrong, and its seconds. The kernel takes the same arguments, and is a
     template if ours is.
     """
-    _replaced[file, name] = path, told
+    _replaced[file, name] = path, listener
     kernel.cache_clear()
 
     def undo() -> None:
@@ -106,7 +106,7 @@ def replaced(file: str, *names: str) -> bool:
 
 
 @cache
-def family(file: str, *names: str) -> None:
+def instances(file: str, *names: str) -> None:
     """Name the instances of a template that are wanted most, so that the first launch of one compiles them together."""
     for name in names:
         kernel(file, name)
@@ -150,14 +150,14 @@ def allocate(memory: Any, shape, dtype):
     return (memory if _arena is None else _arena).empty(shape, dtype)
 
 
-def empty(like: Any, shape, dtype=None, lasting: bool = False):
-    """A new array on the device where `like` lies, of its dtype unless told otherwise; what is in it is not defined.
+def empty(like: Any, shape, dtype=None, persistent: bool = False):
+    """A new array on the device where `like` lies, of its dtype if none is given; what is in it is not defined.
 
-    lasting: it is kept beyond the training step that it is made in, so it comes from no arena.
+    persistent: it is kept beyond the training step that it is made in, so it comes from no arena.
     """
     memory = guarded if is_host(like) else card
     dtype = like.dtype if dtype is None else np.dtype(dtype)
-    return memory.empty(shape, dtype) if lasting else allocate(memory, shape, dtype)
+    return memory.empty(shape, dtype) if persistent else allocate(memory, shape, dtype)
 
 
 def zeros(like: Any, shape, dtype=None):
@@ -181,7 +181,7 @@ def address(array: Any) -> int:
     return array.__array_interface__["data"][0] if is_host(array) else array.data.ptr
 
 
-def neighbours(*arrays: Any) -> int:
+def vector_width(*arrays: Any) -> int:
     """How many elements one instruction may move: as many as fill 16 bytes if all arrays begin on 16 bytes, else 1."""
     return 16 // arrays[0].dtype.itemsize if all(address(array) % 16 == 0 for array in arrays) else 1
 

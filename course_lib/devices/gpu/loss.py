@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import choices
+from . import configuration
 from .launching import THREADS, TYPES, blocks, empty, is_host, kernel
 
 __all__ = "cross_entropy_forward cross_entropy_backward".split()
@@ -14,7 +14,7 @@ def cross_entropy_forward(logits, targets, ignore_index=-1):
     n, V = logits.shape
     losses, logsumexp = empty(logits, (n,)), empty(logits, (n,))
     if logits.size:
-        lanes = choices.cross_entropy_lanes(is_host(logits))
+        lanes = configuration.cross_entropy_lanes(is_host(logits))
         run = kernel(FILE, f"cross_entropy_forward<{TYPES[targets.dtype.name]}, {lanes}>")
         run((blocks(n * lanes),), (THREADS,), (logits, targets, losses, logsumexp, n, V, ignore_index))
     return _mean(losses, _count(targets, ignore_index)), logsumexp
@@ -39,7 +39,7 @@ def cross_entropy_fused(dloss, logits, targets, ignore_index=-1, in_place=False)
     losses, logsumexp, kept = empty(logits, (n,)), empty(logits, (n,)), _count(targets, ignore_index)
     dlogits = logits if in_place else empty(logits, logits.shape)
     if logits.size:
-        lanes = choices.cross_entropy_lanes(is_host(logits))
+        lanes = configuration.cross_entropy_lanes(is_host(logits))
         run = kernel(FILE, f"cross_entropy_fused<{TYPES[targets.dtype.name]}, {lanes}>")
         run(
             (blocks(n * lanes),), (THREADS,),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from . import choices
-from .launching import empty, is_host, kernel, neighbours
+from . import configuration
+from .launching import empty, is_host, kernel, vector_width
 from .reductions import sum_columns
 
 __all__ = """
@@ -75,14 +75,14 @@ def _prepare(file: str, name: str, arrays: tuple, statistics: tuple):
     *n, C = arrays[0].shape
     there = [array for array in arrays if array is not None]
     host, rows = is_host(there[0]), math.prod(n)
-    team = choices.team(host, C, neighbours(*there) if C % 4 == 0 else 1)
-    if team is None:
+    layout = configuration.row_layout(host, C, vector_width(*there) if C % 4 == 0 else 1)
+    if layout is None:
         raise ValueError(
-            f"{name} keeps a row in the registers of a block, at most {1024 * choices.MOST_OWN:,} elements, but was given "
-            f"rows of {C:,}."
+            f"{name} keeps a row in the registers of a block, at most {1024 * configuration.MOST_PER_THREAD:,} elements, "
+            f"but was given rows of {C:,}."
         )
-    run = kernel(file, f"{name}<{team.template}>")
-    return run, (choices.row_blocks(host, rows),), (team.THREADS,), rows if C else 0, C
+    run = kernel(file, f"{name}<{layout.template}>")
+    return run, (configuration.row_blocks(host, rows),), (layout.THREADS,), rows if C else 0, C
 
 
 def _pointers(arrays: tuple) -> tuple:
@@ -92,7 +92,7 @@ def _pointers(arrays: tuple) -> tuple:
 def _partial(x, sets: int):
     """A row of partial sums for each block: `sets` times C of them."""
     rows = math.prod(x.shape[:-1])
-    return empty(x, (choices.row_blocks(is_host(x), rows) if rows else 0, sets * x.shape[-1]))
+    return empty(x, (configuration.row_blocks(is_host(x), rows) if rows else 0, sets * x.shape[-1]))
 
 
 def _gradients(partial, C: int, has_bias: bool):

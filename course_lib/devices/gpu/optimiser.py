@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import choices
 from .launching import address, blocks, kernel
 
 __all__ = "adamw_step".split()
@@ -20,10 +19,11 @@ ARRAYS = np.dtype(
 
 
 def adamw_step(
-    parameters, gradients, first_moments, second_moments, settings, norm, *, beta1, beta2, eps, weight_decay, max_norm
-):
-    # A weight that products read in bfloat16 has a rounded copy, which the same launch makes anew.
-    copies = [choices.copies and choices.copies.made(parameter) for parameter in parameters]
+    parameters, gradients, first_moments, second_moments, settings, norm, *,
+    beta1, beta2, eps, weight_decay, max_norm, copies=None,
+):  # fmt: skip
+    """The op; copies: of each parameter its bfloat16 copy, which the same launch makes anew, or None."""
+    copies = copies or [None] * len(parameters)
     lists = list(zip(parameters, gradients, first_moments, second_moments, copies, weight_decay, strict=True))
     lists = [entry for entry in lists if entry[0].size]
     for start in range(0, len(lists), MOST):

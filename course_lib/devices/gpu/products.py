@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 
 from ..checks import check_out, fit, matmul_shape
-from . import choices, reductions
+from . import product_tiles, reductions
 from .launching import THREADS, blocks, check_float32, check_size, empty, is_host, kernel
 from .storage import from_bfloat16
 
@@ -62,11 +62,11 @@ def _broadcast(a, b, c, transpose_a: bool, transpose_b: bool) -> None:
 
 def _products(a, b, c, M, N, K, transpose_a, transpose_b, many_a=1, many_b=1, many=1) -> None:
     """`many` products (M, K) (K, N) into c; a and b hold as many matrices, or one that serves for all."""
-    if choices.matmul == "cublas" and not is_host(c):
+    if product_tiles.matmul == "cublas" and not is_host(c):
         _cublas(a, b, c, M, N, K, transpose_a, transpose_b, many_a, many_b, many)
         return
-    tile = choices.gemm_tile(is_host(c), is_bfloat16(a), M, N, many)
-    split = choices.gemm_split(is_host(c), tile, M, N, K)
+    tile = product_tiles.gemm_tile(is_host(c), is_bfloat16(a), M, N, many)
+    split = product_tiles.gemm_split(is_host(c), tile, M, N, K)
     flags = bool(transpose_a), bool(transpose_b)
     if many == 1 and split < K and c.dtype == np.float32:
         splits = blocks(K, split)
@@ -106,7 +106,9 @@ def _from(array, first: int):
 def _cublas(a, b, c, M, N, K, transpose_a, transpose_b, many_a, many_b, many) -> None:
     """The same by CuPy, whose product is cuBLAS: for comparison only."""
     if is_bfloat16(a):
-        raise ValueError("choices.matmul = 'cublas' compares products of float32; bfloat16 goes to our own kernel.")
+        raise ValueError(
+            "product_tiles.matmul = 'cublas' compares products of float32; bfloat16 goes to our own kernel."
+        )
     a = a.reshape((many_a, K, M) if transpose_a else (many_a, M, K))
     b = b.reshape((many_b, N, K) if transpose_b else (many_b, K, N))
     c.reshape(many, M, N)[...] = (a.swapaxes(1, 2) if transpose_a else a) @ (b.swapaxes(1, 2) if transpose_b else b)
@@ -190,7 +192,7 @@ def linear_logsumexp_into(logits, x, weight, bias):
     """The same into logits (*n, N), which may be float32 where x and weight are bfloat16; returns the logsumexp (*n)."""
     n, N = logits.shape[:-1], logits.shape[-1]
     M = math.prod(n)
-    tile = choices.gemm_tile(is_host(x), is_bfloat16(x), M, N)
+    tile = product_tiles.gemm_tile(is_host(x), is_bfloat16(x), M, N)
     parts = blocks(N, tile.BN) * (tile.BN // tile.warp_columns)
     logsumexp, tops, totals = (empty(x, shape, "float32") for shape in (n, (M, parts), (M, parts)))
     _linear("_logsumexp", x, weight, (_or_nothing(bias), logits, tops, totals), logits)
@@ -205,7 +207,7 @@ def _linear(epilogue: str, x, weight, others: tuple, y) -> None:
     if y.size:
         N, K = weight.shape
         M = y.size // N
-        tile = choices.gemm_tile(is_host(x), is_bfloat16(x), M, N)
+        tile = product_tiles.gemm_tile(is_host(x), is_bfloat16(x), M, N)
         _launch(epilogue, (), tile, x, y, M, N, 1, (x, weight, *others, M, N, K))
 
 

@@ -7,7 +7,7 @@ import builtins
 import numpy as np
 
 from .. import axes
-from . import choices
+from . import configuration
 from .launching import (
     THREADS,
     TYPES,
@@ -15,10 +15,10 @@ from .launching import (
     blocks,
     check_size,
     empty,
-    family,
+    instances,
     is_host,
     kernel,
-    neighbours,
+    vector_width,
     zeros,
 )  # fmt: skip
 from .storage import copy, fill
@@ -56,18 +56,18 @@ def _rows(functor: str, x, dtype: np.dtype, rows: int, K: int):
     """x (rows, K) -> y (rows)."""
 
     def launch(x, K: int, parts: int, each: int):
-        width = neighbours(x) if x.dtype == np.float32 and K % 4 == 0 else 1
-        lanes = choices.reduce_lanes(is_host(x), each)
+        width = vector_width(x) if x.dtype == np.float32 and K % 4 == 0 else 1
+        lanes = configuration.reduce_lanes(is_host(x), each)
         y = empty(x, (rows * parts,), dtype)
         check_size("a reduction", rows * parts * lanes)
-        family("reduce_rows.cu", *(f"reduce_rows<Sum, float, float, {n}, {lanes}>" for n in (4, 1)))
+        instances("reduce_rows.cu", *(f"reduce_rows<Sum, float, float, {n}, {lanes}>" for n in (4, 1)))
         types = f"{TYPES[x.dtype.name]}, {TYPES[dtype.name]}"
         run = kernel("reduce_rows.cu", f"reduce_rows<{functor}, {types}, {width}, {lanes}>")
         arguments = (x, y, axes.neutral(functor, dtype), rows, K, parts, each)
         run((blocks(rows * parts * lanes),), (THREADS,), arguments)
         return y
 
-    return axes.in_parts(x, K, lambda K: choices.PART, launch)
+    return axes.in_parts(x, K, lambda K: configuration.PART, launch)
 
 
 def _columns(functor: str, x, dtype: np.dtype, outer: int, K: int, inner: int):
@@ -79,24 +79,24 @@ def _columns(functor: str, x, dtype: np.dtype, outer: int, K: int, inner: int):
 
     def launch(x, K: int, parts: int, each: int):
         y = empty(x, (columns * parts,), dtype)
-        family("reduce_columns.cu", "reduce_columns<Sum, float, float>", "reduce_columns<Max, float, float>")
+        instances("reduce_columns.cu", "reduce_columns<Sum, float, float>", "reduce_columns<Max, float, float>")
         run = kernel("reduce_columns.cu", f"reduce_columns<{functor}, {TYPES[x.dtype.name]}, {TYPES[dtype.name]}>")
         grid = blocks(columns, threads), builtins.min(parts, MOST_IN_Y)
         run(grid, (threads,), (x, y, axes.neutral(functor, dtype), outer, K, inner, parts, each))
         return y
 
-    return axes.in_parts(x, K, lambda K: choices.column_part(is_host(x), columns, K), launch)
+    return axes.in_parts(x, K, lambda K: configuration.column_part(is_host(x), columns, K), launch)
 
 
 def global_norm(arrays):
     lists = [array for array in arrays if array.size]
-    threads = choices.norm_threads(is_host(arrays[0]))
+    threads = configuration.norm_threads(is_host(arrays[0]))
     count = builtins.sum(blocks(array.size, EACH) for array in lists)
     y = empty(arrays[0], (1,))
     if not count:
         return fill(y, 0.0)
     partial = empty(arrays[0], (count,))
-    family("global_norm.cu", f"global_norm_squares<{threads}>", f"global_norm_root<{threads}>")
+    instances("global_norm.cu", f"global_norm_squares<{threads}>", f"global_norm_root<{threads}>")
     done = 0
     for start in range(0, len(lists), MOST):
         gradients, end = np.zeros((), GRADIENTS), 0

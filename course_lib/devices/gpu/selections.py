@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from . import choices
+from . import configuration
 from .embedding import sort_by_row
 from .launching import (
     OF_SIZE,
@@ -38,7 +38,7 @@ def scatter_add(updates, indices, rows):
     if not y.size:
         return y
     C, kind = math.prod(inner), TYPES[updates.dtype.name]
-    if indices.size <= choices.SCANNED:
+    if indices.size <= configuration.SCANNED:
         run = kernel("scatter_add.cu", f"scatter_add<{kind}, {TYPES[indices.dtype.name]}>")
         run((rows, blocks(C, WARP)), (WARP,), (updates, indices, y, indices.size, C))
     else:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from . import choices
-from .launching import empty, is_host, kernel, neighbours
+from . import configuration
+from .launching import empty, is_host, kernel, vector_width
 
 __all__ = "softmax_forward softmax_backward".split()
 
@@ -28,8 +28,8 @@ def softmax_backward(dy, y):
 def _launch(name: str, long_name: str, S: int, arrays: tuple, last: tuple) -> None:
     """`name` with rows in registers, or `long_name` for rows that do not fit."""
     host, rows = is_host(arrays[0]), arrays[0].size // S
-    team = choices.team(host, S, neighbours(*arrays) if S % 4 == 0 else 1)
-    if team is None:
+    layout = configuration.row_layout(host, S, vector_width(*arrays) if S % 4 == 0 else 1)
+    if layout is None:
         kernel("softmax.cu", f"{long_name}<{LONG}>")((rows,), (LONG,), (*arrays, S, *last))
     else:
-        kernel("softmax.cu", f"{name}<{team.template}>")((rows,), (team.THREADS,), (*arrays, rows, S, *last))
+        kernel("softmax.cu", f"{name}<{layout.template}>")((rows,), (layout.THREADS,), (*arrays, rows, S, *last))

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..layout import broadcast_strides, collapse
 from . import launching
-from .launching import OF_SIZE, THREADS, TYPES, WORDS, blocks, check_size, empty, family, kernel, neighbours
+from .launching import OF_SIZE, THREADS, TYPES, WORDS, blocks, check_size, empty, instances, kernel, vector_width
 from .views import views
 
 __all__ = "copy cast view strided_copy strided_write".split()
@@ -51,7 +51,7 @@ def _copy(x, result):
     """Contiguous to contiguous, of one size and dtype."""
     if not x.size:
         return
-    width = neighbours(x, result)
+    width = vector_width(x, result)
     run = kernel(FILE, f"copy<{OF_SIZE[x.dtype.itemsize]}, {width}>")
     run((blocks(x.size, THREADS * width),), (THREADS,), (_words(x), _words(result), x.size))
 
@@ -75,9 +75,9 @@ def cast(x, dtype):
     return result
 
 
-def to_bfloat16(x, lasting=False):
-    """float32 rounded to bfloat16, as an array of uint16 that holds its bits. lasting: kept beyond the training step."""
-    result = empty(x, x.shape, np.uint16, lasting)
+def to_bfloat16(x, persistent=False):
+    """float32 rounded to bfloat16, as an array of uint16 that holds its bits. persistent: kept beyond the training step."""
+    result = empty(x, x.shape, np.uint16, persistent)
     _cast(x, result, "float", "__nv_bfloat16")
     return result
 
@@ -149,5 +149,5 @@ COMMON = """
 
 
 def _instance(name: str, type_name: str):
-    family(FILE, *re.findall(r"\w+<[^>]*>", COMMON))
+    instances(FILE, *re.findall(r"\w+<[^>]*>", COMMON))
     return kernel(FILE, f"{name}<{type_name}>")

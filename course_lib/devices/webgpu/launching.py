@@ -33,9 +33,9 @@ _bindings: OrderedDict[tuple, Any] = OrderedDict()
 
 counting, rehearsing = watching.counting, watching.rehearsing
 
-Told = Callable[[Exception | None, float], None]  # of a launch: what went wrong, and the seconds until it returned
+LaunchListener = Callable[[Exception | None, float], None]  # what went wrong, and the seconds until the launch returned
 
-_replaced: dict[tuple[str, str], tuple[Path, Told]] = {}  # (file, function) -> another text, and who is told
+_replaced: dict[tuple[str, str], tuple[Path, LaunchListener]] = {}  # (file, function) -> another text, its listener
 
 
 @dataclass
@@ -132,7 +132,7 @@ class Replacement(Kernel):
     """A kernel in the place of one of ours, which takes over for good where a launch fails."""
 
     ours: Kernel
-    told: Told
+    listener: LaunchListener
     failed = False
 
     def __call__(self, groups: int | tuple[int, ...], **arguments) -> None:
@@ -140,11 +140,11 @@ class Replacement(Kernel):
             began = perf_counter()
             try:
                 super().__call__(groups, **arguments)
-                self.told(None, perf_counter() - began)
+                self.listener(None, perf_counter() - began)
                 return
             except Exception as error:
                 self.failed = True
-                self.told(error, 0.0)
+                self.listener(error, 0.0)
         self.ours(groups, **arguments)
 
 
@@ -155,9 +155,9 @@ def _ours(file: str, name: str, constants: tuple[tuple[str, object], ...]) -> Ke
 
 @cache
 def _theirs(file: str, name: str, constants: tuple[tuple[str, object], ...]) -> Kernel:
-    path, told = _replaced[file, name]
+    path, listener = _replaced[file, name]
     found = Replacement(path, name, constants)
-    found.ours, found.told = _ours(file, name, constants), told
+    found.ours, found.listener = _ours(file, name, constants), listener
     return found
 
 
@@ -166,14 +166,14 @@ def kernel(file: str, name: str, **constants) -> Kernel:
     return (_theirs if (file, name) in _replaced else _ours)(file, name, tuple(constants.items()))
 
 
-def replace(file: str, name: str, path: Path, told: Told) -> Callable[[], None]:
+def replace(file: str, name: str, path: Path, listener: LaunchListener) -> Callable[[], None]:
     """Launch the function `name` of the file `path` in the place of the one of kernels/`file`; returns what undoes it.
 
-    The twin of devices/gpu/launching.replace. told: called at each launch, with None or what went wrong, and its seconds: a
+    The twin of devices/gpu/launching.replace. listener: called at each launch, with None or what went wrong, and its seconds: a
     ShaderError of a text that does not compile is found at its first launch. From then on ours runs again. The file declares
     arrays and numbers of the same names and is given the same constants; the numbers of its bindings are its own business.
     """
-    _replaced[file, name] = Path(path), told
+    _replaced[file, name] = Path(path), listener
     _forget_theirs()
 
     def undo() -> None:
@@ -251,5 +251,5 @@ memory.on_shortage.append(_give_up_bindings)
 
 
 def empty(like: Array, shape, dtype=None) -> Array:
-    """A new array, of the dtype of `like` unless told otherwise."""
+    """A new array, of the dtype of `like` if none is given."""
     return memory.empty(shape, like.dtype if dtype is None else dtype)

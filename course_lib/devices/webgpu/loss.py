@@ -52,9 +52,9 @@ def cross_entropy_backward(dloss, logits, targets, logsumexp, ignore_index=-1):
     return dlogits
 
 
-def linear_cross_entropy(x, weight, bias, targets, ignore_index=-1, slope=True):
+def linear_cross_entropy(x, weight, bias, targets, ignore_index=-1, needs_grad=True):
     logits = linear_forward(x, weight, bias)  # (n, K), (V, K) -> (n, V)
-    if not slope:
+    if not needs_grad:
         return cross_entropy_forward(logits, targets, ignore_index)[0], None
     if replaced(FILE, "cross_entropy_forward") or replaced("cross_entropy_backward.wgsl", "cross_entropy_backward"):
         loss, logsumexp = cross_entropy_forward(logits, targets, ignore_index)
@@ -63,5 +63,5 @@ def linear_cross_entropy(x, weight, bias, targets, ignore_index=-1, slope=True):
     losses, kept = empty(logits, (sizes["n"],)), _count(logits, targets, sizes)
     if logits.size:  # dlogits are written over the logits, the largest array of a step
         run = kernel(FILE, "cross_entropy_fused")
-        run(sizes["n"], in_place=logits, targets=targets, counted=kept, of_each=losses, **sizes, lowest=LOWEST)
+        run(sizes["n"], logits=logits, targets=targets, counted=kept, of_each=losses, **sizes, lowest=LOWEST)
     return _mean(losses, kept, sizes), logits

@@ -55,12 +55,14 @@ def scatter_add(updates, indices, rows):
     if not y.size:
         return y
     n, C = indices.size, math.prod(updates.shape[indices.ndim :])
-    starts, places = empty(y, (rows + 1,), "uint32"), empty(y, (n,), "uint32")
+    starts, positions = empty(y, (rows + 1,), "uint32"), empty(y, (n,), "uint32")
     kernel("sort_by_row.wgsl", "count")(blocks(rows), indices=indices, starts=starts, rows=rows, n=n)
-    kernel("sort_by_row.wgsl", "add_up")(1, starts=starts, rows=rows, n=n)
-    kernel("sort_by_row.wgsl", "deal")(blocks(rows), indices=indices, starts=starts, places=places, rows=rows, n=n)
+    kernel("sort_by_row.wgsl", "prefix_sum")(1, starts=starts, rows=rows, n=n)
+    kernel("sort_by_row.wgsl", "sort")(
+        blocks(rows), indices=indices, starts=starts, positions=positions, rows=rows, n=n
+    )
     run = kernel("scatter_add.wgsl", "scatter_add", T=TYPES[y.dtype.name])
-    run(blocks(y.size), updates=updates, starts=starts, places=places, y=y, rows=rows, C=C)
+    run(blocks(y.size), updates=updates, starts=starts, positions=positions, y=y, rows=rows, C=C)
     return y
 
 

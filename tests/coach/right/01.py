@@ -61,7 +61,7 @@ def broadcast_strides(shape, strides, to):
     return np.broadcast_to(x, to).strides
 """,
     ],
-    "copy_a_view": [
+    "strided_copy": [
         """def strided_copy(x, shape, strides, offset=0):
     flat = x.reshape(-1)
     result = np.empty(shape, dtype=x.dtype)
@@ -87,8 +87,8 @@ def broadcast_strides(shape, strides, to):
     return np.array(np.lib.stride_tricks.as_strided(x.reshape(-1)[offset:], shape, steps))
 """,
     ],
-    "matmul_stack": [
-        """def matmul_stack(a, a_strides, b, b_strides, sizes):
+    "batched_matmul": [
+        """def batched_matmul(a, a_strides, b, b_strides, sizes):
     B, N, K, M = sizes
     out = [0.0] * (B * N * M)
     for s in range(B):
@@ -101,7 +101,7 @@ def broadcast_strides(shape, strides, to):
 """,
         """import numpy as np
 
-def matmul_stack(a, a_strides, b, b_strides, sizes):
+def batched_matmul(a, a_strides, b, b_strides, sizes):
     B, N, K, M = sizes
     def view(x, shape, strides):
         x = np.array(x, dtype=float)

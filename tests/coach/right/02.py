@@ -54,8 +54,8 @@ def repeated_axes(shape, to):
     return walk[::-1]
 """,
     ],
-    "measured_slopes": [
-        """def measured_slopes(function, x, step=1e-5):
+    "numerical_gradient": [
+        """def numerical_gradient(function, x, step=1e-5):
     result = np.empty(x.shape)
     for index in np.ndindex(*x.shape):
         before = x[index]
@@ -67,16 +67,16 @@ def repeated_axes(shape, to):
         result[index] = (up - down) / (2 * step)
     return result
 """,
-        """def measured_slopes(function, x, step=1e-5):
+        """def numerical_gradient(function, x, step=1e-5):
     directions = np.eye(x.size).reshape(x.size, *x.shape) * step
     slopes = [(function(x + d) - function(x - d)) / (2 * step) for d in directions]
     return np.array(slopes).reshape(x.shape)
 """,
     ],
-    "walk_back": [
+    "backward_pass": [
         """from collections import defaultdict
 
-def walk_back(tape, last):
+def backward_pass(tape, last):
     gradients = defaultdict(float)
     gradients[last] = 1.0
     for result, inputs in tape[::-1]:
@@ -84,7 +84,7 @@ def walk_back(tape, last):
             gradients[name] += gradients[result] * slope
     return dict(gradients)
 """,
-        """def walk_back(tape, last):
+        """def backward_pass(tape, last):
     gradients = {last: 1.0}
     for place in range(len(tape) - 1, -1, -1):
         result, inputs = tape[place]
@@ -95,8 +95,8 @@ def walk_back(tape, last):
     return gradients
 """,
     ],
-    "local_slopes": [
-        """def local_slopes(operation, inputs):
+    "local_gradients": [
+        """def local_gradients(operation, inputs):
     rules = {
         "subtract": lambda a, b: (1, -1),
         "divide": lambda a, b: (1 / b, -(a / b) / b),
@@ -109,7 +109,7 @@ def walk_back(tape, last):
 """,
         """import numpy as np
 
-def local_slopes(operation, inputs):
+def local_gradients(operation, inputs):
     a, b = (list(inputs) + [0.0])[:2]
     if operation == "divide":
         return [1 / b, -a / b ** 2]
@@ -125,7 +125,7 @@ def local_slopes(operation, inputs):
     return np.array([1.0, -1.0])
 """,
     ],
-    "layer_back": [
+    "linear_backward": [
         """def linear_backward(dy, x, weight, has_bias):
     dx = np.einsum("...n,nk->...k", dy, weight)
     rows = dy.reshape(-1, len(weight))
@@ -145,8 +145,8 @@ def local_slopes(operation, inputs):
     return [dx, dweight, dbias if has_bias else None]
 """,
     ],
-    "unit_rows_back": [
-        """def unit_rows_backward(dy, x):
+    "normalise_rows_backward": [
+        """def normalise_rows_backward(dy, x):
     dx = np.empty_like(x)
     for index in np.ndindex(x.shape[:-1]):
         row, d = x[index], dy[index]
@@ -154,15 +154,15 @@ def local_slopes(operation, inputs):
         dx[index] = d / size - row * (row @ d) / size**3
     return dx
 """,
-        """def unit_rows_backward(dy, x):
+        """def normalise_rows_backward(dy, x):
     size = np.linalg.norm(x, axis=-1)[..., None]
     y = x / size
     projection = np.einsum("...i,...i->...", dy, y)
     return (dy - projection[..., None] * y) / size
 """,
     ],
-    "places_to_keep": [
-        """def places_to_keep(sizes):
+    "choose_checkpoints": [
+        """def choose_checkpoints(sizes):
     best = None
     for limit in range(1, sum(sizes) + 1):
         kept, stretch, longest = [], 0, 0
@@ -180,7 +180,7 @@ def local_slopes(operation, inputs):
 """,
         """import numpy as np
 
-def places_to_keep(sizes):
+def choose_checkpoints(sizes):
     sizes, most = np.array(sizes), max(sizes)
     best, best_need = set(), sizes.sum()
     for limit in range(1, int(sizes.sum()) + 1):

@@ -28,7 +28,7 @@ RIGHT = {
         return functional.linear(x, self.weight, self.bias)
 """,
     ],
-    "stable_loss": [
+    "stable_cross_entropy": [
         """def cross_entropy_forward(logits, targets, ignore_index=-1):
     total, count = 0.0, 0
     logsumexp = np.empty(len(logits), logits.dtype)
@@ -74,7 +74,7 @@ RIGHT = {
         np.subtract(p * (1 - lr * wd), lr / c1 * m / (np.sqrt(v) / np.sqrt(c2) + eps), out=p)
 """,
     ],
-    "softmax_back": [
+    "softmax_backward": [
         """def softmax_backward(dy, y):
     dx = np.empty_like(dy)
     for index in np.ndindex(dy.shape[:-1]):
@@ -88,15 +88,15 @@ RIGHT = {
     return weighted - y * np.einsum("...s->...", weighted)[..., None]
 """,
     ],
-    "fitted_scales": [
-        """def fitted_scales(x, weights):
+    "unit_variance_scales": [
+        """def unit_variance_scales(x, weights):
     if not weights:
         return []
     y = x @ weights[0]
     factor = 1 / np.std(y)
-    return [factor] + fitted_scales(np.tanh(y * factor), weights[1:])
+    return [factor] + unit_variance_scales(np.tanh(y * factor), weights[1:])
 """,
-        """def fitted_scales(x, weights):
+        """def unit_variance_scales(x, weights):
     factors = np.ones(len(weights))
     for n in range(len(weights)):
         signal = x
@@ -107,7 +107,7 @@ RIGHT = {
     return factors
 """,
     ],
-    "stuck_loss": [
+    "training_loss": [
         """def training_loss(x, weight, targets):
     return functional.cross_entropy(x @ weight.T, targets)
 """,
@@ -120,29 +120,29 @@ RIGHT = {
     return surprise[picks].mean()
 """,
     ],
-    "walk_down": [
-        """def walk_down(slopes, point):
+    "minimise": [
+        """def minimise(grad, point):
     for _ in range(1000):
-        point = point - 0.035 * slopes(point)
+        point = point - 0.035 * grad(point)
     return point
 """,
-        """def walk_down(slopes, point):
+        """def minimise(grad, point):
     point = np.array(point)
-    g = slopes(point)
+    g = grad(point)
     rate = 0.01
     while np.abs(g).max() > 0.003:
         new = point - rate * g
-        new_g = slopes(new)
+        new_g = grad(new)
         move, change = new - point, new_g - g
         if move @ change > 0:
             rate = (move @ move) / (move @ change)
         point, g = new, new_g
     return list(point)
 """,
-        """def walk_down(slopes, point):
+        """def minimise(grad, point):
     average, square = np.zeros(2), np.zeros(2)
     for t in range(1, 400):
-        g = slopes(point)
+        g = grad(point)
         average = 0.8 * average + 0.2 * g
         square = 0.95 * square + 0.05 * g * g
         point = point - 0.3 * 0.98**t * average / (1 - 0.8**t) / (np.sqrt(square / (1 - 0.95**t)) + 1e-8)

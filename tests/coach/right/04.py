@@ -14,15 +14,15 @@ RIGHT = {
 """,
         Changed(("if (i < n) {", "if (i >= n) return;\n    {")),
     ],
-    "take_rows": [
-        """__global__ void take_rows(const float* table, const int* rows, float* y, int n, int C) {
+    "gather_rows": [
+        """__global__ void gather_rows(const float* table, const int* rows, float* y, int n, int C) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n * C; i += gridDim.x * blockDim.x) {
         int t = i / C;
         y[i] = table[rows[t] * C + (i - t * C)];
     }
 }
 """,
-        """__global__ void take_rows(const float* table, const int* rows, float* y, int n, int C) {
+        """__global__ void gather_rows(const float* table, const int* rows, float* y, int n, int C) {
     int threads = gridDim.x * blockDim.x;
     int first = blockIdx.x * blockDim.x + threadIdx.x;
     for (int t = 0; t < n; t++) {
@@ -105,15 +105,15 @@ RIGHT = {
 }
 """,
     ],
-    "outer": [
-        """__global__ void outer(const float* a, const float* b, float* y, int M, int N) {
+    "outer_product": [
+        """__global__ void outer_product(const float* a, const float* b, float* y, int M, int N) {
     int first = blockIdx.x * blockDim.x + threadIdx.x;
     for (int e = first; e < M * N; e += gridDim.x * blockDim.x) {
         y[e] = a[e / N] * b[e % N];
     }
 }
 """,
-        """__global__ void outer(const float* a, const float* b, float* y, int M, int N) {
+        """__global__ void outer_product(const float* a, const float* b, float* y, int M, int N) {
     int threads = gridDim.x * blockDim.x;
     for (int j = blockIdx.x * blockDim.x + threadIdx.x; j < N; j += 2 * threads) {
         int k = j + threads;
@@ -149,8 +149,8 @@ RIGHT = {
 }
 """,
     ],
-    "mirror": [
-        """__global__ void mirror(const float* x, float* y, int M, int N) {
+    "flip_rows": [
+        """__global__ void flip_rows(const float* x, float* y, int M, int N) {
     int threads = gridDim.x * blockDim.x;
     for (int e = blockIdx.x * blockDim.x + threadIdx.x; e < M * N; e += threads) {
         int j = e % N;
@@ -158,7 +158,7 @@ RIGHT = {
     }
 }
 """,
-        """__global__ void mirror(const float* x, float* y, int M, int N) {
+        """__global__ void flip_rows(const float* x, float* y, int M, int N) {
     int warps = gridDim.x * blockDim.x / 32;
     int warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
     int lane = threadIdx.x % 32;

@@ -156,28 +156,28 @@ extern "C" __global__ void dropout(const float* x, const unsigned* random, float
                  "y[i] = Op::of(x[i]);\n    }", "    for (int j = 0; j < N && i + j < n; j++) y[i + j] = Op::of(x[i + j]);")),
     ],
     "compare": [
-        Changed(("    if (i < n) y[i] = Op::of(a[place(view_a, i)], b[place(view_b, i)]);",
+        Changed(("    if (i < n) y[i] = Op::of(a[offset_of(view_a, i)], b[offset_of(view_b, i)]);",
                  "    if (i >= n) return;\n    long long from_a = 0, from_b = 0, rest = i;\n"
                  "    for (int axis = view_a.axes - 1; axis >= 0; axis--) {\n"
                  "        from_a += rest % view_a.sizes[axis] * view_a.strides[axis];\n"
                  "        from_b += rest % view_b.sizes[axis] * view_b.strides[axis];\n"
                  "        rest /= view_a.sizes[axis];\n    }\n    y[i] = Op::of(a[from_a], b[from_b]);")),
-        Changed(("    if (i < n) y[i] = Op::of(a[place(view_a, i)], b[place(view_b, i)]);",
-                 "    for (; i < n; i += (long long)gridDim.x * blockDim.x) {\n        T left = a[place(view_a, i)], right = "
-                 "b[place(view_b, i)];\n        y[i] = Op::of(left, right);\n    }")),
+        Changed(("    if (i < n) y[i] = Op::of(a[offset_of(view_a, i)], b[offset_of(view_b, i)]);",
+                 "    for (; i < n; i += (long long)gridDim.x * blockDim.x) {\n        T left = a[offset_of(view_a, i)], right = "
+                 "b[offset_of(view_b, i)];\n        y[i] = Op::of(left, right);\n    }")),
     ],
     "where": [
-        Changed(("    if (i < n) y[i] = condition[place(view_c, i)] ? a[place(view_a, i)] : b[place(view_b, i)];",
+        Changed(("    if (i < n) y[i] = condition[offset_of(view_c, i)] ? a[offset_of(view_a, i)] : b[offset_of(view_b, i)];",
                  "    if (i >= n) return;\n"
-                 "    if (condition[place(view_c, i)]) {\n"
-                 "        y[i] = a[place(view_a, i)];\n"
+                 "    if (condition[offset_of(view_c, i)]) {\n"
+                 "        y[i] = a[offset_of(view_a, i)];\n"
                  "    } else {\n"
-                 "        y[i] = b[place(view_b, i)];\n"
+                 "        y[i] = b[offset_of(view_b, i)];\n"
                  "    }")),
-        Changed(("    if (i < n) y[i] = condition[place(view_c, i)] ? a[place(view_a, i)] : b[place(view_b, i)];",
+        Changed(("    if (i < n) y[i] = condition[offset_of(view_c, i)] ? a[offset_of(view_a, i)] : b[offset_of(view_b, i)];",
                  "    if (i >= n) return;\n"
-                 "    T chosen = b[place(view_b, i)];\n"
-                 "    if (condition[place(view_c, i)]) chosen = a[place(view_a, i)];\n"
+                 "    T chosen = b[offset_of(view_b, i)];\n"
+                 "    if (condition[offset_of(view_c, i)]) chosen = a[offset_of(view_a, i)];\n"
                  "    y[i] = chosen;")),
     ],
     "cast": [
@@ -205,15 +205,15 @@ template <class T, int N> __global__ void copy(const T* x, T* y, int n) {
         Changed(("if (i + N <= n) {", "if (n - i >= N) {")),
     ],
     "strided_write": [
-        Changed(("    if (i < n) x[offset + place(view, i)] = values[i];",
+        Changed(("    if (i < n) x[offset + offset_of(view, i)] = values[i];",
                  "    if (i >= n) return;\n    long long at = offset, rest = i;\n    for (int axis = view.axes - 1; axis >= 0; "
                  "axis--) {\n        at += rest % view.sizes[axis] * view.strides[axis];\n        rest /= "
                  "view.sizes[axis];\n    }\n    x[at] = values[i];")),
-        Changed(("    if (i < n) x[offset + place(view, i)] = values[i];",
-                 "    for (x += offset; i < n; i += (long long)gridDim.x * blockDim.x) x[place(view, i)] = values[i];")),
+        Changed(("    if (i < n) x[offset + offset_of(view, i)] = values[i];",
+                 "    for (x += offset; i < n; i += (long long)gridDim.x * blockDim.x) x[offset_of(view, i)] = values[i];")),
     ],
-    "under_the_roof": [
-        """def under_the_roof(work, device, clock, moved, flops):
+    "measure_roofline": [
+        """def measure_roofline(work, device, clock, moved, flops):
     times = []
     device.synchronize()
     times.append(clock())
@@ -224,7 +224,7 @@ template <class T, int N> __global__ void copy(const T* x, T* y, int n) {
 """,
         Changed(("return moved / seconds, flops / moved", "return np.array([moved / seconds, flops / moved])")),
     ],
-    "scale_in_memory": [
+    "scale_device_scalar": [
         Changed(("    const float by = factor[0];\n", ""), ("p.item[j] *= by", "p.item[j] *= factor[0]"),
                 ("by * x[i]", "*factor * x[i]")),
         Changed(("if (i + N <= n) {", "if (n - i >= N) {")),

@@ -19,11 +19,11 @@ template <int THREADS, int N> __global__ void row_max(const float* x, float* y, 
 }
 """,
         Changed(("for (int step = LANES / 2; step > 0; step /= 2)", "for (int step = 1; step < LANES; step *= 2)"),
-                ("if (threadIdx.x == 0) y[blockIdx.x] = top;", "if (threadIdx.x == THREADS - 1) y[blockIdx.x] = top;")),
+                ("if (threadIdx.x == 0) y[blockIdx.x] = m;", "if (threadIdx.x == THREADS - 1) y[blockIdx.x] = m;")),
     ],
     "softmax_online": [
-        Changed(("if (x <= part.top) return {part.top, part.total + (x == -INFINITY ? 0.0f : expf(x - part.top))};\n    "
-                 "return {x, part.total * expf(part.top - x) + 1.0f};",
+        Changed(("if (x <= part.m) return {part.m, part.l + (x == -INFINITY ? 0.0f : expf(x - part.m))};\n    "
+                 "return {x, part.l * expf(part.m - x) + 1.0f};",
                  "if (x == -INFINITY) return part;\n    return merge(part, {x, 1.0f});")),
         """#include "reduce.cuh"
 
@@ -49,7 +49,7 @@ template <int THREADS> __global__ void softmax_2_online(const float* x, float* y
 }
 """,
     ],
-    "softmax_back_kernel": [
+    "softmax_backward_kernel": [
         """template <int THREADS> __global__ void softmax_backward_1_two_pass(const float* dy, const float* y, float* dx, int S) {
     __shared__ float part[THREADS];
     int first = blockIdx.x * S, t = threadIdx.x;
@@ -65,8 +65,8 @@ template <int THREADS> __global__ void softmax_2_online(const float* x, float* y
 """,
         Changed(("dx[c] = y[c] * (dy[c] - dot)", "dx[c] = dy[c] * y[c] - dot * y[c]")),
     ],
-    "row_to_unit": [
-        """__global__ void row_to_unit(const float* x, float* y, int C) {
+    "min_max_scale": [
+        """__global__ void min_max_scale(const float* x, float* y, int C) {
     __shared__ float highs[64], lows[64];
     const float* row = x + blockIdx.x * C;
     int t = threadIdx.x;
@@ -89,7 +89,7 @@ template <int THREADS> __global__ void softmax_2_online(const float* x, float* y
 """,
         """#include "reduce.cuh"
 
-__global__ void row_to_unit(const float* x, float* y, int C) {
+__global__ void min_max_scale(const float* x, float* y, int C) {
     const float* row = x + blockIdx.x * C;
     float high = -INFINITY, low = INFINITY;
     for (int c = threadIdx.x; c < C; c += 64) {

@@ -126,9 +126,9 @@ __global__ void rmsnorm_backward(const float* dy, const float* x, const float* w
                  "dweight[e] += d[e] * own[e] * r;\n            d[e] *= w[e];\n            along += d[e] * own[e] * r;"),
                 ("own[e] = (d[e] * w[e] - own[e] * along) * r;", "own[e] = (d[e] - own[e] * r * along) * r;")),
     ],
-    "sandwich": [
+    "residual_post_norm": [
         """#include "reduce.cuh"
-__global__ void sandwich(const float* x, const float* branch, const float* weight, float* y, int rows) {
+__global__ void residual_post_norm(const float* x, const float* branch, const float* weight, float* y, int rows) {
     for (int row = blockIdx.x; row < rows; row += gridDim.x) {
         float squares = 0.0f;
         for (int c = threadIdx.x; c < 384; c += 128) {
@@ -142,7 +142,7 @@ __global__ void sandwich(const float* x, const float* branch, const float* weigh
 }
 """,
         """#include "reduce.cuh"
-__global__ void sandwich(const float* x, const float* branch, const float* weight, float* y, int rows) {
+__global__ void residual_post_norm(const float* x, const float* branch, const float* weight, float* y, int rows) {
     __shared__ float s[4];
     for (int row = blockIdx.x; row < rows; row += gridDim.x) {
         float a[3], sum = 0.0f;

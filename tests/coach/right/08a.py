@@ -99,10 +99,10 @@ __global__ void weight_gradient(const float* X, const float* dY, float* dW, int 
 }
 """,
     ],
-    "distances": [
+    "pairwise_distances": [
         Changed(("b[16][17]", "b[16][16 + 1]"), ("float apart = a[y][t] - b[x][t];", "float apart = b[x][t] - a[y][t];")),
         """// The tile of Y is turned over while it is fetched.
-__global__ void distances(const float* X, const float* Y, float* D, int M, int N, int K) {
+__global__ void pairwise_distances(const float* X, const float* Y, float* D, int M, int N, int K) {
     __shared__ float a[16][17], b[16][17];
     int x = threadIdx.x, y = threadIdx.y;
     int i = blockIdx.y * 16 + y, j = blockIdx.x * 16 + x, other = blockIdx.x * 16 + y;

@@ -41,7 +41,7 @@ __global__ void matmul_register_tiles_1d(const float* A, const float* B, float* 
                                                                                                                "r][j], right, "
                                                                                                                "sum[r]);")),
     ],
-    "two_halves": [
+    "double_buffer": [
         Changed(("        half = 1 - half;\n        a[half]", "        a[half ^ 1]"), ("        b[half][y][x] = next_b;\n",
                 "        b[half ^ 1][y][x] = next_b;\n        half ^= 1;\n")),
         Changed(("        half = 1 - half;\n        a[half]", "        __syncthreads();\n        a[half]")),
@@ -96,8 +96,8 @@ __global__ void gemm(const float* A, const float* B, float* C, int M, int N, int
 }
 """,
     ],
-    "transpose_four": [
-        """__global__ void transpose_four(const float* x, float* y, int M, int N) {
+    "transpose_float4": [
+        """__global__ void transpose_float4(const float* x, float* y, int M, int N) {
     int i = 4 * (blockIdx.y * blockDim.y + threadIdx.y), j = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
     if (i >= M || j >= N) return;
     const float4* from = (const float4*)(x + i * N + j);
@@ -109,7 +109,7 @@ __global__ void gemm(const float* A, const float* B, float* C, int M, int N, int
     to[3 * M / 4] = make_float4(a.w, b.w, c.w, d.w);
 }
 """,
-        """__global__ void transpose_four(const float* x, float* y, int M, int N) {
+        """__global__ void transpose_float4(const float* x, float* y, int M, int N) {
     int i = blockIdx.y * 32 + threadIdx.y * 4, j = blockIdx.x * 32 + threadIdx.x * 4;
     if (i < M && j < N) {
         float piece[4][4];

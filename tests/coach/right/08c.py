@@ -3,12 +3,12 @@
 from course_lib.coach.exercise import Changed
 
 RIGHT = {
-    "warp_product": [
+    "warp_matmul": [
         """#include <cuda_bf16.h>
 #include <mma.h>
 
 // The result is found turned over: each row of B as a column, each column of A as a row.
-__global__ void warp_product(const __nv_bfloat16* A, const __nv_bfloat16* B, float* C, int M, int N, int K) {
+__global__ void warp_matmul(const __nv_bfloat16* A, const __nv_bfloat16* B, float* C, int M, int N, int K) {
     using namespace nvcuda::wmma;
     fragment<matrix_a, 16, 16, 16, __nv_bfloat16, col_major> b;
     fragment<matrix_b, 16, 16, 16, __nv_bfloat16, col_major> a;
@@ -26,7 +26,7 @@ __global__ void warp_product(const __nv_bfloat16* A, const __nv_bfloat16* B, flo
         """#include <cuda_bf16.h>
 
 // Without tensor cores: each lane has eight numbers.
-__global__ void warp_product(const __nv_bfloat16* A, const __nv_bfloat16* B, float* C, int M, int N, int K) {
+__global__ void warp_matmul(const __nv_bfloat16* A, const __nv_bfloat16* B, float* C, int M, int N, int K) {
     for (int e = threadIdx.x; e < 256; e += 32) {
         int i = blockIdx.y * 16 + e / 16, j = blockIdx.x * 16 + e % 16;
         float sum = 0.0f;
@@ -68,22 +68,22 @@ __global__ void bias_gradient(const __nv_bfloat16* dY, float* y, int M, int N) {
                 ("load_matrix_sync(left[r], &a[y + 16 * r][j], BK + 8)",
                  "load_matrix_sync(left[r], &a[y + 16 * r][j], BK + 16)")),
     ],
-    "columns_of_pieces": [
-        Changed(("piece ^ (row % 8)", "(piece + row) % 8")),
-        Changed(("piece ^ (row % 8)", "(piece ^ row) & 7")),
-        Changed(("piece ^ (row % 8)", "(piece + 7 * row) % 8")),
+    "swizzled_columns": [
+        Changed(("chunk ^ (row % 8)", "(chunk + row) % 8")),
+        Changed(("chunk ^ (row % 8)", "(chunk ^ row) & 7")),
+        Changed(("chunk ^ (row % 8)", "(chunk + 7 * row) % 8")),
     ],
-    "rows_on_their_way": [
+    "async_copy_pipeline": [
         Changed(("cp_async_wait<1>()", "cp_async_wait<0>()")),
         Changed(("cp_async_wait<1>()", "cp_async_wait_all()")),
         Changed(("        ptx::cp_async_wait<1>();\n        __syncthreads();\n",
                  "        if (i + 1 < n) {\n            ptx::cp_async_wait<1>();\n        } else {\n"
                  "            ptx::cp_async_wait<0>();\n        }\n        __syncthreads();\n")),
     ],
-    "product_back": [
+    "matmul_backward_a": [
         """#include <cuda_bf16.h>
 
-__global__ void product_back(const __nv_bfloat16* dC, const __nv_bfloat16* B, float* dA, int M, int N, int K) {
+__global__ void matmul_backward_a(const __nv_bfloat16* dC, const __nv_bfloat16* B, float* dA, int M, int N, int K) {
     for (int e = threadIdx.x; e < 256; e += 32) {
         int i = 16 * blockIdx.y + e / 16, k = 16 * blockIdx.x + e % 16;
         float sum = 0.0f;
@@ -100,12 +100,12 @@ __global__ void product_back(const __nv_bfloat16* dC, const __nv_bfloat16* B, fl
                  "% 16];\n        __syncwarp();\n        wmma::load_matrix_sync(right, &turned[0][0], 16);\n        "
                  "__syncwarp();")),
     ],
-    "short_product": [
+    "matmul_wmma_few_bytes": [
         """#include <cuda_bf16.h>
 #include <mma.h>
 using namespace nvcuda;
 // A warp owns 32 x 32, and slices in shared memory serve all four.
-__global__ void short_product(const __nv_bfloat16* A, const __nv_bfloat16* B, float* C, int M, int N, int K) {
+__global__ void matmul_wmma_few_bytes(const __nv_bfloat16* A, const __nv_bfloat16* B, float* C, int M, int N, int K) {
     __shared__ __align__(32) __nv_bfloat16 a[64][24], b[16][72];
     int first_row = blockIdx.y * 64, first_column = blockIdx.x * 64;
     int warp = threadIdx.x / 32, y = warp / 2 * 32, x = warp % 2 * 32;
@@ -135,7 +135,7 @@ __global__ void short_product(const __nv_bfloat16* A, const __nv_bfloat16* B, fl
 }
 """,
         """#include <cuda_bf16.h>
-__global__ void short_product(const __nv_bfloat16* A, const __nv_bfloat16* B, float* C, int M, int N, int K) {
+__global__ void matmul_wmma_few_bytes(const __nv_bfloat16* A, const __nv_bfloat16* B, float* C, int M, int N, int K) {
     for (int e = threadIdx.x; e < 64 * 64; e += 128) {
         int i = blockIdx.y * 64 + e / 64, j = blockIdx.x * 64 + e % 64;
         float sum = 0.0f;

@@ -65,7 +65,7 @@ RIGHT = {
                  "if (column + j < c.N) c.first[(size_t)row * c.N + column + j] = own[j] + (bias.bias ? bias.bias[column + j] : "
                  "0.0f);\n        }")),
     ],
-    "gated_product": [
+    "gemm_swiglu": [
         Changed(("""        if (N % 2 == 0 && j + 1 < N) {
             *(float2*)(y + (size_t)row * N + j) = make_float2(first, second);
         } else {

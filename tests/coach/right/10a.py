@@ -39,23 +39,23 @@ RIGHT = {
         Changed(("""            float sum = 0.0f;
 #pragma unroll
             for (int c = 0; c < KEYS; c++) sum += score[r][c];
-            total[r] = total[r] * rescale + sum;
+            l[r] = l[r] * rescale + sum;
 #pragma unroll
             for (int c = 0; c < C; c++) out[r][c] *= rescale;
-""", """            total[r] *= rescale;
-            for (int c = KEYS - 1; c >= 0; c--) total[r] += score[r][c];
+""", """            l[r] *= rescale;
+            for (int c = KEYS - 1; c >= 0; c--) l[r] += score[r][c];
             for (float& x : out[r]) x *= rescale;
 """)),
-        Changed(("""            high = fmaxf(warp_max<LANES>(high), largest[r]);
-            const float rescale = __expf(largest[r] - high);
-            largest[r] = high;
-""", """            for (int step = 2; step > 0; step /= 2) high = fmaxf(high, __shfl_xor_sync(0xffffffff, high, step));
+        Changed(("""            new_m = fmaxf(warp_max<LANES>(new_m), m[r]);
+            const float rescale = __expf(m[r] - new_m);
+            m[r] = new_m;
+""", """            for (int step = 2; step > 0; step /= 2) new_m = fmaxf(new_m, __shfl_xor_sync(0xffffffff, new_m, step));
             float rescale = 1.0f;
-            if (high > largest[r]) rescale = expf(largest[r] - high), largest[r] = high;
-            else high = largest[r];
+            if (new_m > m[r]) rescale = expf(m[r] - new_m), m[r] = new_m;
+            else new_m = m[r];
 """)),
     ],
-    "attend_window": [
+    "sliding_window_attention": [
         Changed(("int begin = max(0, first - W + 1) / TILE * TILE;", "int begin = max(0, first - W + 1);")),
         Changed(("for (int start = begin; start < end; start += TILE) {", "for (int tile = begin / TILE; tile * TILE < end; "
                                                                           "tile++) {\n"
@@ -66,8 +66,8 @@ RIGHT = {
                  "            int s = key - start;\n"
                  "            if (t < T) {")),
     ],
-    "merge_halves": [
-        """__global__ void merge_halves(const float* y1, const float* logsumexp1, const float* y2, const float* logsumexp2,
+    "merge_attention": [
+        """__global__ void merge_attention(const float* y1, const float* logsumexp1, const float* y2, const float* logsumexp2,
                              float* y, float* logsumexp, int n, int D) {
     int first = blockIdx.x * blockDim.x + threadIdx.x;
     for (int i = first; i < n * D; i += gridDim.x * blockDim.x) {
@@ -78,7 +78,7 @@ RIGHT = {
     }
 }
 """,
-        """__global__ void merge_halves(const float* y1, const float* logsumexp1, const float* y2, const float* logsumexp2,
+        """__global__ void merge_attention(const float* y1, const float* logsumexp1, const float* y2, const float* logsumexp2,
                              float* y, float* logsumexp, int n, int D) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n * D) {
@@ -96,10 +96,10 @@ RIGHT = {
 }
 """,
     ],
-    "attend_tiles": [
+    "tiled_attention": [
         Changed(("        int keys = min(TILE, S - start);\n        __syncthreads();\n", "        int keys = min(TILE, S - "
                                                                                          "start);\n"),
-                ("            top = higher;\n        }\n", "            top = higher;\n        }\n        __syncthreads();\n")),
+                ("            m = new_m;\n        }\n", "            m = new_m;\n        }\n        __syncthreads();\n")),
         Changed(("        __syncthreads();\n        for (int i = threadIdx.x; i < keys * D; i += blockDim.x) {",
                  "        if (start > 0) __syncthreads();\n        for (int i = threadIdx.x; i < keys * D; i += 64) {")),
     ],
@@ -149,11 +149,11 @@ RIGHT = {
 """,
         Changed(("g = h / (H / G)", "g = h * G / H")),
     ],
-    "attend_few_bytes": [
+    "attention_few_bytes": [
         """const int D = 16;
 
 // Without shared memory: each thread walks along all keys by itself.
-__global__ void attend_few_bytes(const float* q, const float* k, const float* v, float* y, int T, int S) {
+__global__ void attention_few_bytes(const float* q, const float* k, const float* v, float* y, int T, int S) {
     for (int t = blockIdx.x * blockDim.x + threadIdx.x; t < T; t += gridDim.x * blockDim.x) {
         float out[D] = {}, top = -INFINITY, total = 0.0f;
         for (int s = 0; s < S; s++) {
@@ -172,7 +172,7 @@ __global__ void attend_few_bytes(const float* q, const float* k, const float* v,
         """const int D = 16, WIDE = D + 1, TILE = 32, OWN = 3;
 
 // A thread owns up to OWN queries, so a tile of keys serves 32 OWN of them; rows of q and y pass through shared memory.
-__global__ void attend_few_bytes(const float* q, const float* k, const float* v, float* y, int T, int S) {
+__global__ void attention_few_bytes(const float* q, const float* k, const float* v, float* y, int T, int S) {
     extern __shared__ float shared[];
     float *rows = shared, *k_tile = rows + OWN * 32 * WIDE, *v_tile = k_tile + TILE * D;
     for (int first = blockIdx.x * 32 * OWN; first < T; first += gridDim.x * 32 * OWN) {

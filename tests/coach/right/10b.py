@@ -36,7 +36,7 @@ __global__ void flash_attention_delta(const X* dy, const X* y, float* delta, int
 """,
     ],
     "flash_attention_backward_q": [
-        Changed(("p[r][c] = __expf(p[r][c] * scale - sums[c]);", "p[r][c] = expf(fmaf(p[r][c], scale, -sums[c])) * scale;"),
+        Changed(("p[r][c] = __expf(p[r][c] * scale - lse[c]);", "p[r][c] = expf(fmaf(p[r][c], scale, -lse[c])) * scale;"),
                 ("ds[r][c] = p[r][c] * (ds[r][c] - deltas[c]) * scale;", "ds[r][c] = p[r][c] * ds[r][c] - p[r][c] * deltas[c];")),
         Changed(("                if (edge && (key >= S || (causal && key > past + query + c))) ds[r][c] = 0.0f;\n",
                  "                ds[r][c] = key < (causal ? min(S, past + query + c + 1) : S) ? ds[r][c] : 0.0f;\n")),
@@ -44,11 +44,11 @@ __global__ void flash_attention_delta(const X* dy, const X* y, float* delta, int
     "flash_attention_backward_kv": [
         Changed(("    if (causal) begin = max(0, first - past) / TILE_T * TILE_T;\n",
                  "    if (causal && first > past) begin = first - past;\n")),
-        Changed(("p[r][c] = __expf(p[r][c] * scale - sum);", "p[r][c] = expf(p[r][c] * scale - sum), ds[r][c] = p[r][c] * "
-                                                             "(ds[r][c] - shift);"),
+        Changed(("p[r][c] = __expf(p[r][c] * scale - lse);", "p[r][c] = expf(p[r][c] * scale - lse), ds[r][c] = p[r][c] * "
+                                                             "(ds[r][c] - row_delta);"),
                 ("if (edge && (query >= T || key + c >= S || (causal && key + c > past + query))) p[r][c] = 0.0f;",
                  "if (causal && key + c > past + query) p[r][c] = ds[r][c] = 0.0f;"),
-                ("ds[r][c] = p[r][c] * (ds[r][c] - shift) * scale;", "ds[r][c] *= scale;")),
+                ("ds[r][c] = p[r][c] * (ds[r][c] - row_delta) * scale;", "ds[r][c] *= scale;")),
     ],
     "value_gradient": [
         """const int D = 8;
@@ -82,7 +82,7 @@ __global__ void value_gradient(const float* P, const float* dy, float* dv, int T
 }
 """,
     ],
-    "attention_back": [
+    "attention_backward": [
         """def attention_backward(dy, q, k, v, y, logsumexp, causal=True):
     dq, dk, dv = np.zeros_like(q), np.zeros_like(k), np.zeros_like(v)
     (B, T, H, D), (S, G) = q.shape, k.shape[1:3]
@@ -134,12 +134,12 @@ def attention_backward(dy, q, k, v, y, logsumexp, causal=True):
                  "float s = sin[t * half + column]; if (sign < 0) s = -s; float first"),
                 ("    if (i >= pairs) return;\n", "    if (!(i < pairs)) return;\n")),
     ],
-    "gradients_few_bytes": [
+    "attention_backward_few_bytes": [
         """const int D = 16, WIDE = D + 1;
 
 // Everything in shared memory if it fits, so that each block reads each array once; else straight from memory.
-__global__ void gradients_few_bytes(const float* q, const float* k, const float* v, const float* dy, const float* logsumexp,
-                                    const float* delta, float* dq, float* dk, float* dv, int T) {
+__global__ void attention_backward_few_bytes(const float* q, const float* k, const float* v, const float* dy,
+                                             const float* logsumexp, const float* delta, float* dq, float* dk, float* dv, int T) {
     extern __shared__ float shared[];
     const float* given[4] = {q, k, v, dy};
     int width = D;

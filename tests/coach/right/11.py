@@ -19,14 +19,14 @@ __global__ void embedding_forward(const float* table, const I* indices, float* y
                 ("row >= 0 && row < V ? table[(long long)row * C + i % C] : 0.0f",
                  "row < 0 || row >= V ? 0.0f : table[(long long)row * C + i % C]")),
     ],
-    "gradient_owners": [
+    "embedding_backward_kernel": [
         """extern "C" __global__
-void embedding_backward(const float* dy, const int* places, const int* starts, float* dtable, int C) {
+void embedding_backward(const float* dy, const int* positions, const int* starts, float* dtable, int C) {
     const int r = blockIdx.x;
     int c = threadIdx.x;
     while (c < C) {
         dtable[r * C + c] = 0.0f;
-        for (int j = starts[r]; j != starts[r + 1]; j++) dtable[r * C + c] += dy[places[j] * C + c];
+        for (int j = starts[r]; j != starts[r + 1]; j++) dtable[r * C + c] += dy[positions[j] * C + c];
         c += blockDim.x;
     }
 }
@@ -35,11 +35,11 @@ void embedding_backward(const float* dy, const int* places, const int* starts, f
     ],
     "cross_entropy_forward": [
         Changed(("    if (i >= n || threadIdx.x % LANES) return;\n    const long long target = targets[i];\n    logsumexp[i] = "
-                 "total;\n"
-                 "    losses[i] = target == ignore || target < 0 || target >= V ? 0.0f : total - logits[row + target];",
+                 "lse;\n"
+                 "    losses[i] = target == ignore || target < 0 || target >= V ? 0.0f : lse - logits[row + target];",
                  "    if (i < n && threadIdx.x % LANES == 0) {\n        float loss = 0.0f;\n"
-                 "        if (targets[i] != ignore) loss = total - logits[row + targets[i]];\n        losses[i] = loss;\n"
-                 "        logsumexp[i] = total;\n    }")),
+                 "        if (targets[i] != ignore) loss = lse - logits[row + targets[i]];\n        losses[i] = loss;\n"
+                 "        logsumexp[i] = lse;\n    }")),
         Changed(("row_logsumexp<LANES>(logits + row, i < n ? V : 0)", "row_logsumexp<LANES>(logits + (i < n ? row : 0), i < n ? "
                                                                       "V : 0)"),
                 ("threadIdx.x % LANES) return", "threadIdx.x % LANES != 0) return")),
@@ -52,25 +52,25 @@ void embedding_backward(const float* dy, const int* places, const int* starts, f
     ],
     "logsumexp_merge": [
         """#include "online_softmax.cuh"
-extern "C" __global__ void logsumexp_merge(const float* tops, const float* totals, float* logsumexps, int M, int parts) {
+extern "C" __global__ void logsumexp_merge(const float* part_m, const float* part_l, float* logsumexps, int M, int parts) {
     int row = blockIdx.x * blockDim.x + threadIdx.x;
     if (row >= M) return;
     OnlineSoftmax all = nothing_seen();
-    for (int i = row * parts; i < (row + 1) * parts; i++) all = merge(all, {tops[i], totals[i]});
+    for (int i = row * parts; i < (row + 1) * parts; i++) all = merge(all, {part_m[i], part_l[i]});
     logsumexps[row] = logsumexp(all);
 }
 """,
-        Changed(("        if (tops[part] > -INFINITY) total += totals[part] * expf(tops[part] - top);",
-                 "        total += expf(tops[part] - top) * totals[part];")),
+        Changed(("        if (part_m[part] > -INFINITY) l += part_l[part] * expf(part_m[part] - m);",
+                 "        l += expf(part_m[part] - m) * part_l[part];")),
     ],
-    "letter_counts": [
-        """__global__ void letter_counts(const int* letters, int* counts, int n) {
+    "histogram": [
+        """__global__ void histogram(const int* letters, int* counts, int n) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
         atomicAdd(&counts[letters[i]], 1);
     }
 }
 """,
-        """__global__ void letter_counts(const int* letters, int* counts, int n) {
+        """__global__ void histogram(const int* letters, int* counts, int n) {
     if (threadIdx.x < 26) {
         int count = 0;
         for (int i = blockIdx.x; i < n; i += gridDim.x) {
@@ -93,9 +93,9 @@ extern "C" __global__ void logsumexp_merge(const float* tops, const float* total
     ],
     "scatter_add_sorted": [
         """template <class T>
-__global__ void scatter_add_sorted(const T* updates, const int* places, const int* starts, T* y, int R, int C) {
+__global__ void scatter_add_sorted(const T* updates, const int* positions, const int* starts, T* y, int R, int C) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < R * C; i += gridDim.x * blockDim.x) {
-        const int* place = places + starts[i / C];
+        const int* place = positions + starts[i / C];
         int left = starts[i / C + 1] - starts[i / C];
         T sum = 0;
         while (left-- > 0) sum = sum + updates[(long long)*place++ * C + i % C];
@@ -106,9 +106,9 @@ __global__ void scatter_add_sorted(const T* updates, const int* places, const in
         Changed(("int row = i / C, column = i % C, end = starts[row + 1];", "int row = i / C, column = i - row * C, end = "
                                                                             "starts[row + 1];")),
     ],
-    "loss_and_gradient": [
+    "fused_cross_entropy": [
         """#include "reduce.cuh"
-__global__ void loss_and_gradient(float* x, const int* targets, float* losses, int n) {
+__global__ void fused_cross_entropy(float* x, const int* targets, float* losses, int n) {
     x += blockIdx.x * 512;
     int target = targets[blockIdx.x];
     float top = -INFINITY, total = 0.0f;
@@ -122,7 +122,7 @@ __global__ void loss_and_gradient(float* x, const int* targets, float* losses, i
 }
 """,
         """#include "online_softmax.cuh"
-__global__ void loss_and_gradient(float* x, const int* targets, float* losses, int n) {
+__global__ void fused_cross_entropy(float* x, const int* targets, float* losses, int n) {
     x += blockIdx.x * 512;
     int target = targets[blockIdx.x];
     float of_target = x[target];

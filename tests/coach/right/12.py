@@ -3,9 +3,9 @@
 from course_lib.coach.exercise import Changed
 
 RIGHT = {
-    "adamw_one": [
+    "adamw_single_tensor": [
         """__global__
-void adamw_one(float* __restrict__ p, const float* __restrict__ g, float* __restrict__ m, float* __restrict__ v,
+void adamw_single_tensor(float* __restrict__ p, const float* __restrict__ g, float* __restrict__ m, float* __restrict__ v,
                const float* settings, int n) {
     const float rate = settings[0], first = rate / settings[1], second = 1.0f / settings[2];
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
@@ -22,7 +22,7 @@ void adamw_one(float* __restrict__ p, const float* __restrict__ g, float* __rest
                  "step;")),
     ],
     "adamw_step": [
-        Changed(("    int low = 0, high = arrays.count - 1;  // the first array whose end lies beyond this block\n    while (low "
+        Changed(("    int low = 0, high = arrays.count - 1;  // the first array whose end is beyond this block\n    while (low "
                  "< high) {\n"
                  "        int middle = (low + high) / 2;\n        if (blockIdx.x < arrays.end[middle]) high = middle;\n"
                  "        else low = middle + 1;\n    }\n", "    int low = 0;\n    while (blockIdx.x >= arrays.end[low]) "
@@ -57,14 +57,14 @@ __global__ void norm_squares(const float* g, float* partial, int n) {
                  "        const float4 four = load_four(own, i, length, aligned);\n"
                  "        sum += (four.x * four.x + four.y * four.y) + (four.z * four.z + four.w * four.w);\n    }\n",
                  "    for (int i = threadIdx.x; i < length; i += THREADS) sum += own[i] * own[i];\n")),
-        Changed(("    int low = 0, high = gradients.count - 1;  // the first array whose end lies beyond this block\n    while "
+        Changed(("    int low = 0, high = gradients.count - 1;  // the first array whose end is beyond this block\n    while "
                  "(low < high) {\n"
                  "        const int middle = (low + high) / 2;\n        if (blockIdx.x < gradients.end[middle]) high = middle;\n"
                  "        else low = middle + 1;\n    }\n", "    int low = 0;\n    while (blockIdx.x >= gradients.end[low]) "
                                                             "low++;\n")),
     ],
-    "place_arrays": [
-        """def place_arrays(lives):
+    "plan_memory": [
+        """def plan_memory(lives):
     offsets = [0] * len(lives)
     placed = []
     for i in sorted(range(len(lives)), key=lambda i: -lives[i][0]):
@@ -79,7 +79,7 @@ __global__ void norm_squares(const float* g, float* partial, int n) {
         placed.append(i)
     return offsets
 """,
-        """def place_arrays(lives):
+        """def plan_memory(lives):
     offsets = []
     for i, (size, begins, ends) in enumerate(lives):
         meet = [j for j in range(i) if lives[j][1] < ends and begins < lives[j][2]]

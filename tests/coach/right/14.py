@@ -26,7 +26,7 @@ RIGHT = {
     return np.stack(q, axis=2), np.stack(k, axis=2), np.stack(v, axis=2)
 """,
     ],
-    "attend": [
+    "attention_forward": [
         """def attention_forward(q, k, v, causal=True):
     B, T, H, D = q.shape
     S, G = k.shape[1], k.shape[2]
@@ -75,22 +75,22 @@ def attention_forward(q, k, v, causal=True):
     return (after, self.dropout2(self.mlp.forward(normed)))
 """,
     ],
-    "hide_future": [
-        """def hide_future(scores):
+    "causal_mask": [
+        """def causal_mask(scores):
     result = scores.copy()
     T, S = scores.shape[-2:]
     for t in range(T):
         result[..., t, S - T + t + 1:] = -np.inf
     return result
 """,
-        """def hide_future(scores):
+        """def causal_mask(scores):
     T, S = scores.shape[-2:]
     later = np.arange(S)[None, :] - (S - T) > np.arange(T)[:, None]
     hidden = np.array(scores)
     hidden[..., later] = float("-inf")
     return hidden
 """,
-        """def hide_future(scores):
+        """def causal_mask(scores):
     T, S = scores.shape[-2:]
     return scores + np.triu(np.full((T, S), -np.inf, dtype=scores.dtype), k=S - T + 1)
 """,
@@ -151,14 +151,14 @@ def count_parameters(layers, channels, context, vocab):
     return sum(int(np.prod(shape)) for shape in shapes)
 """,
     ],
-    "thrifty_attention": [
-        """def thrifty_attention(q, k, v):
+    "memory_efficient_attention": [
+        """def memory_efficient_attention(q, k, v):
     scores = q @ k.T * q.shape[1] ** -0.5
     scores = np.where(np.tri(len(q), dtype=bool), scores, -np.inf)
     e = np.exp(scores - scores.max(axis=1, keepdims=True))
     return (e / e.sum(axis=1, keepdims=True)) @ v
 """,
-        """def thrifty_attention(q, k, v):
+        """def memory_efficient_attention(q, k, v):
     T, D = q.shape
     y = np.empty_like(v)
     for t in range(T):

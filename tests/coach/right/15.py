@@ -15,7 +15,7 @@ RIGHT = {
     return np.ascontiguousarray(rows[:, :context]), np.ascontiguousarray(rows[:, -context:])
 """,
     ],
-    "rise_and_sink": [
+    "warmup_linear": [
         """def warmup_linear(step, steps, peak, lowest, warmup):
     if warmup > step:
         return (step + 1) * (peak / warmup)
@@ -31,7 +31,7 @@ def warmup_linear(step, steps, peak, lowest, warmup):
     return float(rates[step]) if step < steps else lowest
 """,
     ],
-    "fair_mean": [
+    "mean_loss": [
         """def mean_loss(self, loss, batch_size):
     means, counts = [], []
     for idx, targets in self.batches(batch_size):
@@ -52,10 +52,10 @@ def warmup_linear(step, steps, peak, lowest, warmup):
     return mean
 """,
     ],
-    "sick_curves": [
+    "diagnose_curves": [
         """import numpy as np
 
-def diagnose(losses, guessing, floor):
+def diagnose_curves(losses, guessing, floor):
     losses = np.array(losses)
     if not np.isfinite(losses).all() or losses.max() > guessing + 1:
         return "exploded"
@@ -64,7 +64,7 @@ def diagnose(losses, guessing, floor):
         return "saw the answers"
     return "learns nothing" if end > guessing - 0.5 else "healthy"
 """,
-        """def diagnose(losses, guessing, floor):
+        """def diagnose_curves(losses, guessing, floor):
     count, total = 0, 0.0
     for place in range(len(losses) - 1, -1, -1):
         loss = losses[place]
@@ -89,8 +89,8 @@ def diagnose(losses, guessing, floor):
 """,
         Changed(("X = 1.5 * X - 0.5 * X @ X.T @ X", "X = X + 0.5 * X @ (np.eye(X.shape[1]) - X.T @ X)")),
     ],
-    "step_in_parts": [
-        """def step_in_parts(model, optimiser, parts, rate):
+    "gradient_accumulation": [
+        """def gradient_accumulation(model, optimiser, parts, rate):
     total = 0
     for idx, targets in parts:
         total += np.count_nonzero(targets != IGNORE)
@@ -105,7 +105,7 @@ def diagnose(losses, guessing, floor):
     optimiser.step(rate)
     return mean
 """,
-        """def step_in_parts(model, optimiser, parts, rate):
+        """def gradient_accumulation(model, optimiser, parts, rate):
     idx = [i.reshape(1, -1) for i, t in parts]
     targets = [t.reshape(1, -1) for i, t in parts]
     loss = model.loss(np.concatenate(idx, axis=1), np.concatenate(targets, axis=1))
@@ -115,24 +115,24 @@ def diagnose(losses, guessing, floor):
     return loss.item()
 """,
     ],
-    "held_back": [
-        """def hold_back(tokens, end, count):
+    "hold_out": [
+        """def hold_out(tokens, end, count):
     place = len(tokens) - count
     while tokens[place] != end:
         place -= 1
     return tokens[:place], tokens[place:]
 """,
-        """def hold_back(tokens, end, count):
+        """def hold_out(tokens, end, count):
     starts = np.flatnonzero(tokens == end)
     cut = starts[np.searchsorted(starts, len(tokens) - count, side="right") - 1]
     return list(np.split(tokens, [cut]))
 """,
     ],
-    "rates_of_a_run": [
-        "def rates(steps):\n    return [30.0 * (1 - step / steps) for step in range(steps)]\n",
+    "learning_rate_schedule": [
+        "def learning_rate_schedule(steps):\n    return [30.0 * (1 - step / steps) for step in range(steps)]\n",
         """import numpy as np
 
-def rates(steps):
+def learning_rate_schedule(steps):
     return 60 * (1 + np.cos(np.pi * np.arange(steps) / steps)) / 2
 """,
     ],

@@ -1,15 +1,15 @@
 """Right answers to the exercises of chapter 16, written in other ways than ours."""
 
 RIGHT = {
-    "judged_samples": [
+    "sample_metrics": [
         """import numpy as np
 
-def judged_samples(well_formed, wrong_facts):
+def sample_metrics(well_formed, wrong_facts):
     well, facts = np.array(well_formed, bool), np.array(wrong_facts)
     mean = facts[well].mean() if well.any() else np.nan
     return well.mean(), (well & (facts == 0)).mean(), mean, well.std() / np.sqrt(len(well))
 """,
-        """def judged_samples(well_formed, wrong_facts):
+        """def sample_metrics(well_formed, wrong_facts):
     n = form = possible = total = 0
     for well, facts in zip(well_formed, wrong_facts):
         n += 1
@@ -35,8 +35,8 @@ def judged_samples(well_formed, wrong_facts):
     return answer
 """,
     ],
-    "kept_records": [
-        """def kept_records(text, step):
+    "resume_records": [
+        """def resume_records(text, step):
     records = []
     lines = iter(text.split("\\n"))
     while True:
@@ -46,7 +46,7 @@ def judged_samples(well_formed, wrong_facts):
             return [r for r in records if not r["step"] > step]
         records.append(record)
 """,
-        """def kept_records(text, step):
+        """def resume_records(text, step):
     if not text:
         return []
     first, _, rest = text.partition("\\n")
@@ -54,11 +54,11 @@ def judged_samples(well_formed, wrong_facts):
         record = json.loads(first)
     except ValueError:
         return []
-    return ([record] if record["step"] <= step else []) + kept_records(rest, step)
+    return ([record] if record["step"] <= step else []) + resume_records(rest, step)
 """,
     ],
-    "smooth_curve": [
-        """def smoothed(losses, keep):
+    "exponential_moving_average": [
+        """def exponential_moving_average(losses, keep):
     result, total, weights = [], 0.0, 0.0
     for loss in losses:
         total = keep * total + loss
@@ -68,7 +68,7 @@ def judged_samples(well_formed, wrong_facts):
 """,
         """import numpy as np
 
-def smoothed(losses, keep):
+def exponential_moving_average(losses, keep):
     result = []
     for n in range(1, len(losses) + 1):
         weights = float(keep) ** np.arange(n)[::-1]
@@ -76,28 +76,28 @@ def smoothed(losses, keep):
     return result
 """,
     ],
-    "without_network": [
-        "def learn(text, letters):\n    return lambda before: {letter: 1 / len(letters) for letter in letters}\n",
+    "ngram_model": [
+        "def fit(text, characters):\n    return lambda before: {character: 1 / len(characters) for character in characters}\n",
         """from collections import Counter, defaultdict
 
-def learn(text, letters):
+def fit(text, characters):
     after = defaultdict(Counter)
     for size in range(6):
         for place in range(size, len(text)):
             after[text[place - size : place]][text[place]] += 1
 
-    def odds(before):
-        shares = {letter: 1 / len(letters) for letter in letters}
+    def probabilities(before):
+        shares = {character: 1 / len(characters) for character in characters}
         for size in range(min(5, len(before)) + 1):
             counts = after.get(before[len(before) - size :])
             if not counts:
                 break
             total, kinds = sum(counts.values()), len(counts)
-            for letter in letters:
-                shares[letter] = (counts[letter] + kinds * shares[letter]) / (total + kinds)
+            for character in characters:
+                shares[character] = (counts[character] + kinds * shares[character]) / (total + kinds)
         return shares
 
-    return odds
+    return probabilities
 """,
     ],
 }  # fmt: skip

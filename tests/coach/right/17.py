@@ -1,7 +1,7 @@
 """Right answers to the exercises of chapter 17, written in other ways than ours."""
 
 RIGHT = {
-    "draw_tokens": [
+    "sample_tokens": [
         """def draw(probabilities, uniform):
     tokens = []
     for row, number in zip(probabilities, uniform):
@@ -22,7 +22,7 @@ RIGHT = {
     return tokens
 """,
     ],
-    "cold_or_hot": [
+    "softmax_temperature": [
         """def softmax(logits, temperature=1.0):
     result = np.zeros(logits.shape)
     for row, out in zip(logits, result):
@@ -40,7 +40,7 @@ RIGHT = {
     return np.exp(scaled - np.logaddexp.reduce(scaled, axis=-1, keepdims=True))
 """,
     ],
-    "sure_or_not": [
+    "top_p_filter": [
         """def top_p_filter(probabilities, p):
     result = np.zeros(probabilities.shape)
     for r, row in enumerate(probabilities):
@@ -61,7 +61,7 @@ RIGHT = {
     return kept / kept.sum(axis=1, keepdims=True)
 """,
     ],
-    "few_likeliest": [
+    "top_k_filter": [
         """def top_k_filter(probabilities, k):
     result = np.zeros(probabilities.shape)
     for row, out in zip(probabilities, result):
@@ -82,8 +82,8 @@ RIGHT = {
     return kept / kept.sum(-1, keepdims=True)
 """,
     ],
-    "one_more_token": [
-        """def attend_next(cache, q, k, v):
+    "cached_attention": [
+        """def cached_attention(cache, q, k, v):
     if not cache:
         cache.extend([[], []])
     keys, values = cache
@@ -93,7 +93,7 @@ RIGHT = {
     shares = [np.exp(score - max(scores)) for score in scores]
     return sum(share * value for share, value in zip(shares, values)) / sum(shares)
 """,
-        """def attend_next(cache, q, k, v):
+        """def cached_attention(cache, q, k, v):
     if cache:
         cache[0] = np.vstack([cache[0], k])
         cache[1] = np.vstack([cache[1], v])
@@ -104,15 +104,15 @@ RIGHT = {
     return weights @ cache[1]
 """,
     ],
-    "written_twice": [
-        """def write_on(model, ids, count):
+    "greedy_decoding": [
+        """def greedy_decoding(model, ids, count):
     with no_grad():
         for _ in range(count):
             logits = model(np.array([ids])).numpy()[0, -1]
             ids = ids + [int(logits.argmax())]
     return ids
 """,
-        """def write_on(model, ids, count):
+        """def greedy_decoding(model, ids, count):
     cache, read = model.new_cache(), 0
     with no_grad():
         while count > 0:
@@ -123,28 +123,28 @@ RIGHT = {
     return ids
 """,
     ],
-    "likeliest_text": [
-        """def likeliest_text(odds, length):
+    "most_likely_text": [
+        """def most_likely_text(probabilities, length):
     width = 16
     beams = [(0.0, [])]
     for _ in range(length):
-        longer = [(s - np.log(p), tokens + [v]) for s, tokens in beams for v, p in enumerate(odds(tokens))]
+        longer = [(s - np.log(p), tokens + [v]) for s, tokens in beams for v, p in enumerate(probabilities(tokens))]
         beams = sorted(longer)[:width]
     return beams[0][1]
 """,
         """import heapq
 
-def likeliest_text(odds, length):
+def most_likely_text(probabilities, length):
     # the most promising beginning goes on first, as long as there are questions left
     waiting, asked = [(0.0, ())], 0
     while len(waiting[0][1]) < length and asked < 140:
         surprise, tokens = heapq.heappop(waiting)
         asked += 1
-        for token, share in enumerate(odds(list(tokens))):
+        for token, share in enumerate(probabilities(list(tokens))):
             heapq.heappush(waiting, (surprise - float(np.log(share)), (*tokens, token)))
     tokens = min(waiting, key=lambda one: (-len(one[1]), one[0]))[1]
     while len(tokens) < length:
-        tokens = (*tokens, int(odds(list(tokens)).argmax()))
+        tokens = (*tokens, int(probabilities(list(tokens)).argmax()))
     return tokens
 """,
     ],

@@ -3,7 +3,7 @@
 from course_lib.coach.exercise import Changed
 
 RIGHT = {
-    "port_bias_gelu": [
+    "bias_gelu_wgsl": [
         Changed(("    if (i < args.n) {\n        y[i] = gelu(x[i] + bias[i % args.F]);\n    }",
                  "    if (i >= args.n) {\n        return;\n    }\n    let column = i - i / args.F * args.F;\n"
                  "    let shifted = bias[column] + x[i];\n    y[i] = gelu(shifted);")),
@@ -30,12 +30,12 @@ fn bias_gelu_forward(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_
 }
 """,
     ],
-    "softmax_in_wgsl": [
-        Changed(("    var sum = 0.0;\n    for (var c = lane; c < seen; c += THREADS) {\n        sum += exp(x[start + c] - "
-                 "largest);",
-                 "    var sum = 0.0;\n    for (var c = lane; c < seen; c += THREADS) {\n"
-                 "        y[start + c] = exp(x[start + c] - largest);\n        sum += y[start + c];"),
-                ("y[start + c] = exp(x[start + c] - largest) / sum;", "y[start + c] /= sum;")),
+    "softmax_wgsl": [
+        Changed(("    var l = 0.0;\n    for (var c = lane; c < seen; c += THREADS) {\n        l += exp(x[start + c] - "
+                 "m);",
+                 "    var l = 0.0;\n    for (var c = lane; c < seen; c += THREADS) {\n"
+                 "        y[start + c] = exp(x[start + c] - m);\n        l += y[start + c];"),
+                ("y[start + c] = exp(x[start + c] - m) / l;", "y[start + c] /= l;")),
         """// include "group.wgsl"
 
 var<workgroup> numbers: array<f32, 256>;
@@ -97,7 +97,7 @@ fn softmax_forward(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgro
 }
 """,
     ],
-    "gemm_heart": [
+    "gemm_inner_loop": [
         Changed(("            sums[0] += column.x * row;\n            sums[1] += column.y * row;\n            sums[2] += "
                  "column.z * row;\n"
                  "            sums[3] += column.w * row;",
@@ -112,7 +112,7 @@ fn softmax_forward(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgro
                  "                for (var j = 0u; j < 4; j++) {\n                    sums[i][j] += column[i] * row[j];\n"
                  "                }\n            }")),
     ],
-    "mend_group_sum": [
+    "workgroup_sum": [
         Changed(("    workgroupBarrier();\n    let total = tree[0];\n    workgroupBarrier();\n    return total;",
                  "    workgroupBarrier();\n    return tree[0];")),
         Changed(("    for (var half = THREADS / 2; half > 0; half /= 2) {\n        workgroupBarrier();\n        if (lane < half) "
@@ -121,17 +121,17 @@ fn softmax_forward(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgro
                  "    workgroupBarrier();\n    for (var half = THREADS / 2; half > 0; half /= 2) {\n        if (lane < half) {\n"
                  "            tree[lane] = tree[lane] + tree[lane + half];\n        }\n        workgroupBarrier();\n    }")),
     ],
-    "slope_in_wgsl": [
+    "bias_gelu_backward_wgsl": [
         Changed(("    let du = ROOT_2_PI * (1.0 + 3.0 * 0.044715 * x * x);\n"
                  "    return 0.5 * (1.0 + t) + 0.5 * x * (1.0 - t * t) * du;",
                  "    let gate = 0.5 * (1.0 + t);\n"
                  "    return gate + 2.0 * x * gate * (1.0 - gate) * ROOT_2_PI * (1.0 + 0.134145 * x * x);")),
-        Changed(("    if (i < args.n) {\n        dx[i] = dy[i] * gelu_slope(x[i] + bias[i % args.F]);\n    }",
-                 "    if (i >= args.n) {\n        return;\n    }\n    var d = gelu_slope(bias[i % args.F] + x[i]);\n    d *= "
+        Changed(("    if (i < args.n) {\n        dx[i] = dy[i] * gelu_grad(x[i] + bias[i % args.F]);\n    }",
+                 "    if (i >= args.n) {\n        return;\n    }\n    var d = gelu_grad(bias[i % args.F] + x[i]);\n    d *= "
                  "dy[i];\n"
                  "    dx[i] = d;")),
     ],
-    "two_in_a_word": [
+    "unpack_float16": [
         """struct Args {
     n: u32,
 }
@@ -140,7 +140,7 @@ fn softmax_forward(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgro
 @group(0) @binding(2) var<storage, read_write> y: array<f32>;
 
 @compute @workgroup_size(64)
-fn unpack_halves(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+fn unpack_float16(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
     var i = id.x; // of y
     while (i < args.n) {
         let pair = unpack2x16float(x[i / 2]);
@@ -154,7 +154,7 @@ fn unpack_halves(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_work
                  "for (var i = id.x; i < arrayLength(&x); i += groups.x * 64) {\n        let pair = unpack2x16float(x[i]);\n"
                  "        y[2 * i] = unpack2x16float(x[i] & 0xffffu).x;")),
     ],
-    "product_in_wgsl": [
+    "matmul_wgsl": [
         """struct Args {
     N: u32,
     M: u32,
@@ -166,7 +166,7 @@ fn unpack_halves(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_work
 @group(0) @binding(3) var<storage, read_write> y: array<f32>;
 
 @compute @workgroup_size(16, 16)
-fn product(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) thread: vec3<u32>) {
+fn matmul(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) thread: vec3<u32>) {
     for (var row = group.y * 64 + thread.y; row < min(args.N, group.y * 64 + 64); row += 16) {
         for (var column = group.x * 64 + thread.x; column < min(args.M, group.x * 64 + 64); column += 16) {
             var sum = 0.0;

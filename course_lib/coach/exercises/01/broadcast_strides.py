@@ -49,7 +49,7 @@ exercise = Exercise(
         "missing = len(to) - len(shape); then (0,) * missing, followed by one stride for each of zip(shape, strides, "
         "to[missing:]). Before that: raise ValueError if `to` has fewer axes, or a length is neither 1 nor that of `to`.",
     ),
-    sibling='''def diagonal_strides(strides):
+    example='''def diagonal_strides(strides):
     """Another view that only strides make: the diagonal of a matrix. One step is one row down and one column right."""
     rows, columns = strides
     return (rows + columns,)

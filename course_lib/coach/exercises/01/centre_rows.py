@@ -36,7 +36,7 @@ exercise = Exercise(
         "The means of the rows must form a column, shape (2, 1). Broadcasting then repeats each mean along its row.",
         "keepdims=True keeps the axis of the mean, with length 1.",
     ),
-    sibling='''def rows_with_sum_1(x):
+    example='''def rows_with_sum_1(x):
     """Each row divided by its own sum: the sums form a column, one number for each row."""
     return x / x.sum(axis=-1, keepdims=True)
 ''',

@@ -38,7 +38,7 @@ exercise = Exercise(
         "length is not 1, then "
         "step = step * length.",
     ),
-    sibling='''def is_column_major(shape, strides):
+    example='''def is_column_major(shape, strides):
     """The other order, of Fortran: the first axis moves by 1, and each one after it skips what stands before."""
     step = 1
     for length, stride in zip(shape, strides):

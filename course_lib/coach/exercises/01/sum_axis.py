@@ -41,7 +41,7 @@ exercise = Exercise(
         "(o, k, i) lies at (o * length + k) * inner + i.",
         "For o in range(outer): for i in range(inner): append sum(numbers[(o * length + k) * inner + i] for k in range(length)).",
     ),
-    sibling='''def first_along(numbers, shape, axis):
+    example='''def first_along(numbers, shape, axis):
     """The same loops with another aim: the first number along an axis, for each index of the other axes."""
     outer, length, inner = math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1:])
     return [numbers[o * length * inner + i] for o in range(outer) for i in range(inner)]

@@ -61,7 +61,7 @@ exercise = Exercise(
         "for i0 in range(0, n, side): for j0 in range(0, n, side): then all pairs of that block. Try several sides, and blocks "
         "that are not square.",
     ),
-    sibling='''def column_sums_order(n, width):
+    example='''def column_sums_order(n, width):
     """The same idea for sums of columns: take a strip of columns as wide as a line, and iterate over its rows."""
     return [(i, j) for j0 in range(0, n, width) for i in range(n) for j in range(j0, min(j0 + width, n))]
 ''',

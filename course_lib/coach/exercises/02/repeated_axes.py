@@ -25,7 +25,7 @@ exercise = Exercise(
         "An axis of `to` was repeated if it has no partner, or if its partner is 1 and it is not.",
         "With missing = len(to) - len(shape), the partner of axis a is shape[a - missing], if a >= missing.",
     ),
-    sibling='''def kept_axes(shape, to):
+    example='''def kept_axes(shape, to):
     """The opposite question: which axes of `to` were not repeated?"""
     missing = len(to) - len(shape)
     kept = []

@@ -57,7 +57,7 @@ exercise = Exercise(
         "Keep a list of pairs (node, iterator over its parents). Look at the last pair: if its iterator gives a new "
         "parent, append that parent's pair; if the iterator is exhausted, append the node to the order and remove its pair.",
     ),
-    sibling='''def all_files(folder):
+    example='''def all_files(folder):
     """Every file below a folder, without a function that calls itself: the same list of what is still to be done."""
     found, waiting = [], [iter(folder.iterdir())]
     while waiting:

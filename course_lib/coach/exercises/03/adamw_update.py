@@ -71,7 +71,7 @@ exercise = Exercise(
         "p *= 1 - learning_rate * decay; then m and v; then p -= learning_rate * (m / settings[1]) / (np.sqrt(v / settings[2]) "
         "+ eps). Before: g = g * scale, in a new array.",
     ),
-    sibling='''def momentum_step(parameters, gradients, velocities, learning_rate, momentum):
+    example='''def momentum_step(parameters, gradients, velocities, learning_rate, momentum):
     """One step of SGD with momentum, in place, over lists that belong together."""
     for p, g, v in zip(parameters, gradients, velocities):
         v[...] = momentum * v + g

@@ -122,7 +122,7 @@ exercise = Exercise(
         "self.bias = parameter(np.zeros(outputs), device, dtype) if bias else None; in forward: "
         "return functional.linear(x, self.weight, self.bias).",
     ),
-    sibling='''class Scale(Module):
+    example='''class Scale(Module):
     """Another layer: one parameter for each channel, which begins at 1."""
 
     def __init__(self, channels, device="cpu", dtype="float32"):

@@ -65,7 +65,7 @@ exercise = Exercise(
         "and below.",
         "int i = blockIdx.y * blockDim.y + threadIdx.y; the same with x for j; then if (i < M && j < N) and y[i * N + j] = ...",
     ),
-    sibling='''// The number of each row and column, added: y (M, N).
+    example='''// The number of each row and column, added: y (M, N).
 __global__ void add_numbers(float* y, int M, int N) {
     int row = blockIdx.y * blockDim.y + threadIdx.y;
     int column = blockIdx.x * blockDim.x + threadIdx.x;
@@ -93,7 +93,7 @@ __global__ void add_numbers(float* y, int M, int N) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < M * N) y[i] = x[i] + bias[i % N];
 }
-""", generic="a block has 32 x 4 threads. Your kernel never asks for threadIdx.y"),
+""", generic="a block has 32 x 4 threads. Your kernel never uses threadIdx.y"),
         Wrong("""__global__ void add_bias(const float* x, const float* bias, float* y, int M, int N) {
     int first = (blockIdx.y * gridDim.x + blockIdx.x) * blockDim.x * blockDim.y + threadIdx.y * blockDim.x + threadIdx.x;
     int threads = gridDim.x * gridDim.y * blockDim.x * blockDim.y;

@@ -58,7 +58,7 @@ exercise = Exercise(
         "Threads i and n - 1 - i work on the same two elements. One of them is enough. It must swap: both numbers move.",
         "if (i < n / 2) { float left = x[i]; then put x[n - 1 - i] into x[i], and left into x[n - 1 - i]; }",
     ),
-    sibling='''// Neighbours are swapped, two by two: thread i owns the elements 2 i and 2 i + 1.
+    example='''// Neighbours are swapped, two by two: thread i owns the elements 2 i and 2 i + 1.
 __global__ void swap_neighbours(float* x, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (2 * i + 1 < n) {

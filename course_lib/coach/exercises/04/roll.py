@@ -46,7 +46,7 @@ def wrote_before_the_beginning(seen):
 
 
 exercise = Exercise(
-    title="Round and round",
+    title="Roll an array",
     minutes=10,
     core=False,
     language="cuda",
@@ -60,7 +60,7 @@ exercise = Exercise(
         "grid-stride loop.",
         "int from = (i - shift) % n; if (from < 0) from += n; y[i] = x[from]; and i runs on by gridDim.x * blockDim.x.",
     ),
-    sibling='''// The hour on a clock of 12 hours, some hours later or earlier: hours 0 to 11.
+    example='''// The hour on a clock of 12 hours, some hours later or earlier: hours 0 to 11.
 __global__ void clock_hours(const int* hour, int* later, int hours, int n) {
     int threads = gridDim.x * blockDim.x;
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += threads) {

@@ -50,7 +50,7 @@ exercise = Exercise(
         "`blockIdx.x * blockDim.x + threadIdx.x` counts on through all blocks. In the last block it may be n or more.",
         "int i = blockIdx.x * blockDim.x + threadIdx.x; and then: if (i < n) ...",
     ),
-    sibling='''__global__ void fill(float* y, float value, int n) {
+    example='''__global__ void fill(float* y, float value, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) {
         y[i] = value;
@@ -80,9 +80,9 @@ exercise = Exercise(
         Wrong("""__global__ void scale(const float* x, float* y, float s, int n) {
     for (int i = 0; i < n; i++) y[i] = s * x[i];
 }
-""", generic="asks nowhere which thread it is"),
+""", generic="uses neither threadIdx nor blockIdx"),
         Wrong(Changed(("const float* x, float* y,", "float* y, const float* x,")),
-              generic="stand in another order than in the task"),
+              generic="are in another order than in the task"),
         Wrong(Changed(("s * x[i];", "s * x[i]")), generic="A semicolon is missing"),
     ],
 )  # fmt: skip

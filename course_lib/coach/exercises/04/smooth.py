@@ -46,7 +46,7 @@ exercise = Exercise(
         "Both ends have only one neighbour. What stands beyond them counts as 0.",
         "float left = i > 0 ? x[i - 1] : 0.0f; and the same for the right one, with its own condition.",
     ),
-    sibling='''__global__ void difference(const float* x, float* y, int n) {
+    example='''__global__ void difference(const float* x, float* y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) {
         float before = i > 0 ? x[i - 1] : x[i];  // the first number has none before it

@@ -68,10 +68,10 @@ exercise = Exercise(
     hints=(
         "Write dx first, as in exercises 2 and 3. Then keep a sum for each of your columns in registers.",
         "Pack<float, N> sum = {}; makes a pack of zeros. Add to it in the loop over the rows, and write it once behind the loop.",
-        "d.item[j] *= gelu_slope(p.item[j] + b.item[j]); sum.item[j] += d.item[j]; and at the end the pack goes to partial + "
+        "d.item[j] *= gelu_grad(p.item[j] + b.item[j]); sum.item[j] += d.item[j]; and at the end the pack goes to partial + "
         "blockIdx.y * F + f.",
     ),
-    sibling='''// The sum of each column of x, row of blocks by row of blocks.
+    example='''// The sum of each column of x, row of blocks by row of blocks.
 #include "vector.cuh"
 
 template <int N> __global__ void column_sums(const float* x, float* partial, int rows, int F) {
@@ -86,10 +86,10 @@ template <int N> __global__ void column_sums(const float* x, float* partial, int
 }
 ''',
     wrong=[
-        Wrong(Changed(("gelu_slope(p.item[j] + b.item[j])", "gelu_slope(p.item[j])")),
+        Wrong(Changed(("gelu_grad(p.item[j] + b.item[j])", "gelu_grad(p.item[j])")),
               "The bias is missing: the slope is that of GELU at x + bias.", like=without_bias),
-        Wrong(Changed(("d.item[j] *= gelu_slope(p.item[j] + b.item[j]);\n            sum.item[j] += d.item[j];",
-                       "sum.item[j] += d.item[j];\n            d.item[j] *= gelu_slope(p.item[j] + b.item[j]);")),
+        Wrong(Changed(("d.item[j] *= gelu_grad(p.item[j] + b.item[j]);\n            sum.item[j] += d.item[j];",
+                       "sum.item[j] += d.item[j];\n            d.item[j] *= gelu_grad(p.item[j] + b.item[j]);")),
               "dx is right. `partial` holds sums of dy; the gradient of the bias is the sum of dx.", like=sums_of_dy),
         Wrong(Changed(("sum.item[j] += d.item[j]", "sum.item[j] = d.item[j]")),
               "dx is right. `partial` holds the last row of each row of blocks, not the sum over its rows.", like=last_rows),

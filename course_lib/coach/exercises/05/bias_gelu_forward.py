@@ -73,7 +73,7 @@ exercise = Exercise(
         "int f = N * (blockIdx.x * blockDim.x + threadIdx.x); if (f >= F) return; Pack<float, N> b = ... bias + f; then for "
         "(int row = blockIdx.y; row < rows; row += gridDim.y) one pack of x in, one pack of y out.",
     ),
-    sibling='''// Each column times a number of its own: y = x * factor, factor (F).
+    example='''// Each column times a number of its own: y = x * factor, factor (F).
 #include "vector.cuh"
 
 template <int N> __global__ void scale_columns(const float* x, const float* factor, float* y, int rows, int F) {

@@ -51,7 +51,7 @@ exercise = Exercise(
         "Pack<T, N> p = *(const Pack<T, N>*)(a + i), q = *(const Pack<T, N>*)(b + i); p.item[j] = Op::of(p.item[j], "
         "q.item[j]); and at the end: for (; i < n; i++) y[i] = Op::of(a[i], b[i]);",
     ),
-    sibling='''// One operation on one array; Square is one of the operations.
+    example='''// One operation on one array; Square is one of the operations.
 #include "vector.cuh"
 
 struct Square {

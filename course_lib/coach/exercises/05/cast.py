@@ -4,7 +4,7 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
-from course_lib.coach.trials import bfloat16_bits, of_bfloat16_bits
+from course_lib.coach.shared_cases import bfloat16_bits, of_bfloat16_bits
 
 BLOCK = 64
 TYPES = {"float": np.float32, "int": np.int32, "bool": np.bool_, "__nv_bfloat16": np.uint16}
@@ -68,7 +68,7 @@ exercise = Exercise(
         "For bool, compare x with a zero of its own type: (From)0.",
         "return x != (From)0; and in the kernel: if (i < n) y[i] = Cast<To, From>::of(x[i]);",
     ),
-    sibling='''// A scaled copy in another type: a rule for all types, and another for integers of 8 bits.
+    example='''// A scaled copy in another type: a rule for all types, and another for integers of 8 bits.
 template <class To> struct Fit {
     static __device__ To of(float x) { return (To)x; }
 };

@@ -44,35 +44,37 @@ exercise = Exercise(
     call=launch,
     hints=(
         "Thread i owns element i of y, as in chapter 04. Which number of a belongs to it?",
-        "place(view_a, i) is its index in a, place(view_b, i) in b. Op::of takes the two numbers.",
-        "if (i < n) y[i] = Op::of(a[place(view_a, i)], b[...]);",
+        "offset_of(view_a, i) is its index in a, offset_of(view_b, i) in b. Op::of takes the two numbers.",
+        "if (i < n) y[i] = Op::of(a[offset_of(view_a, i)], b[...]);",
     ),
-    sibling='''// The smaller of two numbers, with the same views.
+    example='''// The smaller of two numbers, with the same views.
 #include "view.cuh"
 
 __global__ void smaller(const float* a, const float* b, float* y, View view_a, View view_b, int n) {
     long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
-    float from_a = a[place(view_a, i)], from_b = b[place(view_b, i)];
+    float from_a = a[offset_of(view_a, i)], from_b = b[offset_of(view_b, i)];
     y[i] = from_a < from_b ? from_a : from_b;
 }
 ''',
     wrong=[
-        Wrong(Changed(("a[place(view_a, i)], b[place(view_b, i)]", "a[i], b[i]")),
+        Wrong(Changed(("a[offset_of(view_a, i)], b[offset_of(view_b, i)]", "a[i], b[i]")),
               "You use i as an index of a smaller array. i counts the numbers of y: the index of its partner in a is "
-              "place(view_a, i).",
+              "offset_of(view_a, i).",
               when=lambda seen: "out-of-bounds" in seen.kinds and ("a[i]" in seen.text or "b[i]" in seen.text)),
         Wrong(Changed(("if (i < n) y", "y")), "There are more threads than numbers in y: those with i >= n must do nothing.",
               when=lambda seen: any(issue.block[0] * BLOCK + issue.thread[0] >= np.broadcast(*seen.inputs[1:]).size
                   for issue in seen.issues if issue.kind == "out-of-bounds")),
-        Wrong(Changed(("Op::of(a[place(view_a, i)], b[place(view_b, i)])", "Op::of(b[place(view_b, i)], a[place(view_a, i)])")),
+        Wrong(Changed(("Op::of(a[offset_of(view_a, i)], b[offset_of(view_b, i)])",
+                       "Op::of(b[offset_of(view_b, i)], a[offset_of(view_a, i)])")),
               "a and b are swapped: Less::of(a, b) asks whether a is the smaller one.",
               like=lambda op, a, b: OPS[op](b, a)),
-        Wrong(Changed(("Op::of(a[place(view_a, i)], b[place(view_b, i)])", "a[place(view_a, i)] < b[place(view_b, i)]")),
+        Wrong(Changed(("Op::of(a[offset_of(view_a, i)], b[offset_of(view_b, i)])",
+                       "a[offset_of(view_a, i)] < b[offset_of(view_b, i)]")),
               "It compares by `less`, whatever the operation is. Op::of(a, b) does what Op stands for.",
               like=lambda op, a, b: a < b),
-        Wrong(Changed(("b[place(view_b, i)]", "b[place(view_a, i)]")),
+        Wrong(Changed(("b[offset_of(view_b, i)]", "b[offset_of(view_a, i)]")),
               "Both numbers come from the index that view_a gives. b has a view of its own.",
-              when=lambda seen: seen.text.count("place(view_a") > 1 and "place(view_b" not in seen.text),
+              when=lambda seen: seen.text.count("offset_of(view_a") > 1 and "offset_of(view_b" not in seen.text),
     ],
 )  # fmt: skip

@@ -41,7 +41,7 @@ exercise = Exercise(
         "Where i + N <= n, one pack goes from x to y; else what is left goes number by number.",
         "if (i + N <= n) { *(Pack<T, N>*)(y + i) = *(const Pack<T, N>*)(x + i); } else { for (; i < n; i++) y[i] = x[i]; }",
     ),
-    sibling='''// The same backwards: pack k of x becomes pack (packs - 1 - k) of y. N divides n.
+    example='''// The same backwards: pack k of x becomes pack (packs - 1 - k) of y. N divides n.
 #include "vector.cuh"
 
 template <class T, int N> __global__ void packs_backwards(const T* x, T* y, int n) {

@@ -54,7 +54,7 @@ exercise = Exercise(
         "x and y have rows of different lengths. Column `column` of row `row` lies at row * x_row + column in x; and in y?",
         "There are two faults: one in the test of the column, one in the index in y.",
     ),
-    sibling='''// The first column of a matrix whose rows lie x_row apart.
+    example='''// The first column of a matrix whose rows lie x_row apart.
 template <class T> __global__ void first_column(const T* x, T* y, long long x_row, int rows) {
     int row = blockIdx.x * blockDim.x + threadIdx.x;
     if (row < rows) y[row] = x[row * x_row];

@@ -74,7 +74,7 @@ exercise = Exercise(
         "make_uint4(i, 0, random[2], site), make_uint2(random[0], random[1]); then four times, if 4 * i + 1 < n and so on: "
         "y[4 * i + 1] = words.y >= threshold ? x[4 * i + 1] * scale : 0.0f;",
     ),
-    sibling='''// Random numbers between 0 and 1, four for each thread.
+    example='''// Random numbers between 0 and 1, four for each thread.
 #include "philox.cuh"
 
 __global__ void uniform(const unsigned* seed, float* y, int n) {

@@ -44,7 +44,7 @@ exercise = Exercise(
         "int i = blockIdx.x * blockDim.x + threadIdx.x; and a condition with n.",
         "if (i < n) y[i] = value;",
     ),
-    sibling='''// Every number of a range: y[i] = first + i.
+    example='''// Every number of a range: y[i] = first + i.
 template <class T> __global__ void count_up(T* y, T first, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) y[i] = first + (T)i;

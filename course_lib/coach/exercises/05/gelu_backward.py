@@ -49,10 +49,10 @@ exercise = Exercise(
     hints=(
         "Compute the gate once and keep it in a variable. Then the formula of the task, term by term.",
         "The slope is gate + x * gate * (1 - gate) * 1.5957691216 * (1 + 0.134145 x^2), all in floats.",
-        "The kernel reads two packs, p of x and d of dy; d.item[j] *= gelu_slope(p.item[j]); and writes d to dx. The last "
-        "ones: dx[i] = dy[i] * gelu_slope(x[i]).",
+        "The kernel reads two packs, p of x and d of dy; d.item[j] *= gelu_grad(p.item[j]); and writes d to dx. The last "
+        "ones: dx[i] = dy[i] * gelu_grad(x[i]).",
     ),
-    sibling='''// The backward pass of y = x * sigmoid(x).
+    example='''// The backward pass of y = x * sigmoid(x).
 #include "vector.cuh"
 
 __device__ float silu_slope(float x) {
@@ -78,11 +78,11 @@ template <int N> __global__ void silu_backward(const float* dy, const float* x, 
         Wrong(Changed(("return gate + x * gate * (1.0f - gate) * 1.5957691216f * (1.0f + 0.134145f * x * x);",
                        "return x * gate;")), "This is dy times GELU itself. It must be dy times the slope of GELU.",
               like=lambda dy, x, N: dy * x * parts(x)[0]),
-        Wrong(Changed(("d.item[j] *= gelu_slope(p.item[j]);", "d.item[j] = gelu_slope(p.item[j]);"),
-                      ("dx[i] = dy[i] * gelu_slope(x[i]);", "dx[i] = gelu_slope(x[i]);")),
+        Wrong(Changed(("d.item[j] *= gelu_grad(p.item[j]);", "d.item[j] = gelu_grad(p.item[j]);"),
+                      ("dx[i] = dy[i] * gelu_grad(x[i]);", "dx[i] = gelu_grad(x[i]);")),
               "These are the slopes. Each is still to be multiplied by its dy.", like=lambda dy, x, N: slope(x)),
         Wrong(Changed(("(x + i), d = *(const Pack<float, N>*)(dy + i)", "(dy + i), d = *(const Pack<float, N>*)(x + i)"),
-                      ("dy[i] * gelu_slope(x[i])", "x[i] * gelu_slope(dy[i])")),
+                      ("dy[i] * gelu_grad(x[i])", "x[i] * gelu_grad(dy[i])")),
               "dy and x are swapped: the slope is taken at x.", like=lambda dy, x, N: x * slope(dy)),
         Wrong(Changed(("gate + x * gate *", "gate + gate *")),
               "The second term is x times the gate's own slope. The x is missing.",

@@ -55,7 +55,7 @@ exercise = Exercise(
         "Pack<float, N> p = *(const Pack<float, N>*)(x + i); for (int j = 0; j < N; j++) ...; *(Pack<float, N>*)(y + i) = p; "
         "and else: for (; i < n; i++) y[i] = gelu(x[i]);",
     ),
-    sibling='''// ReLU: negative numbers become 0.
+    example='''// ReLU: negative numbers become 0.
 #include "vector.cuh"
 
 template <int N> __global__ void relu_forward(const float* x, float* y, int n) {

@@ -59,7 +59,7 @@ exercise = Exercise(
         "Pack<float, N> p = *(const Pack<float, N>*)(x + i), q = *(const Pack<float, N>*)(residual + i); p.item[j] += "
         "q.item[j]; then *(Pack<float, N>*)(y + i) = p; and at the end for (; i < n; i++) y[i] = x[i] + residual[i];",
     ),
-    sibling='''// The mean of two arrays, four at a time.
+    example='''// The mean of two arrays, four at a time.
 #include "vector.cuh"
 
 template <int N> __global__ void mean_of_two(const float* a, const float* b, float* y, int n) {

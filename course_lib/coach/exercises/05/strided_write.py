@@ -1,5 +1,7 @@
 """The reverse of a view's copy: numbers in order go to the indices that a view gives."""
 
+import re
+
 import numpy as np
 
 from course_lib import cuda
@@ -55,24 +57,24 @@ exercise = Exercise(
     call=launch,
     hints=(
         "Thread i owns value i. Only the index that it is written to is new.",
-        "place(view, i) counts from the beginning of the view, and the view begins at index offset of x.",
-        "if (i < n) x[offset + place(view, i)] = values[i];",
+        "offset_of(view, i) counts from the beginning of the view, and the view begins at index offset of x.",
+        "if (i < n) x[offset + offset_of(view, i)] = values[i];",
     ),
-    sibling='''// The diagonal of a square matrix becomes `value`: its numbers lie n + 1 apart.
+    example='''// The diagonal of a square matrix becomes `value`: its numbers lie n + 1 apart.
 __global__ void set_diagonal(float* x, float value, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) x[i * (n + 1)] = value;
 }
 ''',
     wrong=[
-        Wrong(Changed(("x[offset + place(view, i)]", "x[place(view, i)]")),
+        Wrong(Changed(("x[offset + offset_of(view, i)]", "x[offset_of(view, i)]")),
               "The view begins at index `offset` of x, and not at its start.",
-              when=lambda seen: "offset" not in seen.text.split("{", 1)[1]),
-        Wrong(Changed(("= values[i]", "= values[place(view, i)]"), ("x[offset + place(view, i)]", "x[offset + i]")),
+              when=lambda seen: not re.search(r"\boffset\b", seen.text.split("{", 1)[1])),
+        Wrong(Changed(("= values[i]", "= values[offset_of(view, i)]"), ("x[offset + offset_of(view, i)]", "x[offset + i]")),
               "The indices of the view are those of x. The values stand in order: values[i].",
-              when=lambda seen: "values[place(" in seen.text.replace(" ", "")),
-        Wrong(Changed(("x[offset + place(view, i)]", "x[offset + i]")),
-              "The values went to the indices 0, 1, 2 and so on. place(view, i) says where number i belongs.",
+              when=lambda seen: "values[offset_of(" in seen.text.replace(" ", "")),
+        Wrong(Changed(("x[offset + offset_of(view, i)]", "x[offset + i]")),
+              "The values went to the indices 0, 1, 2 and so on. offset_of(view, i) says where number i belongs.",
               when=lambda seen: "view" not in seen.text.split("{", 1)[1]),
         Wrong(Changed(("if (i < n) x", "x")), "There are more threads than values: those with i >= n must do nothing.",
               when=lambda seen: any(issue.block[0] * BLOCK + issue.thread[0] >= len(seen.inputs[1]) for issue in seen.issues

@@ -75,7 +75,7 @@ exercise = Exercise(
         "g.item[j] = d.item[j] * u.item[j] * s * (1.0f + z * (1.0f - s)); u.item[j] = d.item[j] * z * s; and both packs go to "
         "dx, one to `gate`, one to `up`.",
     ),
-    sibling='''// The backward pass of y = first * second, two halves of a row.
+    example='''// The backward pass of y = first * second, two halves of a row.
 #include "vector.cuh"
 
 template <int N> __global__ void product_backward(const float* dy, const float* x, float* dx, int size, int F) {

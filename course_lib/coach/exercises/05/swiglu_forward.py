@@ -63,7 +63,7 @@ exercise = Exercise(
         "Row r of x begins at r * 2 * F. Its gate for column c is there plus c, and the up lies F further on.",
         "long long gate = i / F * 2 * F + i % F, up = gate + F; two packs, and g.item[j] *= sigmoid(g.item[j]) * u.item[j].",
     ),
-    sibling='''// The difference of two halves of a row: y = first - second.
+    example='''// The difference of two halves of a row: y = first - second.
 #include "vector.cuh"
 
 template <int N> __global__ void halves_apart(const float* x, float* y, int size, int F) {

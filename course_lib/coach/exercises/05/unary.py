@@ -51,7 +51,7 @@ exercise = Exercise(
         "A whole pack of N numbers fits if i + N is at most n. And what is read is always x.",
         "if (i + N <= n) { ... } else { for (; i < n; i++) y[i] = Op::of(x[i]); }",
     ),
-    sibling='''// The same with two operations, one after the other: y = Second(First(x)).
+    example='''// The same with two operations, one after the other: y = Second(First(x)).
 #include "vector.cuh"
 
 template <class First, class Second, int N> __global__ void both(const float* x, float* y, int n) {

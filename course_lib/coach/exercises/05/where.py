@@ -8,7 +8,7 @@ from course_lib.devices.gpu.views import views
 from course_lib.devices.layout import broadcast_strides
 
 BLOCK = 64
-CHOICE = "condition[place(view_c, i)] ? a[place(view_a, i)] : b[place(view_b, i)]"
+CHOICE = "condition[offset_of(view_c, i)] ? a[offset_of(view_a, i)] : b[offset_of(view_b, i)]"
 
 
 def cases(random):
@@ -60,26 +60,26 @@ exercise = Exercise(
         "0 * inf is nan, not 0. So what is not chosen must not be part of any sum or product.",
         "C++ has a choice that evaluates one side only: `condition ? a : b`, for each thread's own number.",
     ),
-    sibling='''// 1 / x where x is not 0, and 0 elsewhere: the division by zero is never made.
+    example='''// 1 / x where x is not 0, and 0 elsewhere: the division by zero is never made.
 __global__ void safe_inverse(const float* x, float* y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) y[i] = x[i] != 0.0f ? 1.0f / x[i] : 0.0f;
 }
 ''',
     wrong=[
-        Wrong(Changed((CHOICE, "a[place(view_a, i)] * condition[place(view_c, i)] + b[place(view_b, i)] * "
-                               "!condition[place(view_c, i)]")),
+        Wrong(Changed((CHOICE, "a[offset_of(view_a, i)] * condition[offset_of(view_c, i)] + b[offset_of(view_b, i)] * "
+                               "!condition[offset_of(view_c, i)]")),
               "What was not chosen is multiplied by 0, and 0 times inf is nan, as is 0 "
               "times nan. Do not compute with it: choose.", like=multiplied),
         Wrong(Changed((f"    if (i < n) y[i] = {CHOICE};",
-                       "    if (i >= n) return;\n    T c = condition[place(view_c, i)];\n    T mixed = c * a[place(view_a, i)] "
-                       "+ (1 - c) * b[place(view_b, i)];\n    y[i] = mixed == mixed ? mixed : 0;")),
+                       "    if (i >= n) return;\n    T c = condition[offset_of(view_c, i)];\n    T mixed = c * "
+                       "a[offset_of(view_a, i)] + (1 - c) * b[offset_of(view_b, i)];\n    y[i] = mixed == mixed ? mixed : 0;")),
               "Every nan became 0. But a score that is masked must become -inf, and a number beside a masked inf must stay.",
               like=zero_where_not_finite),
-        Wrong(Changed(("a[place(view_a, i)] : b[place(view_b, i)]", "b[place(view_b, i)] : a[place(view_a, i)]")),
+        Wrong(Changed(("a[offset_of(view_a, i)] : b[offset_of(view_b, i)]", "b[offset_of(view_b, i)] : a[offset_of(view_a, i)]")),
               "a and b are swapped: where the condition is true, y is a.",
               like=lambda condition, a, b: np.where(condition, b, a)),
-        Wrong(Changed((CHOICE, "a[place(view_a, i)]")), "a is taken everywhere: the condition is ignored.",
+        Wrong(Changed((CHOICE, "a[offset_of(view_a, i)]")), "a is taken everywhere: the condition is ignored.",
               like=lambda condition, a, b: np.broadcast_arrays(a, condition, b)[0]),
         Wrong(Changed((CHOICE, "condition[i] ? a[i] : b[i]")),
               "The indices are computed as if all arrays had the shape of y. Each of the three has a view of its own.",

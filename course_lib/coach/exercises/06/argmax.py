@@ -56,7 +56,7 @@ exercise = Exercise(
         "T value = own[k * inner]; if (value > largest || (value != value && largest == largest)) { largest = value; where = "
         "k; }",
     ),
-    sibling='''// The index of the first number of a column that is above a limit, or -1.
+    example='''// The index of the first number of a column that is above a limit, or -1.
 template <class T> __global__ void first_above(const T* x, long long* y, T limit, int results, int n, int inner) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= results) return;

@@ -79,7 +79,7 @@ exercise = Exercise(
         "result = nothing; for (int k = part * each; k < end; k++) result = Op::of(result, (A)column[k * inner]); then y[((i "
         "/ inner) * parts + part) * inner + i % inner] = result;",
     ),
-    sibling='''// The first number of each column that is not 0, or 0: x (K, inner).
+    example='''// The first number of each column that is not 0, or 0: x (K, inner).
 __global__ void first_in_column(const float* x, float* y, int K, int inner) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= inner) return;

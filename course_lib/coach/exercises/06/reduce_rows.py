@@ -82,7 +82,7 @@ exercise = Exercise(
         "if (own < rows * parts) { ... for (int k = begin + N * lane; k < end; k += N * LANES) { a Pack<T, N>; Op::of for each "
         "item } } result = warp_reduce<LANES, Op>(result); if (lane == 0 && own < rows * parts) y[own] = result;",
     ),
-    sibling='''// How many numbers of each row are positive: a group of LANES lanes for each row of x (rows, K).
+    example='''// How many numbers of each row are positive: a group of LANES lanes for each row of x (rows, K).
 #include "reduce.cuh"
 
 template <int LANES> __global__ void positive(const float* x, float* y, int rows, int K) {

@@ -40,10 +40,10 @@ exercise = Exercise(
         "The butterfly: for (int step = LANES / 2; step > 0; step /= 2), and in each step v is combined with the partner's v.",
         "The partner's number is __shfl_xor_sync(0xffffffffu, v, step). The kernel: a loop over packs from N * threadIdx.x "
         "on, in steps of N * THREADS, then block_max<THREADS>.",
-        "v = Op::of(v, __shfl_xor_sync(0xffffffffu, v, step)); and return v;. In the kernel: top = Max::of(top, p.item[j]); "
-        "and at the end if (threadIdx.x == 0) y[blockIdx.x] = top;",
+        "v = Op::of(v, __shfl_xor_sync(0xffffffffu, v, step)); and return v;. In the kernel: m = Max::of(m, p.item[j]); "
+        "and at the end if (threadIdx.x == 0) y[blockIdx.x] = m;",
     ),
-    sibling='''// The product of the numbers of a row, for rows of 32.
+    example='''// The product of the numbers of a row, for rows of 32.
 __global__ void row_product(const float* x, float* y) {
     float v = x[blockIdx.x * 32 + threadIdx.x];
     for (int step = 16; step > 0; step /= 2) v *= __shfl_xor_sync(0xffffffffu, v, step);
@@ -51,10 +51,10 @@ __global__ void row_product(const float* x, float* y) {
 }
 ''',
     wrong=[
-        Wrong(Changed(("float top = -INFINITY;", "float top = 0.0f;")),
+        Wrong(Changed(("float m = -INFINITY;", "float m = 0.0f;")),
               "The maximum begins with 0, so a row of negative numbers gets 0. Begin with -INFINITY.",
               like=lambda x, THREADS, N: np.maximum(x.max(axis=1), 0)),
-        Wrong(Changed(("top = block_max<THREADS>(top);", "")),
+        Wrong(Changed(("m = block_max<THREADS>(m);", "")),
               "This is the largest that thread 0 has seen by itself. The results of the threads must be combined by "
               "block_max.", like=own_only),
         Wrong(Changed(("x + (long long)blockIdx.x * C", "x")),

@@ -73,11 +73,11 @@ exercise = Exercise(
         "divide, store.",
         "block_max<THREADS> and block_sum<THREADS> give their result to all threads. A number beyond `seen` counts as "
         "-INFINITY for the maximum and as 0 for the sum.",
-        "Loop: own.load(x + row * S, seen, -INFINITY); top is the maximum of own[e] where own.column(e) < seen; own[e] = "
+        "Loop: own.load(x + row * S, seen, -INFINITY); m is the maximum of own[e] where own.column(e) < seen; own[e] = "
         "own.column(e) < "
-        "seen ? expf(own[e] - top) : 0.0f; total += own[e]; then own[e] /= total; own.store(y + row * S, S);",
+        "seen ? expf(own[e] - m) : 0.0f; l += own[e]; then own[e] /= l; own.store(y + row * S, S);",
     ),
-    sibling='''// Each row divided by its largest number, which is above 0; the row is read once.
+    example='''// Each row divided by its largest number, which is above 0; the row is read once.
 #include "reduce.cuh"
 #include "row.cuh"
 
@@ -98,18 +98,18 @@ __global__ void divide_by_largest(const float* x, float* y, int rows, int S) {
         Wrong(Changed(("row += gridDim.x", "row += rows")),
               "Only as many rows are written as there are blocks. A block goes on with every gridDim.x-th row.",
               like=first_rows),
-        Wrong(Changed(("expf(own[e] - top)", "expf(own[e])")),
+        Wrong(Changed(("expf(own[e] - m)", "expf(own[e])")),
               "Large scores give nan: exp overflows. Subtract the largest of the row first.",
               when=lambda seen: seen.label == "large scores" and not np.isfinite(seen.got).all()),
         Wrong(Changed(("const int seen = visible(row, S, T);", "const int seen = S;")),
               "The row sees fewer columns than it has: those from visible(row, S, T) on are 0, and add nothing to the sum.",
               when=lambda seen: seen.label == "columns that rows do not see" and not seen.issues),
-        Wrong(Changed(("own[e] /= total;", "own[e] /= 1.0f;")),
+        Wrong(Changed(("own[e] /= l;", "own[e] /= 1.0f;")),
               "These are exponentials, not probabilities. Each is still to be divided by the sum of the row.", like=exps),
-        Wrong(Changed(("top = block_max<THREADS>(top);", "")),
+        Wrong(Changed(("m = block_max<THREADS>(m);", "")),
               "Each thread subtracts the largest of its own numbers. It must be that of the whole row: block_max.",
               like=own_tops),
-        Wrong(Changed(("total = block_sum<THREADS>(total);", "")),
+        Wrong(Changed(("l = block_sum<THREADS>(l);", "")),
               "Each thread divides by the sum of its own numbers. It must be the sum over the whole row: block_sum.",
               when=lambda seen: seen.got is not None and np.allclose(seen.got, 1) and seen.inputs[0].shape[1] == 3),
     ],

@@ -85,12 +85,12 @@ exercise = Exercise(
     measured="16 rows of 512",
     goals=[Goal("bytes of global memory moved", bytes_moved, at_most=1.05 * 12 * 16 * 512)],
     hints=(
-        "`merge` is the Python function of the lecture, with fmaxf and expf. A pair is made with braces: return {top, total};",
+        "`merge` is the Python function of the lecture, with fmaxf and expf. A pair is made with braces: return {m, l};",
         "`see` could be merge(part, {x, 1.0f}). The kernel: part = nothing_seen(), a loop with see, block_merge, a second loop.",
-        "merge: top = fmaxf(a.top, b.top); if (top == -INFINITY) return {top, 0.0f}; return {top, a.total * expf(a.top - top) "
-        "+ b.total * expf(b.top - top)}; and the second loop writes c < seen ? expf(x[c] - part.top) / part.total : 0.0f.",
+        "merge: m = fmaxf(a.m, b.m); if (m == -INFINITY) return {m, 0.0f}; return {m, a.l * expf(a.m - m) "
+        "+ b.l * expf(b.m - m)}; and the second loop writes c < seen ? expf(x[c] - part.m) / part.l : 0.0f.",
     ),
-    sibling='''// Mean and number of values, merged in the same way: pairs that may be merged in any order.
+    example='''// Mean and number of values, merged in the same way: pairs that may be merged in any order.
 struct Mean {
     float count, mean;
 };
@@ -104,32 +104,32 @@ __device__ Mean merge(Mean a, Mean b) {
 __device__ Mean see(Mean part, float x) { return merge(part, {1.0f, x}); }
 ''',
     wrong=[
-        Wrong(Changed(("if (top == -INFINITY) return {top, a.total + b.total};", "")),
+        Wrong(Changed(("if (m == -INFINITY) return {m, a.l + b.l};", "")),
               "Some results are not numbers, and the row has fewer columns than the block has threads. Threads that have "
               "seen nothing have the pair (-INFINITY, 0): then -inf minus -inf must not be computed.",
               when=lambda seen: np.isnan(seen.got).all() and seen.inputs[0].shape[1] < seen.inputs[1] and not seen.inputs[2]
                   and not seen.issues),
-        Wrong(Changed(("expf(x[c] - part.top) / part.total", "expf(x[c] - part.top)")),
+        Wrong(Changed(("expf(x[c] - part.m) / part.l", "expf(x[c] - part.m)")),
               "These are exponentials, not probabilities. Each is still to be divided by the sum of the row.", like=exps),
         Wrong(Changed(("for (int c = threadIdx.x; c < S; c += THREADS)", "for (int c = threadIdx.x; c < seen; c += THREADS)")),
               "The columns that a row does not see are never written. There y is 0.", like=unseen_not_zero),
         Wrong(Changed(("part = block_merge<THREADS>(part);", "")),
               "Each thread divides by the sum of its own numbers. block_merge makes one pair of all.", like=own_pairs),
-        Wrong(Changed(("expf(x[c] - part.top) / part.total", "expf(x[c]) / part.total")),
-              "The exponent of the second pass is x - part.top: the sum is relative to that maximum.",
+        Wrong(Changed(("expf(x[c] - part.m) / part.l", "expf(x[c]) / part.l")),
+              "The exponent of the second pass is x - part.m: the sum is relative to that maximum.",
               like=lambda x, THREADS, T: softmax(x, THREADS, T) * np.exp(seen_only(x, T).max(axis=1, keepdims=True))),
         Wrong(Changed(("c < seen; c += THREADS) part", "c < S; c += THREADS) part")),
               "The sum contains columns that the row does not see. The first pass ends at `seen`.",
               like=lambda x, THREADS, T: np.where(np.isinf(seen_only(x, T)), 0, softmax(x, THREADS, 0))),
-        Wrong(Changed(("part.total * expf(part.top - x) + 1.0f", "part.total + 1.0f")),
+        Wrong(Changed(("part.l * expf(part.m - x) + 1.0f", "part.l + 1.0f")),
               "When `see` finds a larger number, rescale the running sum to the new maximum: times exp(old maximum - new "
               "maximum).",
               like=lambda x, THREADS, T: by_pairs(x, THREADS, T, see=False)),
-        Wrong(Changed(("a.total * expf(a.top - top) + b.total * expf(b.top - top)", "a.total + b.total")),
+        Wrong(Changed(("a.l * expf(a.m - m) + b.l * expf(b.m - m)", "a.l + b.l")),
               "`merge` adds sums that are relative to different maxima. Rescale each to the larger maximum first.",
               like=lambda x, THREADS, T: by_pairs(x, THREADS, T, merge=False)),
-        Wrong(Changed(("part.total * expf(part.top - x) + 1.0f", "part.total + 1.0f"),
-                      ("a.total * expf(a.top - top) + b.total * expf(b.top - top)", "a.total + b.total")),
+        Wrong(Changed(("part.l * expf(part.m - x) + 1.0f", "part.l + 1.0f"),
+                      ("a.l * expf(a.m - m) + b.l * expf(b.m - m)", "a.l + b.l")),
               "When the maximum grows, rescale the running sum to it, in `see` and in `merge`: times exp(old maximum - "
               "new maximum).",
               like=lambda x, THREADS, T: by_pairs(x, THREADS, T, see=False, merge=False)),
@@ -139,12 +139,12 @@ template <int THREADS> __global__ void softmax_2_online(const float* x, float* y
     int seen = T > 0 ? S - T + blockIdx.x % T + 1 : S;
     x += blockIdx.x * S;
     y += blockIdx.x * S;
-    float top = -INFINITY, total = 0.0f;
-    for (int c = threadIdx.x; c < seen; c += THREADS) top = fmaxf(top, x[c]);
-    top = block_max<THREADS>(top);
-    for (int c = threadIdx.x; c < seen; c += THREADS) total += expf(x[c] - top);
-    total = block_sum<THREADS>(total);
-    for (int c = threadIdx.x; c < S; c += THREADS) y[c] = c < seen ? expf(x[c] - top) / total : 0.0f;
+    float m = -INFINITY, l = 0.0f;
+    for (int c = threadIdx.x; c < seen; c += THREADS) m = fmaxf(m, x[c]);
+    m = block_max<THREADS>(m);
+    for (int c = threadIdx.x; c < seen; c += THREADS) l += expf(x[c] - m);
+    l = block_sum<THREADS>(l);
+    for (int c = threadIdx.x; c < S; c += THREADS) y[c] = c < seen ? expf(x[c] - m) / l : 0.0f;
 }
 """, generic="the goal is not reached"),
     ],

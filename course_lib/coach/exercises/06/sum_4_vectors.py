@@ -64,7 +64,7 @@ exercise = Exercise(
         "Pack<float, 4> p = ((const Pack<float, 4>*)x)[i]; ... if (first < n % 4) sum += x[n / 4 * 4 + first]; sum = "
         "block_sum<THREADS>(sum); if (threadIdx.x == 0) partial[blockIdx.x] = sum;",
     ),
-    sibling='''// The largest absolute value of all elements, block by block, with packs of two.
+    example='''// The largest absolute value of all elements, block by block, with packs of two.
 #include "reduce.cuh"
 #include "vector.cuh"
 

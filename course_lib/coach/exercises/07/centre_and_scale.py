@@ -44,7 +44,7 @@ exercise = Exercise(
         "yet.",
         "Read s[0] into a variable of the thread, then __syncthreads(), then return the variable.",
     ),
-    sibling='''// The largest element of two arrays in turn, through the same shared memory; one block of 64 threads.
+    example='''// The largest element of two arrays in turn, through the same shared memory; one block of 64 threads.
 __device__ float largest(float own, float* s) {
     s[threadIdx.x] = own;
     __syncthreads();

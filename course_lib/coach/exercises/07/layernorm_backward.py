@@ -85,7 +85,7 @@ exercise = Exercise(
         "x[e] = (x[e] - mean) * rstd; dweight[e] += dy[e] * x[e]; dbias[e] += dy[e]; and at the end "
         "x[e] = (dy[e] * weight[e] - constant - x[e] * along) * rstd;",
     ),
-    sibling='''// The backward pass of y = x - mean(x), where only the component along the constant direction is subtracted.
+    example='''// The backward pass of y = x - mean(x), where only the component along the constant direction is subtracted.
 template <int THREADS, int N, int ITEMS>
 __device__ void centre_backward(Row<THREADS, N, ITEMS>& dx, const Row<THREADS, N, ITEMS>& dy, int C) {
     float sum = 0.0f;

@@ -84,7 +84,7 @@ exercise = Exercise(
         "mean = block_sum<THREADS>(sum) / C; then x[e] -= mean; squares += x[e] * x[e] where the column is in the row; "
         "rstd = rsqrtf(block_sum<THREADS>(squares) / C + eps); x[e] = x[e] * rstd * weight[e] + bias[e];",
     ),
-    sibling='''// A row moved and scaled: each element minus the mean, divided by the largest distance from it.
+    example='''// A row moved and scaled: each element minus the mean, divided by the largest distance from it.
 template <int THREADS, int N, int ITEMS>
 __device__ void to_unit(Row<THREADS, N, ITEMS>& x, int C) {
     float sum = 0.0f, most = 0.0f;

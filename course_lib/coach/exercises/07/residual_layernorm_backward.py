@@ -74,7 +74,7 @@ exercise = Exercise(
         "if (dtotal) passed.load(dtotal + (long long)row * C, C); ... own[e] += passed[e]; ... and after the loop: "
         "float* sums = partial + (long long)blockIdx.x * (has_bias ? 2 * C : C);",
     ),
-    sibling='''// z = x * x + 3 x: x was used twice, so dx = dz (2 x + 3) = 2 x dz + 3 dz.
+    example='''// z = x * x + 3 x: x was used twice, so dx = dz (2 x + 3) = 2 x dz + 3 dz.
 __global__ void twice_used_backward(const float* dz, const float* x, float* dx, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) {

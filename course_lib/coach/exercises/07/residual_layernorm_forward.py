@@ -79,7 +79,7 @@ exercise = Exercise(
         "own.load(x + (long long)row * C, C); other.load(...); for each e: own[e] += other[e]; own.store(total + ..., C); "
         "normalise(own, w, b, C, eps, m, r); own.store(y + ..., C);",
     ),
-    sibling='''// Two rows in one kernel: y = a * b, and the mean of the product of each row.
+    example='''// Two rows in one kernel: y = a * b, and the mean of the product of each row.
 template <int THREADS, int N, int ITEMS>
 __global__ void product_and_mean(const float* a, const float* b, float* y, float* mean, int rows, int C) {
     Row<THREADS, N, ITEMS> own, other;

@@ -78,7 +78,7 @@ exercise = Exercise(
         "own[e] = (d[e] * w[e] - own[e] * along) * r; own.store(dx + (long long)row * C, C); and after the loop "
         "dweight.store(partial + (long long)blockIdx.x * C, C).",
     ),
-    sibling='''// The backward pass of y = x - mean(x), with the same tools: the mean of dy is subtracted.
+    example='''// The backward pass of y = x - mean(x), with the same tools: the mean of dy is subtracted.
 #include "reduce.cuh"
 #include "row.cuh"
 

@@ -59,7 +59,7 @@ exercise = Exercise(
         "Beyond the row all registers hold 0, so the sum is right. What is it divided by?",
         "The mean of the squares is block_sum<THREADS>(squares) divided by the number of numbers that the row really has.",
     ),
-    sibling='''// Each row divided by its largest absolute value; the zeros beyond a row in registers do not change that.
+    example='''// Each row divided by its largest absolute value; the zeros beyond a row in registers do not change that.
 #include "reduce.cuh"
 #include "row.cuh"
 

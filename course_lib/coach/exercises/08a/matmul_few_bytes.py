@@ -5,7 +5,7 @@ import numpy as np
 from course_lib import cuda
 from course_lib.coach.exercise import Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import bytes_moved
-from course_lib.coach.trials import multiply, products
+from course_lib.coach.shared_cases import multiply, products
 
 SIZES = {"two by two": (2, 2, 2), "one number": (1, 1, 1), "one row": (1, 20, 9), "one column": (20, 1, 9),
          "several blocks, ragged": (70, 66, 21), "64 by 64": (64, 64, 64)}  # fmt: skip
@@ -48,7 +48,7 @@ exercise = Exercise(
         "y, y + 16, "
         "y + 32, y + 48 and the columns x, x + 16, x + 32, x + 48.",
     ),
-    sibling='''// y (M) = A (M, K) v: a block of 64 threads for 64 rows, v loaded into shared memory once for all of them.
+    example='''// y (M) = A (M, K) v: a block of 64 threads for 64 rows, v loaded into shared memory once for all of them.
 __global__ void matrix_vector(const float* A, const float* v, float* y, int M, int K) {
     __shared__ float part[64];
     int i = blockIdx.x * 64 + threadIdx.x;

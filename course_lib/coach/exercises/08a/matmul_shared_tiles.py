@@ -5,7 +5,7 @@ import numpy as np
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
 from course_lib.coach.kernels import bank_wavefronts, bytes_moved
-from course_lib.coach.trials import matrices
+from course_lib.coach.shared_cases import matrices
 
 NEEDED = 4 * (2 * 64**3 // 32 + 64 * 64)  # bytes that tiles of 32 move for 64 x 64 matrices
 
@@ -38,7 +38,7 @@ def last_round(A, B, tile):
     return left @ right
 
 
-def turned_tiles(A, B, tile):
+def transposed_tiles(A, B, tile):
     """Each tile of B used with rows and columns exchanged."""
     C = np.zeros((A.shape[0], -(-B.shape[1] // tile) * tile), np.float32)
     for left, right in rounds(A, B, tile):
@@ -84,7 +84,7 @@ exercise = Exercise(
         "a[y][x] = row < M && k + x < K ? A[row * K + k + x] : 0.0f; the same for b with k + y and column; __syncthreads(); the "
         "sum; __syncthreads(). After the loop the write, if row < M and column < N.",
     ),
-    sibling='''// How alike are the rows of X (N, K)? G (N, N) = X times X transposed: both tiles are rows of X.
+    example='''// How alike are the rows of X (N, K)? G (N, N) = X times X transposed: both tiles are rows of X.
 template <int T>
 __global__ void alike(const float* X, float* G, int N, int K) {
     __shared__ float a[T][T], b[T][T + 1];
@@ -110,7 +110,7 @@ __global__ void alike(const float* X, float* G, int N, int K) {
         Wrong(Changed(("        __syncthreads();  // the tiles are complete\n", "")),
               "A number of a tile is read before the thread that loads it has written it: between the load and the "
               "multiplications all must wait.", when=before_it_is_there),
-        Wrong(Changed(("        __syncthreads();  // nobody needs them any more\n", "")),
+        Wrong(Changed(("        __syncthreads();  // all threads have finished with the tiles\n", "")),
               "The race is between two iterations: a fast thread loads the next tiles while a slow one still multiplies "
               "these. All must wait at the end of an iteration too.", when=between_rounds),
         Wrong(Changed(("    float sum = 0.0f;", "    if (row >= M || column >= N) return;\n    float sum = 0.0f;")),
@@ -125,7 +125,7 @@ __global__ void alike(const float* X, float* G, int N, int K) {
               "Only the terms of the last iteration are there: set the sum to 0 once, before the loop.", like=last_round),
         Wrong(Changed(("a[y][j] * b[j][x]", "a[y][j] * b[x][j]")),
               "The tile of B is read with its rows and columns exchanged. Term j of the sum stands in its row j.",
-              like=turned_tiles),
+              like=transposed_tiles),
         Wrong(Changed(("row < M && k + x < K ? A[(size_t)row * K + k + x] : 0.0f", "A[(size_t)row * K + k + x]")),
               "The load reaches outside of A or B. Before it reads, a thread must check that its row and its column exist "
               "there; if not, it writes a zero to the tile.",

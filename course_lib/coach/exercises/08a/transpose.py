@@ -45,7 +45,7 @@ exercise = Exercise(
         "column = blockIdx.y * 32 + threadIdx.x, and y[row * M + column] = tile[threadIdx.x][threadIdx.y] if that element "
         "exists.",
     ),
-    sibling='''// Each row of 32 numbers reversed through shared memory: x, y (M, 32), a block of 32 x 8 threads for 8 rows.
+    example='''// Each row of 32 numbers reversed through shared memory: x, y (M, 32), a block of 32 x 8 threads for 8 rows.
 __global__ void reverse_rows(const float* x, float* y, int M) {
     __shared__ float tile[8][32];
     int i = blockIdx.x * 8 + threadIdx.y;
@@ -81,6 +81,6 @@ __global__ void reverse_rows(const float* x, float* y, int M) {
         Wrong(Changed(("tile[32][33]", "tile[32][32]")), generic="not reached: wavefronts"),
         Wrong(Changed(("row = blockIdx.x * 32", "row = blockIdx.y * 32"), ("column = blockIdx.y * 32", "column = blockIdx.x * "
                                                                                                        "32")),
-              generic="Nobody has written rows 32 to 39"),
+              generic="Your kernel never wrote rows 32 to 39"),
     ],
 )  # fmt: skip

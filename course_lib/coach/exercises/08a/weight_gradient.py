@@ -41,7 +41,7 @@ exercise = Exercise(
         "Remove the `return`, write `if (k < K && n < N) dW[k * N + n] = sum;`, and put a second __syncthreads() at the end of "
         "the loop's body.",
     ),
-    sibling='''// The gradient of the inputs, dX (M, K) = dY (M, N) times W (K, N) transposed: the same tiles, read along N.
+    example='''// The gradient of the inputs, dX (M, K) = dY (M, N) times W (K, N) transposed: the same tiles, read along N.
 __global__ void input_gradient(const float* dY, const float* W, float* dX, int M, int N, int K) {
     __shared__ float a[8][8], b[8][9];
     int x = threadIdx.x, y = threadIdx.y;

@@ -98,7 +98,7 @@ exercise = Exercise(
         "t] : 0.0f; "
         "and the same for b with its own sizes.",
     ),
-    sibling='''// Copies a matrix, or its transpose, into y (M, N): only the index that is read depends on the layout.
+    example='''// Copies a matrix, or its transpose, into y (M, N): only the index that is read depends on the layout.
 template <bool TRANSPOSE>
 __global__ void take(const float* x, float* y, int M, int N) {
     for (int e = blockIdx.x * blockDim.x + threadIdx.x; e < M * N; e += gridDim.x * blockDim.x) {

@@ -2,7 +2,7 @@
 
 from course_lib import cuda
 from course_lib.coach.exercise import Changed, Exercise, Goal, Wrong
-from course_lib.coach.trials import multiply, products
+from course_lib.coach.shared_cases import multiply, products
 
 SIZES = {"two by two": (2, 2, 2), "one number": (1, 1, 1), "one row": (1, 20, 9), "one column": (20, 1, 9),
          "several blocks, ragged": (70, 66, 21), "128 by 128": (128, 128, 64)}  # fmt: skip
@@ -40,7 +40,7 @@ exercise = Exercise(
         "`const float4 four = *(const float4*)&b[t][4 * x];` and the next group 32 columns on. And the load may write "
         "float4 too.",
     ),
-    sibling='''// Sums of the rows of x (M, 64), read four at a time; a warp for each row.
+    example='''// Sums of the rows of x (M, 64), read four at a time; a warp for each row.
 __global__ void row_sums(const float* x, float* y, int M) {
     __shared__ __align__(16) float row[64];
     int i = blockIdx.x;

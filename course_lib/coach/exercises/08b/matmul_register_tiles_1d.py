@@ -5,7 +5,7 @@ import numpy as np
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
 from course_lib.coach.kernels import bytes_moved
-from course_lib.coach.trials import matrices
+from course_lib.coach.shared_cases import matrices
 
 SMALL, LARGE = "8, 8, 4, 4", "64, 64, 8, 8"
 NEEDED = 4 * 3 * 64 * 64  # one tile: every number moves once
@@ -69,7 +69,7 @@ exercise = Exercise(
         "with a "
         "barrier before and after.",
     ),
-    sibling='''// y = A v for 8 vectors at once, V (K, 8): a thread keeps the 8 sums of its row, and reads each number of A once.
+    example='''// y = A v for 8 vectors at once, V (K, 8): a thread keeps the 8 sums of its row, and reads each number of A once.
 __global__ void many_vectors(const float* A, const float* V, float* Y, int M, int K) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= M) return;

@@ -4,7 +4,7 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
-from course_lib.coach.trials import bfloat16_bits, rounded
+from course_lib.coach.shared_cases import bfloat16_bits, rounded
 
 
 def cases(random):
@@ -42,7 +42,7 @@ exercise = Exercise(
         "Each number of dY may be bfloat16. But the sum of many needs more digits than 8 bits: which type has them?",
         "float sum = 0.0f; and in the loop sum += __bfloat162float(dY[i * N + j]);",
     ),
-    sibling='''// The mean of n numbers in bfloat16, by one thread: the sum is float32.
+    example='''// The mean of n numbers in bfloat16, by one thread: the sum is float32.
 #include <cuda_bf16.h>
 __global__ void mean(const __nv_bfloat16* x, float* y, int n) {
     float sum = 0.0f;

@@ -4,7 +4,7 @@ import re
 
 from course_lib import cuda
 from course_lib.coach.exercise import Changed, Exercise, Wrong
-from course_lib.coach.trials import bfloat16_bits, multiply, products
+from course_lib.coach.shared_cases import bfloat16_bits, multiply, products
 
 TILE = "64, 64, 32"
 
@@ -42,7 +42,7 @@ exercise = Exercise(
         "declaration of its array.",
         "The load of `left` needs BK + 8, as the one of `right` needs BN + 8. The store into `c` needs BN + 4.",
     ),
-    sibling='''// A 16 x 16 fragment by way of padded shared memory: every distance is the row length of its array.
+    example='''// A 16 x 16 fragment by way of padded shared memory: every distance is the row length of its array.
 #include <cuda_bf16.h>
 #include <mma.h>
 using namespace nvcuda;

@@ -66,7 +66,7 @@ exercise = Exercise(
         "bias.added_to(sums, column) gives the four with the bias of their columns; c.store(row, column, four) writes them.",
         "c.store(row, column, bias.added_to(sums, column));",
     ),
-    sibling='''// c = bias - sums: a product is subtracted from a row of numbers.
+    example='''// c = bias - sums: a product is subtracted from a row of numbers.
 template <class T> struct StoreRest {
     Rows<T> c;
     Bias bias;

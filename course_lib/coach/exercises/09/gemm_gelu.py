@@ -71,7 +71,7 @@ exercise = Exercise(
         "const float4 x = bias.added_to(sums, column); pre.store(row, column, x); "
         "c.store(row, column, make_float4(gelu(x.x), ...));",
     ),
-    sibling='''__device__ float sign(float v) { return v < 0.0f ? -1.0f : 1.0f; }
+    example='''__device__ float sign(float v) { return v < 0.0f ? -1.0f : 1.0f; }
 
 // c = |sums + bias|, and signs keeps what the backward pass needs: 1 or -1.
 template <class T> struct StoreSize {

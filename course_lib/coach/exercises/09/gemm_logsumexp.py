@@ -25,18 +25,18 @@ def parts_of(x, weight, bias):
     """Each part's logsumexp and its largest element: (M, parts) each."""
     logits = x.astype(np.float64) @ weight.T + bias  # (M, N)
     pieces = [logits[:, first : first + 64] for first in range(0, logits.shape[1], 64)]
-    tops = np.stack([piece.max(1) for piece in pieces], 1)
-    totals = np.stack([np.exp(piece - piece.max(1, keepdims=True)).sum(1) for piece in pieces], 1)
-    return tops.astype(np.float32), totals.astype(np.float32)
+    part_m = np.stack([piece.max(1) for piece in pieces], 1)
+    part_l = np.stack([np.exp(piece - piece.max(1, keepdims=True)).sum(1) for piece in pieces], 1)
+    return part_m.astype(np.float32), part_l.astype(np.float32)
 
 
 def launch(kernel, x, weight, bias):
     (m, k), n = x.shape, len(weight)
     parts = -(-n // 64)
-    logits, tops, totals = cuda.empty((m, n)), cuda.empty((m, parts)), cuda.empty((m, parts))
+    logits, part_m, part_l = cuda.empty((m, n)), cuda.empty((m, parts)), cuda.empty((m, parts))
     arrays = cuda.asarray(x), cuda.asarray(weight), cuda.asarray(bias)
-    kernel((parts, -(-m // 64)), 64, (*arrays, logits, tops, totals, m, n, k))
-    return tops, totals
+    kernel((parts, -(-m // 64)), 64, (*arrays, logits, part_m, part_l, m, n, k))
+    return part_m, part_l
 
 
 def one_lane(seen):
@@ -58,18 +58,18 @@ exercise = Exercise(
     cases=cases,
     reference=parts_of,
     call=launch,
-    results=("tops", "totals"),
+    results=("part_m", "part_l"),
     tolerance=1e-4,
     hints=(
         "As in the lecture's end_of_row, with merge in place of +. Three steps: merge over the lanes, one lane writes, "
         "begin anew.",
-        "A shuffle exchanges one number: you need two, for part.top and for part.total. merge takes two OnlineSoftmax: {top, "
-        "total}.",
-        "for (int step = widest; step >= narrowest; step /= 2) part = merge(part, {__shfl_xor_sync(0xffffffffu, part.top, step), "
-        "__shfl_xor_sync(0xffffffffu, part.total, step)}); then if ((threadIdx.x & (2 * widest - narrowest)) == 0 && row < M) "
+        "A shuffle exchanges one number: you need two, for part.m and for part.l. merge takes two OnlineSoftmax: {m, "
+        "l}.",
+        "for (int step = widest; step >= narrowest; step /= 2) part = merge(part, {__shfl_xor_sync(0xffffffffu, part.m, step), "
+        "__shfl_xor_sync(0xffffffffu, part.l, step)}); then if ((threadIdx.x & (2 * widest - narrowest)) == 0 && row < M) "
         "...",
     ),
-    sibling='''// The smallest and the largest of each row's part, in an epilogue.
+    example='''// The smallest and the largest of each row's part, in an epilogue.
 __device__ void end_of_row(int row, int number, int widest, int narrowest) {
     for (int step = widest; step >= narrowest; step /= 2) {
         low = fminf(low, __shfl_xor_sync(0xffffffffu, low, step));

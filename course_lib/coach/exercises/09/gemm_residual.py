@@ -54,7 +54,7 @@ exercise = Exercise(
         "operator() gets row and column in this order. In which order does load take them?",
         "c.store(row, column, bias.added_to(sums, column) + residual.load(row, column));",
     ),
-    sibling='''// c = sums * gate, element by element.
+    example='''// c = sums * gate, element by element.
 template <class T> struct StoreGated {
     Rows<T> c, gate;
     __device__ void operator()(int row, int column, float4 sums) const {

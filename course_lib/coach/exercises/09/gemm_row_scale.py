@@ -49,7 +49,7 @@ exercise = Exercise(
         "A float4 cannot be multiplied by a float as it is: multiply its four parts.",
         "const float s = scale[row]; c.store(row, column, make_float4(s * sums.x, ...));",
     ),
-    sibling='''// c = sums / divisor[column]: each column has a number of its own, so four neighbours have four.
+    example='''// c = sums / divisor[column]: each column has a number of its own, so four neighbours have four.
 template <class T> struct StoreDivided {
     Rows<T> c;
     const float* divisor;  // (N)

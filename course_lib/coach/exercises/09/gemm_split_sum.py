@@ -46,7 +46,7 @@ exercise = Exercise(
         "Begin with part 0, and add part 1, 2, ... in a loop. Neighbouring threads then read neighbouring numbers.",
         "float sum = 0.0f; for (int s = 0; s < splits; s++) sum += partial[(size_t)s * n + i];",
     ),
-    sibling='''// The largest of each element's parts.
+    example='''// The largest of each element's parts.
 extern "C" __global__ void largest_part(const float* partial, float* C, int n, int splits) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;

@@ -49,7 +49,7 @@ exercise = Exercise(
         "float sum = 0.0f; for (int d = 0; d < D; d++) sum += q[... + d] * k[... + d]; scores[i] = sum * scale; with g = h / "
         "(H / G).",
     ),
-    sibling='''// The length of each key: the root of its sum of squares, y (B, S, G).
+    example='''// The length of each key: the root of its sum of squares, y (B, S, G).
 __global__ void key_lengths(const float* k, float* y, int B, int S, int G, int D) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= B * S * G) return;

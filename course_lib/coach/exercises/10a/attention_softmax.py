@@ -94,7 +94,7 @@ exercise = Exercise(
         "float* row = scores + i * S; m by fmaxf; row[s] = expf(row[s] - m), added to sum; then row[s] /= sum; logsumexp[i] = "
         "m + logf(sum).",
     ),
-    sibling='''// Every row of x (rows, S) divided by its largest absolute value, in place; 1 if the row is all zeros.
+    example='''// Every row of x (rows, S) divided by its largest absolute value, in place; 1 if the row is all zeros.
 __global__ void to_unit(float* x, float* largest, int rows, int S) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= rows) return;

@@ -57,7 +57,7 @@ exercise = Exercise(
         "for (int s = 0; s < S; s++) sum += weights[s] * v[((b * S + s) * G + g) * D + d]; with g = h / (H / G); then y[i] = "
         "sum.",
     ),
-    sibling='''// The mean of the values of each head, over all words of a text: v (B, S, G, D), y (B, G, D).
+    example='''// The mean of the values of each head, over all words of a text: v (B, S, G, D), y (B, G, D).
 __global__ void mean_value(const float* v, float* y, int B, int S, int G, int D) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= B * G * D) return;

@@ -7,9 +7,9 @@ import numpy as np
 
 from course_lib import cuda, devices
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
-from course_lib.devices.gpu import choices
+from course_lib.devices.gpu import attention_tiles
 
-TILE = choices.FlashTile(32, 2, 4)  # 32 queries by 16 keys: small, so that short texts have several tiles
+TILE = attention_tiles.FlashTile(32, 2, 4)  # 32 queries by 16 keys: small, so that short texts have several tiles
 FORGOTTEN = (
     "{} is not rescaled when the running maximum grows. It was computed with the old maximum: multiply by exp(old maximum - "
     "new maximum)."
@@ -108,13 +108,13 @@ exercise = Exercise(
     tolerance=2e-5,
     hints=(
         "Four steps for each r: the new maximum, the factor for what is old, the weights, and the new total and out.",
-        "The new maximum is that of the row's scores in all four lanes (warp_max<LANES>) and of largest[r]. The factor is "
-        "exp(largest[r] - new maximum), and must be computed before largest[r] changes.",
-        "float m = score[r][0]; ... fmaxf over c; m = fmaxf(warp_max<LANES>(m), largest[r]); float rescale = __expf(largest[r] "
-        "- m); largest[r] = m; each score[r][c] = __expf(score[r][c] - m), added to a sum; total[r] = total[r] * rescale + "
+        "The new maximum is that of the row's scores in all four lanes (warp_max<LANES>) and of m[r]. The factor is "
+        "exp(m[r] - new maximum), and must be computed before m[r] changes.",
+        "float new_m = score[r][0]; ... fmaxf over c; new_m = fmaxf(warp_max<LANES>(new_m), m[r]); float rescale = __expf(m[r] "
+        "- new_m); m[r] = new_m; each score[r][c] = __expf(score[r][c] - new_m), added to a sum; l[r] = l[r] * rescale + "
         "sum; each out[r][c] *= rescale.",
     ),
-    sibling='''// The largest of n numbers and how often it occurs, by a block of 32 threads: n is a multiple of 32, x finite.
+    example='''// The largest of n numbers and how often it occurs, by a block of 32 threads: n is a multiple of 32, x finite.
 // m is the running maximum of the whole block, the same in all lanes. When it grows, all counts so far become 0.
 __global__ void count_largest(const float* x, float* largest, int* count, int n) {
     float m = -INFINITY;
@@ -134,29 +134,29 @@ __global__ void count_largest(const float* x, float* largest, int* count, int n)
     wrong=[
         Wrong(Changed(("out[r][c] *= rescale;", "out[r][c] *= 1.0f;")), FORGOTTEN.format("out[r]"),
               like=by_tiles(shrinks=("total",))),
-        Wrong(Changed(("total[r] * rescale + sum", "total[r] + sum")), FORGOTTEN.format("total[r]"),
+        Wrong(Changed(("l[r] * rescale + sum", "l[r] + sum")), FORGOTTEN.format("l[r]"),
               like=by_tiles(shrinks=("out",))),
-        Wrong(Changed(("            const float rescale = __expf(largest[r] - high);\n            largest[r] = high;\n",
-                       "            largest[r] = high;\n            const float rescale = __expf(largest[r] - high);\n")),
-              "Neither total[r] nor out[r] is rescaled when the running maximum grows: both were computed with the old one. Is "
-              "the factor computed before largest[r] changes?", like=by_tiles(shrinks=())),
-        Wrong(Changed(("            largest[r] = high;\n", "")),
-              "largest[r] is still what it was before the first tile: it must become the new running maximum.",
+        Wrong(Changed(("            const float rescale = __expf(m[r] - new_m);\n            m[r] = new_m;\n",
+                       "            m[r] = new_m;\n            const float rescale = __expf(m[r] - new_m);\n")),
+              "Neither l[r] nor out[r] is rescaled when the running maximum grows: both were computed with the old one. Is "
+              "the factor computed before m[r] changes?", like=by_tiles(shrinks=())),
+        Wrong(Changed(("            m[r] = new_m;\n", "")),
+              "m[r] is still what it was before the first tile: it must become the new running maximum.",
               like=by_tiles(keeps_top=False)),
-        Wrong(Changed(("total[r] * rescale + sum", "total[r] * rescale + warp_sum<LANES>(sum)")),
-              "Each weight is counted four times: total[r] must hold this lane's keys only, because the totals of the four "
+        Wrong(Changed(("l[r] * rescale + sum", "l[r] * rescale + warp_sum<LANES>(sum)")),
+              "Each weight is counted four times: l[r] must hold this lane's keys only, because the totals of the four "
               "lanes are added at the end.", like=by_tiles(counts=4.0)),
-        Wrong(Changed(("__expf(largest[r] - high)", "__expf(high - largest[r])")),
+        Wrong(Changed(("__expf(m[r] - new_m)", "__expf(new_m - m[r])")),
               "The factor is inverted. When the maximum grows, the sums so far get smaller: the factor is exp(old maximum - "
               "new maximum).", like=by_tiles(sign=-1)),
-        Wrong(Changed(("fmaxf(warp_max<LANES>(high), largest[r])", "warp_max<LANES>(high)")),
+        Wrong(Changed(("fmaxf(warp_max<LANES>(new_m), m[r])", "warp_max<LANES>(new_m)")),
               "The new maximum leaves out the old one. In a tile that is masked for a row all scores are minus infinity: the "
-              "maximum must include largest[r].", like=by_tiles(keeps_old=False)),
-        Wrong(Changed(("score[r][c] = __expf(score[r][c] - high);", "total[r] += 0.0f;"), (
-                "sum += score[r][c]", "sum += __expf(score[r][c] - high)")),
+              "maximum must include m[r].", like=by_tiles(keeps_old=False)),
+        Wrong(Changed(("score[r][c] = __expf(score[r][c] - new_m);", "l[r] += 0.0f;"), (
+                "sum += score[r][c]", "sum += __expf(score[r][c] - new_m)")),
               "Nothing is written to score[r][...]. It must become the weights, which are multiplied by v next.",
               when=lambda seen: seen.failing.difference and never_written(without_comments(seen))),
-        Wrong(Changed(("warp_max<LANES>(high)", "high")),
+        Wrong(Changed(("warp_max<LANES>(new_m)", "new_m")),
               "There is no warp_max in your text, and no shuffle. So each lane knows only the maximum of its own keys, and the "
               "four lanes subtract different ones.", when=no_exchange),
     ],

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib.coach.exercise import Changed, Exercise, Wrong
-from course_lib.coach.trials import rotate, rotations, without_pair
+from course_lib.coach.shared_cases import rotate, rotations, without_pair
 
 
 def variant(
@@ -52,7 +52,7 @@ exercise = Exercise(
         "column]; read "
         "x[at] and x[at + half], then write both.",
     ),
-    sibling='''// Complex numbers (n), all real parts, then all imaginary parts; each is multiplied by i: (a, b) -> (-b, a).
+    example='''// Complex numbers (n), all real parts, then all imaginary parts; each is multiplied by i: (a, b) -> (-b, a).
 __global__ void times_i(const float* x, float* y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;

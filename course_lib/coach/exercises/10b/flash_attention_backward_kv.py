@@ -7,10 +7,10 @@ import numpy as np
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import bytes_moved
-from course_lib.coach.trials import attention_inputs, kept_for_backward
-from course_lib.devices.gpu import choices
+from course_lib.coach.shared_cases import attention_inputs, kept_for_backward
+from course_lib.devices.gpu import attention_tiles
 
-TILE = choices.FlashTile(32, 2, 4)  # a block owns 16 keys, and loops over tiles of 32 queries
+TILE = attention_tiles.FlashTile(32, 2, 4)  # a block owns 16 keys, and loops over tiles of 32 queries
 BEGIN = "    if (causal) begin = max(0, first - past) / TILE_T * TILE_T;\n"
 HIDDEN = "Masked keys are not left out: with `causal`, a key after past + query has weight 0."
 LONG = 160  # words of the measured case: of 5 tiles of queries a block loads 3 on average
@@ -34,7 +34,7 @@ def launch(kernel, dy, q, k, v, causal):
         cuda.empty(k.shape),
         (T, S, H, G, d, causal, 1 / math.sqrt(d)),
     )  # (B, S, G, d) both
-    kernel((-(-S // TILE.own), G, B), TILE.threads, (*arrays, dk, dv, *sizes), TILE.backward_kv_bytes)
+    kernel((-(-S // TILE.block_rows), G, B), TILE.threads, (*arrays, dk, dv, *sizes), TILE.backward_kv_bytes)
     return dk, dv
 
 
@@ -55,7 +55,7 @@ def variant(
         dk, dv, scale = np.zeros_like(k), np.zeros_like(v), 1 / math.sqrt(d)
         late = np.arange(S) > np.arange(T)[:, None] + past * (S - T) if causal else np.zeros((T, S), bool)
         passed = np.arange(T)[:, None] >= np.array(
-            [begins(s // TILE.own * TILE.own, S - T) if causal else 0 for s in range(S)]
+            [begins(s // TILE.block_rows * TILE.block_rows, S - T) if causal else 0 for s in range(S)]
         )
         for b, h in np.ndindex(q.shape[0], H):
             g, has = h // (H // G), {"q": q[b, :, h].astype(np.float64), "dy": dy[b, :, h].astype(np.float64)}
@@ -89,11 +89,11 @@ exercise = Exercise(
         "Part 1: the smallest query t with first <= past + t. Part 2 is as in the previous kernel, with masked weights 0 as "
         "well. Part 3: two calls.",
         "begin = max(0, first - past), rounded down to a tile or not. If p is made 0 before ds is computed, ds becomes 0 too.",
-        "if (causal) begin = max(0, first - past); for c: p[r][c] = __expf(p[r][c] * scale - sum), 0 if edge and masked; "
-        "ds[r][c] = p[r][c] * (ds[r][c] - shift) * scale; then multiply_turned<...>(out_v, p_tile + own_row, dy_tile + "
+        "if (causal) begin = max(0, first - past); for c: p[r][c] = __expf(p[r][c] * scale - lse), 0 if edge and masked; "
+        "ds[r][c] = p[r][c] * (ds[r][c] - row_delta) * scale; then multiply_transposed<...>(out_v, p_tile + own_row, dy_tile + "
         "own_column), and the same for out_k with ds_tile and q_tile.",
     ),
-    sibling='''// The sum of each key's weights over the queries that attend to it; a block owns 32 keys.
+    example='''// The sum of each key's weights over the queries that attend to it; a block owns 32 keys.
 // score (T, T) and logsumexp (T); query t attends to the keys 0 to t.
 __global__ void attention_received(const float* score, const float* logsumexp, float* received, int T) {
     int first = blockIdx.x * 32, s = first + threadIdx.x;
@@ -123,14 +123,14 @@ __global__ void attention_received(const float* score, const float* logsumexp, f
               "Both sums use the gradients. dv sums the *weights* times dy.", like=variant(of_v=("dS", "dy"))),
         Wrong(Changed(("(out_k, ds_tile", "(out_k, p_tile")),
               "Both sums use the weights. dk sums the *gradients* times q.", like=variant(of_k=("P", "q"))),
-        Wrong(Changed((" * (ds[r][c] - shift) * scale", " * (ds[r][c] - shift)")),
+        Wrong(Changed((" * (ds[r][c] - row_delta) * scale", " * (ds[r][c] - row_delta)")),
               "dk is wrong by a factor of `scale`: multiply the gradients by it once more.", like=variant(scaled=False)),
-        Wrong(Changed(("(ds[r][c] - shift)", "ds[r][c]")),
+        Wrong(Changed(("(ds[r][c] - row_delta)", "ds[r][c]")),
               "delta is missing in the gradients: subtract from dP the average of its row, `shift`.",
               like=variant(shift=False)),
         Wrong(Changed((BEGIN, ""), (" || (causal && key + c > past + query)", ""),
-                      ("p[r][c] * (ds[r][c] - shift)", "(causal && key + c > past + query ? 0.0f : p[r][c]) "
-                                                       "* (ds[r][c] - shift)")),
+                      ("p[r][c] * (ds[r][c] - row_delta)", "(causal && key + c > past + query ? 0.0f : p[r][c]) "
+                                                       "* (ds[r][c] - row_delta)")),
               "Masked weights are added to dv: the mask must make p 0 as well, not ds alone.", like=variant(hides=("dS",))),
         Wrong(Changed((" || (causal && key + c > past + query)", "")), HIDDEN,
               like=variant(hides=(), begins=lambda first, past: max(0, first - past) // TILE.rows * TILE.rows)),
@@ -145,6 +145,6 @@ __global__ void attention_received(const float* score, const float* logsumexp, f
         Wrong(Changed((BEGIN, "    if (causal) begin = max(0, first + TILE_S - 1 - past);\n")),
               "The loop begins too late: the earliest query counts, and query first - past attends to the block's *first* key "
               "already.",
-              like=variant(begins=lambda first, past: max(0, first + TILE.own - 1 - past))),
+              like=variant(begins=lambda first, past: max(0, first + TILE.block_rows - 1 - past))),
     ],
 )  # fmt: skip

@@ -6,10 +6,10 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
-from course_lib.coach.trials import attention_inputs, kept_for_backward
-from course_lib.devices.gpu import choices
+from course_lib.coach.shared_cases import attention_inputs, kept_for_backward
+from course_lib.devices.gpu import attention_tiles
 
-TILE = choices.FlashTile(32, 2, 4)  # 16 queries for a block, 32 keys in a tile: small, so that short texts have several
+TILE = attention_tiles.FlashTile(32, 2, 4)  # 16 queries for a block, 32 keys in a tile: small, so that short texts have several
 
 
 def cases(random):
@@ -25,7 +25,7 @@ def launch(kernel, dy, q, k, v, causal):
     (B, T, H, d), (S, G) = q.shape, k.shape[1:3]
     arrays = [cuda.asarray(np.ascontiguousarray(x)) for x in (dy, q, k, v, *kept_for_backward(dy, q, k, v, causal))]
     dq, sizes = cuda.empty(q.shape), (T, S, H, G, d, causal, 1 / math.sqrt(d))  # (B, T, H, d)
-    kernel((-(-T // TILE.own), H, B), TILE.threads, (*arrays, dq, *sizes), TILE.backward_q_bytes)
+    kernel((-(-T // TILE.block_rows), H, B), TILE.threads, (*arrays, dq, *sizes), TILE.backward_q_bytes)
     return dq
 
 
@@ -58,7 +58,7 @@ def variant(
 
 def passed(t, S, T):
     """Keys in the tiles over which the block of query t loops, rounded up to whole tiles."""
-    end = min(S, S - T + t // TILE.own * TILE.own + TILE.own)
+    end = min(S, S - T + t // TILE.block_rows * TILE.block_rows + TILE.block_rows)
     return -(-end // TILE.rows) * TILE.rows
 
 
@@ -75,12 +75,12 @@ exercise = Exercise(
     tolerance=1e-4,
     hints=(
         "Three steps for each c: the weight from p, the gradient from the weight, and 0 where it is masked.",
-        "The weight is __expf(p[r][c] * scale - sums[c]). Note what is a row here: `key` belongs to r, and query + c to c.",
-        "p[r][c] = __expf(p[r][c] * scale - sums[c]); ds[r][c] = p[r][c] * (ds[r][c] - deltas[c]) * scale; if (edge && (key >= "
+        "The weight is __expf(p[r][c] * scale - lse[c]). Note what is a row here: `key` belongs to r, and query + c to c.",
+        "p[r][c] = __expf(p[r][c] * scale - lse[c]); ds[r][c] = p[r][c] * (ds[r][c] - deltas[c]) * scale; if (edge && (key >= "
         "S || "
         "(causal && key > past + query + c))) ds[r][c] = 0.0f;",
     ),
-    sibling='''// The backward pass of softmax, from stored weights y: dx = y (dy - delta[row]), (rows, n), 0 where column > row.
+    example='''// The backward pass of softmax, from stored weights y: dx = y (dy - delta[row]), (rows, n), 0 where column > row.
 __global__ void masked_softmax_backward(const float* y, const float* dy, const float* delta, float* dx, int rows, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= rows * n) return;
@@ -93,17 +93,17 @@ __global__ void masked_softmax_backward(const float* y, const float* dy, const f
               "The gradients are not multiplied by `scale`: a score was scaled, so the gradients of q and k are scaled too.",
               like=variant(scaled=("score",))),
         # only the first case: in the others such weights are so large that rounding decides
-        Wrong(Changed(("p[r][c] * scale - sums[c]", "p[r][c] - sums[c]")),
-              "The score in p[r][c] is not scaled yet: the weight is exp(p * scale - sums).",
+        Wrong(Changed(("p[r][c] * scale - lse[c]", "p[r][c] - lse[c]")),
+              "The score in p[r][c] is not scaled yet: the weight is exp(p * scale - lse).",
               when=lambda seen: seen.label == "one query, two keys" and not seen.error
                   and np.allclose(seen.got, variant(scaled=("gradient",))(*seen.inputs), atol=1e-6)),
         Wrong(Changed(("(ds[r][c] - deltas[c])", "ds[r][c]")),
               "delta is missing: subtract from dP the average of its row, deltas[c].", like=variant(shift="none")),
-        Wrong(Changed(("ds[r][c] - deltas[c]", "ds[r][c] - sums[c]")),
+        Wrong(Changed(("ds[r][c] - deltas[c]", "ds[r][c] - lse[c]")),
               "The logsumexp is subtracted from dP. Subtract delta, the average of the row.", like=variant(shift="sum")),
         Wrong(Changed(("ds[r][c] = p[r][c] * (ds", "ds[r][c] = (ds")),
               "The weight is missing: a gradient is the weight times (dP - delta), times scale.", like=variant(weighed=False)),
-        Wrong(Changed(("__expf(p[r][c] * scale - sums[c])", "__expf(p[r][c] * scale) / sums[c]")),
+        Wrong(Changed(("__expf(p[r][c] * scale - lse[c])", "__expf(p[r][c] * scale) / lse[c]")),
               "exp(score) is divided by the logsumexp. That is a logarithm already: subtract it from the score before exp.",
               like=variant(weight=lambda s, L: np.exp(s) / L)),
         Wrong(Changed(("p[r][c] * (ds[r][c] - deltas[c]) * scale", "(p[r][c] * ds[r][c] - deltas[c]) * "

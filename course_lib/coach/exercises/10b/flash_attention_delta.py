@@ -76,7 +76,7 @@ exercise = Exercise(
         "to_float(y[first + "
         "j]); sum = warp_sum<8>(sum); and lane 0 of a row that exists writes delta[row].",
     ),
-    sibling='''#include "reduce.cuh"
+    example='''#include "reduce.cuh"
 
 // The mean of every row of x (n, d), with eight lanes for each row; lanes without a row contribute 0 to the shuffles.
 __global__ void row_means(const float* x, float* y, int n, int d) {

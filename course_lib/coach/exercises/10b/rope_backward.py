@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib.coach.exercise import Changed, Exercise, Wrong
-from course_lib.coach.trials import rotate, rotations, without_pair
+from course_lib.coach.shared_cases import rotate, rotations, without_pair
 
 
 def gradient(first=(1, 1), second=(1, -1), position=lambda row, T, H: row // H % T):
@@ -35,11 +35,11 @@ exercise = Exercise(
         "respect to x[i + half]?",
         "dx[i] = dy[i] cos + dy[i + half] sin, and dx[i + half] = dy[i + half] cos - dy[i] sin: the forward pass with the sign "
         "of the sine changed.",
-        "turn: row = i / half, column = i % half, t = row / H % T, at = 2 * row * half + column, s = sign * sin[t * half + "
+        "rotate: row = i / half, column = i % half, t = row / H % T, at = 2 * row * half + column, s = sign * sin[t * half + "
         "column]; and "
-        "rope_backward calls turn(dy, cos, sin, dx, pairs, T, H, half, -1.0f).",
+        "rope_backward calls rotate(dy, cos, sin, dx, pairs, T, H, half, -1.0f).",
     ),
-    sibling='''// Backward of y[2 i] = 2 a + 3 b and y[2 i + 1] = 5 a, where a and b are x[2 i] and x[2 i + 1].
+    example='''// Backward of y[2 i] = 2 a + 3 b and y[2 i + 1] = 5 a, where a and b are x[2 i] and x[2 i + 1].
 // Each gradient sums, over both numbers of y, derivative times dy: the matrix of derivatives, transposed, times dy.
 __global__ void mix_backward(const float* dy, float* dx, int pairs) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -67,7 +67,7 @@ exercise = Exercise(
         "over then?",
         "if (i < S) { float sum[D] = {}; for t in 0 .. T - 1: sum[d] += P[t * S + i] * dy[t * D + d]; then write row i of dv. }",
     ),
-    sibling='''// How often each of V tokens occurs among n: thread i owns token i, and loops over all positions.
+    example='''// How often each of V tokens occurs among n: thread i owns token i, and loops over all positions.
 __global__ void count_tokens(const int* tokens, int* count, int n, int V) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= V) return;

@@ -70,7 +70,7 @@ exercise = Exercise(
         "float p = expf(logits[at] - logsumexp[i]); dlogits[at] = target == ignore ? 0.0f : (p - (c == target ? 1.0f : 0.0f)) * "
         "scale;",
     ),
-    sibling='''// The backward pass of the mean of logsumexp squared (the z-loss of the lecture).
+    example='''// The backward pass of the mean of logsumexp squared (the z-loss of the lecture).
 __global__ void z_backward(const float* dloss, const float* logits, const float* logsumexp, float* dlogits, int n, int V) {
     int i = blockIdx.x, c = blockIdx.y * blockDim.x + threadIdx.x;
     if (c < V) {

@@ -57,7 +57,7 @@ exercise = Exercise(
         "float lse = row_logsumexp<LANES>(logits + row, i < n ? V : 0); if (i >= n || threadIdx.x % LANES) return; losses[i] = "
         "target == ignore ? 0.0f : lse - logits[row + target];",
     ),
-    sibling='''// The log of each row's largest probability: its logit minus the logsumexp. Near 0 where the model is confident.
+    example='''// The log of each row's largest probability: its logit minus the logsumexp. Near 0 where the model is confident.
 template <int LANES> __global__ void confidence(const float* logits, const int* best, float* y, int n, int V) {
     const int i = (blockIdx.x * blockDim.x + threadIdx.x) / LANES;
     const float lse = row_logsumexp<LANES>(logits + (long long)i * V, i < n ? V : 0);
@@ -67,21 +67,21 @@ template <int LANES> __global__ void confidence(const float* logits, const int* 
 }
 ''',
     wrong=[
-        Wrong(Changed(("    const float total =", "    if (i >= n) return;\n    const float total =")),
+        Wrong(Changed(("    const float lse =", "    if (i >= n) return;\n    const float lse =")),
               "Threads without a row return too early. All 32 lanes must reach the shuffles inside row_logsumexp: call it "
               "first, then return.",
               when=lambda seen: bool(seen.kinds & {"missing-lanes", "divergent-barrier"})),
-        Wrong(Changed(("total - logits[row + target]", "logits[row + target] - total")),
+        Wrong(Changed(("lse - logits[row + target]", "logits[row + target] - lse")),
               "The loss has the wrong sign: it is the logsumexp minus the logit.",
               like=lambda x, t: losses_of(x, t, lambda lse, logit: logit - lse)),
-        Wrong(Changed(("total - logits[row + target]", "total")),
+        Wrong(Changed(("lse - logits[row + target]", "lse")),
               "The logit of the target is missing: the loss is the logsumexp minus that logit.",
               like=lambda x, t: losses_of(x, t, lambda lse, logit: lse)),
-        Wrong(Changed(("total - logits[row + target]", "total - logits[target]")),
+        Wrong(Changed(("lse - logits[row + target]", "lse - logits[target]")),
               "The target's logit is read from the first row. That of row i has the offset i * V + targets[i].",
               like=lambda x, t: losses_of(np.where(np.arange(len(x))[:, None] >= 0, x, x), t, lambda lse,
                   logit: lse - x[0].astype(np.float64)[np.maximum(t, 0)])),
-        Wrong(Changed(("target == ignore || target < 0 || target >= V ? 0.0f : total", "total")),
+        Wrong(Changed(("target == ignore || target < 0 || target >= V ? 0.0f : lse", "lse")),
               "A row whose target is `ignore` has loss 0: check that before you read its logit.",
               when=lambda seen: seen.label == "a row that does not count"
                   and (bool(seen.issues) or (isinstance(seen.got, tuple) and seen.got[0][1] != 0))),

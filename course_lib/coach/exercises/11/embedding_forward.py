@@ -48,7 +48,7 @@ exercise = Exercise(
         "Row i / C, column i % C. The id of the row is indices[i / C], and a row of the table begins at id * C.",
         "if (i >= n * C) return; I row = indices[i / C]; y[i] = row >= 0 && row < V ? table[(long long)row * C + i % C] : 0.0f;",
     ),
-    sibling='''// Columns read by index: y (M, n) from x (M, N).
+    example='''// Columns read by index: y (M, n) from x (M, N).
 template <class I> __global__ void columns(const float* x, const I* indices, float* y, int M, int N, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < M * n) {

@@ -43,7 +43,7 @@ exercise = Exercise(
         "Neighbouring threads should own neighbouring columns of the same row, in x and in y.",
         "int row = i / C, column = i % C; then y[i] is x[indices[row] * C + column].",
     ),
-    sibling='''// Each row of x (R, C) reversed: neighbouring threads still read and write neighbouring numbers.
+    example='''// Each row of x (R, C) reversed: neighbouring threads still read and write neighbouring numbers.
 template <class T> __global__ void reverse_rows(const T* x, T* y, int R, int C) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= R * C) return;

@@ -44,9 +44,9 @@ exercise = Exercise(
     hints=(
         "Two passes over the parts of the row: first the largest m; then the sum of the l, each rescaled to it.",
         "l * exp(m of the part - largest m): the exponent is never positive.",
-        "l += totals[part] * expf(tops[part] - m); and at the end logsumexp[row] = m + logf(l);",
+        "l += part_l[part] * expf(part_m[part] - m); and at the end logsumexp[row] = m + logf(l);",
     ),
-    sibling='''// Parts of a mean: sums and counts of each part become the mean of the row.
+    example='''// Parts of a mean: sums and counts of each part become the mean of the row.
 extern "C" __global__ void mean_merge(const float* sums, const float* counts, float* mean, int M, int parts) {
     int row = blockIdx.x * blockDim.x + threadIdx.x;
     if (row >= M) return;
@@ -59,14 +59,14 @@ extern "C" __global__ void mean_merge(const float* sums, const float* counts, fl
 }
 ''',
     wrong=[
-        Wrong(Changed(("total += totals[part] * expf(tops[part] - top);", "total += totals[part];")),
+        Wrong(Changed(("l += part_l[part] * expf(part_m[part] - m);", "l += part_l[part];")),
               "The l of the parts were added without rescaling. Each was computed with its own m: multiply it by exp(its m - "
               "largest m).", like=not_rescaled),
-        Wrong(Changed(("top + logf(total)", "logf(total)")),
+        Wrong(Changed(("m + logf(l)", "logf(l)")),
               "The largest m is missing at the end: logsumexp = m + log(l).",
               like=lambda tops, totals: (merged(tops, totals) - tops.max(1)).astype(np.float32)),
-        Wrong(Changed(("totals[part] * expf(tops[part] - top);", "totals[part] * expf(tops[part]);"),
-                      ("top + logf(total)", "logf(total)")),
+        Wrong(Changed(("part_l[part] * expf(part_m[part] - m);", "part_l[part] * expf(part_m[part]);"),
+                      ("m + logf(l)", "logf(l)")),
               "exp of a large m is infinite. Subtract the largest m first.",
               when=lambda seen: seen.label == "large logits" and isinstance(seen.got, np.ndarray) and np.isinf(seen.got).any()),
         Wrong(Changed(("    if (row >= M) return;\n", "")),

@@ -28,16 +28,16 @@ def added(updates, indices, R, order=1, last=False):
 
 def launch(kernel, updates, indices, R):
     C = updates.shape[1]
-    places = np.argsort(indices, kind="stable").astype(np.int32)
-    starts = np.searchsorted(indices[places], np.arange(R + 1)).astype(np.int32)
+    positions = np.argsort(indices, kind="stable").astype(np.int32)
+    starts = np.searchsorted(indices[positions], np.arange(R + 1)).astype(np.int32)
     y = cuda.empty((R, C))
-    arrays = (cuda.asarray(array) for array in (updates, places, starts))
+    arrays = (cuda.asarray(array) for array in (updates, positions, starts))
     kernel((R * C + 63) // 64, 64, (*arrays, y, R, C))
     return y
 
 
 def unsorted(updates, indices, R):
-    """As if places[j] were j."""
+    """As if positions[j] were j."""
     return added(updates, np.sort(indices), R)
 
 
@@ -55,10 +55,11 @@ exercise = Exercise(
     tolerance=1e-6,
     hints=(
         "Thread i owns element i of y: row i / C, column i % C. Which positions belong to that row?",
-        "places[starts[row]] is the first, and places[starts[row + 1] - 1] the last. If both starts are the same, there is none.",
-        "T sum = 0; for (int j = starts[row]; j < starts[row + 1]; j++) sum += updates[places[j] * C + column]; y[i] = sum;",
+        "positions[starts[row]] is the first, and positions[starts[row + 1] - 1] the last. If both starts are the same, there "
+        "is none.",
+        "T sum = 0; for (int j = starts[row]; j < starts[row + 1]; j++) sum += updates[positions[j] * C + column]; y[i] = sum;",
     ),
-    sibling='''// How many positions belong to each row.
+    example='''// How many positions belong to each row.
 __global__ void counts(const int* starts, int* y, int R) {
     int row = blockIdx.x * blockDim.x + threadIdx.x;
     if (row < R) y[row] = starts[row + 1] - starts[row];
@@ -69,8 +70,8 @@ __global__ void counts(const int* starts, int* y, int R) {
               "There are more threads than numbers in y: those with i >= R * C must do nothing.",
               when=lambda seen: any(64 * issue.block[0] + issue.thread[0] >= seen.expected.size for issue in seen.issues
                   if issue.kind == "out-of-bounds")),
-        Wrong(Changed(("updates[(long long)places[j] * C", "updates[(long long)j * C")),
-              "Row j of updates is added, and not row places[j]: `places` holds the positions, sorted by row.", like=unsorted),
+        Wrong(Changed(("updates[(long long)positions[j] * C", "updates[(long long)j * C")),
+              "Row j of updates is added, and not row positions[j]: `positions` is sorted by row.", like=unsorted),
         Wrong(Changed(("sum += updates", "sum = updates")), "Each row keeps only its last update. Add all of them up.",
               like=lambda u, i, R: added(u, i, R, last=True)),
         Wrong(Changed(("for (int j = starts[row]; j < end; j++)", "for (int j = end - 1; j >= starts[row]; j--)")),

@@ -4,7 +4,7 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
-from course_lib.coach.trials import of_bfloat16_bits, rounded
+from course_lib.coach.shared_cases import of_bfloat16_bits, rounded
 from course_lib.cuda.memory import address
 
 BETA1, BETA2, EPS, RATE, MAX_NORM = 0.9, 0.95, 1e-8, 0.05, 1.0
@@ -89,7 +89,7 @@ exercise = Exercise(
         "return; ... } "
         "and inside the formula of exercise 1, with gi = g[i] * clip.",
     ),
-    sibling='''// All arrays of a list multiplied by one number, in one launch.
+    example='''// All arrays of a list multiplied by one number, in one launch.
 extern "C" __global__ void scale_all(const __grid_constant__ Arrays arrays, const float* factor) {
     int k = 0;
     while (blockIdx.x >= arrays.end[k]) k++;

@@ -67,7 +67,7 @@ exercise = Exercise(
         "for (int i = threadIdx.x; i < length; i += THREADS) sum += own[i] * own[i]; sum = block_sum<THREADS>(sum); "
         "if (threadIdx.x == 0) partial[first + blockIdx.x] = sum;",
     ),
-    sibling='''// The largest absolute gradient among the numbers of each block.
+    example='''// The largest absolute gradient among the numbers of each block.
 template <int THREADS> __global__ void largest_of_all(const __grid_constant__ Gradients gradients, float* partial) {
     int k = 0;
     while (blockIdx.x >= gradients.end[k]) k++;

@@ -36,7 +36,7 @@ exercise = Exercise(
         "Each warp writes its sum to s. Which thread reads them, and has it waited for the others?",
         "A __syncthreads() between the two, outside of any if.",
     ),
-    sibling='''// The largest of 128 numbers, by four warps.
+    example='''// The largest of 128 numbers, by four warps.
 __global__ void largest(const float* x, float* y) {
     __shared__ float s[4];
     float most = x[threadIdx.x];

@@ -51,7 +51,7 @@ exercise = Exercise(
         "best = min((pair for pair in pairwise(word) if pair in ranks), key=lambda pair: ranks[pair][0], default=None), then "
         "word = merge(word, best, ranks[best][1]), until best is None.",
     ),
-    sibling='''def simplify(text, rules):
+    example='''def simplify(text, rules):
     """The same loop with rules for text: as long as one matches, apply the first of the list that does."""
     while True:
         matching = [rule for rule in rules if rule[0] in text]

@@ -32,7 +32,7 @@ exercise = Exercise(
         "First join all bytes. Then decode them as text, once.",
         "b\"\".join(...) makes one bytes object of many; its .decode(\"utf-8\", \"replace\") gives the text.",
     ),
-    sibling='''def text_of_packets(packets):
+    example='''def text_of_packets(packets):
     """Text that arrives over a network comes in packets, and a packet may end inside a character too."""
     received = bytearray()
     for packet in packets:

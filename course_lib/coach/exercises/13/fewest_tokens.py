@@ -74,7 +74,7 @@ exercise = Exercise(
         "best[end] is the shortest list of tokens for piece[:end]; best[0] is []. For each end try every start before it: if "
         "piece[start:end] is a token, best[start] + [piece[start:end]] is a candidate.",
     ),
-    sibling='''def fewest_coins(amount, coins):
+    example='''def fewest_coins(amount, coins):
     """The same idea with money: the best way to each smaller amount first. With coins 1, 3, 4, six is 3 + 3, not 4 + 1 + 1."""
     best = [[]]
     for total in range(1, amount + 1):

@@ -44,7 +44,7 @@ exercise = Exercise(
         "best = min(counts, key=lambda pair: (-counts[pair], place(pair[0]), place(pair[1]))), then "
         "merge(word, best, 256 + number) for each word, where number counts the merges from 0. Stop if counts is empty.",
     ),
-    sibling='''def most_frequent(pieces, rounds):
+    example='''def most_frequent(pieces, rounds):
     """The same loop on single letters: count all, take the most frequent, remove it everywhere."""
     words, taken = list(pieces.items()), []
     for _ in range(rounds):

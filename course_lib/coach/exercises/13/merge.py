@@ -31,7 +31,7 @@ exercise = Exercise(
         "`while i < len(word):` and the condition `if i + 1 < len(word) and (word[i], word[i + 1]) == pair:`. Return the new "
         "list.",
     ),
-    sibling='''def without_doubles(word):
+    example='''def without_doubles(word):
     """The same loop: two equal neighbours become one, and the loop goes on after both."""
     kept, i = [], 0
     while i < len(word):

@@ -37,7 +37,7 @@ exercise = Exercise(
         "Sort the tokens by length, the longest first; join regex.escape of each with \"|\"; put parentheses around; split; "
         "leave out the empty parts.",
     ),
-    sibling='''def split_numbers(text):
+    example='''def split_numbers(text):
     """Numbers as parts of their own: [part for part in regex.split(...) if part], with a group, which keeps the separators."""
     return [part for part in regex.split(r"([0-9]+)", text) if part]
 ''',

@@ -65,7 +65,7 @@ exercise = Exercise(
         "x = self.norm1(stream) if there is no branch, else x, stream = self.norm1(branch, stream). Then branch = "
         "self.dropout1(self.attention(x, rotation, cache)); x, stream = self.norm2(branch, stream); last the MLP on x.",
     ),
-    sibling='''def mlp_only_block(self, stream, branch):
+    example='''def mlp_only_block(self, stream, branch):
     """A block without attention, in the same style: add the branch, and leave the next addition to the next block."""
     x, stream = self.norm2(branch, stream)
     return stream, self.mlp(x)

@@ -31,7 +31,7 @@ exercise = Exercise(
         "A matrix from A to B channels has A B weights and B biases. A norm has 2 C. How many of each are in a block?",
         "V C + T C + L (12 C C + 13 C) + 2 C + V: embedding, positions, blocks, the last norm, the bias of the head.",
     ),
-    sibling='''def count_mlp_parameters(widths):
+    example='''def count_mlp_parameters(widths):
     """The same count for layers one after the other, as [4, 16, 16, 1]: weights and biases of each, from A to B channels."""
     return sum(a * b + b for a, b in zip(widths, widths[1:]))
 ''',

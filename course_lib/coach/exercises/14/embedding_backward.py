@@ -42,7 +42,7 @@ exercise = Exercise(
         "Row 1 was read at two positions, so it gets two gradients. A loop over the positions would add both.",
         "np.add.at(table, indices, dy) adds each row of dy by itself, also when an index occurs again.",
     ),
-    sibling='''def count_tokens(indices, rows):
+    example='''def count_tokens(indices, rows):
     """How often each token occurs: the same trap, because counts[indices] += 1 counts each token once."""
     counts = np.zeros(rows, np.int64)
     np.add.at(counts, indices, 1)

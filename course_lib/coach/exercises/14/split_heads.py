@@ -45,7 +45,7 @@ exercise = Exercise(
         "The first H D numbers of each token are its queries, the next G D its keys, the last G D its values.",
         "q = qkv[..., : heads * d].reshape(B, T, heads, d), and so on for k and v.",
     ),
-    sibling='''def split_picture(pixels, colours):
+    example='''def split_picture(pixels, colours):
     """The same split: rows of pixels with their colours side by side, (T, N * colours) -> (T, N, colours)."""
     rows, width = pixels.shape
     return pixels.reshape(rows, width // colours, colours)  # no number moves, only the shape changes

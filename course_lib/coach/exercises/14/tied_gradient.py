@@ -42,7 +42,7 @@ exercise = Exercise(
         "(T, C) has it? In the first layer, row ids[t] was copied to position t.",
         "dtable = dlogits.T @ x, and then for each position t: dtable[ids[t]] += dx[t].",
     ),
-    sibling='''def gradient_of_used_twice(W, a, b, dy):
+    example='''def gradient_of_used_twice(W, a, b, dy):
     """y = a @ W + b @ W: the same W in two products. Each gives a gradient of its own, and they add up."""
     return a.T @ dy + b.T @ dy
 ''',

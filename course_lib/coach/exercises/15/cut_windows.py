@@ -45,7 +45,7 @@ exercise = Exercise(
         "tokens[starts[:, None] + np.arange(context + 1)] is (B, T + 1). idx is without its last column, targets without its "
         "first; both np.int32.",
     ),
-    sibling='''def pairs_apart(numbers, starts, distance):
+    example='''def pairs_apart(numbers, starts, distance):
     """From each start: the number there, and the one `distance` later. Two arrays (B,)."""
     indices = starts[:, None] + np.array([0, distance])  # (B, 2)
     return numbers[indices][:, 0], numbers[indices][:, 1]

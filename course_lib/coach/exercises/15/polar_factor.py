@@ -37,7 +37,7 @@ exercise = Exercise(
         "A loop of `steps` steps; in each, X becomes 1.5 X minus 0.5 X @ X.T @ X.",
         "X = 1.5 * X - 0.5 * (X @ X.T) @ X",
     ),
-    sibling='''import numpy as np
+    example='''import numpy as np
 
 
 def inverse(A, steps):

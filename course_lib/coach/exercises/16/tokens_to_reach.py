@@ -42,7 +42,7 @@ exercise = Exercise(
         "for record in records: if \"val_loss\" in record and record[\"val_loss\"] <= floor + gap: return record[\"step\"] * "
         "tokens_per_step. After the loop, return None.",
     ),
-    sibling='''def first_frost(days):
+    example='''def first_frost(days):
     """The number of the first day whose night was at or below 0 degrees, None if there was none; nights may be missing."""
     for day in days:
         if day.get("night") is not None and day["night"] <= 0:

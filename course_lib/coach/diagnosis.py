@@ -1,0 +1,161 @@
+"""From what the cases showed to a verdict: which sentence comes first, and the smallest failing case beside it."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import signal
+from collections.abc import Callable
+from functools import cache
+
+from course_lib.coach import answers, catalogue, compare, heuristics, kernel_source, messages, pictures, regions
+from course_lib.coach.exercise import Exercise, Mistake, Wrong, answer_text
+from course_lib.coach.outcome import Outcome, RaisedError, Seen
+from course_lib.coach.verdict import FailingCase, Verdict
+
+SECONDS = 2.0  # for all wrong answers together: less than the client's patience
+
+
+def verdict_on(exercise: Exercise, job: dict, outcomes: list[Outcome], cases: int) -> Verdict:
+    """The Verdict on cases that were tried, `cases` in all: its smallest failing one, and why."""
+    failing = next((outcome for outcome in outcomes if not outcome.right), None)
+    verdict = Verdict(exercise.name, exercise.title, exercise.language, failing is None)
+    if failing is None:
+        verdict.why = "The one case is right." if cases == 1 else f"All {cases} cases are right."
+        return verdict
+    seen = Seen(job["text"], failing, outcomes)
+    verdict.why, verdict.recognised = why(exercise, seen, job)
+    verdict.failing = _failing_case(exercise, failing)
+    verdict.issues = [str(issue) for issue in failing.issues]
+    verdict.report = report(failing)
+    verdict.right_cases = sum(outcome.right for outcome in outcomes)
+    verdict.cases = cases
+    return verdict
+
+
+def not_loaded(exercise: Exercise, broken: RaisedError, job: dict) -> dict:
+    """The same for a text that could not even be loaded, as a dict."""
+    outcome = Outcome("your cell", (), error=broken)
+    verdict = verdict_on(exercise, job, [outcome], 1)
+    verdict.failing.label, verdict.loaded = "", False
+    return verdict.as_dict()
+
+
+def why(exercise: Exercise, seen: Seen, job: dict) -> tuple[str, bool]:
+    """The sentence that comes first, and whether a cause was recognised."""
+    failing = seen.failing
+    if exercise.language == "cuda" and not (failing.error and failing.error.kind == "CompileError"):
+        # a kernel that was launched with another task's parameters can only go wrong: that comes before all that it did
+        if words := kernel_source.other_parameters(exercise, seen.text):
+            return words, False
+    if words := recognised(exercise, seen):
+        return words, True
+    if failing.error:
+        return messages.of_error(failing.error, exercise, job.get("known", ())), False
+    if failing.issues:
+        return messages.of_issue(failing.issues[0], seen), False
+    if failing.complaint:
+        return failing.complaint, False
+    return heuristics.about(failing, exercise.tolerance) or f"{failing.difference.says}.", False
+
+
+def recognised(exercise: Exercise, seen: Seen) -> str:
+    """The sentence of the first mistake that explains what was seen; "" if none does, or if it takes too long to find out."""
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)  # the answer's own seconds are over
+    try:
+        return next((wrong.says for wrong in exercise.wrong if wrong.says and _explains(exercise, wrong, seen)), "")
+    except answers.StillRunning:
+        return ""
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _explains(exercise: Exercise, wrong: Wrong | Mistake, seen: Seen) -> bool:
+    if wrong.when is not None:
+        return holds(wrong.when, seen)
+    if wrong.like is not None:
+        return gives_the_same(exercise, wrong.like, seen.outcomes)
+    text = answer_text(wrong.answer, _solution(exercise.chapter, exercise.name))
+    try:
+        function = answers.load_answer(exercise, text)
+    except Exception:  # the learner's code may have filled the memory of this process
+        return False
+    return gives_the_same(exercise, function, seen.outcomes)
+
+
+@cache
+def _solution(chapter: str, name: str) -> str:
+    source = catalogue.source(chapter)
+    return regions.piece(regions.cells(source)[name], name, source).solution  # not the whole chapter: a verdict waits
+
+
+def gives_the_same(exercise: Exercise, wrong: Callable, outcomes) -> bool:
+    """Whether a wrong function explains every result: the same values, the same kind of exception. Errors alone prove nothing."""
+    if not any(outcome.error is None and not outcome.right for outcome in outcomes):
+        return False
+    failing_first = sorted(outcomes, key=lambda outcome: outcome.right)  # there most are told apart at once
+    for outcome in failing_first:
+        given = copy.deepcopy(outcome.inputs)
+        try:
+            with answers.quiet():
+                result = wrong(*given) if exercise.is_kernel else answers.call(exercise, wrong, given)
+        except Exception as error:
+            if outcome.error is None or outcome.error.kind != type(error).__name__:
+                return False
+            continue
+        if outcome.error or compare.difference(outcome.got, result, exercise.tolerance):
+            return False
+    return True
+
+
+def holds(when: Callable[[Seen], bool], seen: Seen) -> bool:
+    """Whether a cause was detected; a question that the result gives no answer to (an index into None, say) means no."""
+    try:
+        return bool(when(seen))
+    except Exception:
+        return False
+
+
+def _failing_case(exercise: Exercise, failing: Outcome) -> FailingCase:
+    inputs = [compare.text(value) for value in failing.inputs]
+    call = f"{exercise.defines}({', '.join(inputs)})"
+    plain_call = exercise.language == "python" and exercise.call is None and len(call) < 90 and "\n" not in call
+    case = FailingCase(failing.label, [call] if plain_call else inputs, plain_call)
+    case.names = [] if plain_call else list(inputs_of(exercise, len(inputs)))
+    # Where only the simulator complains, what came is what was expected.
+    only_issues = bool(failing.issues) and not failing.difference and not failing.complaint
+    if exercise.compared and failing.inputs and not only_issues:
+        case.expected = compare.text(failing.expected)
+    if failing.error:
+        case.line, case.code = failing.error.line, failing.error.code
+    elif failing.inputs and not only_issues:
+        case.got = compare.text(failing.got)
+    if failing.difference:
+        case.difference = failing.difference.says
+        case.picture = pictures.cells(failing.difference, exercise.tolerance)
+    return case
+
+
+def inputs_of(exercise: Exercise, count: int) -> tuple[str, ...]:
+    """What the inputs of a case are called where the exercise computes with them; () if that cannot be told."""
+    from inspect import Parameter, signature
+
+    target = exercise.reference
+    if target is None and exercise.target and ":" not in exercise.target:
+        holder, name = answers.resolve(exercise.target)
+        target = getattr(holder, name)
+    for function, first in ((exercise.call, 1), (target, 0)):
+        if function is None:
+            continue
+        try:
+            given = list(signature(function).parameters.values())[first : first + count]
+        except (TypeError, ValueError):
+            continue
+        if len(given) == count and all(p.kind == Parameter.POSITIONAL_OR_KEYWORD for p in given):
+            return tuple(p.name for p in given)
+    return ()
+
+
+def report(outcome: Outcome) -> str:
+    """What was counted, line by line, in the last launch of a case that was watched."""
+    return str(dataclasses.replace(outcome.reports[-1], issues=[], not_checked=[])) if outcome.reports else ""

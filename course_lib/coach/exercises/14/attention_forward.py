@@ -1,0 +1,148 @@
+"""Attention for all heads at once: scores, mask, softmax, weighted sum; with grouped-query attention and cached keys."""
+
+import numpy as np
+
+from course_lib import devices
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+
+
+def cases(random):
+    def made(b, t, s, h, g, d, dtype=np.float64, size=1.0):
+        return [
+            (size * random.normal(size=shape)).astype(dtype) for shape in ((b, t, h, d), (b, s, g, d), (b, s, g, d))
+        ]
+
+    eye = np.array([[2.0, 0.0], [0.0, 2.0]]).reshape(1, 2, 1, 2)
+    yield Case("two tokens, one head", eye, eye.copy(), np.array([[1.0, 0.0], [0.0, 1.0]]).reshape(1, 2, 1, 2), True)
+    yield Case("one token", *made(1, 1, 1, 1, 1, 2), True)
+    yield Case("without a mask", *made(1, 3, 3, 1, 1, 2), False)
+    yield Case("two heads", *made(1, 3, 3, 2, 2, 2), True)
+    yield Case("two texts of float32", *made(2, 5, 5, 2, 2, 8, np.float32), True)
+    yield Case("four query heads, two key-value heads", *made(1, 4, 4, 4, 2, 4), True)
+    yield Case("two new tokens, three cached ones", *made(1, 2, 5, 1, 1, 2), True)
+    yield Case("one new token, grouped-query attention, float32", *made(2, 1, 7, 6, 3, 4, np.float32), True)
+    yield Case("scores in the thousands", *made(1, 6, 6, 2, 1, 4, np.float64, 50.0), True)
+
+
+def check(result, q, k, v, causal):
+    y, logsumexp = result
+    for name, array in (("y", y), ("logsumexp", logsumexp)):
+        if np.asarray(array).dtype != q.dtype:
+            return (f"{name} is {np.asarray(array).dtype}, and the inputs are {q.dtype}: keep their dtype. "
+                    "(np.sqrt of an integer is a float64; D ** 0.5 is a plain Python float.)")  # fmt: skip
+    if not np.asarray(y).flags.c_contiguous:
+        return "The numbers are right, but y is a transposed view. The library needs it contiguous: np.ascontiguousarray(y)."
+    return None
+
+
+exercise = Exercise(
+    title="Attention",
+    test_out=True,
+    minutes=20,
+    defines="attention_forward",
+    target="op:attention_forward",
+    cases=cases,
+    results=("y", "logsumexp"),
+    reference=lambda *inputs: devices.ops("reference").attention_forward(*inputs),
+    check=check,
+    tolerance=1e-4,
+    given="import numpy as np",
+    hints=(
+        "Bring the axes into an order in which one @ makes all scores: heads before tokens. Which shape has the matrix of "
+        "scores?",
+        "np.repeat(k, H // G, axis=2) gives each query head its keys. q.transpose(0, 2, 1, 3) is (B, H, T, D). np.tri(T, S, S "
+        "- T) has a 1 wherever a query attends to a key.",
+        "scores = q @ k.swapaxes(-1, -2) / D ** 0.5; mask with np.where(mask, scores, -np.inf); subtract the row's largest; e "
+        "= np.exp(...); y = (e / total) @ v, transposed back; logsumexp = largest + np.log(total).",
+    ),
+    example='''def average_of_the_past(v):
+    """The same with all scores 0: v (B, S, G, D); each token takes the mean of all values up to its own."""
+    values = v.transpose(0, 2, 1, 3)  # (B, G, S, D)
+    mask = np.tri(v.shape[1], dtype=v.dtype)  # (S, S)
+    weights = mask / mask.sum(axis=-1, keepdims=True)  # each row adds up to 1
+    return np.ascontiguousarray((weights @ values).transpose(0, 2, 1, 3))  # (B, S, G, D)
+''',
+    wrong=[
+        Wrong(Changed((" / D**0.5", "")), "The scores are not divided: divide them by the square root of D before softmax."),
+        Wrong(Changed(("D**0.5", "D")), "The scores are divided by D. It is the square root of D."),
+        Wrong(Changed(("if causal:", "if not causal and T < 0:")),
+              "Tokens attend to later tokens: nothing is masked when `causal` is True."),
+        Wrong(Changed(("S - T, dtype", "S - T - 1, dtype")),
+              "In your mask no token attends to itself. Query t attends to the keys up to its own position."),
+        Wrong(Changed(("np.tri(T, S, S - T, dtype=bool)", "np.tri(S, T, T - S, dtype=bool).T")),
+              "Your mask hides the past and not the future: it is the other triangle."),
+        Wrong(Changed(("np.tri(T, S, S - T, dtype=bool)", "np.tri(T, S, dtype=bool)")),
+              "With S keys and T queries, the queries are the last T positions: query t attends to the keys 0 to S - T + t, "
+              "not 0 to t."),
+        Wrong(Changed(("-np.inf", "0.0")), "A score of 0 does not mask a key: exp(0) is 1. Masked scores are minus infinity."),
+        Wrong(Changed(("    if causal:\n        scores = np.where(np.tri(T, S, S - T, dtype=bool), scores, -np.inf)\n", ""),
+                      ("e / total @ v", "e / total * (np.tri(T, S, S - T, dtype=bool) | (not causal)) @ v")),
+              "You mask the weights after softmax, so those that are left do not add up to 1. Mask the scores before it."),
+        Wrong(Changed(("np.repeat(k, H // G, axis=2), np.repeat(v, H // G, axis=2)",
+                       "np.tile(k, (1, 1, H // G, 1)), np.tile(v, (1, 1, H // G, 1))")),
+              "The key-value heads are assigned one after the other, h % G. Consecutive query heads share one: 0 and 1 read "
+              "the first, 2 and 3 the second."),
+        Wrong(Changed(("    y = (e / total @ v)", "    columns = np.exp(scores - scores.max(axis=-2, keepdims=True))\n"
+                                                   "    y = (columns / columns.sum(axis=-2, keepdims=True) @ v)")),
+              "The weights of each key add up to 1, not those of each query: apply softmax along the last axis, the keys."),
+        Wrong(Changed(("largest = scores.max(axis=-1, keepdims=True)", "largest = np.zeros_like(scores[..., :1])")),
+              "exp of a large score overflows. Subtract the largest score of each row first, and add it to logsumexp again."),
+        Mistake("This is y alone. Return two things: y and logsumexp.", when=lambda seen: (
+            isinstance(seen.got, np.ndarray) and np.shape(seen.got) == seen.expected[0].shape
+            and np.allclose(seen.got, seen.expected[0], atol=1e-4))),
+        Mistake("y is right, but logsumexp does not have the shape (B, H, T): one number for each row of scores.",
+                when=lambda seen: (
+            isinstance(seen.got, tuple) and len(seen.got) == 2 and np.shape(seen.got[0]) == seen.expected[0].shape
+            and np.allclose(seen.got[0], seen.expected[0], atol=1e-4) and np.shape(seen.got[1]) != seen.expected[1].shape)),
+        Wrong("""def attention_forward(q, k, v, causal=True):
+    T, H, D = q.shape[1:]; S, G = k.shape[1:3]
+    k, v = np.repeat(k, H // G, axis=2), np.repeat(v, H // G, axis=2)
+    q, k, v = (x.transpose(0, 2, 1, 3) for x in (q, k, v))
+    s = q @ k.swapaxes(-1, -2) / D ** 0.5
+    if causal: s = np.where(np.tri(T, S, S - T, dtype=bool), s, -np.inf)
+    m = s.max(-1, keepdims=True); e = np.exp(s - m); z = e.sum(-1, keepdims=True)
+    return np.ascontiguousarray((e @ v).transpose(0, 2, 1, 3)), (m + np.log(z))[..., 0]
+""", "The weights of a row do not add up to 1: divide exp of the scores by their sum before the weighted sum of the values."),
+        Wrong("""def attention_forward(q, k, v, causal=True):
+    T, H, D = q.shape[1:]; S, G = k.shape[1:3]
+    k, v = np.repeat(k, H // G, axis=2), np.repeat(v, H // G, axis=2)
+    q, k, v = (x.transpose(0, 2, 1, 3) for x in (q, k, v))
+    s = q @ k.swapaxes(-1, -2) / D ** 0.5
+    if causal: s = np.where(np.tri(T, S, S - T, dtype=bool), s, -np.inf)
+    e = np.exp(s - s.max(-1, keepdims=True))
+    z = e.sum(-1, keepdims=True)
+    return np.ascontiguousarray((e / z @ v).transpose(0, 2, 1, 3)), np.log(z)[..., 0]
+""", "y is right. logsumexp lacks the largest score, which was subtracted: add it again after the logarithm."),
+        Wrong("""def attention_forward(q, k, v, causal=True):
+    T, H, D = q.shape[1:]; S, G = k.shape[1:3]
+    k, v = np.repeat(k, H // G, axis=2), np.repeat(v, H // G, axis=2)
+    q, k, v = (x.transpose(0, 2, 1, 3) for x in (q, k, v))
+    s = q @ k.swapaxes(-1, -2) / D ** 0.5
+    s = np.where(np.tri(T, S, S - T, dtype=bool), s, -np.inf)
+    m = s.max(-1, keepdims=True); e = np.exp(s - m); z = e.sum(-1, keepdims=True)
+    return np.ascontiguousarray((e / z @ v).transpose(0, 2, 1, 3)), (m + np.log(z))[..., 0]
+""", "The mask is applied when `causal` is False, too. Then every query attends to every key."),
+        Wrong("""def attention_forward(q, k, v, causal=True):
+    T, H, D = q.shape[1:]; S, G = k.shape[1:3]
+    k, v = np.repeat(k, H // G, axis=2), np.repeat(v, H // G, axis=2)
+    q, k, v = (x.transpose(0, 2, 1, 3) for x in (q, k, v))
+    s = q @ k.swapaxes(-1, -2) / D ** 0.5
+    if causal: s = np.where(np.tri(T, S, S - T, dtype=bool), s, -np.inf)
+    m = s.max(-1, keepdims=True); e = np.exp(s - m); z = e.sum(-1, keepdims=True)
+    return e / z @ v, (m + np.log(z))[..., 0]
+""", "y still has the axes (B, H, T, D). Transpose it back to (B, T, H, D)."),
+        Wrong("""def attention_forward(q, k, v, causal=True):
+    T, H, D = q.shape[1:]; S, G = k.shape[1:3]
+    q, k, v = (x.transpose(0, 2, 1, 3) for x in (q, k, v))
+    s = q @ k.swapaxes(-1, -2) / D ** 0.5
+    if causal: s = np.where(np.tri(T, S, S - T, dtype=bool), s, -np.inf)
+    m = s.max(-1, keepdims=True); e = np.exp(s - m); z = e.sum(-1, keepdims=True)
+    return np.ascontiguousarray((e / z @ v).transpose(0, 2, 1, 3)), (m + np.log(z))[..., 0]
+""",
+              "q has H heads, but k and v have G: repeat each key-value head for its query heads first, with "
+              "np.repeat(k, H // G, axis=2).",
+              when=lambda seen: (seen.label == "four query heads, two key-value heads" and "ValueError" in seen.error)),
+        Wrong(Changed(("np.ascontiguousarray(y)", "y")), generic="a transposed view"),
+        Wrong(Changed(("D**0.5", "np.sqrt(D)")), generic="keep their dtype"),
+    ],
+)  # fmt: skip

@@ -1,0 +1,84 @@
+"""What can be read off the text of a learner's CUDA kernel: other parameters than the task's, and double literals.
+
+Arguments are matched by position: another name, a `const` left out or `__restrict__` are no mistake.
+
+A literal such as 0.5 is a double in C++, and an operation on it and a float is computed in double precision. A multiprocessor
+does from half as many of those each clock (sm_80, sm_90) down to one in 64 (sm_86, sm_89): NVIDIA, CUDA C++ Programming Guide,
+table of arithmetic throughput.
+"""
+
+from __future__ import annotations
+
+import re
+
+from course_lib.coach import catalogue, regions
+from course_lib.coach.exercise import Exercise
+from course_lib.cuda import source
+
+_WHOLE = {"int", "unsigned", "unsigned int", "long", "long long", "unsigned long long", "size_t", "int64_t", "uint32_t"}
+_REAL = {"float", "double"}
+_ARRAYS = {"float *", "double *", "int *", "bool *"}
+_NOT_CODE = re.compile(r"//[^\n]*|/\*.*?\*/|\"[^\"\n]*\"|^\s*#[^\n]*", re.DOTALL | re.MULTILINE)
+_DOUBLE = re.compile(r"(?<![\w.])(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w.])|(?<![\w.])\d+[eE][+-]?\d+(?![\w.])")
+
+
+def other_parameters(exercise: Exercise, text: str) -> str:
+    """A sentence if the kernel in `text` has other parameters than the task's, or the same in another order; else nothing."""
+    task = regions.pieces(catalogue.source(exercise.chapter))[exercise.name].blank
+    ours, yours = (_kernel(given, exercise.defines) for given in (task, text))
+    if ours is None or yours is None:
+        return ""
+    shown = f"The task's are {_listed(ours.parameters)}, yours are {_listed(yours.parameters)}."
+    if len(ours.parameters) != len(yours.parameters):
+        counts = f"Your kernel has {len(yours.parameters)} parameters; the task's has {len(ours.parameters)}"
+        return f"{counts}. {shown}"
+    our_names, your_names = ([name for _, name in kernel.parameters] for kernel in (ours, yours))
+    moved = [(a, b) for a, b in zip(our_names, your_names, strict=True) if a != b]
+    if moved and sorted(our_names) == sorted(your_names):
+        return (
+            f"The parameters of your kernel are in another order than in the task, and arguments are passed by position: your "
+            f"`{moved[0][1]}` gets the argument of `{moved[0][0]}`. {shown}"
+        )
+    for (our_kind, our_name), (your_kind, your_name) in zip(ours.parameters, yours.parameters, strict=True):
+        kinds = {_kind(our_kind), _kind(your_kind)}
+        if len(kinds) == 2 and "" not in kinds:
+            return (
+                f"The parameter `{your_name}` of your kernel is of another type than the task's `{our_name}`. {shown}"
+            )
+        if _is_read_only(your_kind) and not _is_read_only(our_kind) and "*" in our_kind:
+            said = f"Your kernel declares `{your_name}` const, so it can only read it. In the task `{our_name}` is written."
+            return f"{said} {shown}"
+    return ""
+
+
+def double_literal(text: str) -> str:
+    """One sentence about the first constant of 64 bits in a text of CUDA C++ that names no double itself; "" if there is none."""
+    code = _NOT_CODE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)  # lines stay where they are
+    found = _DOUBLE.search(code)
+    if found is None or re.search(r"\bdouble\b", code):
+        return ""
+    line = code.count("\n", 0, found.start()) + 1
+    number = found[0] if re.search(r"[.eE]", found[0]) else f"{found[0]}."
+    return (
+        f"Line {line}: `{found[0]}` is a double. An operation on it and a float is computed in double precision: that takes 2 to "
+        f"64 times as long on a GPU. Write `{number}f`."
+    )
+
+
+def _kernel(text: str, name: str) -> source.Declaration | None:
+    return source.kernels(source.Source(text, "kernel.cu")).get(name)
+
+
+def _listed(parameters: tuple[tuple[str, str], ...]) -> str:
+    return "`(" + ", ".join(f"{kind.replace(' *', '*')} {name}" for kind, name in parameters) + ")`"
+
+
+def _kind(kind: str) -> str:
+    """A type without `const` and `__restrict__`; a number by itself is whole or real. "" for one that may have other names."""
+    plain = " ".join(re.sub(r"\bconst\b|\b__restrict__\b", " ", kind).split())
+    return "whole" if plain in _WHOLE else "real" if plain in _REAL else plain if plain in _ARRAYS else ""
+
+
+def _is_read_only(kind: str) -> bool:
+    """Whether what a pointer leads to is const."""
+    return "*" in kind and "const" in kind.partition("*")[0].split()

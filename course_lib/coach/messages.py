@@ -1,0 +1,102 @@
+"""Exceptions and the simulator's issues, as sentences for a learner."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from course_lib.coach.exercise import Exercise
+from course_lib.coach.outcome import RaisedError, Seen
+from course_lib.cuda import source
+
+
+def of_error(error: RaisedError, exercise: Exercise, known: Collection[str] = ()) -> str:
+    """What to say first about an exception out of an answer."""
+    line = f" in line {error.line}" if error.line else ""
+    if error.kind == "StillRunning":
+        return (
+            f"Your code was still running after {exercise.seconds:g} seconds and was stopped{line}. "
+            "Look for a loop that never ends."
+        )
+    if error.kind == "SystemExit":
+        return f"Your code exits Python{line} (exit or sys.exit). Return a result instead."
+    if error.kind in ("CompileError", "KernelError", "ArgumentError"):
+        return error.message
+    if error.kind == "ShaderError":
+        return error.message.partition("\n")[0]  # its line of code stands below
+    if error.kind == "MemoryError":
+        return f"Your code allocated more than the 2 GB of memory that an exercise has{line}."
+    if error.kind == "RecursionError":
+        return f"A function calls itself{line} without end: a recursion needs a case in which it stops."
+    if error.kind == "NameError" and (name := re.match(r"name '(\w+)' is not defined", error.message)):
+        if name[1] in known:
+            return (
+                f"`{name[1]}` is defined in another cell of your notebook. Each answer is judged by itself: define or import it "
+                f"in this cell{', above line ' + str(error.line) if error.line else ''}."
+            )
+        return f"The name `{name[1]}` is not defined{line}. Is it spelled right, and defined above?"
+    if error.kind == "NameError":
+        return error.message
+    if error.kind in ("SyntaxError", "IndentationError", "TabError"):
+        return f"Syntax error in {f'line {error.line}' if error.line else 'your cell'}: {error.message}."
+    if error.line:
+        place = f"Your code raised {error.kind}{line}"
+    elif re.search(r"positional argument|keyword argument|multiple values for argument|not callable", error.message):
+        place = f"Your code cannot be called with the task's arguments, {error.kind}"
+    else:
+        place = f"The value that your code returns cannot be used, {error.kind}"
+    return f"{place}: {error.message.rstrip('.')}."
+
+
+def of_issue(issue, seen: Seen) -> str:
+    """What to say first about something that the simulator found in a kernel."""
+    says = {
+        "out-of-bounds": "Your kernel accesses an array out of bounds",
+        "race": "Race condition: two threads access the same address, and nothing orders them",
+        "uninitialised-read": "Your kernel reads memory that was never written",
+        "divergent-barrier": "Some threads wait at a barrier that others of their block or group never reach",
+        "missed-barrier": "A thread exits before a barrier at which others wait for it",
+        "missing-lanes": "A warp function is called without all lanes of its mask",
+        "misaligned-access": "Misaligned access: the address is not a multiple of the size of what is accessed",
+        "null-pointer": "Your kernel dereferences a null pointer",
+        "host-pointer": "Your kernel dereferences a pointer to host memory",
+        "division-by-zero": "An integer is divided by zero",
+        "timeout": "Your kernel was still running at its time limit: look for a loop that never ends",
+        "crash": "Your kernel crashed",
+    }.get(issue.kind, issue.kind)
+    if issue.kind == "race" and (words := _all_the_same(issue, seen)):
+        return words
+    if issue.kind == "timeout" or not issue.line:
+        return f"{says}."
+    return f"{says}: line {issue.line}: {issue.message}."
+
+
+def _all_the_same(issue, seen: Seen) -> str:
+    """Why threads meet, if it can be read off the text: what tells them apart stands nowhere in it."""
+    text = source.without_comments(seen.text)
+    asked = {f"{word}.{letter}" for word, letter in re.findall(r"\b(threadIdx|blockIdx)\s*\.\s*([xyz])", text)}
+    in_other_ways = r"(threadIdx|blockIdx)\b(?!\s*\.)|#\s*include|cooperative_groups|\basm\b"
+    if "__global__" not in text or not seen.reports or re.search(in_other_ways, text):
+        return ""
+    grid, block = seen.reports[-1].grid, seen.reports[-1].block
+    line = f" (line {issue.line})" if issue.line else ""
+    if not asked:
+        return (
+            "Your kernel uses neither threadIdx nor blockIdx, so every thread does all the work, and all "
+            f"of them write to the same addresses{line}. Compute from these which part of the work is this thread's."
+        )
+    among_blocks = "in different blocks" in issue.message
+    word, sizes, has = ("blockIdx", grid, "the grid has") if among_blocks else ("threadIdx", block, "a block has")
+    units = "blocks" if among_blocks else "threads"
+    for letter, size in zip("xyz", sizes, strict=True):
+        if size == 1 or f"{word}.{letter}" in asked:
+            continue
+        if max(sizes[1:]) > 1:
+            shape = " x ".join(str(size) for size in sizes[: 3 if sizes[2] > 1 else 2])
+            return (
+                f"This launch has more than one dimension: {has} {shape} {units}. Your kernel never uses {word}.{letter}, so "
+                f"{units} that differ only in it do the same work, and write to the same addresses{line}."
+            )
+        who = f"all {size} {units}{'' if among_blocks else ' of a block'}"
+        return f"Your kernel never uses {word}.x, so {who} do the same work, and write to the same addresses{line}."
+    return ""

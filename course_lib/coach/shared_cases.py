@@ -1,0 +1,106 @@
+"""What several exercises are tried with, written once: matrices and their products, bfloat16, attention, RoPE.
+
+An exercise that imports this is judged anew when this file changes, as when its own does (catalogue.fingerprint).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from course_lib.coach.exercise import Case
+
+
+def matrices(random: np.random.Generator, M: int, N: int, K: int) -> tuple[np.ndarray, np.ndarray]:
+    """A (M, K) and B (K, N) of small halves, none whole, float32: their product is exact, and each of them in bfloat16."""
+    A, B = ((0.5 + random.integers(-9, 10, size=shape)).astype(np.float32) for shape in ((M, K), (K, N)))
+    return A, B
+
+
+def products(sizes: dict[str, tuple[int, int, int]]) -> Callable[[np.random.Generator], Iterator[Case]]:
+    """Cases of two matrices. sizes: label -> M, N, K."""
+    return lambda random: (Case(label, *matrices(random, *size)) for label, size in sizes.items())
+
+
+def multiply(kernel: Any, A: Any, B: Any, M: int, N: int, K: int, tile: int, threads: int) -> Any:
+    """C (M, N) of a kernel (A, B, C, M, N, K) whose blocks of `threads` own tile x tile numbers of it. A, B: device arrays."""
+    from course_lib import cuda
+
+    C = cuda.empty((M, N))
+    kernel((-(-N // tile), -(-M // tile)), threads, (A, B, C, M, N, K))
+    return C
+
+
+def bfloat16_bits(x: np.ndarray) -> np.ndarray:
+    """float32 rounded to bfloat16, to the nearest, ties to even: its 16 bits as uint16."""
+    bits = np.asarray(x, np.float32).view(np.uint32)
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
+
+
+def of_bfloat16_bits(bits: np.ndarray) -> np.ndarray:
+    """The reverse, as float32."""
+    return (np.asarray(bits).astype(np.uint32) << 16).view(np.float32)
+
+
+def rounded(x: np.ndarray) -> np.ndarray:
+    """float32 rounded to bfloat16, as float32."""
+    return of_bfloat16_bits(bfloat16_bits(x))
+
+
+def transposed_tiles(x: np.ndarray) -> np.ndarray:
+    """Each 16 x 16 tile transposed where it stands."""
+    rows, columns = x.shape
+    return x.reshape(rows // 16, 16, columns // 16, 16).swapaxes(1, 3).reshape(rows, columns)
+
+
+def attention_inputs(
+    random: np.random.Generator, B: int, T: int, S: int, H: int, G: int, D: int, size: float = 1.0
+) -> list[np.ndarray]:
+    """dy, q (B, T, H, D) and k, v (B, S, G, D), float32. size: how large the queries are."""
+    shapes = (B, T, H, D), (B, T, H, D), (B, S, G, D), (B, S, G, D)
+    return [
+        (scale * random.normal(size=shape)).astype(np.float32)
+        for shape, scale in zip(shapes, (1, size, 1, 1), strict=True)
+    ]
+
+
+def kept_for_backward(dy, q, k, v, causal: bool) -> tuple[np.ndarray, np.ndarray]:
+    """logsumexp and delta, (B, H, T) each, as the forward pass and the first kernel of the backward pass store them."""
+    from course_lib import devices
+
+    wide = [x.astype(np.float64) for x in (q, k, v)]
+    y, logsumexp = devices.ops("reference").attention_forward(*wide, causal)
+    return logsumexp.astype(np.float32), (dy * y).sum(axis=-1).transpose(0, 2, 1).astype(np.float32)
+
+
+ROPE_BLOCK = 32  # threads of a block of rope.cu
+
+
+def rotations(random: np.random.Generator) -> Iterator[Case]:
+    """Cases of x (B, T, H, D), cos and sin (T, D/2)."""
+    quarter = np.zeros((1, 1), np.float32), np.ones((1, 1), np.float32)
+    yield Case("a quarter rotation", np.array([3.0, 4.0], np.float32).reshape(1, 1, 1, 2), *quarter)
+    shapes = {"two pairs": (1, 1, 1, 4), "three positions": (1, 3, 1, 2), "two heads": (1, 2, 2, 4), "two texts": (2, 3, 1, 4),
+              "more pairs than a block": (2, 5, 3, 10)}  # fmt: skip
+    for label, (B, T, H, D) in shapes.items():
+        angle = random.uniform(-3, 3, (T, D // 2))
+        x = random.normal(size=(B, T, H, D)).astype(np.float32)
+        yield Case(label, x, np.cos(angle).astype(np.float32), np.sin(angle).astype(np.float32))
+
+
+def rotate(kernel: Any, x: np.ndarray, cos: np.ndarray, sin: np.ndarray) -> Any:
+    """Launch a kernel of rope.cu: y, of the shape of x."""
+    from course_lib import cuda
+
+    y, pairs, (T, H, D) = cuda.empty(x.shape), x.size // 2, x.shape[1:]  # (B, T, H, D)
+    kernel(-(-pairs // ROPE_BLOCK), ROPE_BLOCK, (*map(cuda.asarray, (x, cos, sin)), y, pairs, T, H, D // 2))
+    return y
+
+
+def without_pair(seen: Any) -> bool:
+    """Whether a thread that has no pair accessed memory out of bounds."""
+    pairs = seen.inputs[0].size // 2
+    outside = (issue for issue in seen.issues if issue.kind == "out-of-bounds")
+    return any(issue.block[0] * ROPE_BLOCK + issue.thread[0] >= pairs for issue in outside)
