@@ -1,6 +1,6 @@
 """One differentiable function for each fused operation: the device's forward and backward, put on the tape.
 
-Nothing is computed here; the device's table does that, and `course_lib/devices/__init__.py` writes down what each op
+Nothing is computed here; the device's table does that, and `course_lib/devices/contract.py` writes down what each op
 takes and gives. Letters as there: B batch, T time, S time of the keys, C channels, H heads, G key-value heads, D head
 size, V vocabulary, F hidden width; `*n` stands for any leading axes. Every tensor is on the device of the first.
 """
@@ -17,10 +17,6 @@ from course_lib.tensor import Tensor, record, shapes, tensor_from_array
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """x (*n, K) @ weight (N, K) transposed + bias (N) -> (*n, N)."""
-    if x.shape[-1] != weight.shape[-1]:
-        raise ValueError(
-            f"linear got x of shape {x.shape} and a weight of shape {weight.shape}: the last axes must be equal."
-        )
     ops, a, w = x.ops, x.array(), weight.array()
     has_bias = bias is not None
     y = ops.linear_forward(a, w, bias.array() if has_bias else None)  # (*n, K) -> (*n, N)
@@ -119,12 +115,6 @@ def attention(q: Tensor, k: Tensor, v: Tensor, causal: bool = True) -> Tensor:
     H is a multiple of G: consecutive query heads have one key-value head. causal: query t sees keys 0 .. S - T + t.
     (Vaswani et al. 2017; Ainslie et al. 2023 for grouped-query attention; Dao et al. 2022 for the saved logsumexp)
     """
-    if q.ndim != 4 or k.ndim != 4 or k.shape != v.shape or q.shape[0] != k.shape[0] or q.shape[3] != k.shape[3]:
-        raise ValueError(
-            f"attention got q {q.shape}, k {k.shape} and v {v.shape}; it needs q (B, T, H, D) and k, v (B, S, G, D)."
-        )
-    if q.shape[2] % k.shape[2]:
-        raise ValueError(f"attention got {q.shape[2]} query heads, not a multiple of its {k.shape[2]} key-value heads.")
     ops, a, b, c = q.ops, q.array(), k.array(), v.array()
     y, logsumexp = ops.attention_forward(a, b, c, causal)
     return record("attention", (q, k, v), y,
@@ -207,19 +197,16 @@ def maximum(a: Tensor, b: Tensor | float) -> Tensor:
 
 def concatenate(tensors: Sequence[Tensor], axis: int = 0) -> Tensor:
     """Joined along one axis; all other lengths must be equal."""
-    first, axis = tensors[0], shapes.axis_index(axis, tensors[0].ndim)
-    for tensor in tensors:
-        if tensor.shape[:axis] + tensor.shape[axis + 1 :] != first.shape[:axis] + first.shape[axis + 1 :]:
-            raise ValueError(
-                f"concatenate along axis {axis} got {first.shape} and {tensor.shape}: other axes must be equal."
-            )
-    ops, lengths = first.ops, [tensor.shape[axis] for tensor in tensors]
+    axis = shapes.axis_index(axis, tensors[0].ndim)
+    ops = tensors[0].ops
+    y = ops.concatenate([tensor.array() for tensor in tensors], axis)
+    lengths = [tensor.shape[axis] for tensor in tensors]
 
     def backward(dy):
         whole = tensor_from_array(dy, ops)
         return tuple(part.array() for part in split(whole, lengths, axis))
 
-    return record("concatenate", tensors, ops.concatenate([t.array() for t in tensors], axis), backward)
+    return record("concatenate", tensors, y, backward)
 
 
 def split(x: Tensor, lengths: Sequence[int], axis: int = -1) -> tuple[Tensor, ...]:

@@ -187,7 +187,7 @@ WRONG = {
     "float targets": (lambda: functional.cross_entropy(Tensor(np.ones((2, 3))), [0.5, 1.0]), TypeError, "integers"),
     "targets": (lambda: functional.cross_entropy(Tensor(np.ones((2, 3))), [0]), ValueError, "one target per row"),
     "attention heads": (
-        lambda: functional.attention(*[Tensor(np.ones((1, 2, h, 4))) for h in (3, 2, 2)]), ValueError, "multiple",
+        lambda: functional.attention(*[Tensor(np.ones((1, 2, h, 4))) for h in (3, 2, 2)]), ValueError, "cannot share 2",
     ),
 }  # fmt: skip
 

@@ -1,7 +1,7 @@
 """The cuda device: our CUDA kernels on an NVIDIA GPU, compiled by NVRTC and launched by CuPy.
 
 An array is a CuPy array. CuPy gives memory, copies to and from the host, and the launch; all that is computed is computed by
-kernels/*.cu, with the launch code of devices/gpu/. Contract: `course_lib/devices/__init__.py`.
+kernels/*.cu, with the launch code of devices/gpu/. Contract: `course_lib/devices/contract.py`.
 Limits: floats are float32, not float64; one GPU.
 """
 

@@ -2,7 +2,7 @@
 
 An array is a NumPy array in an address slot of its own, so that a wrong index faults instead of reading a neighbour; slots
 that are free again are handed out again, so that a training step maps no new memory after the first. The ops are those of
-devices/gpu/; here is only what begins with a value of the host. Contract: `course_lib/devices/__init__.py`.
+devices/gpu/; here is only what begins with a value of the host. Contract: `course_lib/devices/contract.py`.
 Limits: floats are float32, not float64; some hundred times slower than a GPU, and meant for learning and testing.
 """
 

@@ -24,7 +24,7 @@ def gelu_backward(dy, x):
 
 
 def _elementwise(file: str, name: str, *arrays) -> None:
-    """A kernel template of one number, the neighbours that one instruction moves, on arrays of one size."""
+    """A kernel template of one number, the vector_width that one instruction moves, on arrays of one size."""
     size = arrays[-1].size
     if size:
         width = vector_width(*arrays)

@@ -1,7 +1,7 @@
 """The reference device: every op of the contract in plain NumPy, written to be read.
 
 It computes in the dtype it is given: in float64 it is what all other devices are tested against. It prefers the formula
-to speed and keeps whole intermediates, so it is for small arrays. Contract: `course_lib/devices/__init__.py`.
+to speed and keeps whole intermediates, so it is for small arrays. Contract: `course_lib/devices/contract.py`.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ launching.py     kernels compiled once, and what stands in their place
 storage.py elementwise.py reductions.py selections.py products.py layers.py normalisation.py softmax.py attention.py
 loss.py dropout.py optimiser.py    the ops
 
-Contract: `course_lib/devices/__init__.py`. Limits: floats are float32 and whole numbers have 32 bits; one GPU; an array takes
+Contract: `course_lib/devices/contract.py`. Limits: floats are float32 and whole numbers have 32 bits; one GPU; an array takes
 no more than the adapter binds at once (128 MiB at least). A view that begins where the adapter cannot bind is a copy.
 """
 
