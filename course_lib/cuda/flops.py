@@ -62,7 +62,7 @@ def count(
     variables.copy(kernel.compiled(checked=True), library)
     lib, first = runtime.library(), ctypes.POINTER(_Passed)()
     lib.sim_passed.argtypes = [ctypes.POINTER(ctypes.POINTER(_Passed))]
-    with runtime.TURN:
+    with runtime.LAUNCH_LOCK:
         lib.sim_count_passages()
         launch.launch(library, kernel.name, kernel.parameter_names, grid, block, args, shared_mem, timeout, 0)
         length = lib.sim_passed(ctypes.byref(first))

@@ -54,7 +54,7 @@ def trace(kernel: Kernel, grid: Any, block: Any, args: Sequence[Any], shared_mem
     lib = runtime.library()
     lib.sim_trace.argtypes = [ctypes.c_uint64]
     lib.sim_traced.restype = ctypes.c_uint64
-    with runtime.TURN:
+    with runtime.LAUNCH_LOCK:
         lib.sim_trace(MOST)
         try:
             sanitize(kernel, grid, block, args, shared_mem)

@@ -102,7 +102,7 @@ void __tsan_write_range(void* p, size_t n) { in_pieces(p, n, true, CALLER); }
         in_pieces(to, n, true, CALLER);                                                                                \
         return memset(to, value, n);                                                                                   \
     }
-// sim_check_copy is called by what whole.py writes.
+// sim_check_copy is called by what vector_access.py writes.
 COPY(sim_check_copy) COPY(__tsan_memcpy) COPY(__tsan_memmove) COPY(__wrap_memcpy) COPY(__wrap_memmove)
 SET(__tsan_memset) SET(__wrap_memset)
 void __tsan_init() {}
