@@ -7,9 +7,9 @@ import pytest
 
 from course_lib import lexer
 from course_lib.devices.webgpu import adapter
-from course_lib.wgsl import NoAdapterError, Shader, ShaderError, sanitize, scan, watch
+from course_lib.wgsl import NoAdapterError, Shader, ShaderError, sanitize, sanitizer, scan
+from course_lib.wgsl.sanitizer import ROUNDS
 from course_lib.wgsl.shader import compiled
-from course_lib.wgsl.watch import ROUNDS
 
 here = pytest.mark.skipif(bool(adapter.problem()), reason=f"no WGSL can run here: {adapter.problem()}")
 F = np.float32
@@ -69,7 +69,7 @@ fn go(@builtin(global_invocation_id) id: vec3<u32>) {
     x, y = np.arange(8, dtype=np.int32), np.zeros((2, 4, 8), np.uint32)
     shader = Shader(body, "go")
     shader((2, 2, 1), x=x, y=y)
-    assert shader.threads() == 16
+    assert shader.workgroup_size() == (4, 2, 2)
     np.testing.assert_array_equal(y, np.broadcast_to(x + np.arange(2)[:, None, None], (2, 4, 8)))
     assert sanitize(shader, (2, 2, 1), x=x, y=y).ok
 
@@ -295,13 +295,13 @@ def test_a_watched_run_gives_the_results_and_counts_each_element(n):
 @here
 def test_indexes_outside_are_found_though_nothing_crashes():
     _, report = run("y[i] = x[i];", n=100, groups=2)
-    assert kinds(report) == {"out-of-bounds"} and {issue.times for issue in report.issues} == {28}
+    assert kinds(report) == {"out-of-bounds"} and {issue.count for issue in report.issues} == {28}
     assert all("`y[" in issue.message or "`x[" in issue.message for issue in report.issues)
     _, report = run("if (i < args.n) { y[i] = x[i32(i) - 1]; }", n=100)
-    assert [issue.times for issue in report.issues] == [1] and "`x[-1]`" in report.issues[0].message
-    assert report.issues[0].group == (0, 0, 0) and report.issues[0].thread == 0
+    assert [issue.count for issue in report.issues] == [1] and "`x[-1]`" in report.issues[0].message
+    assert report.issues[0].block == report.issues[0].thread == (0, 0, 0)
     _, report = run("s[lane + 1] = 1.0;", before="var<workgroup> s: array<f32, 64>;")
-    assert kinds(report) == {"out-of-bounds"} and report.issues[0].times == 2 and "`s[64]`" in report.issues[0].message
+    assert kinds(report) == {"out-of-bounds"} and report.issues[0].count == 2 and "`s[64]`" in report.issues[0].message
 
 
 SHIFT = "s[lane] = x[lane];\n    BARRIER\n    y[i] = s[(lane + 1) % 64];"
@@ -393,8 +393,8 @@ def test_all_threads_of_a_group_must_come_to_a_barrier(body, even):
 def test_nobody_waits_before_it_is_known_that_all_come(monkeypatch, lanes):
     """On a GPU to wait where some never come may last for ever: the first run only counts who comes."""
     texts = []
-    monkeypatch.setattr(watch, "_compiled", {})
-    monkeypatch.setattr(watch, "compiled", lambda source, name: texts.append(source.text) or compiled(source, name))
+    monkeypatch.setattr(sanitizer, "_compiled", {})
+    monkeypatch.setattr(sanitizer, "compiled", lambda source, name: texts.append(source.text) or compiled(source, name))
     run(f"if (lane < {lanes}) {{ workgroupBarrier(); }} y[i] = 1.0;", n=128)
     waits = ["workgroupBarrier" in lexer.read(whole, wgsl=True).code for whole in texts]
     assert waits == ([False] if lanes < 64 else [False, True])

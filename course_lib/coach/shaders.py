@@ -1,6 +1,6 @@
 """A learner's WGSL under watch: launched as a Shader is, first watched, then twice as it stands.
 
-What no run can see is said with each verdict; see wgsl/watch.py.
+What no run can see is said with each verdict; see wgsl/sanitizer.py.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ bits as there are or more, a sum of ints that overflows.
 from importlib import import_module
 from typing import Any
 
-_HOMES = {
+_MODULES = {
     "Kernel": "kernel",
     "KernelError": "errors",
     "CompileError": "errors",
@@ -42,12 +42,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module 'course_lib.cuda' has no attribute {name!r}")
-    value = getattr(import_module(f"course_lib.cuda.{_HOMES[name]}"), name)
+    value = getattr(import_module(f"course_lib.cuda.{_MODULES[name]}"), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+    return sorted([*globals(), *_MODULES])

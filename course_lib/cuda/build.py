@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from course_lib import native, paths
-from course_lib.cuda import declarations, diagnostics, flags, lost_lines, runtime, source, symbols, whole
+from course_lib.cuda import debug_locations, declarations, diagnostics, flags, runtime, source, symbols, vector_access
 from course_lib.cuda.errors import CompileError, KernelError
 from course_lib.cuda.parameters import Parameter
 
@@ -95,9 +95,9 @@ def compile_library(
     file = _translation_unit(text, names, variables)
     depends = [*_headers(), *sorted(runtime.RUNTIME.glob("*.h")), *text.includes]
     chosen = flags.choose(text, options, checked, counted, compiler)
-    rewrites = (_rewrite, lost_lines.give_lines) if checked and compiler.kind != "gcc" else ()
+    rewrites = (_rewrite, debug_locations.restore) if checked and compiler.kind != "gcc" else ()
     if rewrites:
-        depends += [Path(whole.__file__), Path(lost_lines.__file__)]
+        depends += [Path(vector_access.__file__), Path(debug_locations.__file__)]
     try:
         try:
             path = native.build(Path(text.name).stem, [file], chosen, depends, compiler, *rewrites)
@@ -118,7 +118,7 @@ def compile_library(
 
 def _rewrite(text: str) -> str:
     """What clang's optimiser is to find in LLVM's text of a checked build."""
-    return lost_lines.keep_apart(whole.keep_whole(text))
+    return debug_locations.keep_branches_apart(vector_access.keep_vector_accesses(text))
 
 
 def _undefined(error: OSError, text: source.Source) -> Exception:

@@ -118,7 +118,7 @@ class Variable:
 def device_variables(source: Source) -> list[Variable]:
     """The variables at file scope that a text declares for the device. (Not templates.)"""
     text, found = source.all_tokens, {}
-    words = _without_attributes(text)
+    words = without_attributes(text)
     first = 0
     for number, word in enumerate(words):
         if word.text in ("{", "}", ";"):
@@ -141,7 +141,7 @@ def device_variables(source: Source) -> list[Variable]:
 _NOT_VARIABLES = {"template", "extern", "using", "typedef", "struct", "class", "union", "enum", "operator"}
 
 
-def _without_attributes(text: lexer.Text) -> list[lexer.Token]:
+def without_attributes(text: lexer.Text) -> list[lexer.Token]:
     """The words of a text, without `alignas(16)` and its like."""
     words, end = [], 0
     for number, word in enumerate(text.words):

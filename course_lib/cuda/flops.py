@@ -62,7 +62,7 @@ def count(
     variables.copy(kernel.compiled(checked=True), library)
     lib, first = runtime.library(), ctypes.POINTER(_BlockCount)()
     lib.sim_block_counts.argtypes = [ctypes.POINTER(ctypes.POINTER(_BlockCount))]
-    with runtime.TURN:
+    with runtime.LAUNCH_LOCK:
         lib.sim_count_blocks()
         launch.launch(library, kernel.name, kernel.parameter_names, grid, block, args, shared_mem, timeout, 0)
         length = lib.sim_block_counts(ctypes.byref(first))

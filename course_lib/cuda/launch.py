@@ -168,7 +168,7 @@ def launch(
     prepared = library.prepared.get(name) or prepare(library, name, names)
     sized = prepared.sized(grid, block, shared_mem)
     faults, overrun = [], ""
-    with runtime.TURN:
+    with runtime.LAUNCH_LOCK:
         arguments = Arguments(prepared.signature, args, library.checked)
         try:
             running = Running(prepared, sized, seed)

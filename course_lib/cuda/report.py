@@ -1,7 +1,8 @@
 """What `sanitize` found: issues and access counters by source line; as text, as HTML, and on a roofline.
 
-Counters describe the warps' requests as the host compiler ordered them: sectors and wavefronts per request carry over to
-a GPU, totals may differ where nvcc keeps a value in a register.
+A request is one load or store instruction of one warp, whatever its lanes' addresses are: a float4 that is read whole is one, and
+so is what the text reads twice in a row. The host compiler orders them: sectors and wavefronts per request carry over to a GPU,
+totals may differ where nvcc keeps a value in a register.
 """
 
 from collections.abc import Callable
@@ -15,7 +16,10 @@ SECTOR_BYTES, WAVEFRONT_BYTES = 32, 128
 
 @dataclass(frozen=True)
 class Issue:
-    """One thing that is wrong. `thread`, `block`: (x, y, z). `other_line`: the second place, where two are involved."""
+    """One thing that is wrong. `thread`, `block`: (x, y, z). `other_line`: the second place, where two are involved.
+
+    count: how often it was seen, over all threads. unit: "block", or "group" where a block is a workgroup of WGSL.
+    """
 
     kind: str
     file: str
@@ -27,13 +31,14 @@ class Issue:
     count: int = 1
     source: str = ""
     other_source: str = ""
+    unit: str = "block"
 
     @property
     def who(self) -> str:
         """The block and the thread in words; nothing for a variable without a value, which each thread has for itself."""
         if self.thread is None and self.kind == "uninitialised-read":
             return ""
-        return f"block {self.block}" + (f", thread {self.thread}" if self.thread else "")
+        return f"{self.unit} {self.block}" + (f", thread {self.thread}" if self.thread else "")
 
     def __str__(self) -> str:
         text = f"{self.kind}: {self.file}, line {self.line}: {self.message}"

@@ -17,7 +17,7 @@ FOLDER = Path(__file__).parent
 INCLUDE = FOLDER / "include"
 RUNTIME = FOLDER / "runtime"
 MOST_WORKERS = 32
-TURN = threading.RLock()  # the simulator runs one launch at a time
+LAUNCH_LOCK = threading.RLock()  # the simulator runs one launch at a time
 KINDS = (
     "out-of-bounds",
     "misaligned-access",

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.cuda import declarations, flops, launch, lines, runtime, source, symbols, unset
+from course_lib.cuda import declarations, flops, launch, lines, runtime, source, symbols, uninitialised
 from course_lib.cuda.arguments import Arguments, Parameter
 from course_lib.cuda.build import Library
 from course_lib.cuda.kernel import Kernel, is_cupy
@@ -33,7 +33,7 @@ def sanitize(
 
     Blocks run one after the other, and each access costs tens of nanoseconds: use small sizes. seed: not 0 shuffles the
     order of lanes, warps and blocks, and lets threads overtake each other at memory accesses. Where a local variable may have
-    been read before it had a value, the launch is run again, in silence and with copies of the arrays (unset.py).
+    been read before it had a value, the launch is run again, in silence and with copies of the arrays (uninitialised.py).
     Local arrays are watched where the compiler sees which of them a pointer points into: not in a function that gets the
     pointer and is not inlined, and under g++ not where the pointer itself is moved on.
     Lanes that are gone are missing where a mask names them; at a vote, a reduction or a __syncwarp() they are not if the kernel
@@ -51,7 +51,7 @@ def sanitize(
     report = watch(kernel, args, silent=False)
     if again is not None:
         if "timeout" not in {issue.kind for issue in report.issues}:
-            report.issues[:0] = unset.find(kernel, again, args, report, watch)
+            report.issues[:0] = uninitialised.find(kernel, again, args, report, watch)
         report.count_flops = lambda: flops.count(kernel, grid, block, again, shared_mem, timeout)
     return report
 
@@ -61,7 +61,7 @@ def _watch(kernel: Kernel, grid, block, args: tuple, shared_mem: int, timeout, s
     library = kernel.compiled(checked=True)
     prepared = launch.prepare(library, kernel.name, kernel.parameter_names)
     sized = prepared.sized(grid, block, shared_mem)
-    with runtime.TURN:
+    with runtime.LAUNCH_LOCK:
         arguments = Arguments(prepared.signature, args, checked=True)
         base = symbols.base(library.handle)
         known_shared = _prepare(library, kernel, base, shared_mem)
@@ -159,7 +159,8 @@ def _constants(path: Path, text: source.Source) -> frozenset[str]:
 
 def _report(kernel: Kernel, library: Library, base: int, grid, block, timeout, known_shared) -> Report:
     faults, counters = runtime.faults(), _counters()
-    stops = _stops()
+    functions = {s.value for s in symbols.table(library.path)[0] if s.kind == symbols.STT_FUNC}
+    stops = [pc for pc in _stops() if pc - base not in functions]  # a pointer to a function is where none was called
     pcs = [f.pc for f in faults] + [f.other_pc for f in faults] + [c.pc for c in counters] + stops
     where = lines.find(library.path, [pc - 1 - base for pc in pcs if pc])
     texts = _texts(kernel)

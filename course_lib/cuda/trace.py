@@ -85,7 +85,7 @@ def record(kernel: Kernel, grid: Any, block: Any, args: Sequence[Any], shared_me
     lib = runtime.library()
     lib.sim_trace.argtypes = [ctypes.c_uint64]
     lib.sim_traced.restype = ctypes.c_uint64
-    with runtime.TURN:
+    with runtime.LAUNCH_LOCK:
         lib.sim_trace(MOST)
         try:
             report = sanitize(kernel, grid, block, args, shared_mem)

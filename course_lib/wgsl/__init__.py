@@ -7,7 +7,7 @@
 shader.py    text or file -> something that is launched
 errors.py    what a compiler says, as sentences with the line
 scan.py      where a text touches memory, waits and loops
-watch.py     the same text with all of that counted
+sanitizer.py the same text with all of that counted and checked
 report.py    what was seen
 
 wgpu is imported at the first launch. Limits: arrays of float32, int32 and uint32; one bind group; a uniform struct of numbers.
@@ -15,7 +15,7 @@ wgpu is imported at the first launch. Limits: arrays of float32, int32 and uint3
 
 from .errors import NoAdapterError, ShaderError
 from .report import Report
+from .sanitizer import sanitize
 from .shader import Shader
-from .watch import sanitize
 
 __all__ = ["NoAdapterError", "Report", "Shader", "ShaderError", "sanitize"]

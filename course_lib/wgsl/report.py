@@ -1,27 +1,10 @@
-"""What was seen while a shader ran watched: issues, and how often each line touched memory."""
+"""What `sanitize` found in a shader: issues, as those of cuda/report.py, and how often each line touched memory."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-
-@dataclass(frozen=True)
-class Issue:
-    """kind: "out-of-bounds", "race", "divergent-barrier" or "timeout". group and thread: as (x, y, z) and as one number."""
-
-    kind: str
-    file: str
-    line: int
-    message: str
-    other_line: int | None = None
-    group: tuple[int, int, int] = (0, 0, 0)
-    thread: int = 0
-    code: str = ""
-    times: int = 1  # that it was seen, over all threads
-
-    def __str__(self) -> str:
-        where = f"group {self.group}, thread {self.thread}"
-        return f"{self.kind}: {self.file}, line {self.line}: {self.message} ({where})\n  {self.line:4} | {self.code}"
+from course_lib.cuda.report import Issue
 
 
 @dataclass(frozen=True)

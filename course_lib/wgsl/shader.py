@@ -63,13 +63,12 @@ class Shader:
         """
         launch(self.pipeline, self, groups, arguments)
 
-    def threads(self) -> int:
-        """How many threads a workgroup has."""
+    def workgroup_size(self) -> tuple[int, int, int]:
+        """How many threads a workgroup has along x, y and z."""
         head = re.search(rf"@workgroup_size\(([^)]*)\)[^;{{}}]*?\bfn\s+{self.name}\b", self.source.text)
-        if head is None:
-            return 1
         known = scan.numbers(lexer.read(self.source.text, wgsl=True).code)
-        return int(np.prod([scan.evaluated(size, known) or 1 for size in head[1].split(",") if size.strip()]))
+        sizes = [scan.evaluated(size, known) or 1 for size in head[1].split(",") if size.strip()] if head else []
+        return (*sizes, 1, 1, 1)[:3]
 
 
 def _kept(text: str, name: str) -> Path:

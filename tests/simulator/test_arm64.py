@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from course_lib.cuda import Kernel, build, runtime, source
-from course_lib.cuda.whole import keep_whole
+from course_lib.cuda.vector_access import keep_vector_accesses
 from course_lib.native.building import AS_IT_IS, LLVM
 
 HERE = Path(__file__).parent
@@ -94,7 +94,7 @@ def test_packs_stay_whole_for_macos(tmp_path):
     kernels = ["parts_by_number", "eight_floats", "from_shared"]
     run(*target, *HEADER, "-DSIM_CHECKED", *LLVM, *AS_IT_IS,
         build._translation_unit(source.find(HERE / "packs.cu"), kernels, []), "-o", text)  # fmt: skip
-    whole = keep_whole(text.read_text())
+    whole = keep_vector_accesses(text.read_text())
     assert "load volatile <4 x i32>" in whole and "call void @sim_check_copy" in whole
     text.write_text(whole)
     run(*target, "-c", text, "-o", made)

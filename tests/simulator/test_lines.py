@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from course_lib.cuda import Kernel, sanitize
-from course_lib.cuda.lost_lines import give_lines, keep_apart
+from course_lib.cuda.debug_locations import keep_branches_apart, restore
 from tests.simulator.compilers import COMPILERS, using
 
 F = np.float32
@@ -107,7 +107,7 @@ OPTIMISED = """define void @k(float* %0, float* %1) #1 !dbg !1 {
 @pytest.mark.parametrize("opaque", [False, True], ids=["typed", "opaque"])
 def test_the_text_of_the_optimiser(opaque):
     text = re.sub(r"(?:float|i8)\*", "ptr", OPTIMISED) if opaque else OPTIMISED
-    before, after = text.splitlines(), give_lines(text).splitlines()
+    before, after = text.splitlines(), restore(text).splitlines()
     changed = [(line.split("(")[0].strip(), line[-2:]) for line, old in zip(after, before, strict=True) if line != old]
     assert changed == [("call void @__tsan_read4", "!8"), ("call void @__tsan_write4", "!7")]
 
@@ -128,7 +128,7 @@ def test_only_different_lines_are_kept_apart():
 !7 = !DILocation(line: 5, scope: !1)
 !8 = !DILocation(line: 6, scope: !1)
 """
-    apart = keep_apart(text)
+    apart = keep_branches_apart(text)
     assert apart.count("  call void @llvm.sideeffect()") == 2 and apart.count("declare void @llvm.sideeffect()") == 1
     assert apart.count("%7 = freeze float %read.") == 1
-    assert keep_apart(text.replace("line: 6", "line: 5")) == text.replace("line: 6", "line: 5")
+    assert keep_branches_apart(text.replace("line: 6", "line: 5")) == text.replace("line: 6", "line: 5")

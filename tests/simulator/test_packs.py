@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from course_lib import native
-from course_lib.cuda import Kernel, lost_lines, sanitize, whole
-from course_lib.cuda.whole import keep_whole
+from course_lib.cuda import Kernel, debug_locations, sanitize, vector_access
+from course_lib.cuda.vector_access import keep_vector_accesses
 from tests.simulator.compilers import COMPILERS, using
 
 build_library = native.build
@@ -135,14 +135,14 @@ def newer(text):
 @pytest.mark.parametrize("text", [OLDER, newer(OLDER)], ids=["typed", "opaque"])
 def test_what_tells_of_too_little_room_is_said_to_change_nothing(text):
     declared = "declare void @__ubsan_handle_type_mismatch_v1(i8*, i64) #3\n"
-    assert "i64) inaccessiblememonly #3" in keep_whole(text + declared)
+    assert "i64) inaccessiblememonly #3" in keep_vector_accesses(text + declared)
     modern = text + declared + "attributes #3 = { nounwind memory(none) }\n"
-    assert "i64) memory(inaccessiblemem: readwrite) #3" in keep_whole(modern)
+    assert "i64) memory(inaccessiblemem: readwrite) #3" in keep_vector_accesses(modern)
 
 
 @pytest.mark.parametrize("text", [OLDER, newer(OLDER)], ids=["typed", "opaque"])
 def test_only_what_the_checker_watches_is_rewritten(text):
-    lines = keep_whole(text).splitlines()
+    lines = keep_vector_accesses(text).splitlines()
     left = [line for line in lines if "@llvm.memcpy" in line]
     assert len(left) == 3
     assert (
@@ -167,5 +167,5 @@ def test_another_rewriting_builds_anew(monkeypatch, tmp_path):
     fast, checked = seen
     assert len(fast) == 5 and fast[-1].kind == "clang"
     *_, depends, _, rewrite, finish = checked
-    assert rewrite(OLDER).startswith(keep_whole(OLDER).rstrip()) and finish is lost_lines.give_lines
-    assert {Path(whole.__file__), Path(lost_lines.__file__)} <= set(depends)  # a part of the cache's key
+    assert rewrite(OLDER).startswith(keep_vector_accesses(OLDER).rstrip()) and finish is debug_locations.restore
+    assert {Path(vector_access.__file__), Path(debug_locations.__file__)} <= set(depends)  # a part of the cache's key

@@ -47,7 +47,7 @@ def report(kernel, case, in_full):
     steps, threads, blocks = program(random)
     g = empty(WORDS, np.int32) if random.random() < 0.3 else zeros(WORDS, np.int32)
     lib = runtime.library()
-    with runtime.TURN:
+    with runtime.LAUNCH_LOCK:
         lib.sim_trace(ctypes.c_uint64(2**40 if in_full else 0))  # a record of every access leaves no short cut
         try:
             args = (asarray(steps.ravel()), steps.shape[2], g, zeros(blocks * threads, np.int32))

@@ -79,7 +79,7 @@ fn scale_columns(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroup
               "Threads beyond the last number write too. WebGPU silently replaces an index out of bounds by one within: write "
               "only where i < args.n.",
               when=lambda seen: "out-of-bounds" in seen.kinds
-                  and any("`y[" in i.message and i.thread + GROUP * i.group[0] >= seen.inputs[0].size for i in seen.issues)),
+                  and any("`y[" in i.message and i.thread[0] + GROUP * i.block[0] >= seen.inputs[0].size for i in seen.issues)),
         Wrong(Changed(("element_index(group, groups, lane)", "group.x * THREADS + lane")),
               "The workgroups of a launch may be arranged in several rows, here 3 in each. element_index(group, groups, lane) "
               "takes that into account.",

@@ -65,8 +65,8 @@ fn shift(@builtin(local_invocation_index) lane: u32) {
         Wrong(Changed(("    workgroupBarrier();\n    let total", "    let total")),
               "The loop is right now, but tree[0] may be read before the last addition is written: a workgroupBarrier is "
               "missing after the loop.",
-              when=lambda seen: any(i.kind == "race" and "`tree[0]`" in i.message and "total" in i.code for i in seen.issues)
-                  and not any(i.kind == "race" and "half" in i.code for i in seen.issues)),
+              when=lambda seen: any(i.kind == "race" and "`tree[0]`" in i.message and "total" in i.source for i in seen.issues)
+                  and not any(i.kind == "race" and "half" in i.source for i in seen.issues)),
         Wrong(Changed(("        workgroupBarrier();\n        if (lane", "        if (lane")),
               "A thread reads what another may not have written yet: the loop needs a workgroupBarrier before each addition.",
               when=lambda seen: "race" in seen.kinds),

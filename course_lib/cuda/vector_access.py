@@ -1,4 +1,4 @@
-"""Keep the copies of packs whole: between clang's front end and its optimiser, in the text that one hands to the other.
+"""Keep vector accesses in one piece: between clang's front end and its optimiser, in the text that one hands to the other.
 
 `float4 v = x[i];` is one access of 16 bytes, on a GPU and to the checker. clang's optimiser would take it apart where `v` is
 used in parts, before the checker's hooks are put in. Its front end still has one `llvm.memcpy` for it (LLVM's Language
@@ -9,7 +9,9 @@ is understood. g++ needs none of this: flags.py.
 
 import re
 
-WHOLE = {1: "i8", 2: "i16", 4: "i32", 8: "i64", 16: "<4 x i32>"}  # the type of one access, by its bytes
+from course_lib import lexer
+
+TYPES = {1: "i8", 2: "i16", 4: "i32", 8: "i64", 16: "<4 x i32>"}  # the type of one access, by its bytes
 COPY = "sim_check_copy"  # hooks.cpp
 LOCAL, DECLARED = "a local variable", "a variable at a fixed place"
 _FUNCTION = re.compile(r"define .*?\) (?:[^()]*? )?(#\d+)(?= |$)")
@@ -28,7 +30,7 @@ _HANDLER = re.compile(r"(?m)^(declare .*@__ubsan_handle_\w+\([^\n]*?\))")
 _ROOM = re.compile(r"(@llvm\.objectsize\.[^\n]*, i1 \w+, i1 \w+, i1 )false\)")
 
 
-def keep_whole(text: str) -> str:
+def keep_vector_accesses(text: str) -> str:
     """LLVM's text of a file, with the copies that the checker watches made indivisible.
 
     The room behind a pointer (`llvm.objectsize`) is asked for wherever it can be computed, not only where it is a constant.
@@ -72,13 +74,13 @@ def _place(value: str, roots: dict) -> str | None:
 
 def _one_access(copy: re.Match, roots: dict, constants: set, byte: str, number: int) -> str | None:
     """The text of one copy, or None where the checker watches neither side."""
-    to, source = (_ADDRESS.match(part) for part in _split(copy.group("arguments")))
+    to, source = (_ADDRESS.match(part) for part in _arguments(copy.group("arguments")))
     values = [side.group("value") for side in (to, source)]
     places = [_place(value, roots) for value in values]
     if places == [LOCAL, LOCAL] or any(name in constants for name in re.findall(r"@[-\w.$]+", values[1])):
         return None
     note = (re.search(r", !dbg !\d+", copy.group("rest")) or [""])[0]
-    kind = WHOLE.get(int(copy.group("bytes")))
+    kind = TYPES.get(int(copy.group("bytes")))
     if kind is None:
         return f"  call void @{COPY}({byte} {values[0]}, {byte} {values[1]}, i64 {copy.group('bytes')}){note}"
     aligns = [int((re.search(r"\balign (\d+)", side.group("attributes")) or "01")[1]) for side in (to, source)]
@@ -95,12 +97,6 @@ def _one_access(copy: re.Match, roots: dict, constants: set, byte: str, number: 
     return "\n".join(text)
 
 
-def _split(arguments: str) -> list[str]:
+def _arguments(text: str) -> list[str]:
     """The arguments of a call, which may hold brackets and commas of their own."""
-    parts, depth, start = [], 0, 0
-    for i, letter in enumerate(arguments):
-        depth += (letter in "([{<") - (letter in ")]}>")
-        if letter == "," and depth == 0:
-            parts.append(arguments[start:i].strip())
-            start = i + 1
-    return [*parts, arguments[start:].strip()]
+    return [text[start:end].strip() for start, end in lexer.read(text).split(0, len(text), angles=True)]

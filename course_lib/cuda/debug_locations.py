@@ -1,4 +1,4 @@
-"""Keep the lines of loads and stores that clang's optimiser moves: in its text before and after.
+"""Keep the debug locations of loads and stores that clang's optimiser moves: in its text before and after.
 
 What is hoisted out of a loop, or merged with another, leaves without a line (LLVM's "How to Update Debug Info"), and the
 checker's hook before it has none either. Before, the two sides of a branch are kept apart. After, a load without a line gets
@@ -26,7 +26,7 @@ _ALLOCATED = re.compile(r"  (%\S+) = alloca ")
 APART = "@llvm.sideeffect()"  # does nothing, but neither can a load or store be moved to where two branches meet
 
 
-def keep_apart(text: str) -> str:
+def keep_branches_apart(text: str) -> str:
     """LLVM's text from the front end, in which accesses on different lines of an `if` and its `else` cannot become one."""
     numbers = {name: re.search(r"\bline: (\d+)", what) for name, what in _PLACE.findall(text)}
     lines, ends, local, last, marked = text.splitlines(), defaultdict(list), set(), None, []
@@ -56,7 +56,7 @@ def keep_apart(text: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def give_lines(text: str) -> str:
+def restore(text: str) -> str:
     """LLVM's text of an optimised file, in which every hook that had a line before the optimiser has one again."""
     places = {name for name, what in _PLACE.findall(text) if not re.search(r"\bline: 0\b", what) and "line:" in what}
     lines, start = text.splitlines(), None
@@ -64,12 +64,12 @@ def give_lines(text: str) -> str:
         if line.startswith("define "):
             start = number
         elif line == "}" and start is not None:
-            _mend(lines, start, number, places)
+            _restore_in(lines, start, number, places)
             start = None
     return "\n".join(lines) + "\n"
 
 
-def _mend(lines: list[str], start: int, end: int, places: set[str]) -> None:
+def _restore_in(lines: list[str], start: int, end: int, places: set[str]) -> None:
     """Give the hooks of one function, lines[start:end], what they have lost."""
     lost = [n for n in range(start, end) if HOOKS.search(lines[n]) and not _place(lines[_access(lines, n)], places)]
     if not lost:

@@ -6,7 +6,18 @@ import numpy as np
 import pytest
 
 from course_lib import native
-from course_lib.cuda import Kernel, asarray, declarations, empty, flags, sanitize, source, suspects, unset, zeros
+from course_lib.cuda import (
+    Kernel,
+    asarray,
+    declarations,
+    empty,
+    flags,
+    local_variables,
+    sanitize,
+    source,
+    uninitialised,
+    zeros,
+)
 from tests.simulator.compilers import COMPILERS, using
 
 F, I = np.float32, np.int32
@@ -80,7 +91,9 @@ def test_what_changes_nothing_is_not_told(compiler, monkeypatch):
 
 
 def test_a_result_that_was_never_written_starts_no_search(monkeypatch):
-    monkeypatch.setattr(unset, "declared", lambda text: pytest.fail("the rest of the array has not been written"))
+    monkeypatch.setattr(
+        uninitialised, "declared", lambda text: pytest.fail("the rest of the array has not been written")
+    )
     code = """__global__ void total(const float* x, float* y, int n) {
         float first;
         first = x[0];
@@ -95,8 +108,8 @@ def test_a_result_that_was_never_written_starts_no_search(monkeypatch):
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_of_many_variables_not_each_is_tried(compiler, monkeypatch):
     using(compiler, monkeypatch)
-    monkeypatch.setattr(unset, "TRIES", 0)
-    monkeypatch.setattr(unset, "_warned", lambda library, file: [])
+    monkeypatch.setattr(uninitialised, "TRIES", 0)
+    monkeypatch.setattr(uninitialised, "_warned", lambda library, file: [])
     code = """__global__ void total(const float* x, float* y, int n) {
         float ones[4], first[2], twos[4], late[4];
         first[0] = first[0 * n] = x[0];
@@ -105,7 +118,7 @@ def test_of_many_variables_not_each_is_tried(compiler, monkeypatch):
     }"""
     (issue,) = launched(code, np.ones(8, F), zeros(32), 8).issues
     assert "one of 'ones', 'twos', 'late' is read before" in issue.message
-    monkeypatch.setattr(unset, "TRIES", 9)
+    monkeypatch.setattr(uninitialised, "TRIES", 9)
     (issue,) = launched(code, np.ones(8, F), zeros(32), 8).issues
     assert issue.message.startswith("'twos' is read before")
 
@@ -188,10 +201,10 @@ def test_a_declaration_of_several_names():
         set = acc2; part.x = 1;
         for (int i = 0; i < n; i++) acc = __hadd2(acc, set);
     }""")
-    assert [(name, line) for name, line, _ in suspects.declared(text)] == [
+    assert [(name, line) for name, line, *_ in local_variables.declared(text)] == [
         ("carry", 2), ("b", 3), ("d", 3), ("acc", 4), ("set", 4), ("part", 4),
     ]  # fmt: skip
-    assert suspects.suspects(text) == (("acc", 4), ("part", 4))
+    assert [(found.name, found.line) for found in local_variables.suspicious(text)] == [("acc", 4), ("part", 4)]
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
@@ -273,9 +286,9 @@ SUSPECTED = {  # a text, the first of its variables, and whether it looks as if 
 
 @pytest.mark.parametrize("text", SUSPECTED)
 def test_what_a_text_makes_suspect(text):
-    found = suspects.suspects(source.find(f"__global__ void k() {{\n{text}\n}}\n"))
+    found = local_variables.suspicious(source.find(f"__global__ void k() {{\n{text}\n}}\n"))
     name = text.split(";")[0].split("[")[0].split()[-1]
-    assert ((name, 2) in found) == SUSPECTED[text]
+    assert ((name, 2) in [variable[:2] for variable in found]) == SUSPECTED[text]
 
 
 def test_a_compiler_that_cannot_fill_variables_is_not_asked_to():

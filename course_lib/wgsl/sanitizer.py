@@ -1,4 +1,4 @@
-"""Watched runs: the same text, with every touch of an array, every barrier and every round of a loop written down.
+"""`sanitize(shader, groups, ...)`: run the text with every access, barrier and round of a loop written down.
 
 WebGPU has no sanitizer, and what reaches outside of an array is silently moved inside. So the text is changed before it is
 compiled: an index `x[i]` becomes `x[seen_x(u32(i), ...)]`, which counts, looks whether i is inside, and remembers who touched the
@@ -12,15 +12,17 @@ that do not end. What is not: what goes through pointers, and a read of a storag
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any
 
 import numpy as np
 
 from course_lib import lexer
+from course_lib.cuda.report import Issue
 from course_lib.devices.webgpu import adapter
 from course_lib.wgsl import scan as scanning
 from course_lib.wgsl.errors import ShaderError
-from course_lib.wgsl.report import Issue, Line, Report
+from course_lib.wgsl.report import Line, Report
 from course_lib.wgsl.scan import BOTH, PART, READ, WRITE
 from course_lib.wgsl.shader import COPY_DST, COPY_SRC, STORAGE, Shader, compiled, launch
 
@@ -206,7 +208,7 @@ def _changed(shader: Shader, found: scanning.Scan, waiting: bool) -> tuple[str, 
         + 1
     )
     text += HELP.format(
-        binding=binding, words=WORDS, sites=1 + len(found.variables), threads=shader.threads(), rounds=ROUNDS,
+        binding=binding, words=WORDS, sites=1 + len(found.variables), threads=math.prod(shader.workgroup_size()), rounds=ROUNDS,
         barriers=max(len(found.barriers), 1), first_barrier=first_barrier, loops=max(len(found.loops), 1), first_loop=first_loop,
         barrier="workgroupBarrier();" if waiting else "",
     )  # fmt: skip
@@ -274,7 +276,8 @@ def _seen(variable: scanning.Variable, header: int, found: scanning.Scan) -> str
 def _report(
     shader: Shader, found: scanning.Scan, sites: list, seen: tuple[np.ndarray, np.ndarray], shape: tuple
 ) -> Report:
-    (across, down, _), (seen, passed), threads = shape, seen, shader.threads()
+    (across, down, _), (seen, passed), size = shape, seen, shader.workgroup_size()
+    threads = math.prod(size)
     report = Report(shader.name, not_checked=list(found.not_seen))
     rows, text = shader.source.text.splitlines(), shader.source.text
 
@@ -285,6 +288,9 @@ def _report(
 
     def at(group: int) -> tuple[int, int, int]:
         return group % across, group // across % down, group // across // down
+
+    def who(thread: int) -> tuple[int, int, int]:
+        return thread % size[0], thread // size[0] % size[1], thread // size[0] // size[1]
 
     counted: dict[tuple, list[int]] = {}
     for site, access in enumerate(found.accesses):
@@ -297,7 +303,7 @@ def _report(
             counts[1] += touches * (_size(access.variable.kind) if access.op != PART else 4)
         if faults:
             report.issues.append(
-                _issue(access, index, other, (file, line, code), where, sites, (at(group), thread), faults)
+                _issue(access, index, other, (file, line, code), where, sites, (at(group), who(thread)), faults)
             )
     report.lines = sorted(
         (Line(*key, *counts) for key, counts in counted.items() if counts[0]), key=lambda n: (n.file, n.line)
@@ -307,16 +313,18 @@ def _report(
         if uneven.size:
             file, line, code = where(place)
             report.issues.append(Issue(
-                "divergent-barrier", file, line,
+                "divergent-barrier", file, line, None, at(int(uneven[0])), None,
                 "not all threads of a group come to this barrier as often as the others: it must stand where all of them pass, "
                 "in no `if` or loop that depends on the thread, and behind no `return` of some",
-                None, at(int(uneven[0])), 0, code))  # fmt: skip
+                source=code, unit="group"))  # fmt: skip
     for number, place in enumerate(found.loops, len(found.accesses) + len(found.barriers)):
         _, faults, _, _, group, thread = (int(word) for word in seen[number * WORDS :][:WORDS])
         if faults:
             file, line, code = where(place)
             message = f"this loop was still running after {ROUNDS:,} rounds"
-            report.issues.append(Issue("timeout", file, line, message, None, at(group), thread, code))
+            report.issues.append(
+                Issue("timeout", file, line, None, at(group), who(thread), message, source=code, unit="group")
+            )
     order = ("timeout", "divergent-barrier", "out-of-bounds", "race")
     report.issues.sort(key=lambda issue: order.index(issue.kind))
     return report
@@ -325,23 +333,23 @@ def _report(
 def _issue(access, index: int, other: int, place: tuple, where, sites: list, who: tuple, times: int) -> Issue:
     (file, line, code), name = place, access.variable.name
     does = {READ: "reads", WRITE: "writes", BOTH: "reads and writes", PART: "writes a part of"}[access.op]
-    often = f"; {times:,} times in all" if times > 1 else ""
+    other_line, other_code, kind = None, "", "race"
     if not other:
-        number = index if index < 2**31 else index - 2**32
-        message = f"a thread {does} `{name}[{number}]`, which is outside of the array{often}"
-        return Issue("out-of-bounds", file, line, message, None, *who, code, times)
-    if access.variable.space == "storage":
-        message = f"two threads write `{name}[{index}]`, and nothing says whose number stays{often}"
-        return Issue("race", file, line, message, None, *who, code, times)
-    second = sites[other - 1]
-    element = f"`{name}`" if access.variable.single else f"`{name}[{index}]`"
-    if len(access.variable.sizes) > 1:
-        element = f"element {index} of `{name}`"
-    message = (
-        f"a thread {does} {element}, which another thread {'reads' if second.op == READ else 'writes'} in line "
-        f"{where(second)[1]}, with no workgroupBarrier between them{often}"
-    )
-    return Issue("race", file, line, message, where(second)[1], *who, code, times)
+        kind, number = "out-of-bounds", index if index < 2**31 else index - 2**32
+        message = f"a thread {does} `{name}[{number}]`, which is outside of the array"
+    elif access.variable.space == "storage":
+        message = f"two threads write `{name}[{index}]`, and nothing says whose number stays"
+    else:
+        second = sites[other - 1]
+        _, other_line, other_code = where(second)
+        element = f"`{name}`" if access.variable.single else f"`{name}[{index}]`"
+        if len(access.variable.sizes) > 1:
+            element = f"element {index} of `{name}`"
+        message = (
+            f"a thread {does} {element}, which another thread {'reads' if second.op == READ else 'writes'} in line "
+            f"{other_line}, with no workgroupBarrier between them"
+        )
+    return Issue(kind, file, line, other_line, *who, message, times, code, other_code, "group")
 
 
 def _size(kind: str) -> int:

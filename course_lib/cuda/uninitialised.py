@@ -2,9 +2,9 @@
 
 A sum that was never set to zero comes out right by luck, and no hook sees why, since it lies in a register. So the checked
 build fills such variables with a pattern, if the compiler can. Where it has warned of a variable, or where results show the
-pattern, or where the text looks like it (suspects.py), the launch is run once more with all such variables set to zero, and
-then with one at a time; and a single number is tried with a large value, too. If that changes what comes out, the result
-depends on a value that nobody has given, and only then is it told: the first of them, or all if trying takes too long.
+pattern, or where the text looks like it (local_variables.py), the launch is run once more with all such variables set to
+zero, and then with one at a time; and a single number is tried with a large value, too. If that changes what comes out, the
+result depends on a value that nobody has given, and only then is it told: the first of them, or all if trying takes too long.
 
 Not found: a variable whose pattern happens to lead to the same result as these values.
 """
@@ -23,8 +23,8 @@ from course_lib import native
 from course_lib.cuda import build, declarations, source, variables
 from course_lib.cuda.errors import CompileError
 from course_lib.cuda.kernel import Kernel
+from course_lib.cuda.local_variables import Variable, accumulates, declared, suspicious
 from course_lib.cuda.report import Issue, Report
-from course_lib.cuda.suspects import declared, gathers, suspects
 
 SAYS = "{} is read before it has a value, and the result depends on what is there by chance: set it first"
 TRIES = 1  # of many variables so many more than the likeliest are tried one by one: each costs a build and a run
@@ -49,47 +49,47 @@ def find(
     if addresses or changing:  # memory that the launch may have changed, and that another run would not find as it was
         return []
 
-    def differs(places: list[tuple[str, int]], value: str) -> bool | None:
+    def differs(chosen: list[Variable], value: str) -> bool | None:
         """Whether this value for these variables makes a difference; None if they cannot be given it."""
-        other, again = _with_values(kernel, places, value), copy.deepcopy(before)
+        other, again = _with_values(kernel, chosen, value), copy.deepcopy(before)
         try:
             variables.copy(library, other.compiled(checked=True))
         except CompileError:
             return None
         return _kinds(run(other, again)) != _kinds(report) or not all(map(_same, after, again))
 
-    def changes(places: list[tuple[str, int]]) -> bool | None:
-        answer = differs(places, " = {}")
-        return answer if answer is not False else bool(_plain(kernel.source, places) and differs(places, LARGE))
+    def changes(chosen: list[Variable]) -> bool | None:
+        answer = differs(chosen, " = {}")
+        return answer if answer is not False else bool(all(map(_is_number, chosen)) and differs(chosen, LARGE))
 
-    def guilty(places: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    def guilty(chosen: list[Variable]) -> list[Variable]:
         """One of these variables, or those among which it is; none if they make no difference."""
-        places = sorted(places, key=lambda place: not gathers(kernel.source, place[0]))
-        if not places or changes(places[:1]):
-            return places[:1]
-        left = places[1:]
+        chosen = sorted(chosen, key=lambda variable: not accumulates(kernel.source, variable.name))
+        if not chosen or changes(chosen[:1]):
+            return chosen[:1]
+        left = chosen[1:]
         together = changes(left) if len(left) > 1 else None
         if together is False:
             return []
-        for tried, place in enumerate(left):
-            if together and (tried == TRIES or place == left[-1]):
+        for tried, variable in enumerate(left):
+            if together and (tried == TRIES or variable == left[-1]):
                 return left[tried:]
-            if tried < TRIES and changes([place]):
-                return [place]
+            if tried < TRIES and changes([variable]):
+                return [variable]
         return []
 
-    suspected = _warned(library.path, kernel.source.name)
-    suspected += [place for place in suspects(kernel.source) if place not in suspected]
+    warned = _warned(library.path, kernel.source.name)
+    suspected = [v for v in declared(kernel.source) if (v.name, v.line) in warned] if warned else []
+    suspected += [variable for variable in suspicious(kernel.source) if variable not in suspected]
     own, others = _nearest(kernel, suspected)
     found = guilty(own) or guilty(others)
     if not found and report.ok and _shows_pattern(before, after):
         padded = declarations.padded_types(kernel.source)  # a copy of theirs holds bytes that nobody sets
-        places = [(name, line) for name, line, kind in declared(kernel.source) if kind.split()[-1] not in padded]
-        own, others = _nearest(kernel, places)
+        own, others = _nearest(kernel, [v for v in declared(kernel.source) if v.type.split()[-1] not in padded])
         found = guilty(own) or guilty(others)
     if not found:
         return []
-    line, names = found[0][1], [f"'{name}'" for name, _ in found]
+    line, names = found[0].line, [f"'{variable.name}'" for variable in found]
     who = names[0] if len(names) == 1 else f"one of {', '.join(names)}"
     words = kernel.source.text.splitlines()[line - 1].strip()
     return [
@@ -109,30 +109,25 @@ def _warned(library: Path, file: str) -> list[tuple[str, int]]:
     return list(dict.fromkeys(found))
 
 
-def _nearest(kernel: Kernel, places: list[tuple[str, int]]) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
+def _nearest(kernel: Kernel, found: list[Variable]) -> tuple[list[Variable], list[Variable]]:
     """Variables of the kernel itself, and those of functions that it may call; not those of other kernels."""
     own, bodies = source.body_of(kernel.source, kernel.name), source.bodies(kernel.source).values()
-    others = [place for place in places if not any(place[1] in body for body in bodies)]
-    return [place for place in places if place[1] in own], others
+    others = [variable for variable in found if not any(variable.line in body for body in bodies)]
+    return [variable for variable in found if variable.line in own], others
 
 
-def _plain(text: source.Source, places: list[tuple[str, int]]) -> bool:
-    """Whether these are single numbers."""
-    kinds = {(name, line): kind for name, line, kind in declared(text)}
-    lines = text.code.splitlines()
-    return all(
-        _NUMBER.fullmatch(kinds.get((name, line), "")) and not re.search(rf"\b{name}\s*\[", lines[line - 1])
-        for name, line in places
-    )
+def _is_number(variable: Variable) -> bool:
+    """Whether it is a single number."""
+    return not variable.array and _NUMBER.fullmatch(variable.type) is not None
 
 
-def _with_values(kernel: Kernel, places: list[tuple[str, int]], value: str) -> Kernel:
+def _with_values(kernel: Kernel, chosen: list[Variable], value: str) -> Kernel:
     """The same kernel, with a value for some of its variables."""
-    lines = kernel.source.text.splitlines(keepends=True)
-    for name, line in places:
-        lines[line - 1] = re.sub(rf"\b({name}(?:\s*\[[^\]]*\])*)(?=\s*[,;])", rf"\1{value}", lines[line - 1], count=1)
+    text = kernel.source.text
+    for variable in sorted(chosen, key=lambda variable: -variable.end):
+        text = text[: variable.end] + value + text[variable.end :]
     other = copy.copy(kernel)
-    other.source = dataclasses.replace(kernel.source, text="".join(lines))
+    other.source = dataclasses.replace(kernel.source, text=text)
     other._module = build.module(other.source, kernel.options)
     other._module.want(kernel.name)
     return other
