@@ -161,7 +161,7 @@ def test_headers_of_the_simulator_make_no_circle():
 def calls(files: dict[str, str]) -> dict[str, set[str]]:
     """Which .cpp files call functions of which others, directly or by way of an inline function of a header."""
     functions = {name: FUNCTION.findall(NO_CODE.sub("", text)) for name, text in files.items()}
-    homes: dict[str, set[str]] = {}
+    defined: dict[str, set[str]] = {}
     inline: dict[str, set[str]] = {}
     called: dict[str, set[str]] = {}
     for file, found in functions.items():
@@ -170,7 +170,7 @@ def calls(files: dict[str, str]) -> dict[str, set[str]]:
             if file.endswith(".h"):
                 inline.setdefault(name, set()).update(CALL.findall(body))
             else:
-                homes.setdefault(name, set()).add(file)
+                defined.setdefault(name, set()).add(file)
     knows = {}
     for file in files:
         if file.endswith(".h"):
@@ -180,7 +180,7 @@ def calls(files: dict[str, str]) -> dict[str, set[str]]:
         while left:
             names.add(name := left.pop())
             left |= inline.get(name, set()) - names
-        knows[file] = {other for name in names for other in homes.get(name, ()) if other != file}
+        knows[file] = {other for name in names for other in defined.get(name, ()) if other != file}
     return knows
 
 

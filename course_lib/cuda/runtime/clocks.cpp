@@ -211,8 +211,7 @@ void Clocks::on(const Fence& event) {
     block_fence_clock.join(before);
 }
 
-void Clocks::on(const WarpSync& event) {
-    if (event.group.operation != SYNC) return;
+void Clocks::on_syncwarp(const WarpSync& event) {
     warp_clocks[event.warp].tick(event.group.arrived);
     join_lanes(event.warp, event.group.arrived);
 }

@@ -174,9 +174,7 @@ void Counters::on(const IntervalEnd&) {
     for (unsigned warp = 0; warp < MAX_WARPS; warp++) flush_warp(warp);
 }
 
-void Counters::on(const WarpSync& event) {
-    if (event.group.operation == SYNC) flush_warp(event.warp);
-}
+void Counters::on_syncwarp(const WarpSync& event) { flush_warp(event.warp); }
 
 void Counters::on(const LaunchBegin&) {
     for (unsigned warp = 0; warp < MAX_WARPS; warp++) {

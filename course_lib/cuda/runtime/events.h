@@ -72,7 +72,7 @@ struct ChoosePath { Block* block; bool& every_access; };  // set it where each a
 
 // ---- the checkers -----------------------------------------------------------------------------------------------------
 //
-// What is done at every access is decided here, without a call.
+// What is decided at every access and every operation of a warp is decided here, without a call.
 
 // The last access, for a launch that is stopped.
 struct Backtraces {
@@ -85,7 +85,10 @@ struct Clocks {
     static void on(const LaunchBegin&);
     static void on(const BlockBegin&);
     static void on(const IntervalBegin&);
-    static void on(const WarpSync&);
+    static void on(const WarpSync& event) {
+        if (event.group.operation == SYNC) on_syncwarp(event);
+    }
+    static void on_syncwarp(const WarpSync&);
     static void on(const Fence&);
     static void on(const MemoryAccess& event) {
         if (event.access.atomic) on_atomic(event);
@@ -96,10 +99,19 @@ struct Clocks {
 struct Synccheck {
     static void on(const LaunchBegin&);
     static void on(const Barrier&);
-    static void on(const WarpArrive&);
-    static void on(const WarpSync&);
-    static void on(const Shuffle&);
+    static void on(const WarpArrive& event) {
+        if (!(event.mask >> event.thread % WARP & 1) || event.group.operation != event.operation) report(event);
+    }
+    static void on(const WarpSync& event) {
+        if (uint32_t missing = event.group.mask & event.block->full[event.warp] & ~event.group.arrived) report(event, missing);
+    }
+    static void on(const Shuffle& event) {
+        if (!(event.members >> event.source % WARP & 1)) report(event);
+    }
     static void on(const MatrixOperation&);
+    static void report(const WarpArrive&);
+    static void report(const WarpSync&, uint32_t missing);
+    static void report(const Shuffle&);
 };
 // Reads of memory that has never been written.
 struct Initcheck {
@@ -134,8 +146,11 @@ struct Shadow {
 struct Counters {
     static void on(const LaunchBegin&);
     static void on(const IntervalEnd&);
-    static void on(const WarpSync&);
+    static void on(const WarpSync& event) {
+        if (event.group.operation == SYNC) on_syncwarp(event);
+    }
     static void on(const MemoryAccess&);
+    static void on_syncwarp(const WarpSync&);
 };
 // A record of accesses and of synchronisation, for pictures.
 struct Trace {

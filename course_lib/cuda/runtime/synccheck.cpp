@@ -38,7 +38,7 @@ void Synccheck::on(const Barrier& event) {
 
 // ---- operations of a warp -----------------------------------------------------------------------------------------------
 
-void Synccheck::on(const WarpArrive& event) {
+void Synccheck::report(const WarpArrive& event) {
     unsigned warp = event.thread / WARP, lane = event.thread % WARP;
     if (!(event.mask >> lane & 1))
         fault(MISSING_LANES, event.thread, {nullptr, event.line}, NO_THREAD, {},
@@ -53,18 +53,17 @@ void Synccheck::on(const WarpArrive& event) {
 
 // A GPU waits only for lanes that have not returned, and a vote is one of those that are left. Where no lane returns early,
 // those that are gone have reached the end of the kernel. A shuffle or a matrix operation without them is undefined.
-void Synccheck::on(const WarpSync& event) {
+void Synccheck::report(const WarpSync& event, uint32_t missing) {
     const Group& group = event.group;
-    uint32_t missing = group.mask & event.block->full[event.warp] & ~group.arrived;
     bool needs_all = group.operation == MATRIX || group.operation == SHUFFLE;
-    if (!missing || event.block->aborted || (!needs_all && returns_early)) return;
+    if (event.block->aborted || (!needs_all && returns_early)) return;
     fault(MISSING_LANES, event.warp * WARP + __builtin_ctz(group.arrived), {nullptr, group.line}, NO_THREAD, {},
           "the mask 0x%08x names lanes that have returned and never come (0x%08x) to %s", group.mask, missing,
           OPERATIONS[group.operation]);
 }
 
-void Synccheck::on(const Shuffle& event) {
-    if (event.members >> (event.source % WARP) & 1 || event.block->aborted) return;
+void Synccheck::report(const Shuffle& event) {
+    if (event.block->aborted) return;
     fault(MISSING_LANES, {nullptr, event.line},
           "lane %u takes a value from lane %u, which does not take part in this shuffle: the value is undefined",
           event.block->current % WARP, event.source % WARP);
