@@ -30,7 +30,9 @@ def verdict_on(exercise: Exercise, job: dict, outcomes: list[Outcome], cases: in
     verdict.failing = _failing_case(exercise, failing)
     verdict.issues = [str(issue) for issue in failing.issues]
     verdict.report = report(failing)
-    verdict.playable = any(math.prod(launched.block) <= PLAYED_THREADS for launched in failing.reports[:1])
+    verdict.playable = exercise.language == "cuda" and any(
+        math.prod(launched.block) <= PLAYED_THREADS for launched in failing.reports[:1]
+    )
     verdict.right_cases = sum(outcome.right for outcome in outcomes)
     verdict.cases = cases
     return verdict

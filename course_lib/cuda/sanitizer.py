@@ -201,7 +201,7 @@ def _report(kernel: Kernel, library: Library, base: int, grid, block, timeout, k
     issues = _unique(issues)
     not_checked = list(ZIG_BLIND) if library.compiler == "zig" else []
     if not known_shared:
-        not_checked.append("shared memory and variables at file scope (their places are not known on this system)")
+        not_checked.append("shared memory and variables at file scope (their addresses are not known on this system)")
     if lines.tool() is None:
         not_checked.append("lines of memory accesses (no addr2line or llvm-symbolizer was found)")
     if runtime.library().sim_counters_overflowed():
