@@ -5,8 +5,10 @@ A new device needs no new test: list it in `course_lib.devices.LOADERS`, and her
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
+import pickle
 import re
 import sys
 from types import ModuleType
@@ -918,3 +920,8 @@ def test_a_misspelt_overlay_is_refused_at_once(two_devices, device: str | None):
 def test_an_overlay_of_no_known_device_is_refused(two_devices):
     with pytest.raises(ValueError, match="third"):
         overlay("one", lambda: "mine", device="third")
+
+
+def test_a_copied_or_pickled_table_is_the_table():
+    table = devices.ops("reference")
+    assert copy.deepcopy(table) is table and pickle.loads(pickle.dumps(table)) is table

@@ -59,6 +59,9 @@ class Table(SimpleNamespace):
         self.own = {op: checked(op, function, limits) for op, function in (functions | missing).items()}
         self.settle()
 
+    def __reduce__(self):
+        return ops, (self.name,)  # a copy of a tensor is on the same device
+
     def settle(self) -> None:
         """For each op the newest overlay; else, if it is several ops in one and something lies on one of those, it is made of
         them, to reach that; else the device's own."""

@@ -73,6 +73,6 @@ template <class T> __global__ void first_column(const T* x, T* y, long long x_ro
         Mistake("A number to the right of the columns was overwritten, where y must stay as it is.",
                 when=lambda seen: (seen.got[:, seen.inputs[2]:] != -0.5).any()),
         Wrong(Changed(("y[row * y_row + column] = x[row * x_row + column]", "y[column * y_row + row] = x[column * x_row + row]")),
-              generic="outside"),
+              generic="out of bounds"),
     ],
 )  # fmt: skip
