@@ -14,7 +14,8 @@
 #
 # GELU is an [activation](../notebooks/glossary.md#activation). Write the gate, and the kernel: `y[i] = gelu(x[i])` for `n`
 # numbers. Each thread takes `N` consecutive numbers with one instruction, as `scale` does in the lecture, and the last ones
-# one by one. A C++ template, so it is launched in blocks of 64 threads with N = 4 and with N = 1. The course's own `gelu` runs this kernel.
+# one by one. A C++ template, so it is launched in blocks of 64 threads with N = 4 and with N = 1. The course's own `gelu` runs
+# this kernel.
 
 # %% exercise="gelu_forward"
 # include kernels/include/gelu.cuh gelu_gate: the gate of one number

@@ -53,8 +53,9 @@
 #   c` if it is `S` or more, or comes after `past + query`; and a row that is no query, `query >= T`.
 # - The two sums over the queries of the tile: dv is the sum of the weights times dy, dk of the gradients times q. Both
 #   matrices are in shared memory, `p_tile` and `ds_tile`, with a row for each query, and so are `q_tile` and `dy_tile`. For
-#   the product of one such tile, transposed, and another, there is `multiply_transposed`. For example, `multiply_transposed<OWN, C,
-#   TILE_T, Keys::STRIDE, Head::STRIDE>(sums, p_tile + own_row, q_tile + own_column)` would add p times q to `sums`.
+#   the product of one such tile, transposed, and another, there is `multiply_transposed`. For example,
+#   `multiply_transposed<OWN, C, TILE_T, Keys::STRIDE, Head::STRIDE>(sums, p_tile + own_row, q_tile + own_column)` would add p
+#   times q to `sums`.
 
 # %% exercise="flash_attention_backward_kv"
 # include kernels/flash_attention_backward.cu flash_attention_backward_kv: three parts

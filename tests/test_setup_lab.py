@@ -12,7 +12,9 @@ import time
 import urllib.error
 import urllib.request
 
+import nbformat
 import pytest
+from nbformat.sign import NotebookNotary
 
 from course_lib import lab
 from course_lib.paths import ROOT
@@ -44,6 +46,14 @@ def test_a_browser_opens_only_where_there_is_a_desktop(monkeypatch, environment,
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     assert lab.has_browser() is opens
+
+
+def test_lectures_are_trusted_so_that_their_players_run(tmp_path, monkeypatch):
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path))
+    chapter = nbformat.read(ROOT / "notebooks" / "06_reductions.ipynb", as_version=4)
+    assert not NotebookNotary().check_signature(chapter)
+    lab.trust_lectures()
+    assert NotebookNotary().check_signature(chapter)
 
 
 def test_settings_lie_where_jupyterlab_reads_defaults(tmp_path):

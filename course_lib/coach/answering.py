@@ -80,7 +80,9 @@ def _blank(name: str, piece: regions.Piece, where: str) -> Verdict:
 
 def _next(name: str, verdict: Verdict, where: str) -> str:
     if not verdict.passed:
-        watch = f", or {words(name, 'play', where)} to watch this case" if verdict.playable and where == NOTEBOOK else ""
+        watch = (
+            f", or {words(name, 'play', where)} to watch this case" if verdict.playable and where == NOTEBOOK else ""
+        )
         return words(name, "hint", where) + watch
     if catalogue.load(name).challenge:
         if where == NOTEBOOK and catalogue.load(name).flops:

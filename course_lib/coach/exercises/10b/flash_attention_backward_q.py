@@ -9,7 +9,9 @@ from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 from course_lib.coach.shared_cases import attention_inputs, kept_for_backward
 from course_lib.devices.gpu import attention_tiles
 
-TILE = attention_tiles.FlashTile(32, 2, 4)  # 16 queries for a block, 32 keys in a tile: small, so that short texts have several
+TILE = attention_tiles.FlashTile(
+    32, 2, 4
+)  # 16 queries for a block, 32 keys in a tile: small, so that short texts have several
 
 
 def cases(random):
