@@ -63,8 +63,8 @@ def learn_merges(pieces, entries):
 # for the first, and the symbol that replaces the pair. Return the list of symbols: `apply_merges(b"abc", {(98, 99): (0, 256),
 # (97, 98): (1, 257)})` is `[97, 256]`.
 #
-# `merge` of exercise 1 and Python's `pairwise` (all adjacent pairs of a list) are there for you. Your answer will encode every
-# story that your models read.
+# `merge` of exercise 1 and Python's `pairwise` (all adjacent pairs of a list) are there for you. With
+# `course.use_my_answers()` it encodes every different piece of the stories that your models read.
 
 
 # %% exercise="apply_merges"

@@ -12,8 +12,8 @@
 # Compute the prefix sums of each row of probabilities. The drawn token is the first whose prefix sum exceeds the row's
 # number. Rounding can make a row end a little below 1; so multiply its number by the sum of the row.
 #
-# With `[[0.25, 0.75]]`, the number 0.125 gives token 0; 0.25 and 0.5 give token 1. `np` is NumPy. Every text that a model
-# writes in the course will be drawn by your function.
+# With `[[0.25, 0.75]]`, the number 0.125 gives token 0; 0.25 and 0.5 give token 1. `np` is NumPy. Once it has passed, and
+# `course.use_my_answers()` has put it in the place of ours, the course draws by it.
 
 # %% exercise="sample_tokens"
 # include course_lib/sampling.py draw: choose a token for each row

@@ -11,6 +11,9 @@ from course_lib.plots.style import BLUE, CYCLE, GREEN, GREY, INK, PAPER, PURPLE,
 Log = Sequence[Mapping[str, Any]]  # records of metrics.jsonl: step, loss, and val_loss where it was measured
 
 
+RUNS = tuple(INK if colour == GREEN else colour for colour in CYCLE)  # green is the floor's
+
+
 @styled()
 def loss_curve(
     log: Log,
@@ -35,7 +38,7 @@ def loss_curve(
     last = float(validation[-1] if len(at) else smooth[-1])
     _levels(axes, {"bigram model": (bigram, PURPLE, (0, (5, 3))), "floor": (floor, GREEN, "-")}, last)
     _frame(axes, title or "Loss while training")
-    axes.legend(loc="upper right", frameon=False)
+    axes.legend(loc="best", frameon=False)
     kind = "Validation loss ends" if len(at) else "It ends"
     words = [
         f"Training loss falls from {number(losses[0])} to {number(smooth[-1])} nats per token in {steps[-1]:,.0f} steps."
@@ -60,7 +63,7 @@ def compare_losses(
     made = figure(8, 4.2)
     axes = made.add_subplot()
     ends = {}
-    for (name, log), color in zip(logs.items(), CYCLE, strict=False):
+    for (name, log), color in zip(logs.items(), RUNS, strict=False):
         steps, losses = _series(log, "val_loss", needed=False)
         if not len(steps):
             steps, losses = _series(log, "loss")
@@ -71,7 +74,7 @@ def compare_losses(
     _frame(axes, title or "Loss of several runs", xlabel, ylabel)
     if top is not None:
         axes.set_ylim(-0.04 * top, top)
-    axes.legend(loc="upper right", frameon=False)
+    axes.legend(loc="best", frameon=False)
     best = min(ends, key=ends.__getitem__)
     listed = ", ".join(f"{name} {number(end)}" for name, end in ends.items())
     return picture(made, f"At the end ({ylabel}): {listed}. The lowest is that of {best}{_against(ends[best], floor)}.")
