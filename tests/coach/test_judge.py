@@ -329,8 +329,8 @@ def test_an_answer_that_fails_only_while_it_is_measured_is_told_so(ask):
     """A goal runs an answer on more than its cases hold: what it raises there, or its time, is its own fault."""
     right = piece("most_likely_text").solution
     for line, says in (
-        ("raise ValueError('eight')", "while it was measured: Your code raised ValueError in line"),
-        ("while True: pass", "while it was measured: your code was still running after 6 seconds"),
+        ("raise ValueError('eight')", "while your code was measured: your code raised ValueError in line"),
+        ("while True: pass", "while your code was measured: your code was still running after 6 seconds"),
     ):
         later = (
             f"    calls.append(1)\n    if len(calls) > 3:  # there are three cases\n        {line}\n    return tokens"
