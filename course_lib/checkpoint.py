@@ -77,8 +77,9 @@ def keep(source: Path, target: Path) -> None:
             _flush(aside)
         os.replace(aside, target)
     except OSError as error:
-        aside.unlink(missing_ok=True)
         raise CheckpointError(f"The checkpoint {target} could not be written: {_reason(error)}.") from None
+    finally:
+        aside.unlink(missing_ok=True)  # renaming one name of a file to another name of the same file leaves both
 
 
 def load(path: Path, optimiser: bool = True) -> Checkpoint:

@@ -179,3 +179,11 @@ def test_what_is_kept_stays_when_the_source_moves_on(saved, monkeypatch, links):
     checkpoint.keep(saved, best)
     assert checkpoint.load(best).facts["step"] == 8
     assert sorted(os.listdir(saved.parent)) == ["best.safetensors", "last.safetensors"]
+
+
+def test_a_checkpoint_that_is_kept_twice_leaves_nothing_beside_it(tmp_path):
+    (tmp_path / "last").write_text("one")
+    for _ in range(2):
+        checkpoint.keep(tmp_path / "last", tmp_path / "best")
+        assert sorted(os.listdir(tmp_path)) == ["best", "last"]
+    assert (tmp_path / "best").read_text() == "one"
