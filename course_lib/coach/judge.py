@@ -85,7 +85,9 @@ def judge(job: dict, stage: Callable[[str], None] = lambda words: None) -> dict:
                         f"your code was still running after {exercise.seconds:g} seconds: the measurement runs more "
                         "than the cases do."
                     )
-                verdict.why = f"All cases are right. Then, while your code was measured: {broken[0].lower()}{broken[1:]}"
+                verdict.why = (
+                    f"All cases are right. Then, while your code was measured: {broken[0].lower()}{broken[1:]}"
+                )
             if verdict.passed and exercise.language == "cuda" and (words := kernel_source.double_literal(job["text"])):
                 verdict.notes.append(words)
         elif job.get("values"):
