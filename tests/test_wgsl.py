@@ -8,7 +8,7 @@ import pytest
 from course_lib import lexer
 from course_lib.devices.webgpu import adapter
 from course_lib.wgsl import NoAdapterError, Shader, ShaderError, sanitize, sanitizer, scan
-from course_lib.wgsl.sanitizer import ROUNDS
+from course_lib.wgsl.instrument import ROUNDS
 from course_lib.wgsl.shader import compiled
 
 here = pytest.mark.skipif(bool(adapter.problem()), reason=f"no WGSL can run here: {adapter.problem()}")

@@ -18,7 +18,7 @@ from matplotlib.patches import Rectangle
 from course_lib.cuda import launch
 from course_lib.cuda.kernel import Kernel
 from course_lib.cuda.trace import Event, trace
-from course_lib.plots.picture import Picture, picture
+from course_lib.plots.picture import Picture, picture, ranges
 from course_lib.plots.style import (
     BLUE,
     GREEN,
@@ -34,8 +34,8 @@ from course_lib.plots.style import (
     sheet,
     styled,
 )
+from course_lib.plots.warp_steps import BANKS, SECTOR, WORD
 
-SECTOR, BANKS, WORD = 32, 32, 4
 MOST_ELEMENTS, MOST_THREADS, MOST_SECTORS = 64, 64, 40
 MOST_NUMBERED = 32  # boxes in a row that are wide enough for a number
 TINTS = (SKY, PALE, "#F5D48A", "#A8DCC9")  # of blocks, in turn
@@ -121,7 +121,7 @@ def sectors(
             on = any(sector * SECTOR + byte + k in used for k in range(WORD))
             _box(axes, x + byte * 1.02 / SECTOR, y, 1.02 / 8, 0.26, ORANGE if on else PALE)
         lanes = sorted({a.lane for a in touched[sector]})
-        axes.text(x, y + 0.3, f"{'lane' if len(lanes) == 1 else 'lanes'} {_ranges(lanes)}", va="bottom", fontsize=SMALL)
+        axes.text(x, y + 0.3, f"{'lane' if len(lanes) == 1 else 'lanes'} {ranges(lanes)}", va="bottom", fontsize=SMALL)
         axes.text(x, y - 0.05, f"byte {sector * SECTOR}", va="top", fontsize=SMALL, color=GREY)
         _frame(axes, x, y, 1.02, 0.26)
     count, needed = len(touched), len(used)
@@ -217,18 +217,6 @@ def _box(axes, x: float, y: float, width: float, height: float, colour: str) -> 
 
 def _frame(axes, x: float, y: float, width: float, height: float) -> None:
     axes.add_patch(Rectangle((x, y), width, height, fill=False, edgecolor=INK, linewidth=1.2))
-
-
-def _ranges(numbers: list[int]) -> str:
-    """0, 1, 2, 5 as "0-2, 5"."""
-    parts: list[list[int]] = []
-    for number in numbers:
-        if parts and number == parts[-1][-1] + 1:
-            parts[-1].append(number)
-        else:
-            parts.append([number])
-    shown = [f"{part[0]}-{part[-1]}" if len(part) > 1 else str(part[0]) for part in parts]
-    return ", ".join(shown[:3]) + (" ..." if len(shown) > 3 else "")
 
 
 def _count(kernel: Kernel, what: str, extent: Any) -> int:

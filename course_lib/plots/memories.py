@@ -9,9 +9,9 @@ from course_lib.plots.style import BLUE, GREEN, GREY, INK, ORANGE, PALE, SKY, SM
 # Bandwidth as a multiple of HBM's 3.35 TB/s: 128 bytes a clock and multiprocessor from shared memory, and three operands and a
 # result of 4 bytes for each of 128 multiply-adds from registers, at 1.98 GHz. NVIDIA gives none for L2.
 LEVELS = (
-    ("registers", "33 MB in all: 256 kB in each multiprocessor", "160 x", GREEN),
+    ("registers", "34 MB in all: 256 kB in each multiprocessor", "160 x", GREEN),
     ("shared memory (SRAM)", "30 MB in all: up to 228 kB in each multiprocessor", "10 x", SKY),
-    ("L2 cache", "50 MB, for all multiprocessors", "between", ORANGE),
+    ("L2 cache", "50 MB, for all multiprocessors", "not published", ORANGE),
     ("HBM, global memory", "80 GB", "3.35 TB/s", PALE),
 )
 
@@ -36,7 +36,7 @@ def memories() -> Picture:
     axes.text(0.12, 0.12, "slow, large; the number is the bandwidth", fontsize=SMALL, va="center", color=BLUE)
     return picture(
         made,
-        "The memories of an H100 as a pyramid. At the top the registers, 33 MB, 160 times the bandwidth of HBM; below shared "
+        "The memories of an H100 as a pyramid. At the top the registers, 34 MB, 160 times the bandwidth of HBM; below shared "
         "memory, 30 MB, 10 times; then the L2 cache, 50 MB; at the bottom HBM, 80 GB at 3.35 TB/s. Each memory nearer to the "
         "arithmetic is smaller and faster.",
     )

@@ -7,7 +7,9 @@ image for people, because JupyterLab (4.6) shows no alt text for a plain PNG out
 import base64
 import html
 import io
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -84,3 +86,23 @@ def picture(figure: Figure, alt: str) -> Picture:
 def number(value: float, digits: int = 2) -> str:
     """A number as an alt text says it: 2 decimals, no negative zero."""
     return f"{value + 0.0:,.{digits}f}".replace("-0.00", "0.00") if digits == 2 else f"{value:,.{digits}f}"
+
+
+def few(words: Sequence[str], most: int = 6) -> str:
+    """The first words of a list."""
+    return ", ".join(words[:most]) + (", ..." if len(words) > most else "")
+
+
+def ranges(numbers: Iterable[int]) -> str:
+    """0, 1, 2, 5 as "0-2, 5"; with a common step from 4 numbers on as "0, 4, ... 28"."""
+    several = sorted(set(numbers))
+    gaps = {later - earlier for earlier, later in pairwise(several)}
+    if len(several) > 3 and len(gaps) == 1 and gaps != {1}:
+        return f"{several[0]}, {several[1]}, ... {several[-1]}"
+    parts: list[list[int]] = []
+    for one in several:
+        if parts and one == parts[-1][-1] + 1:
+            parts[-1].append(one)
+        else:
+            parts.append([one])
+    return few([f"{part[0]}-{part[-1]}" if len(part) > 1 else str(part[0]) for part in parts], 4)

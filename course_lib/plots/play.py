@@ -3,12 +3,10 @@
 import base64
 import hashlib
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from html import escape
-from itertools import pairwise
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -16,10 +14,11 @@ from typing import Any
 import numpy as np
 from matplotlib.patches import Patch, Rectangle
 
-from course_lib.cuda import launch, symbols
+from course_lib import lexer
+from course_lib.cuda import symbols
 from course_lib.cuda.kernel import Kernel
 from course_lib.cuda.trace import ACCESSES, PLAYED_THREADS, Recording, record
-from course_lib.plots.picture import Picture, number, picture
+from course_lib.plots.picture import Picture, few, number, picture, ranges
 from course_lib.plots.style import BLUE, GREEN, GREY, PAPER, PURPLE, SMALL, TEXT, VERMILLION, figure, styled
 from course_lib.plots.warp_steps import BANKS, SECTOR, WARP, WORD, Step, steps
 
@@ -53,15 +52,14 @@ def play(kernel: Kernel, grid: Any, block: Any, args: Sequence[Any], shared_mem:
     and bank conflicts and races where they happen. At most 128 threads a block, 2,560 elements an array and 1,500 steps.
     Raises ValueError for a launch that is larger, and what `sanitize` raises.
     """
-    threads = prod(launch.extent(kernel.name, "block", block, launch.BLOCK_LIMITS))
-    blocks = prod(launch.extent(kernel.name, "grid", grid, launch.GRID_LIMITS))
+    named = {name: value for name, value in zip(kernel.parameter_names, args, strict=False) if np.ndim(value)}
+    before = {name: np.asarray(value).flatten() for name, value in named.items()}
+    recording = record(kernel, grid, block, args, shared_mem)
+    threads, blocks = prod(recording.report.block), prod(recording.report.grid)
     if threads > PLAYED_THREADS:
         raise ValueError(
             f"play() shows blocks of at most {PLAYED_THREADS} threads; this launch has {threads} in a block."
         )
-    named = {name: value for name, value in zip(kernel.parameter_names, args, strict=False) if np.ndim(value)}
-    before = {name: np.asarray(value).flatten() for name, value in named.items()}
-    recording = record(kernel, grid, block, args, shared_mem)
     if not recording.events:
         raise ValueError(f"{kernel.name} touches no memory in this launch: there is nothing to play.")
     after = {name: np.asarray(value).flatten() for name, value in named.items()}
@@ -109,10 +107,11 @@ def _arrays(kernel: Kernel, recording: Recording, named: dict, before: dict, sha
 
 def _shared_type(kernel: Kernel, name: str, size: int) -> type:
     """The type that the text declares a shared array with; by the size of its accesses where that is not plain."""
-    for declaration in kernel.source.everything.split("__shared__")[1:]:
-        words = re.findall(r"\w+", declaration.partition(";")[0].partition("=")[0])
-        if name in words:
-            known = [SHARED_TYPES[word] for word in words if word in SHARED_TYPES]
+    words = [word.text for word in lexer.read(kernel.source.everything).words]
+    for start in (i for i, word in enumerate(words) if word == "__shared__"):
+        declaration = words[start : words.index(";", start)] if ";" in words[start:] else []
+        if name in declaration:
+            known = [SHARED_TYPES[word] for word in declaration if word in SHARED_TYPES]
             return known[0] if known else np.float32
     return {1: np.int8, 2: np.int16, 8: np.float64}.get(size, np.float32) if size < 16 else np.float32
 
@@ -182,14 +181,14 @@ def sentence(step: Step) -> str:
         return f"{who} wait for each other at __syncwarp()."
     if step.op == "shuffle":
         pairs = [f"{thread} from {source}" for thread, source in zip(step.threads, step.sources, strict=True)]
-        return f"{who} take{'s' * (len(set(step.threads)) == 1)} a value from another lane: {_few(pairs)}."
+        return f"{who} take{'s' * (len(set(step.threads)) == 1)} a value from another lane: {few(pairs)}."
     verb = {"read": "read", "write": "write", "atomic": "change atomically"}[step.op]
     verb = verb.replace("change", "changes") if len(set(step.threads)) == 1 and step.op == "atomic" else verb
     verb += "s" * (len(set(step.threads)) == 1 and step.op != "atomic")
     values = [f"{_number(v)}" for v in step.values]
     words = f"{who} {verb} {step.array}[{ranges(step.elements)}]"
     if any(v is not None for v in step.values):
-        words += f" = {_few(values)}"
+        words += f" = {few(values)}"
     unit = "sector" if step.space == "global" else "wavefront"
     return f"{words}; {step.requests} {unit}{'s' * (step.requests > 1)}."
 
@@ -199,27 +198,8 @@ def _count(threads: list[int]) -> str:
     return f"thread {several[0]}" if len(several) == 1 else f"{len(several)} threads ({ranges(several)})"
 
 
-def _few(words: list[str], most: int = 6) -> str:
-    return ", ".join(words[:most]) + (", ..." if len(words) > most else "")
-
-
 def _number(value: Any) -> str:
     return "?" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def ranges(numbers: Sequence[int]) -> str:
-    """0, 1, 2, 5 as "0-2, 5"; with a common step from 3 on as "0, 4, ... 28"."""
-    several = sorted(set(numbers))
-    gaps = {later - earlier for earlier, later in pairwise(several)}
-    if len(several) > 3 and len(gaps) == 1 and gaps != {1}:
-        return f"{several[0]}, {several[1]}, ... {several[-1]}"
-    parts: list[list[int]] = []
-    for one in several:
-        if parts and one == parts[-1][-1] + 1:
-            parts[-1].append(one)
-        else:
-            parts.append([one])
-    return _few([f"{part[0]}-{part[-1]}" if len(part) > 1 else str(part[0]) for part in parts], 4)
 
 
 @styled()
@@ -250,5 +230,5 @@ def _alt(name: str, found: list[Step], threads: int, blocks: int) -> str:
     wasted = sum(s.requests for s in found if s.space == "global") * SECTOR
     return (
         f"{name} on {blocks} block{'s' * (blocks > 1)} of {threads} threads, one step for each request of a warp of {WARP}: "
-        f"{said}. Global memory moves {number(wasted, 0)} bytes. Marked: {_few(marks) if marks else 'nothing'}."
+        f"{said}. Global memory moves {number(wasted, 0)} bytes. Marked: {few(marks) if marks else 'nothing'}."
     )
