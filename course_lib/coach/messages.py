@@ -52,7 +52,7 @@ def of_issue(issue, seen: Seen) -> str:
     """What to say first about something that the simulator found in a kernel."""
     says = {
         "out-of-bounds": "Your kernel accesses an array out of bounds",
-        "race": "Race condition: two threads access the same address, and nothing orders them",
+        "race": "Two threads access the same address, and nothing orders them (a race condition)",
         "uninitialised-read": "Your kernel reads memory that was never written",
         "divergent-barrier": "Some threads wait at a barrier that others of their block or group never reach",
         "missed-barrier": "A thread exits before a barrier at which others wait for it",

@@ -92,7 +92,7 @@ def test_threads_that_all_do_the_same_are_told_so(body, grid, block, where, says
     seen = SimpleNamespace(text=f"__global__ void f(float* y, int n) {{\n    {body}\n}}",
                            reports=[Report("f", grid, block, [issue], [])])  # fmt: skip
     said = messages.of_issue(issue, seen)
-    assert says in said if says else said.startswith("Race condition: two threads access the same address")
+    assert says in said if says else said.startswith("Two threads access the same address")
 
 
 def test_inputs_of_every_kernel_have_their_names():
