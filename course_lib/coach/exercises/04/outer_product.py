@@ -96,6 +96,6 @@ __global__ void add_rows(const float* x, float* y, int M, int N) {
     }
 }
 """, generic="Your kernel never wrote rows 2 to 299"),
-        Wrong(Changed(("y[i * N + j]", "y[i * M + j]")), generic="two threads access the same address"),
+        Wrong(Changed(("y[i * N + j]", "y[i * M + j]")), generic="two threads write the same address"),
     ],
 )  # fmt: skip

@@ -76,6 +76,6 @@ __global__ void twice(const __nv_bfloat16* X, float* G) {  // X (16, 16), G (2, 
         Wrong(Changed(("    for (int k = 0", "    if (threadIdx.x % 32 < 16)\n    for (int k = 0")),
               "All 32 lanes of a warp must call each of the wmma functions.",
               when=lambda seen: "missing-lanes" in seen.kinds),
-        Wrong(Changed(("threadIdx.x / 32 * 16", "threadIdx.x % 4 * 16")), generic="two threads access the same address"),
+        Wrong(Changed(("threadIdx.x / 32 * 16", "threadIdx.x % 4 * 16")), generic="two threads write the same address"),
     ],
 )  # fmt: skip
