@@ -12,6 +12,8 @@ What one writes in a cell's metadata (in a draft behind `# %%`):
     tags=["raises-exception"]               it is meant to fail
     tags=["predict"]                        "predict first": its stored output is folded until the reader asks for it
     tags=["hide-code"]                      its code is folded, because it would give the answer to a question away
+
+A cell that begins with `%%exercise` is the reader's: it is stored as it is, never run (see coach/builder.py).
 """
 
 import hashlib
@@ -32,6 +34,8 @@ METADATA = {
 }
 # An empty output, the first one of a folded cell. While a cell is folded JupyterLab shows the first line of its first output,
 # and so would give the answer away; of this one there is nothing to show, and nothing for nbval to compare.
+EXERCISE = "%%exercise"
+NOT_RUN = "nbval-skip"  # the tag that an exercise's cell gets
 FOLDED = {"predict": "outputs_hidden", "hide-code": "source_hidden"}  # a tag, and what JupyterLab calls it
 COVER = NotebookNode(output_type="display_data", data=NotebookNode(), metadata=NotebookNode())
 
@@ -71,13 +75,21 @@ def run(notebook: NotebookNode, folder: Path) -> NotebookNode:
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
+            if not is_run(cell):
+                cell.metadata["tags"] = [NOT_RUN]
     resources = {"metadata": {"path": str(folder)}}
     try:
         return NotebookClient(
-            notebook, timeout=TIMEOUT, kernel_name="python3", resources=resources, coalesce_streams=True
-        ).execute()
+            notebook, timeout=TIMEOUT, kernel_name="python3", resources=resources, coalesce_streams=True,
+            skip_cells_with_tag=NOT_RUN,
+        ).execute()  # fmt: skip
     except (CellExecutionError, CellTimeoutError) as error:
         raise BuildError(f"The chapter was not stored, because a cell failed:\n{error}") from None
+
+
+def is_run(cell: Mapping) -> bool:
+    """Whether a cell is code that a chapter runs: not text, and not an exercise."""
+    return cell["cell_type"] == "code" and not cell["source"].lstrip().startswith(EXERCISE)
 
 
 def normalised(notebook: NotebookNode) -> NotebookNode:
@@ -90,10 +102,12 @@ def normalised(notebook: NotebookNode) -> NotebookNode:
         kept = {"cell_type": cell.cell_type, "source": source}
         kept["metadata"] = _metadata(cell.metadata)
         if cell.cell_type == "code":
-            kept["execution_count"] = 1 + sum(other.cell_type == "code" for other in cells)
+            kept["execution_count"] = 1 + sum(is_run(other) for other in cells)
             kept["outputs"] = [_output(output, kept["execution_count"]) for output in cell.outputs]
             if "predict" in kept["metadata"].get("tags", []) and COVER not in kept["outputs"]:
                 kept["outputs"].insert(0, COVER)
+            if not is_run(cell):
+                kept |= {"execution_count": None, "outputs": []}
         kept["id"] = _id(cell.cell_type + source, ids)
         ids.add(kept["id"])
         cells.append(NotebookNode(kept))

@@ -4,12 +4,43 @@
 # The lecture: [04 First kernel](../notebooks/04_first_kernel.ipynb).
 
 # %% [markdown]
-# ## 1. One thread for each number
+# ## One element of a matrix
+#
+# `x` is a matrix whose rows have `N` numbers. Write the number in row `i` and column `j` to `y[0]`. It is launched as `show` was,
+# with `grid=1, block=1`.
+
+# %% exercise="matrix_element" lecture=true
+r"""
+__global__ void matrix_element(const float* x, float* y, int i, int j, int N) {
+    // yours: copy the element in row i and column j to y[0]
+    y[0] = x[i * N + j];
+    // end
+}
+"""
+
+# %% [markdown]
+# ## Which thread am I?
+#
+# Each thread writes its index in the whole grid to the element of `y` with that index: `y` becomes `[0, 1, 2, ...]`. There is
+# exactly one thread for each element.
+
+# %% exercise="write_index" lecture=true
+r"""
+__global__ void write_index(int* y) {
+    // yours: find the index of this thread in the grid, and write it
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    y[i] = i;
+    // end
+}
+"""
+
+# %% [markdown]
+# ## One thread for each number
 #
 # Your first kernel in CUDA. `scale` multiplies every number of `x` by `s` and writes the product to `y`. Both arrays have `n`
 # numbers. It is launched in blocks of 32 threads, with enough blocks for all numbers.
 
-# %% exercise="scale"
+# %% exercise="scale" lecture=true
 r"""
 __global__ void scale(const float* x, float* y, float s, int n) {
     // yours: find the number of this thread, and scale it if there is one
@@ -22,7 +53,7 @@ __global__ void scale(const float* x, float* y, float s, int n) {
 """
 
 # %% [markdown]
-# ## 2. Gather rows of a table
+# ## 1. Gather rows of a table
 #
 # `table` is a matrix with `C` columns. `rows` names `n` of its rows; one may be named twice. Copy them, in that order, to `y`
 # with its `n` rows of `C` numbers. With the table `[[1, 2], [3, 4], [5, 6]]` and the rows `[2, 0]`, y becomes
@@ -47,7 +78,7 @@ __global__ void gather_rows(const float* table, const int* rows, float* y, int n
 """
 
 # %% [markdown]
-# ## 3. Add a bias to each row of a matrix
+# ## 2. Add a bias to each row of a matrix
 #
 # `x` and `y` are matrices of `M` rows and `N` columns, and `bias` has `N` numbers. Write `y = x + bias`: each row of `x` gets the
 # same `bias`. For `x` `[[1, 2], [3, 4]]` and the bias `[10, 20]`, y becomes `[[11, 22], [13, 24]]`.
@@ -69,7 +100,7 @@ __global__ void add_bias(const float* x, const float* bias, float* y, int M, int
 """
 
 # %% [markdown]
-# ## 4. Find the fault: beyond the ends (stretch)
+# ## 3. Find the fault: beyond the ends (stretch)
 #
 # `smooth` replaces each number by the average of itself and its two neighbours. Beyond the ends there are zeros. Run the cell
 # first, and read the report.
@@ -92,7 +123,7 @@ __global__ void smooth(const float* x, float* y, int n) {
 """
 
 # %% [markdown]
-# ## 5. Find the fault: reversed in place (stretch)
+# ## 4. Find the fault: reversed in place (stretch)
 #
 # `reverse` reverses the order of an array of `n` numbers: `[1, 2, 3]` becomes `[3, 2, 1]`. It works in place: there is no
 # second array, and the result overwrites the numbers. It is launched in blocks of 32 threads, one thread or more for each
@@ -118,7 +149,7 @@ __global__ void reverse(float* x, int n) {
 """
 
 # %% [markdown]
-# ## 6. Challenge: all products with few bytes (stretch)
+# ## 5. Challenge: all products with few bytes (stretch)
 #
 # `a` has `M` numbers and `b` has `N`. Write every product of the two into `y`, with `M` rows and `N` columns:
 # `y[i * N + j] = a[i] * b[j]`. For `a` `[1, 2]` and `b` `[3, 4]`, y becomes `[[3, 4], [6, 8]]`.
@@ -142,7 +173,7 @@ __global__ void outer_product(const float* a, const float* b, float* y, int M, i
 """
 
 # %% [markdown]
-# ## 7. Roll an array (stretch)
+# ## 6. Roll an array (stretch)
 #
 # `roll` writes the `n` numbers of `x` to `y`, shifted by `shift` positions. Numbers that leave at the end enter at the beginning:
 # with a shift of 1, `[1, 2, 3]` becomes `[3, 1, 2]`. A negative shift moves the other way, and a shift may be larger than `n`.
@@ -167,7 +198,7 @@ __global__ void roll(const float* x, float* y, int shift, int n) {
 """
 
 # %% [markdown]
-# ## 8. Flip each row, lane by lane (stretch)
+# ## 7. Flip each row, lane by lane (stretch)
 #
 # `x` is a picture of `M` rows and `N` columns. Write its mirror image to `y`: each row in reverse order. `[[1, 2, 3], [4, 5,
 # 6]]` becomes `[[3, 2, 1], [6, 5, 4]]`. It is launched with 4 blocks of 32 threads, whatever the sizes; which thread does what

@@ -49,7 +49,7 @@ def kept(name: str) -> str:
     path = state.answer_file(name)
     if not path.exists():
         raise ExerciseError(
-            f"There is no answer to {name} yet. Write it in exercises/mine/{catalogue.notebook(name)}: `make lab` opens it."
+            f"There is no answer to {name} yet. Write it in {catalogue.notebook(name)}: `make lab` opens it."
         )
     return path.read_text(encoding="utf-8")
 
@@ -92,7 +92,10 @@ def _next(name: str, verdict: Verdict, where: str) -> str:
         return "another version: the counts of this one are kept"
     for other in catalogue.names(catalogue.load(name).chapter):
         if state.passing(other) is None:
-            return f"the exercise {other}" if where == NOTEBOOK else f"course hint {other}"
+            if where == TERMINAL:
+                return f"course hint {other}"
+            place = catalogue.notebook(other)
+            return f"the exercise {other}" + ("" if place == catalogue.notebook(name) else f", in {place}")
     return words(name, "solution", where) + "  (to compare with ours)"
 
 

@@ -1,4 +1,5 @@
-"""Makes the two notebooks of a chapter's exercises from `solutions/NN_topic.py`: the solved one and the blank one.
+"""Makes the two notebooks of a chapter's exercises from `solutions/NN_topic.py`, the solved one and the blank one, and puts
+those that stand in the lecture there: behind each cell `%%exercise NAME`, with the task before it.
 
 Promises: the same source gives the same bytes, so that CI can build again and compare; no outputs are stored.
 """
@@ -16,6 +17,8 @@ from course_lib.coach.exercise import ExerciseError
 from course_lib.paths import ROOT
 
 EXERCISES = ROOT / "exercises"
+LECTURES = ROOT / "notebooks"
+TASK = "task"  # the tag of the cell in a lecture that holds the text of an exercise
 
 
 def build_all(write: bool = True) -> list[Path]:
@@ -37,8 +40,9 @@ def build_chapter(source: Path, write: bool = True) -> list[Path]:
             f"only one of them has: {lost}."
         )
     changed = []
-    for folder, solved in ((source.parent, True), (EXERCISES, False)):
-        text = nbformat.writes(notebook(source, solved)) + "\n"
+    made = {source.parent: notebook(source, True), EXERCISES: notebook(source, False), LECTURES: lecture(source)}
+    for folder, content in made.items():
+        text = nbformat.writes(content) + "\n"
         path = folder / f"{source.stem}.ipynb"
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             changed.append(path)
@@ -52,6 +56,11 @@ def notebook(source: Path, solved: bool) -> NotebookNode:
     """One of the two notebooks of a chapter, without outputs."""
     cells = build.read(source).cells
     pieces = regions.pieces(source)
+    if not solved:
+        elsewhere = {place for name, place in _places(cells).items() if name in catalogue.in_lecture(source)}
+        cells = [
+            cell for i, cell in enumerate(cells) if not {i, i + 1} & elsewhere
+        ]  # the task too, which stands before
     for cell in cells:
         name = cell.metadata.get("exercise")
         if name and cell.cell_type == "code":
@@ -68,11 +77,50 @@ def notebook(source: Path, solved: bool) -> NotebookNode:
     return made
 
 
+def lecture(source: Path) -> NotebookNode:
+    """A chapter's lecture, its outputs as they are, with its exercises as the source has them now."""
+    written, tasks = build.read(source).cells, {}
+    for name, place in _places(written).items():
+        heading, _, text = written[place - 1].source.partition("\n")
+        tasks[name] = f"### Exercise: {heading.lstrip('# ')}\n\n{text.strip()}"
+    pieces, cells = regions.pieces(source), []
+    for cell in build.read(LECTURES / f"{source.stem}.ipynb").cells:
+        head = cell.source.partition("\n")[0].split()
+        if head[:1] == ["%%exercise"]:
+            name = head[1]
+            if name not in catalogue.in_lecture(source):
+                raise ExerciseError(
+                    f"The lecture {source.stem} holds {name}, whose cell in {source.name} is not marked `lecture=true`."
+                )
+            if TASK in cells[-1].metadata.get("tags", []):
+                cells.pop()
+            cells.append(nbformat.v4.new_markdown_cell(tasks[name], metadata={"tags": [TASK]}))
+            cell = nbformat.v4.new_code_cell(
+                f"%%exercise {name}\n{pieces[name].blank}", metadata={"tags": [build.NOT_RUN]}
+            )
+        cells.append(cell)
+    found = [cell.source.split()[1] for cell in cells if cell.source.startswith("%%exercise")]
+    if sorted(found) != sorted(catalogue.in_lecture(source)):
+        missing = ", ".join(sorted(set(catalogue.in_lecture(source)) - set(found)))
+        raise ExerciseError(
+            f"The lecture {source.stem} lacks a cell `%%exercise NAME` for {missing}, or holds one twice."
+        )
+    return build.normalised(NotebookNode(cells=cells))
+
+
+def _places(cells: list[NotebookNode]) -> dict[str, int]:
+    """Name of each exercise -> the number of its cell; its task is the cell before."""
+    return {cell.metadata["exercise"]: i for i, cell in enumerate(cells) if "exercise" in cell.metadata}
+
+
 def opening(chapter: str, solved: bool) -> list[NotebookNode]:
     """The two cells behind the title, the same in every chapter: how it works, and the import."""
     minutes = {True: 0, False: 0}
+    source = catalogue.source(chapter)
+    reading = catalogue.in_lecture(source)
     for name in catalogue.names(chapter):
-        minutes[catalogue.load(name).core] += catalogue.load(name).minutes
+        if name not in reading:
+            minutes[catalogue.load(name).core] += catalogue.load(name).minutes
     stretch = f", {minutes[False]} more for the stretch ones" if minutes[False] else ""
     words = (
         "This is the solved notebook. Yours to fill in is the one of the same name in `exercises/mine/`."
@@ -81,4 +129,7 @@ def opening(chapter: str, solved: bool) -> list[NotebookNode]:
         "write your part, press Shift+Enter, and read the verdict. Stuck? Type `course.hint()` in a cell of its own. "
         "Your answers are kept in `exercises/mine/answers/`."
     )
+    if reading:
+        listed = ", ".join(f"`{name}`" for name in reading)
+        words += f" The first ones stand in the [lecture](../notebooks/{source.stem}.ipynb): {listed}."
     return [nbformat.v4.new_markdown_cell(words), nbformat.v4.new_code_cell("from course_lib import course")]

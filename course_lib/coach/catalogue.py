@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import importlib.util
+import re
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -64,8 +65,14 @@ def source(chapter: str) -> Path:
 
 
 def notebook(name: str) -> str:
-    """The name of the notebook where an exercise stands: "02_autograd.ipynb"."""
-    return source(load(name).chapter).with_suffix(".ipynb").name
+    """Where one writes an answer: "exercises/mine/02_autograd.ipynb", or the lecture "notebooks/02_autograd.ipynb"."""
+    file = source(load(name).chapter)
+    return f"{'notebooks' if name in in_lecture(file) else 'exercises/mine'}/{file.stem}.ipynb"
+
+
+def in_lecture(source: Path) -> list[str]:
+    """The exercises of a chapter's source that stand in its lecture: their cells begin `# %% exercise="NAME" lecture=true`."""
+    return re.findall(r'^# %%.*\bexercise="(\w+)".*\blecture=true', source.read_text(encoding="utf-8"), re.M)
 
 
 def fingerprint(name: str) -> str:

@@ -106,7 +106,8 @@ class Wrong:
 class Exercise:
     """One exercise. Everything that a Case's inputs are handed to comes after the learner's answer was loaded.
 
-    title: what the learner does. minutes: 5 to 20. core: part of the chapter's 40 to 60 minutes; else it is a stretch.
+    title: what the learner does. minutes: 5 to 20; with 2 to 4 it is short, for the lecture: one hint, two wrong answers.
+    core: part of the chapter's 40 to 60 minutes; else it is a stretch.
     cases: (random) -> Cases, the smallest first; `random` is a NumPy generator with a fixed seed.
     defines: the name that the answer defines: a function, a class, or a kernel.
     instances: the template arguments of the instances that are judged, ("4", "1") or ("32, 4, 2",), if the kernel is a template;
@@ -140,9 +141,9 @@ class Exercise:
     minutes: int
     defines: str
     cases: Callable[[np.random.Generator], Iterable[Case]]
-    hints: tuple[str, str, str]
-    example: str
+    hints: tuple[str, ...]
     wrong: Sequence[Wrong | Mistake]
+    example: str = ""
     core: bool = True
     language: str = "python"
     target: str = ""
@@ -174,6 +175,11 @@ class Exercise:
         return {"python": ".py", "cuda": ".cu", "wgsl": ".wgsl"}[self.language]
 
     @property
+    def is_short(self) -> bool:
+        """Whether it is one to do while reading."""
+        return self.minutes < 5
+
+    @property
     def is_kernel(self) -> bool:
         """Whether it is compiled, and launched by many threads."""
         return self.language in ("cuda", "wgsl")
@@ -183,16 +189,20 @@ class Exercise:
         found = []
         if self.language not in ("python", "cuda", "wgsl"):
             found.append(f"language is {self.language!r}; it is 'python', 'cuda' or 'wgsl'.")
-        if not 5 <= self.minutes <= 20:
-            found.append(f"it takes {self.minutes} minutes; 5 to 20 are a sitting.")
-        if len(self.hints) != 3:
-            found.append(f"it has {len(self.hints)} hints; three are needed.")
-        if not self.example.strip():
+        if not 2 <= self.minutes <= 20:
+            found.append(f"it takes {self.minutes} minutes; 2 to 20 are a sitting.")
+        if self.is_short and self.core:
+            found.append("it is short, so it cannot be core.")
+        if len(self.hints) != (1 if self.is_short else 3):
+            found.append(f"it has {len(self.hints)} hints; three are needed, one if it takes less than 5 minutes.")
+        if not self.is_short and not self.example.strip():
             found.append("it has no worked example.")
         answers = [wrong for wrong in self.wrong if isinstance(wrong, Wrong)]
         sentences = [wrong.says or wrong.generic for wrong in answers if not wrong.also]
-        if len(sentences) < 3:
-            found.append(f"its wrong answers are refused with {len(sentences)} sentences; three are the least.")
+        if len(sentences) < (2 if self.is_short else 3):
+            found.append(
+                f"its wrong answers are refused with {len(sentences)} sentences; three are the least, two if short."
+            )
         if len(set(sentences)) < len(sentences):
             found.append("two of its wrong answers are refused with the same sentence.")
         if any(wrong.also and wrong.says not in sentences for wrong in answers):

@@ -17,25 +17,23 @@ Said = tuple[str, str, bool]  # a title, a text, whether the text is code
 
 
 def hint(name: str, where: str = answering.NOTEBOOK) -> Said:
-    """The next hint; after the third the worked example; then the same once more, with what else can be done."""
+    """The next hint; after the last the worked example; then the same once more, with what else can be done."""
     exercise = catalogue.load(name)
-    given = state.noted(name).get("hints", 0)
-    state.note(name, hints=min(given + 1, 4))
-    if given >= 4:
-        return (
-            f"That was the last hint. Next: change one line, run the cell, and read the verdict; or "
-            f"{answering.words(name, 'solution', where)}. The worked example once more",
-            exercise.example.strip("\n"),
-            True,
-        )
-    if given == 3:
-        return (
-            f"{exercise.title}: a worked example of the same idea, with another aim",
-            exercise.example.strip("\n"),
-            True,
-        )
-    more = f"\nMore: {answering.words(name, 'hint', where)}"
-    return f"{exercise.title}: hint {given + 1} of 3", exercise.hints[given] + more, False
+    given, count = state.noted(name).get("hints", 0), len(exercise.hints)
+    state.note(name, hints=min(given + 1, count + 1))
+    if given < count:
+        more = f"\nMore: {answering.words(name, 'hint', where)}"
+        return f"{exercise.title}: hint {given + 1} of {count}", exercise.hints[given] + more, False
+    example = exercise.example.strip("\n")
+    if given == count and example:
+        return f"{exercise.title}: a worked example of the same idea, with another aim", example, True
+    last = (
+        f"That was the last hint. Next: change one line, run the cell, and read the verdict; or "
+        f"{answering.words(name, 'solution', where)}."
+    )
+    if example:
+        return f"{last} The worked example once more", example, True
+    return f"{last} The hint once more", exercise.hints[-1], False
 
 
 def solution(name: str, where: str = answering.NOTEBOOK) -> Said:

@@ -38,6 +38,13 @@ def test_a_chapter_has_three_core_exercises_in_a_sitting(source):
     assert len(core) <= 3 and sum(exercise.minutes for exercise in core) <= 60
 
 
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+def test_a_lecture_holds_three_exercises_or_more_and_all_short_ones(source):
+    inside = catalogue.in_lecture(source)
+    assert len(inside) >= 3
+    assert all(name in inside for name in regions.pieces(source) if catalogue.load(name).is_short)
+
+
 def test_each_part_with_exercises_offers_three_that_test_out():
     for part, first, last in helping.PARTS:
         names = [name for name in catalogue.names() if first <= catalogue.load(name).chapter[:2] <= last]
@@ -59,7 +66,10 @@ def test_a_part_ends_with_a_milestone():
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
 def test_the_blank_notebook_gives_no_solution_away(source):
     blank = nbformat.read(builder.EXERCISES / f"{source.stem}.ipynb", as_version=4)
-    bodies = dict(found for cell in blank.cells if (found := copies.exercise_of(cell)))
+    lecture = nbformat.read(builder.LECTURES / f"{source.stem}.ipynb", as_version=4)
+    found = [found for cell in blank.cells + lecture.cells if (found := copies.exercise_of(cell))]
+    bodies = dict(found)
+    assert len(found) == len(bodies), "an exercise stands in the lecture or in the notebook of exercises"
     assert bodies.keys() == regions.pieces(source).keys()
     for name, body in bodies.items():
         assert regions.comparable(body) == regions.comparable(regions.pieces(source)[name].blank)

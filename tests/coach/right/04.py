@@ -3,6 +3,17 @@
 from course_lib.coach.exercise import Changed
 
 RIGHT = {
+    "matrix_element": [
+        Changed(("y[0] = x[i * N + j];", "const float* row = x + i * N;\n    *y = row[j];")),
+        Changed(("x[i * N + j]", "x[j + N * i]")),
+    ],
+    "write_index": [
+        """__global__ void write_index(int* y) {
+    y[blockDim.x * blockIdx.x + threadIdx.x] = threadIdx.x + blockDim.x * blockIdx.x;
+}
+""",
+        Changed(("int i", "unsigned int i")),
+    ],
     "scale": [
         """__global__ void scale(const float* x, float* y, float s, int n) {
     int first = blockIdx.x * blockDim.x + threadIdx.x;
