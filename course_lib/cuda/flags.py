@@ -16,6 +16,7 @@ from course_lib.cuda.declarations import device_variables
 from course_lib.cuda.source import Source, include_folders, never_waits
 
 COMMON = (
+    "-fno-strict-aliasing",  # kernels read the same bytes under several types: test_punning
     "-fvisibility=hidden", "-fno-math-errno", "-fno-finite-loops",
     "-fno-delete-null-pointer-checks",  # else clang leaves out what goes through a pointer that is surely null
     "-Wall", "-Wno-unknown-pragmas", "-Wno-attributes", "-Wno-unused", "-Wno-parentheses",
