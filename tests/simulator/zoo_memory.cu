@@ -314,6 +314,48 @@ extern "C" __global__ void pointer_to_local_right(const float* x, float* y, int*
 }
 
 // launch (1,) (32,) 4
+extern "C" __global__ void pack_through_cast_fault(const float* x, float* y, int* c, int n) {
+    float4 four{1.0f, 2.0f, 3.0f, 4.0f};
+    float* parts = (float*)&four;
+    parts[threadIdx.x] = x[threadIdx.x];  // fault out-of-bounds
+    y[threadIdx.x] = four.x + four.w;
+}
+extern "C" __global__ void pack_through_cast_right(const float* x, float* y, int* c, int n) {
+    float4 four{1.0f, 2.0f, 3.0f, 4.0f};
+    float* parts = (float*)&four;
+    parts[threadIdx.x % n] = x[threadIdx.x];
+    y[threadIdx.x] = four.x + four.w;
+}
+
+// launch (1,) (32,) 4
+extern "C" __global__ void pack_backwards_fault(const float* x, float* y, int* c, int n) {
+    float4 four{1.0f, 2.0f, 3.0f, 4.0f};
+    float* parts = (float*)&four;
+    parts[3u - threadIdx.x] = x[threadIdx.x];  // fault out-of-bounds
+    y[threadIdx.x] = four.x + four.w;
+}
+extern "C" __global__ void pack_backwards_right(const float* x, float* y, int* c, int n) {
+    float4 four{1.0f, 2.0f, 3.0f, 4.0f};
+    float* parts = (float*)&four;
+    parts[3u - threadIdx.x % n] = x[threadIdx.x];
+    y[threadIdx.x] = four.x + four.w;
+}
+
+// launch (1,) (32,) 4
+extern "C" __global__ void moved_pointer_to_local_fault(const float* x, float* y, int* c, int n) {
+    float last[4] = {};
+    float* middle = last + 2;
+    middle[(int)threadIdx.x - 3] = x[threadIdx.x];  // fault out-of-bounds
+    y[threadIdx.x] = last[threadIdx.x % 4];
+}
+extern "C" __global__ void moved_pointer_to_local_right(const float* x, float* y, int* c, int n) {
+    float last[4] = {};
+    float* middle = last + 2;
+    middle[(int)threadIdx.x % n - 2] = x[threadIdx.x];
+    y[threadIdx.x] = last[threadIdx.x % 4];
+}
+
+// launch (1,) (32,) 4
 __device__ void shift_down(float* values, int n) {
     for (int k = 0; k < n; k++) values[k] = values[k + 1];  // fault out-of-bounds (device function)
 }
