@@ -257,11 +257,14 @@ def status() -> None:
 @app.command()
 def verify(
     names: Annotated[list[str] | None, typer.Argument(help="Exercises or chapters.", show_default="all")] = None,
+    mutants: Annotated[
+        bool, typer.Option("--mutants", help="Try their cases: put small faults into the solutions.")
+    ] = False,
 ) -> None:
     """Prove exercises: blank fails, the solution and its variants pass, wrong answers are refused by name."""
     from course_lib.coach import verify
 
-    raise typer.Exit(verify.run(names or []))
+    raise typer.Exit((verify.run_mutants if mutants else verify.run)(names or []))
 
 
 @app.command()

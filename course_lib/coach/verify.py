@@ -3,6 +3,9 @@
 For each: its definition is whole; the blank fails, kindly; the solution passes and so do at least two right variants, which
 stand in tests/coach/right/; at least three wrong answers are refused, each with exactly its sentence, or with the generic one
 that it names. Nothing of the learner's is read or written.
+
+`course verify --mutants` tries the cases themselves: each mutant of a solution (mutation.py) must be refused, or be listed in
+tests/coach/survivors/ with the reason why it may pass.
 """
 
 from __future__ import annotations
@@ -11,18 +14,24 @@ import os
 import runpy
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-from course_lib.coach import catalogue, client, regions
+from tqdm import tqdm
+
+from course_lib.coach import catalogue, client, mutation, regions
 from course_lib.coach import verdict as verdicts
 from course_lib.coach.exercise import Changed, ExerciseError, Wrong, answer_text
 from course_lib.coach.verdict import Verdict
 from course_lib.paths import ROOT
 
 RIGHT = ROOT / "tests/coach/right"  # a file for each chapter, which holds RIGHT: name of an exercise -> right answers
+SURVIVORS = ROOT / "tests/coach/survivors"  # likewise, SURVIVORS: name -> {"line -> line": why this mutant may pass}
+KILLED, NOT_LOADED, LISTED, SURVIVED = "killed", "not loaded", "listed", "survived"
 
 
 @dataclass(frozen=True)
@@ -39,9 +48,7 @@ class Proof:
 def run(wanted: list[str]) -> int:
     """Verify the named exercises or chapters, all if none are named. Prints the counts; returns an exit status."""
     began = time.monotonic()
-    names = [
-        name for one in wanted for name in (catalogue.names(one) or [catalogue.load(one).name])
-    ] or catalogue.names()
+    names = _named(wanted)
     failures = verify(names)
     for sentence in failures:
         print(sentence)
@@ -64,6 +71,12 @@ def run(wanted: list[str]) -> int:
     return 0
 
 
+def _named(wanted: list[str]) -> list[str]:
+    return [
+        name for one in wanted for name in (catalogue.names(one) or [catalogue.load(one).name])
+    ] or catalogue.names()
+
+
 def verify(names: list[str]) -> list[str]:
     """What is wrong with these exercises, one sentence for each fault."""
     found, to_try = [], []
@@ -74,25 +87,79 @@ def verify(names: list[str]) -> list[str]:
                 to_try += proofs(name)
         except ExerciseError as error:
             found.append(f"{name}: {error}")
-    judges = [client.Judge() for _ in range(min(os.cpu_count() or 1, 8))]
-    free = list(judges)
 
-    def one(proof: Proof) -> list[str]:
-        judge = free.pop()
+    def one(proof: Proof, judge: client.Judge) -> list[str]:
         try:
             verdict = client.judged(proof.name, proof.text, measure=proof.kind != "blank", judge=judge)
         except ExerciseError as error:
             return [f"{proof.name}, {proof.kind}: {error}"]
-        finally:
-            free.append(judge)
         return failures_of(proof, verdict)
 
-    with ThreadPoolExecutor(len(judges)) as pool:
-        for sentences in pool.map(one, to_try):
-            found += sentences
-    for judge in judges:
-        judge.stop()
+    for sentences in _with_judges(one, to_try):
+        found += sentences
     return found
+
+
+def _with_judges(work: Callable[[Any, client.Judge], Any], items: Sequence) -> Iterator:
+    """work(item, judge) of each item, in order, by as many judges at once as there are processors."""
+    judges = [client.Judge() for _ in range(min(os.cpu_count() or 1, 8))]
+    free = list(judges)
+
+    def one(item: Any) -> Any:
+        judge = free.pop()
+        try:
+            return work(item, judge)
+        finally:
+            free.append(judge)
+
+    try:
+        with ThreadPoolExecutor(len(judges)) as pool:
+            yield from pool.map(one, items)
+    finally:
+        for judge in judges:
+            judge.stop()
+
+
+def run_mutants(wanted: list[str]) -> int:
+    """Judge all mutants of the named exercises or chapters. Prints a table of the chapters and what survived; an exit status."""
+    names = [name for name in _named(wanted) if _is_judged(name)]
+    trials = [(name, mutant) for name in names for mutant in mutants_of(name)]
+    counts: dict[str, Counter] = {}
+    survivors = []
+    said = _with_judges(lambda trial, judge: fate(*trial, judge), trials)
+    for (name, mutant), what in zip(trials, tqdm(said, total=len(trials), unit=" mutants"), strict=True):
+        counts.setdefault(catalogue.load(name).chapter, Counter())[what] += 1
+        if what == SURVIVED:
+            survivors.append(f"{name}, line {mutant.line} ({mutant.kind}): {mutant.change}")
+    print("\n".join(survivors))
+    print(f"{'chapter':8} {KILLED:>10} {NOT_LOADED:>10} {LISTED:>10} {SURVIVED:>10}   killed of those that could be")
+    for chapter, count in [*counts.items(), ("all", sum(counts.values(), Counter()))]:
+        share = count[KILLED] / max(1, count[KILLED] + count[SURVIVED])
+        columns = " ".join(f"{count[what]:10,}" for what in (KILLED, NOT_LOADED, LISTED, SURVIVED))
+        print(f"{chapter:8} {columns}   {share:.1%}")
+    return bool(survivors)
+
+
+def mutants_of(name: str) -> list[mutation.Mutant]:
+    """The mutants of an exercise's solution."""
+    exercise = catalogue.load(name)
+    return mutation.mutants(exercise, regions.pieces(catalogue.source(exercise.chapter))[name])
+
+
+def fate(name: str, mutant: mutation.Mutant, judge: client.Judge | None = None) -> str:
+    """What becomes of a mutant: killed, not loaded (it does not compile), listed (it may pass, and why is known) or survived."""
+    if mutant.change in allowed(name):
+        return LISTED
+    try:
+        verdict = client.judged(name, mutant.text, measure=False, judge=judge)
+    except ExerciseError:  # it broke the judge: nothing passed
+        return KILLED
+    return SURVIVED if verdict.passed else KILLED if verdict.loaded else NOT_LOADED
+
+
+def allowed(name: str) -> dict[str, str]:
+    """The mutants of an exercise that may pass, "line -> line", each with its reason."""
+    return _listed(SURVIVORS / f"{catalogue.load(name).chapter}.py", "SURVIVORS").get(name, {})
 
 
 def _not_judged() -> str:
@@ -130,15 +197,15 @@ def variants(name: str) -> list[str | Changed]:
     if not RIGHT.is_dir():
         return []
     file = RIGHT / f"{catalogue.load(name).chapter}.py"
-    found = _variants(file).get(name, [])
+    found = _listed(file, "RIGHT").get(name, [])
     if len(found) < 2:
         raise ExerciseError(f"{file.relative_to(ROOT)} holds {len(found)} right answers to it; two are the least.")
     return found
 
 
 @cache
-def _variants(file: Path) -> dict[str, list[str | Changed]]:
-    return runpy.run_path(str(file))["RIGHT"] if file.exists() else {}
+def _listed(file: Path, variable: str) -> dict[str, Any]:
+    return runpy.run_path(str(file))[variable] if file.exists() else {}
 
 
 def failures_of(proof: Proof, verdict: Verdict) -> list[str]:

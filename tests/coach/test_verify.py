@@ -1,6 +1,7 @@
 """Every exercise is proved: blank fails, solution and variants pass, wrong answers are refused with their own sentences."""
 
 import dataclasses
+import random
 
 import pytest
 
@@ -105,3 +106,24 @@ def test_a_proof_neither_reads_nor_writes_what_the_learner_has(mine):
     (mine / "progress.json").write_text("{")
     assert verify.verify(["backward_pass"]) == []
     assert sorted(path.name for path in mine.rglob("*")) == ["answers", "backward_pass.py", "progress.json"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chapter", sorted({catalogue.load(name).chapter for name in catalogue.names()}))
+def test_a_sample_of_mutants_is_refused_or_listed(judge, chapter):
+    """`course verify --mutants` tries all of them."""
+    names = [
+        name for name in catalogue.names(chapter) if catalogue.load(name).language != "wgsl" or not adapter.problem()
+    ]
+    if not names:
+        pytest.skip(f"no WGSL can run here: {adapter.problem()}")
+    trials = [(name, mutant) for name in names for mutant in verify.mutants_of(name)]
+    for name, mutant in random.Random(chapter).sample(trials, min(5, len(trials))):
+        assert verify.fate(name, mutant, judge) != verify.SURVIVED, f"{name}: {mutant.change}"
+
+
+def test_every_listed_survivor_is_a_mutant_with_a_reason():
+    for name in catalogue.names():
+        listed = verify.allowed(name)
+        assert listed.keys() <= {mutant.change for mutant in verify.mutants_of(name)}, name
+        assert all(len(reason) > 15 for reason in listed.values()), name
