@@ -57,6 +57,8 @@ def why(exercise: Exercise, seen: Seen, job: dict) -> tuple[str, bool]:
         return words, True
     if failing.error:
         return messages.of_error(failing.error, exercise, job.get("known", ())), False
+    if exercise.language == "cuda" and (words := kernel_source.slip(seen.text)):
+        return words, False
     if failing.issues:
         return messages.of_issue(failing.issues[0], seen), False
     if failing.complaint:

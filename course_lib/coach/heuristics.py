@@ -48,6 +48,15 @@ def _about(outcome: Outcome, tolerance: float) -> str:
         return "Some elements are infinite: a value overflowed its type, or was divided by zero."
     if got.size > 1 and not got.any() and expected.any():
         return "Every element is zero."
+    if got.ndim and got.shape[-1] > 1 and _are_probabilities(expected) and _same(got, _softmax(expected), tolerance):
+        return "This is the softmax of the right result: softmax was applied twice."
+    if got.ndim and got.shape[-1] > 3:
+        for words, ours, theirs in (
+            ("late", slice(1, None), slice(None, -1)),
+            ("early", slice(None, -1), slice(1, None)),
+        ):
+            if np.ptp(expected) and _same(got[..., ours], expected[..., theirs], tolerance):
+                return f"These are the right numbers, one index too {words} along the last axis."
     if got.size > 2 and _same(got[::-1], expected, tolerance):
         return "These are the right numbers in the reverse order."
     if _same(np.sort(got, None), np.sort(expected, None), tolerance) and got.size > 2 and np.ptp(expected):
@@ -143,6 +152,15 @@ def _of_factor(got: np.ndarray, expected: np.ndarray, tolerance: float) -> str:
     if np.ptp(wanted) and _same(wide, wanted + shift, tolerance):
         return f"Every element is {abs(shift):.4g} too {'large' if shift > 0 else 'small'}."
     return ""
+
+
+def _are_probabilities(x: np.ndarray) -> bool:
+    return bool((x >= 0).all() and np.allclose(x.sum(axis=-1), 1.0, atol=1e-4))
+
+
+def _softmax(x: np.ndarray) -> np.ndarray:
+    raised = np.exp(x.astype(np.float64))
+    return (raised / raised.sum(axis=-1, keepdims=True)).astype(x.dtype)
 
 
 def _same(a, b, tolerance: float) -> bool:

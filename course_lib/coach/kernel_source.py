@@ -1,4 +1,4 @@
-"""What can be read off the text of a learner's CUDA kernel: other parameters than the task's, and double literals.
+"""What can be read off the text of a learner's CUDA kernel: other parameters than the task's, slips of the pen, double literals.
 
 Arguments are matched by position: another name, a `const` left out or `__restrict__` are no mistake.
 
@@ -48,6 +48,49 @@ def other_parameters(exercise: Exercise, text: str) -> str:
         if _is_read_only(your_kind) and not _is_read_only(our_kind) and "*" in our_kind:
             said = f"Your kernel declares `{your_name}` const, so it can only read it. In the task `{our_name}` is written."
             return f"{said} {shown}"
+    return ""
+
+
+def slip(text: str) -> str:
+    """One sentence about what C++ takes for something else than a Python programmer means by it; "" if there is nothing.
+
+    It explains a kernel that is wrong; in a right one it may be meant.
+    """
+    read = lexer.read(text)
+    words = read.words
+    for before, word, after in zip(words, words[1:], words[2:], strict=False):
+        end = read.closing(word.offset)
+        if word.text == "[" and end and (before.kind == lexer.NAME or before.text in "])"):
+            spans = read.split(word.end, end)
+            if len(spans) > 1:
+                last = text[slice(*spans[-1])].strip()
+                return (
+                    f"Line {word.line}: `{before.text}{text[word.offset : end + 1]}` is `{before.text}[{last}]` in C++: a comma "
+                    f"keeps only what stands behind it. Row i and column j of a matrix with N columns is the element i * N + j."
+                )
+        if word.text == "(" and before.text in ("if", "while") and end and (name := _assigned(words, word.offset, end)):
+            return (
+                f"Line {word.line}: `{before.text} {text[word.offset : end + 1]}` sets `{name}`, because one `=` assigns. "
+                "To compare, write `==`."
+            )
+        divided = before.text.isdecimal() and word.text == "/" and after.text.isdecimal() and int(after.text)
+        if divided and int(before.text) < int(after.text) and before.text != "0":
+            return (
+                f"Line {word.line}: `{before.text} / {after.text}` is 0: a whole number divided by a whole number is whole. "
+                f"Write `{before.text}.0f / {after.text}`."
+            )
+    return ""
+
+
+def _assigned(words: tuple[lexer.Token, ...], start: int, end: int) -> str:
+    """The name that a condition assigns to; "" if it only compares, or declares."""
+    inside = [word for word in words if start < word.offset < end]
+    if any(word.text == ";" for word in inside):
+        return ""
+    for two_before, before, word, after in zip([None, *inside], inside, inside[1:], inside[2:], strict=False):
+        if word.text == "=" and before.kind == lexer.NAME and after.text != "=":
+            declares = two_before is not None and (two_before.kind == lexer.NAME or two_before.text in "*&")
+            return "" if declares and two_before.text not in ("return",) else before.text
     return ""
 
 

@@ -41,11 +41,37 @@ def of_error(error: RaisedError, exercise: Exercise, known: Collection[str] = ()
         return f"Syntax error in {f'line {error.line}' if error.line else 'your cell'}: {error.message}."
     if error.line:
         place = f"Your code raised {error.kind}{line}"
+        if words := _of_numpy(error.message):
+            return f"{place}: {words}"
     elif re.search(r"positional argument|keyword argument|multiple values for argument|not callable", error.message):
         place = f"Your code cannot be called with the task's arguments, {error.kind}"
     else:
         place = f"The value that your code returns cannot be used, {error.kind}"
     return f"{place}: {error.message.rstrip('.')}."
+
+
+def _of_numpy(message: str) -> str:
+    """NumPy's commonest errors in words; "" for another."""
+    if found := re.match(r"operands could not be broadcast together with shapes (\([\d,]*\)) (\([\d,]*\))", message):
+        left, right = (tuple(int(size) for size in re.findall(r"\d+", shape)) for shape in found.groups())
+        dropped = any(
+            longer[:axis] + longer[axis + 1 :] == shorter
+            for longer, shorter in ((left, right), (right, left))
+            for axis in range(len(longer))
+        )
+        hint = " Did a reduction drop an axis? `keepdims=True` keeps it, with the size 1." if dropped else ""
+        return (
+            f"the shapes {left} and {right} do not fit together. From the right, two axes must have the same size, or one of "
+            f"them the size 1.{hint}"
+        )
+    if found := re.match(r"matmul: .*core dimension.*\(size (\d+) is different from (\d+)\)", message):
+        return (
+            f"the inner sizes of a matrix product differ: {found[2]} columns on the left, {found[1]} rows on the right. "
+            "(N, K) @ (K, M) gives (N, M): must one of the two be transposed?"
+        )
+    if "truth value of an array" in message:
+        return "an array of several elements is neither true nor false. To choose element by element, use `np.where`."
+    return ""
 
 
 def of_issue(issue, seen: Seen) -> str:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from course_lib import Tensor
-from course_lib.coach import compare, heuristics
+from course_lib.coach import compare, heuristics, messages
 from course_lib.coach.outcome import Outcome
 
 arrays = hnp.arrays(np.float64, hnp.array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=5),
@@ -82,6 +82,9 @@ square = np.arange(9.0).reshape(3, 3)
         (x * np.nan, x, "6 elements are nan"), (np.array([1.0, np.nan, 3.0]), np.arange(1.0, 4.0), "1 element is nan"),
         (x * np.inf, x, "infinite"),
         (np.array([3.0, 1, 2]), np.array([1.0, 2, 3]), "indices"), (np.array([3.0, 2, 1]), np.array([1.0, 2, 3]), "reverse"),
+        (np.array([[0.2689414, 0.7310586]]), np.array([[0.0, 1.0]]), "softmax was applied twice"),
+        (np.array([7.0, 1, 9, 4]), np.array([1.0, 9, 4, 2]), "one index too late"),
+        (np.array([9.0, 4, 2, 5]), np.array([1.0, 9, 4, 2]), "one index too early"),
         (-4.0, 4.0, "sign is wrong"), (np.trunc(1.3 * x), 1.3 * x, "without their fractional parts"),
     ],
 )  # fmt: skip
@@ -147,3 +150,22 @@ def test_a_nan_that_stayed_where_it_was_is_no_difference():
     assert compare.difference(x.copy(), x, 0.0) is None
     assert compare.difference(np.array([1.0, 2.0]), x, 0.0) is not None
     assert compare.difference(x, np.array([1.0, 2.0]), 0.0) is not None
+
+
+def _raised_by(function) -> str:
+    """The message of a ValueError of NumPy's, as the installed version words it, in our words."""
+    with pytest.raises(ValueError) as raised:
+        function()
+    return messages._of_numpy(str(raised.value))
+
+
+def test_errors_of_numpy_are_put_into_words():
+    x, y = np.ones((2, 3)), np.ones(2)
+    said = _raised_by(lambda: x - x.max(axis=-1))
+    assert "the shapes (2, 3) and (2,) do not fit together" in said and "`keepdims=True` keeps it" in said
+    assert "keepdims" not in _raised_by(lambda: x + np.ones((4, 3)))
+    said = _raised_by(lambda: x @ x)
+    assert "3 columns on the left, 2 rows on the right" in said
+    assert "3 columns on the left, 2 rows on the right" in _raised_by(lambda: x @ y)
+    assert "`np.where`" in _raised_by(lambda: 1 if x > 0 else 2)
+    assert _raised_by(lambda: x.reshape(4)) == "", "this one is plain"

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from course_lib import cuda
-from course_lib.coach import catalogue, client, diagnosis, heuristics, kernel_source, messages, pictures
+from course_lib.coach import catalogue, client, diagnosis, heuristics, kernel_source, messages, pictures, verify
 from course_lib.coach import verdict as verdicts
 from course_lib.coach.outcome import Outcome
 from course_lib.cuda.report import Report
+
+from .conftest import piece
 
 CUDA = [name for name in catalogue.names() if catalogue.load(name).language == "cuda"]
 
@@ -39,11 +41,42 @@ def test_other_parameters_than_the_task_has_are_said_first(parameters, says):
 
 @pytest.mark.parametrize("name", CUDA)
 def test_no_right_answer_has_other_parameters(name):
-    from course_lib.coach import verify
-
     for trial in verify.proofs(name):
         if trial.kind != "wrong":
             assert kernel_source.other_parameters(catalogue.load(name), trial.text) == "", trial.text
+
+
+@pytest.mark.parametrize(
+    "line, says",
+    [
+        ("y[i, j] = x[i * N + j];", "Line 2: `y[i, j]` is `y[j]` in C++"),
+        ("y[i] = x[row[i], min(i, j)];", "`x[row[i], min(i, j)]` is `x[min(i, j)]`"),
+        ("y[min(i, j)] = Pair<2, 3>{1, 2}.first;", ""),
+        ("float r[2] = {1, 2}; auto f = [i, j](int k) { return k; };", ""),
+        ("if (i = N) return;", "`if (i = N)` sets `i`"),
+        ("while (i < N && (j = 0)) {}", "sets `j`"),
+        ("if (i == N || j <= 2 || i != j) return;", ""),
+        ("if (const float* p = find(x)) y[0] = *p;", ""),
+        ("y[i] = 1 / 10 * x[i];", "`1 / 10` is 0"),
+        ("y[i] = 31 / 10 * x[i] + 1.0f / 10 + (i + 1) / 10 + 0 / 2;", ""),
+    ],
+)
+def test_a_slip_of_the_pen_is_named(line, says):
+    said = kernel_source.slip(f"__global__ void k(const float* x, float* y, int i, int j, int N) {{\n    {line}\n}}\n")
+    assert says in said if says else said == ""
+
+
+@pytest.mark.parametrize("name", CUDA)
+def test_no_right_answer_has_a_slip(name):
+    for trial in verify.proofs(name):
+        if trial.kind in ("solution", "right"):
+            assert kernel_source.slip(trial.text) == "", trial.text
+
+
+def test_a_slip_is_said_before_what_came_of_it(judge):
+    text = piece("add_bias").solution
+    for old, new, says in (("y[i * N + j]", "y[i, j]", "a comma keeps only"), ("j < N", "(j = N)", "one `=` assigns")):
+        assert says in client.judged("add_bias", text.replace(old, new), judge=judge).why
 
 
 @pytest.mark.parametrize(
