@@ -121,8 +121,13 @@ class Arguments:
             )
         if not dtype_fits(parameter, value.dtype):
             raise ArgumentError(
-                f"{where} points to {dtype_name(parameter)}, but the array holds {value.dtype}. Convert it: "
-                f"{name}.astype({_astype(parameter)})."
+                f"{where} points to {dtype_name(parameter)}, but the array holds {value.dtype}. "
+                + (
+                    f"Convert it: {name}.astype({_astype(parameter)})."
+                    if parameter.constant
+                    else f"Make it of that type: np.empty({name}.shape, {_astype(parameter)}). (A copy that astype makes would "
+                    "get the results.)"
+                )
             )
         self._signature.known[position][1].add(value.dtype)
         if not value.flags.c_contiguous:

@@ -5,6 +5,7 @@ so is what the text reads twice in a row. The host compiler orders them: sectors
 totals may differ where nvcc keeps a value in a register.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -85,7 +86,7 @@ class Line:
             ways = self.wavefronts_per_request / ideal
             return f"{ways:.2g}-way bank conflict" if ways > 1.05 else ""
         needed = self.bytes_requested / SECTOR_BYTES / max(1, self.requests)
-        if self.sectors_per_request > 1.5 * max(1.0, needed):
+        if self.sectors_per_request > max(1.5 * needed, math.ceil(needed) + 1):  # neighbours may begin within a sector
             return f"uncoalesced: moves {self.bytes_moved / max(1, self.bytes_requested):.2g} times what is used"
         return ""
 

@@ -128,6 +128,7 @@ def _course_header(name: str) -> str:
     pattern = rf"{kind}|{function}|#define\s+{name}\b"
     for header in sorted((KERNELS / "include").glob("*.cuh")):
         for row in lexer.read(header.read_text("utf-8")).code.splitlines():
-            if not re.match(r"\s", row) and re.search(pattern, row):
+            known = re.sub(r"^template\s*<[^>]*>", "", row)  # its parameters are known in that template alone
+            if not row[:1].isspace() and re.search(pattern, known):
                 return header.name
     return ""

@@ -165,6 +165,7 @@ MISTAKES = {
     ),
     "an untyped argument": ("}\n__device__ void g(float* v, k) {\n    v[0] = 0.0f;", 3, "float* k, float k or int k"),
     "a name of a header of CUDA's": ("half h = __float2half(x[0]);\n    y[0] = 1.0f;", 2, "#include <cuda_fp16.h>"),
+    "a template parameter of a header": ("y[0] = Op::of(x[0], x[1]);", 2, "Op is not known"),
     "a name of a header of the course": ("y[0] = warp_sum<32>(x[0]);", 2, '#include "reduce.cuh"'),
     "a name space without its header": (
         "cooperative_groups::this_thread_block().sync();",

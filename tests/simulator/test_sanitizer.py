@@ -62,6 +62,25 @@ def test_unwritten_global_memory(compiler, monkeypatch):
     assert sanitize(copy, (1,), (64,), (w, y, 32)).ok
 
 
+def test_an_array_smaller_than_what_is_read_of_it_has_so_many_bytes():
+    wide = Kernel("__global__ void wide(const float4* x, float4* y) { y[0] = x[0]; }", "wide")
+    (issue,) = sanitize(wide, 1, 1, (np.ones(3, F), np.ones(4, F))).issues
+    assert issue.message == "a read of 16 bytes at 'x', which has only 12"
+
+
+def test_only_what_moves_more_than_its_place_explains_is_called_uncoalesced():
+    text = (
+        "__global__ void pick(const float* x, float* y, int lanes, int step, int start) {{\n"
+        "    int i = threadIdx.x;\n    if (i >= lanes) return;\n    y[i] = x[start + step * i];\n}}\n"
+    )
+    pick = Kernel(text.format(), "pick")
+    for lanes, step, start, called in ((15, 1, 0, False), (15, 1, 7, False), (3, 1, 6, False), (32, 1, 3, False),
+                                       (15, 4, 0, True), (32, 2, 0, True), (3, 8, 0, True), (8, 2, 0, False)):  # fmt: skip
+        report = sanitize(pick, 1, 32, (np.ones(300, F), np.ones(300, F), lanes, step, start))
+        (read,) = [line for line in report.lines if line.op == "read"]
+        assert read.remark.startswith("uncoalesced") == called, (lanes, step, start, str(report))
+
+
 def test_an_issue_says_who_and_where():
     report = sanitize(Kernel(FILE, "copy"), (3,), (40,), (np.ones(100, F), np.ones(100, F), 101))
     assert isinstance(report, Report) and not report.ok

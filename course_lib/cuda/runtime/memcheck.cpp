@@ -38,6 +38,9 @@ static Verdict outside_slot(const Slot& slot, const Access& access) {
     else if (offset < 0)
         fault(OUT_OF_BOUNDS, {access.pc, {}}, "%s %u bytes at element %lld of '%s': %lld bytes before its start", verb(access),
               access.bytes, index, name, (long long)-offset);
+    else if (elements == 0)
+        fault(OUT_OF_BOUNDS, {access.pc, {}}, "%s %u bytes at '%s', which has only %zu", verb(access), access.bytes, name,
+              slot.bytes);
     else
         fault(OUT_OF_BOUNDS, {access.pc, {}},
               "%s %u bytes at element %lld of '%s', which has %lld (%zu bytes): %lld bytes past its end", verb(access),
