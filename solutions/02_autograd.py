@@ -45,8 +45,8 @@ def backward_pass(tape, last):
 # ## How many paths?
 #
 # A graph is given as a dict: `inputs[name]` lists the inputs of the operation that made the number `name`. A number that was
-# given, not computed, has no entry. Count the paths from `start` down to `end`. With `inputs = {"L": ["a", "c"], "a": ["x",
-# "x"]}`, `count_paths(inputs, "L", "x")` is 2.
+# given, not computed, has no entry. Count the paths from `start` down to `end`. With
+# `inputs = {"L": ["a", "c"], "a": ["x", "x"]}`, `count_paths(inputs, "L", "x")` is 2.
 
 
 # %% exercise="count_paths" lecture=true

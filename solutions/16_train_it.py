@@ -62,8 +62,8 @@ def tokens_to_reach(records, floor, gap, tokens_per_step):
 # ## One bad draw spoils it
 #
 # Suppose that each of `draws` draws is out of place with the same probability p, whatever the others were. A fraction
-# `well_formed` of the stories has no such draw. How large is p? `fault_per_draw(0.75, 1)` is 0.25, and `fault_per_draw(0.25,
-# 2)` is 0.5.
+# `well_formed` of the stories has no such draw. How large is p? `fault_per_draw(0.75, 1)` is 0.25,
+# and `fault_per_draw(0.25, 2)` is 0.5.
 
 
 # %% exercise="fault_per_draw" lecture=true
