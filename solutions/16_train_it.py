@@ -7,7 +7,7 @@
 # ## How long at least?
 #
 # A model has `weights` weights in its matrices, it is to read `tokens` tokens, and the machine does `throughput` operations in
-# a second. With about six operations for each weight and token, how many hours does the training take at least? For a million
+# a second. With about six operations for each weight and token, how many hours does the run take at least? For a million
 # weights, six million tokens and 10 billion operations per second it is one hour.
 
 

@@ -24,7 +24,7 @@ exercise = Exercise(
     wrong=[
         Wrong(Changed(("(shape[0] - 1)", "shape[0]")),
               "One row too far: from the first row to the last it is shape[0] - 1 steps."),
-        Wrong(Changed(("offset + ", "")), "The given view may start later in the buffer: add the steps to its offset."),
+        Wrong(Changed(("offset + ", "")), "The given matrix may start later in the buffer: add the steps to its offset."),
         Wrong(Changed(("(shape[0] - 1) * strides[0]", "shape[0] - 1")),
               "The offset counts numbers, not rows. One row further is strides[0] further."),
         Wrong(Changed(("(shape[0] - 1) * strides[0]", "(shape[0] - 1) * shape[1]")),
