@@ -20,8 +20,8 @@ def row_and_column(index, columns):
 # %% [markdown]
 # ## The last row first
 #
-# A matrix lies in the buffer with this `shape`, `strides` and `offset`. Read it with its rows in reverse order, the last one first,
-# and copy nothing: return the strides and the offset for that. `reversed_rows((3, 4), (4, 1), 0)` is `((-4, 1), 8)`.
+# A matrix lies in the buffer with this `shape`, `strides` and `offset`. Read it with its rows in reverse order, the last one
+# first, and copy nothing: return the strides and the offset for that. `reversed_rows((3, 4), (4, 1), 0)` is `((-4, 1), 8)`.
 
 
 # %% exercise="reversed_rows" lecture=true

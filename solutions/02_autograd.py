@@ -76,7 +76,8 @@ def broadcast_gradients(dy):
 # ## Downhill, step by step
 #
 # `gradient(w)` gives the slope of a loss at any `w`, one number. Take `steps` steps of gradient descent with the step length
-# `rate`, as the loop above does, and return the last `w`. For the loss w², whose slope is 2w, one step from 1 with rate 0.25
+# `rate`, as the loop above does, and return the last `w`. For the loss w · w, whose slope is 2 · w, one step from 1 with rate
+# 0.25
 # ends at 0.5.
 
 
