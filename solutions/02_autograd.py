@@ -77,8 +77,7 @@ def broadcast_gradients(dy):
 #
 # `gradient(w)` gives the slope of a loss at any `w`, one number. Take `steps` steps of gradient descent with the step length
 # `rate`, as the loop above does, and return the last `w`. For the loss w · w, whose slope is 2 · w, one step from 1 with rate
-# 0.25
-# ends at 0.5.
+# 0.25 ends at 0.5.
 
 
 # %% exercise="gradient_descent" lecture=true
