@@ -4,6 +4,83 @@
 # The lecture: [01 Tensors](../notebooks/01_tensors.ipynb).
 
 # %% [markdown]
+# ## Back from the index
+#
+# The other way round: an element of a matrix with `columns` columns has the index `index` in the buffer. In which row and which
+# column does it stand? Return the two as a tuple: `row_and_column(6, 4)` is `(1, 2)`.
+
+
+# %% exercise="row_and_column" lecture=true
+def row_and_column(index, columns):
+    # yours: the row and the column, as a tuple
+    return index // columns, index % columns
+    # end
+
+
+# %% [markdown]
+# ## The last row first
+#
+# A matrix lies in the buffer with this `shape`, `strides` and `offset`. Read it with its rows in reverse order, the last one
+# first, and copy nothing: return the strides and the offset for that. `reversed_rows((3, 4), (4, 1), 0)` is `((-4, 1), 8)`.
+
+
+# %% exercise="reversed_rows" lecture=true
+def reversed_rows(shape, strides, offset):
+    # yours: two strides in a tuple, and the new offset
+    return (-strides[0], strides[1]), offset + (shape[0] - 1) * strides[0]
+    # end
+
+
+# %% [markdown]
+# ## Repeat a column
+#
+# A column stands in the buffer, and from each number to the next it is `stride`. Show it as a matrix that repeats it to the
+# right: a column of 5 and 6 becomes `[[5, 5, 5], [6, 6, 6]]`. Which two strides do that?
+
+
+# %% exercise="repeat_column" lecture=true
+def repeat_column(stride):
+    # yours: two strides, as a tuple
+    return stride, 0
+    # end
+
+
+# %% [markdown]
+# ## A row times a column
+#
+# `a` and `b` are matrices as lists of lists, and they fit. Compute one element of their product, the one in row `i` and column
+# `j`. With `a = [[1, 2], [3, 4]]` and `b = [[5, 6], [7, 8]]`, `product_element(a, b, 0, 1)` is 1 · 6 + 2 · 8 = 22.
+
+
+# %% exercise="product_element" lecture=true
+def product_element(a, b, i, j):
+    # yours: row i of a times column j of b
+    return sum(a[i][k] * b[k][j] for k in range(len(b)))
+    # end
+
+
+# %% [markdown]
+# ## Find the fault: rows with mean 0
+#
+# Somebody wants to subtract from each row its own mean: a first step of the normalisation that each layer of the model does.
+# `x` is a NumPy array `(..., rows, columns)`, a matrix or a stack of matrices; the rows lie along the last axis. For
+# `[[1, 3], [10, 30]]` the result should be `[[-1, 1], [-10, 10]]`.
+#
+# It was tried on a square matrix, and no error came. Run the cell and look.
+
+
+# %% exercise="centre_rows" lecture=true
+def centre_rows(x):
+    """x with the mean of each row subtracted, same shape."""
+    # yours: fix the line below
+    means = x.mean(axis=-1, keepdims=True)
+    # instead
+    # means = x.mean(axis=-1)
+    # end
+    return x - means
+
+
+# %% [markdown]
 # ## 1. In order, without gaps?
 #
 # A [reshape](../notebooks/glossary.md#reshape) is free if the elements lie in
@@ -21,8 +98,8 @@
 # ## 2. Repeat without copying
 #
 # A tensor of shape `shape` and with strides `strides` is to be [broadcast](../notebooks/glossary.md#broadcasting) to the larger
-# shape `to`. No number is copied: an axis along which it is repeated gets the stride 0. Give the strides of the larger view, one
-# for each axis of `to`.
+# shape `to`. No number is copied: an axis along which it is repeated gets the stride 0. Give the strides of the larger view,
+# one for each axis of `to`.
 #
 # `broadcast_strides((2,), (1,), (2, 2))` is `(0, 1)`: a row, repeated twice. Shapes that do not fit, or that would have to
 # shrink, are refused with `raise ValueError(...)`. You may call `broadcast_shape(a, b)` of the lecture; it is there.
@@ -41,6 +118,7 @@
 # with `x`. There may be any number of axes, and a stride may be 0 or negative. For x = 1 2 3 4,
 # `strided_copy(x, (2, 2), (1, 2))` is `[[1, 3], [2, 4]]`. `np` is NumPy. When a Tensor is transposed and then copied, your
 # function will do it.
+
 
 # %% exercise="strided_copy"
 def strided_copy(x, shape, strides, offset=0):
@@ -109,28 +187,7 @@ def sum_axis(numbers, shape, axis):
 
 
 # %% [markdown]
-# ## 6. Find the fault: rows with mean 0 (stretch)
-#
-# Somebody wants to subtract from each row its own mean: a first step of the normalisation that each layer of the model does.
-# `x` is a NumPy array `(..., rows, columns)`, a matrix or a stack of matrices; the rows lie along the last axis. For
-# `[[1, 3], [10, 30]]` the result should be `[[-1, 1], [-10, 10]]`.
-#
-# It was tried on a square matrix, and no error came. Run the cell and look.
-
-
-# %% exercise="centre_rows"
-def centre_rows(x):
-    """x with the mean of each row subtracted, same shape."""
-    # yours: fix the line below
-    means = x.mean(axis=-1, keepdims=True)
-    # instead
-    # means = x.mean(axis=-1)
-    # end
-    return x - means
-
-
-# %% [markdown]
-# ## 7. Open challenge: a transpose that fetches little (stretch)
+# ## 6. Open challenge: a transpose that fetches little (stretch)
 #
 # Copy `x[i, j]` to `y[j, i]`, for all pairs, in an order of your choice: give a list of all pairs `(i, j)`, each once, for an
 # `n` x `n` matrix. `transpose_order(2)` may be `[(0, 0), (0, 1), (1, 0), (1, 1)]`.

@@ -4,6 +4,92 @@
 # The lecture: [02 Autograd](../notebooks/02_autograd.ipynb).
 
 # %% [markdown]
+# ## Two slopes by the chain rule
+#
+# The prediction is `w * x + b`, the error is the prediction minus `target`, and the loss is the square of the error. Multiply
+# the local gradients along the two paths, and return the slope of the loss at `w` and the slope at `b`. For the numbers of the
+# picture, `line_slopes(3, -1, 2, 7)`, they are −8 and −4.
+
+
+# %% exercise="line_slopes" lecture=true
+def line_slopes(w, b, x, target):
+    error = w * x + b - target
+    # yours: the slope at w, and the slope at b
+    return 2 * error * x, 2 * error
+    # end
+
+
+# %% [markdown]
+# ## Find the fault: used twice
+#
+# This is the backward pass over the tape of the lecture. `tape` is a list of lines `(result, inputs)`, where `inputs` are
+# pairs of a name and a local slope; `last` is the name of the loss. The function should give a dict with the gradient of each
+# name. Run the cell first and look. One line is wrong.
+
+
+# %% exercise="backward_pass" lecture=true
+def backward_pass(tape, last):
+    """The gradient of each name, as a dict."""
+    gradients = {last: 1.0}
+    for result, inputs in reversed(tape):
+        for name, slope in inputs:
+            # yours: fix the line below
+            gradients[name] = gradients.get(name, 0.0) + gradients[result] * slope
+            # instead
+            # gradients[name] = gradients[result] * slope
+            # end
+    return gradients
+
+
+# %% [markdown]
+# ## How many paths?
+#
+# A graph is given as a dict: `inputs[name]` lists the inputs of the operation that made the number `name`. A number that was
+# given, not computed, has no entry. Count the paths from `start` down to `end`. With
+# `inputs = {"L": ["a", "c"], "a": ["x", "x"]}`, `count_paths(inputs, "L", "x")` is 2.
+
+
+# %% exercise="count_paths" lecture=true
+def count_paths(inputs, start, end):
+    if start == end:
+        return 1
+    # yours: the paths through each input of `start`
+    return sum(count_paths(inputs, source, end) for source in inputs.get(start, []))
+    # end
+
+
+# %% [markdown]
+# ## A row and a column
+#
+# In y = x + row + column, `x` has the shape (n, C), `row` (C,) and `column` (n, 1). `dy` is the upstream gradient, a NumPy
+# array (n, C). Return two gradients: that of `row`, and that of `column`, each in the shape of its own tensor.
+
+
+# %% exercise="broadcast_gradients" lecture=true
+def broadcast_gradients(dy):
+    # yours: two sums
+    return dy.sum(axis=0), dy.sum(axis=1, keepdims=True)
+    # end
+
+
+# %% [markdown]
+# ## Downhill, step by step
+#
+# `gradient(w)` gives the slope of a loss at any `w`, one number. Take `steps` steps of gradient descent with the step length
+# `rate`, as the loop above does, and return the last `w`. For the loss w · w, whose slope is 2 · w, one step from 1 with rate
+# 0.25 ends at 0.5.
+
+
+# %% exercise="gradient_descent" lecture=true
+def gradient_descent(gradient, w, rate, steps):
+    # yours: one step after the other
+    for _ in range(steps):
+        w = w - rate * gradient(w)
+    return w
+    # end
+
+
+# %% [markdown]
 # ## 1. Where was it repeated?
 #
 # By broadcasting a small tensor takes part in an operation as if it were larger: one of shape `(4,)` acts as one of `(3, 4)`,
@@ -18,8 +104,8 @@
 # %% [markdown]
 # ## 2. An order for the backward pass
 #
-# `backward()` needs an order of all [nodes](../notebooks/glossary.md#graph) that a result depends on: each after everything
-# it was made from, the result itself last. That is a topological order, and the core of autograd: in reverse, it is the order of
+# `backward()` needs an order of all [nodes](../notebooks/glossary.md#graph) that a result depends on: each after everything it
+# was made from, the result itself last. That is a topological order, and the core of autograd: in reverse, it is the order of
 # [backpropagation](../notebooks/glossary.md#backpropagation). Build it.
 #
 # `node.parents` is a list with one entry for each input. An entry is a pair `(parent node, number)`, where the number does
@@ -32,14 +118,15 @@
 # %% [markdown]
 # ## 3. A gradient by finite differences
 #
-# Is a gradient right? Compare it with a [finite difference](../notebooks/glossary.md#finite-difference). For each element of `x`,
-# change it by `step` up and down, leave all others as they are, and divide: (up - down) / (2 * step). (`np.ndindex(x.shape)`
-# iterates over all indices of an array.)
+# Is a gradient right? Compare it with a [finite difference](../notebooks/glossary.md#finite-difference). For each element of
+# `x`, change it by `step` up and down, leave all others as they are, and divide: (up - down) / (2 * step).
+# (`np.ndindex(x.shape)` iterates over all indices of an array.)
 #
 # `function` takes an array of the shape of `x` and gives one number. `x` is a float64 NumPy array of any shape; it must be the
 # same afterwards. The result is an array of that shape. For the sum of squares, `numerical_gradient(function, x)` at `x = [3.,
 # 4.]` is about `[6., 8.]`. `np` is NumPy. This is the core of gradcheck, which you will want each time you write a rule for
 # the backward pass.
+
 
 # %% exercise="numerical_gradient"
 def numerical_gradient(function, x, step=1e-5):
@@ -56,29 +143,7 @@ def numerical_gradient(function, x, step=1e-5):
 
 
 # %% [markdown]
-# ## 4. Find the fault: used twice (stretch)
-#
-# This is the backward pass over the tape of the lecture. `tape` is a list of lines `(result, inputs)`, where `inputs` are
-# pairs of a name and a local slope; `last` is the name of the loss. The function should give a dict with the gradient of each
-# name. Run the cell first and look. One line is wrong.
-
-
-# %% exercise="backward_pass"
-def backward_pass(tape, last):
-    """The gradient of each name, as a dict."""
-    gradients = {last: 1.0}
-    for result, inputs in reversed(tape):
-        for name, slope in inputs:
-            # yours: fix the line below
-            gradients[name] = gradients.get(name, 0.0) + gradients[result] * slope
-            # instead
-            # gradients[name] = gradients[result] * slope
-            # end
-    return gradients
-
-
-# %% [markdown]
-# ## 5. Local gradients (stretch)
+# ## 4. Local gradients (stretch)
 #
 # The tape of the lecture knew two operations and their local slopes, the local gradients of the chain rule. Write down
 # those of six more. `operation` is a word, `inputs` a tuple of one or two numbers; give a tuple with one slope for each
@@ -116,7 +181,7 @@ def local_gradients(operation, inputs):
 
 
 # %% [markdown]
-# ## 6. The backward pass of a layer (stretch)
+# ## 5. The backward pass of a layer (stretch)
 #
 # A layer computes y = x @ weight.T + bias. `x` is `(*n, K)`: rows of K inputs, with one or more axes in front. `weight` is
 # `(N, K)`, `bias` is `(N,)`, and `dy` is the [upstream gradient](../notebooks/glossary.md#upstream-gradient), `(*n, N)`. Give
@@ -132,7 +197,7 @@ def local_gradients(operation, inputs):
 # include course_lib/devices/reference/layers.py linear_backward: three gradients, each with the shape of its own tensor
 
 # %% [markdown]
-# ## 7. Find the fault: a gradient that lies (stretch)
+# ## 6. Find the fault: a gradient that lies (stretch)
 #
 # Each row of `x` is divided by its length, the root of its sum of squares: y = x / size. (The norms of chapter 07 do
 # nearly this.) The function below is its backward pass. `dy` and `x` are arrays `(*n, C)`, and `np` is NumPy. It was checked
@@ -175,7 +240,7 @@ for rows in ([[3.0, 4.0]], [[3.0, 4.0], [5.0, 12.0]]):  # try others
         print(rows, error)
 
 # %% [markdown]
-# ## 8. Open challenge: a tape that forgets (stretch)
+# ## 7. Open challenge: a tape that forgets (stretch)
 #
 # The tape keeps every value of the forward pass until the backward pass. For a large model that is more memory than a machine
 # has. So keep only some values. When the backward pass reaches the values between two kept ones, compute them once more, use
@@ -186,8 +251,8 @@ for rows in ([[3.0, 4.0]], [[3.0, 4.0], [5.0, 12.0]]):  # try others
 # kept sizes, plus the largest sum of sizes between two kept values** (or before the first, or after the last). For `sizes = [1,
 # 1, 1, 1, 1]`, `[2]` needs 1 + 2 = 3.
 #
-# From 16 values on you must save at least half. The verdict counts the memory for 56 values of sizes from 1 to 11. Together they
-# take 276. How little is enough? Your tries are remembered. Large models are trained in exactly this way.
+# From 16 values on you must save at least half. The verdict counts the memory for 56 values of sizes from 1 to 11. Together
+# they take 276. How little is enough? Your tries are remembered. Large models are trained in exactly this way.
 
 
 # %% exercise="choose_checkpoints"

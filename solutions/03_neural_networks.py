@@ -4,6 +4,85 @@
 # The lecture: [03 Neural networks](../notebooks/03_neural_networks.ipynb).
 
 # %% [markdown]
+# ## Average surprise
+#
+# A model read a text letter by letter. `probabilities` is a list: what probability it had given to each letter that really
+# came. Return the average surprise, in nats per letter. For `[0.5, 0.125]` it is (0.693 + 2.079) / 2 = 1.386. `math` is there.
+
+
+# %% exercise="average_surprise" lecture=true
+def average_surprise(probabilities):
+    # yours: the mean of -log p
+    return sum(-math.log(p) for p in probabilities) / len(probabilities)
+    # end
+
+
+# %% [markdown]
+# ## Two layers in one
+#
+# Layers have biases too. The first layer is W1 x + b1, with `W1` (hidden, inputs) and `b1` (hidden,). The second acts on its
+# result, with `W2` (outputs, hidden) and `b2` (outputs,). Return the `W` and the `b` of the one layer W x + b that does the
+# same. All are NumPy arrays.
+
+
+# %% exercise="one_layer" lecture=true
+def one_layer(W1, b1, W2, b2):
+    # yours: W and b
+    return W2 @ W1, W2 @ b1 + b2
+    # end
+
+
+# %% [markdown]
+# ## A log that survives
+#
+# Write logsumexp for one row: `scores` is a NumPy array in float32, and the result is the log of the sum of `exp` of its
+# numbers. Scores may be as large as 1000 or as low as −1000. `logsumexp(np.array([0, 0], np.float32))` is log 2 = 0.693.
+
+
+# %% exercise="safe_logsumexp" lecture=true
+def logsumexp(scores):
+    # yours: without overflow
+    largest = scores.max()
+    return largest + np.log(np.exp(scores - largest).sum())
+    # end
+
+
+# %% [markdown]
+# ## Probability minus truth
+#
+# `probabilities` is a NumPy array, the result of softmax, and `true` the number of the true letter. Return the gradient of the
+# loss with respect to the scores, a new array: for `[0.75, 0.25]` and 1 it is `[0.75, -0.75]`.
+
+
+# %% exercise="score_gradient" lecture=true
+def score_gradient(probabilities, true):
+    # yours: a new array
+    gradient = probabilities.copy()
+    gradient[true] -= 1
+    return gradient
+    # end
+
+
+# %% [markdown]
+# ## Steps with momentum
+#
+# Each move is `keep` times the move before it, and a plain SGD step of the learning rate `rate` on top; before the first one
+# the move is 0. Take one step for each number in the list `gradients`, from `point` on, and return where they end. With point
+# 1, gradients `[2, 2]`, rate 0.1 and keep 0.6 the moves are −0.2 and −0.32, and the result is 0.48.
+
+
+# %% exercise="momentum_steps" lecture=true
+def momentum_steps(point, gradients, rate, keep):
+    move = 0.0
+    for gradient in gradients:
+        # yours: the new move, and the new point
+        move = keep * move - rate * gradient
+        point = point + move
+        # end
+    return point
+
+
+# %% [markdown]
 # ## 1. A layer
 #
 # Write the [layer](../notebooks/glossary.md#layer) that every model of the course is made of: y = x @ weight.T + bias. It is a
@@ -25,8 +104,8 @@
 # %% [markdown]
 # ## 2. The loss that never overflows
 #
-# `logits` is an array `(n, V)`: a row of V scores for each of n examples. `targets` is `(n,)`: the number of the true one in each
-# row. A row whose target is `ignore_index` does not count. Give two results:
+# `logits` is an array `(n, V)`: a row of V scores for each of n examples. `targets` is `(n,)`: the number of the true one in
+# each row. A row whose target is `ignore_index` does not count. Give two results:
 #
 # - the loss: the mean of −log p over the rows that count, in nats;
 # - `logsumexp`, `(n,)`: the log of the sum of exp of each row (of all rows), which the backward pass will need.
@@ -35,6 +114,7 @@
 # 0.693, and logsumexp is `[0.693]`. Scores may be as large as 1000 or as low as −1000. `np` is NumPy. (In our solution
 # `np.flatnonzero(condition)` gives the indices at which a condition holds, and `np.asarray(x, dtype)` makes an array of that
 # dtype.) Your function will be the loss of every training run.
+
 
 # %% exercise="stable_cross_entropy"
 def cross_entropy_forward(logits, targets, ignore_index=-1):
@@ -51,9 +131,9 @@ def cross_entropy_forward(logits, targets, ignore_index=-1):
 # %% [markdown]
 # ## 3. AdamW, for all parameters
 #
-# The lecture did AdamW by hand for one parameter. Write one step for all of them. `parameters`, `gradients`, `first_moments` (the
-# averages), `second_moments` (the averages of squares) and `weight_decay` are lists that belong together: one entry for each
-# parameter array. The first four hold NumPy arrays, the last numbers.
+# The lecture did AdamW by hand for one parameter. Write one step for all of them. `parameters`, `gradients`, `first_moments`
+# (the averages), `second_moments` (the averages of squares) and `weight_decay` are lists that belong together: one entry for
+# each parameter array. The first four hold NumPy arrays, the last numbers.
 #
 # - `settings` holds three numbers: the learning rate, 1 − beta1^t, and 1 − beta2^t, where t counts the steps.
 # - If `norm` is not None, `norm[0]` is the length of all gradients together. Then the gradients count as multiplied by
@@ -61,9 +141,9 @@ def cross_entropy_forward(logits, targets, ignore_index=-1):
 # - Nothing is returned. **Parameters and moments are changed in place**; gradients stay as they are.
 #
 # First draw the parameter towards 0, `p *= 1 - learning_rate * decay`, then take the step of the lecture. `eps` is added to the
-# root. For one parameter 1.0, gradient 4.0, moments 0, learning rate 0.1, and no decay, the parameter becomes 0.9. Every training
-# of the course takes its steps here. (`np` is NumPy, and `np.minimum(a, b)` is the smaller of two. In our solution `fit` only
-# checks shapes; you can do without.)
+# root. For one parameter 1.0, gradient 4.0, moments 0, learning rate 0.1, and no decay, the parameter becomes 0.9. Every
+# training of the course takes its steps here. (`np` is NumPy, and `np.minimum(a, b)` is the smaller of two. In our solution
+# `fit` only checks shapes; you can do without.)
 
 # %% exercise="adamw_update"
 # include course_lib/devices/reference/optimiser.py adamw_step: one step for each parameter array, in place

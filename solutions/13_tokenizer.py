@@ -7,18 +7,71 @@
 # 256 is the byte of that value, a larger one is a merged token. A word is a list of symbols.
 
 # %% [markdown]
-# ## 1. One merge
+# ## The pair that wins
 #
-# Replace a pair in a word, everywhere, from the left to the right: `merge([5, 1, 2, 6], (1, 2), 9)` is `[5, 9, 6]`. A symbol
-# is used once: in `[7, 7, 7]` the pair `(7, 7)` is found at index 0, so the result is `[9, 7]`.
+# Return the pair of adjacent characters that occurs most often in `text`; of equally frequent pairs, the first in the alphabet.
+# In `"banana"` both `an` and `na` occur twice, so `best_pair("banana")` is `"an"`. `Counter` and `pairs` of the cell above are
+# there.
+
+
+# %% exercise="best_pair" lecture=true
+def best_pair(text):
+    counts = Counter(pairs(text))
+    # yours: the best one
+    return min(counts, key=lambda pair: (-counts[pair], pair))
+    # end
+
+
+# %% [markdown]
+# ## One merge
+#
+# The library works with numbers: a word is a list of symbols, a byte is a symbol below 256, a merged token a larger one.
+# Replace a pair in a word, everywhere, from the left to the right: `merge([5, 1, 2, 6], (1, 2), 9)` is `[5, 9, 6]`. A symbol is
+# used once: in `[7, 7, 7]` the pair `(7, 7)` is found at index 0, so the result is `[9, 7]`.
 #
 # Do not change the given word; return a new list. All of BPE is built on this function.
 
-# %% exercise="merge"
+# %% exercise="merge" lecture=true
 # include course_lib/bpe.py merge: loop over the word, and return the new one
 
 # %% [markdown]
-# ## 2. Learn the merges
+# ## Count once for all
+#
+# `words` says how often each pre-token occurs. Count the pairs of adjacent characters of the whole corpus, and return a dict:
+# `count_pairs({"abc": 2, "ab": 5})` is `{"ab": 7, "bc": 2}`. `pairs` is there.
+
+
+# %% exercise="count_pairs" lecture=true
+def count_pairs(words):
+    counts = {}
+    # yours: all pairs of all words, each as often as it occurs
+    for word, often in words.items():
+        for pair in pairs(word):
+            counts[pair] = counts.get(pair, 0) + often
+    # end
+    return counts
+
+
+# %% [markdown]
+# ## Find the fault: half a character
+#
+# `spelling[id]` is the bytes of a token. `decode` should give the text of some ids, with � for an incomplete character, also
+# if a model stops in the middle of one. It works for English. But `decode([b"\xc3", b"\xa9"], [0, 1])` should be `"é"`, which
+# has these two bytes. Fix it.
+
+
+# %% exercise="decode_tokens" lecture=true
+def decode(spelling, ids):
+    """The text of some ids. spelling: the bytes of each token."""
+    # yours: fix the line below
+    return b"".join(spelling[token] for token in ids).decode("utf-8", "replace")
+    # instead
+    # return "".join(spelling[token].decode("utf-8", "replace") for token in ids)
+    # end
+
+
+# %% [markdown]
+# ## 1. Learn the merges
 #
 # The loop of byte-pair encoding, as in the lecture, but on numbers, and exactly as the library's tokenizer needs it. `pieces`
 # says how often each pre-token occurs, as `{b"abc": 2}`; `list(b"abc")` is `[97, 98, 99]`. Return the learned pairs
@@ -31,6 +84,7 @@
 # - Stop after `entries` merges, or when no pair is left.
 #
 # `merge` and `place` are there for you. A slow, clear version is fine: the corpus here is small.
+
 
 # %% exercise="learn_merges"
 def learn_merges(pieces, entries):
@@ -54,7 +108,7 @@ def learn_merges(pieces, entries):
 
 
 # %% [markdown]
-# ## 3. Encode a piece
+# ## 2. Encode a piece
 #
 # The lecture tried *all* merges on each word. With 4,000 of them that is slow. The library checks only the pairs that occur
 # in the word: again and again it merges the one that was learned first, until no pair of the word is a merge.
@@ -63,7 +117,7 @@ def learn_merges(pieces, entries):
 # for the first, and the symbol that replaces the pair. Return the list of symbols: `apply_merges(b"abc", {(98, 99): (0, 256),
 # (97, 98): (1, 257)})` is `[97, 256]`.
 #
-# `merge` of exercise 1 and Python's `pairwise` (all adjacent pairs of a list) are there for you. With
+# `merge` of the lecture and Python's `pairwise` (all adjacent pairs of a list) are there for you. With
 # `course.use_my_answers()` it encodes every different piece of the stories that your models read.
 
 
@@ -80,25 +134,7 @@ def apply_merges(piece, ranks):
 
 
 # %% [markdown]
-# ## 4. Find the fault: half a character (stretch)
-#
-# `spelling[id]` is the bytes of a token. `decode` should give the text of some ids, with � for an incomplete character, also
-# if a model stops in the middle of one. It works for English. But `decode([b"\xc3", b"\xa9"], [0, 1])` should be `"é"`, which
-# has these two bytes. Fix it.
-
-
-# %% exercise="decode_tokens"
-def decode(spelling, ids):
-    """The text of some ids. spelling: the bytes of each token."""
-    # yours: fix the line below
-    return b"".join(spelling[token] for token in ids).decode("utf-8", "replace")
-    # instead
-    # return "".join(spelling[token].decode("utf-8", "replace") for token in ids)
-    # end
-
-
-# %% [markdown]
-# ## 5. Special tokens (stretch)
+# ## 3. Special tokens (stretch)
 #
 # Between two stories there is the special token `<|endoftext|>`. It has an id of its own, and must never be split. So before
 # anything else, the text is split at the special tokens.
@@ -114,7 +150,7 @@ def decode(spelling, ids):
 # include course_lib/tokenizer.py split_special: split, and return the list of parts
 
 # %% [markdown]
-# ## 6. Challenge: fewer tokens (stretch)
+# ## 4. Challenge: fewer tokens (stretch)
 #
 # The merges are quick, and nearly the best, but not quite: with the same vocabulary, about one token in a thousand can be
 # saved. Fewer tokens are less work for the model, at every step. Any split is right here if the tokens are in the

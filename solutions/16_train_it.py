@@ -4,6 +4,76 @@
 # The lecture: [16 Train it](../notebooks/16_train_it.ipynb).
 
 # %% [markdown]
+# ## How long at least?
+#
+# A model has `weights` weights in its matrices, it is to read `tokens` tokens, and the machine does `throughput` operations in
+# a second. With about six operations for each weight and token, how many hours does the run take at least? For a million
+# weights, six million tokens and 10 billion operations per second it is one hour.
+
+
+# %% exercise="least_hours" lecture=true
+def least_hours(weights, tokens, throughput):
+    # yours: hours
+    return 6 * weights * tokens / throughput / 3600
+    # end
+
+
+# %% [markdown]
+# ## What came next?
+#
+# `ids` is a text, a list of tokens. Return the bigram probabilities after one `token`, as a dict: for each token that came
+# right after it, how often, as a fraction. `what_followed([1, 5, 1, 5, 1, 9], 1)` is `{5: 0.667, 9: 0.333}`. At least one token
+# comes after it.
+
+
+# %% exercise="what_followed" lecture=true
+def what_followed(ids, token):
+    # yours: what came next, and how often
+    found = [ids[i + 1] for i in range(len(ids) - 1) if ids[i] == token]
+    return {after: found.count(after) / len(found) for after in found}
+    # end
+
+
+# %% [markdown]
+# ## Tokens until good enough
+#
+# Which of two runs learns faster? Steps do not answer this, since a step of one may read more than a step of the other. Count
+# the tokens that a run had read when it was good enough for the first time: when its validation loss was at most `gap` above
+# the entropy floor, `floor`.
+#
+# `records` is the log of a run: a list of dicts in the order of steps. Each has `"step"`, the number of steps done, and
+# `"loss"`; some have `"val_loss"`. Each step reads `tokens_per_step` tokens. The result is an integer, or None if the run was
+# never good enough. With `records = [{"step": 10, "loss": 1.4, "val_loss": 1.5}]`, a floor of 1, a gap of 0.5 and 256 tokens
+# per step it is 2560. Try it on the `records` of your own runs.
+
+
+# %% exercise="tokens_to_reach" lecture=true
+def tokens_to_reach(records, floor, gap, tokens_per_step):
+    """The tokens that were read until val_loss was first at most `gap` above the floor; None if it never was."""
+    # yours: find the first record that is good enough
+    for record in records:
+        if "val_loss" in record and record["val_loss"] <= floor + gap:
+            return record["step"] * tokens_per_step
+    return None
+    # end
+
+
+# %% [markdown]
+# ## One bad draw spoils it
+#
+# Suppose that each of `draws` draws is out of place with the same probability p, whatever the others were. A fraction
+# `well_formed` of the stories has no such draw. How large is p? `fault_per_draw(0.75, 1)` is 0.25,
+# and `fault_per_draw(0.25, 2)` is 0.5.
+
+
+# %% exercise="fault_per_draw" lecture=true
+def fault_per_draw(well_formed, draws):
+    # yours: the probability that one draw is out of place
+    return 1 - well_formed ** (1 / draws)
+    # end
+
+
+# %% [markdown]
 # ## 1. What the judge says of many
 #
 # The judge has read n samples. `well_formed` is a list with True or False for each, `wrong_facts` a list with the number of its
@@ -16,6 +86,7 @@
 #
 # `sample_metrics([True, False], [0, 0])` is `(0.5, 0.5, 0.0, 0.354)`. `math` is there. The last number shows whether
 # a model that seems better is better, or was only lucky.
+
 
 # %% exercise="sample_metrics"
 def sample_metrics(well_formed, wrong_facts):
@@ -30,31 +101,7 @@ def sample_metrics(well_formed, wrong_facts):
 
 
 # %% [markdown]
-# ## 2. Tokens until good enough
-#
-# Which of two runs learns faster? Steps do not answer this, since a step of one may read more than a step of the other. Count
-# the tokens that a run had read when it was good enough for the first time: when its validation loss was at most `gap` above
-# the entropy floor, `floor`.
-#
-# `records` is the log of a run: a list of dicts in the order of steps. Each has `"step"`, the number of steps done, and
-# `"loss"`; some have `"val_loss"`. Each step reads `tokens_per_step` tokens. The result is an integer, or None if the run was
-# never good enough. With `records = [{"step": 10, "loss": 1.4, "val_loss": 1.5}]`, a floor of 1, a gap of 0.5 and 256 tokens
-# per step it is 2560. Try it on the `records` of your own runs.
-
-
-# %% exercise="tokens_to_reach"
-def tokens_to_reach(records, floor, gap, tokens_per_step):
-    """The tokens that were read until val_loss was first at most `gap` above the floor; None if it never was."""
-    # yours: find the first record that is good enough
-    for record in records:
-        if "val_loss" in record and record["val_loss"] <= floor + gap:
-            return record["step"] * tokens_per_step
-    return None
-    # end
-
-
-# %% [markdown]
-# ## 3. A log that survives
+# ## 2. A log that survives
 #
 # A run writes a line to its log at each step, and a checkpoint only now and then. It is killed at step 37; the checkpoint is
 # of step 30, so the run resumes there. But the log holds the steps 31 to 37 already, and its last line may be incomplete.
@@ -83,7 +130,7 @@ def resume_records(text, step):
 
 
 # %% [markdown]
-# ## 4. Find the fault: a loss curve that begins too low (stretch)
+# ## 3. Find the fault: a loss curve that begins too low (stretch)
 #
 # The loss is noisy from batch to batch. To see its trend, one plots an exponential moving average: at each step it is `keep`
 # times the old average plus `1 - keep` times the new loss. The code below does this. All loss curves seemed to begin near 0
@@ -109,7 +156,7 @@ def exponential_moving_average(losses, keep):
 
 
 # %% [markdown]
-# ## 5. Challenge: without a network (stretch)
+# ## 4. Challenge: without a network (stretch)
 #
 # How good can a model be that only counts? `fit(text, characters)` gets about 30,000 characters of stories, and a list of all
 # characters that occur. It returns a function `probabilities`. This is called with the beginning of another story, `before`,
@@ -142,7 +189,7 @@ def fit(text, characters):
 
 
 # %% [markdown]
-# ## 6. Challenge: three minutes (stretch)
+# ## 5. Challenge: three minutes (stretch)
 #
 # As near to the entropy floor as possible, in three minutes on this machine. Any change is allowed that learns from the
 # training stories alone: the size of the model, its parts, the optimiser, the learning rates, the batch, the tokenizer, the

@@ -4,6 +4,83 @@
 # The lecture: [17 Sampling](../notebooks/17_sampling.ipynb).
 
 # %% [markdown]
+# ## The likeliest two
+#
+# `first` is an array (V,): the probability of each token to be the next one. `after` is (V, V): `after[a, b]` is the
+# probability of `b` after `a`. Return the likeliest text of two tokens, as a tuple (a, b). For `first` `[0.6, 0.4]` and `after`
+# `[[0.5, 0.5], [0.1, 0.9]]` it is `(1, 1)`.
+
+
+# %% exercise="likeliest_pair" lecture=true
+def likeliest_pair(first, after):
+    # yours: of all pairs the likeliest
+    best = (0.0, 0, 0)
+    for a in range(len(first)):
+        for b in range(len(first)):
+            best = max(best, (first[a] * after[a, b], a, b))
+    return best[1:]
+    # end
+
+
+# %% [markdown]
+# ## Temperature from probabilities
+#
+# Some services give you only the probabilities of a model, not its logits. Can you still change the temperature?
+# `probabilities` is an array (V,), the result of a softmax at temperature 1, none of them 0. Return those at another
+# `temperature`: for `[0.667, 0.333]` and 0.5 they are `[0.8, 0.2]`.
+
+
+# %% exercise="at_temperature" lecture=true
+def at_temperature(probabilities, temperature):
+    # yours: from probabilities back to logits, and on
+    lifted = np.exp(np.log(probabilities) / temperature)
+    return lifted / lifted.sum()
+    # end
+
+
+# %% [markdown]
+# ## Top-k sampling
+#
+# [Top-k](../notebooks/glossary.md#top-k): of each row of `probabilities` `(R, V)`, keep the k likeliest tokens. All others
+# become 0, and what is left is divided by its sum. Each token keeps its index, so the result is `(R, V)` again, a NumPy
+# array. Tokens that are exactly as likely as the k-th are kept as well. If k is larger than V, all are kept.
+#
+# `top_k_filter([[0.125, 0.5, 0.375]], 2)` is `[[0, 0.571, 0.429]]`; `probabilities` comes as a NumPy array, k is at least 1,
+# and `np` is NumPy. This is what `top_k` means in `generate` and in `course sample`.
+
+# %% exercise="top_k_filter" lecture=true
+# include course_lib/sampling.py top_k_filter: keep the k likeliest of each row
+
+# %% [markdown]
+# ## Find the fault: read twice
+#
+# `greedy_decoding` should add `count` tokens to the list `ids`, always the likeliest one, and return the whole list.
+# `model(idx, cache=cache)` gives the logits `(1, T, V)` of the tokens `idx` `(1, T)`, which follow those in the cache. There
+# is no error message. The first new token is right, and the text soon becomes nonsense. It is slow, too. Run the cell and read
+# the verdict.
+#
+# (`np` is NumPy, and inside `no_grad()` no tape is kept.)
+
+
+# %% exercise="greedy_decoding" lecture=true
+def greedy_decoding(model, ids, count):
+    """ids and the `count` likeliest tokens after them, as one list."""
+    cache = model.new_cache()
+    fresh = ids
+    with no_grad():
+        for _ in range(count):
+            logits = model(np.array([fresh]), cache=cache).numpy()[0, -1]  # (V,): after the last token
+            new = int(logits.argmax())
+            ids = [*ids, new]
+            # yours: fix the line below
+            fresh = [new]
+            # instead
+            # fresh = ids
+            # end
+    return ids
+
+
+# %% [markdown]
 # ## 1. Draw a token
 #
 # `probabilities` is `(R, V)`: a row of V [tokens](../notebooks/glossary.md#token) for each of R texts. `uniform` is `(R,)`:
@@ -47,20 +124,7 @@
 # include course_lib/sampling.py top_p_filter: keep as many of each row as it takes
 
 # %% [markdown]
-# ## 4. Top-k sampling (stretch)
-#
-# [Top-k](../notebooks/glossary.md#top-k): of each row of `probabilities` `(R, V)`, keep the k likeliest tokens. All others
-# become 0, and what is left is divided by its sum. Each token keeps its index, so the result is `(R, V)` again, a NumPy
-# array. Tokens that are exactly as likely as the k-th are kept as well. If k is larger than V, all are kept.
-#
-# `top_k_filter([[0.125, 0.5, 0.375]], 2)` is `[[0, 0.571, 0.429]]`; `probabilities` comes as a NumPy array, k is at least 1,
-# and `np` is NumPy. This is what `top_k` means in `generate` and in `course sample`.
-
-# %% exercise="top_k_filter"
-# include course_lib/sampling.py top_k_filter: keep the k likeliest of each row
-
-# %% [markdown]
-# ## 5. One more token (stretch)
+# ## 4. One more token (stretch)
 #
 # A [key-value cache](../notebooks/glossary.md#key-value-cache) by hand, for one head. A new token comes with its query `q`,
 # its key `k` and its value `v`, each `(D,)`. Append key and value to the cache, attend with the query to all keys in it, the
@@ -86,36 +150,7 @@ def cached_attention(cache, q, k, v):
 
 
 # %% [markdown]
-# ## 6. Find the fault: read twice (stretch)
-#
-# `greedy_decoding` should add `count` tokens to the list `ids`, always the likeliest one, and return the whole list.
-# `model(idx, cache=cache)` gives the logits `(1, T, V)` of the tokens `idx` `(1, T)`, which follow those in the cache. There
-# is no error message. The first new token is right, and the text soon becomes nonsense. It is slow, too. Run the cell and read
-# the verdict.
-#
-# (`np` is NumPy, and inside `no_grad()` no tape is kept.)
-
-
-# %% exercise="greedy_decoding"
-def greedy_decoding(model, ids, count):
-    """ids and the `count` likeliest tokens after them, as one list."""
-    cache = model.new_cache()
-    fresh = ids
-    with no_grad():
-        for _ in range(count):
-            logits = model(np.array([fresh]), cache=cache).numpy()[0, -1]  # (V,): after the last token
-            new = int(logits.argmax())
-            ids = [*ids, new]
-            # yours: fix the line below
-            fresh = [new]
-            # instead
-            # fresh = ids
-            # end
-    return ids
-
-
-# %% [markdown]
-# ## 7. Challenge: the likeliest text (stretch)
+# ## 5. Challenge: the likeliest text (stretch)
 #
 # The likeliest token at each step does not make the likeliest text. Find a better one: `probabilities(tokens)` gives the
 # probabilities of the 12 tokens 0 to 11 after a list of tokens, an array `(12,)`. Return a list of `length` tokens with a

@@ -1,6 +1,39 @@
 """Right answers to the exercises of chapter 1, written in other ways than ours."""
 
 RIGHT = {
+    "row_and_column": [
+        "def row_and_column(index, columns):\n    return divmod(index, columns)\n",
+        """def row_and_column(index, columns):
+    row = 0
+    while index >= columns:
+        row, index = row + 1, index - columns
+    return row, index
+""",
+    ],
+    "reversed_rows": [
+        """def reversed_rows(shape, strides, offset):
+    down, across = strides
+    for _ in range(shape[0] - 1):
+        offset += down
+    return (-down, across), offset
+""",
+        """def reversed_rows(shape, strides, offset):
+    return (-strides[0], strides[1]), offset - strides[0] + shape[0] * strides[0]
+""",
+    ],
+    "repeat_column": [
+        "def repeat_column(stride):\n    return (stride, 0)\n",
+        "def repeat_column(stride):\n    strides = [0, stride]\n    return tuple(reversed(strides))\n",
+    ],
+    "product_element": [
+        """def product_element(a, b, i, j):
+    total = 0
+    for k in range(len(a[i])):
+        total += a[i][k] * b[k][j]
+    return total
+""",
+        "def product_element(a, b, i, j):\n    return sum(x * y for x, y in zip(a[i], (row[j] for row in b)))\n",
+    ],
     "is_contiguous": [
         """def is_contiguous(shape, strides):
     seen = [(length, stride) for length, stride in zip(shape, strides) if length != 1]

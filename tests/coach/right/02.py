@@ -1,6 +1,58 @@
 """Right answers to the exercises of chapter 2, written in other ways than ours."""
 
 RIGHT = {
+    "line_slopes": [
+        """def line_slopes(w, b, x, target):
+    prediction = w * x + b
+    return x * 2 * (prediction - target), 2 * (prediction - target)
+""",
+        """def line_slopes(w, b, x, target):
+    at_b = 2 * (w * x) + 2 * b - 2 * target
+    return at_b * x, at_b
+""",
+    ],
+    "count_paths": [
+        """def count_paths(inputs, start, end):
+    total = 0
+    if start == end:
+        total = 1
+    elif start in inputs:
+        for source in inputs[start]:
+            total += count_paths(inputs, source, end)
+    return total
+""",
+        """def count_paths(inputs, start, end):
+    found, waiting = 0, [start]
+    while waiting:
+        name = waiting.pop()
+        found += name == end
+        if name != end:
+            waiting += inputs.get(name, [])
+    return found
+""",
+    ],
+    "broadcast_gradients": [
+        "def broadcast_gradients(dy):\n    return np.ones(len(dy)) @ dy, dy @ np.ones((dy.shape[1], 1))\n",
+        """def broadcast_gradients(dy):
+    row = np.zeros(dy.shape[1])
+    for line in dy:
+        row += line
+    return row, dy.sum(axis=-1)[:, None]
+""",
+    ],
+    "gradient_descent": [
+        """def gradient_descent(gradient, w, rate, steps):
+    while steps > 0:
+        w -= rate * gradient(w)
+        steps -= 1
+    return w
+""",
+        """def gradient_descent(gradient, w, rate, steps):
+    if steps == 0:
+        return w
+    return gradient_descent(gradient, w - rate * gradient(w), rate, steps - 1)
+""",
+    ],
     "repeated_axes": [
         """def repeated_axes(shape, to):
     missing = len(to) - len(shape)

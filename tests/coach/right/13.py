@@ -1,6 +1,33 @@
 """Right answers to the exercises of chapter 13, written in other ways than ours."""
 
 RIGHT = {
+    "best_pair": [
+        """def best_pair(text):
+    counts = Counter(pairs(text))
+    return sorted(counts, key=lambda pair: (-counts[pair], pair))[0]
+""",
+        """def best_pair(text):
+    counts = Counter(pairs(text))
+    largest = max(counts.values())
+    return min(pair for pair in counts if counts[pair] == largest)
+""",
+    ],
+    "count_pairs": [
+        """def count_pairs(words):
+    counts = {}
+    for word in words:
+        for i in range(1, len(word)):
+            pair = word[i - 1] + word[i]
+            if pair not in counts:
+                counts[pair] = 0
+            counts[pair] += words[word]
+    return counts
+""",
+        """def count_pairs(words):
+    all_pairs = [pair for word, often in words.items() for pair in pairs(word) * often]
+    return {pair: all_pairs.count(pair) for pair in all_pairs}
+""",
+    ],
     "merge": [
         """def merge(word, pair, symbol):
     merged = []

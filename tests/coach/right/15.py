@@ -3,6 +3,30 @@
 from course_lib.coach.exercise import Changed
 
 RIGHT = {
+    "clip_gradients": [
+        """def clip_gradients(gradients, max_norm):
+    norm = np.linalg.norm(np.concatenate([gradient.ravel() for gradient in gradients]))
+    if norm <= max_norm:
+        return list(gradients)
+    return [gradient / norm * max_norm for gradient in gradients]
+""",
+        """def clip_gradients(gradients, max_norm):
+    squares = 0.0
+    for gradient in gradients:
+        for value in gradient.ravel():
+            squares += value * value
+    return [gradient * min(1.0, max_norm / (squares**0.5 + 1e-12)) for gradient in gradients]
+""",
+    ],
+    "whole_loss": [
+        """def whole_loss(losses, counts):
+    total = 0.0
+    for i in range(len(losses)):
+        total += losses[i] * (counts[i] / sum(counts))
+    return total
+""",
+        "def whole_loss(losses, counts):\n    return np.average(losses, weights=counts)\n",
+    ],
     "cut_windows": [
         """def cut(tokens, starts, context):
     idx = np.array([tokens[s : s + context] for s in starts], np.int32)

@@ -1,6 +1,37 @@
 """Right answers to the exercises of chapter 16, written in other ways than ours."""
 
 RIGHT = {
+    "least_hours": [
+        "def least_hours(weights, tokens, throughput):\n    return tokens * (2 + 4) * weights / (throughput * 60 * 60)\n",
+        """def least_hours(weights, tokens, throughput):
+    tokens_per_hour = throughput * 3600 / (6 * weights)
+    return tokens / tokens_per_hour
+""",
+    ],
+    "what_followed": [
+        """def what_followed(ids, token):
+    counts = {}
+    for now, following in zip(ids, ids[1:]):
+        if now == token:
+            counts[following] = counts.get(following, 0) + 1
+    return {following: count / sum(counts.values()) for following, count in counts.items()}
+""",
+        """def what_followed(ids, token):
+    ids = np.array(ids)
+    found, counts = np.unique(ids[1:][ids[:-1] == token], return_counts=True)
+    return {int(a): float(p) for a, p in zip(found, counts / counts.sum())}
+""",
+    ],
+    "fault_per_draw": [
+        "def fault_per_draw(well_formed, draws):\n    return 1 - math.exp(math.log(well_formed) / draws)\n",
+        """def fault_per_draw(well_formed, draws):
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if (1 - middle) ** draws > well_formed else (low, middle)
+    return low
+""",
+    ],
     "sample_metrics": [
         """import numpy as np
 

@@ -1,6 +1,26 @@
 """Right answers to the exercises of chapter 17, written in other ways than ours."""
 
 RIGHT = {
+    "likeliest_pair": [
+        """def likeliest_pair(first, after):
+    both = first[:, None] * after
+    return tuple(int(i) for i in np.unravel_index(both.argmax(), both.shape))
+""",
+        """def likeliest_pair(first, after):
+    pairs = [(a, b) for a in range(len(first)) for b in range(len(first))]
+    return max(pairs, key=lambda pair: first[pair[0]] * after[pair])
+""",
+    ],
+    "at_temperature": [
+        """def at_temperature(probabilities, temperature):
+    raised = probabilities ** (1 / temperature)
+    return raised / raised.sum()
+""",
+        """def at_temperature(probabilities, temperature):
+    logits = np.log(probabilities / probabilities.max()) / temperature
+    return np.exp(logits) / np.exp(logits).sum()
+""",
+    ],
     "sample_tokens": [
         """def draw(probabilities, uniform):
     tokens = []

@@ -1,0 +1,30 @@
+"""Cross-entropy from the probabilities of the true letters: the mean of their surprises, in nats."""
+
+import numpy as np
+
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+
+
+def cases(random):
+    yield Case("one letter", [0.5])
+    yield Case("a likely and an unlikely letter", [0.5, 0.125])
+    yield Case("no surprise", [1.0, 1.0])
+    yield Case("seven letters", random.uniform(0.01, 1, 7).tolist())
+
+
+exercise = Exercise(
+    title="Average surprise",
+    minutes=2,
+    core=False,
+    defines="average_surprise",
+    cases=cases,
+    reference=lambda probabilities: -float(np.mean(np.log(probabilities))),
+    hints=("The surprise at one letter is -math.log(p). Sum those of all letters, and divide by their number.",),
+    wrong=[
+        Wrong("def average_surprise(probabilities):\n    return -math.log(sum(probabilities) / len(probabilities))\n",
+              "This is the surprise at the mean probability. Take the log of each, and then the mean."),
+        Wrong(Changed(("math.log(", "math.log2(")), "These are bits. A nat is measured by the natural logarithm, math.log."),
+        Wrong(Changed((" / len(probabilities)", "")), "This is the surprise at the whole text. Divide by the number of letters."),
+        Wrong(Changed(("sum(-", "sum(")), generic="the sign is wrong"),
+    ],
+)  # fmt: skip
