@@ -4,6 +4,125 @@
 # The lecture: [10a Flash attention, forward](../notebooks/10a_flash_forward.ipynb).
 
 # %% [markdown]
+# ## One word attends
+#
+# `q`, `k` and `v` are (T, D). Return the output of word `t`: D numbers. It attends to itself and to the words before it, and
+# to no other. With D = 1, q `[[0], [0]]`, v `[[2], [4]]` and t = 1, both scores are 0, and the output is `[3]`.
+
+
+# %% exercise="attend_one" lecture=true
+def attend_one(q, k, v, t):
+    D = q.shape[1]
+    # yours: scores of the keys that word t may attend to, their softmax, and the weighted sum of values
+    scores = k[: t + 1] @ q[t] / np.sqrt(D)  # (t + 1,)
+    weights = np.exp(scores - scores.max())
+    weights /= weights.sum()
+    return weights @ v[: t + 1]
+    # end
+
+
+# %% [markdown]
+# ## One more key
+#
+# `m` and `l` are the running maximum and the running sum over the keys so far, and `out` is the unfinished output. Now comes
+# a key with its `score`, and `value`. Bring `l` and `out` up to date. With m = 0, l = 1, out = `[4]`, a score of 0 and the
+# value `[2]`, nothing needs rescaling: l becomes 2, and out `[6]`.
+
+
+# %% exercise="one_more_key" lecture=true
+def one_more_key(m, l, out, score, value):
+    m_new = max(m, score)
+    # yours: l and out after this key
+    rescale, weight = np.exp(m - m_new), np.exp(score - m_new)
+    l = l * rescale + weight
+    out = out * rescale + weight * value
+    # end
+    return m_new, l, out
+
+
+# %% [markdown]
+# ## Find the fault: a tile too soon (stretch)
+#
+# Attention without a mask, with tiles: each of T queries attends to all S keys. On some machines, on some days, the results
+# are right. Run the cell first, and read the report: it names the two lines of a race. q and y are (T, D), k and v (S, D), in
+# blocks of 64 threads.
+
+# %% exercise="tiled_attention" lecture=true
+r"""
+const int D = 8, TILE = 16;
+
+__global__ void tiled_attention(const float* q, const float* k, const float* v, float* y, int T, int S) {
+    __shared__ float k_tile[TILE][D], v_tile[TILE][D];
+    int t = blockIdx.x * blockDim.x + threadIdx.x;
+    float own[D], out[D] = {}, m = -INFINITY, l = 0.0f;
+    for (int d = 0; d < D; d++) own[d] = t < T ? q[t * D + d] / sqrtf(D) : 0.0f;
+    for (int start = 0; start < S; start += TILE) {
+        int keys = min(TILE, S - start);
+        // yours: fix the loading of a tile
+        __syncthreads();
+        for (int i = threadIdx.x; i < keys * D; i += blockDim.x) {
+            k_tile[i / D][i % D] = k[start * D + i];
+            v_tile[i / D][i % D] = v[start * D + i];
+        }
+        __syncthreads();
+        // instead
+        // for (int i = threadIdx.x; i < keys * D; i += blockDim.x) {
+        //     k_tile[i / D][i % D] = k[start * D + i];
+        //     v_tile[i / D][i % D] = v[start * D + i];
+        // }
+        // __syncthreads();
+        // end
+        for (int s = 0; s < keys; s++) {
+            float score = 0.0f;
+            for (int d = 0; d < D; d++) score += own[d] * k_tile[s][d];
+            float new_m = fmaxf(m, score), rescale = expf(m - new_m), weight = expf(score - new_m);
+            for (int d = 0; d < D; d++) out[d] = out[d] * rescale + weight * v_tile[s][d];
+            l = l * rescale + weight;
+            m = new_m;
+        }
+    }
+    for (int d = 0; d < D; d++) if (t < T) y[t * D + d] = out[d] / l;
+}
+"""
+
+# %% [markdown]
+# ## Tiles that are loaded
+#
+# A text has `T` words. A block owns `block` queries (the last one what is left), and loads tiles of `tile` keys, from key 0
+# on, as long as one of its queries attends to a key of the tile. How many tiles do all blocks load together? With 128 words,
+# blocks of 32 and tiles of 32 it was 10; with blocks of 64 it was 6.
+
+
+# %% exercise="tile_loads" lecture=true
+def tile_loads(T, block, tile):
+    loaded = 0
+    for first in range(0, T, block):
+        # yours: add the tiles that the block whose first query is `first` loads
+        end = min(first + block, T)
+        loaded += -(-end // tile)
+        # end
+    return loaded
+
+
+# %% [markdown]
+# ## A butterfly among 16 lanes
+#
+# A row of `x` has 16 numbers, so each warp has two rows, and each lane one number, `m`. Afterwards every lane shall have the
+# largest number *of its row*. The rows must not mix.
+
+# %% exercise="half_warp_max" lecture=true
+r"""
+__global__ void half_warp_max(const float* x, float* y) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float m = x[i];
+    // yours: the butterfly, for the largest of 16 lanes
+    for (int half = 8; half > 0; half /= 2) m = fmaxf(m, __shfl_xor_sync(0xffffffff, m, half));
+    // end
+    y[i] = m;
+}
+"""
+
+# %% [markdown]
 # ## 1. Rows of scores become weights
 #
 # The second of the three naive kernels. `scores` is a matrix with `rows` rows of `S` scores. Overwrite each row with its
@@ -131,52 +250,7 @@ __global__ void merge_attention(const float* y1, const float* logsumexp1, const 
 """
 
 # %% [markdown]
-# ## 5. Find the fault: a tile too soon (stretch)
-#
-# Attention without a mask, with tiles: each of T queries attends to all S keys. On some machines, on some days, the results
-# are right. Run the cell first, and read the report: it names the two lines of a race. q and y are (T, D), k and v (S, D), in
-# blocks of 64 threads.
-
-# %% exercise="tiled_attention"
-r"""
-const int D = 8, TILE = 16;
-
-__global__ void tiled_attention(const float* q, const float* k, const float* v, float* y, int T, int S) {
-    __shared__ float k_tile[TILE][D], v_tile[TILE][D];
-    int t = blockIdx.x * blockDim.x + threadIdx.x;
-    float own[D], out[D] = {}, m = -INFINITY, l = 0.0f;
-    for (int d = 0; d < D; d++) own[d] = t < T ? q[t * D + d] / sqrtf(D) : 0.0f;
-    for (int start = 0; start < S; start += TILE) {
-        int keys = min(TILE, S - start);
-        // yours: fix the loading of a tile
-        __syncthreads();
-        for (int i = threadIdx.x; i < keys * D; i += blockDim.x) {
-            k_tile[i / D][i % D] = k[start * D + i];
-            v_tile[i / D][i % D] = v[start * D + i];
-        }
-        __syncthreads();
-        // instead
-        // for (int i = threadIdx.x; i < keys * D; i += blockDim.x) {
-        //     k_tile[i / D][i % D] = k[start * D + i];
-        //     v_tile[i / D][i % D] = v[start * D + i];
-        // }
-        // __syncthreads();
-        // end
-        for (int s = 0; s < keys; s++) {
-            float score = 0.0f;
-            for (int d = 0; d < D; d++) score += own[d] * k_tile[s][d];
-            float new_m = fmaxf(m, score), rescale = expf(m - new_m), weight = expf(score - new_m);
-            for (int d = 0; d < D; d++) out[d] = out[d] * rescale + weight * v_tile[s][d];
-            l = l * rescale + weight;
-            m = new_m;
-        }
-    }
-    for (int d = 0; d < D; d++) if (t < T) y[t * D + d] = out[d] / l;
-}
-"""
-
-# %% [markdown]
-# ## 6. Rotate by the position (stretch)
+# ## 5. Rotate by the position (stretch)
 #
 # RoPE for a whole batch. `x` and `y` are (B, T, H, D) with D = 2 `half`. A row is one (b, t, h): D numbers. Number i of a row,
 # i less than `half`, makes a point with number i + `half`, and the point is rotated by an angle whose cosine and sine are
@@ -195,7 +269,7 @@ __global__ void tiled_attention(const float* q, const float* k, const float* v, 
 # given kernels/rope.cu rope_forward
 
 # %% [markdown]
-# ## 7. A score for each query and key (stretch)
+# ## 6. A score for each query and key (stretch)
 #
 # The first of the three naive kernels. `q` is (B, T, H, D): B texts, T queries, H heads, D numbers. `k` is (B, S, G, D): S
 # keys, and G heads of them. This is grouped-query attention, so query head h reads head `h / (H / G)`. Write `scores` (B, H,
@@ -209,10 +283,10 @@ __global__ void tiled_attention(const float* q, const float* k, const float* v, 
 # include kernels/attention_naive.cu attention_scores: find this thread's b, h, t and s, and loop over the D numbers
 
 # %% [markdown]
-# ## 8. Weights times values (stretch)
+# ## 7. Weights times values (stretch)
 #
 # The third of the naive kernels. `weights` is (B, H, T, S): the result of exercise 1 for each text b, head h and query t. `v`
-# is (B, S, G, D): G heads of values, and as in exercise 7 query head h reads head `h / (H / G)` of them. Write y (B, T, H,
+# is (B, S, G, D): G heads of values, and as in exercise 6 query head h reads head `h / (H / G)` of them. Write y (B, T, H,
 # D): `y[b][t][h]` is the sum over the keys s of `weights[b][h][t][s]` times `v[b][s][g]`, D numbers. All arrays are
 # row-major: the last index runs fastest.
 #
@@ -223,7 +297,7 @@ __global__ void tiled_attention(const float* q, const float* k, const float* v, 
 # include kernels/attention_naive.cu attention_values: find this thread's b, t, h and d, and loop over the weights of its row
 
 # %% [markdown]
-# ## 9. Challenge: attention with few bytes (stretch)
+# ## 8. Challenge: attention with few bytes (stretch)
 #
 # Attention without a mask, for one head of D = 16 numbers: q and y are (T, 16), k and v (S, 16), any T and S from 1 on. It is
 # launched with 2 blocks of 32 threads, and with 32,768 bytes of `shared`, whatever the sizes (`extern __shared__`: the launch

@@ -4,6 +4,92 @@
 # The lecture: [10b Flash attention, backward](../notebooks/10b_flash_backward.ipynb).
 
 # %% [markdown]
+# ## Who attends to this value?
+#
+# `P` holds the attention weights, a row for each query t and a column for each value s. `dy` has a row of D numbers for each
+# query. Return the gradient of value `s`, D numbers. In the example above, value 0 has the gradient 1.25.
+
+
+# %% exercise="one_value" lecture=true
+def one_value(P, dy, s):
+    gradient = np.zeros(dy.shape[1])
+    for t in range(len(P)):
+        # yours: add what word t contributes to the gradient of value s
+        gradient = gradient + P[t, s] * dy[t]
+        # end
+    return gradient
+
+
+# %% [markdown]
+# ## One score, without its row
+#
+# Given is what belongs to one query: `q`, `dy` and `y` (D numbers each) and `logsumexp`, a number. And what belongs to one
+# key: `k` and `v`. Return the gradient of their score, dS. In the example of the first word and the first key it is -0.75.
+
+
+# %% exercise="score_gradient" lecture=true
+def score_gradient(q, k, v, dy, y, logsumexp):
+    D = len(q)
+    # yours: the weight, computed again; dP; delta; and dS
+    P = np.exp(q @ k / np.sqrt(D) - logsumexp)
+    dP = dy @ v
+    delta = dy @ y
+    return P * (dP - delta)
+    # end
+
+
+# %% [markdown]
+# ## Find the fault: who may write? (stretch)
+#
+# `P` is a matrix of attention weights, (T, S), and `dy` is (T, 8). The kernel below should write `dv` (S, 8): for each key
+# the sum over all queries of weight times dy. It is launched in blocks of 32 threads, as many as the larger of T and S needs,
+# and `dv` holds zeros at the beginning. Run the cell, and read the report. Then fix it so that the result has **the same bits
+# on every run**: it is launched twice, with the threads in different orders. For P `[[1, 0], [0.5, 0.5]]` and rows of dy that
+# are all 1 and all 2, dv has rows of 2 and of 1.
+
+# %% exercise="value_gradient" lecture=true
+r"""
+const int D = 8;
+
+__global__ void value_gradient(const float* P, const float* dy, float* dv, int T, int S) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    // yours: fix these lines
+    if (i < S) {
+        float sum[D] = {};
+        for (int t = 0; t < T; t++)
+            for (int d = 0; d < D; d++) sum[d] += P[t * S + i] * dy[t * D + d];
+        for (int d = 0; d < D; d++) dv[i * D + d] = sum[d];
+    }
+    // instead
+    // if (i < T) {
+    //     for (int s = 0; s < S; s++)
+    //         for (int d = 0; d < D; d++) dv[s * D + d] += P[i * S + s] * dy[i * D + d];
+    // }
+    // end
+}
+"""
+
+# %% [markdown]
+# ## The weight that a key receives
+#
+# How much do all words attend to key s? `scores` (T, T) has a row for each query, and *nothing in it is masked yet*;
+# `logsumexp` (T) belongs to the rows under the causal mask. Thread s owns key s: it sums the attention weights that the
+# queries give to it. Two words with equal scores give `[1.5, 0.5]`.
+
+# %% exercise="weight_received" lecture=true
+r"""
+__global__ void weight_received(const float* scores, const float* logsumexp, float* received, int T) {
+    int s = blockIdx.x * blockDim.x + threadIdx.x;
+    if (s >= T) return;
+    float sum = 0.0f;
+    // yours: loop over the queries that attend to key s, and add their weights
+    for (int t = s; t < T; t++) sum += expf(scores[t * T + s] - logsumexp[t]);
+    // end
+    received[s] = sum;
+}
+"""
+
+# %% [markdown]
 # ## 1. What every row's average is
 #
 # The first of the three kernels that the course trains with. `dy` and `y` are (B, T, H, d). For each query of each head, write
@@ -61,38 +147,7 @@
 # include kernels/flash_attention_backward.cu flash_attention_backward_kv: three parts
 
 # %% [markdown]
-# ## 4. Find the fault: who may write? (stretch)
-#
-# `P` is a matrix of attention weights, (T, S), and `dy` is (T, 8). The kernel below should write `dv` (S, 8): for each key
-# the sum over all queries of weight times dy. It is launched in blocks of 32 threads, as many as the larger of T and S needs,
-# and `dv` holds zeros at the beginning. Run the cell, and read the report. Then fix it so that the result has **the same bits
-# on every run**: it is launched twice, with the threads in different orders. For P `[[1, 0], [0.5, 0.5]]` and rows of dy that
-# are all 1 and all 2, dv has rows of 2 and of 1.
-
-# %% exercise="value_gradient"
-r"""
-const int D = 8;
-
-__global__ void value_gradient(const float* P, const float* dy, float* dv, int T, int S) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    // yours: fix these lines
-    if (i < S) {
-        float sum[D] = {};
-        for (int t = 0; t < T; t++)
-            for (int d = 0; d < D; d++) sum[d] += P[t * S + i] * dy[t * D + d];
-        for (int d = 0; d < D; d++) dv[i * D + d] = sum[d];
-    }
-    // instead
-    // if (i < T) {
-    //     for (int s = 0; s < S; s++)
-    //         for (int d = 0; d < D; d++) dv[s * D + d] += P[i * S + s] * dy[i * D + d];
-    // }
-    // end
-}
-"""
-
-# %% [markdown]
-# ## 5. All of it in NumPy (stretch)
+# ## 4. All of it in NumPy (stretch)
 #
 # The naive version, which stores the score matrix, for all heads at once; when training on the processor, yours will be
 # called. `dy`, `q` and `y` are (B, T, H, D), `k` and `v` (B, S, G, D); query head h reads key-value head h // (H // G).
@@ -124,7 +179,7 @@ def attention_backward(dy, q, k, v, y, logsumexp, causal=True):
 
 
 # %% [markdown]
-# ## 6. Rotate back (stretch)
+# ## 5. Rotate back (stretch)
 #
 # The backward pass of RoPE is given `dy`, the gradient of the rotated queries or keys, and computes `dx`, the gradient of the
 # numbers before the rotation. All of them are (B, T, H, D) with D = 2 `half`. Number i of a row, i less than `half`, makes a
@@ -144,7 +199,7 @@ def attention_backward(dy, q, k, v, y, logsumexp, causal=True):
 # include kernels/rope.cu rope_backward: call rotate, in the right direction
 
 # %% [markdown]
-# ## 7. Challenge: all gradients with few bytes (stretch)
+# ## 6. Challenge: all gradients with few bytes (stretch)
 #
 # One head of D = 16 numbers, no mask, T words that attend to each other. Given are q, k, v and dy (T, 16), `logsumexp` and
 # `delta` (T); write dq, dk and dv (T, 16). It is one launch of 2 blocks of 32 threads with 32,768 bytes of `shared`, whatever

@@ -5,6 +5,83 @@
 # AdamW, which the model of the course trains with.
 
 # %% [markdown]
+# ## Which array is mine?
+#
+# `end` is such a list, for any number of arrays. Return two numbers for the block number `block`: the number of the array
+# that it works on, and which of this array's blocks it is, both counted from 0. With `end` `[3, 4, 5, 13]`, block 6 gives
+# `(3, 1)`.
+
+
+# %% exercise="own_array" lecture=true
+def own_array(block, end):
+    # yours: find array k, and the number of its first block
+    k = 0
+    while block >= end[k]:
+        k += 1
+    first = end[k - 1] if k > 0 else 0
+    return k, block - first
+    # end
+
+
+# %% [markdown]
+# ## Find the fault: too early
+#
+# `norm_squares` adds up the squares of a gradient, one sum for each block of 128 threads: the first half of the norm that
+# clipping needs. Each warp adds up by shuffles, and writes its sum to `s`. Run the cell, and read the report.
+
+# %% exercise="norm_squares" lecture=true
+r"""
+__global__ void norm_squares(const float* g, float* partial, int n) {
+    __shared__ float s[4];
+    float sum = 0.0f;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+        sum += g[i] * g[i];
+    }
+    for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
+    if (threadIdx.x % 32 == 0) s[threadIdx.x / 32] = sum;
+    // yours: fix the end
+    __syncthreads();  // all four are there
+    if (threadIdx.x == 0) partial[blockIdx.x] = s[0] + s[1] + s[2] + s[3];
+    // instead
+    // if (threadIdx.x == 0) partial[blockIdx.x] = s[0] + s[1] + s[2] + s[3];
+    // end
+}
+"""
+
+# %% [markdown]
+# ## Rounded away
+#
+# `weight` is a number that bfloat16 can hold. Return True if adding `update` in bfloat16 leaves it as it is, else False.
+# `ml_dtypes.bfloat16(x)` rounds a number. A weight of 1 loses an update of 0.001. One of 1/128 would not.
+
+
+# %% exercise="is_lost" lecture=true
+def is_lost(weight, update):
+    # yours: is the weight the same after the update?
+    return ml_dtypes.bfloat16(weight + update) == weight
+    # end
+
+
+# %% [markdown]
+# ## The fullest moment
+#
+# `lives` is a list of arrays, each `(size, begins, ends)`: it lives from time `begins` up to, not including, `ends`. Return
+# the size that no plan can do without: that of all arrays which live at the fullest moment. For the four arrays above it is
+# 7.
+
+
+# %% exercise="least_block" lecture=true
+def least_block(lives):
+    fullest = 0
+    for _, now, _ in lives:  # a moment at which an array begins: the fullest one is among these
+        # yours: the sizes of all arrays that live now, added up; and the largest such sum
+        alive = sum(size for size, begins, ends in lives if begins <= now < ends)
+        fullest = max(fullest, alive)
+        # end
+    return fullest
+
+
+# %% [markdown]
 # ## 1. AdamW in one kernel
 #
 # `settings` is an array in global memory, so that a CUDA graph of the step can be replayed while its numbers change. It holds
@@ -52,32 +129,7 @@ __global__ void adamw_single_tensor(float* p, const float* g, float* m, float* v
 # include kernels/adamw.cu adamw_step: find this block's array, and update its numbers
 
 # %% [markdown]
-# ## 3. Find the fault: too early
-#
-# `norm_squares` adds up the squares of a gradient, one sum for each block of 128 threads: the first half of the norm that
-# clipping needs. Each warp adds up by shuffles, and writes its sum to `s`. Run the cell, and read the report.
-
-# %% exercise="norm_squares"
-r"""
-__global__ void norm_squares(const float* g, float* partial, int n) {
-    __shared__ float s[4];
-    float sum = 0.0f;
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
-        sum += g[i] * g[i];
-    }
-    for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
-    if (threadIdx.x % 32 == 0) s[threadIdx.x / 32] = sum;
-    // yours: fix the end
-    __syncthreads();  // all four are there
-    if (threadIdx.x == 0) partial[blockIdx.x] = s[0] + s[1] + s[2] + s[3];
-    // instead
-    // if (threadIdx.x == 0) partial[blockIdx.x] = s[0] + s[1] + s[2] + s[3];
-    // end
-}
-"""
-
-# %% [markdown]
-# ## 4. The squares of all gradients (stretch)
+# ## 3. The squares of all gradients (stretch)
 #
 # Again for a list of arrays: `gradients.array[k]`, `size[k]`, `end[k]`. A block owns `EACH` neighbouring numbers of its
 # array, the last block of an array what is left. It writes the sum of their squares to `partial[first + blockIdx.x]`.
@@ -89,7 +141,7 @@ __global__ void norm_squares(const float* g, float* partial, int n) {
 # include kernels/global_norm.cu global_norm_squares: find this block's numbers, and add up their squares
 
 # %% [markdown]
-# ## 5. Challenge: the smallest arena (stretch)
+# ## 4. Challenge: the smallest arena (stretch)
 #
 # In Python. Plan an arena: `lives` is a list of arrays, each `(size, begins, ends)`. An array lives from time `begins` up to,
 # not including, `ends`. Give each array an offset in one block: return a list of integers, 0 or more. Arrays that live at the

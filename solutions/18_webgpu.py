@@ -7,6 +7,98 @@
 # verdict says so, and your answer is kept.
 
 # %% [markdown]
+# ## Scale, in WGSL
+#
+# The first kernel of chapter 04 in the other language: `y[i] = s * x[i]` for the `n` numbers of `x`. `n` and the factor `s` come
+# in `args`. It is launched with a thread or more for each number.
+
+# %% exercise="scale_wgsl" lecture=true
+r"""
+struct Args {
+    n: u32,
+    s: f32,
+}
+@group(0) @binding(0) var<uniform> args: Args;
+@group(0) @binding(1) var<storage, read> x: array<f32>;
+@group(0) @binding(2) var<storage, read_write> y: array<f32>;
+
+@compute @workgroup_size(64)
+fn scale_wgsl(@builtin(global_invocation_id) id: vec3<u32>) {
+    // yours: scale the number of this thread, if there is one
+    let i = id.x;
+    if (i < args.n) {
+        y[i] = args.s * x[i];
+    }
+    // end
+}
+"""
+
+# %% [markdown]
+# ## Find the fault: gone too early
+#
+# One group of 64 threads adds up `n` numbers, and n may be less than 64: for `[1, 2, 3]`, `y[0]`
+# becomes 6. Run the cell first, and read the report.
+
+# %% exercise="short_row" lecture=true
+r"""
+struct Args {
+    n: u32,
+}
+@group(0) @binding(0) var<uniform> args: Args;
+@group(0) @binding(1) var<storage, read> x: array<f32>;
+@group(0) @binding(2) var<storage, read_write> y: array<f32>;
+var<workgroup> tree: array<f32, 64>;
+
+@compute @workgroup_size(64)
+fn short_row(@builtin(local_invocation_index) lane: u32) {
+    // yours: fix these lines
+    tree[lane] = 0.0;
+    if (lane < args.n) {
+        tree[lane] = x[lane];
+    }
+    // instead
+    // if (lane >= args.n) {
+    //     return;
+    // }
+    // tree[lane] = x[lane];
+    // end
+    for (var half = 32u; half > 0; half /= 2) {
+        workgroupBarrier();
+        if (lane < half) {
+            tree[lane] += tree[lane + half];
+        }
+    }
+    if (lane == 0) {
+        y[0] = tree[0];
+    }
+}
+"""
+
+# %% [markdown]
+# ## From an index to a fraction
+#
+# Write i / n to `y[i]`, as a fraction: for n = 4, y becomes `[0, 0.25, 0.5, 0.75]`. Both `i` and `args.n` are `u32`.
+
+# %% exercise="as_fraction" lecture=true
+r"""
+struct Args {
+    n: u32,
+}
+@group(0) @binding(0) var<uniform> args: Args;
+@group(0) @binding(1) var<storage, read_write> y: array<f32>;
+
+@compute @workgroup_size(64)
+fn as_fraction(@builtin(global_invocation_id) id: vec3<u32>) {
+    let i = id.x;
+    if (i < args.n) {
+        // yours: i divided by n
+        y[i] = f32(i) / f32(args.n);
+        // end
+    }
+}
+"""
+
+# %% [markdown]
 # ## 1. Bias and GELU, ported
 #
 # You wrote it in CUDA C++ in chapter 05: `y = gelu(x + bias)`, where `x` and `y` have `n` numbers in rows of `F`, and `bias`

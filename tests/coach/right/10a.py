@@ -3,6 +3,55 @@
 from course_lib.coach.exercise import Changed
 
 RIGHT = {
+    "attend_one": [
+        """def attend_one(q, k, v, t):
+    scores = np.where(np.arange(len(k)) <= t, k @ q[t] / q.shape[1] ** 0.5, -np.inf)
+    e = np.exp(scores - scores.max())
+    return (e[:, None] * v).sum(axis=0) / e.sum()
+""",
+        """def attend_one(q, k, v, t):
+    m, l, out = -np.inf, 0.0, np.zeros(q.shape[1])
+    for key, value in zip(k[: t + 1], v[: t + 1]):
+        score = q[t] @ key / math.sqrt(len(key))
+        m_new = max(m, score)
+        l = l * np.exp(m - m_new) + np.exp(score - m_new)
+        out = out * np.exp(m - m_new) + np.exp(score - m_new) * value
+        m = m_new
+    return out / l
+""",
+    ],
+    "one_more_key": [
+        """def one_more_key(m, l, out, score, value):
+    if score > m:
+        return score, l * np.exp(m - score) + 1, out * np.exp(m - score) + value
+    return m, l + np.exp(score - m), out + np.exp(score - m) * value
+""",
+        """def one_more_key(m, l, out, score, value):
+    m_new = max(m, score)
+    out *= np.exp(m - m_new)
+    out += np.exp(score - m_new) * value
+    return m_new, l * np.exp(m - m_new) + np.exp(score - m_new), out
+""",
+    ],
+    "tile_loads": [
+        """def tile_loads(T, block, tile):
+    ends = [min(first + block, T) for first in range(0, T, block)]
+    return sum((end + tile - 1) // tile for end in ends)
+""",
+        """def tile_loads(T, block, tile):
+    return sum(start < first + block for first in range(0, T, block) for start in range(0, T, tile))
+""",
+    ],
+    "half_warp_max": [
+        Changed(("half = 8; half > 0; half /= 2", "half = 1; half < 16; half *= 2")),
+        """__global__ void half_warp_max(const float* x, float* y) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float m = x[i];
+    for (int j = 0; j < 16; j++) m = fmaxf(m, x[i / 16 * 16 + j]);
+    y[i] = m;
+}
+""",
+    ],
     "attention_softmax": [
         """__global__ void attention_softmax(float* scores, float* logsumexp, int rows, int T, int S, bool causal) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -3,6 +3,31 @@
 from course_lib.coach.exercise import Changed
 
 RIGHT = {
+    "one_value": [
+        """def one_value(P, dy, s):
+    return P[:, s] @ dy
+""",
+        """def one_value(P, dy, s):
+    return (P.T @ dy)[s]
+""",
+    ],
+    "score_gradient": [
+        """def score_gradient(q, k, v, dy, y, logsumexp):
+    return math.exp((q * k).sum() / len(q) ** 0.5 - logsumexp) * (dy * (v - y)).sum()
+""",
+        Changed(("return P * (dP - delta)", "return P * dP - P * delta")),
+    ],
+    "weight_received": [
+        """__global__ void weight_received(const float* scores, const float* logsumexp, float* received, int T) {
+    int s = blockIdx.x * blockDim.x + threadIdx.x;
+    if (s >= T) return;
+    received[s] = 0.0f;
+    for (int t = 0; t < T; t++)
+        if (s <= t) received[s] += expf(scores[t * T + s]) / expf(logsumexp[t]);
+}
+""",
+        Changed(("int t = s; t < T; t++", "int t = T - 1; t >= s; t--")),
+    ],
     "flash_attention_delta": [
         """#include "numbers.cuh"
 #include "reduce.cuh"

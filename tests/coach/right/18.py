@@ -3,6 +3,19 @@
 from course_lib.coach.exercise import Changed
 
 RIGHT = {
+    "scale_wgsl": [
+        Changed(("    if (i < args.n) {\n        y[i]", "    if (i >= args.n) {\n        return;\n    }\n    {\n        y[i]")),
+        Changed(("args.s * x[i]", "x[i] * args.s"), ("let i", "let i: u32")),
+    ],
+    "short_row": [
+        Changed(("    tree[lane] = 0.0;\n    if (lane < args.n) {\n        tree[lane] = x[lane];\n    }",
+                 "    var own = 0.0;\n    if (lane < args.n) {\n        own = x[lane];\n    }\n    tree[lane] = own;")),
+        Changed(("        tree[lane] = x[lane];\n    }", "        tree[lane] += x[lane];\n    }")),
+    ],
+    "as_fraction": [
+        Changed(("y[i] = f32(i) / f32(args.n);", "let n = f32(args.n);\n        y[i] = f32(i) / n;")),
+        Changed(("f32(i) / f32(args.n)", "f32(i) * (1.0 / f32(args.n))")),
+    ],
     "bias_gelu_wgsl": [
         Changed(("    if (i < args.n) {\n        y[i] = gelu(x[i] + bias[i % args.F]);\n    }",
                  "    if (i >= args.n) {\n        return;\n    }\n    let column = i - i / args.F * args.F;\n"

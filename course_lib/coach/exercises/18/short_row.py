@@ -1,0 +1,45 @@
+"""Find the fault: threads without a number leave, and the others wait for them at a barrier."""
+
+import numpy as np
+
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+
+GROUP = 64
+
+
+def cases(random):
+    for label, n in (("three numbers", 3), ("one number", 1), ("a whole group", 64), ("one less", 63)):
+        yield Case(label, random.integers(1, 50, n).astype(np.float32))
+
+
+def launch(kernel, x):
+    y = np.full(1, np.nan, np.float32)
+    kernel(1, x=x, y=y, n=len(x))
+    return y
+
+
+exercise = Exercise(
+    title="Find the fault: gone too early",
+    minutes=4,
+    core=False,
+    language="wgsl",
+    seconds=30,
+    defines="short_row",
+    cases=cases,
+    reference=lambda x: x.sum(keepdims=True),
+    call=launch,
+    hints=("No thread may return before the last barrier. A thread without a number puts 0 into the tree, which changes no "
+           "sum.",),
+    wrong=[
+        Wrong(Changed(("    tree[lane] = 0.0;\n    if (lane < args.n) {\n        tree[lane] = x[lane];\n    }\n",
+                       "    if (lane >= args.n) {\n        return;\n    }\n    tree[lane] = x[lane];\n")),
+              "Threads from n on never reach the barrier, at which all 64 must meet. Let them stay, and contribute 0.",
+              when=lambda seen: "divergent-barrier" in seen.kinds and "return" in seen.text),
+        Wrong(Changed(("    if (lane < args.n) {\n        tree[lane] = x[lane];\n    }\n", "    tree[lane] = x[lane];\n")),
+              "Only the threads below n have a number: the others must not read x.",
+              when=lambda seen: "out-of-bounds" in seen.kinds),
+        Wrong(Changed(("tree[lane] = 0.0;", "tree[lane] = 1.0;")),
+              "The threads without a number contribute 1 each. What changes no sum is 0.",
+              like=lambda x: x.sum(keepdims=True) + np.float32(GROUP - len(x))),
+    ],
+)  # fmt: skip
