@@ -6,9 +6,9 @@
 # %% [markdown]
 # ## Count in one address
 #
-# `count` points to one int, which is 0 at first. Let it become the number of elements of `x` that are larger than `limit`. There
-# are enough threads for all `n` numbers, and perhaps some more. Integers do not round, so here an atomic gives the same result
-# in any order.
+# `count` points to one int, which is 0 at first. Let it become the number of elements of `x` that are larger than `limit`.
+# There are enough threads for all `n` numbers, and perhaps some more. Integers do not round, so here an atomic gives the same
+# result in any order.
 
 # %% exercise="count_above" lecture=true
 r"""
@@ -42,8 +42,8 @@ __global__ void roll_in_place(float* x, int n) {
 # %% [markdown]
 # ## Sums of eight lanes
 #
-# Eight neighbouring lanes form a group: lanes 0 to 7, 8 to 15, and so on. `y` of each thread becomes the sum of the numbers of its
-# group. If all numbers are ones, each y is 8. It is launched with one block of whole warps.
+# Eight neighbouring lanes form a group: lanes 0 to 7, 8 to 15, and so on. `y` of each thread becomes the sum of the numbers of
+# its group. If all numbers are ones, each y is 8. It is launched with one block of whole warps.
 
 # %% exercise="sum_of_8_lanes" lecture=true
 r"""
@@ -111,9 +111,10 @@ __global__ void min_max_scale(const float* x, float* y, int C) {
 # %% [markdown]
 # ## A weighted sum, online
 #
-# Each number `x` comes with a `value`, and besides `m` and `l` we want `total`: the sum of $e^{x - m} \cdot$ `value` over all numbers
-# so far. (Attention needs it: total / l is the average of the values, with the probabilities as weights.) Write `see` with
-# `total` for one more `x` and its `value`. From `m, l, total = 2, 1, 5` and `x, value = 2, 3` it makes `(2, 2, 8)`.
+# Each number `x` comes with a `value`, and besides `m` and `l` we want `total`: the sum of $e^{x - m} \cdot$ `value` over all
+# numbers so far. (Attention needs it: total / l is the average of the values, with the probabilities as weights.) Write `see`
+# with `total` for one more `x` and its `value`. From `m, l, total = 2, 1, 5` and `x, value = 2, 3` it makes `(2, 2, 8)`.
+
 
 # %% exercise="see_weighted" lecture=true
 def see_weighted(m, l, total, x, value):
@@ -121,6 +122,7 @@ def see_weighted(m, l, total, x, value):
     # yours: return the new m, l and total
     return new, l * np.exp(m - new) + np.exp(x - new), total * np.exp(m - new) + np.exp(x - new) * value
     # end
+
 
 # %% [markdown]
 # ## 1. The largest of each row

@@ -17,6 +17,7 @@ def undo_norm(x):
     return np.sqrt(((x - x.mean()) ** 2).mean() + 1e-5), x.mean()
     # end
 
+
 # %% [markdown]
 # ## Find the fault: used again too soon
 #
@@ -84,7 +85,9 @@ __global__ void centre_in_registers(const float* x, float* y) {
 # ## The gradient of a unit vector
 #
 # Divide a row `x` by its *length*, the root of the sum of its squares, instead of the root mean square. Then `y` has the length
-# 1, and the rule is shorter. Give `dx` for `x` and `dy` of shape (C,). For `x = (3, 4)` and `dy = (1, 0)` it is `(0.128, -0.096)`.
+# 1, and the rule is shorter. Give `dx` for `x` and `dy` of shape (C,). For `x = (3, 4)` and `dy = (1, 0)` it is `(0.128,
+# -0.096)`.
+
 
 # %% exercise="unit_backward" lecture=true
 def unit_backward(dy, x):
@@ -94,13 +97,14 @@ def unit_backward(dy, x):
     return (dy - y * (dy * y).sum()) / length
     # end
 
+
 # %% [markdown]
 # ## Partial sums of a bias gradient
 #
-# The bias of LayerNorm is added to every row, so its gradient is the sum of all rows of `dy`, of shape (rows, C). Here is the first
-# of the two kernels. As in `backward`, block b owns the rows b, b + gridDim.x, and so on. Their sum becomes row b of `partial`, of shape
-# (gridDim.x, C). A block without rows writes zeros. With two blocks and the rows `[1, 2]`, `[3, 4]`, `[5, 6]`, partial is
-# `[[6, 8], [3, 4]]`.
+# The bias of LayerNorm is added to every row, so its gradient is the sum of all rows of `dy`, of shape (rows, C). Here is the
+# first of the two kernels. As in `backward`, block b owns the rows b, b + gridDim.x, and so on. Their sum becomes row b of
+# `partial`, of shape (gridDim.x, C). A block without rows writes zeros. With two blocks and the rows `[1, 2]`, `[3, 4]`, `[5,
+# 6]`, partial is `[[6, 8], [3, 4]]`.
 
 # %% exercise="partial_bias_gradient" lecture=true
 r"""

@@ -22,7 +22,8 @@ __global__ void centre_in_registers(const float* x, float* y) {
     y[0] = a - mean, y[32] = b - mean, y[64] = c - mean;
 }
 """,
-        Changed(("float mean = block_sum<32>(sum) / 96;", "sum = block_sum<32>(sum);"), ("own[k] - mean", "own[k] - sum / 96.0f")),
+        Changed(("float mean = block_sum<32>(sum) / 96;", "sum = block_sum<32>(sum);"),
+                ("own[k] - mean", "own[k] - sum / 96.0f")),
     ],
     "unit_backward": [
         Changed(("(dy - y * (dy * y).sum()) / length", "dy / length - x * (dy @ x) / length**3")),
@@ -30,7 +31,8 @@ __global__ void centre_in_registers(const float* x, float* y) {
     ],
     "partial_bias_gradient": [
         Changed(("for (int row = blockIdx.x; row < rows; row += gridDim.x) sum += dy[row * C + c];",
-                 "for (int row = 0; row < rows; row++) {\n        if (row % gridDim.x == blockIdx.x) sum += dy[row * C + c];\n    }")),
+                 "for (int row = 0; row < rows; row++) {\n"
+                 "        if (row % gridDim.x == blockIdx.x) sum += dy[row * C + c];\n    }")),
         Changed(("float sum = 0.0f;", "float sum = 0.0f;\n    dy += c;"), ("dy[row * C + c]", "dy[row * C]"),
                 ("partial[blockIdx.x * C + c] = sum", "partial += blockIdx.x * C;\n    partial[c] = sum")),
     ],

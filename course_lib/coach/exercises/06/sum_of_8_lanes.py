@@ -34,7 +34,8 @@ exercise = Exercise(
     call=launch,
     hints=("The partners of a group of eight are 4, 2 and 1 lanes away. Farther ones belong to another group.",),
     wrong=[
-        Wrong(Changed(("step = 4", "step = 16")), "These are the sums of all 32 lanes. Partners 16 and 8 lanes away are in other groups.",
+        Wrong(Changed(("step = 4", "step = 16")),
+              "These are the sums of all 32 lanes. Partners 16 and 8 lanes away are in other groups.",
               like=groups(32)),
         Wrong(Changed(("step = 4", "step = 8")),
               "These are the sums of 16 lanes. With a step of 8 a lane gets a number of the next group.", like=groups(16)),

@@ -37,7 +37,8 @@ exercise = Exercise(
     call=launch,
     measured=f"{ROWS} rows",
     goals=[Goal("bytes of global memory moved", bytes_moved, at_most=8.0 * ROWS * C)],
-    hints=("As in rms_2: own[k] = x[first + 32 * k] and sum += own[k] in one loop, then block_sum<32>, then a loop that writes.",),
+    hints=("As in rms_2: own[k] = x[first + 32 * k] and sum += own[k] in one loop, then block_sum<32>, then a loop "
+           "that writes.",),
     wrong=[
         Wrong(Changed(("= own[k] - mean", "= x[first + 32 * k] - mean")),
               generic="the goal is not reached"),

@@ -24,7 +24,6 @@ exercise = Exercise(
     results=("weight", "bias"),
     cases=cases,
     reference=undo_norm,
-    tolerance=1e-7,
     hints=("Solve y = (x - mean) / np.sqrt(variance + 1e-5) for x. What is y multiplied by, and what is added?",),
     wrong=[
         Wrong("""def undo_norm(x):

@@ -24,7 +24,8 @@ exercise = Exercise(
     defines="unit_backward",
     cases=cases,
     reference=unit_backward,
-    hints=("The component of dy along y is y * (dy * y).sum(), for y has the length 1. Subtract it; then divide by the length of x.",),
+    hints=("The component of dy along y is y * (dy * y).sum(), for y has the length 1. Subtract it; then divide by "
+           "the length of x.",),
     wrong=[
         Wrong(Changed(("(dy - y * (dy * y).sum()) / length", "dy - y * (dy * y).sum()")),
               "The component along the row is gone. What remains is still to be divided by the length: "
