@@ -37,7 +37,7 @@ exercise = Exercise(
     wrong=[
         Wrong(Changed(("partial[blockIdx.x * C + c]", "partial[c]")),
               "All blocks write to the first row of `partial`, so each overwrites the others. Block b owns row b.",
-              when=lambda seen: "race" in seen.kinds and "blockIdx.x * C" not in seen.text),
+              when=lambda seen: "race" in seen.kinds and "partial[c]" in seen.text),
         Wrong(Changed(("row += gridDim.x", "row++")),
               "A block adds all rows from its own on, so many rows are added twice. Its next row lies gridDim.x further.",
               like=lambda dy, blocks: np.stack([dy[own:].sum(axis=0) for own in range(blocks)])),

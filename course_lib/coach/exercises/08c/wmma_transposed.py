@@ -34,7 +34,10 @@ exercise = Exercise(
     wrong=[
         Wrong(Changed(("A + k * M + blockIdx.y * 16, M", "A + blockIdx.y * 16 * K + k, K")),
               "A is read as if it had the shape (M, K). Its rows have M numbers: row k begins at A + k * M.",
-              when=lambda seen: "*K+k" in seen.text.replace(" ", "")),
+              when=lambda seen: "A+blockIdx.y*16*K+k" in seen.text.replace(" ", "")),
+        Wrong(Changed(("B + k * N + blockIdx.x * 16, N", "B + blockIdx.x * 16 * K + k, K")),
+              "B is read as if it were stored transposed. It is not: row k begins at B + k * N.",
+              when=lambda seen: "B+blockIdx.x*16*K+k" in seen.text.replace(" ", "")),
         Wrong(Changed(("blockIdx.y * 16, M)", "blockIdx.y * 16, K)")),
               "The last argument is the distance from one row to the next in memory. For A that is M.",
               when=lambda seen: "blockIdx.y*16,K)" in seen.text.replace(" ", "")),
