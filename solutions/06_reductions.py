@@ -4,6 +4,127 @@
 # The lecture: [06 Reductions and softmax](../notebooks/06_reductions.ipynb).
 
 # %% [markdown]
+# ## Count in one address
+#
+# `count` points to one int, which is 0 at first. Let it become the number of elements of `x` that are larger than `limit`.
+# There are enough threads for all `n` numbers, and perhaps some more. Integers do not round, so here an atomic gives the same
+# result in any order.
+
+# %% exercise="count_above" lecture=true
+r"""
+__global__ void count_above(const float* x, int* count, float limit, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    // yours: count the number of this thread, if it has one
+    if (i < n && x[i] > limit) atomicAdd(count, 1);
+    // end
+}
+"""
+
+# %% [markdown]
+# ## Roll in place
+#
+# `x` has `n` numbers, 64 at most. Move each of them one place to the left, and the first one to the end: `[1, 2, 3]` becomes
+# `[2, 3, 1]`. There is no second array in global memory, only `part`. It is launched with one block of 64 threads.
+
+# %% exercise="roll_in_place" lecture=true
+r"""
+__global__ void roll_in_place(float* x, int n) {
+    __shared__ float part[64];
+    int t = threadIdx.x;
+    // yours: keep the old numbers in `part`, and write the right neighbour of each
+    if (t < n) part[t] = x[t];
+    __syncthreads();
+    if (t < n) x[t] = part[(t + 1) % n];
+    // end
+}
+"""
+
+# %% [markdown]
+# ## Sums of eight lanes
+#
+# Eight neighbouring lanes form a group: lanes 0 to 7, 8 to 15, and so on. `y` of each thread becomes the sum of the numbers of
+# its group. If all numbers are ones, each y is 8. It is launched with one block of whole warps.
+
+# %% exercise="sum_of_8_lanes" lecture=true
+r"""
+__global__ void sum_of_8_lanes(const float* x, float* y) {
+    float v = x[threadIdx.x];
+    // yours: exchange with the lanes of the group alone
+    for (int step = 4; step > 0; step /= 2) v += __shfl_xor_sync(0xffffffff, v, step);
+    // end
+    y[threadIdx.x] = v;
+}
+"""
+
+# %% [markdown]
+# ## Find the fault: shared memory used twice (stretch)
+#
+# `min_max_scale` moves each row to between 0 and 1: the smallest number becomes 0, the largest 1. For the row `[2, 6, 3]` y is
+# `[0, 1, 0.25]`. A block of 64 threads owns a row, finds the largest in shared memory (the SRAM of the chip), and then the
+# smallest in the *same* shared memory. Run the cell first, and read the report. (`block_reduce` in the lecture ends with a
+# barrier that looks useless. It is there because of this.)
+
+# %% exercise="min_max_scale" lecture=true
+r"""
+__global__ void min_max_scale(const float* x, float* y, int C) {
+    __shared__ float part[64];
+    const float* row = x + blockIdx.x * C;
+    int t = threadIdx.x;
+    float high = -INFINITY, low = INFINITY;
+    for (int c = t; c < C; c += 64) {
+        high = fmaxf(high, row[c]);
+        low = fminf(low, row[c]);
+    }
+
+    part[t] = high;
+    for (int half = 32; half > 0; half /= 2) {
+        __syncthreads();
+        if (t < half) part[t] = fmaxf(part[t], part[t + half]);
+    }
+    // yours: fix what is wrong from here on
+    __syncthreads();
+    float top = part[0];
+    __syncthreads();
+
+    part[t] = low;
+    for (int half = 32; half > 0; half /= 2) {
+        __syncthreads();
+        if (t < half) part[t] = fminf(part[t], part[t + half]);
+    }
+    __syncthreads();
+    float bottom = part[0];
+    // instead
+    // float top = part[0];
+    //
+    // part[t] = low;
+    // for (int half = 32; half > 0; half /= 2) {
+    //     __syncthreads();
+    //     if (t < half) part[t] = fminf(part[t], part[t + half]);
+    // }
+    // float bottom = part[0];
+    // end
+
+    for (int c = t; c < C; c += 64) y[blockIdx.x * C + c] = (row[c] - bottom) / (top - bottom);
+}
+"""
+
+# %% [markdown]
+# ## A weighted sum, online
+#
+# Each number `x` comes with a `value`, and besides `m` and `l` we want `total`: the sum of $e^{x - m} \cdot$ `value` over all
+# numbers so far. (Attention needs it: total / l is the average of the values, with the probabilities as weights.) Write `see`
+# with `total` for one more `x` and its `value`. From `m, l, total = 2, 1, 5` and `x, value = 2, 3` it makes `(2, 2, 8)`.
+
+
+# %% exercise="see_weighted" lecture=true
+def see_weighted(m, l, total, x, value):
+    new = max(m, x)
+    # yours: return the new m, l and total
+    return new, l * np.exp(m - new) + np.exp(x - new), total * np.exp(m - new) + np.exp(x - new) * value
+    # end
+
+
+# %% [markdown]
 # ## 1. The largest of each row
 #
 # `x` has one row of `C` numbers for each block, and `y[row]` is to be the largest of row `row`. With the rows `[1, 4]` and
@@ -66,59 +187,7 @@
 # include kernels/softmax.cu softmax_backward_1_two_pass: the sum of y dy over the row, and then dx
 
 # %% [markdown]
-# ## 4. Find the fault: shared memory used twice (stretch)
-#
-# `min_max_scale` moves each row to between 0 and 1: the smallest number becomes 0, the largest 1. For the row `[2, 6, 3]` y is
-# `[0, 1, 0.25]`. A block of 64 threads owns a row, finds the largest in shared memory (the SRAM of the chip), and then the
-# smallest in the *same* shared memory. Run the cell first, and read the report. (`block_reduce` in the lecture ends with a
-# barrier that looks useless. It is there because of this.)
-
-# %% exercise="min_max_scale"
-r"""
-__global__ void min_max_scale(const float* x, float* y, int C) {
-    __shared__ float part[64];
-    const float* row = x + blockIdx.x * C;
-    int t = threadIdx.x;
-    float high = -INFINITY, low = INFINITY;
-    for (int c = t; c < C; c += 64) {
-        high = fmaxf(high, row[c]);
-        low = fminf(low, row[c]);
-    }
-
-    part[t] = high;
-    for (int half = 32; half > 0; half /= 2) {
-        __syncthreads();
-        if (t < half) part[t] = fmaxf(part[t], part[t + half]);
-    }
-    // yours: fix what is wrong from here on
-    __syncthreads();
-    float top = part[0];
-    __syncthreads();
-
-    part[t] = low;
-    for (int half = 32; half > 0; half /= 2) {
-        __syncthreads();
-        if (t < half) part[t] = fminf(part[t], part[t + half]);
-    }
-    __syncthreads();
-    float bottom = part[0];
-    // instead
-    // float top = part[0];
-    //
-    // part[t] = low;
-    // for (int half = 32; half > 0; half /= 2) {
-    //     __syncthreads();
-    //     if (t < half) part[t] = fminf(part[t], part[t + half]);
-    // }
-    // float bottom = part[0];
-    // end
-
-    for (int c = t; c < C; c += 64) y[blockIdx.x * C + c] = (row[c] - bottom) / (top - bottom);
-}
-"""
-
-# %% [markdown]
-# ## 5. Down the columns (stretch)
+# ## 4. Down the columns (stretch)
 #
 # `x` has the shape (outer, K, inner), and is to be reduced along its middle axis: sums or maxima, as `Op` says. So that there
 # is work for many threads, the K numbers of a column are cut into `parts` parts of `each` numbers (the last may be shorter),
@@ -135,18 +204,18 @@ __global__ void min_max_scale(const float* x, float* y, int C) {
 # include kernels/reduce_columns.cu reduce_columns: each of your parts, number by number
 
 # %% [markdown]
-# ## 6. The index of the largest (stretch)
+# ## 5. The index of the largest (stretch)
 #
 # `x` has the shape (outer, n, inner), and the kernel loops over its middle axis: thread i owns result i, one for each of the
 # outer * inner columns, and `y[i]` is the *index* of the largest number in that column, 0 to n - 1; of several equal ones the
-# first. The numbers of a column lie `inner` apart, as in exercise 5. A nan (not a number) counts as larger than all others.
+# first. The numbers of a column lie `inner` apart, as in exercise 4. A nan (not a number) counts as larger than all others.
 # With the column `[3, 7, 7]`, y is 1. There are `results` columns. This kernel finds the likeliest next token.
 
 # %% exercise="argmax"
 # include kernels/argmax.cu argmax: loop over your column, and keep the index of the largest
 
 # %% [markdown]
-# ## 7. Along the rows (stretch)
+# ## 6. Along the rows (stretch)
 #
 # `x` has `rows` rows of K numbers. Each row is cut into `parts` parts of `each` numbers (the last may be shorter), and `y`, of
 # shape (rows, parts), holds the sum or the largest of each part, as `Op` says. With `[[1, 2, 3], [4, 5, 6]]`, `Sum`, and parts
@@ -154,7 +223,7 @@ __global__ void min_max_scale(const float* x, float* y, int C) {
 #
 # A part belongs to a group of `LANES` neighbouring lanes: group `own`, the number of the thread divided by LANES, owns part
 # `own % parts` of row `own / parts`. Its lanes read side by side, a `Pack<T, N>` each, N numbers of the type T. `nothing`,
-# `Op::of(a, b)` and `(A)` are as in exercise 5. `warp_reduce<LANES, Op>(result)`, your own of exercise 1, combines the results
+# `Op::of(a, b)` and `(A)` are as in exercise 4. `warp_reduce<LANES, Op>(result)`, your own of exercise 1, combines the results
 # of a group: **all** lanes of a warp must call it, also those whose group has no part. It is launched with 8 lanes, in blocks
 # of 64 threads, with N = 1 and with N = 4, where K and each are multiples of 4. Sums and maxima along the last axis of a tensor
 # are this kernel.
@@ -163,7 +232,7 @@ __global__ void min_max_scale(const float* x, float* y, int C) {
 # include kernels/reduce_rows.cu reduce_rows: loop over your part with your group, shuffle, and one lane writes
 
 # %% [markdown]
-# ## 8. The last version of a sum (stretch)
+# ## 7. The last version of a sum (stretch)
 #
 # The lecture adds up `n` numbers in four versions. This is the last one, in which a thread adds many numbers by itself before
 # its block reduces. The grid has `gridDim.x * THREADS` threads; the first pack of four of thread i is pack i, and its
@@ -179,7 +248,7 @@ __global__ void min_max_scale(const float* x, float* y, int C) {
 # include kernels/sum.cu sum_4_vectors: four at a time, the last few, and the sum of the block
 
 # %% [markdown]
-# ## 9. Challenge: softmax with the fewest bytes (stretch)
+# ## 8. Challenge: softmax with the fewest bytes (stretch)
 #
 # The same as exercise 2, for rows that fit into the registers of a block: S is at most THREADS * N * ITEMS. There are `rows`
 # rows and perhaps fewer blocks, so a block takes row `blockIdx.x`, and then every `gridDim.x`-th. It is launched with 32

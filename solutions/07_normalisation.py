@@ -5,13 +5,27 @@
 # norm of the model that you will train.
 
 # %% [markdown]
-# ## 1. Find the fault: used again too soon
+# ## What a weight and a bias undo
+#
+# Which learned weight and bias would give a row back as it was? For a row `x` of shape (C,), return two numbers `weight, bias`
+# such that `layernorm(x) * weight + bias` is `x` again. Mind the `1e-5`. For `[1, 3]` they are about
+# `1` and `2`.
+
+# %% exercise="undo_norm" lecture=true
+def undo_norm(x):
+    # yours: the weight and the bias
+    return np.sqrt(((x - x.mean()) ** 2).mean() + 1e-5), x.mean()
+    # end
+
+
+# %% [markdown]
+# ## Find the fault: used again too soon
 #
 # `centre_and_scale` is LayerNorm without weight and bias: each row minus its mean, divided by its standard deviation. A block
 # of 64 threads owns a row. `total` adds up one number of each thread in shared memory, and it is called twice. Run the cell,
 # and read which two lines the report names. `block_sum` of the course has a line for exactly this.
 
-# %% exercise="centre_and_scale"
+# %% exercise="centre_and_scale" lecture=true
 r"""
 __device__ float total(float own, float* s) {
     s[threadIdx.x] = own;
@@ -44,7 +58,69 @@ __global__ void centre_and_scale(const float* x, float* y, int C) {
 """
 
 # %% [markdown]
-# ## 2. LayerNorm, the row in registers
+# ## A row read once
+#
+# Rows of 96 numbers, a block of 32 threads for each: subtract from each number the mean of its row. The sum over the block is
+# `block_sum<32>(sum)`. The goal is the least possible, 8 bytes for each number.
+
+# %% exercise="centre_in_registers" lecture=true
+r"""
+#include "reduce.cuh"
+
+__global__ void centre_in_registers(const float* x, float* y) {
+    int first = blockIdx.x * 96 + threadIdx.x;
+    float own[3], sum = 0.0f;
+    // yours: keep three numbers in `own`, find the mean, and write
+    for (int k = 0; k < 3; k++) {
+        own[k] = x[first + 32 * k];
+        sum += own[k];
+    }
+    float mean = block_sum<32>(sum) / 96;
+    for (int k = 0; k < 3; k++) y[first + 32 * k] = own[k] - mean;
+    // end
+}
+"""
+
+# %% [markdown]
+# ## The gradient of a unit vector
+#
+# Divide a row `x` by its *length*, the root of the sum of its squares, instead of the root mean square. Then `y` has the length
+# 1, and the rule is shorter. Give `dx` for `x` and `dy` of shape (C,). For `x = (3, 4)` and `dy = (1, 0)` it is `(0.128,
+# -0.096)`.
+
+
+# %% exercise="unit_backward" lecture=true
+def unit_backward(dy, x):
+    length = np.sqrt((x * x).sum())
+    y = x / length  # (C,)
+    # yours: subtract from dy its component along y, and divide
+    return (dy - y * (dy * y).sum()) / length
+    # end
+
+
+# %% [markdown]
+# ## Partial sums of a bias gradient
+#
+# The bias of LayerNorm is added to every row, so its gradient is the sum of all rows of `dy`, of shape (rows, C). Here is the
+# first of the two kernels. As in `backward`, block b owns the rows b, b + gridDim.x, and so on. Their sum becomes row b of
+# `partial`, of shape (gridDim.x, C). A block without rows writes zeros. With two blocks and the rows `[1, 2]`, `[3, 4]`, `[5,
+# 6]`, partial is `[[6, 8], [3, 4]]`.
+
+# %% exercise="partial_bias_gradient" lecture=true
+r"""
+__global__ void partial_bias_gradient(const float* dy, float* partial, int rows, int C) {
+    int c = threadIdx.x;
+    if (c >= C) return;
+    float sum = 0.0f;
+    // yours: add column c of the rows of this block, and write it
+    for (int row = blockIdx.x; row < rows; row += gridDim.x) sum += dy[row * C + c];
+    partial[blockIdx.x * C + c] = sum;
+    // end
+}
+"""
+
+# %% [markdown]
+# ## 1. LayerNorm, the row in registers
 #
 # In the lecture a thread kept its numbers in `float own[3]`. `Row` does that for rows of any length, up to `x.COUNT` numbers
 # for each thread:
@@ -68,7 +144,7 @@ __global__ void centre_and_scale(const float* x, float* y, int C) {
 # given kernels/layernorm.cu layernorm_forward
 
 # %% [markdown]
-# ## 3. The backward pass of LayerNorm
+# ## 2. The backward pass of LayerNorm
 #
 # `normalise_backward` gets the row `x` as it was, and the upstream gradient `dy`. Beyond the row `dy` is 0. With
 # xhat = (x - mean) rstd and g = dy weight:
@@ -84,12 +160,12 @@ __global__ void centre_and_scale(const float* x, float* y, int C) {
 # given kernels/layernorm.cu layernorm_backward
 
 # %% [markdown]
-# ## 4. The residual and the norm in one kernel (stretch)
+# ## 3. The residual and the norm in one kernel (stretch)
 #
 # `total = x + residual`, and `y` is LayerNorm of total. Both are stored, and `mean` and `rstd` of each row (by one thread).
 # Block b owns the rows b, b + gridDim.x, and so on. `bias` may be null: then it is 0. `w.fill(0.0f)` makes a row of zeros.
 #
-# You have `Row` of exercise 2, and its function `normalise(own, w, b, C, eps, m, r)`, which replaces the row in `own`, and
+# You have `Row` of exercise 1, and its function `normalise(own, w, b, C, eps, m, r)`, which replaces the row in `own`, and
 # sets `m` and `r`, the mean and rstd. Read each number of `x` and `residual` once, and do not read again what you wrote: at most
 # 1.15 times the 16 bytes for each number.
 
@@ -97,22 +173,22 @@ __global__ void centre_and_scale(const float* x, float* y, int C) {
 # include kernels/residual_layernorm.cu residual_layernorm_forward: load, add, keep the sum, normalise, store
 
 # %% [markdown]
-# ## 5. The backward pass of the residual and the norm (stretch)
+# ## 4. The backward pass of the residual and the norm (stretch)
 #
-# `total` of exercise 4 was used twice: in the norm, and later as the residual stream. The upstream gradient of the second use
+# `total` of exercise 3 was used twice: in the norm, and later as the residual stream. The upstream gradient of the second use
 # is `dtotal`; it may be null, and then it counts as 0. `dx` is the sum of the gradients of both uses.
 #
-# You have `normalise_backward(x, dy, w, dweight, dbias, C, mean, rstd)` of exercise 3. `partial` has a row for each block: 2
+# You have `normalise_backward(x, dy, w, dweight, dbias, C, mean, rstd)` of exercise 2. `partial` has a row for each block: 2
 # C numbers, dweight and then dbias, or C numbers if `has_bias` is false.
 
 # %% exercise="residual_layernorm_backward"
 # include kernels/residual_layernorm.cu residual_layernorm_backward: load, normalise_backward, add dtotal, store, and the sums
 
 # %% [markdown]
-# ## 6. Find the fault: right for 128 columns (stretch)
+# ## 5. Find the fault: right for 128 columns (stretch)
 #
 # RMSNorm, for rows of any length: `y = x * rstd * weight`, where rstd, which is kept for the backward pass, is 1 / sqrt(mean of
-# x^2 + eps). The row lies in a `Row`, as in exercise 2. This one is right for rows of 128 numbers, and of 256, and wrong for
+# x^2 + eps). The row lies in a `Row`, as in exercise 1. This one is right for rows of 128 numbers, and of 256, and wrong for
 # most others: a test with round sizes would not have seen it. Run the cell. What have 128 and 256 that 2 has not?
 
 # %% exercise="rmsnorm_forward"
@@ -120,9 +196,9 @@ __global__ void centre_and_scale(const float* x, float* y, int C) {
 # plant block_sum<THREADS>(squares) / C => block_sum<THREADS>(squares) / (own.COUNT * THREADS)
 
 # %% [markdown]
-# ## 7. The backward pass of RMSNorm (stretch)
+# ## 6. The backward pass of RMSNorm (stretch)
 #
-# The lecture wrote it for 384 columns. Here for any `C`, with `Row` of exercise 2: block b owns the rows b, b + gridDim.x,
+# The lecture wrote it for 384 columns. Here for any `C`, with `Row` of exercise 1: block b owns the rows b, b + gridDim.x,
 # and so on. `rstd[row]` was kept. With xhat = x rstd and g = dy weight:
 #
 # $$dx_c = \Big( g_c - \hat x_c \cdot \frac{1}{C} \sum_k g_k \hat x_k \Big) \cdot rstd$$
@@ -136,7 +212,7 @@ __global__ void centre_and_scale(const float* x, float* y, int C) {
 # include kernels/rmsnorm.cu rmsnorm_backward: load, subtract the component along xhat, store, and the block's sums
 
 # %% [markdown]
-# ## 8. Challenge: a norm after the branch (stretch)
+# ## 7. Challenge: a norm after the branch (stretch)
 #
 # Some models put the norm behind the branch: `y = x + RMSNorm(branch) * weight`. (Gemma 2 does, in addition to the norm
 # before it.) All rows have 384 numbers, `weight` too, and eps is `1e-5f`. The launch is fixed: 4 blocks of 128 threads, for

@@ -4,6 +4,84 @@
 # The lecture: [08a Tiles](../notebooks/08a_tiles.ipynb).
 
 # %% [markdown]
+# ## A product with a transposed matrix
+#
+# Now A is stored transposed: A (K, M), B (K, N), and C (M, N) becomes the product of A transposed and B. So `C[row][column]` is
+# the sum over k of `A[k][row] * B[k][column]`. A block has 32 x 8 threads, and there are enough blocks for the rows and columns
+# of C, whether you count the rows by x or by y. The goal is at most 4 sectors for each request that writes.
+
+# %% exercise="transposed_product" lecture=true
+r"""
+__global__ void transposed_product(const float* A, const float* B, float* C, int M, int N, int K) {
+    // yours: row and column of this thread, its sum, and the write
+    int row = blockIdx.y * blockDim.y + threadIdx.y, column = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row < M && column < N) {
+        float sum = 0.0f;
+        for (int k = 0; k < K; k++) sum += A[k * M + row] * B[k * N + column];
+        C[row * N + column] = sum;
+    }
+    // end
+}
+"""
+
+# %% [markdown]
+# ## What tiles read
+#
+# C (M, N) = A (M, K) B (K, N) is computed from tiles of C, each of `TM` rows and `TN` columns. M is a multiple of TM, and N of
+# TN. How many numbers of A and B are read in all? For M, N, K = 2, 2, 3 and tiles of 2 x 1 it is 18: two tiles, and each needs
+# two rows of A and one column of B.
+
+
+# %% exercise="tile_reads" lecture=true
+def tile_reads(M, N, K, TM, TN):
+    # yours: all numbers that all tiles read
+    return (M // TM) * (N // TN) * (TM + TN) * K
+    # end
+
+
+# %% [markdown]
+# ## How many are smaller?
+#
+# `y[i]` becomes the number of elements of `b` that are smaller than `x[i]`. x and y have `n` elements, b has `m`. The block
+# loads b tile by tile, T numbers at once, and each thread compares its own number with all of them. It is launched with blocks
+# of T threads. For x `[3]` and b `[1, 5]`, y is `[1]`. The goal is to read b once for each block.
+
+# %% exercise="ranks" lecture=true
+r"""
+template <int T>
+__global__ void ranks(const float* x, const float* b, int* y, int n, int m) {
+    __shared__ float part[T];
+    int t = threadIdx.x, i = blockIdx.x * T + t, count = 0;
+    float own = i < n ? x[i] : 0.0f;
+    for (int first = 0; first < m; first += T) {
+        // yours: load the T numbers from b[first] on, and compare
+        if (first + t < m) part[t] = b[first + t];
+        __syncthreads();
+        for (int u = 0; u < T && first + u < m; u++) {
+            count += part[u] < own;
+        }
+        __syncthreads();
+        // end
+    }
+    if (i < n) y[i] = count;
+}
+"""
+
+# %% [markdown]
+# ## Count the wavefronts
+#
+# `words` lists the words of shared memory that the lanes of a warp read in one request, a number for each lane. How many
+# wavefronts does it take? For `[0, 32, 64, 64]` it is 3: four lanes want three different words, all of bank 0.
+
+
+# %% exercise="count_wavefronts" lecture=true
+def count_wavefronts(words):
+    # yours: what the busiest bank must deliver
+    return max(len({word for word in words if word % 32 == bank}) for bank in range(32))
+    # end
+
+
+# %% [markdown]
 # ## 1. A product from tiles
 #
 # C (M, N) = A (M, K) B (K, N), all row-major, float32. The kernel is a template. A block has `TILE` x `TILE` threads and

@@ -4,28 +4,71 @@
 # The lecture: [08b Registers](../notebooks/08b_registers.ipynb).
 
 # %% [markdown]
-# ## 1. A column of results for each thread
+# ## The best rectangle
 #
-# C (M, N) = A (M, K) B (K, N), float32. A block computes `BM` x `BN` numbers of C and has `BM / TM * BN` threads in one row.
-# Each thread computes `TM` numbers, one below the other. The sum is made in slices of `BK` terms: `BM` x `BK` numbers of A and
-# `BK` x `BN` of B in shared memory. `BM * BK` and `BK * BN` are multiples of the number of threads. There are enough blocks
-# along x for the columns of C and along y for its rows. What lies outside of A and B counts as zero. For A `[[1, 2], [3, 4]]`
-# and B `[[5, 6], [7, 8]]`, C becomes `[[19, 22], [43, 50]]`.
-#
-# Two counts, for 64 x 64 matrices with `BM = BN = 64`, `BK = TM = 8`: at most 1.2 times the bytes that such tiles need, and at
-# most 9 requests that read shared memory for 8 multiply-adds of a warp, 9,216 in all. This is kernel 4.
+# A thread is to keep exactly `sums` sums in registers, `TM` x `TN`. Return `TM, TN` with the fewest reads for each
+# multiply-add, the smaller number first. For 8 sums it is `(2, 4)`: 6 reads for 8 multiply-adds, where 1 x 8 needs 9.
 
-# %% exercise="matmul_register_tiles_1d"
-# include kernels/matmul_4_register_tiles_1d.cu matmul_register_tiles_1d: slices, TM sums in registers, and the writes
+# %% exercise="best_rectangle" lecture=true
+def best_rectangle(sums):
+    # yours: of all whole numbers with TM * TN == sums, the best two
+    best = 1
+    for TM in range(1, sums + 1):
+        if sums % TM == 0 and TM * TM <= sums:
+            best = TM
+    return best, sums // best
+    # end
+
 
 # %% [markdown]
-# ## 2. Find the fault: a double buffer
+# ## Four columns for each thread
+#
+# y (N) = x (K) times A (K, N): `y[j]` is the sum over k of `x[k] * A[k][j]`. A block is one warp, and owns the 128 columns from
+# `blockIdx.x * 128` on; N is a multiple of 128. So each thread owns four columns. Which four is yours to choose. The goal is
+# the fewest bytes: read each number of A once, and x[k] once for all four.
+
+# %% exercise="row_times_matrix" lecture=true
+r"""
+__global__ void row_times_matrix(const float* x, const float* A, float* y, int N, int K) {
+    float sum[4] = {};
+    int first = blockIdx.x * 128 + threadIdx.x;
+    // yours: four sums, and the writes
+    for (int k = 0; k < K; k++) {
+        float left = x[k];
+        for (int c = 0; c < 4; c++) sum[c] += left * A[k * N + first + 32 * c];
+    }
+    for (int c = 0; c < 4; c++) y[first + 32 * c] = sum[c];
+    // end
+}
+"""
+
+# %% [markdown]
+# ## Sums of four
+#
+# `y[i]` becomes the sum of the four numbers of `x` from `x[4 * i]` on; `x` has 4 n numbers, and begins at a multiple of 16
+# bytes. The goal is one request to read for each warp. For x `[1, 2, 3, 4]`, y is `[10]`.
+
+# %% exercise="sums_of_four" lecture=true
+r"""
+__global__ void sums_of_four(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        // yours: read one float4, and add its parts
+        float4 v = *(const float4*)(x + 4 * i);
+        y[i] = v.x + v.y + v.z + v.w;
+        // end
+    }
+}
+"""
+
+# %% [markdown]
+# ## Find the fault: a double buffer
 #
 # This product loads the next tiles while it multiplies the present ones, so one barrier for each iteration should be enough. C
 # (M, N) = A (M, K) B (K, N), with blocks of 16 x 16 threads, one number of C for each. The order of some lines is
 # wrong. Run the cell, and read the report: which two lines race? (The products of the model use a double buffer as well.)
 
-# %% exercise="double_buffer"
+# %% exercise="double_buffer" lecture=true
 r"""
 __global__ void double_buffer(const float* A, const float* B, float* C, int M, int N, int K) {
     __shared__ float a[2][16][16], b[2][16][16];
@@ -61,7 +104,36 @@ __global__ void double_buffer(const float* A, const float* B, float* C, int M, i
 """
 
 # %% [markdown]
-# ## 3. The product that trains: four layouts
+# ## Two layouts
+#
+# A has `M` rows and `K` terms. It lies in memory as (M, K), or, if `transposed`, as (K, M). At which offset from its first
+# number is the one of row `row` and term `term`?
+
+
+# %% exercise="offset_of_term" lecture=true
+def offset_of_term(transposed, row, term, M, K):
+    # yours: the offset in both layouts
+    return term * M + row if transposed else row * K + term
+    # end
+
+
+# %% [markdown]
+# ## 1. A column of results for each thread
+#
+# C (M, N) = A (M, K) B (K, N), float32. A block computes `BM` x `BN` numbers of C and has `BM / TM * BN` threads in one row.
+# Each thread computes `TM` numbers, one below the other. The sum is made in slices of `BK` terms: `BM` x `BK` numbers of A and
+# `BK` x `BN` of B in shared memory. `BM * BK` and `BK * BN` are multiples of the number of threads. There are enough blocks
+# along x for the columns of C and along y for its rows. What lies outside of A and B counts as zero. For A `[[1, 2], [3, 4]]`
+# and B `[[5, 6], [7, 8]]`, C becomes `[[19, 22], [43, 50]]`.
+#
+# Two counts, for 64 x 64 matrices with `BM = BN = 64`, `BK = TM = 8`: at most 1.2 times the bytes that such tiles need, and at
+# most 9 requests that read shared memory for 8 multiply-adds of a warp, 9,216 in all. This is kernel 4.
+
+# %% exercise="matmul_register_tiles_1d"
+# include kernels/matmul_4_register_tiles_1d.cu matmul_register_tiles_1d: slices, TM sums in registers, and the writes
+
+# %% [markdown]
+# ## 2. The product that trains: four layouts
 #
 # C (M, N) is the product of A and B. With `TRANSPOSE_A` A lies in memory transposed, as (K, M); else as (M, K). With
 # `TRANSPOSE_B` B lies as (N, K); else as (K, N). For A `[[1, 2], [3, 4]]` the memory holds 1, 2, 3, 4 without `TRANSPOSE_A`,
@@ -129,7 +201,7 @@ __global__ void gemm(const float* A, const float* B, float* C, int M, int N, int
 """
 
 # %% [markdown]
-# ## 4. Transpose four by four (stretch)
+# ## 3. Transpose four by four (stretch)
 #
 # y (N, M) = x (M, N) transposed, where M and N are multiples of 4, and x and y begin at multiples of 16 bytes. A block has 8 x
 # 8 threads for 32 x 32 numbers, so a thread has 4 x 4 of them: read four rows of four, and write four columns as four rows. No
@@ -160,7 +232,7 @@ __global__ void transpose_float4(const float* x, float* y, int M, int N) {
 """
 
 # %% [markdown]
-# ## 5. Challenge: a product with few requests to shared memory (stretch)
+# ## 4. Challenge: a product with few requests to shared memory (stretch)
 #
 # C (M, N) = A (M, K) B (K, N). A block has 64 threads in one row and must compute 64 x 64 numbers of C; it must be right for any
 # sizes. The count is the number of requests to shared memory, to read and to write, for 128 x 128 x 64. Ours lets each thread

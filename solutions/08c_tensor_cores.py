@@ -4,6 +4,133 @@
 # The lecture: [08c Tensor cores](../notebooks/08c_tensor_cores.ipynb).
 
 # %% [markdown]
+# ## The next bfloat16
+#
+# `x` is a positive bfloat16, or a number that lies between two of them. How far apart are these two? At 1, and up to 2, the
+# distance is 1/128; at 256 it is 2, for the next one is 258. (`math.floor` rounds down, and `math.log2` is the logarithm to the
+# base 2.)
+
+# %% exercise="bfloat16_gap" lecture=true
+def bfloat16_gap(x):
+    # yours: eight binary digits, and what the last one is worth
+    return 2.0 ** (math.floor(math.log2(x)) - 7)
+    # end
+
+
+# %% [markdown]
+# ## Find the fault: a sum that stands still
+#
+# The gradient of a bias is the sum of each column of dY. dY (M, N) is bfloat16, the result y (N) is float32. There is a thread
+# for each column, in blocks of 32. For dY `[[1, 2], [3, 4]]`, y becomes `[4, 6]`. The kernel is right for a few rows, and wrong
+# for many. Run the cell: how many rows does it take?
+#
+# `__bfloat162float(b)` makes a float of a bfloat16, and `__float2bfloat16(f)` rounds a float to one. (Every layer with a bias
+# adds up its gradient in this way.)
+
+# %% exercise="bias_gradient" lecture=true
+r"""
+#include <cuda_bf16.h>
+
+__global__ void bias_gradient(const __nv_bfloat16* dY, float* y, int M, int N) {
+    int j = blockIdx.x * blockDim.x + threadIdx.x;
+    if (j >= N) {
+        return;
+    }
+    // yours: fix these lines
+    float sum = 0.0f;
+    for (int i = 0; i < M; i++) {
+        sum += __bfloat162float(dY[i * N + j]);
+    }
+    y[j] = sum;
+    // instead
+    // __nv_bfloat16 sum = __float2bfloat16(0.0f);
+    // for (int i = 0; i < M; i++) {
+    //     sum = __float2bfloat16(__bfloat162float(sum) + __bfloat162float(dY[i * N + j]));
+    // }
+    // y[j] = __bfloat162float(sum);
+    // end
+}
+"""
+
+# %% [markdown]
+# ## A fragment of a transposed matrix
+#
+# C (M, N) is the product of A transposed and B: A lies in memory as (K, M), B as (K, N). All sizes are multiples of 16. Block
+# `(blockIdx.x, blockIdx.y)` is one warp, and computes the tile of C from row `16 * blockIdx.y`, column `16 * blockIdx.x` on.
+# The fragments are declared: `left` reads rows of memory as columns. Load both.
+
+# %% exercise="wmma_transposed" lecture=true
+r"""
+#include <cuda_bf16.h>
+#include <mma.h>
+using namespace nvcuda;
+
+__global__ void wmma_transposed(const __nv_bfloat16* A, const __nv_bfloat16* B, float* C, int M, int N, int K) {
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, __nv_bfloat16, wmma::col_major> left;
+    wmma::fragment<wmma::matrix_b, 16, 16, 16, __nv_bfloat16, wmma::row_major> right;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum;
+    wmma::fill_fragment(sum, 0.0f);
+    for (int k = 0; k < K; k += 16) {
+        // yours: load `left` and `right` for the terms k to k + 15
+        wmma::load_matrix_sync(left, A + k * M + blockIdx.y * 16, M);
+        wmma::load_matrix_sync(right, B + k * N + blockIdx.x * 16, N);
+        // end
+        wmma::mma_sync(sum, left, right, sum);
+    }
+    wmma::store_matrix_sync(C + blockIdx.y * 16 * N + blockIdx.x * 16, sum, N, wmma::mem_row_major);
+}
+"""
+
+# %% [markdown]
+# ## Which lane holds it?
+#
+# The other way round: the number of C in row `row` (0 to 15) and column `column` (0 to 7) of one mma. Return its `lane`, and
+# its `index` in the array `sum` of that lane. For row 9, column 2 it is `(5, 2)`.
+
+
+# %% exercise="lane_of_sum" lecture=true
+def lane_of_sum(row, column):
+    # yours: the lane, and the index of its sum
+    return row % 8 * 4 + column // 2, row // 8 * 2 + column % 2
+    # end
+
+
+# %% [markdown]
+# ## Find the fault: read before it has arrived (stretch)
+#
+# x and y have `n` rows of 128 numbers. Each row is reversed: `y[i * 128 + j] = x[i * 128 + 127 - j]`. One warp does it,
+# with a double buffer of two slices in shared memory: while it reads one, the next row is being copied into the other. Run the
+# cell, and read the report. (Kernel 8 loads its slices in this way.)
+
+# %% exercise="async_copy_pipeline" lecture=true
+r"""
+#include "ptx.cuh"
+
+__global__ void async_copy_pipeline(const float* x, float* y, int n) {
+    __shared__ __align__(16) float slice[2][128];
+    int lane = threadIdx.x;
+    ptx::cp_async_16(&slice[0][4 * lane], x + 4 * lane);
+    ptx::cp_async_commit();
+    for (int i = 0; i < n; i++) {
+        if (i + 1 < n) {
+            ptx::cp_async_16(&slice[(i + 1) % 2][4 * lane], x + (i + 1) * 128 + 4 * lane);
+        }
+        ptx::cp_async_commit();  // also an empty group: each iteration has one
+        // yours: fix the waiting
+        ptx::cp_async_wait<1>();
+        __syncthreads();
+        // instead
+        // ptx::cp_async_wait<2>();
+        // end
+        for (int j = lane; j < 128; j += 32) {
+            y[i * 128 + j] = slice[i % 2][127 - j];
+        }
+        __syncthreads();  // the slice may be overwritten
+    }
+}
+"""
+
+# %% [markdown]
 # ## 1. A warp for each tile
 #
 # C (M, N) = A (M, K) B (K, N), where A and B are bfloat16, C is float32, and M, N and K are multiples of 16. All three are
@@ -36,42 +163,7 @@ __global__ void warp_matmul(const __nv_bfloat16* A, const __nv_bfloat16* B, floa
 """
 
 # %% [markdown]
-# ## 2. Find the fault: a sum that stands still
-#
-# The gradient of a bias is the sum of each column of dY. dY (M, N) is bfloat16, the result y (N) is float32. There is a thread
-# for each column, in blocks of 32. For dY `[[1, 2], [3, 4]]`, y becomes `[4, 6]`. The kernel is right for a few rows, and wrong
-# for many. Run the cell: how many rows does it take?
-#
-# `__bfloat162float(b)` makes a float of a bfloat16, and `__float2bfloat16(f)` rounds a float to one. (Every layer with a bias
-# adds up its gradient in this way.)
-
-# %% exercise="bias_gradient"
-r"""
-#include <cuda_bf16.h>
-
-__global__ void bias_gradient(const __nv_bfloat16* dY, float* y, int M, int N) {
-    int j = blockIdx.x * blockDim.x + threadIdx.x;
-    if (j >= N) {
-        return;
-    }
-    // yours: fix these lines
-    float sum = 0.0f;
-    for (int i = 0; i < M; i++) {
-        sum += __bfloat162float(dY[i * N + j]);
-    }
-    y[j] = sum;
-    // instead
-    // __nv_bfloat16 sum = __float2bfloat16(0.0f);
-    // for (int i = 0; i < M; i++) {
-    //     sum = __float2bfloat16(__bfloat162float(sum) + __bfloat162float(dY[i * N + j]));
-    // }
-    // y[j] = __bfloat162float(sum);
-    // end
-}
-"""
-
-# %% [markdown]
-# ## 3. Find the faults: rows that are longer than they look
+# ## 2. Find the faults: rows that are longer than they look
 #
 # This is kernel 7, complete: C (M, N) = A (M, K) B (K, N) for any sizes, A and B bfloat16, C float32. A block computes `BM` x
 # `BN` numbers of C in slices of `BK` terms, and each of its warps 32 x 32 of them, as 2 x 2 fragments. Read it from top to
@@ -84,7 +176,7 @@ __global__ void bias_gradient(const __nv_bfloat16* dY, float* y, int M, int N) {
 # plant sum[r][s], BN + 4, wmma::mem_row_major => sum[r][s], BN, wmma::mem_row_major
 
 # %% [markdown]
-# ## 4. A swizzle (stretch)
+# ## 3. A swizzle (stretch)
 #
 # A tile in shared memory has 32 rows of 8 chunks, and a chunk is 16 bytes, a `uint4`. A row is 128 bytes, all 32 banks, and
 # there is no room for padding. The kernel fills it row by row, and then reads it column by column: each lane reads chunk p of
@@ -118,42 +210,7 @@ __global__ void swizzled_columns(const uint4* x, uint4* y) {
 """
 
 # %% [markdown]
-# ## 5. Find the fault: read before it has arrived (stretch)
-#
-# x and y have `n` rows of 128 numbers. Each row is reversed: `y[i * 128 + j] = x[i * 128 + 127 - j]`. One warp does it,
-# with a double buffer of two slices in shared memory: while it reads one, the next row is being copied into the other. Run the
-# cell, and read the report. (Kernel 8 loads its slices in this way.)
-
-# %% exercise="async_copy_pipeline"
-r"""
-#include "ptx.cuh"
-
-__global__ void async_copy_pipeline(const float* x, float* y, int n) {
-    __shared__ __align__(16) float slice[2][128];
-    int lane = threadIdx.x;
-    ptx::cp_async_16(&slice[0][4 * lane], x + 4 * lane);
-    ptx::cp_async_commit();
-    for (int i = 0; i < n; i++) {
-        if (i + 1 < n) {
-            ptx::cp_async_16(&slice[(i + 1) % 2][4 * lane], x + (i + 1) * 128 + 4 * lane);
-        }
-        ptx::cp_async_commit();  // also an empty group: each iteration has one
-        // yours: fix the waiting
-        ptx::cp_async_wait<1>();
-        __syncthreads();
-        // instead
-        // ptx::cp_async_wait<2>();
-        // end
-        for (int j = lane; j < 128; j += 32) {
-            y[i * 128 + j] = slice[i % 2][127 - j];
-        }
-        __syncthreads();  // the slice may be overwritten
-    }
-}
-"""
-
-# %% [markdown]
-# ## 6. The backward pass of a product (stretch)
+# ## 4. The backward pass of a product (stretch)
 #
 # In the forward pass, C = A B with B (K, N). In the backward pass, dC (M, N) is the upstream gradient, and the gradient of A is
 # dA = dC B^T, of shape (M, K): number (i, k) of it is the sum over j of dC[i][j] times B[k][j]. For dC `[[1, 2], [0, 1]]` and B
@@ -187,7 +244,7 @@ __global__ void matmul_backward_a(const __nv_bfloat16* dC, const __nv_bfloat16* 
 """
 
 # %% [markdown]
-# ## 7. Challenge: a short product with few bytes (stretch)
+# ## 5. Challenge: a short product with few bytes (stretch)
 #
 # C (M, N) = A (M, K) B (K, N) with bfloat16 inputs and float32 sums, as in exercise 1. M and N are multiples of 64, K of 16. A
 # block has 128 threads, four warps, and computes 64 x 64 numbers of C. The count is the bytes that it moves for 64 x 64 matrices;

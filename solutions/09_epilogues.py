@@ -17,6 +17,72 @@
 # float and for numbers of 16 bits.
 
 # %% [markdown]
+# ## Scale and mask as an epilogue
+#
+# Attention begins with a product whose results are scaled, and masked as in chapter 04. Write the epilogue: the sum times
+# `scale`, but minus infinity (`-INFINITY`) where the column is larger than the row. With the scale 0.5 the sums `[4, 2]` of row
+# 0 become `[2, -inf]`.
+
+# %% exercise="masked_scores" lecture=true
+r"""
+struct Masked {
+    float scale;
+    __device__ float operator()(int row, int column, float sum) const {
+        // yours: what is written to y[row * N + column]
+        return column <= row ? scale * sum : -INFINITY;
+        // instead
+        // return sum;
+        // end
+    }
+};
+
+template <class Epilogue>
+__device__ void product(const float* x, const float* w, float* y, int M, int N, int K, Epilogue epilogue) {
+    int row = blockIdx.y * blockDim.y + threadIdx.y, column = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= M || column >= N) return;
+    float sum = 0.0f;
+    for (int k = 0; k < K; k++) sum += x[row * K + k] * w[column * K + k];
+    y[row * N + column] = epilogue(row, column, sum);
+}
+
+__global__ void masked_scores(const float* x, const float* w, float* y, float scale, int M, int N, int K) {
+    Masked epilogue = {scale};
+    product(x, w, y, M, N, K, epilogue);
+}
+"""
+
+# %% [markdown]
+# ## A norm with a bias waits
+#
+# LayerNorm adds a bias after the gain: `normed = x * r * gain + bias`. The product with `W`, of shape (N, K), can still come
+# first. Return `folded` (N, K) and `shift` (N,), such that `normed @ W.T` is `r * (x @ folded.T) + shift` for every x and r.
+# Here `x` is (M, K), `r` is (M, 1), and `gain` and `bias` are (K,).
+
+
+# %% exercise="fold_norm" lecture=true
+def fold_norm(W, gain, bias):
+    # yours: what can be computed once, before any x is known
+    return W * gain, W @ bias
+    # end
+
+
+# %% [markdown]
+# ## Logsumexp from parts
+#
+# Squares are added up in any grouping. For `linear_logsumexp` each warp leaves a pair for its part of a row: `m`, the largest
+# number of that part, and `l`, the sum of exp(number - m), as in chapter 06. From `m` and `l`, of shape (M, parts) each,
+# compute the logsumexp of every row, of shape (M,). With m `[[2, 2]]` and l `[[1.5, 3]]` it is `[2 + log(4.5)]`.
+
+
+# %% exercise="logsumexp_of_parts" lecture=true
+def logsumexp_of_parts(m, l):
+    # yours: one number for each row
+    most = m.max(axis=1, keepdims=True)  # (M, 1)
+    return most[:, 0] + np.log((l * np.exp(m - most)).sum(axis=1))  # (M,)
+    # end
+
+
+# %% [markdown]
 # ## 1. Bias and GELU as an epilogue
 #
 # `pre` is the product plus the bias, and `c` its GELU. Both are written. `gelu(v)` gives the GELU of one number. So the sum

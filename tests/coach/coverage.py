@@ -39,6 +39,7 @@ SHOWN = 4  # exercises that a row of the page names
 # Forms of a word that the glossary has in another form.
 FORMS = {
     "broadcasting": "broadcast(?:s|ed|ing)?", "coalescing": "coalesc(?:ed|es|ing)",
+    "floor": r"(?<!math\.)floor",
     "recomputation": "(?:recompute[sd]?|computed? again)",
     "memorisation": "(?:memoris(?:e|es|ed|ation)|by heart)", "saturated": "saturate[sd]?",
 }  # fmt: skip

@@ -3,6 +3,40 @@
 from course_lib.coach.exercise import Changed
 
 RIGHT = {
+    "count_above": [
+        Changed(("if (i < n && x[i] > limit) atomicAdd(count, 1);",
+                 "if (i >= n) return;\n    atomicAdd(&count[0], x[i] > limit ? 1 : 0);")),
+        Changed(("if (i < n && x[i] > limit) atomicAdd(count, 1);",
+                 "if (i == 0) {\n        int found = 0;\n        for (int k = 0; k < n; k++) found += x[k] > limit;\n"
+                 "        count[0] = found;\n    }")),
+    ],
+    "roll_in_place": [
+        Changed(("if (t < n) part[t] = x[t];", "part[t] = t < n ? x[t] : 0.0f;"),
+                ("part[(t + 1) % n]", "part[t < n - 1 ? t + 1 : 0]")),
+        Changed(("if (t < n) part[t] = x[t];", "float next = t < n ? x[(t + 1) % n] : 0.0f;"),
+                ("part[(t + 1) % n]", "next")),
+        Changed(("part[t] = x[t]", "part[(t + n - 1) % n] = x[t]"), ("part[(t + 1) % n]", "part[t]")),
+    ],
+    "sum_of_8_lanes": [
+        Changed(("int step = 4; step > 0; step /= 2", "int step = 1; step < 8; step *= 2")),
+        Changed(("for (int step = 4; step > 0; step /= 2) v += __shfl_xor_sync(0xffffffff, v, step);",
+                 "v += __shfl_xor_sync(0xffffffff, v, 4);\n    v += __shfl_xor_sync(0xffffffff, v, 2);\n"
+                 "    v += __shfl_xor_sync(0xffffffff, v, 1);")),
+    ],
+    "see_weighted": [
+        """def see_weighted(m, l, total, x, value):
+    if x <= m:
+        weight = math.exp(x - m)
+        return m, l + weight, total + weight * value
+    factor = math.exp(m - x)
+    return x, l * factor + 1, total * factor + value
+""",
+        """def see_weighted(m, l, total, x, value):
+    new = np.maximum(m, x)
+    old, own = np.exp(np.array([m, x]) - new)
+    return [new, l * old + own, total * old + own * value]
+""",
+    ],
     "row_max": [
         """#include "ops.cuh"
 

@@ -3,6 +3,49 @@
 from course_lib.coach.exercise import Changed
 
 RIGHT = {
+    "transposed_product": [
+        """__global__ void transposed_product(const float* A, const float* B, float* C, int M, int N, int K) {
+    int column = threadIdx.x + blockDim.x * blockIdx.x;
+    int row = threadIdx.y + blockDim.y * blockIdx.y;
+    if (row >= M || column >= N) return;
+    float sum = 0.0f;
+    for (int k = K - 1; k >= 0; k--) {
+        const float* left = A + k * M;
+        sum += left[row] * B[column + k * N];
+    }
+    C[row * N + column] = sum;
+}
+""",
+        Changed(("float sum = 0.0f;", "C[row * N + column] = 0.0f;"),
+                ("sum += A[k * M + row]", "C[row * N + column] += A[row + M * k]"),
+                ("        C[row * N + column] = sum;\n", "")),
+    ],
+    "tile_reads": [
+        "def tile_reads(M, N, K, TM, TN):\n    return M * K * (N // TN) + K * N * (M // TM)",
+        """def tile_reads(M, N, K, TM, TN):
+    count = 0
+    for row in range(0, M, TM):
+        for column in range(0, N, TN):
+            count += K * TM + K * TN
+    return count
+""",
+    ],
+    "ranks": [
+        Changed(("if (first + t < m) part[t] = b[first + t];", "part[t] = first + t < m ? b[first + t] : INFINITY;"),
+                (" && first + u < m", "")),
+        Changed(("        __syncthreads();\n        for",
+                 "        __syncthreads();\n        int end = min(T, m - first);\n        for"),
+                ("u < T && first + u < m", "u < end"), ("count += part[u] < own;", "if (own > part[u]) count++;")),
+    ],
+    "count_wavefronts": [
+        """def count_wavefronts(words):
+    banks = [0] * 32
+    for word in set(words):
+        banks[word % 32] += 1
+    return max(banks)
+""",
+        "def count_wavefronts(words):\n    return int(np.bincount(np.unique(words) % 32).max())",
+    ],
     "matmul_shared_tiles": [
         """template <int TILE>
 __global__ void matmul_shared_tiles(const float* A, const float* B, float* C, int M, int N, int K) {

@@ -3,6 +3,50 @@
 from course_lib.coach.exercise import Changed
 
 RIGHT = {
+    "best_rectangle": [
+        """def best_rectangle(sums):
+    TM = math.isqrt(sums)
+    while sums % TM:
+        TM -= 1
+    return [TM, sums // TM]
+""",
+        """def best_rectangle(sums):
+    shapes = [(TM, TN) for TM in range(1, sums + 1) for TN in range(TM, sums + 1) if TM * TN == sums]
+    return min(shapes, key=sum)
+""",
+    ],
+    "row_times_matrix": [
+        """__global__ void row_times_matrix(const float* x, const float* A, float* y, int N, int K) {
+    float4 sum = {0.0f, 0.0f, 0.0f, 0.0f};
+    int first = blockIdx.x * 128 + 4 * threadIdx.x;
+    for (int k = 0; k < K; k++) {
+        float left = x[k];
+        float4 right = *(const float4*)(A + k * N + first);
+        sum.x += left * right.x, sum.y += left * right.y, sum.z += left * right.z, sum.w += left * right.w;
+    }
+    *(float4*)(y + first) = sum;
+}
+""",
+        Changed(("for (int k = 0; k < K; k++) {\n        float left = x[k];",
+                 "for (int k = K - 1; k >= 0; k--) {\n        const float left = x[k];")),
+    ],
+    "sums_of_four": [
+        Changed(("float4 v = *(const float4*)(x + 4 * i);", "float4 v = ((const float4*)x)[i];"),
+                ("v.x + v.y + v.z + v.w", "(v.x + v.y) + (v.z + v.w)")),
+        Changed(("float4 v = *(const float4*)(x + 4 * i);",
+                 "const float4* all = (const float4*)x;\n        const float4 v = *(all + i);")),
+    ],
+    "offset_of_term": [
+        """def offset_of_term(transposed, row, term, M, K):
+    index = np.arange(M * K)
+    return int((index.reshape(K, M).T if transposed else index.reshape(M, K))[row, term])
+""",
+        """def offset_of_term(transposed, row, term, M, K):
+    if not transposed:
+        return term + K * row
+    return row + M * term
+""",
+    ],
     "matmul_register_tiles_1d": [
         """// The slice of A is kept turned over, and the rows of a thread are spread.
 template <int BM, int BN, int BK, int TM>

@@ -3,6 +3,39 @@
 from course_lib.coach.exercise import Changed
 
 RIGHT = {
+    "bfloat16_gap": [
+        "def bfloat16_gap(x):\n    return 2.0 ** (math.frexp(x)[1] - 8)",
+        """def bfloat16_gap(x):
+    power = 1.0
+    while power > x:
+        power /= 2
+    while 2 * power <= x:
+        power *= 2
+    return power / 128
+""",
+    ],
+    "wmma_transposed": [
+        Changed(("A + k * M + blockIdx.y * 16", "&A[16 * blockIdx.y + M * k]"),
+                ("B + k * N + blockIdx.x * 16", "&B[16 * blockIdx.x + N * k]")),
+        Changed(("wmma::load_matrix_sync(left,", "const __nv_bfloat16* row = B + k * N;\n        wmma::load_matrix_sync(left,"),
+                ("B + k * N + blockIdx.x * 16", "row + blockIdx.x * 16")),
+    ],
+    "lane_of_sum": [
+        """def lane_of_sum(row, column):
+    g, t = row % 8, column // 2
+    index = column - 2 * t
+    if row >= 8:
+        index += 2
+    return 4 * g + t, index
+""",
+        """def lane_of_sum(row, column):
+    for lane in range(32):
+        g, t = lane // 4, lane % 4
+        held = [(g, 2 * t), (g, 2 * t + 1), (g + 8, 2 * t), (g + 8, 2 * t + 1)]
+        if (row, column) in held:
+            return lane, held.index((row, column))
+""",
+    ],
     "warp_matmul": [
         """#include <cuda_bf16.h>
 #include <mma.h>

@@ -1,0 +1,67 @@
+"""The iterations of a tiled kernel in one dimension: load, wait, use, wait."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
+from course_lib.coach.kernels import bytes_moved
+
+T = 64
+
+
+def cases(random):
+    def pair(n, m):
+        return random.integers(-9, 10, size=n).astype(np.float32), random.integers(-9, 10, size=m).astype(np.float32)
+
+    yield Case("one and two", np.array([3], np.float32), np.array([1, 5], np.float32))
+    yield Case("equal numbers", np.full(4, 2, np.float32), np.full(3, 2, np.float32))
+    yield Case("more than a tile", *pair(5, 70))
+    yield Case("two blocks", *pair(128, 192))
+    yield Case("sizes that no tile fits", *pair(100, 130))
+
+
+def launch(kernel, x, b):
+    y = cuda.empty((len(x),), np.int32)
+    kernel(-(-len(x) // T), T, (cuda.asarray(x), cuda.asarray(b), y, len(x), len(b)))
+    return y
+
+
+def below(x, b):
+    """For each number of x how many of b are smaller, int32."""
+    return (b < x[:, None]).sum(axis=1).astype(np.int32)
+
+
+exercise = Exercise(
+    title="How many are smaller?",
+    minutes=4,
+    core=False,
+    language="cuda",
+    defines="ranks",
+    instances=(str(T),),
+    cases=cases,
+    reference=below,
+    call=launch,
+    measured="two blocks",
+    goals=[Goal("bytes of global memory moved", bytes_moved, at_most=4 * (128 + 2 * 192 + 128))],
+    hints=("Store b[first + t] to part[t] if there is one; a barrier; compare with part[0], part[1] ... but not "
+           "beyond m; a barrier.",),
+    wrong=[
+        Wrong(Changed(("            count += part[u] < own;\n        }\n        __syncthreads();",
+                       "            count += part[u] < own;\n        }")),
+              "A fast warp loads the next tile while a slow one still reads this one. A barrier is missing after the loop.",
+              when=lambda seen: "race" in seen.kinds and seen.text.count("__syncthreads") == 1
+              and seen.label == "more than a tile"),
+        Wrong(Changed(("        __syncthreads();\n        for", "        for")),
+              "A thread reads elements of `part` that others may not have written yet. A barrier is missing before the loop.",
+              when=lambda seen: "race" in seen.kinds and seen.text.count("__syncthreads") == 1
+              and seen.label == "one and two"),
+        Wrong(Changed(("part[t] = b[first + t]", "part[t] = b[t]")),
+              "In each iteration the same first numbers of b are loaded. The tile of this one begins at `first`.",
+              when=lambda seen: not seen.issues and seen.label in ("more than a tile", "two blocks") and "b[t]" in seen.text),
+        Wrong(Changed(("if (first + t < m) part[t] = b[first + t];", "part[t] = first + t < m ? b[first + t] : 0.0f;"),
+                      (" && first + u < m", "")),
+              "Beyond the end of b stand zeros in the tile, and they are counted: here a zero is not nothing.",
+              like=lambda x, b: below(x, np.concatenate((b, np.zeros(-len(b) % T, np.float32))))),
+        Wrong(Changed(("part[u] < own", "b[first + u] < own")), generic="the goal is not reached"),
+    ],
+)  # fmt: skip
