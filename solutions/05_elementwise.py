@@ -6,8 +6,8 @@
 # %% [markdown]
 # ## 1. GELU, one number for each thread
 #
-# [GELU](../notebooks/glossary.md#GELU) is the [activation](../notebooks/glossary.md#activation) of our model. It is a number times
-# a gate between 0 and 1:
+# [GELU](../notebooks/glossary.md#GELU) is the [activation](../notebooks/glossary.md#activation) of our model. It is a number
+# times a gate between 0 and 1:
 #
 # $$\text{gelu}(x) = x \cdot g(x), \qquad g(x) = \frac{1}{1 + e^{-u}}, \qquad u = 2 \sqrt{2 / \pi} \; (x + 0.044715 \, x^3)$$
 #

@@ -28,8 +28,8 @@
 #
 # The online softmax of the lecture, as a kernel: a first pass over the row finds its maximum and its sum together, and a second
 # one writes the quotients. A pair of the lecture is the struct `OnlineSoftmax` here: `p.m` is the running maximum of the pair
-# `p`, and `p.l` the sum of exp(x - m). `return {m, l};` returns a pair with these two numbers. `nothing_seen()` is the pair before
-# the first number, minus infinity and 0.
+# `p`, and `p.l` the sum of exp(x - m). `return {m, l};` returns a pair with these two numbers. `nothing_seen()` is the pair
+# before the first number, minus infinity and 0.
 #
 # Three functions are yours. What is written already you may use without reading it: `block_merge` does for pairs what
 # `block_reduce` does for numbers. (Its `#pragma unroll` is for the compiler: chapter 07.)
@@ -44,9 +44,9 @@
 #    `block_merge<THREADS>(part)`: it returns the pair of the whole row. Second pass: y is exp(x - m) / l, and 0 in the columns
 #    from `seen` on.
 #
-# With the row `[0, 0, 0]` and all columns seen, y is `[1/3, 1/3, 1/3]`. It is launched with 32 and with 64 threads. The goal is at
-# most 1.05 times 12 bytes for each number: a softmax of three passes moves 16. For rows too long for registers, the course runs
-# this kernel.
+# With the row `[0, 0, 0]` and all columns seen, y is `[1/3, 1/3, 1/3]`. It is launched with 32 and with 64 threads. The goal is
+# at most 1.05 times 12 bytes for each number: a softmax of three passes moves 16. For rows too long for registers, the course
+# runs this kernel.
 
 # %% exercise="softmax_online"
 # given kernels/include/online_softmax.cuh OnlineSoftmax

@@ -11,7 +11,7 @@
 #
 # There may be more keys than queries. Then the first S - T keys are a past that was kept, and all queries attend to them: query
 # t attends to the columns 0 to S - T + t. So with 2 queries and 3 keys, `[[1, 2, 3], [4, 5, 6]]` becomes `[[1, 2, -inf], [4, 5,
-# 6]]`. Do not change `scores`. `np` is NumPy, here and below. Exercises 2 and 4 call this function; there it is the library's own.
+# 6]]`. Do not change `scores`. `np` is NumPy, here and below. Exercises 2 and 4 call this function, the library's own.
 
 # %% exercise="causal_mask"
 # include course_lib/devices/reference/attention.py causal_mask: mask the future
@@ -84,8 +84,7 @@ def split_heads(qkv, heads, kv_heads):
 def attention_forward(q, k, v, causal=True):
     """y (B, T, H, D) and logsumexp (B, H, T) of q (B, T, H, D), k and v (B, S, G, D)."""
     # yours: scores, mask, softmax, weighted sum
-    T, H, D = q.shape[1:]
-    S, G = k.shape[1:3]
+    (H, D), G = q.shape[2:], k.shape[2]
     k, v = np.repeat(k, H // G, axis=2), np.repeat(v, H // G, axis=2)  # (B, S, H, D)
     q, k, v = (x.transpose(0, 2, 1, 3) for x in (q, k, v))  # (B, H, T, D), twice (B, H, S, D)
     scores = q @ k.swapaxes(-1, -2) / D**0.5  # (B, H, T, S)

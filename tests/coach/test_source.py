@@ -72,7 +72,9 @@ def test_an_appendix_is_folded_for_the_learner_and_holds_no_core_exercise(mine):
     (heading,) = (i for i, cell in enumerate(cells) if cell.source.startswith("# Appendix"))
     folded = [found[0] for cell in cells[heading:] if (found := copies.exercise_of(cell))]
     assert cells[heading].metadata["jp-MarkdownHeadingCollapsed"] is True
-    assert not any(cell.source.startswith("# ") for cell in cells[heading + 1 :]), "JupyterLab folds up to the next title"
+    assert not any(cell.source.startswith("# ") for cell in cells[heading + 1 :]), (
+        "JupyterLab folds up to the next title"
+    )
     assert len(catalogue.names("05")) - len(folded) <= 9 and not any(catalogue.load(name).core for name in folded)
 
 

@@ -11,7 +11,12 @@ FACTOR = 1.5957691216
 
 
 def cases(random):
-    for label, n in (("one number", 1), ("three numbers", 3), ("one block", 64), ("a last block that is too long", 150)):
+    for label, n in (
+        ("one number", 1),
+        ("three numbers", 3),
+        ("one block", 64),
+        ("a last block that is too long", 150),
+    ):
         x = random.normal(0, 2, size=n).astype(np.float32)
         x[: min(n, 3)] = [1.0, -30.0, 50.0][: min(n, 3)]
         yield Case(label, x)

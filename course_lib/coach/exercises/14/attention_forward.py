@@ -35,6 +35,12 @@ def check(result, q, k, v, causal):
     return None
 
 
+def masked(triangle, hidden="-np.inf"):
+    """The solution with a mask of one's own in place of the library's."""
+    return Changed(("scores = causal_mask(scores)", "T, S = scores.shape[-2:]\n        "
+                    f"scores = np.where({triangle}, scores, {hidden})"))  # fmt: skip
+
+
 exercise = Exercise(
     title="Attention, all heads at once",
     test_out=True,
@@ -64,18 +70,19 @@ exercise = Exercise(
     wrong=[
         Wrong(Changed((" / D**0.5", "")), "The scores are not divided: divide them by the square root of D before softmax."),
         Wrong(Changed(("D**0.5", "D")), "The scores are divided by D. It is the square root of D."),
-        Wrong(Changed(("if causal:", "if not causal and T < 0:")),
+        Wrong(Changed(("if causal:", "if not causal and H < 0:")),
               "Tokens attend to later tokens: nothing is masked when `causal` is True."),
-        Wrong(Changed(("causal_mask(scores)", "np.where(np.tri(T, S, S - T - 1, dtype=bool), scores, -np.inf)")),
+        Wrong(masked("np.tri(T, S, S - T - 1, dtype=bool)"),
               "In your mask no token attends to itself. Query t attends to the keys up to its own position."),
-        Wrong(Changed(("causal_mask(scores)", "np.where(np.tri(S, T, T - S, dtype=bool).T, scores, -np.inf)")),
+        Wrong(masked("np.tri(S, T, T - S, dtype=bool).T"),
               "Your mask hides the past and not the future: it is the other triangle."),
-        Wrong(Changed(("causal_mask(scores)", "np.where(np.tri(T, S, dtype=bool), scores, -np.inf)")),
+        Wrong(masked("np.tri(T, S, dtype=bool)"),
               "With S keys and T queries, the queries are the last T positions: query t attends to the keys 0 to S - T + t, "
               "not 0 to t."),
-        Wrong(Changed(("causal_mask(scores)", "np.where(np.tri(T, S, S - T, dtype=bool), scores, 0.0)")), "A score of 0 does not mask a key: exp(0) is 1. Masked scores are minus infinity."),
+        Wrong(masked("np.tri(T, S, S - T, dtype=bool)", hidden="0.0"),
+              "A score of 0 does not mask a key: exp(0) is 1. Masked scores are minus infinity."),
         Wrong(Changed(("    if causal:\n        scores = causal_mask(scores)\n", ""),
-                      ("e / total @ v", "e / total * (np.tri(T, S, S - T, dtype=bool) | (not causal)) @ v")),
+                      ("e / total @ v", "e / total * (np.isfinite(causal_mask(scores)) | (not causal)) @ v")),
               "You mask the weights after softmax, so those that are left do not add up to 1. Mask the scores before it."),
         Wrong(Changed(("np.repeat(k, H // G, axis=2), np.repeat(v, H // G, axis=2)",
                        "np.tile(k, (1, 1, H // G, 1)), np.tile(v, (1, 1, H // G, 1))")),
