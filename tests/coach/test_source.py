@@ -8,6 +8,7 @@ import pytest
 
 from course_lib.coach import builder, catalogue, copies, helping, regions, shared_cases
 from course_lib.coach.exercise import ExerciseError
+from course_lib.coach.swaps import Swap
 
 SOURCES = sorted(catalogue.SOLUTIONS.glob("*.py"))
 
@@ -76,6 +77,12 @@ def test_an_appendix_is_folded_for_the_learner_and_holds_no_core_exercise(mine):
         "JupyterLab folds up to the next title"
     )
     assert len(catalogue.names("05")) - len(folded) <= 9 and not any(catalogue.load(name).core for name in folded)
+
+
+def test_an_exercise_that_is_shown_gives_no_answer_away():
+    exercise = catalogue.load("scale")
+    assert repr(exercise) == "<exercise scale of chapter 04: One thread for each number>"
+    assert len(repr(Swap(exercise))) < 250
 
 
 def test_an_unknown_name_gets_the_nearest():
