@@ -37,8 +37,8 @@ __global__ void gelu_naive(const float* x, float* y, int n) {
 # step:
 #
 # 1. The N numbers of thread t begin at index N t. Here t counts on through all blocks.
-# 2. Are all N of them in the array? Then read them as one `Pack<float, N>`, replace each `item[j]` by its GELU, and write the
-#    pack.
+# 2. Are all N of them in the array? Then cast the pointer, dereference it to read one `Pack<float, N>`, replace each `item[j]` by
+#    its GELU, and write the pack.
 # 3. If not, take those that are left one by one, as in exercise 1.
 #
 # For 1024 numbers, the warps may read with at most 8 instructions. The course's own `gelu` runs this kernel.
@@ -52,8 +52,8 @@ __global__ void gelu_naive(const float* x, float* y, int n) {
 # ## 3. Bias and GELU in one pass
 #
 # `x` and `y` are matrices of `rows` rows and `F` columns, and `bias` has `F` numbers: `y = gelu(x + bias)`. Two elementwise
-# steps in one kernel: a fusion. Reading the bias again for each row would cost half as much again. So let a thread own `N`
-# neighbouring columns: it reads their bias **once**, and loops over the rows.
+# steps in one kernel: a fusion. Reading the bias again for each row would move half as many bytes again, even if the L2 cache
+# serves some of them. So let a thread own `N` neighbouring columns: it reads their bias **once**, and loops over the rows.
 #
 # The grid has two dimensions: along x enough threads for all columns, along y `gridDim.y` blocks, among which the rows are
 # divided: a thread takes row `blockIdx.y`, and then every `gridDim.y`-th. It is launched in blocks of 32 threads with N = 4,
@@ -169,9 +169,9 @@ def measure_roofline(work, device, clock, moved, flops):
 # include kernels/bias_gelu.cu bias_gelu_backward: dx for your columns, and the sum of what you wrote
 
 # %% [markdown] jp-MarkdownHeadingCollapsed=true
-# # Appendix: more practice
+# # Appendix: more kernels
 #
-# Eleven more kernels of the library. No later chapter needs that you have written them. Open the list with the arrow beside
+# They are kernels of the library. No later chapter needs that you have written them. Open the list with the arrow beside
 # this heading.
 
 # %% [markdown]
