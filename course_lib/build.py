@@ -12,6 +12,7 @@ What one writes in a cell's metadata (in a draft behind `# %%`):
     tags=["raises-exception"]               it is meant to fail
     tags=["predict"]                        "predict first": its stored output is folded until the reader asks for it
     tags=["hide-code"]                      its code is folded, because it would give the answer to a question away
+    jp-MarkdownHeadingCollapsed=true        of a heading: what stands under it is folded
 
 A cell that begins with `%%exercise` is the reader's: it is stored as it is, never run (see coach/builder.py).
 """
@@ -32,6 +33,7 @@ METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
+COLLAPSED = "jp-MarkdownHeadingCollapsed"  # JupyterLab's own name
 # An empty output, the first one of a folded cell. While a cell is folded JupyterLab shows the first line of its first output,
 # and so would give the answer away; of this one there is nothing to show, and nothing for nbval to compare.
 EXERCISE = "%%exercise"
@@ -141,7 +143,8 @@ def _metadata(given: Mapping) -> dict:
     """A cell's metadata: its tags, and what they ask of JupyterLab."""
     tags = set(given.get("tags", [])) | {tag for tag, key in FOLDED.items() if given.get("jupyter", {}).get(key)}
     folded = {key: True for tag, key in FOLDED.items() if tag in tags}
-    return {**({"jupyter": folded} if folded else {}), **({"tags": sorted(tags)} if tags else {})}
+    heading = {COLLAPSED: True} if given.get(COLLAPSED) else {}
+    return {**heading, **({"jupyter": folded} if folded else {}), **({"tags": sorted(tags)} if tags else {})}
 
 
 def _output(output: NotebookNode, count: int) -> NotebookNode:

@@ -10,7 +10,7 @@ as one that was never stopped, on the same machine, with however many threads (w
 import shlex
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +19,7 @@ from course_lib import checkpoint, clock, data, metrics, nvidia, progress, recip
 from course_lib.devices import available_devices
 from course_lib.devices.gpu import card
 from course_lib.devices.webgpu import adapter
+from course_lib.generation import generate
 from course_lib.model import GPT, GPTConfig
 from course_lib.recipes import Settings
 from course_lib.run import Diverged, Run, fingerprint
@@ -55,6 +56,7 @@ def train(
     resume: bool = False,
     device: str = "auto",
     display: progress.Display | None = None,
+    watch: Collection[int] = (),
     **changes,
 ) -> Trained:
     """Train a preset by its recipe, with settings changed at will, or go on with the run in the folder `out`.
@@ -63,6 +65,7 @@ def train(
     out:     folder for metrics.jsonl, last.safetensors and best.safetensors; None writes nothing
     changes: fields of `recipes.Settings`: steps, batch, accumulate, corpus, text, seed, peak, ...
     display: where progress is shown; chosen by itself if None, `progress.Quiet()` for nowhere
+    watch:   steps after which the model writes some words, into the display
 
     The first Ctrl-C (or SIGTERM) ends the run after the step at hand, saved. Raises TrainingError, CheckpointError,
     ValueError or OSError, each with a sentence for a person.
@@ -90,7 +93,7 @@ def train(
             folder.finish_saving(run)
         for line in _header(run, device, why, folder):
             display.say(line)
-        return _go(run, folder, display)
+        return _go(run, folder, display, watch)
 
 
 def predict(preset: str = "small", device: str = "auto", **changes) -> clock.Prediction:
@@ -99,7 +102,7 @@ def predict(preset: str = "small", device: str = "auto", **changes) -> clock.Pre
     return clock.measured(clock.rehearsal(recipes.settings(preset, device, **changes), device))
 
 
-def _go(run: Run, folder: RunFolder | None, display: progress.Display) -> Trained:
+def _go(run: Run, folder: RunFolder | None, display: progress.Display, watch: Collection[int]) -> Trained:
     settings, started = run.settings, run.done
     records = [] if folder is None else folder.open_log(run.done)
     if folder is not None and run.done == 0:
@@ -127,6 +130,10 @@ def _go(run: Run, folder: RunFolder | None, display: progress.Display) -> Traine
                 if run.done == started + pace.FIRST and not last:
                     told = pace.prediction(started).sentence(f"these {settings.steps - started:,} steps")
                     display.say(f"after {pace.FIRST} steps: {told}")
+                if run.done in watch:
+                    words = "".join(generate(run.model, run.corpus.tokenizer, tokens=30, temperature=0.7))
+                    run.model.train()  # to write, it was in evaluation
+                    display.say(f"after {run.done:,} steps it writes: {' '.join(words.split())}")
                 shown |= record
                 if "val_loss" in record and run.validation.floor is not None:
                     shown["gap"] = record["val_loss"] - run.validation.floor

@@ -147,20 +147,27 @@ def see_weighted(m, l, total, x, value):
 # %% [markdown]
 # ## 2. Softmax in two passes
 #
-# The online softmax: one pass for the largest number and the sum, a second one for the quotients. A thread keeps a pair:
-# `m`, its running maximum, and `l`, its sum of exp(x - m). (In C++ `return {m, l};` makes one;
-# `fmaxf(a, b)` is the larger of two floats.) Three parts are yours:
+# The online softmax of the lecture, as a kernel: a first pass over the row finds its maximum and its sum together, and a second
+# one writes the quotients. A pair of the lecture is the struct `OnlineSoftmax` here: `p.m` is the running maximum of the pair
+# `p`, and `p.l` the sum of exp(x - m). `return {m, l};` returns a pair with these two numbers. `nothing_seen()` is the pair
+# before the first number, minus infinity and 0.
 #
-# - `merge(a, b)`: two pairs become one. If neither thread has seen a number, both maxima are `-INFINITY`, and -inf minus -inf is
-#   not a number: then the pair stays as it is.
-# - `see(part, x)`: one more number. An x of `-INFINITY` adds nothing.
-# - the kernel. Block `row` owns a row of `S` numbers. `visible(row, S, T)` says how many columns the row sees; call it
-#   `seen`. Thread t sees numbers t, t + THREADS, ... of the first `seen` columns, and `block_merge<THREADS>(part)` gives
-#   the pair of the whole row to all threads. In the columns from `seen` on, y is 0.
+# Three functions are yours. What is written already you may use without reading it: `block_merge` does for pairs what
+# `block_reduce` does for numbers. (Its `#pragma unroll` is for the compiler: chapter 07.)
 #
-# With the row `[0, 0, 0]` and all columns seen, y is `[1/3, 1/3, 1/3]`. The goal is at most 1.05 times 12 bytes for each
-# number: a softmax of three passes moves 16. For rows too long for registers, the course runs this kernel. (`#pragma unroll` is
-# an instruction to the compiler, and changes no result: chapter 07 has more about it.)
+# 1. `merge(a, b)`: two pairs become one, as in the lecture's Python. `fmaxf(a, b)` is the larger of two floats. One case is new:
+#    neither thread has seen a number. Then both maxima are `-INFINITY`, and -inf minus -inf is not a number: return a pair
+#    that has seen nothing.
+# 2. `see(part, x)`: the pair `part` after one more number. An x of `-INFINITY` adds nothing, even if it comes first.
+# 3. The kernel. Each row of `S` numbers has a block of `THREADS` threads: block `row` owns the row that begins at `x + row * S`.
+#    Only its first columns count. How many, says `visible(row, S, T)`; call it `seen`. (With T = 0 all count, and with a causal
+#    mask fewer.) First pass: thread t sees the numbers t, t + THREADS, ..., below `seen`. Then all threads call
+#    `block_merge<THREADS>(part)`: it returns the pair of the whole row. Second pass: y is exp(x - m) / l, and 0 in the columns
+#    from `seen` on.
+#
+# With the row `[0, 0, 0]` and all columns seen, y is `[1/3, 1/3, 1/3]`. It is launched with 32 and with 64 threads. The goal is
+# at most 1.05 times 12 bytes for each number: a softmax of three passes moves 16. For rows too long for registers, the course
+# runs this kernel.
 
 # %% exercise="softmax_online"
 # given kernels/include/online_softmax.cuh OnlineSoftmax

@@ -4,15 +4,53 @@
 # The lecture: [14 The transformer](../notebooks/14_transformer.ipynb).
 
 # %% [markdown]
-# ## 1. Queries, keys, values, heads
+# ## 1. The causal mask
+#
+# `scores` has the shape (..., T, S): T queries, S keys, and any axes before them, for texts and heads. Mask the future: return
+# a new array of the same dtype, with minus infinity there. `[[1, 2], [3, 4]]` becomes `[[1, -inf], [3, 4]]`.
+#
+# There may be more keys than queries. Then the first S - T keys are a past that was kept, and all queries attend to them: query
+# t attends to the columns 0 to S - T + t. So with 2 queries and 3 keys, `[[1, 2, 3], [4, 5, 6]]` becomes `[[1, 2, -inf], [4, 5,
+# 6]]`. Do not change `scores`. `np` is NumPy, here and below. Exercises 2 and 4 call this function, the library's own.
+
+# %% exercise="causal_mask"
+# include course_lib/devices/reference/attention.py causal_mask: mask the future
+
+# %% [markdown]
+# ## 2. Attention of one head
+#
+# The lecture computed attention word by word. Now all words at once, for one head of one text: `q` (T, D) holds the queries, `k`
+# and `v` (S, D) the keys and the value vectors. Return y (T, D), the output of each word, in four steps:
+#
+# 1. the scores: every query times every key, divided by the square root of D;
+# 2. the mask: `causal_mask` of exercise 1 is there for you;
+# 3. softmax along each row. Scores may be large, and exp(1000) is infinite in any float type: subtract the row's largest first;
+# 4. the weighted sum of the values.
+#
+# With two words, q = k = `[[2, 0], [0, 2]]` and v = `[[1, 0], [0, 1]]`, y is `[1, 0]` for the first word, which attends to itself
+# alone, and about `[0.06, 0.94]` for the second.
+
+
+# %% exercise="head_attention"
+def head_attention(q, k, v):
+    """y (T, D) of the queries q (T, D), the keys k and the value vectors v (S, D)."""
+    # yours: scores, mask, softmax of each row, weighted sum
+    scores = causal_mask(q @ k.T / q.shape[1] ** 0.5)  # (T, D) @ (D, S) -> (T, S)
+    e = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True) @ v  # (T, S) @ (S, D) -> (T, D)
+    # end
+
+
+# %% [markdown]
+# ## 3. Queries, keys, values, heads
 #
 # The library computes queries, keys and values of all heads in *one* matmul. Its result `qkv` has the shape (B, T, (H + 2 G)
 # D): for each token first its queries, head after head, then its keys, then its values. Each attention head has its own part.
 # There are `heads` = H heads of queries and `kv_heads` = G of keys and of values, each with D numbers.
 #
 # Return `q` of shape (B, T, H, D), `k` and `v` of shape (B, T, G, D). With H = G = 2, one token `[1, 2, 3, 4, 5, 6]` becomes
-# the queries `[[1], [2]]`, the keys `[[3], [4]]` and the values `[[5], [6]]`. Attention, the next exercise, takes these
-# three. `np` is NumPy, here and below.
+# the queries `[[1], [2]]`, the keys `[[3], [4]]` and the values `[[5], [6]]`. The next exercise takes these three.
+
 
 # %% exercise="split_heads"
 def split_heads(qkv, heads, kv_heads):
@@ -26,35 +64,32 @@ def split_heads(qkv, heads, kv_heads):
 
 
 # %% [markdown]
-# ## 2. Attention
+# ## 4. Attention, all heads at once
 #
-# The lecture computed attention word by word and head by head. Now all at once, as the library needs it. The inputs are NumPy
-# arrays: the queries `q` (B, T, H, D), the keys `k` and the value vectors `v` (B, S, G, D). This is grouped-query attention:
-# H is a multiple of G, and consecutive query heads share one head of keys and values.
+# Exercise 2 for B texts and all heads at once, as the library needs it: the queries `q` (B, T, H, D), the keys `k` and the value
+# vectors `v` (B, S, G, D). This is grouped-query attention: H is a multiple of G, and consecutive query heads share one head of
+# keys and values. What is new:
 #
-# - Scores are divided by the square root of D.
-# - If `causal`, query t attends to the keys 0 to S - T + t. With S = T that is the mask of the lecture. With more keys than
-#   queries, the first ones are a past that was kept, and every query attends to them.
+# - `@` multiplies along the last two axes. So bring the heads before the words: (B, H, T, D).
+# - Only if `causal`, scores are masked, with `causal_mask` of exercise 1.
 # - Return two arrays: `y` (B, T, H, D), and `logsumexp` (B, H, T), the logarithm of the sum of exp(score) over the keys that
-#   are not masked, for each row. The backward pass will need it. Large scores must not overflow: exp(1000) is infinite in any
-#   float type.
+#   are not masked, for each row. The backward pass will need it.
 # - Keep the dtype of the inputs, and return a contiguous `y` (`np.ascontiguousarray`).
 #
-# With one head, two tokens, q = k = `[[2, 0], [0, 2]]` and v = `[[1, 0], [0, 1]]`, the first token attends to itself alone: y
-# is `[1, 0]`, logsumexp 4 / √2. Your answer replaces the library's attention in every model that you run.
+# With the two words of exercise 2, logsumexp of the first is 4 / √2, its only score. Your answer replaces the library's attention
+# in every model that you run.
 
 
 # %% exercise="attention_forward"
 def attention_forward(q, k, v, causal=True):
     """y (B, T, H, D) and logsumexp (B, H, T) of q (B, T, H, D), k and v (B, S, G, D)."""
     # yours: scores, mask, softmax, weighted sum
-    T, H, D = q.shape[1:]
-    S, G = k.shape[1:3]
+    (H, D), G = q.shape[2:], k.shape[2]
     k, v = np.repeat(k, H // G, axis=2), np.repeat(v, H // G, axis=2)  # (B, S, H, D)
     q, k, v = (x.transpose(0, 2, 1, 3) for x in (q, k, v))  # (B, H, T, D), twice (B, H, S, D)
     scores = q @ k.swapaxes(-1, -2) / D**0.5  # (B, H, T, S)
     if causal:
-        scores = np.where(np.tri(T, S, S - T, dtype=bool), scores, -np.inf)
+        scores = causal_mask(scores)
     largest = scores.max(axis=-1, keepdims=True)  # (B, H, T, 1)
     e = np.exp(scores - largest)
     total = e.sum(axis=-1, keepdims=True)
@@ -64,12 +99,13 @@ def attention_forward(q, k, v, causal=True):
 
 
 # %% [markdown]
-# ## 3. A block
+# ## 5. A block: plumbing (stretch)
 #
-# In the lecture a block was two lines, and each ended with an addition to the residual stream. The library saves a pass over
-# memory: an addition is fused with the norm that reads the sum. `self.norm2(branch, stream)` gives two Tensors: the
-# normalised sum, and the sum itself. So a block leaves its last addition to the next block. It gets the stream and a `branch`
-# that is still to be added to it, and returns such a pair: the stream after attention, and the output of the MLP.
+# No new idea here, only wiring: all parts of the library's block are there, and you connect them. In the lecture a block was two
+# lines, and each ended with an addition to the residual stream. The library saves a pass over memory: an addition is fused with
+# the norm that reads the sum. `self.norm2(branch, stream)` gives two Tensors: the normalised sum, and the sum itself. So a block
+# leaves its last addition to the next block. It gets the stream and a `branch` that is still to be added to it, and returns such
+# a pair: the stream after attention, and the output of the MLP.
 #
 # In the first block there is no branch: it is `None`, and `self.norm1(stream)` gives the normalised stream alone.
 #
@@ -81,27 +117,8 @@ def attention_forward(q, k, v, causal=True):
 # %% exercise="block_forward"
 # include course_lib/model.py block_forward: add the branch, attend, add again, and return the stream and the new branch
 
-
 # %% [markdown]
-# ## 4. The causal mask (stretch)
-#
-# `scores` has the shape (..., T, S): T queries, S keys, and any axes before them, for texts and heads. Mask the future: return
-# a new array of the same dtype, with minus infinity there. Query t attends to the columns 0 to S - T + t. `[[1, 2], [3, 4]]`
-# becomes `[[1, -inf], [3, 4]]`. With S larger than T, the first keys are a past that was kept, and all queries attend to them.
-# Do not change `scores`.
-
-
-# %% exercise="causal_mask"
-def causal_mask(scores):
-    """scores (..., T, S), minus infinity in row t beyond column S - T + t."""
-    # yours: mask the future
-    T, S = scores.shape[-2:]
-    return np.where(np.tri(T, S, S - T, dtype=bool), scores, -np.inf)  # (..., T, S)
-    # end
-
-
-# %% [markdown]
-# ## 5. Find the fault: a token that comes twice (stretch)
+# ## 6. Find the fault: a token that comes twice (stretch)
 #
 # In the forward pass, an embedding copies row `indices[...]` of its table to each position. In the backward pass, the
 # upstream gradient `dy` of the copies must be added to the rows that they came from. `dy` has the shape of `indices` and one
@@ -122,7 +139,7 @@ def embedding_backward(dy, indices, rows):
 
 
 # %% [markdown]
-# ## 6. The tied head (stretch)
+# ## 7. The tied head (stretch)
 #
 # The embedding table (V, C) is used twice. The first layer reads rows of it, `table[ids]`, and the head compares the final
 # vectors of the stream with all rows: `logits = x @ table.T`. What is the gradient of the table?
@@ -143,7 +160,7 @@ def tied_gradient(ids, dx, x, dlogits):
 
 
 # %% [markdown]
-# ## 7. Count the parameters (stretch)
+# ## 8. Count the parameters (stretch)
 #
 # Count the parameters of the lecture's GPT: a row for each of `vocab` tokens and each of `context` positions, `layers` blocks
 # with two norms, attention (C to 3 C, and C to C) and an MLP (C to 4 C, and 4 C to C), a last norm, and a tied head with a
@@ -162,7 +179,7 @@ def count_parameters(layers, channels, context, vocab):
 
 
 # %% [markdown]
-# ## 8. Challenge: attention in little memory (stretch)
+# ## 9. Challenge: attention in little memory (stretch)
 #
 # The score matrix grows with the square of the text's length. With T = 512 it has 262,144 numbers, though the result has only
 # 16,384. It need not be stored all at once. Write causal attention for one head: `q`, `k` and `v` are (T, D), and so is the

@@ -380,6 +380,22 @@ def test_what_a_terminal_shows(tiny, tmp_path, capfd):
     assert "100%" in bar and "60/60" in bar and "tokens/s" in bar
 
 
+def test_a_model_that_is_watched_writes_and_learns_the_same(tiny):
+    class Heard(progress.Quiet):
+        def __init__(self):
+            self.lines = []
+
+        def say(self, line):
+            self.lines.append(line)
+
+    display, settings = Heard(), {"model": TINY | {"dropout": 0.1}, "steps": 60}
+    watched, unwatched = tiny(watch=(1, 60), display=display, **settings), tiny(**settings)
+    before, after = (line.partition(" it writes: ") for line in display.lines if "it writes" in line)
+    assert before[0] == "after 1 steps" and after[0] == "after 60 steps" and before[2] != after[2]
+    assert "\n" not in after[2] and len(after[2].split()) >= 3
+    assert same_weights(watched.model.state(), unwatched.model.state())
+
+
 def test_after_an_interrupt_the_command_to_go_on_is_shown(tiny, tmp_path, capfd):
     class Both(progress.Terminal):
         def update(self, step, record, left):

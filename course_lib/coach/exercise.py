@@ -102,7 +102,7 @@ class Wrong:
     also: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Exercise:
     """One exercise. Everything that a Case's inputs are handed to comes after the learner's answer was loaded.
 
@@ -163,6 +163,9 @@ class Exercise:
     test_out: bool = False
     name: str = field(default="", compare=False)  # of the file, filled in by the catalogue
     chapter: str = field(default="", compare=False)  # of the folder: "02", "08a"
+
+    def __repr__(self) -> str:
+        return f"<exercise {self.name} of chapter {self.chapter}: {self.title}>"  # hints and answers are not for a look
 
     @property
     def prelude(self) -> str:

@@ -28,8 +28,8 @@ class Swap:
     """One target, what was put in its place, and what was measured. What an answer calls is part of its own time."""
 
     exercise: Exercise
-    stopwatch: Stopwatch = field(default_factory=Stopwatch)
-    undo: Callable[[], None] = lambda: None
+    stopwatch: Stopwatch = field(default_factory=Stopwatch, repr=False)
+    undo: Callable[[], None] = field(default=lambda: None, repr=False)
     whose: str = OURS
     why: str = ""  # ours runs after all
     answer: Any = None  # a function, a class, or the file of a kernel

@@ -8,6 +8,7 @@ import pytest
 
 from course_lib.coach import builder, catalogue, copies, helping, regions, shared_cases
 from course_lib.coach.exercise import ExerciseError
+from course_lib.coach.swaps import Swap
 
 SOURCES = sorted(catalogue.SOLUTIONS.glob("*.py"))
 
@@ -33,9 +34,9 @@ def test_an_exercise_is_whole(name):
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
-def test_a_chapter_has_three_core_exercises_in_a_sitting(source):
+def test_the_core_exercises_of_a_chapter_are_few_and_fit_a_sitting(source):
     core = [catalogue.load(name) for name in catalogue.names(source.stem.split("_")[0]) if catalogue.load(name).core]
-    assert len(core) <= 3 and sum(exercise.minutes for exercise in core) <= 60
+    assert len(core) <= 4 and sum(exercise.minutes for exercise in core) <= 60
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
@@ -74,6 +75,24 @@ def test_the_blank_notebook_gives_no_solution_away(source):
     for name, body in bodies.items():
         assert regions.comparable(body) == regions.comparable(regions.pieces(source)[name].blank)
         assert regions.comparable(body) != regions.comparable(regions.pieces(source)[name].solution)
+
+
+def test_an_appendix_is_folded_for_the_learner_and_holds_no_core_exercise(mine):
+    copies.refresh()
+    cells = nbformat.read(mine / "05_elementwise.ipynb", as_version=4).cells
+    (heading,) = (i for i, cell in enumerate(cells) if cell.source.startswith("# Appendix"))
+    folded = [found[0] for cell in cells[heading:] if (found := copies.exercise_of(cell))]
+    assert cells[heading].metadata["jp-MarkdownHeadingCollapsed"] is True
+    assert not any(cell.source.startswith("# ") for cell in cells[heading + 1 :]), (
+        "JupyterLab folds up to the next title"
+    )
+    assert len(catalogue.names("05")) - len(folded) <= 9 and not any(catalogue.load(name).core for name in folded)
+
+
+def test_an_exercise_that_is_shown_gives_no_answer_away():
+    exercise = catalogue.load("scale")
+    assert repr(exercise) == "<exercise scale of chapter 04: One thread for each number>"
+    assert len(repr(Swap(exercise))) < 250
 
 
 def test_an_unknown_name_gets_the_nearest():

@@ -15,15 +15,15 @@ __all__ = """
 """.split()
 
 
-def _hide_future(scores):
-    """-inf where row t looks beyond column S - T + t."""
+def causal_mask(scores):
+    """scores (..., T, S), minus infinity in row t beyond column S - T + t."""
     T, S = scores.shape[-2:]
-    return np.where(np.tri(T, S, S - T, dtype=bool), scores, scores.dtype.type(-np.inf))  # (..., T, S)
+    return np.where(np.tri(T, S, S - T, dtype=bool), scores, -np.inf)  # (..., T, S)
 
 
 def softmax_forward(x, causal=False):
     if causal:
-        x = _hide_future(x)
+        x = causal_mask(x)
     e = np.exp(x - x.max(axis=-1, keepdims=True))  # (..., T, S), the largest is 1: no overflow
     return e / e.sum(axis=-1, keepdims=True)
 
@@ -67,7 +67,7 @@ def _by_time(x):
 def _scores(q, k, causal):
     """q . k / sqrt(D): (B, G, R, T, D), (B, G, 1, S, D) -> (B, G, R, T, S)"""
     scores = q @ k.swapaxes(-1, -2) * (1 / math.sqrt(q.shape[-1]))
-    return _hide_future(scores) if causal else scores
+    return causal_mask(scores) if causal else scores
 
 
 def attention_forward(q, k, v, causal=True):

@@ -58,6 +58,25 @@ def attention_forward(q, k, v, causal=True):
     return np.ascontiguousarray(y), (top + np.log(total)).reshape(B, H, T)
 """,
     ],
+    "head_attention": [
+        """def head_attention(q, k, v):
+    T, S, D = len(q), len(k), q.shape[1]
+    y = np.zeros((T, v.shape[1]))
+    for t in range(T):
+        last = S - T + t + 1
+        scores = k[:last] @ q[t] / np.sqrt(D)
+        e = np.exp(scores - scores.max())
+        y[t] = (e[:, None] * v[:last]).sum(0) / e.sum()
+    return y
+""",
+        """def head_attention(q, k, v):
+    scores = np.einsum("td,sd->ts", q / q.shape[1] ** 0.5, k)
+    scores[np.arange(len(k)) > np.arange(len(q))[:, None] + len(k) - len(q)] = -np.inf
+    scores -= scores.max(1)[:, None]
+    e = np.exp(scores)
+    return e @ v / e.sum(1)[:, None]
+""",
+    ],
     "block_forward": [
         """def forward(self, stream, branch, rotation, cache):
     total = stream if branch is None else stream + branch

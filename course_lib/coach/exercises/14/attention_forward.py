@@ -1,4 +1,4 @@
-"""Attention for all heads at once: scores, mask, softmax, weighted sum; with grouped-query attention and cached keys."""
+"""Attention for all texts and heads at once, with grouped-query attention, and the logsumexp of each row."""
 
 import numpy as np
 
@@ -35,8 +35,14 @@ def check(result, q, k, v, causal):
     return None
 
 
+def masked(triangle, hidden="-np.inf"):
+    """The solution with a mask of one's own in place of the library's."""
+    return Changed(("scores = causal_mask(scores)", "T, S = scores.shape[-2:]\n        "
+                    f"scores = np.where({triangle}, scores, {hidden})"))  # fmt: skip
+
+
 exercise = Exercise(
-    title="Attention",
+    title="Attention, all heads at once",
     test_out=True,
     minutes=20,
     defines="attention_forward",
@@ -46,14 +52,13 @@ exercise = Exercise(
     reference=lambda *inputs: devices.ops("reference").attention_forward(*inputs),
     check=check,
     tolerance=1e-4,
-    given="import numpy as np",
+    given="import numpy as np\nfrom course_lib.devices.reference.attention import causal_mask",
     hints=(
         "Bring the axes into an order in which one @ makes all scores: heads before tokens. Which shape has the matrix of "
         "scores?",
-        "np.repeat(k, H // G, axis=2) gives each query head its keys. q.transpose(0, 2, 1, 3) is (B, H, T, D). np.tri(T, S, S "
-        "- T) has a 1 wherever a query attends to a key.",
-        "scores = q @ k.swapaxes(-1, -2) / D ** 0.5; mask with np.where(mask, scores, -np.inf); subtract the row's largest; e "
-        "= np.exp(...); y = (e / total) @ v, transposed back; logsumexp = largest + np.log(total).",
+        "np.repeat(k, H // G, axis=2) gives each query head its keys. q.transpose(0, 2, 1, 3) is (B, H, T, D).",
+        "scores = q @ k.swapaxes(-1, -2) / D ** 0.5; scores = causal_mask(scores) if causal; subtract the row's largest; e "
+        "= np.exp(...); y = (e / total) @ v, transposed back; logsumexp = (largest + np.log(total))[..., 0].",
     ),
     example='''def average_of_the_past(v):
     """The same with all scores 0: v (B, S, G, D); each token takes the mean of all values up to its own."""
@@ -65,18 +70,19 @@ exercise = Exercise(
     wrong=[
         Wrong(Changed((" / D**0.5", "")), "The scores are not divided: divide them by the square root of D before softmax."),
         Wrong(Changed(("D**0.5", "D")), "The scores are divided by D. It is the square root of D."),
-        Wrong(Changed(("if causal:", "if not causal and T < 0:")),
+        Wrong(Changed(("if causal:", "if not causal and H < 0:")),
               "Tokens attend to later tokens: nothing is masked when `causal` is True."),
-        Wrong(Changed(("S - T, dtype", "S - T - 1, dtype")),
+        Wrong(masked("np.tri(T, S, S - T - 1, dtype=bool)"),
               "In your mask no token attends to itself. Query t attends to the keys up to its own position."),
-        Wrong(Changed(("np.tri(T, S, S - T, dtype=bool)", "np.tri(S, T, T - S, dtype=bool).T")),
+        Wrong(masked("np.tri(S, T, T - S, dtype=bool).T"),
               "Your mask hides the past and not the future: it is the other triangle."),
-        Wrong(Changed(("np.tri(T, S, S - T, dtype=bool)", "np.tri(T, S, dtype=bool)")),
+        Wrong(masked("np.tri(T, S, dtype=bool)"),
               "With S keys and T queries, the queries are the last T positions: query t attends to the keys 0 to S - T + t, "
               "not 0 to t."),
-        Wrong(Changed(("-np.inf", "0.0")), "A score of 0 does not mask a key: exp(0) is 1. Masked scores are minus infinity."),
-        Wrong(Changed(("    if causal:\n        scores = np.where(np.tri(T, S, S - T, dtype=bool), scores, -np.inf)\n", ""),
-                      ("e / total @ v", "e / total * (np.tri(T, S, S - T, dtype=bool) | (not causal)) @ v")),
+        Wrong(masked("np.tri(T, S, S - T, dtype=bool)", hidden="0.0"),
+              "A score of 0 does not mask a key: exp(0) is 1. Masked scores are minus infinity."),
+        Wrong(Changed(("    if causal:\n        scores = causal_mask(scores)\n", ""),
+                      ("e / total @ v", "e / total * (np.isfinite(causal_mask(scores)) | (not causal)) @ v")),
               "You mask the weights after softmax, so those that are left do not add up to 1. Mask the scores before it."),
         Wrong(Changed(("np.repeat(k, H // G, axis=2), np.repeat(v, H // G, axis=2)",
                        "np.tile(k, (1, 1, H // G, 1)), np.tile(v, (1, 1, H // G, 1))")),

@@ -1,0 +1,237 @@
+"""The blocks "The same in PyTorch" at the end of the lectures: each runs as it stands, and gives what the course gives."""
+
+import ast
+import functools
+import math
+import re
+
+import nbformat
+import numpy as np
+import pytest
+
+from course_lib import Tensor, functional, no_grad, optim, sampling
+from course_lib.devices import ops
+from course_lib.paths import ROOT
+
+torch = pytest.importorskip("torch", reason="compares with PyTorch, which is not installed")
+pytestmark = pytest.mark.peers
+
+OURS = ops("reference")
+BLOCK = re.compile(r"^## The same (?:in PyTorch|with a library)\n.*?^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+
+
+@functools.cache
+def blocks() -> dict[str, str]:
+    """Chapter -> the code of its block."""
+    found = {}
+    for path in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb")):
+        cells = nbformat.read(path, as_version=4).cells
+        text = "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+        for block in BLOCK.findall(text):
+            assert path.name.partition("_")[0] not in found, f"{path.name} has two blocks"
+            found[path.name.partition("_")[0]] = block
+    return found
+
+
+def run(chapter: str, **given):
+    """Run a block with the names that it takes from its lecture. Returns all names, and the value of each expression by its text.
+
+    On any machine: without a GPU the CPU takes its part, and `torch.compile` follows the code, but writes no kernels.
+    """
+    text = blocks()[chapter]
+    if not torch.cuda.is_available():
+        text = text.replace('"cuda"', '"cpu"')
+    names, said = {"torch": torch, **given}, {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch, "compile", functools.partial(torch.compile, backend="eager"))
+        for statement in ast.parse(text).body:
+            if isinstance(statement, ast.Expr):
+                code = compile(ast.Expression(statement.value), chapter, "eval")
+                said[ast.get_source_segment(text, statement.value)] = eval(code, names)
+            else:
+                exec(compile(ast.Module([statement], []), chapter, "exec"), names)
+                if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+                    said[ast.get_source_segment(text, statement.value)] = names[statement.targets[0].id]
+    return names, said
+
+
+def normal(*shape: int, gradient: bool = False):
+    return torch.tensor(np.random.default_rng(sum(shape)).normal(size=shape), requires_grad=gradient)
+
+
+def array(tensor) -> np.ndarray:
+    return tensor.detach().numpy()
+
+
+def agree(theirs, ours, tolerance: float = 1e-9) -> None:
+    np.testing.assert_allclose(array(theirs), ours, rtol=tolerance, atol=tolerance)
+
+
+def test_every_block_has_a_test():
+    assert set(blocks()) == {name.removeprefix("test_block_") for name in globals() if name.startswith("test_block_")}
+
+
+def test_block_01():
+    _, said = run("01")
+    x = Tensor(np.arange(12.0).reshape(3, 4))
+    assert said["x.stride(), x.T.stride()"] == (x.strides, x.T.strides) == ((4, 1), (1, 4))
+    assert said["x[1:, ::2].storage_offset()"] == x[1:, ::2].offset == 4
+    assert said["x[0].expand(3, 4).stride()"] == (0, 1) and said["x.T.view(2, 2, 3).stride()"] == (2, 1, 4)
+    agree(said["x.T.reshape(12)"], x.T.reshape(12).numpy())
+    agree(said["x @ x.T"], (x @ x.T).numpy())
+    with pytest.raises(RuntimeError):
+        torch.arange(12.0).reshape(3, 4).T.view(12)
+
+
+def test_block_02():
+    names, said = run("02")
+    w = Tensor(3.0, requires_grad=True)
+    loss = (w * 2 - 1 - 7) ** 2
+    loss.backward()
+    assert said["w.grad"].item() == w.grad.item() == -8
+    with no_grad():
+        assert names["w"].item() == pytest.approx((w - 0.2 * w.grad).item())
+    assert names["w"].grad is None and said[next(text for text in said if "gradcheck" in text)] is True
+
+
+def test_block_03():
+    names, _ = run("03")
+    assert abs(names["loss"].item() - math.log(17)) < 0.5, "of logits; untrained, all 17 are about equally likely"
+
+
+def test_block_04():
+    names, _ = run("04")
+    agree(names["y"].cpu(), OURS.multiply(np.arange(16.0, dtype=np.float32), np.float32(0.5)))
+
+
+def silu(x: np.ndarray) -> np.ndarray:
+    """SwiGLU, with x as the gates and 1 as the ups."""
+    return OURS.swiglu_forward(np.concatenate([x, np.ones_like(x)], axis=-1))
+
+
+def test_block_05():
+    x, bias, stream = normal(6, 8), normal(8), normal(6, 8) + 1
+    names, said = run("05", x=x, bias=bias, stream=stream)
+    fused = array(stream) + silu(array(x) + array(bias))
+    agree(said["F.silu(x)"], silu(array(x)))
+    agree(names["y"], fused)
+    agree(names["bias_silu_add"](x, bias, stream), fused)
+
+
+def test_block_06():
+    x = normal(5, 7)
+    names, _ = run("06", x=x)
+    softmax = OURS.softmax_forward(array(x))
+    for name, ours in (("total", OURS.sum(array(x))), ("largest", OURS.max(array(x), 1)), ("y", softmax)):
+        agree(names[name], ours)
+    agree(names["lse"], OURS.cross_entropy_forward(array(x), np.zeros(5, np.int64))[1])
+
+
+def test_block_07():
+    x, weight, bias = normal(3, 384, gradient=True), normal(384, gradient=True), normal(384, gradient=True)
+    dy = normal(3, 384) + 1
+    _, said = run("07", x=x, weight=weight, bias=bias, dy=dy)
+    rms, layer = (said[text] for text in said if text.startswith("F."))
+    agree(rms, OURS.rmsnorm_forward(array(x), array(weight), 1e-5)[0])
+    y, mean, rstd = OURS.layernorm_forward(array(x), array(weight), array(bias), 1e-5)
+    agree(layer, y)
+    gradients = OURS.layernorm_backward(array(dy), array(x), array(weight), mean, rstd, True)
+    for leaf, ours in zip((x, weight, bias), gradients, strict=True):
+        agree(leaf.grad, ours)
+
+
+def test_block_08a():
+    A, B, X, Y = normal(5, 4), normal(4, 6), normal(7, 3), normal(8, 3)
+    names, _ = run("08a", A=A, B=B, X=X, Y=Y)
+    agree(names["C"], OURS.matmul(array(A), array(B)))
+    agree(names["G"], OURS.matmul(array(X), array(X).T))
+    agree(names["D"], ((array(X)[:, None] - array(Y)) ** 2).sum(-1))
+
+
+def test_block_08b():
+    x, W, dy = normal(5, 4, gradient=True), normal(6, 4, gradient=True), normal(5, 6)
+    names, _ = run("08b", x=x, W=W, dy=dy)
+    agree(names["y"], OURS.linear_forward(array(x), array(W), None))
+    dx, dweight, _ = OURS.linear_backward(array(dy), array(x), array(W), False)
+    agree(x.grad, dx)
+    agree(W.grad, dweight)
+
+
+def test_block_09():
+    x, W, bias = normal(5, 4), normal(6, 4), normal(6)
+    names, _ = run("09", x=x, W=W, bias=bias)
+    ours = OURS.bias_gelu_forward(OURS.linear_forward(array(x), array(W), None), array(bias))
+    agree(names["y"], ours)
+    agree(names["fused"](x), ours)
+
+
+def test_block_11():
+    names, said = run("11")
+    ids, targets = (names[name].numpy() for name in ("ids", "targets"))
+    table = Tensor(array(names["table"]), requires_grad=True)
+    loss = functional.linear_cross_entropy(functional.embedding(table, ids), table, None, targets)
+    loss.backward()
+    agree(names["loss"], loss.item(), 1e-4)
+    scale = np.abs(array(names["table"].grad)).max()
+    agree(names["table"].grad / scale, table.grad.numpy() / scale, 1e-4)
+    logsumexp, sums = said["torch.logsumexp(logits, dim=1), torch.cumsum(targets, dim=0)"]
+    agree(logsumexp, OURS.cross_entropy_forward(array(names["logits"]), targets)[1], 1e-4)
+    assert np.array_equal(array(sums), targets.cumsum())
+
+
+def test_block_12():
+    names, _ = run("12")
+    clipped = OURS.global_norm([array(p.grad) for p in names["model"].parameters()])[0]
+    assert clipped == pytest.approx(min(1.0, names["norm"].item()), rel=1e-3)
+    assert all(p.dtype == torch.float32 for p in names["model"].parameters())
+
+
+def test_block_13():
+    pytest.importorskip("tokenizers", reason="compares with HuggingFace's tokenizers, which are not installed")
+    names, said = run("13", corpus=["The otter whispered to the owl. "] * 50)
+    assert names["theirs"].get_vocab_size() <= 512
+    (tokens,) = (value for text, value in said.items() if text.endswith(".tokens"))
+    assert "".join(tokens).startswith("TheĠotter") and len(tokens) < len("The otter whispered to Zoë.")
+
+
+def made_of_torch(vocabulary: int):
+    return torch.nn.Sequential(torch.nn.Embedding(vocabulary, 8), torch.nn.Linear(8, vocabulary))
+
+
+def test_block_15(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    batches = [(torch.randint(9, (2, 5)), torch.randint(9, (2, 5)))] * 12
+    names, _ = run("15", model=made_of_torch(9), batches=batches)
+    rates = [0.01 * names["rate"].lr_lambdas[0](step) for step in range(300)]
+    assert rates == pytest.approx([optim.warmup_linear(step, 300, 0.01, 0.0, 30) for step in range(300)])
+    assert torch.load("last.pt")["step"] == 12
+
+
+def test_block_16():
+    def loss_of(model, idx, targets):
+        return torch.nn.functional.cross_entropy(model(idx).flatten(0, 1), targets.flatten())
+
+    idx, targets = torch.randint(9, (2, 5)), torch.randint(9, (2, 5))
+    names, _ = run(
+        "16", model=made_of_torch(9), idx=idx, targets=targets, loss_of=loss_of, held_out=[(idx, targets)] * 2
+    )
+    assert names["loss"].item() == pytest.approx(names["validation"].item(), rel=0.02), "one of them in bfloat16"
+
+
+def test_block_17():
+    names, _ = run("17")
+    probabilities = sampling.softmax(array(names["logits"]), 0.7)
+    agree(names["probabilities"], probabilities, 1e-5)
+    kept, order = array(names["kept"]), array(names["index"])
+    theirs = np.zeros_like(kept)
+    np.put_along_axis(theirs, order, kept / kept.sum(), -1)
+    np.testing.assert_allclose(theirs, sampling.top_p_filter(probabilities, 0.95), atol=1e-5)
+    assert theirs[0, names["token"].item()] > 0
+
+
+def test_block_18():
+    names, said = run("18")
+    x = array(names["x"].cpu())
+    for text, ours in (('torch.nn.functional.gelu(x, approximate="tanh")', OURS.gelu_forward(x)),
+                       ("torch.softmax(x, dim=-1)", OURS.softmax_forward(x)), ("x @ x", OURS.matmul(x, x))):  # fmt: skip
+        agree(said[text].cpu(), ours, 1e-5)
