@@ -27,8 +27,8 @@ def one_value(P, dy, s):
 # key: `k` and `v`. Return the gradient of their score, dS. In the example of the first word and the first key it is -0.75.
 
 
-# %% exercise="score_gradient" lecture=true
-def score_gradient(q, k, v, dy, y, logsumexp):
+# %% exercise="one_score_gradient" lecture=true
+def one_score_gradient(q, k, v, dy, y, logsumexp):
     D = len(q)
     # yours: the weight, computed again; dP; delta; and dS
     P = np.exp(q @ k / np.sqrt(D) - logsumexp)

@@ -26,12 +26,12 @@ def run(line: str, cell: str) -> None:
     """Judge the cell as the answer to the exercise that the line names."""
     from IPython import get_ipython
 
-    from course_lib import course
     from course_lib.coach import answering, catalogue, show
     from course_lib.coach.exercise import ExerciseError
 
     shell = get_ipython()
-    shell.user_ns.setdefault("course", course)  # the verdict says what to type next
+    if "course" not in shell.user_ns:  # the verdict says what to type next
+        shell.ex("from course_lib import course")
     try:
         name = catalogue.load(line.strip()).name
         with show.doing() as stage:

@@ -11,8 +11,8 @@ RIGHT = {
     return (P.T @ dy)[s]
 """,
     ],
-    "score_gradient": [
-        """def score_gradient(q, k, v, dy, y, logsumexp):
+    "one_score_gradient": [
+        """def one_score_gradient(q, k, v, dy, y, logsumexp):
     return math.exp((q * k).sum() / len(q) ** 0.5 - logsumexp) * (dy * (v - y)).sum()
 """,
         Changed(("return P * (dP - delta)", "return P * dP - P * delta")),

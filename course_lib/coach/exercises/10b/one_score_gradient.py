@@ -35,7 +35,7 @@ exercise = Exercise(
     title="One score, without its row",
     minutes=4,
     core=False,
-    defines="score_gradient",
+    defines="one_score_gradient",
     cases=cases,
     reference=gradient,
     hints=("P = np.exp(q @ k / np.sqrt(D) - logsumexp), dP = dy @ v, delta = dy @ y. And dS = P (dP - delta).",),
