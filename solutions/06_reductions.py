@@ -60,7 +60,7 @@ __global__ void sum_of_8_lanes(const float* x, float* y) {
 # ## Find the fault: shared memory used twice (stretch)
 #
 # `min_max_scale` moves each row to between 0 and 1: the smallest number becomes 0, the largest 1. For the row `[2, 6, 3]` y is
-# `[0, 1, 0.25]`. A block of 64 threads owns a row, finds the largest in shared memory (the SRAM of the chip), and then the
+# `[0, 1, 0.25]`. A block of 64 threads owns a row, finds the largest in shared memory (SRAM of its multiprocessor), and then the
 # smallest in the *same* shared memory. Run the cell first, and read the report. (`block_reduce` in the lecture ends with a
 # barrier that looks useless. It is there because of this.)
 
