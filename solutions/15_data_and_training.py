@@ -28,8 +28,8 @@
 # is 0, and a `count` of 2, it is `[0, 5, 6]` and `[0, 7, 8, 0]`.
 #
 # The code below splits by counting. So the validation loss was a little too good, for months: the end of a story that was
-# trained on can be known by [memorisation](../notebooks/glossary.md#memorisation), and overfitting stays hidden. Run the cell and read the verdict. (`np` is NumPy,
-# and `np.flatnonzero(condition)` gives the indices at which a condition holds.)
+# trained on can be known by [memorisation](../notebooks/glossary.md#memorisation), and overfitting stays hidden. Run the cell and
+# read the verdict. (`np` is NumPy, and `np.flatnonzero(condition)` gives the indices at which a condition holds.)
 
 
 # %% exercise="hold_out" lecture=true
