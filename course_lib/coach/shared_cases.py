@@ -1,4 +1,4 @@
-"""What several exercises are tried with, written once: matrices and their products, bfloat16, attention, RoPE.
+"""What several exercises are tried with, written once: numbers at the limits, matrices and their products, bfloat16, attention, RoPE.
 
 An exercise that imports this is judged anew when this file changes, as when its own does (catalogue.fingerprint).
 """
@@ -11,6 +11,21 @@ from typing import Any
 import numpy as np
 
 from course_lib.coach.exercise import Case
+
+FAR = 8192.0  # a power of two: sums with it stay exact, and exp(-FAR) is 0 in any float type
+EXTREMES = ("all far below zero", "all far above zero", "all negative", "all equal")
+
+
+def extremes(
+    random: np.random.Generator, shape: tuple[int, ...], dtype: type = np.float32
+) -> Iterator[tuple[str, np.ndarray]]:
+    """Labels, and numbers of this shape on which a maximum that starts from a finite number, or an exp of it, goes wrong.
+
+    Multiples of 1/8, no two equal along the last axis but in the last array.
+    """
+    few = random.permuted(np.broadcast_to(np.arange(shape[-1]) / 8, shape), axis=-1)
+    for label, x in zip(EXTREMES, (few - FAR, few + FAR, few - 0.125 - few.max(), np.full(shape, -2.5)), strict=True):
+        yield label, x.astype(dtype)
 
 
 def matrices(random: np.random.Generator, M: int, N: int, K: int) -> tuple[np.ndarray, np.ndarray]:

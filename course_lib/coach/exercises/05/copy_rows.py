@@ -3,8 +3,8 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
-from course_lib.coach.kernels import sectors
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.kernels import rates
 
 WIDE, HIGH = 32, 4  # threads of a block
 DOWN = 2  # blocks along the rows
@@ -48,7 +48,7 @@ exercise = Exercise(
     reference=copied,
     call=launch,
     measured="several blocks",
-    goals=[Goal("sectors for each request, writing global memory", sectors("write"), at_most=4.0)],
+    goals=rates(1.1 * 8 * 17 * 96, write=4.0),
     hints=(
         "The report names a line and a thread. Which row and column does this thread own, and where should it write?",
         "x and y have rows of different lengths. Column `column` of row `row` lies at row * x_row + column in x; and in y?",

@@ -4,7 +4,7 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
-from course_lib.coach.kernels import sectors
+from course_lib.coach.kernels import rates, requests
 
 BLOCK = 64
 WAYS = {"Sum": np.add, "Max": np.maximum}
@@ -74,7 +74,8 @@ exercise = Exercise(
     reference=reduced,
     call=launch,
     measured="16 rows of 256",
-    goals=[Goal("sectors for each request, reading global memory", sectors("read"), at_most=16.0)],
+    goals=[*rates(1.1 * 4 * 16 * 256, read=16.0),
+           Goal("instructions that read global memory", requests("read"), at_most=32)],
     hints=(
         "The group's number is thread / LANES: its part is own % parts of row own / parts. Its lanes read side by side.",
         "result = nothing. Only a group that has a part loops: from begin + N * lane, by N * LANES, to the smaller of begin + "

@@ -3,8 +3,8 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
-from course_lib.coach.kernels import bank_wavefronts, bytes_moved
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.kernels import rates
 from course_lib.coach.shared_cases import matrices
 
 NEEDED = 4 * (2 * 64**3 // 32 + 64 * 64)  # bytes that tiles of 32 move for 64 x 64 matrices
@@ -72,10 +72,7 @@ exercise = Exercise(
     reference=lambda A, B, tile: A @ B,
     call=launch,
     measured="64 by 64, tiles of 32",
-    goals=[
-        Goal("bytes of global memory moved", bytes_moved, at_most=1.2 * NEEDED),
-        Goal("wavefronts for each request to shared memory", bank_wavefronts, at_most=1.0),
-    ],
+    goals=rates(1.2 * NEEDED, wavefronts=1.0),
     hints=(
         "Four steps in each iteration: load, wait, multiply, wait. Which two numbers does thread (x, y) load for the others?",
         "It loads element [y][x] of both tiles: of A from its own row, column k + x; of B from its own column, row k + y. "

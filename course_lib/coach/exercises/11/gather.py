@@ -3,8 +3,8 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
-from course_lib.coach.kernels import sectors
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.kernels import rates
 
 
 def cases(random):
@@ -37,7 +37,7 @@ exercise = Exercise(
     reference=lambda x, indices: x[indices],
     call=launch,
     measured="64 rows of 64",
-    goals=[Goal("sectors for each request, reading global memory", sectors("read"), at_most=4.2)],
+    goals=rates(1.25 * 8 * 64 * 64, read=4.2),
     hints=(
         "Threads 0 and 1 are neighbours. Which numbers of x do they read, and how far apart are these in memory?",
         "Neighbouring threads should own neighbouring columns of the same row, in x and in y.",
