@@ -26,7 +26,8 @@
 # columns of x and along y for its rows. For x `[[1, 2, 3], [4, 5, 6]]`, y becomes `[[1, 4], [2, 5], [3, 6]]`.
 #
 # Without a tile, either the reads or the writes go down a column. A tile in shared memory helps. Three counts, for 64 x 96
-# numbers: at most 4 sectors for each request that reads global memory, at most 4 for each that writes, and no bank conflict.
+# numbers: at most 4 sectors for each request that reads global memory, at most 4 for each that writes, and no bank conflict. They
+# are reached by whole warps, with at most 4 idle lanes, and with each number read and written once.
 
 # %% exercise="transpose"
 r"""

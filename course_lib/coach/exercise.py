@@ -109,8 +109,9 @@ class Exercise:
     title: what the learner does. minutes: 5 to 20. core: part of the chapter's 40 to 60 minutes; else it is a stretch.
     cases: (random) -> Cases, the smallest first; `random` is a NumPy generator with a fixed seed.
     defines: the name that the answer defines: a function, a class, or a kernel.
-    instances: the template arguments of the instances that are judged, ("4", "1") or ("32, 4, 2",), if the kernel is a template,
-        or another kernel of `given` in full, "lane_sums<8>"; in WGSL the constants that the text is given, ("CAUSAL=False", ...).
+    instances: the template arguments of the instances that are judged, ("4", "1") or ("32, 4, 2",), if the kernel is a template;
+        in WGSL the constants that the text is given, ("CAUSAL=False", "CAUSAL=True"). "lane_sums<8>" is a kernel of `given`,
+        and "" the learner's where that is no template.
     target: what the answer replaces in the library. "course_lib.autograd.topological_order" is an attribute of a module or
         class, "op:gelu_forward" an entry of the tables of ops (NumPy arrays), "kernel:unary.cu" a kernel of that file,
         "wgsl:gelu.wgsl" an entry point of that one.

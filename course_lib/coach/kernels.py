@@ -50,19 +50,21 @@ class Watched:
 def load(text: str, exercise: Exercise) -> Watched:
     """The kernel of an answer, to be launched under watch, with all instances if it is a template."""
     file = written(text, exercise)
-    names = {given: given if "<" in given else f"{exercise.defines}<{given}>" for given in exercise.instances}
-    names = names or {"": exercise.defines}
+    names = {"": exercise.defines} if "" in exercise.instances or not exercise.instances else {}
+    for given in filter(None, exercise.instances):
+        names[given] = given if "<" in given else f"{exercise.defines}<{given}>"
     return Watched({given: Kernel(file, name) for given, name in names.items()}, exercise.seconds / 2)
 
 
 def written(text: str, exercise: Exercise) -> Path:
     """A file of this text, so that reports name `NAME.cu` and their lines are the learner's."""
-    text = f"{text}\n{exercise.given}"
-    folder = paths.cache("answers") / hashlib.sha256(text.encode()).hexdigest()[:16]
+    folder = paths.cache("answers") / hashlib.sha256((text + exercise.given).encode()).hexdigest()[:16]
     folder.mkdir(exist_ok=True)
     file = folder / f"{exercise.name}{exercise.suffix}"
     if not file.exists():
-        paths.write_whole(file, text)  # ours and the learner's may be the same text, compiled at once
+        paths.write_whole(
+            file, f"{text}\n{exercise.given}"
+        )  # ours and the learner's may be the same text, compiled at once
     return file
 
 

@@ -14,7 +14,7 @@ BLOCK = 32
 def cases(random):
     lengths = {"one full block": 32, "one number": 1, "a last block that is too long": 40, "many blocks": 1000}
     for label, length in lengths.items():
-        yield Case(label, random.normal(size=length).astype(np.float32), 2.5)
+        yield Case(label, random.normal(size=length).astype(np.float32), -0.75 if length == 40 else 2.5)
 
 
 def launch(kernel, x, s):

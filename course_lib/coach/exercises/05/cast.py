@@ -4,10 +4,10 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
-from course_lib.coach.shared_cases import bfloat16_bits, of_bfloat16_bits
+from course_lib.coach.shared_cases import bfloat16_bits, of_bfloat16_bits, whole_numbers
 
 BLOCK = 64
-TYPES = {"float": np.float32, "int": np.int32, "bool": np.bool_, "__nv_bfloat16": np.uint16}
+TYPES = {"float": np.float32, "int": np.int32, "long long": np.int64, "bool": np.bool_, "__nv_bfloat16": np.uint16}
 
 
 def cases(random):
@@ -26,6 +26,12 @@ def cases(random):
     yield Case(
         "back from bfloat16", bfloat16_bits(random.normal(size=130).astype(np.float32)), "__nv_bfloat16", "float"
     )
+    yield Case("int numbers that no float holds", whole_numbers(random, 5, np.int32), "int", "long long")
+    yield Case(
+        "long long numbers that no float holds", whole_numbers(random, 5, np.int32).astype(np.int64), "long long", "int"
+    )
+    far = np.array([0, 1, 2**32, 2**40 + 1], np.int64)  # the lower 32 bits of one are 0
+    yield Case("long long numbers beyond an int", far, "long long", "bool")
 
 
 def right(x, source, to):
@@ -58,7 +64,8 @@ exercise = Exercise(
     core=False,
     language="cuda",
     defines="cast",
-    instances=("float, bool", "float, int", "int, float", "float, __nv_bfloat16", "__nv_bfloat16, float"),
+    instances=("float, bool", "float, int", "int, float", "float, __nv_bfloat16", "__nv_bfloat16, float",
+               "int, long long", "long long, int", "long long, bool"),
     target="kernel:cast.cu",
     cases=cases,
     reference=right,

@@ -101,8 +101,9 @@ __global__ void row_product(const float* x, float* y) {
                        "if (threadIdx.x % 32 < step) v = Op::of(v, (T)__shfl_xor_sync(mask, v, step));")),
               "A shuffle was called by some of the lanes only. All lanes of a warp call it together, outside of any `if`.",
               when=lambda seen: "missing-lanes" in seen.kinds),
-        Wrong(Changed(("v = Op::of(v, (T)__shfl_xor_sync(mask, v, step));", "v = Max::of(v, (T)__shfl_xor_sync(mask, v, step));")),
+        Wrong(Changed(("v = Op::of(v, (T)__shfl_xor", "v = Max::of(v, (T)__shfl_xor")),
               "The maxima are right. But `warp_reduce` must combine by the operator that it is given, `Op::of`: later exercises "
-              "sum by it.", when=lambda seen: seen.inputs[2] == 0 and np.array_equal(seen.got, seen.inputs[0].reshape(-1, seen.inputs[1]).max(axis=1).repeat(seen.inputs[1]))),
+              "sum by it.", like=lambda x, THREADS, N: (
+                  x.max(axis=1) if N else x.reshape(-1, THREADS).max(axis=1).repeat(THREADS))),
     ],
 )  # fmt: skip

@@ -5,6 +5,7 @@ import numpy as np
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import bytes_moved
+from course_lib.coach.shared_cases import extremes
 from course_lib.devices import ops
 
 
@@ -18,6 +19,11 @@ def cases(random):
         if label == "three equal scores":
             x[:] = 0
         yield Case(label, x + np.float32(1000 * (label == "large scores")), THREADS, T)
+    for label, x in extremes(random, (2, 40)):
+        yield Case(label, x, 32, 0)
+    x = random.normal(0, 3, size=(2, 70)).astype(np.float32)
+    x[0, :33] = x[1, 20:] = -np.inf  # most threads meet a -INFINITY first, some nothing else
+    yield Case("scores of minus infinity", x, 32, 0)
 
 
 def launch(kernel, x, THREADS, T):

@@ -69,6 +69,17 @@ def reference(A, B, layout, split):
     return a @ b
 
 
+def tiles_fit(seen):
+    """Are all matrices cut into whole tiles, so that each number that is asked for exists?"""
+    A, B, layout, split = seen.inputs
+    if layout == "all":
+        return True
+    M, K = A.shape[1:][:: -1 if layout[0] == "T" else 1]
+    N = B.shape[1 if layout[1] == "T" else 2]
+    BM, BN, BK, *_ = map(int, TILES[layout].split(", "))
+    return not (M % BM or N % BN or K % BK or split % BK)
+
+
 def as_it_lies(A, B, layout, split, which):
     """As if the matrix A or B, or both, were never transposed."""
     if layout == "all":
@@ -130,7 +141,13 @@ __global__ void take(const float* x, float* y, int M, int N) {
         Wrong(Changed(("row < M && term < end ? A[place] : 0.0f", "A[place]")),
               "The load reaches outside of A or B: rows from M on, columns from N on and terms "
               "from `end` on are zeros, without reading.",
-              when=lambda seen: any(i.kind == "out-of-bounds" and re.search("'[AB]'", i.message) for i in seen.issues)),
+              when=lambda seen: not tiles_fit(seen)
+                  and any(i.kind == "out-of-bounds" and re.search("'[AB]'", i.message) for i in seen.issues)),
+        Wrong(Changed((": (size_t)row * K + term;", ": (size_t)row * N + term;")),
+              "The load reaches outside of A or B, though every number of these tiles exists. How many numbers has a row "
+              "of each, in this layout?",
+              when=lambda seen: tiles_fit(seen)
+                  and any(i.kind == "out-of-bounds" and re.search("'[AB]'", i.message) for i in seen.issues)),
         Wrong(Changed(("int t = TRANSPOSE_A ? e / BM : e % BK;", "int t = e / BM;"), ("int r = TRANSPOSE_A ? e % BM : e / BK;",
               "int r = e % BM;")), generic="not reached: sectors"),
     ],

@@ -5,6 +5,7 @@ import numpy as np
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 from course_lib.coach.kernels import rates
+from course_lib.coach.shared_cases import whole_numbers
 
 
 def cases(random):
@@ -15,6 +16,7 @@ def cases(random):
         if label == "the example":
             x, indices[:] = np.array([[1, 2], [3, 4], [5, 6]], np.uint32), (2, 0)
         yield Case(label, x, indices)
+    yield Case("numbers that no float holds", whole_numbers(random, (3, 2), np.uint32), np.array([2, 0], np.int32))
 
 
 def launch(kernel, x, indices):
