@@ -30,7 +30,8 @@ __global__ void scale(const float* x, float* y, float s, int n) {
 #
 # It is launched in blocks of 32 threads, one thread or more for each number of `y`. Neighbouring lanes should read and write
 # neighbouring numbers: that is coalescing. And no lane should idle: a lone thread has one sector for each request, but 32 times
-# as many requests. The sectors come from global memory, the HBM of a large card, and each should be read once. All rows in `rows` exist. A language model begins in this way: each word is a row of a table.
+# as many requests. The sectors come from global memory, the HBM of a large card, and each should be read once. All rows in
+# `rows` exist. A language model begins in this way: each word is a row of a table.
 
 # %% exercise="gather_rows"
 r"""

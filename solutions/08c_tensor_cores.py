@@ -91,8 +91,8 @@ __global__ void bias_gradient(const __nv_bfloat16* dY, float* y, int M, int N) {
 # its own row. Write `swizzle(row, chunk)`: at which index of its row, 0 to 7, is the chunk number `chunk` stored? Each row must
 # use each index once. That is a swizzle.
 #
-# One count: at most 4 wavefronts for each request to shared memory, the fewest that 32 lanes with 16 bytes each can need. (The
-# tiles of kernel 8, and of attention in bfloat16, are swizzled in this way.)
+# One count: at most 4 wavefronts for each request to shared memory, the fewest that 32 lanes with 16 bytes each can need;
+# at most 4 of them may idle. (The tiles of kernel 8, and of attention in bfloat16, are swizzled in this way.)
 
 # %% exercise="swizzled_columns"
 r"""

@@ -37,8 +37,6 @@ NO_RANGE = {"min_max_scale": {"all equal"}}  # it divides by largest - smallest
 
 @pytest.mark.parametrize("name", [name for name in EXERCISES if MAXIMUM.search(solution(name))])
 def test_a_maximum_is_tried_far_from_zero_on_both_sides_with_equal_and_with_negative_numbers(name):
-    if "epilogues" in solution(name) or EXERCISES[name].chapter == "09" and name != "gemm_logsumexp":
-        pytest.skip("its header holds the online softmax, and it takes no maximum")
     assert set(EXTREMES) - NO_RANGE.get(name, set()) <= {case.label for case in cases_of(name)}
 
 
