@@ -62,9 +62,8 @@ def written(text: str, exercise: Exercise) -> Path:
     folder.mkdir(exist_ok=True)
     file = folder / f"{exercise.name}{exercise.suffix}"
     if not file.exists():
-        paths.write_whole(
-            file, f"{text}\n{exercise.given}"
-        )  # ours and the learner's may be the same text, compiled at once
+        # Ours and the learner's may be the same text, compiled at once.
+        paths.write_whole(file, f"{text}\n{exercise.given}")
     return file
 
 

@@ -44,9 +44,9 @@ def variant(weigh=lambda a, b: (np.exp(a - np.logaddexp(a, b)), np.exp(b - np.lo
     def merge(y1, a, y2, b):
         wide = a.astype(np.float64), b.astype(np.float64)
         first, second = weigh(*wide)
-        y = sum(
-            np.where(weight > 0, weight * half, 0) for weight, half in ((first[:, None], y1), (second[:, None], y2))
-        )
+        seen = (np.exp(lse - np.maximum(a, b))[:, None] > 0 for lse in (a, b))
+        one, two = (np.where(some, half, 0) for some, half in zip(seen, (y1, y2), strict=True))
+        y = first[:, None] * one + second[:, None] * two
         return y.astype(np.float32), kept(*wide).astype(np.float32)
 
     return merge
@@ -65,7 +65,8 @@ def wrong_row(y1, a, y2, b):
     """Number i takes the logsumexps of row i % n."""
     rows = np.arange(y1.size) % len(a)
     share = np.exp(a.astype(np.float64) - np.logaddexp(a, b))[rows].reshape(y1.shape)
-    return (share * y1 + (1 - share) * y2).astype(np.float32), np.logaddexp(a, b)
+    y = np.where(share > 0, share * y1, 0) + np.where(share < 1, (1 - share) * y2, 0)
+    return y.astype(np.float32), np.logaddexp(a, b)
 
 
 def in_proportion(a, b):
@@ -105,10 +106,10 @@ __global__ void merge_means(const float* y1, const int* n1, const float* y2, con
 }
 ''',
     wrong=[
-        Wrong(Changed(("(first * one + second * two) / (first + second)", "0.5f * (y1[i] + y2[i])")),
+        Wrong(Changed(("(first * one + second * two) / (first + second)", "0.5f * (one + two)")),
               "Both halves have the same weight here. The one with the larger sum of exponentials must have the larger weight.",
               like=variant(weigh=lambda a, b: (np.full_like(a, 0.5), np.full_like(b, 0.5)))),
-        Wrong(Changed(("(first * one + second * two) / (first + second)", "(a * y1[i] + b * y2[i]) / (a + b)")),
+        Wrong(Changed(("(first * one + second * two) / (first + second)", "(a * one + b * two) / (a + b)")),
               "The weights are made from the logsumexps themselves. A logsumexp is a logarithm: the sum is exp(logsumexp).",
               like=variant(weigh=in_proportion)),
         Wrong(Changed(("first * one + second * two", "second * one + first * two")),
@@ -116,8 +117,7 @@ __global__ void merge_means(const float* y1, const int* n1, const float* y2, con
               like=variant(weigh=lambda a, b: (np.exp(b - np.logaddexp(a, b)), np.exp(a - np.logaddexp(a, b))))),
         Wrong(Changed(("int row = i / D;", "int row = i % n;"), ("if (i % D == 0)", "if (i < n)")),
               "The row of number i is i / D, because a row has D numbers.", like=wrong_row),
-        Wrong(Changed(("(first * one + second * two) / (first + second)", "first * one + second * "
-                                                                              "two")),
+        Wrong(Changed(("(first * one + second * two) / (first + second)", "first * one + second * two")),
               "y is not divided: the two weights together are the sum of all exponentials, not 1.",
               like=variant(weigh=lambda a, b: (np.exp(a - np.maximum(a, b)), np.exp(b - np.maximum(a, b))))),
         Wrong(Changed(("m + logf(first + second)", "a + b")),
