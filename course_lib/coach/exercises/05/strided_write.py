@@ -88,5 +88,6 @@ __global__ void set_diagonal(float* x, float value, int n) {
                   if issue.kind == "out-of-bounds")),
         Wrong(Changed(("] = values[i]", "] += values[i]")), "The values were added to what was there. They replace it.",
               like=lambda x, values, *view: written(x, x[places(*view)] + values, *view)),
+        Wrong(Changed(("= values[i];", "= (T)(float)values[i];")), generic="rounded to floats"),
     ],
 )  # fmt: skip

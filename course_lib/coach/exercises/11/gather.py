@@ -75,5 +75,6 @@ template <class T> __global__ void reverse_rows(const T* x, T* y, int R, int C) 
         Wrong(Changed(("int row = i / C, column = i % C;", "int row = i % n, column = i / n;"), ("y[i] =", "y[row * C + column] "
                                                                                                            "=")),
               generic="the goal is not reached"),
+        Wrong(Changed(("y[i] = x[", "y[i] = (T)(float)x[")), generic="rounded to floats"),
     ],
 )  # fmt: skip
