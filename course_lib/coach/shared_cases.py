@@ -25,7 +25,7 @@ def extremes(random: np.random.Generator, shape: tuple[int, ...]) -> Iterator[tu
     few = random.permuted(np.broadcast_to(np.arange(float(shape[-1])), shape), axis=-1)
     apart, near = 256 * few, few / 8 - shape[-1] / 8
     for label, x in zip(EXTREMES, (FAR + apart, -FAR - apart, near, np.full(shape, -2.5)), strict=True):
-        yield label, x.astype(np.float32)
+        yield label, np.ascontiguousarray(x, np.float32)
 
 
 KINDS = {"float32": "float", "int32": "int", "int64": "long long", "uint32": "unsigned int", "uint16": "unsigned short"}
