@@ -54,8 +54,10 @@ def for_bool(of):
 
 
 def rounded(x, source, to):
+    if to in ("int", "long long"):
+        return np.rint(x.astype(np.float32)).astype(TYPES[to])  # rintf takes a float
     y = right(x, source, to)
-    return np.rint(x).astype(np.int32) if to == "int" else np.rint(y) if source == "__nv_bfloat16" else y
+    return np.rint(y) if source == "__nv_bfloat16" else y
 
 
 exercise = Exercise(
@@ -91,7 +93,7 @@ template <class To> __global__ void fit(const float* x, To* y, float by, int n) 
     wrong=[
         Wrong(Changed(("return x != (From)0;", "return (int)x;")),
               "0.5 became false: it was truncated to an integer first. Only 0 itself is false.",
-              like=for_bool(lambda x: x.astype(int) != 0)),
+              like=for_bool(lambda x: x.astype(int if x.dtype == np.float32 else np.int32) != 0)),
         Wrong(Changed(("return x != (From)0;", "return x > (From)0;")),
               "Negative numbers became false. Whatever is not 0 is true.", like=for_bool(lambda x: x > 0)),
         Wrong(Changed(("return x != (From)0;", "return x == (From)0;")), "True and false are swapped: 0 is false.",

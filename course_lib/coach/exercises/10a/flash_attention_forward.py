@@ -82,7 +82,7 @@ def by_tiles(shrinks=("out", "total"), keeps_top=True, keeps_old=True, counts=1.
         y, logsumexp = np.zeros_like(q), np.zeros((B, H, T), np.float32)
         for b, t, h in np.ndindex(B, T, H):
             sees, g = S - T + t + 1 if causal else S, h // (H // G)
-            top, total, out = -np.inf, 0.0, np.zeros(d)
+            top, total, out = -np.inf, np.zeros(4), np.zeros(d)  # total: of each lane
             block_end = min(S, S - T + t // TILE.rows * TILE.rows + TILE.rows) if causal else S
             for start in range(0, block_end, TILE.columns):
                 if start >= sees:  # masked for this row: nothing changes, unless the old maximum was lost
@@ -96,10 +96,11 @@ def by_tiles(shrinks=("out", "total"), keeps_top=True, keeps_old=True, counts=1.
                     np.float32(np.exp(sign * (top - high))),
                     np.exp(scores - high),
                 )  # inf as in the kernel
-                total = total * (rescale if "total" in shrinks else 1.0) + counts * weights.sum()
+                own = np.append(weights, np.zeros(TILE.columns - len(weights))).reshape(4, -1).sum(axis=1)
+                total = total * (rescale if "total" in shrinks else 1.0) + counts * own
                 out = out * (rescale if "out" in shrinks else 1.0) + weights @ v[b, keys, g]
                 top = high if keeps_top else top
-            y[b, t, h], logsumexp[b, h, t] = out / total, top + np.log(total)
+            y[b, t, h], logsumexp[b, h, t] = out / np.sum(total), top + np.log(np.sum(total))
         return y, logsumexp
 
     return attend

@@ -54,11 +54,10 @@ def one_less(x, T, kind, groups):
 
 def own_sums(x, T, kind, groups):
     """Every thread divides by the sum of its own numbers."""
-    y = softmax(x, T, kind)
-    for lane in range(min(256, x.shape[1])):
-        total = y[:, lane::256].sum(1, keepdims=True)
-        y[:, lane::256] /= np.where(total > 0, total, 1)
-    return y
+    y, (rows, S) = softmax(x, T, kind), x.shape
+    for lane in range(min(256, S)):
+        y[:, lane::256] /= y[:, lane::256].sum(1, keepdims=True)
+    return np.where(np.arange(S) < (S - T + np.arange(rows) % T + 1)[:, None], y, 0) if kind == CAUSAL else y
 
 
 exercise = Exercise(
