@@ -23,7 +23,7 @@ def extremes(random: np.random.Generator, shape: tuple[int, ...]) -> Iterator[tu
     0 beside the largest: so a logsumexp is exact too, whose rounding would be an error of 0.001 in exp(x - logsumexp).
     """
     few = random.permuted(np.broadcast_to(np.arange(float(shape[-1])), shape), axis=-1)
-    apart, near = 256 * few, few / 8 - shape[-1] / 8
+    apart, near = 1024 * few, few / 8 - shape[-1] / 8
     for label, x in zip(EXTREMES, (FAR + apart, -FAR - apart, near, np.full(shape, -2.5)), strict=True):
         yield label, np.ascontiguousarray(x, np.float32)
 

@@ -67,7 +67,7 @@ extern "C" __global__ void mean_merge(const float* sums, const float* counts, fl
               "largest m).", like=not_rescaled),
         Wrong(Changed(("m + logf(l)", "logf(l)")),
               "The largest m is missing at the end: logsumexp = m + log(l).",
-              like=lambda tops, totals: (merged(tops, totals) - tops.max(1)).astype(np.float32)),
+              like=lambda tops, totals: np.log((totals * np.exp(tops - tops.max(1, keepdims=True))).sum(1))),
         Wrong(Changed(("part_l[part] * expf(part_m[part] - m);", "part_l[part] * expf(part_m[part]);"),
                       ("m + logf(l)", "logf(l)")),
               "exp of a large m is infinite. Subtract the largest m first.",
