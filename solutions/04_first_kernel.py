@@ -60,8 +60,9 @@ __global__ void scale(const float* x, float* y, float s, int n) {
 # `[[5, 6], [1, 2]]`.
 #
 # It is launched in blocks of 32 threads, one thread or more for each number of `y`. Neighbouring lanes should read and write
-# neighbouring numbers: that is coalescing. The sectors come from global memory, the HBM of a large card, and each should be read
-# once. All rows in `rows` exist. A language model begins in this way: each word is a row of a table.
+# neighbouring numbers: that is coalescing. And no lane should idle: a lone thread has one sector for each request, but 32 times
+# as many requests. The sectors come from global memory, the HBM of a large card, and each should be read once. All rows in
+# `rows` exist. A language model begins in this way: each word is a row of a table.
 
 # %% exercise="gather_rows"
 r"""
@@ -205,8 +206,8 @@ __global__ void roll(const float* x, float* y, int shift, int n) {
 # is up to you.
 #
 # Right results are easy here. But a warp should not move more than it needs: in a picture of 96 x 128 numbers, at most 4.2
-# sectors for each request, reading and writing. Four is the least for 32 numbers side by side. Every kernel of Part II
-# is measured by this.
+# sectors for each request, reading and writing, with at most 4 of the 32 lanes idle. Four is the least for 32 numbers side by
+# side. Every kernel of Part II is measured by this.
 
 # %% exercise="flip_rows"
 r"""

@@ -136,7 +136,8 @@ def see_weighted(m, l, total, x, value):
 # `block_max<THREADS>(v)` is the largest `v` of all threads. It is launched with 32 threads and N = 1, and with 128 threads
 # and N = 4, where C is a multiple of 4.
 #
-# `Max::of(a, b)` is the larger of two floats. Every softmax begins with this maximum.
+# `Max::of(a, b)` is the larger of two floats. Every softmax begins with this maximum. Later exercises sum by your `warp_reduce`,
+# with another `Op`, also integers and in groups of fewer lanes; so both are tried.
 
 # %% exercise="row_max"
 # include kernels/include/reduce.cuh warp_reduce: exchange with a partner lane, first LANES / 2 away, then half as far each time
@@ -204,8 +205,8 @@ def see_weighted(m, l, total, x, value):
 # Along x there is a thread for each of the outer * inner columns: thread i owns column i % inner of matrix i / inner. Along y
 # there are `gridDim.y` blocks, among which the parts are divided: a thread takes part `blockIdx.y`, and then every
 # `gridDim.y`-th. A part begins with `nothing`: 0 for sums, the lowest number for maxima. `Op::of(a, b)` combines two numbers,
-# and `(A)` converts a number to the type of the results. The goal is at most 4 sectors for each request. The gradient of every
-# bias and every weight of a norm ends here: a training step launches it for every layer.
+# and `(A)` converts a number to the type of the results. The goal is at most 4 sectors for each request, with at most 4 of the
+# 32 lanes idle. The gradient of every bias and every weight of a norm ends here: a training step launches it for every layer.
 
 # %% exercise="reduce_columns"
 # include kernels/reduce_columns.cu reduce_columns: each of your parts, number by number
@@ -232,8 +233,8 @@ def see_weighted(m, l, total, x, value):
 # `own % parts` of row `own / parts`. Its lanes read side by side, a `Pack<T, N>` each, N numbers of the type T. `nothing`,
 # `Op::of(a, b)` and `(A)` are as in exercise 4. `warp_reduce<LANES, Op>(result)`, your own of exercise 1, combines the results
 # of a group: **all** lanes of a warp must call it, also those whose group has no part. It is launched with 8 lanes, in blocks
-# of 64 threads, with N = 1 and with N = 4, where K and each are multiples of 4. Sums and maxima along the last axis of a tensor
-# are this kernel.
+# of 64 threads, with N = 1 and with N = 4, where K and each are multiples of 4. For 16 rows of 256 numbers at most 32
+# instructions may read, with at most 4 idle lanes. Sums and maxima along the last axis of a tensor are this kernel.
 
 # %% exercise="reduce_rows"
 # include kernels/reduce_rows.cu reduce_rows: loop over your part with your group, shuffle, and one lane writes

@@ -92,7 +92,7 @@ def count_wavefronts(words):
 # `[[5, 6], [7, 8]]`, C becomes `[[19, 22], [43, 50]]`.
 #
 # Two counts, for 64 x 64 matrices and tiles of 32: at most 1.2 times the bytes that tiles of this size need, and no bank
-# conflict. Every product of the model is built on these iterations.
+# conflict, with at most 4 of the 32 lanes idle. Every product of the model is built on these iterations.
 
 # %% exercise="matmul_shared_tiles"
 # include kernels/matmul_3_shared_tiles.cu matmul_shared_tiles: two tiles, a loop over K, and the write
@@ -104,7 +104,8 @@ def count_wavefronts(words):
 # columns of x and along y for its rows. For x `[[1, 2, 3], [4, 5, 6]]`, y becomes `[[1, 4], [2, 5], [3, 6]]`.
 #
 # Without a tile, either the reads or the writes go down a column. A tile in shared memory helps. Three counts, for 64 x 96
-# numbers: at most 4 sectors for each request that reads global memory, at most 4 for each that writes, and no bank conflict.
+# numbers: at most 4 sectors for each request that reads global memory, at most 4 for each that writes, and no bank conflict. They
+# are reached by whole warps, with at most 4 idle lanes, and with each number read and written once.
 
 # %% exercise="transpose"
 r"""
@@ -187,7 +188,8 @@ __global__ void weight_gradient(const float* X, const float* dY, float* dW, int 
 #
 # A block has 16 x 16 threads, with enough blocks along x for the columns of D and along y for its rows. Two counts, for 48
 # points of 32 numbers each: at most 1.2 times the bytes that tiles of 16 need, and at most 1.1 wavefronts for each
-# request to shared memory. (To find the nearest of many vectors is how a text is looked up by its meaning.)
+# request to shared memory, with at most 4 idle lanes. (To find the nearest of many vectors is how a text is looked up by
+# its meaning.)
 
 # %% exercise="pairwise_distances"
 r"""

@@ -144,7 +144,8 @@ def offset_of_term(transposed, row, term, M, K):
 #
 # The threads are numbered from 0 to `THREADS - 1`, `threadIdx.x`; there may be fewer than numbers in a slice. (The sum may be
 # split into parts, `begin` to `end`, and a launch may hold many products, number `blockIdx.z`: that is written, too.) One count,
-# for all four layouts of 64 x 64 matrices: at most 4 sectors for each request that reads global memory.
+# for all four layouts of 64 x 64 matrices: at most 4 sectors for each request that reads global memory, with at most 4 idle
+# lanes.
 #
 # When it passes, `course.use_my_answers()` lets it do the products of a model that trains on the simulator: the gradients of
 # all layers.

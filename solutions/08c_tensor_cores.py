@@ -183,8 +183,8 @@ __global__ void warp_matmul(const __nv_bfloat16* A, const __nv_bfloat16* B, floa
 # its own row. Write `swizzle(row, chunk)`: at which index of its row, 0 to 7, is the chunk number `chunk` stored? Each row must
 # use each index once. That is a swizzle.
 #
-# One count: at most 4 wavefronts for each request to shared memory, the fewest that 32 lanes with 16 bytes each can need. (The
-# tiles of kernel 8, and of attention in bfloat16, are swizzled in this way.)
+# One count: at most 4 wavefronts for each request to shared memory, the fewest that 32 lanes with 16 bytes each can need;
+# at most 4 of them may idle. (The tiles of kernel 8, and of attention in bfloat16, are swizzled in this way.)
 
 # %% exercise="swizzled_columns"
 r"""

@@ -225,7 +225,7 @@ __global__ void sliding_window_attention(const float* q, const float* k, const f
 #
 # If half 1 has the logsumexp log 3 and half 2 the logsumexp log 1, then the sum of all exponentials is 4, and y is 3/4 `y1`
 # plus 1/4 `y2`. The logsumexp of a half may be 200, and exp(200) overflows; the difference of two is harmless. A half without
-# any key has the logsumexp -infinity, and contributes nothing. At most one half is so.
+# any key has the logsumexp -infinity, and contributes nothing: its y is 0/0, nan. At most one half is so.
 #
 # It is launched in blocks of 32 threads, with at least one thread for each number of `y`. Splitting the keys is how a single
 # query, as in text that is being generated, keeps a whole GPU busy.
@@ -241,7 +241,8 @@ __global__ void merge_attention(const float* y1, const float* logsumexp1, const 
     float a = logsumexp1[row], b = logsumexp2[row];
     float m = fmaxf(a, b);
     float first = expf(a - m), second = expf(b - m);
-    y[i] = (first * y1[i] + second * y2[i]) / (first + second);
+    float one = first > 0.0f ? y1[i] : 0.0f, two = second > 0.0f ? y2[i] : 0.0f;
+    y[i] = (first * one + second * two) / (first + second);
     if (i % D == 0) {
         logsumexp[row] = m + logf(first + second);
     }

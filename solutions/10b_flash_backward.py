@@ -44,8 +44,8 @@ def one_score_gradient(q, k, v, dy, y, logsumexp):
 # `P` is a matrix of attention weights, (T, S), and `dy` is (T, 8). The kernel below should write `dv` (S, 8): for each key
 # the sum over all queries of weight times dy. It is launched in blocks of 32 threads, as many as the larger of T and S needs,
 # and `dv` holds zeros at the beginning. Run the cell, and read the report. Then fix it so that the result has **the same bits
-# on every run**: it is launched twice, with the threads in different orders. For P `[[1, 0], [0.5, 0.5]]` and rows of dy that
-# are all 1 and all 2, dv has rows of 2 and of 1.
+# on every run**: it is launched twice, with the threads in different orders. For P `[[1, 0], [0.25, 0.75]]` and rows of dy
+# that are all 1 and all 4, dv has rows of 2 and of 3.
 
 # %% exercise="value_gradient" lecture=true
 r"""

@@ -104,7 +104,7 @@ def mean_of_counted(losses, targets):
 # `positions` `[1, 0, 2]` and `starts` `[0, 1, 3]`, dtable is `[[2, 2], [5, 5]]`.
 #
 # It is launched with a block for each row of the table, of 64 threads, and C may be more than 64. No atomics; and at most 4.2
-# sectors for each request that reads.
+# sectors for each request that reads, with at most 4 of the 32 lanes idle.
 
 # %% exercise="embedding_backward_kernel"
 # include kernels/embedding.cu embedding_backward: add up the rows of dy that belong to row r, column by column
@@ -157,7 +157,7 @@ def mean_of_counted(losses, targets):
 # numbers of type `T` (`I` is the type of the indices). With x `[[1, 2], [3, 4], [5, 6]]` and the indices `[2, 0]`, y is `[[5,
 # 6], [1, 2]]`. It is launched in blocks of 64 threads, with at least one thread for each number of y. One line is wrong, and
 # there are two ways to fix it. Both give right results; one of them reads up to eight times as much as it needs. The goal is
-# at most 4.2 sectors for each request.
+# at most 4.2 sectors for each request, with at most 4 of the 32 lanes idle.
 
 # %% exercise="gather"
 # include kernels/gather.cu gather: fix what is wrong

@@ -63,6 +63,10 @@ def _about(outcome: Outcome, tolerance: float) -> str:
         return "These are the right numbers at the wrong indices."
     if got.size > 2 and np.array_equal(got, np.trunc(expected)):
         return "These are the right numbers without their fractional parts: an `int` holds whole numbers only."
+    if expected.dtype.kind in "iu" and np.array_equal(got, expected.astype(np.float32).astype(expected.dtype)):
+        return (
+            "These are the right integers, rounded to floats, which hold 24 bits of them: keep them in their own type."
+        )
     return _of_factor(got, expected, tolerance)
 
 

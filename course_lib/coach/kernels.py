@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from course_lib import paths
-from course_lib.coach.exercise import Exercise
+from course_lib.coach.exercise import Exercise, Goal
 from course_lib.cuda import Kernel, sanitize
 from course_lib.cuda.report import Report
 
 BYTES = "bytes of global memory moved"  # the name of a counter
+LANES, MOST_IDLE = 32, 4  # lanes of a warp, and how many of them may idle where a goal is a rate
 
 
 class Watched:
@@ -49,17 +50,20 @@ class Watched:
 def load(text: str, exercise: Exercise) -> Watched:
     """The kernel of an answer, to be launched under watch, with all instances if it is a template."""
     file = written(text, exercise)
-    names = {given: f"{exercise.defines}<{given}>" for given in exercise.instances} or {"": exercise.defines}
+    names = {"": exercise.defines} if "" in exercise.instances or not exercise.instances else {}
+    for given in filter(None, exercise.instances):
+        names[given] = given if "<" in given else f"{exercise.defines}<{given}>"
     return Watched({given: Kernel(file, name) for given, name in names.items()}, exercise.seconds / 2)
 
 
 def written(text: str, exercise: Exercise) -> Path:
     """A file of this text, so that reports name `NAME.cu` and their lines are the learner's."""
-    folder = paths.cache("answers") / hashlib.sha256(text.encode()).hexdigest()[:16]
+    folder = paths.cache("answers") / hashlib.sha256((text + exercise.given).encode()).hexdigest()[:16]
     folder.mkdir(exist_ok=True)
     file = folder / f"{exercise.name}{exercise.suffix}"
     if not file.exists():
-        paths.write_whole(file, text + "\n")  # ours and the learner's may be the same text, compiled at once
+        # Ours and the learner's may be the same text, compiled at once.
+        paths.write_whole(file, f"{text}\n{exercise.given}")
     return file
 
 
@@ -82,13 +86,16 @@ def counters(reports: list[Report]) -> dict[str, float]:
 
 
 def costliest(reports: list[Report], goal: str) -> str:
-    """The line that a goal of sectors or wavefronts is missed by most, in words; "" where the goal is another."""
+    """The line that a goal of sectors, wavefronts or lanes is missed by most, in words; "" where the goal is another."""
     lines = [line for report in reports for line in report.lines]
     if "sectors" in goal:
         op = "write" if "writing" in goal else "read"
         found = [(line.sectors_per_request, line) for line in lines if (line.space, line.op) == ("global", op)]
     elif "wavefronts" in goal:
         found = [(line.wavefronts_per_request, line) for line in lines if line.space == "shared"]
+    elif "idle lanes" in goal:
+        space = "shared" if "shared" in goal else "global"
+        found = [(LANES - line.active_lanes, line) for line in lines if line.space == space]
     else:
         return ""
     if not found:
@@ -122,6 +129,39 @@ def bank_wavefronts(reports: list[Report]) -> float | None:
     return counters(reports).get("wavefronts for each request to shared memory")
 
 
+def idle_lanes(space: str, *ops: str):
+    """Lanes of a warp that take no part in a request, on average, `ops` "read" and "write"; 0 where all 32 work."""
+
+    def counted(reports: list[Report]) -> float | None:
+        found = [line for report in reports for line in report.lines if line.space == space and line.op in ops]
+        total = sum(line.requests for line in found)
+        return LANES - sum(line.requests * line.active_lanes for line in found) / total if total else None
+
+    return counted
+
+
 def bytes_moved(reports: list[Report]) -> float | None:
     """Bytes of global memory that all launches move."""
     return counters(reports).get(BYTES)
+
+
+def rates(
+    moved: float, read: float | None = None, write: float | None = None, wavefronts: float | None = None
+) -> tuple[Goal, ...]:
+    """Goals on what a request may cost, and those without which a thread that does all the work alone would reach them.
+
+    moved: bytes of global memory that may move in all. read, write: sectors for each request to global memory. wavefronts: for
+    each request to shared memory. Where a rate is given, at most MOST_IDLE lanes may idle.
+    """
+    goals, sectors_of = [], {"read": read, "write": write}
+    given = {op: most for op, most in sectors_of.items() if most is not None}
+    for op, most in given.items():
+        word = {"read": "reading", "write": "writing"}[op]
+        goals.append(Goal(f"sectors for each request, {word} global memory", sectors(op), most))
+    if given:
+        goals.append(Goal("idle lanes in a request to global memory", idle_lanes("global", *given), MOST_IDLE))
+    goals.append(Goal(BYTES, bytes_moved, moved))
+    if wavefronts is not None:
+        goals.append(Goal("wavefronts for each request to shared memory", bank_wavefronts, wavefronts))
+        goals.append(Goal("idle lanes in a request to shared memory", idle_lanes("shared", "read", "write"), MOST_IDLE))
+    return tuple(goals)

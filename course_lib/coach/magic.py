@@ -62,7 +62,7 @@ def define(shell: Any, name: str, cell: str) -> None:
         from course_lib.cuda import Kernel, KernelError
 
         try:
-            instance = f"<{exercise.instances[0]}>" if exercise.instances else ""
+            instance = f"<{exercise.instances[0]}>" if any(exercise.instances[:1]) else ""
             shell.user_ns[exercise.defines] = Kernel(cell, exercise.defines + instance)
         except KernelError:
             pass

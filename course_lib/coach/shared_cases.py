@@ -1,4 +1,4 @@
-"""What several exercises are tried with, written once: matrices and their products, bfloat16, attention, RoPE.
+"""What several exercises are tried with, written once: numbers at the limits of a type, products, attention, RoPE.
 
 An exercise that imports this is judged anew when this file changes, as when its own does (catalogue.fingerprint).
 """
@@ -11,6 +11,30 @@ from typing import Any
 import numpy as np
 
 from course_lib.coach.exercise import Case
+
+FAR = 2.0**14  # above 10,000; sums with a power of two stay exact, and exp(-FAR) is 0 in any float type
+EXTREMES = ("all far above zero", "all far below zero", "all negative", "all equal")
+
+
+def extremes(random: np.random.Generator, shape: tuple[int, ...]) -> Iterator[tuple[str, np.ndarray]]:
+    """Labels, and numbers of this shape on which a maximum that starts from a finite number, or an exp of it, goes wrong.
+
+    No two are equal along the last axis but in the last array. Those far away lie so far apart that the exp of the others is
+    0 beside the largest: so a logsumexp is exact too, whose rounding would be an error of 0.001 in exp(x - logsumexp).
+    """
+    few = random.permuted(np.broadcast_to(np.arange(float(shape[-1])), shape), axis=-1)
+    apart, near = 1024 * few, few / 8 - shape[-1] / 8
+    for label, x in zip(EXTREMES, (FAR + apart, -FAR - apart, near, np.full(shape, -2.5)), strict=True):
+        yield label, np.ascontiguousarray(x, np.float32)
+
+
+KINDS = {"float32": "float", "int32": "int", "int64": "long long", "uint32": "unsigned int", "uint16": "unsigned short"}
+
+
+def whole_numbers(random: np.random.Generator, shape: int | tuple[int, ...], dtype: type) -> np.ndarray:
+    """Odd numbers from 2^24 + 1 on, which no float32 holds; from 2^40 + 1 on where the type has 64 bits, which no int holds."""
+    least = 2**40 if np.dtype(dtype).itemsize == 8 else 2**24
+    return (least + 1 + 2 * random.integers(0, 99, size=shape)).astype(dtype)
 
 
 def matrices(random: np.random.Generator, M: int, N: int, K: int) -> tuple[np.ndarray, np.ndarray]:
@@ -66,11 +90,24 @@ def attention_inputs(
     ]
 
 
-def kept_for_backward(dy, q, k, v, causal: bool) -> tuple[np.ndarray, np.ndarray]:
+def extreme_attention(random: np.random.Generator, T: int, S: int, D: int) -> Iterator[tuple[str, list[np.ndarray]]]:
+    """Labels, and q (T, D), k and v (S, D): the scores of each query, divided by the root of D, are those of `extremes`."""
+    for label, scores in extremes(random, (S,)):
+        q, k = np.zeros((T, D), np.float32), random.normal(size=(S, D)).astype(np.float32)
+        q[:, 0], k[:, 0] = np.sqrt(D), scores
+        yield label, [q, k, random.normal(size=(S, D)).astype(np.float32)]
+
+
+def at_scale(q: np.ndarray, scale: float | None) -> np.ndarray:
+    """Queries whose scores, divided by the root of D, are those of q (B, T, H, D) times `scale`; None is that division itself."""
+    return q if scale is None else q * np.float32(scale * np.sqrt(q.shape[-1]))
+
+
+def kept_for_backward(dy, q, k, v, causal: bool, scale: float | None = None) -> tuple[np.ndarray, np.ndarray]:
     """logsumexp and delta, (B, H, T) each, as the forward pass and the first kernel of the backward pass store them."""
     from course_lib import devices
 
-    wide = [x.astype(np.float64) for x in (q, k, v)]
+    wide = [x.astype(np.float64) for x in (at_scale(q, scale), k, v)]
     y, logsumexp = devices.ops("reference").attention_forward(*wide, causal)
     return logsumexp.astype(np.float32), (dy * y).sum(axis=-1).transpose(0, 2, 1).astype(np.float32)
 

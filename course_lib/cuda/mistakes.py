@@ -187,7 +187,7 @@ MISTAKES: list[tuple[str, str | None, str]] = [
      "The two sides have different types, and the compiler cannot choose. Convert one: __half2float(h) * 2.0f, or h * __float2half(2.0f)."),
     (r"no match for .operator(?:[-+*/]=?|=)['’]|invalid operands to binary expression \('(?:\w*4|\w*2|\w*3|[A-Z]\w*)'|\('\w+' and '(?:float|int|double)[234]'|no viable overloaded|no operator \"[-+*/]?=?\"",
      r"^(?!.*\b(?:threadIdx|blockIdx|blockDim|gridDim)\b(?!\s*\.))",
-     "C++ has no arithmetic for a struct as a whole: do it with each member, a.x + b.x, a.y + b.y."),
+     "There is no such operator for these types: do it with each member, a.x + b.x, a.y + b.y."),
     (r"to non-scalar type|no viable conversion|no suitable (?:constructor|user-defined conversion)|no matching (?:constructor|conversion)|matching function for call to ['‘](\w+)::\1\(", r"^(?!.*\breturn\b.*,)(?!.*\b(?:threadIdx|blockIdx|blockDim|gridDim)\b(?!\s*\.))",
      MEMBERS),
     (r"is private within|private member|is inaccessible", None, "The members of a class are private: write struct in its place."),

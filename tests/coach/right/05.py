@@ -76,8 +76,12 @@ __device__ float slope(float x) {
 }
 
 template <int N> __global__ void gelu_backward(const float* dy, const float* x, float* dx, int n) {
-    long long i = N * ((long long)blockIdx.x * blockDim.x + threadIdx.x);
-    for (int j = 0; j < N && i + j < n; j++) dx[i + j] = dy[i + j] * slope(x[i + j]);
+    for (int i = N * (blockIdx.x * blockDim.x + threadIdx.x); i < n; i += N * gridDim.x * blockDim.x) {
+        int count = min(N, n - i);
+        Pack<float, N> p, d;
+        if (count == N) p = *(const Pack<float, N>*)(x + i), d = *(const Pack<float, N>*)(dy + i);
+        for (int j = 0; j < count; j++) dx[i + j] = count == N ? d.item[j] * slope(p.item[j]) : dy[i + j] * slope(x[i + j]);
+    }
 }
 """,
         Changed(("return gate + x * gate * (1.0f - gate) * 1.5957691216f * (1.0f + 0.134145f * x * x);",

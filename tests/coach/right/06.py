@@ -40,6 +40,12 @@ RIGHT = {
     "row_max": [
         """#include "ops.cuh"
 
+// Down instead of across: then lane 0 of the group tells the others.
+template <int LANES, class Op, class T> __device__ T warp_reduce(T v) {
+    for (int step = LANES / 2; step > 0; step /= 2) v = Op::of(v, __shfl_down_sync(0xffffffffu, v, step, LANES));
+    return __shfl_sync(0xffffffffu, v, 0, LANES);
+}
+
 template <int THREADS, int N> __global__ void row_max(const float* x, float* y, int C) {
     __shared__ float part[THREADS];
     float top = -INFINITY;

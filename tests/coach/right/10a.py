@@ -122,7 +122,10 @@ RIGHT = {
     for (int i = first; i < n * D; i += gridDim.x * blockDim.x) {
         float a = logsumexp1[i / D], b = logsumexp2[i / D];
         float all = a > b ? a + log1pf(expf(b - a)) : b + log1pf(expf(a - b));
-        y[i] = expf(a - all) * y1[i] + expf(b - all) * y2[i];
+        float sum = 0.0f;
+        if (a > -INFINITY) sum += expf(a - all) * y1[i];
+        if (b > -INFINITY) sum += expf(b - all) * y2[i];
+        y[i] = sum;
         if (i % D == 0) logsumexp[i / D] = all;
     }
 }
@@ -133,8 +136,7 @@ RIGHT = {
     if (i < n * D) {
         float a = logsumexp1[i / D], b = logsumexp2[i / D];
         float share = 1.0f / (1.0f + expf(b - a));  // of the first half
-        if (b - a == INFINITY) share = 0.0f;
-        y[i] = y2[i] + share * (y1[i] - y2[i]);
+        y[i] = a == -INFINITY ? y2[i] : b == -INFINITY ? y1[i] : y2[i] + share * (y1[i] - y2[i]);
         if (i < D) {
             for (int row = i; row < n; row += D) {
                 float c = logsumexp1[row], d = logsumexp2[row], top = fmaxf(c, d);

@@ -6,6 +6,7 @@ from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 def cases(random):
     yield Case("L = 3 * x", [("L", [("x", 3.0)])], "L")
     yield Case("L = x * x at x = 5", [("L", [("x", 5.0), ("x", 5.0)])], "L")
+    yield Case("loss = 2 * L, L = 3 * x", [("L", [("x", 3.0)]), ("loss", [("L", 2.0)])], "loss")
     yield Case("a used twice: L = a + b, b = 5 * a, a = 6 * x", [("a", [("x", 6.0)]), ("b", [("a", 5.0)]),
                                                                  ("L", [("a", 1.0), ("b", 1.0)])], "L")  # fmt: skip
     values = random.normal(size=(3, 3)).round(2)

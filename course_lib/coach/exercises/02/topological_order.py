@@ -4,12 +4,29 @@ from course_lib.autograd import Node
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 
+def made_at_random(random, count):
+    """Nodes made of up to three earlier ones, and a last one made of all that are used by no other."""
+    graph = {
+        f"n{i}": [f"n{k}" for k in random.integers(0, i, random.integers(1, 4))] if i else [] for i in range(count)
+    }
+    used = {name for parents in graph.values() for name in parents}
+    return graph | {"L": [name for name in random.permutation([*graph]).tolist() if name not in used]}
+
+
 def cases(random):
     return [
         Case("a leaf alone", {"x": []}, "x"),
         Case("a chain", {"x": [], "a": ["x"], "L": ["a"]}, "L"),
         Case("one node used twice by another", {"x": [], "L": ["x", "x"]}, "L"),
         Case("a node that is reached along two paths", {"x": [], "a": ["x"], "b": ["a"], "L": ["a", "b"]}, "L"),
+        Case("the longer path first", {"x": [], "a": ["x"], "b": ["a"], "L": ["b", "a"]}, "L"),
+        Case("the shorter path first", {"x": [], "a": ["x"], "b": ["a"], "L": ["x", "b"]}, "L"),
+        *(Case(f"{count} nodes at random", made_at_random(random, count), "L") for count in (5, 8, 12, 30)),
+        Case(
+            "60 nodes, each used twice by the next",
+            {"n0": [], **{f"n{i}": [f"n{i - 1}"] * 2 for i in range(1, 60)}},
+            "n59",
+        ),
         Case("an input without a gradient", {"x": [], "L": [None, "x"]}, "L"),
         Case("a chain of 5,000", {"n0": [], **{f"n{i}": [f"n{i - 1}"] for i in range(1, 5000)}}, "n4999"),
     ]

@@ -5,7 +5,7 @@ import numpy as np
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 from course_lib.devices import ops
 
-RATE, BETAS, EPS = 0.1, (0.9, 0.95), 1e-8
+USUAL, OTHER = (0.1, (0.9, 0.95), 1e-8), (0.02, (0.8, 0.99), 1e-6)  # the learning rate, both betas, eps
 
 
 def cases(random):
@@ -16,28 +16,31 @@ def cases(random):
         return random.normal(size=shape).astype(np.float32)
 
     return [
-        Case("one parameter, one step", [array(1.0)], [[array(4.0)]], [0.0], None),
-        Case("one parameter, three steps", [array(1.0)], [[array(4.0)], [array(4.0)], [array(-1.0)]], [0.0], None),
-        Case("weight decay", [array(2.0)], [[array(4.0)], [array(-1.0)]], [0.5], None),
-        Case("a parameter whose gradient is 0", [array(1.0, 2.0)], [[array(0.0, 3.0)]], [0.1], None),
-        Case("tiny gradients", [array(1.0)], [[array(1e-6)], [array(-3e-6)]], [0.0], None),
+        Case("one parameter, one step", [array(1.0)], [[array(4.0)]], [0.0], None, USUAL),
+        Case("one parameter, three steps", [array(1.0)], [[array(4.0)], [array(4.0)], [array(-1.0)]], [0.0], None, USUAL),
+        Case("weight decay", [array(2.0)], [[array(4.0)], [array(-1.0)]], [0.5], None, USUAL),
+        Case("a parameter whose gradient is 0", [array(1.0, 2.0)], [[array(0.0, 3.0)]], [0.1], None, USUAL),
+        Case("tiny gradients", [array(1.0)], [[array(1e-6)], [array(-3e-6)]], [0.0], None, USUAL),
         Case("two matrices, decay for the first alone", [normal(2, 3), normal(3)],
-             [[normal(2, 3), normal(3)], [normal(2, 3), normal(3)]], [0.1, 0.0], None),
-        Case("clipped", [array(1.0, 1.0)], [[array(3.0, 4.0)], [array(0.3, 0.4)]], [0.0], 1.0),
+             [[normal(2, 3), normal(3)], [normal(2, 3), normal(3)]], [0.1, 0.0], None, USUAL),
+        Case("clipped", [array(1.0, 1.0)], [[array(3.0, 4.0)], [array(0.3, 0.4)]], [0.0], 1.0, USUAL),
         Case("two arrays, clipped by the norm of both", [normal(2, 2), normal(4)],
-             [[10 * normal(2, 2), normal(4)], [normal(2, 2), 10 * normal(4)]], [0.1, 0.0], 1.0),
-        Case("float64", [random.normal(size=5)], [[random.normal(size=5)] for _ in range(4)], [0.1], 1.0),
+             [[10 * normal(2, 2), normal(4)], [normal(2, 2), 10 * normal(4)]], [0.1, 0.0], 1.0, USUAL),
+        Case("float64", [random.normal(size=5)], [[random.normal(size=5)] for _ in range(4)], [0.1], 1.0, USUAL),
+        Case("other settings", [normal(3)], [[normal(3)], [normal(3)]], [0.2], 0.5, OTHER),
+        Case("a very short gradient, clipped", [array(1.0, 1.0)], [[array(6e-7, 8e-7)]], [0.0], 1e-6, OTHER),
     ]  # fmt: skip
 
 
-def steps(answer, parameters, gradients, weight_decay, max_norm):
+def steps(answer, parameters, gradients, weight_decay, max_norm, settings):
     """Take one step for each list of gradients: the contents of the arrays afterwards."""
+    rate, betas, eps = settings
     first, second = [np.zeros_like(p) for p in parameters], [np.zeros_like(p) for p in parameters]
     for number, arrays in enumerate(gradients, start=1):
-        corrections = [1 - beta**number for beta in BETAS]
-        settings = np.array([RATE, *corrections], parameters[0].dtype)
+        corrections = [1 - beta**number for beta in betas]
+        in_memory = np.array([rate, *corrections], parameters[0].dtype)
         norm = ops("reference").global_norm(arrays) if max_norm else None
-        answer(list(parameters), arrays, list(first), list(second), settings, norm, beta1=BETAS[0], beta2=BETAS[1], eps=EPS,
+        answer(list(parameters), arrays, list(first), list(second), in_memory, norm, beta1=betas[0], beta2=betas[1], eps=eps,
                weight_decay=weight_decay, max_norm=max_norm or 0.0)  # fmt: skip
     return {"parameters": parameters, "first moments": first, "second moments": second}
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.shared_cases import extremes
 from course_lib.devices import ops
 
 
@@ -26,6 +27,7 @@ def cases(random):
         Case(
             "targets in int32", random.normal(size=(5, 7)).astype(np.float32), np.array([0, 6, 3, 3, -1], np.int32), -1
         ),
+        *(Case(label, x, np.array([0, 3, 4]), -1) for label, x in extremes(random, (3, 5))),
         case("many scores", 3 * random.normal(size=(4, 50)), [0, 49, 20, 20]),
     ]
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
-from course_lib.coach.kernels import sectors
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.kernels import rates
 
 WIDE, HIGH = 32, 4  # threads of a block
 
@@ -55,10 +55,7 @@ exercise = Exercise(
     reference=lambda x, bias: x + bias,
     call=launch,
     measured="blocks that fit",
-    goals=[
-        Goal("sectors for each request, reading global memory", sectors("read"), at_most=4.0),
-        Goal("sectors for each request, writing global memory", sectors("write"), at_most=4.0),
-    ],
+    goals=rates(1.1 * 12 * 40 * 64, read=4.0, write=4.0),
     hints=(
         "A thread needs two numbers of its own: row i and column j. Each is counted as in one dimension, with its own letter.",
         "j runs along x, i along y. Row i begins at i * N. Both ends need a test: the last blocks stick out at the right "

@@ -3,8 +3,8 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
-from course_lib.coach.kernels import sectors
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.kernels import rates, sectors
 
 GRID, BLOCK = 4, 32
 MEASURED = "96 by 128"
@@ -53,10 +53,7 @@ exercise = Exercise(
     reference=lambda x: x[:, ::-1],
     call=launch,
     measured=MEASURED,
-    goals=[
-        Goal("sectors for each request, reading global memory", sectors("read"), at_most=4.2),
-        Goal("sectors for each request, writing global memory", sectors("write"), at_most=4.2),
-    ],
+    goals=rates(1.1 * 8 * 96 * 128, read=4.2, write=4.2),
     hints=(
         "Two questions: which numbers does a thread take, and which ones do the lanes beside it take at the same time?",
         "The simplest is a grid-stride loop over all M * N numbers: lane after lane takes number after number. What are row and "

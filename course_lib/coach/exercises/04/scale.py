@@ -5,8 +5,8 @@ import re
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
-from course_lib.coach.kernels import sectors
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.kernels import rates
 
 BLOCK = 32
 
@@ -14,7 +14,7 @@ BLOCK = 32
 def cases(random):
     lengths = {"one full block": 32, "one number": 1, "a last block that is too long": 40, "many blocks": 1000}
     for label, length in lengths.items():
-        yield Case(label, random.normal(size=length).astype(np.float32), 2.5)
+        yield Case(label, random.normal(size=length).astype(np.float32), -0.75 if length == 40 else 2.5)
 
 
 def launch(kernel, x, s):
@@ -44,7 +44,7 @@ exercise = Exercise(
     reference=lambda x, s: np.float32(s) * x,
     call=launch,
     measured="many blocks",
-    goals=[Goal("sectors for each request, reading global memory", sectors("read"), at_most=4.0)],
+    goals=rates(1.1 * 8 * 1000, read=4.0),
     hints=(
         "Which number is mine? Count the threads of all blocks before mine, then my own index in the block.",
         "`blockIdx.x * blockDim.x + threadIdx.x` counts on through all blocks. In the last block it may be n or more.",

@@ -5,6 +5,7 @@ import numpy as np
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import requests
+from course_lib.coach.shared_cases import KINDS, whole_numbers
 
 BLOCK = 64
 OPS = {"Add": np.add, "Subtract": np.subtract, "Multiply": np.multiply}
@@ -17,17 +18,20 @@ def cases(random):
                             ("1024 numbers in packs", "Add", 1024, 4)):  # fmt: skip
         a, b = (0.5 + random.integers(1, 100, size=(2, n))).astype(np.float32)
         yield Case(label, op, a, b + np.float32(0.25), N)
+    for op, n, kind, N in (("Add", 6, np.int32, 4), ("Subtract", 5, np.int64, 2)):
+        a, b = whole_numbers(random, n, kind), np.arange(n, dtype=kind) // 2
+        yield Case(f"{KINDS[a.dtype.name]} numbers that no float holds", op, a, b, N)
 
 
 def launch(kernel, op, a, b, N):
     n, a, b = len(a), cuda.asarray(a), cuda.asarray(b)
-    y = cuda.empty(n)
-    kernel.instance(f"{op}, float, {N}")((n + BLOCK * N - 1) // (BLOCK * N), BLOCK, (a, b, y, n))
+    y = cuda.empty(n, a.dtype)
+    kernel.instance(f"{op}, {KINDS[a.dtype.name]}, {N}")((n + BLOCK * N - 1) // (BLOCK * N), BLOCK, (a, b, y, n))
     return y
 
 
 def whole_packs_only(op, a, b, N):
-    y = np.full(len(a), np.nan, np.float32)
+    y = cuda.empty(len(a), a.dtype)
     y[: len(a) // N * N] = OPS[op](a, b)[: len(a) // N * N]
     return y
 
@@ -38,7 +42,8 @@ exercise = Exercise(
     core=False,
     language="cuda",
     defines="binary",
-    instances=("Add, float, 4", "Subtract, float, 4", "Subtract, float, 1", "Multiply, float, 1"),
+    instances=("Add, float, 4", "Subtract, float, 4", "Subtract, float, 1", "Multiply, float, 1",
+               "Add, int, 4", "Subtract, long long, 2"),
     target="kernel:arithmetic.cu",
     cases=cases,
     reference=lambda op, a, b, N: OPS[op](a, b),

@@ -4,10 +4,10 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
-from course_lib.coach.shared_cases import bfloat16_bits, of_bfloat16_bits
+from course_lib.coach.shared_cases import bfloat16_bits, of_bfloat16_bits, whole_numbers
 
 BLOCK = 64
-TYPES = {"float": np.float32, "int": np.int32, "bool": np.bool_, "__nv_bfloat16": np.uint16}
+TYPES = {"float": np.float32, "int": np.int32, "long long": np.int64, "bool": np.bool_, "__nv_bfloat16": np.uint16}
 
 
 def cases(random):
@@ -26,6 +26,12 @@ def cases(random):
     yield Case(
         "back from bfloat16", bfloat16_bits(random.normal(size=130).astype(np.float32)), "__nv_bfloat16", "float"
     )
+    yield Case("int numbers that no float holds", whole_numbers(random, 5, np.int32), "int", "long long")
+    yield Case(
+        "long long numbers that no float holds", whole_numbers(random, 5, np.int32).astype(np.int64), "long long", "int"
+    )
+    far = np.array([0, 1, 2**32, 2**40 + 1], np.int64)  # the lower 32 bits of one are 0
+    yield Case("long long numbers beyond an int", far, "long long", "bool")
 
 
 def right(x, source, to):
@@ -48,8 +54,10 @@ def for_bool(of):
 
 
 def rounded(x, source, to):
+    if to in ("int", "long long"):
+        return np.rint(x.astype(np.float32)).astype(TYPES[to])  # rintf takes a float
     y = right(x, source, to)
-    return np.rint(x).astype(np.int32) if to == "int" else np.rint(y) if source == "__nv_bfloat16" else y
+    return np.rint(y) if source == "__nv_bfloat16" else y
 
 
 exercise = Exercise(
@@ -58,7 +66,8 @@ exercise = Exercise(
     core=False,
     language="cuda",
     defines="cast",
-    instances=("float, bool", "float, int", "int, float", "float, __nv_bfloat16", "__nv_bfloat16, float"),
+    instances=("float, bool", "float, int", "int, float", "float, __nv_bfloat16", "__nv_bfloat16, float",
+               "int, long long", "long long, int", "long long, bool"),
     target="kernel:cast.cu",
     cases=cases,
     reference=right,
@@ -84,7 +93,7 @@ template <class To> __global__ void fit(const float* x, To* y, float by, int n) 
     wrong=[
         Wrong(Changed(("return x != (From)0;", "return (int)x;")),
               "0.5 became false: it was truncated to an integer first. Only 0 itself is false.",
-              like=for_bool(lambda x: x.astype(int) != 0)),
+              like=for_bool(lambda x: x.astype(int if x.dtype == np.float32 else np.int32) != 0)),
         Wrong(Changed(("return x != (From)0;", "return x > (From)0;")),
               "Negative numbers became false. Whatever is not 0 is true.", like=for_bool(lambda x: x > 0)),
         Wrong(Changed(("return x != (From)0;", "return x == (From)0;")), "True and false are swapped: 0 is false.",

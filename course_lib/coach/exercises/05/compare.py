@@ -4,6 +4,7 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.shared_cases import KINDS, whole_numbers
 from course_lib.devices.gpu.views import views
 from course_lib.devices.layout import broadcast_strides
 
@@ -20,13 +21,16 @@ def cases(random):
         if label == "a row below a matrix":
             a[1, 1] = b[2] = np.nan
         yield Case(label, op, a, b)
+    for kind in (np.int32, np.int64):
+        a = whole_numbers(random, 6, kind)
+        yield Case(f"{KINDS[a.dtype.name]} numbers that no float holds", "Less", a - 1, a)
 
 
 def launch(kernel, op, a, b):
     shape = np.broadcast_shapes(a.shape, b.shape)
     y = cuda.empty(shape, bool)
     of_a, of_b = views("compare", shape, *(broadcast_strides(x.shape, shape) for x in (a, b)))
-    run = kernel.instance(f"{op}, float")
+    run = kernel.instance(f"{op}, {KINDS[a.dtype.name]}")
     run((y.size + BLOCK - 1) // BLOCK, BLOCK, (cuda.asarray(a), cuda.asarray(b), y, of_a, of_b, y.size))
     return y
 
@@ -37,7 +41,7 @@ exercise = Exercise(
     core=False,
     language="cuda",
     defines="compare",
-    instances=tuple(f"{op}, float" for op in OPS),
+    instances=(*(f"{op}, float" for op in OPS), "Less, int", "Less, long long"),
     target="kernel:compare.cu",
     cases=cases,
     reference=lambda op, a, b: OPS[op](a, b),

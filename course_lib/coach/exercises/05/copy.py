@@ -5,6 +5,7 @@ import numpy as np
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import requests
+from course_lib.coach.shared_cases import whole_numbers
 
 BLOCK = 64
 TYPES = {"unsigned int, 4": np.uint32, "unsigned int, 1": np.uint32, "unsigned short, 8": np.uint16}
@@ -14,6 +15,8 @@ def cases(random):
     for label, kind, n in (("one word", "unsigned int, 1", 1), ("one pack", "unsigned int, 4", 4),
                            ("a pack and three more", "unsigned int, 4", 7), ("packs of eight", "unsigned short, 8", 1037),
                            ("words one by one", "unsigned int, 1", 150), ("1024 words", "unsigned int, 4", 1024)):  # fmt: skip
+        if label == "1024 words":
+            yield Case("words that no float holds", kind, whole_numbers(random, 7, np.uint32))
         yield Case(label, kind, random.integers(1, 60_000, n).astype(TYPES[kind]))
 
 

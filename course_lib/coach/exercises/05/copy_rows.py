@@ -3,8 +3,9 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
-from course_lib.coach.kernels import sectors
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.kernels import rates
+from course_lib.coach.shared_cases import KINDS, whole_numbers
 
 WIDE, HIGH = 32, 4  # threads of a block
 DOWN = 2  # blocks along the rows
@@ -17,11 +18,16 @@ def cases(random):
     for label, (rows, columns, x_row, y_row) in shapes.items():
         x = (0.5 + random.integers(1, 100, size=(rows, x_row))).astype(np.float32)
         yield Case(label, x, np.full((rows, y_row), -0.5, np.float32), columns)
+    for kind in (np.int32, np.int64):
+        x = whole_numbers(random, (2, 5), kind)
+        yield Case(f"{KINDS[x.dtype.name]} numbers that no float holds", x, np.zeros((2, 4), kind), 3)
 
 
 def launch(kernel, x, y, columns):
     (rows, x_row), x, y = x.shape, cuda.asarray(x), cuda.asarray(y)
-    kernel(((columns + WIDE - 1) // WIDE, DOWN), (WIDE, HIGH), (x, y, x_row, y.shape[1], rows, columns))
+    kernel.instance(KINDS[x.dtype.name])(
+        ((columns + WIDE - 1) // WIDE, DOWN), (WIDE, HIGH), (x, y, x_row, y.shape[1], rows, columns)
+    )
     return y
 
 
@@ -42,13 +48,13 @@ exercise = Exercise(
     core=False,
     language="cuda",
     defines="copy_rows",
-    instances=("float",),
+    instances=("float", "int", "long long"),
     target="kernel:strided_copy.cu",
     cases=cases,
     reference=copied,
     call=launch,
     measured="several blocks",
-    goals=[Goal("sectors for each request, writing global memory", sectors("write"), at_most=4.0)],
+    goals=rates(1.1 * 8 * 17 * 96, write=4.0),
     hints=(
         "The report names a line and a thread. Which row and column does this thread own, and where should it write?",
         "x and y have rows of different lengths. Column `column` of row `row` lies at row * x_row + column in x; and in y?",

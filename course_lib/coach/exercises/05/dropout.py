@@ -14,46 +14,52 @@ def cases(random):
     for label, n, site, probability in (("four numbers", 4, 0, 0.5), ("one number", 1, 3, 0.0), ("six numbers", 6, 2, 0.25),
                                         ("nothing is dropped", 9, 1, 0.0), ("several blocks", 700, 5, 0.4)):  # fmt: skip
         words = random.integers(1, 2**32, size=3, dtype=np.uint32)  # seed low, seed high, step
-        yield Case(label, (0.5 + np.arange(n)).astype(np.float32), words, probability, site)
+        scale = 3.0 if label == "six numbers" else 1 / (1 - probability)
+        yield Case(label, (0.5 + np.arange(n)).astype(np.float32), words, probability, site, scale)
     words = random.integers(1, 2**32, size=3, dtype=np.uint32)
     drawn = philox((0, 0, words[2], 7), words[:2])  # of the first four numbers
-    yield Case("a word that is just the threshold", np.ones(4, np.float32), words, int(sorted(drawn)[1]) / 2**32, 7)
+    yield Case(
+        "a word that is just the threshold", np.ones(4, np.float32), words, int(sorted(drawn)[1]) / 2**32, 7, 2.0
+    )
+    yield Case("everything is dropped", np.ones(5, np.float32), words, 1.0, 7, 1.0)  # no word is 2^32
 
 
-def launch(kernel, x, random, probability, site):
+def launch(kernel, x, random, probability, site, scale):
     n, y, random = len(x), cuda.empty(x.shape), cuda.asarray(random)
-    threshold, scale = int(np.ceil(probability * 2**32)), 1 / (1 - probability)
+    threshold = int(np.ceil(probability * 2**32))
     kernel((n + 4 * BLOCK - 1) // (4 * BLOCK), BLOCK, (cuda.asarray(x), random, y, threshold, scale, site, n))
     return y
 
 
-def dropped(x, random, probability, site):
-    return ops("reference").dropout_forward(x.astype(np.float64), probability, random, site)
+def dropped(x, random, probability, site, scale):
+    if probability == 1:
+        return np.zeros(len(x))
+    return ops("reference").dropout_forward(x.astype(np.float64), probability, random, site) * (1 - probability) * scale
 
 
 def other_words(seed=None, step=None, site=None):
     """Dropout with words of another counter or key."""
 
-    def wrong(x, random, probability, own_site):
+    def wrong(x, random, probability, own_site, scale):
         words = random.copy()
         if seed:
             words[:2] = words[1::-1]
         if step is not None:
             words[2] = step
-        return dropped(x, words, probability, own_site if site is None else site)
+        return dropped(x, words, probability, own_site if site is None else site, scale)
 
     return wrong
 
 
-def at(x, random, probability, site, place):
+def at(x, random, probability, site, scale, place):
     """Dropout in which element i takes the word of element place(i)."""
     i = np.arange(len(x))
-    return dropped(np.ones(place(i).max() + 1), random, probability, site)[place(i)] * x
+    return dropped(np.ones(place(i).max() + 1), random, probability, site, scale)[place(i)] * x
 
 
-def one_word(x, random, probability, site):
+def one_word(x, random, probability, site, scale):
     """As if the first word of each four were all of them."""
-    kept = dropped(np.ones(len(x)), random, probability, site)[::4]
+    kept = dropped(np.ones(len(x)), random, probability, site, scale)[::4]
     return np.repeat(kept, 4)[: len(x)] * x
 
 
@@ -87,11 +93,11 @@ __global__ void uniform(const unsigned* seed, float* y, int n) {
     wrong=[
         Wrong(Changed(("four.x * scale", "four.x"), ("four.y * scale", "four.y"), ("four.z * scale", "four.z"),
                       ("four.w * scale", "four.w")), "The numbers that are kept are not multiplied by `scale`.",
-              like=lambda x, random, p, site: np.where(dropped(x, random, p, site) != 0, x, 0)),
+              like=lambda x, *rest: np.where(dropped(x, *rest) != 0, x, 0)),
         Wrong(Changed(("words.x >=", "words.x <"), ("words.y >=", "words.y <"), ("words.z >=", "words.z <"),
                       ("words.w >=", "words.w <")),
               "Kept and dropped are swapped: a number is kept if its word is at least `threshold`.",
-              like=lambda x, random, p, site: np.where(dropped(x, random, p, site) == 0, x / (1 - p), 0)),
+              like=lambda x, *rest: np.where(dropped(x, *rest) == 0, x * rest[-1], 0)),
         Wrong(Changed(("make_uint2(random[0], random[1])", "make_uint2(random[1], random[0])")),
               "The two words of the key are swapped: seed low, random[0], comes first.", like=other_words(seed=True)),
         Wrong(Changed(("0, random[2], site", "0, 0, site")), "The step is missing in the counter: its third word is random[2].",
@@ -107,7 +113,7 @@ __global__ void uniform(const unsigned* seed, float* y, int n) {
               when=lambda seen: seen.label == "a word that is just the threshold" and not seen.issues),
         Wrong(Changed(("make_uint4(i / 4,", "make_uint4(i,")),
               "The first word of the counter is the number of the thread, not that of its first element.",
-              like=lambda x, random, p, site: at(x, random, p, site, lambda i: 16 * (i // 4) + i % 4)),
+              like=lambda *inputs: at(*inputs, lambda i: 16 * (i // 4) + i % 4)),
         Wrong("""#include "philox.cuh"
 
 extern "C" __global__ void dropout(const float* x, const unsigned* random, float* y, unsigned long long threshold, float scale,
@@ -118,7 +124,7 @@ extern "C" __global__ void dropout(const float* x, const unsigned* random, float
     }
 }
 """, "Each thread takes one number here, and one word of four. It owns four neighbours: one call gives words for all.",
-              like=lambda x, random, p, site: at(x, random, p, site, lambda i: 4 * i)),
+              like=lambda *inputs: at(*inputs, lambda i: 4 * i)),
         Wrong("""#include "philox.cuh"
 
 extern "C" __global__ void dropout(const float* x, const unsigned* random, float* y, unsigned long long threshold, float scale,

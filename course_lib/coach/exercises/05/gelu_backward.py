@@ -3,7 +3,8 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
+from course_lib.coach.kernels import requests
 from course_lib.devices import ops
 
 BLOCK = 64
@@ -12,7 +13,8 @@ FACTOR = 1.5957691216
 
 def cases(random):
     for label, n, N in (("one number", 1, 1), ("three numbers", 3, 1), ("one pack", 4, 4), ("a pack and one more", 5, 4),
-                        ("several blocks, a ragged end", 515, 4), ("several blocks of single numbers", 130, 1)):  # fmt: skip
+                        ("several blocks, a ragged end", 515, 4), ("several blocks of single numbers", 130, 1),
+                        ("1024 numbers in packs", 1024, 4)):  # fmt: skip
         x, dy = random.normal(0, 1.5, size=(2, n)).astype(np.float32)
         x[: min(n, 3)] = [1.0, -1.0, 20.0][: min(n, 3)]
         yield Case(label, dy + np.float32(1), x, N)
@@ -46,6 +48,8 @@ exercise = Exercise(
     cases=cases,
     reference=lambda dy, x, N: ops("reference").gelu_backward(dy.astype(np.float64), x.astype(np.float64)),
     call=launch,
+    measured="1024 numbers in packs",
+    goals=[Goal("instructions that read global memory", requests("read"), at_most=16)],
     hints=(
         "Compute the gate once and keep it in a variable. Then the formula of the task, term by term.",
         "The slope is gate + x * gate * (1 - gate) * 1.5957691216 * (1 + 0.134145 x^2), all in floats.",

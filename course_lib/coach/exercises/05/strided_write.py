@@ -6,6 +6,7 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.shared_cases import KINDS, whole_numbers
 from course_lib.devices.gpu.views import views
 
 BLOCK = 64
@@ -23,6 +24,11 @@ def cases(random):
         if label == "the example":
             x, values = np.zeros(6, np.float32), np.array([1, 2, 3, 4], np.float32)
         yield Case(label, x, values, shape, strides, offset)
+    for kind in (np.int32, np.int64):
+        x = np.zeros(6, kind)
+        yield Case(
+            f"{KINDS[x.dtype.name]} numbers that no float holds", x, whole_numbers(random, 4, kind), (2, 2), (3, 1), 1
+        )
 
 
 def places(shape, strides, offset):
@@ -40,7 +46,8 @@ def written(x, values, shape, strides, offset):
 def launch(kernel, x, values, shape, strides, offset):
     (view,) = views("strided_write", shape, strides)
     x = cuda.asarray(x)
-    kernel((len(values) + BLOCK - 1) // BLOCK, BLOCK, (x, cuda.asarray(values), view, offset, len(values)))
+    run = kernel.instance(KINDS[x.dtype.name])
+    run((len(values) + BLOCK - 1) // BLOCK, BLOCK, (x, cuda.asarray(values), view, offset, len(values)))
     return x
 
 
@@ -50,7 +57,7 @@ exercise = Exercise(
     core=False,
     language="cuda",
     defines="strided_write",
-    instances=("float",),
+    instances=("float", "int", "long long"),
     target="kernel:strided_copy.cu",
     cases=cases,
     reference=written,
@@ -81,5 +88,6 @@ __global__ void set_diagonal(float* x, float value, int n) {
                   if issue.kind == "out-of-bounds")),
         Wrong(Changed(("] = values[i]", "] += values[i]")), "The values were added to what was there. They replace it.",
               like=lambda x, values, *view: written(x, x[places(*view)] + values, *view)),
+        Wrong(Changed(("= values[i];", "= (T)(float)values[i];")), generic="rounded to floats"),
     ],
 )  # fmt: skip

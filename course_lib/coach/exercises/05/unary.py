@@ -4,6 +4,7 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.shared_cases import KINDS, whole_numbers
 
 BLOCK = 64
 OPS = {"Negative": np.negative, "Exp": np.exp, "Log": np.log, "Tanh": np.tanh, "Sqrt": np.sqrt}
@@ -14,17 +15,20 @@ def cases(random):
                             ("a pack and three more", "Tanh", 7, 4), ("several blocks of single numbers", "Log", 150, 1),
                             ("several blocks, a ragged end", "Sqrt", 573, 4)):  # fmt: skip
         yield Case(label, op, random.uniform(0.1, 4, n).astype(np.float32), N)
+    for n, kind, N in ((6, np.int32, 4), (5, np.int64, 2)):
+        x = whole_numbers(random, n, kind)
+        yield Case(f"{KINDS[x.dtype.name]} numbers that no float holds", "Negative", x, N)
 
 
 def launch(kernel, op, x, N):
     n, x = len(x), cuda.asarray(x)
-    y = cuda.empty(n)
-    kernel.instance(f"{op}, float, {N}")((n + BLOCK * N - 1) // (BLOCK * N), BLOCK, (x, y, n))
+    y = cuda.empty(n, x.dtype)
+    kernel.instance(f"{op}, {KINDS[x.dtype.name]}, {N}")((n + BLOCK * N - 1) // (BLOCK * N), BLOCK, (x, y, n))
     return y
 
 
 def whole_packs_only(op, x, N):
-    y = np.full(len(x), np.nan, np.float32)
+    y = cuda.empty(len(x), x.dtype)
     y[: len(x) // N * N] = OPS[op](x)[: len(x) // N * N]
     return y
 
@@ -41,7 +45,8 @@ exercise = Exercise(
     core=False,
     language="cuda",
     defines="unary",
-    instances=("Negative, float, 4", "Exp, float, 4", "Tanh, float, 4", "Sqrt, float, 4", "Sqrt, float, 1", "Log, float, 1"),
+    instances=("Negative, float, 4", "Exp, float, 4", "Tanh, float, 4", "Sqrt, float, 4", "Sqrt, float, 1", "Log, float, 1",
+               "Negative, int, 4", "Negative, long long, 2"),
     target="kernel:unary.cu",
     cases=cases,
     reference=lambda op, x, N: OPS[op](x),

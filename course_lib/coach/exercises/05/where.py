@@ -4,6 +4,7 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.shared_cases import KINDS, whole_numbers
 from course_lib.devices.gpu.views import views
 from course_lib.devices.layout import broadcast_strides
 
@@ -24,14 +25,17 @@ def cases(random):
         if label == "a row is divided by zero":
             condition[:], a[:], b[:] = (True, False, True, False), (1, np.nan, 3, np.inf), 0
         yield Case(label, condition, a, b)
+    for kind in (np.int32, np.int64):
+        a = whole_numbers(random, 6, kind)
+        yield Case(f"{KINDS[a.dtype.name]} numbers that no float holds", np.arange(6) % 2 == 0, a, a + 2)
 
 
 def launch(kernel, condition, a, b):
     shape = np.broadcast_shapes(condition.shape, a.shape, b.shape)
-    y = cuda.empty(shape)
+    y = cuda.empty(shape, a.dtype)
     walks = views("where", shape, *(broadcast_strides(x.shape, shape) for x in (condition, a, b)))
     arrays = (cuda.asarray(x) for x in (condition, a, b))
-    kernel((y.size + BLOCK - 1) // BLOCK, BLOCK, (*arrays, y, *walks, y.size))
+    kernel.instance(KINDS[y.dtype.name])((y.size + BLOCK - 1) // BLOCK, BLOCK, (*arrays, y, *walks, y.size))
     return y
 
 
@@ -50,7 +54,7 @@ exercise = Exercise(
     core=False,
     language="cuda",
     defines="where",
-    instances=("float",),
+    instances=("float", "int", "long long"),
     target="kernel:compare.cu",
     cases=cases,
     reference=np.where,

@@ -4,6 +4,7 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.shared_cases import KINDS, extremes, whole_numbers
 
 BLOCK = 32
 
@@ -16,13 +17,18 @@ def cases(random):
     x = (random.integers(0, 9, size=(1, 6, 4)) / 2).astype(np.float32)
     x[0, 2, 1] = x[0, 4, 1] = x[0, 0, 2] = np.nan
     yield Case("nan among the numbers", x)
+    for label, x in extremes(random, (1, 4, 6)):
+        yield Case(label, x.swapaxes(1, 2).copy())
+    for kind in (np.int32, np.int64):
+        x = (whole_numbers(random, 1, kind) + np.array([1, 0, 2, 2]).astype(kind)).reshape(1, 4, 1)
+        yield Case(f"{KINDS[x.dtype.name]} numbers that no float holds", x)
 
 
 def launch(kernel, x):
     outer, n, inner = x.shape
     y = cuda.empty((outer, inner), np.int64)
     results = outer * inner
-    kernel((results + BLOCK - 1) // BLOCK, BLOCK, (cuda.asarray(x), y, results, n, inner))
+    kernel.instance(KINDS[x.dtype.name])((results + BLOCK - 1) // BLOCK, BLOCK, (cuda.asarray(x), y, results, n, inner))
     return y
 
 
@@ -45,7 +51,7 @@ exercise = Exercise(
     core=False,
     language="cuda",
     defines="argmax",
-    instances=("float",),
+    instances=("float", "int", "long long"),
     target="kernel:argmax.cu",
     cases=cases,
     reference=lambda x: x.argmax(axis=1),

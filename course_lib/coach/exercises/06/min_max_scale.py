@@ -4,6 +4,7 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.shared_cases import extremes
 
 THREADS = 64
 
@@ -12,6 +13,9 @@ def cases(random):
     for label, rows, C in (("one row of three", 1, 3), ("two rows of 64", 2, 64), ("rows longer than a block", 3, 150)):
         x = random.permuted(np.tile(np.arange(C, dtype=np.float32) - 5, (rows, 1)), axis=1)
         yield Case(label, 2 * x + np.float32(0.5))
+    for label, x in extremes(random, (2, 40)):
+        if label != "all equal":  # the range is 0
+            yield Case(label, x)
 
 
 def launch(kernel, x):

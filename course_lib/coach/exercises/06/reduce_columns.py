@@ -3,8 +3,9 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
-from course_lib.coach.kernels import sectors
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.kernels import rates
+from course_lib.coach.shared_cases import KINDS, extremes, whole_numbers
 
 BLOCK, DOWN = 32, 2  # threads of a block, blocks along the parts
 WAYS = {"Sum": np.add, "Max": np.maximum}
@@ -20,15 +21,21 @@ def cases(random):
         if label == "the example":
             x = np.arange(1, 7, dtype=np.float32).reshape(shape)
         yield Case(label, way, x, each)
+    for label, x in extremes(random, (1, 4, 9)):
+        yield Case(label, "Max", x.swapaxes(1, 2).copy(), 4)
+    for kind in (np.int32, np.int64):  # the sums of int are long long, as in the library
+        x = whole_numbers(random, (1, 5, 2), kind) * (1 if kind is np.int64 else 60)
+        yield Case(f"{KINDS[x.dtype.name]} numbers that no float holds", "Sum", x, 3)
 
 
 def launch(kernel, way, x, each):
     outer, K, inner = x.shape
     parts = (K + each - 1) // each
-    y = cuda.empty((outer, parts, inner))
+    y = cuda.empty((outer, parts, inner), np.float32 if x.dtype == np.float32 else np.int64)
     grid = (outer * inner + BLOCK - 1) // BLOCK, min(parts, DOWN)
-    nothing = 0.0 if way == "Sum" else -np.inf
-    kernel.instance(f"{way}, float, float")(grid, BLOCK, (cuda.asarray(x), y, nothing, outer, K, inner, parts, each))
+    nothing = y.dtype.type(0) if way == "Sum" else -np.inf
+    run = kernel.instance(f"{way}, {KINDS[x.dtype.name]}, {KINDS[y.dtype.name]}")
+    run(grid, BLOCK, (cuda.asarray(x), y, nothing, outer, K, inner, parts, each))
     return y
 
 
@@ -47,7 +54,7 @@ def side_by_side(way, x, each):
 
 def first_parts(way, x, each):
     y = reduced(way, x, each).copy()
-    y[:, DOWN:] = np.nan
+    y[:, DOWN:] = cuda.empty(1, y.dtype)  # never written
     return y
 
 
@@ -64,13 +71,13 @@ exercise = Exercise(
     core=False,
     language="cuda",
     defines="reduce_columns",
-    instances=("Sum, float, float", "Max, float, float"),
+    instances=("Sum, float, float", "Max, float, float", "Sum, int, long long", "Sum, long long, long long"),
     target="kernel:reduce_columns.cu",
     cases=cases,
     reference=reduced,
     call=launch,
     measured="64 rows of 96",
-    goals=[Goal("sectors for each request, reading global memory", sectors("read"), at_most=4.0)],
+    goals=rates(1.1 * 4 * (64 + 4) * 96, read=4.0),
     hints=(
         "Thread i: matrix i / inner, column i % inner. Its first number lies at (i / inner) * K * inner + i % inner; the next "
         "ones lie inner apart.",

@@ -4,7 +4,8 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
-from course_lib.coach.kernels import sectors
+from course_lib.coach.kernels import rates, requests
+from course_lib.coach.shared_cases import KINDS, extremes, whole_numbers
 
 BLOCK = 64
 WAYS = {"Sum": np.add, "Max": np.maximum}
@@ -20,14 +21,19 @@ def cases(random):
         if label == "the example":
             x = np.arange(1, 7, dtype=np.float32).reshape(rows, K)
         yield Case(label, way, x, each, N, LANES)
+    for label, x in extremes(random, (3, 11)):
+        yield Case(label, "Max", x, 11, 1, 8)
+    for kind in (np.int32, np.int64):
+        x = whole_numbers(random, (2, 5), kind) * (1 if kind is np.int64 else 60)
+        yield Case(f"{KINDS[x.dtype.name]} numbers that no float holds", "Sum", x, 3, 1, 8)
 
 
 def launch(kernel, way, x, each, N, LANES):
     rows, K = x.shape
     parts = (K + each - 1) // each
-    y = cuda.empty((rows, parts))
-    nothing = 0.0 if way == "Sum" else -np.inf
-    run = kernel.instance(f"{way}, float, float, {N}, {LANES}")
+    y = cuda.empty((rows, parts), np.float32 if x.dtype == np.float32 else np.int64)
+    nothing = y.dtype.type(0) if way == "Sum" else -np.inf
+    run = kernel.instance(f"{way}, {KINDS[x.dtype.name]}, {KINDS[y.dtype.name]}, {N}, {LANES}")
     run((rows * parts * LANES + BLOCK - 1) // BLOCK, BLOCK, (cuda.asarray(x), y, nothing, rows, K, parts, each))
     return y
 
@@ -40,7 +46,7 @@ def reduced(way, x, each, N=1, LANES=1, begin=None, longer=0):
 
 def first_lane_only(way, x, each, N, LANES):
     """Without the shuffles: what lane 0 has seen."""
-    y = np.full((len(x), -(-x.shape[1] // each)), 0 if way == "Sum" else -np.inf, np.float32)
+    y = np.full((len(x), -(-x.shape[1] // each)), 0 if way == "Sum" else -np.inf, reduced(way, x, each).dtype)
     for part in range(y.shape[1]):
         own = x[:, part * each : (part + 1) * each]
         for k in range(0, own.shape[1], N * LANES):
@@ -68,13 +74,15 @@ exercise = Exercise(
     core=False,
     language="cuda",
     defines="reduce_rows",
-    instances=("Sum, float, float, 1, 8", "Max, float, float, 1, 8", "Sum, float, float, 4, 8"),
+    instances=("Sum, float, float, 1, 8", "Max, float, float, 1, 8", "Sum, float, float, 4, 8",
+               "Sum, int, long long, 1, 8", "Sum, long long, long long, 1, 8"),
     target="kernel:reduce_rows.cu",
     cases=cases,
     reference=reduced,
     call=launch,
     measured="16 rows of 256",
-    goals=[Goal("sectors for each request, reading global memory", sectors("read"), at_most=16.0)],
+    goals=[*rates(1.1 * 4 * 16 * 256, read=16.0),
+           Goal("instructions that read global memory", requests("read"), at_most=32)],
     hints=(
         "The group's number is thread / LANES: its part is own % parts of row own / parts. Its lanes read side by side.",
         "result = nothing. Only a group that has a part loops: from begin + N * lane, by N * LANES, to the smaller of begin + "

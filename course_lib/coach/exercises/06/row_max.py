@@ -1,9 +1,16 @@
-"""A butterfly of shuffles, and a block that reduces to one number."""
+"""A butterfly of shuffles that serves any operator, and a block that reduces to one number."""
 
 import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.shared_cases import extremes
+
+LANE_SUMS = r"""
+template <int LANES> __global__ void lane_sums(const int* x, int* y) {
+    y[threadIdx.x] = warp_reduce<LANES, Sum>(x[threadIdx.x]);
+}
+"""
 
 
 def cases(random):
@@ -12,15 +19,37 @@ def cases(random):
                                        ("rows longer than a block", 3, 1028, 128, 4)):  # fmt: skip
         x = random.normal(-9, 3, size=(rows, C)).astype(np.float32)
         yield Case(label, x, THREADS, N)
+    for label, x in extremes(random, (3, 40)):
+        yield Case(label, x, 32, 1)
+    # Later exercises sum by this warp_reduce, also whole numbers that no float holds, and in groups of lanes.
+    for LANES in (32, 8):
+        yield Case(
+            f"warp_reduce sums, {LANES} lanes", 2**24 + random.integers(1, 99, (1, 32), dtype=np.int32), LANES, 0
+        )
 
 
 def launch(kernel, x, THREADS, N):
     rows, C = x.shape
+    if not N:
+        sums = cuda.empty(32, np.int32)
+        kernel.instance(f"lane_sums<{THREADS}>")(1, 32, (cuda.asarray(x), sums))
+        return sums
     y = cuda.empty(rows)
     kernel.instance(f"{THREADS}, {N}")(rows, THREADS, (cuda.asarray(x), y, C))
     return y
 
 
+def reduced(x, THREADS, N):
+    """The largest of each row; if N is 0, for each of 32 lanes the sum of its group."""
+    return x.max(axis=1) if N else x.reshape(-1, THREADS).sum(axis=1).repeat(THREADS)
+
+
+def in_the_kernel(like):
+    """A mistake in the kernel, where warp_reduce is right."""
+    return lambda x, THREADS, N: like(x, THREADS, N) if N else reduced(x, THREADS, N)
+
+
+@in_the_kernel
 def own_only(x, THREADS, N):
     """What thread 0 has seen by itself."""
     columns = [c for c in range(x.shape[1]) if c // N % THREADS == 0]
@@ -32,9 +61,10 @@ exercise = Exercise(
     minutes=15,
     language="cuda",
     defines="row_max",
-    instances=("32, 1", "128, 4"),
+    instances=("32, 1", "128, 4", "lane_sums<32>", "lane_sums<8>"),
+    given=LANE_SUMS,
     cases=cases,
-    reference=lambda x, THREADS, N: x.max(axis=1),
+    reference=reduced,
     call=launch,
     hints=(
         "The butterfly: for (int step = LANES / 2; step > 0; step /= 2), and in each step v is combined with the partner's v.",
@@ -53,16 +83,16 @@ __global__ void row_product(const float* x, float* y) {
     wrong=[
         Wrong(Changed(("float m = -INFINITY;", "float m = 0.0f;")),
               "The maximum begins with 0, so a row of negative numbers gets 0. Begin with -INFINITY.",
-              like=lambda x, THREADS, N: np.maximum(x.max(axis=1), 0)),
+              like=in_the_kernel(lambda x, THREADS, N: np.maximum(x.max(axis=1), 0))),
         Wrong(Changed(("m = block_max<THREADS>(m);", "")),
               "This is the largest that thread 0 has seen by itself. The results of the threads must be combined by "
               "block_max.", like=own_only),
         Wrong(Changed(("x + (long long)blockIdx.x * C", "x")),
               "All rows get the largest of row 0. Row `blockIdx.x` begins at x + blockIdx.x * C.",
-              like=lambda x, THREADS, N: np.full(len(x), x[0].max())),
+              like=in_the_kernel(lambda x, THREADS, N: np.full(len(x), x[0].max()))),
         Wrong(Changed(("c += N * THREADS", "c += C")),
               "Only the first THREADS * N numbers of a row are read. A thread goes on, THREADS packs further.",
-              like=lambda x, THREADS, N: x[:, : THREADS * N].max(axis=1)),
+              like=in_the_kernel(lambda x, THREADS, N: x[:, : THREADS * N].max(axis=1))),
         Wrong(Changed(("v = Op::of(v, (T)__shfl_xor_sync(mask, v, step));", "v += __shfl_xor_sync(mask, v, step);")),
               "The result is -INFINITY, which threads without a number of their own contribute. Of two numbers the one "
               "that Op::of gives must stay, in warp_reduce too.",
@@ -71,5 +101,9 @@ __global__ void row_product(const float* x, float* y) {
                        "if (threadIdx.x % 32 < step) v = Op::of(v, (T)__shfl_xor_sync(mask, v, step));")),
               "A shuffle was called by some of the lanes only. All lanes of a warp call it together, outside of any `if`.",
               when=lambda seen: "missing-lanes" in seen.kinds),
+        Wrong(Changed(("v = Op::of(v, (T)__shfl_xor", "v = Max::of(v, (T)__shfl_xor")),
+              "The maxima are right. But `warp_reduce` must combine by the operator that it is given, `Op::of`: later exercises "
+              "sum by it.", like=lambda x, THREADS, N: (
+                  x.max(axis=1) if N else x.reshape(-1, THREADS).max(axis=1).repeat(THREADS))),
     ],
 )  # fmt: skip

@@ -5,6 +5,7 @@ import numpy as np
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import bytes_moved
+from course_lib.coach.shared_cases import extremes
 from course_lib.devices import ops
 
 
@@ -18,6 +19,11 @@ def cases(random):
         if label == "three equal scores":
             x[:] = 0
         yield Case(label, x + np.float32(1000 * (label == "large scores")), THREADS, T)
+    for label, x in extremes(random, (2, 40)):
+        yield Case(label, x, 32, 0)
+    x = random.normal(0, 3, size=(2, 70)).astype(np.float32)
+    x[0, :33] = x[1, 20:] = -np.inf  # most threads meet a -INFINITY first, some nothing else
+    yield Case("scores of minus infinity", x, 32, 0)
 
 
 def launch(kernel, x, THREADS, T):
@@ -46,9 +52,9 @@ def own_pairs(x, THREADS, T):
     y = np.zeros(x.shape)
     for thread in range(min(THREADS, x.shape[1])):
         own = x[:, thread::THREADS]
-        e = np.exp(own - np.maximum(own.max(axis=1, keepdims=True), -1e30))
-        y[:, thread::THREADS] = e / np.maximum(e.sum(axis=1, keepdims=True), 1e-30)
-    return y
+        e = np.exp(own - own.max(axis=1, keepdims=True))  # nan where all of them are minus infinity
+        y[:, thread::THREADS] = e / e.sum(axis=1, keepdims=True)
+    return np.where(np.tri(len(x), k=x.shape[1] - len(x)) > 0, y, 0) if T else y
 
 
 def by_pairs(x, THREADS, T, see=True, merge=True):
@@ -117,7 +123,7 @@ __device__ Mean see(Mean part, float x) { return merge(part, {1.0f, x}); }
               "Each thread divides by the sum of its own numbers. block_merge makes one pair of all.", like=own_pairs),
         Wrong(Changed(("expf(x[c] - part.m) / part.l", "expf(x[c]) / part.l")),
               "The exponent of the second pass is x - part.m: the sum is relative to that maximum.",
-              like=lambda x, THREADS, T: softmax(x, THREADS, T) * np.exp(seen_only(x, T).max(axis=1, keepdims=True))),
+              like=lambda x, THREADS, T: np.exp(seen_only(x, T)) / exps(x, THREADS, T).sum(axis=1, keepdims=True)),
         Wrong(Changed(("c < seen; c += THREADS) part", "c < S; c += THREADS) part")),
               "The sum contains columns that the row does not see. The first pass ends at `seen`.",
               like=lambda x, THREADS, T: np.where(np.isinf(seen_only(x, T)), 0, softmax(x, THREADS, 0))),

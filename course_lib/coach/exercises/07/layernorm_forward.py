@@ -5,7 +5,7 @@ import numpy as np
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
-EPS = 1e-5
+BLOCKS = 3  # also where there are fewer rows
 PLAIN, WIDE = "64, 1, 2", "64, 4, 1"  # a row of up to 128, and one of up to 256 whose length four divides
 
 
@@ -15,6 +15,7 @@ def cases(random):
         np.array([[1, 2, 3], [4, 4, 1]], np.float32),
         np.ones(3, np.float32),
         np.zeros(3, np.float32),
+        1e-5,
     )
     for label, rows, C, mean, bias in (
         ("weight and bias", 1, 5, 0, True),
@@ -30,10 +31,11 @@ def cases(random):
             (0.5 + random.integers(1, 4, size=C)).astype(np.float32),
             (0.5 + random.integers(-3, 4, size=C)).astype(np.float32),
         )
-        yield Case(label, x, weight, b if bias else None)
+        yield Case(label, x, weight, b if bias else None, 1e-5)
+    yield Case("another eps", x, weight, b, 0.5)
 
 
-def norm(x, weight, bias, spread=None, eps=EPS):
+def norm(x, weight, bias, eps, spread=None):
     """y, mean, rstd. spread: another definition of the variance, given x in float64 and its mean."""
     wide = x.astype(np.float64)  # (rows, C)
     mean = wide.mean(-1, keepdims=True)
@@ -44,11 +46,11 @@ def norm(x, weight, bias, spread=None, eps=EPS):
     return tuple(a.astype(np.float32) for a in (y, mean[:, 0], rstd[:, 0]))
 
 
-def launch(kernel, x, weight, bias):
+def launch(kernel, x, weight, bias, eps):
     rows, C = x.shape
     y, mean, rstd = cuda.empty(x.shape), cuda.empty(rows), cuda.empty(rows)  # (rows, C), (rows,), (rows,)
     arrays = cuda.asarray(x), cuda.asarray(weight), None if bias is None else cuda.asarray(bias)
-    kernel.instance(WIDE if C % 4 == 0 and C > 128 else PLAIN)(min(rows, 3), 64, (*arrays, y, mean, rstd, rows, C, EPS))
+    kernel.instance(WIDE if C % 4 == 0 and C > 128 else PLAIN)(BLOCKS, 64, (*arrays, y, mean, rstd, rows, C, eps))
     return y, mean, rstd
 
 
@@ -101,19 +103,19 @@ __device__ void to_unit(Row<THREADS, N, ITEMS>& x, int C) {
     wrong=[
         Wrong(Changed(("        if (x.column(e) < C) squares += x[e] * x[e];", "        squares += x[e] * x[e];")),
               "The variance counts elements beyond the end of the row. They hold 0, and 0 minus the mean is not 0: add up "
-              "only where x.column(e) < C.", like=lambda x, w, b: norm(x, w, b, beyond)),
+              "only where x.column(e) < C.", like=lambda x, w, b, eps: norm(x, w, b, eps, beyond)),
         Wrong(Changed(("block_sum<THREADS>(squares) / C + eps", "block_sum<THREADS>(squares) / max(C - 1, 1) + "
                                                                 "eps")),
               "The variance was divided by C - 1. That is the unbiased estimate; LayerNorm divides by C.",
-              like=lambda x, w, b: norm(x, w, b, lambda wide,
+              like=lambda x, w, b, eps: norm(x, w, b, eps, lambda wide,
                   mean: ((wide - mean) ** 2).sum(-1, keepdims=True) / max(wide.shape[-1] - 1, 1))),
         Wrong(Changed(("block_sum<THREADS>(squares) / C + eps", "block_sum<THREADS>(squares) / C")),
               "eps is missing: a row of equal numbers has the variance 0, and 1 / sqrt(0) is infinite.",
-              like=lambda x, w, b: norm(x, w, b, eps=0.0)),
-        Wrong(Changed((" + bias[e];", ";")), "The bias is not added.", like=lambda x, w, b: norm(x, w, None)),
+              like=lambda x, w, b, eps: norm(x, w, b, 0.0)),
+        Wrong(Changed((" + bias[e];", ";")), "The bias is not added.", like=lambda x, w, b, eps: norm(x, w, None, eps)),
         Wrong(Changed(("rstd = rsqrtf(", "rstd = sqrtf("), ("x[e] * rstd * weight[e]", "x[e] / rstd * weight[e]")),
               "Here rstd is the standard deviation, and the row is divided by it. The task asks for its inverse: rsqrtf.",
-              like=lambda x, w, b: (lambda y, mean, rstd: (y, mean, 1 / rstd))(*norm(x, w, b))),
+              like=lambda *inputs: (lambda y, mean, rstd: (y, mean, 1 / rstd))(*norm(*inputs))),
         Wrong(Changed(("        x[e] -= mean;\n        if (x.column(e) < C) squares += x[e] * x[e];", "        squares += x[e] * "
                                                                                                       "x[e];"),
                       ("block_sum<THREADS>(squares) / C + eps", "block_sum<THREADS>(squares) / C - mean * mean + eps"),

@@ -5,7 +5,7 @@ import numpy as np
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
-EPS = 1e-5
+BLOCKS = 3  # also where there are fewer rows
 PLAIN, WIDE = "64, 1, 2", "64, 4, 1"  # a row of up to 128, and one of up to 256 whose length four divides
 PLACES = {False: 128, True: 256}
 
@@ -15,31 +15,33 @@ def is_wide(C):
 
 
 def cases(random):
-    yield Case("two rows of two", np.array([[3, 4], [1, 7]], np.float32), np.ones(2, np.float32))
+    yield Case("two rows of two", np.array([[3, 4], [1, 7]], np.float32), np.ones(2, np.float32), 1e-5)
     for label, rows, C in (("one column", 3, 1), ("a row of 100 in registers for 128", 2, 100), ("all 128 in registers", 2, 128),
                            ("four at a time", 3, 132), ("more rows than blocks", 7, 37)):  # fmt: skip
         x = (0.5 + random.integers(-4, 5, size=(rows, C))).astype(np.float32)
-        yield Case(label, x, (0.5 + random.integers(1, 4, size=C)).astype(np.float32))
+        weight = (0.5 + random.integers(1, 4, size=C)).astype(np.float32)
+        yield Case(label, x, weight, 1e-5)
+    yield Case("another eps", x, weight, 0.5)
 
 
-def norm(x, weight, count=None, power=1.0, mean=0.0):
+def norm(x, weight, eps, count=None, power=1.0, mean=0.0):
     """y and rstd. count: what the sum of squares is divided by; power: of rstd in y; mean: how much of the mean is subtracted."""
     wide = x.astype(np.float64)  # (rows, C)
     wide -= mean * wide.mean(-1, keepdims=True)
-    rstd = 1 / np.sqrt((wide**2).sum(-1, keepdims=True) / (count or x.shape[1]) + EPS)  # (rows, 1)
+    rstd = 1 / np.sqrt((wide**2).sum(-1, keepdims=True) / (count or x.shape[1]) + eps)  # (rows, 1)
     return (wide * rstd**power * weight).astype(np.float32), rstd[:, 0].astype(np.float32)
 
 
-def launch(kernel, x, weight):
+def launch(kernel, x, weight, eps):
     rows, C = x.shape
     y, rstd = cuda.empty(x.shape), cuda.empty(rows)  # (rows, C), (rows,)
     run = kernel.instance(WIDE if is_wide(C) else PLAIN)
-    run(min(rows, 3), 64, (cuda.asarray(x), cuda.asarray(weight), y, rstd, rows, C, EPS))
+    run(BLOCKS, 64, (cuda.asarray(x), cuda.asarray(weight), y, rstd, rows, C, eps))
     return y, rstd
 
 
 def another(**ideas):
-    return lambda x, weight: norm(x, weight, **ideas)
+    return lambda x, weight, eps: norm(x, weight, eps, **ideas)
 
 
 exercise = Exercise(
@@ -80,11 +82,11 @@ __global__ void __launch_bounds__(THREADS) by_largest(const float* x, float* y, 
         Wrong(Changed(("(squares) / C", "(squares) / (ITEMS * N * THREADS)")),
               "The sum of the squares was divided by how many numbers the block can hold in registers. The row has C "
               "numbers, and only these count.",
-              like=lambda x, weight: norm(x, weight, PLACES[is_wide(x.shape[1])])),
+              like=lambda x, weight, eps: norm(x, weight, eps, PLACES[is_wide(x.shape[1])])),
         Wrong(Changed(("(squares) / C", "(squares) / own.COUNT")),
               "The sum of the squares was divided by how many numbers one thread holds, `own.COUNT`. The sum is that of "
               "the whole row, which has C numbers.",
-              like=lambda x, weight: norm(x, weight, 4 if is_wide(x.shape[1]) else 2)),
+              like=lambda x, weight, eps: norm(x, weight, eps, 4 if is_wide(x.shape[1]) else 2)),
         Wrong(Changed(("(squares) / C", "(squares)")), "The sum of the squares was not divided: rstd needs their mean.",
               like=another(count=1)),
         Wrong(Changed(("        float squares = 0.0f;", "        float sum = 0.0f, squares = 0.0f;\n        for (int e = 0; e < "

@@ -3,8 +3,8 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
-from course_lib.coach.kernels import bank_wavefronts, bytes_moved
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.kernels import rates
 from course_lib.coach.shared_cases import matrices
 
 NEEDED = 4 * (2 * 64**3 // 32 + 64 * 64)  # bytes that tiles of 32 move for 64 x 64 matrices
@@ -49,6 +49,17 @@ def transposed_tiles(A, B, tile):
     return C[:, : B.shape[1]]
 
 
+def tiles_fit(seen):
+    """Are all matrices cut into whole tiles, so that each number that is asked for exists?"""
+    A, B, tile = seen.inputs
+    return not any(length % tile for length in (*A.shape, B.shape[1]))
+
+
+def rows_of(A, N):
+    """A read as if its rows were N long."""
+    return A.ravel()[np.arange(len(A))[:, None] * N + np.arange(A.shape[1])]
+
+
 def between_rounds(seen):
     return (
         seen.label == "two iterations" and "race" in seen.kinds and any("__shared__" in i.message for i in seen.issues)
@@ -72,10 +83,7 @@ exercise = Exercise(
     reference=lambda A, B, tile: A @ B,
     call=launch,
     measured="64 by 64, tiles of 32",
-    goals=[
-        Goal("bytes of global memory moved", bytes_moved, at_most=1.2 * NEEDED),
-        Goal("wavefronts for each request to shared memory", bank_wavefronts, at_most=1.0),
-    ],
+    goals=rates(1.2 * NEEDED, wavefronts=1.0),
     hints=(
         "Four steps in each iteration: load, wait, multiply, wait. Which two numbers does thread (x, y) load for the others?",
         "It loads element [y][x] of both tiles: of A from its own row, column k + x; of B from its own column, row k + y. "
@@ -129,8 +137,16 @@ __global__ void alike(const float* X, float* G, int N, int K) {
         Wrong(Changed(("row < M && k + x < K ? A[(size_t)row * K + k + x] : 0.0f", "A[(size_t)row * K + k + x]")),
               "The load reaches outside of A or B. Before it reads, a thread must check that its row and its column exist "
               "there; if not, it writes a zero to the tile.",
-              when=lambda seen: any(i.kind == "out-of-bounds" and "a read of" in i.message
+              when=lambda seen: not tiles_fit(seen) and any(i.kind == "out-of-bounds" and "a read of" in i.message
                   and "__shared__" not in i.message for i in seen.issues)),
+        Wrong(Changed(("A[(size_t)row * K + k + x]", "A[(size_t)row * N + k + x]")),
+              "The rows of A are taken for N long, as those of C are. A row of A has K numbers: row * K + k + x.",
+              when=lambda seen: seen.label == "two iterations" and not seen.issues
+                  and np.array_equal(seen.got, rows_of(seen.inputs[0], seen.inputs[1].shape[1]) @ seen.inputs[1])),
+        Wrong(Changed(("B[(size_t)(k + y) * N + column]", "B[(size_t)(k + y) * K + column]")),
+              "The load reaches outside of B, though every number of these tiles exists. How many numbers has a row of B?",
+              when=lambda seen: tiles_fit(seen) and {"out-of-bounds"} == seen.kinds
+                  and all("'B'" in i.message for i in seen.issues)),
         Wrong("""template <int TILE>
 __global__ void matmul_shared_tiles(const float* A, const float* B, float* C, int M, int N, int K) {
     int row = blockIdx.y * TILE + threadIdx.y, column = blockIdx.x * TILE + threadIdx.x;

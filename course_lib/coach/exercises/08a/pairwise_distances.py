@@ -3,8 +3,8 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
-from course_lib.coach.kernels import bank_wavefronts, bytes_moved
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.kernels import rates
 
 NEEDED = 4 * (2 * 3 * 48 * 32 + 48 * 48)  # three columns of tiles read X, three rows of them read Y, D is written once
 
@@ -44,10 +44,7 @@ exercise = Exercise(
     reference=lambda X, Y: (apart(X, Y) ** 2).sum(axis=2),
     call=launch,
     measured="48 points of 32",
-    goals=[
-        Goal("bytes of global memory moved", bytes_moved, at_most=1.2 * NEEDED),
-        Goal("wavefronts for each request to shared memory", bank_wavefronts, at_most=1.1),
-    ],
+    goals=rates(1.2 * NEEDED, wavefronts=1.1),
     hints=(
         "It is the lecture's `alike` with two matrices, and with other terms to add up.",
         "Thread (x, y) loads a number of X in row i, and one of Y in row blockIdx.x * 16 + y, both along k. It uses a[y][t] "

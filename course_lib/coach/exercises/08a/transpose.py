@@ -3,8 +3,8 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
-from course_lib.coach.kernels import bank_wavefronts, sectors
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.kernels import rates
 
 
 def cases(random):
@@ -29,11 +29,7 @@ exercise = Exercise(
     reference=lambda x: np.ascontiguousarray(x.T),
     call=launch,
     measured="64 by 96",
-    goals=[
-        Goal("sectors for each request, reading global memory", sectors("read"), at_most=4.0),
-        Goal("sectors for each request, writing global memory", sectors("write"), at_most=4.0),
-        Goal("wavefronts for each request to shared memory", bank_wavefronts, at_most=1.0),
-    ],
+    goals=rates(1.1 * 8 * 64 * 96, read=4.0, write=4.0, wavefronts=1.0),
     hints=(
         "Read along the rows of x, write along the rows of y: threadIdx.x counts columns both times. In between, a number "
         "passes to another thread.",

@@ -5,13 +5,16 @@ import re
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
-from course_lib.coach.kernels import sectors
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.kernels import rates
 
 TILES = {"NN": "16, 16, 8, 4, 4", "NT": "16, 32, 8, 2, 8", "TN": "32, 16, 4, 8, 2", "TT": "8, 8, 8, 4, 4"}
 INSTANCES = {layout: f"{str(layout[0] == 'T').lower()}, {str(layout[1] == 'T').lower()}, {tile}"
              for layout, tile in TILES.items()}  # fmt: skip
 WIDE = {layout: ", ".join([*words.split(", ")[:2], "32, 32, 32, 4, 8"]) for layout, words in INSTANCES.items()}
+
+# Four layouts of 64 x 64 matrices with tiles of 32: each reads A and B twice, and moves a sector for each number of C.
+LEAST = 4 * 4 * (4 * 64**2 + 8 * 64**2)
 
 
 def cases(random):
@@ -66,6 +69,17 @@ def reference(A, B, layout, split):
     return a @ b
 
 
+def tiles_fit(seen):
+    """Are all matrices cut into whole tiles, so that each number that is asked for exists?"""
+    A, B, layout, split = seen.inputs
+    if layout == "all":
+        return True
+    M, K = A.shape[1:][:: -1 if layout[0] == "T" else 1]
+    N = B.shape[1 if layout[1] == "T" else 2]
+    BM, BN, BK, *_ = map(int, TILES[layout].split(", "))
+    return not (M % BM or N % BN or K % BK or split % BK)
+
+
 def as_it_lies(A, B, layout, split, which):
     """As if the matrix A or B, or both, were never transposed."""
     if layout == "all":
@@ -88,7 +102,7 @@ exercise = Exercise(
     reference=reference,
     call=launch,
     measured="all layouts, 64 by 64",
-    goals=[Goal("sectors for each request, reading global memory", sectors("read"), at_most=4.0)],
+    goals=rates(1.1 * LEAST, read=4.0),
     hints=(
         "Number the elements of a slice, e from 0 to BM * BK - 1, and give them to the threads in turn. Which row and "
         "which term is number e? That may depend on the layout of A.",
@@ -127,7 +141,13 @@ __global__ void take(const float* x, float* y, int M, int N) {
         Wrong(Changed(("row < M && term < end ? A[place] : 0.0f", "A[place]")),
               "The load reaches outside of A or B: rows from M on, columns from N on and terms "
               "from `end` on are zeros, without reading.",
-              when=lambda seen: any(i.kind == "out-of-bounds" and re.search("'[AB]'", i.message) for i in seen.issues)),
+              when=lambda seen: not tiles_fit(seen)
+                  and any(i.kind == "out-of-bounds" and re.search("'[AB]'", i.message) for i in seen.issues)),
+        Wrong(Changed((": (size_t)row * K + term;", ": (size_t)row * N + term;")),
+              "The load reaches outside of A or B, though every number of these tiles exists. How many numbers has a row "
+              "of each, in this layout?",
+              when=lambda seen: tiles_fit(seen)
+                  and any(i.kind == "out-of-bounds" and re.search("'[AB]'", i.message) for i in seen.issues)),
         Wrong(Changed(("int t = TRANSPOSE_A ? e / BM : e % BK;", "int t = e / BM;"), ("int r = TRANSPOSE_A ? e % BM : e / BK;",
               "int r = e % BM;")), generic="not reached: sectors"),
     ],

@@ -10,7 +10,7 @@ from course_lib.coach.shared_cases import bfloat16_bits, multiply, products
 SIZES = {
     "one slice": (64, 64, 16),
     "three slices": (64, 64, 48),
-    "several blocks": (128, 64, 32),
+    "several blocks": (128, 192, 32),
     "64 by 64": (64, 64, 64),
 }
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
-from course_lib.coach.kernels import bank_wavefronts
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.kernels import rates
 
 
 def cases(random):
@@ -28,7 +28,7 @@ exercise = Exercise(
     reference=lambda x: np.ascontiguousarray(x.reshape(32, 8, 4).swapaxes(0, 1)).reshape(-1),
     call=launch,
     measured="any bits",
-    goals=[Goal("wavefronts for each request to shared memory", bank_wavefronts, at_most=4.0)],
+    goals=rates(1.1 * 8 * 1024, wavefronts=4.0),
     hints=(
         "A row is 128 bytes long, so the same index in all rows lies in the same four banks. Eight rows should store "
         "their chunk p at eight different indices.",

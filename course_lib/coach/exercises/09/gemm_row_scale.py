@@ -69,6 +69,8 @@ template <class T> struct StoreDivided {
               like=lambda x, w, s: scaled(x, w, s, lambda p, s: 1 / s[:, None])),
         Wrong(Changed(("make_float4(s * sums.x, s * sums.y, s * sums.z, s * sums.w)", "sums")),
               "The sums are stored as they are, without the scale.", like=lambda x, w, s: scaled(x, w, s, lambda p, s: 1.0)),
+        Wrong(Changed(("make_float4(s * sums.x, s * sums.y, s * sums.z, s * sums.w)", "s * sums")),
+              generic="There is no such operator for these types: do it with each member"),
         Wrong(Changed(("make_float4(s * sums.x, s * sums.y, s * sums.z, s * sums.w)", "make_float4(s * sums.x, sums.y, sums.z, "
                                                                                       "sums.w)")),
               "Only the first of four neighbours was multiplied.",

@@ -7,6 +7,7 @@ import numpy as np
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import bytes_moved
+from course_lib.coach.shared_cases import extreme_attention
 
 D, GRID, BLOCK, SHARED = 16, 2, 32, 32_768
 ROUNDS = "for (int first = blockIdx.x * blockDim.x; first < T; first += gridDim.x * blockDim.x) {"
@@ -17,6 +18,8 @@ def cases(random):
               "more than two blocks, ragged": (131, 45), "96 and 96": (96, 96)}  # fmt: skip
     for label, (T, S) in shapes.items():
         yield Case(label, *(random.normal(size=(n, D)).astype(np.float32) for n in (T, S, S)))
+    for label, arrays in extreme_attention(random, 3, 40, D):
+        yield Case(label, *arrays)
 
 
 def attend(q, k, v, divided=True):

@@ -12,24 +12,25 @@ def cases(random):
                                     ("six query heads, one key head", 2, 3, 7, 6, 1, 9),
                                     ("more than a block", 2, 5, 9, 4, 2, 16)):  # fmt: skip
         q, k = ((0.5 + random.integers(-9, 10, size=(B, n, h, D))).astype(np.float32) for n, h in ((T, H), (S, G)))
-        yield Case(label, q, k)
+        yield Case(label, q, k, 1 / D**0.5)
+    yield Case("another scale", q, k, 0.3)
 
 
-def scored(q, k, head=None, text=lambda b: b, scale=None, swap=False):
-    """scores (B, H, T, S). head(h, H, G): whose keys; scale: another; swap: (B, T, H, S) in the same memory."""
-    (B, T, H, D), (S, G) = q.shape, k.shape[1:3]
+def scored(q, k, scale, head=None, text=lambda b: b, swap=False):
+    """scores (B, H, T, S). head(h, H, G): whose keys; swap: (B, T, H, S) in the same memory."""
+    (B, T, H, _), (S, G) = q.shape, k.shape[1:3]
     scores = np.empty((B, H, T, S), np.float32)
     for b in range(B):
         for h in range(H):
             g = h // (H // G) if head is None else head(h, H, G)
-            scores[b, h] = q[b, :, h] @ k[text(b), :, g].T * (1 / np.sqrt(D) if scale is None else scale(D))
+            scores[b, h] = q[b, :, h] @ k[text(b), :, g].T * scale
     return scores.transpose(0, 2, 1, 3).reshape(B, H, T, S) if swap else scores
 
 
-def launch(kernel, q, k):
+def launch(kernel, q, k, scale):
     (B, T, H, D), (S, G) = q.shape, k.shape[1:3]
     scores = cuda.empty((B, H, T, S))
-    args = cuda.asarray(q), cuda.asarray(k), scores, B, T, S, H, G, D, 1 / D**0.5
+    args = cuda.asarray(q), cuda.asarray(k), scores, B, T, S, H, G, D, scale
     kernel((scores.size + 31) // 32, 32, args)
     return scores
 
@@ -61,24 +62,24 @@ __global__ void key_lengths(const float* k, float* y, int B, int S, int G, int D
     wrong=[
         Wrong(Changed(("g = h / (H / G)", "g = h % G")),
               "The key heads are assigned one after the other, h % G. Consecutive query heads share one: h / (H / G).",
-              like=lambda q, k: scored(q, k, head=lambda h, H, G: h % G)),
+              like=lambda *inputs: scored(*inputs, head=lambda h, H, G: h % G)),
         Wrong(Changed(("g = h / (H / G)", "g = 0")),
               "All query heads read the first key head. Query head h reads key head h / (H / G).",
-              like=lambda q, k: scored(q, k, head=lambda h, H, G: 0)),
+              like=lambda *inputs: scored(*inputs, head=lambda h, H, G: 0)),
         Wrong(Changed(("(long long)(b * S + s) * G", "(long long)s * G")),
               "The queries of every text meet the keys of the first one: b is missing in the offset into k.",
-              like=lambda q, k: scored(q, k, text=lambda b: 0)),
+              like=lambda *inputs: scored(*inputs, text=lambda b: 0)),
         Wrong(Changed(("((long long)(b * T + t) * H + h) * D", "((long long)(b * H + h) * T + t) * D")),
               "q is read as (B, H, T, D). It is (B, T, H, D): all heads of a word stand together.",
-              like=lambda q, k: scored(q.reshape(len(q), q.shape[2], q.shape[1], -1).transpose(0, 2, 1, 3), k)),
+              like=lambda q, *rest: scored(q.reshape(len(q), q.shape[2], q.shape[1], -1).transpose(0, 2, 1, 3), *rest)),
         Wrong(Changed(("sum * scale", "sum")), "The scores are not multiplied by `scale`.",
-              like=lambda q, k: scored(q, k, scale=lambda D: 1)),
+              like=lambda q, k, scale: scored(q, k, 1)),
         Wrong(Changed(("sum * scale", "sum / scale")),
               "The scores are divided by `scale`. It is 1 / sqrt(D) already: multiply.",
-              like=lambda q, k: scored(q, k, scale=np.sqrt)),
+              like=lambda q, k, scale: scored(q, k, 1 / scale)),
         Wrong(Changed(("t = i / S % T, h = i / (S * T) % H", "h = i / S % H, t = i / (S * H) % T")),
               "The scores are written as (B, T, H, S). They are (B, H, T, S): a whole score matrix for each head.",
-              like=lambda q, k: scored(q, k, swap=True)),
+              like=lambda *inputs: scored(*inputs, swap=True)),
         Wrong(Changed(("    if (i >= B * H * T * S) return;\n", "")),
               "There are more threads than scores: those from B * H * T * S on must do nothing.",
               when=lambda seen: any(32 * issue.block[0] + issue.thread[0] >= seen.expected.size for issue in seen.issues

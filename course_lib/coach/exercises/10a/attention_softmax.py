@@ -4,6 +4,7 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Exercise, Wrong
+from course_lib.coach.shared_cases import extremes
 
 BLOCK = 32
 
@@ -19,6 +20,8 @@ def cases(random):
     far = random.normal(size=(3, 3)).astype(np.float32)
     far[0, 1:] = 300.0
     yield Case("a masked score that is far larger", far, 3, True)
+    for label, x in extremes(random, (4, 4)):
+        yield Case(label, x, 4, True)
 
 
 def launch(kernel, scores, T, causal):

@@ -7,6 +7,7 @@ import numpy as np
 
 from course_lib import cuda, devices, lexer
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.shared_cases import at_scale, extreme_attention
 from course_lib.devices.gpu import attention_tiles
 
 TILE = attention_tiles.FlashTile(32, 2, 4)  # 32 queries by 16 keys: small, so that short texts have several tiles
@@ -30,18 +31,22 @@ def cases(random):
     yield Case("two tiles of queries, causal", *drawn(1, 45, 45, 1, 1, 32), True)
     yield Case("grouped-query attention, two texts, earlier keys", *drawn(2, 9, 21, 4, 2, 10), True)
     yield Case("large scores", *drawn(1, 20, 20, 1, 1, 16, 60.0), True)
+    for label, arrays in extreme_attention(random, 3, 20, 4):
+        yield Case(label, *(array[None, :, None] for array in arrays), False)
+    yield Case("another scale", *drawn(1, 5, 5, 1, 1, 4), True, 0.25)
 
 
-def launch(kernel, q, k, v, causal):
+def launch(kernel, q, k, v, causal, scale=None):
     (B, T, H, d), (S, G) = q.shape, k.shape[1:3]
     y, logsumexp = cuda.empty(q.shape), cuda.empty((B, H, T))  # (B, T, H, d), (B, H, T)
     arrays = [cuda.asarray(array) for array in (q, k, v)]
-    sizes = (T, S, H, G, d, causal, 1 / math.sqrt(d))
+    sizes = (T, S, H, G, d, causal, scale or 1 / math.sqrt(d))
     kernel((-(-T // TILE.rows), H, B), TILE.threads, (*arrays, y, logsumexp, *sizes), TILE.forward_bytes)
     return y, logsumexp
 
 
-def reference(q, k, v, causal):
+def reference(q, k, v, causal, scale=None):
+    q = at_scale(q, scale)
     y, logsumexp = devices.ops("reference").attention_forward(*(x.astype(np.float64) for x in (q, k, v)), causal)
     return y.astype(np.float32), logsumexp.astype(np.float32)
 
@@ -53,7 +58,13 @@ def without_comments(seen):
 def no_exchange(seen):
     """Do the lanes of a row exchange nothing but the last sum?"""
     text = without_comments(seen)
-    return not re.search(r"warp_max|shfl|warp_reduce", text) and not seen.issues and not seen.error
+    exchanged = re.search(r"warp_max|shfl|warp_reduce", text)
+    return not exchanged and not no_maximum(seen) and not seen.issues and not seen.error
+
+
+def no_maximum(seen):
+    """Is no larger one taken of anything, neither by a function nor by a comparison?"""
+    return not re.search(r"max|new_m\s*[<>]|[<>]\s*new_m|m\[r\]\s*[<>]|[<>]=?\s*m\[r\]", without_comments(seen))
 
 
 def never_written(text):
@@ -65,12 +76,13 @@ def never_written(text):
 def by_tiles(shrinks=("out", "total"), keeps_top=True, keeps_old=True, counts=1.0, sign=1):
     """The kernel's loop over tiles of keys, with one thing done in another way."""
 
-    def attend(q, k, v, causal):
+    def attend(q, k, v, causal, scale=None):
+        q = at_scale(q, scale)
         (B, T, H, d), (S, G) = q.shape, k.shape[1:3]
         y, logsumexp = np.zeros_like(q), np.zeros((B, H, T), np.float32)
         for b, t, h in np.ndindex(B, T, H):
             sees, g = S - T + t + 1 if causal else S, h // (H // G)
-            top, total, out = -np.inf, 0.0, np.zeros(d)
+            top, total, out = -np.inf, np.zeros(4), np.zeros(d)  # total: of each lane
             block_end = min(S, S - T + t // TILE.rows * TILE.rows + TILE.rows) if causal else S
             for start in range(0, block_end, TILE.columns):
                 if start >= sees:  # masked for this row: nothing changes, unless the old maximum was lost
@@ -84,10 +96,11 @@ def by_tiles(shrinks=("out", "total"), keeps_top=True, keeps_old=True, counts=1.
                     np.float32(np.exp(sign * (top - high))),
                     np.exp(scores - high),
                 )  # inf as in the kernel
-                total = total * (rescale if "total" in shrinks else 1.0) + counts * weights.sum()
+                own = np.append(weights, np.zeros(TILE.columns - len(weights))).reshape(4, -1).sum(axis=1)
+                total = total * (rescale if "total" in shrinks else 1.0) + counts * own
                 out = out * (rescale if "out" in shrinks else 1.0) + weights @ v[b, keys, g]
                 top = high if keeps_top else top
-            y[b, t, h], logsumexp[b, h, t] = out / total, top + np.log(total)
+            y[b, t, h], logsumexp[b, h, t] = out / np.sum(total), top + np.log(np.sum(total))
         return y, logsumexp
 
     return attend
@@ -159,5 +172,11 @@ __global__ void count_largest(const float* x, float* largest, int* count, int n)
         Wrong(Changed(("warp_max<LANES>(new_m)", "new_m")),
               "There is no warp_max in your text, and no shuffle. So each lane knows only the maximum of its own keys, and the "
               "four lanes subtract different ones.", when=no_exchange),
+        Wrong(Changed(("new_m = score[r][c] > new_m ? score[r][c] : new_m;", ";"),
+                      ("new_m = fmaxf(warp_max<LANES>(new_m), m[r]);\n            const float rescale = __expf(m[r] - new_m);",
+                       "new_m = 0.0f;\n            const float rescale = 1.0f;")),
+              "No maximum is taken, so nothing is subtracted from the scores: exp of a large one is infinite. Let new_m be the "
+              "largest of the row, the old m[r] included.",
+              when=lambda seen: seen.failing.difference and no_maximum(seen)),
     ],
 )  # fmt: skip

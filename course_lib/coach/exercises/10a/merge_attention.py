@@ -4,6 +4,7 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.shared_cases import extremes
 
 BLOCK = 32
 
@@ -20,10 +21,16 @@ def cases(random):
         yield Case(label, *drawn(*shape))
     y1, a, y2, b = drawn(3, 4)
     a[0] = b[2] = -np.inf
-    y1[0] = y2[2] = 0.0
+    y1[0] = y2[2] = np.nan  # 0/0: there was nothing to sum
     yield Case("halves without a key", y1, a, y2, b)
     yield Case("large logsumexps", *drawn(4, 5, 200.0))
     yield Case("small logsumexps", *drawn(4, 5, -200.0))
+    y1, a, y2, b = drawn(4, 5)
+    yield Case(
+        "one half far above the other", y1, a + np.float32([150, -150, 0, 99]), y2, b - np.float32([150, -150, 99, 0])
+    )
+    for label, x in extremes(random, (3, 2)):
+        yield Case(label, y1[:3], x[:, 0].copy(), y2[:3], x[:, 1].copy())
 
 
 def launch(kernel, y1, a, y2, b):
@@ -37,7 +44,9 @@ def variant(weigh=lambda a, b: (np.exp(a - np.logaddexp(a, b)), np.exp(b - np.lo
     def merge(y1, a, y2, b):
         wide = a.astype(np.float64), b.astype(np.float64)
         first, second = weigh(*wide)
-        y = first[:, None] * y1 + second[:, None] * y2
+        seen = (np.exp(lse - np.maximum(a, b))[:, None] > 0 for lse in (a, b))
+        one, two = (np.where(some, half, 0) for some, half in zip(seen, (y1, y2), strict=True))
+        y = first[:, None] * one + second[:, None] * two
         return y.astype(np.float32), kept(*wide).astype(np.float32)
 
     return merge
@@ -47,14 +56,17 @@ def by_exponentials(y1, a, y2, b):
     """Without subtracting the larger one: nan where exp(logsumexp) is infinite, or 0 in both."""
     first, second = np.exp(a), np.exp(b)  # float32
     total = first + second
-    return (first[:, None] * y1 + second[:, None] * y2) / total[:, None], np.log(total)
+    first, second = first[:, None], second[:, None]
+    y = np.where(first > 0, first * y1, 0) + np.where(second > 0, second * y2, 0)
+    return y / total[:, None], np.log(total)
 
 
 def wrong_row(y1, a, y2, b):
     """Number i takes the logsumexps of row i % n."""
     rows = np.arange(y1.size) % len(a)
     share = np.exp(a.astype(np.float64) - np.logaddexp(a, b))[rows].reshape(y1.shape)
-    return (share * y1 + (1 - share) * y2).astype(np.float32), np.logaddexp(a, b)
+    y = np.where(share > 0, share * y1, 0) + np.where(share < 1, (1 - share) * y2, 0)
+    return y.astype(np.float32), np.logaddexp(a, b)
 
 
 def in_proportion(a, b):
@@ -90,23 +102,22 @@ __global__ void merge_means(const float* y1, const int* n1, const float* y2, con
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n * D) return;
     float first = n1[i / D], second = n2[i / D];
-    y[i] = (first * y1[i] + second * y2[i]) / (first + second);
+    y[i] = (first * one + second * two) / (first + second);
 }
 ''',
     wrong=[
-        Wrong(Changed(("(first * y1[i] + second * y2[i]) / (first + second)", "0.5f * (y1[i] + y2[i])")),
+        Wrong(Changed(("(first * one + second * two) / (first + second)", "0.5f * (one + two)")),
               "Both halves have the same weight here. The one with the larger sum of exponentials must have the larger weight.",
               like=variant(weigh=lambda a, b: (np.full_like(a, 0.5), np.full_like(b, 0.5)))),
-        Wrong(Changed(("(first * y1[i] + second * y2[i]) / (first + second)", "(a * y1[i] + b * y2[i]) / (a + b)")),
+        Wrong(Changed(("(first * one + second * two) / (first + second)", "(a * one + b * two) / (a + b)")),
               "The weights are made from the logsumexps themselves. A logsumexp is a logarithm: the sum is exp(logsumexp).",
               like=variant(weigh=in_proportion)),
-        Wrong(Changed(("first * y1[i] + second * y2[i]", "second * y1[i] + first * y2[i]")),
+        Wrong(Changed(("first * one + second * two", "second * one + first * two")),
               "Each half has the weight of the other one.",
               like=variant(weigh=lambda a, b: (np.exp(b - np.logaddexp(a, b)), np.exp(a - np.logaddexp(a, b))))),
         Wrong(Changed(("int row = i / D;", "int row = i % n;"), ("if (i % D == 0)", "if (i < n)")),
               "The row of number i is i / D, because a row has D numbers.", like=wrong_row),
-        Wrong(Changed(("(first * y1[i] + second * y2[i]) / (first + second)", "first * y1[i] + second * "
-                                                                              "y2[i]")),
+        Wrong(Changed(("(first * one + second * two) / (first + second)", "first * one + second * two")),
               "y is not divided: the two weights together are the sum of all exponentials, not 1.",
               like=variant(weigh=lambda a, b: (np.exp(a - np.maximum(a, b)), np.exp(b - np.maximum(a, b))))),
         Wrong(Changed(("m + logf(first + second)", "a + b")),

@@ -2,36 +2,53 @@
 
 import numpy as np
 
-from course_lib.coach.exercise import Changed, Exercise, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 from course_lib.coach.shared_cases import rotate, rotations, without_pair
+
+OTHER_SIGN = r"""
+template <int SIGN> __global__ void rotated(const float* x, const float* cos, const float* sin, float* y, int pairs, int T, int H,
+                                            int half) {
+    rotate(x, cos, sin, y, pairs, T, H, half, SIGN);
+}
+"""
+
+
+def cases(random):
+    for case in rotations(random):
+        yield Case(case.label, *case.inputs, 1)
+    yield Case("the sign of the backward pass", *case.inputs, -1)
+
+
+def launch(kernel, x, cos, sin, sign):
+    return rotate(kernel if sign == 1 else kernel.instance("rotated<-1>"), x, cos, sin)
 
 
 def variant(
     sign=1.0, position=lambda row, T, H: row // H % T, rotated=lambda a, b, c, s: (a * c - b * s, b * c + a * s)
 ):
-    def rope(x, cos, sin):
+    def rope(x, cos, sin, own_sign):
         B, T, H, D = x.shape
         t = np.array([position(row, T, H) for row in range(B * T * H)])
-        c, s = cos[t], sign * sin[t]  # (B T H, D/2)
+        c, s = cos[t], sign * own_sign * sin[t]  # (B T H, D/2)
         first, second = x.reshape(-1, D)[:, : D // 2], x.reshape(-1, D)[:, D // 2 :]
         return np.concatenate(rotated(first, second, c, s), axis=1).reshape(x.shape).astype(np.float32)
 
     return rope
 
 
-def neighbours(x, cos, sin):
+def neighbours(x, cos, sin, sign):
     """Pairs (2 i, 2 i + 1)."""
-    c, s = cos[:, None], sin[:, None]  # (T, 1, D/2)
+    c, s = cos[:, None], sign * sin[:, None]  # (T, 1, D/2)
     y = np.empty_like(x)
     y[..., ::2] = x[..., ::2] * c - x[..., 1::2] * s
     y[..., 1::2] = x[..., 1::2] * c + x[..., ::2] * s
     return y
 
 
-def one_angle(x, cos, sin):
+def one_angle(x, cos, sin, sign):
     """Number t of cos and sin, each read as one long row, for all pairs of position t."""
     T, half = cos.shape
-    return variant()(x, *(np.repeat(angles.reshape(-1)[:T, None], half, axis=1) for angles in (cos, sin)))
+    return variant()(x, *(np.repeat(angles.reshape(-1)[:T, None], half, axis=1) for angles in (cos, sin)), sign)
 
 
 exercise = Exercise(
@@ -41,9 +58,11 @@ exercise = Exercise(
     language="cuda",
     defines="rope_forward",
     target="kernel:rope.cu",
-    cases=rotations,
+    instances=("", "rotated<-1>"),
+    given=OTHER_SIGN,
+    cases=cases,
     reference=variant(),
-    call=rotate,
+    call=launch,
     hints=(
         "Number the pairs of the whole array. Which row is pair i in, which pair of that row is it, and which position does "
         "that row have?",

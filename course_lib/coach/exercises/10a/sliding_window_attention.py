@@ -7,6 +7,7 @@ import numpy as np
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import bytes_moved
+from course_lib.coach.shared_cases import extreme_attention
 
 D, TILE, BLOCK = 16, 16, 32
 BEGIN = "int begin = max(0, first - W + 1) / TILE * TILE;"
@@ -20,6 +21,8 @@ def cases(random):
              "256 words, W = 20": (256, 20)}  # fmt: skip
     for label, (T, W) in sizes.items():
         yield Case(label, *(random.normal(size=(T, D)).astype(np.float32) for _ in range(3)), W)
+    for label, arrays in extreme_attention(random, 6, 6, D):
+        yield Case(label, *arrays, 4)
 
 
 def launch(kernel, q, k, v, W):

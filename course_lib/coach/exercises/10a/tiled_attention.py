@@ -6,6 +6,7 @@ import numpy as np
 
 from course_lib import cuda, lexer
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.shared_cases import extreme_attention
 
 D, BLOCK = 8, 64
 
@@ -15,6 +16,8 @@ def cases(random):
               "two blocks": (77, 50), "more queries than keys": (130, 5)}  # fmt: skip
     for label, (T, S) in shapes.items():
         yield Case(label, *(random.normal(size=(n, D)).astype(np.float32) for n in (T, S, S)))
+    for label, arrays in extreme_attention(random, 3, 40, D):
+        yield Case(label, *arrays)
 
 
 def attend(q, k, v):

@@ -23,16 +23,19 @@ def cases(random):
     yield Case("three blocks of keys, causal", *attention_inputs(random, 1, 40, 40, 1, 1, 32), True)
     yield Case("grouped-query attention, two texts, earlier keys", *attention_inputs(random, 2, 9, 41, 4, 2, 10), True)
     yield Case("larger scores", *attention_inputs(random, 1, 20, 20, 1, 1, 16, 2.5), True)
+    yield Case("another scale", *attention_inputs(random, 1, 5, 5, 1, 1, 4), True, 0.25)
     yield Case(f"{LONG} words, causal", *attention_inputs(random, 1, LONG, LONG, 1, 1, 32), True)
 
 
-def launch(kernel, dy, q, k, v, causal):
+def launch(kernel, dy, q, k, v, causal, scale=None):
     (B, T, H, d), (S, G) = q.shape, k.shape[1:3]
-    arrays = [cuda.asarray(np.ascontiguousarray(x)) for x in (dy, q, k, v, *kept_for_backward(dy, q, k, v, causal))]
+    arrays = [
+        cuda.asarray(np.ascontiguousarray(x)) for x in (dy, q, k, v, *kept_for_backward(dy, q, k, v, causal, scale))
+    ]
     dk, dv, sizes = (
         cuda.empty(k.shape),
         cuda.empty(k.shape),
-        (T, S, H, G, d, causal, 1 / math.sqrt(d)),
+        (T, S, H, G, d, causal, scale or 1 / math.sqrt(d)),
     )  # (B, S, G, d) both
     kernel((-(-S // TILE.block_rows), G, B), TILE.threads, (*arrays, dk, dv, *sizes), TILE.backward_kv_bytes)
     return dk, dv
@@ -49,10 +52,10 @@ def variant(
 ):
     """dk and dv with one thing done in another way."""
 
-    def gradients(dy, q, k, v, causal):
+    def gradients(dy, q, k, v, causal, scale=None):
         (T, H, d), (S, G) = q.shape[1:], k.shape[1:3]
-        logsumexp, delta = kept_for_backward(dy, q, k, v, causal)
-        dk, dv, scale = np.zeros_like(k), np.zeros_like(v), 1 / math.sqrt(d)
+        logsumexp, delta = kept_for_backward(dy, q, k, v, causal, scale)
+        dk, dv, scale = np.zeros_like(k), np.zeros_like(v), scale or 1 / math.sqrt(d)
         late = np.arange(S) > np.arange(T)[:, None] + past * (S - T) if causal else np.zeros((T, S), bool)
         passed = np.arange(T)[:, None] >= np.array(
             [begins(s // TILE.block_rows * TILE.block_rows, S - T) if causal else 0 for s in range(S)]

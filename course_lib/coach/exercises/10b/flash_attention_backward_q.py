@@ -21,12 +21,18 @@ def cases(random):
     yield Case("two tiles of queries, causal", *attention_inputs(random, 1, 40, 40, 1, 1, 32), True)
     yield Case("grouped-query attention, two texts, earlier keys", *attention_inputs(random, 2, 9, 21, 4, 2, 10), True)
     yield Case("larger scores", *attention_inputs(random, 1, 20, 20, 1, 1, 16, 2.5), True)
+    yield Case("another scale", *attention_inputs(random, 1, 5, 5, 1, 1, 4), True, 0.25)
+    dy, q, k, v = attention_inputs(random, 1, 3, 20, 1, 1, 4)
+    q[..., 0], k[..., 0] = 200.0, -1.0  # a key beyond S has the score 0, and exp(0 + 100) is infinite
+    yield Case("scores far below 0, a tile that is not full", dy, q, k, v, False)
 
 
-def launch(kernel, dy, q, k, v, causal):
+def launch(kernel, dy, q, k, v, causal, scale=None):
     (B, T, H, d), (S, G) = q.shape, k.shape[1:3]
-    arrays = [cuda.asarray(np.ascontiguousarray(x)) for x in (dy, q, k, v, *kept_for_backward(dy, q, k, v, causal))]
-    dq, sizes = cuda.empty(q.shape), (T, S, H, G, d, causal, 1 / math.sqrt(d))  # (B, T, H, d)
+    arrays = [
+        cuda.asarray(np.ascontiguousarray(x)) for x in (dy, q, k, v, *kept_for_backward(dy, q, k, v, causal, scale))
+    ]
+    dq, sizes = cuda.empty(q.shape), (T, S, H, G, d, causal, scale or 1 / math.sqrt(d))  # (B, T, H, d)
     kernel((-(-T // TILE.block_rows), H, B), TILE.threads, (*arrays, dq, *sizes), TILE.backward_q_bytes)
     return dq
 
@@ -41,10 +47,10 @@ def variant(
 ):
     """dq with one thing done in another way."""
 
-    def gradient(dy, q, k, v, causal):
+    def gradient(dy, q, k, v, causal, scale=None):
         (T, H, d), (S, G) = q.shape[1:], k.shape[1:3]
-        logsumexp, delta = kept_for_backward(dy, q, k, v, causal)
-        dq, scale = np.zeros_like(q), 1 / math.sqrt(d)
+        logsumexp, delta = kept_for_backward(dy, q, k, v, causal, scale)
+        dq, scale = np.zeros_like(q), scale or 1 / math.sqrt(d)
         for b, t, h in np.ndindex(q.shape[:3]):
             n = min(max(sees(t, S, T), 0), S) if causal else S
             keys, values = (x[b, :n, h // (H // G)].astype(np.float64) for x in (k, v))

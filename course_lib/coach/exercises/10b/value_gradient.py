@@ -15,7 +15,7 @@ __global__ void value_gradient(const float* P, const float* dy, float* dv, int T
 
 def cases(random):
     yield Case(
-        "two words", np.array([[1, 0], [0.5, 0.5]], np.float32), np.repeat(np.array([[1.0], [2.0]], np.float32), D, 1)
+        "two words", np.array([[1, 0], [0.25, 0.75]], np.float32), np.repeat(np.array([[1.0], [4.0]], np.float32), D, 1)
     )
     shapes = {"one query": (1, 3), "one key": (4, 1), "fewer queries than keys": (3, 40), "more queries than keys": (70, 5),
               "fifty words": (50, 50)}  # fmt: skip
@@ -99,6 +99,11 @@ __global__ void count_tokens(const int* tokens, int* count, int n, int V) {
         for (int d = 0; d < D; d++) dv[i * D + d] = P[t * S + i] * dy[t * D + d];
 }
 """, "Only the last query is left in dv: add to what is there, or to a sum in the thread's own variables.", like=last_query),
+        Wrong(HEAD + """    if (i >= S) return;
+    for (int d = 0; d < D; d++) dv[i * D + d] = P[i] * dy[d];
+}
+""", "Only the first query is in dv: key i needs the sum over all of them.",
+              like=lambda P, dy: (P[0][:, None] * dy[0], True)),
         Wrong(HEAD + """    if (i >= S) return;
     for (int t = 0; t < T; t++)
         for (int d = 0; d < D; d++) dv[i * D + d] += P[i * S + t] * dy[t * D + d];

@@ -10,16 +10,19 @@ IGNORE, ROWS, WORDS = -1, 8, 1024
 
 
 def cases(random):
-    yield Case("one row of two", np.array([[1, 3]], np.float32), np.array([0], np.int32), np.float32(1))
+    yield Case("one row of two", np.array([[1, 3]], np.float32), np.array([0], np.int32), np.float32(1), IGNORE)
     for label, n, V, kind, size in (("three rows", 3, 5, np.int32, 1), ("targets of 64 bits", 4, 7, np.int64, 1),
                                     ("large logits", 2, 20, np.int32, 300), (f"{ROWS} rows of "
                                                                              f"{WORDS}", ROWS, WORDS, np.int32, 1)):  # fmt: skip
         logits, targets = size * random.normal(size=(n, V)), random.integers(0, V, n).astype(kind)
-        yield Case(label, logits.astype(np.float32), targets, np.float32(1))
+        yield Case(label, logits.astype(np.float32), targets, np.float32(1), IGNORE)
     few = random.normal(size=(3, 4)).astype(np.float32), np.array([2, IGNORE, 0], np.int32)
-    yield Case("a row that does not count", *few, np.float32(1))
-    yield Case("an upstream gradient of 2", *few, np.float32(2))
-    yield Case("nothing counts", few[0], np.full(3, IGNORE, np.int32), np.float32(1))
+    yield Case("a row that does not count", *few, np.float32(1), IGNORE)
+    yield Case("an upstream gradient of 2", *few, np.float32(2), IGNORE)
+    yield Case("nothing counts", few[0], np.full(3, IGNORE, np.int32), np.float32(1), IGNORE)
+    for ignore in (-100, 3):
+        yield Case(f"{ignore} does not count", few[0], np.array([2, ignore, 0], np.int32), np.float32(1), ignore)
+    yield Case("a number of 64 bits to ignore", few[0], np.array([2, 2**32 + 1, 0]), np.float32(1), 2**32 + 1)
 
 
 def logsumexp(logits):
@@ -28,26 +31,26 @@ def logsumexp(logits):
     return top + np.log(np.exp(wide - top).sum(1, keepdims=True))  # (n, 1)
 
 
-def gradient(logits, targets, dloss, mean=True, one=1.0, ignored=0.0, upstream=True):
+def gradient(logits, targets, dloss, ignore, mean=True, one=1.0, ignored=0.0, upstream=True):
     """dlogits (n, V). The options leave a part out."""
     probabilities = np.exp(logits - logsumexp(logits))  # (n, V)
-    # The target -1 of an ignored row is its last column; that row is set to 0 below.
-    probabilities[np.arange(len(logits)), targets] -= one
-    dx = probabilities * (dloss if upstream else 1.0) / (max(1, (targets != IGNORE).sum()) if mean else 1)
-    return np.where((targets == IGNORE)[:, None] & (ignored == 0.0), 0, dx).astype(np.float32)
+    # An ignored row, here with the target 0, is set to 0 below.
+    probabilities[np.arange(len(logits)), np.where(targets == ignore, 0, targets)] -= one
+    dx = probabilities * (dloss if upstream else 1.0) / (max(1, (targets != ignore).sum()) if mean else 1)
+    return np.where((targets == ignore)[:, None] & (ignored == 0.0), 0, dx).astype(np.float32)
 
 
-def launch(kernel, logits, targets, dloss):
+def launch(kernel, logits, targets, dloss, ignore):
     n, V = logits.shape
-    dlogits, kept = cuda.empty((n, V)), cuda.asarray(np.array([(targets != IGNORE).sum()], np.int32))
+    dlogits, kept = cuda.empty((n, V)), cuda.asarray(np.array([(targets != ignore).sum()], np.int32))
     lse = cuda.asarray(logsumexp(logits)[:, 0].astype(np.float32))
-    args = cuda.asarray(dloss.reshape(1)), cuda.asarray(logits), cuda.asarray(targets), lse, kept, dlogits, V, IGNORE
+    args = cuda.asarray(dloss.reshape(1)), cuda.asarray(logits), cuda.asarray(targets), lse, kept, dlogits, V, ignore
     kernel.instance("int" if targets.dtype == np.int32 else "long long")((n, (V + 255) // 256), 256, args)
     return dlogits
 
 
 def without(**options):
-    return lambda logits, targets, dloss: gradient(logits, targets, dloss, **options)
+    return lambda *inputs: gradient(*inputs, **options)
 
 
 exercise = Exercise(

@@ -4,35 +4,37 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
-
-IGNORE = -1
+from course_lib.coach.shared_cases import extremes
 
 
 def cases(random):
-    yield Case("one row of two", np.array([[1, 3]], np.float32), np.array([0], np.int32))
+    yield Case("one row of two", np.array([[1, 3]], np.float32), np.array([0], np.int32), -1)
     for label, n, V, kind, size in (("three rows", 3, 5, np.int32, 1), ("targets of 64 bits", 5, 4, np.int64, 1),
                                     ("many words", 9, 300, np.int32, 1), ("large logits", 4, 20, np.int32, 300)):  # fmt: skip
         logits, targets = size * random.normal(size=(n, V)), random.integers(0, V, n).astype(kind)
-        yield Case(label, logits.astype(np.float32), targets)
-    yield Case(
-        "a row that does not count", random.normal(size=(3, 4)).astype(np.float32), np.array([2, IGNORE, 0], np.int32)
-    )
+        yield Case(label, logits.astype(np.float32), targets, -1)
+    few = random.normal(size=(3, 4)).astype(np.float32)
+    for ignore in (-1, -100, 3):
+        yield Case(f"a row that does not count, {ignore}", few, np.array([2, ignore, 0], np.int32), ignore)
+    yield Case("a number of 64 bits to ignore", few, np.array([2, 2**32 + 1, 0]), 2**32 + 1)
+    for label, x in extremes(random, (3, 5)):
+        yield Case(label, x, random.integers(0, 5, 3).astype(np.int32), -1)
 
 
-def losses_of(logits, targets, of=lambda lse, logit: lse - logit, ignored=0.0):
+def losses_of(logits, targets, ignore, of=lambda lse, logit: lse - logit, ignored=0.0):
     """losses and logsumexp (n). of: the loss of a row; ignored: that of a row that does not count."""
     wide = logits.astype(np.float64)  # (n, V)
     top = wide.max(1)
     lse = top + np.log(np.exp(wide - top[:, None]).sum(1))
-    losses = of(lse, wide[np.arange(len(wide)), np.maximum(targets, 0)])
-    return np.where(targets == IGNORE, ignored, losses).astype(np.float32), lse.astype(np.float32)
+    losses = of(lse, wide[np.arange(len(wide)), np.where(targets == ignore, 0, targets)])
+    return np.where(targets == ignore, ignored, losses).astype(np.float32), lse.astype(np.float32)
 
 
-def launch(kernel, logits, targets):
+def launch(kernel, logits, targets, ignore):
     n, V = logits.shape
     losses, logsumexp = cuda.empty(n), cuda.empty(n)  # (n,)
     name, lanes = ("int, 8", 8) if targets.dtype == np.int32 else ("long long, 32", 32)
-    args = cuda.asarray(logits), cuda.asarray(targets), losses, logsumexp, n, V, IGNORE
+    args = cuda.asarray(logits), cuda.asarray(targets), losses, logsumexp, n, V, ignore
     kernel.instance(name)((n * lanes + 63) // 64, 64, args)
     return losses, logsumexp
 
@@ -73,17 +75,17 @@ template <int LANES> __global__ void confidence(const float* logits, const int* 
               when=lambda seen: bool(seen.kinds & {"missing-lanes", "divergent-barrier"})),
         Wrong(Changed(("lse - logits[row + target]", "logits[row + target] - lse")),
               "The loss has the wrong sign: it is the logsumexp minus the logit.",
-              like=lambda x, t: losses_of(x, t, lambda lse, logit: logit - lse)),
+              like=lambda x, t, ignore: losses_of(x, t, ignore, lambda lse, logit: logit - lse)),
         Wrong(Changed(("lse - logits[row + target]", "lse")),
               "The logit of the target is missing: the loss is the logsumexp minus that logit.",
-              like=lambda x, t: losses_of(x, t, lambda lse, logit: lse)),
+              like=lambda x, t, ignore: losses_of(x, t, ignore, lambda lse, logit: lse)),
         Wrong(Changed(("lse - logits[row + target]", "lse - logits[target]")),
               "The target's logit is read from the first row. That of row i has the offset i * V + targets[i].",
-              like=lambda x, t: losses_of(np.where(np.arange(len(x))[:, None] >= 0, x, x), t, lambda lse,
-                  logit: lse - x[0].astype(np.float64)[np.maximum(t, 0)])),
+              like=lambda x, t, ignore: losses_of(x, t, ignore, lambda lse,
+                  logit: lse - x[0].astype(np.float64)[np.where(t == ignore, 0, t)])),
         Wrong(Changed(("target == ignore || target < 0 || target >= V ? 0.0f : lse", "lse")),
               "A row whose target is `ignore` has loss 0: check that before you read its logit.",
-              when=lambda seen: seen.label == "a row that does not count"
+              when=lambda seen: seen.label.startswith("a row that does not count")
                   and (bool(seen.issues) or (isinstance(seen.got, tuple) and seen.got[0][1] != 0))),
     ],
 )  # fmt: skip

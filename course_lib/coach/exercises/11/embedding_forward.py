@@ -14,6 +14,8 @@ def cases(random):
         yield Case(label, random.normal(size=(V, C)).astype(np.float32), random.integers(0, V, n).astype(kind))
     table = random.normal(size=(4, 3)).astype(np.float32)
     yield Case("ids outside of the table", table, np.array([3, -1, 4, 0, 10_000], np.int32))
+    far = 2**32 + np.arange(4)  # the lower 32 bits of each are an id of the table
+    yield Case("ids of 64 bits outside of the table", table, np.append(far, [2**24 + 1, -(2**32) + 1]).astype(np.int64))
 
 
 def picked(table, ids):

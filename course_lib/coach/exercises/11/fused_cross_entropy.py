@@ -5,6 +5,7 @@ import numpy as np
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import bytes_moved
+from course_lib.coach.shared_cases import extremes
 
 V, ROWS = 512, 8
 
@@ -19,6 +20,8 @@ def cases(random):
         yield Case(
             label, (size * random.normal(size=(n, V))).astype(np.float32), random.integers(0, V, n).astype(np.int32)
         )
+    for label, x in extremes(random, (2, V)):
+        yield Case(label, x, random.integers(0, V, 2).astype(np.int32))
 
 
 def both(logits, targets, one=1.0, mean=True):

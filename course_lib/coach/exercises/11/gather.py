@@ -3,8 +3,9 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
-from course_lib.coach.kernels import sectors
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.kernels import rates
+from course_lib.coach.shared_cases import whole_numbers
 
 
 def cases(random):
@@ -15,6 +16,7 @@ def cases(random):
         if label == "the example":
             x, indices[:] = np.array([[1, 2], [3, 4], [5, 6]], np.uint32), (2, 0)
         yield Case(label, x, indices)
+    yield Case("numbers that no float holds", whole_numbers(random, (3, 2), np.uint32), np.array([2, 0], np.int32))
 
 
 def launch(kernel, x, indices):
@@ -37,7 +39,7 @@ exercise = Exercise(
     reference=lambda x, indices: x[indices],
     call=launch,
     measured="64 rows of 64",
-    goals=[Goal("sectors for each request, reading global memory", sectors("read"), at_most=4.2)],
+    goals=rates(1.25 * 8 * 64 * 64, read=4.2),
     hints=(
         "Threads 0 and 1 are neighbours. Which numbers of x do they read, and how far apart are these in memory?",
         "Neighbouring threads should own neighbouring columns of the same row, in x and in y.",
@@ -73,5 +75,6 @@ template <class T> __global__ void reverse_rows(const T* x, T* y, int R, int C) 
         Wrong(Changed(("int row = i / C, column = i % C;", "int row = i % n, column = i / n;"), ("y[i] =", "y[row * C + column] "
                                                                                                            "=")),
               generic="the goal is not reached"),
+        Wrong(Changed(("y[i] = x[", "y[i] = (T)(float)x[")), generic="rounded to floats"),
     ],
 )  # fmt: skip

@@ -63,10 +63,14 @@ __global__ void above_zero(const float* x, int* counts, int n) {
         Wrong(Changed(("atomicAdd(&own[letters[i]], 1);", "own[letters[i]] += 1;")),
               "Two threads find the same letter and update the same count: += reads, adds and writes, and another thread may "
               "write in between. atomicAdd does all three in one step.",
-              when=lambda seen: any("]+=" in line or "]++" in line for line in lines_of(seen))),
+              when=lambda seen: any("counts[" not in line and ("]+=" in line or "]++" in line) for line in lines_of(seen))),
         Wrong(Changed(("    __syncthreads();\n    for", "    for")),
               "A thread counts before another has set the count to 0. A barrier must stand between the two.",
               when=lambda seen: any(line.endswith("=0;") for line in lines_of(seen))),
+        Wrong(Changed(("atomicAdd(&counts[threadIdx.x], own[threadIdx.x]);", "counts[threadIdx.x] += own[threadIdx.x];")),
+              "Two blocks add to the same count of the result: += reads, adds and writes, and a thread of the other block may "
+              "write in between. There, too, use atomicAdd.",
+              when=lambda seen: any("counts[threadIdx.x]+=" in line for line in lines_of(seen))),
         Wrong(Changed(("    }\n    __syncthreads();\n", "    }\n")),
               "The first 26 threads add the counts to the result while others still count. A barrier must stand before that.",
               when=lambda seen: any("counts[threadIdx.x]" in line for line in lines_of(seen))),

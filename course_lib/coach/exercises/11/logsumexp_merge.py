@@ -4,6 +4,7 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.shared_cases import extremes
 
 
 def cases(random):
@@ -12,6 +13,8 @@ def cases(random):
         tops = (size * random.normal(size=(M, parts))).astype(np.float32)
         yield Case(label, tops, random.uniform(1, 9, size=(M, parts)).astype(np.float32))
     yield Case("a part without elements", np.array([[2, -np.inf, 1]], np.float32), np.array([[1, 0, 3]], np.float32))
+    for label, x in extremes(random, (3, 4)):
+        yield Case(label, x, random.uniform(1, 9, size=x.shape).astype(np.float32))
 
 
 def merged(tops, totals):
@@ -64,7 +67,7 @@ extern "C" __global__ void mean_merge(const float* sums, const float* counts, fl
               "largest m).", like=not_rescaled),
         Wrong(Changed(("m + logf(l)", "logf(l)")),
               "The largest m is missing at the end: logsumexp = m + log(l).",
-              like=lambda tops, totals: (merged(tops, totals) - tops.max(1)).astype(np.float32)),
+              like=lambda tops, totals: np.log((totals * np.exp(tops - tops.max(1, keepdims=True))).sum(1))),
         Wrong(Changed(("part_l[part] * expf(part_m[part] - m);", "part_l[part] * expf(part_m[part]);"),
                       ("m + logf(l)", "logf(l)")),
               "exp of a large m is infinite. Subtract the largest m first.",

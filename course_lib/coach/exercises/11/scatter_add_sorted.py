@@ -4,6 +4,7 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.shared_cases import KINDS, whole_numbers
 
 
 def cases(random):
@@ -17,10 +18,13 @@ def cases(random):
         yield Case(label, updates, random.integers(0, R, n), R)
     # (1 + 1e8) - 1e8 is 0 in float32, and (-1e8 + 1e8) + 1 is 1
     yield Case("the order counts", np.array([[1], [1e8], [-1e8], [5]], np.float32), np.array([0, 0, 0, 1]), 2)
+    for kind in (np.int32, np.int64):
+        updates = whole_numbers(random, (5, 2), kind)
+        yield Case(f"{KINDS[updates.dtype.name]} numbers that no float holds", updates, np.array([0, 1, 0, 1, 1]), 2)
 
 
 def added(updates, indices, R, order=1, last=False):
-    y = np.zeros((R, updates.shape[1]), np.float32)
+    y = np.zeros((R, updates.shape[1]), updates.dtype)
     for i in range(len(indices))[::order]:
         y[indices[i]] = updates[i] if last else y[indices[i]] + updates[i]
     return y
@@ -30,9 +34,9 @@ def launch(kernel, updates, indices, R):
     C = updates.shape[1]
     positions = np.argsort(indices, kind="stable").astype(np.int32)
     starts = np.searchsorted(indices[positions], np.arange(R + 1)).astype(np.int32)
-    y = cuda.empty((R, C))
+    y = cuda.empty((R, C), updates.dtype)
     arrays = (cuda.asarray(array) for array in (updates, positions, starts))
-    kernel((R * C + 63) // 64, 64, (*arrays, y, R, C))
+    kernel.instance(KINDS[y.dtype.name])((R * C + 63) // 64, 64, (*arrays, y, R, C))
     return y
 
 
@@ -47,7 +51,7 @@ exercise = Exercise(
     core=False,
     language="cuda",
     defines="scatter_add_sorted",
-    instances=("float",),
+    instances=("float", "int", "long long"),
     target="kernel:scatter_add.cu",
     cases=cases,
     reference=added,

@@ -7,7 +7,9 @@ from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 from course_lib.coach.shared_cases import of_bfloat16_bits, rounded
 from course_lib.cuda.memory import address
 
-BETA1, BETA2, EPS, RATE, MAX_NORM = 0.9, 0.95, 1e-8, 0.05, 1.0
+NAMES = "beta1", "beta2", "eps", "max_norm", "rate", "correction1", "correction2"
+USUAL = dict(zip(NAMES, (0.9, 0.95, 1e-8, 1.0, 0.05, 0.5, 0.25), strict=True))
+OTHER = dict(zip(NAMES, (0.8, 0.99, 0.1, 2e-6, 0.02, 0.6, 0.4), strict=True))
 EACH, THREADS, MOST = 16, 32, 72
 
 
@@ -19,34 +21,39 @@ def cases(random):
             for n, (p, g, m) in zip(sizes, made, strict=True)
         ]
 
-    yield Case("one array of three", lists(3), (0.1,), None, False)
-    yield Case("three small arrays", lists(5, 1, 7), (0.1, 0.0, 0.1), None, False)
-    yield Case("an array of several blocks", lists(3, 1300, 2), (0.1, 0.1, 0.0), None, False)
-    yield Case("gradients that are too long", lists(40, 600), (0.0, 0.1), 4.0, False)
-    yield Case("gradients that are short enough", lists(9, 2), (0.0, 0.1), 0.5, False)
-    yield Case("copies in 16 bits", lists(5, 513), (0.1, 0.1), None, True)
+    yield Case("one array of three", lists(3), (0.1,), None, False, USUAL)
+    yield Case("three small arrays", lists(5, 1, 7), (0.1, 0.0, 0.1), None, False, USUAL)
+    yield Case("an array of several blocks", lists(3, 1300, 2), (0.1, 0.1, 0.0), None, False, USUAL)
+    yield Case("gradients that are too long", lists(40, 600), (0.0, 0.1), 4.0, False, USUAL)
+    yield Case("gradients that are short enough", lists(9, 2), (0.0, 0.1), 0.5, False, USUAL)
+    yield Case("copies in 16 bits", lists(5, 513), (0.1, 0.1), None, True, USUAL)
     nothing, tiny = np.zeros(3, np.float32), np.array([0, 1e-7, -3e-8], np.float32)
-    yield Case("gradients that are almost 0", [(np.ones(3, np.float32), tiny, nothing, nothing)], (0.1,), None, False)
+    yield Case(
+        "gradients that are almost 0", [(np.ones(3, np.float32), tiny, nothing, nothing)], (0.1,), None, False, USUAL
+    )
+    yield Case("other settings, and a very short gradient", lists(3, 2), (0.0, 0.2), 2e-6, False, OTHER)
 
 
-def stepped(lists, decays, norm, copies, clip=True, decayed=True, inside=False):
+def stepped(lists, decays, norm, copies, settings, clip=True, decayed=True, inside=False):
+    beta1, beta2, eps, max_norm, rate, correction1, correction2 = settings.values()
     found = []
     for (p, g, m, v), decay in zip(lists, decays, strict=True):
         p, g, m, v = (a.astype(np.float64) for a in (p, g, m, v))
         if norm is not None and clip:
-            g = g * min(1.0, MAX_NORM / (norm + 1e-6))
-        m, v = BETA1 * m + (1 - BETA1) * g, BETA2 * v + (1 - BETA2) * g * g
-        below = np.sqrt(v / 0.25 + EPS) if inside else np.sqrt(v / 0.25) + EPS
-        p = p * (1 - RATE * (decay if decayed else 0)) - RATE * (m / 0.5) / below
+            g = g * min(1.0, max_norm / (norm + 1e-6))
+        m, v = beta1 * m + (1 - beta1) * g, beta2 * v + (1 - beta2) * g * g
+        below = np.sqrt(v / correction2 + eps) if inside else np.sqrt(v / correction2) + eps
+        p = p * (1 - rate * (decay if decayed else 0)) - rate * (m / correction1) / below
         found += [a.astype(np.float32) for a in (p, m, v)]
         if copies:
             found.append(rounded(found[-3]))
     return tuple(found)
 
 
-def launch(kernel, lists, decays, norm, copies):
+def launch(kernel, lists, decays, norm, copies, settings):
     from course_lib.devices.gpu.optimiser import ARRAYS
 
+    beta1, beta2, eps, max_norm, *in_memory = settings.values()
     arrays, end, there, halves = np.zeros((), ARRAYS), 0, [], []
     for k, own in enumerate(lists):
         there.append([cuda.asarray(a.copy()) for a in own])
@@ -57,12 +64,10 @@ def launch(kernel, lists, decays, norm, copies):
         end += -(-len(own[0]) // (THREADS * EACH))
         arrays["size"][k], arrays["end"][k], arrays["decay"][k] = len(own[0]), end, decays[k]
     arrays["count"] = len(lists)
-    settings, length = np.array([RATE, 0.5, 0.25], np.float32), None
+    settings, length = cuda.asarray(np.array(in_memory, np.float32)), None
     if norm is not None:
         length = cuda.asarray(np.array([norm], np.float32))
-    kernel(
-        end, THREADS, (arrays[()], cuda.asarray(settings), length, BETA1, 1 - BETA1, BETA2, 1 - BETA2, EPS, MAX_NORM)
-    )
+    kernel(end, THREADS, (arrays[()], settings, length, beta1, 1 - beta1, beta2, 1 - beta2, eps, max_norm))
     found = []
     for (p, _, m, v), half in zip(there, halves, strict=True):
         found += [p, m, v]

@@ -25,6 +25,7 @@ def cases(random):
     yield Case("three equal bytes", b"aaa", ranks_of([(A, A)]))
     yield Case("a merge of two merged symbols", b"abcd", ranks_of([(C, D), (A, B), (257, 256)]))
     yield Case("symbols that are not numbered in order", b"abcab", {(A, B): (0, 300), (300, C): (1, 290)})
+    yield Case("the lower rank has the larger symbol", b"abc", {(B, C): (0, 300), (A, B): (1, 290)})
     yield Case("one byte", b"a", ranks_of([(A, B)]))
     yield Case("an empty pre-token", b"", ranks_of([(A, B)]))
     yield Case("no merges at all", b"abc", {})

@@ -19,6 +19,8 @@ def cases(random):
     yield Case("spaces and line ends stay", f"  a \n{END}\n b  ", (END,))
     yield Case("only spaces between two", f"{END} {END}\n", (END,))
     yield Case("the leftmost match counts, although a longer one overlaps it", "aab<", ("ab<", "aa"))
+    yield Case("small and large letters differ", "a<END>b<End>c<end>d", ("<end>",))
+    yield Case("the longer one counts, whatever the order", "x<s>y<sep>", ("<s", "<sep", "<s>", "<sep>"))
     yield Case("a dot is a dot", "a.b?c", (".", "?"))
 
 

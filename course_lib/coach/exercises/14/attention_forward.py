@@ -4,6 +4,7 @@ import numpy as np
 
 from course_lib import devices
 from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
+from course_lib.coach.shared_cases import extreme_attention
 
 
 def cases(random):
@@ -21,6 +22,8 @@ def cases(random):
     yield Case("four query heads, two key-value heads", *made(1, 4, 4, 4, 2, 4), True)
     yield Case("two new tokens, three cached ones", *made(1, 2, 5, 1, 1, 2), True)
     yield Case("one new token, grouped-query attention, float32", *made(2, 1, 7, 6, 3, 4, np.float32), True)
+    for label, arrays in extreme_attention(random, 4, 4, 4):
+        yield Case(label, *(array[None, :, None] for array in arrays), True)
     yield Case("scores in the thousands", *made(1, 6, 6, 2, 1, 4, np.float64, 50.0), True)
 
 

@@ -14,6 +14,7 @@ def cases(random):
     yield Case("one query, four keys", np.array([[1.0, 2.0, 3.0, 4.0]]))
     yield Case("two heads, float32", random.normal(size=(2, 3, 3)).astype(np.float32))
     yield Case("texts and heads", random.normal(size=(2, 3, 4, 6)))
+    yield Case("three axes before", random.normal(size=(2, 1, 3, 2, 3)))
     yield Case("a view that is not contiguous", random.normal(size=(5, 5, 2)).T)
 
 

@@ -5,6 +5,7 @@ import tracemalloc
 import numpy as np
 
 from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
+from course_lib.coach.shared_cases import extreme_attention
 
 LENGTH, SIZE = 512, 32
 
@@ -31,6 +32,8 @@ def cases(random):
     yield Case(
         "the largest score comes last", np.ones((5, 2)), np.arange(10.0).reshape(5, 2), random.normal(size=(5, 2))
     )
+    for label, arrays in extreme_attention(random, 4, 4, 4):
+        yield Case(label, *arrays)
     yield Case("scores in the thousands", *(60 * random.normal(size=(3, 9, 4))))
 
 

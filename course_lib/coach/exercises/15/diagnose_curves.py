@@ -23,6 +23,9 @@ def cases(random):
     yield Case("a little below guessing", [6.9, 6.8, 6.7, 6.6, 6.5], 6.9, 0.3)
     yield Case("15 steps, of which a tenth is one", [*falling(1.0, 14), 0.2], 6.9, 0.3)
     yield Case("a small vocabulary", [2.1, 1.9, 1.2, 0.9], 2.08, 0.5)
+    yield Case("a small vocabulary, and nothing is learned", [2.1, 2.0, 1.9, 1.8], 2.08, 0.5)
+    yield Case("a small vocabulary, exploded", [2.1, 3.5, 1.2, 0.9], 2.08, 0.5)
+    yield Case("a high floor", [6.9, 3.0, 0.4], 6.9, 0.5)
     yield Case("300 healthy steps", falling(1.4, 300, 0.1), 6.93, 0.26)
     yield Case("300 steps that read their targets", falling(0.02, 300, 0.01), 6.93, 0.26)
     yield Case(

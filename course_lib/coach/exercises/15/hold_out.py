@@ -8,14 +8,15 @@ END = 0
 
 
 def cases(random):
-    def case(label, tokens, count):
-        return Case(label, np.array(tokens, np.uint16), END, count)
+    def case(label, tokens, count, end=END):
+        return Case(label, np.array(tokens, np.uint16), end, count)
 
     yield case("the split falls inside a story", [0, 5, 6, 0, 7, 8, 0], 2)
     yield case("the split falls on the start of a story", [0, 5, 6, 0, 7, 8, 0], 4)
     yield case("in the first of three stories", [0, 5, 6, 7, 0, 8, 0, 9, 0], 7)
     yield case("the last story is long", [0, 5, 0, 6, 7, 8, 9, 6, 0], 3)
     yield case("everything is held out", [0, 5, 6, 0], 4)
+    yield case("stories between sevens", [7, 5, 0, 7, 8, 0, 9, 7], 2, 7)
     long = random.integers(1, 50, 400)
     long[np.sort(random.choice(np.arange(1, 399), 30, replace=False))] = END
     long[[0, -1]] = END

@@ -9,6 +9,7 @@ def cases(random):
     yield Case("one number", np.array([[-3.0]]), 0)
     yield Case("the example", np.array([[0.0, 2.0], [-2.0, 0.0]]), 20)
     yield Case("two unequal singular values", np.diag([4.0, 1.0]), 1)
+    yield Case("no step", np.diag([3.0, 4.0]), 0)
     yield Case("three steps", random.normal(size=(3, 3)), 3)
     yield Case("a wide matrix", random.normal(size=(2, 5)), 6)
     yield Case("a tall matrix", random.normal(size=(6, 3)), 6)

@@ -22,6 +22,14 @@ def cases(random):
     yield Case("an empty log", [], 1.0, 0.5, 100)
     yield Case("a training loss that is lower", [{"step": 5, "loss": 1.0, "val_loss": 2.0},
                                                {"step": 6, "loss": 1.0, "val_loss": 1.0}], 1.0, 0.25, 8)  # fmt: skip
+    yield Case(
+        "a low training loss before anything was measured", [{"step": 5, "loss": 1.0}, *log((6, 1.0))], 1.0, 0.25, 8
+    )
+    yield Case("another floor", log((10, 1.25), (20, 1.0)), 0.5, 0.5, 100)
+    yield Case("another gap", log((10, 1.25), (20, 1.125)), 1.0, 0.125, 100)
+    yield Case("far below the floor", log((10, 3.0), (20, 0.25)), 1.0, 0.5, 100)
+    yield Case("a loss of 0", log((10, 0.5), (20, 0.0)), 0.0, 0.0, 100)
+    yield Case("good before the first step", log((0, 1.0), (10, 0.5)), 1.0, 0.0, 100)
 
 
 def found(records, floor, gap, tokens_per_step):

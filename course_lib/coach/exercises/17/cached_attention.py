@@ -3,6 +3,7 @@
 import numpy as np
 
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.shared_cases import extreme_attention
 
 
 def cases(random):
@@ -14,6 +15,8 @@ def cases(random):
     yield case("five tokens", 5, 4)
     yield case("one number each", 4, 1)
     yield case("scores in the thousands", 6, 4, 60.0)
+    for label, arrays in extreme_attention(random, 4, 4, 4):
+        yield Case(label, *arrays)
     yield case("40 tokens of float32", 40, 16, 1.0, np.float32)
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.shared_cases import extremes
 
 COLDEST = "temperature 0"
 
@@ -21,6 +22,9 @@ def cases(random):
     yield case("logits as low as -1000", [[-1000.0, -1001.0]], 1.0)
     yield case("temperature 0.01", [[5.0, 4.0, -6.0]], 0.01)
     yield case("one token", [[7.0]], 0.7)
+    yield case("two rows far apart", [[1000.0, 999.0], [-1000.0, -1001.0]], 1.0)
+    for label, x in extremes(random, (3, 5)):
+        yield Case(label, x, 1.5)
     yield Case("many rows", random.normal(size=(5, 40)).astype(np.float32) * 3, 0.7)
 
 

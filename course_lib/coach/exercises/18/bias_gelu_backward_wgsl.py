@@ -10,7 +10,7 @@ GROUP = 256
 
 def cases(random):
     for label, rows, F in (("one number", 1, 1), ("two rows of three", 2, 3), ("one column", 5, 1),
-                           ("a little more than a workgroup", 7, 37)):  # fmt: skip
+                           ("a little more than a workgroup", 7, 37), ("workgroups in several rows", 20, 100)):  # fmt: skip
         dy, x = random.normal(0, 2, size=(2, rows, F)).astype(np.float32)
         yield Case(label, dy, x, (1.5 + random.normal(size=F)).astype(np.float32))
     far = np.array([[-60, -9, 9, 60]], np.float32)
@@ -19,7 +19,8 @@ def cases(random):
 
 def launch(kernel, dy, x, bias):
     dx = np.full_like(x, np.nan)
-    kernel(-(-x.size // GROUP), dy=dy, x=x, bias=bias, dx=dx, n=x.size, F=x.shape[1])
+    groups = -(-x.size // GROUP)
+    kernel((min(groups, 3), -(-groups // 3)), dy=dy, x=x, bias=bias, dx=dx, n=x.size, F=x.shape[1])
     return dx
 
 

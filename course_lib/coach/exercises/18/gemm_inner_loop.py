@@ -26,13 +26,16 @@ def launch(kernel, a, b, bias, kind):
     B = b if kind == WEIGHTS else np.ascontiguousarray(b.swapaxes(-1, -2))
     y = np.full((*batch, N, M), np.nan, np.float32)
     count = batch[0] if batch else 1
+    first = 1 if batch else 0  # one matrix of the batch was multiplied by an earlier launch
+    A, B, y = (np.concatenate([np.zeros_like(x[:first]), x]) if batch else x for x in (A, B, y))
     kernel.instance(kind)(
-        (-(-M // 64), -(-N // 64), count), a=A, b=B, bias=bias, y=y, batch=(1, 1, 1, count), a_batch=(0, 0, 0, N * K),
+        (-(-M // 64), -(-N // 64), count), a=A, b=B, bias=bias, y=y, batch=(1, 1, 1, first + count), a_batch=(0, 0, 0, N * K),
         b_batch=(0, 0, 0, K * M), N=N, M=M,
-        K=K, a_row=K if A is a else 1, a_column=1 if A is a else N, b_row=M if B is b else 1, b_column=1 if B is b else K,
-        first=0,
+        K=K, a_row=K if kind == FORWARD else 1, a_column=1 if kind == FORWARD else N, b_row=M if kind == WEIGHTS else 1,
+        b_column=1 if kind == WEIGHTS else K,
+        first=first,
     )  # fmt: skip
-    return y
+    return y[first:] if batch else y
 
 
 def product(a, b, bias, kind):

@@ -25,6 +25,11 @@ def squares(x):
     return np.array([-1, -1, *parts])
 
 
+def waits_in_the_loop(text):
+    """Does a barrier stand in the loop over the halves, before the addition?"""
+    return "workgroupBarrier" in text[text.index("half > 0") : text.index("tree[lane] +=")]
+
+
 exercise = Exercise(
     title="Find the fault: a sum of 256 threads",
     minutes=10,
@@ -69,8 +74,13 @@ fn shift(@builtin(local_invocation_index) lane: u32) {
                   and not any(i.kind == "race" and "half" in i.source for i in seen.issues)),
         Wrong(Changed(("        workgroupBarrier();\n        if (lane", "        if (lane")),
               "A thread reads what another may not have written yet: the loop needs a workgroupBarrier before each addition.",
-              when=lambda seen: "race" in seen.kinds),
-        Wrong(Changed(("THREADS / 2", "THREADS / 4")), "A quarter of the threads is left out: the first half is THREADS / 2.",
+              when=lambda seen: "race" in seen.kinds and not waits_in_the_loop(seen.text)),
+        Wrong(Changed(("        if (lane < half) {\n            tree[lane] += tree[lane + half];\n        }\n",
+                       "        tree[lane] += tree[lane + half];\n")),
+              "All threads add, so one reads what another changes at the same time. Only the first `half` of them may: "
+              "if (lane < half).",
+              when=lambda seen: bool(seen.kinds & {"race", "out-of-bounds"}) and "lane < half" not in seen.text),
+        Wrong(Changed(("THREADS / 2", "THREADS / 4")), "Half of the threads are left out: the first half is THREADS / 2.",
               when=lambda seen: "THREADS / 4" in seen.text and seen.got[2] < seen.expected[2]),
     ],
 )  # fmt: skip

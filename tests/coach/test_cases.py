@@ -1,0 +1,135 @@
+"""What the cases and goals of all exercises hold, so that a whole class of wrong answers cannot pass."""
+
+import copy
+import re
+
+import numpy as np
+import pytest
+
+from course_lib.coach import answers, catalogue, compare, diagnosis, judge, regions
+from course_lib.coach.shared_cases import EXTREMES
+
+EXERCISES = {name: catalogue.load(name) for name in catalogue.names()}
+ALL = pytest.mark.parametrize("name", EXERCISES)
+
+
+def cases_of(name):
+    return list(EXERCISES[name].cases(np.random.default_rng(judge.SEED)))
+
+
+def solution(name):
+    return regions.pieces(catalogue.source(EXERCISES[name].chapter))[name].solution
+
+
+@pytest.mark.parametrize("name", [name for name, exercise in EXERCISES.items() if exercise.goals])
+def test_a_goal_that_is_a_rate_stands_beside_bounds_on_bytes_and_on_idle_lanes(name):
+    """One thread that does all the work alone has the best rates of all."""
+    bounded = {goal.name for goal in EXERCISES[name].goals if goal.at_most is not None}
+    for rate in (goal for goal in bounded if "for each request" in goal):
+        space = "shared" if "shared" in rate else "global"
+        assert {"bytes of global memory moved", f"idle lanes in a request to {space} memory"} <= bounded
+
+
+# A maximum is taken in these words, or by the online softmax of chapter 06.
+MAXIMUM = re.compile(r"fmaxf|_max<|group_max|INFINITY|lowest number|OnlineSoftmax|(?:scores|logits)\.max|largest = own")
+NO_RANGE = {"min_max_scale": {"all equal"}}  # it divides by largest - smallest
+
+
+@pytest.mark.parametrize("name", [name for name in EXERCISES if MAXIMUM.search(solution(name))])
+def test_a_maximum_is_tried_far_from_zero_on_both_sides_with_equal_and_with_negative_numbers(name):
+    assert set(EXTREMES) - NO_RANGE.get(name, set()) <= {case.label for case in cases_of(name)}
+
+
+OF_NUMBERS = re.compile(r"template <[^>]*\bclass (?:T|From)\b[^>]*>\s*__global__")
+LEAST = {"int": 2**24, "unsigned int": 2**24, "long long": 2**40}
+OF_INDICES = {"gather": {"int", "long long"}}  # a table with 2^24 rows is too large for a case
+
+
+def whole_numbers(value):
+    """All integers in an input, in arrays and alone."""
+    if isinstance(value, np.ndarray):
+        return value.ravel().tolist() if value.dtype.kind in "iu" else []
+    return [value] if isinstance(value, int) and not isinstance(value, bool) else []
+
+
+@pytest.mark.parametrize("name", [name for name in EXERCISES if OF_NUMBERS.search(solution(name))])
+def test_a_template_over_the_type_of_numbers_is_tried_with_integers_that_no_float_holds(name):
+    kinds = {kind.strip() for arguments in EXERCISES[name].instances for kind in arguments.split(",")}
+    kinds = (kinds & set(LEAST)) - OF_INDICES.get(name, set())
+    numbers = [number for case in cases_of(name) for value in case.inputs for number in whole_numbers(value)]
+    assert kinds
+    for kind in kinds:
+        assert any(number > LEAST[kind] and int(np.float32(number)) != number for number in numbers)
+
+
+# Scalars that make no difference to a right result, or are the same in every case, and why.
+LAUNCH = "how it is launched: the result is the same"
+UNVARIED = {
+    "N": LAUNCH, "THREADS": LAUNCH, "tile": LAUNCH, "tiles": LAUNCH, "kind": LAUNCH, "LANES": LAUNCH,
+    ("copy", "kind"): LAUNCH, ("unpack_float16", "groups"): LAUNCH, ("softmax_wgsl", "groups"): LAUNCH,
+    ("residual_add", "into"): "which of the arrays is overwritten",
+    ("mean_loss", "batch_size"): "the mean must not depend on it",
+    ("softmax_wgsl", "lowest"): "minus infinity, which has no literal",
+    ("workgroup_sum", "first"): "it stands in the part that is given",
+}  # fmt: skip
+
+
+def is_scalar(value):
+    return isinstance(value, bool | int | float | str | np.generic) and not isinstance(value, np.void)
+
+
+class Recorder:
+    """Launched in place of a kernel: the scalars that each argument was, by position or name."""
+
+    def __init__(self):
+        self.seen = {}
+
+    def __call__(self, *launch, **named):
+        given = {**dict(enumerate(launch[2] if len(launch) > 2 else ())), **named}
+        for which, value in given.items():
+            if is_scalar(value):
+                self.seen.setdefault(which, set()).add(value.item() if isinstance(value, np.generic) else value)
+
+    def instance(self, arguments):
+        return self
+
+
+@pytest.mark.parametrize("name", [name for name, exercise in EXERCISES.items() if exercise.is_kernel])
+def test_each_scalar_argument_of_a_kernel_takes_two_values(name):
+    recorder = Recorder()
+    for case in cases_of(name):
+        EXERCISES[name].call(recorder, *copy.deepcopy(case.inputs))
+    fixed = {which for which, values in recorder.seen.items() if len(values) < 2 and (name, which) not in UNVARIED}
+    assert not fixed
+
+
+@ALL
+def test_each_scalar_of_the_cases_takes_two_values_that_matter(name):
+    exercise, cases = EXERCISES[name], cases_of(name)
+    count = len(cases[0].inputs)
+    names = diagnosis.inputs_of(exercise, count) or tuple(map(str, range(count)))
+    for at, called in enumerate(names):
+        values = [case.inputs[at] for case in cases if len(case.inputs) > at]
+        if not all(map(is_scalar, values)) or called in UNVARIED or (name, called) in UNVARIED:
+            continue
+        assert len(set(values)) > 1, f"{called} is always {values[0]!r}"
+        if exercise.compared:
+            assert any(matters(exercise, case.inputs, at, other) for case in cases for other in set(values)), called
+
+
+def matters(exercise, inputs, at, other):
+    """Whether another value of one input gives another result."""
+    changed = (*inputs[:at], other, *inputs[at + 1 :])
+    return compare.difference(right(exercise, changed), right(exercise, inputs), exercise.tolerance) is not None
+
+
+def right(exercise, inputs):
+    function, given = exercise.reference, copy.deepcopy(inputs)
+    if function is None:
+        holder, attribute = answers.resolve(exercise.target)
+        function = getattr(holder, attribute)
+    try:
+        with answers.quiet():
+            return function(*given) if exercise.is_kernel else compare.plain(answers.call(exercise, function, given))
+    except Exception as error:  # values of different cases need not fit together; that they do not is a difference
+        return type(error).__name__
