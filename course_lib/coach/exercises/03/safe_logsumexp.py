@@ -3,6 +3,7 @@
 import numpy as np
 
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.shared_cases import extremes
 
 
 def cases(random):
@@ -10,6 +11,8 @@ def cases(random):
             "scores so low that exp gives 0": [-1000, -1001, -1003]}  # fmt: skip
     for label, scores in rows.items():
         yield Case(label, np.array(scores, np.float32))
+    for label, scores in extremes(random, (6,)):
+        yield Case(label, scores)
 
 
 exercise = Exercise(

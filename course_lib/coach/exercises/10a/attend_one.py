@@ -3,6 +3,7 @@
 import numpy as np
 
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.shared_cases import extreme_attention
 
 
 def cases(random):
@@ -12,6 +13,8 @@ def cases(random):
         yield Case(label, *random.normal(size=(3, T, D)).astype(np.float32), t)
     k, v = random.normal(size=(2, 5, 4)).astype(np.float32)
     yield Case("scores too large for exp", 3000 * k, k, v, 4)  # exp(710) is inf, in float64 too
+    for label, inputs in extreme_attention(random, 6, 6, 4):
+        yield Case(label, *inputs, 4)
 
 
 def output(q, k, v, t):

@@ -4,6 +4,7 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.shared_cases import extremes
 
 
 def cases(random):
@@ -11,6 +12,8 @@ def cases(random):
     yield Case("two rows, the first one larger", (100 - np.arange(32, dtype=np.float32)).reshape(2, 16))
     yield Case("negative numbers", -1 - random.random((4, 16)).astype(np.float32))
     yield Case("eight rows", random.normal(size=(8, 16)).astype(np.float32))
+    for label, x in extremes(random, (2, 16)):
+        yield Case(label, x)
 
 
 def launch(kernel, x):

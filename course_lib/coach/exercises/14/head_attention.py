@@ -4,6 +4,7 @@ import numpy as np
 
 from course_lib import devices
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.shared_cases import extreme_attention
 
 
 def cases(random):
@@ -13,6 +14,8 @@ def cases(random):
     yield Case("seven words", *random.normal(size=(3, 7, 4)))
     yield Case("two new words, three cached ones", random.normal(size=(2, 3)), *random.normal(size=(2, 5, 3)))
     yield Case("scores in the thousands", *(60 * random.normal(size=(3, 9, 4))))
+    for label, inputs in extreme_attention(random, 5, 5, 3):
+        yield Case(label, *(x.astype(np.float64) for x in inputs))
 
 
 def right(q, k, v):
