@@ -192,4 +192,8 @@ def test_a_kernel_with_its_report_and_numbers(chromium, server):
         page.keyboard.type(line)
     assert own.locator(".cm-line").all_inner_texts()[2:] == ["    if (true) {", "        float y = x[0];", "    }"]
     assert CUDA_WORDS <= coloured(own)
+    type_and_run(page, own, "from course_lib import plots\nplots.attention_steps([[1]], [[1]], [[1]], ['a'])")
+    own.get_by_label("time, in steps").focus(timeout=PATIENCE)
+    page.keyboard.press("ArrowRight")
+    assert own.get_by_role("status").inner_text().startswith("Step 2 of 3"), "the notebook leaves a player its keys"
     page.close()
