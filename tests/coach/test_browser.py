@@ -92,10 +92,12 @@ def type_and_run(page, where, text: str) -> None:
     run(page, where)
 
 
-def coloured(where) -> set[str]:
-    """The words of a cell that stand out, when the page has found its language."""
-    where.locator(".cm-line span").first.wait_for(timeout=PATIENCE)
-    return {text.strip() for text in where.locator(".cm-line span").all_inner_texts()}
+def coloured(where, words: set[str]) -> set[str]:
+    """All words of a cell that stand out, once `words` do: the page finds the language, and parses, in its own time."""
+    spans = where.locator(".cm-line span")
+    for word in words:
+        spans.filter(has_text=word).first.wait_for(timeout=PATIENCE)
+    return {text.strip() for text in spans.all_inner_texts()}
 
 
 def verdict(page, where, word: str):
@@ -156,11 +158,11 @@ def test_a_kernel_with_its_report_and_numbers(chromium, server):
     ready(page, server, "04_first_kernel.ipynb")
     exercise = cell(page, "%%exercise smooth")
     exercise.locator(".cm-content").click()
-    assert CUDA_WORDS <= coloured(exercise)
+    assert CUDA_WORDS <= coloured(exercise, CUDA_WORDS)
     run(page, exercise)  # as it is: the planted fault
     assert "out-of-bounds" in verdict(page, exercise, "Blank").inner_text()
     type_and_run(page, exercise, "%%exercise smooth\n" + piece("smooth").solution.replace("/ 3.0f", "/ 2.0f"))
-    assert CUDA_WORDS <= coloured(exercise), "still, when it has run"
+    assert CUDA_WORDS <= coloured(exercise, CUDA_WORDS), "still, when it has run"
     assert "Every element is 1.5 times" in verdict(page, exercise, "Not yet").inner_text()
     assert exercise.locator("table[aria-label*='wrong cells']").count() == 1
     breaks = exercise.locator("section pre").evaluate_all("all => all.map(pre => getComputedStyle(pre).wordBreak)")
@@ -183,15 +185,15 @@ def test_a_kernel_with_its_report_and_numbers(chromium, server):
         page.screenshot(path=f"{shots}/numbers.png")
 
     own = page.locator(".jp-CodeCell").first
-    assert "import" in coloured(own) and CUDA_WORDS.isdisjoint(coloured(own))
+    assert CUDA_WORDS.isdisjoint(coloured(own, {"import"}))
     type_in(page, own, "%%exercise bias_gelu_wgsl\n" + piece("bias_gelu_wgsl").solution)
-    assert {"fn", "let", "struct"} <= coloured(own)
+    assert {"fn", "let", "struct"} <= coloured(own, {"fn", "let", "struct"})
     type_in(page, own, "%%exercise scale\n__global__ void scale(const float* x) {")
     for line in ("if (true) {", "float y = x[0];", "}"):
         page.keyboard.press("Enter")
         page.keyboard.type(line)
     assert own.locator(".cm-line").all_inner_texts()[2:] == ["    if (true) {", "        float y = x[0];", "    }"]
-    assert CUDA_WORDS <= coloured(own)
+    assert CUDA_WORDS <= coloured(own, CUDA_WORDS)
     type_and_run(page, own, "from course_lib import plots\nplots.attention_steps([[1]], [[1]], [[1]], ['a'])")
     own.get_by_label("time, in steps").focus(timeout=PATIENCE)
     page.keyboard.press("ArrowRight")
