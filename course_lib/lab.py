@@ -8,6 +8,7 @@ import json
 import os
 import platform
 import secrets
+import shutil
 import socket
 import sys
 from pathlib import Path
@@ -53,6 +54,15 @@ def write_settings(prefix: Path = Path(sys.prefix)) -> None:
     (folder / "overrides.json").write_text(json.dumps(SETTINGS, indent=1))
 
 
+def colour_exercises(prefix: Path = Path(sys.prefix)) -> None:
+    """Put our extension where JupyterLab looks for those of one environment: a kernel's exercise cell is no Python."""
+    from course_lib.coach import catalogue
+
+    folder = prefix / "share/jupyter/labextensions/course-exercises"
+    shutil.copytree(Path(__file__).parent / "labextension", folder, dirs_exist_ok=True)
+    (folder / "languages.json").write_text(json.dumps(catalogue.languages()))
+
+
 def trust_lectures() -> None:
     """Sign the lectures, so that what moves in their stored outputs runs before a cell does: Jupyter starts no script that
     comes with a file, unless its owner trusts it, and their code is run here anyway."""
@@ -91,6 +101,7 @@ def start(browser: bool = True) -> None:
     )
     from course_lib.coach import copies
 
+    colour_exercises()
     for sentence in copies.refresh():  # your exercises are opened in exercises/mine
         print(sentence, flush=True)
     os.execv(sys.executable, command(port, opens))

@@ -17,6 +17,7 @@ import pytest
 from nbformat.sign import NotebookNotary
 
 from course_lib import lab
+from course_lib.coach import catalogue
 from course_lib.paths import ROOT
 
 
@@ -104,6 +105,15 @@ def test_the_printed_address_answers(server):
     page = get(f"{base}/lab/tree/{lab.FIRST_CHAPTER}?token={token}")
     assert "<title>JupyterLab</title>" in page
     assert json.loads(get(f"{base}/api/contents/{lab.FIRST_CHAPTER}?token={token}"))["type"] == "notebook"
+
+
+def test_the_colours_of_exercise_cells_are_installed(server):
+    base, token = server
+    page = get(f"{base}/lab?token={token}")
+    assert '"name": "course-exercises"' in page
+    languages = json.loads(get(f"{base}/lab/extensions/course-exercises/languages.json?token={token}"))
+    assert languages == {name: exercise.language for name in catalogue.names()
+                         if (exercise := catalogue.load(name)).is_kernel}  # fmt: skip
 
 
 def test_nobody_enters_without_the_token(server):

@@ -32,6 +32,12 @@ def names(chapter: str = "") -> list[str]:
     return [name for name, path in files().items() if not chapter or path.parent.name == chapter]
 
 
+def languages() -> dict[str, str]:
+    """Name of each exercise that is not in Python -> its language, as its file says it: loading all takes seconds."""
+    said = {name: re.search(r'^    language="(\w+)"', path.read_text("utf-8"), re.M) for name, path in _found().items()}
+    return {name: found[1] for name, found in said.items() if found}
+
+
 def load(name: str) -> Exercise:
     """The exercise of that name. Raises ExerciseError with the nearest names."""
     path = _found().get(name)

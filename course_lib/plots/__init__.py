@@ -3,8 +3,10 @@
     plots.loss_curve(log, floor, bigram)      plots.compare_losses({name: log})
     plots.graph(tensor)                       how a tensor was made, drawn from its tape
     plots.memory(view)                        a view, and the places of the buffer that it reads
+    plots.strides(view)                       the same, element after element, with the sum that gives each index
     plots.memories()                          the memories of a GPU: how large, how fast
     plots.attention_map(weights, tokens)      who looks at whom
+    plots.attention_steps(q, k, v, tokens)    one head, query after query: scores, weights, weighted sum
     plots.attention_tiles(T, queries, keys)   which tiles of the scores a masked kernel computes
     plots.flash_loop(queries, keys)           the loop of flash attention: what stays, what streams past, in which memory
     plots.tokens(tokenizer, text)             a text cut into tokens, as HTML;  plots.token_picture: the same as a picture
@@ -33,6 +35,7 @@ Each returns something that shows itself when it stands last in a cell, with wor
 
 from course_lib.plots.arena import arena
 from course_lib.plots.attention import attention_map
+from course_lib.plots.attention_steps import attention_steps
 from course_lib.plots.attention_tiles import attention_tiles
 from course_lib.plots.chain import chain
 from course_lib.plots.curves import compare_losses, loss_curve
@@ -48,13 +51,15 @@ from course_lib.plots.memory import memory
 from course_lib.plots.model_map import PARTS, model_map
 from course_lib.plots.parameters import parameter_bars, parameter_table
 from course_lib.plots.picture import Page, Picture, picture
-from course_lib.plots.play import Player, play
+from course_lib.plots.play import play
+from course_lib.plots.player import Player
 from course_lib.plots.product import product
 from course_lib.plots.projection import projection
 from course_lib.plots.roofline import roofline
 from course_lib.plots.row_times_column import row_times_column
 from course_lib.plots.shape_map import shape_map
 from course_lib.plots.slopes import slope
+from course_lib.plots.strides import strides
 from course_lib.plots.token_colours import token_picture, tokens
 from course_lib.plots.traffic import traffic
 from course_lib.plots.valley import valley
@@ -66,6 +71,7 @@ __all__ = [
     "Player",
     "arena",
     "attention_map",
+    "attention_steps",
     "attention_tiles",
     "banks",
     "chain",
@@ -91,6 +97,7 @@ __all__ = [
     "sectors",
     "shape_map",
     "slope",
+    "strides",
     "thread_map",
     "token_picture",
     "tokens",

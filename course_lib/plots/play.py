@@ -1,14 +1,7 @@
 """`plots.play(kernel, grid, block, args)`: a small launch to step through, on a slider, in the page itself."""
 
-import base64
-import hashlib
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cache
-from html import escape
 from math import prod
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,30 +12,14 @@ from course_lib.cuda import symbols
 from course_lib.cuda.kernel import Kernel
 from course_lib.cuda.trace import ACCESSES, PLAYED_THREADS, Recording, record
 from course_lib.plots.picture import Picture, few, number, picture, ranges
+from course_lib.plots.player import Player, page
 from course_lib.plots.style import BLUE, GREEN, GREY, PAPER, PURPLE, SMALL, TEXT, VERMILLION, figure, styled
 from course_lib.plots.warp_steps import BANKS, SECTOR, WARP, WORD, Step, steps
 
 MOST_STEPS, MOST_CELLS = 1500, 2560
-MOST_BYTES = 300_000  # of the HTML: a notebook with some players must still open at once
 COLOURS = {"read": BLUE, "write": VERMILLION, "atomic": PURPLE, "shuffle": GREEN, "warp sync": GREY, "barrier": GREY}
 SHARED_TYPES = {"half": np.float16, "__half": np.float16, "double": np.float64, "int": np.int32, "unsigned": np.uint32,
                 "float": np.float32, "char": np.int8, "bool": np.bool_, "short": np.int16}  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Player:
-    """A launch as a page of its own: `html` needs no server and no network; `picture` stands where no script runs."""
-
-    html: str
-    picture: Picture
-    steps: list[Step]
-
-    def __repr__(self) -> str:
-        return f"[player] {self.picture.alt}"
-
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> tuple[dict, dict]:
-        data, metadata = self.picture._repr_mimebundle_()
-        return {**data, "text/html": self.html, "text/plain": repr(self)}, metadata
 
 
 def play(kernel: Kernel, grid: Any, block: Any, args: Sequence[Any], shared_mem: int = 0) -> Player:
@@ -137,32 +114,12 @@ def _page(kernel: Kernel, found: list[Step], arrays: dict[str, dict], threads: i
     for i, s in enumerate(found):
         if s.mark:
             first.setdefault((s.line, s.mark.partition(":")[0]), (i, s.mark.partition(":")[0]))
-    data = json.dumps(
-        {
-            "title": f"{kernel.name}: {blocks} block{'s' * (blocks > 1)} of {threads} threads",
-            "threads": threads, "blocks": blocks, "steps": told, "marks": sorted(first.values())[:8],
-            "arrays": [{k: v for k, v in one.items() if k != "kind"} for one in arrays.values()],
-            "source": _listing(kernel, {s.line for s in found}),
-        },
-        separators=(",", ":"), ensure_ascii=False,
-    ).replace("</", "<\\/")  # fmt: skip
-    image = (
-        f'<img alt="{escape(still.alt)}" width="{still.width}" height="{still.height}" style="max-width:100%;height:auto" '
-        f'src="data:image/png;base64,{base64.b64encode(still.png).decode()}">'
-    )
-    name = hashlib.sha256(data.encode()).hexdigest()[:12]
-    page = _template().replace("__STILL__", image).replace("__ID__", name).replace("__DATA__", data)
-    if len(page.encode()) > MOST_BYTES:
-        raise ValueError(
-            f"The player of this launch would take {len(page.encode()):,} bytes; at most {MOST_BYTES:,} are allowed, so that "
-            "the notebook stays light. Launch it on less."
-        )
-    return page
-
-
-@cache
-def _template() -> str:
-    return Path(__file__).with_name("player.html").read_text(encoding="utf-8")
+    return page(
+        f"{kernel.name}: {blocks} block{'s' * (blocks > 1)} of {threads} threads", told, "launch.js", still,
+        threads=threads, blocks=blocks, marks=sorted(first.values())[:8],
+        arrays=[{k: v for k, v in one.items() if k != "kind"} for one in arrays.values()],
+        source=_listing(kernel, {s.line for s in found}),
+    )  # fmt: skip
 
 
 def _listing(kernel: Kernel, used: set[int]) -> list[tuple[int, str]]:

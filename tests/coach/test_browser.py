@@ -18,6 +18,7 @@ from .conftest import piece
 
 pytestmark = pytest.mark.slow
 PATIENCE = 180_000  # ms: the machine may be busy
+CUDA_WORDS = {"__global__", "const", "float"}  # to Python they are names like any other
 
 
 @pytest.fixture
@@ -26,6 +27,7 @@ def server(tmp_path, mine):
     copies.refresh()
     (tmp_path / "ipython/profile_default").mkdir(parents=True)
     environment.teach_ipython(tmp_path)
+    lab.colour_exercises(tmp_path)
     (tmp_path / "etc/ipython/ipython_config.py").rename(tmp_path / "ipython/profile_default/ipython_config.py")
     port = lab.free_port(9300)
     line = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}",
@@ -35,7 +37,7 @@ def server(tmp_path, mine):
             "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate", f"--LabApp.user_settings_dir={tmp_path}/settings",
             f"--LabApp.workspaces_dir={tmp_path}/workspaces"]  # fmt: skip
     own = {"IPYTHONDIR": str(tmp_path / "ipython"), "JUPYTER_CONFIG_DIR": str(tmp_path / "config"),
-           "JUPYTER_DATA_DIR": str(tmp_path / "data"), "JUPYTER_RUNTIME_DIR": str(tmp_path / "runtime")}  # fmt: skip
+           "JUPYTER_DATA_DIR": str(tmp_path / "share/jupyter"), "JUPYTER_RUNTIME_DIR": str(tmp_path / "runtime")}  # fmt: skip
     process = subprocess.Popen(line, cwd=ROOT, env=os.environ | own, start_new_session=True, stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL)  # fmt: skip
     try:
@@ -78,12 +80,24 @@ def run(page, where) -> None:
     raise AssertionError("The page does not run the cell.")
 
 
-def type_and_run(page, where, text: str) -> None:
+def type_in(page, where, text: str) -> None:
     where.locator(".cm-content").click()
     page.keyboard.press("Control+a")
     page.keyboard.press("Delete")
     page.keyboard.insert_text(text)
+
+
+def type_and_run(page, where, text: str) -> None:
+    type_in(page, where, text)
     run(page, where)
+
+
+def coloured(where, words: set[str]) -> set[str]:
+    """All words of a cell that stand out, once `words` do: the page finds the language, and parses, in its own time."""
+    spans = where.locator(".cm-line span")
+    for word in words:
+        spans.filter(has_text=word).first.wait_for(timeout=PATIENCE)
+    return {text.strip() for text in spans.all_inner_texts()}
 
 
 def verdict(page, where, word: str):
@@ -144,9 +158,11 @@ def test_a_kernel_with_its_report_and_numbers(chromium, server):
     ready(page, server, "04_first_kernel.ipynb")
     exercise = cell(page, "%%exercise smooth")
     exercise.locator(".cm-content").click()
+    assert CUDA_WORDS <= coloured(exercise, CUDA_WORDS)
     run(page, exercise)  # as it is: the planted fault
     assert "out-of-bounds" in verdict(page, exercise, "Blank").inner_text()
     type_and_run(page, exercise, "%%exercise smooth\n" + piece("smooth").solution.replace("/ 3.0f", "/ 2.0f"))
+    assert CUDA_WORDS <= coloured(exercise, CUDA_WORDS), "still, when it has run"
     assert "Every element is 1.5 times" in verdict(page, exercise, "Not yet").inner_text()
     assert exercise.locator("table[aria-label*='wrong cells']").count() == 1
     breaks = exercise.locator("section pre").evaluate_all("all => all.map(pre => getComputedStyle(pre).wordBreak)")
@@ -167,4 +183,19 @@ def test_a_kernel_with_its_report_and_numbers(chromium, server):
     if shots:
         exercise.scroll_into_view_if_needed()
         page.screenshot(path=f"{shots}/numbers.png")
+
+    own = page.locator(".jp-CodeCell").first
+    assert CUDA_WORDS.isdisjoint(coloured(own, {"import"}))
+    type_in(page, own, "%%exercise bias_gelu_wgsl\n" + piece("bias_gelu_wgsl").solution)
+    assert {"fn", "let", "struct"} <= coloured(own, {"fn", "let", "struct"})
+    type_in(page, own, "%%exercise scale\n__global__ void scale(const float* x) {")
+    for line in ("if (true) {", "float y = x[0];", "}"):
+        page.keyboard.press("Enter")
+        page.keyboard.type(line)
+    assert own.locator(".cm-line").all_inner_texts()[2:] == ["    if (true) {", "        float y = x[0];", "    }"]
+    assert CUDA_WORDS <= coloured(own, CUDA_WORDS)
+    type_and_run(page, own, "from course_lib import plots\nplots.attention_steps([[1]], [[1]], [[1]], ['a'])")
+    own.get_by_label("time, in steps").focus(timeout=PATIENCE)
+    page.keyboard.press("ArrowRight")
+    assert own.get_by_role("status").inner_text().startswith("Step 2 of 3"), "the notebook leaves a player its keys"
     page.close()

@@ -1,0 +1,105 @@
+"""A player: something to step through on a slider, in the page itself, without a server or a network.
+
+player.html has what all players share: the buttons, the slider with its keys, and the sentence of each step, which a screen
+reader says. What is seen is drawn by a scene, a script beside it: launch.js draws a launch, drawing.js an SVG made in Python.
+"""
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from course_lib.plots.picture import Picture
+from course_lib.plots.style import GREY, INK
+
+MOST_BYTES = 300_000  # of the HTML: a notebook with some players must still open at once
+
+
+@dataclass(frozen=True)
+class Player:
+    """A page of its own: `html` needs no server and no network; `picture` stands where no script runs."""
+
+    html: str
+    picture: Picture
+    steps: list[Any]
+
+    def __repr__(self) -> str:
+        return f"[player] {self.picture.alt}"
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> tuple[dict, dict]:
+        data, metadata = self.picture._repr_mimebundle_()
+        return {**data, "text/html": self.html, "text/plain": repr(self)}, metadata
+
+
+def page(title: str, steps: list[dict], scene: str, still: Picture, **more: Any) -> str:
+    """The HTML of a player. steps: each with a sentence `said`, and what its scene draws; more: what all steps share.
+
+    Raises ValueError where it would be too large for a notebook.
+    """
+    data = json.dumps({"title": title, "marks": [], "steps": steps, **more}, separators=(",", ":"), ensure_ascii=False)
+    data = data.replace("</", "<\\/")
+    image = (
+        f'<img alt="{escape(still.alt)}" width="{still.width}" height="{still.height}" style="max-width:100%;height:auto" '
+        f'src="data:image/png;base64,{base64.b64encode(still.png).decode()}">'
+    )
+    name = hashlib.sha256(data.encode()).hexdigest()[:12]
+    made = _file("player.html").replace("__SCENE__", _file(scene)).replace("__STILL__", image)
+    made = made.replace("__ID__", name).replace("__DATA__", data)
+    if len(made.encode()) > MOST_BYTES:
+        raise ValueError(
+            f"This player would take {len(made.encode()):,} bytes; at most {MOST_BYTES:,} are allowed, so that the notebook "
+            "stays light. Give it less to show."
+        )
+    return made
+
+
+@cache
+def _file(name: str) -> str:
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")
+
+
+@dataclass
+class Drawing:
+    """An SVG for a player. Each part is seen in the steps that it names, or in all; sizes are pixels, y goes down."""
+
+    width: float
+    height: float
+    parts: list[str] = field(default_factory=list)
+
+    def box(self, x: float, y: float, width: float, height: float, fill: str = "none", edge: str = GREY, line: float = 0.8,
+            steps: Iterable[int] | None = None) -> None:  # fmt: skip
+        """A rectangle with its upper left corner at (x, y)."""
+        self.parts.append(
+            f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" fill="{fill}" fill-opacity=".62" '
+            f'stroke="{edge}" stroke-width="{line:g}"{_seen(steps)}/>'
+        )
+
+    def text(self, x: float, y: float, words: str, kind: str = "", steps: Iterable[int] | None = None) -> None:
+        """One line of text around (x, y). kind: "left" (begins at x), "small" (grey), "strong", or several of them."""
+        named = f' class="{kind}"' if kind else ""
+        self.parts.append(f'<text x="{x:g}" y="{y:g}"{named}{_seen(steps)}>{escape(words)}</text>')
+
+    def line(self, x: float, y: float, to_x: float, to_y: float, steps: Iterable[int] | None = None) -> None:
+        """A straight line."""
+        self.parts.append(f'<path d="M{x:g} {y:g}L{to_x:g} {to_y:g}" stroke="{INK}" stroke-width="1.5"{_seen(steps)}/>')
+
+    def svg(self) -> str:
+        """The whole drawing."""
+        return (
+            f'<svg class="drawing" role="img" viewBox="0 0 {self.width:g} {self.height:g}" width="{self.width:g}">'
+            f"{''.join(self.parts)}</svg>"
+        )
+
+    def player(self, title: str, said: list[str], steps: list[Any], still: Picture) -> Player:
+        """The drawing as a player. said: a sentence for each step; steps: what each step shows, for tests and the curious."""
+        told = [{"said": sentence} for sentence in said]
+        return Player(page(title, told, "drawing.js", still, drawing=self.svg()), still, steps)
+
+
+def _seen(steps: Iterable[int] | None) -> str:
+    return "" if steps is None else f' data-steps="{" ".join(map(str, steps))}"'
