@@ -157,12 +157,32 @@ def test_block_08b():
     agree(W.grad, dweight)
 
 
+def test_block_08c():
+    A, B = normal(9, 33), normal(33, 7)
+    names, _ = run("08c", A=A, B=B)
+    wide = [array(x.bfloat16().double()) for x in (A, B)]
+    assert names["C"].dtype == torch.bfloat16
+    agree(names["C"].double(), OURS.matmul(*wide), 2**-7)  # half a last digit of bfloat16, and the order of the sum
+
+
 def test_block_09():
     x, W, bias = normal(5, 4), normal(6, 4), normal(6)
     names, _ = run("09", x=x, W=W, bias=bias)
     ours = OURS.bias_gelu_forward(OURS.linear_forward(array(x), array(W), None), array(bias))
     agree(names["y"], ours)
     agree(names["fused"](x), ours)
+
+
+def test_block_10b():
+    q, k, v = (normal(2, 3, 5, 4 + 2 * i)[..., :4].clone().requires_grad_() for i in range(3))  # (B, H, T, D)
+    dy = normal(2, 3, 5, 4) + 1
+    names, _ = run("10b", q=q, k=k, v=v, dy=dy)
+    ours_q, ours_k, ours_v, ours_dy = (np.ascontiguousarray(array(x).transpose(0, 2, 1, 3)) for x in (q, k, v, dy))
+    y, logsumexp = OURS.attention_forward(ours_q, ours_k, ours_v, True)
+    agree(names["y"].transpose(1, 2), y)
+    gradients = OURS.attention_backward(ours_dy, ours_q, ours_k, ours_v, y, logsumexp, True)
+    for leaf, ours in zip((q, k, v), gradients, strict=True):
+        agree(leaf.grad.transpose(1, 2), ours)
 
 
 def test_block_11():

@@ -1,6 +1,7 @@
 """One source: the notebooks in the repository are what the sources say, and no cell of them stops."""
 
 import hashlib
+import re
 
 import nbformat
 import numpy as np
@@ -44,6 +45,19 @@ def test_a_lecture_holds_three_exercises_or_more_and_all_short_ones(source):
     inside = catalogue.in_lecture(source)
     assert len(inside) >= 3
     assert all(name in inside for name in regions.pieces(source) if catalogue.load(name).is_short)
+
+
+MINUTES = {5: "five", 10: "ten", 12: "twelve", 15: "fifteen", 20: "twenty"}
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+def test_a_lecture_says_the_minutes_of_the_exercise_that_it_points_to(source):
+    inside = catalogue.in_lecture(source)
+    names = [name for name in regions.pieces(source) if name not in inside]
+    text = (builder.LECTURES / f"{source.stem}.ipynb").read_text(encoding="utf-8")
+    for number, said in re.findall(r"\[exercise (\d+)\]\([^)]*\)\*{0,2}\s*\((\w+) minutes", text):
+        name = names[int(number) - 1]
+        assert said == MINUTES[catalogue.load(name).minutes], f"exercise {number}, {name}"
 
 
 def test_each_part_with_exercises_offers_three_that_test_out():
