@@ -105,7 +105,7 @@ __global__ void product_and_mean(const float* a, const float* b, float* y, float
                       ("        own.store(y + (long long)row * C, C);\n", "        own.store(y + (long long)row * C, C);\n"
                        "        own.store(total + (long long)row * C, C);\n")),
               "total holds the normalised row. Store the sum before normalise changes it.", like=kept_too_late),
-        Wrong(Changed(("for (int row = blockIdx.x; row < rows; row += gridDim.x) {", "if (const int row = blockIdx.x; row < rows) {")),
+        Wrong(Changed(("for (int row = blockIdx.x; row < rows; row += gridDim.x)", "if (int row = blockIdx.x; row < rows)")),
               "There are fewer blocks than rows: each block must go on with the row gridDim.x further down.",
               when=lambda seen: seen.label in ("three rows of five", "more rows than blocks") and isinstance(seen.got, tuple)
                   and np.isnan(seen.got[0][2:]).all() and not np.isnan(seen.got[0][:2]).any()),

@@ -126,7 +126,11 @@ fn add_products(@builtin(global_invocation_id) id: vec3<u32>) {
         Wrong(Changed(("(matrix * args.N + row) * args.M", "row * args.M")),
               "Both products are written to the same addresses. Matrix number `matrix` of y begins at matrix * args.N * "
               "args.M.",
-              when=lambda seen: seen.label == BATCH and np.isnan(seen.got[1]).all()),
+              when=lambda seen: seen.label == BATCH and np.isnan(seen.got).all()),
+        Wrong(Changed(("(matrix * args.N + row) * args.M", "(group.z * args.N + row) * args.M")),
+              "A launch may begin in the middle of a batch. Number its matrices by `matrix`, which counts from args.first, "
+              "not by group.z.",
+              when=lambda seen: seen.label == BATCH and np.isnan(seen.got[1]).all() and not np.isnan(seen.got[0]).any()),
         Wrong(Changed(("(matrix * args.N + row) * args.M", "(matrix * args.N + row) * args.N")),
               "y is (N, M): there are args.N rows and args.M columns, so a row of y has args.M numbers. You have exchanged two "
               "of these.",
