@@ -4,6 +4,88 @@
 # The lecture: [14 The transformer](../notebooks/14_transformer.ipynb).
 
 # %% [markdown]
+# ## Find the fault: a token that comes twice
+#
+# In the forward pass, an embedding copies row `indices[...]` of its table to each position. In the backward pass, the
+# upstream gradient `dy` of the copies must be added to the rows that they came from. `dy` has the shape of `indices` and one
+# more axis, C; the result is (rows, C). These two lines passed a test on texts in which all tokens differed. Then a model
+# learned badly. Fix the line.
+
+
+# %% exercise="embedding_backward" lecture=true
+def embedding_backward(dy, indices, rows):
+    """dy (..., C), indices (...) -> the gradient of the table, (rows, C)."""
+    dtable = np.zeros((rows, dy.shape[-1]), dy.dtype)
+    # yours: fix the line below
+    np.add.at(dtable, indices, dy)
+    # instead
+    # dtable[indices] += dy
+    # end
+    return dtable
+
+
+# %% [markdown]
+# ## How large must a dot product be?
+#
+# A word is to give one of `words` words the attention weight `weight`. All other words have the score 0, and queries and keys
+# have `D` numbers. Return the dot product of query and key that gives this weight, the number *before* it is divided by √D.
+# Among the three words, `it` needed 4 for the weight 0.89. With two words and the weight 0.5, it is 0.
+
+
+# %% exercise="needed_score" lecture=true
+def needed_score(weight, words, D):
+    # yours: return the dot product
+    return np.sqrt(D) * np.log(weight * (words - 1) / (1 - weight))
+    # end
+
+
+# %% [markdown]
+# ## Hide the future afterwards
+#
+# Somebody forgot the mask, and kept only the attention weights, after softmax: `weights` (T, T), a row for each word. Make them
+# causal: return a new array with the weights that the mask would have given. `[[0.5, 0.5], [0.25, 0.75]]` becomes
+# `[[1, 0], [0.25, 0.75]]`. (The scores need not be known: without the later words, softmax divides by a smaller sum.)
+
+
+# %% exercise="causal_weights" lecture=true
+def causal_weights(weights):
+    # yours: hide the future, and let each row add up to 1
+    kept = np.tril(weights)
+    return kept / kept.sum(axis=1, keepdims=True)
+    # end
+
+
+# %% [markdown]
+# ## A head that looks further back
+#
+# Set the keys of a head like head 1, in which each word attends to the one `back` places before it. There are `T` words, and
+# the queries are `12 * np.eye(T)`, as above. Return the keys, (T, T). The first words have none so far back: there any weights
+# are right. With `back` = 0 each word attends to itself.
+
+
+# %% exercise="keys_back" lecture=true
+def keys_back(T, back):
+    # yours: the keys
+    return np.eye(T, k=back)
+    # end
+
+
+# %% [markdown]
+# ## One rotation is enough
+#
+# A score needs both rotations: `rotate(query, p * frequency) @ rotate(key, s * frequency)`, for a query at position `p` and a key
+# at position `s`. Leave the key unrotated, and rotate only the query, so that their dot product is the same for *every* key.
+# Return that pair. `rotate` is there. If p and s are equal, it is the query itself.
+
+
+# %% exercise="one_rotation" lecture=true
+def one_rotation(query, p, s, frequency):
+    # yours: rotate the query alone
+    return rotate(query, (p - s) * frequency)
+    # end
+
+
+# %% [markdown]
 # ## 1. The causal mask
 #
 # `scores` has the shape (..., T, S): T queries, S keys, and any axes before them, for texts and heads. Mask the future: return
@@ -118,28 +200,7 @@ def attention_forward(q, k, v, causal=True):
 # include course_lib/model.py block_forward: add the branch, attend, add again, and return the stream and the new branch
 
 # %% [markdown]
-# ## 6. Find the fault: a token that comes twice (stretch)
-#
-# In the forward pass, an embedding copies row `indices[...]` of its table to each position. In the backward pass, the
-# upstream gradient `dy` of the copies must be added to the rows that they came from. `dy` has the shape of `indices` and one
-# more axis, C; the result is (rows, C). These two lines passed a test on texts in which all tokens differed. Then a model
-# learned badly. Fix the line.
-
-
-# %% exercise="embedding_backward"
-def embedding_backward(dy, indices, rows):
-    """dy (..., C), indices (...) -> the gradient of the table, (rows, C)."""
-    dtable = np.zeros((rows, dy.shape[-1]), dy.dtype)
-    # yours: fix the line below
-    np.add.at(dtable, indices, dy)
-    # instead
-    # dtable[indices] += dy
-    # end
-    return dtable
-
-
-# %% [markdown]
-# ## 7. The tied head (stretch)
+# ## 6. The tied head (stretch)
 #
 # The embedding table (V, C) is used twice. The first layer reads rows of it, `table[ids]`, and the head compares the final
 # vectors of the stream with all rows: `logits = x @ table.T`. What is the gradient of the table?
@@ -160,7 +221,7 @@ def tied_gradient(ids, dx, x, dlogits):
 
 
 # %% [markdown]
-# ## 8. Count the parameters (stretch)
+# ## 7. Count the parameters (stretch)
 #
 # Count the parameters of the lecture's GPT: a row for each of `vocab` tokens and each of `context` positions, `layers` blocks
 # with two norms, attention (C to 3 C, and C to C) and an MLP (C to 4 C, and 4 C to C), a last norm, and a tied head with a
@@ -179,7 +240,7 @@ def count_parameters(layers, channels, context, vocab):
 
 
 # %% [markdown]
-# ## 9. Challenge: attention in little memory (stretch)
+# ## 8. Challenge: attention in little memory (stretch)
 #
 # The score matrix grows with the square of the text's length. With T = 512 it has 262,144 numbers, though the result has only
 # 16,384. It need not be stored all at once. Write causal attention for one head: `q`, `k` and `v` are (T, D), and so is the

@@ -1,6 +1,59 @@
 """Right answers to the exercises of chapter 14, written in other ways than ours."""
 
 RIGHT = {
+    "needed_score": [
+        """def needed_score(weight, words, D):
+    rest = (1 - weight) / (words - 1)
+    return (math.log(weight) - math.log(rest)) * D ** 0.5
+""",
+        """def needed_score(weight, words, D):
+    low, high = -1000.0, 1000.0
+    for _ in range(100):
+        middle = (low + high) / 2
+        if 1 / (1 + (words - 1) * math.exp(min(700.0, -middle / math.sqrt(D)))) < weight:
+            low = middle
+        else:
+            high = middle
+    return low
+""",
+    ],
+    "causal_weights": [
+        """def causal_weights(weights):
+    result = np.zeros_like(weights)
+    for i in range(len(weights)):
+        result[i, : i + 1] = weights[i, : i + 1] / weights[i, : i + 1].sum()
+    return result
+""",
+        """def causal_weights(weights):
+    T = len(weights)
+    scores = np.where(np.tri(T, dtype=bool), np.log(weights), -np.inf)
+    e = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+""",
+    ],
+    "keys_back": [
+        """def keys_back(T, back):
+    keys = np.zeros((T, T))
+    for j in range(T - back):
+        keys[j, j + back] = 1
+    return keys
+""",
+        """def keys_back(T, back):
+    return np.roll(np.eye(T), back, axis=1)
+""",
+        """def keys_back(T, back):
+    return 2.0 * np.eye(T + back)[back:, :T]
+""",
+    ],
+    "one_rotation": [
+        """def one_rotation(query, p, s, frequency):
+    return rotate(rotate(query, p * frequency), -s * frequency)
+""",
+        """def one_rotation(query, p, s, frequency):
+    turned = complex(*query) * np.exp(1j * (p - s) * frequency)
+    return np.array([turned.real, turned.imag])
+""",
+    ],
     "split_heads": [
         """def split_heads(qkv, heads, kv_heads):
     B, T, width = qkv.shape

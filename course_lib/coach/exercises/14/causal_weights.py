@@ -1,0 +1,50 @@
+"""Attention weights computed without a mask, made causal: no weight on the future, and each row adds up to 1."""
+
+import numpy as np
+
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+
+
+def softmaxed(scores):
+    e = np.exp(scores)
+    return e / e.sum(axis=1, keepdims=True)
+
+
+def cases(random):
+    yield Case("two words", np.array([[0.5, 0.5], [0.25, 0.75]]))
+    yield Case("one word", np.array([[1.0]]))
+    yield Case("equal weights", np.full((3, 3), 1 / 3))
+    yield Case("six words", softmaxed(random.normal(size=(6, 6))))
+    yield Case("nearly all of it on later words", softmaxed(np.triu(np.full((4, 4), 9.0), 1)))
+
+
+def causal_weights(weights):
+    kept = np.tril(weights)
+    return kept / kept.sum(axis=1, keepdims=True)
+
+
+exercise = Exercise(
+    title="Hide the future afterwards",
+    minutes=3,
+    core=False,
+    defines="causal_weights",
+    cases=cases,
+    reference=causal_weights,
+    hints=("np.tril(weights) sets all numbers to the right of the diagonal to 0. Then divide each row by its sum.",),
+    wrong=[
+        Wrong("def causal_weights(weights):\n    return np.tril(weights)\n",
+              "The rows do not add up to 1 any more. Divide each by what is left in it."),
+        Wrong(Changed(("np.tril(weights)", "np.tril(weights, -1)")),
+              "A word attends to itself too: the diagonal stays. (The first row has nothing else.)"),
+        Wrong(Changed(("np.tril", "np.triu")),
+              "You keep the future. Word i may attend to the words 0 to i: left of the diagonal."),
+        Wrong(Changed(("axis=1", "axis=0")),
+              "Each column adds up to 1 now. A row holds the weights of one word: sum along axis 1."),
+        Wrong(Changed((".sum(axis=1, keepdims=True)", ".sum()")), "All weights together add up to 1. Those of each row must."),
+        Wrong("""def causal_weights(weights):
+    scores = np.tril(weights)
+    return np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+""", "Softmax twice: exp(0) is 1, so later words have a weight again. Only divide by the sum."),
+        Wrong(Changed((", keepdims=True", "")), generic="element (1, 0)"),
+    ],
+)  # fmt: skip
