@@ -25,7 +25,7 @@ exercise = Exercise(
     wrong=[
         Wrong(Changed(("W @ bias", "bias")),
               "The bias is added before the product, so the product multiplies it too. Its shape (K,) does not fit y either.",),
-        Wrong(Changed(("W * gain", "W * gain[:, None]")) , generic="broadcast"),
+        Wrong(Changed(("W * gain", "W * gain[:, None]")) , generic="do not fit together"),
         Wrong(Changed(("W @ bias", "(W * gain) @ bias")),
               "The gain multiplies the row, and the bias is added afterwards: the gain does not touch it."),
         Wrong(Changed(("W * gain", "W")), "The gain is lost. It multiplies the columns of x, and so those of W."),
