@@ -4,7 +4,41 @@
 # The lecture: [05 Elementwise and fusion](../notebooks/05_elementwise.ipynb).
 
 # %% [markdown]
-# ## 1. GELU, one number for each thread
+# ## The least time
+#
+# A kernel does `operations` operations and moves `moved` bytes. The card has a `bandwidth` in bytes and a `peak` in operations,
+# both for each second. While some warps wait for memory, others compute, so both go on at once. Return the least time in seconds
+# that the kernel needs. With 1 operation, 12 bytes, a bandwidth of 3 and a peak of 60 it is 4.
+
+
+# %% exercise="least_seconds" lecture=true
+def least_seconds(operations, moved, bandwidth, peak):
+    # yours: return the least time
+    return max(moved / bandwidth, operations / peak)
+    # end
+
+
+# %% [markdown]
+# ## Three steps in one
+#
+# Three steps follow each other: `d = x - target`, then `s = d * d`, then `y = weight * s`. All of these are arrays of `n`
+# numbers, so as three kernels they move 32 bytes for each number. Write them as one kernel that moves 16. With x 5, target 2
+# and weight 10, y is 90.
+
+# %% exercise="weighted_square" lecture=true
+r"""
+__global__ void weighted_square(const float* x, const float* target, const float* weight, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    // yours: all three steps
+    float d = x[i] - target[i];
+    y[i] = weight[i] * d * d;
+    // end
+}
+"""
+
+# %% [markdown]
+# ## GELU, one number for each thread
 #
 # [GELU](../notebooks/glossary.md#GELU) is the [activation](../notebooks/glossary.md#activation) of our model. It is a number
 # times a gate between 0 and 1:
@@ -14,9 +48,9 @@
 # The factor $2 \sqrt{2 / \pi}$ is 1.5957691216. So `gelu(0)` is 0, `gelu(1)` is 0.8412 and `gelu(-1)` is -0.1588.
 #
 # Write the kernel: `y[i] = gelu(x[i])` for `n` numbers. It is launched in blocks of 64 threads, a thread or more for each
-# number. It looks like `silu_forward` of the lecture. C++ has no sign for a power: the third power of x is `x * x * x`.
+# number. It looks like `silu_forward`. C++ has no sign for a power: the third power of x is `x * x * x`.
 
-# %% exercise="gelu_naive"
+# %% exercise="gelu_naive" lecture=true
 r"""
 __global__ void gelu_naive(const float* x, float* y, int n) {
     // yours: find the number of this thread; if there is one, compute its u, and write x times the gate
@@ -30,7 +64,46 @@ __global__ void gelu_naive(const float* x, float* y, int n) {
 """
 
 # %% [markdown]
-# ## 2. GELU, four at a time
+# ## Four, from the last to the first
+#
+# `x` and `y` have `4 * groups` floats. Each thread takes one group of four neighbours and writes it to the same place of `y`, in
+# reverse order: `[1, 2, 3, 4]` becomes `[4, 3, 2, 1]`. Read the group with one instruction, and write it with one.
+# (`float4 back = {1.0f, 2.0f, 3.0f, 4.0f};` fills the parts x, y, z and w.)
+
+# %% exercise="reverse_fours" lecture=true
+r"""
+__global__ void reverse_fours(const float* x, float* y, int groups) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < groups) {
+        // yours: read group i, and write it in reverse order
+        float4 p = *(const float4*)(x + 4 * i);
+        float4 back = {p.w, p.z, p.y, p.x};
+        *(float4*)(y + 4 * i) = back;
+        // end
+    }
+}
+"""
+
+# %% [markdown]
+# ## The backward pass of a product
+#
+# Elementwise, `y = a * b`. Write its backward pass: from the upstream gradient `dy` compute `da` and `db`, the gradients of the
+# two inputs. All are arrays of `n` numbers. With dy 2, a 3 and b -5, they are -10 and 6.
+
+# %% exercise="product_backward" lecture=true
+r"""
+__global__ void product_backward(const float* dy, const float* a, const float* b, float* da, float* db, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    // yours: both gradients
+    da[i] = dy[i] * b[i];
+    db[i] = dy[i] * a[i];
+    // end
+}
+"""
+
+# %% [markdown]
+# ## 1. GELU, four at a time
 #
 # The same with fewer instructions: each thread takes `N` consecutive numbers at once, as `scale` of the lecture does. `gelu` is
 # there now, as a function. The kernel is a C++ template, launched in blocks of 64 threads with N = 4 and with N = 1. Step by
@@ -39,7 +112,7 @@ __global__ void gelu_naive(const float* x, float* y, int n) {
 # 1. The N numbers of thread t begin at index N t. Here t counts on through all blocks.
 # 2. Are all N of them in the array? Then cast the pointer, dereference it to read one `Pack<float, N>`, replace each `item[j]` by
 #    its GELU, and write the pack.
-# 3. If not, take those that are left one by one, as in exercise 1.
+# 3. If not, take those that are left one by one, as in `gelu_naive`.
 #
 # For 1024 numbers, the warps may read with at most 8 instructions. The course's own `gelu` runs this kernel.
 
@@ -49,7 +122,7 @@ __global__ void gelu_naive(const float* x, float* y, int n) {
 # include kernels/gelu.cu gelu_forward: take N consecutive numbers at once, and the last few one by one
 
 # %% [markdown]
-# ## 3. Bias and GELU in one pass
+# ## 2. Bias and GELU in one pass
 #
 # `x` and `y` are matrices of `rows` rows and `F` columns, and `bias` has `F` numbers: `y = gelu(x + bias)`. Two elementwise
 # steps in one kernel: a fusion. Reading the bias again for each row would move half as many bytes again, even if the L2 cache
@@ -66,9 +139,9 @@ __global__ void gelu_naive(const float* x, float* y, int n) {
 # include kernels/bias_gelu.cu bias_gelu_forward: read the bias of your columns once, and loop over the rows
 
 # %% [markdown]
-# ## 4. The backward pass of GELU
+# ## 3. The backward pass of GELU
 #
-# Write the slope of GELU at one number, and the kernel `dx[i] = dy[i] * slope(x[i])`, with packs of `N` as in exercise 2.
+# Write the slope of GELU at one number, and the kernel `dx[i] = dy[i] * slope(x[i])`, with packs of `N` as in exercise 1.
 # GELU is the product of x and its gate g, and the gate is a sigmoid of u, so its own slope is $g (1 - g)$ times the slope of
 # u:
 #
@@ -83,7 +156,7 @@ __global__ void gelu_naive(const float* x, float* y, int n) {
 # include kernels/gelu.cu gelu_backward: each dy times the slope, N at once
 
 # %% [markdown]
-# ## 5. Under the roof (stretch)
+# ## 4. Under the roof (stretch)
 #
 # In Python. How near is a kernel to the roof? `work()` launches it once. It moves `moved` bytes and does `flops` FLOPs. Give
 # two numbers: its memory [throughput](../notebooks/glossary.md#throughput), which is the bandwidth that it reached, in bytes a
@@ -109,7 +182,7 @@ def measure_roofline(work, device, clock, moved, flops):
 
 
 # %% [markdown]
-# ## 6. Dropout (stretch)
+# ## 5. Dropout (stretch)
 #
 # Each thread owns four consecutive numbers from number 4i on. `philox(counter, key)` gives four random words (`uint4`, with the
 # parts x, y, z and w) for a counter of four words and a key of two. A word is a whole number of 32 bits without a sign,
@@ -127,7 +200,7 @@ def measure_roofline(work, device, clock, moved, flops):
 # include kernels/dropout.cu dropout: draw four words, and keep or drop your four numbers
 
 # %% [markdown]
-# ## 7. One kernel for six operations (stretch)
+# ## 6. One kernel for six operations (stretch)
 #
 # `binary` writes `y[i] = Op::of(a[i], b[i])` for `n` numbers, whatever operation `Op` is: the lecture shows the list. A
 # thread takes N consecutive numbers of both arrays with one instruction each, and the last ones one by one. It is launched
@@ -139,7 +212,7 @@ def measure_roofline(work, device, clock, moved, flops):
 # include kernels/arithmetic.cu binary: N consecutive numbers of a and of b, and the last few one by one
 
 # %% [markdown]
-# ## 8. SwiGLU (stretch)
+# ## 7. SwiGLU (stretch)
 #
 # A row of `x` has 2F numbers: first F gates, then F ups. `y` has F columns: `y = silu(gate) * up`, where `silu(z)` is z times the
 # sigmoid of z. With F = 1, the row `[2, 3]` becomes 2 times sigmoid(2) times 3, which is 5.2848.
@@ -153,14 +226,14 @@ def measure_roofline(work, device, clock, moved, flops):
 # include kernels/swiglu.cu swiglu_forward: find the gates and the ups of your N numbers, and write silu(gate) * up
 
 # %% [markdown]
-# ## 9. Challenge: the backward pass of bias and GELU (stretch)
+# ## 8. Challenge: the backward pass of bias and GELU (stretch)
 #
-# The backward pass of exercise 3: `dx = dy * gelu_grad(x + bias)`, and the gradient of the bias, which is the sum of dx over the
+# The backward pass of exercise 2: `dx = dy * gelu_grad(x + bias)`, and the gradient of the bias, which is the sum of dx over the
 # rows. Each thread handles whole columns. So let each thread add up what it writes, from 0 on, and leave its sum
 # in `partial`, a matrix of `gridDim.y` rows and `F` columns: row `blockIdx.y` holds the sums of that row of blocks. (Another
 # kernel adds these rows up.) With rows `[1, 2]` and `[3, 4]` as dx and one row of blocks, partial becomes `[[4, 6]]`.
 #
-# Launched as in exercise 3. The count is the number of bytes moved for 64 x 128 numbers: 98,304 must move for dy, x and dx
+# Launched as in exercise 2. The count is the number of bytes moved for 64 x 128 numbers: 98,304 must move for dy, x and dx
 # alone. How near can you come? Your tries are remembered, and `course.versions("bias_gelu_backward")` draws them under a
 # roofline.
 
@@ -176,7 +249,7 @@ def measure_roofline(work, device, clock, moved, flops):
 # this heading.
 
 # %% [markdown]
-# ## 10. Find the fault: rows that lie apart (stretch)
+# ## 9. Find the fault: rows that lie apart (stretch)
 #
 # `copy_rows` copies a matrix of `rows` rows and `columns` columns from `x` to `y`. In memory a row of `x` begins `x_row`
 # numbers after the one before, and a row of `y` begins `y_row` after it: so it can cut a part out of a wider matrix. The
@@ -191,24 +264,24 @@ def measure_roofline(work, device, clock, moved, flops):
 # plant y[row * y_row + column] => y[row * x_row + column]
 
 # %% [markdown]
-# ## 11. The backward pass of SwiGLU (stretch)
+# ## 10. The backward pass of SwiGLU (stretch)
 #
-# `dy` has F columns and `size` numbers in all; `x` and `dx` have 2F columns, gates and then ups, as in exercise 8. For
+# `dy` has F columns and `size` numbers in all; `x` and `dx` have 2F columns, gates and then ups, as in exercise 7. For
 # `y = silu(gate) * up`, each number of dy gives two of dx:
 #
 # $$d\,gate = dy \cdot up \cdot s \, (1 + z (1 - s)), \quad d\,up = dy \cdot z \, s, \quad z = gate, \quad s = \text{sigmoid}(z)$$
 #
-# With F = 1, gate 0, up 3 and dy 2, dx is `[3, 0]`. Launched as in exercise 8.
+# With F = 1, gate 0, up 3 and dy 2, dx is `[3, 0]`. Launched as in exercise 7.
 
 # %% exercise="swiglu_backward"
 # given kernels/swiglu.cu sigmoid
 # include kernels/swiglu.cu swiglu_backward: one number of dy, two numbers of dx
 
 # %% [markdown]
-# ## 12. Find the faults: the last few (stretch)
+# ## 11. Find the faults: the last few (stretch)
 #
 # `unary` writes `y[i] = Op::of(x[i])`: negative, exp, log, tanh or square root, as `Op` says. It is like `binary` in
-# exercise 7, with one input, and is launched in the same way. Arrays whose length is a multiple of N come out right; others do
+# exercise 6, with one input, and is launched in the same way. Arrays whose length is a multiple of N come out right; others do
 # not. There are two faults, and the report shows them one after the other.
 
 # %% exercise="unary"
@@ -218,7 +291,7 @@ def measure_roofline(work, device, clock, moved, flops):
 # plant y[i] = Op::of(x[i]) => y[i] = Op::of(y[i])
 
 # %% [markdown]
-# ## 13. Compare, whatever the shapes (stretch)
+# ## 12. Compare, whatever the shapes (stretch)
 #
 # `y[i] = Op::of(a, b)` for each of the `n` numbers of y, and the result is a `bool`. But a and b may be smaller than y: by
 # broadcasting, as in chapter 01, a column of a is compared with a row of b. A `View` holds the shape of y and the strides of
@@ -233,10 +306,10 @@ def measure_roofline(work, device, clock, moved, flops):
 # include kernels/compare.cu compare: find your two numbers, and compare them
 
 # %% [markdown]
-# ## 14. Find the fault: chosen by multiplying (stretch)
+# ## 13. Find the fault: chosen by multiplying (stretch)
 #
 # `where` writes a number of `a` where its `condition` is true, and of `b` elsewhere; each of the three has a view, as in
-# exercise 13. Someone wrote it as a sum: condition times a, plus (1 - condition) times b. That is right for all ordinary
+# exercise 12. Someone wrote it as a sum: condition times a, plus (1 - condition) times b. That is right for all ordinary
 # numbers. In the model, it sets scores that a word must not see to -inf. Run the cell, and look at these scores.
 
 # %% exercise="where"
@@ -244,7 +317,7 @@ def measure_roofline(work, device, clock, moved, flops):
 # plant ? a[offset_of(view_a, i)] : b[offset_of => * a[offset_of(view_a, i)] + (1 - condition[offset_of(view_c, i)]) * b[offset_of
 
 # %% [markdown]
-# ## 15. From one type to another (stretch)
+# ## 14. From one type to another (stretch)
 #
 # `cast` converts n numbers of the type `From` to the type `To`. `Cast<To, From>::of(x)` converts one of them: in
 # general by `(To)x`, as C++ does it, which rounds a float towards zero. A second `struct` of the same name with some types filled
@@ -259,7 +332,7 @@ def measure_roofline(work, device, clock, moved, flops):
 # include kernels/cast.cu cast: one number for each thread
 
 # %% [markdown]
-# ## 16. One value everywhere (stretch)
+# ## 15. One value everywhere (stretch)
 #
 # `fill` writes `value` to all `n` numbers of `y`, whatever their type `T` is. It is launched in blocks of 64 threads. With the
 # value 2.5 and n = 2, y is `[2.5, 2.5]`. It makes new arrays of zeros.
@@ -268,7 +341,7 @@ def measure_roofline(work, device, clock, moved, flops):
 # include kernels/strided_copy.cu fill: this thread's number, if there is one
 
 # %% [markdown]
-# ## 17. The copy that others are measured by (stretch)
+# ## 16. The copy that others are measured by (stretch)
 #
 # A kernel that waits for memory is graded in per cent of the bandwidth that a plain copy reaches. Write that copy, with as few
 # instructions as possible: `y[i] = x[i]` for `n` numbers of the type `T`, N consecutive numbers at once, and the last few
@@ -279,10 +352,10 @@ def measure_roofline(work, device, clock, moved, flops):
 # include kernels/strided_copy.cu copy: N consecutive numbers at once, and the last few one by one
 
 # %% [markdown]
-# ## 18. Write into a view (stretch)
+# ## 17. Write into a view (stretch)
 #
 # The reverse of `strided_copy` of chapter 01: `n` contiguous values are to be written to the elements of a view of `x`. The
-# view begins at the index `offset` of x, and `offset_of(view, i)` of exercise 13 gives the distance from there to its number i.
+# view begins at the index `offset` of x, and `offset_of(view, i)` of exercise 12 gives the distance from there to its number i.
 # All other numbers of x stay as they are. With x `[0, 0, 0, 0, 0, 0]`, the values `[1, 2, 3, 4]` and a view of shape (2, 2)
 # with the strides (3, 1) and the offset 1, x becomes `[0, 1, 2, 0, 3, 4]`.
 #
@@ -293,7 +366,7 @@ def measure_roofline(work, device, clock, moved, flops):
 # include kernels/strided_copy.cu strided_write: value i goes to its index
 
 # %% [markdown]
-# ## 19. Find the faults: one factor for all (stretch)
+# ## 18. Find the faults: one factor for all (stretch)
 #
 # `scale` of the lecture, whose factor lies in memory: `y[i] = factor[0] * x[i]`. Somebody took `factor` for an array as long as
 # x. With the factor `[2.5]` and x `[2, 4]`, y should be `[5, 10]`. Run the cell, and read which index the report names. The
@@ -305,7 +378,7 @@ def measure_roofline(work, device, clock, moved, flops):
 # plant by * x[i] => factor[i] * x[i]
 
 # %% [markdown]
-# ## 20. Into the stream (stretch)
+# ## 19. Into the stream (stretch)
 #
 # `y = x + residual`, for `n` numbers: the output of a branch of the network is added to the residual stream. To save memory, the
 # result may overwrite one of the two: `y` is sometimes the same pointer as `x` or as `residual`. N consecutive numbers are taken

@@ -44,7 +44,8 @@ def needed_score(weight, words, D):
 #
 # Somebody forgot the mask, and kept only the attention weights, after softmax: `weights` (T, T), a row for each word. Make them
 # causal: return a new array with the weights that the mask would have given. `[[0.5, 0.5], [0.25, 0.75]]` becomes
-# `[[1, 0], [0.25, 0.75]]`. (The scores need not be known: without the later words, softmax divides by a smaller sum.)
+# `[[1, 0], [0.25, 0.75]]`. The scores need not be known: without the later words, softmax divides by a smaller sum.
+# (`np.tril(weights)` is a copy with zeros to the right of the diagonal.)
 
 
 # %% exercise="causal_weights" lecture=true
@@ -74,7 +75,7 @@ def keys_back(T, back):
 # ## One rotation is enough
 #
 # A score needs both rotations: `rotate(query, p * frequency) @ rotate(key, s * frequency)`, for a query at position `p` and a key
-# at position `s`. Leave the key unrotated, and rotate only the query, so that their dot product is the same for *every* key.
+# at position `s`. Leave the key as it is, and rotate only the query, so that their dot product is the same for *every* key.
 # Return that pair. `rotate` is there. If p and s are equal, it is the query itself.
 
 

@@ -3,6 +3,37 @@
 from course_lib.coach.exercise import Changed
 
 RIGHT = {
+    "least_seconds": [
+        """def least_seconds(operations, moved, bandwidth, peak):
+    if operations / moved < peak / bandwidth:
+        return moved / bandwidth
+    return operations / peak
+""",
+        """def least_seconds(operations, moved, bandwidth, peak):
+    return float(np.max([moved / bandwidth, operations / peak]))
+""",
+    ],
+    "weighted_square": [
+        Changed(("float d = x[i] - target[i];", "float s = x[i];\n    s -= target[i];\n    s *= s;"),
+                ("weight[i] * d * d", "s * weight[i]")),
+        Changed(("weight[i] * d * d", "weight[i] * powf(d, 2.0f)")),
+    ],
+    "reverse_fours": [
+        Changed(("*(const float4*)(x + 4 * i)", "((const float4*)x)[i]"),
+                ("*(float4*)(y + 4 * i) = back", "((float4*)y)[i] = back")),
+        Changed(("float4 back = {p.w, p.z, p.y, p.x};", "float first = p.x, second = p.y;\n        "
+                 "p.x = p.w;\n        p.w = first;\n"
+                 "        p.y = p.z;\n        p.z = second;"), ("= back", "= p")),
+        Changed(("float4 back = {p.w, p.z, p.y, p.x};", "float4* to = (float4*)y + i;"),
+                ("*(float4*)(y + 4 * i) = back", "*to = make_float4(p.w, p.z, p.y, p.x)")),
+    ],
+    "product_backward": [
+        Changed(("da[i] = dy[i] * b[i];", "float up = dy[i];\n    da[i] = b[i] * up;"),
+                ("db[i] = dy[i] * a[i]", "db[i] = a[i] * up")),
+        Changed(("da[i] = dy[i] * b[i];\n    db[i] = dy[i] * a[i];",
+                 "for (int k = i; k < n; k += gridDim.x * blockDim.x) {\n        da[k] = dy[k] * b[k];\n"
+                 "        db[k] = dy[k] * a[k];\n    }")),
+    ],
     "gelu_naive": [
         """__global__ void gelu_naive(const float* x, float* y, int n) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {

@@ -30,7 +30,7 @@ exercise = Exercise(
     defines="causal_weights",
     cases=cases,
     reference=causal_weights,
-    hints=("np.tril(weights) sets all numbers to the right of the diagonal to 0. Then divide each row by its sum.",),
+    hints=("Of each row only its first numbers are left. Divide them by their sum: .sum(axis=1, keepdims=True).",),
     wrong=[
         Wrong("def causal_weights(weights):\n    return np.tril(weights)\n",
               "The rows do not add up to 1 any more. Divide each by what is left in it."),

@@ -32,7 +32,7 @@ exercise = Exercise(
     cases=cases,
     reference=one_rotation,
     given=GIVEN,
-    hints=("Rotate both back by the angle of the key, s * frequency: the key is unrotated then. What is left for the query?",),
+    hints=("Rotate both back by the angle of the key, s * frequency: the key is as it was then. What is left for the query?",),
     wrong=[
         Wrong(Changed(("(p - s)", "p")),
               "This is the query's own rotation. The key stays as it is, so the query must be rotated back by the key's angle."),
