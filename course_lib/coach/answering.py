@@ -90,12 +90,13 @@ def _next(name: str, verdict: Verdict, where: str) -> str:
         if where == NOTEBOOK and catalogue.load(name).flops:
             return f"another version, or {words(name, 'versions', where)} to compare those so far"
         return "another version: the counts of this one are kept"
-    for other in catalogue.names(catalogue.load(name).chapter):
-        if state.passing(other) is None:
-            if where == TERMINAL:
-                return f"course hint {other}"
-            place = catalogue.notebook(other)
-            return f"the exercise {other}" + ("" if place == catalogue.notebook(name) else f", in {place}")
+    here = catalogue.notebook(name)
+    left = [other for other in catalogue.names(catalogue.load(name).chapter) if state.passing(other) is None]
+    for other in sorted(left, key=lambda other: catalogue.notebook(other) != here):  # first those of the same notebook
+        if where == TERMINAL:
+            return f"course hint {other}"
+        place = catalogue.notebook(other)
+        return f"the exercise {other}" + ("" if place == here else f", in {place}")
     return words(name, "solution", where) + "  (to compare with ours)"
 
 

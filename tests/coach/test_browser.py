@@ -146,9 +146,9 @@ def test_wrong_read_why_right_restart_reload(chromium, server, mine):
     type_and_run(page, cell(page, "from course_lib import course"), "from course_lib import course\ncourse.progress()")
     page.get_by_text("[x] repeated_axes").first.wait_for(timeout=PATIENCE)
     type_and_run(
-        page, cell(page, "%%exercise backward_pass"), "%%exercise backward_pass\n" + piece("backward_pass").solution
+        page, cell(page, "%%exercise topological_order"), "%%exercise topological_order\n" + piece("topological_order").solution
     )
-    verdict(page, cell(page, "%%exercise backward_pass"), "Passed")
+    verdict(page, cell(page, "%%exercise topological_order"), "Passed")
     page.close()
 
 
@@ -176,8 +176,8 @@ def test_a_kernel_with_its_report_and_numbers(chromium, server):
             page.screenshot(path=f"{shots}/kernel {theme}.png")
         ratio, text = lowest_contrast(page.locator("section[aria-label]").last)
         assert ratio >= 4.5, f"{theme}: contrast {ratio:.1f} at {text!r}"
-    exercise = cell(page, "%%exercise scale")
-    type_and_run(page, exercise, "%%exercise scale\n" + piece("scale").solution)
+    exercise = cell(page, "%%exercise add_bias")
+    type_and_run(page, exercise, "%%exercise add_bias\n" + piece("add_bias").solution)
     words = verdict(page, exercise, "Passed").inner_text()
     assert "sectors for each request, reading global memory" in words and "at most 4" in words
     if shots:

@@ -9,7 +9,7 @@ from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 def cases(random):
     for label, blocks, rows, C in (("a block for each row", 2, 2, 3), ("one block", 1, 4, 2),
                                    ("five rows for two blocks", 2, 5, 3), ("more blocks than rows", 4, 3, 64)):  # fmt: skip
-        yield Case(label, random.integers(-9, 10, size=(rows, C)).astype(np.float32), blocks)
+        yield Case(label, (0.5 + random.integers(-9, 10, size=(rows, C))).astype(np.float32), blocks)
 
 
 def launch(kernel, dy, blocks):

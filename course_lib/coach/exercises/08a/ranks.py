@@ -11,7 +11,7 @@ T = 64
 
 def cases(random):
     def pair(n, m):
-        return random.integers(-9, 10, size=n).astype(np.float32), random.integers(-9, 10, size=m).astype(np.float32)
+        return tuple((0.5 + random.integers(-9, 10, size=size)).astype(np.float32) for size in (n, m))
 
     yield Case("one and two", np.array([3], np.float32), np.array([1, 5], np.float32))
     yield Case("equal numbers", np.full(4, 2, np.float32), np.full(3, 2, np.float32))
