@@ -146,7 +146,9 @@ def test_wrong_read_why_right_restart_reload(chromium, server, mine):
     type_and_run(page, cell(page, "from course_lib import course"), "from course_lib import course\ncourse.progress()")
     page.get_by_text("[x] repeated_axes").first.wait_for(timeout=PATIENCE)
     type_and_run(
-        page, cell(page, "%%exercise topological_order"), "%%exercise topological_order\n" + piece("topological_order").solution
+        page,
+        cell(page, "%%exercise topological_order"),
+        "%%exercise topological_order\n" + piece("topological_order").solution,
     )
     verdict(page, cell(page, "%%exercise topological_order"), "Passed")
     page.close()

@@ -136,7 +136,7 @@ def test_a_lecture_was_run_and_three_exercises_answered_and_both_change(upstream
     renewed = nbformat.read(copy, as_version=4)
     bodies = dict(found for cell in renewed.cells if (found := copies.exercise_of(cell)))
     kept = learner / "exercises/mine/answers/backward_pass.py"  # an exercise of the lecture
-    assert bodies["repeated_axes"] == answers["repeated_axes"] and kept.read_text() == answers["backward_pass"]
+    assert bodies["repeated_axes"] == answers["repeated_axes"] and kept.read_text() == answers["backward_pass"] + "\n"
     assert any("repeated, exactly?" in cell.source for cell in renewed.cells)
     assert any(cell.source == "A note of my own" for cell in renewed.cells)
     status = course(learner, "status").stdout
