@@ -37,4 +37,4 @@ def test_what_a_short_product_moves_at_least():
     """A and B in two bytes each number, C in four; ours moves more."""
     least = 2 * (64 * 64 + 64 * 64) + 4 * 64 * 64
     assert f"{least:,} is the least" in catalogue.source("08c").read_text(encoding="utf-8").replace("\n# ", " ")
-    assert counted("matmul_wmma_few_bytes") > least
+    assert counted("matmul_wmma_few_bytes")[-1] > least
