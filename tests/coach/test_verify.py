@@ -1,7 +1,7 @@
 """Every exercise is proved: blank fails, solution and variants pass, wrong answers are refused with their own sentences."""
 
 import dataclasses
-import random
+import zlib
 
 import pytest
 
@@ -89,7 +89,7 @@ def test_every_text_can_be_made(name):
 
 def test_right_variants_stand_with_their_exercises():
     for file in verify.RIGHT.glob("*.py"):
-        assert list(verify._variants(file)) == catalogue.names(file.stem)
+        assert sorted(verify._listed(file, "RIGHT")) == sorted(catalogue.names(file.stem))
 
 
 def test_right_variants_may_be_missing_altogether_but_not_in_part(monkeypatch):
@@ -108,6 +108,11 @@ def test_a_proof_neither_reads_nor_writes_what_the_learner_has(mine):
     assert sorted(path.name for path in mine.rglob("*")) == ["answers", "backward_pass.py", "progress.json"]
 
 
+def chance(text: str) -> int:
+    """A number by which to choose, the same on every machine, and whatever else there is to choose from."""
+    return zlib.crc32(text.encode())
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("chapter", sorted({catalogue.load(name).chapter for name in catalogue.names()}))
 def test_a_sample_of_mutants_is_refused_or_listed(judge, chapter):
@@ -117,8 +122,8 @@ def test_a_sample_of_mutants_is_refused_or_listed(judge, chapter):
     ]
     if not names:
         pytest.skip(f"no WGSL can run here: {adapter.problem()}")
-    trials = [(name, mutant) for name in names for mutant in verify.mutants_of(name)]
-    for name, mutant in random.Random(chapter).sample(trials, min(5, len(trials))):
+    for name in sorted(filter(verify.mutants_of, names), key=chance)[:3]:
+        mutant = min(verify.mutants_of(name), key=lambda mutant: chance(mutant.change))
         assert verify.fate(name, mutant, judge) != verify.SURVIVED, f"{name}: {mutant.change}"
 
 

@@ -10,8 +10,10 @@ BLOCKS, ROWS = 4, 32
 
 
 def cases(random):
-    for label, rows in (("one row", 1), ("two rows", 2), ("more rows than blocks", 7), (f"{ROWS} rows", ROWS)):
+    for label, rows, size in (("one row", 1, 1.0), ("two rows", 2, 1.0), ("numbers so small that eps counts", 2, 1e-3),
+                              ("more rows than blocks", 7, 1.0), (f"{ROWS} rows", ROWS, 1.0)):  # fmt: skip
         x, branch = (random.normal(size=(rows, 384)).astype(np.float32) for _ in range(2))
+        branch *= np.float32(size)
         yield Case(label, x, branch, (0.5 + random.integers(1, 4, size=384)).astype(np.float32))
 
 
