@@ -46,6 +46,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    # The cell of an exercise in a lecture is the reader's: no test, so not a skipped one either. test_verify.py proves it.
+    items[:] = [item for item in items if not getattr(item, "cell", {}).get("source", "").startswith("%%exercise")]
     cells = [item for item in items if item.path.name == WEBGPU_CHAPTER]
     if cells:
         from course_lib.devices.webgpu import adapter
