@@ -8,6 +8,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from course_lib import build
 from course_lib.cuda import CompileError, nvrtc, source
 
 pytestmark = pytest.mark.skipif(
@@ -43,7 +44,7 @@ def kernels():
         space = {"Kernel": record}
         seen = set()
         for number, cell in enumerate(nbformat.read(path, as_version=4).cells):
-            if cell.cell_type != "code":
+            if not build.is_run(cell):
                 continue
             for statement in ast.parse(cell.source).body:
                 if not isinstance(statement, ast.Import | ast.ImportFrom):

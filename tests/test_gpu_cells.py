@@ -15,7 +15,7 @@ import nbformat
 import numpy as np
 import pytest
 
-from course_lib import devices, nvidia
+from course_lib import build, devices, nvidia
 from course_lib.cuda import Kernel
 
 FOLDER = Path(__file__).resolve().parent.parent / "notebooks"
@@ -101,7 +101,7 @@ def needed(path: Path) -> list[ast.stmt]:
                     names = names - made(statement) | used(statement)
                     taken = [statement, *taken]
             return taken
-        if cell.cell_type == "code":
+        if build.is_run(cell):
             before += ast.parse(cell.source).body
     raise AssertionError(f"{path.name} asks for no GPU")
 
