@@ -5,8 +5,8 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import secrets
 import select
-import signal
 import subprocess
 import sys
 import threading
@@ -16,10 +16,10 @@ from collections.abc import Callable, Collection
 from course_lib import paths
 from course_lib.coach import catalogue
 from course_lib.coach.exercise import ExerciseError
+from course_lib.coach.sandbox import COMPILE
 from course_lib.coach.verdict import Verdict, from_dict
 
 SLOW = 1.0  # seconds after which the learner is told what is being done
-COMPILE = 60.0  # seconds that a C++ compiler may take, on a busy machine
 LOAD = 240.0  # seconds that loading the library may take, on a busy machine where it must be compiled first
 
 
@@ -76,15 +76,19 @@ class Judge:
                 stage(doing)
                 told = doing
             if waited > LOAD + job["seconds"] + 10:
+                self.stop()
                 return {"broken": "the judging process does not answer"}
             if not select.select([reader], [], [], 0.1)[0]:
                 continue
             data = os.read(reader, 1 << 16)
             if not data:
+                self.stop()
                 return {"broken": "the judging process has ended"}
             *lines, rest = (rest + data).split(b"\n")
             for line in lines:
                 message = json.loads(line)
+                if message.get("job") != job["number"]:
+                    continue  # of a job before, which nobody waits for any more
                 if "stage" not in message:
                     return message
                 doing = message["stage"]
@@ -110,29 +114,18 @@ def judged(
     """The Verdict on a text as an answer to an exercise. Raises ExerciseError if the exercise itself is at fault."""
     exercise = catalogue.load(name)
     job = {"name": exercise.name, "text": text, "known": sorted(known), "values": values, "measure": measure,
-           "seconds": exercise.seconds + (COMPILE if exercise.is_kernel else 0)}  # fmt: skip
+           "seconds": exercise.seconds + (COMPILE if exercise.is_kernel else 0),
+           "number": secrets.token_hex(8)}  # fmt: skip
     message = (judge or _judge).ask(job, stage)
     if "verdict" in message:
-        return from_dict(message["verdict"])
-    if "broken" in message:
-        trace = message.get("trace", "") if os.environ.get("COURSE_TRACEBACK") else ""
-        raise ExerciseError(
-            f"The exercise {name} could not be judged, and that is our fault, not yours: {message['broken']}. "
-            f"Please report it. Your answer is kept.{chr(10) + trace if trace else ''}"
-        )
-    verdict = Verdict(exercise.name, exercise.title, exercise.language, passed=False, loaded=False)
-    verdict.why = _ended(message, exercise.seconds)
-    return verdict
-
-
-def _ended(message: dict, seconds: float) -> str:
-    if message.get("timeout"):
-        return (
-            f"Your code was still running after {seconds:g} seconds and had to be killed. "
-            "Look for a loop that never ends."
-        )
-    status = message["ended"]
-    if status < 0:
-        name = signal.Signals(-status).name
-        return f"Your code ended the process that ran it ({name}). Look for very deep recursion or an invalid pointer."
-    return f"Your code ended the process that ran it, with status {status}. Return a result instead of exiting."
+        verdict = from_dict(message["verdict"])
+        if verdict.name != exercise.name:
+            raise ExerciseError(
+                f"The verdict that came is on {verdict.name}, not on {exercise.name}: nothing was recorded. Run the cell again."
+            )
+        return verdict
+    trace = message.get("trace", "") if os.environ.get("COURSE_TRACEBACK") else ""
+    raise ExerciseError(
+        f"The exercise {name} could not be judged, and that is our fault, not yours: {message['broken']}. "
+        f"Please report it. Your answer is kept.{chr(10) + trace if trace else ''}"
+    )

@@ -164,7 +164,12 @@ def _a(value: Any) -> str:
     if _is_number(value):
         return "a number"
     names = {str: "a text", tuple: "a tuple", list: "a list", dict: "a dict", set: "a set"}
-    return names.get(type(value), f"of type {type(value).__name__}")
+    return names.get(type(value), f"of type {kind_of(value)}")
+
+
+def kind_of(value: Any) -> str:
+    """The name of a value's type, as it was before it became plain data."""
+    return getattr(value, "kind", None) or type(value).__name__
 
 
 def _it(where: str, inside: bool = False) -> str:

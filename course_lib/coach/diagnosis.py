@@ -38,12 +38,12 @@ def verdict_on(exercise: Exercise, job: dict, outcomes: list[Outcome], cases: in
     return verdict
 
 
-def not_loaded(exercise: Exercise, broken: RaisedError, job: dict) -> dict:
-    """The same for a text that could not even be loaded, as a dict."""
+def not_loaded(exercise: Exercise, broken: RaisedError, job: dict) -> Verdict:
+    """The same for a text that could not even be loaded."""
     outcome = Outcome("your cell", (), error=broken)
     verdict = verdict_on(exercise, job, [outcome], 1)
     verdict.failing.label, verdict.loaded = "", False
-    return verdict.as_dict()
+    return verdict
 
 
 def why(exercise: Exercise, seen: Seen, job: dict) -> tuple[str, bool]:

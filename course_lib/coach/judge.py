@@ -1,7 +1,7 @@
-"""Judges one answer: the reference first, then the answer, case by case, then its numbers. Runs in a process of its own.
+"""Judges one answer: the reference first, then the answer, case by case, then its numbers.
 
-`judge(job)` never raises for what an answer does; it gives a Verdict as a dict. What only the outside can see (a process that
-ended, or never does) is the client's part.
+`judge(job)` never raises for what an answer does; it gives a Verdict as a dict. The answer runs in another process (sandbox.py),
+which sends what it computed; expected values, comparisons and the verdict are made here, where no answer reaches them.
 """
 
 from __future__ import annotations
@@ -27,10 +27,12 @@ from course_lib.coach import (
     regions,
 )
 from course_lib.coach.exercise import Exercise
-from course_lib.coach.outcome import Outcome
+from course_lib.coach.outcome import ENDED, FORGED, KILLED, Outcome
+from course_lib.coach.sandbox import Sandbox
 from course_lib.coach.verdict import Verdict
 
 SEED = 20
+LAST = ("StillRunning", ENDED, KILLED, FORGED)  # kinds of errors after which no other case is tried
 
 
 def judge(job: dict, stage: Callable[[str], None] = lambda words: None) -> dict:
@@ -42,59 +44,66 @@ def judge(job: dict, stage: Callable[[str], None] = lambda words: None) -> dict:
     exercise = catalogue.load(job["name"])
     if exercise.language == "wgsl" and (missing := answers.launched(exercise).problem()):
         return Verdict(exercise.name, exercise.title, exercise.language, False, missing, judged=False).as_dict()
-    cases = list(exercise.cases(np.random.default_rng(SEED)))
+    signal.signal(signal.SIGALRM, _time_is_over)
+    with Sandbox(exercise, job["text"]) as sandbox:  # first of all: what is right is not in its memory
+        verdict = _judged(exercise, job, sandbox, stage)
+        verdict.printed = sandbox.text_printed()
+    return verdict.as_dict()
+
+
+def _judged(exercise: Exercise, job: dict, sandbox: Sandbox, stage: Callable[[str], None]) -> Verdict:
     stage("computing the expected results")
+    if exercise.is_kernel:
+        sandbox.begin_to_load()  # the compiler works meanwhile
+    cases = list(exercise.cases(np.random.default_rng(SEED)))
     expected = [_expected(exercise, case.inputs) for case in cases]
     solution = ""
     if exercise.measured or exercise.goals:
         solution = regions.pieces(catalogue.source(exercise.chapter))[exercise.name].solution
     ours = measuring.compile_ours(exercise, solution) if exercise.language == "cuda" and job.get("measure") else None
-
-    file = f"{exercise.name}{exercise.suffix}"
-    signal.signal(signal.SIGALRM, _time_is_over)
-    try:
-        try:
-            if exercise.is_kernel:
-                stage("compiling your kernel")
-                answer = answers.load_answer(exercise, job["text"])
-                answer.compile()
-            signal.setitimer(signal.ITIMER_REAL, exercise.seconds)
-            if exercise.language == "python":
-                stage("loading your answer")
-                answer = answers.load_answer(exercise, job["text"])
-            outcomes = []
-            for number, (case, want) in enumerate(zip(cases, expected, strict=True), 1):
-                stage(f"trying case {number} of {len(cases)}: {case.label}")
-                outcomes.append(_try(exercise, answer, case, want, file))
-                if outcomes[-1].error and outcomes[-1].error.kind == "StillRunning":
-                    break
-        except BaseException as error:  # even SystemExit: the answer ran while it was loaded
-            return diagnosis.not_loaded(exercise, answers.raised(error, file, job["text"]), job)
-        verdict = diagnosis.verdict_on(exercise, job, outcomes, len(cases))
-        if not any(not outcome.right for outcome in outcomes):
-            stage("counting")
-            if ours is not None:
-                ours.join()
-            try:
-                measuring.measure(exercise, verdict, answer, outcomes, cases, solution if job.get("measure") else "")
-            except BaseException as error:  # the answer runs once more to be measured, on more than the cases hold
-                verdict.passed = False
-                broken = messages.of_error(answers.raised(error, file, job["text"]), exercise, job.get("known", ()))
-                if isinstance(error, answers.StillRunning):
-                    broken = (
-                        f"your code was still running after {exercise.seconds:g} seconds: the measurement runs more "
-                        "than the cases do."
-                    )
-                verdict.why = (
-                    f"All cases are right. Then, while your code was measured: {broken[0].lower()}{broken[1:]}"
+    stage("compiling your kernel" if exercise.is_kernel else "loading your answer")
+    if not exercise.is_kernel:
+        sandbox.begin_to_load()
+    if broken := sandbox.load().raised:
+        return diagnosis.not_loaded(exercise, broken, job)
+    outcomes = []
+    for number, (case, want) in enumerate(zip(cases, expected, strict=True), 1):
+        stage(f"trying case {number} of {len(cases)}: {case.label}")
+        outcomes.append(_try(exercise, sandbox, case, want))
+        if outcomes[-1].error and outcomes[-1].error.kind in LAST:
+            break
+    verdict = diagnosis.verdict_on(exercise, job, outcomes, len(cases))
+    if all(outcome.right for outcome in outcomes):
+        stage("counting")
+        if ours is not None:
+            ours.join()
+        broken = measuring.measure(exercise, verdict, sandbox, outcomes, cases, solution if job.get("measure") else "")
+        if broken is not None:  # the answer runs once more to be measured, on more than the cases hold
+            verdict.passed = False
+            said = messages.of_error(broken, exercise, job.get("known", ()))
+            if broken.kind == "StillRunning":
+                said = (
+                    f"your code was still running after {exercise.seconds:g} seconds: the measurement runs more than the "
+                    "cases do."
                 )
-            if verdict.passed and exercise.language == "cuda" and (words := kernel_source.double_literal(job["text"])):
-                verdict.notes.append(words)
-        elif job.get("values"):
-            _keep_values(next(outcome for outcome in outcomes if not outcome.right), job["values"])
-        return verdict.as_dict()
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+            verdict.why = f"All cases are right. Then, while your code was measured: {said[0].lower()}{said[1:]}"
+        if verdict.passed and (words := _not_your_own(exercise, job["text"], sandbox)):
+            verdict.passed, verdict.why = False, words
+        if verdict.passed and exercise.language == "cuda" and (words := kernel_source.double_literal(job["text"])):
+            verdict.notes.append(words)
+    elif job.get("values"):
+        _keep_values(next(outcome for outcome in outcomes if not outcome.right), job["values"])
+    return verdict
+
+
+def _not_your_own(exercise: Exercise, text: str, sandbox: Sandbox) -> str:
+    """A sentence where a right answer leaves the work to the course's finished piece."""
+    if sandbox.borrowed:
+        return (
+            f"The results are right, but this calls ours: {sandbox.borrowed[0]}. The task is to write it: "
+            "when it works, `course.solution` shows how we did it."
+        )
+    return kernel_source.includes_ours(exercise, text) if exercise.is_kernel else ""
 
 
 def _time_is_over(signum, frame) -> None:
@@ -121,32 +130,30 @@ def _changed(before: tuple, after: tuple) -> tuple[int, ...]:
     return tuple(i for i, (a, b) in enumerate(zip(before, after, strict=True)) if compare.difference(b, a, 0.0))
 
 
-def _try(exercise: Exercise, answer: Any, case, want: tuple, file: str) -> Outcome:
+def _try(exercise: Exercise, sandbox: Sandbox, case, want: tuple) -> Outcome:
     expected, may_change = want
     outcome = Outcome(case.label, copy.deepcopy(case.inputs), expected)
     before = None
-    for seed in answer.runs if exercise.is_kernel else (0,):
-        given = copy.deepcopy(case.inputs)
-        if exercise.is_kernel:
-            answer.seed, answer.reports = seed, []
-        try:
-            got = answers.call(exercise, answer, given)
-            outcome.got = got if isinstance(got, tuple | list | dict) else compare.plain(got)
-            if exercise.compared:
-                found = compare.difference(got, expected, exercise.tolerance)
-                outcome.difference = compare.named(found, exercise.results)
-            if exercise.check and outcome.difference is None:
-                outcome.complaint = _check(exercise, got, case.inputs)
-            if before is not None and seed > 1 and not outcome.complaint and compare.difference(got, before, 0.0):
-                outcome.complaint = (
-                    "Two runs on the same inputs give different results: they depend on the order of the threads."
-                )
-            before = copy.deepcopy(outcome.got)
-            outcome.changed = [i for i in _changed(case.inputs, given) if i not in may_change]
-        except BaseException as error:
-            outcome.error = answers.raised(error, file, answers.text_of(file))
-        if exercise.is_kernel:
-            outcome.reports = answer.reports or outcome.reports
+    for seed in sandbox.runs:
+        done = sandbox.call(case.inputs, seed)
+        outcome.reports = done.reports or outcome.reports
+        if done.raised:
+            outcome.error = done.raised
+            break
+        got = done.result
+        outcome.got = got if isinstance(got, tuple | list | dict) else compare.plain(got)
+        if exercise.compared:
+            found = compare.difference(got, expected, exercise.tolerance)
+            outcome.difference = compare.named(found, exercise.results)
+        if exercise.check and outcome.difference is None:
+            outcome.complaint = _check(exercise, got, case.inputs)
+        if before is not None and seed > 1 and not outcome.complaint and compare.difference(got, before, 0.0):
+            outcome.complaint = (
+                "Two runs on the same inputs give different results: they depend on the order of the threads."
+            )
+        before = outcome.got
+        outcome.changed = [i for i in done.changed if i not in may_change]
+        outcome.complaint = outcome.complaint or done.complaint
         if not outcome.right:
             break
     if outcome.changed and outcome.right:
@@ -159,7 +166,7 @@ def _check(exercise: Exercise, got: Any, inputs: tuple) -> str:
     try:
         return exercise.check(got, *copy.deepcopy(inputs)) or ""
     except Exception as error:
-        kind = "nothing" if got is None else f"{compare.text(got, 80)}, of type {type(got).__name__}"
+        kind = "nothing" if got is None else f"{compare.text(got, 80)}, of type {compare.kind_of(got)}"
         return f"Your code returns {kind}, which is not what the task asks for ({type(error).__name__}: {error})."
 
 

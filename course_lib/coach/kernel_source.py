@@ -10,8 +10,9 @@ table of arithmetic throughput.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from course_lib import lexer
+from course_lib import lexer, paths
 from course_lib.coach import catalogue, regions
 from course_lib.coach.exercise import Exercise
 from course_lib.cuda import source
@@ -19,13 +20,13 @@ from course_lib.cuda import source
 _WHOLE = {"int", "unsigned", "unsigned int", "long", "long long", "unsigned long long", "size_t", "int64_t", "uint32_t"}
 _REAL = {"float", "double"}
 _ARRAYS = {"float *", "double *", "int *", "bool *"}
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
 _DOUBLE = re.compile(r"(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+")
 
 
 def other_parameters(exercise: Exercise, text: str) -> str:
     """A sentence if the kernel in `text` has other parameters than the task's, or the same in another order; else nothing."""
-    task = regions.pieces(catalogue.source(exercise.chapter))[exercise.name].blank
-    ours, yours = (_kernel(given, exercise.defines) for given in (task, text))
+    ours, yours = (_kernel(given, exercise.defines) for given in (task(exercise), text))
     if ours is None or yours is None:
         return ""
     shown = f"The task's are {_listed(ours.parameters)}, yours are {_listed(yours.parameters)}."
@@ -48,6 +49,40 @@ def other_parameters(exercise: Exercise, text: str) -> str:
         if _is_read_only(your_kind) and not _is_read_only(our_kind) and "*" in our_kind:
             said = f"Your kernel declares `{your_name}` const, so it can only read it. In the task `{our_name}` is written."
             return f"{said} {shown}"
+    return ""
+
+
+def task(exercise: Exercise) -> str:
+    """The text that the learner begins with."""
+    return regions.pieces(catalogue.source(exercise.chapter))[exercise.name].blank
+
+
+def read_only(exercise: Exercise) -> dict[str, dict[int, str]]:
+    """For each kernel of the task: the places of its parameters that lead to what it may only read, with their names."""
+    text = source.Source(f"{task(exercise)}\n{exercise.given}", "kernel.cu")
+    return {
+        kernel: {i: name for i, (kind, name) in enumerate(declared.parameters) if _is_read_only(kind)}
+        for kernel, declared in source.kernels(text).items()
+    }
+
+
+def overwritten(names: Sequence[str]) -> str:
+    """A sentence about arrays that the task declares const, and a launch changed."""
+    listed = " and ".join(f"`{name}`" for name in names)
+    it = "it" if len(names) == 1 else "them"
+    return f"Your kernel changes {listed}. The task declares {it} const: what comes after your kernel still needs {it}."
+
+
+def includes_ours(exercise: Exercise, text: str) -> str:
+    """A sentence if a text includes a file of the course that the task does not."""
+    given = set(_INCLUDE.findall(f"{task(exercise)}\n{exercise.given}"))
+    for found in _INCLUDE.finditer(text):
+        if found[1] not in given and (paths.KERNELS / found[1]).exists():
+            line = text.count("\n", 0, found.start()) + 1
+            return (
+                f"The results are right, but line {line} includes {found[1]} of the course, which the task does not. The task is "
+                "to write the whole of it."
+            )
     return ""
 
 

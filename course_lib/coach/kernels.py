@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from course_lib import paths
+from course_lib.coach import kernel_source
 from course_lib.coach.exercise import Exercise, Goal
 from course_lib.cuda import Kernel, sanitize
 from course_lib.cuda.report import Report
@@ -25,10 +29,12 @@ class Watched:
 
     runs = (0, 1)  # seeds: threads in order, then in a shuffled one
 
-    def __init__(self, instances: dict[str, Any], timeout: float):
+    def __init__(self, instances: dict[str, Any], timeout: float, read_only: dict[str, dict[Any, str]]):
         self.instances, self.timeout, self.seed = instances, timeout, 0
         self.kernel = next(iter(instances.values()))
         self.reports: list = []
+        # kernel -> argument that the task declares read-only -> its name; and the names of those that were written all the same
+        self.read_only, self.overwritten = read_only, []
 
     def compile(self) -> None:
         """Raises CompileError with the learner's line."""
@@ -42,9 +48,23 @@ class Watched:
         return functools.partial(self._launch, self.instances[arguments])
 
     def _launch(self, kernel: Kernel, grid, block, args, shared_mem: int = 0, **options: Any) -> None:
-        self.reports.append(
-            sanitize(kernel, grid, block, args, shared_mem, timeout=self.timeout, seed=options.get("seed", self.seed))
-        )
+        with self.kept(kernel.name.split("<")[0], dict(enumerate(args))):
+            self.reports.append(
+                sanitize(
+                    kernel, grid, block, args, shared_mem, timeout=self.timeout, seed=options.get("seed", self.seed)
+                )
+            )
+
+    @contextlib.contextmanager
+    def kept(self, kernel: str, arguments: dict[Any, Any]) -> Iterator[None]:
+        """Note in `overwritten` which arrays that the task declares read-only are others afterwards."""
+        read_only = self.read_only.get(kernel, {})
+        before = {key: arguments[key].copy() for key in read_only if isinstance(arguments.get(key), np.ndarray)}
+        yield
+        for key, array in before.items():
+            name = read_only[key]
+            if array.tobytes() != arguments[key].tobytes() and name not in self.overwritten:
+                self.overwritten.append(name)
 
 
 def load(text: str, exercise: Exercise) -> Watched:
@@ -53,7 +73,8 @@ def load(text: str, exercise: Exercise) -> Watched:
     names = {"": exercise.defines} if "" in exercise.instances or not exercise.instances else {}
     for given in filter(None, exercise.instances):
         names[given] = given if "<" in given else f"{exercise.defines}<{given}>"
-    return Watched({given: Kernel(file, name) for given, name in names.items()}, exercise.seconds / 2)
+    kernels = {given: Kernel(file, name) for given, name in names.items()}
+    return Watched(kernels, exercise.seconds / 2, kernel_source.read_only(exercise))
 
 
 def written(text: str, exercise: Exercise) -> Path:

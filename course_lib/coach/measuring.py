@@ -9,7 +9,8 @@ from typing import Any
 
 from course_lib.coach import answers, diagnosis
 from course_lib.coach.exercise import Exercise
-from course_lib.coach.outcome import Seen
+from course_lib.coach.outcome import RaisedError, Seen
+from course_lib.coach.sandbox import Sandbox
 from course_lib.coach.verdict import Count, Verdict, as_text
 
 
@@ -29,39 +30,55 @@ def compile_ours(exercise: Exercise, solution: str) -> threading.Thread | None:
     return thread
 
 
-def measure(exercise: Exercise, verdict: Verdict, answer: Any, outcomes, cases, solution: str) -> None:
-    """Fill in the numbers; a goal that is missed turns a passed verdict."""
+def measure(
+    exercise: Exercise, verdict: Verdict, sandbox: Sandbox, outcomes, cases, solution: str
+) -> RaisedError | None:
+    """Fill in the numbers; a goal that is missed turns a passed verdict. Gives what an answer raised while it was measured."""
     if exercise.is_kernel:
         if exercise.language == "wgsl":  # of CUDA the simulator sees all but counters
             seen = {what for outcome in outcomes for report in outcome.reports for what in report.not_checked}
             verdict.not_measured = sorted(seen)
         if not exercise.measured:
-            return
+            return None
         counting = answers.launched(exercise)
         place = next(i for i, case in enumerate(cases) if case.label == exercise.measured)
         reports = outcomes[place].reports
         our_reports: list = []
         if solution:
             ours = answers.load_answer(exercise, solution)
-            ours.seed = answer.seed if exercise.language == "cuda" else 0
+            ours.seed = sandbox.runs[-1] if exercise.language == "cuda" else 0
             answers.call(exercise, ours, copy.deepcopy(cases[place].inputs))
             our_reports = ours.reports
         verdict.report = diagnosis.report(outcomes[place])
         yours, ours_counted = counting.counters(reports), counting.counters(our_reports)
         verdict.counts = [Count(name, number, ours_counted.get(name)) for name, number in yours.items()]
         verdict.measured = exercise.measured
-        subject, our_subject = reports, our_reports
+        our_subject: Any = our_reports
         verdict.not_measured += sorted(
             {what for report in reports for what in report.not_checked} - set(verdict.not_measured)
         )
     elif exercise.goals:
-        subject, our_subject = answer, answers.load_answer(exercise, solution) if solution else None
-    for goal in exercise.goals:
-        number, ours_number = goal.counts(subject), goal.counts(our_subject) if our_subject else None
-        if exercise.is_kernel and Count("", ours_number, None, goal.at_most).missed:
+        our_subject = answers.load_answer(exercise, solution) if solution else None
+    for place, goal in enumerate(exercise.goals):
+        ours_number = goal.counts(our_subject) if our_subject else None
+        if exercise.is_kernel:
+            number = goal.counts(reports)
+        else:
+            done = sandbox.goal(place)
+            if done.raised:
+                return done.raised
+            number = done.result if type(done.result) in (int, float) else None
+        beyond_reach = Count("", ours_number, None, goal.at_most).missed
+        if exercise.is_kernel and (beyond_reach or (number is None and our_subject and ours_number is None)):
             number = None  # a compiler that asks for memory in other pieces is no fault of the learner's
             verdict.not_measured.append(
                 f"{goal.name}: as this machine's compiler counts, our own solution would miss it too"
+            )
+        elif number is None and goal.at_most is not None and verdict.passed:
+            verdict.passed = False
+            verdict.why = (
+                f"The results are right, but the goal cannot be counted: {goal.name}. Your code does nothing of that kind "
+                "in the case that is measured."
             )
         count = Count(goal.name, number, ours_number, goal.at_most)
         verdict.counts = [c for c in verdict.counts if c.name != goal.name] + [count]
@@ -78,3 +95,4 @@ def measure(exercise: Exercise, verdict: Verdict, answer: Any, outcomes, cases, 
                 if wrong.when is not None and diagnosis.holds(wrong.when, seen):
                     verdict.why, verdict.recognised = wrong.says, True
                     break
+    return None

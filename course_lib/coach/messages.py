@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+import signal
 from collections.abc import Collection
 
 from course_lib import lexer
 from course_lib.coach.exercise import Exercise
-from course_lib.coach.outcome import RaisedError, Seen
+from course_lib.coach.outcome import ENDED, FORGED, KILLED, RaisedError, Seen
 
 
 def of_error(error: RaisedError, exercise: Exercise, known: Collection[str] = ()) -> str:
@@ -17,6 +18,18 @@ def of_error(error: RaisedError, exercise: Exercise, known: Collection[str] = ()
         return (
             f"Your code was still running after {exercise.seconds:g} seconds and was stopped{line}. "
             "Look for a loop that never ends."
+        )
+    if error.kind == KILLED:
+        return (
+            f"Your code was still running after {exercise.seconds:g} seconds and had to be killed. "
+            "Look for a loop that never ends."
+        )
+    if error.kind == ENDED:
+        return of_end(int(error.message))
+    if error.kind == FORGED:
+        return (
+            "Your code wrote into the connection over which its results are sent, so they could not be read. Return a result, "
+            "and write to no file descriptor that you have not opened."
         )
     if error.kind == "SystemExit":
         return f"Your code exits Python{line} (exit or sys.exit). Return a result instead."
@@ -48,6 +61,23 @@ def of_error(error: RaisedError, exercise: Exercise, known: Collection[str] = ()
     else:
         place = f"The value that your code returns cannot be used, {error.kind}"
     return f"{place}: {error.message.rstrip('.')}."
+
+
+def of_end(status: int) -> str:
+    """What to say of the end of the process that an answer ran in."""
+    if status >= 0:
+        return f"Your code ended the process that ran it, with status {status}. Return a result instead of exiting."
+    name = signal.Signals(-status).name
+    cause = {
+        "SIGSEGV": "Look for very deep recursion or an invalid pointer.",
+        "SIGBUS": "Look for an invalid pointer.",
+        "SIGKILL": "Either the system had no memory left for it, or your code killed it.",
+        "SIGABRT": "A library of C gave up: an assertion of it failed, or it found its memory damaged.",
+        "SIGFPE": "Look for an integer that is divided by zero.",
+        "SIGXCPU": "It had used up its processor time: look for a loop that never ends.",
+        "SIGXFSZ": "It wrote a file of more than 64 MB.",
+    }.get(name, "Return a result instead.")
+    return f"Your code ended the process that ran it ({name}). {cause}"
 
 
 def _of_numpy(message: str) -> str:

@@ -8,6 +8,9 @@ from typing import Any
 
 from course_lib.coach.compare import Difference
 
+# Kinds of a RaisedError that no exception has: the process ended (message: its status), ran on and on, or wrote to the judge.
+ENDED, KILLED, FORGED = "Ended", "Killed", "Forged"
+
 
 @dataclass(frozen=True)
 class RaisedError:

@@ -10,7 +10,7 @@ import math
 import re
 from typing import Any
 
-from course_lib.coach import kernels
+from course_lib.coach import kernel_source, kernels
 from course_lib.coach.exercise import Exercise
 from course_lib.devices.webgpu import adapter
 from course_lib.wgsl import Report, Shader, ShaderError, sanitize, scan
@@ -46,17 +46,20 @@ class Watched(kernels.Watched):
             )
 
     def _launch(self, shader: Shader, groups, **arguments: Any) -> None:
-        if self.seed == 0:
-            self.reports.append(sanitize(shader, groups, **arguments))
-        else:
-            shader(groups, **arguments)
+        with self.kept("", arguments):
+            if self.seed == 0:
+                self.reports.append(sanitize(shader, groups, **arguments))
+            else:
+                shader(groups, **arguments)
 
 
 def load(text: str, exercise: Exercise) -> Watched:
     """The entry point of an answer, with all its instances; reports name the file `NAME.wgsl` and the learner's lines."""
     file, names = kernels.written(text, exercise), exercise.instances or ("",)
     instances = {given: Shader(file, exercise.defines, **_constants(given)) for given in names}
-    return Watched(instances, exercise.seconds)
+    found = scan.scan(kernel_source.task(exercise)).variables
+    read_only = {name: name for name, one in found.items() if one.space == "storage" and not one.writable}
+    return Watched(instances, exercise.seconds, {"": read_only})
 
 
 def _workgroup_bytes(text: str) -> int:

@@ -1,11 +1,9 @@
 """The judging process, kept warm: `python -m course_lib.coach.warm`. It has the library loaded and waits for jobs.
 
-Each line on its stdin is a job (see judge.py) as JSON. The job runs in a process of its own: a copy of this one by fork, or,
-where a fork of a loaded process is not safe (macOS), one that was started ahead of time. On stdout come lines of JSON:
-{"stage": words} while it works, and at the end {"verdict": ...} or {"ended": signal or exit status} or {"timeout": true}.
-
-Limits: an answer gets 2 GB (not enforced on macOS) and the seconds of its exercise, files of 64 MB, and no network is cut
-off: this guards against accidents, not against an attacker.
+Each line on its stdin is a job (see judge.py) as JSON, with a number drawn at random. It is judged in a process of its own: a
+copy of this one by fork, or, where a fork of a loaded process is not safe (macOS), one that was started ahead of time. The answer
+runs in yet another one (sandbox.py). On stdout come lines of JSON, each with the job's number: {"stage": words} while it works,
+and at the end {"verdict": ...} or {"broken": why}.
 """
 
 from __future__ import annotations
@@ -13,24 +11,18 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import platform
-import resource
 import select
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
-from typing import Any
+
+from course_lib.coach import guard, sandbox
 
 MEMORY, FILE_SIZE = 2 << 30, 64 << 20
-PATIENCE = 3.0  # seconds after an exercise's own, when only a kill from outside helps
+PATIENCE = 8.0  # seconds after those of a job: the judge ends an answer itself, and it is judged what came of it
 OURS = 60.0  # seconds that we may take before the answer's own begin
-PRINTED = 4000  # letters of what the learner printed that are shown
-LINES = 60  # of it: a loop that prints does not fill the page
-
-FRESH = platform.system() == "Darwin"
 
 
 def preload() -> None:
@@ -56,9 +48,9 @@ def main() -> None:
     """Serve jobs until stdin ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the notebook's Ctrl-C is the client's to handle
     preload()
-    spare = _fresh() if FRESH else None
+    spare = _fresh() if sandbox.FRESH else None
     for line in sys.stdin:
-        if FRESH:
+        if sandbox.FRESH:
             process, spare = spare, None
             reader = process.stdout.fileno()
             process.stdin.write(line.encode())
@@ -81,6 +73,7 @@ def main() -> None:
 def fresh() -> None:
     """The body of a process that was started ahead of time: load everything, then wait for the one job."""
     preload()
+    sandbox.prepare()
     if line := sys.stdin.readline():  # else the notebook has ended, and no job will come
         run(json.loads(line), os.dup(1))
 
@@ -95,18 +88,15 @@ def _fresh() -> subprocess.Popen:
 def run(job: dict, writer: int) -> None:
     """Judge a job in this process and write to `writer`. Never returns."""
     if os.getpid() != os.getsid(0):
-        os.setsid()  # so that whatever an answer starts can be ended with it
+        os.setsid()
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    _limit()
-    printed = tempfile.TemporaryFile()
-    for number in (1, 2):
-        os.dup2(printed.fileno(), number)
-    sys.stdout = os.fdopen(1, "w", buffering=1, errors="replace")
-    sys.stderr = os.fdopen(2, "w", buffering=1, errors="replace")
-    sys.stdin = open(os.devnull)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(nothing, number)
+    guard.end_with_parent()
 
     def send(message: dict) -> None:
-        data = (json.dumps(message) + "\n").encode()
+        data = (json.dumps({**message, "job": job.get("number")}) + "\n").encode()
         while data:
             data = data[os.write(writer, data) :]
 
@@ -116,7 +106,6 @@ def run(job: dict, writer: int) -> None:
         began = time.monotonic()
         verdict = judge(job, lambda words: send({"stage": words}))
         verdict["seconds"] = time.monotonic() - began
-        verdict["printed"] = _printed(printed)
         send({"verdict": verdict})
     except BaseException as error:  # a fault of the exercise, or of ours
         import traceback
@@ -125,60 +114,29 @@ def run(job: dict, writer: int) -> None:
     os._exit(0)
 
 
-def _limit() -> None:
-    for what, most in ((resource.RLIMIT_DATA, MEMORY), (resource.RLIMIT_FSIZE, FILE_SIZE), (resource.RLIMIT_CORE, 0)):
-        hard = resource.getrlimit(what)[1]
-        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(what, (most, hard))
-
-
-def _printed(file: Any) -> str:
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except (OSError, ValueError):
-            pass  # the answer has closed it, or printed more than fits
-    size = file.seek(0, os.SEEK_END)
-    file.seek(0)
-    text = file.read(4 * PRINTED).decode(errors="replace")
-    shown = "\n".join(text[:PRINTED].split("\n")[:LINES])
-    cut = len(shown) < len(text) or size > 4 * PRINTED
-    return shown + (f"\n... ({size:,} bytes in all)" if cut else "")
-
-
 def _follow(job: dict, pid: int, reader: int, wait_for: Callable[[], int]) -> None:
-    """Pass on what a job's process writes, until it ends or its time is over. wait_for: gives its exit status.
+    """Pass on what a job's process writes, until it ends. wait_for: gives its exit status.
 
-    The first stage is ours: what is expected. The seconds of the answer begin with the second one.
+    The seconds of an answer are counted there (sandbox.py); here it is only seen to that there is an end.
     """
-    deadline, stages = time.monotonic() + OURS, 0
-    rest, done, late = b"", False, False
-    while not done:
-        wait = deadline - time.monotonic()
-        if wait <= 0 or not select.select([reader], [], [], wait)[0]:
-            late = True
-            break
+    deadline = time.monotonic() + OURS + job["seconds"] + PATIENCE
+    rest, done = b"", False
+    why = "the process that judges it did not come to an end"
+    while not done and select.select([reader], [], [], max(0.0, deadline - time.monotonic()))[0]:
         data = os.read(reader, 1 << 16)
         *lines, rest = (rest + data).split(b"\n")
         for line in lines:
             sys.stdout.write(line.decode() + "\n")
-            sys.stdout.flush()
             done = done or line.startswith((b'{"verdict"', b'{"broken"'))
-            stages += line.startswith(b'{"stage"')
-            if stages == 2 and line.startswith(b'{"stage"'):
-                deadline = time.monotonic() + job["seconds"] + PATIENCE
+        sys.stdout.flush()
         if not data:
+            why = "the process that judges it has ended"
             break
-    try:
-        os.killpg(pid, signal.SIGKILL)  # whatever is left of it
-    except (ProcessLookupError, PermissionError):
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, signal.SIGKILL)
     status = wait_for()
     if not done:
-        print(json.dumps({"timeout": True} if late else {"ended": status}), flush=True)
+        print(json.dumps({"broken": f"{why} ({status})", "job": job.get("number")}), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,6 @@
 """A linear layer: a weight matrix and a bias, in a module."""
 
 import re
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -24,52 +22,60 @@ def cases(random):
     ]
 
 
-@dataclass(frozen=True)
-class Built:
-    """What an answer's class built, for `check`."""
-
-    layers: list
-    wide: Any
-
-    def __repr__(self) -> str:
-        parameters = [
-            f"{name} {value.shape}" for name, value in vars(self.layers[0]).items() if hasattr(value, "shape")
-        ]
-        return f"a layer with {' and '.join(parameters) or 'no parameters'}"
+def wanted(inputs, outputs, bias):
+    """The shapes of the parameters by name."""
+    return {"weight": (outputs, inputs)} | ({"bias": (outputs,)} if bias else {})
 
 
 def built(answer, inputs, outputs, bias, std, x):
-    """Two layers from one generator, one from a generator like it, one by default; and one in float64."""
+    """What can be seen of layers that the answer builds: two from one generator, one from a generator like it, one by default,
+    one in float64. The first is called, and its result goes backward."""
     rng = np.random.default_rng(7)
     layers = [answer(inputs, outputs, bias=bias, std=std, rng=rng) for _ in range(2)]
     layers.append(answer(inputs, outputs, bias=bias, std=std, rng=np.random.default_rng(7)))
     layers.append(answer(inputs, outputs))
-    return Built(layers, answer(inputs, outputs, dtype="float64"))
-
-
-def check(result, inputs, outputs, bias, std, x):
-    layers, wide = result.layers, result.wide
     layer = layers[0]
     if not isinstance(layer, Module):
+        return {"is a module": False}
+    shapes = {name: tuple(p.shape) for name, p in layer.named_parameters()}
+    kept = getattr(layer, "bias", None)
+    seen = {"is a module": True, "shapes": shapes, "bias": kept.numpy().copy() if "bias" in shapes else kept}
+    if shapes != wanted(inputs, outputs, bias):
+        return seen  # `check` says so
+    seen["weights"] = [one.weight.numpy().copy() for one in layers]
+    seen["wide"] = str(answer(inputs, outputs, dtype="float64").weight.dtype)
+    if bias:
+        with no_grad():
+            layer.bias[...] = np.arange(1.0, outputs + 1)  # so that a bias that is not added shows
+    y = layer(Tensor(x))
+    seen["y"], seen["on the tape"] = y, getattr(y, "requires_grad", False)
+    if seen["on the tape"]:
+        y.sum().backward()
+        seen["without a gradient"] = [name for name, p in layer.named_parameters() if p.grad is None]
+    return seen
+
+
+def check(seen, inputs, outputs, bias, std, x):
+    if not seen["is a module"]:
         return "Keep the line `class Linear(Module):`. Module finds the parameters, and makes layer(x) call forward."
-    names = {name: p.shape for name, p in layer.named_parameters()}
-    wanted = {"weight": (outputs, inputs)} | ({"bias": (outputs,)} if bias else {})
-    if not bias and getattr(layer, "bias", layer) is not None:
+    names = seen["shapes"]
+    right = wanted(inputs, outputs, bias)
+    if not bias and seen["bias"] is not None:
         return "Without a bias, self.bias should be None."
-    if set(names) != set(wanted):
+    if set(names) != set(right):
         return (
-            f"The parameters that are found are {', '.join(names) or 'none'}; they should be {' and '.join(wanted)}. A "
+            f"The parameters that are found are {', '.join(names) or 'none'}; they should be {' and '.join(right)}. A "
             "parameter is a Tensor made by `parameter`, kept as an attribute of self."
         )
-    for name, shape in wanted.items():
+    for name, shape in right.items():
         if names[name] != shape:
             return f"{name} has the shape {names[name]}; it should be {shape}."
-    if bias and layer.bias.numpy().any():
+    if bias and seen["bias"].any():
         return "The bias should begin at zero."
-    weight = layer.weight.numpy()
-    if np.array_equal(weight, layers[1].weight.numpy()):
+    weight, second, again, default = seen["weights"]
+    if np.array_equal(weight, second):
         return "Two layers that are drawn from one generator have the same weights. Draw with the `rng` that is given."
-    if not np.array_equal(weight, layers[2].weight.numpy()):
+    if not np.array_equal(weight, again):
         return "An equal generator should give the same weights again. Draw with the `rng` that is given, and with no other."
     spread = float(weight.std())
     if weight.size > 1000 and not 0.97 < spread / std < 1.03:
@@ -78,30 +84,26 @@ def check(result, inputs, outputs, bias, std, x):
         return f"The initial weights have the mean {weight.mean():.3g}; it should be near 0."
     if weight.size > 1000 and np.abs(weight).max() < 2.5 * std:
         return "The initial weights should come from a normal distribution; yours has no tails."
-    default = layers[3].weight.numpy()
     if default.size > 1000 and not 0.019 < default.std() < 0.021:
         return f"By default std is 0.02; the standard deviation of the initial weights is {default.std():.3g}."
-    if wide.weight.dtype != np.float64:
-        return f"The layer was asked for float64, and its weight is {wide.weight.dtype}. Pass device and dtype to `parameter`."
-    if bias:
-        with no_grad():
-            layer.bias[...] = np.arange(1.0, outputs + 1)  # so that a bias that is not added shows
-    y = layer(Tensor(x))
+    if seen["wide"] != "float64":
+        return (
+            f"The layer was asked for float64, and its weight is {seen['wide']}. Pass device and dtype to `parameter`."
+        )
+    y = seen["y"]
     if y is None:
         return "`forward` returns nothing: it must end in `return`."
-    right = x @ weight.T + (np.arange(1.0, outputs + 1) if bias else 0.0)
-    if y.shape != right.shape:
-        return f"For x of shape {x.shape} the result has the shape {y.shape}; it should be {right.shape}."
-    if not np.allclose(y.numpy(), right, atol=1e-4):
-        if bias and np.allclose(y.numpy(), x @ weight.T, atol=1e-4):
+    expected = x @ weight.T + (np.arange(1.0, outputs + 1) if bias else 0.0)
+    if y.shape != expected.shape:
+        return f"For x of shape {x.shape} the result has the shape {y.shape}; it should be {expected.shape}."
+    if not np.allclose(y, expected, atol=1e-4):
+        if bias and np.allclose(y, x @ weight.T, atol=1e-4):
             return "The bias is a parameter of the layer, and the result does not contain it."
         return "The result is not x @ weight.T + bias."
-    if not y.requires_grad:
+    if not seen["on the tape"]:
         return "The result is not on the tape, so no gradient reaches the parameters: numpy() and Tensor(...) leave the tape."
-    y.sum().backward()
-    for name, p in layer.named_parameters():
-        if p.grad is None:
-            return f"No gradient arrives at {name}: some step between it and the result left the tape (numpy() does)."
+    for name in seen["without a gradient"]:
+        return f"No gradient arrives at {name}: some step between it and the result left the tape (numpy() does)."
     return None
 
 

@@ -1,0 +1,87 @@
+"""Does an answer call what the task asks it to write? The library has it, under one name or several.
+
+Looked at is who calls, while the answer runs: what counts is that one of the learner's lines leads to our function. A copy of
+our text is not found.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from types import CodeType
+from typing import Any
+
+from course_lib.coach import answers
+from course_lib.coach.exercise import Exercise
+
+# Without one of these words in it a text has no way to the library.
+_WAYS = re.compile(r"course_lib|\b(?:import|exec|eval|sys|globals|locals|vars|open|getattr|gc)\b|__\w+__")
+
+
+class Watch:
+    """`with watch: ...` notes in `names` which of our finished pieces the learner's lines call."""
+
+    def __init__(self, exercise: Exercise, text: str, file: str):
+        self.file, self.names = file, []
+        self.needed = bool(_WAYS.search(f"{exercise.given}\n{text}"))
+        self.ours: dict[CodeType, str] = dict(_pieces(exercise)) if self.needed else {}
+
+    def loaded(self, exercise: Exercise, answer: Any) -> None:
+        """Look at an answer itself: it may be ours under its own name, or a subclass of it."""
+        ours = _target(exercise)
+        if ours is not None and (answer is ours or (isinstance(answer, type) and ours in answer.__mro__)):
+            self._note(exercise.target)
+
+    def __enter__(self) -> None:
+        if self.ours:
+            sys.setprofile(self._called)
+
+    def __exit__(self, *_: Any) -> None:
+        if self.ours:
+            if sys.getprofile() != self._called:
+                self._note("sys.setprofile, which watches who calls what")
+            sys.setprofile(None)
+
+    def _called(self, frame: Any, event: str, _: Any) -> None:
+        if event == "call" and frame.f_code in self.ours:
+            above = frame.f_back
+            while above is not None and above.f_code.co_filename != self.file:
+                above = above.f_back
+            if above is not None:
+                self._note(self.ours[frame.f_code])
+
+    def _note(self, name: str) -> None:
+        if name not in self.names:
+            self.names.append(name)
+
+
+def _target(exercise: Exercise) -> Any:
+    """The library's own object that an answer replaces; None where that is an op, a kernel, or nothing."""
+    if not exercise.target or ":" in exercise.target:
+        return None
+    holder, name = answers.resolve(exercise.target)
+    return getattr(holder, name)
+
+
+def _pieces(exercise: Exercise) -> Iterator[tuple[CodeType, str]]:
+    """The code of all that does what the task asks for, with the name that a learner knows it by."""
+    target = _target(exercise)
+    if isinstance(target, type):
+        for name, function in vars(target).items():
+            if code := getattr(function, "__code__", None):
+                yield code, f"{exercise.target}.{name}"
+    elif code := getattr(target, "__code__", None):
+        yield code, exercise.target
+    if code := getattr(exercise.reference, "__code__", None):
+        yield code, "the exercise's own reference"
+    kind, _, op = exercise.target.partition(":")
+    if kind == "op":
+        from course_lib import devices
+
+        for table in list(devices._tables.values()):
+            function = getattr(table, op, None)
+            while function is not None:
+                if code := getattr(function, "__code__", None):
+                    yield code, f'ops("{table.name}").{op}'
+                function = getattr(function, "__wrapped__", None)

@@ -1,0 +1,208 @@
+"""The judge's end of the process that an answer runs in: it asks, waits no longer than it must, and reads data alone.
+
+    with Sandbox(exercise, text) as sandbox:
+        done = sandbox.load()
+        done = sandbox.call(inputs, seed=0)
+
+The process is a copy of this one by fork, made before anything right is computed here; where a fork of a loaded process is not
+safe (macOS), one that was started ahead of time. Each message begins with a token drawn for this job: what an answer writes into
+the connection itself is noticed, and ends it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import secrets
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from course_lib.coach import answers, plain, sandboxed
+from course_lib.coach.exercise import Exercise
+from course_lib.coach.outcome import ENDED, FORGED, KILLED, RaisedError
+from course_lib.coach.sandboxed import Done
+
+PATIENCE = 2.0  # seconds after an exercise's own, when only a kill from outside helps
+COMPILE = 60.0  # seconds that a C++ compiler may take, on a busy machine
+MOST = 512 << 20  # bytes of one message
+PRINTED = 4000  # letters of what the learner printed that are shown
+LINES = 60  # of it: a loop that prints does not fill the page
+
+FRESH = platform.system() == "Darwin"
+_spare: _Process | None = None
+
+
+class _Process:
+    """A process with a connection to it: forked, or started ahead."""
+
+    def __init__(self, fresh: bool):
+        ours, theirs = socket.socketpair()
+        self.connection, self.pid = ours, 0
+        self.child: subprocess.Popen | None = None
+        if fresh:
+            code = f"from course_lib.coach import sandboxed; sandboxed.fresh({theirs.fileno()})"
+            self.child = subprocess.Popen(
+                [sys.executable, "-c", code],
+                stdin=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+            )
+            self.pid = self.child.pid
+        else:
+            self.pid = os.fork()
+            if self.pid == 0:
+                ours.close()
+                sandboxed.serve(theirs)
+        theirs.close()
+
+    def end(self) -> int:
+        """Kill it, with all that it started; its exit status, negative for a signal."""
+        self.connection.close()
+        for kill in (os.killpg, os.kill):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                kill(self.pid, signal.SIGKILL)
+        if self.child is not None:
+            return self.child.wait()
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+    def status(self) -> int:
+        """Its exit status, once its end of the connection is closed."""
+        deadline = time.monotonic() + 1.0
+        while time.monotonic() < deadline:
+            if self.child is not None:
+                if self.child.poll() is not None:
+                    return self.child.returncode
+            else:
+                pid, status = os.waitpid(self.pid, os.WNOHANG)
+                if pid:
+                    self.pid = 0
+                    return os.waitstatus_to_exitcode(status)
+            time.sleep(0.002)
+        return -signal.SIGKILL
+
+
+def prepare() -> None:
+    """Start a process ahead of the next job, where they are not forked."""
+    global _spare
+    if FRESH and _spare is None:
+        _spare = _Process(fresh=True)
+
+
+class Sandbox:
+    """The process of one answer; see above. runs: the seeds that a case is tried with."""
+
+    def __init__(self, exercise: Exercise, text: str):
+        global _spare
+        self.exercise, self.left = exercise, exercise.seconds
+        self.runs = answers.launched(exercise).Watched.runs if exercise.is_kernel else (0,)
+        self.borrowed: list[str] = []
+        self.folder = Path(tempfile.mkdtemp(prefix="course-answer-"))
+        self.token = secrets.token_bytes(sandboxed.TOKEN)
+        self.printed = self.folder.with_suffix(".printed")  # beside it: the answer may add to it, and not replace it
+        self.printed.touch()
+        self.process: _Process | None = _spare or _Process(FRESH)
+        _spare = None
+        job = {"name": exercise.name, "text": text, "printed": str(self.printed), "folder": str(self.folder)}
+        sandboxed.send(self.process.connection, self.token, job)
+
+    def __enter__(self) -> Sandbox:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self._end()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.printed.unlink(missing_ok=True)
+
+    def begin_to_load(self) -> None:
+        """Let it load and compile the answer while something else is done here; `load` waits for it."""
+        self._ask("load")
+
+    def load(self) -> Done:
+        """The answer, loaded; its own lines outside of functions have run."""
+        return self._reply(COMPILE if self.exercise.is_kernel else None)
+
+    def call(self, inputs: tuple, seed: int) -> Done:
+        """The answer, called with a copy of a case's inputs."""
+        self._ask("call", inputs=inputs, seed=seed)
+        return self._reply()
+
+    def goal(self, number: int) -> Done:
+        """What a goal of a Python exercise counts."""
+        self._ask("goal", number=number)
+        return self._reply()
+
+    def text_printed(self) -> str:
+        """What the answer printed, cut to a length that can be read."""
+        size = self.printed.stat().st_size
+        with self.printed.open("rb") as file:
+            text = file.read(4 * PRINTED).decode(errors="replace")
+        shown = "\n".join(text[:PRINTED].split("\n")[:LINES])
+        cut = len(shown) < len(text) or size > 4 * PRINTED
+        return shown + (f"\n... ({size:,} bytes in all)" if cut else "")
+
+    def _ask(self, what: str, **more: Any) -> None:
+        if self.process is not None:
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # it is gone: the reply says so
+                sandboxed.send(self.process.connection, self.token, {"what": what, **more})
+
+    def _reply(self, seconds: float | None = None) -> Done:
+        """What comes back; for what cannot come back, Done with a RaisedError that says why."""
+        if self.process is None:
+            return Done(raised=RaisedError(ENDED, "it ran no longer"))
+        began = time.monotonic()
+        deadline = began + (self.left + PATIENCE if seconds is None else seconds)
+        try:
+            done = Done(**self._receive(deadline))
+        except TimeoutError:
+            self._end()
+            return Done(raised=RaisedError(KILLED, f"{self.exercise.seconds:g}"))
+        except (EOFError, ConnectionResetError):
+            status = self.process.status()
+            self._end()
+            return Done(raised=RaisedError(ENDED, str(status)))
+        except (plain.NotPlain, TypeError):
+            self._end()
+            return Done(raised=RaisedError(FORGED, ""))
+        if seconds is None:
+            self.left -= time.monotonic() - began
+        self.borrowed = done.borrowed
+        return done
+
+    def _receive(self, deadline: float) -> dict:
+        head = self._exactly(sandboxed.HEAD, deadline)
+        size = int.from_bytes(head[sandboxed.TOKEN :], "little")
+        if head[: sandboxed.TOKEN] != self.token or size > MOST:
+            raise plain.NotPlain
+        message = plain.loads(self._exactly(size, deadline))
+        if select.select([self.process.connection], [], [], 0)[0] and self.process.connection.recv(1, socket.MSG_PEEK):
+            raise plain.NotPlain  # more than was asked for
+        return message
+
+    def _exactly(self, count: int, deadline: float) -> bytes:
+        data = bytearray()
+        while len(data) < count:
+            wait = deadline - time.monotonic()
+            if wait <= 0 or not select.select([self.process.connection], [], [], wait)[0]:
+                raise TimeoutError
+            piece = self.process.connection.recv(min(1 << 20, count - len(data)))
+            if not piece:
+                raise EOFError
+            data += piece
+        return bytes(data)
+
+    def _end(self) -> None:
+        if self.process is not None:
+            if self.process.pid:
+                self.process.end()
+            else:
+                self.process.connection.close()
+            self.process = None

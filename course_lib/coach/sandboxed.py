@@ -1,0 +1,202 @@
+"""The process that an answer runs in. It holds nothing that is right: no expected value, no comparison.
+
+It takes requests from its one connection, runs the answer, and sends plain data back: see sandbox.py for the other end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import os
+import pickle
+import signal
+import socket
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from course_lib import paths
+from course_lib.coach import answers, borrowed, catalogue, compare, guard, kernel_source, plain
+from course_lib.coach.exercise import Exercise
+from course_lib.coach.outcome import RaisedError
+
+TOKEN = 16  # bytes before each message: of this job, drawn at random
+HEAD = TOKEN + 8
+
+
+@dataclass
+class Done:
+    """What came of a request. changed: numbers of inputs that were altered. complaint: of what only this process can see."""
+
+    result: Any = None
+    raised: RaisedError | None = None
+    reports: list = field(default_factory=list)
+    changed: list[int] = field(default_factory=list)
+    complaint: str = ""
+    borrowed: list[str] = field(default_factory=list)
+
+
+def fresh(connection: int) -> None:
+    """The body of a process that was started ahead of time: load everything, then wait for the one job."""
+    from course_lib.coach import warm
+
+    warm.preload()
+    serve(socket.socket(fileno=connection))
+
+
+def serve(connection: socket.socket) -> None:
+    """Answer the requests of one job until the connection is closed. Never returns."""
+    try:
+        guard.end_with_parent()
+        if os.getpid() != os.getsid(0):
+            os.setsid()  # so that whatever an answer starts can be ended with it
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGALRM, _time_is_over)
+        token, job = receive(connection)
+        os.closerange(3, connection.fileno())
+        os.closerange(connection.fileno() + 1, 1 << 16)
+        runner = Runner(**job)
+        while True:
+            asked, request = receive(connection)
+            if asked != token:
+                break
+            send(connection, token, vars(runner.do(**request)))
+    except BaseException:
+        if os.environ.get("COURSE_TRACEBACK"):
+            import traceback
+
+            traceback.print_exc()
+    finally:
+        _flush()
+        os._exit(0)
+
+
+def send(connection: socket.socket, token: bytes, message: Any) -> None:
+    """One message: the job's token, the length, the data."""
+    data = pickle.dumps(message, protocol=5)
+    connection.sendall(token + len(data).to_bytes(8, "little"))
+    connection.sendall(data)
+
+
+def receive(connection: socket.socket) -> tuple[bytes, Any]:
+    """The next message of the judge, with its token. Raises EOFError when the judge is gone."""
+    head = _exactly(connection, HEAD)
+    return head[:TOKEN], pickle.loads(_exactly(connection, int.from_bytes(head[TOKEN:], "little")))
+
+
+def _exactly(connection: socket.socket, count: int) -> bytes:
+    data = bytearray()
+    while len(data) < count:
+        piece = connection.recv(min(1 << 20, count - len(data)))
+        if not piece:
+            raise EOFError
+        data += piece
+    return bytes(data)
+
+
+def _time_is_over(signum, frame) -> None:
+    raise answers.StillRunning("still running")
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):  # the answer has closed it, or printed more than fits
+            stream.flush()
+
+
+class Runner:
+    """One answer, under its limits. printed: a file for what it prints. folder: where it may write."""
+
+    def __init__(self, name: str, text: str, printed: str, folder: str):
+        self.exercise: Exercise = catalogue.load(name)
+        self.text, self.file = text, f"{self.exercise.name}{self.exercise.suffix}"
+        self.left, self.answer, self.last = self.exercise.seconds, None, None
+        descriptor = os.open(printed, os.O_WRONLY | os.O_APPEND)
+        for number in (1, 2):
+            os.dup2(descriptor, number)
+        sys.stdout = os.fdopen(1, "w", buffering=1, errors="replace")
+        sys.stderr = os.fdopen(2, "w", buffering=1, errors="replace")
+        sys.stdin = open(os.devnull)
+        os.chdir(folder)
+        os.environ["TMPDIR"] = tempfile.tempdir = folder
+        writable = [Path(folder), Path("/dev")]
+        if self.exercise.is_kernel:  # compiled here
+            answers.launched(self.exercise)
+            writable += [paths.cache("native"), paths.cache("answers")]
+        self.watch = borrowed.Watch(self.exercise, text, self.file)
+        guard.limit(self.exercise.seconds)
+        guard.shut_off(writable)
+
+    def do(self, what: str, **more: Any) -> Done:
+        """Load the answer, call it with inputs, or count a goal; whatever it does, there is something to send."""
+        done = Done()
+        try:
+            getattr(self, f"_{what}")(done, **more)
+        except BaseException as error:  # even SystemExit
+            try:
+                done.raised = answers.raised(error, self.file, self.text)
+            except BaseException:  # out of memory, or an exception that cannot be printed
+                done.raised = RaisedError(type(error).__name__, "no message")
+        done.borrowed = list(self.watch.names)
+        _flush()
+        return done
+
+    def _load(self, done: Done) -> None:
+        if self.exercise.is_kernel:
+            self.answer = answers.load_answer(self.exercise, self.text)
+            self.answer.compile()
+            return
+        with self._timed(), self.watch:
+            self.answer = answers.load_answer(self.exercise, self.text)
+        self.watch.loaded(self.exercise, self.answer)
+
+    def _call(self, done: Done, inputs: tuple, seed: int) -> None:
+        exercise, given = self.exercise, copy.deepcopy(inputs)
+        if exercise.is_kernel:
+            self.answer.seed, self.answer.reports, self.answer.overwritten = seed, [], []
+        try:
+            with self._timed(), self.watch:
+                got = answers.call(exercise, self.answer, given)
+        finally:
+            if exercise.is_kernel:
+                done.reports = self.answer.reports
+        done.result = plain.as_plain(got)
+        done.changed = [i for i, (a, b) in enumerate(zip(inputs, given, strict=True)) if compare.difference(b, a, 0.0)]
+        if exercise.is_kernel and self.answer.overwritten:
+            done.complaint = kernel_source.overwritten(self.answer.overwritten)
+        elif exercise.target.startswith("op:"):
+            done.complaint = self._shared(got, given)
+
+    def _shared(self, got: Any, given: tuple) -> str:
+        """A sentence if a result lies in the memory of an input, or of the result before: ops give new arrays."""
+        new = [one for one in (got if isinstance(got, tuple | list) else (got,)) if isinstance(one, np.ndarray)]
+        inputs = [one for one in given if isinstance(one, np.ndarray)]
+        before, self.last = self.last or [], new
+        if any(np.shares_memory(a, b) for a in new for b in inputs):
+            return "The result lies in the memory of an input: who changes the one later changes the other. Return a new array."
+        if any(np.shares_memory(a, b) for a in new for b in before):
+            return (
+                "The result lies in the memory of the result before: the next call overwrites it. Return a new array."
+            )
+        return ""
+
+    def _goal(self, done: Done, number: int) -> None:
+        with self._timed(), self.watch:
+            done.result = plain.as_plain(self.exercise.goals[number].counts(self.answer))
+
+    @contextlib.contextmanager
+    def _timed(self) -> Iterator[None]:
+        """The answer's own time: what is left of its seconds."""
+        began = time.monotonic()
+        signal.setitimer(signal.ITIMER_REAL, max(self.left, 0.001))
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            self.left -= time.monotonic() - began
