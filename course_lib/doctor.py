@@ -130,7 +130,27 @@ def webgpu() -> Fact:
     return Fact("WebGPU", name, slow if software == "True" else "")
 
 
-LOOKS: tuple[Callable[[], Fact], ...] = (python, system, cores, memory, compiler, blas, nvidia_gpu, cupy, webgpu)
+def judging() -> Fact:
+    from course_lib.coach import guard
+
+    why = guard.problem()
+    return Fact(
+        "judging", "an answer can write where it likes" if why else "an answer can write in its own folder only", why
+    )
+
+
+LOOKS: tuple[Callable[[], Fact], ...] = (
+    python,
+    system,
+    cores,
+    memory,
+    compiler,
+    blas,
+    nvidia_gpu,
+    cupy,
+    webgpu,
+    judging,
+)
 
 
 def facts() -> list[Fact]:

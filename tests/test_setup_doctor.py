@@ -20,7 +20,18 @@ def course(*words: str, **changes: str) -> subprocess.CompletedProcess:
 def test_the_doctor_looks_at_everything():
     said = course("doctor")
     assert said.returncode == 0, said.stderr
-    for name in ("Python", "cores", "memory", "C++ compiler", "NumPy", "NVIDIA GPU", "CuPy", "WebGPU", "Devices: "):
+    for name in (
+        "Python",
+        "cores",
+        "memory",
+        "C++ compiler",
+        "NumPy",
+        "NVIDIA GPU",
+        "CuPy",
+        "WebGPU",
+        "judging",
+        "Devices: ",
+    ):
         assert name in said.stdout
     assert "could not be checked" not in said.stdout
 

@@ -58,8 +58,14 @@ class Watched:
     @contextlib.contextmanager
     def kept(self, kernel: str, arguments: dict[Any, Any]) -> Iterator[None]:
         """Note in `overwritten` which arrays that the task declares read-only are others afterwards."""
-        read_only = self.read_only.get(kernel, {})
-        before = {key: arguments[key].copy() for key in read_only if isinstance(arguments.get(key), np.ndarray)}
+        arrays = {key: one for key, one in arguments.items() if isinstance(one, np.ndarray)}
+        read_only = {key: name for key, name in self.read_only.get(kernel, {}).items() if key in arrays}
+        written = [one for key, one in arrays.items() if key not in read_only]
+        before = {  # what lies in an array that is written, as where a task computes in place, may change
+            key: arrays[key].copy()
+            for key in read_only
+            if not any(np.may_share_memory(arrays[key], y) for y in written)
+        }
         yield
         for key, array in before.items():
             name = read_only[key]

@@ -198,13 +198,41 @@ REFUSED = [
 ]  # fmt: skip
 
 
+# What a CPU has and a kernel has not. The simulator's compiler would take it, and run it on this machine.
+HOST_HEADERS = re.compile(
+    r"^[ \t]*#[ \t]*include[ \t]*<(thread|future|mutex|condition_variable|stop_token|filesystem|[io]?fstream|iostream|unistd\.h|"
+    r"dlfcn\.h|pthread\.h|spawn\.h|fcntl\.h|c?signal(?:\.h)?|sys/[\w./]+)>",
+    re.MULTILINE,
+)
+HOST_NAMES = re.compile(
+    r"\b(?:std\s*::\s*(thread|jthread|async|filesystem|[io]?fstream|mutex)\b|__attribute__\s*\(\(\s*_*(constructor|destructor)|"
+    r"(?<!\.)(?<!->)(system|remove|rename|unlink|unlinkat|rmdir|mkdir|popen|v?fork|exec[lv]p?e?|posix_spawnp?|fopen|freopen|creat|"
+    r"truncate|symlink|chmod|chown|dlopen|dlsym|syscall|mmap|munmap|mprotect|getenv|setenv|putenv|kill|raise|signal|sigaction|"
+    r"ptrace|pthread_\w+|exit|_exit|_Exit|quick_exit|abort|atexit)\s*\()"
+)
+
+
 def refuse_unsupported(source: Source) -> None:
     """Raise CompileError, with line and sentence, for what neither the simulator nor this course's launches support."""
     text = source.code
     if "__COURSE_SIMULATOR__" in text:  # it makes its own distinction
         return
+
+    def refuse(place: int, sentence: str) -> None:
+        line = text.count("\n", 0, place) + 1
+        shown = source.text.splitlines()[line - 1] if line <= len(source.text.splitlines()) else ""
+        raise CompileError(f"{source.name}:{line}: {sentence}\n    {shown.strip()}", line=line)
+
     for pattern, sentence in REFUSED:
         if match := re.search(pattern, text):
-            line = text.count("\n", 0, match.start()) + 1
-            shown = source.text.splitlines()[line - 1]
-            raise CompileError(f"{source.name}:{line}: {sentence}\n    {shown.strip()}", line=line)
+            refuse(match.start(), sentence)
+    if match := HOST_HEADERS.search(text):
+        refuse(
+            match.start(),
+            f"<{match[1]}> is a header of the host: a GPU has no files, threads or processes of that kind.",
+        )
+    for match in HOST_NAMES.finditer(text):
+        name = next(filter(None, match.groups()))
+        its_own = rf"[\w*&>]\s+{name}\s*\([^;{{}}]*\)\s*(?:const\s*)?\{{"  # a function of the text has this name
+        if not re.search(its_own, text):
+            refuse(match.start(), f"`{name}` is of the host: a kernel runs on a GPU, where there is no such thing.")

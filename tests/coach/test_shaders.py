@@ -12,7 +12,6 @@ import pytest
 from course_lib import devices
 from course_lib.coach import (
     answering,
-    answers,
     catalogue,
     client,
     judge,
@@ -24,6 +23,7 @@ from course_lib.coach import (
     versions,
 )
 from course_lib.coach import verdict as verdicts
+from course_lib.coach.sandboxed import Done
 from course_lib.coach.verdict import Verdict
 from course_lib.devices.webgpu import adapter, source
 from course_lib.wgsl import Shader
@@ -125,13 +125,12 @@ def test_what_is_loaded_ahead_starts_no_thread():
     assert found.stdout.split()[-1] == "1"
 
 
-def test_two_runs_must_agree(monkeypatch):
+def test_two_runs_must_agree():
     """A kernel whose second plain run differs in one bit is refused, though both are near enough."""
     drift = iter([0.0, 0.0, 1e-6])
     exercise = SimpleNamespace(is_kernel=True, compared=True, check=None, tolerance=1e-3, results=(), call=None)
-    answer = SimpleNamespace(runs=(0, 1, 2), seed=0, reports=[])
-    monkeypatch.setattr(answers, "call", lambda *_: np.ones(3) + next(drift))
-    outcome = judge._try(exercise, answer, SimpleNamespace(label="", inputs=()), (np.ones(3), ()), "x.wgsl")
+    sandbox = SimpleNamespace(runs=(0, 1, 2), call=lambda inputs, seed: Done(result=np.ones(3) + next(drift)))
+    outcome = judge._try(exercise, sandbox, SimpleNamespace(label="", inputs=()), (np.ones(3), ()))
     assert "Two runs on the same inputs" in outcome.complaint
 
 
