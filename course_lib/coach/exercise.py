@@ -119,9 +119,9 @@ class Exercise:
         "" if its answer is only looked at.
     reference: what is right. Python: called as the answer is; None stands for the target itself. Kernels: takes a case's inputs
         and gives what `call` gives. Computed in another process than the answer.
-    call: (answer, *inputs) -> result, as plain data: numbers, text, arrays, Tensors, and lists, tuples and dicts of them, since it
-        comes from the answer's process; what else is to be looked at is looked at there. Default for Python: answer(*inputs). Needed for CUDA, where `answer` is launched as
-        a Kernel is, answer(grid, block, args), and for WGSL: answer(groups, x=x, y=y, n=n), as a Shader of course_lib/wgsl.
+    call: (answer, *inputs) -> result. Default for Python: answer(*inputs). It runs where the answer runs, so that a result is
+        plain data (plain.py): of another object it returns what is to be looked at. Needed for CUDA, where `answer` is launched
+        as a Kernel is, answer(grid, block, args), and for WGSL: answer(groups, x=x, y=y, n=n), as a Shader of course_lib/wgsl.
     check: (result, *inputs) -> a sentence if the result is wrong, else None. With or, if `compared` is False, instead of
         the comparison with the reference.
     results: names of the entries of a result that is a tuple, ("dx", "dweight"): verdicts speak of `dx`, not of `result[0]`.
