@@ -15,7 +15,7 @@ from typing import Any
 from course_lib.coach import answers
 from course_lib.coach.exercise import Exercise
 
-# Without one of these words in it a text has no way to the library.
+# Without one of these words in it a text has no way to the library but by what the task gives it.
 _WAYS = re.compile(r"course_lib|\b(?:import|exec|eval|sys|globals|locals|vars|open|getattr|gc)\b|__\w+__")
 
 
@@ -24,8 +24,9 @@ class Watch:
 
     def __init__(self, exercise: Exercise, text: str, file: str):
         self.file, self.names = file, []
-        self.needed = bool(_WAYS.search(f"{exercise.given}\n{text}"))
-        self.ours: dict[CodeType, str] = dict(_pieces(exercise)) if self.needed else {}
+        name = re.split(r"[.:]", exercise.target)[-1]
+        needed = _WAYS.search(text) or ("course_lib" in exercise.given and f".{name}" in text)
+        self.ours: dict[CodeType, str] = dict(_pieces(exercise)) if needed else {}  # to watch takes time
 
     def loaded(self, exercise: Exercise, answer: Any) -> None:
         """Look at an answer itself: it may be ours under its own name, or a subclass of it."""

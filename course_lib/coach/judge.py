@@ -53,8 +53,7 @@ def judge(job: dict, stage: Callable[[str], None] = lambda words: None) -> dict:
 
 def _judged(exercise: Exercise, job: dict, sandbox: Sandbox, stage: Callable[[str], None]) -> Verdict:
     stage("computing the expected results")
-    if exercise.is_kernel:
-        sandbox.begin_to_load()  # the compiler works meanwhile
+    sandbox.begin_to_load()  # the compiler works meanwhile
     cases = list(exercise.cases(np.random.default_rng(SEED)))
     expected = [_expected(exercise, case.inputs) for case in cases]
     solution = ""
@@ -62,8 +61,6 @@ def _judged(exercise: Exercise, job: dict, sandbox: Sandbox, stage: Callable[[st
         solution = regions.pieces(catalogue.source(exercise.chapter))[exercise.name].solution
     ours = measuring.compile_ours(exercise, solution) if exercise.language == "cuda" and job.get("measure") else None
     stage("compiling your kernel" if exercise.is_kernel else "loading your answer")
-    if not exercise.is_kernel:
-        sandbox.begin_to_load()
     if broken := sandbox.load().raised:
         return diagnosis.not_loaded(exercise, broken, job)
     outcomes = []
