@@ -78,11 +78,11 @@ def _pieces(exercise: Exercise) -> Iterator[tuple[CodeType, str]]:
         yield code, "the exercise's own reference"
     kind, _, op = exercise.target.partition(":")
     if kind == "op":
-        from course_lib import devices
+        from course_lib.devices import ops
 
-        for table in list(devices._tables.values()):
-            function = getattr(table, op, None)
+        for device in ("reference", "cpu", "simulator"):
+            function = getattr(ops(device), op, None)
             while function is not None:
                 if code := getattr(function, "__code__", None):
-                    yield code, f'ops("{table.name}").{op}'
+                    yield code, f'ops("{device}").{op}'
                 function = getattr(function, "__wrapped__", None)

@@ -28,8 +28,8 @@ def of_error(error: RaisedError, exercise: Exercise, known: Collection[str] = ()
         return of_end(int(error.message))
     if error.kind == FORGED:
         return (
-            "Your code wrote into the connection over which its results are sent, so they could not be read. Return a result, "
-            "and write to no file descriptor that you have not opened."
+            "Your code wrote into the connection over which its results are sent, or closed it, so they could not be read. "
+            "Return a result, and use no file descriptor that you have not opened."
         )
     if error.kind == "SystemExit":
         return f"Your code exits Python{line} (exit or sys.exit). Return a result instead."

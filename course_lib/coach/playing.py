@@ -38,7 +38,7 @@ def play(name: str, label: str = "") -> Any:
     if exercise.language != "cuda":
         raise ExerciseError(f"{name} is no CUDA kernel: course.play() shows what the threads of a kernel do.")
     watched = kernels.load(answering.kept(name), exercise)
-    answer = _Played(watched.instances, watched.timeout)
+    answer = _Played(watched.instances, watched.timeout, {})
     cases = list(exercise.cases(np.random.default_rng(judge.SEED)))
     why = "its cases launch no kernel."
     for case in sorted(cases, key=lambda case: case.label != label):

@@ -29,7 +29,7 @@ from typing import Any
 from course_lib.coach import answers, plain, sandboxed
 from course_lib.coach.exercise import Exercise
 from course_lib.coach.outcome import ENDED, FORGED, KILLED, RaisedError
-from course_lib.coach.sandboxed import Done
+from course_lib.coach.sandboxed import FAILED, Done
 
 PATIENCE = 2.0  # seconds after an exercise's own, when only a kill from outside helps
 COMPILE = 60.0  # seconds that a C++ compiler may take, on a busy machine
@@ -64,6 +64,15 @@ class _Process:
                 sandboxed.serve(theirs)
         theirs.close()
 
+    def ends(self, seconds: float) -> bool:
+        """Whether it comes to its end by itself within these seconds."""
+        deadline = time.monotonic() + seconds
+        while not (over := os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)):
+            if time.monotonic() > deadline:
+                break
+            time.sleep(0.002)
+        return bool(over)
+
     def end(self) -> int:
         """Kill it, with all that it started; its exit status, negative for a signal."""
         self.connection.close()
@@ -73,21 +82,6 @@ class _Process:
         if self.child is not None:
             return self.child.wait()
         return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
-
-    def status(self) -> int:
-        """Its exit status, once its end of the connection is closed."""
-        deadline = time.monotonic() + 1.0
-        while time.monotonic() < deadline:
-            if self.child is not None:
-                if self.child.poll() is not None:
-                    return self.child.returncode
-            else:
-                pid, status = os.waitpid(self.pid, os.WNOHANG)
-                if pid:
-                    self.pid = 0
-                    return os.waitstatus_to_exitcode(status)
-            time.sleep(0.002)
-        return -signal.SIGKILL
 
 
 def prepare() -> None:
@@ -102,7 +96,7 @@ class Sandbox:
 
     def __init__(self, exercise: Exercise, text: str):
         global _spare
-        self.exercise, self.left = exercise, exercise.seconds
+        self.exercise = exercise
         self.runs = answers.launched(exercise).Watched.runs if exercise.is_kernel else (0,)
         self.borrowed: list[str] = []
         self.folder = Path(tempfile.mkdtemp(prefix="course-answer-"))
@@ -142,6 +136,8 @@ class Sandbox:
 
     def text_printed(self) -> str:
         """What the answer printed, cut to a length that can be read."""
+        if not self.printed.exists():  # where nothing is shut off, the answer may have removed it
+            return ""
         size = self.printed.stat().st_size
         with self.printed.open("rb") as file:
             text = file.read(4 * PRINTED).decode(errors="replace")
@@ -158,22 +154,23 @@ class Sandbox:
         """What comes back; for what cannot come back, Done with a RaisedError that says why."""
         if self.process is None:
             return Done(raised=RaisedError(ENDED, "it ran no longer"))
-        began = time.monotonic()
-        deadline = began + (self.left + PATIENCE if seconds is None else seconds)
+        # its own alarm comes first, after its seconds in all
+        deadline = time.monotonic() + (self.exercise.seconds + PATIENCE if seconds is None else seconds)
         try:
             done = Done(**self._receive(deadline))
         except TimeoutError:
             self._end()
             return Done(raised=RaisedError(KILLED, f"{self.exercise.seconds:g}"))
         except (EOFError, ConnectionResetError):
-            status = self.process.status()
-            self._end()
-            return Done(raised=RaisedError(ENDED, str(status)))
+            ended = self.process.ends(1.0)  # else it has closed the connection, and goes on
+            status = self._end()
+            by_itself = ended and status != sandboxed.LOST
+            return Done(raised=RaisedError(ENDED, str(status)) if by_itself else RaisedError(FORGED, ""))
         except (plain.NotPlain, TypeError):
             self._end()
             return Done(raised=RaisedError(FORGED, ""))
-        if seconds is None:
-            self.left -= time.monotonic() - began
+        if done.raised and done.raised.kind == FAILED:
+            raise RuntimeError(f"the process for the answer could not begin: {done.raised.message}")
         self.borrowed = done.borrowed
         return done
 
@@ -199,10 +196,6 @@ class Sandbox:
             data += piece
         return bytes(data)
 
-    def _end(self) -> None:
-        if self.process is not None:
-            if self.process.pid:
-                self.process.end()
-            else:
-                self.process.connection.close()
-            self.process = None
+    def _end(self) -> int:
+        process, self.process = self.process, None
+        return process.end() if process is not None else 0

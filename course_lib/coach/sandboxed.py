@@ -28,6 +28,8 @@ from course_lib.coach.outcome import RaisedError
 
 TOKEN = 16  # bytes before each message: of this job, drawn at random
 HEAD = TOKEN + 8
+LOST = 71  # exit status: the connection is gone, which an answer has closed
+FAILED = "Failed"  # kind of a RaisedError: this process could not begin, which is no fault of an answer
 
 
 @dataclass
@@ -63,17 +65,18 @@ def serve(connection: socket.socket) -> None:
             if number > 2 and number != connection.fileno():
                 with contextlib.suppress(OSError):  # the one that the list was read through
                     os.close(number)
-        runner = Runner(**job)
+        try:
+            runner = Runner(**job)
+        except Exception as error:
+            send(connection, token, {"raised": RaisedError(FAILED, f"{type(error).__name__}: {error}")})
+            raise
         while True:
             asked, request = receive(connection)
             if asked != token:
                 break
             send(connection, token, vars(runner.do(**request)))
-    except BaseException:
-        if os.environ.get("COURSE_TRACEBACK"):
-            import traceback
-
-            traceback.print_exc()
+    except OSError:
+        os._exit(LOST)
     finally:
         _flush()
         os._exit(0)

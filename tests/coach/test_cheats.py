@@ -38,7 +38,10 @@ def ask(judge):
 )  # fmt: skip
 def test_what_is_written_anywhere_shifts_no_verdict(ask, text):
     """Once every later verdict was the one before it, so that a wrong answer was recorded as passed."""
-    assert not ask(text).passed
+    verdict = ask(text)
+    assert not verdict.passed
+    if "fd" in text or "closerange" in text:
+        assert "the connection over which its results are sent" in verdict.why
     for _ in range(2):
         assert ask(piece("repeated_axes").solution).passed
         other = ask(piece("warmup_linear").blank, "warmup_linear")
