@@ -6,8 +6,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from course_lib import environment
-from course_lib.coach import builder, catalogue, copies, state
+from course_lib import build, environment
+from course_lib.coach import builder, catalogue, state
 from course_lib.devices.webgpu import adapter
 
 from .conftest import piece
@@ -35,7 +35,7 @@ def run(notebook, folder: Path):
     NotebookClient(notebook, timeout=300, kernel_name="python3", resources=resources).execute()
     said = {}
     for cell in notebook.cells:
-        if found := copies.exercise_of(cell):
+        if found := build.exercise_of(cell):
             texts = [output.data["text/plain"] for output in cell.outputs if "data" in output]
             said[found[0]] = next(text for text in texts if text.partition(":")[0] in ("Passed", "Not yet", "Blank"))
     return said

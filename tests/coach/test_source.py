@@ -7,6 +7,7 @@ import nbformat
 import numpy as np
 import pytest
 
+from course_lib import build
 from course_lib.coach import builder, catalogue, copies, helping, regions, shared_cases
 from course_lib.coach.exercise import ExerciseError
 from course_lib.coach.swaps import Swap
@@ -82,7 +83,7 @@ def test_a_part_ends_with_a_milestone():
 def test_the_blank_notebook_gives_no_solution_away(source):
     blank = nbformat.read(builder.EXERCISES / f"{source.stem}.ipynb", as_version=4)
     lecture = nbformat.read(builder.LECTURES / f"{source.stem}.ipynb", as_version=4)
-    found = [found for cell in blank.cells + lecture.cells if (found := copies.exercise_of(cell))]
+    found = [found for cell in blank.cells + lecture.cells if (found := build.exercise_of(cell))]
     bodies = dict(found)
     assert len(found) == len(bodies), "an exercise stands in the lecture or in the notebook of exercises"
     assert bodies.keys() == regions.pieces(source).keys()
@@ -95,7 +96,7 @@ def test_an_appendix_is_folded_for_the_learner_and_holds_no_core_exercise(mine):
     copies.refresh()
     cells = nbformat.read(mine / "05_elementwise.ipynb", as_version=4).cells
     (heading,) = (i for i, cell in enumerate(cells) if cell.source.startswith("# Appendix"))
-    folded = [found[0] for cell in cells[heading:] if (found := copies.exercise_of(cell))]
+    folded = [found[0] for cell in cells[heading:] if (found := build.exercise_of(cell))]
     assert cells[heading].metadata["jp-MarkdownHeadingCollapsed"] is True
     assert not any(cell.source.startswith("# ") for cell in cells[heading + 1 :]), (
         "JupyterLab folds up to the next title"
