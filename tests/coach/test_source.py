@@ -136,6 +136,28 @@ def test_numbers_are_rounded_to_the_nearest_bfloat16_and_ties_to_even():
     assert (error[0] == error[1]).sum() == 3
 
 
+@pytest.mark.parametrize(
+    "change, says",
+    [
+        (lambda cells, place: cells.pop(place), "no cells `%%exercise scale`"),
+        (
+            lambda cells, place: cells.append(nbformat.v4.new_code_cell(cells[place].source)),
+            "2 cells `%%exercise scale`",
+        ),
+        (lambda cells, place: cells[place].update(source="%%exercise smooth\n"), "not marked `lecture=true`"),
+    ],
+)
+def test_a_lecture_without_its_exercise_or_with_too_many_is_refused(tmp_path, monkeypatch, change, says):
+    source = catalogue.source("04")
+    lecture = nbformat.read(builder.LECTURES / f"{source.stem}.ipynb", as_version=4)
+    (place,) = (i for i, cell in enumerate(lecture.cells) if (build.exercise_of(cell) or [""])[0] == "scale")
+    change(lecture.cells, place)
+    nbformat.write(lecture, tmp_path / f"{source.stem}.ipynb")
+    monkeypatch.setattr(builder, "LECTURES", tmp_path)
+    with pytest.raises(ExerciseError, match=re.escape(says)):
+        builder.lecture(source)
+
+
 def test_building_twice_gives_the_same_bytes():
     first = [nbformat.writes(builder.notebook(source, solved)) for source in SOURCES for solved in (True, False)]
     regions.pieces.cache_clear()
