@@ -29,7 +29,7 @@ export class CpuModel {
       bias: biased ? take(weights, `${name}.bias`, shape[0]) : null,
     });
     this.tokens = take(weights, 'tokens.weight', V, C);
-    this.places = config.positions === 'learned' ? take(weights, 'places.weight', context, C) : null;
+    this.positions = config.positions === 'learned' ? take(weights, 'positions.weight', context, C) : null;
     this.rotation = config.positions === 'rope' ? ropeTables(config) : null;
     this.blocks = Array.from({length: config.layers}, (_, n) => ({
       norm1: affine(`blocks.${n}.norm1`, normed, C),
@@ -61,7 +61,7 @@ export class CpuModel {
     const stream = new Float32Array(T * C);
     ids.forEach((id, t) => {
       for (let c = 0; c < C; c++) {
-        stream[t * C + c] = this.tokens[id * C + c] + (this.places ? this.places[(this.length + t) * C + c] : 0);
+        stream[t * C + c] = this.tokens[id * C + c] + (this.positions ? this.positions[(this.length + t) * C + c] : 0);
       }
     });
     for (const block of this.blocks) {

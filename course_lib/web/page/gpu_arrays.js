@@ -50,7 +50,7 @@ export function upload(gpu, config, weights) {
       M: V,
       K: C,
     },
-    places: config.positions === 'learned' ? gpu.array(take(weights, 'places.weight', context, C)) : null,
+    positions: config.positions === 'learned' ? gpu.array(take(weights, 'positions.weight', context, C)) : null,
     rotation: tables && {cosines: gpu.array(tables.cosines), sines: gpu.array(tables.sines)},
     blocks: Array.from({length: config.layers}, (_, n) => ({
       norm1: norm(`blocks.${n}.norm1`),

@@ -88,8 +88,8 @@ export class GpuModel {
     gpu.device.queue.writeBuffer(work.ids, 0, Int32Array.from(ids));
     gpu.device.queue.writeBuffer(work.positions, 0, Int32Array.from(ids, (_, t) => this.length + t));
     this.gather(weights.head.weight, this.config.vocab_size, C, work.ids, T, work.stream); // (T) -> (T, C)
-    if (weights.places) {
-      this.gather(weights.places, this.config.context, C, work.positions, T, work.branch); // (T, C)
+    if (weights.positions) {
+      this.gather(weights.positions, this.config.context, C, work.positions, T, work.branch); // (T, C)
       this.add(T * C);
     }
     if (weights.rotation) {
