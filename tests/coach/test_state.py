@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from course_lib.coach import answering, catalogue, client, helping, regions, state
+from course_lib.coach import answering, catalogue, client, helping, pictures, regions, state
 from course_lib.coach.exercise import ExerciseError
 from course_lib.coach.verdict import Count, Verdict
 from course_lib.paths import ROOT
@@ -59,7 +59,10 @@ def test_the_next_line_to_type_is_said(answered):
         answered("def repeated_axes(shape, to):\n    return ()", where=answering.TERMINAL).next
         == "course hint repeated_axes"
     )
-    assert "the exercise topological_order" in answered(piece(NAME).solution).next
+    right = answered(piece(NAME).solution)
+    assert "the exercise topological_order" in right.next
+    assert "Next: the exercise topological_order</div>" in pictures.html(right), "nothing to type"
+    assert "Next: <code>course.hint(&quot;repeated_axes&quot;)</code></div>" in pictures.html(wrong)
 
 
 def test_an_answer_is_kept_even_if_judging_is_interrupted(monkeypatch, mine):
