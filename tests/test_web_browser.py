@@ -303,11 +303,11 @@ def test_stop_and_what_was_written_stays(visit, tiny):
     assert len(shown.write("the cat", 5)) == 5 and shown.said == []  # and it writes again, from the start
 
 
-def test_each_token_shows_its_odds_to_pointer_and_keyboard(visit, page):
+def test_each_token_shows_its_probabilities_to_pointer_and_keyboard(visit, page):
     shown = visit(page)
     shown.open()
     ids = shown.write("Once upon a time", 20)
-    rows = shown.page.locator("#odds li")
+    rows = shown.page.locator("#chances li")
     assert rows.count() == 8
     shown.page.locator("#prompt").focus()
     for _ in range(20):  # by the keyboard alone

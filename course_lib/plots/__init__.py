@@ -2,7 +2,7 @@
 
     plots.loss_curve(log, floor, bigram)      plots.compare_losses({name: log})
     plots.graph(tensor)                       how a tensor was made, drawn from its tape
-    plots.memory(view)                        a view, and the places of the buffer that it reads
+    plots.memory(view)                        a view, and the indices of the buffer that it reads
     plots.strides(view)                       the same, element after element, with the sum that gives each index
     plots.memories()                          the memories of a GPU: how large, how fast
     plots.attention_map(weights, tokens)      who looks at whom

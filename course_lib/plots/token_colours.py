@@ -59,9 +59,9 @@ def finding(parts: Sequence[str], ids: Sequence[int], text: str) -> str:
 def _tints(ids: Sequence[int]) -> dict[int, str]:
     """A tint for each id, the same wherever it comes back, unlike its left neighbour's where that is possible."""
     tint: dict[int, str] = {}
-    for place, token in enumerate(ids):
+    for index, token in enumerate(ids):
         if token not in tint:
-            near = {tint.get(other) for other in (ids[place - 1] if place else None, *ids[place + 1 : place + 2])}
+            near = {tint.get(other) for other in (ids[index - 1] if index else None, *ids[index + 1 : index + 2])}
             start = len(tint) % len(TINTS)
             order = TINTS[start:] + TINTS[:start]
             tint[token] = next(color for color in order if color not in near)

@@ -67,8 +67,8 @@ export class CpuModel {
     for (const block of this.blocks) {
       add(stream, this.attention(block, this.normalised(stream, block.norm1))); // (T, C)
       const up = linear(this.normalised(stream, block.norm2), block.up, C); // (T, F) or (T, 2F)
-      const bent = this.config.activation === 'swiglu' ? swiglu(up, this.config.hidden) : gelu(up); // (T, F)
-      add(stream, linear(bent, block.down, this.config.hidden)); // (T, C)
+      const activated = this.config.activation === 'swiglu' ? swiglu(up, this.config.hidden) : gelu(up); // (T, F)
+      add(stream, linear(activated, block.down, this.config.hidden)); // (T, C)
     }
     this.length += T;
     const last = this.normalised(stream.subarray((T - 1) * C), this.norm); // (1, C)
@@ -137,7 +137,7 @@ export class CpuModel {
   }
 
   /**
-   * A head's numbers turned by the angles of a position: element i with i + D/2.
+   * A head's numbers rotated by the angles of a position: element i with i + D/2.
    * @param {Float32Array} x
    * @param {number} at
    * @param {number} position
