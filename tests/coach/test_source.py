@@ -61,6 +61,13 @@ def test_a_lecture_says_the_minutes_of_the_exercise_that_it_points_to(source):
         assert said == MINUTES[catalogue.load(name).minutes], f"exercise {number}, {name}"
 
 
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+def test_a_lecture_says_the_minutes_of_its_own_exercises_rounded_to_five(source):
+    head = nbformat.read(builder.LECTURES / f"{source.stem}.ipynb", as_version=4).cells[0].source
+    said = re.search(r"(?:,|and)\s+(\d+)\s+(?:more )?for\s+the\s+exercises", head)
+    assert said and int(said[1]) == 5 * round(sum(catalogue.load(n).minutes for n in catalogue.in_lecture(source)) / 5)
+
+
 def test_each_part_with_exercises_offers_three_that_test_out():
     for part, first, last in helping.PARTS:
         names = [name for name in catalogue.names() if first <= catalogue.load(name).chapter[:2] <= last]
