@@ -83,10 +83,10 @@ def lecture(source: Path) -> NotebookNode:
     for name, place in _places(written).items():
         heading, _, text = written[place - 1].source.partition("\n")
         tasks[name] = f"### Exercise: {heading.lstrip('# ')}\n\n{text.strip()}"
-    pieces, inside, cells, met = regions.pieces(source), catalogue.in_lecture(source), [], []
+    pieces, inside, cells, seen = regions.pieces(source), catalogue.in_lecture(source), [], []
     for cell in build.read(LECTURES / f"{source.stem}.ipynb").cells:
         if found := build.exercise_of(cell):
-            met.append(name := found[0])
+            seen.append(name := found[0])
             if name not in inside:
                 raise ExerciseError(
                     f"The lecture {source.stem} holds {name}, whose cell in {source.name} is not marked `lecture=true`."
@@ -98,9 +98,9 @@ def lecture(source: Path) -> NotebookNode:
             cell = nbformat.v4.new_code_cell(blank, metadata={"tags": [build.NOT_RUN]})
         cells.append(cell)
     for name in inside:
-        if met.count(name) != 1:
+        if seen.count(name) != 1:
             raise ExerciseError(
-                f"The lecture {source.stem} holds {met.count(name) or 'no'} cells `{build.EXERCISE} {name}`; one is needed."
+                f"The lecture {source.stem} holds {seen.count(name) or 'no'} cells `{build.EXERCISE} {name}`; one is needed."
             )
     return build.normalised(NotebookNode(cells=cells))
 
