@@ -14,7 +14,7 @@ What one writes in a cell's metadata (in a draft behind `# %%`):
     tags=["hide-code"]                      its code is folded, because it would give the answer to a question away
     jp-MarkdownHeadingCollapsed=true        of a heading: what stands under it is folded
 
-A cell that begins with `%%exercise` is the reader's: it is stored as it is, never run (see coach/builder.py).
+A cell `%%exercise NAME` is the reader's: it is stored as it is, never run (see coach/builder.py).
 """
 
 import hashlib
@@ -34,11 +34,11 @@ METADATA = {
     "language_info": {"name": "python"},
 }
 COLLAPSED = "jp-MarkdownHeadingCollapsed"  # JupyterLab's own name
-# An empty output, the first one of a folded cell. While a cell is folded JupyterLab shows the first line of its first output,
-# and so would give the answer away; of this one there is nothing to show, and nothing for nbval to compare.
 EXERCISE = "%%exercise"
 NOT_RUN = "nbval-skip"  # the tag that an exercise's cell gets
 FOLDED = {"predict": "outputs_hidden", "hide-code": "source_hidden"}  # a tag, and what JupyterLab calls it
+# An empty output, the first one of a folded cell. While a cell is folded JupyterLab shows the first line of its first output,
+# and so would give the answer away; of this one there is nothing to show, and nothing for nbval to compare.
 COVER = NotebookNode(output_type="display_data", data=NotebookNode(), metadata=NotebookNode())
 
 
@@ -89,9 +89,21 @@ def run(notebook: NotebookNode, folder: Path) -> NotebookNode:
         raise BuildError(f"The chapter was not stored, because a cell failed:\n{error}") from None
 
 
+def exercise_of(cell: Mapping) -> tuple[str, str] | None:
+    """The name in an exercise's cell, and the body; None for another cell."""
+    head, _, body = cell["source"].lstrip().partition("\n")
+    words = head.split()
+    return (words[1], body) if cell["cell_type"] == "code" and words[:1] == [EXERCISE] and len(words) == 2 else None
+
+
+def exercise_cell(name: str, body: str) -> str:
+    """The source of an exercise's cell: what `exercise_of` reads."""
+    return f"{EXERCISE} {name}\n{body}"
+
+
 def is_run(cell: Mapping) -> bool:
     """Whether a cell is code that a chapter runs: not text, and not an exercise."""
-    return cell["cell_type"] == "code" and not cell["source"].lstrip().startswith(EXERCISE)
+    return cell["cell_type"] == "code" and exercise_of(cell) is None
 
 
 def normalised(notebook: NotebookNode) -> NotebookNode:

@@ -224,7 +224,7 @@ def check(name: NAME = "") -> None:
 
 @app.command()
 def hint(name: NAME = "") -> None:
-    """Show the next of three hints to an exercise, then a worked example."""
+    """Show the next hint to an exercise; after the last, a worked example."""
     _help("hint", name)
 
 

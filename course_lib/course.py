@@ -44,7 +44,7 @@ def check(name: str = "") -> None:
 
 @Word
 def hint(name: str = "") -> None:
-    """The next of three hints; after the third, a worked example of the same idea."""
+    """The next hint; after the last, a worked example of the same idea. A short exercise has one hint and no example."""
     _say("hint", name)
 
 

@@ -53,7 +53,7 @@ class GPTConfig:
                 f"{self.kv_heads}."
             )
         if self.positions == "rope" and self.head_size % 2:
-            raise ValueError(f"GPTConfig: RoPE turns pairs, so the head size must be even; it is {self.head_size}.")
+            raise ValueError(f"GPTConfig: RoPE rotates pairs, so the head size must be even; it is {self.head_size}.")
 
     @property
     def head_size(self) -> int:
@@ -184,7 +184,9 @@ class GPT(nn.Module):
         self.random = nn.RandomBits(device, seed)
         made = {"rng": np.random.default_rng(seed), "device": device, "dtype": dtype}
         self.tokens = nn.Embedding(config.vocab_size, config.channels, **made)
-        self.places = nn.Embedding(config.context, config.channels, **made) if config.positions == "learned" else None
+        self.positions = (
+            nn.Embedding(config.context, config.channels, **made) if config.positions == "learned" else None
+        )
         self.dropout = nn.Dropout(config.dropout, self.random, site=0)
         self.blocks = [Block(config, number, self.random, **made) for number in range(config.layers)]
         self.norm = make_norm(config, **made)
@@ -210,8 +212,8 @@ class GPT(nn.Module):
                 f"The sequence has {start + t} tokens, but this model's context is {self.config.context}. Give it fewer."
             )
         x = self.tokens(idx)  # (B, T) -> (B, T, C)
-        if self.places is not None:
-            x = x + self.places.weight[start : start + t]  # + (T, C)
+        if self.positions is not None:
+            x = x + self.positions.weight[start : start + t]  # + (T, C)
         rotation = None if self.rotation is None else tuple(table[start : start + t] for table in self.rotation)
         stream, branch = self.dropout(x), None
         for number, block in enumerate(self.blocks):

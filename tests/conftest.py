@@ -13,6 +13,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import pytest
 from hypothesis import HealthCheck, settings
 
+from course_lib import build
+
 settings.register_profile(
     "course",
     derandomize=True,  # the same examples on every run: a red test stays red until it is mended
@@ -46,8 +48,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    # The cell of an exercise in a lecture is the reader's: no test, so not a skipped one either. test_verify.py proves it.
-    items[:] = [item for item in items if not getattr(item, "cell", {}).get("source", "").startswith("%%exercise")]
+    # The cell of an exercise in a lecture is the reader's: no test of nbval's, so not a skipped one either; see
+    # coach/test_notebooks_run.py.
+    items[:] = [item for item in items if not hasattr(item, "cell") or build.is_run(item.cell)]
     cells = [item for item in items if item.path.name == WEBGPU_CHAPTER]
     if cells:
         from course_lib.devices.webgpu import adapter

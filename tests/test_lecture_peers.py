@@ -9,9 +9,11 @@ import nbformat
 import numpy as np
 import pytest
 
-from course_lib import Tensor, functional, no_grad, optim, sampling
+from course_lib import Tensor, bpe, functional, no_grad, optim, sampling, stories
 from course_lib.devices import ops
+from course_lib.model import GPT, GPTConfig
 from course_lib.paths import ROOT
+from course_lib.tokenizer import Tokenizer
 
 torch = pytest.importorskip("torch", reason="compares with PyTorch, which is not installed")
 pytestmark = pytest.mark.peers
@@ -94,9 +96,39 @@ def test_block_02():
     assert names["w"].grad is None and said[next(text for text in said if "gradcheck" in text)] is True
 
 
-def test_block_03():
+class RememberingAdamW(torch.optim.AdamW):
+    """Knows what its parameters were before the first step."""
+
+    def __init__(self, parameters, **settings):
+        parameters = list(parameters)
+        self.before = [array(p).copy() for p in parameters]
+        super().__init__(parameters, **settings)
+
+
+def leaves(arrays):
+    return [Tensor(values, requires_grad=True) for values in arrays]
+
+
+def step(parameters, rate: float, **settings) -> None:
+    """A step of our AdamW along the gradients that the parameters have."""
+    optim.AdamW([(str(i), p) for i, p in enumerate(parameters)], **settings).step(rate)
+
+
+def test_block_03(monkeypatch):
+    monkeypatch.setattr(torch.optim, "AdamW", RememberingAdamW)
     names, _ = run("03")
     assert abs(names["loss"].item() - math.log(17)) < 0.5, "of logits; untrained, all 17 are about equally likely"
+    table, w1, b1, w2, b2 = ours = leaves(names["optimiser"].before)
+    x = functional.embedding(table, names["contexts"].numpy()).reshape(64, 60)
+    x = functional.linear(x, w1, b1).tanh()
+    loss = functional.linear_cross_entropy(x, w2, b2, names["targets"].numpy())
+    loss.backward()
+    agree(names["loss"], loss.item(), 1e-5)
+    step(ours, 0.005, max_norm=None)
+    for theirs, p in zip(names["model"].parameters(), ours, strict=True):
+        agree(theirs.grad, p.grad.numpy(), 1e-5)
+        if p.ndim == 2:  # theirs decays biases too
+            agree(theirs, p.numpy(), 1e-4)
 
 
 def test_block_04():
@@ -173,6 +205,14 @@ def test_block_09():
     agree(names["fused"](x), ours)
 
 
+def test_block_10a():
+    q, k, v = (normal(2, 3, 5, 4 + 2 * i)[..., :4] for i in range(3))  # (B, H, T, D)
+    names, _ = run("10a", q=q, k=k, v=v, hidden=torch.ones(5, 5, dtype=torch.bool).triu(1))
+    y, _ = OURS.attention_forward(*(np.ascontiguousarray(array(x).transpose(0, 2, 1, 3)) for x in (q, k, v)), True)
+    for name in ("naive", "y"):
+        agree(names[name].transpose(1, 2), y)
+
+
 def test_block_10b():
     q, k, v = (normal(2, 3, 5, 4 + 2 * i)[..., :4].clone().requires_grad_() for i in range(3))  # (B, H, T, D)
     dy = normal(2, 3, 5, 4) + 1
@@ -199,23 +239,42 @@ def test_block_11():
     assert np.array_equal(array(sums), targets.cumsum())
 
 
-def test_block_12():
+def test_block_12(monkeypatch):
+    monkeypatch.setattr(torch.optim, "AdamW", RememberingAdamW)
     names, _ = run("12")
     clipped = OURS.global_norm([array(p.grad) for p in names["model"].parameters()])[0]
     assert clipped == pytest.approx(min(1.0, names["norm"].item()), rel=1e-3)
     assert all(p.dtype == torch.float32 for p in names["model"].parameters())
+    ours = leaves(names["optimiser"].before)
+    for p, theirs in zip(ours, names["model"].parameters(), strict=True):
+        p.grad = Tensor(array(theirs.grad))  # clipped already
+    step(ours, 3e-4, betas=(0.9, 0.999), max_norm=None)
+    agree(names["model"].weight, ours[0].numpy(), 1e-6)
 
 
 def test_block_13():
     pytest.importorskip("tokenizers", reason="compares with HuggingFace's tokenizers, which are not installed")
-    names, said = run("13", corpus=["The otter whispered to the owl. "] * 50)
-    assert names["theirs"].get_vocab_size() <= 512
-    (tokens,) = (value for text, value in said.items() if text.endswith(".tokens"))
-    assert "".join(tokens).startswith("TheĠotter") and len(tokens) < len("The otter whispered to Zoë.")
+    corpus = list(stories.write(0, 200))
+    _, said = run("13", corpus=corpus)
+    ((text, tokens),) = ((text, value) for text, value in said.items() if text.endswith(".tokens"))
+    ours = Tokenizer.train(corpus, 512)
+    ids = ours.encode(ast.literal_eval(ast.parse(text, mode="eval").body.value.args[0]))
+    assert tokens == ["".join(bpe.VISIBLE[byte] for byte in ours.token_bytes(token)) for token in ids]
 
 
 def made_of_torch(vocabulary: int):
     return torch.nn.Sequential(torch.nn.Embedding(vocabulary, 8), torch.nn.Linear(8, vocabulary))
+
+
+def test_block_14():
+    names, _ = run("14")
+    state = {name: array(value) for name, value in names["block"].state_dict().items()}
+    ours = GPT(GPTConfig(layers=1, heads=6, channels=384, context=32, vocab_size=2)).blocks[0]
+    here_and_there = {"attention.qkv.": "self_attn.in_proj_", "attention.out.": "self_attn.out_proj.", "mlp.up.": "linear1.",
+                      "mlp.down.": "linear2.", "norm1.": "norm1.", "norm2.": "norm2."}  # fmt: skip
+    ours.load_state({a + part: state[b + part] for a, b in here_and_there.items() for part in ("weight", "bias")})
+    stream, branch = ours(Tensor(array(names["x"])), None, None, None)
+    agree(names["y"], (stream + branch).numpy(), 1e-4)
 
 
 def test_block_15(tmp_path, monkeypatch):
@@ -235,7 +294,9 @@ def test_block_16():
     names, _ = run(
         "16", model=made_of_torch(9), idx=idx, targets=targets, loss_of=loss_of, held_out=[(idx, targets)] * 2
     )
-    assert names["loss"].item() == pytest.approx(names["validation"].item(), rel=0.02), "one of them in bfloat16"
+    logits = array(names["model"](idx).flatten(0, 1))
+    agree(names["validation"], OURS.cross_entropy_forward(logits, targets.flatten().numpy())[0], 1e-5)
+    assert names["loss"].item() == pytest.approx(names["validation"].item(), rel=0.02), "its products are in bfloat16"
 
 
 def test_block_17():

@@ -57,6 +57,17 @@ def test_lectures_are_trusted_so_that_their_players_run(tmp_path, monkeypatch):
     assert NotebookNotary().check_signature(chapter)
 
 
+def test_a_damaged_lecture_keeps_no_other_from_being_opened(tmp_path, monkeypatch):
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path))
+    folder = tmp_path / "notebooks"
+    folder.mkdir()
+    (folder / "05_elementwise.ipynb").write_text("<<<<<<< HEAD\n")
+    shutil.copy(ROOT / "notebooks" / "06_reductions.ipynb", folder)
+    monkeypatch.setattr(lab, "ROOT", tmp_path)
+    lab.trust_lectures()
+    assert NotebookNotary().check_signature(nbformat.read(folder / "06_reductions.ipynb", as_version=4))
+
+
 def test_settings_lie_where_jupyterlab_reads_defaults(tmp_path):
     lab.write_settings(tmp_path)
     written = json.loads((tmp_path / "share/jupyter/lab/settings/overrides.json").read_text())

@@ -54,6 +54,14 @@ def test_the_coach_says_the_fields_words(chapter):
     assert not found, "\n".join(found)
 
 
+PAGE = sorted(path for path in (ROOT / "course_lib/web/page").iterdir() if path.suffix in (".html", ".js", ".css"))
+
+
+@pytest.mark.parametrize("path", PAGE, ids=lambda path: path.name)
+def test_the_page_of_a_trained_model_says_the_fields_words(path):
+    assert not faults(" ".join(path.read_text(encoding="utf-8").split()))
+
+
 @pytest.mark.parametrize("text", ["The odds of a word", "a ladder of kernels", "On the way back", "x less the mean"])
 def test_a_homely_word_is_found(text):
     assert len(faults(text)) == 1

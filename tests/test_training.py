@@ -1,17 +1,21 @@
 """The run: what a step computes, what is logged, what stops it, what it refuses, and how it shows itself."""
 
+import contextlib
 import json
 import math
 import os
 import signal
 import threading
+from types import SimpleNamespace
 
+import nbformat
 import numpy as np
 import pytest
 
 from course_lib import checkpoint, data, metrics, optim, progress, recipes, run, run_folder
 from course_lib.checkpoint import CheckpointError
 from course_lib.model import GPT, GPTConfig
+from course_lib.paths import ROOT
 from course_lib.run import Diverged, Run
 from course_lib.run_folder import FolderError
 from course_lib.training import TrainingError, train
@@ -406,6 +410,22 @@ def test_after_an_interrupt_the_command_to_go_on_is_shown(tiny, tmp_path, capfd)
     tiny(out=tmp_path / "a run", display=Both())
     out = capfd.readouterr().out
     assert "Stopped after step" in out and f"course train --out '{tmp_path}/a run' --resume" in out
+
+
+def test_the_loop_of_chapter_15_keeps_what_it_has_learned_when_it_is_interrupted():
+    cells = nbformat.read(ROOT / "notebooks/15_data_and_training.ipynb", as_version=4).cells
+    (loop,) = (cell.source for cell in cells if cell.source.startswith("def train("))
+
+    def read(step, size):
+        if step == 3:
+            raise KeyboardInterrupt
+        return np.ones((size, 4), np.int32), np.zeros((size, 4), np.int32)
+
+    names = {"GPT": GPT, "TINY": GPTConfig(1, 1, 8, 4, 9), "optim": optim, "suppress": contextlib.suppress}
+    exec(loop, names | {"corpus": SimpleNamespace(train=SimpleNamespace(batch=read))}, made := {})
+    model, log = made["train"](steps=10)
+    assert [record["step"] for record in log] == [1, 2, 3]
+    assert log[-1]["loss"] != model.loss(*read(0, 2)).item() < log[0]["loss"]
 
 
 def test_a_notebook_keeps_one_compact_text(tiny, monkeypatch):

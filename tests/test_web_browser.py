@@ -303,11 +303,11 @@ def test_stop_and_what_was_written_stays(visit, tiny):
     assert len(shown.write("the cat", 5)) == 5 and shown.said == []  # and it writes again, from the start
 
 
-def test_each_token_shows_its_odds_to_pointer_and_keyboard(visit, page):
+def test_each_token_shows_its_probabilities_to_pointer_and_keyboard(visit, page):
     shown = visit(page)
     shown.open()
     ids = shown.write("Once upon a time", 20)
-    rows = shown.page.locator("#odds li")
+    rows = shown.page.locator("#chances li")
     assert rows.count() == 8
     shown.page.locator("#prompt").focus()
     for _ in range(20):  # by the keyboard alone
@@ -319,7 +319,7 @@ def test_each_token_shows_its_odds_to_pointer_and_keyboard(visit, page):
         chosen = shown.page.locator('#text [aria-selected="true"]')
         assert int(chosen.get_attribute("data-id")) == ids[place]
         assert shown.page.locator("#text").get_attribute("aria-activedescendant") == f"token{place}"
-        assert shown.text("oddsof") == f"What could have come as token {place + 1}"
+        assert shown.text("chancesof") == f"What could have come as token {place + 1}"
         shares = [
             float(text.split()[-2 if "(taken)" not in text else -3].lstrip("<")) for text in rows.all_inner_texts()
         ]
@@ -327,7 +327,7 @@ def test_each_token_shows_its_odds_to_pointer_and_keyboard(visit, page):
         assert "(taken)" in rows.first.inner_text()  # at temperature 0 the likeliest
         shown.page.keyboard.press("ArrowRight")
     shown.page.locator("#token7").hover()
-    assert shown.text("oddsof") == "What could have come as token 8"
+    assert shown.text("chancesof") == "What could have come as token 8"
     assert shown.said == []
 
 

@@ -42,7 +42,7 @@ class TorchGPT(torch.nn.Module):
         h, g, d = c.heads, c.kv_heads, c.head_size
         x = w["tokens.weight"][idx]
         if c.positions == "learned":
-            x = x + w["places.weight"][:t]
+            x = x + w["positions.weight"][:t]
         for i in range(c.layers):
             p = f"blocks.{i}."
             y = self.norm(x, p + "norm1")

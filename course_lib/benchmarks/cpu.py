@@ -172,7 +172,7 @@ def torch_model(config: GPTConfig, state: dict[str, np.ndarray]):
             B, T = idx.shape
             x = F.embedding(idx, self.weights["tokens/weight"])  # (B, T, C)
             if config.positions == "learned":
-                x = x + self.weights["places/weight"][:T]
+                x = x + self.weights["positions/weight"][:T]
             for i in range(config.layers):
                 block = f"blocks/{i}/"
                 qkv = self.linear(self.norm(x, block + "norm1"), block + "attention/qkv")  # (B, T, 3 C)
@@ -219,7 +219,7 @@ def where_time_goes(preset: str, batch: int, window: int, rounds: int = 3) -> di
 def flop_rates(preset: str, batch: int, window: int, spent: dict[str, tuple[float, int]]) -> dict[str, float]:
     """FLOP/s of linear layers and of causal attention, from `where_time_goes`."""
     config = GPTConfig.preset(preset)
-    shapes = {name: p.shape for name, p in GPT(config).named_parameters() if p.ndim == 2 and name != "places.weight"}
+    shapes = {name: p.shape for name, p in GPT(config).named_parameters() if p.ndim == 2 and name != "positions.weight"}
     weights = sum(map(math.prod, shapes.values()))  # the tokens' table is the head
     linear = 2 * batch * window * weights  # of a forward pass
     seen = batch * config.heads * window * (window + 1) // 2  # pairs of a query and a key that it sees

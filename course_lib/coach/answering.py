@@ -38,8 +38,6 @@ def answer(
     is_ours = regions.comparable(text) == regions.comparable(piece.solution)
     if is_ours and verdict.passed and state.noted(name).get("solution_shown"):
         verdict.notes.append("This is the solution of the course. Close it and write it once more in your own way.")
-    if verdict.playable and where == NOTEBOOK:
-        verdict.notes.append(f"To watch this case, step by step: `{words(name, 'play', where)}`")
     verdict.next = _next(name, verdict, where)
     return verdict
 

@@ -13,10 +13,10 @@ from nbformat import NotebookNode
 
 from course_lib import build
 from course_lib.coach import catalogue, regions
+from course_lib.coach.copies import EXERCISES
 from course_lib.coach.exercise import ExerciseError
 from course_lib.paths import ROOT
 
-EXERCISES = ROOT / "exercises"
 LECTURES = ROOT / "notebooks"
 TASK = "task"  # the tag of the cell in a lecture that holds the text of an exercise
 
@@ -65,13 +65,13 @@ def notebook(source: Path, solved: bool) -> NotebookNode:
         name = cell.metadata.get("exercise")
         if name and cell.cell_type == "code":
             body = pieces[name].solution if solved else pieces[name].blank
-            cell.source = f"%%exercise {name}\n{body}"
+            cell.source = build.exercise_cell(name, body)
             cell.metadata = NotebookNode()
     cells[1:1] = opening(source.stem.split("_")[0], solved)
     made = build.normalised(NotebookNode(cells=cells))
     for cell in made.cells:
-        if cell.source.startswith("%%exercise"):
-            cell.id = cell.source.split()[1].replace("_", "-")[:64]  # stays the same when the blank changes
+        if found := build.exercise_of(cell):
+            cell.id = found[0].replace("_", "-")[:64]  # stays the same when the blank changes
         if cell.cell_type == "code":
             cell.execution_count = None
     return made
@@ -83,28 +83,25 @@ def lecture(source: Path) -> NotebookNode:
     for name, place in _places(written).items():
         heading, _, text = written[place - 1].source.partition("\n")
         tasks[name] = f"### Exercise: {heading.lstrip('# ')}\n\n{text.strip()}"
-    pieces, cells = regions.pieces(source), []
+    pieces, inside, cells, seen = regions.pieces(source), catalogue.in_lecture(source), [], []
     for cell in build.read(LECTURES / f"{source.stem}.ipynb").cells:
-        head = cell.source.partition("\n")[0].split()
-        if head[:1] == ["%%exercise"]:
-            name = head[1]
-            if name not in catalogue.in_lecture(source):
+        if found := build.exercise_of(cell):
+            seen.append(name := found[0])
+            if name not in inside:
                 raise ExerciseError(
                     f"The lecture {source.stem} holds {name}, whose cell in {source.name} is not marked `lecture=true`."
                 )
             if TASK in cells[-1].metadata.get("tags", []):
                 cells.pop()
             cells.append(nbformat.v4.new_markdown_cell(tasks[name], metadata={"tags": [TASK]}))
-            cell = nbformat.v4.new_code_cell(
-                f"%%exercise {name}\n{pieces[name].blank}", metadata={"tags": [build.NOT_RUN]}
-            )
+            blank = build.exercise_cell(name, pieces[name].blank)
+            cell = nbformat.v4.new_code_cell(blank, metadata={"tags": [build.NOT_RUN]})
         cells.append(cell)
-    found = [cell.source.split()[1] for cell in cells if cell.source.startswith("%%exercise")]
-    if sorted(found) != sorted(catalogue.in_lecture(source)):
-        missing = ", ".join(sorted(set(catalogue.in_lecture(source)) - set(found)))
-        raise ExerciseError(
-            f"The lecture {source.stem} lacks a cell `%%exercise NAME` for {missing}, or holds one twice."
-        )
+    for name in inside:
+        if seen.count(name) != 1:
+            raise ExerciseError(
+                f"The lecture {source.stem} holds {seen.count(name) or 'no'} cells `{build.EXERCISE} {name}`; one is needed."
+            )
     return build.normalised(NotebookNode(cells=cells))
 
 

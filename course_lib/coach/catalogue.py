@@ -82,7 +82,7 @@ def in_lecture(source: Path) -> list[str]:
 
 
 def fingerprint(name: str) -> str:
-    """Changes when an exercise's file does, or trials.py if it uses that: answers that passed before must be judged anew."""
+    """Changes when an exercise's file does, or shared_cases.py if it uses that: answers that passed are then judged anew."""
     text = files()[name].read_bytes()
     shared = Path(__file__).with_name("shared_cases.py").read_bytes() if b"coach.shared_cases import" in text else b""
     return hashlib.sha256(text + shared).hexdigest()[:16]

@@ -12,13 +12,13 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from course_lib.build import exercise_cell, exercise_of
 from course_lib.coach import state
 from course_lib.coach.exercise import ExerciseError
 from course_lib.coach.regions import comparable
 from course_lib.paths import ROOT
 
 EXERCISES = ROOT / "exercises"
-MAGIC = "%%exercise"
 
 
 def refresh() -> list[str]:
@@ -48,13 +48,6 @@ def refresh() -> list[str]:
     return said
 
 
-def exercise_of(cell: NotebookNode) -> tuple[str, str] | None:
-    """The name in an exercise cell, and the body; None for another cell."""
-    head, _, body = cell.source.partition("\n")
-    words = head.split()
-    return (words[1], body) if cell.cell_type == "code" and words[:1] == [MAGIC] and len(words) == 2 else None
-
-
 def _fresh(original: Path, written: dict[str, str]) -> NotebookNode:
     """A copy of an exercise notebook with what was written, else with the answers that were kept."""
     notebook = nbformat.read(original, as_version=4)
@@ -66,7 +59,7 @@ def _fresh(original: Path, written: dict[str, str]) -> NotebookNode:
             name, body = found
             blanks[name] = _hash(body)
             if text := written.get(name) or _kept(name):
-                cell.source = f"{MAGIC} {name}\n{text.strip(chr(10))}"
+                cell.source = exercise_cell(name, text.strip("\n"))
     notebook.metadata["course"] = {"original": _digest(original), "blanks": blanks}
     return notebook
 

@@ -21,10 +21,11 @@ def hint(name: str, where: str = answering.NOTEBOOK) -> Said:
     exercise = catalogue.load(name)
     given, count = state.noted(name).get("hints", 0), len(exercise.hints)
     state.note(name, hints=min(given + 1, count + 1))
-    if given < count:
-        more = f"\nMore: {answering.words(name, 'hint', where)}"
-        return f"{exercise.title}: hint {given + 1} of {count}", exercise.hints[given] + more, False
     example = exercise.example.strip("\n")
+    if given < count:
+        left = example or given + 1 < count  # a short exercise has one hint, and no example
+        more = f"\nMore: {answering.words(name, 'hint', where)}" if left else ""
+        return f"{exercise.title}: hint {given + 1} of {count}", exercise.hints[given] + more, False
     if given == count and example:
         return f"{exercise.title}: a worked example of the same idea, with another aim", example, True
     last = (

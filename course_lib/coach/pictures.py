@@ -5,6 +5,7 @@ A wrong array is drawn as a small table of cells. A wrong cell carries the sign 
 
 from __future__ import annotations
 
+import re
 from html import escape
 
 import numpy as np
@@ -85,9 +86,14 @@ def html(verdict: Verdict) -> str:
             f'<div style="margin-top:.4em">Your code printed:</div><pre style="{_PRE}">{escape(verdict.printed)}</pre>'
         )
     if verdict.next:
-        body.append(f'<div style="margin-top:.4em;color:{_PALE}">Next: <code>{escape(verdict.next)}</code></div>')
+        body.append(f'<div style="margin-top:.4em;color:{_PALE}">Next: {_typed(verdict.next)}</div>')
     label = escape(f"{verdict.word}: {verdict.title}")
     return f'<section role="region" aria-label="{label}" style="{_BOX.format(colour)}">{"".join(body)}</section>'
+
+
+def _typed(text: str) -> str:
+    """What comes next: code is what can be typed, and no other word of it."""
+    return re.sub(r"course\.\w+\([^)]*\)", r"<code>\g<0></code>", escape(text))
 
 
 def _lines(report: str) -> str:

@@ -2,14 +2,14 @@
 
     plots.loss_curve(log, floor, bigram)      plots.compare_losses({name: log})
     plots.graph(tensor)                       how a tensor was made, drawn from its tape
-    plots.memory(view)                        a view, and the places of the buffer that it reads
+    plots.memory(view)                        a view, and the indices of the buffer that it reads
     plots.strides(view)                       the same, element after element, with the sum that gives each index
     plots.memories()                          the memories of a GPU: how large, how fast
     plots.attention_map(weights, tokens)      who looks at whom
     plots.attention_steps(q, k, v, tokens)    one head, query after query: scores, weights, weighted sum
     plots.attention_tiles(T, queries, keys)   which tiles of the scores a masked kernel computes
     plots.flash_loop(queries, keys)           the loop of flash attention: what stays, what streams past, in which memory
-    plots.tokens(tokenizer, text)             a text cut into tokens, as HTML;  plots.token_picture: the same as a picture
+    plots.tokens(tokenizer, text)             a text cut into tokens, as HTML
     plots.parameter_table(config)             where the parameters are, as HTML;  plots.parameter_bars: the same as a picture
     plots.judged(text)                        a sampled story and its first fault, as HTML
     plots.model_map(highlight="attention")    the picture of the model that each chapter comes back to
@@ -60,7 +60,7 @@ from course_lib.plots.row_times_column import row_times_column
 from course_lib.plots.shape_map import shape_map
 from course_lib.plots.slopes import slope
 from course_lib.plots.strides import strides
-from course_lib.plots.token_colours import token_picture, tokens
+from course_lib.plots.token_colours import tokens
 from course_lib.plots.traffic import traffic
 from course_lib.plots.valley import valley
 
@@ -99,7 +99,6 @@ __all__ = [
     "slope",
     "strides",
     "thread_map",
-    "token_picture",
     "tokens",
     "traffic",
     "valley",

@@ -44,8 +44,8 @@ def _map(axes, part: np.ndarray, tokens: Sequence[str]):
                 axes.text(j, i, digits, ha="center", va="center", fontsize=SMALL,
                           color=INK if weight > 0.5 else PAPER)  # fmt: skip
     size = SMALL if len(tokens) <= 24 else 6
-    turned = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if len(tokens) <= WRITTEN else {"rotation": 90}
-    axes.set_xticks(range(len(tokens)), tokens, fontsize=size, **turned)
+    tilted = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if len(tokens) <= WRITTEN else {"rotation": 90}
+    axes.set_xticks(range(len(tokens)), tokens, fontsize=size, **tilted)
     axes.set(xlabel="key", ylabel="query")
     axes.set_yticks(range(len(tokens)), tokens, fontsize=size)
     axes.tick_params(length=0)

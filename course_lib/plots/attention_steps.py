@@ -90,7 +90,9 @@ def _draw(drawing: Drawing, query: Query, q: np.ndarray, k: np.ndarray, v: np.nd
 
 def _sentences(query: Query, v: np.ndarray, tokens: Sequence[str]) -> list[str]:
     i = query.position
-    scores = ", ".join(f"{token} {score:.2f}" for token, score in zip(tokens, query.scores[: i + 1], strict=False))
+    scores = ", ".join(
+        f"{token} {score:.2f}" for token, score in zip(tokens[: i + 1], query.scores[: i + 1], strict=True)
+    )
     hidden = f" Masked, because later: {', '.join(tokens[i + 1 :])}." if i + 1 < len(tokens) else ""
     weights = ", ".join(f"{token} {weight:.2f}" for token, weight in zip(tokens, query.weights, strict=True))
     terms = " + ".join(f"{query.weights[j]:.2f} · {_vector(v[j])}" for j in range(i + 1))

@@ -43,8 +43,8 @@ def attention_tiles(T: int, queries: int, keys: int, owner: str = "queries") -> 
     axes.add_patch(Polygon([(left, top), (right, bottom)], closed=False, edgecolor=INK, linewidth=1.6, linestyle="--"))
     words = {"whole": (SKY, "all queries see all keys"), "in part": (ORANGE, "the mask cuts through"),
              "skipped": (PAPER, "all of it masked: skipped")}  # fmt: skip
-    for place, (kind, (colour, said)) in enumerate(words.items()):
-        y = 3.3 - 0.55 * place
+    for index, (kind, (colour, said)) in enumerate(words.items()):
+        y = 3.3 - 0.55 * index
         axes.add_patch(Rectangle((4.6, y - 0.11), 0.22, 0.22, facecolor=colour, edgecolor=GREY, linewidth=0.8))
         axes.text(4.92, y, f"{count[kind]}: {said}", va="center", fontsize=SMALL)
     axes.text(left, bottom - 0.25, "rows: queries, columns: keys; dashed: the mask", va="center", fontsize=SMALL)

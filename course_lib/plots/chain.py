@@ -12,7 +12,7 @@ BOX, GAP, TALL = 1.15, 1.25, 0.72  # inches
 
 @styled()
 def chain(values: Sequence[tuple[str, float]], steps: Sequence[tuple[str, float]], title: str = "") -> Picture:
-    """values: (name, value) from the input to the result. steps: between neighbours, (what is done, its slope there)."""
+    """values: (name, value) from the input to the result. steps: between two of them, (what is done, its slope there)."""
     if len(steps) != len(values) - 1 or not steps:
         raise ValueError(f"A chain of {len(values)} values has {len(values) - 1} steps between them; got {len(steps)}.")
     gradients = [1.0]
@@ -24,9 +24,9 @@ def chain(values: Sequence[tuple[str, float]], steps: Sequence[tuple[str, float]
         0.2, height - 0.12, title or "Forward pass to the right, backward pass to the left", fontsize=TEXT + 1, va="top"
     )
     last = values[-1][0]
-    for place, ((name, value), gradient) in enumerate(zip(values, gradients, strict=True)):
-        x, y = 0.2 + place * (BOX + GAP), 0.9
-        edge = BLUE if place == 0 else GREEN if place == len(steps) else ORANGE
+    for index, ((name, value), gradient) in enumerate(zip(values, gradients, strict=True)):
+        x, y = 0.2 + index * (BOX + GAP), 0.9
+        edge = BLUE if index == 0 else GREEN if index == len(steps) else ORANGE
         axes.add_patch(FancyBboxPatch((x, y), BOX, TALL, boxstyle="round,pad=0,rounding_size=0.1", facecolor=PAPER,
                                       edgecolor=edge, linewidth=2.2))  # fmt: skip
         axes.text(x + BOX / 2, y + 0.48, name, ha="center", va="center", weight="bold")
@@ -34,8 +34,8 @@ def chain(values: Sequence[tuple[str, float]], steps: Sequence[tuple[str, float]
         axes.text(
             x + BOX / 2, 0.66, f"d{last}/d{name} = {gradient + 0.0:.4g}", ha="center", va="center", color=VERMILLION
         )
-        if place < len(steps):
-            what, slope = steps[place]
+        if index < len(steps):
+            what, slope = steps[index]
             axes.annotate("", (x + BOX + GAP - 0.05, y + 0.48), (x + BOX + 0.05, y + 0.48),
                           arrowprops={"arrowstyle": "-|>", "color": GREY, "linewidth": 1.5})  # fmt: skip
             axes.text(x + BOX + GAP / 2, y + 0.58, what, ha="center", va="bottom", fontsize=SMALL)

@@ -84,10 +84,10 @@ def smoothed(losses: np.ndarray) -> np.ndarray:
     """The mean over a twentieth of the run around each step, so that the noise of single batches does not hide the way."""
     half = len(losses) // 40
     total = np.concatenate([[0.0], np.cumsum(losses)])
-    place = np.arange(len(losses))
-    before = np.minimum(half, place)
-    after = np.minimum(before, len(losses) - 1 - place)  # narrow at the start, where the loss falls fast
-    return (total[place + after + 1] - total[place - before]) / (before + after + 1)
+    index = np.arange(len(losses))
+    before = np.minimum(half, index)
+    after = np.minimum(before, len(losses) - 1 - index)  # narrow at the start, where the loss falls fast
+    return (total[index + after + 1] - total[index - before]) / (before + after + 1)
 
 
 def _series(log: Log, key: str, needed: bool = True) -> tuple[np.ndarray, np.ndarray]:

@@ -21,7 +21,7 @@ FEW = 4  # elements whose values are written out
 GAP, LINE, AIR = 0.62, 0.2, 0.22  # inches: between layers, a line of text, between boxes
 NARROWEST, LETTER, BOLD = 1.1, 0.087, 0.115  # inches: a box, a letter of its lines, a letter of its name
 
-Slot = Node | tuple[Node, Node, int]  # a box, or the place where a long edge passes through a layer
+Slot = Node | tuple[Node, Node, int]  # a box, or the point where a long edge passes through a layer
 
 
 @styled()
@@ -52,14 +52,14 @@ def graph(tensor: Any, title: str = "") -> Picture:
     made, axes = sheet(width, height)
     if title:
         axes.text(0.15, height - 0.12, title, fontsize=TEXT + 1, va="top")
-    places = positions(layers, wide, tall, height - (0.4 if title else 0))
+    middles = positions(layers, wide, tall, height - (0.4 if title else 0))
     half = {slot: wide[column] / 2 for column, layer in enumerate(layers) for slot in layer}
     for node in nodes:
-        _box(axes, node, words[node], places[node], 2 * half[node], node is tensor.node)
+        _box(axes, node, words[node], middles[node], 2 * half[node], node is tensor.node)
     for node in nodes:
         for parent in {edge[0] for edge in node.parents if edge is not None}:
-            through = [places[slot] for slot in _passes(parent, node, layers)]
-            (x0, y0), (x1, y1) = places[parent], places[node]
+            through = [middles[slot] for slot in _passes(parent, node, layers)]
+            (x0, y0), (x1, y1) = middles[parent], middles[node]
             _edge(axes, [(x0 + half[parent], y0), *through, (x1 - half[node] - 0.06, y1)])
     return picture(made, _alt(nodes, tensor))
 
@@ -92,7 +92,7 @@ def arrange(nodes: list[Node]) -> list[list[Slot]]:
         order = range(1, len(layers)) if sweep % 2 == 0 else range(len(layers) - 2, -1, -1)
         for number_ in order:
             beside = layers[number_ - 1 if sweep % 2 == 0 else number_ + 1]
-            rank = {slot: place / max(len(beside) - 1, 1) for place, slot in enumerate(beside)}
+            rank = {slot: row / max(len(beside) - 1, 1) for row, slot in enumerate(beside)}
             layers[number_].sort(key=lambda slot: _mean([rank[other] for other in links[slot] if other in rank]))
     return layers
 
@@ -101,16 +101,16 @@ def positions(
     layers: list[list[Slot]], wide: list[float], tall: dict[Slot, float], height: float
 ) -> dict[Slot, tuple[float, float]]:
     """The middle of each slot, in inches: layers side by side, slots spread over the height."""
-    places = {}
+    middles = {}
     for column, layer in enumerate(layers):
         x = 0.15 + sum(wide[:column]) + GAP * column + wide[column] / 2
         free = (height - sum(tall[slot] for slot in layer)) / (len(layer) + 1)
         y = height
         for slot in layer:
             y -= free + tall[slot] / 2
-            places[slot] = x, y
+            middles[slot] = x, y
             y -= tall[slot] / 2
-    return places
+    return middles
 
 
 def describe(node: Node) -> list[str]:
@@ -137,8 +137,8 @@ def _width(lines: list[str]) -> float:
     return max(NARROWEST, BOLD * len(lines[0]) + 0.25, *(LETTER * len(line) + 0.25 for line in lines))
 
 
-def _box(axes, node: Node, lines: list[str], place: tuple[float, float], width: float, last: bool) -> None:
-    x, y = place
+def _box(axes, node: Node, lines: list[str], middle: tuple[float, float], width: float, last: bool) -> None:
+    x, y = middle
     height = LINE * len(lines) + 0.16
     edge = GREEN if last else BLUE if node.is_leaf else ORANGE
     axes.add_patch(

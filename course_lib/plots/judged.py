@@ -16,11 +16,11 @@ def judged(text: str | None) -> Page:
     sentences = stories.sentences(text)
     fault = verdict.first_fault if verdict.first_fault is not None and verdict.first_fault < len(sentences) else None
     shown, plain = [], []
-    for place, sentence in enumerate(sentences):
+    for index, sentence in enumerate(sentences):
         escaped = html.escape(sentence)
         mark = f'<mark style="background:#F7CFB4;color:{INK}">{escaped}</mark>'
-        shown.append(mark if place == fault else escaped)
-        plain.append(f">>>{sentence}<<<" if place == fault else sentence)
+        shown.append(mark if index == fault else escaped)
+        plain.append(f">>>{sentence}<<<" if index == fault else sentence)
     return Page(f"<p><strong>{html.escape(said)}</strong></p><p>{' '.join(shown)}</p>", f"{said}\n{' '.join(plain)}")
 
 

@@ -67,13 +67,13 @@ def thread_map(
     width = max(6.4, 0.3 * columns + 1.2)
     made, axes = sheet(width, 3.5)
     step, wide = (width - 1.2) / columns, 0.84 * (width - 1.2) / columns
-    place = {who: 0.95 + (i + 0.5) * step for i, who in enumerate(threads)}
-    for who, x in place.items():
+    middle = {who: 0.95 + (i + 0.5) * step for i, who in enumerate(threads)}
+    for who, x in middle.items():
         _box(axes, x - wide / 2, 2.25, wide, 0.34, TINTS[who[0] % len(TINTS)] if who in busy else PAPER)
         if len(threads) <= MOST_NUMBERED:
             axes.text(x, 2.42, str(who[1]), ha="center", va="center", fontsize=SMALL)
     for number in sorted({who[0] for who in threads}) if len(threads) <= MOST_NUMBERED else ():
-        axes.text(min(x for who, x in place.items() if who[0] == number) - wide / 2, 2.72, f"block {number}",
+        axes.text(min(x for who, x in middle.items() if who[0] == number) - wide / 2, 2.72, f"block {number}",
                   va="center", fontsize=SMALL)  # fmt: skip
     for element in range(elements):
         x = 0.95 + (element + 0.5) * step
@@ -85,7 +85,7 @@ def thread_map(
             axes.text(x, 0.68, str(owner[1]) if owner else "", ha="center", va="center", fontsize=SMALL, color=GREY)
     for access in dict.fromkeys((a.block, a.thread, a.offset // size, a.op) for a in found):
         who, element, op = access[:2], access[2], access[3]
-        axes.plot([place[who], 0.95 + (element + 0.5) * step], [2.25, 1.19], color=BLUE if op == "read" else VERMILLION,
+        axes.plot([middle[who], 0.95 + (element + 0.5) * step], [2.25, 1.19], color=BLUE if op == "read" else VERMILLION,
                   linewidth=1.2, linestyle="-" if op == "read" else (0, (3, 2)), alpha=0.8)  # fmt: skip
     axes.text(0.1, 2.42, "threads", va="center", fontsize=SMALL)
     axes.text(0.1, 1.02, array, va="center", fontsize=SMALL)

@@ -33,7 +33,7 @@ def lane_map(
             if i == 0:
                 axes.text(x + CELL / 2, y + CELL + 0.06, str(j), ha="center", fontsize=SMALL - 1, color=GREY)
     axes.text(0.6, 0.06, "in each cell: the lane that holds it", fontsize=SMALL, color=INK)
-    each = {len(places) for places in held.values()}
+    each = {len(elements) for elements in held.values()}
     words = "; ".join(f"lane {who} holds the elements (row, column) {', '.join(map(str, held[who]))}" for who in shown)
     return picture(
         made,

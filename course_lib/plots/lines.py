@@ -31,7 +31,7 @@ def lines(x: Sequence[float], series: Mapping[str, Sequence[float]], finding: st
         getattr(axes, f"{letter}axis").set_major_formatter(
             lambda value, _: f"{value:.0e}" if value < 0.01 else f"{value:g}"
         )
-    if "x" not in logs and all(float(place).is_integer() for place in x):
+    if "x" not in logs and all(float(number).is_integer() for number in x):
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))  # there is no token of rank 2.5
     axes.set(xlabel=across, ylabel=up, title=title)
     axes.grid(axis="y", color=GREY, alpha=0.2, linewidth=0.8)

@@ -59,7 +59,7 @@ def layout(view, caller: str) -> Layout:
 
 
 @styled()
-def memory(view, title: str = "") -> Picture:
+def memory(view) -> Picture:
     """view: anything with `shape` (one or two axes), `strides` and `offset` in elements, and a `buffer` list or a `storage`."""
     read = layout(view, "memory")
     buffer, shape, strides, indices, owner = read.buffer, read.shape, read.strides, read.indices, read.owner
@@ -69,7 +69,7 @@ def memory(view, title: str = "") -> Picture:
     made, axes = sheet(width, height)
     left, top = 0.35, height - 0.55 - CELL
 
-    axes.text(left, height - 0.18, title or "the buffer: one row of numbers", va="top", color=INK)
+    axes.text(left, height - 0.18, "the buffer: one row of numbers", va="top", color=INK)
     for index, value in enumerate(buffer):
         colour = ROWS[owner[index] % len(ROWS)] if index in owner else PALE
         _cell(axes, left + index * CELL, top, short(value), colour, quiet=index not in owner)

@@ -143,12 +143,10 @@ def _ends(axes, chosen: set[str]) -> None:
     _box(axes, "softmax", 7.1, HIGH, 1.0, TALL, "softmax" in chosen)
     on = "sampling" in chosen
     _arrow(axes, (7.6, HIGH + TALL / 2), (7.6, HIGH + TALL / 2 + 0.22), on)
-    for place, (word, share) in enumerate((("time", 0.7), ("hill", 0.2), ("day", 0.1))):
-        y = 4.68 - 0.2 * place
-        axes.text(
-            7.53, y, word, ha="right", va="center", fontsize=SMALL, weight="bold" if on and not place else "normal"
-        )
-        axes.barh(y, share * 1.4, height=0.14, left=7.6, color=ORANGE if on else BLUE)
+    for row, (word, probability) in enumerate((("time", 0.7), ("hill", 0.2), ("day", 0.1))):
+        y = 4.68 - 0.2 * row
+        axes.text(7.53, y, word, ha="right", va="center", fontsize=SMALL, weight="bold" if on and not row else "normal")
+        axes.barh(y, probability * 1.4, height=0.14, left=7.6, color=ORANGE if on else BLUE)
     axes.text(7.1, 4.9, "next token", va="center", fontsize=TEXT, weight="bold" if on else "normal")
 
 

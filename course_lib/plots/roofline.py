@@ -27,8 +27,8 @@ def roofline(kernels: Mapping[str, Roofline], title: str = "") -> Picture:
     if any(not np.isclose(kernel.ridge, first.ridge) for kernel in kernels.values()):
         raise ValueError("The kernels stand under different roofs: give the same two peaks to each report.roofline().")
     bandwidth, peak = _roof(kernels.values())
-    places = [kernel.intensity for kernel in kernels.values()]
-    left, right = min([*places, first.ridge]) / 3, max([*places, first.ridge]) * 8
+    intensities = [kernel.intensity for kernel in kernels.values()]
+    left, right = min([*intensities, first.ridge]) / 3, max([*intensities, first.ridge]) * 8
     made = figure(7.6, 4.2)
     axes = made.add_subplot()
     x = np.array([left, peak / bandwidth, right])

@@ -21,11 +21,11 @@ def slope(function: Callable[[float], float], at: float, steps: Sequence[float],
     axes = made.add_subplot()
     axes.plot(x, [function(value) for value in x], color=BLUE, linewidth=3, label=f"the curve {name}")
     here, found = function(at), []
-    for place, step in enumerate(steps):
+    for index, step in enumerate(steps):
         there = function(at + step)
         rise = (there - here) / step
         found.append(f"{number(rise, 3)} with h = {step:g}")
-        color = CYCLE[1 + place % (len(CYCLE) - 1)]
+        color = CYCLE[1 + index % (len(CYCLE) - 1)]
         axes.plot(x, here + rise * (x - at), color=color, linewidth=1.6, linestyle=(0, (5, 2)),
                   label=f"h = {step:g}: slope {rise:.3f}")  # fmt: skip
         axes.plot(at + step, there, "o", color=color, markersize=6)

@@ -1,4 +1,4 @@
-"""A text cut into tokens: as HTML in colours for the notebook, or as a picture.
+"""A text cut into tokens, as HTML in colours.
 
 Neighbours differ in colour and in a bar between them, so the cuts show without colours too. Spaces are drawn as `·`, line
 ends as `⏎`, bytes that are no whole character as `\\xNN`.
@@ -9,11 +9,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from course_lib.plots.picture import Page, Picture, number, picture
-from course_lib.plots.style import GREY, INK, SMALL, TEXT, sheet, styled
+from course_lib.plots.picture import Page, number
+from course_lib.plots.style import INK
 
 TINTS = ("#BFE0F2", "#FBE3B0", "#BFE8DA", "#F3D5E4", "#F7CFB4", "#E3E3E3")  # pale, under black letters
-LETTER, LINE_HEIGHT, WIDE = 0.108, 0.56, 8.6  # inches: a letter of the fixed font, a line, the picture
 
 
 def pieces(tokenizer: Any, text: str) -> tuple[list[str], list[int]]:
@@ -44,40 +43,6 @@ def tokens(tokenizer: Any, text: str) -> Page:
     )
 
 
-@styled()
-def token_picture(tokenizer: Any, text: str, title: str = "") -> Picture:
-    """The same as a picture, with the ids under the tokens."""
-    parts, ids = pieces(tokenizer, text)
-    tint = _tints(ids)
-    lines: list[list[tuple[float, float, str, int]]] = [[]]
-    x = 0.0
-    for part, token in zip(parts, ids, strict=True):
-        width = max(len(part) * LETTER + 0.1, len(str(token)) * 0.085 + 0.1)
-        if x + width > WIDE - 0.3 and lines[-1]:
-            lines.append([])
-            x = 0.0
-        lines[-1].append((x, width, part, token))
-        x += width + 0.04
-        if part.endswith("⏎"):
-            lines.append([])
-            x = 0.0
-    lines = [line for line in lines if line]
-    top = 0.42 if title else 0.12
-    height = top + LINE_HEIGHT * len(lines) + 0.06
-    made, axes = sheet(WIDE, height)
-    if title:
-        axes.text(0.15, height - 0.12, title, fontsize=TEXT + 1, va="top")
-    for row, line in enumerate(lines):
-        y = height - top - LINE_HEIGHT * row
-        for x, width, part, token in line:
-            axes.fill_between([0.15 + x, 0.15 + x + width], y - 0.27, y, color=tint[token], linewidth=0)
-            axes.text(
-                0.15 + x + width / 2, y - 0.14, part, ha="center", va="center", family="DejaVu Sans Mono", fontsize=TEXT
-            )
-            axes.text(0.15 + x + width / 2, y - 0.38, str(token), ha="center", va="center", fontsize=SMALL, color=GREY)
-    return picture(made, finding(parts, ids, text))
-
-
 def finding(parts: Sequence[str], ids: Sequence[int], text: str) -> str:
     """What there is to see: how many tokens, how long, which one is the longest and which comes back most often."""
     if not ids:
@@ -94,9 +59,9 @@ def finding(parts: Sequence[str], ids: Sequence[int], text: str) -> str:
 def _tints(ids: Sequence[int]) -> dict[int, str]:
     """A tint for each id, the same wherever it comes back, unlike its left neighbour's where that is possible."""
     tint: dict[int, str] = {}
-    for place, token in enumerate(ids):
+    for index, token in enumerate(ids):
         if token not in tint:
-            near = {tint.get(other) for other in (ids[place - 1] if place else None, *ids[place + 1 : place + 2])}
+            near = {tint.get(other) for other in (ids[index - 1] if index else None, *ids[index + 1 : index + 2])}
             start = len(tint) % len(TINTS)
             order = TINTS[start:] + TINTS[:start]
             tint[token] = next(color for color in order if color not in near)

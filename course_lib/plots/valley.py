@@ -23,9 +23,9 @@ def valley(loss: Callable, paths: Mapping[str, Sequence[tuple[float, float]]], t
     levels = np.quantile(heights, np.linspace(0.01, 0.97, 12))
     axes.contour(x, y, heights, levels=levels, colors=GREY, alpha=0.5, linewidths=0.9)
     ends = []
-    for place, (name, path) in enumerate(paths.items()):
+    for index, (name, path) in enumerate(paths.items()):
         route = np.asarray(path, dtype=float)
-        axes.plot(*route.T, color=CYCLE[place % len(CYCLE)], marker=MARKS[place % len(MARKS)], markersize=5,
+        axes.plot(*route.T, color=CYCLE[index % len(CYCLE)], marker=MARKS[index % len(MARKS)], markersize=5,
                   linewidth=1.6, label=name)  # fmt: skip
         ends.append(f"{name} ends at loss {number(float(loss(*route[-1])), 3)} after {len(route) - 1} steps")
     axes.plot(*np.asarray(next(iter(paths.values())))[0], "o", color=INK, markersize=9, label="start")

@@ -1,4 +1,5 @@
-"""The exercise notebooks run from top to bottom in a fresh kernel, blank and solved, with nothing loaded by hand."""
+"""The exercise notebooks run from top to bottom in a fresh kernel, blank and solved, with nothing loaded by hand; of the
+lectures only the cells of their exercises, for the others are nbval's."""
 
 import os
 from pathlib import Path
@@ -6,8 +7,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from course_lib import environment
-from course_lib.coach import builder, catalogue, copies, state
+from course_lib import build, environment
+from course_lib.coach import builder, catalogue, state
 from course_lib.devices.webgpu import adapter
 
 from .conftest import piece
@@ -35,7 +36,7 @@ def run(notebook, folder: Path):
     NotebookClient(notebook, timeout=300, kernel_name="python3", resources=resources).execute()
     said = {}
     for cell in notebook.cells:
-        if found := copies.exercise_of(cell):
+        if found := build.exercise_of(cell):
             texts = [output.data["text/plain"] for output in cell.outputs if "data" in output]
             said[found[0]] = next(text for text in texts if text.partition(":")[0] in ("Passed", "Not yet", "Blank"))
     return said
@@ -44,10 +45,13 @@ def run(notebook, folder: Path):
 @pytest.mark.slow
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
 def test_a_blank_notebook_stops_nowhere_and_keeps_nothing(source, mine):
-    said = run(nbformat.read(builder.EXERCISES / f"{source.stem}.ipynb", as_version=4), builder.EXERCISES)
-    inside = catalogue.in_lecture(source)
-    assert list(said) == [name for name in catalogue.names(source.stem.split("_")[0]) if name not in inside]
-    assert all(text.startswith("Blank: ") for text in said.values())
+    """The blanks of the lecture first, as they stand there, in a kernel that has run nothing yet."""
+    blank = nbformat.read(builder.EXERCISES / source.with_suffix(".ipynb").name, as_version=4)
+    lecture = nbformat.read(builder.LECTURES / source.with_suffix(".ipynb").name, as_version=4)
+    blank.cells = list(filter(build.exercise_of, lecture.cells)) + blank.cells
+    said = run(blank, builder.EXERCISES)
+    assert sorted(said) == sorted(catalogue.names(source.stem.split("_")[0]))
+    assert all(text.startswith("Blank: ") for text in said.values()), said
     assert not (mine / "answers").exists()
 
 

@@ -14,14 +14,14 @@ def test_a_verdict_offers_to_watch_the_failing_case_and_the_race_is_marked(capsy
     assert racy != solution
     verdict = answering.answer("row_max", racy)
     assert not verdict.passed and verdict.playable
-    assert verdict.notes[-1] == 'To watch this case, step by step: `course.play("row_max")`'
+    assert verdict.next == 'course.hint("row_max"), or course.play("row_max") to watch this case'
     player = course.play("row_max")
     assert any("race" in step.mark for step in player.steps)
 
 
 def test_in_a_terminal_there_is_nothing_to_watch():
     verdict = answering.answer("scale", piece("scale").solution.replace("s *", "2.0f *"), where="terminal")
-    assert not verdict.passed and not verdict.notes
+    assert not verdict.passed and verdict.next == "course hint scale"
 
 
 def test_what_cannot_be_played_is_said_in_a_sentence(capsys):

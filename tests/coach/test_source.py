@@ -7,6 +7,7 @@ import nbformat
 import numpy as np
 import pytest
 
+from course_lib import build
 from course_lib.coach import builder, catalogue, copies, helping, regions, shared_cases
 from course_lib.coach.exercise import ExerciseError
 from course_lib.coach.swaps import Swap
@@ -60,6 +61,13 @@ def test_a_lecture_says_the_minutes_of_the_exercise_that_it_points_to(source):
         assert said == MINUTES[catalogue.load(name).minutes], f"exercise {number}, {name}"
 
 
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+def test_a_lecture_says_the_minutes_of_its_own_exercises_rounded_to_five(source):
+    head = nbformat.read(builder.LECTURES / f"{source.stem}.ipynb", as_version=4).cells[0].source
+    said = re.search(r"(?:,|and)\s+(\d+)\s+(?:more )?for\s+the\s+exercises", head)
+    assert said and int(said[1]) == 5 * round(sum(catalogue.load(n).minutes for n in catalogue.in_lecture(source)) / 5)
+
+
 def test_each_part_with_exercises_offers_three_that_test_out():
     for part, first, last in helping.PARTS:
         names = [name for name in catalogue.names() if first <= catalogue.load(name).chapter[:2] <= last]
@@ -82,7 +90,7 @@ def test_a_part_ends_with_a_milestone():
 def test_the_blank_notebook_gives_no_solution_away(source):
     blank = nbformat.read(builder.EXERCISES / f"{source.stem}.ipynb", as_version=4)
     lecture = nbformat.read(builder.LECTURES / f"{source.stem}.ipynb", as_version=4)
-    found = [found for cell in blank.cells + lecture.cells if (found := copies.exercise_of(cell))]
+    found = [found for cell in blank.cells + lecture.cells if (found := build.exercise_of(cell))]
     bodies = dict(found)
     assert len(found) == len(bodies), "an exercise stands in the lecture or in the notebook of exercises"
     assert bodies.keys() == regions.pieces(source).keys()
@@ -95,7 +103,7 @@ def test_an_appendix_is_folded_for_the_learner_and_holds_no_core_exercise(mine):
     copies.refresh()
     cells = nbformat.read(mine / "05_elementwise.ipynb", as_version=4).cells
     (heading,) = (i for i, cell in enumerate(cells) if cell.source.startswith("# Appendix"))
-    folded = [found[0] for cell in cells[heading:] if (found := copies.exercise_of(cell))]
+    folded = [found[0] for cell in cells[heading:] if (found := build.exercise_of(cell))]
     assert cells[heading].metadata["jp-MarkdownHeadingCollapsed"] is True
     assert not any(cell.source.startswith("# ") for cell in cells[heading + 1 :]), (
         "JupyterLab folds up to the next title"
@@ -133,6 +141,28 @@ def test_numbers_are_rounded_to_the_nearest_bfloat16_and_ties_to_even():
     even = np.where(below % 2 == 0, below, below + 1)
     np.testing.assert_array_equal(got, np.where(error[0] == error[1], even, below + (error[1] < error[0])))
     assert (error[0] == error[1]).sum() == 3
+
+
+@pytest.mark.parametrize(
+    "change, says",
+    [
+        (lambda cells, place: cells.pop(place), "no cells `%%exercise scale`"),
+        (
+            lambda cells, place: cells.append(nbformat.v4.new_code_cell(cells[place].source)),
+            "2 cells `%%exercise scale`",
+        ),
+        (lambda cells, place: cells[place].update(source="%%exercise smooth\n"), "not marked `lecture=true`"),
+    ],
+)
+def test_a_lecture_without_its_exercise_or_with_too_many_is_refused(tmp_path, monkeypatch, change, says):
+    source = catalogue.source("04")
+    lecture = nbformat.read(builder.LECTURES / f"{source.stem}.ipynb", as_version=4)
+    (place,) = (i for i, cell in enumerate(lecture.cells) if (build.exercise_of(cell) or [""])[0] == "scale")
+    change(lecture.cells, place)
+    nbformat.write(lecture, tmp_path / f"{source.stem}.ipynb")
+    monkeypatch.setattr(builder, "LECTURES", tmp_path)
+    with pytest.raises(ExerciseError, match=re.escape(says)):
+        builder.lecture(source)
 
 
 def test_building_twice_gives_the_same_bytes():

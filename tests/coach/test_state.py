@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from course_lib.coach import answering, catalogue, client, helping, regions, state
+from course_lib.coach import answering, catalogue, client, helping, pictures, regions, state
 from course_lib.coach.exercise import ExerciseError
 from course_lib.coach.verdict import Count, Verdict
 from course_lib.paths import ROOT
@@ -59,7 +59,10 @@ def test_the_next_line_to_type_is_said(answered):
         answered("def repeated_axes(shape, to):\n    return ()", where=answering.TERMINAL).next
         == "course hint repeated_axes"
     )
-    assert "the exercise topological_order" in answered(piece(NAME).solution).next
+    right = answered(piece(NAME).solution)
+    assert "the exercise topological_order" in right.next
+    assert "Next: the exercise topological_order</div>" in pictures.html(right), "nothing to type"
+    assert "Next: <code>course.hint(&quot;repeated_axes&quot;)</code></div>" in pictures.html(wrong)
 
 
 def test_an_answer_is_kept_even_if_judging_is_interrupted(monkeypatch, mine):
@@ -158,6 +161,15 @@ def test_hints_come_one_by_one_and_then_a_worked_example():
     assert f"course solution {NAME}" in helping.hint(NAME, answering.TERMINAL)[0]
 
 
+def test_a_short_exercise_has_one_hint_and_promises_no_more():
+    short = "row_and_column"
+    assert catalogue.load(short).is_short
+    (title, said, _), (after, again, code), same = (helping.hint(short) for _ in range(3))
+    assert title.endswith("hint 1 of 1") and said == again == catalogue.load(short).hints[0]
+    assert after.startswith("That was the last hint. Next: ") and after.endswith("The hint once more") and not code
+    assert f'course.solution("{short}")' in after and same == (after, again, code)
+
+
 def test_a_solution_before_a_pass_is_asked_for_twice_and_remembered(answered):
     assert "once more" in helping.solution(NAME)[1]
     assert helping.solution(NAME)[1] == piece(NAME).solution
@@ -208,8 +220,8 @@ def test_the_last_failing_case_can_be_played_with(answered):
 def test_a_word_without_its_parentheses_says_what_to_type():
     from course_lib import course
 
-    assert "course.hint()" in repr(course.hint) and "The next of three hints" in repr(course.hint)
-    assert course.hint.__doc__.startswith("The next of three hints")
+    assert "course.hint()" in repr(course.hint) and "The next hint; after" in repr(course.hint)
+    assert course.hint.__doc__.startswith("The next hint; after")
 
 
 def test_no_name_means_the_last_exercise(answered):

@@ -11,7 +11,6 @@ import nbformat
 import pytest
 
 from course_lib import build
-from course_lib.coach import copies
 from course_lib.paths import ROOT
 
 from .conftest import piece
@@ -79,7 +78,7 @@ def answer(folder: Path, name: str, text: str) -> None:
     path = next(p for p in (folder / "exercises/mine").glob("*.ipynb") if name in p.read_text())
     notebook = nbformat.read(path, as_version=4)
     for cell in notebook.cells:
-        if (found := copies.exercise_of(cell)) and found[0] == name:
+        if (found := build.exercise_of(cell)) and found[0] == name:
             cell.source = f"%%exercise {name}\n{text}"
     nbformat.write(notebook, path)
     suffix = ".cu" if "__global__" in text else ".py"
@@ -134,7 +133,7 @@ def test_a_lecture_was_run_and_three_exercises_answered_and_both_change(upstream
     ]
     assert len(aside) == 1
     renewed = nbformat.read(copy, as_version=4)
-    bodies = dict(found for cell in renewed.cells if (found := copies.exercise_of(cell)))
+    bodies = dict(found for cell in renewed.cells if (found := build.exercise_of(cell)))
     kept = learner / "exercises/mine/answers/backward_pass.py"  # an exercise of the lecture
     assert bodies["repeated_axes"] == answers["repeated_axes"] and kept.read_text() == answers["backward_pass"] + "\n"
     assert any("repeated, exactly?" in cell.source for cell in renewed.cells)
@@ -173,7 +172,7 @@ def test_an_exercise_that_is_gone_and_one_that_grew_stricter(upstream, learner):
     status = course(learner, "status").stdout
     assert "[ ] axes_repeated" in status and "[ ] backward_pass" in status
     text = (learner / "exercises/mine/02_autograd.ipynb").read_text()
-    bodies = dict(found for cell in nbformat.reads(text, 4).cells if (found := copies.exercise_of(cell)))
+    bodies = dict(found for cell in nbformat.reads(text, 4).cells if (found := build.exercise_of(cell)))
     assert "# mine" not in bodies["axes_repeated"]
     for name in ("repeated_axes", "backward_pass"):
         assert (learner / f"exercises/mine/answers/{name}.py").read_text().endswith("# mine\n")

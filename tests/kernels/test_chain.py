@@ -34,7 +34,7 @@ class Chain:
     def logits(self, idx):
         """logits (B, T, V) and their logsumexp (B, T)."""
         of, start = self.of, self.of["tokens.weight"][idx]  # (B, T, C)
-        stream = asarray(start if self.rotation is not None else start + of["places.weight"][: idx.shape[1]])
+        stream = asarray(start if self.rotation is not None else start + of["positions.weight"][: idx.shape[1]])
         for number in range(self.config.layers):
             at = f"blocks.{number}."
             mixed = self.attended(self.normed_product(stream, f"{at}norm1", f"{at}attention.qkv"))  # (B, T, H D)

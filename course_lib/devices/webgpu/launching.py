@@ -39,7 +39,7 @@ _replaced: dict[tuple[str, str], tuple[Path, LaunchListener]] = {}  # (file, fun
 
 
 @dataclass
-class Plan:
+class Compiled:
     """A kernel compiled for arguments of these names."""
 
     pipeline: Any
@@ -55,7 +55,7 @@ class Kernel:
         self.file, self.name = file, name
         self.title = f"{name} of {file.name if isinstance(file, Path) else f'kernels/{file}'}"
         self.source = source.read(file, constants)
-        self._plans: dict[tuple[str, ...], Plan] = {}  # by the arguments' names
+        self._compiled: dict[tuple[str, ...], Compiled] = {}  # by the arguments' names
 
     def __call__(self, groups: int | tuple[int, ...], **arguments) -> None:
         """Run so many workgroups, a number or (x, y, z), with arrays and numbers by the names that the file declares.
@@ -67,7 +67,7 @@ class Kernel:
             if watching.launched(f"{self.file} {self.name}"):
                 self._launch(grid, arguments)
 
-    def _plan(self, arguments: dict) -> Plan:
+    def _compile(self, arguments: dict) -> Compiled:
         """Compile. Raises ValueError for arguments that the file does not declare, ShaderError for what does not compile."""
         arrays = [name for name, value in arguments.items() if isinstance(value, Array)]
         numbers = frozenset(arguments.keys() - arrays)
@@ -79,43 +79,43 @@ class Kernel:
             kinds[of_numbers[0]] = "uniform"
         entries = [{"binding": at, "visibility": COMPUTE, "buffer": {"type": kind}} for at, kind in kinds.items()]
         layout = device().create_bind_group_layout(entries=entries)
-        return Plan(compile(self.source, self.title, self.name, layout), layout, of_numbers, of_arrays)
+        return Compiled(compile(self.source, self.title, self.name, layout), layout, of_numbers, of_arrays)
 
     def _launch(self, grid: tuple[int, ...], arguments: dict) -> None:
         names = tuple(arguments)
-        plan = self._plans.get(names)
-        if plan is None:
-            plan = self._plans[names] = self._plan(arguments)
+        compiled = self._compiled.get(names)
+        if compiled is None:
+            compiled = self._compiled[names] = self._compile(arguments)
         bound = []
-        if plan.numbers:
-            binding, fields = plan.numbers
+        if compiled.numbers:
+            binding, fields = compiled.numbers
             bound.append((binding, _uniform(source.pack(fields, arguments)), 0, None))
-        written = [arguments[name].memory for name, _, changed in plan.arrays if changed]
+        written = [arguments[name].memory for name, _, changed in compiled.arrays if changed]
         # WebGPU lets no launch read a buffer that it writes: what is read from one is copied away first.
         apart = [
             copied(arguments[name]) if not changed and arguments[name].memory in written else arguments[name]
-            for name, _, changed in plan.arrays
+            for name, _, changed in compiled.arrays
         ]
-        for (_, binding, _), array in zip(plan.arrays, apart, strict=True):
+        for (_, binding, _), array in zip(compiled.arrays, apart, strict=True):
             bound.append((binding, array.memory.buffer, array.offset * WORD, max(array.size, 1) * WORD))
         run = commands.open_pass()
-        run.set_pipeline(plan.pipeline)
-        run.set_bind_group(0, self._bind(plan, bound))
+        run.set_pipeline(compiled.pipeline)
+        run.set_bind_group(0, self._bind(compiled, bound))
         run.dispatch_workgroups(*grid)
         for memory_ in written:
             memory_.range = None
         commands.count()
 
-    def _bind(self, plan: Plan, bound: list[tuple]) -> Any:
-        key = (id(plan), *((binding, id(buffer), offset, size) for binding, buffer, offset, size in bound))
+    def _bind(self, compiled: Compiled, bound: list[tuple]) -> Any:
+        key = (id(compiled), *((binding, id(buffer), offset, size) for binding, buffer, offset, size in bound))
 
         def make() -> Any:
             entries = [
                 {"binding": binding, "resource": {"buffer": buffer, "offset": offset, "size": size or buffer.size}}
                 for binding, buffer, offset, size in bound
             ]
-            group = device().create_bind_group(layout=plan.layout, entries=entries)
-            return group, plan, [buffer for _, buffer, _, _ in bound]  # kept alive, so that no id comes twice
+            group = device().create_bind_group(layout=compiled.layout, entries=entries)
+            return group, compiled, [buffer for _, buffer, _, _ in bound]  # kept alive, so that no id comes twice
 
         return _kept(_bindings, key, make)[0]
 

@@ -29,7 +29,7 @@ export class CpuModel {
       bias: biased ? take(weights, `${name}.bias`, shape[0]) : null,
     });
     this.tokens = take(weights, 'tokens.weight', V, C);
-    this.places = config.positions === 'learned' ? take(weights, 'places.weight', context, C) : null;
+    this.positions = config.positions === 'learned' ? take(weights, 'positions.weight', context, C) : null;
     this.rotation = config.positions === 'rope' ? ropeTables(config) : null;
     this.blocks = Array.from({length: config.layers}, (_, n) => ({
       norm1: affine(`blocks.${n}.norm1`, normed, C),
@@ -61,14 +61,14 @@ export class CpuModel {
     const stream = new Float32Array(T * C);
     ids.forEach((id, t) => {
       for (let c = 0; c < C; c++) {
-        stream[t * C + c] = this.tokens[id * C + c] + (this.places ? this.places[(this.length + t) * C + c] : 0);
+        stream[t * C + c] = this.tokens[id * C + c] + (this.positions ? this.positions[(this.length + t) * C + c] : 0);
       }
     });
     for (const block of this.blocks) {
       add(stream, this.attention(block, this.normalised(stream, block.norm1))); // (T, C)
       const up = linear(this.normalised(stream, block.norm2), block.up, C); // (T, F) or (T, 2F)
-      const bent = this.config.activation === 'swiglu' ? swiglu(up, this.config.hidden) : gelu(up); // (T, F)
-      add(stream, linear(bent, block.down, this.config.hidden)); // (T, C)
+      const activated = this.config.activation === 'swiglu' ? swiglu(up, this.config.hidden) : gelu(up); // (T, F)
+      add(stream, linear(activated, block.down, this.config.hidden)); // (T, C)
     }
     this.length += T;
     const last = this.normalised(stream.subarray((T - 1) * C), this.norm); // (1, C)
@@ -137,7 +137,7 @@ export class CpuModel {
   }
 
   /**
-   * A head's numbers turned by the angles of a position: element i with i + D/2.
+   * A head's numbers rotated by the angles of a position: element i with i + D/2.
    * @param {Float32Array} x
    * @param {number} at
    * @param {number} position

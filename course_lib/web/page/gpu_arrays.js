@@ -50,7 +50,7 @@ export function upload(gpu, config, weights) {
       M: V,
       K: C,
     },
-    places: config.positions === 'learned' ? gpu.array(take(weights, 'places.weight', context, C)) : null,
+    positions: config.positions === 'learned' ? gpu.array(take(weights, 'positions.weight', context, C)) : null,
     rotation: tables && {cosines: gpu.array(tables.cosines), sines: gpu.array(tables.sines)},
     blocks: Array.from({length: config.layers}, (_, n) => ({
       norm1: norm(`blocks.${n}.norm1`),
@@ -92,12 +92,12 @@ export function workspace(gpu, config) {
     q: gpu.array(context * C),
     k: gpu.array(context * kv),
     v: gpu.array(context * kv),
-    turned: gpu.array(context * C),
+    rotated: gpu.array(context * C),
     turnedKeys: gpu.array(context * kv),
     attended: gpu.array(context * C),
     logsumexp: gpu.array(context * H),
     up: gpu.array(context * wide),
-    bent: gpu.array(context * F),
+    activated: gpu.array(context * F),
     last: gpu.array(C),
     logits: gpu.array(V),
   };

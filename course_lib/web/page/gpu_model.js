@@ -61,9 +61,9 @@ export class GpuModel {
       wanted.norm = gpu.kernel('layernorm.wgsl', 'layernorm_forward', normed);
       wanted.addedNorm = gpu.kernel('residual_layernorm.wgsl', 'residual_layernorm_forward', normed);
     }
-    if (activation === 'swiglu') wanted.bend = gpu.kernel('swiglu.wgsl', 'swiglu_forward');
-    else if (bias) wanted.bend = gpu.kernel('bias_gelu.wgsl', 'bias_gelu_forward');
-    else wanted.bend = gpu.kernel('gelu.wgsl', 'gelu_forward');
+    if (activation === 'swiglu') wanted.activation = gpu.kernel('swiglu.wgsl', 'swiglu_forward');
+    else if (bias) wanted.activation = gpu.kernel('bias_gelu.wgsl', 'bias_gelu_forward');
+    else wanted.activation = gpu.kernel('gelu.wgsl', 'gelu_forward');
     if (this.weights.rotation) wanted.rope = gpu.kernel('rope.wgsl', 'rope_forward');
     for (const [name, kernel] of Object.entries(wanted)) this.kernels[name] = await kernel;
   }
@@ -88,8 +88,8 @@ export class GpuModel {
     gpu.device.queue.writeBuffer(work.ids, 0, Int32Array.from(ids));
     gpu.device.queue.writeBuffer(work.positions, 0, Int32Array.from(ids, (_, t) => this.length + t));
     this.gather(weights.head.weight, this.config.vocab_size, C, work.ids, T, work.stream); // (T) -> (T, C)
-    if (weights.places) {
-      this.gather(weights.places, this.config.context, C, work.positions, T, work.branch); // (T, C)
+    if (weights.positions) {
+      this.gather(weights.positions, this.config.context, C, work.positions, T, work.branch); // (T, C)
       this.add(T * C);
     }
     if (weights.rotation) {
@@ -124,7 +124,7 @@ export class GpuModel {
     this.linear(work.x, v, T, work.v);
     if (weights.rotation) {
       const angles = {cosines: work.cosines, sines: work.sines, T, half: D / 2};
-      gpu.launch(kernels.rope, groups((T * C) / 2), {x: work.q, y: work.turned, ...angles, H, n: (T * C) / 2});
+      gpu.launch(kernels.rope, groups((T * C) / 2), {x: work.q, y: work.rotated, ...angles, H, n: (T * C) / 2});
       gpu.launch(kernels.rope, groups((T * G * D) / 2), {x: work.k, y: work.turnedKeys, ...angles, H: G, n: (T * G * D) / 2});
     }
     const n = T * G * D;
@@ -132,7 +132,7 @@ export class GpuModel {
     gpu.launch(kernels.write, groups(n), {x: weights.rotation ? work.turnedKeys : work.k, y: keys, ...behind});
     gpu.launch(kernels.write, groups(n), {x: work.v, y: values, ...behind});
     gpu.launch(kernels.attention, [Math.ceil(T / OWN), H], {
-      q: weights.rotation ? work.turned : work.q,
+      q: weights.rotation ? work.rotated : work.q,
       k: keys,
       v: values,
       y: work.attended,
@@ -147,22 +147,22 @@ export class GpuModel {
   }
 
   /**
-   * branch (T, C) = down(bend(up(x))).
+   * branch (T, C) = down(activation(up(x))).
    * @param {Block} block
    * @param {number} T
    */
   mlp({up, down}, T) {
     const {gpu, kernels, work} = this;
     const {hidden: F, activation} = this.config;
-    const given = {x: work.up, y: work.bent, n: T * F};
+    const given = {x: work.up, y: work.activated, n: T * F};
     if (activation === 'gelu' && up.bias) {
       this.linear(work.x, {...up, bias: null}, T, work.up); // (T, F)
-      gpu.launch(kernels.bend, groups(T * F), {...given, bias: up.bias, F});
+      gpu.launch(kernels.activation, groups(T * F), {...given, bias: up.bias, F});
     } else {
       this.linear(work.x, up, T, work.up); // (T, F) or (T, 2F)
-      gpu.launch(kernels.bend, groups(T * F), activation === 'swiglu' ? {...given, F} : given); // (T, F)
+      gpu.launch(kernels.activation, groups(T * F), activation === 'swiglu' ? {...given, F} : given); // (T, F)
     }
-    this.linear(work.bent, down, T, work.branch);
+    this.linear(work.activated, down, T, work.branch);
   }
 
   /**

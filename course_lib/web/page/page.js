@@ -135,8 +135,8 @@ async function writeText() {
   if (matchMedia('(max-width: 49.99rem)').matches) stop.scrollIntoView({block: 'start'}); // on a phone the text is further down
   const written = new Written(tokenizer, prompt.value, {
     text: element('text', HTMLElement),
-    odds: element('odds', HTMLElement),
-    title: element('oddsof', HTMLElement),
+    chances: element('chances', HTMLElement),
+    title: element('chancesof', HTMLElement),
     spoken: element('spoken', HTMLElement),
   });
   const settings = {
@@ -156,7 +156,7 @@ async function writeText() {
       else pace.textContent = `${(((count - 1) * 1000) / (now - first)).toFixed(1)} tokens a second`;
       ended = step.id === tokenizer.endId;
       written.add(step);
-      if (stopped) break; // while the model reads, the page draws and hears its buttons
+      if (stopped) break; // while the model reads, the page draws and its buttons work
     }
     status.textContent = `${ended ? 'The text has ended' : stopped ? 'Stopped' : 'Done'}: ${count} tokens.`;
   } catch (error) {

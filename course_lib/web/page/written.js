@@ -5,7 +5,7 @@ import {visible} from './tokenizer.js';
 /**
  * @typedef {import('./generate.js').Step} Step
  * @typedef {import('./tokenizer.js').Tokenizer} Tokenizer
- * @typedef {{text: HTMLElement, odds: HTMLElement, title: HTMLElement, spoken: HTMLElement}} Places
+ * @typedef {{text: HTMLElement, chances: HTMLElement, title: HTMLElement, spoken: HTMLElement}} Places
  */
 
 export class Written {
@@ -23,14 +23,14 @@ export class Written {
     this.looking = false; // whether somebody looks at a token that is not the newest
     this.unsaid = '';
     places.spoken.replaceChildren();
-    places.odds.replaceChildren();
+    places.chances.replaceChildren();
     const given = document.createElement('span');
     given.className = 'given';
     given.textContent = prompt;
     places.text.replaceChildren(given);
     places.text.onpointerover = places.text.onclick = (event) => this.lookAt(this.indexOf(event.target));
     places.text.onpointerleave = () => (this.looking = document.activeElement === places.text && this.looking);
-    places.text.onkeydown = (event) => this.walk(event);
+    places.text.onkeydown = (event) => this.move(event);
   }
 
   /** @param {Step} step */
@@ -106,7 +106,7 @@ export class Written {
    * @private
    * @param {KeyboardEvent} event
    */
-  walk(event) {
+  move(event) {
     const last = this.steps.length - 1;
     const steps = {ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1, Home: -last, End: last};
     const by = steps[/** @type {keyof steps} */ (event.key)];
@@ -122,7 +122,7 @@ export class Written {
    * @param {number} index
    */
   select(index) {
-    const {text, odds, title} = this.places;
+    const {text, chances, title} = this.places;
     text.querySelector('[aria-selected="true"]')?.setAttribute('aria-selected', 'false');
     document.getElementById(`token${index}`)?.setAttribute('aria-selected', 'true');
     text.setAttribute('aria-activedescendant', `token${index}`);
@@ -130,7 +130,7 @@ export class Written {
     const {id, chance, likeliest} = this.steps[index];
     title.textContent = `What could have come as token ${index + 1}`;
     const rows = likeliest.some((other) => other.id === id) ? likeliest : [...likeliest.slice(0, -1), {id, chance}];
-    odds.replaceChildren(...rows.map((row) => this.row(row.id, row.chance, row.id === id)));
+    chances.replaceChildren(...rows.map((row) => this.row(row.id, row.chance, row.id === id)));
   }
 
   /**
@@ -148,16 +148,16 @@ export class Written {
     full.className = 'bar';
     full.style.display = 'block';
     full.style.width = `${Math.max(100 * chance, 0.5)}%`;
-    const share = document.createElement('span');
-    share.className = 'share';
-    share.textContent = percent(chance);
-    row.append(token, bar, share);
+    const shown = document.createElement('span');
+    shown.className = 'percent';
+    shown.textContent = percent(chance);
+    row.append(token, bar, shown);
     if (chosen) {
       row.className = 'chosen';
       const said = document.createElement('span');
       said.className = 'unseen';
       said.textContent = ' (taken)';
-      share.append(said);
+      shown.append(said);
     }
     return row;
   }
@@ -165,6 +165,6 @@ export class Written {
 
 /** @param {number} chance */
 function percent(chance) {
-  const share = 100 * chance;
-  return share > 0 && share < 0.1 ? '< 0.1 %' : `${share.toFixed(1)} %`;
+  const percentage = 100 * chance;
+  return percentage > 0 && percentage < 0.1 ? '< 0.1 %' : `${percentage.toFixed(1)} %`;
 }

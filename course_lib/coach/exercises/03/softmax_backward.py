@@ -9,8 +9,8 @@ from course_lib.devices import ops
 def cases(random):
     def case(label, *shape, dtype=np.float32):
         scores = 2 * random.normal(size=shape)
-        odds = np.exp(scores - scores.max(-1, keepdims=True))
-        y = odds / odds.sum(-1, keepdims=True)
+        exps = np.exp(scores - scores.max(-1, keepdims=True))
+        y = exps / exps.sum(-1, keepdims=True)
         return Case(label, random.normal(size=shape).astype(dtype), y.astype(dtype))
 
     return [
