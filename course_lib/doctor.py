@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from course_lib import environment, native, nvidia
+from course_lib import environment, guard, native, nvidia
 from course_lib.paths import ROOT, pip_command
 
 ENOUGH_MEMORY = 4.0  # GB: JupyterLab, a notebook and a training run together stay under 3
@@ -131,8 +131,6 @@ def webgpu() -> Fact:
 
 
 def judging() -> Fact:
-    from course_lib.coach import guard
-
     why = guard.problem()
     return Fact(
         "judging", "an answer can write where it likes" if why else "an answer can write in its own folder only", why

@@ -12,7 +12,7 @@ HOUSE = ROOT / "course_lib"
 
 # From the ground up. Rooms of one floor may know each other, but never in a circle.
 FLOORS = [
-    {"paths", "lexer"},
+    {"paths", "lexer", "guard"},
     {"native", "nvidia"},
     {"cuda"},
     {"devices", "autograd"},

@@ -49,7 +49,7 @@ class _Process:
         self.connection, self.pid = ours, 0
         self.child: subprocess.Popen | None = None
         if fresh:
-            code = f"from course_lib.coach import sandboxed; sandboxed.fresh({theirs.fileno()})"
+            code = f"from course_lib.coach import sandboxed, warm; warm.preload(); sandboxed.fresh({theirs.fileno()})"
             self.child = subprocess.Popen(
                 [sys.executable, "-c", code],
                 stdin=subprocess.DEVNULL,

@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from course_lib import paths
-from course_lib.coach import answers, borrowed, catalogue, compare, guard, kernel_source, plain
+from course_lib import guard, paths
+from course_lib.coach import answers, borrowed, catalogue, compare, kernel_source, plain
 from course_lib.coach.exercise import Exercise
 from course_lib.coach.outcome import RaisedError
 
@@ -45,10 +45,7 @@ class Done:
 
 
 def fresh(connection: int) -> None:
-    """The body of a process that was started ahead of time: load everything, then wait for the one job."""
-    from course_lib.coach import warm
-
-    warm.preload()
+    """The body of a process that was started ahead of time."""
     serve(socket.socket(fileno=connection))
 
 

@@ -18,7 +18,8 @@ import sys
 import time
 from collections.abc import Callable
 
-from course_lib.coach import guard, sandbox
+from course_lib import guard
+from course_lib.coach import sandbox
 
 MEMORY, FILE_SIZE = 2 << 30, 64 << 20
 PATIENCE = 8.0  # seconds after those of a job: the judge ends an answer itself, and it is judged what came of it

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.coach import client, guard, sandbox, state
+from course_lib import guard
+from course_lib.coach import client, sandbox, state
 from course_lib.coach import verdict as verdicts
 
 from .conftest import piece
