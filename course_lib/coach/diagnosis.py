@@ -11,10 +11,11 @@ from functools import cache
 
 from course_lib.coach import answers, catalogue, compare, heuristics, kernel_source, messages, pictures, regions
 from course_lib.coach.exercise import Exercise, Mistake, Wrong, answer_text
-from course_lib.coach.outcome import Outcome, RaisedError, Seen
+from course_lib.coach.outcome import Asked, Outcome, RaisedError, Seen
 from course_lib.coach.verdict import FailingCase, Verdict
 from course_lib.cuda.trace import PLAYED_THREADS
 
+FACTS = {"text", "error", "kinds", "issues", "reports", "complaint"}  # of a Seen: no coincidence makes them
 SECONDS = 2.0  # for all wrong answers together: less than the client's patience
 
 
@@ -79,9 +80,10 @@ def recognised(exercise: Exercise, seen: Seen) -> str:
 
 def _explains(exercise: Exercise, wrong: Wrong | Mistake, seen: Seen) -> bool:
     if wrong.when is not None:
-        return holds(wrong.when, seen)
+        return proves(wrong, seen)
     if wrong.like is not None:
-        return gives_the_same(exercise, wrong.like, seen.outcomes)
+        has_wrong_values = seen.failing.difference or seen.failing.complaint
+        return bool(has_wrong_values) and gives_the_same(exercise, wrong.like, seen.outcomes)
     text = answer_text(wrong.answer, _solution(exercise.chapter, exercise.name))
     try:
         function = answers.load_answer(exercise, text)
@@ -113,6 +115,30 @@ def gives_the_same(exercise: Exercise, wrong: Callable, outcomes) -> bool:
         if outcome.error or compare.difference(outcome.got, result, exercise.tolerance):
             return False
     return True
+
+
+def proves(mistake: Wrong | Mistake, seen: Seen) -> bool:
+    """Whether a cause was detected, by more than a coincidence: what it says of values it must say of all failing cases."""
+    asked = Asked(seen)
+    if not holds(mistake.when, asked):
+        return False
+    if mistake.once or "outcomes" in asked.looked_at or ("got" not in asked.looked_at and asked.looked_at & FACTS):
+        return True
+    explained: list[tuple] = []  # inputs, each once
+    for outcome in seen.outcomes:
+        if outcome.right or outcome.error:
+            continue
+        try:
+            answer = mistake.when(Seen(seen.text, outcome, seen.outcomes))
+        except Exception:
+            answer = None
+        if answer is None:  # it cannot be asked about this case
+            continue
+        if not answer:
+            return False
+        if all(compare.difference(outcome.inputs, other, 0.0) for other in explained):
+            explained.append(outcome.inputs)
+    return len(explained) > 1
 
 
 def holds(when: Callable[[Seen], bool], seen: Seen) -> bool:

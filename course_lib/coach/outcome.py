@@ -83,5 +83,22 @@ class Seen:
         return self.failing.issues
 
     @property
+    def complaint(self) -> str:
+        """What the exercise's own check says, "" if nothing."""
+        return self.failing.complaint
+
+    @property
     def reports(self) -> list:
         return self.failing.reports
+
+
+class Asked:
+    """A Seen that remembers by name what of it was looked at."""
+
+    def __init__(self, seen: Seen):
+        self._seen = seen
+        self.looked_at: set[str] = set()
+
+    def __getattr__(self, name: str) -> Any:
+        self.looked_at.add(name)
+        return getattr(self._seen, name)

@@ -85,10 +85,8 @@ def strided_copy(x, shape, strides, offset=0):
 """, "NumPy's own strides count bytes, and those given here count elements: multiply them by x.itemsize."),
         Wrong(Changed(("x.reshape(-1)[places]", "x[places]")),
               "x may have axes of its own. View it as one row first: x.reshape(-1).",
-              when=lambda seen: seen.label == "x has two axes itself"),
-        Wrong(Changed(("np.array(offset)", "np.array(0)")), "The view begins at index `offset` of the buffer, not at 0.",
-              when=lambda seen: seen.label == "two numbers from the middle" and seen.got is not None
-                  and np.array_equal(seen.got, seen.inputs[0][:2])),
+              when=lambda seen: seen.label == "x has two axes itself" and bool(seen.error)),
+        Wrong(Changed(("np.array(offset)", "np.array(0)")), "The view begins at index `offset` of the buffer, not at 0."),
         Wrong("""def strided_copy(x, shape, strides, offset=0):
     result = np.empty(shape)
     for index in np.ndindex(shape):

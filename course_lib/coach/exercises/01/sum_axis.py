@@ -66,7 +66,7 @@ exercise = Exercise(
     inner = len(numbers) // (outer * length)
     return [sum(numbers[(o * length + k) * inner + i] for k in range(length)) for o in range(outer) for i in range(inner)]
 """, "A sum of no terms is 0, and there is still one for each index of the other axes.",
-              when=lambda seen: seen.label == "an axis of length 0"),
+              when=lambda seen: seen.label == "an axis of length 0" and bool(seen.error)),
         Wrong("""def sum_axis(numbers, shape, axis):
     rows, columns = shape
     if axis == 0:

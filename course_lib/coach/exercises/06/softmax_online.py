@@ -113,8 +113,8 @@ __device__ Mean see(Mean part, float x) { return merge(part, {1.0f, x}); }
         Wrong(Changed(("if (m == -INFINITY) return {m, a.l + b.l};", "")),
               "Some results are not numbers, and the row has fewer columns than the block has threads. Threads that have "
               "seen nothing have the pair (-INFINITY, 0): then -inf minus -inf must not be computed.",
-              when=lambda seen: np.isnan(seen.got).all() and seen.inputs[0].shape[1] < seen.inputs[1] and not seen.inputs[2]
-                  and not seen.issues),
+              when=lambda seen: None if seen.inputs[2] else np.isnan(seen.got).all()
+                  and seen.inputs[0].shape[1] < seen.inputs[1] and not seen.issues),
         Wrong(Changed(("expf(x[c] - part.m) / part.l", "expf(x[c] - part.m)")),
               "These are exponentials, not probabilities. Each is still to be divided by the sum of the row.", like=exps),
         Wrong(Changed(("for (int c = threadIdx.x; c < S; c += THREADS)", "for (int c = threadIdx.x; c < seen; c += THREADS)")),

@@ -103,7 +103,8 @@ __global__ void many_vectors(const float* A, const float* V, float* Y, int M, in
               like=lambda A, B, tile: A[:, : int(tile.split(", ")[2])] @ B[: int(tile.split(", ")[2])]),
         Wrong(Changed(("threadIdx.x / BN * TM", "threadIdx.x / BN")),
               "The rows of neighbouring threads overlap, and the last rows of the tile are left out. The first row of a "
-              "thread is a multiple of TM: each has TM rows of its own.", when=overlapping),
+              "thread is a multiple of TM: each has TM rows of its own.", when=overlapping,
+              once="which rows were written, and which were not"),
         Wrong(Changed(("first_row + y + r < M", "first_row + y < M")),
               "A write lands outside of C: check each of the TM rows, not only the first.",
               when=lambda seen: any(i.kind == "out-of-bounds" and "a write" in i.message
