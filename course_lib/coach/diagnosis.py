@@ -6,8 +6,9 @@ import copy
 import dataclasses
 import math
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
+from typing import Any
 
 from course_lib.coach import answers, catalogue, compare, heuristics, kernel_source, messages, pictures, regions
 from course_lib.coach.exercise import Exercise, Mistake, Wrong, answer_text
@@ -158,15 +159,26 @@ def _failing_case(exercise: Exercise, failing: Outcome) -> FailingCase:
     # Where only the simulator complains, what came is what was expected.
     only_issues = bool(failing.issues) and not failing.difference and not failing.complaint
     if exercise.compared and failing.inputs and not only_issues:
-        case.expected = compare.text(failing.expected)
+        case.expected = labelled(failing.expected, exercise.results)
     if failing.error:
         case.line, case.code = failing.error.line, failing.error.code
     elif failing.inputs and not only_issues:
-        case.got = compare.text(failing.got)
+        case.got = labelled(failing.got, exercise.results)
     if failing.difference:
         case.difference = failing.difference.says
         case.picture = pictures.cells(failing.difference, exercise.tolerance)
     return case
+
+
+def labelled(value: Any, names: Sequence[str]) -> str:
+    """A result as text; one of several parts with a line for each, which begins with its name."""
+    if not names or not isinstance(value, tuple | list) or len(value) != len(names):
+        return compare.text(value)
+    return "\n".join(_beside(f"{name}: ", compare.text(part)) for name, part in zip(names, value, strict=True))
+
+
+def _beside(name: str, shown: str) -> str:
+    return name + shown.replace("\n", "\n" + " " * len(name))
 
 
 def inputs_of(exercise: Exercise, count: int) -> tuple[str, ...]:

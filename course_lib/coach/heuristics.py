@@ -27,6 +27,8 @@ def _about(outcome: Outcome, tolerance: float) -> str:
         got, expected = plain(outcome.difference.got), plain(outcome.difference.expected)
     if not isinstance(expected, np.ndarray) or not isinstance(got, np.ndarray | int | float):
         return _of_numbers(got, expected, tolerance)
+    if isinstance(got, np.ndarray) and type(got) is not np.ndarray:
+        return ""
     got = np.asarray(got)
     if got.dtype.kind not in "fiub" or expected.dtype.kind not in "fiub":
         return ""
@@ -146,7 +148,7 @@ def _of_factor(got: np.ndarray, expected: np.ndarray, tolerance: float) -> str:
         return ""
     largest = np.unravel_index(np.abs(wanted).argmax(), wanted.shape)
     factor = wide[largest] / wanted[largest]
-    if factor and np.ptp(np.abs(wanted)) and _same(wide, factor * wanted, tolerance):
+    if factor and f"{factor:.4g}" != "1" and np.ptp(np.abs(wanted)) and _same(wide, factor * wanted, tolerance):
         return (
             "The sign of every element is wrong."
             if abs(factor + 1) < 1e-3

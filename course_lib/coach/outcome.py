@@ -35,8 +35,12 @@ class Outcome:
 
     @property
     def issues(self) -> list:
-        """What the simulator found wrong, over all launches."""
-        return [issue for report in self.reports for issue in report.issues]
+        """What the simulator found wrong, over all launches; the same of several launches once, the learner's own lines first."""
+        found: dict[tuple, Any] = {}
+        for issue in (issue for report in self.reports for issue in report.issues):
+            lines = tuple(sorted((issue.line, issue.other_line or issue.line)))
+            found.setdefault((issue.kind, issue.file, lines), issue)
+        return sorted(found.values(), key=lambda issue: issue.file.endswith(".cuh"))
 
     @property
     def right(self) -> bool:

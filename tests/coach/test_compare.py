@@ -92,6 +92,21 @@ def test_a_fact_that_holds_is_said(got, expected, says):
     assert says in fact(got, expected)
 
 
+def test_no_element_is_called_1_times_what_it_should_be():
+    assert "times" not in fact(1.00002 * x, x)
+    assert "1.001 times" in fact(1.001 * x, x)
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+@pytest.mark.parametrize("kind, says", [(np.matrix, "np.matrix"), (np.ma.masked_invalid, "np.ma.MaskedArray")])
+def test_an_array_that_computes_in_another_way_is_named(kind, says):
+    """Its numbers are right, and what the next operation makes of them is not."""
+    found = compare.difference(kind(x), x, 1e-6)
+    assert f"The result is of type {says}, expected a plain array: np.asarray" in found.says
+    assert heuristics.about(Outcome("", (), x, kind(x), difference=found), 1e-6) == ""
+    assert compare.difference(kind(x), kind(x), 1e-6) is None, "an array of ours may be of such a type"
+
+
 @given(arrays, st.integers(0, 10**6))
 def test_no_false_fact_about_random_numbers(x, seed):
     """Where neither a factor, a shift, an order nor a transpose explains a result, nothing is claimed of it."""
