@@ -57,6 +57,8 @@ def why(exercise: Exercise, seen: Seen, job: dict) -> tuple[str, bool]:
             return words, False
     if words := recognised(exercise, seen):
         return words, True
+    if words := heuristics.changed_inputs(failing, inputs_of(exercise, len(failing.inputs))):
+        return words, False
     if failing.error:
         return messages.of_error(failing.error, exercise, job.get("known", ())), False
     if exercise.language == "cuda" and (words := kernel_source.slip(seen.text)):
@@ -65,7 +67,10 @@ def why(exercise: Exercise, seen: Seen, job: dict) -> tuple[str, bool]:
         return messages.of_issue(failing.issues[0], seen), False
     if failing.complaint:
         return failing.complaint, False
-    return heuristics.about(failing, exercise.tolerance) or f"{failing.difference.says}.", False
+    for other in seen.outcomes:
+        if other.error and messages.KEEP in (words := messages.of_error(other.error, exercise)):
+            return f"{words} That was the case: {other.label}. Here the shapes fit by chance.", False
+    return heuristics.of_all(failing, seen.outcomes, exercise.tolerance) or f"{failing.difference.says}.", False
 
 
 def recognised(exercise: Exercise, seen: Seen) -> str:

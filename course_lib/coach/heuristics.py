@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,12 +10,26 @@ import numpy as np
 from course_lib.coach.compare import difference, plain
 from course_lib.coach.outcome import Outcome
 
+PATTERNS = re.compile(
+    "These are the right|Every element is [^z]|The sign of every"
+)  # of numbers, which may fit by chance
+
 
 def about(outcome: Outcome, tolerance: float) -> str:
     """One sentence about a failing case, or nothing. Of a part of the result it names the part first."""
     sentence = _about(outcome, tolerance)
     place = outcome.difference.where if outcome.difference is not None else ""
     return f"{outcome.difference.part}: {sentence}" if sentence and place else sentence
+
+
+def of_all(outcome: Outcome, outcomes: Sequence[Outcome], tolerance: float) -> str:
+    """The same sentence, if it is no coincidence: an order or a factor must explain all wrong results of some length."""
+    sentence = about(outcome, tolerance)
+    if PATTERNS.search(sentence) is None:
+        return sentence
+    others = [o for o in outcomes if o is not outcome and o.difference and np.size(plain(o.difference.expected)) > 2]
+    explained = all(PATTERNS.search(about(other, tolerance)) for other in others)
+    return sentence if explained else ""
 
 
 def _about(outcome: Outcome, tolerance: float) -> str:

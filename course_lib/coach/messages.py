@@ -10,6 +10,7 @@ from course_lib.coach import kernel_source
 from course_lib.coach.exercise import Exercise
 from course_lib.coach.outcome import RaisedError, Seen
 
+KEEP = "Did a reduction drop an axis? `keepdims=True` keeps it, with the size 1."
 HEADER = ".cuh"  # how the name of a file ends that a kernel includes
 
 
@@ -62,7 +63,7 @@ def _of_numpy(message: str) -> str:
             for longer, shorter in ((left, right), (right, left))
             for axis in range(len(longer))
         )
-        hint = " Did a reduction drop an axis? `keepdims=True` keeps it, with the size 1." if dropped else ""
+        hint = f" {KEEP}" if dropped else ""
         return (
             f"the shapes {left} and {right} do not fit together. From the right, two axes must have the same size, or one of "
             f"them the size 1.{hint}"

@@ -92,6 +92,18 @@ def test_a_fact_that_holds_is_said(got, expected, says):
     assert says in fact(got, expected)
 
 
+def test_an_order_or_a_factor_that_fits_by_chance_is_not_claimed():
+    def tried(got, expected):
+        return Outcome("", (), expected, got, difference=compare.difference(got, expected, 1e-6))
+
+    first, other = tried(x.T, x), tried(x + x * x, x)
+    assert "transposed" in heuristics.of_all(first, [first], 1e-6)
+    assert "transposed" in heuristics.of_all(first, [first, tried(square.T, square), tried(x, x)], 1e-6)
+    assert heuristics.of_all(first, [first, other], 1e-6) == ""
+    zero = tried(0 * x, x)
+    assert heuristics.of_all(zero, [zero, other], 1e-6) == "Every element is zero.", "that is seen, and no explanation"
+
+
 def test_no_element_is_called_1_times_what_it_should_be():
     assert "times" not in fact(1.00002 * x, x)
     assert "1.001 times" in fact(1.001 * x, x)

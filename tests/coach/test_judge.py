@@ -326,6 +326,20 @@ def test_a_check_or_a_question_that_cannot_look_at_a_result_blames_nobody_else(m
         assert says in verdict["why"] and not verdict["recognised"]
 
 
+def test_inputs_that_changed_are_said_before_a_wrong_result(ask):
+    text = "def causal_mask(scores):\n    scores[...] = np.tril(scores, -1)\n    return scores"
+    verdict = ask(text, "causal_mask")
+    assert verdict.why.startswith("`scores` was changed by your code") and verdict.failing.difference
+
+
+def test_shapes_that_fit_by_chance_are_explained_by_those_that_do_not(ask):
+    """In a square matrix a sum without `keepdims` goes along the wrong axis, and nothing is raised."""
+    right = piece("head_attention").solution
+    verdict = ask(right.replace("e.sum(axis=-1, keepdims=True)", "e.sum(axis=-1)"), "head_attention")
+    assert "`keepdims=True` keeps it" in verdict.why and verdict.why.endswith("Here the shapes fit by chance.")
+    assert verdict.failing.label == "two words"
+
+
 def seen_in(*cases):
     """What was seen where (inputs, got, expected) are the cases of an answer."""
     outcomes = [
