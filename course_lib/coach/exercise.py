@@ -138,6 +138,8 @@ class Exercise:
         that explains an answer speaks.
     flops: operations of the measured case by the formula, an fma as 2. With them `course.versions` draws the learner's versions
         of an open challenge under a roofline.
+    large: for Python: (random) -> a Case as large as the model's, on which a right answer is timed beside ours. Only one that
+        takes far longer is told so.
     seconds: longest time for all cases together; compiling does not count.
     challenge: an open one: it passes when right, and asks for another try.
     test_out: one of the three of its part of the course, each of another chapter, that tell whether one may skip the lectures.
@@ -164,6 +166,7 @@ class Exercise:
     measured: str = ""
     goals: Sequence[Goal] = ()
     flops: float = 0.0
+    large: Callable[[np.random.Generator], Case] | None = None
     seconds: float = 6.0
     challenge: bool = False
     test_out: bool = False

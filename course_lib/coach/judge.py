@@ -25,6 +25,7 @@ from course_lib.coach import (
     measuring,
     messages,
     regions,
+    slowness,
 )
 from course_lib.coach.exercise import Exercise
 from course_lib.coach.outcome import Outcome
@@ -46,7 +47,7 @@ def judge(job: dict, stage: Callable[[str], None] = lambda words: None) -> dict:
     stage("computing the expected results")
     expected = [_expected(exercise, case.inputs) for case in cases]
     solution = ""
-    if exercise.measured or exercise.goals:
+    if exercise.measured or exercise.goals or exercise.large:
         solution = regions.pieces(catalogue.source(exercise.chapter))[exercise.name].solution
     ours = measuring.compile_ours(exercise, solution) if exercise.language == "cuda" and job.get("measure") else None
 
@@ -77,6 +78,7 @@ def judge(job: dict, stage: Callable[[str], None] = lambda words: None) -> dict:
                 ours.join()
             try:
                 measuring.measure(exercise, verdict, answer, outcomes, cases, solution if job.get("measure") else "")
+                verdict.notes += filter(None, [slowness.note(exercise, answer, solution if job.get("measure") else "")])
             except BaseException as error:  # the answer runs once more to be measured, on more than the cases hold
                 verdict.passed = False
                 broken = messages.of_error(answers.raised(error, file, job["text"]), exercise, job.get("known", ()))

@@ -1,6 +1,7 @@
 """The judge: whatever an answer does, there is a verdict with the learner's own line, and the next answer is judged as well."""
 
 import dataclasses
+import re
 
 import pytest
 
@@ -338,6 +339,20 @@ def test_shapes_that_fit_by_chance_are_explained_by_those_that_do_not(ask):
     verdict = ask(right.replace("e.sum(axis=-1, keepdims=True)", "e.sum(axis=-1)"), "head_attention")
     assert "`keepdims=True` keeps it" in verdict.why and verdict.why.endswith("Here the shapes fit by chance.")
     assert verdict.failing.label == "two words"
+
+
+def test_a_right_answer_that_is_far_slower_than_ours_is_told_its_time(ask):
+    slow = """def strided_copy(x, shape, strides, offset=0):
+    result, flat = np.empty(shape, x.dtype), x.reshape(-1)
+    for index in np.ndindex(shape):
+        result[index] = flat[offset + sum(i * s for i, s in zip(index, strides))]
+    return result"""
+    verdict = ask(slow, "strided_copy")
+    assert verdict.passed and re.search(
+        r"Right, and slow: .* takes [\d,]+ ms here, and [\d.]+ ms with ours", verdict.notes[0]
+    )
+    assert not ask(piece("strided_copy").solution, "strided_copy").notes
+    assert not ask(slow, "strided_copy", measure=False).notes, "only where an answer is measured"
 
 
 def seen_in(*cases):

@@ -49,6 +49,9 @@ exercise = Exercise(
     test_out=True,
     defines="strided_copy",
     target="op:strided_copy",
+    large=lambda random: Case(
+        "a transpose of 98,304 numbers", random.normal(size=98_304).astype(np.float32), (8, 8, 32, 48), (12_288, 48, 384, 1), 0
+    ),
     given="import numpy as np",
     cases=cases,
     reference=ops("reference").strided_copy,
