@@ -49,7 +49,7 @@ def kept(name: str) -> str:
         raise ExerciseError(
             f"There is no answer to {name} yet. Write it in {catalogue.notebook(name)}: `make lab` opens it."
         )
-    return path.read_text(encoding="utf-8")
+    return state.read(path)
 
 
 def words(name: str, verb: str, where: str) -> str:

@@ -125,6 +125,10 @@ def _numbers(got: Any, expected: Any, tolerance: float, where: str) -> Differenc
         isinstance(got, np.ndarray) and got.dtype.kind not in "fiub"
     ):
         return _kind(got, expected, where)
+    if isinstance(got, np.ndarray) and type(got) is not np.ndarray and type(expected) is np.ndarray:
+        kind = f"np.ma.{type(got).__name__}" if isinstance(got, np.ma.MaskedArray) else f"np.{type(got).__name__}"
+        why = "np.asarray makes a plain one, in which `*` multiplies element by element and no element is hidden"
+        return Difference(f"{_it(where)} is of type {kind}, expected a plain array: {why}", where, None, got, expected)
     a, b = np.asarray(got), np.asarray(expected)
     if a.shape != b.shape:
         return Difference(f"{_it(where)} has the shape {a.shape}, expected {b.shape}", where, None, got, expected)

@@ -86,9 +86,9 @@ def _bring_own_cells(old: NotebookNode, new: NotebookNode) -> None:
 def _kept(name: str) -> str:
     try:
         path = state.answer_file(name)
+        return state.read(path) if path.exists() else ""
     except ExerciseError:
         return ""
-    return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
 def _aside(copy: Path) -> str:

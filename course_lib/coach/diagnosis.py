@@ -6,15 +6,17 @@ import copy
 import dataclasses
 import math
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
+from typing import Any
 
 from course_lib.coach import answers, catalogue, compare, heuristics, kernel_source, messages, pictures, regions
 from course_lib.coach.exercise import Exercise, Mistake, Wrong, answer_text
-from course_lib.coach.outcome import Outcome, RaisedError, Seen
+from course_lib.coach.outcome import Asked, Outcome, RaisedError, Seen
 from course_lib.coach.verdict import FailingCase, Verdict
 from course_lib.cuda.trace import PLAYED_THREADS
 
+FACTS = {"text", "error", "kinds", "issues", "reports", "complaint"}  # of a Seen: no coincidence makes them
 SECONDS = 2.0  # for all wrong answers together: less than the client's patience
 
 
@@ -55,6 +57,8 @@ def why(exercise: Exercise, seen: Seen, job: dict) -> tuple[str, bool]:
             return words, False
     if words := recognised(exercise, seen):
         return words, True
+    if words := heuristics.changed_inputs(failing, inputs_of(exercise, len(failing.inputs))):
+        return words, False
     if failing.error:
         return messages.of_error(failing.error, exercise, job.get("known", ())), False
     if exercise.language == "cuda" and (words := kernel_source.slip(seen.text)):
@@ -63,7 +67,10 @@ def why(exercise: Exercise, seen: Seen, job: dict) -> tuple[str, bool]:
         return messages.of_issue(failing.issues[0], seen), False
     if failing.complaint:
         return failing.complaint, False
-    return heuristics.about(failing, exercise.tolerance) or f"{failing.difference.says}.", False
+    for other in seen.outcomes:
+        if other.error and messages.KEEP in (words := messages.of_error(other.error, exercise)):
+            return f"{words} That was the case: {other.label}. Here the shapes fit by chance.", False
+    return heuristics.of_all(failing, seen.outcomes, exercise.tolerance) or f"{failing.difference.says}.", False
 
 
 def recognised(exercise: Exercise, seen: Seen) -> str:
@@ -79,9 +86,10 @@ def recognised(exercise: Exercise, seen: Seen) -> str:
 
 def _explains(exercise: Exercise, wrong: Wrong | Mistake, seen: Seen) -> bool:
     if wrong.when is not None:
-        return holds(wrong.when, seen)
+        return proves(wrong, seen)
     if wrong.like is not None:
-        return gives_the_same(exercise, wrong.like, seen.outcomes)
+        has_wrong_values = seen.failing.difference or seen.failing.complaint
+        return bool(has_wrong_values) and gives_the_same(exercise, wrong.like, seen.outcomes)
     text = answer_text(wrong.answer, _solution(exercise.chapter, exercise.name))
     try:
         function = answers.load_answer(exercise, text)
@@ -115,6 +123,30 @@ def gives_the_same(exercise: Exercise, wrong: Callable, outcomes) -> bool:
     return True
 
 
+def proves(mistake: Wrong | Mistake, seen: Seen) -> bool:
+    """Whether a cause was detected, by more than a coincidence: what it says of values it must say of all failing cases."""
+    asked = Asked(seen)
+    if not holds(mistake.when, asked):
+        return False
+    if mistake.once or "outcomes" in asked.looked_at or ("got" not in asked.looked_at and asked.looked_at & FACTS):
+        return True
+    explained: list[tuple] = []  # inputs, each once
+    for outcome in seen.outcomes:
+        if outcome.right or outcome.error:
+            continue
+        try:
+            answer = mistake.when(Seen(seen.text, outcome, seen.outcomes))
+        except Exception:
+            answer = None
+        if answer is None:  # it cannot be asked about this case
+            continue
+        if not answer:
+            return False
+        if all(compare.difference(outcome.inputs, other, 0.0) for other in explained):
+            explained.append(outcome.inputs)
+    return len(explained) > 1
+
+
 def holds(when: Callable[[Seen], bool], seen: Seen) -> bool:
     """Whether a cause was detected; a question that the result gives no answer to (an index into None, say) means no."""
     try:
@@ -132,15 +164,26 @@ def _failing_case(exercise: Exercise, failing: Outcome) -> FailingCase:
     # Where only the simulator complains, what came is what was expected.
     only_issues = bool(failing.issues) and not failing.difference and not failing.complaint
     if exercise.compared and failing.inputs and not only_issues:
-        case.expected = compare.text(failing.expected)
+        case.expected = labelled(failing.expected, exercise.results)
     if failing.error:
         case.line, case.code = failing.error.line, failing.error.code
     elif failing.inputs and not only_issues:
-        case.got = compare.text(failing.got)
+        case.got = labelled(failing.got, exercise.results)
     if failing.difference:
         case.difference = failing.difference.says
         case.picture = pictures.cells(failing.difference, exercise.tolerance)
     return case
+
+
+def labelled(value: Any, names: Sequence[str]) -> str:
+    """A result as text; one of several parts with a line for each, which begins with its name."""
+    if not names or not isinstance(value, tuple | list) or len(value) != len(names):
+        return compare.text(value)
+    return "\n".join(_beside(f"{name}: ", compare.text(part)) for name, part in zip(names, value, strict=True))
+
+
+def _beside(name: str, shown: str) -> str:
+    return name + shown.replace("\n", "\n" + " " * len(name))
 
 
 def inputs_of(exercise: Exercise, count: int) -> tuple[str, ...]:

@@ -75,11 +75,15 @@ def answer_text(answer: str | Changed, solution: str) -> str:
 class Mistake:
     """A cause that no wrong answer stands for, and the sentence that is said when it is recognised.
 
-    when: (Seen) -> bool, see outcome.py: what was got, expected, raised and reported in the smallest failing case.
+    when: (Seen) -> bool, see outcome.py: what was got, expected, raised and reported in the smallest failing case. One that looks
+        at `got`, or at no fact at all, must hold in all failing cases where it is not None, and in two at least: one may be a
+        coincidence.
+    once: why the smallest failing case alone proves it, where it does.
     """
 
     says: str
     when: Callable[[Any], bool]
+    once: str = ""
 
 
 @dataclass(frozen=True)
@@ -89,7 +93,7 @@ class Wrong:
     The same sentence is said to every answer that gives the same results in all cases. In Python the wrong answer itself is
     run to find that out.
     like: for kernels, which would have to be compiled: a function of a case's inputs in NumPy that gives those results.
-    when: as in a Mistake, in place of comparing results.
+    when, once: as in a Mistake, in place of comparing results.
     generic: what must stand in a sentence that was not written for this exercise. Nothing is recognised by this answer.
     also: another form of a mistake, whose sentence another wrong answer has.
     """
@@ -100,6 +104,7 @@ class Wrong:
     when: Callable[[Any], bool] | None = None
     generic: str = ""
     also: bool = False
+    once: str = ""
 
 
 @dataclass(frozen=True, repr=False)
@@ -134,6 +139,8 @@ class Exercise:
         that explains an answer speaks.
     flops: operations of the measured case by the formula, an fma as 2. With them `course.versions` draws the learner's versions
         of an open challenge under a roofline.
+    large: for Python: (random) -> a Case as large as the model's, on which a right answer is timed beside ours. Only one that
+        takes far longer is told so.
     seconds: longest time for all cases together; compiling does not count.
     challenge: an open one: it passes when right, and asks for another try.
     test_out: one of the three of its part of the course, each of another chapter, that tell whether one may skip the lectures.
@@ -160,6 +167,7 @@ class Exercise:
     measured: str = ""
     goals: Sequence[Goal] = ()
     flops: float = 0.0
+    large: Callable[[np.random.Generator], Case] | None = None
     seconds: float = 6.0
     challenge: bool = False
     test_out: bool = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,12 +10,26 @@ import numpy as np
 from course_lib.coach.compare import difference, plain
 from course_lib.coach.outcome import Outcome
 
+PATTERNS = re.compile(
+    "These are the right|Every element is [^z]|The sign of every"
+)  # of numbers, which may fit by chance
+
 
 def about(outcome: Outcome, tolerance: float) -> str:
     """One sentence about a failing case, or nothing. Of a part of the result it names the part first."""
     sentence = _about(outcome, tolerance)
     place = outcome.difference.where if outcome.difference is not None else ""
     return f"{outcome.difference.part}: {sentence}" if sentence and place else sentence
+
+
+def of_all(outcome: Outcome, outcomes: Sequence[Outcome], tolerance: float) -> str:
+    """The same sentence, if it is no coincidence: an order or a factor must explain all wrong results of some length."""
+    sentence = about(outcome, tolerance)
+    if PATTERNS.search(sentence) is None:
+        return sentence
+    others = [o for o in outcomes if o is not outcome and o.difference and np.size(plain(o.difference.expected)) > 2]
+    explained = all(PATTERNS.search(about(other, tolerance)) for other in others)
+    return sentence if explained else ""
 
 
 def _about(outcome: Outcome, tolerance: float) -> str:
@@ -27,6 +42,8 @@ def _about(outcome: Outcome, tolerance: float) -> str:
         got, expected = plain(outcome.difference.got), plain(outcome.difference.expected)
     if not isinstance(expected, np.ndarray) or not isinstance(got, np.ndarray | int | float):
         return _of_numbers(got, expected, tolerance)
+    if isinstance(got, np.ndarray) and type(got) is not np.ndarray:
+        return ""
     got = np.asarray(got)
     if got.dtype.kind not in "fiub" or expected.dtype.kind not in "fiub":
         return ""
@@ -146,7 +163,7 @@ def _of_factor(got: np.ndarray, expected: np.ndarray, tolerance: float) -> str:
         return ""
     largest = np.unravel_index(np.abs(wanted).argmax(), wanted.shape)
     factor = wide[largest] / wanted[largest]
-    if factor and np.ptp(np.abs(wanted)) and _same(wide, factor * wanted, tolerance):
+    if factor and f"{factor:.4g}" != "1" and np.ptp(np.abs(wanted)) and _same(wide, factor * wanted, tolerance):
         return (
             "The sign of every element is wrong."
             if abs(factor + 1) < 1e-3

@@ -25,6 +25,7 @@ from course_lib.coach import (
     measuring,
     messages,
     regions,
+    slowness,
 )
 from course_lib.coach.exercise import Exercise
 from course_lib.coach.outcome import ENDED, FORGED, KILLED, Outcome
@@ -57,7 +58,7 @@ def _judged(exercise: Exercise, job: dict, sandbox: Sandbox, stage: Callable[[st
     cases = list(exercise.cases(np.random.default_rng(SEED)))
     expected = [_expected(exercise, case.inputs) for case in cases]
     solution = ""
-    if exercise.measured or exercise.goals:
+    if exercise.measured or exercise.goals or exercise.large:
         solution = regions.pieces(catalogue.source(exercise.chapter))[exercise.name].solution
     ours = measuring.compile_ours(exercise, solution) if exercise.language == "cuda" and job.get("measure") else None
     stage("compiling your kernel" if exercise.is_kernel else "loading your answer")
@@ -84,6 +85,8 @@ def _judged(exercise: Exercise, job: dict, sandbox: Sandbox, stage: Callable[[st
                     "cases do."
                 )
             verdict.why = f"All cases are right. Then, while your code was measured: {said[0].lower()}{said[1:]}"
+        elif words := slowness.note(exercise, sandbox, solution if job.get("measure") else ""):
+            verdict.notes.append(words)
         if verdict.passed and (words := _not_your_own(exercise, job["text"], sandbox)):
             verdict.passed, verdict.why = False, words
         if verdict.passed and exercise.language == "cuda" and (words := kernel_source.double_literal(job["text"])):

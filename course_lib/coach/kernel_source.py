@@ -142,6 +142,29 @@ def double_literal(text: str) -> str:
     )
 
 
+def calls_into(text: str, header: str, line: int) -> list[int]:
+    """The lines of a kernel's text that call, directly or through others of our headers, the function around a header's line."""
+    functions = [
+        (path.name, name, lines, calls)
+        for path in sorted(source.KERNELS.rglob("*.cuh"))
+        for name, lines, calls in _functions(path.read_text(encoding="utf-8"))
+    ]
+    reach = {name for file, name, lines, _ in functions if file == header and line in lines}
+    while more := {name for _, name, _, calls in functions if calls & reach} - reach:
+        reach |= more
+    return sorted({word.line for word in lexer.read(text).words if word.text in reach})
+
+
+def _functions(text: str) -> list[tuple[str, range, set[str]]]:
+    """Of each function of a header its name, its lines, and the names in its body."""
+    read = lexer.read(text)
+    return [
+        (one.name, range(read.line(one.start), read.line(one.body[1]) + 1),
+         {word.text for word in read.words if one.body[0] < word.offset < one.body[1]})
+        for one in read.functions
+    ]  # fmt: skip
+
+
 def _kernel(text: str, name: str) -> source.Declaration | None:
     return source.kernels(source.Source(text, "kernel.cu")).get(name)
 

@@ -7,8 +7,12 @@ import signal
 from collections.abc import Collection
 
 from course_lib import lexer
+from course_lib.coach import kernel_source
 from course_lib.coach.exercise import Exercise
 from course_lib.coach.outcome import ENDED, FORGED, KILLED, RaisedError, Seen
+
+KEEP = "Did a reduction drop an axis? `keepdims=True` keeps it, with the size 1."
+HEADER = ".cuh"  # how the name of a file ends that a kernel includes
 
 
 def of_error(error: RaisedError, exercise: Exercise, known: Collection[str] = ()) -> str:
@@ -89,7 +93,7 @@ def _of_numpy(message: str) -> str:
             for longer, shorter in ((left, right), (right, left))
             for axis in range(len(longer))
         )
-        hint = " Did a reduction drop an axis? `keepdims=True` keeps it, with the size 1." if dropped else ""
+        hint = f" {KEEP}" if dropped else ""
         return (
             f"the shapes {left} and {right} do not fit together. From the right, two axes must have the same size, or one of "
             f"them the size 1.{hint}"
@@ -124,7 +128,14 @@ def of_issue(issue, seen: Seen) -> str:
         return words
     if issue.kind == "timeout" or not issue.line:
         return f"{says}."
-    return f"{says}: line {issue.line}: {issue.message}."
+    if not issue.file.endswith(HEADER):
+        return f"{says}: line {issue.line}: {issue.message}."
+    calls = kernel_source.calls_into(seen.text, issue.file, issue.line)
+    inside = f"{issue.file}, line {issue.line}"
+    if not calls:
+        return f"{says}: {inside}: {issue.message}."
+    lines = f"line {calls[0]}" if len(calls) == 1 else f"one of the lines {' and '.join(map(str, calls))}"
+    return f"{says}: {lines}, through {inside}: {issue.message}."
 
 
 def _all_the_same(issue, seen: Seen) -> str:

@@ -38,8 +38,12 @@ class Outcome:
 
     @property
     def issues(self) -> list:
-        """What the simulator found wrong, over all launches."""
-        return [issue for report in self.reports for issue in report.issues]
+        """What the simulator found wrong, over all launches; the same of several launches once, the learner's own lines first."""
+        found: dict[tuple, Any] = {}
+        for issue in (issue for report in self.reports for issue in report.issues):
+            lines = tuple(sorted((issue.line, issue.other_line or issue.line)))
+            found.setdefault((issue.kind, issue.file, lines), issue)
+        return sorted(found.values(), key=lambda issue: issue.file.endswith(".cuh"))
 
     @property
     def right(self) -> bool:
@@ -86,5 +90,22 @@ class Seen:
         return self.failing.issues
 
     @property
+    def complaint(self) -> str:
+        """What the exercise's own check says, "" if nothing."""
+        return self.failing.complaint
+
+    @property
     def reports(self) -> list:
         return self.failing.reports
+
+
+class Asked:
+    """A Seen that remembers by name what of it was looked at."""
+
+    def __init__(self, seen: Seen):
+        self._seen = seen
+        self.looked_at: set[str] = set()
+
+    def __getattr__(self, name: str) -> Any:
+        self.looked_at.add(name)
+        return getattr(self._seen, name)

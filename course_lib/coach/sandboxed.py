@@ -34,7 +34,9 @@ FAILED = "Failed"  # kind of a RaisedError: this process could not begin, which 
 
 @dataclass
 class Done:
-    """What came of a request. changed: numbers of inputs that were altered. complaint: of what only this process can see."""
+    """What came of a request. changed: numbers of inputs that were altered. complaint: of what only this process can see.
+    seconds: of the answer's own.
+    """
 
     result: Any = None
     raised: RaisedError | None = None
@@ -42,6 +44,7 @@ class Done:
     changed: list[int] = field(default_factory=list)
     complaint: str = ""
     borrowed: list[str] = field(default_factory=list)
+    seconds: float = 0.0
 
 
 def fresh(connection: int) -> None:
@@ -137,7 +140,7 @@ class Runner:
 
     def do(self, what: str, **more: Any) -> Done:
         """Load the answer, call it with inputs, or count a goal; whatever it does, there is something to send."""
-        done = Done()
+        done, left = Done(), self.left
         try:
             getattr(self, f"_{what}")(done, **more)
         except BaseException as error:  # even SystemExit
@@ -145,7 +148,7 @@ class Runner:
                 done.raised = answers.raised(error, self.file, self.text)
             except BaseException:  # out of memory, or an exception that cannot be printed
                 done.raised = RaisedError(type(error).__name__, "no message")
-        done.borrowed = list(self.watch.names)
+        done.borrowed, done.seconds = list(self.watch.names), left - self.left
         _flush()
         return done
 

@@ -11,6 +11,7 @@ Promises: two notebooks may write at the same time (a lock); the folder may be m
 from __future__ import annotations
 
 import fcntl
+import itertools
 import json
 import os
 import re
@@ -41,7 +42,7 @@ class Try:
 
     @property
     def text(self) -> str:
-        return self.path.read_text(encoding="utf-8")
+        return read(self.path)
 
 
 def folder() -> Path:
@@ -49,6 +50,18 @@ def folder() -> Path:
     place = Path(os.environ.get("COURSE_MINE") or paths.ROOT / "exercises" / "mine")
     place.mkdir(parents=True, exist_ok=True)
     return place
+
+
+def read(path: Path) -> str:
+    """The text of an answer or a try. Raises ExerciseError if it is none."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise ExerciseError(
+            f"{path} is no text in UTF-8: line {line} holds the byte {error.object[error.start]:#04x}. Save it as UTF-8 (an "
+            "editor asks for the encoding under Save As), or run the cell of the exercise once more, which writes it anew."
+        ) from None
 
 
 def answer_file(name: str) -> Path:
@@ -84,12 +97,7 @@ def save(name: str, text: str, verdict: Verdict | None = None) -> None:
             return
         before = tries(name)
         outdated = bool(before) and before[-1].number <= noted(name).get("outdated", 0)
-        if (
-            not before
-            or comparable(before[-1].text) != comparable(text)
-            or before[-1].passed != verdict.passed
-            or outdated
-        ):
+        if not before or not _holds(before[-1], text) or before[-1].passed != verdict.passed or outdated:
             number = before[-1].number + 1 if before else 1
             word = "passed" if verdict.passed else "not-yet"
             _write(
@@ -105,6 +113,13 @@ def save(name: str, text: str, verdict: Verdict | None = None) -> None:
             entry["judged_by"] = catalogue.fingerprint(name)
         entry["seconds"] = verdict.seconds
         _write(folder() / "progress.json", json.dumps(notes, indent=1))
+
+
+def _holds(one: Try, text: str) -> bool:
+    try:
+        return comparable(one.text) == comparable(text)
+    except ExerciseError:  # what cannot be read is not this text
+        return False
 
 
 def earlier_counts(name: str) -> list[dict[str, float | None]]:
@@ -177,13 +192,15 @@ def reset(name: str) -> Path | None:
 
 def set_aside(name: str) -> Path:
     """A new folder for what is kept but no longer counts."""
-    place = folder() / "set-aside" / f"{time.strftime('%Y-%m-%d_%H-%M-%S')}_{name}"
-    number = 1
-    while place.exists():
-        number += 1
-        place = place.with_name(f"{place.name.split('~')[0]}~{number}")
+    place = _free(folder() / "set-aside" / f"{time.strftime('%Y-%m-%d_%H-%M-%S')}_{name}")
     place.mkdir(parents=True)
     return place
+
+
+def _free(path: Path) -> Path:
+    """A path where nothing lies yet: two things may be set aside within a second."""
+    names = (path.with_name(f"{path.stem}~{number}{path.suffix}") for number in itertools.count(2))
+    return next(one for one in itertools.chain([path], names) if not one.exists())
 
 
 @contextmanager
@@ -204,7 +221,7 @@ def _read() -> dict[str, dict]:
     except FileNotFoundError:
         return {}
     except ValueError:  # a damaged file: the tries are what counts, and they are files of their own
-        path.replace(path.with_name(f"progress-damaged-{time.strftime('%Y%m%d-%H%M%S')}.json"))
+        path.replace(_free(path.with_name(f"progress-damaged-{time.strftime('%Y%m%d-%H%M%S')}.json")))
         return {}
 
 

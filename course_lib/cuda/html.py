@@ -7,8 +7,8 @@ _STYLE = "border-left:4px solid {0};padding:.4em .8em;margin:.4em 0"
 _BAD, _GOOD, _NOTE = "#D55E00", "#0072B2", "#999999"  # Okabe and Ito: told apart by everybody
 
 
-def render(report: Any) -> str:
-    """A whole Report as one HTML fragment."""
+def render(report: Any, columns: tuple[str, ...]) -> str:
+    """A whole Report as one HTML fragment. columns: names of what is counted for each line."""
     parts = []
     if report.ok:
         parts.append(
@@ -16,11 +16,7 @@ def render(report: Any) -> str:
         )
     parts += map(issue, report.issues)
     if report.lines:
-        head = "".join(
-            f"<th style='text-align:left'>{name}</th>"
-            for name in ("line", "source", "space", "op", "requests", "sectors per request", "wavefronts per request",
-                         "active lanes", "bytes moved", "remark")
-        )  # fmt: skip
+        head = "".join(f"<th style='text-align:left'>{name}</th>" for name in ("line", "source", *columns, "remark"))
         parts.append(f"<table><tr>{head}</tr>{''.join(_row(report, line) for line in report.lines)}</table>")
     parts += [
         f'<div style="{_STYLE.format(_NOTE)}"><b>Not checked</b>: {escape(what)}</div>' for what in report.not_checked

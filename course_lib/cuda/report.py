@@ -13,6 +13,15 @@ from functools import cached_property
 from course_lib.cuda import html
 
 SECTOR_BYTES, WAVEFRONT_BYTES = 32, 128
+COLUMNS = (
+    "space",
+    "op",
+    "requests",
+    "sectors per request",
+    "wavefronts per request",
+    "active lanes",
+    "bytes moved",
+)  # of a table
 
 
 @dataclass(frozen=True)
@@ -190,7 +199,7 @@ class Report:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return html.render(self)
+        return html.render(self, COLUMNS)
 
 
 def _size(extent: tuple[int, int, int]) -> str:
@@ -201,7 +210,7 @@ def _size(extent: tuple[int, int, int]) -> str:
 
 
 def _table(lines: list[Line]) -> str:
-    rows = [("line", "space", "op", "requests", "sectors/req", "wavefronts/req", "lanes", "bytes moved", "")]
+    rows = [("line", *COLUMNS, "")]
     for x in lines:
         rows.append((f"{x.file}:{x.line}", x.space, x.op, f"{x.requests:,}",
                      f"{x.sectors_per_request:.4g}" if x.space == "global" else "-", f"{x.wavefronts_per_request:.4g}",

@@ -162,7 +162,8 @@ def _report(kernel: Kernel, library: Library, base: int, grid, block, timeout, k
     functions = {s.value for s in symbols.table(library.path)[0] if s.kind == symbols.STT_FUNC}
     stops = [pc for pc in _stops() if pc - base not in functions]  # a pointer to a function is where none was called
     pcs = [f.pc for f in faults] + [f.other_pc for f in faults] + [c.pc for c in counters] + stops
-    where = lines.find(library.path, [pc - 1 - base for pc in pcs if pc])
+    called = lines.calls(library.path, [pc - 1 - base for pc in pcs if pc])
+    where = {offset: places[0] for offset, places in called.items()}
     texts = _texts(kernel)
 
     def place(pc: int | None, file: bytes | None, line: int) -> tuple[str, int]:
@@ -191,6 +192,10 @@ def _report(kernel: Kernel, library: Library, base: int, grid, block, timeout, k
                 message += f", line {other_line}"
         elif other_line and other_line != line:
             message += f"; the other is at line {other_line}"
+        own = kernel.source.name
+        if file != own and fault.pc and (at := [n for name, n in called.get(fault.pc - 1 - base, ()) if name == own]):
+            message += f" (in {file}, line {line}, which this line calls)"  # a header's: its line alone helps nobody
+            file, line = own, at[0]
         issues.append(
             Issue(
                 kind, file, line, other_line or None, (fault.block.x, fault.block.y, fault.block.z),

@@ -181,7 +181,7 @@ def test_a_kernel_includes_no_finished_piece(ask):
             "    room[: y.size] = right.ravel()\n    return room[: y.size].reshape(y.shape)",
             "the memory of the result before",
         ),
-        ("    y[...] = right\n    return y", "the memory of an input"),
+        ("    y[...] = right\n    return y", "`y` was changed by your code"),
     ],
 )
 def test_the_result_of_an_op_is_a_new_array(ask, body, says):

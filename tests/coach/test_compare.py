@@ -92,6 +92,33 @@ def test_a_fact_that_holds_is_said(got, expected, says):
     assert says in fact(got, expected)
 
 
+def test_an_order_or_a_factor_that_fits_by_chance_is_not_claimed():
+    def tried(got, expected):
+        return Outcome("", (), expected, got, difference=compare.difference(got, expected, 1e-6))
+
+    first, other = tried(x.T, x), tried(x + x * x, x)
+    assert "transposed" in heuristics.of_all(first, [first], 1e-6)
+    assert "transposed" in heuristics.of_all(first, [first, tried(square.T, square), tried(x, x)], 1e-6)
+    assert heuristics.of_all(first, [first, other], 1e-6) == ""
+    zero = tried(0 * x, x)
+    assert heuristics.of_all(zero, [zero, other], 1e-6) == "Every element is zero.", "that is seen, and no explanation"
+
+
+def test_no_element_is_called_1_times_what_it_should_be():
+    assert "times" not in fact(1.00002 * x, x)
+    assert "1.001 times" in fact(1.001 * x, x)
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+@pytest.mark.parametrize("kind, says", [(np.matrix, "np.matrix"), (np.ma.masked_invalid, "np.ma.MaskedArray")])
+def test_an_array_that_computes_in_another_way_is_named(kind, says):
+    """Its numbers are right, and what the next operation makes of them is not."""
+    found = compare.difference(kind(x), x, 1e-6)
+    assert f"The result is of type {says}, expected a plain array: np.asarray" in found.says
+    assert heuristics.about(Outcome("", (), x, kind(x), difference=found), 1e-6) == ""
+    assert compare.difference(kind(x), kind(x), 1e-6) is None, "an array of ours may be of such a type"
+
+
 @given(arrays, st.integers(0, 10**6))
 def test_no_false_fact_about_random_numbers(x, seed):
     """Where neither a factor, a shift, an order nor a transpose explains a result, nothing is claimed of it."""

@@ -1,13 +1,16 @@
 """The judge: whatever an answer does, there is a verdict with the learner's own line, and the next answer is judged as well."""
 
 import dataclasses
+import re
 
 import pytest
 
-from course_lib.coach import catalogue, client, diagnosis, kernel_source
+from course_lib.coach import catalogue, client, compare, diagnosis, kernel_source
 from course_lib.coach import judge as judging
 from course_lib.coach import verdict as verdicts
 from course_lib.coach.exercise import Mistake, Wrong
+from course_lib.coach.outcome import Outcome, Seen
+from course_lib.cuda.report import Issue, Report
 
 from .conftest import piece
 
@@ -312,6 +315,85 @@ def test_a_check_or_a_question_that_cannot_look_at_a_result_blames_nobody_else(m
     ):
         verdict = judging.judge({"name": "repeated_axes", "text": HEAD + "    " + text})
         assert says in verdict["why"] and not verdict["recognised"]
+
+
+def test_inputs_that_changed_are_said_before_a_wrong_result(ask):
+    text = "def causal_mask(scores):\n    scores[...] = np.tril(scores, -1)\n    return scores"
+    verdict = ask(text, "causal_mask")
+    assert verdict.why.startswith("`scores` was changed by your code") and verdict.failing.difference
+
+
+def test_shapes_that_fit_by_chance_are_explained_by_those_that_do_not(ask):
+    """In a square matrix a sum without `keepdims` goes along the wrong axis, and nothing is raised."""
+    right = piece("head_attention").solution
+    verdict = ask(right.replace("e.sum(axis=-1, keepdims=True)", "e.sum(axis=-1)"), "head_attention")
+    assert "`keepdims=True` keeps it" in verdict.why and verdict.why.endswith("Here the shapes fit by chance.")
+    assert verdict.failing.label == "two words"
+
+
+def test_a_right_answer_that_is_far_slower_than_ours_is_told_its_time(ask):
+    slow = """def strided_copy(x, shape, strides, offset=0):
+    result, flat = np.empty(shape, x.dtype), x.reshape(-1)
+    for index in np.ndindex(shape):
+        result[index] = flat[offset + sum(i * s for i, s in zip(index, strides))]
+    return result"""
+    verdict = ask(slow, "strided_copy")
+    assert verdict.passed and re.search(
+        r"Right, and slow: .* takes [\d,]+ ms here, and [\d.]+ ms with ours", verdict.notes[0]
+    )
+    assert not ask(piece("strided_copy").solution, "strided_copy").notes
+    assert not ask(slow, "strided_copy", measure=False).notes, "only where an answer is measured"
+
+
+def seen_in(*cases):
+    """What was seen where (inputs, got, expected) are the cases of an answer."""
+    outcomes = [
+        Outcome(f"case {i}", (given,), expected, got, difference=compare.difference(got, expected, 0.0))
+        for i, (given, got, expected) in enumerate(cases)
+    ]
+    return Seen("", next(outcome for outcome in outcomes if not outcome.right), outcomes)
+
+
+def twice(seen):
+    return seen.got == 2 * seen.inputs[0]
+
+
+@pytest.mark.parametrize(
+    "cases, proved",
+    [
+        ([(1, 2, 1), (3, 6, 3)], True),
+        ([(1, 2, 1), (3, 6, 3), (5, 5, 5)], True),
+        ([(1, 2, 1)], False),
+        ([(1, 2, 1), (1, 2, 1)], False),
+        ([(1, 2, 1), (3, 6, 3), (5, 11, 5)], False),
+        ([(1, 2, 1), (3, None, 3), (5, 10, 5)], False),
+    ],
+)
+def test_what_is_said_of_values_holds_in_all_failing_cases_and_in_two(cases, proved):
+    assert diagnosis.proves(Mistake("doubled", when=twice), seen_in(*cases)) == proved
+
+
+def test_one_case_is_enough_where_the_mistake_says_why_or_looks_at_facts():
+    one = seen_in((1, 2, 1))
+    assert diagnosis.proves(Mistake("doubled", when=twice, once="a reason"), one)
+    assert diagnosis.proves(Mistake("no loop", when=lambda seen: "for" not in seen.text), one)
+    assert not diagnosis.proves(Mistake("a label is no fact", when=lambda seen: seen.label == "case 0"), one)
+
+
+def test_a_case_that_cannot_tell_is_not_asked():
+    seen = seen_in((1, 2, 1), (3, 7, 3), (5, 10, 5))
+    assert diagnosis.proves(Mistake("doubled", when=lambda seen: None if seen.inputs[0] == 3 else twice(seen)), seen)
+    assert diagnosis.proves(Mistake("doubled", when=lambda seen: {1: 2, 5: 10}[seen.inputs[0]] == seen.got), seen)
+
+
+def test_a_look_alike_is_silent_where_only_the_simulator_complains_first(monkeypatch):
+    """What the learner is shown is the smallest failing case: there every number is right."""
+    exercise = dataclasses.replace(catalogue.load("scale"), wrong=[Wrong("", "doubled", like=lambda x: 2 * x)])
+    seen = seen_in((1, 2, 2), (3, 6, 3))
+    assert diagnosis.recognised(exercise, seen) == "doubled"
+    issue = Issue("race", "scale.cu", 3, 3, (0, 0, 0), (1, 0, 0), "two threads write the same address")
+    seen.outcomes[0].reports = [Report("scale", (1, 1, 1), (32, 1, 1), [issue], [])]
+    assert diagnosis.recognised(exercise, Seen("", seen.outcomes[0], seen.outcomes)) == ""
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from course_lib import cuda
 from course_lib.coach import catalogue, client, diagnosis, heuristics, kernel_source, messages, pictures, verify
 from course_lib.coach import verdict as verdicts
 from course_lib.coach.outcome import Outcome
-from course_lib.cuda.report import Report
+from course_lib.cuda.report import Issue, Report
 
 from .conftest import piece
 
@@ -121,11 +121,52 @@ ACROSS = "in different blocks"
     ],
 )  # fmt: skip
 def test_threads_that_all_do_the_same_are_told_so(body, grid, block, where, says):
-    issue = SimpleNamespace(kind="race", line=2, message=f"two threads write the same address, {where}")
+    issue = SimpleNamespace(kind="race", file="f.cu", line=2, message=f"two threads write the same address, {where}")
     seen = SimpleNamespace(text=f"__global__ void f(float* y, int n) {{\n    {body}\n}}",
                            reports=[Report("f", grid, block, [issue], [])])  # fmt: skip
     said = messages.of_issue(issue, seen)
     assert says in said if says else said.startswith("Two threads access the same address")
+
+
+FORWARD = """__global__ void f(const float* x, float* y, int n) {
+    float v = x[threadIdx.x];
+    if (threadIdx.x < 3) v = block_max<32>(v);
+    y[threadIdx.x] = v;
+}
+"""
+
+
+def test_what_happens_in_a_header_is_told_at_the_line_that_calls_it():
+    issue = SimpleNamespace(kind="missing-lanes", file="reduce.cuh", line=18, message="lanes are missing")
+    seen = SimpleNamespace(text=FORWARD, reports=[])
+    assert "line 3, through reduce.cuh, line 18: lanes are missing" in messages.of_issue(issue, seen)
+    seen.text = FORWARD.replace("block_max", "my_max")
+    assert "mask: reduce.cuh, line 18: lanes are missing" in messages.of_issue(issue, seen), "nobody knows which line"
+
+
+def test_an_access_in_a_header_is_one_of_the_line_that_calls_it(judge):
+    text = piece("softmax_forward").solution
+    call = next(i for i, line in enumerate(text.splitlines(), 1) if "own.store(y" in line)
+    verdict = client.judged("softmax_forward", text.replace("own.store(y", "own.store(y + 4"), judge=judge)
+    assert f"out of bounds: line {call}: a write" in verdict.why and "(in row.cuh, line" in verdict.why
+    assert f"softmax_forward.cu, line {call}:" in verdict.issues[0] and "own.store(y + 4" in verdict.issues[0]
+
+
+def test_what_several_launches_show_alike_is_told_once_and_the_learners_lines_first():
+    def report(*places):
+        issues = [Issue("race", file, line, other, (0, 0, 0), None, "") for file, line, other in places]
+        return Report("f", (1, 1, 1), (32, 1, 1), issues, [])
+
+    seen = Outcome("", (), reports=[report(("a.cuh", 3, 3), ("f.cu", 5, 6)), report(("f.cu", 6, 5), ("f.cu", 5, 5))])
+    assert [(issue.file, issue.line, issue.other_line) for issue in seen.issues] == [
+        ("f.cu", 5, 6), ("f.cu", 5, 5), ("a.cuh", 3, 3)
+    ]  # fmt: skip
+
+
+def test_parts_of_a_result_have_their_names():
+    said = diagnosis.labelled((np.eye(2), None), ("dx", "dbias"))
+    assert said == "dx: [[1. 0.]\n     [0. 1.]]  shape (2, 2)\ndbias: None"
+    assert diagnosis.labelled((1, 2), ()) == "(1, 2)" and diagnosis.labelled(None, ("dx",)) == "None"
 
 
 def test_inputs_of_every_kernel_have_their_names():

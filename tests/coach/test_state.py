@@ -87,6 +87,26 @@ def test_a_damaged_progress_file_is_set_aside_and_passes_are_still_known(mine, d
     assert "[x] repeated_axes" in helping.progress()
 
 
+def test_two_damages_within_a_second_are_both_kept(mine, monkeypatch):
+    monkeypatch.setattr(state.time, "strftime", lambda form: "now")
+    for damage in ("{", "[", b"\xff".decode("latin-1")):
+        (state.folder() / "progress.json").write_text(damage, encoding="latin-1")
+        state.note(NAME, hints=1)
+    kept = sorted(path.read_bytes() for path in mine.glob("progress-damaged-*.json"))
+    assert kept == [b"[", b"{", b"\xff"] and state.noted(NAME) == {"hints": 1}
+
+
+def test_an_answer_that_is_no_utf8_is_a_sentence(mine):
+    state.save(NAME, "good", verdict(True))
+    one = state.passing(NAME).path
+    for path in (state.answer_file(NAME), one):
+        path.write_bytes(b"# caf\xe9\npass\n")
+        with pytest.raises(ExerciseError, match="no text in UTF-8: line 1 holds the byte 0xe9"):
+            answering.kept(NAME) if path != one else state.passing(NAME).text
+    state.save(NAME, "good", verdict(True))
+    assert state.passing(NAME).text == "good\n" and state.passing(NAME).path != one, "a new try, which can be read"
+
+
 def test_the_folder_may_move(mine, monkeypatch, tmp_path):
     state.save(NAME, "good", verdict(True))
     state.note(NAME, hints=2)

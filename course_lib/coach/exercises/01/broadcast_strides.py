@@ -67,7 +67,7 @@ exercise = Exercise(
         raise ValueError("not the same number of axes")
     return tuple(0 if a == 1 else s for a, s in zip(shape, strides))
 """, "These shapes fit, and your code refuses them with ValueError.",
-              when=lambda seen: isinstance(seen.got, str) and seen.got == REFUSED),
+              when=lambda seen: isinstance(seen.got, str) and seen.got == REFUSED, once="a refusal is no number"),
         Wrong("""def broadcast_strides(shape, strides, to):
     missing = len(to) - len(shape)
     return (0,) * missing + tuple(0 if a != b else s for a, b, s in zip(shape, to[missing:], strides))

@@ -56,6 +56,8 @@ exercise = Exercise(
         step *= n
     return list(strides) == wanted
 """, "No step is ever taken along an axis of length 1, so its stride does not matter."),
+        Wrong("def is_contiguous(shape, strides):\n    return list(strides) == sorted(strides, reverse=True)",
+              "Strides that fall are not enough: each must be exactly the number of elements that the axes behind it hold."),
         Wrong("def is_contiguous(shape, strides):\n    return len(strides) == 0 or strides[-1] == 1",
               "A last stride of 1 is not enough: each axis before it must skip exactly what comes after it."),
         Wrong("""def is_contiguous(shape, strides):

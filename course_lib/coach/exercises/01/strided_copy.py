@@ -49,6 +49,9 @@ exercise = Exercise(
     test_out=True,
     defines="strided_copy",
     target="op:strided_copy",
+    large=lambda random: Case(
+        "a transpose of 98,304 numbers", random.normal(size=98_304).astype(np.float32), (8, 8, 32, 48), (12_288, 48, 384, 1), 0
+    ),
     given="import numpy as np",
     cases=cases,
     reference=ops("reference").strided_copy,
@@ -85,10 +88,8 @@ def strided_copy(x, shape, strides, offset=0):
 """, "NumPy's own strides count bytes, and those given here count elements: multiply them by x.itemsize."),
         Wrong(Changed(("x.reshape(-1)[places]", "x[places]")),
               "x may have axes of its own. View it as one row first: x.reshape(-1).",
-              when=lambda seen: seen.label == "x has two axes itself"),
-        Wrong(Changed(("np.array(offset)", "np.array(0)")), "The view begins at index `offset` of the buffer, not at 0.",
-              when=lambda seen: seen.label == "two numbers from the middle" and seen.got is not None
-                  and np.array_equal(seen.got, seen.inputs[0][:2])),
+              when=lambda seen: seen.label == "x has two axes itself" and bool(seen.error)),
+        Wrong(Changed(("np.array(offset)", "np.array(0)")), "The view begins at index `offset` of the buffer, not at 0."),
         Wrong("""def strided_copy(x, shape, strides, offset=0):
     result = np.empty(shape)
     for index in np.ndindex(shape):

@@ -28,6 +28,11 @@ def right(numbers, shape, axis):
     return np.array(numbers, float).reshape(shape).sum(axis).ravel()
 
 
+ADJACENT = (
+    "You add up adjacent elements. Only along the last axis are the terms of a sum adjacent; along any other they lie `inner` "
+    "elements apart."
+)
+
 exercise = Exercise(
     title="A sum over one axis",
     minutes=15,
@@ -54,8 +59,11 @@ exercise = Exercise(
         size *= 1 if other == axis else length
     return [sum(numbers[i * n:(i + 1) * n]) for i in range(size)]
 """,
-              "You add up adjacent elements. Only along the last axis are the terms of a sum adjacent; along "
-              "any other they lie `inner` elements apart."),
+              ADJACENT),
+        Wrong("""def sum_axis(numbers, shape, axis):
+    n = shape[axis]
+    return [sum(numbers[i:i + n]) for i in range(0, len(numbers), max(n, 1))]
+""", ADJACENT, also=True),
         Wrong(Changed(("(o * length + k) * inner + i", "k * inner + i")),
               "Every sum begins in the first block. Each step of the axes before `axis` skips length * inner elements."),
         Wrong("""def sum_axis(numbers, shape, axis):
@@ -66,7 +74,7 @@ exercise = Exercise(
     inner = len(numbers) // (outer * length)
     return [sum(numbers[(o * length + k) * inner + i] for k in range(length)) for o in range(outer) for i in range(inner)]
 """, "A sum of no terms is 0, and there is still one for each index of the other axes.",
-              when=lambda seen: seen.label == "an axis of length 0"),
+              when=lambda seen: seen.label == "an axis of length 0" and bool(seen.error)),
         Wrong("""def sum_axis(numbers, shape, axis):
     rows, columns = shape
     if axis == 0:

@@ -72,13 +72,13 @@ exercise = Exercise(
             for i in range(side) for j in range(side)]
 """, "n = 2 and 8 are right; for 11 a pair lies outside. Is 11 a multiple of your block's side? If not, the last block is "
               "shorter.",
-              when=lambda seen: seen.label == "11 x 11" and "outside" in seen.failing.complaint),
+              when=lambda seen: seen.label == "11 x 11" and "outside" in seen.complaint),
         Wrong("""def transpose_order(n):
     side = min(n, 8)
     return [(I * side + i, J * side + j) for I in range(n // side) for J in range(n // side)
             for i in range(side) for j in range(side)]
 """, "n = 2 and 8 are right; for 11 some pairs are never visited. Is 11 a multiple of your block's side?",
-              when=lambda seen: seen.label == "11 x 11" and "never visited" in seen.failing.complaint),
+              when=lambda seen: seen.label == "11 x 11" and "never visited" in seen.complaint),
         Wrong("def transpose_order(n):\n    return [(i, j) for i in range(n) for j in range(i)]", generic="is never visited"),
         Wrong("""def transpose_order(n):
     return [(i, j) for i in range(n) for j in range(i, n)] + [(j, i) for i in range(n) for j in range(i, n)]

@@ -67,7 +67,7 @@ exercise = Exercise(
 """, "The bias is added to every row of y, so its gradient is the sum of dy over the rows."),
         Wrong(Changed((" if has_bias else None", "")), "Without a bias there is no gradient of it: the third result is None.",
               when=lambda seen: seen.label == "no bias" and isinstance(seen.got, tuple | list) and len(seen.got) == 3
-                  and seen.got[2] is not None),
+                  and seen.got[2] is not None, once="an array in place of None"),
         Wrong("""def linear_backward(dy, x, weight, has_bias):
     dx = dy @ weight
     dw = x.reshape(-1, x.shape[-1]).T @ dy.reshape(-1, dy.shape[-1])

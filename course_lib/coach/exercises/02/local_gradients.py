@@ -69,9 +69,10 @@ exercise = Exercise(
     wrong=[
         Wrong(Changed(("(math.exp(inputs[0]),)", "math.exp(inputs[0])")),
               "Give a tuple for one input as well, (slope,) with a comma: the backward pass iterates over it.",
-              when=lambda seen: len(seen.inputs[1]) == 1 and isinstance(seen.got, int | float)),
+              when=lambda seen: len(seen.inputs[1]) == 1 and isinstance(seen.got, int | float),
+              once="a number in place of a tuple"),
         Wrong(Changed(("(1.0, -1.0)", "(1.0, 1.0)")), "If b goes up, a - b goes down: the second slope is -1.",
-              when=lambda seen: gave(seen, "subtract", lambda a, b: (1, 1))),
+              when=lambda seen: gave(seen, "subtract", lambda a, b: (1, 1)), once="these slopes depend on no input"),
         Wrong(Changed(("-a / (b * b)", "a / (b * b)")),
               "If b goes up, a / b goes down (for a above 0): the second slope has a minus.",
               when=lambda seen: gave(seen, "divide", lambda a, b: (1 / b, a / b**2))),
@@ -99,6 +100,7 @@ exercise = Exercise(
         return (1 - math.tanh(*inputs) ** 2,)
     return (1, 0) if inputs[0] >= inputs[1] else (0, 1)
 """, "When both are equal neither is the larger: each gets half, 0.5, so that the two add up to 1.",
-              when=lambda seen: seen.label == "two that are equal" and isinstance(seen.got, tuple | list | np.ndarray)),
+              when=lambda seen: seen.label == "two that are equal" and isinstance(seen.got, tuple | list | np.ndarray),
+              once="it tells the rule, and no cause"),
     ],
 )  # fmt: skip

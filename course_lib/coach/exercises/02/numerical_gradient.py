@@ -109,7 +109,8 @@ exercise = Exercise(
 """,
               "`= x` gives the same array a second name and copies nothing, so both steps change it, and they cancel. "
               "x.copy() makes a new array.",
-              when=lambda seen: re.search(r"= *x *(#.*)?$", seen.text, re.M) and np.shape(seen.got) and not np.any(seen.got)),
+              when=lambda seen: re.search(r"= *x *(#.*)?$", seen.text, re.M) and np.shape(seen.got) and not np.any(seen.got),
+              once="the text says so"),
         Wrong("""def numerical_gradient(function, x, step=1e-5):
     slopes = np.zeros(x.size)
     flat = x.reshape(-1)
@@ -125,7 +126,8 @@ exercise = Exercise(
 """,
               "The steps never reach the function: a reshape of a view that is not contiguous is a copy. Use the index, "
               "x[index], from np.ndindex(x.shape).",
-              when=lambda seen: seen.label == "a transposed matrix" and seen.got is not None and not np.any(seen.got)),
+              when=lambda seen: seen.label == "a transposed matrix" and seen.got is not None and not np.any(seen.got)
+                  and re.search(r"reshape|ravel", seen.text), once="the only view that is not contiguous"),
         Wrong("""def numerical_gradient(function, x, step=1e-5):
     slopes = np.zeros_like(x)
     for index in np.ndindex(x.shape):

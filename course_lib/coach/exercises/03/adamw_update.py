@@ -114,6 +114,10 @@ exercise = Exercise(
               "Each array was clipped by a norm of its own. `norm[0]` is the length of all gradients together: use that."),
         Wrong(Changed(("np.minimum(1, max_norm / (norm[0] + 1e-6))", "max_norm / (norm[0] + 1e-6)")),
               "Clipping only ever makes gradients smaller: where the norm is below max_norm, the factor is 1."),
+        Wrong(Changed(("        p *= 1 - learning_rate * decay\n", ""),
+                      ("(np.sqrt(v / correction2) + eps)", "(np.sqrt(v / correction2) + eps)\n        "
+                       "p *= 1 - learning_rate * decay")),
+              "The decay comes after the step here, so it makes the step smaller as well. First the decay, then the step."),
         Wrong(Changed(("        p *= 1 - learning_rate * decay\n", "")), "There is no weight decay."),
         Wrong(Changed(("1 - learning_rate * decay", "1 - decay")),
               "The decay must be multiplied by the learning rate as well."),

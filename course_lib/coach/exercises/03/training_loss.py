@@ -76,7 +76,7 @@ exercise = Exercise(
               "The log of a probability that was rounded to 0 is -inf. Scores that far apart survive only if "
               "no softmax is taken before cross_entropy.",
               when=lambda seen: seen.label == "scores 300 apart" and isinstance(seen.got, dict)
-                  and not np.isfinite(seen.got["loss"])),
+                  and not np.isfinite(seen.got["loss"]), once="the only scores so far apart, and no number"),
         Wrong("""from course_lib import Tensor
 
 def training_loss(x, weight, targets):

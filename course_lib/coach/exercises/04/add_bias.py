@@ -43,7 +43,8 @@ def outside(seen, beyond):
 def of_the_row(seen):
     """Was every number given the bias of its row, where there is one?"""
     x, bias = seen.inputs
-    return x.shape == (2, 3) and seen.got is not None and np.array_equal(seen.got, x + bias[:2, None])
+    own = bias[: len(x), None]
+    return seen.got is not None and np.array_equal(seen.got[: len(own)], x[: len(own)] + own)
 
 
 exercise = Exercise(

@@ -91,7 +91,7 @@ __global__ void stripes(float* x, int M, int N) {
 }
 """, "Only the first 128 rows are written: as many as there are threads. Go on with the next ones.",
               like=first_only(GRID * BLOCK)(0)),
-        Wrong(Changed(("i < M; i += gridDim.x", "i < min(M, (int)gridDim.x); i++")),
+        Wrong(Changed(("i < M; i += gridDim.x", "i < min(M, (int)gridDim.x); i += gridDim.x")),
               "Only the first 4 rows are written: as many as there are blocks. Go on with the next ones.",
               like=first_only(GRID)(0)),
         Wrong(Changed(("j < N; j += blockDim.x", "j < min(N, (int)blockDim.x); j += blockDim.x")),

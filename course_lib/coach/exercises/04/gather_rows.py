@@ -31,6 +31,13 @@ def first_only(table, rows):
     return y.reshape(len(rows), -1)
 
 
+def rows_n_apart(seen):
+    """Does row r of the table begin at r * n?"""
+    table, rows = seen.inputs
+    n, C = len(rows), table.shape[1]
+    return None if seen.issues else np.array_equal(seen.got, table.ravel()[rows[:, None] * n + np.arange(C)])
+
+
 def beyond_the_end(seen):
     """Did a thread take part whose number is n * C or more?"""
     table, rows = seen.inputs
@@ -65,6 +72,8 @@ __global__ void scale_rows(const float* x, const float* factor, float* y, int n,
         Wrong(Changed(("rows[t] * C + c", "t * C + c")),
               "These are the first rows of the table, whatever `rows` says. Row t of y is row rows[t] of the table.",
               like=lambda table, rows: table[: len(rows)]),
+        Wrong(Changed(("rows[t] * C + c", "rows[t] * n + c")),
+              "A row of the table has C numbers, so row r begins at r * C. n is the number of rows of y.", when=rows_n_apart),
         Wrong(Changed(("rows[t] * C + c", "rows[t] + c")),
               "A row of the table has C numbers, so row r begins at r * C, not at r.",
               like=lambda table, rows: table.reshape(-1)[rows[:, None] + np.arange(table.shape[1])]),

@@ -83,7 +83,7 @@ exercise = Exercise(
     }
 }
 """, "The first and the last number are not written at all. Each has one neighbour, and an average too.",
-              when=lambda seen: len(seen.inputs[0]) == 5 and np.isnan(seen.got[[0, -1]]).all()
+              when=lambda seen: np.isnan(seen.got[[0, -1]]).all()
                   and not np.isnan(seen.got[1:-1]).any()),
         Wrong(Changed(("/ 3.0f", "/ 2.0f")), generic="Every element is 1.5 times what it should be"),
     ],

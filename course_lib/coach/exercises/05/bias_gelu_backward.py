@@ -97,7 +97,8 @@ template <int N> __global__ void column_sums(const float* x, float* partial, int
               "`partial` is incomplete: with fewer rows than gridDim.y some blocks have no "
               "row. Their sums are 0, and are written too.",
               when=lambda seen: seen.label == "one row" and not np.isnan(seen.got[0]).any()
-                  and np.isnan(seen.got[1][1]).all() and not np.isnan(seen.got[1][0]).any()),
+                  and np.isnan(seen.got[1][1]).all() and not np.isnan(seen.got[1][0]).any(),
+              once="which rows were written, and which were not"),
         Wrong(Changed(("*(Pack<float, N>*)(partial + (long long)blockIdx.y * F + f) = sum;", "")),
               "`partial` is never written. Row blockIdx.y of it holds the sums of this row of blocks.",
               when=lambda seen: np.isnan(seen.got[1]).all() and not np.isnan(seen.got[0]).any() and not seen.issues),

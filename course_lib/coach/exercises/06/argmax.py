@@ -45,6 +45,17 @@ def no_nan(x):
     return np.where(np.isnan(x[:, 0]), 0, y)
 
 
+def largest_itself(seen):
+    """Whether each result is the number whose index was asked for; a nan has no whole number that would tell."""
+    largest = seen.inputs[0].max(axis=1)
+    return None if np.isnan(largest).any() else np.array_equal(seen.got, np.trunc(largest).astype(np.int64))
+
+
+def from_zero(x):
+    """As if a 0 stood at index 0."""
+    return np.concatenate([np.zeros_like(x[:, :1]), x[:, 1:]], axis=1).argmax(axis=1)
+
+
 exercise = Exercise(
     title="The index of the largest",
     minutes=10,
@@ -79,11 +90,11 @@ template <class T> __global__ void first_above(const T* x, long long* y, T limit
               "Of several equal ones this is the last. The task asks for the first: only a *larger* number replaces it.",
               like=lambda x: np.where(np.isnan(x).any(axis=1), x.argmax(axis=1), x.shape[1] - 1 - x[:, ::-1].argmax(axis=1))),
         Wrong(Changed(("y[i] = where", "y[i] = largest")), "This is the largest number itself. The task asks for its index.",
-              when=lambda seen: np.array_equal(seen.got, seen.inputs[0].max(axis=1)) and seen.label == "the example"),
+              when=largest_itself),
         Wrong(Changed(("T largest = own[0]", "T largest = 0")),
               "All numbers below 0: the search begins with 0, and nothing is larger. "
               "Begin with the first number of the column.",
-              when=lambda seen: seen.label == "two rows" and not seen.got.any() and not seen.issues),
+              like=from_zero),
         Wrong(Changed(("own[(long long)k * inner]", "own[k]")),
               "These are indices among numbers that stand side by side. The numbers of a column lie `inner` apart.",
               like=side_by_side),

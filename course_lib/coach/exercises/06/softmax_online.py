@@ -72,6 +72,17 @@ def by_pairs(x, THREADS, T, see=True, merge=True):
     return np.exp(x - whole) / total
 
 
+def last_left_out(x, THREADS, T):
+    """The maximum and the sum of all but the last column that a row sees."""
+    scores = seen_only(x, T)
+    last = np.arange(len(x)) + x.shape[1] - len(x) if T else np.full(len(x), x.shape[1] - 1)
+    fewer = scores.copy()
+    fewer[np.arange(len(x)), last] = -np.inf
+    top = fewer.max(axis=1, keepdims=True)
+    total = np.where(np.isinf(top), 0, np.exp(fewer - top).sum(axis=1, keepdims=True))
+    return np.where(np.arange(x.shape[1]) <= last[:, None], np.exp(scores - top) / total, 0)
+
+
 def unseen_not_zero(x, THREADS, T):
     y = softmax(x, THREADS, T)
     return np.where(np.tri(len(x), k=x.shape[1] - len(x)) > 0, y, np.nan) if T else y
@@ -113,8 +124,10 @@ __device__ Mean see(Mean part, float x) { return merge(part, {1.0f, x}); }
         Wrong(Changed(("if (m == -INFINITY) return {m, a.l + b.l};", "")),
               "Some results are not numbers, and the row has fewer columns than the block has threads. Threads that have "
               "seen nothing have the pair (-INFINITY, 0): then -inf minus -inf must not be computed.",
-              when=lambda seen: np.isnan(seen.got).all() and seen.inputs[0].shape[1] < seen.inputs[1] and not seen.inputs[2]
-                  and not seen.issues),
+              when=lambda seen: None if seen.inputs[2] else np.isnan(seen.got).all()
+                  and seen.inputs[0].shape[1] < seen.inputs[1] and not seen.issues),
+        Wrong(Changed(("c < seen; c += THREADS) part", "c < seen - 1; c += THREADS) part")),
+              "The first pass leaves out the last column that the row sees: its columns are 0 to seen - 1.", like=last_left_out),
         Wrong(Changed(("expf(x[c] - part.m) / part.l", "expf(x[c] - part.m)")),
               "These are exponentials, not probabilities. Each is still to be divided by the sum of the row.", like=exps),
         Wrong(Changed(("for (int c = threadIdx.x; c < S; c += THREADS)", "for (int c = threadIdx.x; c < seen; c += THREADS)")),

@@ -108,7 +108,8 @@ __global__ void product_and_mean(const float* a, const float* b, float* y, float
         Wrong(Changed(("for (int row = blockIdx.x; row < rows; row += gridDim.x)", "if (int row = blockIdx.x; row < rows)")),
               "There are fewer blocks than rows: each block must go on with the row gridDim.x further down.",
               when=lambda seen: seen.label in ("three rows of five", "more rows than blocks") and isinstance(seen.got, tuple)
-                  and np.isnan(seen.got[0][2:]).all() and not np.isnan(seen.got[0][:2]).any()),
+                  and np.isnan(seen.got[0][2:]).all() and not np.isnan(seen.got[0][:2]).any(),
+              once="which rows were written, and which were not"),
         Wrong(Changed(("    if (bias) b.load(bias, C);\n    else b.fill(0.0f);", "    b.load(bias, C);")),
               "bias may be null, and then there is nothing to load: fill the row with 0.0f.",
               when=lambda seen: seen.label == "no bias" and "null-pointer" in seen.kinds),

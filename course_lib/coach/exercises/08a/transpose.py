@@ -1,5 +1,7 @@
 """A transpose through shared memory: coalesced on both sides, and a padding word against bank conflicts."""
 
+import re
+
 import numpy as np
 
 from course_lib import cuda
@@ -18,6 +20,17 @@ def launch(kernel, x):
     (M, N), y = x.shape, cuda.empty(x.shape[::-1])  # (N, M)
     kernel((-(-N // 32), -(-M // 32)), (32, 32), (cuda.asarray(x), y, M, N))
     return y
+
+
+def beyond_y(seen):
+    """Did a thread write to y that would own an element beyond its edges? Only where tiles are transposed as the task says."""
+    (M, N), found = seen.inputs[0].shape, []
+    for issue in seen.issues:
+        if "'y'" in issue.message and "tile[threadIdx.x][threadIdx.y]" in seen.text.replace(" ", ""):
+            other = re.search(r"the other is thread \((\d+), (\d+)", issue.message)
+            threads = [issue.thread[:2], tuple(map(int, other.groups()))] if other else [issue.thread[:2]]
+            found += [(issue.block[0] * 32 + y, issue.block[1] * 32 + x) for x, y in threads]
+    return any(row >= N or column >= M for row, column in found)
 
 
 exercise = Exercise(
@@ -66,6 +79,9 @@ __global__ void reverse_rows(const float* x, float* y, int M) {
         Wrong(Changed(("    __syncthreads();\n", "")),
               "The tile is read before all threads have filled it: put a barrier between.",
               when=lambda seen: "__syncthreads" not in seen.text and any("__shared__" in i.message for i in seen.issues)),
+        Wrong(Changed(("row < N && column < M", "i < M && j < N")),
+              "A thread has written that has no element of y. Ask about y before you write: y has N rows and M columns, so "
+              "row < N and column < M.", when=beyond_y),
         Wrong("""__global__ void transpose(const float* x, float* y, int M, int N) {
     int i = blockIdx.y * 32 + threadIdx.y;
     int j = blockIdx.x * 32 + threadIdx.x;

@@ -38,6 +38,24 @@ def of_shared(seen, kind, words=""):
     return any(i.kind == kind and "__shared__" in i.message and words in i.message for i in seen.issues)
 
 
+def k_further_on(A, B, tile):
+    """Each slice of B read k numbers further on than the first, where it is k rows."""
+    K, BK = A.shape[1], int(tile.split(", ")[2])
+    rows = np.arange(K)
+    first = rows // BK * BK
+    return A @ B.ravel()[(first + (rows - first) * B.shape[1])[:, None] + np.arange(B.shape[1])]
+
+
+def rows_as_long_as_those_of_A(seen):
+    A, B, _ = seen.inputs
+    (K, N) = B.shape
+    return (
+        None
+        if seen.issues
+        else np.allclose(seen.got, A @ B.ravel()[(np.arange(K) * K)[:, None] + np.arange(N)], atol=1e-3)
+    )
+
+
 def overlapping(seen):
     """Whether each thread took TM rows, but began only one row below the thread before it: rows 0 to 4 of 8 are there."""
     if seen.label != "one slice" or seen.got is None:
@@ -101,9 +119,15 @@ __global__ void many_vectors(const float* A, const float* V, float* Y, int M, in
                 when=lambda seen: "missed-barrier" in seen.kinds),
         Wrong(Changed(("k < K; k += BK", "k < BK; k += BK")), "Only the first slice is summed: loop over all of K.",
               like=lambda A, B, tile: A[:, : int(tile.split(", ")[2])] @ B[: int(tile.split(", ")[2])]),
+        Wrong(Changed(("B[(size_t)inner * N + column]", "B[k + (size_t)(i / BN) * N + column]")),
+              "A slice of B begins k rows further down, so k * N numbers further on, and not k.", like=k_further_on),
+        Wrong(Changed(("B[(size_t)inner * N + column]", "B[(size_t)inner * K + column]")),
+              "The rows of B are taken for K long, as those of A are. A row of B has N numbers.",
+              when=rows_as_long_as_those_of_A),
         Wrong(Changed(("threadIdx.x / BN * TM", "threadIdx.x / BN")),
               "The rows of neighbouring threads overlap, and the last rows of the tile are left out. The first row of a "
-              "thread is a multiple of TM: each has TM rows of its own.", when=overlapping),
+              "thread is a multiple of TM: each has TM rows of its own.", when=overlapping,
+              once="which rows were written, and which were not"),
         Wrong(Changed(("first_row + y + r < M", "first_row + y < M")),
               "A write lands outside of C: check each of the TM rows, not only the first.",
               when=lambda seen: any(i.kind == "out-of-bounds" and "a write" in i.message

@@ -63,7 +63,6 @@ __global__ void mean(const __nv_bfloat16* x, float* y, int n) {
               like=lambda dY: dY.sum(axis=0) + dY[0]),
         Wrong(Changed(("dY[i * N + j]", "dY[j * M + i]")),
               "These are the sums of the rows. A column's numbers lie N places apart.",
-              when=lambda seen: seen.got is not None and seen.label == "three rows"
-                  and np.array_equal(seen.got, seen.inputs[0].reshape(-1)[:6].reshape(2, 3).sum(axis=1))),
+              like=lambda dY: rounded(dY).reshape(dY.shape[::-1]).sum(axis=1)),
     ],
 )  # fmt: skip

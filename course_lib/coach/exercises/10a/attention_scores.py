@@ -27,6 +27,12 @@ def scored(q, k, scale, head=None, text=lambda b: b, swap=False):
     return scores.transpose(0, 2, 1, 3).reshape(B, H, T, S) if swap else scores
 
 
+def heads_first(x):
+    """x (B, T, H, D), read as if it were (B, H, T, D)."""
+    B, T, H, d = x.shape
+    return x.reshape(B, H, T, d).transpose(0, 2, 1, 3)
+
+
 def launch(kernel, q, k, scale):
     (B, T, H, D), (S, G) = q.shape, k.shape[1:3]
     scores = cuda.empty((B, H, T, S))
@@ -71,7 +77,11 @@ __global__ void key_lengths(const float* k, float* y, int B, int S, int G, int D
               like=lambda *inputs: scored(*inputs, text=lambda b: 0)),
         Wrong(Changed(("((long long)(b * T + t) * H + h) * D", "((long long)(b * H + h) * T + t) * D")),
               "q is read as (B, H, T, D). It is (B, T, H, D): all heads of a word stand together.",
-              like=lambda q, *rest: scored(q.reshape(len(q), q.shape[2], q.shape[1], -1).transpose(0, 2, 1, 3), *rest)),
+              like=lambda q, *rest: scored(heads_first(q), *rest)),
+        Wrong(Changed(("((long long)(b * T + t) * H + h) * D", "((long long)(b * H + h) * T + t) * D"),
+                      ("((long long)(b * S + s) * G + g) * D", "((long long)(b * G + g) * S + s) * D")),
+              "q is read as (B, H, T, D), and k as (B, G, S, D). They are (B, T, H, D) and (B, S, G, D): all heads of a word "
+              "stand together.", like=lambda q, k, scale: scored(heads_first(q), heads_first(k), scale)),
         Wrong(Changed(("sum * scale", "sum")), "The scores are not multiplied by `scale`.",
               like=lambda q, k, scale: scored(q, k, 1)),
         Wrong(Changed(("sum * scale", "sum / scale")),

@@ -52,6 +52,12 @@ def variant(weigh=lambda a, b: (np.exp(a - np.logaddexp(a, b)), np.exp(b - np.lo
     return merge
 
 
+def nan_kept(y1, a, y2, b):
+    top = np.maximum(a, b).astype(np.float64)
+    first, second = np.exp(a - top)[:, None], np.exp(b - top)[:, None]
+    return ((first * y1 + second * y2) / (first + second)).astype(np.float32), np.logaddexp(a, b)
+
+
 def by_exponentials(y1, a, y2, b):
     """Without subtracting the larger one: nan where exp(logsumexp) is infinite, or 0 in both."""
     first, second = np.exp(a), np.exp(b)  # float32
@@ -109,6 +115,9 @@ __global__ void merge_means(const float* y1, const int* n1, const float* y2, con
         Wrong(Changed(("(first * one + second * two) / (first + second)", "0.5f * (one + two)")),
               "Both halves have the same weight here. The one with the larger sum of exponentials must have the larger weight.",
               like=variant(weigh=lambda a, b: (np.full_like(a, 0.5), np.full_like(b, 0.5)))),
+        Wrong(Changed(("first > 0.0f ? y1[i] : 0.0f", "y1[i]"), ("second > 0.0f ? y2[i] : 0.0f", "y2[i]")),
+              "A half without any key has the weight 0, but its y is nan, and 0 times nan is nan. Leave such a y out.",
+              like=nan_kept),
         Wrong(Changed(("(first * one + second * two) / (first + second)", "(a * one + b * two) / (a + b)")),
               "The weights are made from the logsumexps themselves. A logsumexp is a logarithm: the sum is exp(logsumexp).",
               like=variant(weigh=in_proportion)),

@@ -51,6 +51,8 @@ def first_of(t):
     return t // BLOCK * BLOCK
 
 
+LATER = "Words attend to later words: key t is the last that query t attends to."
+
 exercise = Exercise(
     title="Sliding-window attention",
     minutes=20,
@@ -105,8 +107,9 @@ __global__ void window_sums(const float* x, float* y, int n, int W) {
               "There is no window: query t attends to every key up to t.",
               like=variant(lambda t, s, W: s <= t)),
         Wrong(Changed((END, "int end = T;"), ("key <= t &&", "key < T &&")),
-              "Words attend to later words: key t is the last that query t attends to.",
-              like=variant(lambda t, s, W: t - W < s)),
+              LATER, like=variant(lambda t, s, W: t - W < s)),
+        Wrong(Changed(("key <= t &&", "key < T &&")), LATER, also=True,
+              like=variant(lambda t, s, W: t - W < s, lambda t, s, W, T: s < first_of(t) + BLOCK)),
         Wrong(Changed((BEGIN, "int begin = max(0, first + (int)blockDim.x - W) / TILE * TILE;")),
               "The tiles begin too late: the *first* query of the block attends furthest back, to key first - W + 1.",
               like=variant(passes=lambda t, s, W, T: s >= (first_of(t) + BLOCK - W) // TILE * TILE)),

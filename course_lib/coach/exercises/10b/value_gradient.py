@@ -109,8 +109,7 @@ __global__ void count_tokens(const int* tokens, int* count, int n, int V) {
         for (int d = 0; d < D; d++) dv[i * D + d] += P[i * S + t] * dy[t * D + d];
 }
 """, "Thread i reads row i of the weights. Key i needs its *column*: P[t * S + i] for every query t.",
-              when=lambda seen: seen.label == "two words" and not seen.issues
-                  and np.allclose(seen.got[0], not_transposed(*seen.inputs)[0])),
+              when=lambda seen: None if seen.issues else np.allclose(seen.got[0], not_transposed(*seen.inputs)[0], atol=1e-4)),
         Wrong(HEAD + """    for (int t = 0; t < T; t++)
         for (int d = 0; d < D; d++) dv[i * D + d] += P[t * S + i] * dy[t * D + d];
 }

@@ -84,6 +84,7 @@ __global__ void counts(const int* starts, int* y, int R) {
         Wrong(Changed(("    T sum = 0;", "    if (starts[row] == end) return;\n    T sum = 0;")),
               "A row that was never read is 0, and must be written too.",
               when=lambda seen: np.isnan(seen.got).any() and not seen.issues
-                  and np.isnan(seen.got).all(1).sum() == sum(r not in seen.inputs[1] for r in range(seen.inputs[2]))),
+                  and np.isnan(seen.got).all(1).sum() == sum(r not in seen.inputs[1] for r in range(seen.inputs[2])),
+              once="which rows were written, and which were not"),
     ],
 )  # fmt: skip

@@ -27,12 +27,14 @@ def stepped(p, g, m, v, t, rate, **idea):
     p, g, m, v = (a.astype(np.float64) for a in (p, g, m, v))
     if idea.get("coupled"):
         g = g + DECAY * p
+    before = m, v
     m, v = BETA1 * m + (1 - BETA1) * g, BETA2 * v + (1 - BETA2) * g * g
+    average, squares = before if idea.get("old") else (m, v)
     corrections = (1, 1) if idea.get("uncorrected") else (1 - BETA1**t, 1 - BETA2**t)
-    below = np.sqrt(v / corrections[1] + EPS) if idea.get("inside") else np.sqrt(v / corrections[1]) + EPS
-    if not idea.get("coupled") and not idea.get("no_decay"):
-        p = p * (1 - rate * DECAY)
-    p = p - rate * (g if idea.get("raw") else m) / corrections[0] / below
+    below = np.sqrt(squares / corrections[1] + EPS) if idea.get("inside") else np.sqrt(squares / corrections[1]) + EPS
+    keeps = 1 if idea.get("coupled") or idea.get("no_decay") else 1 - rate * DECAY
+    step = rate * (g if idea.get("raw") else average) / corrections[0] / below
+    p = (p - step) * keeps if idea.get("late") else p * keeps - step
     return tuple(a.astype(np.float32) for a in (p, m, v))
 
 
@@ -90,7 +92,8 @@ __global__ void rmsprop(float* p, const float* g, float* v, const float* rate, i
               like=another(inside=True)),
         Wrong(Changed(("(sqrtf(vi / settings[2]) + 1e-8f)", "sqrtf(vi / settings[2])")),
               "Where a gradient was always 0, 0 is divided by 0. Add 1e-8 to the root, so that the denominator is never 0.",
-              when=lambda seen: seen.label == "gradients that are almost 0" and np.isnan(seen.got[0][0])),
+              when=lambda seen: seen.label == "gradients that are almost 0" and np.isnan(seen.got[0][0]),
+              once="the only gradient that was always 0, and no number"),
         Wrong(Changed(("rate * (mi / settings[1]) / (sqrtf(vi / settings[2]) + 1e-8f)", "rate * mi / (sqrtf(vi) + 1e-8f)")),
               "The bias correction is missing. m and v begin at 0: divide m by settings[1] and v by settings[2].",
               like=another(uncorrected=True)),
@@ -99,6 +102,11 @@ __global__ void rmsprop(float* p, const float* g, float* v, const float* rate, i
               "1 - rate * decay.", like=another(coupled=True)),
         Wrong(Changed(("        pi *= 1.0f - rate * 0.1f;\n", "")),
               "The weight decay is missing: p is multiplied by 1 - rate * decay.", like=another(no_decay=True)),
+        Wrong(Changed(("        pi *= 1.0f - rate * 0.1f;\n", ""), ("p[i] = pi;", "p[i] = pi * (1.0f - rate * 0.1f);")),
+              "The decay comes after the step here, so it makes the step smaller as well. First the decay, then the step.",
+              like=another(late=True)),
+        Wrong(Changed(("(mi / settings[1]) / (sqrtf(vi / settings[2])", "(m[i] / settings[1]) / (sqrtf(v[i] / settings[2])")),
+              "The step is taken with the moments of the step before. Bring them up to date first.", like=another(old=True)),
         Wrong(Changed(("rate * (mi / settings[1])", "rate * (gi / settings[1])")),
               "The step uses the gradient itself. It must use the moving average, m.", like=another(raw=True)),
         Wrong("""__global__ void adamw_single_tensor(float* p, const float* g, float* m, float* v, const float* settings, int n) {

@@ -122,7 +122,8 @@ extern "C" __global__ void scale_all(const __grid_constant__ Arrays arrays, cons
               like=lambda *inputs: stepped(*inputs, inside=True)),
         Wrong(Changed(("(sqrtf(vi / correction2) + eps)", "sqrtf(vi / correction2)")),
               "Where a gradient was always 0, 0 is divided by 0. Add eps to the root, so that the denominator is never 0.",
-              when=lambda seen: seen.label == "gradients that are almost 0" and np.isnan(seen.got[0][0])),
+              when=lambda seen: seen.label == "gradients that are almost 0" and np.isnan(seen.got[0][0]),
+              once="the only gradient that was always 0, and no number"),
         Wrong(Changed(("blockIdx.x - (low ? arrays.end[low - 1] : 0)", "blockIdx.x")),
               "blockIdx.x counts the blocks of all arrays. Within its own array this block is number blockIdx.x minus the end "
               "of the previous array.",

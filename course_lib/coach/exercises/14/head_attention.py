@@ -23,6 +23,10 @@ def right(q, k, v):
     return devices.ops("reference").attention_forward(q, k, v)[0][0, :, 0]
 
 
+ALONG_QUERIES = (
+    "The weights of each key add up to 1, not those of each query: softmax goes along the last axis, the keys."
+)
+
 exercise = Exercise(
     title="Attention of one head",
     minutes=10,
@@ -57,7 +61,10 @@ exercise = Exercise(
         Wrong(Changed(("e / e.sum(axis=-1, keepdims=True) @ v", "e @ v")),
               "The weights of a row do not add up to 1: divide exp of the scores by the sum of their row."),
         Wrong(Changed(("e / e.sum(axis=-1, keepdims=True) @ v", "e / e.sum(axis=0, keepdims=True) @ v")),
-              "The weights of each key add up to 1, not those of each query: softmax goes along the last axis, the keys."),
+              ALONG_QUERIES),
+        Wrong(Changed(("scores.max(axis=-1, keepdims=True)", "scores.max(axis=0, keepdims=True)"),
+                      ("e / e.sum(axis=-1, keepdims=True) @ v", "e / e.sum(axis=0, keepdims=True) @ v")),
+              ALONG_QUERIES, also=True),
         Wrong(Changed(("e / e.sum(axis=-1, keepdims=True) @ v", "e / e.sum() @ v")),
               "All weights together add up to 1. Those of each row must: axis=-1, keepdims=True."),
         Wrong("""def head_attention(q, k, v):

@@ -76,7 +76,7 @@ exercise = Exercise(
 """, "Some tokens are in both parts now: split both at the same index."),
         Wrong(Changed(("place + 1", "place")),
               "If a story starts at `place` itself, split there: `tokens[: place + 1]` includes it.",
-              when=lambda seen: seen.label == "the split falls on the start of a story"
-                  and len(seen.got[1]) > len(seen.expected[1])),
+              when=lambda seen: len(seen.got[1]) > len(seen.expected[1]) and seen.inputs[0][len(seen.inputs[0]) - seen.inputs[2]]
+                  == seen.inputs[1], once="the only split on the start of a story"),
     ],
 )  # fmt: skip

@@ -59,7 +59,8 @@ def inverse(A, steps):
               "vectors alone."),
         Wrong(Changed(("G / norm if norm else G", "G / norm")),
               "The zeros became nan: if the norm is 0, do not divide.",
-              when=lambda seen: seen.label == "only zeros" and np.isnan(seen.got).any()),
+              when=lambda seen: seen.label == "only zeros" and np.isnan(seen.got).any(),
+              once="the only matrix whose norm is 0, and no number"),
         Wrong(Changed(("0.5 * X @ X.T @ X", "0.5 * X @ X @ X")),
               "The middle factor must be transposed: X @ X.T @ X. Otherwise the shapes do not even match unless the matrix is "
               "square.",

@@ -38,7 +38,8 @@ exercise = Exercise(
     wrong=[
         Wrong(Changed(("(step + 1) / warmup", "step / warmup")),
               "In step 0 the rate would be 0, and nothing would be learned. The first step takes the first part of the rise.",
-              when=lambda seen: seen.label == "the first of two steps of warm-up" and seen.got == 0),
+              when=lambda seen: seen.got == (lambda step, _, peak, lowest, warmup: peak * step / warmup)(*seen.inputs)
+                  if seen.inputs[0] < seen.inputs[4] else None),
         Wrong(Changed(("(step - warmup) / max(steps - warmup, 1)", "step / steps")),
               "The decay begins where the warm-up ends: count its steps from there."),
         Wrong("""def warmup_linear(step, steps, peak, lowest, warmup):

@@ -21,6 +21,10 @@ def exponential_moving_average(losses, keep):
     return result
 
 
+FIRST_TOO_MUCH = (
+    "The first loss has far too much weight now, for a long time. Begin at 0, and divide by 1 - keep**step instead."
+)
+
 exercise = Exercise(
     title="Find the fault: a loss curve that begins too low",
     minutes=10,
@@ -47,7 +51,14 @@ exercise = Exercise(
         average = keep * average + (1 - keep) * loss
         result.append(average)
     return result
-""", "The first loss has far too much weight now, for a long time. Begin at 0, and divide by 1 - keep**step instead."),
+""", FIRST_TOO_MUCH),
+        Wrong("""def exponential_moving_average(losses, keep):
+    result, average = [], losses[0]
+    for loss in losses:
+        average = keep * average + (1 - keep) * loss
+        result.append(average)
+    return result
+""", FIRST_TOO_MUCH, also=True),
         Wrong("""def exponential_moving_average(losses, keep):
     result, average = [], 0.0
     for loss in losses:

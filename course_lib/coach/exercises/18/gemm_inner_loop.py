@@ -126,11 +126,13 @@ fn add_products(@builtin(global_invocation_id) id: vec3<u32>) {
         Wrong(Changed(("(matrix * args.N + row) * args.M", "row * args.M")),
               "Both products are written to the same addresses. Matrix number `matrix` of y begins at matrix * args.N * "
               "args.M.",
-              when=lambda seen: seen.label == BATCH and np.isnan(seen.got).all()),
+              when=lambda seen: seen.label == BATCH and np.isnan(seen.got).all(),
+              once="which matrices were written, and which were not"),
         Wrong(Changed(("(matrix * args.N + row) * args.M", "(group.z * args.N + row) * args.M")),
               "A launch may begin in the middle of a batch. Number its matrices by `matrix`, which counts from args.first, "
               "not by group.z.",
-              when=lambda seen: seen.label == BATCH and np.isnan(seen.got[1]).all() and not np.isnan(seen.got[0]).any()),
+              when=lambda seen: seen.label == BATCH and np.isnan(seen.got[1]).all() and not np.isnan(seen.got[0]).any(),
+              once="which matrices were written, and which were not"),
         Wrong(Changed(("(matrix * args.N + row) * args.M", "(matrix * args.N + row) * args.N")),
               "y is (N, M): there are args.N rows and args.M columns, so a row of y has args.M numbers. You have exchanged two "
               "of these.",
@@ -145,11 +147,11 @@ fn add_products(@builtin(global_invocation_id) id: vec3<u32>) {
               "The bias is missing. If BIAS is true, column c gets bias[c].",
               when=lambda seen: seen.inputs[3] == FORWARD and np.allclose(seen.got + seen.inputs[2], seen.expected, atol=1e-4)),
         Wrong(Changed(("if (BIAS) {", "if (true) {")), "The bias is added though BIAS is false here.",
-              when=lambda seen: seen.inputs[3] == WEIGHTS and np.allclose(seen.got, seen.expected + seen.inputs[2], atol=1e-4)),
+              like=lambda a, b, bias, kind: product(a, b, bias, FORWARD)),
         Wrong(Changed(("value += bias[column];", "value += bias[row];")),
               "The bias is indexed by the row. Each column has one: bias[column].",
-              when=lambda seen: seen.inputs[3] == FORWARD and seen.got.shape[-1] == seen.got.shape[-2]
-                  and np.allclose(seen.got, seen.expected - seen.inputs[2] + seen.inputs[2][:, None], atol=1e-4)),
+              when=lambda seen: None if seen.inputs[3] != FORWARD or seen.got.shape[-1] != seen.got.shape[-2]
+                  else np.allclose(seen.got, seen.expected - seen.inputs[2] + seen.inputs[2][:, None], atol=1e-4)),
         Wrong(Changed(("thread.y * 4 + i", "thread.x * 4 + i"), ("thread.x * 4 + j", "thread.y * 4 + j")),
               "The 4 x 4 numbers of thread (x, y) are written where those of thread (y, x) belong: thread.y counts rows, of "
               "a_tile and of y, and thread.x columns, of b_tile and of y.", like=crossed),
