@@ -66,6 +66,6 @@ exercise = Exercise(
     return (dy + y * along) / size
 """, "The part along y is added. It must be subtracted: to make x longer or shorter does not change y."),
         Wrong(Changed(("along = (dy * y).sum(axis=-1, keepdims=True)", "along = (dy * y).sum(axis=-1)")),
-              generic="elements of the result are wrong"),
+              generic="Did a reduction drop an axis?"),
     ],
 )  # fmt: skip
