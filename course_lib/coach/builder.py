@@ -79,11 +79,7 @@ def notebook(source: Path, solved: bool) -> NotebookNode:
 
 def lecture(source: Path) -> NotebookNode:
     """A chapter's lecture, its outputs as they are, with its exercises as the source has them now."""
-    written, tasks = build.read(source).cells, {}
-    for name, place in _places(written).items():
-        heading, _, text = written[place - 1].source.partition("\n")
-        tasks[name] = f"### Exercise: {heading.lstrip('# ')}\n\n{text.strip()}"
-    pieces, cells = regions.pieces(source), []
+    pieces, written, cells = regions.pieces(source), tasks(source), []
     for cell in build.read(LECTURES / f"{source.stem}.ipynb").cells:
         head = cell.source.partition("\n")[0].split()
         if head[:1] == ["%%exercise"]:
@@ -94,7 +90,9 @@ def lecture(source: Path) -> NotebookNode:
                 )
             if TASK in cells[-1].metadata.get("tags", []):
                 cells.pop()
-            cells.append(nbformat.v4.new_markdown_cell(tasks[name], metadata={"tags": [TASK]}))
+            heading, _, text = written[name].partition("\n")
+            task = f"### Exercise: {heading.lstrip('# ')}\n\n{text.strip()}"
+            cells.append(nbformat.v4.new_markdown_cell(task, metadata={"tags": [TASK]}))
             cell = nbformat.v4.new_code_cell(
                 f"%%exercise {name}\n{pieces[name].blank}", metadata={"tags": [build.NOT_RUN]}
             )
@@ -106,6 +104,12 @@ def lecture(source: Path) -> NotebookNode:
             f"The lecture {source.stem} lacks a cell `%%exercise NAME` for {missing}, or holds one twice."
         )
     return build.normalised(NotebookNode(cells=cells))
+
+
+def tasks(source: Path) -> dict[str, str]:
+    """Name of each exercise of a source -> the text of its task, heading and all."""
+    cells = build.read(source).cells
+    return {name: cells[place - 1].source for name, place in _places(cells).items()}
 
 
 def _places(cells: list[NotebookNode]) -> dict[str, int]:
