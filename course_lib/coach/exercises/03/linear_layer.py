@@ -81,6 +81,8 @@ def check(result, inputs, outputs, bias, std, x):
     default = layers[3].weight.numpy()
     if default.size > 1000 and not 0.019 < default.std() < 0.021:
         return f"By default std is 0.02; the standard deviation of the initial weights is {default.std():.3g}."
+    if getattr(layers[3], "bias", None) is None:
+        return "By default a layer has a bias."
     if wide.weight.dtype != np.float64:
         return f"The layer was asked for float64, and its weight is {wide.weight.dtype}. Pass device and dtype to `parameter`."
     if bias:
