@@ -33,6 +33,7 @@ STARTS = {"-INFINITY": "0.0f", "-np.inf": "0.0", "-math.inf": "0.0", 'float("-in
 BARRIER = re.compile(r"\b(?:__syncthreads|__syncwarp|__pipeline_wait_prior|workgroupBarrier|storageBarrier)\([^;]*\);")
 STATEMENT = re.compile(r"^[ \t]*((?:[\w.\[\]*+ ()/%-]+?) [-+*/]?= [^;{}]*;)[ \t]*$", re.M)
 BINARY = re.compile(r"(?<= )(?:<<|>>|[-+*]=|[<>=!]=|&&|\|\||[-+*/%<>&|^])(?= )")
+PROMISE = re.compile(r"\bstatic_assert\([^;]*;")  # no result depends on it
 ONE_THREAD = "one thread does the work of all"
 OWN_INDEX = re.compile(r"\b(threadIdx|blockIdx)\b")
 
@@ -53,8 +54,11 @@ def mutants(exercise: Exercise, piece: Piece) -> list[Mutant]:
     """Every mutant of a solution, in the order of its lines; no text twice."""
     own = _own_lines(piece)
     edits = _of_python(piece.solution) if exercise.language == "python" else _of_kernel(piece.solution, exercise)
+    promises = [match.span() for match in PROMISE.finditer(piece.solution)]
     found: dict[str, Mutant] = {}
     for kind, start, end, instead in sorted(edits, key=lambda edit: edit[1]):
+        if any(first <= start < last for first, last in promises):
+            continue
         text = piece.solution[:start] + instead + piece.solution[end:]
         line = piece.solution.count("\n", 0, start) + 1
         if (line in own or kind == ONE_THREAD) and text != piece.solution and text not in found:

@@ -115,6 +115,7 @@ def test_a_fault_in_python(line, among):
 
 
 def test_what_no_result_depends_on_is_left_alone():
+    assert changes('static_assert(TILE <= 32, "a block");\n', "cuda") == []
     assert python("pairs = zip(a, b, strict=True)") == []
     assert python("def f(x: int | None = None) -> list[float] | None:\n    return x") == []
 
