@@ -33,6 +33,9 @@ STARTS = {"-INFINITY": "0.0f", "-np.inf": "0.0", "-math.inf": "0.0", 'float("-in
 BARRIER = re.compile(r"\b(?:__syncthreads|__syncwarp|__pipeline_wait_prior|workgroupBarrier|storageBarrier)\([^;]*\);")
 STATEMENT = re.compile(r"^[ \t]*((?:[\w.\[\]*+ ()/%-]+?) [-+*/]?= [^;{}]*;)[ \t]*$", re.M)
 BINARY = re.compile(r"(?<= )(?:<<|>>|[-+*]=|[<>=!]=|&&|\|\||[-+*/%<>&|^])(?= )")
+LENGTHS = re.compile(
+    r"^[ \t]*(?!return\b|else\b)(?:__shared__ )?(?:const |unsigned )*\w+ \w+(\[[^;=]*\])|array<[^;]*>", re.M
+)
 PROMISE = re.compile(r"\bstatic_assert\([^;]*;")  # no result depends on it
 ONE_THREAD = "one thread does the work of all"
 OWN_INDEX = re.compile(r"\b(threadIdx|blockIdx)\b")
@@ -76,12 +79,12 @@ def _own_lines(piece: Piece) -> set[int]:
     return {number for number in range(1, len(solution) + 1) if number - 1 not in given}
 
 
-def _number(text: str) -> str:
-    """Another number in place of a literal, of the same type."""
+def _number(text: str, length: bool = False) -> str:
+    """Another number in place of a literal, of the same type. An array's length becomes less: more would do no harm."""
     digits = re.match(r"0[xX][\da-fA-F]+|[\d.]+(?:[eE][+-]?\d+)?", text)[0]
     if re.fullmatch(r"\d+|0[xX][\da-fA-F]+", digits):
         value = int(digits, 0)
-        return f"{1 - value if value < 2 else value + 1}{text[len(digits) :]}"
+        return f"{1 - value if value < 2 else value - 1 if length else value + 1}{text[len(digits) :]}"
     return f"{2 * float(digits) or 1.0!r}{text[len(digits) :]}"
 
 
@@ -91,13 +94,15 @@ def _number(text: str) -> str:
 def _of_kernel(text: str, exercise: Exercise) -> Iterator[Edit]:
     read = lexer.read(text, wgsl=exercise.language == "wgsl")
     code = read.code
+    lengths = [match.span() for match in LENGTHS.finditer(code)]
     others = OTHERS | ({"T": "float"} if TEMPLATE.search(code) else {})
     for match in BINARY.finditer(code):
         if match[0] in SWAPPED:
             yield "operator", *match.span(), SWAPPED[match[0]]
     for token in read.words:
         if token.kind == lexer.NUMBER:
-            yield "constant", token.offset, token.end, _number(token.text)
+            length = any(start <= token.offset < end for start, end in lengths)
+            yield "constant", token.offset, token.end, _number(token.text, length)
         elif token.kind == lexer.NAME and token.text in others:
             yield "name", token.offset, token.end, others[token.text]
         elif token.text == "if" and (end := read.closing(code.find("(", token.end))):

@@ -95,6 +95,19 @@ def test_t_is_a_type_in_a_template_and_a_length_elsewhere():
     assert "y[0] = T(1); -> y[0] = float(1);" in changes(of_type, "cuda")
 
 
+def test_an_array_becomes_shorter_and_other_numbers_larger():
+    kernel = "__global__ void k(float* x) {\n    __shared__ float a[8], b[32][33];\n    x[2] = a[3];\n}\n"
+    assert {change for change in changes(kernel, "cuda") if not change.endswith("-> ;")} == {
+        "__shared__ float a[8], b[32][33]; -> __shared__ float a[7], b[32][33];",
+        "__shared__ float a[8], b[32][33]; -> __shared__ float a[8], b[31][33];",
+        "__shared__ float a[8], b[32][33]; -> __shared__ float a[8], b[32][32];",
+        "x[2] = a[3]; -> x[3] = a[3];",
+        "x[2] = a[3]; -> x[2] = a[4];",
+    }
+    shader = "var<workgroup> tree: array<f32, 128>;\n"
+    assert changes(shader, "wgsl") == ["var<workgroup> tree: array<f32, 128>; -> var<workgroup> tree: array<f32, 127>;"]
+
+
 @pytest.mark.parametrize(
     "line, among",
     [

@@ -19,6 +19,7 @@ SURVIVORS = {
         "store_four(y + i, 0, n - i, i + 4 <= n && (size_t)(y + i) % 16 == 0, four); -> store_four(y + i, 0, n - i, i + 4 <= n && (size_t)(y + i) / 16 == 0, four);": "harmless: store_four ends at n itself, and arrays begin at a multiple of 16 bytes here",
         "store_four(y + i, 0, n - i, i + 4 <= n && (size_t)(y + i) % 16 == 0, four); -> store_four(y + i, 0, n - i, i + 4 <= n && (size_t)(y + i) % 17 == 0, four);": "harmless: store_four ends at n itself, and arrays begin at a multiple of 16 bytes here",
         "store_four(y + i, 0, n - i, i + 4 <= n && (size_t)(y + i) % 16 == 0, four); -> store_four(y + i, 0, n - i, i + 4 <= n && (size_t)(y + i) % 16 != 0, four);": "harmless: store_four ends at n itself, and arrays begin at a multiple of 16 bytes here",
+        "store_four(y + i, 0, n - i, i + 4 <= n && (size_t)(y + i) % 16 == 0, four); -> store_four(y + i, 0, n - i, i + 4 <= n && (size_t)(y + i) % 16 == 1, four);": "harmless: store_four ends at n itself, and arrays begin at a multiple of 16 bytes here",
     },
     "unary": {
         "if (i + N <= n) { -> if (i + N < n) {": "equivalent: the last pack is taken one by one",

@@ -14,12 +14,20 @@ SURVIVORS = {
         "const unsigned lanes = LANES < 32 ? (1u << LANES % 32) - 1 : 0xffffffffu;  // that exist, in a block of fewer than 32 -> const unsigned lanes = LANES < 32 ? (1u << LANES % 32) + 1 : 0xffffffffu;  // that exist, in a block of fewer than 32": "harmless: only a block of fewer than 32 threads takes this mask, and the task knows none",
         "const unsigned lanes = LANES < 32 ? (1u << LANES % 32) - 1 : 0xffffffffu;  // that exist, in a block of fewer than 32 -> const unsigned lanes = LANES < 32 ? (1u << LANES % 32) - 0 : 0xffffffffu;  // that exist, in a block of fewer than 32": "harmless: only a block of fewer than 32 threads takes this mask, and the task knows none",
         "const unsigned lanes = LANES < 32 ? (1u << LANES % 32) - 1 : 0xffffffffu;  // that exist, in a block of fewer than 32 -> const unsigned lanes = LANES < 32 ? (1u << LANES % 32) - 1 : 4294967296u;  // that exist, in a block of fewer than 32": "harmless: only a block of fewer than 32 threads takes this mask, and the task knows none",
+        "if (threadIdx.x == 0) y[blockIdx.x] = m; -> if (threadIdx.x == 1) y[blockIdx.x] = m;": "harmless: every thread has the maximum of the block, so any may write it",
     },
     "softmax_online": {
         "if (m == -INFINITY) return {m, a.l + b.l};  // -inf - -inf would be nan -> if (m == -INFINITY) return {m, a.l - b.l};  // -inf - -inf would be nan": "equivalent: with nothing but minus infinity seen, both sums are 0",
     },
+    "argmax": {
+        "for (int k = 1; k < n; k++) { -> for (int k = 0; k < n; k++) {": "equivalent: the row's first number is compared with itself",
+    },
     "reduce_rows": {
         "if (lane == 0 && own < (long long)rows * parts) y[own] = result; -> if (lane != 0 && own < (long long)rows * parts) y[own] = result;": "harmless: after warp_reduce every lane has the result, so any may write it",
+        "if (lane == 0 && own < (long long)rows * parts) y[own] = result; -> if (lane == 1 && own < (long long)rows * parts) y[own] = result;": "harmless: after warp_reduce every lane has the result, so any may write it",
+    },
+    "sum_4_vectors": {
+        "if (threadIdx.x == 0) partial[blockIdx.x] = sum; -> if (threadIdx.x == 1) partial[blockIdx.x] = sum;": "harmless: every thread has the sum of the block, so any may write it",
     },
     "softmax_forward": {
         "own[e] = own.column(e) < seen ? expf(own[e] - m) : 0.0f; -> own[e] = own.column(e) <= seen ? expf(own[e] - m) : 0.0f;": "equivalent: column `seen` holds -INFINITY, whose exp is 0",

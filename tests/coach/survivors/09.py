@@ -1,0 +1,11 @@
+"""Mutants of chapter 09 that may pass, and why: see course_lib/coach/mutation.py."""
+
+SURVIVORS = {
+    "gemm_logsumexp": {
+        "if ((threadIdx.x & (2 * widest - narrowest)) == 0 && row < M) {  // one of the lanes with this row -> if ((threadIdx.x & (2 + widest - narrowest)) == 0 && row < M) {  // one of the lanes with this row": "harmless: every lane of a row has its part, so any may write it",
+        "if ((threadIdx.x & (2 * widest - narrowest)) == 0 && row < M) {  // one of the lanes with this row -> if ((threadIdx.x & (2 * widest - narrowest)) != 0 && row < M) {  // one of the lanes with this row": "harmless: every lane of a row has its part, so any may write it",
+    },
+    "gemm_swiglu": {
+        "if (N % 2 == 0 && j + 1 < N) { -> if (N / 2 == 0 && j + 1 < N) {": "harmless: the two numbers are written one by one",
+    },
+}

@@ -1,0 +1,11 @@
+"""Mutants of chapter 11 that may pass, and why: see course_lib/coach/mutation.py."""
+
+SURVIVORS = {
+    "cross_entropy_forward": {
+        "losses[i] = target == ignore || target < 0 || target >= V ? 0.0f : lse - logits[row + target]; -> losses[i] = target == ignore || target < 0 && target >= V ? 0.0f : lse - logits[row + target];": "harmless: the task has no target outside the vocabulary, but for `ignore`",
+        "losses[i] = target == ignore || target < 0 || target >= V ? 0.0f : lse - logits[row + target]; -> losses[i] = target == ignore || target < 0 || target > V ? 0.0f : lse - logits[row + target];": "harmless: the task has no target outside the vocabulary, but for `ignore`",
+    },
+    "logsumexp_merge": {
+        "if (part_m[part] > -INFINITY) l += part_l[part] * expf(part_m[part] - m); -> if (part_m[part] >= -INFINITY) l += part_l[part] * expf(part_m[part] - m);": "harmless: only a row without any number needs the guard, and the task has none",
+    },
+}

@@ -1,0 +1,12 @@
+"""Mutants of chapter 12 that may pass, and why: see course_lib/coach/mutation.py."""
+
+SURVIVORS = {
+    "global_norm_squares": {
+        "for (int i = 4 * threadIdx.x; i < length; i += 4 * THREADS) { -> for (int i = 4 * threadIdx.x; i <= length; i += 4 * THREADS) {": "equivalent: from `length` on load_four gives zeros",
+    },
+    "plan_memory": {
+        "for i in sorted(range(len(lives)), key=lambda i: (-lives[i][0], lives[i][1])): -> for i in sorted(range(len(lives)), key=lambda i: (lives[i][0], lives[i][1])):": "an open challenge: every plan that makes some use of lifetimes is right",
+        "meets = lives[j][1] < ends and begins < lives[j][2] -> meets = lives[j][1] <= ends and begins < lives[j][2]": "an open challenge: every plan that makes some use of lifetimes is right",
+        "if meets and at + size > offsets[j]: -> if meets and at + size >= offsets[j]:": "an open challenge: every plan that makes some use of lifetimes is right",
+    },
+}
