@@ -30,6 +30,7 @@ SURVIVORS = {
         "if (threadIdx.x == 0) partial[blockIdx.x] = sum; -> if (threadIdx.x == 1) partial[blockIdx.x] = sum;": "harmless: every thread has the sum of the block, so any may write it",
     },
     "softmax_forward": {
+        "own.load(x + (long long)row * S, seen, -INFINITY); -> own.load(x + (long long)row * S, seen, 0.0f);": "equivalent: columns that are not seen become -INFINITY below",
         "own[e] = own.column(e) < seen ? expf(own[e] - m) : 0.0f; -> own[e] = own.column(e) <= seen ? expf(own[e] - m) : 0.0f;": "equivalent: column `seen` holds -INFINITY, whose exp is 0",
     },
 }

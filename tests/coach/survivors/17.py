@@ -23,8 +23,8 @@ SURVIVORS = {
         "return raised / raised.sum(-1, keepdims=True) -> return raised / raised.sum(1, keepdims=True)": "equivalent: the logits are a matrix, whose last axis is axis 1",
     },
     "top_p_filter": {
-        "order = np.argsort(-probabilities, -1, kind=\"stable\") -> order = np.argsort(-probabilities, 1, kind=\"stable\")": "equivalent: the probabilities are a matrix, whose last axis is axis 1",
-        "order = np.argsort(-probabilities, -1, kind=\"stable\") -> order = np.argsort(-probabilities, -1)": "equivalent: the probabilities are a matrix, whose last axis is axis 1",
+        'order = np.argsort(-probabilities, -1, kind="stable") -> order = np.argsort(-probabilities, 1, kind="stable")': "equivalent: the probabilities are a matrix, whose last axis is axis 1",
+        'order = np.argsort(-probabilities, -1, kind="stable") -> order = np.argsort(-probabilities, -1)': "equivalent: the probabilities are a matrix, whose last axis is axis 1",
         "sorted_ = np.take_along_axis(probabilities, order, -1) -> sorted_ = np.take_along_axis(probabilities, order, 1)": "equivalent: the probabilities are a matrix, whose last axis is axis 1",
         "before = np.cumsum(sorted_, -1) - sorted_  # what the more likely ones sum to already -> before = np.cumsum(sorted_, 1) - sorted_  # what the more likely ones sum to already": "equivalent: the probabilities are a matrix, whose last axis is axis 1",
         "np.put_along_axis(filtered, order, kept, -1) -> np.put_along_axis(filtered, order, kept, 1)": "equivalent: the probabilities are a matrix, whose last axis is axis 1",
