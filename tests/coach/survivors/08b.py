@@ -5,6 +5,7 @@ SURVIVORS = {
         "best = 1 -> best = 0": "equivalent: TM = 1 always divides",
         "for TM in range(1, sums + 1): -> for TM in range(1, sums - 1):": "equivalent: TM is at most the root of sums, and 1 is where it begins",
         "for TM in range(1, sums + 1): -> for TM in range(1, sums + 0):": "equivalent: TM is at most the root of sums, and 1 is where it begins",
+        "for TM in range(1, sums + 1): -> for TM in range(1, sums + 1 - 1):": "equivalent: TM is at most the root of sums, and 1 is where it begins",
         "return best, sums // best -> return best, sums / best": "harmless: best divides sums, and 2.0 counts as 2",
     },
     "matmul_register_tiles_1d": {

