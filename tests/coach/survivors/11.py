@@ -2,6 +2,7 @@
 
 SURVIVORS = {
     "cross_entropy_forward": {
+        "if (i >= n || threadIdx.x % LANES) return; -> if (i >= n || threadIdx.y % LANES) return;": "harmless: every lane of a row has the loss, so any may write it",
         "losses[i] = target == ignore || target < 0 || target >= V ? 0.0f : lse - logits[row + target]; -> losses[i] = target == ignore || target < 0 && target >= V ? 0.0f : lse - logits[row + target];": "harmless: the task has no target outside the vocabulary, but for `ignore`",
         "losses[i] = target == ignore || target < 0 || target >= V ? 0.0f : lse - logits[row + target]; -> losses[i] = target == ignore || target < 0 || target > V ? 0.0f : lse - logits[row + target];": "harmless: the task has no target outside the vocabulary, but for `ignore`",
     },
