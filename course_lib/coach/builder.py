@@ -79,11 +79,7 @@ def notebook(source: Path, solved: bool) -> NotebookNode:
 
 def lecture(source: Path) -> NotebookNode:
     """A chapter's lecture, its outputs as they are, with its exercises as the source has them now."""
-    written, tasks = build.read(source).cells, {}
-    for name, place in _places(written).items():
-        heading, _, text = written[place - 1].source.partition("\n")
-        tasks[name] = f"### Exercise: {heading.lstrip('# ')}\n\n{text.strip()}"
-    pieces, inside, cells, seen = regions.pieces(source), catalogue.in_lecture(source), [], []
+    pieces, inside, written, cells, seen = regions.pieces(source), catalogue.in_lecture(source), tasks(source), [], []
     for cell in build.read(LECTURES / f"{source.stem}.ipynb").cells:
         if found := build.exercise_of(cell):
             seen.append(name := found[0])
@@ -93,7 +89,9 @@ def lecture(source: Path) -> NotebookNode:
                 )
             if TASK in cells[-1].metadata.get("tags", []):
                 cells.pop()
-            cells.append(nbformat.v4.new_markdown_cell(tasks[name], metadata={"tags": [TASK]}))
+            heading, _, text = written[name].partition("\n")
+            task = f"### Exercise: {heading.lstrip('# ')}\n\n{text.strip()}"
+            cells.append(nbformat.v4.new_markdown_cell(task, metadata={"tags": [TASK]}))
             blank = build.exercise_cell(name, pieces[name].blank)
             cell = nbformat.v4.new_code_cell(blank, metadata={"tags": [build.NOT_RUN]})
         cells.append(cell)
@@ -103,6 +101,12 @@ def lecture(source: Path) -> NotebookNode:
                 f"The lecture {source.stem} holds {seen.count(name) or 'no'} cells `{build.EXERCISE} {name}`; one is needed."
             )
     return build.normalised(NotebookNode(cells=cells))
+
+
+def tasks(source: Path) -> dict[str, str]:
+    """Name of each exercise of a source -> the text of its task, heading and all."""
+    cells = build.read(source).cells
+    return {name: cells[place - 1].source for name, place in _places(cells).items()}
 
 
 def _places(cells: list[NotebookNode]) -> dict[str, int]:

@@ -25,13 +25,18 @@ SWAPPED = {
 }  # fmt: skip
 OTHERS = {  # a name -> the one that is taken for it
     "fmaxf": "fminf", "fminf": "fmaxf", "max": "min", "min": "max", "maximum": "minimum", "argmax": "argmin", "sum": "mean",
-    "mean": "sum", "double": "float", "float64": "float32", "int64": "int32", "T": "float", "expf": "exp2f", "True": "False",
+    "mean": "sum", "double": "float", "float64": "float32", "int64": "int32", "expf": "exp2f", "True": "False",
     "False": "True", "break": "continue", "__shfl_xor_sync": "__shfl_down_sync", "cumsum": "sum",
 }  # fmt: skip
+TEMPLATE = re.compile(r"\b(?:class|typename) T\b")  # where T is a type; elsewhere it is a length
 STARTS = {"-INFINITY": "0.0f", "-np.inf": "0.0", "-math.inf": "0.0", 'float("-inf")': "0.0", "-3.4028234e38": "0.0"}
 BARRIER = re.compile(r"\b(?:__syncthreads|__syncwarp|__pipeline_wait_prior|workgroupBarrier|storageBarrier)\([^;]*\);")
 STATEMENT = re.compile(r"^[ \t]*((?:[\w.\[\]*+ ()/%-]+?) [-+*/]?= [^;{}]*;)[ \t]*$", re.M)
 BINARY = re.compile(r"(?<= )(?:<<|>>|[-+*]=|[<>=!]=|&&|\|\||[-+*/%<>&|^])(?= )")
+LENGTHS = re.compile(
+    r"^[ \t]*(?!return\b|else\b)(?:__shared__ )?(?:const |unsigned )*\w+ \w+(\[[^;=]*\])|array<[^;]*>", re.M
+)
+PROMISE = re.compile(r"\bstatic_assert\([^;]*;")  # no result depends on it
 ONE_THREAD = "one thread does the work of all"
 OWN_INDEX = re.compile(r"\b(threadIdx|blockIdx)\b")
 
@@ -52,8 +57,11 @@ def mutants(exercise: Exercise, piece: Piece) -> list[Mutant]:
     """Every mutant of a solution, in the order of its lines; no text twice."""
     own = _own_lines(piece)
     edits = _of_python(piece.solution) if exercise.language == "python" else _of_kernel(piece.solution, exercise)
+    promises = [match.span() for match in PROMISE.finditer(piece.solution)]
     found: dict[str, Mutant] = {}
     for kind, start, end, instead in sorted(edits, key=lambda edit: edit[1]):
+        if any(first <= start < last for first, last in promises):
+            continue
         text = piece.solution[:start] + instead + piece.solution[end:]
         line = piece.solution.count("\n", 0, start) + 1
         if (line in own or kind == ONE_THREAD) and text != piece.solution and text not in found:
@@ -71,12 +79,12 @@ def _own_lines(piece: Piece) -> set[int]:
     return {number for number in range(1, len(solution) + 1) if number - 1 not in given}
 
 
-def _number(text: str) -> str:
-    """Another number in place of a literal, of the same type."""
+def _number(text: str, length: bool = False) -> str:
+    """Another number in place of a literal, of the same type. An array's length becomes less: more would do no harm."""
     digits = re.match(r"0[xX][\da-fA-F]+|[\d.]+(?:[eE][+-]?\d+)?", text)[0]
     if re.fullmatch(r"\d+|0[xX][\da-fA-F]+", digits):
         value = int(digits, 0)
-        return f"{1 - value if value < 2 else value + 1}{text[len(digits) :]}"
+        return f"{1 - value if value < 2 else value - 1 if length else value + 1}{text[len(digits) :]}"
     return f"{2 * float(digits) or 1.0!r}{text[len(digits) :]}"
 
 
@@ -86,14 +94,17 @@ def _number(text: str) -> str:
 def _of_kernel(text: str, exercise: Exercise) -> Iterator[Edit]:
     read = lexer.read(text, wgsl=exercise.language == "wgsl")
     code = read.code
+    lengths = [match.span() for match in LENGTHS.finditer(code)]
+    others = OTHERS | ({"T": "float"} if TEMPLATE.search(code) else {})
     for match in BINARY.finditer(code):
         if match[0] in SWAPPED:
             yield "operator", *match.span(), SWAPPED[match[0]]
     for token in read.words:
         if token.kind == lexer.NUMBER:
-            yield "constant", token.offset, token.end, _number(token.text)
-        elif token.kind == lexer.NAME and token.text in OTHERS:
-            yield "name", token.offset, token.end, OTHERS[token.text]
+            length = any(start <= token.offset < end for start, end in lengths)
+            yield "constant", token.offset, token.end, _number(token.text, length)
+        elif token.kind == lexer.NAME and token.text in others:
+            yield "name", token.offset, token.end, others[token.text]
         elif token.text == "if" and (end := read.closing(code.find("(", token.end))):
             yield "guard", token.end, end + 1, " (true)"
     for match in BARRIER.finditer(code):
@@ -162,7 +173,8 @@ def _of_python(text: str) -> Iterator[Edit]:
         ] in SWAPPED:
             yield kind, start + match.start(), start + match.end(), SWAPPED[match[0]]
 
-    for node in ast.walk(tree):
+    unseen = {part for node in ast.walk(tree) for part in _unseen(node)}
+    for node in (node for node in ast.walk(tree) if node not in unseen):
         if isinstance(node, ast.BinOp):
             yield from between("operator", node.left, node.right)
         elif isinstance(node, ast.Compare):
@@ -198,9 +210,20 @@ def _of_python(text: str) -> Iterator[Edit]:
     yield from _starts(text, text)
 
 
+def _unseen(node: ast.AST) -> Iterator[ast.AST]:
+    """What no result depends on: annotations, and whether `zip` asks for equal lengths."""
+    if isinstance(node, ast.keyword) and node.arg == "strict":
+        yield from ast.walk(node)
+    for field in ("annotation", "returns"):
+        if annotation := getattr(node, field, None):
+            yield from ast.walk(annotation)
+
+
 def _of_call(node: ast.Call, span, text: str) -> Iterator[Edit]:
     """A named argument left out (axis, keepdims, dtype), a copy or a cast left out, a range one shorter."""
     for keyword in node.keywords:
+        if keyword.arg == "strict":
+            continue
         start, end = span(keyword)
         before = text[:start].rstrip()
         if before.endswith(","):

@@ -16,6 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -95,8 +96,9 @@ def verify(names: list[str]) -> list[str]:
             return [f"{proof.name}, {proof.kind}: {error}"]
         return failures_of(proof, verdict)
 
-    for sentences in _with_judges(one, to_try):
-        found += sentences
+    with closing(_with_judges(one, to_try)) as said:
+        for sentences in said:
+            found += sentences
     return found
 
 
@@ -112,10 +114,11 @@ def _with_judges(work: Callable[[Any, client.Judge], Any], items: Sequence) -> I
         finally:
             free.append(judge)
 
+    pool = ThreadPoolExecutor(len(judges))
     try:
-        with ThreadPoolExecutor(len(judges)) as pool:
-            yield from pool.map(one, items)
-    finally:
+        yield from pool.map(one, items)
+    finally:  # at Ctrl-C what is queued is dropped, and what is being judged ends with its judge
+        pool.shutdown(wait=False, cancel_futures=True)
         for judge in judges:
             judge.stop()
 
@@ -126,18 +129,24 @@ def run_mutants(wanted: list[str]) -> int:
     trials = [(name, mutant) for name in names for mutant in mutants_of(name)]
     counts: dict[str, Counter] = {}
     survivors = []
-    said = _with_judges(lambda trial, judge: fate(*trial, judge), trials)
-    for (name, mutant), what in zip(trials, tqdm(said, total=len(trials), unit=" mutants"), strict=True):
-        counts.setdefault(catalogue.load(name).chapter, Counter())[what] += 1
-        if what == SURVIVED:
-            survivors.append(f"{name}, line {mutant.line} ({mutant.kind}): {mutant.change}")
-    print("\n".join(survivors))
-    print(f"{'chapter':8} {KILLED:>10} {NOT_LOADED:>10} {LISTED:>10} {SURVIVED:>10}   killed of those that could be")
-    for chapter, count in [*counts.items(), ("all", sum(counts.values(), Counter()))]:
-        share = count[KILLED] / max(1, count[KILLED] + count[SURVIVED])
-        columns = " ".join(f"{count[what]:10,}" for what in (KILLED, NOT_LOADED, LISTED, SURVIVED))
-        print(f"{chapter:8} {columns}   {share:.1%}")
+    with closing(_with_judges(lambda trial, judge: fate(*trial, judge), trials)) as said:
+        for (name, mutant), what in zip(trials, tqdm(said, total=len(trials), unit=" mutants"), strict=True):
+            counts.setdefault(catalogue.load(name).chapter, Counter())[what] += 1
+            if what == SURVIVED:
+                survivors.append(f"{name}, line {mutant.line} ({mutant.kind}): {mutant.change}")
+    print("\n".join([*survivors, table(counts)]))
     return bool(survivors)
+
+
+def table(counts: dict[str, Counter]) -> str:
+    """How many mutants of each chapter were tried, and what became of them. One that does not compile could not be killed."""
+    columns = ("tried", KILLED, NOT_LOADED, LISTED, SURVIVED)
+    lines = [f"chapter  {' '.join(f'{column:>10}' for column in columns)}   killed of those that could be"]
+    for chapter, count in [*counts.items(), ("all", sum(counts.values(), Counter()))]:
+        numbers = (count.total(), *(count[what] for what in columns[1:]))
+        share = count[KILLED] / max(1, count[KILLED] + count[SURVIVED])
+        lines.append(f"{chapter:8} {' '.join(f'{number:10,}' for number in numbers)}   {share:.1%}")
+    return "\n".join(lines)
 
 
 def mutants_of(name: str) -> list[mutation.Mutant]:

@@ -30,7 +30,7 @@ sys.path[:0] = [str(ROOT / "tests"), *([] if __package__ else [str(ROOT)])]
 import op_cases  # noqa: E402
 
 from course_lib import devices  # noqa: E402
-from course_lib.coach import answers, catalogue, judge, regions  # noqa: E402
+from course_lib.coach import answers, builder, catalogue, judge, regions  # noqa: E402
 from course_lib.devices.gpu import launching  # noqa: E402
 
 PAGE = ROOT / "exercises" / "README.md"
@@ -137,18 +137,10 @@ def words() -> list[str]:
     return re.findall(r"^### (.+)$", (ROOT / "notebooks" / "glossary.md").read_text(encoding="utf-8"), re.M)
 
 
+@functools.cache
 def tasks() -> dict[str, str]:
-    """Exercise -> the text of its task, from the chapter's source."""
-    found = {}
-    for source in sorted(catalogue.SOLUTIONS.glob("*.py")):
-        task = ""
-        for cell in re.split(r"^# %%", source.read_text(encoding="utf-8"), flags=re.M):
-            head, _, body = cell.partition("\n")
-            if "[markdown]" in head:
-                task = re.sub(r"^# ?", "", body, flags=re.M)
-            elif name := re.search(r'exercise="(\w+)"', head):
-                found[name[1]] = task
-    return found
+    """Exercise -> the text of its task, over all chapters."""
+    return {name: task for source in catalogue.SOLUTIONS.glob("*.py") for name, task in builder.tasks(source).items()}
 
 
 @functools.cache

@@ -11,6 +11,7 @@ def cases(random):
     yield Case("every second word", [2 * lane for lane in range(32)])
     yield Case("one bank, two words, each for half the lanes", [3, 35] * 16)
     yield Case("three lanes take part", [64, 10, 96])
+    yield Case("the last bank is the busiest", [31, 63, 95, *range(29)])
     yield Case("random words", [int(word) for word in random.integers(0, 200, size=32)])
 
 

@@ -10,7 +10,7 @@ from course_lib.coach.shared_cases import matrices
 
 def cases(random):
     for label, M, N, K in (("one number", 1, 1, 1), ("2 x 3", 2, 3, 4), ("3 x 2", 3, 2, 1), ("33 x 7", 33, 7, 9),
-                           ("16 x 32", 16, 32, 3)):  # fmt: skip
+                           ("3 x 70", 3, 70, 2), ("16 x 32", 16, 32, 3)):  # fmt: skip
         A, B = matrices(random, M, N, K)
         yield Case(label, np.ascontiguousarray(A.T), B)
 

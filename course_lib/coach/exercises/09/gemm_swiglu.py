@@ -11,6 +11,7 @@ ROWS, WIDE = 64, 64
 
 def cases(random):
     for label, (m, n, k) in (("one row, one gate", (1, 1, 2)), ("two rows of three", (2, 3, 2)), ("ragged", (67, 35, 9)),
+                             ("rows of ten", (5, 10, 4)),
                              (f"{ROWS} rows of {WIDE}", (ROWS, WIDE, 32))):  # fmt: skip
         x, weight = random.normal(size=(m, k)).astype(np.float32), random.normal(size=(2 * n, k)).astype(np.float32)
         yield Case(label, x, weight)

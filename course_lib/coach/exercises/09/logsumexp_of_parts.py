@@ -15,6 +15,7 @@ def cases(random):
         np.array([[1000.0, 1001.0], [-1000.0, -1003.0]]),
         np.array([[1.0, 2.0], [3.0, 1.0]]),
     )
+    yield Case("one part far above the other", np.array([[0.0, 1000.0]]), np.array([[2.0, 3.0]]))
     yield Case("far below", np.array([[-1000.0, -1002.0]]), np.array([[1.0, 1.0]]))
 
 

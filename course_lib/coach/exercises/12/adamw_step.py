@@ -23,6 +23,7 @@ def cases(random):
 
     yield Case("one array of three", lists(3), (0.1,), None, False, USUAL)
     yield Case("three small arrays", lists(5, 1, 7), (0.1, 0.0, 0.1), None, False, USUAL)
+    yield Case("seven arrays", lists(*range(1, 8)), (0.1,) * 7, None, False, USUAL)
     yield Case("an array of several blocks", lists(3, 1300, 2), (0.1, 0.1, 0.0), None, False, USUAL)
     yield Case("gradients that are too long", lists(40, 600), (0.0, 0.1), 4.0, False, USUAL)
     yield Case("gradients that are short enough", lists(9, 2), (0.0, 0.1), 0.5, False, USUAL)

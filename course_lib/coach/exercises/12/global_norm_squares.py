@@ -19,6 +19,7 @@ def cases(random):
 
     yield Case("one array of three", arrays(3), 0)
     yield Case("three small arrays", arrays(5, 1, 66), 0)
+    yield Case("seven arrays", arrays(*range(1, 8)), 0)
     yield Case("an array of several blocks", arrays(7, 2 * EACH + 5, 9), 0)
     yield Case("an offset into partial", arrays(2, 4), 3)
 

@@ -26,6 +26,11 @@ def cases(random):
     yield Case("a small vocabulary, and nothing is learned", [2.1, 2.0, 1.9, 1.8], 2.08, 0.5)
     yield Case("a small vocabulary, exploded", [2.1, 3.5, 1.2, 0.9], 2.08, 0.5)
     yield Case("a high floor", [6.9, 3.0, 0.4], 6.9, 0.5)
+    yield Case("exactly 1 above guessing", [2.0, 3.0, 1.25, 1.0], 2.0, 0.5)
+    yield Case("the end is exactly the floor", [2.0, 1.25, 0.5], 2.0, 0.5)
+    yield Case("the end is exactly 0.5 below guessing", [2.0, 1.75, 1.5], 2.0, 0.5)
+    yield Case("the end is a little more than 0.5 below guessing", [2.0, 1.75, 1.25], 2.0, 0.5)
+    yield Case("20 steps, of which a tenth is two", [*falling(1.2, 18), 0.6, 0.1], 6.9, 0.3)
     yield Case("300 healthy steps", falling(1.4, 300, 0.1), 6.93, 0.26)
     yield Case("300 steps that read their targets", falling(0.02, 300, 0.01), 6.93, 0.26)
     yield Case(
