@@ -9,7 +9,7 @@ from typing import Any
 
 from course_lib.coach import answers, diagnosis
 from course_lib.coach.exercise import Exercise
-from course_lib.coach.outcome import RaisedError, Seen
+from course_lib.coach.outcome import Asked, RaisedError, Seen
 from course_lib.coach.sandbox import Sandbox
 from course_lib.coach.verdict import Count, Verdict, as_text
 
@@ -34,6 +34,7 @@ def measure(
     exercise: Exercise, verdict: Verdict, sandbox: Sandbox, outcomes, cases, solution: str
 ) -> RaisedError | None:
     """Fill in the numbers; a goal that is missed turns a passed verdict. Gives what an answer raised while it was measured."""
+    measured = -1  # number of the case
     if exercise.is_kernel:
         if exercise.language == "wgsl":  # of CUDA the simulator sees all but counters
             seen = {what for outcome in outcomes for report in outcome.reports for what in report.not_checked}
@@ -41,15 +42,15 @@ def measure(
         if not exercise.measured:
             return None
         counting = answers.launched(exercise)
-        place = next(i for i, case in enumerate(cases) if case.label == exercise.measured)
-        reports = outcomes[place].reports
+        measured = next(i for i, case in enumerate(cases) if case.label == exercise.measured)
+        reports = outcomes[measured].reports
         our_reports: list = []
         if solution:
             ours = answers.load_answer(exercise, solution)
             ours.seed = sandbox.runs[-1] if exercise.language == "cuda" else 0
-            answers.call(exercise, ours, copy.deepcopy(cases[place].inputs))
+            answers.call(exercise, ours, copy.deepcopy(cases[measured].inputs))
             our_reports = ours.reports
-        verdict.report = diagnosis.report(outcomes[place])
+        verdict.report = diagnosis.report(outcomes[measured])
         yours, ours_counted = counting.counters(reports), counting.counters(our_reports)
         verdict.counts = [Count(name, number, ours_counted.get(name)) for name, number in yours.items()]
         verdict.measured = exercise.measured
@@ -90,9 +91,11 @@ def measure(
             )
             if exercise.is_kernel:
                 verdict.why += counting.costliest(reports, goal.name)
-            seen = Seen("", outcomes[-1], outcomes)
+            seen = Asked(Seen("", outcomes[measured], outcomes))
             for wrong in exercise.wrong:
-                if wrong.when is not None and diagnosis.holds(wrong.when, seen):
+                explains = wrong.when is not None and diagnosis.holds(wrong.when, seen)
+                if explains and not {"got", "kinds"} & seen.looked_at:  # values are right here: they prove nothing
                     verdict.why, verdict.recognised = wrong.says, True
                     break
+                seen.looked_at.clear()
     return None
