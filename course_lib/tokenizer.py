@@ -57,6 +57,8 @@ def split_stream(chunks: Iterable[str]) -> Iterator[list[str]]:
 
 def split_special(text: str, special_tokens: Sequence[str]) -> list[str]:
     """`text` cut at its special tokens, which are parts of their own; the longer one of two that fit at one place."""
+    if not special_tokens:
+        return [text] if text else []
     longest_first = sorted(special_tokens, key=len, reverse=True)
     parts = regex.split("(" + "|".join(map(regex.escape, longest_first)) + ")", text)
     return [part for part in parts if part]

@@ -56,8 +56,8 @@ def at_temperature(probabilities, temperature):
 #
 # `greedy_decoding` should add `count` tokens to the list `ids`, always the likeliest one, and return the whole list.
 # `model(idx, cache=cache)` gives the logits `(1, T, V)` of the tokens `idx` `(1, T)`, which follow those in the cache. There
-# is no error message. The first new token is right, and the text soon becomes nonsense. It is slow, too. Run the cell and read
-# the verdict.
+# is no error message. The first new token is right, and the text soon becomes nonsense. It is slow, too: with a cache, the model
+# should read each token once. Run the cell and read the verdict.
 #
 # (`np` is NumPy, and inside `no_grad()` no tape is kept.)
 

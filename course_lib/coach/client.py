@@ -17,10 +17,11 @@ from course_lib import paths
 from course_lib.coach import catalogue
 from course_lib.coach.exercise import ExerciseError
 from course_lib.coach.sandbox import COMPILE
+from course_lib.coach.sandboxed import BUSY
 from course_lib.coach.verdict import Verdict, from_dict
 
 SLOW = 1.0  # seconds after which the learner is told what is being done
-LOAD = 240.0  # seconds that loading the library may take, on a busy machine where it must be compiled first
+LOAD = 900.0  # seconds that loading the library may take, on a busy machine where it must be compiled first
 
 
 class Judge:
@@ -114,7 +115,7 @@ def judged(
     """The Verdict on a text as an answer to an exercise. Raises ExerciseError if the exercise itself is at fault."""
     exercise = catalogue.load(name)
     job = {"name": exercise.name, "text": text, "known": sorted(known), "values": values, "measure": measure,
-           "seconds": exercise.seconds + (COMPILE if exercise.is_kernel else 0),
+           "seconds": BUSY * exercise.seconds + (COMPILE if exercise.is_kernel else 0),
            "number": secrets.token_hex(8)}  # fmt: skip
     message = (judge or _judge).ask(job, stage)
     if "verdict" in message:

@@ -21,7 +21,7 @@ def of_error(error: RaisedError, exercise: Exercise, known: Collection[str] = ()
     if error.kind == "StillRunning":
         return (
             f"Your code was still running after {exercise.seconds:g} seconds and was stopped{line}. "
-            "Look for a loop that never ends."
+            "Look for a loop that never ends, or for work that is done again and again."
         )
     if error.kind == KILLED:
         return (

@@ -29,7 +29,7 @@ from typing import Any
 from course_lib.coach import answers, plain, sandboxed
 from course_lib.coach.exercise import Exercise
 from course_lib.coach.outcome import ENDED, FORGED, KILLED, RaisedError
-from course_lib.coach.sandboxed import FAILED, Done
+from course_lib.coach.sandboxed import BUSY, FAILED, Done
 
 PATIENCE = 2.0  # seconds after an exercise's own, when only a kill from outside helps
 COMPILE = 60.0  # seconds that a C++ compiler may take, on a busy machine
@@ -155,7 +155,7 @@ class Sandbox:
         if self.process is None:
             return Done(raised=RaisedError(ENDED, "it ran no longer"))
         # its own alarm comes first, after its seconds in all
-        deadline = time.monotonic() + (self.exercise.seconds + PATIENCE if seconds is None else seconds)
+        deadline = time.monotonic() + (BUSY * self.exercise.seconds + PATIENCE if seconds is None else seconds)
         try:
             done = Done(**self._receive(deadline))
         except TimeoutError:

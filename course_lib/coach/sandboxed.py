@@ -29,6 +29,7 @@ from course_lib.coach.outcome import RaisedError
 TOKEN = 16  # bytes before each message: of this job, drawn at random
 HEAD = TOKEN + 8
 LOST = 71  # exit status: the connection is gone, which an answer has closed
+BUSY = 4  # times an exercise's seconds may pass by the clock, on a busy machine
 FAILED = "Failed"  # kind of a RaisedError: this process could not begin, which is no fault of an answer
 
 
@@ -59,7 +60,8 @@ def serve(connection: socket.socket) -> None:
         if os.getpid() != os.getsid(0):
             os.setsid()  # so that whatever an answer starts can be ended with it
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        signal.signal(signal.SIGALRM, _time_is_over)
+        for alarm in (signal.SIGPROF, signal.SIGALRM):
+            signal.signal(alarm, _time_is_over)
         token, job = receive(connection)
         for number in map(int, os.listdir("/dev/fd")):
             if number > 2 and number != connection.fileno():
@@ -121,7 +123,9 @@ class Runner:
     def __init__(self, name: str, text: str, printed: str, folder: str):
         self.exercise: Exercise = catalogue.load(name)
         self.text, self.file = text, f"{self.exercise.name}{self.exercise.suffix}"
-        self.left, self.answer, self.last = self.exercise.seconds, None, None
+        self.answer, self.last = None, None
+        # of processor time, so that other programs cost an answer nothing; a kernel's threads share all cores
+        self.left = self.exercise.seconds * ((os.cpu_count() or 1) if self.exercise.is_kernel else 1)
         descriptor = os.open(printed, os.O_WRONLY | os.O_APPEND)
         for number in (1, 2):
             os.dup2(descriptor, number)
@@ -179,7 +183,7 @@ class Runner:
             done.complaint = self._shared(got, given)
 
     def _shared(self, got: Any, given: tuple) -> str:
-        """A sentence if a result lies in the memory of an input, or of the result before: ops give new arrays."""
+        """A sentence if a result is no new array: if it lies in the memory of an input, or of the result before."""
         new = [one for one in (got if isinstance(got, tuple | list) else (got,)) if isinstance(one, np.ndarray)]
         inputs = [one for one in given if isinstance(one, np.ndarray)]
         before, self.last = self.last or [], new
@@ -197,11 +201,13 @@ class Runner:
 
     @contextlib.contextmanager
     def _timed(self) -> Iterator[None]:
-        """The answer's own time: what is left of its seconds."""
-        began = time.monotonic()
-        signal.setitimer(signal.ITIMER_REAL, max(self.left, 0.001))
+        """The answer's own time: what is left of its seconds, and BUSY times as much by the clock, for one that only waits."""
+        began = time.process_time()
+        signal.setitimer(signal.ITIMER_PROF, max(self.left, 0.001))
+        signal.setitimer(signal.ITIMER_REAL, BUSY * max(self.left, 0.001))
         try:
             yield
         finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
             signal.setitimer(signal.ITIMER_REAL, 0)
-            self.left -= time.monotonic() - began
+            self.left -= time.process_time() - began

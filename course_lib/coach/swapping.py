@@ -17,6 +17,8 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from course_lib import clock, recipes, whose
 from course_lib.coach import answering, answers, catalogue, show, state
 from course_lib.coach.exercise import Exercise
@@ -111,7 +113,7 @@ def install(swap: Swap, answer: Any, device: str = DEVICE) -> Callable[[], None]
         from course_lib import devices
 
         ours = getattr(devices.ops(DEVICE), name)
-        return devices.overlay(name, _watched(swap, answer or ours, ours), DEVICE).remove
+        return devices.overlay(name, _watched(swap, _in_order(answer) if answer else ours, ours), DEVICE).remove
     holder, attribute = answers.resolve(name)
     ours = vars(holder)[attribute]
     setattr(holder, attribute, _watched(swap, answer or ours, ours))
@@ -134,6 +136,19 @@ def _load(swap: Swap) -> None:
         swap.whose = YOURS
     except Exception as error:
         swap.give_way(f"yours could not be loaded: {type(error).__name__}: {error}")
+
+
+def _in_order(answer: Callable) -> Callable:
+    """An op whose results lie row after row in memory, as the next op needs them; a transposed result is right all the same."""
+
+    @functools.wraps(answer)
+    def function(*args, **kwargs):
+        result = answer(*args, **kwargs)
+        if isinstance(result, tuple):
+            return tuple(np.asarray(one, order="C") if isinstance(one, np.ndarray) else one for one in result)
+        return np.asarray(result, order="C") if isinstance(result, np.ndarray) else result
+
+    return function
 
 
 def _watched(swap: Swap, function: Any, ours: Any) -> Any:

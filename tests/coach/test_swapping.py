@@ -349,3 +349,17 @@ def test_a_milestone_is_a_real_run_with_the_learners_pieces():
     )
     holder, attribute = answers.resolve("course_lib.autograd.topological_order")
     assert "watched" not in getattr(holder, attribute).__code__.co_name
+
+
+def test_an_ops_result_may_lie_transposed_in_memory():
+    """The numbers are right, and AdamW's loops in C++ take only arrays that lie row after row."""
+    text = piece("linear_backward").solution
+    lines = text.rstrip().split("\n")
+    assert lines[-1].startswith("    return ")
+    results = lines[-1].removeprefix("    return ")
+    text = "\n".join([*lines[:-1], f"    return tuple(np.asfortranarray(one) for one in ({results}))"]) + "\n"
+    passed("linear_backward", text)
+    swaps = swapping.use(steps=0)
+    use_everything()
+    (one,) = swaps.swapped
+    assert one.calls > 0 and one.why == ""

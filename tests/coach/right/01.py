@@ -117,7 +117,7 @@ def broadcast_strides(shape, strides, to):
 """,
         """def strided_copy(x, shape, strides, offset=0):
     steps = [s * x.itemsize for s in strides]
-    return np.array(np.lib.stride_tricks.as_strided(x.reshape(-1)[offset:], shape, steps))
+    return np.array(np.lib.stride_tricks.as_strided(x.reshape(-1)[offset:], shape, steps), order="C")
 """,
     ],
     "batched_matmul": [

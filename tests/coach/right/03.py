@@ -3,7 +3,7 @@
 RIGHT = {
     "average_surprise": [
         """def average_surprise(probabilities):
-    return -math.log(math.prod(probabilities)) / len(probabilities)
+    return math.fsum(math.log(1 / p) for p in probabilities) / len(probabilities)
 """,
         "def average_surprise(probabilities):\n    return -np.log(probabilities).mean()\n",
     ],

@@ -169,6 +169,8 @@ def decode(spelling, ids):
         """import re
 
 def split_special(text, special_tokens):
+    if not special_tokens:
+        return [text] * bool(text)
     pattern = re.compile("|".join(re.escape(t) for t in sorted(special_tokens, key=lambda t: -len(t))))
     parts, end = [], 0
     for match in pattern.finditer(text):

@@ -126,11 +126,13 @@ RIGHT = {
     ],
     "greedy_decoding": [
         """def greedy_decoding(model, ids, count):
+    cache, all_of_them = model.new_cache(), np.array(ids)
     with no_grad():
+        step = all_of_them
         for _ in range(count):
-            logits = model(np.array([ids])).numpy()[0, -1]
-            ids = ids + [int(logits.argmax())]
-    return ids
+            step = model(step[None], cache=cache).numpy()[0, -1:].argmax(-1)
+            all_of_them = np.concatenate([all_of_them, step])
+    return all_of_them.tolist()
 """,
         """def greedy_decoding(model, ids, count):
     cache, read = model.new_cache(), 0

@@ -6,6 +6,7 @@ from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 from course_lib.devices import ops
 
 VIEW = "a view of x's own memory"
+ORDER = "an array whose rows do not lie one after the other"
 
 
 def cases(random):
@@ -30,7 +31,9 @@ def cases(random):
 
 def own_copy(answer, x, shape, strides, offset):
     result = answer(x, shape, strides, offset)
-    return VIEW if isinstance(result, np.ndarray) and result.size and np.shares_memory(result, x) else result
+    if not isinstance(result, np.ndarray):
+        return result
+    return VIEW if result.size and np.shares_memory(result, x) else result if result.flags.c_contiguous else ORDER
 
 
 def check(result, x, shape, strides, offset):
@@ -75,6 +78,14 @@ exercise = Exercise(
     return np.lib.stride_tricks.as_strided(x.reshape(-1)[offset:], shape, steps)
 """, "The result shares its memory with x: a change of one would show in the other. Give an array of its own.",
               when=lambda seen: isinstance(seen.got, str) and seen.got == VIEW),
+        Wrong("""def strided_copy(x, shape, strides, offset=0):
+    steps = [s * x.itemsize for s in strides]
+    return np.array(np.lib.stride_tricks.as_strided(x.reshape(-1)[offset:], shape, steps))
+""",
+              "The numbers are right, and their order in memory is the old one: np.array and .copy() of a transposed view keep it. "
+              "Write them out row after row, as np.ascontiguousarray does.",
+              when=lambda seen: isinstance(seen.got, str) and seen.got == ORDER,
+              once="whether an array is contiguous is no matter of values"),
         Wrong("""def strided_copy(x, shape, strides, offset=0):
     size = 1
     for n in shape:

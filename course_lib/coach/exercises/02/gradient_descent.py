@@ -8,6 +8,7 @@ def cases(random):
     yield Case("three steps, slope 2 w - 6", (2.0, 6.0), 1.0, 0.25, 3)
     yield Case("from above, short steps, slope 4 w + 2", (4.0, -2.0), 5.0, 0.1, 4)
     yield Case("steps that are too long, slope 2 w", (2.0, 0.0), 1.0, 1.5, 3)
+    yield Case("a long way near the minimum", (2.0, 6.0), 1.0, 0.25, 40)
     yield Case("no step", (2.0, 6.0), 4.0, 0.25, 0)
 
 

@@ -10,6 +10,7 @@ def cases(random):
     yield Case("a likely and an unlikely letter", [0.5, 0.125])
     yield Case("no surprise", [1.0, 1.0])
     yield Case("seven letters", random.uniform(0.01, 1, 7).tolist())
+    yield Case("a page, whose probabilities have a product that is 0 in a float", [0.1] * 1000)
 
 
 exercise = Exercise(
@@ -25,6 +26,9 @@ exercise = Exercise(
               "This is the surprise at the mean probability. Take the log of each, and then the mean."),
         Wrong(Changed(("math.log(", "math.log2(")), "These are bits. A nat is measured by the natural logarithm, math.log."),
         Wrong(Changed((" / len(probabilities)", "")), "This is the surprise at the whole text. Divide by the number of letters."),
+        Wrong("def average_surprise(probabilities):\n    return -math.log(math.prod(probabilities)) / len(probabilities)\n",
+              "The product of a whole page of probabilities is 0 in a float, and 0 has no logarithm. Sum the logarithms.",
+              when=lambda seen: "math domain error" in seen.error),
         Wrong(Changed(("sum(-", "sum(")), generic="the sign is wrong"),
     ],
 )  # fmt: skip

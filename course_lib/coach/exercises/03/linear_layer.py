@@ -43,6 +43,7 @@ def built(answer, inputs, outputs, bias, std, x):
     if shapes != wanted(inputs, outputs, bias):
         return seen  # `check` says so
     seen["weights"] = [one.weight.numpy().copy() for one in layers]
+    seen["drawn anew"] = not np.array_equal(layers[3].weight.numpy(), answer(inputs, outputs).weight.numpy())
     seen["a bias by default"] = getattr(layers[3], "bias", None) is not None
     seen["wide"] = str(answer(inputs, outputs, dtype="float64").weight.dtype)
     if bias:
@@ -87,6 +88,10 @@ def check(seen, inputs, outputs, bias, std, x):
         return "The initial weights should come from a normal distribution; yours has no tails."
     if default.size > 1000 and not 0.019 < default.std() < 0.021:
         return f"By default std is 0.02; the standard deviation of the initial weights is {default.std():.3g}."
+    if not seen["drawn anew"]:
+        return (
+            "Two layers that are made without `rng` have the same weights. By default each draws from a new generator."
+        )
     if not seen["a bias by default"]:
         return "By default a layer has a bias."
     if seen["wide"] != "float64":

@@ -7,6 +7,7 @@ def cases(random):
     yield Case("one pair", "ab")
     yield Case("the sentence of the lecture", "the fox in the box with the other fox")
     yield Case("two pairs, once each", "zab")
+    yield Case("two pairs that begin alike", "acab")
     yield Case("pairs that overlap", "ababzzzz")
     yield Case("a space is a character", "a b a b c")
 

@@ -21,6 +21,7 @@ def cases(random):
     yield Case("the leftmost match counts, although a longer one overlaps it", "aab<", ("ab<", "aa"))
     yield Case("small and large letters differ", "a<END>b<End>c<end>d", ("<end>",))
     yield Case("the longer one counts, whatever the order", "x<s>y<sep>", ("<s", "<sep", "<s>", "<sep>"))
+    yield Case("no special tokens at all", "ab", ())
     yield Case("a dot is a dot", "a.b?c", (".", "?"))
 
 

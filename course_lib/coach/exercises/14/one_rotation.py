@@ -16,6 +16,7 @@ def cases(random):
     yield Case("the same position", np.array([1.0, 0.5]), 3, 3, 1.0)
     yield Case("the key is one before", np.array([1.0, 0.0]), 1, 0, 0.5)
     yield Case("far into the text", np.array([1.0, 0.5]), 103, 101, 1.0)
+    yield Case("the query before the key", np.array([1.0, 0.5]), 0, 2, 0.5)
     yield Case("a slow hand", np.array([-2.0, 3.0]), 10, 4, 0.046)
 
 

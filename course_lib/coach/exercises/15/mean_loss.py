@@ -33,8 +33,19 @@ def of_batch(idx, targets):
     return float(losses_of(targets)[scored].mean()) if scored.any() else 0.0
 
 
+class Asked(Validation):
+    """Takes note of the batch sizes that it is asked for."""
+
+    def batches(self, batch_size):
+        self.sizes = {*getattr(self, "sizes", ()), batch_size}
+        return super().batches(batch_size)
+
+
 def called(answer, targets, batch_size):
-    return answer(Validation(np.zeros_like(targets), targets), of_batch, batch_size)
+    windows = Asked(np.zeros_like(targets), targets)
+    mean = answer(windows, of_batch, batch_size)
+    others = getattr(windows, "sizes", set()) - {batch_size}
+    return f"of batches of {min(others)} rows; batch_size is {batch_size}" if others else mean
 
 
 def right(self, loss, batch_size):

@@ -50,7 +50,7 @@ def inverse(A, steps):
 ''',
     wrong=[
         Wrong(Changed(("G / norm if norm else G", "G")),
-              "G was not divided by its norm first. Singular values above the root of 3 then grow without bound."),
+              "G was not divided by its norm first. Singular values above the root of 5 then grow without bound."),
         Wrong(Changed(("np.linalg.norm(G)", "np.abs(G).max()")),
               "G was divided by its largest number. A singular value may still be above 1: "
               "divide by the root of the sum of all squares."),

@@ -64,7 +64,7 @@ exercise = Exercise(
         if "val_loss" in record and record["val_loss"] <= floor + gap:
             tokens = record["step"] * tokens_per_step
     return tokens
-""", "You return the last measurement that is near enough. Return the first."),
+""", "A later measurement is returned, though an earlier one was near enough. Return the first."),
         Wrong(Changed(("<= floor + gap", "< floor + gap")), "A loss that is exactly `gap` above the floor is near enough."),
         Wrong(Changed(('"val_loss" in record and record["val_loss"]', 'record["loss"]')),
               "You read `loss`, the training loss of one batch. Compare `val_loss`."),

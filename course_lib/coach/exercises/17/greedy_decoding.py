@@ -4,7 +4,7 @@ from functools import cache as cached
 
 import numpy as np
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 
 
 @cached
@@ -31,6 +31,25 @@ def called(answer, seed, ids, count):
     return answer(model(seed), list(ids), count)
 
 
+def tokens_read(answer):
+    """How many tokens the model reads for 20 new ones after 4."""
+    from course_lib.model import GPT
+
+    made, read = model(3), []
+
+    class Counted(GPT):
+        def forward(self, idx, *more, **options):
+            read.append(np.size(idx))
+            return super().forward(idx, *more, **options)
+
+    kind, made.__class__ = made.__class__, Counted
+    try:
+        answer(made, [0, 11, 4, 4], 20)
+    finally:
+        made.__class__ = kind
+    return sum(read)
+
+
 def without_cache(made, ids, count):
     from course_lib import no_grad
 
@@ -49,6 +68,7 @@ exercise = Exercise(
     cases=cases,
     reference=without_cache,
     call=called,
+    goals=[Goal("tokens that the model reads, for 20 new ones after 4", tokens_read, at_most=24)],
     hints=(
         "What has the model read when the second step begins, and which token is new?",
         "The cache holds the keys and values of all tokens that were read. Only one token was not read yet: which?",

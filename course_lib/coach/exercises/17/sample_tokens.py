@@ -15,6 +15,7 @@ def cases(random):
     yield case("a first token of probability 0", [[0.0, 1.0]], [0.0])
     yield case("two rows, two numbers", [[0.5, 0.5, 0.0], [0.25, 0.25, 0.5]], [0.375, 0.875])
     yield case("a row that sums to a little less than 1", [[0.5, 0.499, 0.0]], [0.9995])
+    yield case("ten tenths, whose prefix sum ends a bit below their sum", [[0.1] * 10], [np.nextafter(1, 0)])
     yield case("one token alone", [[1.0], [1.0]], [0.0, 0.99])
     raw = random.random((200, 12))
     yield Case("200 rows", raw / raw.sum(-1, keepdims=True), random.random(200))
@@ -59,7 +60,7 @@ exercise = Exercise(
     for row, number in zip(probabilities, uniform):
         tokens.append(np.searchsorted(np.cumsum(row), number, side="right"))
     return np.array(tokens)
-""", "The last prefix sum may be a little below 1. Multiply each number by the sum of its row."),
+""", "The last prefix sum may be a little below 1. Multiply each number by the last prefix sum of its row."),
         Wrong("""def draw(probabilities, uniform):
     return np.argmax(probabilities, axis=-1)
 """, "You take the likeliest token, and do not use `uniform`."),
