@@ -55,9 +55,7 @@ def difference(got: Any, expected: Any, tolerance: float, where: str = "") -> Di
         if not isinstance(got, tuple | list):
             return _kind(got, expected, where)
         if len(got) != len(expected):
-            return Difference(
-                f"{_it(where)} has {len(got)} entries, expected {len(expected)}", where, None, got, expected
-            )
+            return Difference(f"{_it(where)} has {_count(got)}, expected {len(expected)}", where, None, got, expected)
         pairs = [(f"{where}[{i}]", a, b) for i, (a, b) in enumerate(zip(got, expected, strict=True))]
     elif isinstance(expected, dict):
         if not isinstance(got, dict):
@@ -156,6 +154,10 @@ def close(a: np.ndarray, b: np.ndarray, tolerance: float) -> np.ndarray:
     return near | (a == b) | (np.isnan(a) & np.isnan(b))
 
 
+def _count(entries: Sequence) -> str:
+    return "no entries" if not entries else "1 entry" if len(entries) == 1 else f"{len(entries)} entries"
+
+
 def _kind(got: Any, expected: Any, where: str) -> Difference:
     return Difference(f"{_it(where)} is {_a(got)}, expected {_a(expected)}", where, None, got, expected)
 
@@ -163,6 +165,8 @@ def _kind(got: Any, expected: Any, where: str) -> Difference:
 def _a(value: Any) -> str:
     if value is None:
         return "None"
+    if isinstance(value, bool):
+        return "True or False"
     if isinstance(value, np.ndarray):
         return f"an array of shape {value.shape}"
     if _is_number(value):

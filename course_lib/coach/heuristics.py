@@ -17,6 +17,8 @@ PATTERNS = re.compile(
 
 def about(outcome: Outcome, tolerance: float) -> str:
     """One sentence about a failing case, or nothing. Of a part of the result it names the part first."""
+    if words := _exchanged(outcome, tolerance):
+        return words
     sentence = _about(outcome, tolerance)
     place = outcome.difference.where if outcome.difference is not None else ""
     return f"{outcome.difference.part}: {sentence}" if sentence and place else sentence
@@ -85,6 +87,20 @@ def _about(outcome: Outcome, tolerance: float) -> str:
             "These are the right integers, rounded to floats, which hold 24 bits of them: keep them in their own type."
         )
     return _of_factor(got, expected, tolerance)
+
+
+def _exchanged(outcome: Outcome, tolerance: float) -> str:
+    """A sentence if a result of several parts is right but for two that stand in each other's place."""
+    got, expected = outcome.got, outcome.expected
+    if not isinstance(got, tuple | list) or not isinstance(expected, tuple) or len(got) != len(expected):
+        return ""
+    wrong = [i for i, (a, b) in enumerate(zip(got, expected, strict=True)) if difference(a, b, tolerance)]
+    if len(wrong) != 2:
+        return ""
+    a, b = wrong
+    if difference(got[a], expected[b], tolerance) or difference(got[b], expected[a], tolerance):
+        return ""
+    return f"Parts {a + 1} and {b + 1} of the result are right, and each stands in the other's place: exchange them."
 
 
 def changed_inputs(outcome: Outcome, names: Sequence[str] = ()) -> str:

@@ -29,7 +29,7 @@ from course_lib.coach import (
 )
 from course_lib.coach.exercise import Exercise
 from course_lib.coach.outcome import ENDED, FORGED, KILLED, Outcome
-from course_lib.coach.sandbox import Sandbox
+from course_lib.coach.sandbox import Sandbox, starts_at_once
 from course_lib.coach.verdict import Verdict
 
 SEED = 20
@@ -91,9 +91,27 @@ def _judged(exercise: Exercise, job: dict, sandbox: Sandbox, stage: Callable[[st
             verdict.passed, verdict.why = False, words
         if verdict.passed and exercise.language == "cuda" and (words := kernel_source.double_literal(job["text"])):
             verdict.notes.append(words)
-    elif job.get("values"):
-        _keep_values(next(outcome for outcome in outcomes if not outcome.right), job["values"])
+    else:
+        number = next(i for i, outcome in enumerate(outcomes) if not outcome.right)
+        failing = outcomes[number]
+        unexplained = not (verdict.recognised or failing.complaint or (failing.error and failing.error.kind in LAST))
+        if number and unexplained and _right_alone(exercise, job["text"], cases[number], expected[number]):
+            verdict.why = (
+                "By itself this case is right, and after the cases before it is wrong: your code keeps something between calls. "
+                "Look for a default argument, a variable outside of the function, or an input that is changed."
+            )
+        if job.get("values"):
+            _keep_values(failing, job["values"])
     return verdict
+
+
+def _right_alone(exercise: Exercise, text: str, case, want: tuple) -> bool:
+    """Whether a failing case of a Python answer is right in a process that has seen no other case."""
+    if exercise.is_kernel or not starts_at_once():
+        return False
+    with Sandbox(exercise, text) as alone:
+        alone.begin_to_load()
+        return not alone.load().raised and _try(exercise, alone, case, want).right
 
 
 def _not_your_own(exercise: Exercise, text: str, sandbox: Sandbox) -> str:

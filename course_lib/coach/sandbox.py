@@ -84,6 +84,11 @@ class _Process:
         return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
 
+def starts_at_once() -> bool:
+    """Whether one more process for an answer costs no more than a fork."""
+    return not FRESH
+
+
 def prepare() -> None:
     """Start a process ahead of the next job, where they are not forked."""
     global _spare

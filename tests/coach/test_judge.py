@@ -3,6 +3,7 @@
 import dataclasses
 import re
 
+import numpy as np
 import pytest
 
 from course_lib.coach import catalogue, client, compare, diagnosis, kernel_source
@@ -462,3 +463,32 @@ def test_no_solution_of_ours_computes_in_64_bits():
     for name in catalogue.names():
         if catalogue.load(name).language == "cuda":
             assert kernel_source.double_literal(piece(name).solution) == "", name
+
+
+def test_what_is_kept_between_calls_is_said(ask):
+    text = (
+        HEAD.replace("to)", "to, found=[])")
+        + """    lacks = len(to) - len(shape)
+    full = (1,) * lacks + tuple(shape)
+    for axis, (a, b) in enumerate(zip(full, to)):
+        if axis < lacks or a != b:
+            found.append(axis)
+    return tuple(found)
+"""
+    )
+    verdict = ask(text)
+    assert not verdict.passed and "your code keeps something between calls" in verdict.why, verdicts.text(verdict)
+
+
+def test_parts_in_each_others_place_are_said():
+    from course_lib.coach import heuristics
+    from course_lib.coach.outcome import Outcome
+
+    def about(got, expected):
+        difference = compare.difference(got, expected, 1e-5)
+        return heuristics.about(Outcome("", (), expected, got, difference=difference), 1e-5)
+
+    a, b, c = np.arange(3.0), np.arange(4.0), 5.0
+    assert "Parts 1 and 3 of the result are right" in about((c, b, a), (a, b, c))
+    assert "Parts" not in about((c, a, b), (a, b, c))
+    assert "Parts" not in about((a, b, c + 1), (a, b, c))

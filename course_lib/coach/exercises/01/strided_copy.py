@@ -82,8 +82,8 @@ exercise = Exercise(
     steps = [s * x.itemsize for s in strides]
     return np.array(np.lib.stride_tricks.as_strided(x.reshape(-1)[offset:], shape, steps))
 """,
-              "The numbers are right, and their order in memory is the old one: np.array and .copy() of a transposed view keep it. "
-              "Write them out row after row, as np.ascontiguousarray does.",
+              "The numbers are right, and their order in memory is the old one: np.array and .copy() of a transposed view keep "
+              "it. Write them out row after row, as np.ascontiguousarray does.",
               when=lambda seen: isinstance(seen.got, str) and seen.got == ORDER,
               once="whether an array is contiguous is no matter of values"),
         Wrong("""def strided_copy(x, shape, strides, offset=0):
