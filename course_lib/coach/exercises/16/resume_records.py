@@ -77,6 +77,6 @@ exercise = Exercise(
         if record["step"] <= step:
             found.append(record)
     return found
-""", generic="has 1 entries, expected 2"),
+""", generic="has 1 entry, expected 2"),
     ],
 )  # fmt: skip
