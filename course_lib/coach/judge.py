@@ -117,10 +117,7 @@ def _right_alone(exercise: Exercise, text: str, case, want: tuple) -> bool:
 def _not_your_own(exercise: Exercise, text: str, sandbox: Sandbox) -> str:
     """A sentence where a right answer leaves the work to the course's finished piece."""
     if sandbox.borrowed:
-        return (
-            f"The results are right, but this calls ours: {sandbox.borrowed[0]}. The task is to write it: "
-            "when it works, `course.solution` shows how we did it."
-        )
+        return f"The results are right, but this calls ours: {sandbox.borrowed[0]}. The task is to write it yourself."
     return kernel_source.includes_ours(exercise, text) if exercise.is_kernel else ""
 
 

@@ -67,11 +67,16 @@ class _Process:
     def ends(self, seconds: float) -> bool:
         """Whether it comes to its end by itself within these seconds."""
         deadline = time.monotonic() + seconds
-        while not (over := os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)):
-            if time.monotonic() > deadline:
-                break
+        while time.monotonic() < deadline:
+            if self.child is not None:
+                if self.child.poll() is not None:
+                    return True
+            elif os.waitid(
+                os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT
+            ):  # macOS has no waitid, and no forks here
+                return True
             time.sleep(0.002)
-        return bool(over)
+        return False
 
     def end(self) -> int:
         """Kill it, with all that it started; its exit status, negative for a signal."""
