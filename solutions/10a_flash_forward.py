@@ -142,9 +142,10 @@ __global__ void half_warp_max(const float* x, float* y) {
 # %% [markdown]
 # ## 2. Four lanes share a row
 #
-# This is the kernel that the course trains with. Its middle is missing. A group of four lanes (`LANES`) owns `ROWS` queries.
-# Of each tile of keys a lane takes `KEYS`, so for its query r it has the scores `score[r][0]` to `score[r][KEYS - 1]`, and
-# masked ones are `-INFINITY`. Of the output of that query it keeps `C` numbers, `out[r][...]`. For each r:
+# This is the kernel that the course trains with. The lecture printed it whole; here its middle is missing, and you write it
+# without looking. A group of four lanes (`LANES`) owns `ROWS` queries. Of each tile of keys a lane takes `KEYS`, so for its
+# query r it has the scores `score[r][0]` to `score[r][KEYS - 1]`, and masked ones are `-INFINITY`. Of the output of that
+# query it keeps `C` numbers, `out[r][...]`. For each r:
 #
 # - `m[r]` is the running maximum of the *whole* row, the same in all four lanes. `warp_max<LANES>(x)` gives the largest x
 #   of the four to all of them.
@@ -272,9 +273,10 @@ __global__ void merge_attention(const float* y1, const float* logsumexp1, const 
 # %% [markdown]
 # ## 6. A score for each query and key (stretch)
 #
-# The first of the three naive kernels. `q` is (B, T, H, D): B texts, T queries, H heads, D numbers. `k` is (B, S, G, D): S
-# keys, and G heads of them. This is grouped-query attention, so query head h reads head `h / (H / G)`. Write `scores` (B, H,
-# T, S): the sum over d of query times key, times `scale`. All arrays are row-major: the last index runs fastest.
+# The first of the three naive kernels, which the lecture showed: write it without looking. `q` is (B, T, H, D): B texts, T
+# queries, H heads, D numbers. `k` is (B, S, G, D): S keys, and G heads of them. This is grouped-query attention, so query
+# head h reads head `h / (H / G)`. Write `scores` (B, H, T, S): the sum over d of query times key, times `scale`. All arrays
+# are row-major: the last index runs fastest.
 #
 # For the query `[1, 2]`, the keys `[3, 4]` and `[0, 1]`, and a scale of 0.5, the scores are `[5.5, 1]`. It is launched in
 # blocks of 32 threads, with at least one thread for each score. This score matrix, T times S numbers for every head, is what
@@ -286,10 +288,10 @@ __global__ void merge_attention(const float* y1, const float* logsumexp1, const 
 # %% [markdown]
 # ## 7. Weights times values (stretch)
 #
-# The third of the naive kernels. `weights` is (B, H, T, S): the result of exercise 1 for each text b, head h and query t. `v`
-# is (B, S, G, D): G heads of values, and as in exercise 6 query head h reads head `h / (H / G)` of them. Write y (B, T, H,
-# D): `y[b][t][h]` is the sum over the keys s of `weights[b][h][t][s]` times `v[b][s][g]`, D numbers. All arrays are
-# row-major: the last index runs fastest.
+# The third of the naive kernels, which the lecture showed too. `weights` is (B, H, T, S): the result of exercise 1 for each
+# text b, head h and query t. `v` is (B, S, G, D): G heads of values, and as in exercise 6 query head h reads head
+# `h / (H / G)` of them. Write y (B, T, H, D): `y[b][t][h]` is the sum over the keys s of `weights[b][h][t][s]` times
+# `v[b][s][g]`, D numbers. All arrays are row-major: the last index runs fastest.
 #
 # For the weights `[0.25, 0.75]` and the values `[4]` and `[8]`, y is `[7]`. It is launched in blocks of 32 threads, with at
 # least one thread for each number of y. Flash attention does the same without storing the weights.

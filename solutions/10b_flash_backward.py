@@ -96,10 +96,9 @@ __global__ void weight_received(const float* scores, const float* logsumexp, flo
 # delta, the sum over the d numbers of dy times y. But `delta` is **(B, H, T)**: the kernels that read it want the rows of one
 # head side by side.
 #
-# Eight lanes work on one row, so that neighbouring lanes read neighbouring numbers: thread i of the grid is lane i % 8 of row
-# i /
-# 8. The last block may have lanes without a row. `warp_sum<8>(x)` gives the sum over eight neighbouring lanes to all of them,
-# and like all shuffles it must be called by the *whole* warp: so no thread may `return` before it.
+# Eight lanes work on one row, so that neighbouring lanes read neighbouring numbers: thread i of the grid is lane `i % 8` of
+# row `i / 8`. The last block may have lanes without a row. `warp_sum<8>(x)` gives the sum over eight neighbouring lanes to
+# all of them, and like all shuffles it must be called by the *whole* warp: so no thread may `return` before it.
 #
 # With B = T = 1, H = 2, d = 1, dy `[1, 2]` and y `[7, 6]`, delta becomes `[7, 12]`. `X` is float, or bfloat16 when chapter
 # 08c's tensor cores are used: `to_float(x)` converts either to float. It is launched in blocks of 64 threads, at least eight

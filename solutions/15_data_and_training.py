@@ -13,8 +13,8 @@
 # - `targets`: for each of them the token that comes next in the corpus.
 #
 # With `tokens = [5, 6, 7, 8]`, `starts = [1]` and `context = 2`, `idx` is `[[6, 7]]` and `targets` is `[[7, 8]]`. There is
-# always one more token after a window. `tokens` and `starts` are NumPy arrays, and `np` is NumPy. Every training run of the
-# course will use your function.
+# always one more token after a window. `tokens` and `starts` are NumPy arrays, and `np` is NumPy. Every training with
+# your answers (chapter 16) will use your function.
 
 # %% exercise="cut_windows" lecture=true
 # include course_lib/data/windows.py cut: cut idx and targets
@@ -119,7 +119,8 @@ def diagnose_curves(losses, guessing, floor):
 #   stays there.
 #
 # `warmup` can be 0, and as large as `steps`. With 10 steps, a peak of 1, a minimum of 0.2 and a warm-up of 2, step 0
-# takes 0.5, steps 1 and 2 take 1, and step 6 is half way down: 0.6. The trainer calls your function for each step.
+# takes 0.5, steps 1 and 2 take 1, and step 6 is half way down: 0.6. A training with your answers calls
+# your function at each step.
 
 # %% exercise="warmup_linear"
 # include course_lib/optim.py warmup_linear: the rise, then the decay

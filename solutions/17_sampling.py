@@ -104,7 +104,8 @@ def greedy_decoding(model, ids, count):
 # largest, the first gets it.
 #
 # Logits can be as large as 1000 and as low as -1000, and nothing may overflow. `softmax([[1, 0]], 0.5)` is about
-# `[[0.88, 0.12]]`; `logits` comes as a NumPy array, and `np` is NumPy. `generate` will call your function for each token.
+# `[[0.88, 0.12]]`; `logits` comes as a NumPy array, and `np` is NumPy. With your answers in place of
+# ours, `generate` calls your function for each token.
 
 # %% exercise="softmax_temperature"
 # include course_lib/sampling.py softmax: probabilities of each row, and the case of temperature 0

@@ -74,6 +74,12 @@ exercise = Exercise(
 """, "The sum is taken over all rows together. Each row has probabilities of its own, which sum to 1."),
         Wrong("""def softmax(logits, temperature=1.0):
     if temperature == 0:
+        return np.eye(logits.shape[-1])[logits.argmax(-1)]
+    e = np.exp((logits - logits.max()) / temperature)
+    return e / e.sum(-1, keepdims=True)
+""", "The largest logit of *all* rows is subtracted, so in a row of much lower logits all exp are 0. Each row has its own."),
+        Wrong("""def softmax(logits, temperature=1.0):
+    if temperature == 0:
         best = logits == logits.max(-1, keepdims=True)
         return best / best.sum(-1, keepdims=True)
     e = np.exp((logits - logits.max(-1, keepdims=True)) / temperature)

@@ -65,6 +65,10 @@ exercise = Exercise(
         result[r, order[:count]] = row[order[:count]]
     return result / result.sum(-1, keepdims=True)
 """, "The token with which p is reached must be kept as well: those before it do not reach p."),
+        Wrong(Changed(("before < p", "before + sorted_ <= p")),
+              "The token with which p is reached must be kept as well: those before it do not reach p.", also=True),
+        Wrong(Changed((", kind=\"stable\"", "")),
+              "Of equally likely tokens the first are taken: np.argsort keeps their order with kind=\"stable\"."),
         Wrong(Changed(("before < p", "before <= p")), "If p is reached exactly, you keep one token too many."),
         Wrong(Changed((" / filtered.sum(-1, keepdims=True)", "")),
               "The kept probabilities must sum to 1 again: divide each row by its sum."),
