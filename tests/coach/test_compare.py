@@ -85,6 +85,8 @@ square = np.arange(9.0).reshape(3, 3)
         (np.array([[0.2689414, 0.7310586]]), np.array([[0.0, 1.0]]), "softmax was applied twice"),
         (np.array([7.0, 1, 9, 4]), np.array([1.0, 9, 4, 2]), "one index too late"),
         (np.array([9.0, 4, 2, 5]), np.array([1.0, 9, 4, 2]), "one index too early"),
+        (np.array([[0, 1, 1, 1]]) > 0, np.array([[1, 1, 1, 0]]) > 0, "one index too late"),
+        (np.array([1, 0, 0, 0]) > 0, np.array([1, 0, 1, 0]) > 0, ""),
         (-4.0, 4.0, "sign is wrong"), (np.trunc(1.3 * x), 1.3 * x, "without their fractional parts"),
     ],
 )  # fmt: skip
@@ -135,7 +137,7 @@ def test_a_part_of_a_result_is_called_by_its_name():
     assert wrong.part == "dweight['a']" and "3 of 4 elements of dweight['a'] are wrong" in wrong.says
     assert heuristics.about(
         Outcome("", (), right, (np.ones(3), {"a": np.arange(4.0) * 2}), difference=wrong), 1e-5
-    ) == ("dweight['a']: Every element is 2 times what it should be.")
+    ) == ("dweight['a']: every element is 2 times what it should be.")
     whole = compare.named(compare.difference(1, 2, 1e-5), ("dx",))
     assert whole.says == "The result is 1, expected 2" and whole.part == "result"
     assert compare.named(None, ("dx",)) is None

@@ -86,7 +86,8 @@ def test_a_slip_is_said_before_what_came_of_it(judge):
         ((7,), np.s_[1:], "element 0: it is still nan."),
         ((7,), np.s_[::2], "elements 1, 3, 5: they"),
         ((4, 5), np.s_[:2], "rows 2 to 3:"),
-        ((4, 5), np.s_[:, :4], "column 4:"),
+        ((4, 5), np.s_[:, :4], "column 4: it is still nan."),
+        ((80,), np.s_[:70], "elements 70 to 79: they are still nan."),  # some of 64 threads loop over several
         ((4, 5), np.s_[:3, :2], "row 3 and columns 2 to 4:"),
         ((4, 5), (np.arange(4), np.arange(4)), "16 of 20 elements; the first of them is (0, 1):"),
         ((4, 5), np.s_[:0], "any element of the result: they"),
@@ -98,7 +99,8 @@ def test_the_part_that_nobody_wrote_is_named(shape, written, says):
     y = cuda.empty(shape)
     y[written] = 1.0
     launched = [Report("scale", (2, 1, 1), (32, 1, 1), [], [])]
-    assert f"Your kernel never wrote {says}" in heuristics._unwritten(y, Outcome("", (), reports=launched))
+    said = heuristics._unwritten(y, Outcome("", (), reports=launched))
+    assert f"Your kernel never wrote {says}" in said and ("loop over" in said) == ("64 threads" in says)
     assert heuristics._unwritten(y, Outcome("", ())) == "", "nothing was launched"
     y[...] = np.nan
     assert heuristics._unwritten(y, Outcome("", (), reports=launched)) == "", "a nan that was computed"
