@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from course_lib import cuda
-from course_lib.coach import catalogue, client, diagnosis, heuristics, kernel_source, messages, pictures, verify
+from course_lib.coach import catalogue, client, diagnosis, heuristics, kernel_source, kernels, messages, pictures, verify
 from course_lib.coach import verdict as verdicts
 from course_lib.coach.outcome import Outcome
-from course_lib.cuda.report import Issue, Report
+from course_lib.cuda.report import Issue, Line, Report
 
 from .conftest import piece
 
@@ -205,3 +205,26 @@ def test_a_number_that_went_through_an_int_is_seen(name):
                     fractions[place] = fractions.get(place, False) or bool((finite != np.trunc(finite)).any())
     named = diagnosis.inputs_of(catalogue.load(name), 1 + max(fractions, default=-1))
     assert all(fractions.values()), [named[place] for place, found in fractions.items() if not found]
+
+
+@pytest.mark.parametrize(
+    "goal, says",
+    [
+        ("bytes of global memory moved", "Line 4 has the most: 6,144 bytes."),
+        ("instructions that read global memory", "Line 5 has the most: 40 instructions."),
+        ("requests that read global memory", "Line 5 has the most: 40 requests."),
+        ("instructions that write global memory", "Line 4 has the most: 16 instructions."),
+        ("sectors for each request, reading global memory", "Line 4 has the most: 8 for each request."),
+        ("wavefronts for each request to shared memory", "tile.cuh, line 9, has the most: 3 for each request."),
+        ("registers", ""),
+    ],
+)
+def test_a_goal_that_is_missed_names_the_line_that_costs_most(goal, says):
+    lines = [
+        Line("scale.cu", 4, "global", "read", 8, 8, 2, 32, 1024, 2048),
+        Line("scale.cu", 4, "global", "write", 16, 4, 1, 32, 2048, 4096),
+        Line("scale.cu", 5, "global", "read", 20, 4, 1, 32, 2560, 2560),
+        Line("tile.cuh", 9, "shared", "read", 99, 0, 3, 32, 9999, 0),
+    ]
+    launches = [Report("scale", (2, 1, 1), (32, 1, 1), [], given) for given in (lines, lines[2:3])]
+    assert kernels.costliest(launches, goal).strip() == says
