@@ -60,7 +60,8 @@ def _about(outcome: Outcome, tolerance: float) -> str:
     if np.isnan(got).any() and not np.isnan(expected).any():
         count = int(np.isnan(got).sum())
         which = "1 element is" if count == 1 else f"{count:,} elements are"
-        return f"{which} nan (not a number): the result of 0/0, inf - inf or inf * 0, or of another nan, or memory that was never written."
+        causes = "the result of 0/0, inf - inf or inf * 0, or of another nan, or memory that was never written"
+        return f"{which} nan (not a number): {causes}."
     if np.isinf(got).any() and not np.isinf(expected).any():
         return "Some elements are infinite: a value overflowed its type, or was divided by zero."
     if got.size > 1 and not got.any() and expected.any():
@@ -72,11 +73,11 @@ def _about(outcome: Outcome, tolerance: float) -> str:
             ("late", slice(1, None), slice(None, -1)),
             ("early", slice(None, -1), slice(1, None)),
         ):
-            if (expected != expected.flat[0]).any() and _same(got[..., ours], expected[..., theirs], tolerance):
+            if _varies(expected) and _same(got[..., ours], expected[..., theirs], tolerance):
                 return f"These are the right numbers, one index too {words} along the last axis."
     if got.size > 2 and _same(got[::-1], expected, tolerance):
         return "These are the right numbers in the reverse order."
-    if _same(np.sort(got, None), np.sort(expected, None), tolerance) and got.size > 2 and (expected != expected.flat[0]).any():
+    if _same(np.sort(got, None), np.sort(expected, None), tolerance) and got.size > 2 and _varies(expected):
         return "These are the right numbers at the wrong indices."
     if got.size > 2 and np.array_equal(got, np.trunc(expected)):
         return "These are the right numbers without their fractional parts: an `int` holds whole numbers only."
@@ -176,6 +177,11 @@ def _of_factor(got: np.ndarray, expected: np.ndarray, tolerance: float) -> str:
     if np.ptp(wanted) and _same(wide, wanted + shift, tolerance):
         return f"Every element is {abs(shift):.4g} too {'large' if shift > 0 else 'small'}."
     return ""
+
+
+def _varies(x: np.ndarray) -> bool:
+    """Of booleans too, which np.ptp cannot subtract."""
+    return bool((x != x.flat[0]).any())
 
 
 def _are_probabilities(x: np.ndarray) -> bool:

@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 
 from course_lib import cuda
-from course_lib.coach import catalogue, client, diagnosis, heuristics, kernel_source, kernels, messages, pictures, verify
+from course_lib.coach import (
+    catalogue,
+    client,
+    diagnosis,
+    heuristics,
+    kernel_source,
+    kernels,
+    messages,
+    pictures,
+    verify,
+)
 from course_lib.coach import verdict as verdicts
 from course_lib.coach.outcome import Outcome
 from course_lib.cuda.report import Issue, Line, Report

@@ -15,7 +15,9 @@ def cases(random):
 
     yield Case("one and two", np.array([3], np.float32), np.array([1, 5], np.float32))
     yield Case("equal numbers", np.full(4, 2, np.float32), np.full(3, 2, np.float32))
-    yield Case("a few numbers among the largest floats", np.array([3e38], np.float32), np.array([1, 3.2e38], np.float32))
+    yield Case(
+        "a few numbers among the largest floats", np.array([3e38], np.float32), np.array([1, 3.2e38], np.float32)
+    )
     yield Case("more than a tile", *pair(5, 70))
     yield Case("two blocks", *pair(128, 192))
     yield Case("sizes that no tile fits", *pair(100, 130))
