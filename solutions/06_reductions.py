@@ -207,7 +207,8 @@ def see_weighted(m, l, total, x, value):
 # there are `gridDim.y` blocks, among which the parts are divided: a thread takes part `blockIdx.y`, and then every
 # `gridDim.y`-th. A part begins with `nothing`: 0 for sums, the lowest number for maxima. `Op::of(a, b)` combines two numbers,
 # and `(A)` converts a number to the type of the results. The goal is at most 4 sectors for each request, with at most 4 of the
-# 32 lanes idle, for 8 matrices of 16 x 32. The gradient of every bias and every weight of a norm ends here: a training step launches it for every layer.
+# 32 lanes idle, for 8 matrices of 16 x 32. The gradient of every bias and every weight of a norm ends here: a training step
+# launches it for every layer.
 
 # %% exercise="reduce_columns"
 # include kernels/reduce_columns.cu reduce_columns: each of your parts, number by number
