@@ -58,10 +58,10 @@ def _about(outcome: Outcome, tolerance: float) -> str:
     if words := _unwritten(got, outcome):
         return words
     if np.isnan(got).any() and not np.isnan(expected).any():
-        count = int(np.isnan(got).sum())
-        which = "1 element is" if count == 1 else f"{count:,} elements are"
+        mask = np.isnan(got)
+        which = "every element" if mask.all() else _part(mask)
         causes = "the result of 0/0, inf - inf or inf * 0, or of another nan, or memory that was never written"
-        return f"{which} nan (not a number): {causes}."
+        return f"There is nan (not a number) in {which}: {causes}."
     if np.isinf(got).any() and not np.isinf(expected).any():
         return "Some elements are infinite: a value overflowed its type, or was divided by zero."
     if got.size > 1 and not got.any() and expected.any():

@@ -77,8 +77,8 @@ template <int LANES> __global__ void confidence(const float* logits, const int* 
 ''',
     wrong=[
         Wrong(Changed(("    const float lse =", "    if (i >= n) return;\n    const float lse =")),
-              "Some lanes do not reach the shuffles inside row_logsumexp. All 32 of a warp must, also those without a row: call it "
-              "first, then return.",
+              "Some lanes do not reach the shuffles inside row_logsumexp. All 32 of a warp must, also those without a row: call "
+              "it first, then return.",
               when=lambda seen: bool(seen.kinds & {"missing-lanes", "divergent-barrier"})),
         Wrong(Changed(("lse - logits[row + target]", "logits[row + target] - lse")),
               "The loss has the wrong sign: it is the logsumexp minus the logit.",
