@@ -79,7 +79,8 @@ square = np.arange(9.0).reshape(3, 3)
     [
         (None, x, "return"), (x.T, x, "transposed"), (square.T, square, "transposed"), (2.5 * x, x, "2.5 times"),
         (-x, x, "sign"), (x + 3, x, "3 too large"), (x.reshape(3, 2), x, "another shape"), (0 * x, x, "zero"),
-        (x * np.nan, x, "in every element: the result of"), (np.array([1.0, np.nan, 3.0]), np.arange(1.0, 4.0), "There is nan (not a number) in element 1:"),
+        (x * np.nan, x, "in every element: the result of"),
+        (np.array([1.0, np.nan, 3.0]), np.arange(1.0, 4.0), "There is nan (not a number) in element 1:"),
         (np.array([[1.0, 2.0], [np.nan, np.nan]]), np.ones((2, 2)), "in row 1:"),
         (x * np.inf, x, "infinite"),
         (np.array([3.0, 1, 2]), np.array([1.0, 2, 3]), "indices"), (np.array([3.0, 2, 1]), np.array([1.0, 2, 3]), "reverse"),
