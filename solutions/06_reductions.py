@@ -137,7 +137,8 @@ def see_weighted(m, l, total, x, value):
 # and N = 4, where C is a multiple of 4.
 #
 # `Max::of(a, b)` is the larger of two floats. Every softmax begins with this maximum. Later exercises sum by your `warp_reduce`,
-# with another `Op`, also integers and in groups of fewer lanes; so both are tried.
+# with another `Op`, also integers and in groups of fewer lanes; so both are tried. Each number is read once: for 3 rows of 1028
+# at most 1.2 times their bytes may move.
 
 # %% exercise="row_max"
 # include kernels/include/reduce.cuh warp_reduce: exchange with a partner lane, first LANES / 2 away, then half as far each time
@@ -206,7 +207,8 @@ def see_weighted(m, l, total, x, value):
 # there are `gridDim.y` blocks, among which the parts are divided: a thread takes part `blockIdx.y`, and then every
 # `gridDim.y`-th. A part begins with `nothing`: 0 for sums, the lowest number for maxima. `Op::of(a, b)` combines two numbers,
 # and `(A)` converts a number to the type of the results. The goal is at most 4 sectors for each request, with at most 4 of the
-# 32 lanes idle. The gradient of every bias and every weight of a norm ends here: a training step launches it for every layer.
+# 32 lanes idle, for 8 matrices of 16 x 32. The gradient of every bias and every weight of a norm ends here: a training step
+# launches it for every layer.
 
 # %% exercise="reduce_columns"
 # include kernels/reduce_columns.cu reduce_columns: each of your parts, number by number
@@ -245,7 +247,7 @@ def see_weighted(m, l, total, x, value):
 # The lecture adds up `n` numbers in four versions. This is the last one, in which a thread adds many numbers by itself before
 # its block reduces. The grid has `gridDim.x * THREADS` threads; the first pack of four of thread i is pack i, and its
 # next one lies as many packs further as the grid has threads. If n is not a multiple of 4, up to three numbers are left over at
-# the end: they count too, once. `partial[blockIdx.x]` becomes the sum of the block; `block_sum<THREADS>(v)` finds it. A
+# the end: block 0 adds them. `partial[blockIdx.x]` becomes the sum of the block; `block_sum<THREADS>(v)` finds it. A
 # second launch of the same kernel, with one block, adds up the sums of the blocks. With 5 ones and 3 blocks, partial is `[5,
 # 0, 0]`.
 #

@@ -11,7 +11,7 @@ from course_lib.coach.compare import difference, plain
 from course_lib.coach.outcome import Outcome
 
 PATTERNS = re.compile(
-    "These are the right|Every element is [^z]|The sign of every"
+    "These are the right|Every element is [^z]|The sign of every", re.IGNORECASE
 )  # of numbers, which may fit by chance
 
 
@@ -21,7 +21,7 @@ def about(outcome: Outcome, tolerance: float) -> str:
         return words
     sentence = _about(outcome, tolerance)
     place = outcome.difference.where if outcome.difference is not None else ""
-    return f"{outcome.difference.part}: {sentence}" if sentence and place else sentence
+    return f"{outcome.difference.part}: {sentence[0].lower()}{sentence[1:]}" if sentence and place else sentence
 
 
 def of_all(outcome: Outcome, outcomes: Sequence[Outcome], tolerance: float) -> str:
@@ -60,9 +60,10 @@ def _about(outcome: Outcome, tolerance: float) -> str:
     if words := _unwritten(got, outcome):
         return words
     if np.isnan(got).any() and not np.isnan(expected).any():
-        count = int(np.isnan(got).sum())
-        which = "1 element is" if count == 1 else f"{count:,} elements are"
-        return f"{which} nan (not a number): the result of 0/0 or inf - inf, or memory that was never written."
+        mask = np.isnan(got)
+        which = "every element" if mask.all() else _part(mask)
+        causes = "the result of 0/0, inf - inf or inf * 0, or of another nan, or memory that was never written"
+        return f"There is nan (not a number) in {which}: {causes}."
     if np.isinf(got).any() and not np.isinf(expected).any():
         return "Some elements are infinite: a value overflowed its type, or was divided by zero."
     if got.size > 1 and not got.any() and expected.any():
@@ -74,11 +75,11 @@ def _about(outcome: Outcome, tolerance: float) -> str:
             ("late", slice(1, None), slice(None, -1)),
             ("early", slice(None, -1), slice(1, None)),
         ):
-            if np.ptp(expected) and _same(got[..., ours], expected[..., theirs], tolerance):
+            if _varies(expected) and _same(got[..., ours], expected[..., theirs], tolerance):
                 return f"These are the right numbers, one index too {words} along the last axis."
     if got.size > 2 and _same(got[::-1], expected, tolerance):
         return "These are the right numbers in the reverse order."
-    if _same(np.sort(got, None), np.sort(expected, None), tolerance) and got.size > 2 and np.ptp(expected):
+    if _same(np.sort(got, None), np.sort(expected, None), tolerance) and got.size > 2 and _varies(expected):
         return "These are the right numbers at the wrong indices."
     if got.size > 2 and np.array_equal(got, np.trunc(expected)):
         return "These are the right numbers without their fractional parts: an `int` holds whole numbers only."
@@ -123,10 +124,13 @@ def _unwritten(got: np.ndarray, outcome: Outcome) -> str:
     mask = np.ascontiguousarray(got).view(np.uint32) == empty(1).view(np.uint32)[0]
     if not mask.any():
         return ""
-    nan = (": it is still nan" if mask.sum() == 1 else ": they are still nan") if got.dtype.kind == "f" else ""
-    sentence = f"Your kernel never wrote {'any element of the result' if mask.all() else _part(mask)}{nan}."
+    part = "any element of the result" if mask.all() else _part(mask)
+    one = mask.sum() == 1 or re.fullmatch(r"(row|column) \d+", part)
+    nan = (": it is still nan" if one else ": they are still nan") if got.dtype.kind == "f" else ""
+    sentence = f"Your kernel never wrote {part}{nan}."
     blocks, threads = (int(np.prod(size)) for size in (reports[-1].grid, reports[-1].block))
-    if mask.all() or len(reports) > 1 or blocks * threads >= got.size:
+    written = got.size - mask.sum()
+    if not written or len(reports) > 1 or written > blocks * threads or blocks * threads >= got.size:
         return sentence
     launched = f"{blocks * threads:,} threads ({blocks} x {threads})"
     return f"{sentence} {launched} have {got.size:,} elements to write: each thread must loop over several."
@@ -189,6 +193,11 @@ def _of_factor(got: np.ndarray, expected: np.ndarray, tolerance: float) -> str:
     if np.ptp(wanted) and _same(wide, wanted + shift, tolerance):
         return f"Every element is {abs(shift):.4g} too {'large' if shift > 0 else 'small'}."
     return ""
+
+
+def _varies(x: np.ndarray) -> bool:
+    """Of booleans too, which np.ptp cannot subtract."""
+    return bool((x != x.flat[0]).any())
 
 
 def _are_probabilities(x: np.ndarray) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,18 @@ from typing import Any
 import numpy as np
 
 from course_lib import paths
-from course_lib.coach import kernel_source
+from course_lib.coach import kernel_source, messages
 from course_lib.coach.exercise import Exercise, Goal
 from course_lib.cuda import Kernel, sanitize
 from course_lib.cuda.report import Report
 
 BYTES = "bytes of global memory moved"  # the name of a counter
 LANES, MOST_IDLE = 32, 4  # lanes of a warp, and how many of them may idle where a goal is a rate
+RATES = {  # word of a goal -> what a line has of it in each request
+    "sectors": lambda line: line.sectors_per_request,
+    "wavefronts": lambda line: line.wavefronts_per_request,
+    "idle lanes": lambda line: LANES - line.active_lanes,
+}
 
 
 class Watched:
@@ -113,22 +119,28 @@ def counters(reports: list[Report]) -> dict[str, float]:
 
 
 def costliest(reports: list[Report], goal: str) -> str:
-    """The line that a goal of sectors, wavefronts or lanes is missed by most, in words; "" where the goal is another."""
+    """The line that a goal is missed by most, in words; "" where the goal counts something else."""
     lines = [line for report in reports for line in report.lines]
-    if "sectors" in goal:
-        op = "write" if "writing" in goal else "read"
-        found = [(line.sectors_per_request, line) for line in lines if (line.space, line.op) == ("global", op)]
-    elif "wavefronts" in goal:
-        found = [(line.wavefronts_per_request, line) for line in lines if line.space == "shared"]
-    elif "idle lanes" in goal:
-        space = "shared" if "shared" in goal else "global"
-        found = [(LANES - line.active_lanes, line) for line in lines if line.space == space]
+    space = "shared" if "shared" in goal else "global"
+    lines = [line for line in lines if line.space == space]
+    if word := re.search(r"\b(?:read|writ)", goal):
+        lines = [line for line in lines if line.op == ("read" if word[0] == "read" else "write")]
+    if counted := re.match("instructions|requests|bytes", goal):
+        unit = counted[0]
+        of_line: dict[tuple[str, int], int] = {}
+        for line in lines:
+            number = line.bytes_moved if goal == BYTES else line.requests
+            of_line[line.file, line.line] = of_line.get((line.file, line.line), 0) + number
+        found = [(number, place, f"{number:,} {unit}") for place, number in of_line.items()]
     else:
-        return ""
+        measure = next((measure for word, measure in RATES.items() if word in goal), None)
+        rated = [(measure(line), (line.file, line.line)) for line in lines] if measure else []
+        found = [(number, place, f"{number:.4g} for each request") for number, place in rated]
     if not found:
         return ""
-    number, line = max(found, key=lambda pair: pair[0])
-    return f" Line {line.line} has the most: {number:.4g} for each request."
+    _, (file, number), most = max(found)
+    where = f"{file}, line {number}," if file.endswith(messages.HEADER) else f"Line {number}"
+    return f" {where} has the most: {most}."
 
 
 # What a Goal counts. Each takes the reports and gives a number, or None where this compiler cannot tell.

@@ -79,12 +79,16 @@ square = np.arange(9.0).reshape(3, 3)
     [
         (None, x, "return"), (x.T, x, "transposed"), (square.T, square, "transposed"), (2.5 * x, x, "2.5 times"),
         (-x, x, "sign"), (x + 3, x, "3 too large"), (x.reshape(3, 2), x, "another shape"), (0 * x, x, "zero"),
-        (x * np.nan, x, "6 elements are nan"), (np.array([1.0, np.nan, 3.0]), np.arange(1.0, 4.0), "1 element is nan"),
+        (x * np.nan, x, "in every element: the result of"),
+        (np.array([1.0, np.nan, 3.0]), np.arange(1.0, 4.0), "There is nan (not a number) in element 1:"),
+        (np.array([[1.0, 2.0], [np.nan, np.nan]]), np.ones((2, 2)), "in row 1:"),
         (x * np.inf, x, "infinite"),
         (np.array([3.0, 1, 2]), np.array([1.0, 2, 3]), "indices"), (np.array([3.0, 2, 1]), np.array([1.0, 2, 3]), "reverse"),
         (np.array([[0.2689414, 0.7310586]]), np.array([[0.0, 1.0]]), "softmax was applied twice"),
         (np.array([7.0, 1, 9, 4]), np.array([1.0, 9, 4, 2]), "one index too late"),
         (np.array([9.0, 4, 2, 5]), np.array([1.0, 9, 4, 2]), "one index too early"),
+        (np.array([[0, 1, 1, 1]]) > 0, np.array([[1, 1, 1, 0]]) > 0, "one index too late"),
+        (np.array([1, 0, 0, 0]) > 0, np.array([1, 0, 1, 0]) > 0, ""),
         (-4.0, 4.0, "sign is wrong"), (np.trunc(1.3 * x), 1.3 * x, "without their fractional parts"),
     ],
 )  # fmt: skip
@@ -135,7 +139,7 @@ def test_a_part_of_a_result_is_called_by_its_name():
     assert wrong.part == "dweight['a']" and "3 of 4 elements of dweight['a'] are wrong" in wrong.says
     assert heuristics.about(
         Outcome("", (), right, (np.ones(3), {"a": np.arange(4.0) * 2}), difference=wrong), 1e-5
-    ) == ("dweight['a']: Every element is 2 times what it should be.")
+    ) == ("dweight['a']: every element is 2 times what it should be.")
     whole = compare.named(compare.difference(1, 2, 1e-5), ("dx",))
     assert whole.says == "The result is 1, expected 2" and whole.part == "result"
     assert compare.named(None, ("dx",)) is None

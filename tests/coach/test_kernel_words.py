@@ -6,10 +6,20 @@ import numpy as np
 import pytest
 
 from course_lib import cuda
-from course_lib.coach import catalogue, client, diagnosis, heuristics, kernel_source, messages, pictures, verify
+from course_lib.coach import (
+    catalogue,
+    client,
+    diagnosis,
+    heuristics,
+    kernel_source,
+    kernels,
+    messages,
+    pictures,
+    verify,
+)
 from course_lib.coach import verdict as verdicts
 from course_lib.coach.outcome import Outcome
-from course_lib.cuda.report import Issue, Report
+from course_lib.cuda.report import Issue, Line, Report
 
 from .conftest import piece
 
@@ -86,7 +96,8 @@ def test_a_slip_is_said_before_what_came_of_it(judge):
         ((7,), np.s_[1:], "element 0: it is still nan."),
         ((7,), np.s_[::2], "elements 1, 3, 5: they"),
         ((4, 5), np.s_[:2], "rows 2 to 3:"),
-        ((4, 5), np.s_[:, :4], "column 4:"),
+        ((4, 5), np.s_[:, :4], "column 4: it is still nan."),
+        ((80,), np.s_[:70], "elements 70 to 79: they are still nan."),  # some of 64 threads loop over several
         ((4, 5), np.s_[:3, :2], "row 3 and columns 2 to 4:"),
         ((4, 5), (np.arange(4), np.arange(4)), "16 of 20 elements; the first of them is (0, 1):"),
         ((4, 5), np.s_[:0], "any element of the result: they"),
@@ -98,7 +109,8 @@ def test_the_part_that_nobody_wrote_is_named(shape, written, says):
     y = cuda.empty(shape)
     y[written] = 1.0
     launched = [Report("scale", (2, 1, 1), (32, 1, 1), [], [])]
-    assert f"Your kernel never wrote {says}" in heuristics._unwritten(y, Outcome("", (), reports=launched))
+    said = heuristics._unwritten(y, Outcome("", (), reports=launched))
+    assert f"Your kernel never wrote {says}" in said and ("loop over" in said) == ("64 threads" in says)
     assert heuristics._unwritten(y, Outcome("", ())) == "", "nothing was launched"
     y[...] = np.nan
     assert heuristics._unwritten(y, Outcome("", (), reports=launched)) == "", "a nan that was computed"
@@ -203,3 +215,26 @@ def test_a_number_that_went_through_an_int_is_seen(name):
                     fractions[place] = fractions.get(place, False) or bool((finite != np.trunc(finite)).any())
     named = diagnosis.inputs_of(catalogue.load(name), 1 + max(fractions, default=-1))
     assert all(fractions.values()), [named[place] for place, found in fractions.items() if not found]
+
+
+@pytest.mark.parametrize(
+    "goal, says",
+    [
+        ("bytes of global memory moved", "Line 4 has the most: 6,144 bytes."),
+        ("instructions that read global memory", "Line 5 has the most: 40 instructions."),
+        ("requests that read global memory", "Line 5 has the most: 40 requests."),
+        ("instructions that write global memory", "Line 4 has the most: 16 instructions."),
+        ("sectors for each request, reading global memory", "Line 4 has the most: 8 for each request."),
+        ("wavefronts for each request to shared memory", "tile.cuh, line 9, has the most: 3 for each request."),
+        ("registers", ""),
+    ],
+)
+def test_a_goal_that_is_missed_names_the_line_that_costs_most(goal, says):
+    lines = [
+        Line("scale.cu", 4, "global", "read", 8, 8, 2, 32, 1024, 2048),
+        Line("scale.cu", 4, "global", "write", 16, 4, 1, 32, 2048, 4096),
+        Line("scale.cu", 5, "global", "read", 20, 4, 1, 32, 2560, 2560),
+        Line("tile.cuh", 9, "shared", "read", 99, 0, 3, 32, 9999, 0),
+    ]
+    launches = [Report("scale", (2, 1, 1), (32, 1, 1), [], given) for given in (lines, lines[2:3])]
+    assert kernels.costliest(launches, goal).strip() == says

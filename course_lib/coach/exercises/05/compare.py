@@ -62,6 +62,10 @@ __global__ void smaller(const float* a, const float* b, float* y, View view_a, V
 }
 ''',
     wrong=[
+        Wrong(Changed(("Op::of(a[offset_of(view_a, i)], b[offset_of(view_b, i)])",
+                       "Op::of((float)a[offset_of(view_a, i)], (float)b[offset_of(view_b, i)])")),
+              "The whole numbers were compared as floats, which hold 24 bits of them. Compare them in their own type.",
+              like=lambda op, a, b: OPS[op](a.astype(np.float32), b.astype(np.float32))),
         Wrong(Changed(("a[offset_of(view_a, i)], b[offset_of(view_b, i)]", "a[i], b[i]")),
               "You use i as an index of a smaller array. i counts the numbers of y: the index of its partner in a is "
               "offset_of(view_a, i).",

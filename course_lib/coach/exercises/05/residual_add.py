@@ -12,6 +12,7 @@ INTO = {"a new array": 2, "the branch": 0, "the stream": 1}  # which of x, resid
 
 def cases(random):
     for label, into, n, N in (("one number", "a new array", 1, 1), ("one pack", "a new array", 4, 4),
+                              ("less than a pack", "a new array", 2, 4),
                               ("into the stream, less than a pack", "the stream", 3, 4),
                               ("into the branch, several blocks", "the branch", 150, 1),
                               ("into the stream, a ragged end", "the stream", 571, 4),
@@ -87,6 +88,12 @@ template <int N> __global__ void mean_of_two(const float* a, const float* b, flo
               "Some of the last numbers were never written: up to N - 1 are left over, "
               "and one thread takes them all, one by one.",
               when=lambda seen: seen.inputs[3] > 1 and not seen.issues and 0 < len(untouched(seen)) < seen.inputs[3]),
+        Wrong(Changed(("y[i] = x[i] + residual[i]", "y[i] = residual[i]")),
+              "A whole pack is right. Where the last numbers are taken one by one, y is only the residual, or only x: it is the "
+              "sum of both there, too.",
+              when=lambda seen: seen.label == "less than a pack" and not seen.issues
+                  and any(np.array_equal(seen.got, one) for one in seen.inputs[:2])
+                  and any(outcome.right for outcome in seen.outcomes if outcome.label == "one pack")),
         Wrong(Changed(("if (i + N <= n) {", "i /= N;\n    if (N < 1) {"), ("for (; i < n; i++) y[i]", "if (i < n) y[i]")),
               "Numbers were never written. A thread takes N neighbours, so the next thread begins N numbers further on.",
               when=lambda seen: seen.inputs[3] > 1 and not seen.issues and len(untouched(seen)) >= seen.inputs[3]),

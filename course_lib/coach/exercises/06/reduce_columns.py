@@ -16,7 +16,7 @@ def cases(random):
                                     ("two matrices", "Sum", (2, 3, 2), 3), ("negative numbers", "Max", (1, 9, 5), 4),
                                     ("more parts than blocks", "Sum", (1, 23, 3), 4),
                                     ("more columns than threads", "Max", (2, 7, 41), 3),
-                                    ("64 rows of 96", "Sum", (1, 64, 96), 16)):  # fmt: skip
+                                    ("8 matrices of 16 x 32", "Sum", (8, 16, 32), 4)):  # fmt: skip
         x = (0.5 + random.integers(-60, -1, size=shape)).astype(np.float32)
         if label == "the example":
             x = np.arange(1, 7, dtype=np.float32).reshape(shape)
@@ -76,8 +76,8 @@ exercise = Exercise(
     cases=cases,
     reference=reduced,
     call=launch,
-    measured="64 rows of 96",
-    goals=rates(1.1 * 4 * (64 + 4) * 96, read=4.0),
+    measured="8 matrices of 16 x 32",
+    goals=rates(1.1 * 4 * (16 + 4) * 8 * 32, read=4.0),
     hints=(
         "Thread i: matrix i / inner, column i % inner. Its first number lies at (i / inner) * K * inner + i % inner; the next "
         "ones lie inner apart.",
@@ -126,5 +126,19 @@ __global__ void reduce_columns(const T* x, A* y, A nothing, int outer, int K, in
     }
 }
 """, generic="the goal is not reached"),
+        Wrong("""#include "ops.cuh"
+
+template <class Op, class T, class A>
+__global__ void reduce_columns(const T* x, A* y, A nothing, int outer, int K, int inner, int parts, int each) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x, matrix = i % outer, c = i / outer;
+    if (i >= outer * inner) return;
+    for (int part = blockIdx.y; part < parts; part += gridDim.y) {
+        A result = nothing;
+        for (int k = part * each; k < min((part + 1) * each, K); k++)
+            result = Op::of(result, (A)x[(matrix * K + k) * inner + c]);
+        y[(matrix * parts + part) * inner + c] = result;
+    }
+}
+""", generic="reading global memory: 8"),
     ],
 )  # fmt: skip

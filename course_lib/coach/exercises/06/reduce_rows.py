@@ -105,7 +105,7 @@ template <int LANES> __global__ void positive(const float* x, float* y, int rows
 ''',
     wrong=[
         Wrong(Changed(("    A result = nothing;", "    if (own >= (long long)rows * parts) return;\n    A result = nothing;")),
-              "Some lanes returned before the shuffle. warp_reduce needs all 32 lanes of a warp, also those without a "
+              "Some lanes do not reach the shuffle. warp_reduce needs all 32 lanes of a warp, also those without a "
               "part: they pass `nothing`.", when=lambda seen: "missing-lanes" in seen.kinds),
         Wrong(Changed(("result = warp_reduce<LANES, Op>(result);", "")),
               "y holds only the result of lane 0. Combine the results of all lanes: warp_reduce<LANES, Op>(result).",

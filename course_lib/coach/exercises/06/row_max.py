@@ -3,9 +3,12 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
+from course_lib.coach.kernels import bytes_moved
 from course_lib.coach.shared_cases import extremes
 
+LONG = "rows longer than a block"
+LOW = "hardly a lower float"
 LANE_SUMS = r"""
 template <int LANES> __global__ void lane_sums(const int* x, int* y) {
     y[threadIdx.x] = warp_reduce<LANES, Sum>(x[threadIdx.x]);
@@ -16,11 +19,12 @@ template <int LANES> __global__ void lane_sums(const int* x, int* y) {
 def cases(random):
     for label, rows, C, THREADS, N in (("one number", 1, 1, 32, 1), ("two rows of two", 2, 2, 32, 1), ("one pack", 1, 4, 128, 4),
                                        ("a warp's width", 2, 32, 32, 1), ("rows longer than a warp", 3, 75, 32, 1),
-                                       ("rows longer than a block", 3, 1028, 128, 4)):  # fmt: skip
+                                       (LONG, 3, 1028, 128, 4)):  # fmt: skip
         x = random.normal(-9, 3, size=(rows, C)).astype(np.float32)
         yield Case(label, x, THREADS, N)
     for label, x in extremes(random, (3, 40)):
         yield Case(label, x, 32, 1)
+    yield Case(LOW, np.array([[-3e38, -3.1e38]], np.float32), 32, 1)
     # Later exercises sum by this warp_reduce, also whole numbers that no float holds, and in groups of lanes.
     for LANES in (32, 8):
         yield Case(
@@ -66,6 +70,8 @@ exercise = Exercise(
     cases=cases,
     reference=reduced,
     call=launch,
+    measured=LONG,
+    goals=[Goal("bytes of global memory moved", bytes_moved, at_most=1.2 * 4 * 3 * 1028)],
     hints=(
         "The butterfly: for (int step = LANES / 2; step > 0; step /= 2), and in each step v is combined with the partner's v.",
         "The partner's number is __shfl_xor_sync(0xffffffffu, v, step). The kernel: a loop over packs from N * threadIdx.x "
@@ -84,6 +90,11 @@ __global__ void row_product(const float* x, float* y) {
         Wrong(Changed(("float m = -INFINITY;", "float m = 0.0f;")),
               "The maximum begins with 0, so a row of negative numbers gets 0. Begin with -INFINITY.",
               like=in_the_kernel(lambda x, THREADS, N: np.maximum(x.max(axis=1), 0))),
+        Wrong(Changed(("float m = -INFINITY;", "float m = -1e9f;")),
+              "The maximum begins with a number, and all of this row are below it. Begin with -INFINITY.",
+              when=lambda seen: seen.label == LOW and (seen.inputs[0].max() < seen.got).all() and not seen.issues,
+              once="the only row so far below 0"),
+        Wrong(Changed(("c += N * THREADS", "c += THREADS")), generic="has the most"),
         Wrong(Changed(("m = block_max<THREADS>(m);", "")),
               "This is the largest that thread 0 has seen by itself. The results of the threads must be combined by "
               "block_max.", like=own_only),

@@ -104,7 +104,7 @@ template <int THREADS> __global__ void largest_size(const float* x, float* parti
               "A thread reads beyond x: there are n / 4 whole packs, and a pack of the end may be shorter.",
               when=lambda seen: any(issue.kind == "out-of-bounds" and "'x'" in issue.message for issue in seen.issues)),
         Wrong(Changed(("    float sum = 0.0f;", "    if (first >= n) return;\n    float sum = 0.0f;")),
-              "Some threads returned before block_sum. All threads of a block must call it.",
+              "Some threads do not reach block_sum. All threads of a block must call it.",
               when=lambda seen: {"missing-lanes", "missed-barrier", "divergent-barrier"} & set(seen.kinds)),
         Wrong(Changed(("const Pack<float, 4> p = ((const Pack<float, 4>*)x)[i];", "const float* p = x + 4 * i;"),
                       ("(p.item[0] + p.item[1]) + (p.item[2] + p.item[3])", "(p[0] + p[1]) + (p[2] + p[3])")),

@@ -120,7 +120,7 @@ __global__ void __launch_bounds__(THREADS) centre_backward(const float* dy, floa
                   and seen.failing.difference is not None and seen.failing.difference.name == "dweight"),
         Wrong(Changed(("        const float r = rstd[row];", "        if (threadIdx.x >= C) continue;\n        const float r = "
                                                              "rstd[row];")),
-              "Some threads returned before block_sum. All threads of a block must call it.",
+              "Some threads do not reach block_sum. All threads of a block must call it.",
               when=lambda seen: {"missing-lanes", "missed-barrier", "divergent-barrier"} & set(seen.kinds)),
     ],
 )  # fmt: skip

@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(THREADS) by_largest(const float* x, float* y, 
                        "own.COUNT; e++) if (own.column(e) < C) own[e] -= sum;")),
               "The mean was subtracted first, as in LayerNorm. RMSNorm does not subtract it.", like=another(mean=1.0)),
         Wrong(Changed(("        float squares = 0.0f;", "        if (threadIdx.x >= C) return;\n        float squares = 0.0f;")),
-              "Some threads returned before block_sum, or skipped it. All threads of a block must call it.",
+              "Some threads do not reach block_sum. All threads of a block must call it.",
               when=lambda seen: {"missing-lanes", "missed-barrier", "divergent-barrier"} & set(seen.kinds)),
     ],
 )  # fmt: skip

@@ -15,6 +15,9 @@ def cases(random):
 
     yield Case("one and two", np.array([3], np.float32), np.array([1, 5], np.float32))
     yield Case("equal numbers", np.full(4, 2, np.float32), np.full(3, 2, np.float32))
+    yield Case(
+        "a few numbers among the largest floats", np.array([3e38], np.float32), np.array([1, 3.2e38], np.float32)
+    )
     yield Case("more than a tile", *pair(5, 70))
     yield Case("two blocks", *pair(128, 192))
     yield Case("sizes that no tile fits", *pair(100, 130))
@@ -29,6 +32,10 @@ def launch(kernel, x, b):
 def below(x, b):
     """For each number of x how many of b are smaller, int32."""
     return (b < x[:, None]).sum(axis=1).astype(np.int32)
+
+
+def with_the_rest(x, b):
+    return (below(x, b) + (x > 1e9) * (-len(b) % T)).astype(np.int32)
 
 
 exercise = Exercise(
@@ -46,6 +53,10 @@ exercise = Exercise(
     hints=("Store b[first + t] to part[t] if there is one; a barrier; compare with part[0], part[1] ... but not "
            "beyond m; a barrier.",),
     wrong=[
+        Wrong(Changed(("if (first + t < m) part[t] = b[first + t];", "part[t] = first + t < m ? b[first + t] : 1e9f;"),
+                      ("u < T && first + u < m", "u < T")),
+              "The last tile is not full, and what `part` holds after the last number of b was counted, too. Compare with the "
+              "first m numbers only, or fill the rest with INFINITY.", like=with_the_rest),
         Wrong(Changed(("            count += part[u] < own;\n        }\n        __syncthreads();",
                        "            count += part[u] < own;\n        }")),
               "A fast warp loads the next tile while a slow one still reads this one. A barrier is missing after the loop.",

@@ -62,7 +62,7 @@ __global__ void input_gradient(const float* dY, const float* W, float* dX, int M
               "Some threads of the block reach a barrier and others do not, because it stands "
               "inside a condition. All must reach it.", when=lambda seen: "divergent-barrier" in seen.kinds),
         Wrong(Changed(("    float sum = 0.0f;", "    if (k >= K || n >= N) return;\n    float sum = 0.0f;")),
-              "Some threads have returned before a barrier where the others wait for them. A thread that has no element "
+              "Some threads do not reach a barrier where the others wait for them. A thread that has no element "
               "of dW must still load, and wait, in every iteration.", when=lambda seen: "missed-barrier" in seen.kinds),
         Wrong(Changed(("        }\n        __syncthreads();\n    }\n", "        }\n    }\n")),
               "The race is between two iterations: one thread already loads the next tiles, while another still needs these. "

@@ -69,7 +69,8 @@ __global__ void twice(const __nv_bfloat16* X, float* G) {  // X (16, 16), G (2, 
     wrong=[
         Wrong(Changed(("    wmma::fragment<wmma::matrix_a",
               "    if (threadIdx.x >= 32) return;\n    wmma::fragment<wmma::matrix_a")),
-              "Only 16 of the 64 rows are written, those of one warp. A thread finds its warp by threadIdx.x / 32.",
+              "Only 16 of the 64 rows are written: four of 16 tiles. Each of the four warps has four tiles; a thread finds its "
+              "warp by threadIdx.x / 32.",
               like=of_one_warp),
         Wrong(Changed(("k < K; k += 16", "k < 16; k += 16")),
               "Only the first 16 terms of each sum are there: loop over all of K.", like=lambda A, B: A[:, :16] @ B[:16]),

@@ -91,7 +91,7 @@ __device__ void end_of_row(int row, int number, int widest, int narrowest) {
               when=lambda seen: "out-of-bounds" in seen.kinds),
         Wrong(Changed(("        for (int step = widest; step >= narrowest; step /= 2)\n", "        if (row >= M) return;\n"
                        "        for (int step = widest; step >= narrowest; step /= 2)\n")),
-              "Some lanes return before the shuffles. All 32 of a warp must call each __shfl_xor_sync, also for missing rows.",
+              "Some lanes do not reach the shuffles. All 32 of a warp must call each __shfl_xor_sync, also for missing rows.",
               when=lambda seen: bool(seen.kinds & {"missing-lanes"})),
         Wrong(Changed(("        part = nothing_seen();\n", "")),
               "part still holds the result of one row when the next row begins. Set it to nothing_seen() at the end.",

@@ -77,8 +77,8 @@ template <int LANES> __global__ void confidence(const float* logits, const int* 
 ''',
     wrong=[
         Wrong(Changed(("    const float lse =", "    if (i >= n) return;\n    const float lse =")),
-              "Threads without a row return too early. All 32 lanes must reach the shuffles inside row_logsumexp: call it "
-              "first, then return.",
+              "Some lanes do not reach the shuffles inside row_logsumexp. All 32 of a warp must, also those without a row: call "
+              "it first, then return.",
               when=lambda seen: bool(seen.kinds & {"missing-lanes", "divergent-barrier"})),
         Wrong(Changed(("lse - logits[row + target]", "logits[row + target] - lse")),
               "The loss has the wrong sign: it is the logsumexp minus the logit.",
@@ -90,6 +90,10 @@ template <int LANES> __global__ void confidence(const float* logits, const int* 
               "The target's logit is read from the first row. That of row i has the offset i * V + targets[i].",
               like=lambda x, t, ignore: losses_of(x, t, ignore, lambda lse,
                   logit: lse - x[0].astype(np.float64)[np.where(t == ignore, 0, t)])),
+        Wrong(Changed(("target == ignore ||", "target == -1 ||"), ("|| target >= V", "")),
+              "A row whose target is -1 gets loss 0, but `ignore` may be another number: compare the target with it.",
+              when=lambda seen: counts_ignored(seen)
+                  and any(outcome.right for outcome in seen.outcomes if outcome.label.endswith("count, -1"))),
         Wrong(Changed(("target == ignore || target < 0 || target >= V ? 0.0f : lse", "lse")),
               "A row whose target is `ignore` has loss 0: check that before you read its logit.",
               when=counts_ignored),

@@ -6,6 +6,8 @@ from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 from course_lib.coach.shared_cases import extremes
 
+EMPTY_FIRST = "a first part without elements"
+
 
 def cases(random):
     yield Case("two parts of one row", np.array([[0, 1]], np.float32), np.array([[1, 1]], np.float32))
@@ -13,6 +15,7 @@ def cases(random):
         tops = (size * random.normal(size=(M, parts))).astype(np.float32)
         yield Case(label, tops, random.uniform(1, 9, size=(M, parts)).astype(np.float32))
     yield Case("a part without elements", np.array([[2, -np.inf, 1]], np.float32), np.array([[1, 0, 3]], np.float32))
+    yield Case(EMPTY_FIRST, np.array([[-np.inf, 2]], np.float32), np.array([[0, 1]], np.float32))
     for label, x in extremes(random, (3, 4)):
         yield Case(label, x, random.uniform(1, 9, size=x.shape).astype(np.float32))
 
@@ -71,7 +74,27 @@ extern "C" __global__ void mean_merge(const float* sums, const float* counts, fl
         Wrong(Changed(("part_l[part] * expf(part_m[part] - m);", "part_l[part] * expf(part_m[part]);"),
                       ("m + logf(l)", "logf(l)")),
               "exp of a large m is infinite. Subtract the largest m first.",
-              when=lambda seen: np.abs(seen.inputs[0]).max() > 88 and np.isinf(seen.got).any()),
+              when=lambda seen: None if seen.inputs[0].max() < 88 else np.isposinf(seen.got).any()),
+        Wrong(Changed(("float m = -INFINITY", "float m = 0.0f")),
+              "The m of all parts are far below 0, and so is the largest of them: begin with -INFINITY, not with 0.",
+              when=lambda seen: np.isneginf(seen.got).any() and (seen.inputs[0][np.isneginf(seen.got)] < -88).all()),
+        Wrong("""extern "C" __global__ void logsumexp_merge(const float* part_m, const float* part_l, float* logsumexp,
+                                            int M, int parts) {
+    int row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= M) return;
+    float m = -INFINITY, l = 0.0f;
+    for (size_t at = (size_t)row * parts; at < (size_t)(row + 1) * parts; at++) {
+        float top = fmaxf(m, part_m[at]);
+        l = l * expf(m - top) + part_l[at] * expf(part_m[at] - top);
+        m = top;
+    }
+    logsumexp[row] = m + logf(l);
+}
+""",
+              "The first part is empty: its m is -INFINITY, and -INFINITY minus -INFINITY is not a number. A part whose m is "
+              "-INFINITY contributes nothing.",
+              when=lambda seen: seen.label == EMPTY_FIRST and np.isnan(seen.got).all() and not seen.issues,
+              once="the only row whose first part is empty, and no number"),
         Wrong(Changed(("    if (row >= M) return;\n", "")),
               "There are more threads than rows: those with row >= M must do nothing.",
               when=lambda seen: "out-of-bounds" in seen.kinds and seen.label == "two parts of one row"

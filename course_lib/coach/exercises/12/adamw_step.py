@@ -126,8 +126,8 @@ extern "C" __global__ void scale_all(const __grid_constant__ Arrays arrays, cons
               when=lambda seen: seen.label == "gradients that are almost 0" and np.isnan(seen.got[0][0]),
               once="the only gradient that was always 0, and no number"),
         Wrong(Changed(("blockIdx.x - (low ? arrays.end[low - 1] : 0)", "blockIdx.x")),
-              "blockIdx.x counts the blocks of all arrays. Within its own array this block is number blockIdx.x minus the end "
-              "of the previous array.",
+              "The second array is as it was. Block number arrays.end[k] is the first one of array k + 1. And blockIdx.x counts "
+              "the blocks of all arrays: within its own, a block is number blockIdx.x minus the end of the previous array.",
               when=lambda seen: seen.label == "three small arrays" and isinstance(seen.got, tuple) and not seen.issues
                   and np.array_equal(seen.got[3], seen.inputs[0][1][0]),
               once="the first array is stepped, and the second is as it was"),

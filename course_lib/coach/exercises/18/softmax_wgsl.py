@@ -148,7 +148,7 @@ fn row_mean(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_i
               when=lambda seen: seen.inputs[2] == CAUSAL and not np.nan_to_num(seen.got[seen.expected == 0]).any()
                   and np.isnan(seen.got[seen.expected == 0]).all()),
         Wrong(Changed(("select(args.S, args.S - args.T + row % args.T + 1, CAUSAL)", "args.S")),
-              "The mask is missing: with CAUSAL only the first `seen` numbers of a row count.",
+              "The mask is missing or reversed: with CAUSAL only the first `seen` numbers of a row count, without it all.",
               when=lambda seen: seen.inputs[2] == CAUSAL
                   and np.allclose(seen.got, softmax(*seen.inputs[:2], PLAIN), atol=1e-5)),
         Wrong(Changed(("row % args.T + 1, CAUSAL", "row % args.T, CAUSAL")),
