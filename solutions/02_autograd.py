@@ -156,7 +156,7 @@ def numerical_gradient(function, x, step=1e-5):
 # | `exp`, `log`, `tanh` | of one number |
 # | `maximum` | the larger of a and b; if they are equal, each counts half |
 #
-# `math` is there. These rules stand beside every operation of the Tensor.
+# `math` is there. The slope of tanh is 1 minus its result squared. These rules stand beside every operation of the Tensor.
 
 
 # %% exercise="local_gradients"

@@ -29,7 +29,7 @@ def best_pair(text):
 # Replace a pair in a word, everywhere, from the left to the right: `merge([5, 1, 2, 6], (1, 2), 9)` is `[5, 9, 6]`. A symbol is
 # used once: in `[7, 7, 7]` the pair `(7, 7)` is found at index 0, so the result is `[9, 7]`.
 #
-# Do not change the given word; return a new list. All of BPE is built on this function.
+# Do not change the given word; return a new list. (`Pair` is a tuple of two symbols.) All of BPE is built on this function.
 
 # %% exercise="merge" lecture=true
 # include course_lib/bpe.py merge: loop over the word, and return the new one

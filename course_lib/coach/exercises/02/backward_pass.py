@@ -75,6 +75,9 @@ exercise = Exercise(
             gradients[name] = gradients.get(name, 0.0) + gradients[result] + slope
     return gradients
 """, "The local slope is added. Along one path the slopes are multiplied."),
+        Wrong(Changed(("gradients[name] = gradients.get(name, 0.0) +", "gradients[name] +=")),
+              "At its first gradient a name has no entry yet that one could add to. Begin at 0: gradients.get(name, 0.0) + ...",
+              when=lambda seen: seen.error.startswith("KeyError") and "gradients[name] +=" in seen.text),
         Wrong(Changed(("{last: 1.0}", "{}")), generic="there is no key 'L'"),
     ],
 )  # fmt: skip

@@ -39,5 +39,7 @@ exercise = Exercise(
 """, "Only one step is taken: the `return` stands inside the loop."),
         Wrong(Changed(("rate * gradient(w)", "gradient(w)")),
               "The gradient is not the step: multiply it by rate, which makes it short."),
+        Wrong(Changed(("gradient(w)", "gradient")), "`gradient` is a function. The slope at w is gradient(w).",
+              when=lambda seen: "'function'" in seen.error and "gradient(w)" not in seen.text),
     ],
 )  # fmt: skip

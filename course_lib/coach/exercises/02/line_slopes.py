@@ -27,6 +27,8 @@ exercise = Exercise(
               "The square has the slope 2 · its input, here 2 · error."),
         Wrong("def line_slopes(w, b, x, target):\n    error = w * x + b - target\n    return error * error * x, error * error\n",
               "error * error is the loss itself. The slope of a square is 2 · its input."),
-        Wrong(Changed(("2 * error * x, 2 * error", "2 * error * w, 2 * error")), generic="the slope at w"),
+        Wrong(Changed(("2 * error * x, 2 * error", "2 * error * w, 2 * error")),
+              "w is multiplied by x, so x is the local slope at w. w itself is the slope at x."),
+        Wrong(Changed(("2 * error * x, 2 * error", "2 * error, 2 * error * x")), generic="the slope at w"),
     ],
 )  # fmt: skip

@@ -80,6 +80,9 @@ exercise = Exercise(
               "The second slope of a quotient depends on both: raise b a little at a = 6, b = 2, and measure.",
               when=lambda seen: gave(seen, "divide", lambda a, b: (1 / b, -1 / b**2))
                   or gave(seen, "divide", lambda a, b: (1 / b, a))),
+        Wrong(Changed(("-a / (b * b)", "-a / b")),
+              "The second slope has b twice below: a / b is a * (1 / b), and the slope of 1 / b is -1 / (b * b).",
+              when=lambda seen: gave(seen, "divide", lambda a, b: (1 / b, -a / b))),
         Wrong(Changed(("math.tanh(inputs[0]) ** 2", "inputs[0] ** 2")),
               "1 - x * x is not the slope of tanh: it is 1 - y * y, with y = tanh(x) itself.",
               when=lambda seen: gave(seen, "tanh", lambda x: (1 - x * x,))),

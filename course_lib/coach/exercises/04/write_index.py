@@ -34,6 +34,10 @@ exercise = Exercise(
         Wrong(Changed(("blockIdx.x * blockDim.x + threadIdx.x", "threadIdx.x")),
               "threadIdx.x begins at 0 again in each block, so all blocks write to the same few elements.",
               when=lambda seen: "race" in seen.kinds and "blockIdx" not in seen.text),
+        Wrong(Changed(("blockIdx.x * blockDim.x", "blockIdx.x")),
+              "Block 1 begins after all the threads of block 0, and not one further: blockIdx.x * blockDim.x is the number of "
+              "threads in the blocks before.",
+              when=lambda seen: "race" in seen.kinds and "blockIdx.x + threadIdx.x" in seen.text),
         Wrong(Changed(("y[i] = i", "y[i] = threadIdx.x")), generic="elements of the result are wrong"),
     ],
 )  # fmt: skip

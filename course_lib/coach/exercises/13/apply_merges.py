@@ -101,6 +101,12 @@ exercise = Exercise(
         word = merge(word, best, ranks[best][1])
     return word
 """, "You stop after one merge. Check all pairs again: the new symbol has made new ones."),
+        Wrong("""def apply_merges(piece, ranks):
+    word = list(piece)
+    for pair, (rank, symbol) in ranks.items():
+        word = merge(word, pair, symbol)
+    return word
+""", "You apply the merges in the order of the dict. They were learned in the order of their ranks, ranks[pair][0]."),
         Wrong(Changed(("ranks[best][1]", "ranks[best][0]")),
               "The word gets the rank of the merge. ranks[pair] is (rank, symbol): the symbol goes into the word."),
         Wrong("def apply_merges(piece, ranks):\n    return list(piece)",

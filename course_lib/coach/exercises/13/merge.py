@@ -79,6 +79,12 @@ exercise = Exercise(
     return merged
 """, "The left symbol of the pair is replaced, and the right one stays. The new symbol replaces both."),
         Wrong("""def merge(word, pair, symbol):
+    merged = []
+    for i in range(len(word) - 1):
+        merged.append(symbol if (word[i], word[i + 1]) == pair else word[i])
+    return merged
+""", "After a merge you go on at the right symbol of the pair, and the last symbol of the word is never reached."),
+        Wrong("""def merge(word, pair, symbol):
     merged, i = [], len(word) - 1
     while i >= 0:
         if i > 0 and (word[i - 1], word[i]) == pair:

@@ -45,6 +45,7 @@ exercise = Exercise(
     scores = np.tril(weights)
     return np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
 """, "Softmax twice: exp(0) is 1, so later words have a weight again. Only divide by the sum."),
-        Wrong(Changed((", keepdims=True", "")), generic="element (1, 0)"),
+        Wrong(Changed((", keepdims=True", "")),
+              "Each column is divided by the sum of a row. Keep the axis, so that each row is: .sum(axis=1, keepdims=True)."),
     ],
 )  # fmt: skip

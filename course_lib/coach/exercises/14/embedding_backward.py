@@ -70,6 +70,12 @@ exercise = Exercise(
     return np.array([flat[indices.ravel() == token].sum(axis=0) for token in np.unique(indices)])
 """, "Only the tokens that occur have a row in your result. The table has `rows` rows; the others get 0.",
               when=lambda seen: len(seen.got) == len(np.unique(seen.inputs[1])) < seen.inputs[2]),
+        Wrong("""def embedding_backward(dy, indices, rows):
+    dtable = np.zeros((rows, dy.shape[-1]), dy.dtype)
+    for text in range(len(indices)):
+        dtable[indices[text]] += dy[text]
+    return dtable
+""", "You add text by text, and a token that comes twice in one text still counts once there. Add position by position."),
         Wrong(Changed((", dy.dtype)", ")")), generic="keep its dtype"),
     ],
 )  # fmt: skip
