@@ -1,4 +1,4 @@
-"""The memories of a GPU in one picture: the nearer to the arithmetic, the smaller and the faster."""
+"""The memories of a GPU in one picture: the nearer to the arithmetic, the faster, and the less for one thread."""
 
 from matplotlib.patches import Polygon
 
@@ -37,6 +37,6 @@ def memories() -> Picture:
     return picture(
         made,
         "The memories of an H100 as a pyramid. At the top the registers, 34 MB, 160 times the bandwidth of HBM; below shared "
-        "memory, 30 MB, 10 times; then the L2 cache, 50 MB; at the bottom HBM, 80 GB at 3.35 TB/s. Each memory nearer to the "
-        "arithmetic is smaller and faster.",
+        "memory, 30 MB, 10 times; then the L2 cache, 50 MB; at the bottom HBM, 80 GB at 3.35 TB/s. The nearer to the "
+        "arithmetic, the faster, and the less for one thread.",
     )

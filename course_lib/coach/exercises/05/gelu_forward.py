@@ -35,6 +35,11 @@ def whole_packs_only(x, N):
     return y
 
 
+def one_lane_read_four(reports):
+    """Whether single numbers were read by one thread alone, four of them: a last pack, taken one by one."""
+    return any((x.op, x.requests, x.active_lanes) == ("read", 4, 1) for report in reports for x in report.lines)
+
+
 exercise = Exercise(
     title="GELU, four at a time",
     minutes=10,
@@ -75,6 +80,9 @@ template <int N> __global__ void relu_forward(const float* x, float* y, int n) {
         Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")),
               "The last thread took a whole pack where fewer than N numbers are left. A pack fits only if i + N <= n.",
               when=lambda seen: "out-of-bounds" in seen.kinds and seen.inputs[1] == 4),
+        Wrong(Changed(("if (i + N <= n) {", "if (i + N < n) {")),
+              "The last pack is whole, and was read one by one: it ends where the array ends. A pack fits if i + N <= n.",
+              when=lambda seen: seen.label == "1024 numbers in packs" and one_lane_read_four(seen.reports)),
         Wrong(Changed(("for (; i < n; i++) y[i] = gelu(x[i]);", "return;")),
               "The last numbers are missing: where fewer than N are left, they must be taken one by one.",
               like=whole_packs_only),

@@ -32,6 +32,8 @@ exercise = Exercise(
               "a long row changes its direction less."),
         Wrong(Changed(("(dy - y * (dy * y).sum())", "dy")),
               "This is dy divided by the length. Its component along the row has no effect on y: subtract it."),
+        Wrong(Changed(("(dy - y * (dy * y).sum()) / length", "dy - y * (dy * y).sum() / length")),
+              "Only the component along y is divided by the length. The whole difference must be: put it in brackets."),
         Wrong(Changed((".sum()) / length", ".mean()) / length")),
               "The mean belongs to the root mean square. Here y has the length 1, and the component is a sum."),
         Wrong(Changed(("dy - y * (dy * y).sum()", "y * (dy * y).sum()")),

@@ -32,6 +32,11 @@ exercise = Exercise(
     goals=[Goal("bytes of global memory moved", bytes_moved, at_most=(16 * (16 + 1) + 16) * 32)],
     hints=("For each k: float left = x[k]; then sum[c] += left * A[k * N + first + 32 * c] for c = 0 to 3.",),
     wrong=[
+        Wrong(Changed(("        float left = x[k];\n", ""), ("left * A", "x[k] * A")),
+              "x[k] is read again for each of the four columns. Read it once, into a variable, before the loop over them. (The "
+              "compiler of a GPU may do that by itself; the simulator counts what is written.)",
+              when=lambda seen: seen.label == "16 terms"
+                  and bytes_moved(seen.reports) == (16 * (16 + 4) + 16) * 32),
         Wrong(Changed(("A[k * N + first + 32 * c]", "A[k * N + first + 3 * threadIdx.x + c]"),
                       ("y[first + 32 * c]", "y[first + 3 * threadIdx.x + c]")), generic="the goal is not reached"),
         Wrong(Changed(("sum[c] += ", "sum[c] = ")), "Each term replaces the last one. The sum must keep all: +=.",
