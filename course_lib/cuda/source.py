@@ -200,7 +200,7 @@ REFUSED = [
 
 # What a CPU has and a kernel has not. The simulator's compiler would take it, and run it on this machine.
 HOST_HEADERS = re.compile(
-    r"^[ \t]*#[ \t]*include[ \t]*<(thread|future|mutex|condition_variable|stop_token|filesystem|[io]?fstream|iostream|unistd\.h|"
+    r"^[ \t]*#[ \t]*include[ \t]*<(thread|future|mutex|condition_variable|stop_token|filesystem|[io]?fstream|unistd\.h|"
     r"dlfcn\.h|pthread\.h|spawn\.h|fcntl\.h|c?signal(?:\.h)?|sys/[\w./]+)>",
     re.MULTILINE,
 )

@@ -63,7 +63,8 @@ exercise = Exercise(
 """, "The last prefix sum may be a little below 1. Multiply each number by the last prefix sum of its row."),
         Wrong("""def draw(probabilities, uniform):
     return (np.cumsum(probabilities, -1) > uniform[:, None]).argmax(-1)
-""", "The last prefix sum may be a little below 1. Multiply each number by the sum of its row.", also=True),
+""", "The last prefix sum may be a little below 1. Multiply each number by the last prefix sum of its row.",
+              also=True),
         Wrong("""def draw(probabilities, uniform):
     return np.argmax(probabilities, axis=-1)
 """, "You take the likeliest token, and do not use `uniform`."),
