@@ -29,6 +29,6 @@ exercise = Exercise(
               "error * error is the loss itself. The slope of a square is 2 · its input."),
         Wrong(Changed(("2 * error * x, 2 * error", "2 * error * w, 2 * error")),
               "w is multiplied by x, so x is the local slope at w. w itself is the slope at x."),
-        Wrong(Changed(("2 * error * x, 2 * error", "2 * error, 2 * error * x")), generic="the slope at w"),
+        Wrong(Changed(("2 * error * x, 2 * error", "2 * error, 2 * error * x")), generic="Parts 1 and 2 of the result"),
     ],
 )  # fmt: skip
