@@ -19,6 +19,11 @@ class StillRunning(KeyboardInterrupt):
     """The time is over. Not an Exception, so that an answer's `except Exception` does not swallow it."""
 
 
+def time_is_over(signum: int, frame: Any) -> None:
+    """What an alarm does."""
+    raise StillRunning("still running")
+
+
 def load_answer(exercise: Exercise, text: str) -> Any:
     """What an answer's text defines: a function or class, or a Watched kernel. Raises whatever the text raises."""
     if exercise.is_kernel:

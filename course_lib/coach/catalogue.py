@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from course_lib.coach import regions
 from course_lib.coach.exercise import Exercise, ExerciseError
 from course_lib.paths import ROOT, need_clone
 
@@ -74,6 +75,16 @@ def notebook(name: str) -> str:
     """Where one writes an answer: "exercises/mine/02_autograd.ipynb", or the lecture "notebooks/02_autograd.ipynb"."""
     file = source(load(name).chapter)
     return f"{'notebooks' if name in in_lecture(file) else 'exercises/mine'}/{file.stem}.ipynb"
+
+
+def piece(name: str) -> regions.Piece:
+    """The solution and the blank of an exercise. Raises ExerciseError if its chapter's source holds none."""
+    exercise = load(name)
+    file = source(exercise.chapter)
+    cells = regions.cells(file)
+    if exercise.name not in cells:
+        raise ExerciseError(f"{file.name} holds no solution to {exercise.name}.")
+    return regions.piece(cells[exercise.name], exercise.name, file)  # not the whole chapter: a verdict waits
 
 
 def in_lecture(source: Path) -> list[str]:

@@ -123,10 +123,6 @@ def _numbers(got: Any, expected: Any, tolerance: float, where: str) -> Differenc
         isinstance(got, np.ndarray) and got.dtype.kind not in "fiub"
     ):
         return _kind(got, expected, where)
-    if isinstance(got, np.ndarray) and type(got) is not np.ndarray and type(expected) is np.ndarray:
-        kind = f"np.ma.{type(got).__name__}" if isinstance(got, np.ma.MaskedArray) else f"np.{type(got).__name__}"
-        why = "np.asarray makes a plain one, in which `*` multiplies element by element and no element is hidden"
-        return Difference(f"{_it(where)} is of type {kind}, expected a plain array: {why}", where, None, got, expected)
     a, b = np.asarray(got), np.asarray(expected)
     if a.shape != b.shape:
         return Difference(f"{_it(where)} has the shape {a.shape}, expected {b.shape}", where, None, got, expected)
@@ -144,6 +140,11 @@ def _numbers(got: Any, expected: Any, tolerance: float, where: str) -> Differenc
     return Difference(said, where, index, a, b)
 
 
+def changed(before: Sequence, after: Sequence) -> list[int]:
+    """Which values of two rows differ, by number."""
+    return [i for i, (a, b) in enumerate(zip(before, after, strict=True)) if difference(b, a, 0.0)]
+
+
 def close(a: np.ndarray, b: np.ndarray, tolerance: float) -> np.ndarray:
     """Which elements of two arrays of one shape are equal: whole numbers exactly, others within the tolerance."""
     if (a.dtype.kind in "biu" and b.dtype.kind in "biu") or tolerance == 0.0:
@@ -159,7 +160,10 @@ def _count(entries: Sequence) -> str:
 
 
 def _kind(got: Any, expected: Any, where: str) -> Difference:
-    return Difference(f"{_it(where)} is {_a(got)}, expected {_a(expected)}", where, None, got, expected)
+    says = f"{_it(where)} is {_a(got)}, expected {_a(expected)}"
+    if kind_of(got).startswith("np."):
+        says += ": np.asarray makes a plain one, in which `*` multiplies element by element and no element is hidden"
+    return Difference(says, where, None, got, expected)
 
 
 def _a(value: Any) -> str:
@@ -176,7 +180,7 @@ def _a(value: Any) -> str:
 
 
 def kind_of(value: Any) -> str:
-    """The name of a value's type, as it was before it became plain data."""
+    """The name of a value's type, as it was before it became plain data (plain.py)."""
     return getattr(value, "kind", None) or type(value).__name__
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from course_lib.coach import answers, catalogue, compare, heuristics, kernel_source, messages, pictures, regions
+from course_lib.coach import answers, catalogue, compare, heuristics, kernel_source, messages, pictures
 from course_lib.coach.exercise import Exercise, Mistake, Wrong, answer_text
 from course_lib.coach.outcome import Asked, Outcome, RaisedError, Seen
 from course_lib.coach.verdict import FailingCase, Verdict
@@ -90,7 +90,7 @@ def _explains(exercise: Exercise, wrong: Wrong | Mistake, seen: Seen) -> bool:
     if wrong.like is not None:
         has_wrong_values = seen.failing.difference or seen.failing.complaint
         return bool(has_wrong_values) and gives_the_same(exercise, wrong.like, seen.outcomes)
-    text = answer_text(wrong.answer, _solution(exercise.chapter, exercise.name))
+    text = answer_text(wrong.answer, _solution(exercise.name))
     try:
         function = answers.load_answer(exercise, text)
     except Exception:  # the learner's code may have filled the memory of this process
@@ -99,9 +99,8 @@ def _explains(exercise: Exercise, wrong: Wrong | Mistake, seen: Seen) -> bool:
 
 
 @cache
-def _solution(chapter: str, name: str) -> str:
-    source = catalogue.source(chapter)
-    return regions.piece(regions.cells(source)[name], name, source).solution  # not the whole chapter: a verdict waits
+def _solution(name: str) -> str:
+    return catalogue.piece(name).solution
 
 
 def gives_the_same(exercise: Exercise, wrong: Callable, outcomes) -> bool:

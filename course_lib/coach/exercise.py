@@ -17,6 +17,11 @@ class ExerciseError(ValueError):
     """An exercise is not written as it must be, or there is none of that name; a sentence for its author or the learner."""
 
 
+class Refused(Exception):
+    """Raised by an exercise's `call` that sees what the task forbids, such as the given list returned as a new one: a sentence
+    for the learner, which is the verdict."""
+
+
 @dataclass(frozen=True, init=False)
 class Case:
     """One trial of an answer. label: what is special about it, in words. inputs: NumPy arrays, numbers, text, lists, dicts.
@@ -125,7 +130,8 @@ class Exercise:
     reference: what is right. Python: called as the answer is; None stands for the target itself. Kernels: takes a case's inputs
         and gives what `call` gives. Computed in another process than the answer.
     call: (answer, *inputs) -> result. Default for Python: answer(*inputs). It runs where the answer runs, so that a result is
-        plain data (plain.py): of another object it returns what is to be looked at. Needed for CUDA, where `answer` is launched
+        plain data (plain.py): of another object it returns what is to be looked at, and of what is forbidden it raises
+        Refused. Needed for CUDA, where `answer` is launched
         as a Kernel is, answer(grid, block, args), and for WGSL: answer(groups, x=x, y=y, n=n), as a Shader of course_lib/wgsl.
     check: (result, *inputs) -> a sentence if the result is wrong, else None. With or, if `compared` is False, instead of
         the comparison with the reference.

@@ -7,7 +7,7 @@ import re
 from itertools import groupby
 from pathlib import Path
 
-from course_lib.coach import answering, catalogue, client, regions, state
+from course_lib.coach import answering, catalogue, client, state
 from course_lib.coach import verdict as verdicts
 from course_lib.paths import ROOT
 
@@ -50,14 +50,14 @@ def solution(name: str, where: str = answering.NOTEBOOK) -> Said:
         )
     if state.passing(name) is None:
         state.note(name, solution_shown=True)
-    text = regions.pieces(catalogue.source(exercise.chapter))[name].solution
+    text = catalogue.piece(name).solution
     return f"{exercise.title}: our solution", text, True
 
 
 def reset(name: str, where: str = answering.NOTEBOOK) -> Said:
     """Set the answer and its tries aside, and give the blank."""
     place = state.reset(name)
-    blank = regions.pieces(catalogue.source(catalogue.load(name).chapter))[name].blank
+    blank = catalogue.piece(name).blank
     kept = (
         f"Your old answer is kept in {place.relative_to(state.folder().parent)}."
         if place

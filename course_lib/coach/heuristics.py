@@ -44,8 +44,6 @@ def _about(outcome: Outcome, tolerance: float) -> str:
         got, expected = plain(outcome.difference.got), plain(outcome.difference.expected)
     if not isinstance(expected, np.ndarray) or not isinstance(got, np.ndarray | int | float):
         return _of_numbers(got, expected, tolerance)
-    if isinstance(got, np.ndarray) and type(got) is not np.ndarray:
-        return ""
     got = np.asarray(got)
     if got.dtype.kind not in "fiub" or expected.dtype.kind not in "fiub":
         return ""

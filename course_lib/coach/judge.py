@@ -24,7 +24,6 @@ from course_lib.coach import (
     kernel_source,
     measuring,
     messages,
-    regions,
     slowness,
 )
 from course_lib.coach.exercise import Exercise
@@ -45,7 +44,7 @@ def judge(job: dict, stage: Callable[[str], None] = lambda words: None) -> dict:
     exercise = catalogue.load(job["name"])
     if exercise.language == "wgsl" and (missing := answers.launched(exercise).problem()):
         return Verdict(exercise.name, exercise.title, exercise.language, False, missing, judged=False).as_dict()
-    signal.signal(signal.SIGALRM, _time_is_over)
+    signal.signal(signal.SIGALRM, answers.time_is_over)
     with Sandbox(exercise, job["text"]) as sandbox:  # first of all: what is right is not in its memory
         verdict = _judged(exercise, job, sandbox, stage)
         verdict.printed = sandbox.text_printed()
@@ -59,7 +58,7 @@ def _judged(exercise: Exercise, job: dict, sandbox: Sandbox, stage: Callable[[st
     expected = [_expected(exercise, case.inputs) for case in cases]
     solution = ""
     if exercise.measured or exercise.goals or exercise.large:
-        solution = regions.pieces(catalogue.source(exercise.chapter))[exercise.name].solution
+        solution = catalogue.piece(exercise.name).solution
     ours = measuring.compile_ours(exercise, solution) if exercise.language == "cuda" and job.get("measure") else None
     stage("compiling your kernel" if exercise.is_kernel else "loading your answer")
     if broken := sandbox.load().raised:
@@ -71,38 +70,43 @@ def _judged(exercise: Exercise, job: dict, sandbox: Sandbox, stage: Callable[[st
         if outcomes[-1].error and outcomes[-1].error.kind in LAST:
             break
     verdict = diagnosis.verdict_on(exercise, job, outcomes, len(cases))
-    if all(outcome.right for outcome in outcomes):
-        stage("counting")
-        if ours is not None:
-            ours.join()
-        broken = measuring.measure(exercise, verdict, sandbox, outcomes, cases, solution if job.get("measure") else "")
-        if broken is not None:  # the answer runs once more to be measured, on more than the cases hold
-            verdict.passed = False
-            said = messages.of_error(broken, exercise, job.get("known", ()))
-            if broken.kind == "StillRunning":
-                said = (
-                    f"your code was still running after {exercise.seconds:g} seconds: the measurement runs more than the "
-                    "cases do."
-                )
-            verdict.why = f"All cases are right. Then, while your code was measured: {said[0].lower()}{said[1:]}"
-        elif words := slowness.note(exercise, sandbox, solution if job.get("measure") else ""):
-            verdict.notes.append(words)
-        if verdict.passed and (words := _not_your_own(exercise, job["text"], sandbox)):
-            verdict.passed, verdict.why = False, words
-        if verdict.passed and exercise.language == "cuda" and (words := kernel_source.double_literal(job["text"])):
-            verdict.notes.append(words)
-    else:
-        number = next(i for i, outcome in enumerate(outcomes) if not outcome.right)
-        failing = outcomes[number]
-        unexplained = not (verdict.recognised or failing.complaint or (failing.error and failing.error.kind in LAST))
-        if number and unexplained and _right_alone(exercise, job["text"], cases[number], expected[number]):
+    failing = next((i for i, outcome in enumerate(outcomes) if not outcome.right), None)
+    if failing is not None:
+        kept_something = failing and _is_unexplained(verdict, outcomes[failing])
+        if kept_something and _right_alone(exercise, job["text"], cases[failing], expected[failing]):
             verdict.why = (
                 "By itself this case is right, and after the cases before it is wrong: your code keeps something between calls. "
                 "Look for a default argument, a variable outside of the function, or an input that is changed."
             )
         if job.get("values"):
-            _keep_values(failing, job["values"])
+            _keep_values(outcomes[failing], job["values"])
+        return verdict
+    stage("counting")
+    if ours is not None:
+        ours.join()
+    _measure(exercise, job, verdict, sandbox, outcomes, cases, solution if job.get("measure") else "")
+    if verdict.passed and (words := _not_your_own(exercise, job["text"], sandbox)):
+        verdict.passed, verdict.why = False, words
+    if verdict.passed and exercise.language == "cuda" and (words := kernel_source.double_literal(job["text"])):
+        verdict.notes.append(words)
     return verdict
+
+
+def _measure(exercise: Exercise, job: dict, verdict: Verdict, sandbox: Sandbox, outcomes, cases, solution: str) -> None:
+    """The numbers of an answer whose cases are right. For them it runs on more than the cases hold, and may fail there."""
+    broken = measuring.measure(exercise, verdict, sandbox, outcomes, cases, solution)
+    if broken is None:
+        verdict.notes += filter(None, [slowness.note(exercise, sandbox, solution)])
+        return
+    said = messages.of_error(broken, exercise, job.get("known", ()))
+    if broken.kind == "StillRunning":
+        said = f"your code was still running after {exercise.seconds:g} seconds: the measurement runs more than the cases do."
+    verdict.passed = False
+    verdict.why = f"All cases are right. Then, while your code was measured: {said[0].lower()}{said[1:]}"
+
+
+def _is_unexplained(verdict: Verdict, failing: Outcome) -> bool:
+    return not (verdict.recognised or failing.complaint or (failing.error and failing.error.kind in LAST))
 
 
 def _right_alone(exercise: Exercise, text: str, case, want: tuple) -> bool:
@@ -121,10 +125,6 @@ def _not_your_own(exercise: Exercise, text: str, sandbox: Sandbox) -> str:
     return kernel_source.includes_ours(exercise, text) if exercise.is_kernel else ""
 
 
-def _time_is_over(signum, frame) -> None:
-    raise answers.StillRunning("still running")
-
-
 def _expected(exercise: Exercise, inputs: tuple) -> Any:
     """What is right, and which inputs a right answer changes."""
     if not exercise.compared:
@@ -138,11 +138,7 @@ def _expected(exercise: Exercise, inputs: tuple) -> Any:
             holder, name = answers.resolve(exercise.target)
             function = getattr(holder, name)
         result = answers.call(exercise, function, given)
-    return copy.deepcopy(compare.plain(result)), _changed(inputs, given)
-
-
-def _changed(before: tuple, after: tuple) -> tuple[int, ...]:
-    return tuple(i for i, (a, b) in enumerate(zip(before, after, strict=True)) if compare.difference(b, a, 0.0))
+    return copy.deepcopy(compare.plain(result)), compare.changed(inputs, given)
 
 
 def _try(exercise: Exercise, sandbox: Sandbox, case, want: tuple) -> Outcome:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 
 from course_lib import lexer, paths
-from course_lib.coach import catalogue, regions
+from course_lib.coach import catalogue
 from course_lib.coach.exercise import Exercise
 from course_lib.cuda import source
 
@@ -54,7 +54,7 @@ def other_parameters(exercise: Exercise, text: str) -> str:
 
 def task(exercise: Exercise) -> str:
     """The text that the learner begins with."""
-    return regions.pieces(catalogue.source(exercise.chapter))[exercise.name].blank
+    return catalogue.piece(exercise.name).blank
 
 
 def read_only(exercise: Exercise) -> dict[str, dict[int, str]]:

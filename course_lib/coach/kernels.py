@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from course_lib import paths
-from course_lib.coach import kernel_source, messages
+from course_lib.coach import kernel_source
 from course_lib.coach.exercise import Exercise, Goal
+from course_lib.coach.outcome import HEADER
 from course_lib.cuda import Kernel, sanitize
 from course_lib.cuda.report import Report
 
@@ -139,7 +140,7 @@ def costliest(reports: list[Report], goal: str) -> str:
     if not found:
         return ""
     _, (file, number), most = max(found)
-    where = f"{file}, line {number}," if file.endswith(messages.HEADER) else f"Line {number}"
+    where = f"{file}, line {number}," if file.endswith(HEADER) else f"Line {number}"
     return f" {where} has the most: {most}."
 
 

@@ -8,11 +8,10 @@ from collections.abc import Collection
 
 from course_lib import lexer
 from course_lib.coach import kernel_source
-from course_lib.coach.exercise import Exercise
-from course_lib.coach.outcome import ENDED, FORGED, KILLED, RaisedError, Seen
+from course_lib.coach.exercise import Exercise, Refused
+from course_lib.coach.outcome import ENDED, FORGED, HEADER, KILLED, RaisedError, Seen
 
 KEEP = "Did a reduction drop an axis? `keepdims=True` keeps it, with the size 1."
-HEADER = ".cuh"  # how the name of a file ends that a kernel includes
 
 
 def of_error(error: RaisedError, exercise: Exercise, known: Collection[str] = ()) -> str:
@@ -37,7 +36,7 @@ def of_error(error: RaisedError, exercise: Exercise, known: Collection[str] = ()
         )
     if error.kind == "SystemExit":
         return f"Your code exits Python{line} (exit or sys.exit). Return a result instead."
-    if error.kind in ("CompileError", "KernelError", "ArgumentError"):
+    if error.kind in ("CompileError", "KernelError", "ArgumentError", Refused.__name__):
         return error.message
     if error.kind == "ShaderError":
         return error.message.partition("\n")[0]  # its line of code stands below

@@ -8,6 +8,7 @@ from typing import Any
 
 from course_lib.coach.compare import Difference
 
+HEADER = ".cuh"  # how the name of a file ends that a kernel includes
 # Kinds of a RaisedError that no exception has: the process ended (message: its status), ran on and on, or wrote to the judge.
 ENDED, KILLED, FORGED = "Ended", "Killed", "Forged"
 
@@ -43,7 +44,7 @@ class Outcome:
         for issue in (issue for report in self.reports for issue in report.issues):
             lines = tuple(sorted((issue.line, issue.other_line or issue.line)))
             found.setdefault((issue.kind, issue.file, lines), issue)
-        return sorted(found.values(), key=lambda issue: issue.file.endswith(".cuh"))
+        return sorted(found.values(), key=lambda issue: issue.file.endswith(HEADER))
 
     @property
     def right(self) -> bool:

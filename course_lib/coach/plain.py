@@ -70,7 +70,9 @@ def as_plain(value: Any, depth: int = 0) -> Any:
 
 def _other(value: Any) -> Other:
     kind = type(value).__name__
-    if isinstance(value, np.ndarray) and type(value) is np.ndarray:
+    if isinstance(value, np.ndarray) and type(value) is not np.ndarray:
+        kind = f"np.{'ma.' if isinstance(value, np.ma.MaskedArray) else ''}{kind}"
+    elif isinstance(value, np.ndarray):
         kind = f"an array of {'objects' if value.dtype == object else f'{value.nbytes:,} bytes'}"
     try:
         shown = repr(value)

@@ -61,7 +61,7 @@ def serve(connection: socket.socket) -> None:
             os.setsid()  # so that whatever an answer starts can be ended with it
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         for alarm in (signal.SIGPROF, signal.SIGALRM):
-            signal.signal(alarm, _time_is_over)
+            signal.signal(alarm, answers.time_is_over)
         token, job = receive(connection)
         for number in map(int, os.listdir("/dev/fd")):
             if number > 2 and number != connection.fileno():
@@ -105,10 +105,6 @@ def _exactly(connection: socket.socket, count: int) -> bytes:
             raise EOFError
         data += piece
     return bytes(data)
-
-
-def _time_is_over(signum, frame) -> None:
-    raise answers.StillRunning("still running")
 
 
 def _flush() -> None:
@@ -176,7 +172,7 @@ class Runner:
             if exercise.is_kernel:
                 done.reports = self.answer.reports
         done.result = plain.as_plain(got)
-        done.changed = [i for i, (a, b) in enumerate(zip(inputs, given, strict=True)) if compare.difference(b, a, 0.0)]
+        done.changed = compare.changed(inputs, given)
         if exercise.is_kernel and self.answer.overwritten:
             done.complaint = kernel_source.overwritten(self.answer.overwritten)
         elif exercise.target.startswith("op:"):

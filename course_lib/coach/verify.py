@@ -152,7 +152,7 @@ def table(counts: dict[str, Counter]) -> str:
 def mutants_of(name: str) -> list[mutation.Mutant]:
     """The mutants of an exercise's solution."""
     exercise = catalogue.load(name)
-    return mutation.mutants(exercise, regions.pieces(catalogue.source(exercise.chapter))[name])
+    return mutation.mutants(exercise, catalogue.piece(name))
 
 
 def fate(name: str, mutant: mutation.Mutant, judge: client.Judge | None = None) -> str:
@@ -185,9 +185,7 @@ def _is_judged(name: str) -> bool:
 def proofs(name: str) -> list[Proof]:
     """Everything that is judged to prove one exercise. Raises ExerciseError if a text of it cannot be made."""
     exercise = catalogue.load(name)
-    piece = regions.pieces(catalogue.source(exercise.chapter)).get(name)
-    if piece is None:
-        raise ExerciseError(f"{catalogue.source(exercise.chapter).name} holds no solution to it.")
+    piece = catalogue.piece(name)
     texts = [Proof(name, "blank", piece.blank), Proof(name, "solution", piece.solution)]
     texts += [Proof(name, "right", answer_text(right, piece.solution)) for right in variants(name)]
     texts += [

@@ -21,7 +21,6 @@ from collections.abc import Callable
 from course_lib import guard
 from course_lib.coach import sandbox
 
-MEMORY, FILE_SIZE = 2 << 30, 64 << 20
 PATIENCE = 8.0  # seconds after those of a job: the judge ends an answer itself, and it is judged what came of it
 OURS = 60.0  # seconds that we may take before the answer's own begin
 
@@ -88,9 +87,6 @@ def _fresh() -> subprocess.Popen:
 
 def run(job: dict, writer: int) -> None:
     """Judge a job in this process and write to `writer`. Never returns."""
-    if os.getpid() != os.getsid(0):
-        os.setsid()
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     nothing = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(nothing, number)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from course_lib.coach import catalogue, client, regions
+from course_lib.coach import catalogue, client
 
 
 @pytest.fixture(autouse=True)
@@ -19,5 +19,14 @@ def judge():
     judge.stop()
 
 
-def piece(name: str) -> regions.Piece:
-    return regions.pieces(catalogue.source(catalogue.load(name).chapter))[name]
+@pytest.fixture
+def ask(judge):
+    """The verdict on a text, as an answer to `repeated_axes` or the exercise that is named."""
+
+    def asked(text, name="repeated_axes", **more):
+        return client.judged(name, text, judge=judge, **more)
+
+    return asked
+
+
+piece = catalogue.piece

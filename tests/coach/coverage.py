@@ -30,7 +30,7 @@ sys.path[:0] = [str(ROOT / "tests"), *([] if __package__ else [str(ROOT)])]
 import op_cases  # noqa: E402
 
 from course_lib import devices  # noqa: E402
-from course_lib.coach import answers, builder, catalogue, judge, regions  # noqa: E402
+from course_lib.coach import answers, builder, catalogue, judge  # noqa: E402
 from course_lib.devices.gpu import launching  # noqa: E402
 
 PAGE = ROOT / "exercises" / "README.md"
@@ -113,7 +113,7 @@ def run() -> dict[str, list[str]]:
 
 def _called(exercise) -> set[str]:
     called: set[str] = set()
-    solution = regions.pieces(catalogue.source(exercise.chapter))[exercise.name].solution
+    solution = catalogue.piece(exercise.name).solution
     with contextlib.ExitStack() as stack, answers.quiet():
         for device in ("reference", "cpu"):
             table = devices.ops(device)

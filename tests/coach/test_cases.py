@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from course_lib.coach import answers, catalogue, compare, diagnosis, judge, regions
+from course_lib.coach import answers, catalogue, compare, diagnosis, judge
 from course_lib.coach.shared_cases import EXTREMES
 
 EXERCISES = {name: catalogue.load(name) for name in catalogue.names()}
@@ -18,7 +18,7 @@ def cases_of(name):
 
 
 def solution(name):
-    return regions.pieces(catalogue.source(EXERCISES[name].chapter))[name].solution
+    return catalogue.piece(name).solution
 
 
 @pytest.mark.parametrize("name", [name for name, exercise in EXERCISES.items() if exercise.goals])

@@ -8,21 +8,13 @@ from pathlib import Path
 import pytest
 
 from course_lib import guard
-from course_lib.coach import client, sandbox, state
+from course_lib.coach import sandbox, state
 from course_lib.coach import verdict as verdicts
 
 from .conftest import piece
 
 HEAD = "def repeated_axes(shape, to):\n"
 WRONG = HEAD + "    return (42,)\n"
-
-
-@pytest.fixture
-def ask(judge):
-    def asked(text, name="repeated_axes", **more):
-        return client.judged(name, text, judge=judge, **more)
-
-    return asked
 
 
 @pytest.mark.parametrize(

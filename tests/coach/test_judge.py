@@ -19,14 +19,6 @@ HEAD = "def repeated_axes(shape, to):\n"
 WARMUP = "def warmup_linear(step, steps, peak, lowest, warmup):\n"
 
 
-@pytest.fixture
-def ask(judge):
-    def asked(text, name="repeated_axes", **more):
-        return client.judged(name, text, judge=judge, **more)
-
-    return asked
-
-
 @pytest.mark.parametrize(
     "text, says, code",
     [
@@ -265,12 +257,9 @@ def test_the_seconds_of_an_answer_are_its_own(monkeypatch):
 
     monkeypatch.setattr(catalogue, "load", lambda name: dataclasses.replace(exercise, seconds=1.0, reference=slow))
     assert judging.judge({"name": "repeated_axes", "text": piece("repeated_axes").solution})["passed"]
-    sleeps = "import time\n" + piece("repeated_axes").solution.replace(") -> tuple", ") -> tuple").replace(
-        "    return",
-        "    began = time.process_time()\n    while time.process_time() < began + 0.4: pass\n    return",
-        1,
-    )
-    verdict = judging.judge({"name": "repeated_axes", "text": sleeps})
+    busy = "    began = time.process_time()\n    while time.process_time() < began + 0.4: pass\n    return"
+    text = "import time\n" + piece("repeated_axes").solution.replace("    return", busy, 1)
+    verdict = judging.judge({"name": "repeated_axes", "text": text})
     assert "still running after 1 seconds" in verdict["why"], verdict["why"]
 
 
@@ -482,7 +471,6 @@ def test_what_is_kept_between_calls_is_said(ask):
 
 def test_parts_in_each_others_place_are_said():
     from course_lib.coach import heuristics
-    from course_lib.coach.outcome import Outcome
 
     def about(got, expected):
         difference = compare.difference(got, expected, 1e-5)
@@ -492,3 +480,14 @@ def test_parts_in_each_others_place_are_said():
     assert "Parts 1 and 3 of the result are right" in about((c, b, a), (a, b, c))
     assert "Parts" not in about((c, a, b), (a, b, c))
     assert "Parts" not in about((a, b, c + 1), (a, b, c))
+
+
+@pytest.mark.parametrize(
+    "name, text, says",
+    [
+        ("merge", "def merge(word, pair, symbol):\n    return word", "You return the list that was given."),
+        ("mean_loss", "def mean_loss(self, loss, size):\n    return sum(loss(*b) for b in self.batches(8))", "batches of 8 rows"),
+    ],
+)  # fmt: skip
+def test_what_a_task_forbids_is_the_verdict(ask, name, text, says):
+    assert says in ask(text, name).why

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from course_lib import devices
-from course_lib.coach import catalogue, client, magic, regions, swapping
+from course_lib.coach import catalogue, client, magic, swapping
 from course_lib.cuda import source
 from tests.simulator.compilers import COMPILERS, using
 
@@ -16,7 +16,7 @@ F = np.float32
 
 
 def solution(name: str) -> str:
-    return regions.pieces(catalogue.source(catalogue.load(name).chapter))[name].solution
+    return catalogue.piece(name).solution
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -92,7 +92,7 @@ PLANTED = {"copy_rows": "y[row * x_row + column]", "min_max_scale": "float top =
 def test_the_report_of_a_planted_fault_names_its_line(name):
     if "simulator" not in devices.available_devices():
         pytest.skip("there is no C++ compiler, so no kernel can be judged")
-    blank = regions.pieces(catalogue.source(catalogue.load(name).chapter))[name].blank
+    blank = catalogue.piece(name).blank
     verdict = client.judged(name, blank, measure=False)
     assert not verdict.passed and PLANTED[name] in blank
     assert any(PLANTED[name] in issue for issue in verdict.issues), verdict.issues

@@ -44,7 +44,7 @@ def lectures() -> dict[str, set[str]]:
 
 
 def piece(name: str) -> regions.Piece:
-    return regions.pieces(catalogue.source(catalogue.load(name).chapter))[name]
+    return catalogue.piece(name)
 
 
 @cache

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from course_lib.coach import catalogue, kernels, regions
+from course_lib.coach import catalogue, kernels
 
 
 def counted(name: str) -> list[float]:
     """The numbers of the exercise's goals, for our solution in the case that is measured."""
     exercise = catalogue.load(name)
-    ours = kernels.load(regions.pieces(catalogue.source(exercise.chapter))[name].solution, exercise)
+    ours = kernels.load(catalogue.piece(name).solution, exercise)
     cases = exercise.cases(np.random.default_rng(0))
     exercise.call(ours, *next(case for case in cases if case.label == exercise.measured).inputs)
     return [goal.counts(ours.reports) for goal in exercise.goals]

@@ -2,11 +2,8 @@
 
 import numpy as np
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Refused, Wrong
 from course_lib.devices import ops
-
-VIEW = "a view of x's own memory"
-ORDER = "an array whose rows do not lie one after the other"
 
 
 def cases(random):
@@ -31,9 +28,16 @@ def cases(random):
 
 def own_copy(answer, x, shape, strides, offset):
     result = answer(x, shape, strides, offset)
-    if not isinstance(result, np.ndarray):
-        return result
-    return VIEW if result.size and np.shares_memory(result, x) else result if result.flags.c_contiguous else ORDER
+    if isinstance(result, np.ndarray) and np.shares_memory(result, x):
+        raise Refused(
+            "The result shares its memory with x: a change of one would show in the other. Give an array of its own."
+        )
+    if isinstance(result, np.ndarray) and not result.flags.c_contiguous:
+        raise Refused(
+            "The rows of the result do not lie one after the other in memory: np.array and .copy() of a transposed view keep "
+            "its order. Write the numbers out row after row, as np.ascontiguousarray does."
+        )
+    return result
 
 
 def check(result, x, shape, strides, offset):
@@ -76,16 +80,12 @@ exercise = Exercise(
         Wrong("""def strided_copy(x, shape, strides, offset=0):
     steps = [s * x.itemsize for s in strides]
     return np.lib.stride_tricks.as_strided(x.reshape(-1)[offset:], shape, steps)
-""", "The result shares its memory with x: a change of one would show in the other. Give an array of its own.",
-              when=lambda seen: isinstance(seen.got, str) and seen.got == VIEW),
+""", generic="The result shares its memory with x"),
         Wrong("""def strided_copy(x, shape, strides, offset=0):
     steps = [s * x.itemsize for s in strides]
     return np.array(np.lib.stride_tricks.as_strided(x.reshape(-1)[offset:], shape, steps))
 """,
-              "The numbers are right, and their order in memory is the old one: np.array and .copy() of a transposed view keep "
-              "it. Write them out row after row, as np.ascontiguousarray does.",
-              when=lambda seen: isinstance(seen.got, str) and seen.got == ORDER,
-              once="whether an array is contiguous is no matter of values"),
+              generic="The rows of the result do not lie one after the other in memory"),
         Wrong("""def strided_copy(x, shape, strides, offset=0):
     size = 1
     for n in shape:

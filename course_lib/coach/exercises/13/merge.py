@@ -1,6 +1,6 @@
 """One merge in one word, from left to right, no symbol used twice."""
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Refused, Wrong
 
 
 def cases(random):
@@ -19,9 +19,10 @@ def cases(random):
 
 
 def merged(answer, word, pair, symbol):
-    """The result, or the words that it is the list that was given."""
-    result = answer(word, pair, symbol)
-    return "the list that was given, not a new one" if result is word else result
+    before, result = list(word), answer(word, pair, symbol)
+    if result is word and word == before:  # if it was changed, that is said
+        raise Refused("You return the list that was given. Return a new one, also where nothing is merged.")
+    return result
 
 
 exercise = Exercise(

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Refused, Wrong
 from course_lib.data.windows import IGNORE, Validation
 
 
@@ -45,7 +45,11 @@ def called(answer, targets, batch_size):
     windows = Asked(np.zeros_like(targets), targets)
     mean = answer(windows, of_batch, batch_size)
     others = getattr(windows, "sizes", set()) - {batch_size}
-    return f"of batches of {min(others)} rows; batch_size is {batch_size}" if others else mean
+    if others:
+        raise Refused(
+            f"You ask for batches of {min(others)} rows. The caller wants batches of batch_size, here {batch_size}."
+        )
+    return mean
 
 
 def right(self, loss, batch_size):

@@ -1,7 +1,7 @@
 // Arithmetic and conversions that say how they round: _rn to nearest, _rz to zero, _ru up, _rd down.
 //
-// By the processor's rounding mode. What is volatile is not moved across the two calls that set it; a conversion to nearest that is not,
-// clang moves in between.
+// By the processor's rounding mode. What is volatile is not moved across the two calls that set it; clang moves a conversion to
+// nearest in between if it is not.
 #pragma once
 #include <fenv.h>
 
