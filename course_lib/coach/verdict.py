@@ -78,6 +78,11 @@ class Verdict:
     def word(self) -> str:
         return "Blank" if self.blank else WORDS[self.passed] if self.judged else "Not judged"
 
+    @property
+    def share(self) -> str:
+        """How many of the cases are right, in words."""
+        return f"{self.right_cases} of {self.cases} cases {'is' if self.right_cases == 1 else 'are'} right."
+
     def as_dict(self) -> dict:
         """For JSON."""
         return asdict(self)
@@ -106,7 +111,7 @@ def text(verdict: Verdict) -> str:
         if failing.difference and failing.difference not in verdict.why:
             parts.append(f"  {failing.difference}.")
         if verdict.cases > 1:
-            parts.append(f"{verdict.right_cases} of {verdict.cases} cases are right.")
+            parts.append(verdict.share)
     parts += verdict.issues
     if verdict.counts:
         parts.append(counts_text(verdict))

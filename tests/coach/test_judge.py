@@ -491,3 +491,9 @@ def test_parts_in_each_others_place_are_said():
 )  # fmt: skip
 def test_what_a_task_forbids_is_the_verdict(ask, name, text, says):
     assert says in ask(text, name).why
+
+
+def test_one_case_is_right_and_several_are(ask):
+    first = catalogue.load("repeated_axes").cases(None)[0].inputs[0]
+    verdict = ask(HEAD + f"    return (0,) if shape == {first} else 'no'")
+    assert verdict.right_cases == 1 and "1 of 6 cases is right." in verdicts.text(verdict)
