@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course_lib import bpe, native
-from course_lib.tokenizer import END_OF_TEXT, Tokenizer, TokenizerError, split, split_stream
+from course_lib.tokenizer import END_OF_TEXT, Tokenizer, TokenizerError, split, split_special, split_stream
 
 FIXTURES = Path(__file__).parent / "fixtures"
 TEXT = (
@@ -145,6 +145,10 @@ def test_special_tokens_are_text_unless_asked_for(tokenizer):
     assert tokenizer.decode(plain) == tokenizer.decode(special) == text
     nested = Tokenizer([], ("<a>", "<a><b>"))
     assert nested.encode("<a><b><a>", allow_special=True) == [257, 256]  # the longest that fits
+
+
+def test_without_special_tokens_a_text_is_one_part():
+    assert (split_special("ab", ()), split_special("", ())) == (["ab"], [])
 
 
 def test_texts_of_an_iterable_are_not_joined():
