@@ -31,7 +31,7 @@ def visible_characters() -> list[str]:
 
 
 VISIBLE = visible_characters()
-_BYTE_ORDER = np.argsort(np.argsort(VISIBLE)).tolist()  # the place of each byte among the visible characters, sorted
+BYTE_ORDER = np.argsort(np.argsort(VISIBLE)).tolist()  # the place of each byte among the visible characters, sorted
 
 
 class Vocabulary:
@@ -88,7 +88,7 @@ def learn_merges(
             pair_counts[pair] += count
             where[pair].add(index)
 
-    order = list(_BYTE_ORDER)
+    order = list(BYTE_ORDER)
 
     def entry(pair: Pair) -> tuple[int, int, int, Pair]:  # the heap's smallest is the best pair
         return -pair_counts[pair], order[pair[0]], order[pair[1]], pair
@@ -135,7 +135,7 @@ def learn_merges_compiled(pieces: Mapping[bytes, int], entries: int) -> list[Pai
     text = np.frombuffer(b"".join(pieces), np.uint8)
     ends = np.cumsum([len(piece) for piece in pieces], dtype=np.int64)
     counts = np.array(list(pieces.values()), np.int64)
-    order = np.array(_BYTE_ORDER, np.int32)
+    order = np.array(BYTE_ORDER, np.int32)
     merges = np.empty((2 * entries + 1024, 2), np.int32)  # room for merges that add no symbol
     arrays = [ctypes.c_void_p(array.ctypes.data) for array in (text, ends, counts, order, merges)]
     sizes = [ctypes.c_int64(size) for size in (len(counts), entries, len(merges))]

@@ -117,6 +117,19 @@ def sample(
         print("\n".join(whose.sentences(tally.record(0))), file=sys.stderr)  # the text alone goes into a pipe
 
 
+@app.command("import")
+def import_(
+    source: Annotated[str, typer.Argument(help="gpt2, which is downloaded; or a folder with a GPT-2's files.")],
+    out: Annotated[str | None, typer.Option(help="Folder of the run.", show_default="runs/NAME")] = None,
+) -> None:
+    """Make a run of published weights, in the format of GPT-2."""
+    from course_lib import gpt2
+
+    out = out or f"runs/{Path(source).resolve().name}"
+    gpt2.make_run(source, out, progress=True)
+    print(f"Wrote {out}. To let it write: course sample --run {shlex.quote(out)} --prompt 'The capital of France is'")
+
+
 @app.command()
 def export(
     out: Annotated[Path, typer.Argument(help="The folder to write.")],

@@ -33,6 +33,7 @@ class GPTConfig:
     activation: str = "gelu"  # or "swiglu"
     positions: str = "learned"  # or "rope"
     bias: bool = True  # of linear layers, norms and the head
+    head_bias: bool = True  # False: not of the head, as in GPT-2
     dropout: float = 0.0
     eps: float = 1e-5  # of the norms
     rope_base: float = 10000.0
@@ -85,7 +86,7 @@ class GPTConfig:
             ("MLP: down", layers * (self.hidden * c + bias * c)),
             ("norms", (2 * layers + 1) * norm),
         ]
-        return [*rows, ("head bias", self.vocab_size)] if self.bias else rows
+        return [*rows, ("head bias", self.vocab_size)] if self.bias and self.head_bias else rows
 
     def flops_per_token(self) -> int:
         """Floating-point operations of forward and backward per token: 6 for each weight of a matmul, and 12 C for each
@@ -106,6 +107,8 @@ PRESETS: dict[str, dict] = {
     # The same size with the four changes of a modern model.
     "modern-12m": {"layers": 6, "heads": 6, "kv_heads": 2, "channels": 384, "hidden": 1216, "context": 256, "vocab_size": 4096,
                        "norm": "rmsnorm", "activation": "swiglu", "positions": "rope", "bias": False},
+    # GPT-2, the smallest one published: 124,439,808 parameters. Its weights come by `course import gpt2`.
+    "gpt2": {"layers": 12, "heads": 12, "channels": 768, "context": 1024, "vocab_size": 50257, "head_bias": False},
 }  # fmt: skip
 
 
@@ -190,7 +193,8 @@ class GPT(nn.Module):
         self.dropout = nn.Dropout(config.dropout, self.random, site=0)
         self.blocks = [Block(config, number, self.random, **made) for number in range(config.layers)]
         self.norm = make_norm(config, **made)
-        self.head_bias = nn.parameter(np.zeros(config.vocab_size), device, dtype) if config.bias else None
+        biased = config.bias and config.head_bias
+        self.head_bias = nn.parameter(np.zeros(config.vocab_size), device, dtype) if biased else None
         self.rotation = rope_tables(config, device, dtype) if config.positions == "rope" else None
 
     def forward(self, idx, cache: list | None = None) -> Tensor:

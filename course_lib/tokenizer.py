@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import regex
 
 from course_lib import bpe, paths
@@ -28,6 +29,7 @@ from course_lib import bpe, paths
 PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 END_OF_TEXT = "<|endoftext|>"
 FORMAT, VERSION = "course tokenizer", 1
+BYTE_ORDERS = {"value": list(range(256)), "gpt2": bpe.BYTE_ORDER}
 CACHED_PIECES = 1 << 18  # English has some 10^5 different pieces per 100 MB; more would only fill the memory
 
 _split = regex.compile(PATTERN).findall
@@ -67,9 +69,11 @@ def split_special(text: str, special_tokens: Sequence[str]) -> list[str]:
 class Tokenizer:
     """Text to ids and back. Make one with `Tokenizer.train` or `Tokenizer.load`.
 
-    merges:                the learned pairs of ids, in order
+    merges:                the learned pairs of symbols (bpe.py), in order
     special_tokens:        their strings; their ids are the last ones
     requested_vocab_size:  what training was asked for; more than `vocab_size` if the text had no more pairs to merge
+    byte_order:            which byte has which of the ids 0 to 255: its own ("value"), or its place among GPT-2's visible
+                           characters ("gpt2"), as in that model's files. All other ids are the same in both
     """
 
     def __init__(
@@ -77,14 +81,19 @@ class Tokenizer:
         merges: Iterable[bpe.Pair],
         special_tokens: Sequence[str] = (END_OF_TEXT,),
         requested_vocab_size: int | None = None,
+        byte_order: str = "value",
     ) -> None:
         _check_special_tokens(special_tokens)
+        if byte_order not in BYTE_ORDERS:
+            raise TokenizerError(f"byte_order is {byte_order!r}, but must be one of {', '.join(BYTE_ORDERS)}")
         vocabulary = bpe.Vocabulary()
         self.merges = list(merges)
         self._ranks = {pair: (rank, vocabulary.add(pair)) for rank, pair in enumerate(self.merges)}
         self.special_tokens = tuple(special_tokens)
         self._special_ids = {token: len(vocabulary) + n for n, token in enumerate(self.special_tokens)}
-        self._bytes = vocabulary.spelling + [token.encode() for token in self.special_tokens]
+        self.byte_order, self._byte_ids = byte_order, BYTE_ORDERS[byte_order]
+        spelling = [vocabulary.spelling[byte] for byte in np.argsort(self._byte_ids)] + vocabulary.spelling[256:]
+        self._bytes = spelling + [token.encode() for token in self.special_tokens]
         self.requested_vocab_size = requested_vocab_size or self.vocab_size
         self._cache: dict[str, list[int]] = {}
 
@@ -187,6 +196,8 @@ class Tokenizer:
             known = cache.get(piece)
             if known is None:
                 known = bpe.apply_merges(_utf8(piece, errors), self._ranks)
+                if self.byte_order != "value":
+                    known = [self._byte_ids[symbol] if symbol < 256 else symbol for symbol in known]
                 if len(cache) >= CACHED_PIECES:
                     cache.clear()
                 if len(piece) < bpe.LONG_PIECE:
@@ -196,13 +207,16 @@ class Tokenizer:
 
     def to_json(self) -> str:
         """The tokenizer as readable JSON: one merge a line, bytes as GPT-2's visible characters ("Ġ" is a space)."""
-        show = ["".join(bpe.VISIBLE[byte] for byte in spelling) for spelling in self._bytes]
+        show = [self.visible(token) for token in range(self.vocab_size)]
+        show[:256] = bpe.VISIBLE  # merges are pairs of symbols, whose bytes stand in their own order
         content = {
             "pattern": PATTERN,
             "special_tokens": list(self.special_tokens),
             "requested_vocab_size": self.requested_vocab_size,
             "merges": [f"{show[left]} {show[right]}" for left, right in self.merges],
         }
+        if self.byte_order != "value":
+            content["byte_order"] = self.byte_order
         head = {"format": FORMAT, "version": VERSION, "checksum": _checksum(content)}
         return json.dumps(head | content, ensure_ascii=False, indent=1)
 
@@ -224,7 +238,14 @@ class Tokenizer:
             raise TokenizerError(f"{source} is damaged: its checksum does not fit. Copy it again, or train a new one")
         if content["pattern"] != PATTERN:
             raise TokenizerError(f"{source} splits text by another pattern: this course knows GPT-2's alone")
-        return cls(_read_merges(content["merges"]), content["special_tokens"], content["requested_vocab_size"])
+        order = content.get("byte_order", "value")
+        return cls(read_merges(content["merges"]), content["special_tokens"], content["requested_vocab_size"], order)
+
+    def visible(self, token: int) -> str:
+        """What one id stands for in GPT-2's visible characters; a special token as it is written."""
+        if token >= self.vocab_size - len(self.special_tokens):
+            return self.special_tokens[token - self.vocab_size]
+        return "".join(bpe.VISIBLE[byte] for byte in self.token_bytes(token))
 
     @property
     def checksum(self) -> str:
@@ -306,7 +327,8 @@ def _checksum(content: dict) -> str:
     return "sha256:" + hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-def _read_merges(lines: Iterable[str]) -> list[bpe.Pair]:
+def read_merges(lines: Iterable[str]) -> list[bpe.Pair]:
+    """The merges of lines of two visible spellings each. Raises KeyError or ValueError for what no line above made."""
     value = {character: byte for byte, character in enumerate(bpe.VISIBLE)}
     vocabulary, merges = bpe.Vocabulary(), []
     for line in lines:

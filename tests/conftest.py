@@ -29,8 +29,8 @@ CHROMIUM = ["--no-sandbox", "--enable-unsafe-webgpu", "--disable-quic", "--no-fi
 
 WEBGPU_CHAPTER = "18_webgpu.ipynb"
 
-PEERS = ("torch", "tokenizers", "tiktoken")
-PEERS_REASON = "compares with PyTorch, tokenizers or tiktoken, which only make test PEERS=1 installs"
+PEERS = ("torch", "tokenizers", "tiktoken", "transformers")
+PEERS_REASON = "compares with PyTorch, transformers, tokenizers or tiktoken, which only make test PEERS=1 installs"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -1,4 +1,4 @@
-"""Well-known texts, fetched by name when they are asked for; the course never needs one.
+"""Well-known texts and weights, fetched by name when they are asked for; the course never needs one.
 
 A file is downloaded once, to the cache, and checked against its checksum where one is known. It appears in the cache only
 when it is complete: a download that broke off leaves nothing behind and is simply tried again.
@@ -25,7 +25,16 @@ class Source:
 _TINYSTORIES = (
     "https://huggingface.co/datasets/roneneldan/TinyStories/resolve/f54c09fd23315a6f9c86f9dc80f725de7d8f9c64/"
 )
+_GPT2 = "https://huggingface.co/openai-community/gpt2/resolve/607a30d783dfa663caf39e06633721c8d4cfcd7e/"
+_GPT2_FILES = {  # file: (size, SHA-256)
+    "config.json": ("1 kB", "0daed7749b4f02b8f76240d5444551d7b08712dab4d0adb8239c56ba823bb7b4"),
+    "vocab.json": ("1.0 MB", "196139668be63f3b5d6574427317ae82f612a97c5d1cdaf36ed2256dbf636783"),
+    "merges.txt": ("0.5 MB", "1ce1664773c50f3e0cc8842619a93edc4624525b728b188a9e0be33b7726adc5"),
+    "model.safetensors": ("548 MB", "248dfc3911869ec493c76e65bf2fcf7f615828b0254c12b473182f0f81d3a707"),
+}
 SOURCES = {
+    f"gpt2/{name}": Source(_GPT2 + name, f"gpt2-{name}", size, sha256) for name, (size, sha256) in _GPT2_FILES.items()
+} | {
     "shakespeare": Source(
         "https://raw.githubusercontent.com/karpathy/char-rnn/master/data/tinyshakespeare/input.txt",
         "tinyshakespeare.txt",
@@ -76,5 +85,5 @@ def _sentence(source: Source, folder: Path, reason: str) -> str:
     return (
         f"{source.name} ({source.size}) could not be downloaded: {reason}. Try the same command again later, or put the "
         f"file at {os.path.join(folder, source.name)} yourself; it comes from {source.url}. "
-        "Without it there are always --corpus stories and --text PATH."
+        + ("" if source.url.startswith(_GPT2) else "Without it there are always --corpus stories and --text PATH.")
     )
