@@ -71,16 +71,23 @@ def train(
     recipe: Annotated[
         str | None, typer.Option(help="best, or reference to compare with other projects.", show_default="best")
     ] = None,
+    start: Annotated[
+        str | None, typer.Option(help="A run to begin from: fine-tune it to answer requests, or on --text.")
+    ] = None,
+    lora: Annotated[
+        int | None, typer.Option(help="Rank of LoRA: train changes of that rank, not the weights.", show_default="0")
+    ] = None,
     mine: Annotated[bool, typer.Option("--mine", help="With your passed answers in place of ours.")] = False,
 ) -> None:
     """Train a model; Ctrl-C saves, and --resume goes on. What is not given comes from the preset's recipe."""
-    from course_lib import training
+    from course_lib import tuning
 
     if mine:
         print(_answers(device), flush=True)
-    trained = training.train(
+    trained = tuning.train(
         preset, out=out or f"runs/{preset or 'small'}", resume=resume, device=device, steps=steps, batch=batch,
         accumulate=accumulate, corpus=corpus, text=text, stories=stories, seed=seed, compute=compute, recipe=recipe,
+        start=start, lora=lora,
     )  # fmt: skip
     if trained.stopped:
         raise typer.Exit(128 + trained.stopped)  # as the shell has it, so that `train && sample` stops here
@@ -115,6 +122,22 @@ def sample(
     if mine:
         sys.stdout.flush()
         print("\n".join(whose.sentences(tally.record(0))), file=sys.stderr)  # the text alone goes into a pipe
+
+
+@app.command()
+def chat(
+    run: Annotated[str, typer.Option(help="Folder of a fine-tuned run.")],
+    tokens: Annotated[int, typer.Option(help="Length of an answer, at most.")] = 256,
+    temperature: Annotated[float, typer.Option(help="0: the likeliest token; 1: the model's own probabilities.")] = 0.7,
+    top_p: Annotated[float | None, typer.Option(help="Choose among the likeliest that reach P together.")] = None,
+    seed: Annotated[int, typer.Option(help="The same seed answers the same.")] = 0,
+    device: Annotated[str, typer.Option(help="auto, cpu, simulator, cuda or webgpu.")] = "auto",
+) -> None:
+    """Ask a fine-tuned model, line by line; an empty line ends it."""
+    from course_lib import training
+    from course_lib.tuning import conversation
+
+    conversation.hold(run, training.choose_device(device)[0], tokens, temperature, top_p, seed)
 
 
 @app.command("import")

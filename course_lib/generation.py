@@ -13,6 +13,7 @@ so a text longer than the context loses its beginning, and one step in half a co
 import codecs
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from numbers import Real
 
 import numpy as np
@@ -76,8 +77,25 @@ def generate(
             f"generate() takes a model, its tokenizer, then the beginning of the text: generate(model, tokenizer, 'Once'). "
             f"The tokenizer given is a {type(tokenizer).__name__}."
         )
+    ids = tokenizer.encode(prompt)
+    return generate_after(model, tokenizer, ids, tokens, temperature, top_k, top_p, seed, use_cache, stop_at_end)
+
+
+def generate_after(
+    model: GPT,
+    tokenizer: Tokenizer,
+    prompt: list[int],
+    tokens: int = 256,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    seed: int = 0,
+    use_cache: bool = True,
+    stop_at_end: bool = True,
+) -> Iterator[str]:
+    """`generate` after a prompt of ids, special tokens among them if there are; the end token stands before it."""
     choice = Choice(temperature, top_k, top_p)
-    stream = _tokens(model, tokenizer, [tokenizer.encode(prompt)], tokens, choice, [seed], use_cache)
+    stream = _tokens(model, tokenizer, [prompt], tokens, choice, [seed], use_cache)
     return _pieces(stream, tokenizer, stop_at_end)
 
 
@@ -98,22 +116,39 @@ def generate_many(
     Text i is drawn with seed + i, so it does not depend on how many there are. `batch` texts are written at a time.
     """
     choice = Choice(temperature, top_k, top_p)
-    start = tokenizer.encode(prompt)
-    texts: list[str | None] = []
-    for first in range(0, count, batch):
-        rows = min(batch, count - first)
-        seeds = [seed + first + row for row in range(rows)]
-        written: list[list[int]] = [[] for _ in range(rows)]
-        ended = np.zeros(rows, bool)
-        for new in _tokens(model, tokenizer, [start] * rows, tokens, choice, seeds, True):  # (R,)
-            for row in np.flatnonzero(~ended):
-                written[row].append(int(new[row]))
-            ended |= new == tokenizer.end_id
-            if ended.all():
-                break
-        whole = zip(written, ended, strict=True)
-        texts += [prompt + tokenizer.decode(ids[:-1]) if end else None for ids, end in whole]
-    return texts
+    prompts = [tokenizer.encode(prompt)] * count
+    written = complete(model, tokenizer, prompts, tokens, choice, [seed + i for i in range(count)], batch)
+    return [prompt + tokenizer.decode(ids[:-1]) if ended else None for ids, ended in written]
+
+
+def complete(
+    model: GPT,
+    tokenizer: Tokenizer,
+    prompts: Sequence[list[int]],
+    tokens: int,
+    choice: Choice,
+    seeds: Sequence[int],
+    batch: int = 64,
+) -> list[tuple[list[int], bool]]:
+    """What follows each prompt, up to its end token; and whether that came within `tokens` tokens.
+
+    prompts: ids, without the end token that stands before every text. Those of one length are read `batch` at a time.
+    """
+    written: list[list[int]] = [[] for _ in prompts]
+    ended = np.zeros(len(prompts), bool)
+    by_length = sorted(range(len(prompts)), key=lambda i: len(prompts[i]))
+    for _, same in groupby(by_length, key=lambda i: len(prompts[i])):
+        alike = list(same)
+        for first in range(0, len(alike), batch):
+            rows = np.array(alike[first : first + batch])
+            chosen = [prompts[i] for i in rows]
+            for new in _tokens(model, tokenizer, chosen, tokens, choice, [seeds[i] for i in rows], True):  # (R,)
+                for row in np.flatnonzero(~ended[rows]):
+                    written[rows[row]].append(int(new[row]))
+                ended[rows] |= new == tokenizer.end_id
+                if ended[rows].all():
+                    break
+    return list(zip(written, ended.tolist(), strict=True))
 
 
 def _tokens(

@@ -69,7 +69,7 @@ def make_run(source: str | Path, out: str | Path, progress: bool = False) -> Pat
     model, tokenizer = read(source, progress=progress)
     path.parent.mkdir(parents=True, exist_ok=True)
     facts = {"step": 0, "best": None, "config": model.config.to_dict(), "tokenizer": tokenizer.to_json()}
-    checkpoint.save(path, model.state(), {}, facts | {"imported": str(source), "settings": {"preset": str(source)}})
+    checkpoint.save(path, model.state(), {}, facts | {"imported": str(source), "settings": {"preset": "gpt2"}})
     return path
 
 

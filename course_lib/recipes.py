@@ -15,6 +15,7 @@ from course_lib.model import PRESETS
 COMPUTE = ("float32", "bfloat16")
 OPTIMISERS = ("adamw", "muon")
 SCHEDULES = ("linear", "cosine")
+REQUESTS = "requests"  # what fine-tuning learns from unless a text is given
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,9 @@ class Settings:
     validation_rows: int = 64  # windows on which the loss is measured during the run
     compute: str = "float32"  # what products multiply in: "bfloat16" where GPU or processor can, and on the simulator
     model: dict = field(default_factory=dict)  # fields of the preset's GPTConfig that are changed
+    start: str | None = None  # a run whose weights this one begins from: fine-tuning (tuning/)
+    lora: int = 0  # rank of the changes that are trained in place of the weights; 0 trains the weights
+    window: int = 0  # tokens of a training window where fewer than the model's context; 0 means all of it
 
     def __post_init__(self) -> None:
         for name in ("steps", "batch", "accumulate", "stories", "validation_rows"):
@@ -54,9 +58,13 @@ class Settings:
                 raise ValueError(f"There is no {name} {getattr(self, name)!r}: choose one of {', '.join(known)}.")
         if self.compute not in COMPUTE:
             raise ValueError(f"compute is {self.compute!r}, but must be one of {', '.join(COMPUTE)}.")
-        if self.corpus not in data.NAMES:
+        known = data.NAMES if self.start is None else (REQUESTS,)
+        if self.corpus not in known:
+            raise ValueError(f"There is no corpus {self.corpus!r}: choose one of {', '.join(known)}, or give a text.")
+        if self.lora < 0 or (self.lora and self.start is None):
             raise ValueError(
-                f"There is no corpus {self.corpus!r}: choose one of {', '.join(data.NAMES)}, or give a text."
+                f"lora is {self.lora}: it is the rank of changes to weights that are there, so it needs the run that they are "
+                "in, as `start`, and a rank from 1 on."
             )
 
     @property
@@ -100,12 +108,26 @@ RECIPES: dict[str, dict[str, dict]] = {
         "gpt2": {"steps": 5000, "batch": 8, "peak": 6e-4, "lowest": 6e-5},
     },
 }
+# Fine-tuning, whole and by LoRA, which needs a larger learning rate. (Hu et al. 2021; chapter 20 compares)
+TUNING = {
+    "corpus": REQUESTS,
+    "stories": 20_000,
+    "optimiser": "adamw",
+    "batch": 8,
+    "lowest": 0.0,
+    "validation_rows": 128,
+}
+TUNING_PEAK = {"whole": 1e-3, "lora": 4e-3}
 for _recipe in RECIPES["reference"].values():
     _recipe |= {"optimiser": "adamw", "schedule": "cosine"}
 
 # A text, unlike the stories, is short as a rule: it is read many times over, and learned by heart without dropout.
 ON_TEXT = {"dropout": 0.1}
-LARGE = ("12m", "modern-12m", "gpt2")  # they multiply in bfloat16 where that is faster; the matrices of the others are tiny
+LARGE = (
+    "12m",
+    "modern-12m",
+    "gpt2",
+)  # they multiply in bfloat16 where that is faster; the matrices of the others are tiny
 TENSOR_CORES = (8, 0)  # compute capability
 # On the simulator a step takes some ten times as long, so a run there has fewer: still far below a bigram model's loss.
 ON_SIMULATOR: dict[str, dict] = {"micro": {"steps": 1000, "validation_rows": 32}}
@@ -124,6 +146,9 @@ def settings(preset: str, device: str = "cpu", **changes) -> Settings:
     if (name := given.setdefault("recipe", "best")) not in RECIPES:
         raise ValueError(f"There is no recipe {name!r}: choose one of {', '.join(RECIPES)}.")
     recipe = dict(RECIPES[name][preset])
+    if given.get("start") is not None:
+        given["start"] = os.path.abspath(given["start"])
+        recipe |= TUNING | {"steps": 800, "peak": TUNING_PEAK["lora" if given.get("lora") else "whole"]}
     if device == "simulator":
         recipe |= ON_SIMULATOR.get(preset, {})
     if "compute" not in given and preset in LARGE:
@@ -131,7 +156,7 @@ def settings(preset: str, device: str = "cpu", **changes) -> Settings:
             device == "cpu" and products.bfloat16_is_faster()
         )
         recipe["compute"] = "bfloat16" if faster else "float32"
-    if name == "best" and (given.get("text") or given.get("corpus") == "shakespeare"):
+    if name == "best" and not given.get("start") and (given.get("text") or given.get("corpus") == "shakespeare"):
         recipe["model"] = ON_TEXT | given.pop("model", {})
     if given.get("compute") == "bfloat16" and (refusal := why_not_bfloat16(device)):
         raise ValueError(f"{refusal} Leave --compute out.")

@@ -158,18 +158,26 @@ class Run:
             **self.origin,
         }
 
+    def arrays(self) -> tuple[dict, dict]:
+        """What a checkpoint holds: weights, and the state of the optimiser."""
+        return self.model.state(), self.optimiser.state()
+
+    def take(self, saved: checkpoint.Checkpoint) -> None:
+        """Put back what `arrays` gave."""
+        self.model.load_state(saved.weights)
+        self.optimiser.load_state(saved.optimiser)
+
     def save(self, path: Path) -> None:
         """Write a checkpoint. Raises Diverged rather than keep weights that are not numbers, and CheckpointError."""
-        weights = self.model.state()
+        weights, optimiser = self.arrays()
         broken = [name for name, values in weights.items() if not np.isfinite(values).all()]
         if broken:
             raise Diverged(f"After step {self.done} the weights {broken[0]} are not all finite numbers.")
-        checkpoint.save(path, weights, self.optimiser.state(), self.facts())
+        checkpoint.save(path, weights, optimiser, self.facts())
 
     def restore(self, saved: checkpoint.Checkpoint) -> None:
         """Take over the state of a checkpoint of the same settings."""
-        self.model.load_state(saved.weights)
-        self.optimiser.load_state(saved.optimiser)
+        self.take(saved)
         self.copies = self._round_weights()
         self.done, self.best, self.best_step, self.recent, self.lowest = (
             saved.facts[name] for name in ("step", "best", "best_step", "recent", "lowest")

@@ -147,6 +147,14 @@ class Tokenizer:
             raise TokenizerError("this tokenizer has no special tokens, so no token ends a text: train it with one")
         return self._special_ids.get(END_OF_TEXT, self.vocab_size - len(self.special_tokens))
 
+    def special_id(self, token: str) -> int:
+        """The id of a special token. Raises TokenizerError if there is none of that name."""
+        if token not in self._special_ids:
+            raise TokenizerError(
+                f"this tokenizer has no special token {token!r}; it has {', '.join(self.special_tokens)}"
+            )
+        return self._special_ids[token]
+
     def encode(self, text: str, allow_special: bool = False) -> list[int]:
         """The ids of `text`. Special tokens written in it are text like any other, or their ids if `allow_special`."""
         if not isinstance(text, str):

@@ -10,7 +10,7 @@ as one that was never stopped, on the same machine, with however many threads (w
 import shlex
 import signal
 import threading
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -57,6 +57,7 @@ def train(
     device: str = "auto",
     display: progress.Display | None = None,
     watch: Collection[int] = (),
+    begin: "Begin | None" = None,
     **changes,
 ) -> Trained:
     """Train a preset by its recipe, with settings changed at will, or go on with the run in the folder `out`.
@@ -66,6 +67,7 @@ def train(
     changes: fields of `recipes.Settings`: steps, batch, accumulate, corpus, text, seed, peak, ...
     display: where progress is shown; chosen by itself if None, `progress.Quiet()` for nowhere
     watch:   steps after which the model writes some words, into the display
+    begin:   makes the run of the settings; `begin` below if None
 
     The first Ctrl-C (or SIGTERM) ends the run after the step at hand, saved. Raises TrainingError, CheckpointError,
     ValueError or OSError, each with a sentence for a person.
@@ -80,20 +82,30 @@ def train(
         saved = folder.saved if folder is not None else None
         if saved is not None:
             settings = _same(saved, preset, device, changes, folder)
-            config = GPTConfig(**saved.facts["config"])  # a preset may have changed since
-        else:
-            config = GPTConfig.preset(settings.preset, **settings.model)
         tally = whose.Tally(device)  # from here on: the learner's tokenizer may prepare the corpus
-        corpus = data.prepare(settings.corpus, settings.text, config.vocab_size, config.context, settings.seed,
-                              settings.stories, progress=display.bars)  # fmt: skip
-        run = Run(settings, corpus, GPT(config, device=device, seed=settings.seed), tally)
+        run = (begin or _begin)(settings, device, tally, saved, display.bars)
         if saved is not None:
-            _check_corpus(saved, corpus, folder)
+            _check_corpus(saved, run.corpus, folder)
             run.restore(saved)
             folder.finish_saving(run)
         for line in _header(run, device, why, folder):
             display.say(line)
         return _go(run, folder, display, watch)
+
+
+def begin(settings: Settings, device: str, tally: whose.Tally, saved: checkpoint.Checkpoint | None, bars: bool) -> Run:
+    """The run that settings describe, before its first step, with its first weights and its corpus."""
+    if saved is not None:
+        config = GPTConfig(**saved.facts["config"])  # a preset may have changed since
+    else:
+        config = GPTConfig.preset(settings.preset, **settings.model)
+    corpus = data.prepare(settings.corpus, settings.text, config.vocab_size, config.context, settings.seed,
+                          settings.stories, progress=bars)  # fmt: skip
+    return Run(settings, corpus, GPT(config, device=device, seed=settings.seed), tally)
+
+
+_begin = begin  # `train` has an argument of that name
+Begin = Callable[[Settings, str, whose.Tally, checkpoint.Checkpoint | None, bool], Run]
 
 
 def predict(preset: str = "small", device: str = "auto", **changes) -> clock.Prediction:

@@ -32,11 +32,12 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One derivation of a text: its nats (-log-probability), its wrong facts (0 unless free), its spans."""
+    """One derivation of a text: its nats (-log-probability), its wrong facts (0 unless free), its spans, what it remembers."""
 
     nats: float
     wrong: int
     spans: list[Span]
+    facts: dict[str, Word]
 
 
 @dataclass(slots=True)
@@ -78,7 +79,7 @@ def read(grammar: Grammar, text: str, free: bool = False, reach: Reach | None = 
                 if after is None:
                     reach.extend(position, wrong)
                     if position == len(text):
-                        yield Reading(nats, wrong, _unwind(trail))
+                        yield Reading(nats, wrong, _unwind(trail), facts)
                     break
                 nodes, step, after = after
                 continue

@@ -12,10 +12,13 @@ from course_lib.stories.grammar import Choice, Draw, Grammar, Node, Say, Text, W
 Choose = Callable[[list[int]], int]  # cumulative weights -> index
 
 
-def tell(grammar: Grammar, choose: Choose) -> tuple[str, float]:
-    """One story and its log-probability in nats; `choose` gets cumulative weights and returns an index."""
+def tell(grammar: Grammar, choose: Choose, facts: dict[str, Word] | None = None) -> tuple[str, float]:
+    """One story and its log-probability in nats; `choose` gets cumulative weights and returns an index.
+
+    facts: an empty dictionary, to find there what the story remembers.
+    """
     said: list[str] = []
-    nats = _follow(grammar.start, choose, {}, said)
+    nats = _follow(grammar.start, choose, {} if facts is None else facts, said)
     return "".join(said), -nats
 
 
@@ -45,5 +48,10 @@ def _follow(nodes: Sequence[Node], choose: Choose, facts: dict[str, Word], said:
 def tell_numbered(grammar: Grammar, seed: int, count: int, first: int = 0) -> Iterator[tuple[str, float]]:
     """Stories first, first + 1, ... of this seed, each with its log-probability in nats."""
     for index in range(first, first + count):
-        random = Random(f"{seed}/{index}").random
-        yield tell(grammar, lambda cumulative, random=random: bisect(cumulative, int(random() * cumulative[-1])))
+        yield tell(grammar, numbered(seed, index))
+
+
+def numbered(seed: int, index: int) -> Choose:
+    """The choices of story number `index` of a seed."""
+    random = Random(f"{seed}/{index}").random
+    return lambda cumulative: bisect(cumulative, int(random() * cumulative[-1]))
