@@ -37,7 +37,9 @@ class Examples(Training):
 
     def rows(self, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """These examples -> idx, targets: int32 (B, T)."""
-        idx, targets = cut(self.tokens, self.starts[chosen], self.context)
+        idx, targets = (
+            part.copy() for part in cut(self.tokens, self.starts[chosen], self.context)
+        )  # one row: one memory
         column = np.arange(self.context)[None]  # (1, T); the target in column t is token t + 1
         first, end = (self.answers[chosen] - 1)[:, None], (self.lengths[chosen] - 1)[:, None]  # (B, 1)
         targets[(column < first) | (column >= end)] = data.IGNORE

@@ -28,7 +28,7 @@ class LoRALinear(nn.Module):
     def __init__(self, frozen: nn.Linear, rank: int, rng: np.random.Generator):
         outputs, inputs = frozen.weight.shape
         made = {"device": frozen.weight.device, "dtype": str(frozen.weight.dtype)}
-        self.weight, self.own_bias = frozen.weight.detach(), frozen.bias.detach() if frozen.bias else None
+        self.weight, self.own_bias = frozen.weight.detach(), None if frozen.bias is None else frozen.bias.detach()
         self.a = nn.parameter(rng.normal(0.0, inputs**-0.5, (rank, inputs)), **made)
         self.b = nn.parameter(np.zeros((outputs, rank)), **made)
         self.factor = SCALE / rank
