@@ -90,7 +90,7 @@ def test_chances_are_the_frequencies_among_many_stories():
 def test_a_request_is_made_of_the_story_of_its_number():
     written = list(requests.write(5, 60, first=3))
     for one, story in zip(written, stories.write(5, 60, first=3), strict=True):
-        assert story == one.answer or one.is_question and one.prompt.startswith(story)
+        assert story == one.answer or (one.is_question and one.prompt.startswith(story))
     assert written[10:20] == list(requests.write(5, 10, first=13))
     assert 5 < sum(one.is_question for one in written) < 30
 
@@ -108,7 +108,7 @@ def test_an_answer_costs_what_the_request_leaves_open():
 def test_each_plot_is_known_by_its_facts_and_can_be_asked_for_and_about(plot):
     for number in itertools.count():
         facts = {}
-        story, log_probability = telling.tell(GRAMMAR, telling.numbered(9, number), facts)
+        story, _ = telling.tell(GRAMMAR, telling.numbered(9, number), facts)
         if requests.plot_of(facts) == plot:
             break
     text = requests.fill(f"{requests.HERO} {requests.PLOTS[plot]}", facts)
