@@ -77,6 +77,9 @@ def train(
     lora: Annotated[
         int | None, typer.Option(help="Rank of LoRA: train changes of that rank, not the weights.", show_default="0")
     ] = None,
+    reward: Annotated[
+        str | None, typer.Option(help="With --start: learn from a judge's word: stories, form, length or word.")
+    ] = None,
     mine: Annotated[bool, typer.Option("--mine", help="With your passed answers in place of ours.")] = False,
 ) -> None:
     """Train a model; Ctrl-C saves, and --resume goes on. What is not given comes from the preset's recipe."""
@@ -87,7 +90,7 @@ def train(
     trained = tuning.train(
         preset, out=out or f"runs/{preset or 'small'}", resume=resume, device=device, steps=steps, batch=batch,
         accumulate=accumulate, corpus=corpus, text=text, stories=stories, seed=seed, compute=compute, recipe=recipe,
-        start=start, lora=lora,
+        start=start, lora=lora, reward=reward,
     )  # fmt: skip
     if trained.stopped:
         raise typer.Exit(128 + trained.stopped)  # as the shell has it, so that `train && sample` stops here
