@@ -119,18 +119,26 @@ RECIPES: dict[str, dict[str, dict]] = {
         "gpt2": {"steps": 5000, "batch": 8, "peak": 6e-4, "lowest": 6e-5},
     },
 }
-# Fine-tuning, whole and by LoRA, which needs a larger learning rate. (Hu et al. 2021; chapter 20 compares)
+# Fine-tuning: whole, or by LoRA, whose factors are no matrices that Muon should make orthogonal.
 TUNING = {
     "corpus": REQUESTS,
     "stories": 20_000,
-    "optimiser": "adamw",
     "batch": 8,
+    "steps": 1600,
+    "peak": 4e-3,
     "lowest": 0.0,
     "validation_rows": 128,
 }
-REWARDED = {"corpus": "stories", "optimiser": "adamw", "batch": 64, "steps": 400, "lowest": 0.0, "validation_rows": 128,
-            "peak": 3e-4}  # fmt: skip
-TUNING_PEAK = {"whole": 1e-3, "lora": 4e-3}
+WHOLE, BY_LORA = {"optimiser": "muon", "matrix_peak": 8e-3}, {"optimiser": "adamw"}
+REWARDED = {
+    "corpus": "stories",
+    "optimiser": "adamw",
+    "batch": 64,
+    "steps": 400,
+    "peak": 3e-4,
+    "lowest": 0.0,
+    "validation_rows": 128,
+}
 for _recipe in RECIPES["reference"].values():
     _recipe |= {"optimiser": "adamw", "schedule": "cosine"}
 
@@ -161,8 +169,7 @@ def settings(preset: str, device: str = "cpu", **changes) -> Settings:
     recipe = dict(RECIPES[name][preset])
     if given.get("start") is not None:
         given["start"] = os.path.abspath(given["start"])
-        peak = TUNING_PEAK["lora" if given.get("lora") else "whole"]
-        recipe |= REWARDED if given.get("reward") else TUNING | {"steps": 800, "peak": peak}
+        recipe |= REWARDED if given.get("reward") else TUNING | (BY_LORA if given.get("lora") else WHOLE)
     if device == "simulator":
         recipe |= ON_SIMULATOR.get(preset, {})
     if "compute" not in given and preset in LARGE:
