@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -95,9 +96,11 @@ class Communicator:
 
     rank = 0
     size = 1
+    arrays: Any = np  # the module of the arrays that it takes
 
     def __init__(self) -> None:
         self.traffic = Traffic()
+        self.host: Communicator = self  # of the same ranks, for host arrays
 
     # To one rank
 

@@ -29,7 +29,8 @@ class Nccl(Communicator):
             import cupy
             import cupy.cuda.nccl
         self.rank, self.size, self.host = host.rank, host.size, host
-        self.cupy, self.nccl = cupy, cupy.cuda.nccl
+        self.arrays = self.cupy = cupy
+        self.nccl = cupy.cuda.nccl
         own = self.nccl.get_unique_id() if self.rank == 0 else (0,) * self.nccl.NCCL_UNIQUE_ID_BYTES
         unique = host.broadcast(np.array(own, np.int64))  # bytes as small numbers, signed or not
         self.peers = self.nccl.NcclCommunicator(self.size, tuple(unique.tolist()), self.rank)
