@@ -137,6 +137,9 @@ class Communicator:
         """Wait until every rank is here."""
         raise NotImplementedError
 
+    def finish(self) -> None:
+        """This rank calls nothing any more."""
+
     # The same without waiting, so that a rank can compute meanwhile: they begin in the same order on every rank, and x must not
     # change before the end. onto, of an all_reduce: this rank's part (even_parts of the flat array).
 

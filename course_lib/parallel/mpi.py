@@ -130,6 +130,10 @@ class Mpi(Communicator):
 
         return Pending(wait, test)
 
+    def finish(self) -> None:
+        if self.board is not None:
+            self.board.finish()
+
     def _begin(self, call: Call, x: np.ndarray) -> None:
         """Before each collective."""
         self._count(call, x.nbytes)

@@ -63,6 +63,9 @@ class Nccl(Communicator):
         self.cupy.cuda.get_current_stream().synchronize()
         self.host.barrier()
 
+    def finish(self) -> None:
+        self.host.finish()
+
     def start_all_reduce(self, x, onto=None) -> Pending:
         flat = self.cupy.ascontiguousarray(x).reshape(-1)
         counts = even_parts(flat.size, self.size)
