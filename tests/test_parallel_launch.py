@@ -140,7 +140,7 @@ def test_cores_are_shared_unless_somebody_said_how_many(monkeypatch):
 
 
 def test_training_with_one_process_imports_no_mpi():
-    code = "import sys, course_lib.cli, course_lib.training; from course_lib.parallel import launch; print('mpi4py' in sys.modules)"
+    code = "import sys, course_lib.cli; from course_lib import training, parallel; print('mpi4py' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
     assert done.stdout.strip() == "False"
 

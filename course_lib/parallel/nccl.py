@@ -114,6 +114,7 @@ class Nccl(Communicator):
     def _exchange(self, sends: list[tuple], receives: list[tuple]) -> None:
         """Send and receive (rank, contiguous array) all at once, as bytes, on the current stream."""
         stream = self.cupy.cuda.get_current_stream().ptr
+        sends, receives = ([(rank, array) for rank, array in pairs if array.size] for pairs in (sends, receives))
         self.nccl.groupStart()
         for rank, array in sends:
             self.peers.send(array.data.ptr, array.nbytes, self.nccl.NCCL_UINT8, rank, stream)
