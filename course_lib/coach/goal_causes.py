@@ -61,8 +61,8 @@ def _apart(lines: Sequence[Line], ours: Sequence[Line]) -> str:
         return ""
     line = max(loose, key=lambda line: line.bytes_moved - line.bytes_requested)
     return (
-        f" {_at(line)} a warp moves {_waste(line):.2g} times the bytes that it {_uses(line)}: the addresses of its lanes do not lie "
-        "side by side. Let threadIdx.x count the index whose elements are neighbours in memory."
+        f" {_at(line)} a warp moves {_waste(line):.2g} times the bytes that it {_uses(line)}: the addresses of its lanes do not "
+        "lie side by side. Let threadIdx.x count the index whose elements are neighbours in memory."
     )
 
 
@@ -98,8 +98,8 @@ def _again(lines: Sequence[Line], ours: Sequence[Line], given: Any, got: Any) ->
                 "write": ("writes", "results of this case", "write each number once, when it is complete"),
             }[op]
             return (
-                f" Your kernel {verb} {moved:,} bytes{where}, and the {holder} have {held:,}, so it moves {moved / held:.2g} times "
-                f"as much: {memory}."
+                f" Your kernel {verb} {moved:,} bytes{where}, and the {holder} have {held:,}, so it moves {moved / held:.2g} "
+                f"times as much: {memory}."
             )
     return ""
 
@@ -124,8 +124,8 @@ def _narrow(lines: Sequence[Line], ours: Sequence[Line]) -> str:
     if width > WIDEST / 2 or (ours and width >= max(map(_width, ours))):
         return ""
     return (
-        f" {_at(line)} a lane asks for {width:.3g} bytes at a time. One instruction can ask for {WIDEST}, as one access to a whole "
-        "float4 does."
+        f" {_at(line)} a lane asks for {width:.3g} bytes at a time. One instruction can ask for {WIDEST}, as one access to a "
+        "whole float4 does."
     )
 
 
@@ -144,8 +144,9 @@ def _conflicts(lines: Sequence[Line]) -> str:
         return ""
     ways, line = max(found, key=lambda one: (one[0] - 1) * one[1].requests)
     return (
-        f" {_at(line)} lanes of a warp ask one bank for {ways:.3g} different words, so they wait for each other: words whose numbers "
-        "differ by a multiple of 32 lie in one bank. Rows that are one word longer spread them, or another order of the indices."
+        f" {_at(line)} lanes of a warp ask one bank for {ways:.3g} different words, so they wait for each other: words whose "
+        "numbers differ by a multiple of 32 lie in one bank. Rows that are one word longer spread them, or another order of "
+        "the indices."
     )
 
 

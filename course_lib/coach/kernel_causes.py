@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from course_lib.coach import answers, catalogue, heuristics, how_wrong, kernel_slips, what_if, where_wrong
+from course_lib.coach import answers, catalogue, heuristics, how_wrong, input_rules, kernel_slips, what_if, where_wrong
 from course_lib.coach.exercise import Exercise
 from course_lib.coach.outcome import Seen
+from course_lib.coach.parts import parts as parts_of
 
 
 def of_values(exercise: Exercise, seen: Seen, names: Sequence[str]) -> str:
@@ -23,10 +24,10 @@ def of_values(exercise: Exercise, seen: Seen, names: Sequence[str]) -> str:
             if words := what_if.says(outcomes, exercise.reference, names, tolerance):
                 return words
     general = heuristics.of_all(seen.failing, outcomes, tolerance)
-    parts = list(where_wrong.parts(outcomes, tolerance))
+    parts = list(parts_of(outcomes, tolerance))
     how = _first(exercise, parts, lambda wrong, right: how_wrong.says(wrong, right, names))
     where = _first(exercise, parts, lambda wrong, right: _where(where_wrong.rule(wrong, right, names)))
-    which = where_wrong.telling(outcomes, names)
+    which = input_rules.telling(outcomes, names)
     failing = sum(not outcome.right for outcome in outcomes)
     if which:
         which = f"The {'case that fails is the one' if failing == 1 else 'cases that fail are those'} in which {which}."

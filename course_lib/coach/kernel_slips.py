@@ -1,5 +1,5 @@
-"""What can be read off the text of a kernel that is wrong: an input that it never looks at, a sum that begins anew in each step or
-never does, a float that passes through an int, a store that each step repeats.
+"""What can be read off the text of a kernel that is wrong: an input that it never looks at, a sum that begins anew in each step
+or never does, a float that passes through an int, a store that each step repeats.
 
 Each sentence says what stands in the text, which is true whatever else is wrong; in a right kernel it may be meant.
 """
@@ -60,8 +60,8 @@ def _only_first_lane(read: lexer.Text, solution: str) -> str:
     if down is None or re.search(r"__shfl_(xor_)?sync", read.code) or "__shfl_xor_sync" not in solution:
         return ""
     return (
-        f"Line {down.line}: after a reduction by __shfl_down_sync the first lane alone has the whole result. Here all lanes need it: "
-        "__shfl_xor_sync gives it to each."
+        f"Line {down.line}: after a reduction by __shfl_down_sync the first lane alone has the whole result. Here all lanes need "
+        "it: __shfl_xor_sync gives it to each."
     )
 
 
@@ -147,8 +147,8 @@ def _float_in_int(read: lexer.Text) -> str:
                 r"[<>=!?&|(]", re.sub(r"\[[^\[\]]*\]", "", value)
             ):
                 return (
-                    f"Line {read.line(store.offset)}: `{store.name}` is a whole number, and `{store.value}` is computed from floats, so "
-                    f"its fractional part is lost. Declare `{store.name}` as float."
+                    f"Line {read.line(store.offset)}: `{store.name}` is a whole number, and `{store.value}` is computed from "
+                    f"floats, so its fractional part is lost. Declare `{store.name}` as float."
                 )
     return ""
 
@@ -218,8 +218,9 @@ def _never_begins_anew(read: lexer.Text) -> str:
                     and not _declared_in(read, name, loop)
                 ):
                     return (
-                        f"Line {read.line(store.offset)} stores `{name}` in each step of the loop of line {read.line(loop.start)}, and "
-                        "nothing sets it back: each step goes on from the sum of the step before. Set it at the beginning of each step."
+                        f"Line {read.line(store.offset)} stores `{name}` in each step of the loop of line "
+                        f"{read.line(loop.start)}, and nothing sets it back: each step goes on from the sum of the step before. "
+                        "Set it at the beginning of each step."
                     )
     return ""
 
@@ -252,15 +253,17 @@ def _stored_again(read: lexer.Text) -> str:
                 continue
             value = set(_WORD.findall(store.value))
             if not set(_WORD.findall(store.place)) & changed and store.name not in value and value & changed:
-                if re.search(r"\b(break|return)\b", body) or loop.counts in ("s", "step", "offset") and "shfl" in body:
+                if re.search(r"\b(break|return)\b", body) or (
+                    loop.counts in ("s", "step", "offset") and "shfl" in body
+                ):
                     continue
                 # a sum that grows from step to step may be stored each time: the last one is whole
                 if any(name in value and _grows(read, name, loop) for name in changed):
                     continue
                 return (
                     f"Line {read.line(store.offset)} stores to `{store.name}{store.place}` in each step of the loop of line "
-                    f"{read.line(loop.start)}: that is the same element each time (`{loop.counts}` is not in its index), so what the "
-                    "last step stores is all that stays."
+                    f"{read.line(loop.start)}: that is the same element each time (`{loop.counts}` is not in its index), so what "
+                    "the last step stores is all that stays."
                 )
     return ""
 

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.cuda import memory
-
 from course_lib.coach.exercise import Case
+from course_lib.cuda import memory
 
 FAR = 2.0**14  # above 10,000; sums with a power of two stay exact, and exp(-FAR) is 0 in any float type
 EXTREMES = ("all far above zero", "all far below zero", "all negative", "all equal")
@@ -146,5 +145,5 @@ def without_pair(seen: Any) -> bool:
 
 
 def unwritten(shape: Any) -> np.ndarray:
-    """Floats as `cuda.empty` leaves them, for a buffer of WGSL: a verdict tells those that nobody wrote from a nan that was computed."""
+    """Floats as `cuda.empty` leaves them, for a buffer of WGSL: verdicts tell what nobody wrote from a nan that was computed."""
     return np.full(shape, memory.UNWRITTEN, np.uint32).view(np.float32)
