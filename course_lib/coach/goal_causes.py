@@ -30,7 +30,9 @@ def why(reports: Sequence[Report], ours: Sequence[Report], goal: str, given: Any
     if "sectors" in goal:
         return _apart(of_global, our_global)
     if "bytes" in goal and "global" in goal:
-        return _apart(of_global, our_global) or _again(of_global, our_global, given, got)
+        used, enough = (sum(line.bytes_requested for line in lines) for lines in (of_global, our_global))
+        again = _again(of_global, our_global, given, got)
+        return (again if enough and used > 1.5 * enough else "") or _apart(of_global, our_global) or again
     if "instructions" in goal or "requests" in goal:
         mine, others = (of_global, our_global) if "global" in goal else (shared, our_shared)
         return _narrow(mine, others) or _again(of_global, our_global, given, got)

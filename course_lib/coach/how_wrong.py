@@ -28,11 +28,11 @@ def says(wrong: Sequence[Part], right: Sequence[Part], names: Sequence[str]) -> 
             return _rounded(wrong, names)
         for find in (
             _other_number,
+            factors.factor,
             _copied,
             mixed_elements.of_other_elements,
             _input_added,
             _input_multiplied,
-            factors.factor,
             _by_rows,
             mixed_elements.summed,
             mixed_elements.of_neighbours,

@@ -24,6 +24,8 @@ def of_values(exercise: Exercise, seen: Seen, names: Sequence[str]) -> str:
             if words := what_if.says(outcomes, exercise.reference, names, tolerance):
                 return words
     general = heuristics.of_all(seen.failing, outcomes, tolerance)
+    if "each thread must loop" in general:
+        return general
     parts = list(parts_of(outcomes, tolerance))
     how = _first(exercise, parts, lambda wrong, right: how_wrong.says(wrong, right, names))
     where = _first(exercise, parts, lambda wrong, right: _where(where_wrong.rule(wrong, right, names)))

@@ -20,7 +20,9 @@ def rule(wrong: Sequence[Part], right: Sequence[Part], names: Sequence[str]) -> 
     """The wrong elements in words: "the rows from 32 on"; "" where all are wrong, or no rule holds."""
     if len(wrong) < 2 or all(part.wrong.all() for part in wrong) or len({part.wrong.ndim for part in wrong}) > 1:
         return ""
-    if words := of_inputs(wrong, right, names, PREDICATES[:OVERFLOWS]) or thresholds(wrong, right, names):
+    if words := of_inputs(wrong, right, names, PREDICATES[:OVERFLOWS]):
+        return words
+    if all(np.isnan(part.got[part.wrong]).all() for part in wrong) and (words := thresholds(wrong, right, names)):
         return words
     widths = sorted({*WIDTHS, *(size for part in wrong for size in block(part.outcome))} - {1})
     ndim = wrong[0].wrong.ndim
@@ -28,6 +30,8 @@ def rule(wrong: Sequence[Part], right: Sequence[Part], names: Sequence[str]) -> 
         if words := _along(axis, wrong, right, widths):
             return words
     if words := _on_two_axes(wrong, right, widths) or of_inputs(wrong, right, names, PREDICATES[OVERFLOWS:]):
+        return words
+    if words := thresholds(wrong, right, names):
         return words
     # what is right in other cases may be so by chance: what is said is said of the failing ones alone
     return rule(wrong, [], names) if right else ""
