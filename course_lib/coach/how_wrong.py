@@ -221,7 +221,7 @@ def _rounded(wrong: Sequence[Part], names: Sequence[str]) -> str:
     if all(part.expected.dtype.kind in "iu" for part in wrong):
         large = all((np.abs(values(part)[1]) >= 2**24).all() and _off(part) < 2**-20 for part in wrong)
         return (
-            f"{which(wrong)} is off by less than one in a million, as after a sum of floats, which hold 24 bits."
+            f"{which(wrong)} is off by less than one in a million, as numbers are that passed through a float, which holds 24 bits."
             if large
             else ""
         )

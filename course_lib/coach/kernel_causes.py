@@ -8,7 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from course_lib.coach import answers, catalogue, heuristics, how_wrong, input_rules, kernel_slips, what_if, where_wrong
+from course_lib.coach import (
+    answers,
+    catalogue,
+    heuristics,
+    how_wrong,
+    input_rules,
+    kernel_slips,
+    messages,
+    what_if,
+    where_wrong,
+)
 from course_lib.coach.exercise import Exercise
 from course_lib.coach.outcome import Seen
 from course_lib.coach.parts import parts as parts_of
@@ -21,8 +31,10 @@ def of_values(exercise: Exercise, seen: Seen, names: Sequence[str]) -> str:
         return words
     if exercise.reference is not None:
         with answers.quiet():
-            if words := what_if.says(outcomes, exercise.reference, names, tolerance):
+            if words := what_if.says(outcomes, exercise.reference, names, tolerance, exercise.results):
                 return words
+    if words := _elsewhere(seen):
+        return words
     general = heuristics.of_all(seen.failing, outcomes, tolerance)
     if "each thread must loop" in general:
         return general
@@ -34,6 +46,16 @@ def of_values(exercise: Exercise, seen: Seen, names: Sequence[str]) -> str:
     if which:
         which = f"The {'case that fails is the one' if failing == 1 else 'cases that fail are those'} in which {which}."
     return " ".join(filter(None, [how or general, where, which]))
+
+
+def _elsewhere(seen: Seen) -> str:
+    """What the simulator found in another case, where the smallest one that fails shows nothing but wrong values."""
+    other = next((outcome for outcome in seen.outcomes if outcome.issues), None)
+    if other is None:
+        return ""
+    return (
+        f"{messages.of_issue(other.issues[0], Seen(seen.text, other, seen.outcomes))} That was the case: {other.label}."
+    )
 
 
 def _first(exercise: Exercise, parts: Sequence[tuple], tell: Callable[..., str]) -> str:

@@ -284,12 +284,14 @@ def _never_used(text: str, kernel: str, solution: str) -> str:
         return ""
     for (_, name), (_, our_name) in zip(yours.parameters, ours.parameters, strict=True):
         if name and not _uses(bodies[0], name) and _uses(bodies[1], our_name):
-            return f"Your kernel never uses its parameter `{name}`; ours cannot do without it."
+            return f"Your kernel never uses its parameter `{name}`; ours does."
     of_text, of_solution = _templates(text), _templates(solution)
     for function, names in of_text.items():
+        if function == kernel:  # one may do without wide packs, say
+            continue
         for name, used in names.items():
             if not used and of_solution.get(function, {}).get(name):
-                return f"`{function}` never uses its template parameter `{name}`; ours cannot do without it."
+                return f"`{function}` never uses its template parameter `{name}`; ours does."
     return ""
 
 

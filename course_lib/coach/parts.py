@@ -79,3 +79,26 @@ def which(wrong: Sequence[Part]) -> str:
 
 def values(part: Part) -> tuple[np.ndarray, np.ndarray]:
     return part.got[part.wrong].astype(np.float64), part.expected[part.wrong].astype(np.float64)
+
+
+def quantities(part: Part, names: Sequence[str]) -> Iterator[tuple[str, float]]:
+    """Numbers that a case knows, with their names."""
+    for i, name in enumerate(names[: len(part.outcome.inputs)]):
+        x = part.outcome.inputs[i]
+        if isinstance(x, int | float) and not isinstance(x, bool):
+            yield f"`{name}`", float(x)
+        if isinstance(x, np.ndarray):
+            if x.size == 1:
+                yield f"the number in `{name}`", float(x.ravel()[0])
+            words = (
+                ["elements"]
+                if x.ndim == 1
+                else [*(f"places along axis {a}" for a in range(x.ndim - 2)), "rows", "columns"]
+            )
+            for word, size in zip(words, x.shape, strict=True):
+                yield f"the number of {word} of `{name}`", float(size)
+    for size in sorted(block(part.outcome)):
+        if size > 1:
+            yield "the number of threads of a block, or of one of its dimensions", float(size)
+    for size in (2, 3, 4, 8, 16, 32, 64):
+        yield str(size), float(size)

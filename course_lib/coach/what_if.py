@@ -18,11 +18,21 @@ from course_lib.coach.other_inputs import Change, changes
 from course_lib.coach.outcome import Outcome
 
 SECONDS = 0.4  # of processor time, for all changes together
+WHOLE = -1  # the number of no part
 MANY = 8  # different numbers, all of them explained: then one case is no coincidence
 
 
-def says(outcomes: Sequence[Outcome], reference: Callable, names: Sequence[str], tolerance: float) -> str:
-    """A sentence about the first change that explains all outcomes; "" if none does, or if it takes too long to find out."""
+def says(
+    outcomes: Sequence[Outcome],
+    reference: Callable,
+    names: Sequence[str],
+    tolerance: float,
+    results: Sequence[str] = (),
+) -> str:
+    """A sentence about the first change that explains all outcomes; "" if none does, or if it takes too long to find out.
+
+    Where none explains the whole result, one that explains a part of it. results: the names of the parts.
+    """
     failing = [o for o in outcomes if not o.right]
     if any(o.error or o.difference is None for o in failing) or len(names) != len(failing[0].inputs):
         return ""
@@ -32,7 +42,7 @@ def says(outcomes: Sequence[Outcome], reference: Callable, names: Sequence[str],
     asked = Asked(reference, time.process_time() + SECONDS)
     first, *others = failing
     of_failing = ""  # a change that is none of the right cases'
-    tried: dict[bytes, bool] = {}  # of the first case, where many changes are one: whether it gives what came
+    tried: dict[bytes, set[int]] = {}  # of the first case, where many changes are one: what of the result it gives
     for words, change in changes(failing, names):
         inputs = _changed(change, first)
         if inputs is None:
@@ -40,16 +50,37 @@ def says(outcomes: Sequence[Outcome], reference: Callable, names: Sequence[str],
         if (key := _key(inputs)) not in tried:
             if asked.is_over:
                 break
-            tried[key] = not compare.difference(first.got, asked(inputs), tolerance)
-        if not tried[key]:
+            tried[key] = _explained(first, asked(inputs), tolerance)
+        same = tried[key]
+        for outcome in others:
+            same = same and same & _explained(outcome, asked(_changed(change, outcome)), tolerance)
+        if not same or not _differ(failing, tolerance):
             continue
-        same = all(not compare.difference(o.got, asked(_changed(change, o)), tolerance) for o in others)
-        if same and _differ(failing, tolerance):
-            if _keeps(change, outcomes, asked, tolerance):
-                return words
-            if not of_failing and any(_tells_much(outcome, tolerance) for outcome in failing):
-                of_failing = words.replace("These are", "In all failing cases these are", 1)
+        if WHOLE in same and _keeps(change, outcomes, asked, tolerance):
+            return words
+        if (WHOLE in same or len(failing) > 1) and not of_failing:
+            place = min(same)
+            name = "" if place == WHOLE else f"{results[place] if place < len(results) else f'result[{place}]'}: "
+            if any(_tells_much(outcome, tolerance) for outcome in failing):
+                of_failing = name + words.replace("These are", "In all failing cases these are", 1)
     return of_failing
+
+
+def _explained(outcome: Outcome, result: Any, tolerance: float) -> set[int]:
+    """What of a failing case a changed input explains: WHOLE, or the numbers of wrong parts."""
+    got, expected = outcome.got, outcome.expected
+    if result is None:
+        return set()
+    if not compare.difference(got, result, tolerance):
+        return {WHOLE, *range(len(got) if isinstance(got, tuple | list) else 0)}
+    tuples = all(isinstance(x, tuple | list) for x in (got, expected, result))
+    if not tuples or len({len(got), len(expected), len(result)}) > 1:
+        return set()
+    return {
+        i
+        for i, (came, wanted, given) in enumerate(zip(got, expected, result, strict=True))
+        if not compare.difference(came, given, tolerance) and compare.difference(came, wanted, tolerance)
+    }
 
 
 class Asked:

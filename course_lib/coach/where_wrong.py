@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from course_lib.coach.input_rules import OVERFLOWS, PREDICATES, of_inputs, thresholds
-from course_lib.coach.parts import Part, block
+from course_lib.coach.parts import Part, block, quantities
 
 WIDTHS = (2, 3, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 Rule = Callable[[int], np.ndarray]  # of a length: a mask
@@ -27,7 +27,7 @@ def rule(wrong: Sequence[Part], right: Sequence[Part], names: Sequence[str]) -> 
     widths = sorted({*WIDTHS, *(size for part in wrong for size in block(part.outcome))} - {1})
     ndim = wrong[0].wrong.ndim
     for axis in [None, *range(ndim - 1, -1, -1)] if ndim == 1 else [*range(ndim - 1, -1, -1), None]:
-        if words := _along(axis, wrong, right, widths):
+        if words := _along(axis, wrong, right, widths, names):
             return words
     if words := _on_two_axes(wrong, right, widths) or of_inputs(wrong, right, names, PREDICATES[OVERFLOWS:]):
         return words
@@ -37,7 +37,9 @@ def rule(wrong: Sequence[Part], right: Sequence[Part], names: Sequence[str]) -> 
     return rule(wrong, [], names) if right else ""
 
 
-def _along(axis: int | None, wrong: Sequence[Part], right: Sequence[Part], widths: Sequence[int]) -> str:
+def _along(
+    axis: int | None, wrong: Sequence[Part], right: Sequence[Part], widths: Sequence[int], names: Sequence[str]
+) -> str:
     """A rule of the index along one axis, or of the place in memory."""
     lines = []
     for part in wrong:
@@ -46,7 +48,20 @@ def _along(axis: int | None, wrong: Sequence[Part], right: Sequence[Part], width
             return ""
         lines.append(line)
     lengths = [part.wrong.size if axis is None else part.shape[axis] for part in right]
-    return _first_rule(lines, lengths, widths, *_words(wrong[0].wrong.ndim, axis))
+    one, many = _words(wrong[0].wrong.ndim, axis)
+    return _first_rule(lines, lengths, widths, one, many) or _beyond_a_size(lines, wrong, many, names)
+
+
+def _beyond_a_size(lines: Sequence[np.ndarray], wrong: Sequence[Part], many: str, names: Sequence[str]) -> str:
+    """The indices from a number on that each case knows, such as the length of an input that a guard should not ask about."""
+    sizes = [dict(quantities(part, names)) for part in wrong]
+    for name in sizes[0]:
+        of_it = [known.get(name) for known in sizes]
+        if None in of_it or len(set(of_it)) == 1:
+            continue
+        if all(np.array_equal(np.arange(len(line)) >= size, line) for size, line in zip(of_it, lines, strict=True)):
+            return f"all {many} from {name} on"
+    return ""
 
 
 def _line(mask: np.ndarray, axis: int | None) -> np.ndarray | None:

@@ -200,6 +200,27 @@ def test_one_failing_case_of_few_numbers_proves_no_other_inputs():
     assert what_if.says([outcome((x,), x, -x)], lambda x: x, ("x",), 1e-5) == ""
 
 
+def test_a_part_that_is_right_for_other_inputs_is_told_by_its_name():
+    def right(x):
+        return x, x.sum(0)
+
+    outcomes = [
+        outcome((x,), right(x), (x, x[-1])) for x in (RANDOM.normal(size=(n, 9)).astype(np.float32) for n in (3, 4, 6))
+    ]
+    assert what_if.says(outcomes, right, ("x",), 1e-5, ("y", "sums")) == (
+        "sums: In all failing cases these are the results that are right if, of the rows of `x`, only the last counted."
+    )
+
+
+def test_a_guard_that_asks_about_another_size_is_told():
+    outcomes = []
+    for rows, columns in ((7, 3), (9, 5), (40, 8), (4, 6)):
+        x = RANDOM.normal(size=(rows, columns)).astype(np.float32)
+        came = np.where(np.arange(rows)[:, None] < columns, x, x + 1 + abs(x))
+        outcomes.append(outcome((x,), x, came))
+    assert rule(outcomes) == "all rows from the number of columns of `x` on"
+
+
 def test_what_tells_failing_cases_from_right_ones():
     def cases(fails):
         return [
@@ -252,7 +273,7 @@ STORED = """    for (int r = 0; r < rows; r++) {
         (STORED, "Line 4 stores to `y[threadIdx.x]` in each step of the loop of line 2: that is the same element"),
         (STORED.replace("threadIdx.x", "r"), ""),
         ("    float v = 0;\n" + STORED.replace("float v =", "v +="), ""),
-        ("    y[0] = x[0] * rows * C;", "Your kernel never uses its parameter `scale`; ours cannot do without it."),
+        ("    y[0] = x[0] * rows * C;", "Your kernel never uses its parameter `scale`; ours does."),
     ],
 )
 def test_what_a_wrong_text_says_is_told(body, says):
