@@ -17,7 +17,7 @@ from course_lib.coach import compare
 from course_lib.coach.other_inputs import Change, changes
 from course_lib.coach.outcome import Outcome
 
-SECONDS = 0.4  # of processor time, for all changes together
+SECONDS = 0.2  # of processor time, for all changes together
 WHOLE = -1  # the number of no part
 MANY = 8  # different numbers, all of them explained: then one case is no coincidence
 

@@ -101,8 +101,8 @@ exercise = Exercise(
               "At the left end the number itself stands in for the neighbour that is missing. Beyond the ends there are zeros.",
               like=left_end),
         Wrong(Changed(("i > 0 ?", "threadIdx.x > 0 ?"), ("i < n - 1 ?", "threadIdx.x < blockDim.x - 1 && i < n - 1 ?")),
-              "At the edge of a block the neighbour counts as 0. It lies in the array all the same: only at the ends of the array "
-              "is there none.", like=own_blocks),
+              "At the edge of a block the neighbour counts as 0. It lies in the array all the same: only at the ends of the "
+              "array is there none.", like=own_blocks),
         Wrong(Changed(("/ 3.0f", "/ 2.0f")), generic="Every element is 1.5 times what it should be"),
     ],
 )  # fmt: skip

@@ -107,7 +107,8 @@ template <int THREADS> __global__ void largest_size(const float* x, float* parti
                   and np.allclose(seen.got[0] - seen.expected[0],
                   [0, *[seen.inputs[0][len(seen.inputs[0]) // 4 * 4 :].sum()] * 2]) and len(seen.inputs[0]) % 4 > 0),
         Wrong(Changed(("    sum = block_sum<THREADS>(sum);\n", "")),
-              "This is what thread 0 of each block has added up by itself. The sums of the threads must be combined by block_sum.",
+              "This is what thread 0 of each block has added up by itself. The sums of the threads must be combined by "
+              "block_sum.",
               like=own_only),
         Wrong(Changed(("if (threadIdx.x == 0) partial", "partial")),
               "`partial` has one element for each block, and all threads write it. One of them is enough.",
