@@ -40,9 +40,11 @@ def of_values(exercise: Exercise, seen: Seen, names: Sequence[str]) -> str:
         return general
     parts = list(parts_of(outcomes, tolerance))
     how = _first(exercise, parts, lambda wrong, right: how_wrong.says(wrong, right, names))
-    where = _first(exercise, parts, lambda wrong, right: _where(where_wrong.rule(wrong, right, names)))
-    which = input_rules.telling(outcomes, names)
     failing = sum(not outcome.right for outcome in outcomes)
+    where = _first(
+        exercise, parts, lambda wrong, right: _where(where_wrong.rule(wrong, right, names), len(wrong) == failing)
+    )
+    which = input_rules.telling(outcomes, names)
     if which:
         which = f"The {'case that fails is the one' if failing == 1 else 'cases that fail are those'} in which {which}."
     return " ".join(filter(None, [how or general, where, which]))
@@ -69,8 +71,10 @@ def _solution(exercise: Exercise) -> str:
     return catalogue.piece(exercise.name).solution
 
 
-def _where(rule: str) -> str:
-    return f"In all failing cases exactly these elements are wrong: {rule}." if rule else ""
+def _where(rule: str, always: bool) -> str:
+    """always: whether this part of the result is wrong in all failing cases."""
+    cases = "In all failing cases" if always else "Where this part is wrong,"
+    return f"{cases} exactly these elements are wrong: {rule}." if rule else ""
 
 
 def _name(exercise: Exercise, part: str) -> str:

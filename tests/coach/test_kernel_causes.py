@@ -335,6 +335,19 @@ def test_floats_that_nobody_wrote_are_the_same_in_wgsl_and_in_cuda():
     assert np.isnan(shared_cases.unwritten((2, 2))).all()
 
 
+def test_a_part_that_is_right_in_some_failing_case_is_not_called_wrong_in_all():
+    exercise = SimpleNamespace(
+        language="wgsl", reference=None, tolerance=1e-5, results=("y", "z"), defines="k", name="k"
+    )
+    outcomes = []
+    for n in (40, 50, 60):
+        x, z = RANDOM.normal(size=n).astype(np.float32), RANDOM.normal(size=n).astype(np.float32)
+        noise = (RANDOM.normal(2, 0.1, n) * (np.arange(n) >= 32)).astype(np.float32)
+        outcomes.append(outcome((x,), (x, z), (x + noise * (n != 50), z + 1 + noise)))
+    said = kernel_causes.of_values(exercise, Seen("", outcomes[0], outcomes), ("x",))
+    assert "Where this part is wrong, exactly these elements are wrong: all elements from 32 on." in said
+
+
 def test_a_part_of_a_result_is_told_by_its_name():
     exercise = SimpleNamespace(
         language="python", reference=None, tolerance=1e-5, results=("y", "mean"), defines="k", name="k"
