@@ -27,6 +27,9 @@ from course_lib.coach.parts import parts as parts_of
 def of_values(exercise: Exercise, seen: Seen, names: Sequence[str]) -> str:
     """What is known of wrong values, in one sentence or several; "" if it is no more than that they are wrong."""
     outcomes, tolerance = seen.outcomes, exercise.tolerance
+    general = heuristics.of_all(seen.failing, outcomes, tolerance)
+    if "never wrote any element" in general or "each thread must loop" in general:
+        return general
     if exercise.language == "cuda" and (words := kernel_slips.says(seen.text, exercise.defines, _solution(exercise))):
         return words
     if exercise.reference is not None:
@@ -35,9 +38,6 @@ def of_values(exercise: Exercise, seen: Seen, names: Sequence[str]) -> str:
                 return words
     if words := _elsewhere(seen):
         return words
-    general = heuristics.of_all(seen.failing, outcomes, tolerance)
-    if "each thread must loop" in general:
-        return general
     parts = list(parts_of(outcomes, tolerance))
     how = _first(exercise, parts, lambda wrong, right: how_wrong.says(wrong, right, names))
     failing = sum(not outcome.right for outcome in outcomes)
