@@ -24,6 +24,7 @@ from course_lib.coach import (
     kernel_source,
     measuring,
     messages,
+    repairs,
     slowness,
 )
 from course_lib.coach.exercise import Exercise
@@ -78,6 +79,9 @@ def _judged(exercise: Exercise, job: dict, sandbox: Sandbox, stage: Callable[[st
                 "By itself this case is right, and after the cases before it is wrong: your code keeps something between calls. "
                 "Look for a default argument, a variable outside of the function, or an input that is changed."
             )
+        elif _is_plain(verdict, outcomes[failing]):
+            stage("looking for the cause")
+            _look_for_cause(exercise, job["text"], verdict, sandbox, outcomes, cases, expected)
         if job.get("values"):
             _keep_values(outcomes[failing], job["values"])
         return verdict
@@ -107,6 +111,25 @@ def _measure(exercise: Exercise, job: dict, verdict: Verdict, sandbox: Sandbox, 
 
 def _is_unexplained(verdict: Verdict, failing: Outcome) -> bool:
     return not (verdict.recognised or failing.complaint or (failing.error and failing.error.kind in LAST))
+
+
+def _is_plain(verdict: Verdict, failing: Outcome) -> bool:
+    """Whether the verdict shows what is wrong, and does not say why."""
+    if verdict.recognised or failing.issues or (failing.error and failing.error.kind in LAST):
+        return False
+    return bool(failing.error) or failing.difference is not None and verdict.why == f"{failing.difference.says}."
+
+
+def _look_for_cause(exercise: Exercise, text: str, verdict: Verdict, sandbox: Sandbox, outcomes, cases, expected) -> None:
+    def right(result: Any, number: int) -> bool:
+        wanted = expected[number][0]
+        if exercise.compared and compare.difference(result, wanted, exercise.tolerance) is not None:
+            return False
+        return not (exercise.check and _check(exercise, result, cases[number].inputs))
+
+    failing = next(outcome for outcome in outcomes if not outcome.right)
+    if words := repairs.cause(exercise, text, sandbox, outcomes, cases, right):
+        verdict.why = f"{verdict.why} {words}" if failing.error else words
 
 
 def _right_alone(exercise: Exercise, text: str, case, want: tuple) -> bool:
