@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from course_lib.coach import moves
-from course_lib.coach.python_source import Source, names_of
+from course_lib.coach.python_source import LONGEST, Source, names_of
 
 COMPARED = {"<": ("<=", ">", ">="), "<=": ("<", ">=", ">"), ">": (">=", "<", "<="), ">=": (">", "<=", "<"),
             "==": ("!=", ">=", "<="), "!=": ("==", "<", ">"), "in": ("not in",), "not in": ("in",), "is": ("is not",),
@@ -25,6 +25,10 @@ COMPUTED = {"+": ("-", "*"), "-": ("+", "*"), "*": ("+", "/", "@", "**"), "/": (
 MUST = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "//": "divide and leave the fraction out",
         "%": "take the remainder", "**": "raise to a power", "@": "multiply matrices", "&": "take what both have",
         "|": "take what either has"}  # fmt: skip
+FRACTION = {
+    ("//", "/"): "leaves the fraction out, which must be kept (`/`)",
+    ("/", "//"): "keeps the fraction, which must be left out (`//`)",
+}
 KIN = (
     ("sum", "mean", "prod", "max", "min", "median"), ("max", "min", "len"), ("maximum", "minimum"),
     ("argmax", "argmin"), ("log", "log2", "log10", "log1p", "exp"), ("exp", "exp2", "expm1", "log"), ("sqrt", "square", "abs"),
@@ -34,18 +38,39 @@ KIN = (
     ("float16", "float32", "float64"), ("int8", "int16", "int32", "int64"), ("pop", "popleft"), ("append", "appendleft"),
     ("hstack", "vstack"), ("ceil", "int", "round", "floor"), ("True", "False"), ("tanh", "exp"), ("mean", "sum"),
 )  # fmt: skip
-REDUCTIONS = {"sum", "mean", "max", "min", "argmax", "argmin", "cumsum", "std", "var", "prod", "argsort", "sort", "norm", "any", "all"}
-POLITE = {"list", "tuple", "int", "float", "sorted", "reversed", "abs"}
+REDUCTIONS = {
+    "sum",
+    "mean",
+    "max",
+    "min",
+    "argmax",
+    "argmin",
+    "cumsum",
+    "std",
+    "var",
+    "prod",
+    "argsort",
+    "sort",
+    "norm",
+    "any",
+    "all",
+}
+POLITE = {"list", "tuple", "int", "float", "sorted", "reversed", "abs", "round"}
 
 
 @dataclass(frozen=True)
 class Edit:
-    """A changed text. line: where, in the text before. says: what is wrong there. rank: unlikely ones have more."""
+    """A changed text. line: where, in the text before. says: what is wrong there. rank: unlikely ones have more.
+
+    before, after: the expression that is changed, where it is short enough to be quoted.
+    """
 
     text: str
     line: int
     says: str
     rank: int
+    before: str = ""
+    after: str = ""
 
 
 def edits(text: str) -> list[Edit]:
@@ -60,8 +85,18 @@ def edits(text: str) -> list[Edit]:
         for start, end, instead in sorted(changes, reverse=True):
             changed = changed[:start] + instead + changed[end:]
         if changed != text:
-            found.setdefault(changed, Edit(changed, line, says, rank))
+            shown = _shown(source, *changes[0]) if len(changes) == 1 else ("", "")
+            found.setdefault(changed, Edit(changed, line, says, rank, *shown))
     return sorted(found.values(), key=lambda edit: edit.rank)
+
+
+def _shown(source: Source, start: int, end: int, instead: str) -> tuple[str, str]:
+    """The smallest expression around a change that says something by itself, before and after; ("", "") if it is long."""
+    for first, last in source.expressions():
+        if first <= start and end <= last and last - first >= max(6, end - start + 1):
+            before, after = source.text[first:last], source.text[first:start] + instead + source.text[end:last]
+            return (before, after) if last - first <= LONGEST and "\n" not in before else ("", "")
+    return "", ""
 
 
 def _replacements(source: Source) -> Iterator[moves.Change]:
@@ -73,12 +108,17 @@ def _replacements(source: Source) -> Iterator[moves.Change]:
         for rank, start, end, instead, says in _of_node(source, node):
             yield rank, node.lineno, [(start, end, instead)], says
             if isinstance(node, ast.Constant | ast.Name | ast.Attribute | ast.BinOp | ast.Compare | ast.Call):
-                alike.setdefault((source.text[start:end].strip(), instead.strip()), []).append((node, rank, start, end, instead, says))
+                alike.setdefault((source.text[start:end].strip(), instead.strip()), []).append(
+                    (node, rank, start, end, instead, says)
+                )
     for (old, _), same in alike.items():
         if old and 1 < len(same) < 9 and len(old) <= 12:
             lines = sorted({one[0].lineno for one in same})
-            both = "both times" if len(same) == 2 else f"all {len(same)} times"
-            where = f", and {both}" + (f" (lines {', '.join(map(str, lines))})" if len(lines) > 1 else "")
+            where = (
+                f", and so in all lines that have it ({', '.join(map(str, lines))})"
+                if len(lines) > 1
+                else ", each time"
+            )
             yield same[0][1] + 2, lines[0], [one[2:5] for one in same], f"{same[0][5]}{where}"
 
 
@@ -103,7 +143,9 @@ def _of_node(source: Source, node: ast.AST) -> Iterator[tuple[int, int, int, str
 def _between(source: Source, left: ast.AST, right: ast.AST) -> tuple[int, int, str]:
     """The operator between two operands, without the brackets around them."""
     start, end = source.span(left)[1], source.span(right)[0]
-    found = re.search(r"not\s+in|is\s+not|\bin\b|\bis\b|\*\*|//|<=|>=|==|!=|\band\b|\bor\b|[-+*/%<>@&|^]", source.text[start:end])
+    found = re.search(
+        r"not\s+in|is\s+not|\bin\b|\bis\b|\*\*|//|<=|>=|==|!=|\band\b|\bor\b|[-+*/%<>@&|^]", source.text[start:end]
+    )
     return (start + found.start(), start + found.end(), " ".join(found[0].split())) if found else (start, start, "")
 
 
@@ -120,18 +162,37 @@ def _computation(source: Source, node: ast.BinOp):
     start, end, sign = _between(source, node.left, node.right)
     left, right, whole = source.of(node.left), source.of(node.right), source.quoted(node)
     for other in COMPUTED.get(sign, ()):
-        yield (1 if {sign, other} in ({"/", "//"}, {"+", "-"}, {"*", "/"}) else 3), start, end, other, f"{whole} must {MUST[other]}"
+        yield (
+            (1 if {sign, other} in ({"/", "//"}, {"+", "-"}, {"*", "/"}) else 3),
+            start,
+            end,
+            other,
+            f"{whole} {FRACTION.get((sign, other), 'must ' + MUST[other])}",
+        )
     if sign in ("-", "/", "//", "%", "@", "**"):
         yield 3, *source.span(node), f"({right}) {sign} ({left})", f"the two sides of {whole} are exchanged"
     if sign == "//":
         yield 3, *source.span(node), f"(-(-({left}) // ({right})))", f"{whole} must round up"
     if sign == "@":
-        for side, other in ((node.left, f"np.swapaxes({left}, -1, -2) @ ({right})"), (node.right, f"({left}) @ np.swapaxes({right}, -1, -2)")):
+        for side, other in (
+            (node.left, f"np.swapaxes({left}, -1, -2) @ ({right})"),
+            (node.right, f"({left}) @ np.swapaxes({right}, -1, -2)"),
+        ):
             yield 3, *source.span(node), other, f"{source.quoted(side)} must be transposed in {whole}"
     if sign in ("+", "-", "*", "/", "//", "**", "%"):
-        yield (0 if right == "1" else 4), *source.span(node), f"({left})", f"`{sign} {source.quoted(node.right)[1:]} is too much in {whole}"
+        yield (
+            (0 if right == "1" else 1 if isinstance(node.right, ast.Constant | ast.UnaryOp) else 4),
+            *source.span(node),
+            f"({left})",
+            f"`{sign} {source.quoted(node.right)[1:]} is too much in {whole}",
+        )
         if sign in ("+", "*"):
-            yield 4, *source.span(node), f"({right})", f"`{source.quoted(node.left)[1:-1]} {sign}` is too much in {whole}"
+            yield (
+                4,
+                *source.span(node),
+                f"({right})",
+                f"`{source.quoted(node.left)[1:-1]} {sign}` is too much in {whole}",
+            )
 
 
 def _added(source: Source, node: ast.AugAssign):
@@ -156,7 +217,13 @@ def _exchanged(source: Source, nodes: list, what: str):
     for a, b in zip(nodes, nodes[1:], strict=False):
         (start, _), (_, end) = source.span(a), source.span(b)
         middle = source.text[source.span(a)[1] : source.span(b)[0]]
-        yield 2, start, end, source.of(b) + middle + source.of(a), f"{source.quoted(a)} and {source.quoted(b)} are exchanged in {what}"
+        yield (
+            (2 if len(nodes) == 2 else 3),
+            start,
+            end,
+            source.of(b) + middle + source.of(a),
+            f"{source.quoted(a)} and {source.quoted(b)} are exchanged in {what}",
+        )
 
 
 def _tuple(source: Source, node: ast.Tuple):
@@ -166,14 +233,15 @@ def _tuple(source: Source, node: ast.Tuple):
 
 def _constant(source: Source, node: ast.Constant):
     value, around = node.value, source.around(node, (ast.expr, ast.stmt))
-    while isinstance(around, ast.UnaryOp | ast.Tuple | ast.Slice):
+    while isinstance(around, ast.UnaryOp | ast.Slice):
         around = source.around(around, (ast.expr, ast.stmt))
-    place = f" in {source.quoted(around)}" if isinstance(around, ast.expr) else ""
+    simple = ast.expr | ast.Return | ast.Assign | ast.AugAssign
+    place = f" in {source.quoted(around)}" if isinstance(around, simple) else ""
     if isinstance(value, bool):
         yield 2, *source.span(node), str(not value), f"`{value}` must be `{not value}`{place}"
     elif isinstance(value, int):
-        for other in dict.fromkeys((value + 1, value - 1, -1, 0, 1, 2, -2)):
-            if other != value:
+        for other in dict.fromkeys((value + 1, value - 1, *((-1, 0, 1, 2, -2) if abs(value) < 3 else ()))):
+            if other != value and getattr(getattr(source.parents[node], "func", None), "id", "") != "round":
                 near = abs(other - value) == 1
                 shown = f"{other}" if other >= 0 else f"({other})"
                 yield (0 if near else 2), *source.span(node), shown, f"the {value}{place} must be {other}"
@@ -191,7 +259,11 @@ def _name(source: Source, node: ast.Name):
         around = source.around(node, (ast.expr, ast.stmt))
         for other in known[:14] if node.id in known else []:
             if other != node.id:
-                place = f" in {source.quoted(around)}" if isinstance(around, ast.expr | ast.Return | ast.AugAssign | ast.Assign) else ""
+                place = (
+                    f" in {source.quoted(around)}"
+                    if isinstance(around, ast.expr | ast.Return | ast.AugAssign | ast.Assign)
+                    else ""
+                )
                 yield 3, *source.span(node), other, f"`{node.id}`{place} must be `{other}`"
 
 
@@ -205,7 +277,13 @@ def _attribute(source: Source, node: ast.Attribute):
 def _kin(source: Source, node: ast.AST, name: str, start: int, end: int):
     for other in dict.fromkeys(one for group in KIN if name in group for one in group if one != name):
         shown = source.quoted(node)
-        yield 1, start, end, other, f"{shown} must be `{other}`" if shown == f"`{name}`" else f"`{name}` must be `{other}` in {shown}"
+        yield (
+            1,
+            start,
+            end,
+            other,
+            f"{shown} must be `{other}`" if shown == f"`{name}`" else f"`{name}` must be `{other}` in {shown}",
+        )
 
 
 def _negated(source: Source, node: ast.UnaryOp):
@@ -236,7 +314,12 @@ def _both(source: Source, node: ast.BoolOp):
         if other:
             yield 2, start, end, other, f"{source.quoted(node)} needs `{other}`, not `{sign}`"
     for value in node.values:
-        yield 4, *source.span(node), f"({source.of(value)})", f"only {source.quoted(value)} counts in {source.quoted(node)}"
+        yield (
+            4,
+            *source.span(node),
+            f"({source.of(value)})",
+            f"only {source.quoted(value)} counts in {source.quoted(node)}",
+        )
 
 
 def _branches(source: Source, node: ast.IfExp):
@@ -265,9 +348,21 @@ def _call(source: Source, node: ast.Call):
     if name in REDUCTIONS and "axis" not in given and len(node.args) < 2:
         keep = "" if name.startswith("arg") or name in ("cumsum", "sort") else ", keepdims=True"
         for axis in ("-1", "0"):
-            yield 1, at_end, at_end, f"{comma}axis={axis}{keep}", f"{whole} takes all axes together: only axis {axis} is meant"
+            yield (
+                1,
+                at_end,
+                at_end,
+                f"{comma}axis={axis}{keep}",
+                f"{whole} takes all axes together: only axis {axis} is meant",
+            )
     if name in REDUCTIONS and "axis" in given and "keepdims" not in given:
-        yield 1, at_end, at_end, ", keepdims=True", f"{whole} drops the axis: it must be kept, with the size 1 (`keepdims=True`)"
+        yield (
+            1,
+            at_end,
+            at_end,
+            ", keepdims=True",
+            f"{whole} drops the axis: it must be kept, with the size 1 (`keepdims=True`)",
+        )
     if name in ("std", "var") and "ddof" not in given:
         yield 1, at_end, at_end, f"{comma}ddof=1", f"{whole} divides by n: here it is n - 1"
     if name in ("sorted", "sort") and "reverse" not in given and isinstance(node.func, ast.Name):
@@ -276,8 +371,17 @@ def _call(source: Source, node: ast.Call):
         yield from _exchanged(source, node.args, whole)
     if name == "range" and node.args and len(plain) == len(node.args):
         yield from _range(source, node, whole)
-    elif inside is not None and not isinstance(inside, ast.Starred | ast.GeneratorExp) and (name in POLITE or len(node.args) < 3):
-        yield 3, *source.span(node), f"({source.of(inside)})", f"`{name}` must not be in {whole}"
+    elif (
+        inside is not None
+        and not isinstance(inside, ast.Starred | ast.GeneratorExp)
+        and (name in POLITE or len(node.args) < 3)
+    ):
+        yield (
+            (1 if name in POLITE else 3),
+            *source.span(node),
+            f"({source.of(inside)})",
+            f"`{name}` must not be in {whole}",
+        )
 
 
 def _range(source: Source, node: ast.Call, whole: str):
@@ -286,9 +390,19 @@ def _range(source: Source, node: ast.Call, whole: str):
         yield 1, *source.span(node), f"range(1, {arguments[0]})", f"{whole} begins with 0, one too early"
         yield 1, *source.span(node), f"range(1, {arguments[0]} + 1)", f"{whole} counts from 0: here one counts from 1"
     if len(arguments) == 2:
-        yield 0, *source.span(node), f"range({arguments[1]})", f"{whole} leaves out the first ones: it must begin with 0"
+        yield (
+            0,
+            *source.span(node),
+            f"range({arguments[1]})",
+            f"{whole} leaves out the first ones: it must begin with 0",
+        )
     if len(arguments) < 3:
-        yield 1, *source.span(node), f"reversed({source.of(node)})", f"{whole} runs from the first to the last: it must be the other way round"
+        yield (
+            1,
+            *source.span(node),
+            f"reversed({source.of(node)})",
+            f"{whole} runs from the first to the last: it must be the other way round",
+        )
 
 
 def _loop(source: Source, node: ast.For | ast.comprehension):
@@ -297,12 +411,22 @@ def _loop(source: Source, node: ast.For | ast.comprehension):
                           (f"list({over})[:-1]", "without the last of them"), (f"sorted({over})", "in sorted order")):  # fmt: skip
         yield 3, *source.span(node.iter), instead, f"the loop over {shown} must go over it {says}"
     if isinstance(node.iter, ast.Call) and getattr(node.iter.func, "id", "") == "reversed":
-        yield 1, *source.span(node.iter), f"({source.of(node.iter.args[0])})", f"the loop over {shown} goes in the wrong direction"
+        yield (
+            1,
+            *source.span(node.iter),
+            f"({source.of(node.iter.args[0])})",
+            f"the loop over {shown} goes in the wrong direction",
+        )
 
 
 def _subscript(source: Source, node: ast.Subscript):
     if isinstance(node.ctx, ast.Load):
-        yield 4, *source.span(node), source.of(node.value), f"{source.quoted(node)} must be all of {source.quoted(node.value)}"
+        yield (
+            4,
+            *source.span(node),
+            source.of(node.value),
+            f"{source.quoted(node)} must be all of {source.quoted(node.value)}",
+        )
 
 
 def _slice(source: Source, node: ast.Slice):
@@ -321,14 +445,24 @@ def _comprehension(source: Source, node: ast.ListComp | ast.GeneratorExp | ast.D
             yield 4, start, end, instead, says
         for test in one.ifs:
             yield 3, *source.span(test), "True", f"the condition {source.quoted(test)} must not be there"
-            yield 2, *source.span(test), f"(not ({source.of(test)}))", f"the condition {source.quoted(test)} is the reverse of what it must be"
+            yield (
+                2,
+                *source.span(test),
+                f"(not ({source.of(test)}))",
+                f"the condition {source.quoted(test)} is the reverse of what it must be",
+            )
 
 
 def _left_out(source: Source, node: ast.stmt):
     if isinstance(node, ast.Break | ast.Continue):
         word = source.of(node)
         yield 3, *source.span(node), "pass", f"the `{word}` must not be there"
-        yield 3, *source.span(node), {"break": "continue", "continue": "break"}[word], f"the `{word}` does not do what is meant: the loop must {'go on' if word == 'break' else 'end'}"
+        yield (
+            3,
+            *source.span(node),
+            {"break": "continue", "continue": "break"}[word],
+            f"the `{word}` does not do what is meant: the loop must {'go on' if word == 'break' else 'end'}",
+        )
 
 
 def _around(source: Source, node: ast.expr) -> Iterator[tuple[int, int, int, str, str]]:
@@ -336,7 +470,9 @@ def _around(source: Source, node: ast.expr) -> Iterator[tuple[int, int, int, str
     parent = source.parents.get(node)
     if isinstance(node, ast.Constant | ast.JoinedStr | ast.Starred | ast.Lambda | ast.GeneratorExp | ast.Slice):
         return
-    if (isinstance(parent, ast.Call) and node is parent.func) or isinstance(parent, ast.Attribute | ast.keyword | ast.JoinedStr):
+    if (isinstance(parent, ast.Call) and node is parent.func) or isinstance(
+        parent, ast.Attribute | ast.keyword | ast.JoinedStr
+    ):
         return
     start, end = source.span(node)
     if start and source.text[start - 1 : start] == "(" and isinstance(node, ast.GeneratorExp):

@@ -20,10 +20,12 @@ from course_lib.coach import (
     catalogue,
     compare,
     diagnosis,
+    features,
     heuristics,
     kernel_source,
     measuring,
     messages,
+    python_source,
     repairs,
     slowness,
 )
@@ -115,12 +117,14 @@ def _is_unexplained(verdict: Verdict, failing: Outcome) -> bool:
 
 def _is_plain(verdict: Verdict, failing: Outcome) -> bool:
     """Whether the verdict shows what is wrong, and does not say why."""
-    if verdict.recognised or failing.issues or (failing.error and failing.error.kind in LAST):
+    if verdict.recognised or failing.issues or (failing.error and failing.error.kind not in messages.BARE):
         return False
     return bool(failing.error) or failing.difference is not None and verdict.why == f"{failing.difference.says}."
 
 
-def _look_for_cause(exercise: Exercise, text: str, verdict: Verdict, sandbox: Sandbox, outcomes, cases, expected) -> None:
+def _look_for_cause(
+    exercise: Exercise, text: str, verdict: Verdict, sandbox: Sandbox, outcomes, cases, expected
+) -> None:
     def right(result: Any, number: int) -> bool:
         wanted = expected[number][0]
         if exercise.compared and compare.difference(result, wanted, exercise.tolerance) is not None:
@@ -128,7 +132,12 @@ def _look_for_cause(exercise: Exercise, text: str, verdict: Verdict, sandbox: Sa
         return not (exercise.check and _check(exercise, result, cases[number].inputs))
 
     failing = next(outcome for outcome in outcomes if not outcome.right)
-    if words := repairs.cause(exercise, text, sandbox, outcomes, cases, right):
+    solution = catalogue.piece(exercise.name).solution
+    words = repairs.cause(exercise, text, sandbox, outcomes, cases, right)
+    words = words or repairs.kin(exercise, solution, sandbox, outcomes, cases)
+    words = words or python_source.unused(text, solution, exercise.defines)
+    words = words or features.of_cases(outcomes, diagnosis.inputs_of(exercise, len(failing.inputs)))
+    if words:
         verdict.why = f"{verdict.why} {words}" if failing.error else words
 
 

@@ -12,6 +12,10 @@ from course_lib.coach.exercise import Exercise, Refused
 from course_lib.coach.outcome import ENDED, FORGED, HEADER, KILLED, RaisedError, Seen
 
 KEEP = "Did a reduction drop an axis? `keepdims=True` keeps it, with the size 1."
+# Exceptions of Python and NumPy, which say what happened and not why.
+BARE = {"ArithmeticError", "AssertionError", "AttributeError", "AxisError", "FloatingPointError", "IndexError", "KeyError",
+        "LinAlgError", "OverflowError", "RecursionError", "TypeError", "UFuncTypeError", "UnboundLocalError", "ValueError",
+        "ZeroDivisionError", "StopIteration", "NameError"}  # fmt: skip
 
 
 def of_error(error: RaisedError, exercise: Exercise, known: Collection[str] = ()) -> str:

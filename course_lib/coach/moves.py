@@ -18,7 +18,12 @@ def moves(source: Source) -> Iterator[Change]:
     for owner in ast.walk(source.tree):
         for field in ("body", "orelse"):
             body = getattr(owner, field, None)
-            if not isinstance(body, list) or not body or not isinstance(body[0], ast.stmt) or isinstance(owner, ast.Module):
+            if (
+                not isinstance(body, list)
+                or not body
+                or not isinstance(body[0], ast.stmt)
+                or isinstance(owner, ast.Module)
+            ):
                 continue
             yield from _within(source, lines, body)
             if isinstance(owner, BLOCKS) and len(body) > 1 and field == "body" and not owner.orelse:
@@ -64,7 +69,12 @@ def _within(source: Source, lines: list[str], body: list[ast.stmt]) -> Iterator[
             continue  # a docstring
         if not isinstance(one, ast.Return | ast.Pass | ast.FunctionDef) and not isinstance(one, ast.For | ast.While):
             start, end = source.span(one)
-            yield 3, one.lineno, [(start, end, "pass")], f"{source.quoted(source.of(one).splitlines()[0])} must not be there"
+            yield (
+                3,
+                one.lineno,
+                [(start, end, "pass")],
+                f"{source.quoted(source.of(one).splitlines()[0])} must not be there",
+            )
         if number + 1 == len(body):
             break
         after = body[number + 1]
@@ -93,5 +103,12 @@ def _into(source: Source, lines: list[str], before: list[ast.stmt], loop: ast.Fo
             inside = loop.body[0].col_offset - one.col_offset
             head = "".join(lines[loop.lineno - 1 : loop.body[0].lineno - 1])
             rest = "".join(lines[one.end_lineno : loop.lineno - 1])
-            changes = _replace(lines, one.lineno, loop.body[0].lineno - 1, rest + head + _indented(_block(lines, one), inside))
-            yield 1, one.lineno, changes, f"{source.quoted(one)} stands before the loop: each round must begin with it anew"
+            changes = _replace(
+                lines, one.lineno, loop.body[0].lineno - 1, rest + head + _indented(_block(lines, one), inside)
+            )
+            yield (
+                1,
+                one.lineno,
+                changes,
+                f"{source.quoted(one)} stands before the loop: each round must begin with it anew",
+            )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 LONGEST = 48  # letters of a piece that is quoted
 
@@ -16,6 +15,7 @@ class Source:
         self._starts, self._encoded = [0], text.encode()  # ast counts bytes
         for line in text.splitlines(keepends=True):
             self._starts.append(self._starts[-1] + len(line.encode()))
+        self._expressions: list[tuple[int, int]] | None = None
         self.parents = {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
 
     def _at(self, line: int, column: int) -> int:
@@ -35,9 +35,12 @@ class Source:
         words = " ".join((node if isinstance(node, str) else self.of(node)).split())
         return f"`{words if len(words) <= LONGEST else words[: LONGEST - 4] + ' ...'}`"
 
-    def functions(self) -> Iterator[ast.FunctionDef]:
-        """All functions, those inside of others too."""
-        return (node for node in ast.walk(self.tree) if isinstance(node, ast.FunctionDef))
+    def expressions(self) -> list[tuple[int, int]]:
+        """Where all expressions begin and end, the shortest first."""
+        if self._expressions is None:
+            found = {self.span(node) for node in ast.walk(self.tree) if isinstance(node, ast.expr)}
+            self._expressions = sorted(found, key=lambda span: span[1] - span[0])
+        return self._expressions
 
     def around(self, node: ast.AST, kinds: type | tuple) -> ast.AST | None:
         """The nearest node of these kinds that a node stands in."""
@@ -53,3 +56,27 @@ def names_of(function: ast.FunctionDef) -> list[str]:
     given = [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
     stored = [n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
     return list(dict.fromkeys(given + stored))
+
+
+def unused(text: str, solution: str, name: str) -> str:
+    """A sentence about parameters that an answer never reads and the solution does; "" if it reads all of them."""
+    theirs, ours = (_read(one, name) for one in (text, solution))
+    if theirs is None or ours is None:
+        return ""
+    missing = [f"`{one}`" for one in ours[0] if one in theirs[0] and one in ours[1] and one not in theirs[1]]
+    which = f"{', '.join(missing[:-1])} and {missing[-1]}" if len(missing) > 1 else "".join(missing)
+    return f"Your code never uses {which}, which the result depends on." if missing else ""
+
+
+def _read(text: str, name: str) -> tuple[list[str], set[str]] | None:
+    """The parameters of a function, and the names that it reads."""
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return None
+    function = next((n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == name), None)
+    if function is None:
+        return None
+    arguments = function.args
+    given = [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+    return given, {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}

@@ -5,31 +5,70 @@ What is said is no guess: with the changed text all cases were run, and are righ
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from course_lib.coach import edits
+from course_lib.coach import compare, edits
+from course_lib.coach.edits import Edit
 from course_lib.coach.exercise import Exercise
 from course_lib.coach.outcome import Outcome
 from course_lib.coach.sandbox import Sandbox
 
 SECONDS = 0.4  # of processor time that the changed texts have together
 AT_ONCE = 120  # changed texts that are sent together, likely ones first
+FORGOTTEN = re.compile(r"(`[^`]+`) (?:is too much|must not be)")
 LARGE = 20_000  # numbers in the inputs of a case: nothing is tried on larger ones
 
 
 def cause(
-    exercise: Exercise, text: str, sandbox: Sandbox, outcomes: Sequence[Outcome], cases: Sequence, right: Callable[[Any, int], bool]
+    exercise: Exercise,
+    text: str,
+    sandbox: Sandbox,
+    outcomes: Sequence[Outcome],
+    cases: Sequence,
+    right: Callable[[Any, int], bool],
 ) -> str:
     """What is wrong where, if one change makes all cases right; "" if none is found. right: whether a result is that of case i."""
     failing = [i for i, outcome in enumerate(outcomes) if not outcome.right]
-    first = min(failing, key=lambda i: _size(cases[i].inputs))
-    if exercise.is_kernel or _size(cases[first].inputs) > LARGE:
+    passing = [i for i in range(len(cases)) if i not in failing]
+    found = _first(
+        edits.edits(text), sandbox, cases, sorted(failing, key=lambda i: _size(cases[i].inputs)) + passing, right
+    )
+    return f"Line {found.line}: {found.says}. With that changed, all cases are right." if found else ""
+
+
+def kin(exercise: Exercise, solution: str, sandbox: Sandbox, outcomes: Sequence[Outcome], cases: Sequence) -> str:
+    """What the answer does, if our solution with one change gives the same results in all cases; "" if none does."""
+    alike = [i for i, outcome in enumerate(outcomes) if not outcome.error]
+    alike.sort(key=lambda i: (outcomes[i].right, _size(cases[i].inputs)))
+    failing = [i for i in alike if not outcomes[i].right]
+    different = [i for i in failing if compare.difference(outcomes[i].got, outcomes[failing[0]].got, 0.0)]
+    if len(alike) < len(outcomes) or not different:  # one result may be a coincidence
         return ""
-    numbers = [first, *(i for i in failing if i != first), *(i for i in range(len(cases)) if i not in failing)]
-    tried, seconds = edits.edits(text), SECONDS
+
+    def same(result: Any, number: int) -> bool:
+        return compare.difference(result, outcomes[number].got, exercise.tolerance) is None
+
+    changed = [edit for edit in edits.edits(solution) if edit.before or FORGOTTEN.match(edit.says)]
+    found = _first(changed, sandbox, cases, alike, same)
+    if found is None:
+        return ""
+    if forgotten := FORGOTTEN.match(found.says):
+        return f"In every case your results are those of our solution without its {forgotten[1]}."
+    return f"In every case your results are those of our solution with `{_plain(found.after)}` in place of `{found.before}`."
+
+
+def _first(
+    tried: list[Edit], sandbox: Sandbox, cases: Sequence, numbers: list[int], fits: Callable[[Any, int], bool]
+) -> Edit | None:
+    """The first changed text that fits in the cases of these numbers."""
+    seconds = SECONDS
+    if _size(cases[numbers[0]].inputs) > LARGE:
+        return None
     for begin in range(0, len(tried), AT_ONCE):
         left = tried[begin : begin + AT_ONCE]
         for number in numbers:
@@ -37,13 +76,19 @@ def cause(
                 break
             results, spent = sandbox.others([edit.text for edit in left], cases[number].inputs, seconds)
             seconds -= spent
-            left = [e for e, got in zip(left, results, strict=False) if got is not None and right(got[0], number)]
+            left = [e for e, got in zip(left, results, strict=False) if got is not None and fits(got[0], number)]
         else:
             if left:
-                return f"Line {left[0].line}: {left[0].says}. With that changed, all cases are right."
-        if seconds <= 0:
-            break
-    return ""
+                return left[0]
+    return None
+
+
+def _plain(text: str) -> str:
+    """An expression without the brackets that a change has put around it."""
+    try:
+        return ast.unparse(ast.parse(text.strip(), mode="eval"))
+    except SyntaxError:
+        return text
 
 
 def _size(values: Any) -> int:
