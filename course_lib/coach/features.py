@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -62,23 +63,24 @@ def _of_value(name: str, value: Any) -> Iterator[str]:
             yield f"{name} has more than 1 axis"
             if len(set(value.shape)) > 1:
                 yield f"the axes of {name} differ in length"
-            yield f"{name} has {'more rows than columns' if value.shape[-2] > value.shape[-1] else 'more columns than rows' if value.shape[-2] < value.shape[-1] else 'as many rows as columns'}"
+            rows, columns = value.shape[-2:]
+            shape = _than("{} rows than columns", rows, columns) if rows != columns else "as many rows as columns"
+            yield f"{name} has {shape}"
         for axis, size in enumerate(value.shape):
-            yield (
-                f"axis {axis} of {name} has the length 1"
-                if size == 1
-                else f"axis {axis} of {name} is longer than 1"
-                if size
-                else f"{name} is empty"
-            )
+            long = "is longer than 1" if size > 1 else "has the length 1"
+            yield f"axis {axis} of {name} {long}" if size else f"{name} is empty"
         if value.size and value.dtype.kind in "fiu":
             yield from _of_array(name, value)
 
 
+def _than(words: str, a: float, b: float) -> str:
+    return words.format("more" if a > b else "fewer" if "rows" in words else "less")
+
+
 def _of_number(name: str, value: float) -> Iterator[str]:
     for words, holds in (("is 0", value == 0), ("is not 0", value != 0), ("is 1", value == 1), ("is negative", value < 0),
-                         ("is more than 1", value > 1), ("is less than 1", value < 1), ("is not a whole number", value % 1 != 0 if np.isfinite(value) else False),
-                         ("is infinite", bool(np.isinf(value))), ("is odd", value % 2 == 1), ("is even", value % 2 == 0)):  # fmt: skip
+                         ("is more than 1", value > 1), ("is less than 1", value < 1), ("is infinite", np.isinf(value)),
+                         ("is not a whole number", value % 1 > 0), ("is odd", value % 2 == 1), ("is even", value % 2 == 0)):  # fmt: skip
         if holds:
             yield f"{name} {words}"
 
@@ -100,7 +102,7 @@ def _of_entries(name: str, value: Sequence) -> Iterator[str]:
         if 1 in numbers:
             yield f"{name} has a 1 in it"
         if len(numbers) > 1:
-            yield f"{name} {'never rises' if all(a >= b for a, b in zip(numbers, numbers[1:])) else 'rises somewhere'}"
+            yield f"{name} {'never rises' if all(a >= b for a, b in pairwise(numbers)) else 'rises somewhere'}"
         yield f"{name} has {len(value)} entries"
     if any(hasattr(v, "__len__") and len(v) == 0 for v in value):
         yield f"an entry of {name} is empty"
@@ -145,4 +147,4 @@ def _of_two(name: str, a: Any, other: str, b: Any) -> Iterator[str]:
         yield f"{name} and {other} have {'one shape' if a.shape == b.shape else 'different shapes'}"
     elif isinstance(a, list | tuple | str | np.ndarray) and numbers[1]:
         size = len(a)
-        yield f"{other} is {'the length of' if b == size else 'less than the length of' if b < size else 'more than the length of'} {name}"
+        yield f"{other} is {_than('{} than the length of', b, size) if b != size else 'the length of'} {name}"

@@ -119,7 +119,7 @@ def _is_plain(verdict: Verdict, failing: Outcome) -> bool:
     """Whether the verdict shows what is wrong, and does not say why."""
     if verdict.recognised or failing.issues or (failing.error and failing.error.kind not in messages.BARE):
         return False
-    return bool(failing.error) or failing.difference is not None and verdict.why == f"{failing.difference.says}."
+    return bool(failing.error) or (failing.difference is not None and verdict.why == f"{failing.difference.says}.")
 
 
 def _look_for_cause(

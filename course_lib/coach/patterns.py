@@ -83,30 +83,36 @@ def _arrangement(pairs: list[Pair], names: Sequence[str], it: str) -> str:
     if all(
         isinstance(a, tuple | list | np.ndarray) and isinstance(b, tuple | list | np.ndarray) for a, b, _ in pairs
     ) and any(len(b) > 1 for _, b, _ in pairs):
-        tests += [
-            ("lacks its last entry, and is right otherwise", lambda a, b: len(b) == len(a) + 1 and _same(a, b[:-1])),
-            ("lacks its first entry, and is right otherwise", lambda a, b: len(b) == len(a) + 1 and _same(a, b[1:])),
-            ("has one entry too many at its end, and is right otherwise", lambda a, b: len(a) == len(b) + 1 and _same(a[:-1], b)),
-            ("has one entry too many at its beginning, and is right otherwise", lambda a, b: len(a) == len(b) + 1 and _same(a[1:], b)),
-            ("has the right beginning, and ends too early", lambda a, b: len(a) < len(b) and _same(a, b[: len(a)]) and len(a) > 0),
-            ("has the right beginning, and then goes on too long", lambda a, b: len(a) > len(b) and _same(a[: len(b)], b)),
-            ("is flat: its entries are right, and must stand in tuples or lists of their own", lambda a, b: _nested(b) and not _nested(a) and _same(list(a), _flat(b))),
-            ("has the right entries in the reverse order", lambda a, b: len(b) > 1 and _same(a[::-1], b)),
-            ("has the right entries in the wrong order", lambda a, b: len(b) > 1 and _sorted(a) == _sorted(b)),
-            ("has the right entries, some of them more than once", lambda a, b: len(a) > len(b) and _set(a) == _set(b)),
-            ("lacks entries: equal ones stand in it only once", lambda a, b: len(a) < len(b) and _set(a) == _set(b)),
-            ("lacks entries, and has no wrong one", lambda a, b: len(a) < len(b) and _set(a) < _set(b)),
-            ("has entries that must not be there, and lacks none", lambda a, b: len(a) > len(b) and _set(a) > _set(b)),
-        ]  # fmt: skip
+        tests += OF_ENTRIES
     if all(isinstance(a, dict) and isinstance(b, dict) for a, b, _ in pairs):
-        tests += [
-            ("lacks keys, and what it has is right", lambda a, b: a.keys() < b.keys() and all(_same(a[k], b[k]) for k in a)),
-            ("has keys that must not be there, and is right otherwise", lambda a, b: a.keys() > b.keys() and all(_same(a[k], b[k]) for k in b)),
-        ]  # fmt: skip
+        tests += OF_KEYS
     for words, test in tests:
         if _all(test, pairs):
             return f"in every case that fails, {it} {words}."
     return ""
+
+
+OF_ENTRIES: list[tuple[str, Callable[[Any, Any], bool]]] = [
+    ("lacks its last entry, and is right otherwise", lambda a, b: len(b) == len(a) + 1 and _same(a, b[:-1])),
+    ("lacks its first entry, and is right otherwise", lambda a, b: len(b) == len(a) + 1 and _same(a, b[1:])),
+    ("has one entry too many at its end, and is right otherwise", lambda a, b: len(a) == len(b) + 1 and _same(a[:-1], b)),
+    ("has one entry too many at its beginning, and is right otherwise", lambda a, b: len(a) == len(b) + 1 and _same(a[1:], b)),
+    ("has the right beginning, and ends too early", lambda a, b: 0 < len(a) < len(b) and _same(a, b[: len(a)])),
+    ("has the right beginning, and then goes on too long", lambda a, b: len(a) > len(b) > 0 and _same(a[: len(b)], b)),
+    ("is flat: its entries are right, and must stand in tuples or lists of their own",
+     lambda a, b: _nested(b) and not _nested(a) and _same(list(a), _flat(b))),
+    ("has the right entries in the reverse order", lambda a, b: len(b) > 1 and _same(a[::-1], b)),
+    ("has the right entries in the wrong order", lambda a, b: len(b) > 1 and _sorted(a) == _sorted(b)),
+    ("has the right entries, some of them too often", lambda a, b: len(a) > len(b) and _set(a) == _set(b)),
+    ("has the right entries, some of them too seldom", lambda a, b: len(a) < len(b) and _set(a) == _set(b)),
+    ("lacks entries, and has no wrong one", lambda a, b: len(a) < len(b) and _set(a) < _set(b)),
+    ("has entries that must not be there, and lacks none", lambda a, b: len(a) > len(b) and _set(a) > _set(b)),
+]  # fmt: skip
+OF_KEYS: list[tuple[str, Callable[[Any, Any], bool]]] = [
+    ("lacks keys, and what it has is right", lambda a, b: a.keys() < b.keys() and all(_same(a[k], b[k]) for k in a)),
+    ("has keys that must not be there, and is right otherwise",
+     lambda a, b: a.keys() > b.keys() and all(_same(a[k], b[k]) for k in b)),
+]  # fmt: skip
 
 
 def _all(test: Callable[[Any, Any], bool], pairs: list[Pair]) -> bool:
@@ -166,10 +172,14 @@ def _by_formula(arrays: list, it: str) -> str:
     if factors and math.isfinite(factors[0]) and _close_all(arrays, lambda b: factors[0] * b):
         if abs(factors[0] + 1) < 1e-9:
             return f"in every case that fails, {it} has the wrong sign."
-        known = {math.log(2): "the log of base 2 is log(x) / log(2)", 1 / math.log(2): "this is the log of base 2, the natural one is `np.log`",
-                 math.log(10): "the log of base 10 is log(x) / log(10)", 1 / math.log(10): "this is the log of base 10, the natural one is `np.log`"}  # fmt: skip
-        cause = next((f": {words}" for value, words in known.items() if abs(value - factors[0]) < 1e-6), "")
-        return f"{everywhere} {factors[0]:.4g} times what it should be{cause}."
+        for base in (2, 10):
+            if abs(factors[0] * math.log(base) - 1) < 1e-6:
+                return f"{everywhere} 1 / log({base}) times what it should be, as with a log of base {base} for the natural one."
+            if abs(factors[0] / math.log(base) - 1) < 1e-6:
+                return (
+                    f"{everywhere} log({base}) times what it should be, as with the natural log for one of base {base}."
+                )
+        return f"{everywhere} {factors[0]:.4g} times what it should be."
     shift = float((arrays[0][0] - arrays[0][1]).ravel()[0]) if arrays[0][0].size else 0.0
     if shift and _close_all(arrays, lambda b: b + shift):
         return f"{everywhere} {abs(shift):.4g} too {'large' if shift > 0 else 'small'}."
@@ -204,8 +214,9 @@ def _by_sizes(arrays: list, names: Sequence[str], it: str) -> str:
         if not all(name in one and one[name] > 0 for one in given):
             continue
         n = np.array([one[name] for one in given], np.float64)
+        root = f"by the root of {name}"
         for words, factor in ((f"{name} times too large", n), (f"{name} times too small", 1 / n),
-                              (f"too large by the root of {name}", np.sqrt(n)), (f"too small by the root of {name}", 1 / np.sqrt(n)),
+                              (f"too large {root}", np.sqrt(n)), (f"too small {root}", 1 / np.sqrt(n)),
                               (f"divided by n - 1 where n is meant (n: {name})", n / np.maximum(n - 1, 1)),
                               (f"divided by n where n - 1 is meant (n: {name})", (n - 1) / n)):  # fmt: skip
             if np.allclose(ratios, factor, rtol=1e-5):

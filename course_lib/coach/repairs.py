@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.coach import compare, edits
-from course_lib.coach.edits import Edit
+from course_lib.coach import compare
 from course_lib.coach.exercise import Exercise
 from course_lib.coach.outcome import Outcome
 from course_lib.coach.sandbox import Sandbox
+from course_lib.coach.slips.edits import Edit, edits
 
 SECONDS = 0.4  # of processor time that the changed texts have together
 AT_ONCE = 120  # changed texts that are sent together, likely ones first
@@ -32,12 +32,10 @@ def cause(
     cases: Sequence,
     right: Callable[[Any, int], bool],
 ) -> str:
-    """What is wrong where, if one change makes all cases right; "" if none is found. right: whether a result is that of case i."""
+    """What is wrong where, if one change makes all cases right; "" if none is found. right: (result, number of its case)."""
     failing = [i for i, outcome in enumerate(outcomes) if not outcome.right]
     passing = [i for i in range(len(cases)) if i not in failing]
-    found = _first(
-        edits.edits(text), sandbox, cases, sorted(failing, key=lambda i: _size(cases[i].inputs)) + passing, right
-    )
+    found = _first(edits(text), sandbox, cases, sorted(failing, key=lambda i: _size(cases[i].inputs)) + passing, right)
     return f"Line {found.line}: {found.says}. With that changed, all cases are right." if found else ""
 
 
@@ -53,7 +51,7 @@ def kin(exercise: Exercise, solution: str, sandbox: Sandbox, outcomes: Sequence[
     def same(result: Any, number: int) -> bool:
         return compare.difference(result, outcomes[number].got, exercise.tolerance) is None
 
-    changed = [edit for edit in edits.edits(solution) if edit.before or FORGOTTEN.match(edit.says)]
+    changed = [edit for edit in edits(solution) if edit.before or FORGOTTEN.match(edit.says)]
     found = _first(changed, sandbox, cases, alike, same)
     if found is None:
         return ""

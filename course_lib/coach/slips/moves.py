@@ -67,6 +67,9 @@ def _within(source: Source, lines: list[str], body: list[ast.stmt]) -> Iterator[
     for number, one in enumerate(body):
         if isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant):
             continue  # a docstring
+        if isinstance(one, ast.Return) and isinstance(source.parents[one], ast.For | ast.While):
+            says = f"{source.quoted(one)} stands in the loop, so it ends in its first round"
+            yield 0, one.lineno, [(*source.span(one), "pass")], says
         if not isinstance(one, ast.Return | ast.Pass | ast.FunctionDef) and not isinstance(one, ast.For | ast.While):
             start, end = source.span(one)
             yield (
@@ -84,7 +87,8 @@ def _within(source: Source, lines: list[str], body: list[ast.stmt]) -> Iterator[
         between = "".join(lines[one.end_lineno : after.lineno - 1])
         theirs = theirs if theirs.endswith("\n") else theirs + "\n"
         if not isinstance(after, ast.Return) and not isinstance(one, ast.FunctionDef):
-            says = f"{source.quoted(ours.splitlines()[0])} stands before {source.quoted(theirs.splitlines()[0])}, and must stand behind it"
+            first, second = (source.quoted(block.splitlines()[0]) for block in (ours, theirs))
+            says = f"{first} stands before {second}, and must stand behind it"
             yield 2, one.lineno, _replace(lines, one.lineno, after.end_lineno, theirs + between + ours), says
         if isinstance(one, BLOCKS) and one.body[0].lineno > one.lineno and not one.orelse:
             inside = one.body[-1].col_offset - one.col_offset
@@ -97,18 +101,14 @@ def _within(source: Source, lines: list[str], body: list[ast.stmt]) -> Iterator[
 
 
 def _into(source: Source, lines: list[str], before: list[ast.stmt], loop: ast.For | ast.While) -> Iterator[Change]:
-    """An assignment before a loop, done anew in each round."""
-    for one in before:
-        if isinstance(one, ast.Assign | ast.AnnAssign):
-            inside = loop.body[0].col_offset - one.col_offset
-            head = "".join(lines[loop.lineno - 1 : loop.body[0].lineno - 1])
-            rest = "".join(lines[one.end_lineno : loop.lineno - 1])
-            changes = _replace(
-                lines, one.lineno, loop.body[0].lineno - 1, rest + head + _indented(_block(lines, one), inside)
-            )
-            yield (
-                1,
-                one.lineno,
-                changes,
-                f"{source.quoted(one)} stands before the loop: each round must begin with it anew",
-            )
+    """An assignment before a loop, done anew in each round: of this loop, or of one inside of it."""
+    loops = [
+        node for node in ast.walk(loop) if isinstance(node, ast.For | ast.While) and node.body[0].lineno > node.lineno
+    ]
+    for one in (one for one in before if isinstance(one, ast.Assign | ast.AnnAssign)):
+        for inner in loops:
+            first = inner.body[0]
+            again = _indented(_block(lines, one), first.col_offset - one.col_offset)
+            moved = "".join(lines[one.end_lineno : first.lineno - 1]) + again
+            says = f"{source.quoted(one)} stands before the loop in line {inner.lineno}: each of its rounds must begin with it"
+            yield 1, one.lineno, _replace(lines, one.lineno, first.lineno - 1, moved), says
