@@ -26,7 +26,7 @@ def outcomes(*cases):
     [
         (
             "gradient_descent",
-            DESCENT + "    for _ in range(steps):\n        w = w - rate * gradient(w)\n        return w\n    return w",
+            DESCENT + "    for _ in range(steps):\n        w = w - rate * gradient(w)\n        return w",
             "Line 4: `return w` stands in the loop, so it ends in its first round.",
         ),
         (

@@ -53,7 +53,12 @@ def _constant(source: Source, node: ast.Constant) -> Iterator[Found]:
             if other != value and getattr(getattr(source.parents[node], "func", None), "id", "") != "round":
                 near = abs(other - value) == 1
                 shown = f"{other}" if other >= 0 else f"({other})"
-                yield (0 if near else 2), *source.span(node), shown, f"the {value}{place} must be {other}"
+                yield (
+                    (0 if near and other >= 0 else 4 if other == -1 else 2),
+                    *source.span(node),
+                    shown,
+                    f"the {value}{place} must be {other}",
+                )
     elif isinstance(value, float):
         for other in dict.fromkeys((0.0, 1.0, 2.0, 0.5, -1.0)):
             if other != value:

@@ -35,10 +35,16 @@ def _between(source: Source, left: ast.AST, right: ast.AST) -> tuple[int, int, s
 def _comparison(source: Source, node: ast.Compare) -> Iterator[Found]:
     for left, right in zip([node.left, *node.comparators], node.comparators, strict=False):
         start, end, sign = _between(source, left, right)
-        for rank, other in enumerate(COMPARED.get(sign, ())):
+        for other in COMPARED.get(sign, ()):
             equal = {sign, other} in ({"<", "<="}, {">", ">="})
             wrong = "is wrong where the two are equal" if equal else f"must ask for `{other}`"
-            yield (0 if not rank else 2), start, end, other, f"{source.quoted(node)} {wrong}"
+            yield (
+                (0 if equal else 4 if sign in ("==", "!=") else 2),
+                start,
+                end,
+                other,
+                f"{source.quoted(node)} {wrong}",
+            )
 
 
 def _computation(source: Source, node: ast.BinOp) -> Iterator[Found]:
