@@ -80,7 +80,7 @@ def _than(words: str, a: float, b: float) -> str:
 def _of_number(name: str, value: float) -> Iterator[str]:
     for words, holds in (("is 0", value == 0), ("is not 0", value != 0), ("is 1", value == 1), ("is negative", value < 0),
                          ("is more than 1", value > 1), ("is less than 1", value < 1), ("is infinite", np.isinf(value)),
-                         ("is not a whole number", value % 1 > 0), ("is odd", value % 2 == 1), ("is even", value % 2 == 0)):  # fmt: skip
+                         ("is not whole", value % 1 > 0), ("is odd", value % 2 == 1), ("is even", value % 2 == 0)):  # fmt: skip
         if holds:
             yield f"{name} {words}"
 

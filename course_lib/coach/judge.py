@@ -125,8 +125,10 @@ def _is_plain(verdict: Verdict, failing: Outcome) -> bool:
 def _look_for_cause(
     exercise: Exercise, text: str, verdict: Verdict, sandbox: Sandbox, outcomes, cases, expected
 ) -> None:
-    def right(result: Any, number: int) -> bool:
-        wanted = expected[number][0]
+    def right(result: Any, changed: list[int], number: int) -> bool:
+        wanted, may_change = expected[number]
+        if any(i not in may_change for i in changed):
+            return False
         if exercise.compared and compare.difference(result, wanted, exercise.tolerance) is not None:
             return False
         return not (exercise.check and _check(exercise, result, cases[number].inputs))
@@ -153,7 +155,9 @@ def _right_alone(exercise: Exercise, text: str, case, want: tuple) -> bool:
 def _not_your_own(exercise: Exercise, text: str, sandbox: Sandbox) -> str:
     """A sentence where a right answer leaves the work to the course's finished piece."""
     if sandbox.borrowed:
-        return f"The results are right, but this calls ours: {sandbox.borrowed[0]}. The task is to write it yourself."
+        used = sandbox.borrowed[0]
+        what = "uses" if used.startswith("the text of") else "calls"
+        return f"The results are right, but this {what} ours: {used}. The task is to write it yourself."
     return kernel_source.includes_ours(exercise, text) if exercise.is_kernel else ""
 
 

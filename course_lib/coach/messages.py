@@ -92,9 +92,9 @@ def of_end(status: int) -> str:
 def _of_python(error: RaisedError) -> str:
     """What commonly stands behind an exception of Python's own; "" for another."""
     if error.kind == "IndexError" and re.search("out of (range|bounds)", error.message):
-        return "An index must be less than the length: of n entries the last one has the index n - 1, and of none there is no first."
+        return "An index must be less than the length: the last of n entries has the index n - 1, and an empty list has none."
     if error.kind == "KeyError":
-        return "Nothing was stored under it yet: `in` asks whether a key is there, and `.get(key, value)` gives a value if it is not."
+        return "Nothing is stored under it: `in` asks whether a key is there, and `.get(key, value)` gives a value if it is not."
     if error.kind == "ZeroDivisionError":
         return "What it divides by can be 0: that case needs an answer of its own."
     if error.kind == "UnboundLocalError":

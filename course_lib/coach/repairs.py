@@ -30,7 +30,7 @@ def cause(
     sandbox: Sandbox,
     outcomes: Sequence[Outcome],
     cases: Sequence,
-    right: Callable[[Any, int], bool],
+    right: Callable[[Any, list[int], int], bool],
 ) -> str:
     """What is wrong where, if one change makes all cases right; "" if none is found. right: (result, number of its case)."""
     failing = [i for i, outcome in enumerate(outcomes) if not outcome.right]
@@ -48,7 +48,7 @@ def kin(exercise: Exercise, solution: str, sandbox: Sandbox, outcomes: Sequence[
     if len(alike) < len(outcomes) or not different:  # one result may be a coincidence
         return ""
 
-    def same(result: Any, number: int) -> bool:
+    def same(result: Any, changed: list[int], number: int) -> bool:
         return compare.difference(result, outcomes[number].got, exercise.tolerance) is None
 
     changed = [edit for edit in edits(solution) if edit.before or FORGOTTEN.match(edit.says)]
@@ -61,7 +61,11 @@ def kin(exercise: Exercise, solution: str, sandbox: Sandbox, outcomes: Sequence[
 
 
 def _first(
-    tried: list[Edit], sandbox: Sandbox, cases: Sequence, numbers: list[int], fits: Callable[[Any, int], bool]
+    tried: list[Edit],
+    sandbox: Sandbox,
+    cases: Sequence,
+    numbers: list[int],
+    fits: Callable[[Any, list[int], int], bool],
 ) -> Edit | None:
     """The first changed text that fits in the cases of these numbers."""
     seconds = SECONDS
@@ -74,7 +78,7 @@ def _first(
                 break
             results, spent = sandbox.others([edit.text for edit in left], cases[number].inputs, seconds)
             seconds -= spent
-            left = [e for e, got in zip(left, results, strict=False) if got is not None and fits(got[0], number)]
+            left = [e for e, got in zip(left, results, strict=False) if got is not None and fits(*got, number)]
         else:
             if left:
                 return left[0]

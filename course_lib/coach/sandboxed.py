@@ -191,7 +191,7 @@ class Runner:
                 try:
                     with answers.quiet():
                         got = answers.call(self.exercise, answers.load_answer(self.exercise, text), given)
-                        result = None if compare.changed(inputs, given) else (plain.as_plain(got),)
+                        result = (plain.as_plain(got), compare.changed(inputs, given))
                 except BaseException:  # whatever it is, this text is not the one that is looked for
                     result = None
                 finally:

@@ -2,7 +2,7 @@
 
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
-REFUSED = "ValueError"
+REFUSED = "refused with a ValueError"
 
 
 def cases(random):

@@ -24,7 +24,8 @@ exercise = Exercise(
     wrong=[
         Wrong("def average_surprise(probabilities):\n    return -sum(p * math.log(p) for p in probabilities)\n",
               "Each surprise is weighted by its probability, as in an entropy. These letters are what came: each counts once."),
-        Wrong("def average_surprise(probabilities):\n    return -sum(p * math.log(p) for p in probabilities) / len(probabilities)\n",
+        Wrong("def average_surprise(probabilities):\n    return -sum(p * math.log(p) for p in probabilities) / "
+              "len(probabilities)\n",
               "Each surprise is weighted by its probability. These letters are what came: each counts once, in a plain mean."),
         Wrong("def average_surprise(probabilities):\n    return -math.log(sum(probabilities) / len(probabilities))\n",
               "This is the surprise at the mean probability. Take the log of each, and then the mean."),
