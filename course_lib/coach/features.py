@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
@@ -11,6 +12,9 @@ import numpy as np
 from course_lib.coach.compare import plain
 from course_lib.coach.outcome import Outcome
 
+EDGE = re.compile(
+    r"is (0|1|empty|None|negative|infinite)$|has the length 1$|has one entry$|more than once$|larger than 80"
+)
 FEW = 2  # cases that must pass, and fail, for a division of them to mean something
 
 
@@ -25,12 +29,29 @@ def of_cases(outcomes: Sequence[Outcome], names: Sequence[str]) -> str:
 def _of_cases(outcomes: Sequence[Outcome], names: Sequence[str]) -> str:
     failing = [outcome for outcome in outcomes if not outcome.right]
     passing = [outcome for outcome in outcomes if outcome.right]
-    if len(passing) < FEW or len(failing) < FEW:
+    if len(passing) < FEW or not failing:
         return ""
     shared = set.intersection(*(set(_features(o.inputs, names)) for o in failing))
     shared -= set().union(*(_features(o.inputs, names) for o in passing))
     first = next((one for one in _features(failing[0].inputs, names) if one in shared), "")
-    return f"It goes wrong in just those cases in which {first}." if first else ""
+    if not first:
+        return ""
+    if len(failing) < FEW:  # the one case may be special in many ways: only an edge that no other case has is said
+        edge = next((one for one in _features(failing[0].inputs, names) if one in shared and EDGE.search(one)), "")
+        return f"It goes wrong in just the one case in which {edge}." if edge and len(passing) > FEW else ""
+    return f"It goes wrong in just those cases in which {first}."
+
+
+def of_flags(outcomes: Sequence[Outcome]) -> str:
+    """In which direction a True or False is wrong, if it is one; "" else."""
+    wrong = [(plain(o.got), plain(o.expected)) for o in outcomes if not o.right]
+    if len(wrong) < FEW or not all(isinstance(a, bool) and isinstance(b, bool) for a, b in wrong):
+        return ""
+    if all(a for a, _ in wrong):
+        return "Each wrong result is True where False is right: your condition lets through what it must refuse."
+    if not any(a for a, _ in wrong):
+        return "Each wrong result is False where True is right: your condition refuses what it must let through."
+    return ""
 
 
 def _features(inputs: tuple, names: Sequence[str]) -> list[str]:

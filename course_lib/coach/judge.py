@@ -138,6 +138,7 @@ def _look_for_cause(
     words = repairs.cause(exercise, text, sandbox, outcomes, cases, right)
     words = words or repairs.kin(exercise, solution, sandbox, outcomes, cases)
     words = words or python_source.unused(text, solution, exercise.defines)
+    words = words or features.of_flags(outcomes)
     words = words or features.of_cases(outcomes, diagnosis.inputs_of(exercise, len(failing.inputs)))
     if words:
         verdict.why = f"{verdict.why} {words}" if failing.error else words

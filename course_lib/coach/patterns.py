@@ -63,6 +63,8 @@ def _returned(pairs: list[Pair], names: Sequence[str], it: str) -> str:
 
 def _arrangement(pairs: list[Pair], names: Sequence[str], it: str) -> str:
     """The right entries, and one more or less, or in another arrangement."""
+    if _flat_index(pairs):
+        return f"in every case that fails, {it} is an index into all elements in a row: `np.unravel_index` gives row and column."
     tests: list[tuple[str, Callable[[Any, Any], bool]]] = [
         ("is inside of one more list or tuple than it should be", lambda a, b: len(a) == 1 and _same(a[0], b)),
         (
@@ -113,6 +115,16 @@ OF_KEYS: list[tuple[str, Callable[[Any, Any], bool]]] = [
     ("has keys that must not be there, and is right otherwise",
      lambda a, b: a.keys() > b.keys() and all(_same(a[k], b[k]) for k in b)),
 ]  # fmt: skip
+
+
+def _flat_index(pairs: list[Pair]) -> bool:
+    arrays = [[one for one in inputs if isinstance(one, np.ndarray) and one.ndim > 1] for *_, inputs in pairs]
+    if not all(arrays) or not all(isinstance(a, int) and isinstance(b, tuple) for a, b, _ in pairs):
+        return False
+    return all(
+        len(b) == len(x[0].shape) and 0 <= a < x[0].size and np.unravel_index(a, x[0].shape) == b
+        for (a, b, _), x in zip(pairs, arrays, strict=True)
+    )
 
 
 def _all(test: Callable[[Any, Any], bool], pairs: list[Pair]) -> bool:

@@ -105,6 +105,7 @@ def test_edits_can_be_read_and_each_is_another_text():
         ([((1,), ("a", 3), "a"), ((2,), ("b", 1), "b")], "the right value first, and something more"),
         ([((1,), 0, 5), ((2,), 0, 7), ((3,), 0, 9)], "The result is 0 in every case that fails"),
         ([((1,), -1e9, -np.inf), ((2,), np.array([1, -1e9]), np.array([1, -np.inf]))], "where it must be infinite"),
+        ([((np.ones((2, 3)),), 4, (1, 1)), ((np.ones((4, 4)),), 3, (0, 3))], "is an index into all elements in a row"),
         ([((1,), 60, 1), ((2,), 120, 2), ((4,), 241, 4)], ""),
         ([((1,), [1, 2], [1, 2, 3])], ""),
         ([((1,), 60, 1)], ""),
@@ -123,11 +124,22 @@ def test_what_is_special_about_the_failing_cases():
         == "It goes wrong in just those cases in which `n` is 0."
     )
     assert features.of_cases(outcomes(*right, wrong[0]), ["x", "n"]) == "", "one case may be special in many ways"
+    one = outcomes(*right, ((np.ones((5, 2)), 3), 1, 1), wrong[0])
+    assert (
+        features.of_cases(one, ["x", "n"])
+        == "It goes wrong in just the one case in which axis 0 of `x` has the length 1."
+    )
     assert features.of_cases(outcomes(*right, *wrong, ((np.ones((2, 2)), 0), 1, 1)), ["x", "n"]) == ""
 
 
 def test_numbers_are_rounded_wherever_they_stand():
     assert compare.text({"x": [-0.0200000000002, (1.00000000003, "a")]}) == "{'x': [-0.02, (1, 'a')]}"
+
+
+def test_the_direction_in_which_a_condition_is_wrong():
+    assert "must refuse" in features.of_flags(outcomes(((1,), True, False), ((2,), True, False), ((3,), True, True)))
+    assert features.of_flags(outcomes(((1,), True, False), ((2,), False, True))) == ""
+    assert features.of_flags(outcomes(((1,), True, False))) == ""
 
 
 def test_a_parameter_that_is_never_used():
