@@ -15,6 +15,7 @@ from course_lib.coach.outcome import Outcome
 EDGE = re.compile(
     r"is (0|1|empty|None|negative|infinite)$|has the length 1$|has one entry$|more than once$|larger than 80"
 )
+ENOUGH = 6  # cases in all, of which fewer are divided in many ways by chance
 FEW = 2  # cases that must pass, and fail, for a division of them to mean something
 
 
@@ -34,7 +35,7 @@ def _of_cases(outcomes: Sequence[Outcome], names: Sequence[str]) -> str:
     shared = set.intersection(*(set(_features(o.inputs, names)) for o in failing))
     shared -= set().union(*(_features(o.inputs, names) for o in passing))
     first = next((one for one in _features(failing[0].inputs, names) if one in shared), "")
-    if not first:
+    if not first or (len(outcomes) < ENOUGH and not EDGE.search(first)):
         return ""
     if len(failing) < FEW:  # the one case may be special in many ways: only an edge that no other case has is said
         edge = next((one for one in _features(failing[0].inputs, names) if one in shared and EDGE.search(one)), "")
@@ -101,7 +102,7 @@ def _than(words: str, a: float, b: float) -> str:
 def _of_number(name: str, value: float) -> Iterator[str]:
     for words, holds in (("is 0", value == 0), ("is not 0", value != 0), ("is 1", value == 1), ("is negative", value < 0),
                          ("is more than 1", value > 1), ("is less than 1", value < 1), ("is infinite", np.isinf(value)),
-                         ("is not whole", value % 1 > 0), ("is odd", value % 2 == 1), ("is even", value % 2 == 0)):  # fmt: skip
+                         ("is not whole", value % 1 > 0)):  # fmt: skip
         if holds:
             yield f"{name} {words}"
 

@@ -129,6 +129,7 @@ def test_what_is_special_about_the_failing_cases():
         features.of_cases(one, ["x", "n"])
         == "It goes wrong in just the one case in which axis 0 of `x` has the length 1."
     )
+    assert features.of_cases(outcomes(*right, ((3, 5), 1, 2), ((4, 5), 1, 2)), ["x", "n"]) == "", "too few cases"
     assert features.of_cases(outcomes(*right, *wrong, ((np.ones((2, 2)), 0), 1, 1)), ["x", "n"]) == ""
 
 
