@@ -12,9 +12,7 @@ import numpy as np
 from course_lib.coach.compare import plain
 from course_lib.coach.outcome import Outcome
 
-EDGE = re.compile(
-    r"is (0|1|empty|None|negative|infinite)$|has the length 1$|has one entry$|more than once$|larger than 80"
-)
+EDGE = re.compile(r"is (empty|None|negative|infinite)$|has the length 1$|has one entry$|more than once$|larger than 80")
 ENOUGH = 6  # cases in all, of which fewer are divided in many ways by chance
 FEW = 2  # cases that must pass, and fail, for a division of them to mean something
 

@@ -70,7 +70,7 @@ def _computation(source: Source, node: ast.BinOp) -> Iterator[Found]:
             yield 3, *source.span(node), other, f"{source.quoted(side)} must be transposed in {whole}"
     if sign in ("+", "-", "*", "/", "//", "**", "%"):
         yield (
-            (0 if right == "1" else 1 if isinstance(node.right, ast.Constant | ast.UnaryOp) else 4),
+            (0 if isinstance(node.right, ast.Constant | ast.UnaryOp) else 4),
             *source.span(node),
             f"({left})",
             f"`{sign} {source.quoted(node.right)[1:]} is too much in {whole}",
