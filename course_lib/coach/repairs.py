@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,7 +19,7 @@ from course_lib.coach.outcome import Outcome
 from course_lib.coach.sandbox import Sandbox
 from course_lib.coach.slips.edits import Edit, edits
 
-SECONDS = 0.3  # of processor time that the changed texts have together
+SECONDS, KIN_SECONDS = 0.3, 0.15  # of processor time for all changes of the answer, and for those of our solution
 AT_ONCE = 120  # changed texts that are sent together, likely ones first
 FORGOTTEN = re.compile(r"(`[^`]+`) (?:is too much|must not be)")
 LARGE = 20_000  # numbers in the inputs of a case: nothing is tried on larger ones
@@ -32,10 +33,11 @@ def cause(
     cases: Sequence,
     right: Callable[[Any, list[int], int], bool],
 ) -> str:
-    """What is wrong where, if one change makes all cases right; "" if none is found. right: (result, number of its case)."""
+    """What is wrong where, if one change makes all cases right; "" if none is found. right: of a result, the inputs it changed, its case."""
     failing = [i for i, outcome in enumerate(outcomes) if not outcome.right]
     passing = [i for i in range(len(cases)) if i not in failing]
-    found = _first(edits(text), sandbox, cases, sorted(failing, key=lambda i: _size(cases[i].inputs)) + passing, right)
+    numbers = sorted(failing, key=lambda i: _size(cases[i].inputs)) + passing
+    found = _first(edits(text), sandbox, cases, numbers, right, SECONDS)
     return f"Line {found.line}: {found.says}. With that changed, all cases are right." if found else ""
 
 
@@ -46,14 +48,14 @@ def kin(exercise: Exercise, solution: str, sandbox: Sandbox, outcomes: Sequence[
     failing = [i for i in alike if not outcomes[i].right]
     if (
         len(alike) < len(outcomes) or not failing
-    ):  # as for the wrong answers of an exercise: all results must be the same
+    ):  # as of the wrong answers of an exercise: all results must be the same
         return ""
 
     def same(result: Any, changed: list[int], number: int) -> bool:
         return compare.difference(result, outcomes[number].got, exercise.tolerance) is None
 
     changed = [edit for edit in edits(solution) if (edit.before or FORGOTTEN.match(edit.says)) and not _by_chance(edit)]
-    found = _first(changed, sandbox, cases, alike, same)
+    found = _first(changed, sandbox, cases, alike, same, KIN_SECONDS)
     if found is None:
         return ""
     if forgotten := FORGOTTEN.match(found.says):
@@ -72,17 +74,21 @@ def _first(
     cases: Sequence,
     numbers: list[int],
     fits: Callable[[Any, list[int], int], bool],
+    seconds: float,
 ) -> Edit | None:
     """The first changed text that fits in the cases of these numbers."""
-    seconds = SECONDS
+    began = time.process_time()
     if _size(cases[numbers[0]].inputs) > LARGE:
         return None
     for begin in range(0, len(tried), AT_ONCE):
         left = tried[begin : begin + AT_ONCE]
         for number in numbers:
-            if not left or seconds <= 0:
+            if not left:
                 break
-            results, spent = sandbox.others([edit.text for edit in left], cases[number].inputs, seconds)
+            left_over = seconds - (time.process_time() - began)
+            if left_over <= 0:
+                return None
+            results, spent = sandbox.others([edit.text for edit in left], cases[number].inputs, left_over)
             seconds -= spent
             left = [e for e, got in zip(left, results, strict=False) if got is not None and fits(*got, number)]
         else:

@@ -117,20 +117,23 @@ def test_what_all_wrong_results_share_is_said_and_never_of_one_case(cases, says)
 
 
 def test_what_is_special_about_the_failing_cases():
-    right = [((np.ones((2, 3)), 1), 1, 1), ((np.ones((3, 2)), 4), 1, 1)]
+    names = ["x", "n"]
+    right = [
+        ((np.ones((2, 3)), 1), 1, 1),
+        ((np.ones((3, 2)), 4), 1, 1),
+        ((np.ones((2, 2)), 2), 1, 1),
+        ((np.ones((5, 2)), 3), 1, 1),
+    ]
     wrong = [((np.ones((1, 3)), 0), 1, 2), ((np.ones((4, 4)), 0), 1, 2)]
-    assert (
-        features.of_cases(outcomes(*right, *wrong), ["x", "n"])
-        == "It goes wrong in just those cases in which `n` is 0."
+    assert features.of_cases(outcomes(*right, *wrong), names) == "It goes wrong in just those cases in which `n` is 0."
+    also_right = ((np.ones((2, 2)), 0), 1, 1)
+    assert features.of_cases(outcomes(*right, *wrong, also_right), names) == ""
+    assert features.of_cases(outcomes(*right[:2], *wrong), names) == "", (
+        "so few cases are divided in many ways by chance"
     )
-    assert features.of_cases(outcomes(*right, wrong[0]), ["x", "n"]) == "", "one case may be special in many ways"
-    one = outcomes(*right, ((np.ones((5, 2)), 3), 1, 1), wrong[0])
-    assert (
-        features.of_cases(one, ["x", "n"])
-        == "It goes wrong in just the one case in which axis 0 of `x` has the length 1."
-    )
-    assert features.of_cases(outcomes(*right, ((3, 5), 1, 2), ((4, 5), 1, 2)), ["x", "n"]) == "", "too few cases"
-    assert features.of_cases(outcomes(*right, *wrong, ((np.ones((2, 2)), 0), 1, 1)), ["x", "n"]) == ""
+    only_case = "It goes wrong in just the one case in which axis 0 of `x` has the length 1."
+    assert features.of_cases(outcomes(*right, wrong[0]), names) == only_case
+    assert features.of_cases(outcomes(*right, wrong[1]), names) == "", "one case may be special in many ways"
 
 
 def test_numbers_are_rounded_wherever_they_stand():
