@@ -33,7 +33,7 @@ def cause(
     cases: Sequence,
     right: Callable[[Any, list[int], int], bool],
 ) -> str:
-    """What is wrong where, if one change makes all cases right; "" if none is found. right: of a result, the inputs it changed, its case."""
+    """What is wrong where, if one change makes all cases right. right: asked of a result, the inputs it changed, its case."""
     failing = [i for i, outcome in enumerate(outcomes) if not outcome.right]
     passing = [i for i in range(len(cases)) if i not in failing]
     numbers = sorted(failing, key=lambda i: _size(cases[i].inputs)) + passing
