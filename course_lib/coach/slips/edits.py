@@ -37,7 +37,7 @@ def edits(text: str) -> list[Edit]:
     """All changes of a text, likely ones first, no text twice; none of one that cannot be read."""
     try:
         source = Source(text)
-    except SyntaxError:
+    except (SyntaxError, ValueError, RecursionError):  # too deep, or with a null in it
         return []
     found: dict[str, Edit] = {}
     for rank, line, changes, says in (*_replacements(source), *moves.moves(source)):
