@@ -19,7 +19,7 @@ from course_lib.coach.outcome import Outcome
 from course_lib.coach.sandbox import Sandbox
 from course_lib.coach.slips.edits import Edit, edits
 
-SECONDS, KIN_SECONDS = 0.3, 0.15  # of processor time for all changes of the answer, and for those of our solution
+SECONDS, KIN_SECONDS = 0.4, 0.35  # of processor time for all changes of the answer, and for those of our solution
 AT_ONCE = 120  # changed texts that are sent together, likely ones first
 FORGOTTEN = re.compile(r"(`[^`]+`) (?:is too much|must not be)")
 LARGE = 20_000  # numbers in the inputs of a case: nothing is tried on larger ones
