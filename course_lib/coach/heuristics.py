@@ -27,6 +27,9 @@ def about(outcome: Outcome, tolerance: float) -> str:
 def of_all(outcome: Outcome, outcomes: Sequence[Outcome], tolerance: float) -> str:
     """The same sentence, if it is no coincidence: an order or a factor must explain all wrong results of some length."""
     sentence = about(outcome, tolerance)
+    if sentence.startswith("Parts "):  # of few numbers too, so that one case may be a coincidence
+        wrong = [o for o in outcomes if not o.right]
+        return sentence if len(wrong) > 1 and all(about(o, tolerance) == sentence for o in wrong) else ""
     if PATTERNS.search(sentence) is None:
         return sentence
     others = [o for o in outcomes if o is not outcome and o.difference and np.size(plain(o.difference.expected)) > 2]
