@@ -80,7 +80,7 @@ function scene(root, data) {
         draw("text", svg, {x: x + CELL / 2 - 1, y: top + TALL / 2, style: on ? "fill:#fff" : ""}, text);
         if (on) cells[element] = [x + CELL / 2 - 1, top];
       }
-      widest = Math.max(widest, columns * CELL);
+      widest = Math.max(widest, columns * CELL, 7 * array.label.length);  // of a narrow array the label is wider
       y += rows * (TALL + 1) + 18;
     });
     const links = draw("g", svg, {fill: "none", "stroke-width": 1, opacity: .65});

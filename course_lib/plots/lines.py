@@ -40,12 +40,12 @@ def lines(x: Sequence[float], series: Mapping[str, Sequence[float]], finding: st
     axes.grid(axis="y", color=GREY, alpha=0.2, linewidth=0.8)
     if len(series) > 1:
         axes.legend(frameon=False)
-    _label(axes, marks or {})
+    label(axes, marks or {})
     ways = "; ".join(f"{name or 'the line'} goes from {_short(v[0])} to {_short(v[-1])}" for name, v in series.items())
     return picture(made, f"{finding} From {_short(x[0])} to {_short(x[-1])}, {ways}.")
 
 
-def _label(axes, marks: Mapping[str, tuple[float, float]]) -> None:
+def label(axes, marks: Mapping[str, tuple[float, float]]) -> None:
     """Each label goes to that side of its point which is farthest from other points, other labels and the edges."""
     axes.get_xlim(), axes.get_ylim()  # so that the limits are known before the picture is drawn
     points = {label: axes.transData.transform(point) for label, point in marks.items()}
