@@ -14,7 +14,7 @@ from course_lib.autograd import topological_order
 from course_lib.model import GPT, GPTConfig
 from course_lib.plots import expressions, style
 from course_lib.plots.curves import smoothed
-from course_lib.plots.lines import label
+from course_lib.plots.lines import place_labels
 from course_lib.tokenizer import Tokenizer
 
 # Linear RGB as seen without green-sensitive or without red-sensitive cones: Machado, Oliveira and Fernandes 2009, table 1.
@@ -243,7 +243,7 @@ def test_labels_of_near_points_leave_room_for_one_another():
     made = style.figure(7.6, 3.9)
     axes = made.add_subplot()
     axes.plot(*zip(*near.values(), strict=True), "o")
-    label(axes, near)
+    place_labels(axes, near)
     made.draw_without_rendering()
     boxes = [text.get_window_extent() for text in axes.texts]
     assert [text.get_text() for text in axes.texts] == list(near)

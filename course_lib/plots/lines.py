@@ -8,9 +8,8 @@ from matplotlib.ticker import MaxNLocator
 from course_lib.plots.picture import Picture, picture
 from course_lib.plots.style import CYCLE, GREY, INK, figure, styled
 
-SIDES = [
-    13 * np.array([np.cos(turn), np.sin(turn)]) for turn in np.pi / 4 * np.arange(1, 9)
-]  # in points, upper right first
+# Where a label may stand, in points from its point: upper right first.
+SIDES = [13 * np.array([np.cos(turn), np.sin(turn)]) for turn in np.pi / 4 * np.arange(1, 9)]
 DASHES = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))  # lines differ in more than their colour
 
 
@@ -40,12 +39,12 @@ def lines(x: Sequence[float], series: Mapping[str, Sequence[float]], finding: st
     axes.grid(axis="y", color=GREY, alpha=0.2, linewidth=0.8)
     if len(series) > 1:
         axes.legend(frameon=False)
-    label(axes, marks or {})
+    place_labels(axes, marks or {})
     ways = "; ".join(f"{name or 'the line'} goes from {_short(v[0])} to {_short(v[-1])}" for name, v in series.items())
     return picture(made, f"{finding} From {_short(x[0])} to {_short(x[-1])}, {ways}.")
 
 
-def label(axes, marks: Mapping[str, tuple[float, float]]) -> None:
+def place_labels(axes, marks: Mapping[str, tuple[float, float]]) -> None:
     """Each label goes to that side of its point which is farthest from other points, other labels and the edges."""
     axes.get_xlim(), axes.get_ylim()  # so that the limits are known before the picture is drawn
     points = {label: axes.transData.transform(point) for label, point in marks.items()}
