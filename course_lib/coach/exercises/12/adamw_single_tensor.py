@@ -35,6 +35,7 @@ def stepped(p, g, m, v, t, rate, **idea):
     keeps = 1 if idea.get("coupled") or idea.get("no_decay") else 1 - rate * DECAY
     step = rate * (g if idea.get("raw") else average) / corrections[0] / below
     p = (p - step) * keeps if idea.get("late") else p * keeps - step
+    m, v = (m / corrections[0], v / corrections[1]) if idea.get("stored") else (m, v)
     return tuple(a.astype(np.float32) for a in (p, m, v))
 
 
@@ -109,6 +110,11 @@ __global__ void rmsprop(float* p, const float* g, float* v, const float* rate, i
               "The step is taken with the moments of the step before. Bring them up to date first.", like=another(old=True)),
         Wrong(Changed(("rate * (mi / settings[1])", "rate * (m[i] / settings[1])")),
               "The step is taken with m of the step before. Bring it up to date first.", like=another(old_average=True)),
+        Wrong(Changed(("mi = 0.9f * m[i] + 0.1f * gi", "mi = (0.9f * m[i] + 0.1f * gi) / settings[1]"),
+                      ("vi = 0.95f * v[i] + 0.05f * gi * gi", "vi = (0.95f * v[i] + 0.05f * gi * gi) / settings[2]"),
+                      ("rate * (mi / settings[1]) / (sqrtf(vi / settings[2])", "rate * mi / (sqrtf(vi)")),
+              "The corrected moments are stored. The correction is for this step alone: store m and v as they are without it.",
+              like=another(stored=True)),
         Wrong(Changed(("rate * (mi / settings[1])", "rate * (gi / settings[1])")),
               "The step uses the gradient itself. It must use the moving average, m.", like=another(raw=True)),
         Wrong("""__global__ void adamw_single_tensor(float* p, const float* g, float* m, float* v, const float* settings, int n) {
