@@ -17,7 +17,8 @@ KERNEL_NOTEBOOKS = $(wildcard notebooks/0[4-9]*.ipynb notebooks/1[0-2]*.ipynb)
 NBVAL = --nbval --nbval-sanitize-with tests/nbval_sanitize.cfg --nbval-cell-timeout 900
 # which notebook cannot run here is known to the tests, and so to a run of theirs; to a run of notebooks alone it is told
 SKIPS = -p tests.conftest
-# a notebook's cells stay on one worker, and the notebooks, which are longest, start first
+# With peers each notebook runs twice, all as they are, then: those on kernels under another compiler, the others with the products
+# of an older processor. A notebook's cells stay on one worker, and the notebooks, which are longest, start first
 PYTEST = $(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder
 
 ifneq ($(COMPILER),)
@@ -62,7 +63,7 @@ test:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 ifneq ($(PEERS),)
-	OPENBLAS_CORETYPE=Haswell OPENBLAS_NUM_THREADS=1 $(PYTEST) $(SKIPS) $(NBVAL) $(NOTEBOOKS)
+	OPENBLAS_CORETYPE=Haswell OPENBLAS_NUM_THREADS=1 $(PYTEST) $(SKIPS) $(NBVAL) $(filter-out $(KERNEL_NOTEBOOKS),$(NOTEBOOKS))
 	@if command -v clang++ >/dev/null; then set -x; COURSE_COMPILER=clang $(PYTEST) $(SKIPS) $(NBVAL) $(KERNEL_NOTEBOOKS); \
 	else echo 'The chapters on kernels were not run under clang: there is no clang++ here (sudo apt install clang).'; fi
 endif

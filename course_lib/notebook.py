@@ -3,6 +3,7 @@
 Limit: `tell` is made for plain text with words between spaces; a word longer than a line stays whole.
 """
 
+import re
 import sys
 from collections.abc import Iterable
 
@@ -41,6 +42,16 @@ def _put(word: str, column: int, width: int) -> int:
     return column + len(word)
 
 
-def show_kernel(file: str, name: str) -> None:
-    """Print a kernel of kernels/, or a region of one, so that a chapter shows the very text that runs."""
-    print(regions.included(KERNELS / file, name).rstrip())
+def show_kernel(file: str, name: str, block: str = "") -> None:
+    """Print a kernel of kernels/, or a region of one, so that a chapter shows the very text that runs.
+
+    block: how a loop or another block in braces begins that is to be printed alone. What an exercise asks for is left out, with
+    the words of its blank in its place. Raises ValueError if no line, or more than one, begins so.
+    """
+    text = regions.blanked(regions.included(KERNELS / file, name), "//").rstrip()
+    if block:
+        lines = [found.start() for found in re.finditer(rf"^ *{re.escape(block)}", text, re.M)]
+        if len(lines) != 1:
+            raise ValueError(f"{len(lines)} lines of {name} in {file} begin with {block!r}: name one that does.")
+        text = text[lines[0] : regions.behind_brace(text, text.index("{", lines[0]))]
+    print(text)

@@ -142,8 +142,8 @@ __global__ void half_warp_max(const float* x, float* y) {
 # %% [markdown]
 # ## 2. Four lanes share a row
 #
-# This is the kernel that the course trains with. The lecture printed it whole; here its middle is missing, and you write it
-# without looking. A group of four lanes (`LANES`) owns `ROWS` queries. Of each tile of keys a lane takes `KEYS`, so for its
+# This is the kernel that the course trains with. The lecture printed its loop without the middle, and you write the middle. A
+# group of four lanes (`LANES`) owns `ROWS` queries. Of each tile of keys a lane takes `KEYS`, so for its
 # query r it has the scores `score[r][0]` to `score[r][KEYS - 1]`, and masked ones are `-INFINITY`. Of the output of that
 # query it keeps `C` numbers, `out[r][...]`. For each r:
 #
@@ -273,7 +273,7 @@ __global__ void merge_attention(const float* y1, const float* logsumexp1, const 
 # %% [markdown]
 # ## 6. A score for each query and key (stretch)
 #
-# The first of the three naive kernels, which the lecture showed: write it without looking. `q` is (B, T, H, D): B texts, T
+# The first of the three naive kernels. The lecture had it for one head; here it is for all. `q` is (B, T, H, D): B texts, T
 # queries, H heads, D numbers. `k` is (B, S, G, D): S keys, and G heads of them. This is grouped-query attention, so query
 # head h reads head `h / (H / G)`. Write `scores` (B, H, T, S): the sum over d of query times key, times `scale`. All arrays
 # are row-major: the last index runs fastest.
@@ -288,7 +288,7 @@ __global__ void merge_attention(const float* y1, const float* logsumexp1, const 
 # %% [markdown]
 # ## 7. Weights times values (stretch)
 #
-# The third of the naive kernels, which the lecture showed too. `weights` is (B, H, T, S): the result of exercise 1 for each
+# The third of the naive kernels. `weights` is (B, H, T, S): the result of exercise 1 for each
 # text b, head h and query t. `v` is (B, S, G, D): G heads of values, and as in exercise 6 query head h reads head
 # `h / (H / G)` of them. Write y (B, T, H, D): `y[b][t][h]` is the sum over the keys s of `weights[b][h][t][s]` times
 # `v[b][s][g]`, D numbers. All arrays are row-major: the last index runs fastest.

@@ -38,7 +38,7 @@ def best_pair(text):
 # ## Count once for all
 #
 # `words` says how often each pre-token occurs. Count the pairs of adjacent characters of the whole corpus, and return a dict:
-# `count_pairs({"abc": 2, "ab": 5})` is `{"ab": 7, "bc": 2}`. `pairs` is there.
+# `count_pairs({"abc": 2, "ab": 5})` is `{"ab": 7, "bc": 2}`. `pairs` and `Counter` are there.
 
 
 # %% exercise="count_pairs" lecture=true

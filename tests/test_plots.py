@@ -14,6 +14,7 @@ from course_lib.autograd import topological_order
 from course_lib.model import GPT, GPTConfig
 from course_lib.plots import expressions, style
 from course_lib.plots.curves import smoothed
+from course_lib.plots.lines import place_labels
 from course_lib.tokenizer import Tokenizer
 
 # Linear RGB as seen without green-sensitive or without red-sensitive cones: Machado, Oliveira and Fernandes 2009, table 1.
@@ -225,3 +226,25 @@ def test_told_text_breaks_between_words_however_it_comes(capsys):
     assert all(len(line) <= 12 for line in whole.splitlines())
     assert whole.split() == text.split()
     assert "five.\nSix" in whole
+
+
+def test_a_shown_kernel_leaves_out_what_an_exercise_asks_for(capsys):
+    notebook.show_kernel("flash_attention_forward.cu", "flash_attention_forward", block="for (int start")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].strip().startswith("for (int start") and lines[-1] == "    }"
+    text = "\n".join(lines)
+    assert "// Your part: scores to weights" in text and "yours" not in text and "l[r] = l[r] * rescale" not in text
+    with pytest.raises(ValueError, match=r"0 lines of sum_2_tree in sum\.cu begin with 'while'"):
+        notebook.show_kernel("sum.cu", "sum_2_tree", block="while")
+
+
+def test_labels_of_near_points_leave_room_for_one_another():
+    near = {"b": (0.0, 0.0), "t": (0.01, 0.0), "far": (1.0, 1.0)}
+    made = style.figure(7.6, 3.9)
+    axes = made.add_subplot()
+    axes.plot(*zip(*near.values(), strict=True), "o")
+    place_labels(axes, near)
+    made.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in axes.texts]
+    assert [text.get_text() for text in axes.texts] == list(near)
+    assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))

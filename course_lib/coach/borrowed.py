@@ -1,11 +1,12 @@
 """Does an answer call what the task asks it to write? The library has it, under one name or several.
 
-Looked at is who calls, while the answer runs: what counts is that one of the learner's lines leads to our function. A copy of
-our text is not found.
+Looked at is who calls, while the answer runs: what counts is that one of the learner's lines leads to our function, or opens a
+file that the solution stands in. A copy of our text is not found.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -14,7 +15,9 @@ from typing import Any
 
 from course_lib.coach import answers
 from course_lib.coach.exercise import Exercise
+from course_lib.paths import ROOT
 
+TOLD = ("solutions", "tests/coach/right", "course_lib")  # folders whose files tell what is right
 # Without one of these words in it a text has no way to the library but by what the task gives it.
 _WAYS = re.compile(r"course_lib|\b(?:import|exec|eval|sys|globals|locals|vars|open|getattr|gc)\b|__\w+__")
 
@@ -27,6 +30,9 @@ class Watch:
         name = re.split(r"[.:]", exercise.target)[-1]
         needed = _WAYS.search(text) or ("course_lib" in exercise.given and f".{name}" in text)
         self.ours: dict[CodeType, str] = dict(_pieces(exercise)) if needed else {}  # to watch takes time
+        self.active, self.told = False, tuple(f"{ROOT / folder}{os.sep}" for folder in TOLD)
+        if needed:
+            sys.addaudithook(self._opened)
 
     def loaded(self, exercise: Exercise, answer: Any) -> None:
         """Look at an answer itself: it may be ours under its own name, or a subclass of it."""
@@ -35,10 +41,12 @@ class Watch:
             self._note(exercise.target)
 
     def __enter__(self) -> None:
+        self.active = True
         if self.ours:
             sys.setprofile(self._called)
 
     def __exit__(self, *_: Any) -> None:
+        self.active = False
         if self.ours:
             if sys.getprofile() != self._called:
                 self._note("sys.setprofile, which watches who calls what")
@@ -51,6 +59,23 @@ class Watch:
                 above = above.f_back
             if above is not None:
                 self._note(self.ours[frame.f_code])
+
+    def _opened(self, event: str, details: tuple) -> None:
+        """A hook for all that Python does; it cannot be taken off."""
+        if event != "open" or not self.active or not isinstance(details[0], str | bytes):
+            return
+        path = os.path.realpath(os.fsdecode(details[0]))
+        if path.startswith(self.told) and path.endswith((".py", ".ipynb")) and self._by_the_learner():
+            self._note(f"the text of {os.path.relpath(path, ROOT)}, which it reads")
+
+    def _by_the_learner(self) -> bool:
+        """Whether one of their lines opens a file, and no `import` does that for them."""
+        frame = sys._getframe(2)
+        while frame is not None and frame.f_code.co_filename != self.file:
+            if frame.f_code.co_filename.startswith("<frozen importlib"):
+                return False
+            frame = frame.f_back
+        return frame is not None
 
     def _note(self, name: str) -> None:
         if name not in self.names:

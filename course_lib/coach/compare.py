@@ -103,12 +103,23 @@ def text(value: Any, limit: int = 400) -> str:
         shown = body if value.ndim == 1 and value.size <= 16 else f"{body}  shape {value.shape}"
     elif isinstance(value, float):
         shown = f"{value:.6g}"
-    elif isinstance(value, tuple | list) and any(isinstance(plain(v), np.ndarray | float) for v in value):
+    elif isinstance(value, dict) and _measures(value):
+        shown = "{" + ", ".join(f"{key!r}: {text(v, limit)}" for key, v in value.items()) + "}"
+    elif isinstance(value, tuple | list) and _measures(value):
         inner = ", ".join(text(v, limit) for v in value)
         shown = f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
     else:
         shown = repr(value)
     return shown if len(shown) <= limit else f"{shown[:limit]} ... ({len(shown):,} characters in all)"
+
+
+def _measures(value: Any) -> bool:
+    """Whether there is a float or an array in it, however deep: those are shown rounded."""
+    if isinstance(value, dict):
+        return any(map(_measures, value.values()))
+    if isinstance(value, tuple | list):
+        return any(map(_measures, value))
+    return isinstance(plain(value), np.ndarray | float)
 
 
 def _numbers(got: Any, expected: Any, tolerance: float, where: str) -> Difference | None:

@@ -10,7 +10,17 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from course_lib.coach import answers, catalogue, compare, heuristics, kernel_source, messages, pictures
+from course_lib.coach import (
+    answers,
+    catalogue,
+    compare,
+    heuristics,
+    kernel_causes,
+    kernel_source,
+    messages,
+    patterns,
+    pictures,
+)
 from course_lib.coach.exercise import Exercise, Mistake, Wrong, answer_text
 from course_lib.coach.outcome import Asked, Outcome, RaisedError, Seen
 from course_lib.coach.verdict import FailingCase, Verdict
@@ -70,7 +80,20 @@ def why(exercise: Exercise, seen: Seen, job: dict) -> tuple[str, bool]:
     for other in seen.outcomes:
         if other.error and messages.KEEP in (words := messages.of_error(other.error, exercise)):
             return f"{words} That was the case: {other.label}. Here the shapes fit by chance.", False
-    return heuristics.of_all(failing, seen.outcomes, exercise.tolerance) or f"{failing.difference.says}.", False
+    if exercise.is_kernel and (words := _of_kernel(exercise, seen)):
+        return words, False
+    words = heuristics.of_all(failing, seen.outcomes, exercise.tolerance)
+    if not words and exercise.language == "python":
+        words = patterns.of_values(seen.outcomes, inputs_of(exercise, len(failing.inputs)))
+    return words or f"{failing.difference.says}.", False
+
+
+def _of_kernel(exercise: Exercise, seen: Seen) -> str:
+    """What is known of a kernel's wrong values. A result that this cannot look at is still wrong: the verdict goes without."""
+    try:
+        return kernel_causes.of_values(exercise, seen, inputs_of(exercise, len(seen.inputs)))
+    except Exception:
+        return ""
 
 
 def recognised(exercise: Exercise, seen: Seen) -> str:

@@ -27,6 +27,9 @@ def about(outcome: Outcome, tolerance: float) -> str:
 def of_all(outcome: Outcome, outcomes: Sequence[Outcome], tolerance: float) -> str:
     """The same sentence, if it is no coincidence: an order or a factor must explain all wrong results of some length."""
     sentence = about(outcome, tolerance)
+    if sentence.startswith("Parts "):  # of few numbers too, so that one case may be a coincidence
+        wrong = [o for o in outcomes if not o.right]
+        return sentence if len(wrong) > 1 and all(about(o, tolerance) == sentence for o in wrong) else ""
     if PATTERNS.search(sentence) is None:
         return sentence
     others = [o for o in outcomes if o is not outcome and o.difference and np.size(plain(o.difference.expected)) > 2]
@@ -113,19 +116,21 @@ def changed_inputs(outcome: Outcome, names: Sequence[str] = ()) -> str:
 
 def _unwritten(got: np.ndarray, outcome: Outcome) -> str:
     """One sentence if a result holds what empty() leaves in an array, with the count of threads if there were too few."""
-    from course_lib.cuda import empty
+    from course_lib.cuda.memory import UNWRITTEN
     from course_lib.cuda.report import Report
 
-    reports = [report for report in outcome.reports if isinstance(report, Report)]
-    if got.dtype.itemsize != 4 or not got.size or not reports:
+    if got.dtype.itemsize != 4 or not got.size or not outcome.reports:
         return ""
-    mask = np.ascontiguousarray(got).view(np.uint32) == empty(1).view(np.uint32)[0]
+    mask = np.ascontiguousarray(got).view(np.uint32) == UNWRITTEN
     if not mask.any():
         return ""
     part = "any element of the result" if mask.all() else _part(mask)
     one = mask.sum() == 1 or re.fullmatch(r"(row|column) \d+", part)
     nan = (": it is still nan" if one else ": they are still nan") if got.dtype.kind == "f" else ""
     sentence = f"Your kernel never wrote {part}{nan}."
+    reports = [report for report in outcome.reports if isinstance(report, Report)]  # of CUDA: they know the launch
+    if not reports:
+        return sentence
     blocks, threads = (int(np.prod(size)) for size in (reports[-1].grid, reports[-1].block))
     written = got.size - mask.sum()
     if not written or len(reports) > 1 or written > blocks * threads or blocks * threads >= got.size:

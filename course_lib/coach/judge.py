@@ -20,10 +20,13 @@ from course_lib.coach import (
     catalogue,
     compare,
     diagnosis,
+    features,
     heuristics,
     kernel_source,
     measuring,
     messages,
+    python_source,
+    repairs,
     slowness,
 )
 from course_lib.coach.exercise import Exercise
@@ -78,6 +81,9 @@ def _judged(exercise: Exercise, job: dict, sandbox: Sandbox, stage: Callable[[st
                 "By itself this case is right, and after the cases before it is wrong: your code keeps something between calls. "
                 "Look for a default argument, a variable outside of the function, or an input that is changed."
             )
+        elif _is_plain(verdict, outcomes[failing]):
+            stage("looking for the cause")
+            _look_for_cause(exercise, job["text"], verdict, sandbox, outcomes, cases, expected)
         if job.get("values"):
             _keep_values(outcomes[failing], job["values"])
         return verdict
@@ -109,6 +115,35 @@ def _is_unexplained(verdict: Verdict, failing: Outcome) -> bool:
     return not (verdict.recognised or failing.complaint or (failing.error and failing.error.kind in LAST))
 
 
+def _is_plain(verdict: Verdict, failing: Outcome) -> bool:
+    """Whether the verdict shows what is wrong, and does not say why."""
+    if verdict.recognised or failing.issues or (failing.error and failing.error.kind not in messages.BARE):
+        return False
+    return bool(failing.error) or (failing.difference is not None and verdict.why == f"{failing.difference.says}.")
+
+
+def _look_for_cause(
+    exercise: Exercise, text: str, verdict: Verdict, sandbox: Sandbox, outcomes, cases, expected
+) -> None:
+    def right(result: Any, changed: list[int], number: int) -> bool:
+        wanted, may_change = expected[number]
+        if any(i not in may_change for i in changed):
+            return False
+        if exercise.compared and compare.difference(result, wanted, exercise.tolerance) is not None:
+            return False
+        return not (exercise.check and _check(exercise, result, cases[number].inputs))
+
+    failing = next(outcome for outcome in outcomes if not outcome.right)
+    solution = catalogue.piece(exercise.name).solution
+    words = repairs.cause(exercise, text, sandbox, outcomes, cases, right)
+    words = words or repairs.kin(exercise, solution, sandbox, outcomes, cases)
+    words = words or python_source.unused(text, solution, exercise.defines)
+    words = words or features.of_flags(outcomes)
+    words = words or features.of_cases(outcomes, diagnosis.inputs_of(exercise, len(failing.inputs)))
+    if words:
+        verdict.why = f"{verdict.why} {words}" if failing.error else words
+
+
 def _right_alone(exercise: Exercise, text: str, case, want: tuple) -> bool:
     """Whether a failing case of a Python answer is right in a process that has seen no other case."""
     if exercise.is_kernel or not starts_at_once():
@@ -121,7 +156,9 @@ def _right_alone(exercise: Exercise, text: str, case, want: tuple) -> bool:
 def _not_your_own(exercise: Exercise, text: str, sandbox: Sandbox) -> str:
     """A sentence where a right answer leaves the work to the course's finished piece."""
     if sandbox.borrowed:
-        return f"The results are right, but this calls ours: {sandbox.borrowed[0]}. The task is to write it yourself."
+        used = sandbox.borrowed[0]
+        what = "uses" if used.startswith("the text of") else "calls"
+        return f"The results are right, but this {what} ours: {used}. The task is to write it yourself."
     return kernel_source.includes_ours(exercise, text) if exercise.is_kernel else ""
 
 

@@ -7,7 +7,7 @@ import copy
 import threading
 from typing import Any
 
-from course_lib.coach import answers, diagnosis
+from course_lib.coach import answers, diagnosis, goal_causes
 from course_lib.coach.exercise import Exercise
 from course_lib.coach.outcome import Asked, RaisedError, Seen
 from course_lib.coach.sandbox import Sandbox
@@ -91,6 +91,10 @@ def measure(
             )
             if exercise.is_kernel:
                 verdict.why += counting.costliest(reports, goal.name)
+            if exercise.language == "cuda":
+                verdict.why += goal_causes.why(
+                    reports, our_reports, goal.name, cases[measured].inputs, outcomes[measured].got
+                )
             seen = Asked(Seen("", outcomes[measured], outcomes))
             for wrong in exercise.wrong:
                 explains = wrong.when is not None and diagnosis.holds(wrong.when, seen)

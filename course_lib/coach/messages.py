@@ -12,6 +12,10 @@ from course_lib.coach.exercise import Exercise, Refused
 from course_lib.coach.outcome import ENDED, FORGED, HEADER, KILLED, RaisedError, Seen
 
 KEEP = "Did a reduction drop an axis? `keepdims=True` keeps it, with the size 1."
+# Exceptions of Python and NumPy, which say what happened and not why.
+BARE = {"ArithmeticError", "AssertionError", "AttributeError", "AxisError", "FloatingPointError", "IndexError", "KeyError",
+        "LinAlgError", "OverflowError", "RecursionError", "TypeError", "UFuncTypeError", "UnboundLocalError", "ValueError",
+        "ZeroDivisionError", "StopIteration", "NameError"}  # fmt: skip
 
 
 def of_error(error: RaisedError, exercise: Exercise, known: Collection[str] = ()) -> str:
@@ -59,6 +63,8 @@ def of_error(error: RaisedError, exercise: Exercise, known: Collection[str] = ()
         place = f"Your code raised {error.kind}{line}"
         if words := _of_numpy(error.message):
             return f"{place}: {words}"
+        if words := _of_python(error):
+            return f"{place}: {error.message.rstrip('.')}. {words}"
     elif re.search(r"positional argument|keyword argument|multiple values for argument|not callable", error.message):
         place = f"Your code cannot be called with the task's arguments, {error.kind}"
     else:
@@ -81,6 +87,25 @@ def of_end(status: int) -> str:
         "SIGXFSZ": "It wrote a file of more than 64 MB.",
     }.get(name, "Return a result instead.")
     return f"Your code ended the process that ran it ({name}). {cause}"
+
+
+def _of_python(error: RaisedError) -> str:
+    """What commonly stands behind an exception of Python's own; "" for another."""
+    if error.kind == "IndexError" and re.search("out of (range|bounds)", error.message):
+        return "An index must be less than the length: the last of n entries has the index n - 1, and an empty list has none."
+    if error.kind == "KeyError":
+        return "Nothing is stored under it: `in` asks whether a key is there, and `.get(key, value)` gives a value if it is not."
+    if error.kind == "ZeroDivisionError":
+        return "What it divides by can be 0: that case needs an answer of its own."
+    if error.kind == "UnboundLocalError":
+        return "A name that a function assigns to is its own, and on this path nothing was assigned to it before it is read."
+    if "'NoneType'" in error.message:
+        return "A None is used as a value: a function without `return` gives it, and so do list methods such as sort and append."
+    if found := re.match(r"'(\w+)' object has no attribute '(\w+)'", error.message):
+        return f"The value is of type {found[1]}, which has no `{found[2]}`."
+    if found := re.match(r"'(\w+)' object does not support item assignment", error.message):
+        return f"A {found[1]} cannot be changed: make a new one, or a list."
+    return ""
 
 
 def _of_numpy(message: str) -> str:

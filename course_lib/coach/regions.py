@@ -89,7 +89,7 @@ def piece(cell: str, name: str, source: Path) -> Piece:
         rows = text.splitlines()
         planted = any(mark and mark[2] == "instead" and UNTIL not in after
                       for mark, after in zip(map(MARK.match, rows), rows[1:], strict=False))  # fmt: skip
-        return Piece(_without_marks(text).strip("\n"), _blanked(text, comment).strip("\n"), planted)
+        return Piece(_without_marks(text).strip("\n"), blanked(text, comment).strip("\n"), planted)
     except ExerciseError as error:
         raise ExerciseError(f"{name} in {source.name}: {error}") from None
 
@@ -141,16 +141,16 @@ def _kernel(text: str, name: str) -> str | None:
     template = r"^(?:template\s*<[^{};]*>\s*)?"
     function = rf"(?:extern\s+\"C\"\s+)?(?:static\s+)?__(?:global|device)__[^;{{}}]*\b{name}\s*\([^{{}};]*\)\s*\{{"
     if head := re.search(template + function, text, re.M):
-        return text[head.start() : _behind_brace(text, head.end() - 1)]
+        return text[head.start() : behind_brace(text, head.end() - 1)]
     if head := re.search(rf"{template}struct {name}\s*\{{", text, re.M):
-        return text[head.start() : _behind_brace(text, head.end() - 1)] + ";"
+        return text[head.start() : behind_brace(text, head.end() - 1)] + ";"
     return None
 
 
 def _of_shader(text: str, name: str) -> str | None:
     """A function of WGSL with its attributes, a struct, a constant, or a variable with its binding."""
     if head := re.search(rf"^(?:@compute[^\n]*\n)?fn {name}\s*\([^{{}};]*\{{|^struct {name}\s*\{{", text, re.M):
-        return text[head.start() : _behind_brace(text, head.end() - 1, wgsl=True)]
+        return text[head.start() : behind_brace(text, head.end() - 1, wgsl=True)]
     line = re.search(rf"^(?:@group[^;]*?var<[^>]*> {name}:|var<\w+> {name}:|const {name}\b)[^;]*;", text, re.M)
     return line and line[0]
 
@@ -162,7 +162,7 @@ def _body(text: str, member: str | None) -> tuple[int, int]:
     head = re.search(rf"\b{member}\b[^;{{}}]*\{{", text)
     if head is None:
         raise ExerciseError(f"the struct has no function {member}.")
-    return head.end() - 1, _behind_brace(text, head.end() - 1) - 1
+    return head.end() - 1, behind_brace(text, head.end() - 1) - 1
 
 
 def _planted(body: str, plants: list[tuple[str, str]]) -> str:
@@ -173,7 +173,7 @@ def _planted(body: str, plants: list[tuple[str, str]]) -> str:
     return body
 
 
-def _behind_brace(text: str, opening: int, wgsl: bool = False) -> int:
+def behind_brace(text: str, opening: int, wgsl: bool = False) -> int:
     """The place behind the brace that closes the one at `opening`."""
     end = lexer.read(text, wgsl).closing(opening)
     if end is None:
@@ -224,7 +224,8 @@ def _without_marks(text: str) -> str:
     return "\n".join(kept)
 
 
-def _blanked(text: str, comment: str) -> str:
+def blanked(text: str, comment: str) -> str:
+    """The text as the learner starts from it: words in place of their part. Text without marks stays as it is."""
     kept: list[str] = []
     where, instead, indent = "outside", False, ""
     for line in text.splitlines():

@@ -144,6 +144,13 @@ class Sandbox:
         self._ask("goal", number=number)
         return self._reply()
 
+    def others(self, texts: list[str], inputs: tuple, seconds: float) -> tuple[list[tuple | None], float]:
+        """What other texts give for a case in place of the answer: (result, numbers of changed inputs), None for an exception;
+        of those that were reached in so many seconds of processor time. And the seconds that it took."""
+        self._ask("others", texts=texts, inputs=inputs, seconds=seconds)
+        done = self._reply(10 * BUSY * seconds + PATIENCE)
+        return (done.result, done.seconds) if isinstance(done.result, list) else ([], seconds)
+
     def text_printed(self) -> str:
         """What the answer printed, cut to a length that can be read."""
         if not self.printed.exists():  # where nothing is shut off, the answer may have removed it

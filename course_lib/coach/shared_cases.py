@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.coach.exercise import Case
+from course_lib.cuda import memory
 
 FAR = 2.0**14  # above 10,000; sums with a power of two stay exact, and exp(-FAR) is 0 in any float type
 EXTREMES = ("all far above zero", "all far below zero", "all negative", "all equal")
@@ -141,3 +142,8 @@ def without_pair(seen: Any) -> bool:
     pairs = seen.inputs[0].size // 2
     outside = (issue for issue in seen.issues if issue.kind == "out-of-bounds")
     return any(issue.block[0] * ROPE_BLOCK + issue.thread[0] >= pairs for issue in outside)
+
+
+def unwritten(shape: Any) -> np.ndarray:
+    """Floats as `cuda.empty` leaves them, for a buffer of WGSL: verdicts tell what nobody wrote from a nan that was computed."""
+    return np.full(shape, memory.UNWRITTEN, np.uint32).view(np.float32)

@@ -15,6 +15,7 @@ import numpy as np
 from course_lib.cuda import runtime
 
 SLOT_BYTES, STACK_SLOTS = 1 << 35, 64  # memory.h
+UNWRITTEN = 0xFFFEFFFE  # what lies in each four bytes of an array from `empty`
 UNINITIALISED, ZEROED, FOR_CALLER = 0, 1, 2
 
 

@@ -41,7 +41,7 @@ def attention_tiles(T: int, queries: int, keys: int, owner: str = "queries") -> 
     for j in range(columns):
         axes.text(left + (j + 0.5) * wide, top + 0.12, f"{column} {j}", ha="center", va="center", fontsize=SMALL)
     axes.add_patch(Polygon([(left, top), (right, bottom)], closed=False, edgecolor=INK, linewidth=1.6, linestyle="--"))
-    words = {"whole": (SKY, "all queries see all keys"), "in part": (ORANGE, "the mask cuts through"),
+    words = {"whole": (SKY, "each query attends to each key"), "in part": (ORANGE, "the mask cuts through"),
              "skipped": (PAPER, "all of it masked: skipped")}  # fmt: skip
     for index, (kind, (colour, said)) in enumerate(words.items()):
         y = 3.3 - 0.55 * index

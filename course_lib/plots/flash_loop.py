@@ -37,10 +37,9 @@ def flash_loop(queries: int = 2, keys: int = 1) -> Picture:
     _tile(axes, RIGHT + 0.2, 2.65, 1.0, high, PALE, "S = Q Kᵀ")
     _tile(axes, RIGHT + 0.2, 1.75, 1.0, high, PALE, "m, l")
     _tile(axes, RIGHT + 0.2, 0.7, 1.0, high, PALE, "O, unfinished")
-    here = 2.65 - 0.72 * keys + high / 2
-    _arrow(axes, (LEFT + 0.67, 2.65 - 0.72 * queries + high / 2), (MIDDLE + 0.2, 2.96))
-    _arrow(axes, (LEFT + 1.33, here), (MIDDLE + 0.2, 1.91))
-    _arrow(axes, (LEFT + 1.99, here), (MIDDLE + 0.2, 1.01))
+    # From the edge of HBM on: arrows across the tiles would hide them.
+    for y, colour in ((2.96, SKY), (1.91, ORANGE), (1.01, GREEN)):
+        _arrow(axes, (LEFT + 2.77, y), (MIDDLE + 0.2, y), colour, 2.6)
     _arrow(axes, (MIDDLE + 1.1, 2.96), (RIGHT + 0.2, 2.96))
     _arrow(axes, (MIDDLE + 1.1, 1.95), (RIGHT + 0.2, 2.8))
     _arrow(axes, (RIGHT + 0.2, 2.7), (MIDDLE + 2.4, 1.6))
@@ -65,5 +64,5 @@ def _tile(axes, x: float, y: float, wide: float, high: float, colour: str, words
     axes.text(x + wide / 2, y + high / 2, words, ha="center", va="center", fontsize=SMALL)
 
 
-def _arrow(axes, start: tuple[float, float], end: tuple[float, float]) -> None:
-    axes.add_patch(FancyArrowPatch(start, end, arrowstyle="-|>", mutation_scale=11, color=BLUE, linewidth=1.3))
+def _arrow(axes, start: tuple[float, float], end: tuple[float, float], colour: str = BLUE, wide: float = 1.3) -> None:
+    axes.add_patch(FancyArrowPatch(start, end, arrowstyle="-|>", mutation_scale=13, color=colour, linewidth=wide))

@@ -1,4 +1,4 @@
-"""Which lane of a warp holds which element of a small matrix, as the tensor-core instructions deal them out."""
+"""Which lane of a warp, or which thread of a block, holds which element of a small matrix."""
 
 from collections.abc import Callable
 
@@ -13,9 +13,13 @@ COLOURS = (ORANGE, SKY)  # of the lanes that are pointed out, in turn
 
 @styled()
 def lane_map(
-    rows: int, columns: int, lane: Callable[[int, int], int], shown: tuple[int, ...] = (0, 5), title: str = ""
-) -> Picture:
-    """A table of rows x columns; in each cell the number of its lane, lane(row, column). shown: one or two lanes in colour."""
+    rows: int, columns: int, lane: Callable[[int, int], int], shown: tuple[int, ...] = (0, 5), title: str = "",
+    holder: str = "lane"
+) -> Picture:  # fmt: skip
+    """A table of rows x columns; in each cell the number of its lane, lane(row, column). shown: one or two lanes in colour.
+
+    holder: what the numbers count, "lane" or "thread".
+    """
     width, height = max(columns * CELL + 0.9, 5.4), rows * CELL + 1.0
     made, axes = sheet(width, height)
     axes.text(0.2, height - 0.1, title, va="top", fontsize=TEXT)
@@ -32,10 +36,12 @@ def lane_map(
                 axes.text(0.5, y + CELL / 2, str(i), ha="right", va="center", fontsize=SMALL - 1, color=GREY)
             if i == 0:
                 axes.text(x + CELL / 2, y + CELL + 0.06, str(j), ha="center", fontsize=SMALL - 1, color=GREY)
-    axes.text(0.6, 0.06, "in each cell: the lane that holds it", fontsize=SMALL, color=INK)
+    axes.text(0.6, 0.06, f"in each cell: the {holder} that holds it", fontsize=SMALL, color=INK)
     each = {len(elements) for elements in held.values()}
-    words = "; ".join(f"lane {who} holds the elements (row, column) {', '.join(map(str, held[who]))}" for who in shown)
+    words = "; ".join(
+        f"{holder} {who} holds the elements (row, column) {', '.join(map(str, held[who]))}" for who in shown
+    )
     return picture(
         made,
-        f"{rows} x {columns} elements dealt to {len(held)} lanes, {' or '.join(map(str, sorted(each)))} for each: {words}.",
+        f"{rows} x {columns} elements dealt to {len(held)} {holder}s, {' or '.join(map(str, sorted(each)))} for each: {words}.",
     )

@@ -58,19 +58,22 @@ function scene(root, data) {
     }
     y += Math.ceil(data.threads / 32) * (TALL + 4) + 26;
     const held = memory(now), cells = [];
-    let widest = wide * CELL;
+    let widest = wide * CELL, left = 2, high = y, low = y;  // narrow arrays stand side by side, their tops at `high`
     arrays.forEach((array, number) => {
       const columns = array.columns, rows = Math.ceil(array.start.length / columns);
-      draw("text", svg, {x: 2, y, class: "name"}, array.label);
+      const across = Math.max(columns * CELL, 7 * array.label.length);  // of a narrow array the label is wider
+      if (left > 2 && left + across > 32 * CELL + 2) [left, high] = [2, low];
+      y = high;
+      draw("text", svg, {x: left, y, class: "name"}, array.label);
       y += 13;
       if (array.space !== "global" && array.banks) {
-        for (let c = 0; c < columns; c++) draw("text", svg, {x: 2 + c * CELL + CELL / 2 - 1, y, class: "small"}, String(array.banks[c]));
+        for (let c = 0; c < columns; c++) draw("text", svg, {x: left + c * CELL + CELL / 2 - 1, y, class: "small"}, String(array.banks[c]));
         y += 10;
       }
       const touched = new Map();
       if (one.array === number) one.elements.forEach((element, k) => touched.set(element, k));
       for (let element = 0; element < array.start.length; element++) {
-        const x = 2 + element % columns * CELL, top = y + Math.floor(element / columns) * (TALL + 1);
+        const x = left + element % columns * CELL, top = y + Math.floor(element / columns) * (TALL + 1);
         const on = touched.has(element);
         const box = draw("rect", svg, {x, y: top, width: CELL - 2, height: TALL, fill: on ? colour(one.op) : held[number][element] === null ? "#fff" : PALE,
           stroke: on ? colour(one.op) : "#bdbdbd", "stroke-width": on ? 1.5 : .5});
@@ -80,9 +83,11 @@ function scene(root, data) {
         draw("text", svg, {x: x + CELL / 2 - 1, y: top + TALL / 2, style: on ? "fill:#fff" : ""}, text);
         if (on) cells[element] = [x + CELL / 2 - 1, top];
       }
-      widest = Math.max(widest, columns * CELL);
-      y += rows * (TALL + 1) + 18;
+      widest = Math.max(widest, left - 2 + across);
+      low = Math.max(low, y + rows * (TALL + 1) + 18);
+      left += across + CELL;
     });
+    y = low;
     const links = draw("g", svg, {fill: "none", "stroke-width": 1, opacity: .65});
     one.threads.forEach((thread, k) => {
       const [x, top] = threadAt.get(thread);

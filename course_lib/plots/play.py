@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.patches import Patch, Rectangle
+from matplotlib.ticker import MaxNLocator
 
 from course_lib import lexer
 from course_lib.cuda import symbols
@@ -173,6 +174,8 @@ def _still(name: str, found: list[Step], threads: int, blocks: int) -> Picture:
         if s.mark:
             axes.plot(i + 0.5, -1.2, marker="v", color=VERMILLION, markersize=5, clip_on=False)
     axes.set(xlim=(0, max(1, len(shown))), ylim=(threads, -2), xlabel="step", ylabel="thread")
+    axes.set_yticks(range(0, threads + 1, WARP if threads > WARP else max(1, threads // 4)))  # where warps begin
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     kinds = [op for op in COLOURS if any(s.op == op for s in shown)]
     axes.legend(handles=[Patch(color=COLOURS[op], label=op) for op in kinds], ncols=len(kinds), loc="lower left",
                 bbox_to_anchor=(0, 1.0), frameon=False, fontsize=SMALL)  # fmt: skip

@@ -11,6 +11,7 @@ import pytest
 from course_lib import guard
 from course_lib.coach import sandbox, state
 from course_lib.coach import verdict as verdicts
+from course_lib.paths import ROOT
 
 from .conftest import piece
 
@@ -81,6 +82,25 @@ def test_an_op_of_the_library_is_no_answer(ask, device):
     text = "from course_lib.devices import ops\ndef softmax_backward(dy, y):\n    return "
     verdict = ask(f"{text}ops({device!r}).softmax_backward(dy, y)", "softmax_backward")
     assert not verdict.passed and "this calls ours" in verdict.why, verdicts.text(verdict)
+
+
+@pytest.mark.parametrize(
+    "opens",
+    [
+        f"open({str(ROOT / 'course_lib/tensor/shapes.py')!r}).read()",
+        f"open({str(ROOT / 'solutions/01_tensors.py')!r}).read()",
+        "__import__('inspect').getsource(__import__('course_lib.tensor.shapes').tensor.shapes.repeated_axes)",
+    ],
+    ids=["the library", "a solution", "getsource"],
+)
+def test_an_answer_that_reads_our_text_is_told_so(ask, opens):
+    text = f"text = {opens}\n" + piece("repeated_axes").solution
+    verdict = ask(text)
+    assert not verdict.passed and "this uses ours: the text of " in verdict.why, verdicts.text(verdict)
+
+
+def test_an_answer_may_import_what_imports_our_files(ask):
+    assert ask("import course_lib.generation\n" + piece("repeated_axes").solution).passed
 
 
 def test_the_pieces_that_a_task_gives_may_be_called(ask):

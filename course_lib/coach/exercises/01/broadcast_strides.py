@@ -2,7 +2,7 @@
 
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
-REFUSED = "ValueError"
+REFUSED = "refused with a ValueError"
 
 
 def cases(random):
@@ -86,6 +86,12 @@ exercise = Exercise(
         step = step * n
     return tuple(out)
 """, "You computed the strides anew from the shape. A transposed view has others: keep what is given."),
+        Wrong("""def broadcast_strides(shape, strides, to):
+    if broadcast_shape(shape, to) != to or len(to) < len(shape):
+        raise ValueError
+    found = [s if i < len(shape) and shape[i] == n else 0 for i, (n, s) in enumerate(zip(to, strides + (0,) * len(to)))]
+    return tuple(found)
+""", "The axes are aligned at the left. Shapes are aligned at the right: the last axis of `shape` belongs to the last of `to`."),
         Wrong(Changed(("(0,) * missing + tuple(repeated)", "tuple(repeated)")),
               "There must be one stride for each axis of `to`. Axes that `shape` lacks stand in front, with stride 0."),
         Wrong(Changed(("(0,) * missing + tuple(repeated)", "tuple(repeated) + (0,) * missing")),

@@ -20,6 +20,10 @@ exercise = Exercise(
     reference=lambda a, b, i, j: sum(x * row[j] for x, row in zip(a[i], b, strict=True)),
     hints=("Along row i of a the second index changes, a[i][k]. Along column j of b the first one does, b[k][j].",),
     wrong=[
+        Wrong("def product_element(a, b, i, j):\n    return sum(x * y for x, y in zip(a[i], b[j]))\n",
+              "This is row i of a times row j of b. Column j of b is b[0][j], b[1][j], and so on."),
+        Wrong("def product_element(a, b, i, j):\n    return sum(a[i]) * sum(row[j] for row in b)\n",
+              "The row and the column are summed before they are multiplied. Multiply pair by pair, then sum."),
         Wrong(Changed(("b[k][j]", "b[j][k]")), "b[j][k] is in row j of b. Its column j is b[0][j], b[1][j], and so on."),
         Wrong(Changed(("a[i][k] * b[k][j]", "a[j][k] * b[k][i]")), "i and j are exchanged: row i of a, column j of b."),
         Wrong(Changed(("range(len(b))", "range(len(a))")),

@@ -22,6 +22,6 @@ exercise = Exercise(
               "This repeats a row: to the right the next number is read, and down the same."),
         Wrong(Changed(("stride, 0", "1, 0")),
               "The next number of the column is `stride` further, and that is 1 only in the first case."),
-        Wrong(Changed(("stride, 0", "stride, 1")), generic="is 1, expected 0"),
+        Wrong(Changed(("stride, 0", "stride, 1")), generic="the 1 in `stride, 1` must be 0"),
     ],
 )  # fmt: skip

@@ -46,6 +46,13 @@ exercise = Exercise(
     gradients = {last: 1.0}
     for result, inputs in reversed(tape):
         for name, slope in inputs:
+            gradients[name] = gradients.get(name, 1.0) * gradients[result] * slope
+    return gradients
+""", "The gradients along different paths are multiplied. Along one path one multiplies; over the paths one adds."),
+        Wrong("""def backward_pass(tape, last):
+    gradients = {last: 1.0}
+    for result, inputs in reversed(tape):
+        for name, slope in inputs:
             gradients[name] = slope * gradients[result]
     return gradients
 """, "A number that is used twice keeps only the last gradient. Gradients along different paths add up."),

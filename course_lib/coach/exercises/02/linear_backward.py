@@ -75,7 +75,7 @@ exercise = Exercise(
 """, "dweight must have the shape of weight, (N, K). Yours is its transpose."),
         Mistake("The task asks for three results: dx, dweight and dbias (None without a bias).",
                 when=lambda seen: isinstance(seen.got, tuple | list) and len(seen.got) == 2),
-        Wrong(Changed(("dy @ weight  #", "dy @ weight.T  #")), generic="elements of dx are wrong"),
+        Wrong(Changed(("dy @ weight  #", "dy @ weight.T  #")), generic="`weight` must not be transposed"),
         Wrong("""def linear_backward(dy, x, weight, has_bias):
     return dy @ weight, dy.T @ x, dy.sum(0) if has_bias else None
 """, generic="ValueError"),

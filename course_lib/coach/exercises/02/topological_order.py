@@ -48,6 +48,8 @@ def check(order, graph, root):
             return f"{name} stands in your order {order.count(name)} times. Each node belongs there once."
         places[name] = place
     if missing := [name for name in graph if name not in places]:
+        if root in missing:
+            return f"{root} itself is missing: the node that one begins with belongs in the order too, as the last."
         return f"{missing[0]} is missing: {root} depends on it, so it belongs in the order."
     for name, parents in graph.items():
         for parent in parents:

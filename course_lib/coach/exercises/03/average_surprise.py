@@ -22,6 +22,11 @@ exercise = Exercise(
     reference=lambda probabilities: -float(np.mean(np.log(probabilities))),
     hints=("The surprise at one letter is -math.log(p). Sum those of all letters, and divide by their number.",),
     wrong=[
+        Wrong("def average_surprise(probabilities):\n    return -sum(p * math.log(p) for p in probabilities)\n",
+              "Each surprise is weighted by its probability, as in an entropy. These letters are what came: each counts once."),
+        Wrong("def average_surprise(probabilities):\n    return -sum(p * math.log(p) for p in probabilities) / "
+              "len(probabilities)\n",
+              "Each surprise is weighted by its probability. These letters are what came: each counts once, in a plain mean."),
         Wrong("def average_surprise(probabilities):\n    return -math.log(sum(probabilities) / len(probabilities))\n",
               "This is the surprise at the mean probability. Take the log of each, and then the mean."),
         Wrong(Changed(("math.log(", "math.log2(")), "These are bits. A nat is measured by the natural logarithm, math.log."),

@@ -23,6 +23,11 @@ exercise = Exercise(
     hints=("Copy the probabilities, probabilities.copy(), and subtract 1 from entry number `true`.",),
     wrong=[
         Wrong("""def score_gradient(probabilities, true):
+    gradient = np.zeros(len(probabilities))
+    gradient[true] = -1 / probabilities[true]
+    return gradient
+""", "This is the gradient of the loss with respect to the probability. Asked for is the one with respect to the scores."),
+        Wrong("""def score_gradient(probabilities, true):
     gradient = -probabilities
     gradient[true] += 1
     return gradient

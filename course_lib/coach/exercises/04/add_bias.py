@@ -86,7 +86,7 @@ __global__ void add_numbers(float* y, int M, int N) {
               "A thread below the matrix took part: its row i is M or more. Such a thread must do nothing.",
               when=lambda seen: outside(seen, lambda below, right: below and not right)),
         Wrong(Changed(("y[i * N + j] = x", "int sum = x"), ("+ bias[j];", "+ bias[j];\n        y[i * N + j] = sum;")),
-              generic="an `int` holds whole numbers only"),
+              generic="so its fractional part is lost"),
         Wrong("""__global__ void add_bias(const float* x, const float* bias, float* y, int M, int N) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < M * N) y[i] = x[i] + bias[i % N];

@@ -95,6 +95,6 @@ __global__ void scale_rows(const float* x, const float* factor, float* y, int n,
               when=lambda seen: all(outcome.right for outcome in seen.outcomes)
                   and sectors("read")(seen.outcomes[-1].reports) > 8),
         Wrong(Changed(("y[i] = table", "int number = table"), ("+ c];", "+ c];\n        y[i] = number;")),
-              generic="an `int` holds whole numbers only"),
+              generic="so its fractional part is lost"),
     ],
 )  # fmt: skip

@@ -27,6 +27,18 @@ def own_at_the_ends(x):
     return (wide[:-2] + wide[1:-1] + wide[2:]) / np.float32(3)
 
 
+def own_blocks(x):
+    """A block sees no neighbour that another block owns."""
+    wide, i = np.concatenate([[0], x, [0]]), np.arange(len(x))
+    return (wide[:-2] * (i % 32 > 0) + x + wide[2:] * (i % 32 < 31)).astype(np.float32) / np.float32(3)
+
+
+def left_end(x):
+    """The number itself stands in for the left neighbour that is missing."""
+    wide = np.concatenate([x[:1], x, [0]]).astype(np.float32)  # (N + 2,)
+    return (wide[:-2] + wide[1:-1] + wide[2:]) / np.float32(3)
+
+
 def whole_neighbours(x):
     wide = np.trunc(np.concatenate([[0], x, [0]]).astype(np.float32))  # (N + 2,)
     return (wide[:-2] + x + wide[2:]) / np.float32(3)
@@ -85,6 +97,12 @@ exercise = Exercise(
 """, "The first and the last number are not written at all. Each has one neighbour, and an average too.",
               when=lambda seen: np.isnan(seen.got[[0, -1]]).all()
                   and not np.isnan(seen.got[1:-1]).any()),
+        Wrong(Changed(("i > 0 ? x[i - 1] : 0.0f", "x[max(i - 1, 0)]")),
+              "At the left end the number itself stands in for the neighbour that is missing. Beyond the ends there are zeros.",
+              like=left_end),
+        Wrong(Changed(("i > 0 ?", "threadIdx.x > 0 ?"), ("i < n - 1 ?", "threadIdx.x < blockDim.x - 1 && i < n - 1 ?")),
+              "At the edge of a block the neighbour counts as 0. It lies in the array all the same: only at the ends of the "
+              "array is there none.", like=own_blocks),
         Wrong(Changed(("/ 3.0f", "/ 2.0f")), generic="Every element is 1.5 times what it should be"),
     ],
 )  # fmt: skip

@@ -50,6 +50,6 @@ exercise = Exercise(
               like=lambda x, target, weight: (weight * (x - target)) ** 2),
         Wrong(Changed(("weight[i] * d * d", "d * d")), "The weight is missing.",
               like=lambda x, target, weight: (x - target) ** 2),
-        Wrong(Changed(("target[i]", "target[0]")), generic="element 1"),
+        Wrong(Changed(("target[i]", "target[0]")), generic="all elements of `target` are as element 0"),
     ],
 )  # fmt: skip

@@ -45,6 +45,12 @@ def no_nan(x):
     return np.where(np.isnan(x[:, 0]), 0, y)
 
 
+def last_nan(x):
+    """A nan replaces another nan."""
+    nan = np.isnan(x)
+    return np.where(nan.any(axis=1), x.shape[1] - 1 - nan[:, ::-1].argmax(axis=1), x.argmax(axis=1))
+
+
 def largest_itself(seen):
     """Whether each result is the number whose index was asked for; a nan has no whole number that would tell."""
     largest = seen.inputs[0].max(axis=1)
@@ -100,6 +106,9 @@ template <class T> __global__ void first_above(const T* x, long long* y, T limit
               like=side_by_side),
         Wrong(Changed((" || (value != value && largest == largest)", "")),
               "A nan is skipped. It counts as larger than all: value != value is true for a nan only.", like=no_nan),
+        Wrong(Changed((" || (value != value && largest == largest)", " || value != value")),
+              "Of several nan this is the last. The task asks for the first: a nan replaces a number, and no other nan.",
+              like=last_nan),
         Wrong(Changed(("if (i >= results) return;", "")),
               "There are more threads than columns: those from `results` on must do nothing.",
               when=lambda seen: any(issue.block[0] * BLOCK + issue.thread[0] >= seen.inputs[0][:, 0].size

@@ -35,6 +35,16 @@ def right(x, packs=None, rest=True, rounds=None):
     return partial, np.array([partial.sum() if rest else 0.0], np.float32)
 
 
+def own_only(x):
+    """What thread 0 of each block has added up by itself."""
+    n, partial = len(x), np.zeros(BLOCKS, np.float32)
+    for i in range(0, n // 4, THREADS):
+        partial[i // THREADS % BLOCKS] += x[4 * i : 4 * i + 4].sum()
+    if n % 4:
+        partial[0] += x[n // 4 * 4]
+    return partial, partial[:1].copy()
+
+
 def by_block(x):
     """Every block goes on by its own threads only, so that packs are added by several."""
     left = x[len(x) // 4 * 4 :].sum()
@@ -96,6 +106,10 @@ template <int THREADS> __global__ void largest_size(const float* x, float* parti
               when=lambda seen: not seen.issues and seen.got[0].size == BLOCKS
                   and np.allclose(seen.got[0] - seen.expected[0],
                   [0, *[seen.inputs[0][len(seen.inputs[0]) // 4 * 4 :].sum()] * 2]) and len(seen.inputs[0]) % 4 > 0),
+        Wrong(Changed(("    sum = block_sum<THREADS>(sum);\n", "")),
+              "This is what thread 0 of each block has added up by itself. The sums of the threads must be combined by "
+              "block_sum.",
+              like=own_only),
         Wrong(Changed(("if (threadIdx.x == 0) partial", "partial")),
               "`partial` has one element for each block, and all threads write it. One of them is enough.",
               when=lambda seen: "race" in seen.kinds and "threadIdx.x==0" not in seen.text.replace(" ", "")

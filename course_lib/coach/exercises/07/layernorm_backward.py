@@ -18,13 +18,25 @@ def cases(random):
 
 
 def gradients(
-    dy, x, weight, has_bias, constant=True, along=True, scaled=True, weighted=True, raw=False, last=False, bracket=True
+    dy,
+    x,
+    weight,
+    has_bias,
+    constant=True,
+    along=True,
+    scaled=True,
+    weighted=True,
+    raw=False,
+    last=False,
+    bracket=True,
+    mean_of=np.mean,
 ):
     """dx, and the sums of dy xhat and of dy over all rows. The flags leave a part of the formula out."""
     dy, x = dy.astype(np.float64), x.astype(np.float64)  # (rows, C)
     mean, rstd = statistics(x)
     xhat, g = (x - mean) * rstd, dy * weight if weighted else dy  # (rows, C)
-    dx = g - constant * g.mean(-1, keepdims=True) - along * xhat * (g * xhat).mean(-1, keepdims=True)
+    means = [mean_of(a, axis=-1, keepdims=True) for a in (g, g * xhat)]
+    dx = g - constant * means[0] - along * xhat * means[1]
     if not bracket:  # rstd for the last term only
         dx = g - g.mean(-1, keepdims=True) - xhat * (g * xhat).mean(-1, keepdims=True) * rstd
     counted = slice(None)
@@ -100,6 +112,9 @@ __device__ void centre_backward(Row<THREADS, N, ITEMS>& dx, const Row<THREADS, N
         Wrong(Changed(("weight[e] - constant - x[e] * along", "weight[e] - constant")),
               "The component along xhat is not subtracted. A longer row gives the same result, so dx has no component in "
               "that direction.", like=without(along=False)),
+        Wrong(Changed(("constant = block_sum<THREADS>(constant) / C;", "constant = block_sum<THREADS>(constant);"),
+                      ("along = block_sum<THREADS>(along) / C;", "along = block_sum<THREADS>(along);")),
+              "The two sums over a row are not divided by C: what is subtracted are means.", like=without(mean_of=np.sum)),
         Wrong(Changed(("- x[e] * along) * rstd;", "- x[e] * along);")),
               "dx is not multiplied by rstd: a small change counts less in a row of large numbers.", like=without(scaled=False)),
         Wrong(Changed(("(dy[e] * weight[e] - constant - x[e] * along) * rstd;",

@@ -39,8 +39,8 @@ def norm(x, weight, bias, eps, spread=None):
     """y, mean, rstd. spread: another definition of the variance, given x in float64 and its mean."""
     wide = x.astype(np.float64)  # (rows, C)
     mean = wide.mean(-1, keepdims=True)
-    variance = ((wide - mean) ** 2).mean(-1, keepdims=True) if spread is None else spread(wide, mean)
     with np.errstate(all="ignore"):
+        variance = ((wide - mean) ** 2).mean(-1, keepdims=True) if spread is None else spread(wide, mean)
         rstd = 1 / np.sqrt(variance + eps)
         y = (wide - mean) * rstd * weight + (0 if bias is None else bias)
     return tuple(a.astype(np.float32) for a in (y, mean[:, 0], rstd[:, 0]))
@@ -109,9 +109,17 @@ __device__ void to_unit(Row<THREADS, N, ITEMS>& x, int C) {
               "The variance was divided by C - 1. That is the unbiased estimate; LayerNorm divides by C.",
               like=lambda x, w, b, eps: norm(x, w, b, eps, lambda wide,
                   mean: ((wide - mean) ** 2).sum(-1, keepdims=True) / max(wide.shape[-1] - 1, 1))),
+        Wrong(Changed(("block_sum<THREADS>(squares) / C + eps", "block_sum<THREADS>(squares) / (C - 1) + eps")),
+              "The variance was divided by C - 1. That is the unbiased estimate; LayerNorm divides by C.", also=True,
+              like=lambda x, w, b, eps: norm(x, w, b, eps, lambda wide,
+                  mean: ((wide - mean) ** 2).sum(-1, keepdims=True) / np.float64(wide.shape[-1] - 1))),
         Wrong(Changed(("block_sum<THREADS>(squares) / C + eps", "block_sum<THREADS>(squares) / C")),
               "eps is missing: a row of equal numbers has the variance 0, and 1 / sqrt(0) is infinite.",
               like=lambda x, w, b, eps: norm(x, w, b, 0.0)),
+        Wrong(Changed(("rsqrtf(block_sum<THREADS>(squares) / C + eps)", "1.0f / (sqrtf(block_sum<THREADS>(squares) / C) + eps)")),
+              "eps is added to the root. It belongs under it, to the variance.",
+              like=lambda x, w, b, eps: norm(x, w, b, eps, lambda wide,
+                  mean: (np.sqrt(((wide - mean) ** 2).mean(-1, keepdims=True)) + eps) ** 2 - eps)),
         Wrong(Changed((" + bias[e];", ";")), "The bias is not added.", like=lambda x, w, b, eps: norm(x, w, None, eps)),
         Wrong(Changed(("rstd = rsqrtf(", "rstd = sqrtf("), ("x[e] * rstd * weight[e]", "x[e] / rstd * weight[e]")),
               "Here rstd is the standard deviation, and the row is divided by it. The task asks for its inverse: rsqrtf.",

@@ -22,9 +22,11 @@ def cases(random):
         )
 
 
-def gradients(dy, dtotal, total, weight, has_bias, also=1.0):
-    """dx, and the sums of dy xhat and of dy over all rows. also: how much of dtotal arrives."""
+def gradients(dy, dtotal, total, weight, has_bias, also=1.0, early=False):
+    """dx, and the sums of dy xhat and of dy over all rows. also: how much of dtotal arrives; early: before the norm."""
     dy, total = dy.astype(np.float64), total.astype(np.float64)  # (rows, C)
+    if early and dtotal is not None:
+        dy, dtotal = dy + dtotal, None
     mean, rstd = statistics(total)
     xhat, g = (total - mean) * rstd, dy * weight  # (rows, C)
     dx = (g - g.mean(-1, keepdims=True) - xhat * (g * xhat).mean(-1, keepdims=True)) * rstd
@@ -88,6 +90,11 @@ __global__ void twice_used_backward(const float* dz, const float* x, float* dx, 
               like=lambda *inputs: gradients(*inputs, also=0.0)),
         Wrong(Changed(("own[e] += passed[e];", "own[e] += 2.0f * passed[e];")), "dtotal was added twice.",
               like=lambda *inputs: gradients(*inputs, also=2.0)),
+        Wrong(Changed(("own[e] += passed[e];", "own[e] += 0.0f;"),
+                      ("        normalise_backward(", "        for (int e = 0; e < d.COUNT; e++) d[e] += passed[e];\n"
+                       "        normalise_backward(")),
+              "dtotal was added to dy, so it went through the norm. It reaches total past the norm: add it to dx.",
+              like=lambda *inputs: gradients(*inputs, early=True)),
         Wrong(Changed(("        if (dtotal) passed.load", "        passed.load")),
               "dtotal may be null, if total was not used again. Then there is nothing to load: its row stays 0.",
               when=lambda seen: seen.label == "total was not used again" and "null-pointer" in seen.kinds),

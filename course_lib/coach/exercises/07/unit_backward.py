@@ -38,6 +38,6 @@ exercise = Exercise(
               "The mean belongs to the root mean square. Here y has the length 1, and the component is a sum."),
         Wrong(Changed(("dy - y * (dy * y).sum()", "y * (dy * y).sum()")),
               "This is the component along the row: the one that has no effect. The rest of dy passes."),
-        Wrong(Changed(("(dy * y).sum()", "(dy * x).sum()")), generic="expected"),
+        Wrong(Changed(("(dy * y).sum()", "(dy * x).sum()")), generic="must be `y`"),
     ],
 )  # fmt: skip

@@ -73,6 +73,9 @@ exercise = Exercise(
                       (" && first + u < m", "")),
               "Beyond the end of b stand zeros in the tile, and they are counted: here a zero is not nothing.",
               like=lambda x, b: below(x, np.concatenate((b, np.zeros(-len(b) % T, np.float32))))),
+        Wrong(Changed(("part[u] < own", "part[u] <= own")),
+              "Equal numbers were counted, too. The task asks how many are smaller.",
+              like=lambda x, b: (b <= x[:, None]).sum(axis=1).astype(np.int32)),
         Wrong(Changed(("part[u] < own", "b[first + u] < own")), generic="the goal is not reached"),
     ],
 )  # fmt: skip

@@ -45,6 +45,10 @@ exercise = Exercise(
               "Row k of A begins at A[k * N]. A block has 128 columns, a row of A has N.",
               like=lambda x, A: np.concatenate([x @ A.ravel()[b:][: 128 * len(x)].reshape(-1, 128)
                                                 for b in range(0, A.shape[1], 128)])),
+        Wrong(Changed(("A[k * N + first + 32 * c]", "A[k * N + first + c]"), ("y[first + 32 * c]", "y[first + c]")),
+              "Thread t takes the columns t to t + 3, which its neighbours take too, and most columns are left to no thread. "
+              "Give each thread four that no other has: t, t + 32, t + 64 and t + 96.",
+              like=lambda x, A: np.where(np.arange(A.shape[1]) % 128 < 35, x @ A, np.nan)),
         Wrong(Changed(("y[first + 32 * c]", "y[first + 3 * threadIdx.x + c]")),
               "The sums are right, and are written to other columns than they belong to.",
               like=lambda x, A: (x @ A).reshape(-1, 4, 32).swapaxes(1, 2).ravel()),

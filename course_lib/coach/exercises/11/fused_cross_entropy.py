@@ -24,15 +24,16 @@ def cases(random):
         yield Case(label, x, random.integers(0, V, 2).astype(np.int32))
 
 
-def both(logits, targets, one=1.0, mean=True):
-    """losses (n) and dlogits (n, V), of the mean over the rows."""
+def both(logits, targets, one=1.0, mean=True, late=False):
+    """losses (n) and dlogits (n, V), of the mean over the rows. late: the logit of a target is read where its gradient is."""
     wide, rows = logits.astype(np.float64), np.arange(len(logits))
     top = wide.max(1, keepdims=True)
     lse = top + np.log(np.exp(wide - top).sum(1, keepdims=True))  # (n, 1)
     gradient = np.exp(wide - lse)
     gradient[rows, targets] -= one
     gradient /= len(wide) if mean else 1
-    return (lse[:, 0] - wide[rows, targets]).astype(np.float32), gradient.astype(np.float32)
+    read = gradient if late else wide
+    return (lse[:, 0] - read[rows, targets]).astype(np.float32), gradient.astype(np.float32)
 
 
 def launch(kernel, logits, targets):
@@ -90,6 +91,12 @@ __global__ void normalise(float* x) {
         Wrong(NAIVE.replace("    __syncthreads();\n", ""),
               "The logit of the target is read by one thread while another has already written its gradient there. Read it "
               "first, then a barrier, then write.", when=lambda seen: "race" in seen.kinds),
+        Wrong(Changed(("        if (c == target) losses[blockIdx.x] = lse - own[k];\n", ""),
+                      ("(c == target)) / n;\n    }\n", "(c == target)) / n;\n    }\n    __syncthreads();\n"
+                       "    if (threadIdx.x == 0) losses[blockIdx.x] = lse - x[target];\n")),
+              "The loss is computed from what stands at the target now, which is its gradient. Read the logit "
+              "before it is overwritten.",
+              like=lambda x, t: both(x, t, late=True)),
         Wrong(Changed(("(expf(own[k] - lse) - (c == target)) / n", "expf(own[k] - lse) / n")),
               "The 1 of the target is missing in the gradient: its probability minus 1.",
               like=lambda x, t: both(x, t, one=0.0)),

@@ -29,12 +29,13 @@ def stepped(p, g, m, v, t, rate, **idea):
         g = g + DECAY * p
     before = m, v
     m, v = BETA1 * m + (1 - BETA1) * g, BETA2 * v + (1 - BETA2) * g * g
-    average, squares = before if idea.get("old") else (m, v)
+    average, squares = before if idea.get("old") else (before[0], v) if idea.get("old_average") else (m, v)
     corrections = (1, 1) if idea.get("uncorrected") else (1 - BETA1**t, 1 - BETA2**t)
     below = np.sqrt(squares / corrections[1] + EPS) if idea.get("inside") else np.sqrt(squares / corrections[1]) + EPS
     keeps = 1 if idea.get("coupled") or idea.get("no_decay") else 1 - rate * DECAY
     step = rate * (g if idea.get("raw") else average) / corrections[0] / below
     p = (p - step) * keeps if idea.get("late") else p * keeps - step
+    m, v = (m / corrections[0], v / corrections[1]) if idea.get("stored") else (m, v)
     return tuple(a.astype(np.float32) for a in (p, m, v))
 
 
@@ -107,6 +108,13 @@ __global__ void rmsprop(float* p, const float* g, float* v, const float* rate, i
               like=another(late=True)),
         Wrong(Changed(("(mi / settings[1]) / (sqrtf(vi / settings[2])", "(m[i] / settings[1]) / (sqrtf(v[i] / settings[2])")),
               "The step is taken with the moments of the step before. Bring them up to date first.", like=another(old=True)),
+        Wrong(Changed(("rate * (mi / settings[1])", "rate * (m[i] / settings[1])")),
+              "The step is taken with m of the step before. Bring it up to date first.", like=another(old_average=True)),
+        Wrong(Changed(("mi = 0.9f * m[i] + 0.1f * gi", "mi = (0.9f * m[i] + 0.1f * gi) / settings[1]"),
+                      ("vi = 0.95f * v[i] + 0.05f * gi * gi", "vi = (0.95f * v[i] + 0.05f * gi * gi) / settings[2]"),
+                      ("rate * (mi / settings[1]) / (sqrtf(vi / settings[2])", "rate * mi / (sqrtf(vi)")),
+              "The corrected moments are stored. The correction is for this step alone: store m and v as they are without it.",
+              like=another(stored=True)),
         Wrong(Changed(("rate * (mi / settings[1])", "rate * (gi / settings[1])")),
               "The step uses the gradient itself. It must use the moving average, m.", like=another(raw=True)),
         Wrong("""__global__ void adamw_single_tensor(float* p, const float* g, float* m, float* v, const float* settings, int n) {

@@ -38,6 +38,6 @@ exercise = Exercise(
     counts = Counter(pairs(text))
     return max(counts, key=lambda pair: (counts[pair], pair))
 """, "Of equally frequent pairs this takes the last in the alphabet. With min and -counts[pair] it is the first."),
-        Wrong(Changed(("min(counts", "max(counts")), generic="expected"),
+        Wrong(Changed(("min(counts", "max(counts")), generic="`max` must be `min`"),
     ],
 )  # fmt: skip

@@ -1,6 +1,6 @@
 """Split a text at its special tokens: the longer of two that match, and no character of them read as a pattern."""
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
 
 END = "<|endoftext|>"
 GONE = "The special tokens are gone. Each is a part of its own: joined, the parts must give the text."
@@ -56,6 +56,22 @@ exercise = Exercise(
         Wrong(Changed(("key=len, reverse=True", "key=len")),
               "Of two special tokens that match at the same position, the longer one counts. Here the shorter one is found "
               "first."),
+        Wrong("""def split_special(text, special_tokens):
+    longest_first = sorted(special_tokens, key=len, reverse=True)
+    parts = regex.split("|".join(map(regex.escape, longest_first)), text)
+    return [part for part in parts if part]
+""", GONE, also=True),
+        Wrong("""def split_special(text, special_tokens):
+    parts = regex.split("(" + "|".join(sorted(special_tokens, key=len, reverse=True)) + ")", text)
+    return [part for part in parts if part]
+""",
+              'The characters of a special token are read as a pattern: `|` means "or" there. Use regex.escape.', also=True),
+        Mistake("Without special tokens the text is one part. A pattern of no alternatives matches between all characters.",
+                when=lambda seen: all(not o.inputs[1] and len(o.got) > 1 and "".join(o.got) == o.inputs[0]
+                                      for o in seen.outcomes if not o.right)),
+        Mistake("There are empty parts. Leave them out: without them, the result is right.",
+                when=lambda seen: all([part for part in o.got if part] == o.expected
+                                      for o in seen.outcomes if o.inputs[1] and not o.right)),
         Wrong("""def split_special(text, special_tokens):
     parts = [text]
     for token in special_tokens:

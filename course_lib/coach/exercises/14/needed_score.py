@@ -38,6 +38,6 @@ exercise = Exercise(
               "This is exp of the score. The score is its logarithm."),
         Wrong(Changed(("weight * (words - 1) / (1 - weight)", "weight")),
               "exp(score) alone is not the weight: softmax divides it by the sum over all words."),
-        Wrong("def needed_score(weight, words, D):\n    return np.sqrt(D) * weight\n", generic="The result is"),
+        Wrong("def needed_score(weight, words, D):\n    return np.sqrt(D) * weight\n", generic="Your code never uses `words`"),
     ],
 )  # fmt: skip

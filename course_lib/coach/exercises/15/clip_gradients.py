@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Refused, Wrong
 
 
 def cases(random):
@@ -18,12 +18,23 @@ def clipped(gradients, max_norm):
     return [gradient * (max_norm / norm if norm > max_norm else 1.0) for gradient in gradients]
 
 
+def new_list(answer, gradients, max_norm):
+    """The result, if it is a list of its own."""
+    result = answer(gradients, max_norm)
+    if result is gradients:
+        raise Refused(
+            "The given list itself comes back. Return a new one, where nothing is clipped too: its owner may change it."
+        )
+    return result
+
+
 exercise = Exercise(
     title="Clip the gradients",
     minutes=4,
     core=False,
     defines="clip_gradients",
     cases=cases,
+    call=new_list,
     reference=clipped,
     hints=(
         "Sum the squares of all numbers of all arrays; the root is the norm. If it is above max_norm, the factor is max_norm "

@@ -63,6 +63,11 @@ def warmup_linear(step, steps, peak, lowest, warmup):
 """, "The rate decays along a parabola. The decay must be linear: the same amount at each step."),
         Wrong(Changed(("(lowest - peak)", "-peak")), "The decay ends at `lowest`, not at 0."),
         Wrong("""def warmup_linear(step, steps, peak, lowest, warmup):
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    return max(lowest, peak * (steps - step) / max(steps - warmup, 1))
+""", "Your decay goes to 0 and stops at `lowest` on its way. It must be one line from `peak` to `lowest`, reached at the end."),
+        Wrong("""def warmup_linear(step, steps, peak, lowest, warmup):
     rise = min(1, (step + 1) / warmup)
     progress = min(max(step - warmup, 0) / max(steps - warmup, 1), 1)
     return rise * (peak + (lowest - peak) * progress)

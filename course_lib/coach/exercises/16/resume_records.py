@@ -77,6 +77,6 @@ exercise = Exercise(
         if record["step"] <= step:
             found.append(record)
     return found
-""", generic="has 1 entry, expected 2"),
+""", generic="lacks its last entry"),
     ],
 )  # fmt: skip

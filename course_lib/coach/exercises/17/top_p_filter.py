@@ -93,6 +93,6 @@ exercise = Exercise(
     kept = np.where(probabilities >= 1 - p, probabilities, 0)
     return kept / kept.sum(-1, keepdims=True)
 """, "p is not a limit for a single token: the kept tokens together must reach it."),
-        Wrong(Changed(("np.argsort(-probabilities", "np.argsort(probabilities")), generic="element (0, 0)"),
+        Wrong(Changed(("np.argsort(-probabilities", "np.argsort(probabilities")), generic="`probabilities` has the wrong sign"),
     ],
 )  # fmt: skip

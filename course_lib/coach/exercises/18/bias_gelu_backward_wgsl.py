@@ -3,6 +3,7 @@
 import numpy as np
 
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.shared_cases import unwritten
 from course_lib.devices import ops
 
 GROUP = 256
@@ -18,7 +19,7 @@ def cases(random):
 
 
 def launch(kernel, dy, x, bias):
-    dx = np.full_like(x, np.nan)
+    dx = unwritten(x.shape)
     groups = -(-x.size // GROUP)
     kernel((min(groups, 3), -(-groups // 3)), dy=dy, x=x, bias=bias, dx=dx, n=x.size, F=x.shape[1])
     return dx

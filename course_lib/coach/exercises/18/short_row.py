@@ -3,6 +3,7 @@
 import numpy as np
 
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.shared_cases import unwritten
 
 GROUP = 64
 
@@ -13,7 +14,7 @@ def cases(random):
 
 
 def launch(kernel, x):
-    y = np.full(1, np.nan, np.float32)
+    y = unwritten(1)
     kernel(1, x=x, y=y, n=len(x))
     return y
 

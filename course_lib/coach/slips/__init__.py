@@ -1,0 +1,1 @@
+"""The slips of a hurried hand in a Python text, each undone by one change."""

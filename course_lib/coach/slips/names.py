@@ -1,0 +1,103 @@
+"""Slips at names and numbers: a number off by one, one variable for another, a function for its kin, two that are exchanged."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from itertools import pairwise
+
+from course_lib.coach.python_source import Source, names_of
+
+Found = tuple[int, int, int, str, str]  # rank, start, end, what stands there instead, what is wrong
+KIN = (
+    ("sum", "mean", "prod", "max", "min", "median"), ("max", "min", "len"), ("maximum", "minimum"),
+    ("argmax", "argmin"), ("log", "log2", "log10", "log1p", "exp"), ("exp", "exp2", "expm1", "log"), ("sqrt", "square", "abs"),
+    ("floor", "ceil", "round", "trunc", "rint"), ("std", "var"), ("cumsum", "cumprod", "sum"), ("argsort", "sort"),
+    ("zeros", "ones", "empty"), ("zeros_like", "ones_like", "empty_like"), ("triu", "tril"), ("any", "all"), ("isnan", "isinf"),
+    ("append", "extend"), ("keys", "values", "items"), ("find", "rfind"), ("sin", "cos"), ("logical_and", "logical_or"),
+    ("float16", "float32", "float64"), ("int8", "int16", "int32", "int64"), ("pop", "popleft"), ("append", "appendleft"),
+    ("hstack", "vstack"), ("ceil", "int", "round", "floor"), ("tanh", "exp"),
+    ("ValueError", "TypeError", "KeyError", "IndexError", "RuntimeError", "AssertionError"),
+)  # fmt: skip
+
+
+def exchanged(source: Source, nodes: list, what: str) -> Iterator[Found]:
+    """Two neighbours in each other's place."""
+    for a, b in pairwise(nodes):
+        (start, _), (_, end) = source.span(a), source.span(b)
+        middle = source.text[source.span(a)[1] : source.span(b)[0]]
+        yield (
+            (2 if len(nodes) == 2 else 3),
+            start,
+            end,
+            source.of(b) + middle + source.of(a),
+            f"{source.quoted(a)} and {source.quoted(b)} are exchanged in {what}",
+        )
+
+
+def _tuple(source: Source, node: ast.Tuple) -> Iterator[Found]:
+    if isinstance(node.ctx, ast.Load):
+        yield from exchanged(source, node.elts, source.quoted(node))
+
+
+def _constant(source: Source, node: ast.Constant) -> Iterator[Found]:
+    value, around = node.value, source.around(node, (ast.expr, ast.stmt))
+    while isinstance(around, ast.UnaryOp | ast.Slice):
+        around = source.around(around, (ast.expr, ast.stmt))
+    simple = ast.expr | ast.Return | ast.Assign | ast.AugAssign
+    place = f" in {source.quoted(around)}" if isinstance(around, simple) else ""
+    if isinstance(value, bool):
+        yield 2, *source.span(node), str(not value), f"`{value}` must be `{not value}`{place}"
+    elif isinstance(value, int):
+        for other in dict.fromkeys((value + 1, value - 1, *((-1, 0, 1, 2, -2) if abs(value) < 3 else ()))):
+            if other != value and getattr(getattr(source.parents[node], "func", None), "id", "") != "round":
+                near = abs(other - value) == 1
+                shown = f"{other}" if other >= 0 else f"({other})"
+                yield (
+                    (0 if near and other >= 0 else 4 if other == -1 else 2),
+                    *source.span(node),
+                    shown,
+                    f"the {value}{place} must be {other}",
+                )
+    elif isinstance(value, float):
+        for other in dict.fromkeys((0.0, 1.0, 2.0, 0.5, -1.0)):
+            if other != value:
+                yield 4, *source.span(node), f"({other})", f"the {source.of(node)}{place} must be {other:g}"
+
+
+def _name(source: Source, node: ast.Name) -> Iterator[Found]:
+    if isinstance(node.ctx, ast.Load):
+        yield from _kin(source, node, node.id, *source.span(node))
+        function = source.around(node, ast.FunctionDef)
+        known = names_of(function) if function else []
+        around = source.around(node, (ast.expr, ast.stmt))
+        for other in known[:14] if node.id in known else []:
+            if other != node.id:
+                place = (
+                    f" in {source.quoted(around)}"
+                    if isinstance(around, ast.expr | ast.Return | ast.AugAssign | ast.Assign)
+                    else ""
+                )
+                yield 3, *source.span(node), other, f"`{node.id}`{place} must be `{other}`"
+
+
+def _attribute(source: Source, node: ast.Attribute) -> Iterator[Found]:
+    end = source.span(node)[1]
+    yield from _kin(source, node, node.attr, end - len(node.attr), end)
+    if node.attr == "T":
+        yield 2, *source.span(node), source.of(node.value), f"{source.quoted(node.value)} must not be transposed"
+
+
+def _kin(source: Source, node: ast.AST, name: str, start: int, end: int) -> Iterator[Found]:
+    for other in dict.fromkeys(one for group in KIN if name in group for one in group if one != name):
+        shown = source.quoted(node)
+        yield (
+            1,
+            start,
+            end,
+            other,
+            f"{shown} must be `{other}`" if shown == f"`{name}`" else f"`{name}` must be `{other}` in {shown}",
+        )
+
+
+READERS = {ast.Tuple: _tuple, ast.Constant: _constant, ast.Name: _name, ast.Attribute: _attribute}
