@@ -144,15 +144,15 @@ class Mpi(Communicator):
         """Wait for the end of a call, in small steps."""
         if test():
             return
+        began = time.monotonic()
         if self.board is not None:
             self.board.wait(call, test)
-            return
-        began = time.monotonic()
         while not test():
             if time.monotonic() - began < PATIENCE:
                 give_way()
             else:
                 time.sleep(0.001)
+        self.traffic.waited += time.monotonic() - began
 
 
 class _Sum:
