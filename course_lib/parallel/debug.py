@@ -2,7 +2,8 @@
 
 Before a collective each rank tells all others its number and what it is, and waits for theirs. While a rank waits for that, or
 for a message, it says so, and says when it goes on. If all ranks have waited or finished for `QUIET` seconds and nothing has
-changed, none can go on. That costs a message to each rank for each call, so it is for finding a fault: COURSE_DEBUG_COLLECTIVES=1.
+changed, none can go on. That costs a message to each rank for each call, so it is for finding a fault only
+(COURSE_DEBUG_COLLECTIVES=1).
 
 Limit: collectives wait for each other before they begin, so a program that begins one on one rank and, before it ends, sends
 from there to a rank that must receive first would stop here alone.
