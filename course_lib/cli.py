@@ -111,10 +111,12 @@ def train(
     if start is not None and (started > 1 or processes not in (None, 1)):
         raise ValueError("Fine-tuning takes one process: leave --processes out.")
     if started > 1:
-        with launch.rank(processes):
+        from course_lib.parallel import job
+
+        with job.rank(processes):
             if mine:
                 _answers(device)
-            launch.train(preset, shard, settings)
+            job.train(preset, shard, settings)
         return
     if shard is not None:
         raise ValueError("One process has nobody to shard with: give --processes 2 or more, or leave --shard out.")
@@ -220,7 +222,7 @@ def serve(
 
 @app.command()
 def bench(
-    what: Annotated[str, typer.Argument(help="cpu, busy, tokenizer, kernels, gpu or webgpu.")],
+    what: Annotated[str, typer.Argument(help="cpu, busy, tokenizer, kernels, gpu, webgpu or many.")],
     part: Annotated[str, typer.Option(help="Of gpu: a, b, c, d or e; of webgpu: a, b or c.", show_default="all")] = "",
     json: Annotated[Path | None, typer.Option(help="Also write the figures to this file.")] = None,
 ) -> None:

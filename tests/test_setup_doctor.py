@@ -145,3 +145,11 @@ def test_the_table_of_ops_says_in_words_who_has_what(monkeypatch, capsys):
 def test_every_device_has_every_op():
     said = course("doctor", "--ops")
     assert said.returncode == 0 and "– no" not in said.stdout.partition("on this machine")[0]
+
+
+@pytest.mark.parametrize("answer, missing", [((True, "Open MPI v5 with mpiexec"), ""),
+                                             ((False, "not installed"), "-e '.[many]'")])  # fmt: skip
+def test_what_carries_many_processes_is_named(monkeypatch, answer, missing):
+    monkeypatch.setattr(doctor, "ask", lambda *question: answer)
+    fact = doctor.many()
+    assert answer[1] in fact.found and missing in fact.missing and bool(fact.missing) == bool(missing)

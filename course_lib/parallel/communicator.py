@@ -14,7 +14,7 @@ from __future__ import annotations
 import linecache
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -39,10 +39,11 @@ class RankFailed(CommunicationError):
 
 @dataclass
 class Traffic:
-    """What one rank has sent."""
+    """What one rank has sent, and the seconds that it has only waited for others, where that is measured."""
 
     messages: int = 0
     bytes: int = 0
+    waited: float = field(default=0.0, compare=False)
 
     def add(self, messages: int, size: int) -> None:
         self.messages += messages

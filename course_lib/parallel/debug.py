@@ -1,8 +1,9 @@
 """A board on which MPI ranks write what they wait for: it finds collectives that do not fit together, and deadlocks.
 
-Before a collective each rank tells all others its number and what it is, and waits for theirs. While a rank waits for anything it
-says so, and says when it goes on. If all ranks have waited or finished for `QUIET` seconds and nothing has changed, none can
-go on. That costs a message to each rank for each call, so it is for finding a fault: COURSE_DEBUG_COLLECTIVES=1.
+Before a collective each rank tells all others its number and what it is, and waits for theirs. While a rank waits for that, or
+for a message, it says so, and says when it goes on. If all ranks have waited or finished for `QUIET` seconds and nothing has
+changed, none can go on. That costs a message to each rank for each call, so it is for finding a fault only
+(COURSE_DEBUG_COLLECTIVES=1).
 
 Limit: collectives wait for each other before they begin, so a program that begins one on one rank and, before it ends, sends
 from there to a rank that must receive first would stop here alone.
@@ -17,7 +18,7 @@ from mpi4py import MPI
 
 from course_lib.parallel.communicator import Call, Deadlock, Mismatch
 
-QUIET = 1.0  # seconds
+QUIET = 2.0  # seconds: a message on its way should not take longer
 
 
 class Board:

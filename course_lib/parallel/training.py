@@ -30,6 +30,7 @@ from course_lib.run import VALIDATION_BATCH, Diverged, Run
 from course_lib.run_folder import RunFolder
 
 CHECK_EVERY = 20  # steps between two comparisons of the ranks
+MANY = 100  # windows: of fewer, two ranks may well draw the same
 
 
 class RanksDiffer(CommunicationError):
@@ -112,7 +113,8 @@ class Elsewhere:
         return False
 
     def save(self, run: Run) -> None:
-        run.optimiser.state()  # rank 0 gathers it
+        if run.shard:
+            run.optimiser.state()  # rank 0 gathers it
 
     def finish_saving(self, run: Run) -> None:
         pass
@@ -135,6 +137,7 @@ class ParallelRun(Run):
         self.slices = slices(settings, communicator.size)
         self.parts = settings.accumulate * self.slices  # of one step, over all ranks
         super().__init__(settings, corpus, model, tally)
+        self.alike: set[tuple[int, int]] = set()  # ranks that read the same when that was last looked at
         self.captured = None  # a step waits for other ranks: it is no one launch
         self.owners = self.optimiser.owners if shard else None
         named = list(model.named_parameters())
@@ -161,7 +164,7 @@ class ParallelRun(Run):
 
     def _plain_step(self, rate: float, batches: list, counts: list[int]) -> tuple[float, float]:
         s, host = self.settings, self.communicator.host
-        if self.done % CHECK_EVERY == 0:
+        if self.done % CHECK_EVERY < 2:
             self._compare(batches)
         scored = int(host.all_gather(np.array(counts)).sum())
         self.optimiser.zero_grad()
@@ -205,12 +208,14 @@ class ParallelRun(Run):
                 f"Before step {self.done + 1} the parameters of rank {', '.join(odd)} differ from those of the other ranks: "
                 "something there computes otherwise, or changes weights by itself. Go on from the last checkpoint."
             )
-        for rank, one in enumerate(reads):
-            if (first := reads.index(one)) < rank:
-                raise RanksDiffer(
-                    f"Ranks {first} and {rank} read the same windows in step {self.done + 1}: each must train on parts of "
-                    "its own, or the batch is smaller than it seems."
-                )
+        alike = {(reads.index(one), rank) for rank, one in enumerate(reads) if reads.index(one) < rank}
+        again = sorted(alike & self.alike)  # once may be chance
+        self.alike = alike
+        if again and len(self.corpus.train.tokens) - self.corpus.context > MANY:
+            raise RanksDiffer(
+                f"Ranks {again[0][0]} and {again[0][1]} read the same windows, in step {self.done + 1} and before: each must "
+                "train on parts of its own, or the batch is smaller than it seems."
+            )
 
     def _validation_loss(self) -> float:
         """Each rank takes its share of the batches; they are added up as one process does."""
