@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from course_lib import gpt2, run, stories
+from course_lib import gpt2, progress, run, stories, tuning
 from course_lib.model import GPT, GPTConfig
 from course_lib.tokenizer import END_OF_TEXT, Tokenizer, TokenizerError
 
@@ -125,6 +125,23 @@ def test_an_imported_model_is_a_run_that_writes(folder, tmp_path):
     assert tokenizer.byte_order == "gpt2" and path.is_file()
     with pytest.raises(gpt2.WeightsError, match="holds a run already"):
         gpt2.make_run(folder, tmp_path / "run")
+
+
+def test_the_page_does_not_take_it_and_says_so(folder, tmp_path):
+    from course_lib.web import export
+
+    gpt2.make_run(folder, tmp_path / "run")
+    with pytest.raises(export.ExportError, match="GPT-2's tokens"):
+        export.export(tmp_path / "run", tmp_path / "page")
+
+
+def test_it_can_be_fine_tuned_by_lora_on_a_text(folder, tmp_path):
+    gpt2.make_run(folder, tmp_path / "run")
+    (tmp_path / "mine.txt").write_text(TEXT)
+    tuned = tuning.train(start=tmp_path / "run", text=str(tmp_path / "mine.txt"), lora=2, steps=12, batch=4, out=tmp_path / "tuned",
+                         device="cpu", display=progress.Quiet())  # fmt: skip
+    assert tuned.records[-1]["loss"] < tuned.records[0]["loss"] and tuned.tokenizer.byte_order == "gpt2"
+    assert run.load(tmp_path / "tuned")[1].checksum == tuned.tokenizer.checksum
 
 
 def cut(path):

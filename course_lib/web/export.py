@@ -49,6 +49,11 @@ def export(
     out = Path(out)
     _check_target(out)
     model, tokenizer, facts = run.load(source)
+    if tokenizer.byte_order != "value":
+        raise ExportError(
+            f"The model in {source} writes GPT-2's tokens, which the page does not read. It is for models trained here; let this "
+            "one write with course sample."
+        )
     weights = {name: _rounded(name, values, dtype) for name, values in model.state().items()}
     aside = out.absolute().with_name(f".{out.absolute().name}.{os.getpid()}")
     try:
