@@ -138,8 +138,8 @@ def test_the_page_does_not_take_it_and_says_so(folder, tmp_path):
 def test_it_can_be_fine_tuned_by_lora_on_a_text(folder, tmp_path):
     gpt2.make_run(folder, tmp_path / "run")
     (tmp_path / "mine.txt").write_text(TEXT)
-    tuned = tuning.train(start=tmp_path / "run", text=str(tmp_path / "mine.txt"), lora=2, steps=12, batch=4, out=tmp_path / "tuned",
-                         device="cpu", display=progress.Quiet())  # fmt: skip
+    settings = {"lora": 2, "steps": 12, "batch": 4, "device": "cpu", "display": progress.Quiet()}
+    tuned = tuning.train(start=tmp_path / "run", text=str(tmp_path / "mine.txt"), out=tmp_path / "tuned", **settings)
     assert tuned.records[-1]["loss"] < tuned.records[0]["loss"] and tuned.tokenizer.byte_order == "gpt2"
     assert run.load(tmp_path / "tuned")[1].checksum == tuned.tokenizer.checksum
 
