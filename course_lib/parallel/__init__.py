@@ -13,7 +13,29 @@ from course_lib.parallel.communicator import (
     RankFailed,
     Traffic,
 )
+from course_lib.parallel.launch import launched
 from course_lib.parallel.virtual import virtual
+
+
+def world(device: str = "cpu") -> Communicator:
+    """The communicator of the processes that mpiexec or srun started; of one process if no launcher started this one.
+
+    device: whose arrays it takes: NCCL for "cuda", MPI for all others, which go by way of the host.
+    """
+    if launched() == 1:
+        return Alone()
+    from course_lib.parallel.mpi import Mpi
+
+    if device != "cuda":
+        return Mpi()
+    import cupy
+
+    from course_lib.parallel.launch import local_rank
+    from course_lib.parallel.nccl import Nccl
+
+    cupy.cuda.Device(local_rank()[0] % cupy.cuda.runtime.getDeviceCount()).use()
+    return Nccl(Mpi())
+
 
 __all__ = [
     "Alone",
@@ -24,4 +46,5 @@ __all__ = [
     "RankFailed",
     "Traffic",
     "virtual",
+    "world",
 ]

@@ -90,7 +90,7 @@ class Communicator:
     """One rank among `size`. Subclasses carry the messages: they have `send`, `recv` and the three methods named `start_...`.
 
     x: an array, or what NumPy makes one of. Raises ValueError for what no rank may ask, CommunicationError where ranks
-    do not fit together and somebody can tell.
+    do not fit together and this can be told.
     """
 
     rank = 0
@@ -134,9 +134,10 @@ class Communicator:
         """Wait until every rank is here."""
         raise NotImplementedError
 
-    # The same without waiting, so that a rank can compute meanwhile. They must begin in the same order on every rank.
+    # The same without waiting, so that a rank can compute meanwhile: they begin in the same order on every rank, and x must not
+    # change before the end. onto, of an all_reduce: this rank's part (even_parts of the flat array).
 
-    def start_all_reduce(self, x) -> Pending:
+    def start_all_reduce(self, x, onto: np.ndarray | None = None) -> Pending:
         raise NotImplementedError
 
     def start_reduce_scatter(self, x, counts: Sequence[int] | None = None, onto: np.ndarray | None = None) -> Pending:
@@ -167,6 +168,13 @@ class Communicator:
                 f"counts is {list(counts)}, but must say for {self.size} ranks who gets which of {rows} rows."
             )
         return tuple(counts)
+
+    def _own_rows(self, counts: Sequence[int], x: np.ndarray) -> None:
+        """What this rank gives to an all_gather must be what counts says."""
+        if counts[self.rank] != len(x):
+            raise ValueError(
+                f"Rank {self.rank} gives {len(x)} rows to an all_gather, but counts says {counts[self.rank]}."
+            )
 
     def _count(self, call: Call, size: int) -> None:
         """Count what a collective of `size` bytes makes this rank send."""
@@ -200,8 +208,8 @@ class Alone(Communicator):
     def barrier(self) -> None:
         pass
 
-    def start_all_reduce(self, x) -> Pending:
-        result = np.array(x)
+    def start_all_reduce(self, x, onto: np.ndarray | None = None) -> Pending:
+        result = np.array(x) if onto is None else onto.reshape(np.shape(x)) + x
         return Pending(lambda: result)
 
     def start_reduce_scatter(self, x, counts: Sequence[int] | None = None, onto: np.ndarray | None = None) -> Pending:

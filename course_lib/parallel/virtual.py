@@ -32,6 +32,7 @@ from course_lib.parallel.communicator import (
     RankFailed,
     add_in_order,
     caller,
+    even_parts,
     rows_of,
 )
 
@@ -172,9 +173,16 @@ class _Virtual(Communicator):
     def barrier(self) -> None:
         self._start(Call("barrier", where=caller()), np.zeros(0), lambda arrays: arrays[0]).wait()
 
-    def start_all_reduce(self, x) -> Pending:
+    def start_all_reduce(self, x, onto: np.ndarray | None = None) -> Pending:
         x = np.asarray(x)
-        return self._start(Call("all_reduce", x.shape, str(x.dtype), where=caller()), x, add_in_order)
+        call = Call("all_reduce", x.shape, str(x.dtype), where=caller())
+        if onto is None:
+            return self._start(call, x, add_in_order)
+        # what the sum goes onto is in parts, as on many machines: here they are put together first, and not counted
+        counts = even_parts(x.size, self.size)
+        gather = Call("all_gather", onto.shape, str(onto.dtype), counts=counts, where=call.where)
+        before = self._start(gather, onto, np.concatenate, counted=False)
+        return self._start(call, x, lambda arrays: add_in_order(arrays, before.wait().reshape(x.shape)))
 
     def start_reduce_scatter(self, x, counts: Sequence[int] | None = None, onto: np.ndarray | None = None) -> Pending:
         x = rows_of(x, "reduce_scatter")
@@ -187,17 +195,17 @@ class _Virtual(Communicator):
     def start_all_gather(self, x, counts: Sequence[int] | None = None) -> Pending:
         x = rows_of(x, "all_gather")
         counts = (len(x),) * self.size if counts is None else tuple(counts)
-        if counts[self.rank] != len(x):
-            raise ValueError(
-                f"Rank {self.rank} gives {len(x)} rows to an all_gather, but counts says {counts[self.rank]}."
-            )
+        self._own_rows(counts, x)
         return self._start(Call("all_gather", x.shape, str(x.dtype), counts=counts, where=caller()), x, np.concatenate)
 
-    def _start(self, call: Call, x: np.ndarray, result: Callable[[list[np.ndarray]], np.ndarray]) -> Pending:
+    def _start(
+        self, call: Call, x: np.ndarray, result: Callable[[list[np.ndarray]], np.ndarray], counted=True
+    ) -> Pending:
         """Join the next collective. result: what this rank gets, from the arrays of all ranks."""
         calls = self.ranks.join(self.done, self.rank, call, x.copy())
         self.done += 1
-        self._count(call, x.nbytes)
+        if counted:
+            self._count(call, x.nbytes)
 
         def wait() -> np.ndarray:
             self.ranks.wait(self.rank, call, test)
