@@ -32,13 +32,12 @@ exercise = Exercise(
     reference=buckets,
     hints=(
         "Loop over reversed(layers). Append the name, add the size; if that is `least` or more, append the list of names to "
-        "the "
-        "buckets and begin a new one. After the loop, do not forget an open one.",
+        "the buckets and begin a new one. After the loop, do not forget an open one.",
     ),
     wrong=[
         Wrong(Changed(("reversed(layers)", "layers")),
-              "This is the order of the forward pass. The backward pass begins at the last layer, so its gradients are ready "
-              "first."),
+              "This is the order of the forward pass. The backward pass begins at the last layer, so its gradients are "
+              "ready first."),
         Wrong("""def bucket_order(layers, least):
     buckets, names, held = [], [], 0
     for name, size in layers:
@@ -48,9 +47,8 @@ exercise = Exercise(
             buckets.append(names)
             names, held = [], 0
     return (buckets + [names] * bool(names))[::-1]
-""", "You filled buckets in the forward pass's order and then reversed their order. They must be filled from the last layer "
-              "on: "
-              "the first bucket is full as soon as the backward pass has made enough bytes."),
+""", "You filled buckets in the forward pass's order and then reversed their order. They must be filled from the last "
+              "layer on: the first bucket is full as soon as the backward pass has made enough bytes."),
         Wrong(Changed((" + [names] * bool(names)", "")), "The last bucket is lost if it is not full: these layers would "
                                                          "never be added up."),
         Wrong(Changed((" + [names] * bool(names)", " + [names]")),

@@ -34,12 +34,6 @@ def whole(communicator, x, A, B):
     return y
 
 
-WRONG_PLACE = (
-    "GELU came too early or too late: gelu(a) + gelu(b) is not gelu(a + b). Where A is cut into columns, each rank has whole "
-    "numbers "
-    "before GELU, and no sum is needed there."
-)
-
 exercise = Exercise(
     title="Columns, then rows",
     minutes=10,
@@ -71,7 +65,8 @@ exercise = Exercise(
         own = slice(communicator.rank * part, None)
     h = gelu(x[:, own] @ A[own])
     return communicator.all_reduce(h @ B)
-""", WRONG_PLACE),
+""", "You cut A into rows, so each rank holds a summand of every hidden number when GELU comes, and gelu(a) + gelu(b) is "
+              "not gelu(a + b). Cut A into columns: then each rank has some hidden numbers whole."),
         Wrong("""def column_then_row(communicator, x, A, B):
     n = A.shape[1] // communicator.size
     own = slice(communicator.rank * n, (communicator.rank + 1) * n)
@@ -84,8 +79,7 @@ exercise = Exercise(
     h[:, own] = gelu(x @ A[:, own])
     return communicator.all_reduce(h) @ B
 """, "The result is right, but the ranks exchange the hidden layer, H numbers for each token, and then each multiplies by "
-              "all of B. "
-              "Multiply by your own rows first, and exchange y: C numbers for each token.",
+              "all of B. Multiply by your own rows first, and exchange y: C numbers for each token.",
               when=lambda seen: seen.got[1] > seen.expected[1] and np.allclose(seen.got[0], seen.expected[0]),
               once="right, with more bytes than y has"),
         Wrong(Changed(("communicator.all_reduce(h @ B[own])", "communicator.all_reduce(h @ B[own]) / communicator.size")),

@@ -44,8 +44,7 @@ exercise = Exercise(
         communicator.barrier()
     return log
 """, "Rank 0 is in the all-reduce, and the others are already in the barrier: both wait for ever. A collective must be "
-              "called by "
-              "all ranks; only what is done with its result may depend on the rank.",
+              "called by all ranks; only what is done with its result may depend on the rank.",
               when=lambda seen: "calls all_reduce" in seen.error and "calls barrier" in seen.error),
         Wrong("""def logged_means(communicator, losses):
     log = []

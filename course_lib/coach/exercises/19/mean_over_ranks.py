@@ -36,8 +36,8 @@ exercise = Exercise(
         Wrong("""def mean_over_ranks(communicator, losses):
     own = losses.sum() / max(len(losses), 1)
     return communicator.all_reduce(np.array([own]))[0] / communicator.size
-""", "This is the mean of the ranks' means. A rank with fewer tokens counts as much as one with more: right only if all hold "
-              "as many."),
+""", "This is the mean of the ranks' means. A rank with fewer tokens counts as much as one with more: right only if all "
+              "hold as many."),
         Wrong("""def mean_over_ranks(communicator, losses):
     return communicator.all_reduce(np.array([losses.sum()]))[0] / max(len(losses), 1)
 """, "The sum is that of all ranks, and you divide it by the number of this rank's tokens. Add up the numbers as well."),

@@ -52,8 +52,8 @@ exercise = Exercise(
 def pass_on(communicator, x):
     communicator.send(x, (communicator.rank + 1) % communicator.size)
     return communicator.recv((communicator.rank - 1) % communicator.size)
-""", "Every chunk is there, in the order in which they arrived, which differs from rank to rank. Put the chunk of rank i at "
-              "index i."),
+""", "Every chunk is there, in the order in which they arrived, which differs from rank to rank. Put the chunk of rank i "
+              "at index i."),
         Wrong(Changed(("chunks[(rank - step) % size])", "chunk)")),
               "You send your own chunk in every step, so only the rank before reaches you. Send on what has just arrived."),
         Wrong(Changed(("(rank - step - 1) % size] = ", "(rank + step + 1) % size] = "), ("(rank - step) % size", "(rank + "

@@ -68,8 +68,7 @@ exercise = Exercise(
     row[: n * communicator.size] = np.concatenate(ring_all_gather(communicator, summed))
     return row.reshape(x.shape)
 """, "The numbers behind the last whole chunk are never added up: if the length is not a multiple of the number of ranks, "
-              "some are "
-              "left over. np.array_split gives them to the first chunks."),
+              "some are left over. np.array_split gives them to the first chunks."),
         Wrong("""def ring_all_reduce(communicator, x):
     return sum(ring_all_gather(communicator, x))
 """, "The sums are right, but every rank's whole array goes around the ring: N - 1 times its bytes in place of 2 (N - 1) / N.",

@@ -35,12 +35,10 @@ exercise = Exercise(
     hints=(
         "Follow one chunk, not one rank: chunk 0 starts at rank 1, goes to rank 2, ... and comes to rank 0 last. Each rank "
         "adds its own.",
-        "In step s a rank sends chunk (rank - s - 1) % size. What arrives is the chunk that the rank before it has sent: one "
-        "less, "
-        "(rank - s - 2) % size. Add it to your own chunk of that number.",
+        "In step s a rank sends chunk (rank - s - 1) % size. What arrives is the chunk that the rank before it has sent: "
+        "one less, (rank - s - 2) % size. Add it to your own chunk of that number.",
         "chunks = list(chunks); for step in range(size - 1): received = pass_on(communicator, chunks[(rank - step - 1) % "
-        "size]); "
-        "index = (rank - step - 2) % size; chunks[index] = chunks[index] + received. At the end chunks[rank].",
+        "size]); index = (rank - step - 2) % size; chunks[index] = chunks[index] + received. At the end chunks[rank].",
     ),
     example='''def whispered(communicator, word):
     """A word goes once around the ring, and each rank adds its own number: what rank 0 said, as the last rank hears it."""
@@ -52,19 +50,17 @@ exercise = Exercise(
         Wrong(Changed(("chunks[index] + received", "received")),
               "What arrives takes the place of your own chunk. It must be added to it."),
         Wrong(Changed(("rank - step - 1", "rank - step"), ("rank - step - 2", "rank - step - 1")),
-              "The chunks are one too far: at the end each rank has the whole sum of the next rank's chunk, and returns its "
-              "own, "
-              "which lacks some. In step 0 rank r sends chunk r - 1."),
+              "The chunks are one too far: at the end each rank has the whole sum of the next rank's chunk, and returns "
+              "its own, which lacks some. In step 0 rank r sends chunk r - 1."),
         Wrong(Changed(("    chunks = list(chunks)\n", "    chunks, own = list(chunks), chunks\n"),
                       ("pass_on(communicator, chunks[(", "pass_on(communicator, own[(")),
-              "You send your own chunk as it was. Send the sum so far, with what has arrived in it, or the numbers of ranks "
-              "further "
-              "away never come through."),
+              "You send your own chunk as it was. Send the sum so far, with what has arrived in it, or the numbers of "
+              "ranks further away never come through."),
         Wrong(Changed(("range(size - 1)", "range(size - 2)")),
               "One step is missing: with N ranks the sum of a chunk needs N - 1 of them."),
         Wrong(Changed(("rank - step - 2", "rank - step - 1")),
-              "You add what arrives to the chunk that you have just sent. The rank before you has sent the chunk before that "
-              "one."),
+              "You add what arrives to the chunk that you have just sent. The rank before you has sent the chunk before "
+              "that one."),
         Wrong("""def ring_reduce_scatter(communicator, chunks):
     rank, size = communicator.rank, communicator.size
     total, moving = list(chunks), list(chunks)

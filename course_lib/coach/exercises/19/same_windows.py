@@ -42,8 +42,7 @@ exercise = Exercise(
     hints=(
         "After one all_gather every rank holds all windows, and can compare them without the others.",
         "all_gather returns one long array. reshape(communicator.size, -1) gives a row for each rank. Sets find what is "
-        "common: "
-        "`a & b` is empty if nothing is.",
+        "common: `a & b` is empty if nothing is.",
         "sets = [set(row.tolist()) for row in rows]; a rank is named if any(own & sets[other] for other in range(size) if "
         "other != rank).",
     ),
@@ -71,7 +70,6 @@ exercise = Exercise(
     own = set(windows.tolist())
     return [rank for rank, row in enumerate(rows) if rank != communicator.rank and own & set(row.tolist())]
 """, "Each rank lists those that have a window in common with itself, so the lists differ. All ranks return the same list, "
-              "of all "
-              "that are concerned."),
+              "of all that are concerned."),
     ],
 )  # fmt: skip

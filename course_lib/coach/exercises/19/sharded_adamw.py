@@ -67,11 +67,9 @@ exercise = Exercise(
     hints=(
         "Three lines do it: one collective before the update, the update of the shard, one collective after it.",
         "communicator.reduce_scatter(g) is the sum of all gradients, of this rank's shard. Which slice of p belongs to it? "
-        "It has "
-        "as many numbers as m.",
-        "mean = communicator.reduce_scatter(g) / communicator.size; own, m, v = adamw(p[start : start + len(m)], mean, m, v, "
-        "t, rate); "
-        "return communicator.all_gather(own), m, v. start is communicator.rank * len(m).",
+        "It has as many numbers as m.",
+        "mean = communicator.reduce_scatter(g) / communicator.size; own, m, v = adamw(p[start : start + len(m)], mean, m, "
+        "v, t, rate); return communicator.all_gather(own), m, v. start is communicator.rank * len(m).",
     ),
     example='''def sharded_sgd(communicator, p, g, rate):
     """The same with plain gradient descent, which keeps no averages."""
@@ -82,8 +80,7 @@ exercise = Exercise(
     wrong=[
         Wrong(Changed((" / communicator.size\n    own", "\n    own")),
               "The gradients are added up, and not divided by the number of ranks: AdamW needs their mean. (p hides it in "
-              "the first "
-              "step, for AdamW divides by the size of the gradient; m and v show it.)"),
+              "the first step, for AdamW divides by the size of the gradient; m and v show it.)"),
         Wrong(Changed(("communicator.reduce_scatter(g) / communicator.size", "g[start : start + shard]")),
               "You use this rank's own gradient. The other ranks have seen other stories: add up all gradients first."),
         Wrong("""def sharded_adamw(communicator, p, g, m, v, t, rate):
@@ -105,8 +102,7 @@ exercise = Exercise(
     own, m, v = adamw(p[start : start + n], mean[start : start + n], m, v, t, rate)
     return communicator.all_gather(own), m, v
 """, "The step is right, but every rank receives the whole gradients of all others. With reduce_scatter each gets the sum "
-              "of its "
-              "own shard alone, in 1/N of the bytes."),
+              "of its own shard alone, in 1/N of the bytes."),
         Wrong(Changed(("communicator.all_gather(own), m, v", "own, m, v")),
               "You return the shard of p. All ranks need all parameters for the next forward pass: all_gather puts the "
               "shards together.",

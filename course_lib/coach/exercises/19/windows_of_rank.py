@@ -20,15 +20,14 @@ exercise = Exercise(
     cases=cases,
     reference=lambda step, rank, size, count: [step * size * count + rank * count + i for i in range(count)],
     hints=(
-        "Which windows does rank 0 read in step 1, and which did rank 1 read in step 0? Before a step begins, `step` steps of "
-        "`size * count` windows have been read.",
+        "Which windows does rank 0 read in step 1, and which did rank 1 read in step 0? Before a step begins, `step` steps "
+        "of `size * count` windows have been read.",
     ),
     wrong=[
         Wrong("def windows_of_rank(step, rank, size, count):\n    first = (step + rank) * count\n    return "
               "list(range(first, first + count))\n",
               "Rank 0 reads in step 1 what rank 1 has read in step 0. One step reads size * count windows, not count: each "
-              "window "
-              "would be trained on once by every rank."),
+              "window would be trained on once by every rank."),
         Wrong(Changed(("(step * size + rank) * count", "step * size * count")),
               "All ranks read the same windows. Each must begin `count` windows behind the rank before it."),
         Wrong(Changed(("(step * size + rank) * count", "step * size * count + rank")),
