@@ -10,9 +10,9 @@
 # %% [markdown]
 # ## Which chunk now?
 #
-# In a ring reduce-scatter of `size` ranks, in the step number `step`, counted from 0: which chunk does the rank `rank` send
-# to the next one? Step through the picture above: with four ranks, in step 0 rank 1 sends chunk 0, in step 1 it sends chunk
-# 3. Return the number, from 0 to `size` - 1.
+# In a ring reduce-scatter of `size` ranks, which chunk does the rank `rank` send to the next one in step `step`? Steps are
+# counted from 0 here (the picture counts from 1). With four ranks, rank 1 sends chunk 0 in step 0, and chunk 3 in step 1.
+# Return the number, from 0 to `size` - 1.
 
 
 # %% exercise="chunk_sent" lecture=true

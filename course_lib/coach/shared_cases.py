@@ -157,7 +157,7 @@ class Link:
 
 
 def on_ranks(answer: Callable, *parts: list, given: tuple[str, ...]) -> tuple[list, int]:
-    """answer(communicator, one of each of `parts`) on a virtual rank for each entry of `parts`: results, and the bytes sent by all.
+    """answer(communicator, one of each of `parts`) on a virtual rank for each entry: the results, and the bytes that all sent.
 
     Raises what a rank raised, and Refused, with who waits where, if the ranks do not fit together.
     """

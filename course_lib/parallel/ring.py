@@ -18,13 +18,13 @@ import numpy as np
 from course_lib.parallel.communicator import Communicator, Pending, even_parts, rows_of
 
 
-def pass_on(communicator: Any, x: Any) -> Any:
+def pass_on(communicator: Communicator, x: np.ndarray) -> np.ndarray:
     """Send x to the next rank, and return what the rank before has sent."""
     communicator.send(x, (communicator.rank + 1) % communicator.size)
     return communicator.recv((communicator.rank - 1) % communicator.size)
 
 
-def ring_reduce_scatter(communicator: Any, chunks: list) -> Any:
+def ring_reduce_scatter(communicator: Communicator, chunks: list[np.ndarray]) -> np.ndarray:
     """chunks: one array for each rank. Returns the sum of all ranks' chunk number `rank`; the given list stays as it is."""
     rank, size = communicator.rank, communicator.size
     chunks = list(chunks)
@@ -35,7 +35,7 @@ def ring_reduce_scatter(communicator: Any, chunks: list) -> Any:
     return chunks[rank]
 
 
-def ring_all_gather(communicator: Any, chunk: Any) -> list:
+def ring_all_gather(communicator: Communicator, chunk: np.ndarray) -> list[np.ndarray]:
     """The chunks of all ranks, in the order of the ranks."""
     rank, size = communicator.rank, communicator.size
     chunks = [chunk] * size
@@ -44,7 +44,7 @@ def ring_all_gather(communicator: Any, chunk: Any) -> list:
     return chunks
 
 
-def ring_all_reduce(communicator: Any, x: Any) -> Any:
+def ring_all_reduce(communicator: Communicator, x: np.ndarray) -> np.ndarray:
     """The sum of the x of all ranks, in the shape of x. Its length need not be a multiple of the number of ranks."""
     chunks = np.array_split(x.reshape(-1), communicator.size)
     summed = ring_reduce_scatter(communicator, chunks)

@@ -61,8 +61,9 @@ def _still(parts: Mapping[str, float], limit: float, mark: str, unit: str, title
         axes.barh(0, size, left=left, color=colour, edgecolor=INK, linewidth=0.6, label=f"{name} {_short(size)}")
         left += size
     axes.axvline(limit, color=INK, linestyle="--", linewidth=1.6)
-    axes.text(limit, 0.52, f"{mark} ", ha="right" if left < limit else "center", va="bottom", fontsize=SMALL)
-    axes.set(xlim=(0, max(1.25 * limit, 1.02 * left)), ylim=(-0.5, 0.8), yticks=[], xlabel=unit)
+    right = max(1.25 * limit, 1.02 * left)
+    axes.text(limit, 0.52, f" {mark} ", ha="right" if limit > right / 3 else "left", va="bottom", fontsize=SMALL)
+    axes.set(xlim=(0, right), ylim=(-0.5, 0.8), yticks=[], xlabel=unit)
     axes.spines["left"].set_visible(False)
     made.legend(ncols=4, loc="outside lower left", frameon=False)
     axes.set_title(title, fontsize=TEXT)

@@ -92,6 +92,8 @@ exercise = Exercise(
     return p, m, v
 """, "Each rank has new parameters in its own shard, and old ones in all others. All ranks need all new parameters: "
               "all_gather."),
+        Wrong(Changed(("p[start : start + shard], mean", "p, mean")),
+              "You update all of p by the gradient of one shard. Take the slice of p that begins at rank * n / size."),
         Wrong(Changed(("p[start : start + shard], mean", "p[:shard], mean")),
               "Every rank updates the first shard of p, with the gradient of its own. Take the slice of p that begins at "
               "rank * n / size."),
