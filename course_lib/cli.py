@@ -72,16 +72,42 @@ def train(
         str | None, typer.Option(help="best, or reference to compare with other projects.", show_default="best")
     ] = None,
     mine: Annotated[bool, typer.Option("--mine", help="With your passed answers in place of ours.")] = False,
+    processes: Annotated[
+        int | None, typer.Option(help="Train with so many processes on this machine.", show_default="1")
+    ] = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            help="optimizer (ZeRO 1) or gradients (ZeRO 2): spread over the processes.", show_default="nothing"
+        ),
+    ] = None,
 ) -> None:
     """Train a model; Ctrl-C saves, and --resume goes on. What is not given comes from the preset's recipe."""
     from course_lib import training
+    from course_lib.parallel import launch
 
+    out = out or f"runs/{preset or 'small'}"
+    started = launch.launched()
+    if started == 1 and processes is not None and processes != 1:
+        resuming = f"course train --out {shlex.quote(out)} --resume --processes {processes}"
+        raise typer.Exit(launch.start(processes, sys.argv[1:], resuming))
+    settings = {
+        "out": out, "resume": resume, "steps": steps, "batch": batch, "accumulate": accumulate, "corpus": corpus,
+        "text": text, "stories": stories, "seed": seed, "compute": compute, "recipe": recipe, "device": device,
+    }  # fmt: skip
+    if started > 1:
+        from course_lib.parallel import job
+
+        with job.rank(processes):
+            if mine:
+                _answers(device)
+            job.train(preset, shard, settings)
+        return
+    if shard is not None:
+        raise ValueError("One process has nobody to shard with: give --processes 2 or more, or leave --shard out.")
     if mine:
         print(_answers(device), flush=True)
-    trained = training.train(
-        preset, out=out or f"runs/{preset or 'small'}", resume=resume, device=device, steps=steps, batch=batch,
-        accumulate=accumulate, corpus=corpus, text=text, stories=stories, seed=seed, compute=compute, recipe=recipe,
-    )  # fmt: skip
+    trained = training.train(preset, **settings)
     if trained.stopped:
         raise typer.Exit(128 + trained.stopped)  # as the shell has it, so that `train && sample` stops here
 
@@ -152,7 +178,7 @@ def serve(
 
 @app.command()
 def bench(
-    what: Annotated[str, typer.Argument(help="cpu, busy, tokenizer, kernels, gpu or webgpu.")],
+    what: Annotated[str, typer.Argument(help="cpu, busy, tokenizer, kernels, gpu, webgpu or many.")],
     part: Annotated[str, typer.Option(help="Of gpu: a, b, c, d or e; of webgpu: a, b or c.", show_default="all")] = "",
     json: Annotated[Path | None, typer.Option(help="Also write the figures to this file.")] = None,
 ) -> None:

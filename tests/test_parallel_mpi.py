@@ -67,7 +67,7 @@ def test_the_debug_mode_finds_a_deadlock_and_says_who_waits_for_what():
         c = parallel.world()
         try:
             if c.rank == 2:
-                c.board.finish()
+                c.finish()
             else:
                 c.recv(1 - c.rank) if c.rank else c.barrier()
         except parallel.Deadlock as error:

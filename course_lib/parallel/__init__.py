@@ -17,6 +17,13 @@ from course_lib.parallel.launch import launched
 from course_lib.parallel.virtual import virtual
 
 
+def train(preset: str | None = None, **settings):
+    """Train on every rank of a communicator: training.py in this folder."""
+    from course_lib.parallel import training
+
+    return training.train(preset, **settings)
+
+
 def world(device: str = "cpu") -> Communicator:
     """The communicator of the processes that mpiexec or srun started; of one process if no launcher started this one.
 
@@ -45,6 +52,7 @@ __all__ = [
     "Mismatch",
     "RankFailed",
     "Traffic",
+    "train",
     "virtual",
     "world",
 ]

@@ -14,8 +14,9 @@ from __future__ import annotations
 import linecache
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -38,10 +39,11 @@ class RankFailed(CommunicationError):
 
 @dataclass
 class Traffic:
-    """What one rank has sent."""
+    """What one rank has sent, and the seconds that it has only waited for others, where that is measured."""
 
     messages: int = 0
     bytes: int = 0
+    waited: float = field(default=0.0, compare=False)
 
     def add(self, messages: int, size: int) -> None:
         self.messages += messages
@@ -95,9 +97,11 @@ class Communicator:
 
     rank = 0
     size = 1
+    arrays: Any = np  # the module of the arrays that it takes
 
     def __init__(self) -> None:
         self.traffic = Traffic()
+        self.host: Communicator = self  # of the same ranks, for host arrays
 
     # To one rank
 
@@ -133,6 +137,9 @@ class Communicator:
     def barrier(self) -> None:
         """Wait until every rank is here."""
         raise NotImplementedError
+
+    def finish(self) -> None:
+        """This rank calls nothing any more."""
 
     # The same without waiting, so that a rank can compute meanwhile: they begin in the same order on every rank, and x must not
     # change before the end. onto, of an all_reduce: this rank's part (even_parts of the flat array).

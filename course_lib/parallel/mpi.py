@@ -130,6 +130,10 @@ class Mpi(Communicator):
 
         return Pending(wait, test)
 
+    def finish(self) -> None:
+        if self.board is not None:
+            self.board.finish()
+
     def _begin(self, call: Call, x: np.ndarray) -> None:
         """Before each collective."""
         self._count(call, x.nbytes)
@@ -140,15 +144,15 @@ class Mpi(Communicator):
         """Wait for the end of a call, in small steps."""
         if test():
             return
+        began = time.monotonic()
         if self.board is not None:
             self.board.wait(call, test)
-            return
-        began = time.monotonic()
         while not test():
             if time.monotonic() - began < PATIENCE:
                 give_way()
             else:
                 time.sleep(0.001)
+        self.traffic.waited += time.monotonic() - began
 
 
 class _Sum:

@@ -29,7 +29,8 @@ class Nccl(Communicator):
             import cupy
             import cupy.cuda.nccl
         self.rank, self.size, self.host = host.rank, host.size, host
-        self.cupy, self.nccl = cupy, cupy.cuda.nccl
+        self.arrays = self.cupy = cupy
+        self.nccl = cupy.cuda.nccl
         own = self.nccl.get_unique_id() if self.rank == 0 else (0,) * self.nccl.NCCL_UNIQUE_ID_BYTES
         unique = host.broadcast(np.array(own, np.int64))  # bytes as small numbers, signed or not
         self.peers = self.nccl.NcclCommunicator(self.size, tuple(unique.tolist()), self.rank)
@@ -61,6 +62,9 @@ class Nccl(Communicator):
     def barrier(self) -> None:
         self.cupy.cuda.get_current_stream().synchronize()
         self.host.barrier()
+
+    def finish(self) -> None:
+        self.host.finish()
 
     def start_all_reduce(self, x, onto=None) -> Pending:
         flat = self.cupy.ascontiguousarray(x).reshape(-1)
@@ -110,6 +114,7 @@ class Nccl(Communicator):
     def _exchange(self, sends: list[tuple], receives: list[tuple]) -> None:
         """Send and receive (rank, contiguous array) all at once, as bytes, on the current stream."""
         stream = self.cupy.cuda.get_current_stream().ptr
+        sends, receives = ([(rank, array) for rank, array in pairs if array.size] for pairs in (sends, receives))
         self.nccl.groupStart()
         for rank, array in sends:
             self.peers.send(array.data.ptr, array.nbytes, self.nccl.NCCL_UINT8, rank, stream)
