@@ -25,9 +25,9 @@ def chunk_sent(rank, step, size):
 # %% [markdown]
 # ## What will it cost?
 #
-# A ring all-reduce of an array of `size` bytes on `ranks` ranks. A message of b bytes takes `latency + b / bandwidth`
-# seconds, and in each step all ranks send at the same time. How many seconds does it take? With 2 ranks, 1000 bytes, a
-# latency of 1 and a bandwidth of 500 bytes in a second it is 4.
+# A ring all-reduce of an array of `size` bytes on `ranks` ranks, by the alpha-beta model: a message of b bytes takes `latency
+# + b / bandwidth` seconds, and in each step all ranks send at the same time. How many seconds does it take? With 2 ranks,
+# 1000 bytes, a latency of 1 and a bandwidth of 500 bytes in a second it is 4.
 
 
 # %% exercise="ring_seconds" lecture=true
@@ -80,10 +80,10 @@ def bucket_order(layers, least):
 # %% [markdown]
 # ## Find the fault: the same stories
 #
-# In each step, each of `size` ranks reads `count` windows. The windows of an epoch are in an order, numbered from 0, and each
-# must be read once: step 0 takes the first `size * count` of them, rank 0 the first `count` of these, and so on.
-# `windows_of_rank` returns the numbers that one rank reads in one step. With 2 ranks and 3 windows each, rank 1 reads 3, 4, 5
-# in step 0 and 9, 10, 11 in step 1.
+# Data parallel training: in each step, each of `size` ranks reads `count` windows. The windows of an epoch are in an order,
+# numbered from 0, and each must be read once: step 0 takes the first `size * count` of them, rank 0 the first `count` of
+# these, and so on. `windows_of_rank` returns the numbers that one rank reads in one step. With 2 ranks and 3 windows each,
+# rank 1 reads 3, 4, 5 in step 0 and 9, 10, 11 in step 1.
 #
 # The code below ran for weeks. No rank raised an error, and the training loss fell even a little faster than before. Fix it.
 
@@ -103,7 +103,7 @@ def windows_of_rank(step, rank, size, count):
 #
 # `losses` lists the losses of this rank, one for each step. In every second step, 0, 2, 4 and so on, rank 0 writes down the
 # mean over all ranks; the other ranks return an empty list. With one rank everything is well. With two, nothing happens any
-# more: the run hangs. Run the cell, read which rank waits in which line, and fix it.
+# more: the run is in a deadlock. Run the cell, read which rank waits in which line, and fix it.
 
 
 # %% exercise="logged_means" lecture=true
@@ -201,9 +201,9 @@ def sharded_adamw(communicator, p, g, m, v, t, rate):
 # %% [markdown]
 # ## 5. Columns, then rows (stretch)
 #
-# An MLP on several ranks. Every rank is given all of `x` (T, C), `A` (C, H) and `B` (H, C), but may only multiply by its own
-# part: the columns of A from `rank * H / size` on, and the same rows of B, H / size of each. Return `gelu(x @ A) @ B` on all
-# ranks.
+# Tensor parallel: an MLP on several ranks. Every rank is given all of `x` (T, C), `A` (C, H) and `B` (H, C), but may only
+# multiply by its own part: the columns of A from `rank * H / size` on, and the same rows of B, H / size of each. Return
+# `gelu(x @ A) @ B` on all ranks.
 #
 # `gelu` is given, and works on each number by itself. The communicator has `all_reduce(x)`. Use it once, with as few numbers
 # as will do. H is a multiple of the number of ranks.
