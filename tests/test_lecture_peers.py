@@ -316,3 +316,10 @@ def test_block_18():
     for text, ours in (('torch.nn.functional.gelu(x, approximate="tanh")', OURS.gelu_forward(x)),
                        ("torch.softmax(x, dim=-1)", OURS.softmax_forward(x)), ("x @ x", OURS.matmul(x, x))):  # fmt: skip
         agree(said[text].cpu(), ours, 1e-5)
+
+
+def test_block_19():
+    names, _ = run("19")
+    linear = names["model"].module
+    assert names["total"].tolist() == [1.0, 1.0, 1.0], "the sum over one rank"
+    assert all(parameter.grad is not None for parameter in linear.parameters())

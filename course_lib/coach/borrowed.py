@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import threading
 from collections.abc import Iterator
 from types import CodeType
 from typing import Any
@@ -43,6 +44,7 @@ class Watch:
     def __enter__(self) -> None:
         self.active = True
         if self.ours:
+            threading.setprofile(self._called)  # virtual ranks are threads
             sys.setprofile(self._called)
 
     def __exit__(self, *_: Any) -> None:
@@ -51,6 +53,7 @@ class Watch:
             if sys.getprofile() != self._called:
                 self._note("sys.setprofile, which watches who calls what")
             sys.setprofile(None)
+            threading.setprofile(None)
 
     def _called(self, frame: Any, event: str, _: Any) -> None:
         if event == "call" and frame.f_code in self.ours:

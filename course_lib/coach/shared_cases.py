@@ -1,4 +1,4 @@
-"""What several exercises are tried with, written once: numbers at the limits of a type, products, attention, RoPE.
+"""What several exercises are tried with, written once: numbers at the limits of a type, products, attention, RoPE, ranks.
 
 An exercise that imports this is judged anew when this file changes, as when its own does (catalogue.fingerprint).
 """
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.coach.exercise import Case
+from course_lib.coach.exercise import Case, Refused
 from course_lib.cuda import memory
 
 FAR = 2.0**14  # above 10,000; sums with a power of two stay exact, and exp(-FAR) is 0 in any float type
@@ -147,3 +147,36 @@ def without_pair(seen: Any) -> bool:
 def unwritten(shape: Any) -> np.ndarray:
     """Floats as `cuda.empty` leaves them, for a buffer of WGSL: verdicts tell what nobody wrote from a nan that was computed."""
     return np.full(shape, memory.UNWRITTEN, np.uint32).view(np.float32)
+
+
+class Link:
+    """A communicator of which a task gives some methods only, beside `rank` and `size`."""
+
+    def __init__(self, communicator: Any, given: tuple[str, ...]):
+        self.rank, self.size, self._given = communicator.rank, communicator.size, given
+        for name in given:  # the bound methods themselves: reports name the line that calls them
+            setattr(self, name, getattr(communicator, name))
+
+    def __getattr__(self, name: str) -> Any:
+        allowed = ", ".join(f"`{one}`" for one in ("rank", "size", *self._given))
+        raise Refused(f"You use communicator.{name}. In this task a communicator has {allowed}, and nothing else.")
+
+
+def on_ranks(answer: Callable, *parts: list, given: tuple[str, ...]) -> tuple[list, int]:
+    """answer(communicator, one of each of `parts`) on a virtual rank for each entry: the results, and the bytes that all sent.
+
+    Raises what a rank raised, and Refused, with who waits where, if the ranks do not fit together.
+    """
+    from course_lib import parallel
+
+    def work(communicator: Any) -> tuple[Any, int]:
+        result = answer(Link(communicator, given), *(part[communicator.rank] for part in parts))
+        return result, communicator.traffic.bytes
+
+    try:
+        done = parallel.virtual(len(parts[0]), work)
+    except parallel.RankFailed as failed:
+        raise failed.__cause__ from None
+    except parallel.CommunicationError as error:
+        raise Refused(str(error)) from None
+    return [result for result, _ in done], sum(sent for _, sent in done)

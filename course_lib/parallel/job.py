@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from course_lib import parallel, training
 from course_lib.native.machine import cores
-from course_lib.parallel import launch
+from course_lib.parallel import launch, ring
 
 BY_ITSELF = (OSError, ValueError, RuntimeError, MemoryError)  # errors whose text is a sentence for a person
 
@@ -34,7 +34,7 @@ def train(preset: str | None, shard: str | None, settings: dict) -> None:
     launch.share_cores(cores(), launch.local_rank()[1])
     device, _ = training.choose_device(settings["device"])
     communicator = parallel.world(device)
-    parallel.train(preset, communicator=communicator, shard=shard, **settings)
+    parallel.train(preset, communicator=ring.chosen(communicator), shard=shard, **settings)
     communicator.finish()
 
 

@@ -28,6 +28,11 @@
     plots.projection(x, gradient)             what normalising a row takes away from a gradient
     plots.exchange(values, "tree")            how threads bring their numbers together
     plots.arena(plan)                         where the arrays of a training step lie in one block, and for how long
+    plots.ring(values)                        a ring all-reduce to step through
+    plots.sliders(parts_of, choices, ...)     a stacked bar beside a limit, driven by a slider for each input
+    plots.timeline({row: bars}, finding)      who works when
+    plots.zero_stages(ranks)                  which shards of weights, gradients and AdamW's arrays each rank holds
+    plots.split_mlp(ranks)                    an MLP cut into columns and rows
     plots.valley(loss, {name: points})        the way of an optimiser over a loss of two numbers
 
 Each returns something that shows itself when it stands last in a cell, with words that state what it shows.
@@ -55,11 +60,15 @@ from course_lib.plots.play import play
 from course_lib.plots.player import Player
 from course_lib.plots.product import product
 from course_lib.plots.projection import projection
+from course_lib.plots.ring_steps import ring
 from course_lib.plots.roofline import roofline
 from course_lib.plots.row_times_column import row_times_column
 from course_lib.plots.shape_map import shape_map
+from course_lib.plots.sharding import split_mlp, zero_stages
+from course_lib.plots.sliders import sliders
 from course_lib.plots.slopes import slope
 from course_lib.plots.strides import strides
+from course_lib.plots.timeline import timeline
 from course_lib.plots.token_colours import tokens
 from course_lib.plots.traffic import traffic
 from course_lib.plots.valley import valley
@@ -92,14 +101,19 @@ __all__ = [
     "play",
     "product",
     "projection",
+    "ring",
     "roofline",
     "row_times_column",
     "sectors",
     "shape_map",
+    "sliders",
     "slope",
+    "split_mlp",
     "strides",
     "thread_map",
+    "timeline",
     "tokens",
     "traffic",
     "valley",
+    "zero_stages",
 ]

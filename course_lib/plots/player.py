@@ -37,19 +37,23 @@ class Player:
 
 
 def page(title: str, steps: list[dict], scene: str, still: Picture, **more: Any) -> str:
-    """The HTML of a player. steps: each with a sentence `said`, and what its scene draws; more: what all steps share.
+    """The HTML of a player. steps: each with a sentence `said`, and what its scene draws; more: what all steps share."""
+    data = {"title": title, "marks": [], "steps": steps, **more}
+    return embedded(file("player.html").replace("__SCENE__", file(scene)), data, still)
+
+
+def embedded(template: str, data: dict, still: Picture) -> str:
+    """A template with its data, and with the picture that stands where no script runs.
 
     Raises ValueError where it would be too large for a notebook.
     """
-    data = json.dumps({"title": title, "marks": [], "steps": steps, **more}, separators=(",", ":"), ensure_ascii=False)
-    data = data.replace("</", "<\\/")
+    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("</", "<\\/")
     image = (
         f'<img alt="{escape(still.alt)}" width="{still.width}" height="{still.height}" style="max-width:100%;height:auto" '
         f'src="data:image/png;base64,{base64.b64encode(still.png).decode()}">'
     )
-    name = hashlib.sha256(data.encode()).hexdigest()[:12]
-    made = _file("player.html").replace("__SCENE__", _file(scene)).replace("__STILL__", image)
-    made = made.replace("__ID__", name).replace("__DATA__", data)
+    name = hashlib.sha256(text.encode()).hexdigest()[:12]
+    made = template.replace("__STILL__", image).replace("__ID__", name).replace("__DATA__", text)
     if len(made.encode()) > MOST_BYTES:
         raise ValueError(
             f"This player would take {len(made.encode()):,} bytes; at most {MOST_BYTES:,} are allowed, so that the notebook "
@@ -59,7 +63,8 @@ def page(title: str, steps: list[dict], scene: str, still: Picture, **more: Any)
 
 
 @cache
-def _file(name: str) -> str:
+def file(name: str) -> str:
+    """A template or a script of this folder."""
     return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 
@@ -87,6 +92,17 @@ class Drawing:
     def line(self, x: float, y: float, to_x: float, to_y: float, steps: Iterable[int] | None = None) -> None:
         """A straight line."""
         self.parts.append(f'<path d="M{x:g} {y:g}L{to_x:g} {to_y:g}" stroke="{INK}" stroke-width="1.5"{_seen(steps)}/>')
+
+    def arrow(self, x: float, y: float, to_x: float, to_y: float, steps: Iterable[int] | None = None) -> None:
+        """A line with a head at its end."""
+        long = max(((to_x - x) ** 2 + (to_y - y) ** 2) ** 0.5, 1e-9)
+        u, v = (to_x - x) / long, (to_y - y) / long
+        side = [(to_x - 9 * u - s * 4.5 * v, to_y - 9 * v + s * 4.5 * u) for s in (1, -1)]
+        head = "L".join(f"{a:g} {b:g}" for a, b in (*side, (to_x, to_y)))
+        self.parts.append(
+            f'<path d="M{x:g} {y:g}L{to_x - 6 * u:g} {to_y - 6 * v:g}M{head}Z" fill="{INK}" stroke="{INK}" '
+            f'stroke-width="1.5"{_seen(steps)}/>'
+        )
 
     def svg(self) -> str:
         """The whole drawing."""

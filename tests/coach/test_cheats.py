@@ -264,3 +264,10 @@ def test_where_a_fork_is_not_safe_a_process_is_started_ahead(monkeypatch):
     for text, passes in ((piece("repeated_axes").solution, True), ("import os\nos._exit(5)", False)) * 2:
         verdict = judging.judge({"name": "repeated_axes", "text": text})
         assert verdict["passed"] == passes and (passes or "status 5" in verdict["why"])
+
+
+def test_our_ring_is_found_on_virtual_ranks_too(ask):
+    """They are threads, in which a profile function of the main thread sees nothing."""
+    text = "def ring_all_reduce(communicator, x):\n    return ring.ring_all_reduce(communicator, x)\n"
+    verdict = ask(text, "ring_all_reduce")
+    assert not verdict.passed and "calls ours: course_lib.parallel.ring.ring_all_reduce" in verdict.why
