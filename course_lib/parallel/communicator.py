@@ -158,12 +158,8 @@ class Communicator:
     def _peer(self, rank: int, what: str) -> int:
         if not 0 <= rank < self.size or (rank == self.rank and what != "root"):
             others = [str(one) for one in range(self.size) if one != self.rank]
-            there = (
-                f"the others are {others[0]} to {others[-1]}" if len(others) > 2 else f"there is {' and '.join(others)}"
-            )
-            raise ValueError(
-                f"Rank {self.rank} of {self.size} was given {what} {rank}: {there if others else 'there is nobody else'}."
-            )
+            there = f"it can talk to rank {', '.join(others)}" if others else "there is nobody else"
+            raise ValueError(f"Rank {self.rank} of {self.size} was given {what} {rank}: {there}.")
         return rank
 
     def _counts(self, rows: int, counts: Sequence[int] | None) -> tuple[int, ...]:
