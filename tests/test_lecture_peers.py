@@ -326,8 +326,9 @@ def test_block_20():
     agree(layer(x), array(layer.frozen(x)), 1e-6)  # at the start it is what was frozen
     torch.nn.init.normal_(layer.b)
     ours = lora.LoRALinear(nn.Linear(64, 192), 8, np.random.default_rng(0))
-    for mine, theirs in ((ours.weight, layer.frozen.weight), (ours.own_bias, layer.frozen.bias), (ours.a, layer.a), (ours.b, layer.b)):
-        mine.storage.array[:] = array(theirs).ravel()
+    pairs = [(ours.weight, layer.frozen.weight), (ours.own_bias, layer.frozen.bias), (ours.a, layer.a), (ours.b, layer.b)]
+    for mine, theirs in pairs:
+        mine.storage.array[...] = array(theirs).reshape(mine.storage.array.shape)
     agree(layer(x), ours(Tensor(array(x))).numpy(), 1e-4)
     assert ours.factor == layer.factor and not any(p.requires_grad for p in layer.frozen.parameters())
     logits, targets = array(names["logits"]), array(names["targets"])

@@ -5,7 +5,7 @@ from matplotlib.patches import Rectangle
 from course_lib.plots.picture import Picture, picture
 from course_lib.plots.style import BLUE, GREY, INK, ORANGE, PALE, SMALL, TEXT, sheet, styled
 
-WIDE, SIDE, THIN = 9.4, 2.3, 0.045  # inches: the picture, the longest side of W, a side at least
+SIDE, THIN = 2.3, 0.045  # inches: the longest side of W, a side at least
 
 
 @styled()
@@ -15,19 +15,16 @@ def low_rank(outputs: int, inputs: int, rank: int) -> Picture:
         raise ValueError(f"low_rank() draws sides from 1 on; got {outputs} x {inputs} at rank {rank}.")
     scale = SIDE / max(outputs, inputs)
     high, wide, thin = outputs * scale, inputs * scale, max(rank * scale, THIN)
-    made, axes = sheet(WIDE, high + 1.25)
-    top, middle = high + 0.65, 0.65 + high / 2
-    x = 0.6
-    _matrix(axes, x, top, wide, high, PALE, f"W  {outputs:,} x {inputs:,}", f"{outputs * inputs:,} numbers, frozen")
-    x += wide + 0.5
-    axes.text(x, middle, "+  factor  ·", fontsize=TEXT + 1, va="center", ha="left")
-    x += 1.55
-    _matrix(axes, x, top, thin, high, ORANGE, f"B  {outputs:,} x {rank:,}", f"{outputs * rank:,}")
-    x += thin + 0.75
-    axes.text(x - 0.38, middle, "·", fontsize=TEXT + 4, va="center", ha="center")
-    _matrix(axes, x, top, wide, thin, BLUE, f"A  {rank:,} x {inputs:,}", f"{rank * inputs:,}")
+    widths = [0.9, wide, 1.9, thin, 0.5, wide, 1.0]  # of margins, matrices and what stands between them
+    made, axes = sheet(max(sum(widths), 5.6), high + 1.3)
+    top, middle = high + 0.85, 0.85 + high / 2
+    lefts = [sum(widths[:place]) for place in range(len(widths))]
+    _matrix(axes, lefts[1], top, wide, high, PALE, f"W  {outputs:,} x {inputs:,}", f"{outputs * inputs:,}, frozen")
+    axes.text(lefts[2] + 0.95, middle, "+  scale / rank  ·", fontsize=TEXT + 1, va="center", ha="center")
+    _matrix(axes, lefts[3], top, thin, high, ORANGE, f"B  {outputs:,} x {rank:,}", f"{outputs * rank:,}")
+    _matrix(axes, lefts[5], middle + thin / 2, wide, thin, BLUE, f"A  {rank:,} x {inputs:,}", f"{rank * inputs:,}")
     trained = rank * (outputs + inputs)
-    axes.text(x, 0.28, f"trained: {trained:,} numbers", fontsize=TEXT, va="center", color=INK)
+    axes.text(lefts[3] + thin / 2 - 0.3, 0.25, f"trained: {trained:,} numbers", fontsize=TEXT, va="center", color=INK)
     return picture(
         made,
         f"A frozen matrix of {outputs:,} x {inputs:,} and its change of rank {rank}, to scale: {trained:,} numbers are trained, "

@@ -1,5 +1,7 @@
 """The prompt mask: which targets of a row are scored."""
 
+import numpy as np
+
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 IGNORE = -1
@@ -16,7 +18,7 @@ def cases(random):
 
 
 def right(ids, start, context):
-    return [ids[t + 1] if start <= t + 1 < len(ids) else IGNORE for t in range(context)]
+    return np.array([ids[t + 1] if start <= t + 1 < len(ids) else IGNORE for t in range(context)])
 
 
 exercise = Exercise(
@@ -61,9 +63,7 @@ exercise = Exercise(
     return targets
 """, "The last token, which ends the answer, is not learned. Then a model does not know when to stop."),
         Wrong(Changed(("np.full(context, IGNORE)", "np.zeros(context, int)")),
-              "Targets that are not scored are IGNORE, -1. Yours are 0, which is a token.", when=lambda seen:
-              len(seen.got) == len(seen.expected) and all(g == e or (g == 0 and e == IGNORE)
-                                                          for g, e in zip(list(seen.got), list(seen.expected), strict=True))),
+              "Targets that are not scored are IGNORE, -1. Yours are 0, which is a token."),
         Wrong("""def answer_targets(ids, start, context):
     targets = np.full(len(ids) - 1, IGNORE)
     targets[start - 1 :] = ids[start:]

@@ -31,7 +31,7 @@ def layer(weight, bias, b, a, factor):
     made = LoRALinear(plain, len(a), np.random.default_rng(0))
     values = [(made.weight, weight), (made.a, a), (made.b, b)] + ([(made.own_bias, bias)] if bias is not None else [])
     for tensor, numbers in values:
-        tensor.storage.array[:] = numbers.ravel()
+        tensor.storage.array[...] = numbers.reshape(tensor.storage.array.shape)
     made.factor = factor
     return made
 
@@ -41,13 +41,13 @@ def called(answer, x, weight, bias, b, a, factor, dy):
     from course_lib.tensor import Tensor
 
     own = layer(weight, bias, b, a, factor)
-    x = Tensor(x, requires_grad=True)
+    x = Tensor(x, "float64", requires_grad=True)
     y = answer(own, x)
     if not isinstance(y, Tensor) or not y.requires_grad:
         return y, None, None, None
     seen = y.numpy()
     if seen.shape == dy.shape:
-        (y * Tensor(dy)).sum().backward()
+        (y * Tensor(dy, "float64")).sum().backward()
     return seen, *(None if p.grad is None else p.grad.numpy() for p in (x, own.a, own.b))
 
 
@@ -55,11 +55,8 @@ def check(result, x, weight, bias, b, a, factor, dy):
     y, dx, da, db = result
     if y is None:
         return "`forward` returns nothing: it must end in `return`."
-    if dx is None and da is None and db is None and np.shape(y) == dy.shape:
+    if np.shape(y) == dy.shape and dx is None and da is None and db is None:
         return "The result is not on the tape, so no gradient reaches a and b: numpy() and Tensor(...) leave the tape."
-    for name, gradient in (("self.a", da), ("self.b", db), ("x", dx)):
-        if gradient is None and np.shape(y) == dy.shape:
-            return f"No gradient arrives at {name}: some step between it and the result left the tape (numpy() does)."
     return None
 
 
@@ -95,6 +92,10 @@ exercise = Exercise(
         return functional.linear(functional.linear(x, self.down, None), self.up, None)  # (*n, C) -> (*n, K) -> (*n, C)
 ''',
     wrong=[
+        Wrong("""def forward(self, x):
+    y = functional.linear(x, self.weight, self.own_bias).numpy()
+    return Tensor(y + self.factor * (x.numpy() @ self.a.numpy().T @ self.b.numpy().T))
+""", generic="not on the tape"),
         Wrong(Changed((" * self.factor", "")), "The change counts `self.factor` times; you add it once."),
         Wrong(Changed((", self.own_bias) + change", ", None) + change")), "The bias of the frozen layer, self.own_bias, is missing."),
         Wrong(Changed(("return functional.linear(x, self.weight, self.own_bias) + change * self.factor",
@@ -102,7 +103,8 @@ exercise = Exercise(
               "The factor belongs to the change alone; you multiply the frozen layer's result by it too."),
         Wrong(Changed(("functional.linear(x, self.weight, self.own_bias) + ", "")),
               "This is the change alone. Add it to what the frozen layer gives."),
-        Wrong(Changed(("+ change * self.factor", "+ Tensor(change.numpy()) * self.factor")), generic="not on the tape"),
+        Wrong(Changed(("+ change * self.factor", "+ Tensor(change.numpy(), 'float64') * self.factor")),
+              "No gradient reaches self.a and self.b: numpy() leaves the tape. Go on with Tensors."),
         Wrong(Changed(("functional.linear(x, self.a, None), self.b, None)", "functional.linear(x, self.b, None), self.a, None)")),
               generic="linear"),
     ],

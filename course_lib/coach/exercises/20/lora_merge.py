@@ -25,7 +25,7 @@ def layer(weight, b, a, factor):
     outputs, inputs = weight.shape
     made = LoRALinear(nn.Linear(inputs, outputs, dtype="float64"), len(a), np.random.default_rng(0))
     for tensor, values in ((made.weight, weight), (made.a, a), (made.b, b)):
-        tensor.storage.array[:] = values.ravel()
+        tensor.storage.array[...] = values.reshape(tensor.storage.array.shape)
     made.factor = factor
     return made
 
@@ -71,6 +71,6 @@ exercise = Exercise(
         Wrong(Changed(("self.weight.numpy() + ", "")), "This is the change alone. Add it to the frozen weight."),
         Wrong(Changed(("self.weight.numpy() + ", "self.weight.numpy() - ")),
               "You subtract the change. What was trained is W plus the change."),
-        Wrong(Changed(("self.b.numpy() @ self.a.numpy()", "self.a.numpy() @ self.b.numpy()")), generic="matmul"),
+        Wrong(Changed(("self.b.numpy() @ self.a.numpy()", "self.a.numpy() @ self.b.numpy()")), generic="inner sizes of a matrix product"),
     ],
 )  # fmt: skip
