@@ -52,7 +52,7 @@ def answer_targets(ids, start, context):
 def answer_loss(losses, tokens, mark, end):
     """The mean loss over the tokens of all answers."""
     scored = []
-    for row, ids in zip(losses, tokens):
+    for row, ids in zip(losses, tokens, strict=True):
         # yours: fix the line below
         start = np.flatnonzero(ids == mark)[0]
         # instead
@@ -131,8 +131,8 @@ def conversation(turns):
 #
 # $$y = x W^T + \text{bias} + \text{factor} \cdot (x A^T) B^T$$
 #
-# W is `self.weight` `(outputs, inputs)` and the bias `self.own_bias`, a Tensor or None: both are frozen. `self.a` `(rank, inputs)`
-# and `self.b` `(outputs, rank)` are trained, so gradients must reach them. `self.factor` is a number.
+# W is `self.weight` `(outputs, inputs)` and the bias `self.own_bias`, a Tensor or None: both are frozen. `self.a`
+# `(rank, inputs)` and `self.b` `(outputs, rank)` are trained, so gradients must reach them. `self.factor` is a number.
 # `functional.linear(x, weight, bias)` is x W^T + bias. With one number each, x = 2, W = 3, bias = 1, A = 7, B = 5 and a factor of
 # 0.5, y is 2 · 3 + 1 + 0.5 · 2 · 7 · 5 = 42.
 
@@ -169,7 +169,8 @@ def answer_log_probabilities(logits, targets):
 # `rejected`, by the model that is trained; and of the same answers by the model at the start, `chosen_before` and
 # `rejected_before`. Return the loss, one number: the mean over the pairs of
 #
-# $$-\log \operatorname{sigmoid}\bigl(\beta\,[(\text{chosen} - \text{chosen before}) - (\text{rejected} - \text{rejected before})]\bigr)$$
+# $$-\log \operatorname{sigmoid}\bigl(\beta\,[(\text{chosen} - \text{chosen before})
+# - (\text{rejected} - \text{rejected before})]\bigr)$$
 #
 # At the start, before any step, it is log 2 = 0.693 for any `beta`. The numbers may be far apart, and the loss stays finite.
 # `np` is NumPy; `np.logaddexp(a, b)` is log(exp(a) + exp(b)), without overflow.

@@ -326,7 +326,12 @@ def test_block_20():
     agree(layer(x), array(layer.frozen(x)), 1e-6)  # at the start it is what was frozen
     torch.nn.init.normal_(layer.b)
     ours = lora.LoRALinear(nn.Linear(64, 192), 8, np.random.default_rng(0))
-    pairs = [(ours.weight, layer.frozen.weight), (ours.own_bias, layer.frozen.bias), (ours.a, layer.a), (ours.b, layer.b)]
+    pairs = [
+        (ours.weight, layer.frozen.weight),
+        (ours.own_bias, layer.frozen.bias),
+        (ours.a, layer.a),
+        (ours.b, layer.b),
+    ]
     for mine, theirs in pairs:
         mine.storage.array[...] = array(theirs).reshape(mine.storage.array.shape)
     agree(layer(x), ours(Tensor(array(x))).numpy(), 1e-4)

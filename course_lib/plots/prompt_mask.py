@@ -10,7 +10,13 @@ from course_lib.plots.style import BLUE, GREY, INK, PALE, PAPER, SKY, SMALL, she
 from course_lib.plots.token_colours import visible
 
 MOST = 60  # tokens of a row
-WIDE, LETTER, LEAST, HIGH, GAP = 9.4, 0.088, 0.3, 0.27, 0.05  # inches: picture, a letter, a box at least, a box, between boxes
+WIDE, LETTER, LEAST, HIGH, GAP = (
+    9.4,
+    0.088,
+    0.3,
+    0.27,
+    0.05,
+)  # inches: picture, a letter, a box at least, a box, between boxes
 LEFT = 0.85  # where the boxes begin, behind the words of their row
 
 

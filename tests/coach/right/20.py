@@ -1,7 +1,5 @@
 """Right answers to the exercises of chapter 20, written in other ways than ours."""
 
-from course_lib.coach.exercise import Changed
-
 RIGHT = {
     "answer_nats": [
         "def answer_nats(story, facts):\n    return story - -math.log(math.prod(facts))\n",

@@ -60,8 +60,10 @@ exercise = Exercise(
               "Targets that are IGNORE are counted, as if they were token 0. Put 0 for their log-probability."),
         Wrong(Changed(("0.0).sum(-1)", "0.0).sum(-1) / np.maximum(scored.sum(-1), 1)")),
               "This is the mean over a row's targets. The log-probability of an answer is their sum."),
-        Wrong(Changed(("0.0).sum(-1)", "0.0).sum()")), "You add up all rows. Each row is an answer of its own: (B, T) becomes (B,)."),
-        Wrong(Changed(("(picked - total)", "(total - picked)")), "These are nats, -log P. The log-probability has the other sign."),
+        Wrong(Changed(("0.0).sum(-1)", "0.0).sum()")),
+              "You add up all rows. Each row is an answer of its own: (B, T) becomes (B,)."),
+        Wrong(Changed(("(picked - total)", "(total - picked)")),
+              "These are nats, -log P. The log-probability has the other sign."),
         Wrong(Changed(("(picked - total)", "picked")),
               "You add up logits. A log-probability is the logit minus the logsumexp of all logits of its position."),
         Wrong("""def answer_log_probabilities(logits, targets):

@@ -25,7 +25,8 @@ def cases(random):
     yield case("an empty answer", [([5], [])], 6)
     yield case("answers of different lengths", [([5], [6, 7, 7, 3]), ([5, 4, 3], [2])], 9)
     yield case("other marks", [([5, 4], [6, 7])], 8, mark=30, end=20)
-    many = [(random.integers(1, 7, p).tolist(), random.integers(1, 7, a).tolist()) for p, a in ((9, 4), (2, 12), (6, 1), (1, 7))]
+    lengths = ((9, 4), (2, 12), (6, 1), (1, 7))
+    many = [tuple(random.integers(1, 7, length).tolist() for length in both) for both in lengths]
     yield case("four conversations", many, 20)
 
 
@@ -60,8 +61,8 @@ exercise = Exercise(
         Wrong(Changed(("ids == mark", "ids == end")),
               "The loss counts the prompt too: from the end token that begins the row up to the end of the answer."),
         Wrong(Changed(("ids == mark)[0]", "ids == mark)[0] + 1")),
-              "losses[b, t] belongs to the token after tokens[b, t]. So the first token of the answer has its loss where the mark "
-              "stands; you begin one later."),
+              "losses[b, t] belongs to the token after tokens[b, t]. So the first token of the answer has its loss where the "
+              "mark stands; you begin one later."),
         Wrong(Changed(("ids == mark)[0]", "ids == mark)[0] - 1")),
               "You begin one too early: that loss is the mark's own, and the mark is no part of the answer."),
         Wrong("""def answer_loss(losses, tokens, mark, end):

@@ -75,6 +75,7 @@ exercise = Exercise(
     ids = [END, *encode(text), END]
     return ids, [False] * len(ids)
 """, "The marks are special tokens, one id each. You encode them as text, as if somebody had typed them.",
-              when=lambda seen: USER not in list(seen.got[0]) and ord("<") in list(seen.got[0]), once="the question has no bracket"),
+              when=lambda seen: USER not in list(seen.got[0]) and ord("<") in list(seen.got[0]),
+              once="the question has no bracket"),
     ],
 )  # fmt: skip

@@ -14,7 +14,9 @@ def cases(random):
     yield case("the preferred answer gained", [-28.0], [-40.0], [-30.0], [-40.0], 0.5)
     yield case("the other answer lost", [-30.0], [-45.0], [-30.0], [-40.0], 0.1)
     yield case("both lost, the preferred one more", [-37.0], [-42.0], [-30.0], [-40.0], 0.2)
-    yield case("three pairs", [-28.0, -31.0, -12.0], [-40.0, -22.0, -19.0], [-30.0, -30.0, -13.0], [-41.0, -25.0, -12.0], 0.3)
+    yield case(
+        "three pairs", [-28.0, -31.0, -12.0], [-40.0, -22.0, -19.0], [-30.0, -30.0, -13.0], [-41.0, -25.0, -12.0], 0.3
+    )
     yield case("far on the right side", [-10.0, -5.0], [-9000.0, -8.0], [-20.0, -6.0], [-30.0, -6.0], 1.0)
     yield case("far on the wrong side", [-9000.0, -5.0], [-10.0, -8.0], [-30.0, -6.0], [-20.0, -6.0], 1.0)
     four = random.normal(-40, 6, (4, 16)).round(1)

@@ -71,6 +71,7 @@ exercise = Exercise(
         Wrong(Changed(("self.weight.numpy() + ", "")), "This is the change alone. Add it to the frozen weight."),
         Wrong(Changed(("self.weight.numpy() + ", "self.weight.numpy() - ")),
               "You subtract the change. What was trained is W plus the change."),
-        Wrong(Changed(("self.b.numpy() @ self.a.numpy()", "self.a.numpy() @ self.b.numpy()")), generic="inner sizes of a matrix product"),
+        Wrong(Changed(("self.b.numpy() @ self.a.numpy()", "self.a.numpy() @ self.b.numpy()")),
+              generic="inner sizes of a matrix product"),
     ],
 )  # fmt: skip
