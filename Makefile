@@ -58,7 +58,7 @@ lab: install
 	@$(BIN)/course lab
 
 test:
-	$(call prepare,test $(if $(PEERS),peers browser webgpu zig))
+	$(call prepare,test $(if $(PEERS),peers browser webgpu zig many))
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 ifneq ($(PEERS),)

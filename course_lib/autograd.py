@@ -25,9 +25,10 @@ class Node:
     backward: gradients of the outputs -> gradients of the inputs (None where there is none); None once freed.
     outputs: one weak reference for each value made, so that a drawing can show it while it lives.
     gradient: where a leaf accumulates; set on other nodes only by `backward(..., keep=True)`.
+    accumulated: of a leaf: called with nothing when a backward pass has added all that it has for this leaf, and goes on.
     """
 
-    __slots__ = ("backward", "gradient", "label", "name", "outputs", "parents")
+    __slots__ = ("accumulated", "backward", "gradient", "label", "name", "outputs", "parents")
 
     def __init__(self, name: str, parents: Sequence[tuple[Node, int] | None] = (), backward: Callable | None = None):
         self.name, self.label = name, ""
@@ -35,6 +36,7 @@ class Node:
         self.backward = backward
         self.outputs: list = []
         self.gradient: Any = None
+        self.accumulated: Callable[[], None] | None = None
 
     @property
     def is_leaf(self) -> bool:
@@ -98,6 +100,8 @@ def backward(edge: tuple[Node, int], gradient: Any, add: Callable, retain: bool 
             node.gradient = gradients[0] if len(gradients) == 1 else gradients
         if node.is_leaf:
             node.gradient = gradients[0] if node.gradient is None else add(node.gradient, gradients[0])
+            if node.accumulated is not None:
+                node.accumulated()
             continue
         if node.backward is None:
             raise GraphError(

@@ -59,7 +59,9 @@ def train(
     stories: Annotated[
         int | None, typer.Option(help="How many stories to train on.", show_default="of the recipe")
     ] = None,
-    out: Annotated[str | None, typer.Option(help="Folder of the run.", show_default="runs/PRESET")] = None,
+    out: Annotated[
+        str | None, typer.Option(help="Folder of the run.", show_default="runs/PRESET, or START-chat")
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the run in that folder.")] = False,
     seed: Annotated[
         int | None, typer.Option(help="Seed of the initial weights and of the batches.", show_default="0")
@@ -77,18 +79,48 @@ def train(
     lora: Annotated[
         int | None, typer.Option(help="Rank of LoRA: train changes of that rank, not the weights.", show_default="0")
     ] = None,
+    reward: Annotated[
+        str | None, typer.Option(help="With --start: learn from a judge's word: stories, form, length or word.")
+    ] = None,
     mine: Annotated[bool, typer.Option("--mine", help="With your passed answers in place of ours.")] = False,
+    processes: Annotated[
+        int | None, typer.Option(help="Train with so many processes on this machine.", show_default="1")
+    ] = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            help="optimizer (ZeRO 1) or gradients (ZeRO 2): spread over the processes.", show_default="nothing"
+        ),
+    ] = None,
 ) -> None:
     """Train a model; Ctrl-C saves, and --resume goes on. What is not given comes from the preset's recipe."""
     from course_lib import tuning
+    from course_lib.parallel import launch
 
+    if out is None:
+        kind = "rewarded" if reward else "tuned" if text else "chat"
+        out = f"{start.rstrip('/')}-{kind}" if start else f"runs/{preset or 'small'}"
+    started = launch.launched()
+    if start is None and started == 1 and processes not in (None, 1):
+        resuming = f"course train --out {shlex.quote(out)} --resume --processes {processes}"
+        raise typer.Exit(launch.start(processes, sys.argv[1:], resuming))
+    settings = {
+        "out": out, "resume": resume, "steps": steps, "batch": batch, "accumulate": accumulate, "corpus": corpus,
+        "text": text, "stories": stories, "seed": seed, "compute": compute, "recipe": recipe, "device": device,
+    }  # fmt: skip
+    if start is not None and (started > 1 or processes not in (None, 1)):
+        raise ValueError("Fine-tuning takes one process: leave --processes out.")
+    if started > 1:
+        with launch.rank(processes):
+            if mine:
+                _answers(device)
+            launch.train(preset, shard, settings)
+        return
+    if shard is not None:
+        raise ValueError("One process has nobody to shard with: give --processes 2 or more, or leave --shard out.")
     if mine:
         print(_answers(device), flush=True)
-    trained = tuning.train(
-        preset, out=out or f"runs/{preset or 'small'}", resume=resume, device=device, steps=steps, batch=batch,
-        accumulate=accumulate, corpus=corpus, text=text, stories=stories, seed=seed, compute=compute, recipe=recipe,
-        start=start, lora=lora,
-    )  # fmt: skip
+    trained = tuning.train(preset, start=start, lora=lora, reward=reward, **settings)
     if trained.stopped:
         raise typer.Exit(128 + trained.stopped)  # as the shell has it, so that `train && sample` stops here
 

@@ -22,6 +22,10 @@ ASK_WEBGPU = (
     "from course_lib.devices.webgpu import adapter; why = adapter.problem();"
     "print(why or adapter.adapter_name(), '' if why else adapter.in_software(), sep='|')"
 )
+ASK_MPI = (
+    "from mpi4py import MPI; from course_lib.parallel import launch;"
+    "print(MPI.Get_library_version().split(',')[0].strip(), 'with', launch.mpiexec() or 'no launcher mpiexec')"
+)
 
 
 @dataclass(frozen=True)
@@ -130,6 +134,14 @@ def webgpu() -> Fact:
     return Fact("WebGPU", name, slow if software == "True" else "")
 
 
+def many() -> Fact:
+    answered, said = ask("mpi4py", ASK_MPI)
+    if answered:
+        return Fact("MPI", f"{said}, for course train --processes N")
+    advice = f"Training on several processes (chapter 19) needs MPI: {pip_command('many')}"
+    return Fact("MPI", said, advice)
+
+
 def judging() -> Fact:
     why = guard.problem()
     return Fact(
@@ -147,6 +159,7 @@ LOOKS: tuple[Callable[[], Fact], ...] = (
     nvidia_gpu,
     cupy,
     webgpu,
+    many,
     judging,
 )
 

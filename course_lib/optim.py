@@ -202,10 +202,10 @@ class Muon(Optimiser):
         self.steps += 1
         return self.rest.next_settings(learning_rate)
 
-    def update(self, settings):
-        """The part of a step that is the device's alone: settings is a device array (3). Returns the norm, one (1)."""
+    def update(self, settings, norm=None):
+        """The part of a step that is the device's alone, as AdamW has it. Returns the norm, one (1)."""
         ops, gradients = self.ops, self.gradients()
-        norm = ops.global_norm(gradients + self.rest.gradients())
+        norm = ops.global_norm(gradients + self.rest.gradients()) if norm is None else norm
         self.rest.update(settings, norm)
         rate = ops.multiply(ops.view(settings, (1,)), self.rate)  # (1,)
         kept = ops.subtract(1.0, ops.multiply(rate, self.weight_decay))  # (1,)

@@ -15,6 +15,7 @@ from course_lib.model import PRESETS
 COMPUTE = ("float32", "bfloat16")
 OPTIMISERS = ("adamw", "muon")
 SCHEDULES = ("linear", "cosine")
+CREDITS = ("fault", "group")
 REQUESTS = "requests"  # what fine-tuning learns from unless a text is given
 
 
@@ -41,6 +42,10 @@ class Settings:
     model: dict = field(default_factory=dict)  # fields of the preset's GPTConfig that are changed
     start: str | None = None  # a run whose weights this one begins from: fine-tuning (tuning/)
     lora: int = 0  # rank of the changes that are trained in place of the weights; 0 trains the weights
+    reward: str | None = None  # what texts are rewarded for, in place of being shown any (tuning/reward.py)
+    credit: str = "fault"  # of a reward goes to the token that went wrong; "group": to all tokens of a text alike
+    temperature: float = 1.0  # at which texts are written to be judged
+    kl: float = 0.0  # weight of KL(model || start) beside the reward
     window: int = 0  # tokens of a training window where fewer than the model's context; 0 means all of it
 
     def __post_init__(self) -> None:
@@ -58,9 +63,15 @@ class Settings:
                 raise ValueError(f"There is no {name} {getattr(self, name)!r}: choose one of {', '.join(known)}.")
         if self.compute not in COMPUTE:
             raise ValueError(f"compute is {self.compute!r}, but must be one of {', '.join(COMPUTE)}.")
-        known = data.NAMES if self.start is None else (REQUESTS,)
+        known = data.NAMES if self.start is None or self.reward else (REQUESTS,)
         if self.corpus not in known:
             raise ValueError(f"There is no corpus {self.corpus!r}: choose one of {', '.join(known)}, or give a text.")
+        if self.credit not in CREDITS:
+            raise ValueError(f"There is no credit {self.credit!r}: choose one of {', '.join(CREDITS)}.")
+        if self.reward is not None and (self.start is None or self.lora or self.text):
+            raise ValueError(
+                "A reward teaches a model that writes already: give the run that it is in, as `start`, and neither lora nor text."
+            )
         if self.lora < 0 or (self.lora and self.start is None):
             raise ValueError(
                 f"lora is {self.lora}: it is the rank of changes to weights that are there, so it needs the run that they are "
@@ -108,16 +119,26 @@ RECIPES: dict[str, dict[str, dict]] = {
         "gpt2": {"steps": 5000, "batch": 8, "peak": 6e-4, "lowest": 6e-5},
     },
 }
-# Fine-tuning, whole and by LoRA, which needs a larger learning rate. (Hu et al. 2021; chapter 20 compares)
+# Fine-tuning: whole, or by LoRA, whose factors are no matrices that Muon should make orthogonal.
 TUNING = {
     "corpus": REQUESTS,
     "stories": 20_000,
-    "optimiser": "adamw",
     "batch": 8,
+    "steps": 1600,
+    "peak": 4e-3,
     "lowest": 0.0,
     "validation_rows": 128,
 }
-TUNING_PEAK = {"whole": 1e-3, "lora": 4e-3}
+WHOLE, BY_LORA = {"optimiser": "muon", "matrix_peak": 8e-3}, {"optimiser": "adamw"}
+REWARDED = {
+    "corpus": "stories",
+    "optimiser": "adamw",
+    "batch": 64,
+    "steps": 400,
+    "peak": 3e-4,
+    "lowest": 0.0,
+    "validation_rows": 128,
+}
 for _recipe in RECIPES["reference"].values():
     _recipe |= {"optimiser": "adamw", "schedule": "cosine"}
 
@@ -148,7 +169,7 @@ def settings(preset: str, device: str = "cpu", **changes) -> Settings:
     recipe = dict(RECIPES[name][preset])
     if given.get("start") is not None:
         given["start"] = os.path.abspath(given["start"])
-        recipe |= TUNING | {"steps": 800, "peak": TUNING_PEAK["lora" if given.get("lora") else "whole"]}
+        recipe |= REWARDED if given.get("reward") else TUNING | (BY_LORA if given.get("lora") else WHOLE)
     if device == "simulator":
         recipe |= ON_SIMULATOR.get(preset, {})
     if "compute" not in given and preset in LARGE:

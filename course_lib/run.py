@@ -6,6 +6,7 @@ there is nothing else to save. Where checkpoints go and what is shown is decided
 
 import math
 import zlib
+from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from course_lib import checkpoint, data, devices, metrics, native, nn, optim, wh
 from course_lib.model import GPT, GPTConfig
 from course_lib.recipes import Settings
 from course_lib.run_folder import BEST, LAST
-from course_lib.tensor import no_grad, tensor_from_array
+from course_lib.tensor import Tensor, no_grad, tensor_from_array
 from course_lib.tokenizer import Tokenizer
 
 VALIDATION_BATCH = 16
@@ -22,14 +23,17 @@ RECENT = 20  # losses whose mean tells a bad batch from a run that diverges
 JUMP = 2.0  # nats that this mean may rise above its lowest
 
 
-def make_optimiser(settings: Settings, model: GPT) -> optim.AdamW | optim.Muon:
-    """The optimiser of the settings. Muon's matrices are those of the blocks: embeddings are tables, and stay AdamW's."""
+def make_optimiser(settings: Settings, named: Collection[tuple[str, Tensor]]) -> optim.AdamW | optim.Muon:
+    """The optimiser of the settings for these parameters."""
     adamw = {"betas": (0.9, 0.95), "weight_decay": 0.1, "max_norm": 1.0}
-    named = list(model.named_parameters())
     if settings.optimiser == "adamw":
         return optim.AdamW(named, **adamw)
-    matrices = {name for name, p in named if name.startswith("blocks.") and p.ndim == 2}
-    return optim.Muon(named, matrices, settings.matrix_peak / settings.peak, **adamw)
+    return optim.Muon(named, muon_matrices(named), settings.matrix_peak / settings.peak, **adamw)
+
+
+def muon_matrices(named: Collection[tuple[str, Tensor]]) -> set[str]:
+    """Muon's matrices are those of the blocks: embeddings are tables, and stay AdamW's."""
+    return {name for name, p in named if name.startswith("blocks.") and p.ndim == 2}
 
 
 class Diverged(RuntimeError):
@@ -42,7 +46,7 @@ class Run:
     def __init__(self, settings: Settings, corpus: data.Corpus, model: GPT, tally: whose.Tally | None = None):
         self.settings, self.corpus, self.model = settings, corpus, model
         self.tally = tally or whose.Tally(model.device)
-        self.optimiser = make_optimiser(settings, model)
+        self.optimiser = self._make_optimiser()
         self.validation = corpus.validation.head(settings.validation_rows)
         self.origin = {"corpus": fingerprint(corpus), "tokenizer": corpus.tokenizer.to_json()}
         self.done = 0  # steps
@@ -52,6 +56,9 @@ class Run:
         self.lowest = math.log(model.config.vocab_size)  # mean of RECENT losses; it starts at a uniform guess
         self.copies = self._round_weights()
         self.captured = devices.captured_step(model.device, self._device_step)  # on a GPU, one graph of launches
+
+    def _make_optimiser(self):
+        return make_optimiser(self.settings, list(self.model.named_parameters()))
 
     @property
     def tokens_per_step(self) -> int:
@@ -71,7 +78,7 @@ class Run:
         s, number = self.settings, self.done
         schedule = {"linear": optim.warmup_linear, "cosine": optim.warmup_cosine}[s.schedule]
         rate = schedule(number, s.steps, s.peak, s.lowest, s.warmup)
-        batches = [self.corpus.train.batch(number * s.accumulate + part, s.batch) for part in range(s.accumulate)]
+        batches = self._batches()
         counts = [int((targets != data.IGNORE).sum()) for _, targets in batches]  # a batch counts as much as it scores
         make_step = self._plain_step if self.captured is None else self._captured_step
         with native.step(), devices.computing(self.model.device, s.compute, self.copies, backward=True):
@@ -80,6 +87,11 @@ class Run:
             raise Diverged(f"The gradient's norm is {norm} at step {number + 1}, with a loss of {total:.3f}.")
         self.done += 1
         return {"step": self.done, "loss": total, "lr": rate, "grad_norm": norm}
+
+    def _batches(self) -> list[data.Batch]:
+        """Those of the step at hand."""
+        s = self.settings
+        return [self.corpus.train.batch(self.done * s.accumulate + part, s.batch) for part in range(s.accumulate)]
 
     def _plain_step(self, rate: float, batches: list, counts: list[int]) -> tuple[float, float]:
         """(loss, gradient norm). A loss that is not finite is found before anything is changed."""
@@ -138,11 +150,18 @@ class Run:
         """The loss on the fixed validation windows, in nats per token; remembered if it is the best so far."""
         self.model.eval()
         with devices.computing(self.model.device, self.settings.compute, self.copies):
-            loss = self.validation.mean_loss(lambda idx, y: self.model.loss(idx, y).item(), VALIDATION_BATCH)
+            loss = self._validation_loss()
         self.model.train()
         if self.best is None or loss < self.best:
             self.best, self.best_step = loss, self.done
         return loss
+
+    def _validation_loss(self) -> float:
+        return self.validation.mean_loss(lambda idx, y: self.model.loss(idx, y).item(), VALIDATION_BATCH)
+
+    def agree(self, stop: bool, save: bool) -> tuple[bool, bool]:
+        """Whether to stop and to save after this step, where others take part in the run."""
+        return stop, save
 
     def facts(self) -> dict:
         """What a checkpoint holds beside arrays."""

@@ -30,6 +30,35 @@ class TrainingError(RuntimeError):
     """A run that cannot start or go on: what happened, why that may be, and what to do."""
 
 
+class OneProcess:
+    """Who takes part in a run, and how: one process. Of many, and what each rank of them does instead: parallel/training.py."""
+
+    folder = RunFolder
+    run = Run
+
+    def first(self, make: Callable):
+        """What `make` makes, if there are others before them."""
+        return make()
+
+    def begin(
+        self, settings: Settings, device: str, tally: whose.Tally, saved: checkpoint.Checkpoint | None, bars: bool
+    ) -> Run:
+        """The run of these settings with its corpus and its first weights. saved: where it goes on from, or None."""
+        if saved is not None:
+            config = GPTConfig(**saved.facts["config"])  # a preset may have changed since
+        else:
+            config = GPTConfig.preset(settings.preset, **settings.model)
+        corpus = self.first(
+            lambda: data.prepare(settings.corpus, settings.text, config.vocab_size, config.context, settings.seed,
+                                 settings.stories, progress=bars)
+        )  # fmt: skip
+        return self.run(settings, corpus, GPT(config, device=device, seed=settings.seed), tally)
+
+    def describe(self) -> list[str]:
+        """For the header of the run."""
+        return []
+
+
 @dataclass
 class Trained:
     """What `train` leaves. records: those of metrics.jsonl. stopped: the signal that ended it early, or None."""
@@ -57,7 +86,7 @@ def train(
     device: str = "auto",
     display: progress.Display | None = None,
     watch: Collection[int] = (),
-    begin: "Begin | None" = None,
+    processes: OneProcess | None = None,
     **changes,
 ) -> Trained:
     """Train a preset by its recipe, with settings changed at will, or go on with the run in the folder `out`.
@@ -67,45 +96,30 @@ def train(
     changes: fields of `recipes.Settings`: steps, batch, accumulate, corpus, text, seed, peak, ...
     display: where progress is shown; chosen by itself if None, `progress.Quiet()` for nowhere
     watch:   steps after which the model writes some words, into the display
-    begin:   makes the run of the settings; `begin` below if None
+    processes: who takes part, and how a run begins; this process alone if None
 
     The first Ctrl-C (or SIGTERM) ends the run after the step at hand, saved. Raises TrainingError, CheckpointError,
     ValueError or OSError, each with a sentence for a person.
     """
-    display = display or progress.automatic()
+    display, processes = display or progress.automatic(), processes or OneProcess()
     if resume and out is None:
         raise TrainingError("To resume, a run needs the folder that it is in: --out DIR.")
     device, why = choose_device(device)
     settings = None if resume else recipes.settings(preset or "small", device, **changes)
     with ExitStack() as stack:
-        folder = None if out is None else stack.enter_context(RunFolder(Path(out), resume))
+        folder = None if out is None else stack.enter_context(processes.folder(Path(out), resume))
         saved = folder.saved if folder is not None else None
         if saved is not None:
             settings = _same(saved, preset, device, changes, folder)
         tally = whose.Tally(device)  # from here on: the learner's tokenizer may prepare the corpus
-        run = (begin or _begin)(settings, device, tally, saved, display.bars)
+        run = processes.begin(settings, device, tally, saved, display.bars)
         if saved is not None:
             _check_corpus(saved, run.corpus, folder)
             run.restore(saved)
             folder.finish_saving(run)
-        for line in _header(run, device, why, folder):
+        for line in _header(run, device, why, folder) + processes.describe():
             display.say(line)
         return _go(run, folder, display, watch)
-
-
-def begin(settings: Settings, device: str, tally: whose.Tally, saved: checkpoint.Checkpoint | None, bars: bool) -> Run:
-    """The run that settings describe, before its first step, with its first weights and its corpus."""
-    if saved is not None:
-        config = GPTConfig(**saved.facts["config"])  # a preset may have changed since
-    else:
-        config = GPTConfig.preset(settings.preset, **settings.model)
-    corpus = data.prepare(settings.corpus, settings.text, config.vocab_size, config.context, settings.seed,
-                          settings.stories, progress=bars)  # fmt: skip
-    return Run(settings, corpus, GPT(config, device=device, seed=settings.seed), tally)
-
-
-_begin = begin  # `train` has an argument of that name
-Begin = Callable[[Settings, str, whose.Tally, checkpoint.Checkpoint | None, bool], Run]
 
 
 def predict(preset: str = "small", device: str = "auto", **changes) -> clock.Prediction:
@@ -131,13 +145,15 @@ def _go(run: Run, folder: RunFolder | None, display: progress.Display, watch: Co
                 finished = run.done == settings.steps
                 if finished or run.done % settings.validate_every == 0:
                     record["val_loss"] = run.validate()
-                last = finished or bool(signals)  # asked once: a signal that comes later stops the next step
+                # asked once: a signal that comes later stops the next step
+                stop, save = run.agree(bool(signals), folder is not None and folder.save_due())
+                last = finished or stop
                 if last or run.done == 1 or run.done % settings.log_every == 0 or "val_loss" in record:
                     record["tokens_per_s"] = pace.tokens_per_second()
                     records.append(record)
                     if folder is not None:
                         folder.log(record)
-                if folder is not None and (last or "val_loss" in record or folder.save_due()):
+                if folder is not None and (last or "val_loss" in record or save):
                     folder.save(run)
                 if run.done == started + pace.FIRST and not last:
                     told = pace.prediction(started).sentence(f"these {settings.steps - started:,} steps")
@@ -154,7 +170,7 @@ def _go(run: Run, folder: RunFolder | None, display: progress.Display, watch: Co
             raise Diverged(f"{error} {_causes(run, folder)}") from None
         finally:
             display.stop()
-    stopped = signals[0] if signals and run.done < settings.steps else None
+    stopped = (signals or [signal.SIGTERM])[0] if run.done < settings.steps else None  # perhaps another rank heard it
     floor = run.validation.floor
     record = run.tally.record(run.done)
     trained = Trained(run.model, run.corpus, settings, run.done, run.best, floor, records, stopped, record)
@@ -274,7 +290,8 @@ def _stop_signals(display: progress.Display) -> Iterator[list[signal.Signals]]:
         received.append(signal.Signals(number))
         display.say("Stopping after this step (once more: at once).")
 
-    before = {number: signal.signal(number, hear) for number in (signal.SIGINT, signal.SIGTERM)}
+    # the third is what mpiexec hands on to its processes, and what batch systems send before time is up
+    before = {number: signal.signal(number, hear) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1)}
     try:
         yield received
     finally:

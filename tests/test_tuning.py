@@ -8,7 +8,7 @@ from course_lib.model import GPT, GPTConfig
 from course_lib.stories import requests
 from course_lib.tensor import no_grad
 from course_lib.tokenizer import Tokenizer
-from course_lib.tuning import chat, examples, finetune, lora
+from course_lib.tuning import chat, examples, lora
 
 SMALL = {"layers": 2, "heads": 2, "channels": 32, "context": 320, "vocab_size": 700}
 
@@ -256,7 +256,10 @@ def test_what_cannot_begin_says_why(changes, says):
         tuning.train(**TUNE | changes)
 
 
-def test_without_a_start_it_is_training():
-    assert recipes.settings("micro").start is None
-    settings = recipes.settings("micro", steps=3)
-    assert finetune.begin.__module__ == "course_lib.tuning.finetune" and settings.lora == 0
+def test_without_a_start_it_is_training(tmp_path):
+    settings = {"steps": 3, "batch": 2, "stories": 300, "model": SMALL, "device": "cpu", "display": progress.Quiet()}
+    ours, plain = tuning.train("micro", **settings), training.train("micro", **settings)
+    assert ours.settings == plain.settings and recipes.settings("micro").start is None
+    assert all(
+        np.array_equal(a, b) for a, b in zip(ours.model.state().values(), plain.model.state().values(), strict=True)
+    )

@@ -10,9 +10,9 @@ from course_lib.data.corpus import NAMES, Corpus, bigram_loss, prepare
 from course_lib.data.downloads import DownloadError
 from course_lib.data.texts import TextError
 from course_lib.data.token_file import DamagedFile
-from course_lib.data.windows import IGNORE, Training, Validation
+from course_lib.data.windows import IGNORE, Batch, Training, Validation
 
 __all__ = [
-    "IGNORE", "NAMES", "Corpus", "DamagedFile", "DownloadError", "TextError", "Training", "Validation", "bigram_loss",
+    "IGNORE", "NAMES", "Batch", "Corpus", "DamagedFile", "DownloadError", "TextError", "Training", "Validation", "bigram_loss",
     "prepare",
 ]  # fmt: skip

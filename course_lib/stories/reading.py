@@ -42,10 +42,13 @@ class Reading:
 
 @dataclass(slots=True)
 class Reach:
-    """How far a text could be read, and with how many wrong facts."""
+    """How far a text could be read, and with how many wrong facts.
+
+    fine: to the letter also within a word drawn or a fact, which may be several words long; that takes longer."""
 
     position: int = 0
     wrong: int = 0
+    fine: bool = False
 
     def extend(self, position: int, wrong: int) -> None:
         if position > self.position:
@@ -130,8 +133,14 @@ def read(grammar: Grammar, text: str, free: bool = False, reach: Reach | None = 
                     heapq.heappush(
                         heap, _State(wrong + clash, order, end, nodes, step, after, known, nats + cost, 0.0, grown)
                     )
-                reach.extend(position, wrong)
+                reach.extend(position + (_farthest(node, facts, text, position) if reach.fine else 0), wrong)
                 break
+
+
+def _farthest(node: Say | Draw, facts: dict[str, Word], text: str, position: int) -> int:
+    """How many characters at this position a word that may stand here begins with."""
+    words = [facts[node.fact]] if isinstance(node, Say) else node.words(facts).words
+    return max(_agreement(word[node.form], text, position) for word in words)
 
 
 def _candidates(grammar: Grammar, node: Say | Draw, facts: dict[str, Word], text: str, position: int, free: bool):

@@ -14,44 +14,60 @@ from pathlib import Path
 
 import numpy as np
 
-from course_lib import checkpoint, run, training, whose
+from course_lib import checkpoint, data, run, training, whose
 from course_lib.model import GPT, GPTConfig
 from course_lib.recipes import Settings
 from course_lib.tokenizer import Tokenizer
-from course_lib.tuning import chat, examples, lora
+from course_lib.tuning import chat, examples, lora, reward, rollouts
 
 CHANGES = "lora/"
 
 
-def begin(
-    settings: Settings, device: str, tally: whose.Tally, saved: checkpoint.Checkpoint | None, bars: bool
-) -> run.Run:
-    """The run that settings describe, before its first step."""
-    if settings.start is None:
-        return training.begin(settings, device, tally, saved, bars)
-    if saved is not None and not settings.lora:
-        tokenizer = Tokenizer.from_json(saved.facts["tokenizer"])
-        model = GPT(GPTConfig(**saved.facts["config"]), device=device)
-    else:
-        model, tokenizer, _ = run.load(settings.start, device)
+class FromAnother(training.OneProcess):
+    """How a run begins from the weights of another, where its settings name one."""
+
+    def begin(
+        self, settings: Settings, device: str, tally: whose.Tally, saved: checkpoint.Checkpoint | None, bars: bool
+    ) -> run.Run:
+        if settings.start is None:
+            return super().begin(settings, device, tally, saved, bars)
+        if settings.reward is not None:
+            return _rewarded(settings, device, tally, bars)
+        if saved is not None and not settings.lora:
+            tokenizer = Tokenizer.from_json(saved.facts["tokenizer"])
+            model = GPT(GPTConfig(**saved.facts["config"]), device=device)
+        else:
+            model, tokenizer, _ = run.load(settings.start, device)
+            if settings.text is None:
+                tokenizer = chat.with_turns(tokenizer)
+                model = chat.with_room(model, tokenizer, settings.seed)
+        context = min(model.config.context, settings.window or model.config.context)
         if settings.text is None:
-            tokenizer = chat.with_turns(tokenizer)
-            model = chat.with_room(model, tokenizer, settings.seed)
-    context = min(model.config.context, settings.window or model.config.context)
-    if settings.text is None:
-        corpus = examples.prepare(tokenizer, context, settings.stories, settings.seed, bars)
-    else:
-        corpus = examples.from_text(tokenizer, settings.text, context, settings.seed)
-    if not settings.lora:
-        return run.Run(settings, corpus, model, tally)
-    return LoRARun(settings, corpus, model, tally)
+            corpus = examples.prepare(tokenizer, context, settings.stories, settings.seed, bars)
+        else:
+            corpus = examples.from_text(tokenizer, settings.text, context, settings.seed)
+        return (LoRARun if settings.lora else run.Run)(settings, corpus, model, tally)
+
+
+def _rewarded(settings: Settings, device: str, tally: whose.Tally, bars: bool) -> run.Run:
+    """A run that learns from a reward; its validation is on the stories that `start` was trained on."""
+    if settings.reward not in reward.REWARDS:
+        raise ValueError(f"There is no reward {settings.reward!r}: choose one of {', '.join(reward.REWARDS)}.")
+    model, tokenizer, facts = run.load(settings.start, device)
+    before = Settings(**facts["settings"]) if "corpus" in facts["settings"] else None
+    if before is None or before.corpus != "stories" or before.text is not None or chat.has_turns(tokenizer):
+        raise ValueError(f"The model in {settings.start} was not trained on stories, which alone can be judged here.")
+    corpus = data.prepare(
+        "stories", None, tokenizer.vocab_size, model.config.context, settings.seed, before.stories, bars
+    )
+    return rollouts.RewardRun(settings, corpus, model, tally)
 
 
 def train(preset: str | None = None, *, start: str | Path | None = None, **changes) -> training.Trained:
     """`training.train`, which may begin from the weights of another run; see its arguments, and `recipes.Settings`."""
-    if start is not None and preset is None:
-        preset = run.load(start)[2]["settings"]["preset"]
-    return training.train(preset, start=None if start is None else str(start), begin=begin, **changes)
+    if start is not None:
+        preset, start = preset or run.load(start)[2]["settings"]["preset"], str(start)
+    return training.train(preset, start=start, processes=FromAnother(), **changes)
 
 
 class LoRARun(run.Run):

@@ -1,0 +1,124 @@
+"""Reinforcement learning from the judge: write texts, have them judged, make what was right more likely.
+
+    train(start="runs/small", reward="stories", out="runs/small-rewarded")      course train --start ... --reward stories
+
+One step: `batch` texts from the model as it is, their rewards, one update. All else is training.py's, so the run is logged,
+saved, stopped and resumed as any other. Validation is the loss on true stories: less the floor it is KL(true stories || model),
+so it says at once if a model became right by saying little.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from course_lib import data, devices, generation, native, optim, run, whose
+from course_lib.model import GPT
+from course_lib.recipes import Settings
+from course_lib.tensor import no_grad
+from course_lib.tokenizer import Tokenizer
+from course_lib.tuning import policy, reward
+
+
+@dataclass
+class Rollouts:
+    """Texts that a model wrote. idx, tokens: int32 (B, T), what it read and what it then wrote, IGNORE behind the end.
+
+    lengths (B,): tokens of each, its end token included. texts: None for one that has no end."""
+
+    idx: np.ndarray
+    tokens: np.ndarray
+    lengths: np.ndarray
+    texts: list[str | None]
+
+
+def write(model: GPT, tokenizer: Tokenizer, count: int, seed: int, temperature: float = 1.0) -> Rollouts:
+    """`count` texts from nothing but the end token, each with a seed of its own."""
+    choice = generation.Choice(temperature)
+    seeds = [seed + i for i in range(count)]
+    context = model.config.context
+    written = generation.complete(model, tokenizer, [[]] * count, context, choice, seeds, batch=count)
+    width = max(len(ids) for ids, _ in written)
+    idx = np.full((count, width), tokenizer.end_id, np.int32)
+    tokens = np.full((count, width), data.IGNORE, np.int32)
+    for row, (ids, _) in enumerate(written):
+        idx[row, 1 : len(ids)], tokens[row, : len(ids)] = ids[:-1], ids
+    texts = [tokenizer.decode(ids[:-1]) if ended else None for ids, ended in written]
+    return Rollouts(idx, tokens, np.array([len(ids) for ids, _ in written]), texts)
+
+
+def token_of(tokenizer: Tokenizer, ids: list[int], character: int) -> int:
+    """The token of a text in which a character is; its last token, for one behind the end."""
+    told = 0
+    for number, token in enumerate(ids):
+        told += len(tokenizer.token_bytes(token).decode("utf-8", "ignore"))
+        if told > character:
+            return number
+    return len(ids) - 1
+
+
+class RewardRun(run.Run):
+    """A run whose steps write, judge and update."""
+
+    def __init__(self, settings: Settings, corpus: data.Corpus, model: GPT, tally: whose.Tally):
+        super().__init__(settings, corpus, model, tally)
+        self.judge = reward.REWARDS[settings.reward]
+        self.reference = run.load(settings.start, model.device)[0].eval() if settings.kl else None
+
+    def step(self) -> dict:
+        """One update from `batch` fresh texts."""
+        s, number = self.settings, self.done
+        rate = optim.warmup_linear(number, s.steps, s.peak, s.lowest, s.warmup)
+        seed = (s.seed * 1_000_003 + number) * s.batch  # texts of other steps and runs have other seeds
+        with native.step(), devices.computing(self.model.device, s.compute, self.copies, backward=True):
+            rolled = write(self.model, self.corpus.tokenizer, s.batch, seed, s.temperature)
+            self.model.train()
+            judged = [self.judge(text) for text in rolled.texts]
+            credit = self.credit(rolled, judged)
+            loss, unsure = self.update(rolled, credit)
+        norm = float(self.optimiser.step(rate))
+        self.done += 1
+        rewards = [one.reward for one in judged]
+        return {"step": self.done, "loss": loss, "lr": rate, "grad_norm": norm, "reward": float(np.mean(rewards)),
+                "entropy": unsure, "tokens": int(rolled.lengths.sum())}  # fmt: skip
+
+    def credit(self, rolled: Rollouts, judged: list[reward.Judged]) -> np.ndarray:
+        """What each token earned, (B, T)."""
+        lengths, width = rolled.lengths, rolled.tokens.shape[1]
+        if self.settings.credit == "group":
+            return reward.group_credit([one.reward for one in judged], lengths, width)
+        tokenizer, faults = self.corpus.tokenizer, []
+        for row, one in enumerate(judged):
+            ids = rolled.tokens[row, : lengths[row]].tolist()
+            if rolled.texts[row] is None:  # no end: where it first goes wrong, as far as it goes
+                fault = reward.first_fault(tokenizer.decode(ids))
+                faults.append(token_of(tokenizer, ids, fault if fault is not None else len(ids)))
+            else:
+                faults.append(None if one.fault is None else token_of(tokenizer, ids, one.fault))
+        return reward.fault_credit(faults, lengths, width)
+
+    def update(self, rolled: Rollouts, credit: np.ndarray) -> tuple[float, float]:
+        """Leave gradients -> (loss, mean entropy in nats per token)."""
+        s, model, v = self.settings, self.model, self.model.config.vocab_size
+        flat, counted = rolled.tokens.reshape(-1), rolled.tokens.reshape(-1) != data.IGNORE
+        self.optimiser.zero_grad()
+        logits = model(rolled.idx).reshape(-1, v) * (1 / s.temperature)  # (n, V)
+        log_p = policy.log_probabilities(logits, flat)  # (n,)
+        loss = policy.policy_gradient(log_p, credit.reshape(-1))
+        if s.kl:
+            loss = loss + policy.kl_to_start(log_p, self.start_log_probabilities(rolled), counted) * s.kl
+        with no_grad():
+            unsure = policy.entropy(logits).numpy()[counted].mean()
+        value = loss.item()
+        if not math.isfinite(value):
+            raise run.Diverged(f"The loss is {value} at step {self.done + 1}.")
+        loss.backward()
+        return value, float(unsure)
+
+    @no_grad()
+    def start_log_probabilities(self, rolled: Rollouts) -> np.ndarray:
+        """What the model that the run began from gives to the same tokens, (n,)."""
+        logits = self.reference(rolled.idx).reshape(-1, self.model.config.vocab_size) * (1 / self.settings.temperature)
+        return policy.log_probabilities(logits, rolled.tokens.reshape(-1)).numpy()

@@ -1,0 +1,250 @@
+"""Learning from a reward: gradients against exact ones, credit, rollouts, and runs that do it."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from course_lib import data, gradcheck, progress, recipes, run, stories, training, tuning
+from course_lib.model import GPT, GPTConfig
+from course_lib.tensor import Tensor
+from course_lib.tokenizer import Tokenizer
+from course_lib.tuning import policy, reward, rollouts
+
+RNG = np.random.default_rng(0)
+BEFORE = np.array([-2.0, -1.0, 0.0, -3.0])
+
+
+def tensor(values, dtype="float64"):
+    return Tensor(values, dtype=dtype, requires_grad=True)
+
+
+# The policy
+
+
+def test_log_probabilities_and_entropy_are_numpys():
+    x, tokens = RNG.normal(0, 3, (7, 11)), RNG.integers(0, 11, 7)
+    p = np.exp(x) / np.exp(x).sum(-1, keepdims=True)
+    np.testing.assert_allclose(
+        policy.log_probabilities(Tensor(x, "float64"), tokens).numpy(), np.log(p[range(7), tokens])
+    )
+    np.testing.assert_allclose(policy.entropy(Tensor(x, "float64")).numpy(), -(p * np.log(p)).sum(-1))
+
+
+@pytest.mark.parametrize("function", [
+    lambda x: policy.log_probabilities(x, [3, 0, 4, -1]),
+    lambda x: policy.entropy(x),
+    lambda x: policy.policy_gradient(policy.log_probabilities(x, [3, 0, 4, 1]), np.array([1.0, -2.0, math.nan, 0.5])),
+    lambda x: policy.clipped(policy.log_probabilities(x, [3, 0, 4, 1]), BEFORE, np.array([1.0, -2.0, 3.0, math.nan])),
+    lambda x: policy.kl_to_start(policy.log_probabilities(x, [3, 0, 4, 1]), BEFORE, np.array([True, True, False, True])),
+])  # fmt: skip
+def test_gradients_are_those_of_finite_differences(function):
+    gradcheck(lambda x: function(x).sum(), [tensor(RNG.normal(0, 1, (4, 6)))])
+
+
+def exact(logits, earned):
+    """Expected reward of one token drawn from softmax(logits), and its gradient: sum over a of p_a (e_a - p) r_a."""
+    p = np.exp(logits) / np.exp(logits).sum()
+    return p @ earned, p * (earned - p @ earned)
+
+
+def test_reinforce_is_the_exact_gradient_on_average_with_and_without_a_baseline():
+    """Over an enumerable policy the mean of the estimate over all outcomes, weighted by their probabilities, is exact."""
+    logits, earned = RNG.normal(0, 1, 5), RNG.normal(0, 1, 5)
+    p = np.exp(logits) / np.exp(logits).sum()
+    value, gradient = exact(logits, earned)
+    for baseline in (0.0, value, -3.0):
+        mean, spread = np.zeros(5), 0.0
+        for a in range(5):
+            x = tensor(logits[None])
+            loss = policy.policy_gradient(policy.log_probabilities(x, [a]), np.array([earned[a] - baseline]))
+            loss.backward()
+            mean -= p[a] * x.grad.numpy()[0]
+            spread += p[a] * ((x.grad.numpy()[0] + gradient) ** 2).sum()
+        np.testing.assert_allclose(mean, gradient, atol=1e-7)
+        if baseline == 0.0:
+            without = spread
+    assert without != pytest.approx(spread)
+
+
+def test_two_tokens_deep_the_exact_gradient_is_met_too():
+    """Every text of two tokens over a vocabulary of three: P(a) P(b | a), one table of logits for each position."""
+    first, second = RNG.normal(0, 1, 3), RNG.normal(0, 1, (3, 3))
+    worth = RNG.normal(0, 1, (3, 3))
+
+    def value(one, two):
+        p, q = (np.exp(x) / np.exp(x).sum(-1, keepdims=True) for x in (one, two))
+        return (p[:, None] * q * worth).sum(), p[:, None] * q
+
+    total, chances = value(first, second)
+    mean = np.zeros(3)
+    for a, b in itertools.product(range(3), repeat=2):
+        x, y = tensor(first[None]), tensor(second[a][None])
+        log_p = policy.log_probabilities(x, [a]) + policy.log_probabilities(y, [b])
+        policy.policy_gradient(log_p, np.array([worth[a, b] - total])).backward()
+        mean -= chances[a, b] * x.grad.numpy()[0]
+    step = 1e-6
+    ends = [[value(first + side * step * np.eye(3)[i], second)[0] for side in (1, -1)] for i in range(3)]
+    expected = [(above - below) / (2 * step) for above, below in ends]
+    np.testing.assert_allclose(mean, expected, atol=1e-6)
+
+
+def test_the_ratio_is_cut_off_on_one_side_only():
+    before = np.log(np.full(4, 0.2))
+    now = np.log([0.3, 0.1, 0.3, 0.1])
+    credit = np.array([1.0, 1.0, -1.0, -1.0])
+    x = tensor(now)
+    policy.clipped(x, before, credit).backward()
+    assert (x.grad.numpy() == 0).tolist() == [True, False, False, True]  # better and already likelier: no more of it
+
+
+def test_kl_to_the_start_is_never_negative_and_is_the_kl_on_average():
+    p, q = (np.exp(x) / np.exp(x).sum() for x in RNG.normal(0, 1, (2, 6)))
+    each = [
+        policy.kl_to_start(Tensor(np.log(p[i : i + 1]), "float64"), np.log(q[i : i + 1]), np.array([True])).item()
+        for i in range(6)
+    ]
+    assert min(each) >= 0 and p @ each == pytest.approx((p * np.log(p / q)).sum(), abs=1e-6)
+
+
+# Rewards and credit
+
+
+def test_first_fault_is_where_no_story_goes_on():
+    story = next(stories.write(3, 1))
+    assert reward.first_fault(story) is None and reward.of_stories(story) == reward.Judged(1.0)
+    assert reward.first_fault(story[:-9]) == len(story) - 9 and reward.first_fault("") == 0
+    at = story.index(" little ")
+    assert reward.first_fault(story[:at] + " X" + story[at:]) == at + 1
+    assert reward.of_stories(None) == reward.Judged(0.0) and reward.of_form(None).reward == 0
+
+
+def test_rewards_that_can_be_pleased_otherwise():
+    assert reward.of_length("a b c").reward == pytest.approx(0.3) and reward.of_a_word("Happy, happy!").reward == 2
+    story = next(stories.write(3, 1))
+    other = stories.spoil(story, __import__("random").Random(0), "name")
+    assert reward.of_form(other).reward == 1 and reward.of_stories(other).reward == 0
+
+
+def test_group_credit_is_the_standardised_reward_up_to_the_end():
+    credit = reward.group_credit([1, 0, 0, 1], [3, 1, 2, 3], 3)
+    assert np.isnan(credit).sum() == 3 and np.nanmax(np.abs(credit)) == pytest.approx(1)
+    assert credit[0].tolist() == [1, 1, 1] and credit[1, 0] == -1
+    assert np.nansum(np.abs(reward.group_credit([0.5, 0.5], [2, 2], 2))) == 0
+
+
+def test_fault_credit_blames_one_token_and_sums_to_nothing():
+    credit = reward.fault_credit([None, 2, 0], [4, 5, 3], 5)
+    assert np.nansum(credit) == pytest.approx(0, abs=1e-12)
+    assert np.isfinite(credit).sum(1).tolist() == [4, 3, 1]
+    each = 2 / 8
+    assert credit[0, :4].tolist() == [each] * 4 and credit[1, 2] == each - 1 and credit[2, 0] == each - 1
+
+
+# Rollouts and runs
+
+SMALL = {"layers": 1, "heads": 2, "channels": 32, "context": 160, "vocab_size": 400}
+
+
+@pytest.fixture(scope="session")
+def start(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("rewarded") / "run"
+    training.train("micro", out=folder, steps=60, batch=8, stories=300, validation_rows=8, model=SMALL, device="cpu",
+                   display=progress.Quiet())  # fmt: skip
+    return folder
+
+
+def test_rollouts_are_what_the_model_wrote_and_read(start):
+    model, tokenizer, _ = run.load(start)
+    rolled = rollouts.write(model, tokenizer, 6, seed=5)
+    again = rollouts.write(model, tokenizer, 2, seed=7)
+    assert rolled.idx.shape == rolled.tokens.shape == (6, rolled.lengths.max()) and rolled.idx.shape[1] <= 160
+    for row, length in enumerate(rolled.lengths):
+        assert rolled.idx[row, 0] == tokenizer.end_id and (rolled.tokens[row, length:] == data.IGNORE).all()
+        assert (rolled.idx[row, 1:length] == rolled.tokens[row, : length - 1]).all()
+        ended = rolled.tokens[row, length - 1] == tokenizer.end_id
+        assert ended == (rolled.texts[row] is not None)
+    assert (again.tokens[0, : again.lengths[0]] == rolled.tokens[2, : rolled.lengths[2]]).all()
+
+
+def test_the_token_of_a_character():
+    tokenizer = Tokenizer.train(stories.write(0, 50), 300)
+    text = next(stories.write(1, 1))
+    ids = [*tokenizer.encode(text), tokenizer.end_id]
+    for character in range(0, len(text), 7):
+        token = rollouts.token_of(tokenizer, ids, character)
+        assert len(tokenizer.decode(ids[:token])) <= character < len(tokenizer.decode(ids[: token + 1]))
+    assert (
+        rollouts.token_of(tokenizer, ids, len(text))
+        == len(ids) - 1
+        == rollouts.token_of(tokenizer, ids, len(text) + 50)
+    )
+
+
+TUNE = {"batch": 16, "validation_rows": 8, "display": progress.Quiet(), "device": "cpu"}
+
+
+@pytest.mark.parametrize("credit", recipes.CREDITS)
+def test_a_reward_that_is_easy_to_please_rises(start, tmp_path, credit):
+    """Length is pleased within some steps; stories are not told by so small a model, but nothing breaks."""
+    what = "length" if credit == "group" else "stories"
+    done = tuning.train(start=start, out=tmp_path / "r", reward=what, credit=credit, steps=25, peak=3e-3, **TUNE)
+    assert {"reward", "entropy", "val_loss"} <= done.records[-1].keys()
+    shown = [record["reward"] for record in done.records]
+    if credit == "group":
+        assert np.mean(shown[-5:]) > np.mean(shown[:5]) + 0.1
+
+
+@pytest.mark.parametrize("kl", [0.0, 0.1])
+def test_a_stopped_run_goes_on_to_the_same_bits(start, tmp_path, kl):
+    class Stop(progress.Quiet):
+        def update(self, step, record, left):
+            if step == 3:
+                raise KeyboardInterrupt
+
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    settings = {"start": start, "reward": "stories", "steps": 6, "kl": kl, **TUNE}
+    tuning.train(out=whole, **settings)
+    with pytest.raises(KeyboardInterrupt):
+        tuning.train(out=parts, **settings | {"display": Stop()})
+    tuning.train(out=parts, resume=True, display=progress.Quiet(), device="cpu")
+    a, b = (run.load(folder / "last.safetensors")[0].state() for folder in (whole, parts))
+    assert all(np.array_equal(a[name], b[name]) for name in a)
+
+
+def test_kl_keeps_the_model_near_its_start(start, tmp_path):
+    far = {}
+    before = run.load(start)[0].state()
+    for kl in (0.0, 5.0):
+        done = tuning.train(
+            start=start, out=tmp_path / f"{kl}", reward="length", credit="group", kl=kl, steps=12, peak=3e-3, **TUNE
+        )
+        after = done.model.state()
+        model, (rolled_idx, rolled) = done.model, data_of(done.model, done.tokenizer)
+        reference = GPT(GPTConfig(**model.config.to_dict()))
+        reference.load_state(before)
+        log_p, log_q = (
+            policy.log_probabilities(m(rolled_idx).reshape(-1, m.config.vocab_size), rolled).numpy()
+            for m in (model, reference)
+        )
+        far[kl] = (log_p - log_q).mean()
+        assert any(not np.array_equal(after[name], before[name]) for name in before)
+    assert far[5.0] < far[0.0]
+
+
+def data_of(model, tokenizer):
+    rolled = rollouts.write(model, tokenizer, 64, seed=999)
+    return rolled.idx, rolled.tokens.reshape(-1)
+
+
+@pytest.mark.parametrize("changes, says", [
+    ({"reward": "stories"}, "give the run that it is in"),
+    ({"reward": "beauty", "start": "HERE"}, "no reward 'beauty'"),
+    ({"reward": "stories", "start": "HERE", "credit": "none"}, "no credit 'none'"),
+    ({"reward": "stories", "start": "HERE", "lora": 2}, "neither lora nor text"),
+])  # fmt: skip
+def test_what_cannot_be_rewarded_says_why(start, changes, says):
+    given = {name: start if value == "HERE" else value for name, value in changes.items()}
+    with pytest.raises(ValueError, match=says):
+        tuning.train(steps=1, **given, **TUNE)
