@@ -20,6 +20,8 @@ def cases(random):
     yield case("a row without targets", [[0, 1], [IGNORE, IGNORE]], 3)
     for label, logits in extremes(random, (2, 3, 4)):
         yield Case(label, logits.astype(np.float64), np.array([[IGNORE, 3, 0], [1, 2, IGNORE]]))
+    apart = np.array([[[40000.0, 39999.0], [0.0, 1.0]], [[-40000.0, -40001.0], [2.0, 0.0]]])
+    yield Case("positions far from each other", apart, np.array([[0, 1], [1, 0]]))
     targets = random.integers(0, 50, (4, 12))
     for row, (first, last) in enumerate(((3, 9), (5, 12), (1, 2), (0, 12))):
         targets[row, :first] = targets[row, last:] = IGNORE
@@ -72,8 +74,11 @@ exercise = Exercise(
     picked = np.take_along_axis(chances, np.where(scored, targets, 0)[..., None], -1)[..., 0]
     return np.where(scored, np.log(picked), 0.0).sum(-1)
 """, "np.exp overflows for large logits, and gives 0 for very negative ones. Subtract the largest logit of the position first.",
-              when=lambda seen: "far" in seen.label and seen.got is not None and not np.isfinite(np.array(seen.got, float)).all(),
+              when=lambda seen: seen.label.startswith("all far") and seen.got is not None and not np.isfinite(np.array(seen.got, float)).all(),
               once="an overflow alone gives inf or nan here"),
+        Wrong(Changed(("logits.max(-1, keepdims=True)", "logits.max()")),
+              "You subtract one number, the largest logit of the whole batch. Where all logits of a position lie far below it, "
+              "every exp is 0. Each position needs its own largest."),
         Wrong("""def answer_log_probabilities(logits, targets):
     scored = targets != IGNORE
     shifted = logits - logits.max(-1, keepdims=True)

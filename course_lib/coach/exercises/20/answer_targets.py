@@ -43,6 +43,14 @@ exercise = Exercise(
 ''',
     wrong=[
         Wrong("""def answer_targets(ids, start, context):
+    targets = np.full(context, IGNORE)
+    targets[start : len(ids)] = ids[start:]
+    return targets
+""",
+              "The two sides of the assignment differ in length. The len(ids) - start tokens of the answer belong in the columns "
+              "from start - 1 to len(ids) - 2: the target in column t is ids[t + 1].",
+              when=lambda seen: seen.error.startswith("ValueError") and "could not broadcast" in seen.error),
+        Wrong("""def answer_targets(ids, start, context):
     targets = np.full(context + 1, IGNORE)
     targets[start : len(ids)] = ids[start:]
     return targets[:context]

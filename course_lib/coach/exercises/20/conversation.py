@@ -1,6 +1,6 @@
 """A chat template: the turns of a conversation as ids, and which of them are learned."""
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
 
 END, USER, ASSISTANT = 256, 257, 258
 
@@ -49,6 +49,10 @@ exercise = Exercise(
     return text
 ''',
     wrong=[
+        Mistake("encode(text) is a list. Put its ids into `ids` one by one, with a star: [USER, *encode(text)].",
+                when=lambda seen: seen.got is not None and any(isinstance(token, list) for token in seen.got[0])),
+        Mistake("`learned` needs one entry for each token of `ids`, the marks and END included: the two lists differ in length.",
+                when=lambda seen: seen.got is not None and len(seen.got[0]) != len(seen.got[1])),
         Wrong(Changed(("*body, END]", "*body]"), ("(len(body) + 1)", "len(body)")),
               "An answer ends in END, or a model that learned from it never stops."),
         Wrong(Changed(("[False] + [True] * (len(body) + 1)", "[True] * (len(body) + 2)")),
