@@ -74,7 +74,8 @@ exercise = Exercise(
     picked = np.take_along_axis(chances, np.where(scored, targets, 0)[..., None], -1)[..., 0]
     return np.where(scored, np.log(picked), 0.0).sum(-1)
 """, "np.exp overflows for large logits, and gives 0 for very negative ones. Subtract the largest logit of the position first.",
-              when=lambda seen: seen.label.startswith("all far") and seen.got is not None and not np.isfinite(np.array(seen.got, float)).all(),
+              when=lambda seen: seen.label.startswith("all far") and seen.got is not None
+                  and not np.isfinite(np.array(seen.got, float)).all(),
               once="an overflow alone gives inf or nan here"),
         Wrong(Changed(("logits.max(-1, keepdims=True)", "logits.max()")),
               "You subtract one number, the largest logit of the whole batch. Where all logits of a position lie far below it, "
