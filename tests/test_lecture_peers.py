@@ -9,11 +9,13 @@ import nbformat
 import numpy as np
 import pytest
 
-from course_lib import Tensor, bpe, functional, no_grad, optim, sampling, stories
+from course_lib import Tensor, bpe, functional, nn, no_grad, optim, sampling, stories
+from course_lib.coach import catalogue
 from course_lib.devices import ops
 from course_lib.model import GPT, GPTConfig
 from course_lib.paths import ROOT
 from course_lib.tokenizer import Tokenizer
+from course_lib.tuning import lora
 
 torch = pytest.importorskip("torch", reason="compares with PyTorch, which is not installed")
 pytestmark = pytest.mark.peers
@@ -323,3 +325,27 @@ def test_block_19():
     linear = names["model"].module
     assert names["total"].tolist() == [1.0, 1.0, 1.0], "the sum over one rank"
     assert all(parameter.grad is not None for parameter in linear.parameters())
+
+
+def test_block_20():
+    names, _ = run("20")
+    layer, x = names["layer"], torch.randn(3, 64)
+    agree(layer(x), array(layer.frozen(x)), 1e-6)  # at the start it is what was frozen
+    torch.nn.init.normal_(layer.b)
+    ours = lora.LoRALinear(nn.Linear(64, 192), 8, np.random.default_rng(0))
+    pairs = [
+        (ours.weight, layer.frozen.weight),
+        (ours.own_bias, layer.frozen.bias),
+        (ours.a, layer.a),
+        (ours.b, layer.b),
+    ]
+    for mine, theirs in pairs:
+        mine.storage.array[...] = array(theirs).reshape(mine.storage.array.shape)
+    agree(layer(x), ours(Tensor(array(x))).numpy(), 1e-4)
+    assert ours.factor == layer.factor and not any(p.requires_grad for p in layer.frozen.parameters())
+    logits, targets = array(names["logits"]), array(names["targets"])
+    rows = [catalogue.load("answer_log_probabilities").reference(logits, np.where(targets < 0, -1, targets))]
+    agree(names["answers"], rows[0], 1e-4)
+    four = [np.array([value]) for value in (*array(names["answers"]), *array(names["before"]))]
+    expected = catalogue.load("dpo_loss").reference(*four, 0.1)
+    assert names["loss"].item() == pytest.approx(expected, abs=1e-5)

@@ -34,6 +34,8 @@
     plots.zero_stages(ranks)                  which shards of weights, gradients and AdamW's arrays each rank holds
     plots.split_mlp(ranks)                    an MLP cut into columns and rows
     plots.valley(loss, {name: points})        the way of an optimiser over a loss of two numbers
+    plots.prompt_mask(tokenizer, idx, targets)  a row of fine-tuning: which targets are scored
+    plots.low_rank(outputs, inputs, rank)     a frozen matrix beside its change of low rank
 
 Each returns something that shows itself when it stands last in a cell, with words that state what it shows.
 """
@@ -51,6 +53,7 @@ from course_lib.plots.judged import judged
 from course_lib.plots.kernels import banks, sectors, thread_map
 from course_lib.plots.lane_map import lane_map
 from course_lib.plots.lines import lines
+from course_lib.plots.low_rank import low_rank
 from course_lib.plots.memories import memories
 from course_lib.plots.memory import memory
 from course_lib.plots.model_map import PARTS, model_map
@@ -60,6 +63,7 @@ from course_lib.plots.play import play
 from course_lib.plots.player import Player
 from course_lib.plots.product import product
 from course_lib.plots.projection import projection
+from course_lib.plots.prompt_mask import prompt_mask
 from course_lib.plots.ring_steps import ring
 from course_lib.plots.roofline import roofline
 from course_lib.plots.row_times_column import row_times_column
@@ -92,6 +96,7 @@ __all__ = [
     "lane_map",
     "lines",
     "loss_curve",
+    "low_rank",
     "memories",
     "memory",
     "model_map",
@@ -101,6 +106,7 @@ __all__ = [
     "play",
     "product",
     "projection",
+    "prompt_mask",
     "ring",
     "roofline",
     "row_times_column",

@@ -1,0 +1,32 @@
+"""The pictures of chapter 20 say in words what is in their data."""
+
+import pytest
+
+from course_lib import plots
+from course_lib.tokenizer import Tokenizer
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return Tokenizer([], ("<|endoftext|>", "<|user|>"))
+
+
+def test_a_row_says_from_where_to_where_its_targets_are_scored(tokenizer):
+    end, user = tokenizer.end_id, tokenizer.special_id("<|user|>")
+    drawn = plots.prompt_mask(tokenizer, [user, 65, 66, 67, end], [-1, -1, 67, end, -1])
+    assert "A row of 5 tokens, 2 of whose targets are scored: from 'C'" in drawn.alt and "after 'B'" in drawn.alt
+    assert "to '<|endoftext|>'. The 2 targets before" in drawn.alt and "the 1 behind them" in drawn.alt
+    assert "nothing would be learned" in plots.prompt_mask(tokenizer, [65], [-1]).alt
+
+
+@pytest.mark.parametrize("idx, targets", [([65] * 61, [65] * 61), ([65], [65, 66]), ([], [])])
+def test_a_row_too_long_or_without_as_many_targets_is_refused(tokenizer, idx, targets):
+    with pytest.raises(ValueError, match="one row of at most 60 tokens"):
+        plots.prompt_mask(tokenizer, idx, targets)
+
+
+def test_a_change_of_low_rank_counts_what_is_trained():
+    alt = plots.low_rank(192, 64, 8).alt
+    assert "2,048 numbers are trained, 16.7% of the 12,288" in alt
+    with pytest.raises(ValueError, match="at rank 0"):
+        plots.low_rank(4, 4, 0)
