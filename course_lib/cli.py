@@ -79,6 +79,9 @@ def train(
     lora: Annotated[
         int | None, typer.Option(help="Rank of LoRA: train changes of that rank, not the weights.", show_default="0")
     ] = None,
+    window: Annotated[
+        int | None, typer.Option(help="With --start: tokens of a window, if fewer than the model's context.")
+    ] = None,
     reward: Annotated[
         str | None, typer.Option(help="With --start: learn from a judge's word: stories, form, length or word.")
     ] = None,
@@ -122,7 +125,7 @@ def train(
         raise ValueError("One process has nobody to shard with: give --processes 2 or more, or leave --shard out.")
     if mine:
         print(_answers(device), flush=True)
-    trained = tuning.train(preset, start=start, lora=lora, reward=reward, **settings)
+    trained = tuning.train(preset, start=start, lora=lora, reward=reward, window=window, **settings)
     if trained.stopped:
         raise typer.Exit(128 + trained.stopped)  # as the shell has it, so that `train && sample` stops here
 

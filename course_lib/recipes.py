@@ -72,6 +72,10 @@ class Settings:
             raise ValueError(
                 "A reward teaches a model that writes already: give the run that it is in, as `start`, and neither lora nor text."
             )
+        if self.window < 0 or (self.window and (self.start is None or self.reward)):
+            raise ValueError(
+                f"window is {self.window}: it cuts the windows of fine-tuning, from a run as `start`, to so many tokens, 1 or more."
+            )
         if self.lora < 0 or (self.lora and self.start is None):
             raise ValueError(
                 f"lora is {self.lora}: it is the rank of changes to weights that are there, so it needs the run that they are "

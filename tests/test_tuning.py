@@ -238,7 +238,8 @@ def test_changes_go_on_with_the_weights_that_they_belong_to(start, tmp_path):
 def test_fine_tuning_on_a_text(start, tmp_path):
     text = tmp_path / "mine.txt"
     text.write_text("The sea is wide and the ship is small. " * 400)
-    tuned = tuning.train(start=start, text=str(text), lora=2, **TUNE)
+    tuned = tuning.train(start=start, text=str(text), lora=2, window=100, **TUNE)
+    assert tuned.corpus.train.batch(0, 2)[0].shape == (2, 100)
     assert tuned.floor is None and not chat.has_turns(tuned.tokenizer)
     assert tuned.records[-1]["loss"] < tuned.records[0]["loss"]
 
