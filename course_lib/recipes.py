@@ -74,7 +74,7 @@ class Settings:
             )
         if self.window < 0 or (self.window and (self.start is None or self.reward)):
             raise ValueError(
-                f"window is {self.window}: it cuts the windows of fine-tuning, from a run as `start`, to so many tokens, 1 or more."
+                f"window is {self.window}: it cuts windows of fine-tuning, from a run as `start`, to so many tokens, 1 or more."
             )
         if self.lora < 0 or (self.lora and self.start is None):
             raise ValueError(
