@@ -59,7 +59,7 @@ class Choice:
 def generate(
     model: GPT,
     tokenizer: Tokenizer,
-    prompt: str = "",
+    prompt: str | list[int] = "",
     tokens: int = 256,
     temperature: float = 1.0,
     top_k: int | None = None,
@@ -70,6 +70,7 @@ def generate(
 ) -> Iterator[str]:
     """The text after `prompt`, in pieces as they come: at most `tokens` tokens, up to the end token if `stop_at_end`.
 
+    prompt: text, or ids, special tokens among them if there are; the end token that begins every text stands before it.
     A character whose bytes are spread over several tokens comes when it is complete. Raises ValueError for bad settings.
     """
     if not isinstance(tokenizer, Tokenizer):
@@ -77,25 +78,9 @@ def generate(
             f"generate() takes a model, its tokenizer, then the beginning of the text: generate(model, tokenizer, 'Once'). "
             f"The tokenizer given is a {type(tokenizer).__name__}."
         )
-    ids = tokenizer.encode(prompt)
-    return generate_after(model, tokenizer, ids, tokens, temperature, top_k, top_p, seed, use_cache, stop_at_end)
-
-
-def generate_after(
-    model: GPT,
-    tokenizer: Tokenizer,
-    prompt: list[int],
-    tokens: int = 256,
-    temperature: float = 1.0,
-    top_k: int | None = None,
-    top_p: float | None = None,
-    seed: int = 0,
-    use_cache: bool = True,
-    stop_at_end: bool = True,
-) -> Iterator[str]:
-    """`generate` after a prompt of ids, special tokens among them if there are; the end token stands before it."""
     choice = Choice(temperature, top_k, top_p)
-    stream = _tokens(model, tokenizer, [prompt], tokens, choice, [seed], use_cache)
+    ids = prompt if isinstance(prompt, list) else tokenizer.encode(prompt)
+    stream = _tokens(model, tokenizer, [ids], tokens, choice, [seed], use_cache)
     return _pieces(stream, tokenizer, stop_at_end)
 
 

@@ -8,7 +8,7 @@ from course_lib.model import GPT, GPTConfig
 from course_lib.stories import requests
 from course_lib.tensor import no_grad
 from course_lib.tokenizer import Tokenizer
-from course_lib.tuning import chat, examples, lora
+from course_lib.tuning import chat, conversation, examples, lora
 
 SMALL = {"layers": 2, "heads": 2, "channels": 32, "context": 320, "vocab_size": 700}
 
@@ -63,6 +63,23 @@ def test_answers_do_not_depend_on_who_else_is_asked(tokenizer):
         range(3, 3 + len(prompts)),
     )
     assert [len(ids) for ids, ended in written if not ended] == [12] * sum(a is None for a in together)
+
+
+def test_a_conversation_answers_line_by_line(start, tmp_path, monkeypatch, capsys):
+    tuning.train(start=start, out=tmp_path / "chat", **TUNE | {"steps": 1})
+    lines = iter(["Once upon a time.\\", "Who sings?", "word " * 400, "Hello", ""])
+    monkeypatch.setattr("builtins.input", lambda prompt: next(lines))
+    conversation.hold(str(tmp_path / "chat"), "cpu", 5, 0.7, None, seed=3)
+    said = capsys.readouterr().out
+    model, tokenizer, _ = run.load(tmp_path / "chat")
+    expected = chat.prompt_ids(tokenizer, "Once upon a time.\nWho sings?")[1:]
+    assert said.startswith("".join(generation.generate(model, tokenizer, expected, 5, 0.7, seed=3)))
+    assert said.count("tokens, and this model reads 320 at most") == 1 and next(lines, None) is None
+
+
+def test_a_model_that_was_never_taught_to_answer_says_so(start):
+    with pytest.raises(ValueError, match="was never taught to answer"):
+        conversation.hold(str(start), "cpu", 5, 0.7, None, seed=3)
 
 
 # Examples

@@ -26,9 +26,7 @@ def hold(folder: str, device: str, tokens: int, temperature: float, top_p: float
                 f"That is {len(prompt)} tokens, and this model reads {model.config.context} at most: ask a shorter one."
             )
             continue
-        for piece in generation.generate_after(
-            model, tokenizer, prompt, tokens, temperature, None, top_p, seed + asked
-        ):
+        for piece in generation.generate(model, tokenizer, prompt, tokens, temperature, None, top_p, seed + asked):
             print(piece, end="", flush=True)
         print("\n" if sys.stdin.isatty() else "")
         asked += 1
