@@ -3,8 +3,8 @@
     judged = REWARDS["stories"](text)       .reward of the whole text, .fault: the character where it first goes wrong
     credit = group_credit(rewards, lengths, width)
 
-The judge knows the grammar, so its word is exact. Rewards that are worse on purpose stand beside it: chapter 21 lets a model
-find out how to please them.
+The judge knows the grammar, so its word is exact. Rewards that are worse on purpose stand beside it: a model soon
+finds out how to please them.
 """
 
 import math
