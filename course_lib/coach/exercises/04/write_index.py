@@ -38,6 +38,6 @@ exercise = Exercise(
               "Block 1 begins after all the threads of block 0, and not one further: blockIdx.x * blockDim.x is the number of "
               "threads in the blocks before.",
               when=lambda seen: "race" in seen.kinds and "blockIdx.x + threadIdx.x" in seen.text),
-        Wrong(Changed(("y[i] = i", "y[i] = threadIdx.x")), generic="elements of the result are wrong"),
+        Wrong(Changed(("y[i] = i", "y[i] = threadIdx.x")), generic="all elements from `block` on"),
     ],
 )  # fmt: skip
