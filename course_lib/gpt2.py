@@ -41,9 +41,7 @@ OUTSIDE = {
     "ln_f.weight": "norm.weight",
     "ln_f.bias": "norm.bias",
 }
-NOT_NEEDED = re.compile(
-    r"h\.\d+\.attn\.(masked_)?bias|lm_head\.weight"
-)  # the causal mask, and the token embedding again
+NOT_NEEDED = re.compile(r"h\.\d+\.attn\.(masked_)?bias|lm_head\.weight")  # causal masks; the token embedding again
 
 
 class WeightsError(ValueError):

@@ -33,6 +33,12 @@ class Module:
             elif isinstance(value, list | tuple):
                 yield from ((f"{name}.{i}", item) for i, item in enumerate(value) if isinstance(item, Module))
 
+    def named_modules(self, path: str = "") -> Iterator[tuple[str, Module]]:
+        """This module and all below it, each with what its attributes' names begin with ("", "blocks.0.mlp.")."""
+        yield path, self
+        for name, child in self.children():
+            yield from child.named_modules(f"{path}{name}.")
+
     def named_parameters(self) -> Iterator[tuple[str, Tensor]]:
         """Every parameter once, with its path; one that is shared (a tied head) goes by its first path."""
         seen: set[int] = set()

@@ -44,6 +44,11 @@ class OneProcess:
         self, settings: Settings, device: str, tally: whose.Tally, saved: checkpoint.Checkpoint | None, bars: bool
     ) -> Run:
         """The run of these settings with its corpus and its first weights. saved: where it goes on from, or None."""
+        if settings.start is not None:
+            raise TrainingError(
+                f"This run began from the weights in {settings.start}: it is fine-tuning, which course_lib.tuning.train does, in "
+                "one process."
+            )
         if saved is not None:
             config = GPTConfig(**saved.facts["config"])  # a preset may have changed since
         else:

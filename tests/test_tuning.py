@@ -240,6 +240,13 @@ def test_a_stopped_fine_tuning_goes_on_to_the_same_bits(start, tmp_path, rank):
     assert all(np.array_equal(a[name], b[name]) for name in a)
 
 
+@pytest.mark.parametrize("kind", [{}, {"reward": "stories", "batch": 2}])
+def test_what_knows_nothing_of_fine_tuning_does_not_go_on_with_it(start, tmp_path, kind):
+    tuning.train(start=start, out=tmp_path / "chat", **TUNE | {"steps": 1} | kind)
+    with pytest.raises(training.TrainingError, match="it is fine-tuning"):
+        training.train(out=tmp_path / "chat", resume=True, display=progress.Quiet(), device="cpu")
+
+
 def test_changes_go_on_with_the_weights_that_they_belong_to(start, tmp_path):
     other = tmp_path / "other"
     other.mkdir()

@@ -139,7 +139,7 @@ def _look_for_cause(
     words = words or repairs.kin(exercise, solution, sandbox, outcomes, cases)
     words = words or python_source.unused(text, solution, exercise.defines)
     words = words or features.of_flags(outcomes)
-    words = words or features.of_cases(outcomes, diagnosis.inputs_of(exercise, len(failing.inputs)))
+    words = words or diagnosis.told(features.of_cases, outcomes, diagnosis.inputs_of(exercise, len(failing.inputs)))
     if words:
         verdict.why = f"{verdict.why} {words}" if failing.error else words
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from course_lib import lexer
 from course_lib.coach.exercise import Exercise
+from course_lib.coach.python_source import Source
 from course_lib.coach.regions import Piece
 
 SWAPPED = {
@@ -155,16 +156,8 @@ def _one_thread(text: str, read: lexer.Text) -> Iterator[Edit]:
 
 
 def _of_python(text: str) -> Iterator[Edit]:
-    tree, starts = ast.parse(text), [0]
-    for line in text.splitlines(keepends=True):
-        starts.append(starts[-1] + len(line.encode()))
-    encoded = text.encode()  # ast counts bytes
-
-    def at(line: int, column: int) -> int:
-        return len(encoded[: starts[line - 1] + column].decode())
-
-    def span(node: ast.AST) -> tuple[int, int]:
-        return at(node.lineno, node.col_offset), at(node.end_lineno, node.end_col_offset)
+    source = Source(text)
+    tree, span = source.tree, source.span
 
     def between(kind: str, left: ast.AST, right: ast.AST) -> Iterator[Edit]:
         start, end = span(left)[1], span(right)[0]

@@ -16,14 +16,7 @@ Pair = tuple[Any, Any, tuple]  # got, expected, the inputs
 
 
 def of_values(outcomes: Sequence[Outcome], names: Sequence[str]) -> str:
-    """A sentence, or "". names: of the inputs. What came may be of any kind, so a test that cannot be made is no sentence."""
-    try:
-        return _of_values(outcomes, names)
-    except Exception:
-        return ""
-
-
-def _of_values(outcomes: Sequence[Outcome], names: Sequence[str]) -> str:
+    """A sentence, or "". names: of the inputs."""
     failing = [outcome for outcome in outcomes if not outcome.right]
     if any(outcome.difference is None for outcome in failing):
         return ""

@@ -230,6 +230,16 @@ class Alone(Communicator):
         return self.start_all_reduce(rows_of(x, "all_gather"))
 
 
+def mismatch(number: int, *calls: tuple[int, Call]) -> Mismatch:
+    """The error of two ranks whose calls do not fit together. number: of the collective, from 0; calls: (rank, its call)."""
+    (a, first), (b, second) = sorted(calls, key=lambda one: one[0])
+    return Mismatch(
+        f"Ranks {a} and {b} do not fit together in collective {number + 1}.\n"
+        f"  rank {a} calls {first}\n  rank {b} calls {second}\n"
+        "All ranks must call the same collectives in the same order, with the same shapes and dtypes."
+    )
+
+
 def even_parts(n: int, size: int) -> tuple[int, ...]:
     """n elements for `size` ranks, as evenly as it goes; the first ones get one more."""
     return tuple(n // size + (rank < n % size) for rank in range(size))

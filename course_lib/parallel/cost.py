@@ -39,9 +39,10 @@ def fit(samples: Sequence[tuple[int, int, float]]) -> Link:
 
 
 # Published figures of an NVIDIA H100 SXM and a DGX H100: dense bfloat16; NVLink 4 with 900 GB/s for both directions together;
-# one InfiniBand NDR adapter of 400 Gb/s for each GPU. The latencies and the part of the peak that is reached are assumptions.
-PEAK, REACHED = 989e12, 0.4  # FLOP/s
-NVLINK, INFINIBAND = Link(3e-6, 1 / 450e9), Link(6e-6, 1 / 50e9)
+# one InfiniBand NDR adapter of 400 Gb/s for each GPU. The latency and the part of the peak that is reached are assumptions,
+# those of chapter 19.
+PEAK, REACHED, LATENCY = 989e12, 0.4, 10e-6  # FLOP/s, its part, seconds
+NVLINK, INFINIBAND = Link(LATENCY, 1 / 450e9), Link(LATENCY, 1 / 50e9)
 IN_A_MACHINE = 8
 
 GPT_1_3B = GPTConfig(layers=24, heads=16, channels=2048, context=2048, vocab_size=50304)  # as GPT-3 XL

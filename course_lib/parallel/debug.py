@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 from mpi4py import MPI
 
-from course_lib.parallel.communicator import Call, Deadlock, Mismatch
+from course_lib.parallel.communicator import Call, Deadlock, mismatch
 
 QUIET = 2.0  # seconds: a message on its way should not take longer
 
@@ -43,12 +43,7 @@ class Board:
             self._listen()
             for rank, other in calls.items():
                 if other.signature != call.signature:
-                    first, second = sorted(((rank, other), (self.rank, call)), key=lambda one: one[0])
-                    raise Mismatch(
-                        f"Ranks {first[0]} and {second[0]} do not fit together in collective {number + 1}.\n"
-                        f"  rank {first[0]} calls {first[1]}\n  rank {second[0]} calls {second[1]}\n"
-                        "All ranks must call the same collectives in the same order, with the same shapes and dtypes."
-                    )
+                    raise mismatch(number, (rank, other), (self.rank, call))
             return len(calls) == len(self.others)
 
         self.wait(call, heard)

@@ -27,12 +27,12 @@ from course_lib.parallel.communicator import (
     CommunicationError,
     Communicator,
     Deadlock,
-    Mismatch,
     Pending,
     RankFailed,
     add_in_order,
     caller,
     even_parts,
+    mismatch,
     rows_of,
 )
 
@@ -129,11 +129,7 @@ class _Ranks:
         calls = self.rounds[number]
         for other, (before, _) in calls.items():
             if before.signature != call.signature:
-                self.failure = Mismatch(
-                    f"Ranks {other} and {rank} do not fit together in collective {number + 1}.\n"
-                    f"  rank {other} calls {before}\n  rank {rank} calls {call}\n"
-                    "All ranks must call the same collectives in the same order, with the same shapes and dtypes."
-                )
+                self.failure = mismatch(number, (other, before), (rank, call))
                 raise _Ended
         calls[rank] = call, x
         return calls

@@ -2,6 +2,7 @@
 
 player.html has what all players share: the buttons, the slider with its keys, and the sentence of each step, which a screen
 reader says. What is seen is drawn by a scene, a script beside it: launch.js draws a launch, drawing.js an SVG made in Python.
+elements.js is what player.html and the sliders of panel.html share.
 """
 
 import base64
@@ -53,7 +54,12 @@ def embedded(template: str, data: dict, still: Picture) -> str:
         f'src="data:image/png;base64,{base64.b64encode(still.png).decode()}">'
     )
     name = hashlib.sha256(text.encode()).hexdigest()[:12]
-    made = template.replace("__STILL__", image).replace("__ID__", name).replace("__DATA__", text)
+    made = (
+        template.replace("__ELEMENTS__", file("elements.js"))
+        .replace("__STILL__", image)
+        .replace("__ID__", name)
+        .replace("__DATA__", text)
+    )
     if len(made.encode()) > MOST_BYTES:
         raise ValueError(
             f"This player would take {len(made.encode()):,} bytes; at most {MOST_BYTES:,} are allowed, so that the notebook "

@@ -8,8 +8,6 @@ numbers in place of 147,456. `merged` adds the product B A to W: then it costs n
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from course_lib import functional, nn
@@ -52,7 +50,7 @@ def add(model: GPT, rank: int, seed: int = 0) -> GPT:
             part, name = layer.split(".")
             inside = getattr(block, part)
             setattr(inside, name, LoRALinear(getattr(inside, name), rank, rng))
-    for module in modules(model):
+    for _, module in model.named_modules():
         for name, value in list(vars(module).items()):
             if isinstance(value, Tensor) and value.requires_grad and not isinstance(module, LoRALinear):
                 setattr(module, name, value.detach())
@@ -62,7 +60,7 @@ def add(model: GPT, rank: int, seed: int = 0) -> GPT:
 def merged_state(model: GPT) -> dict[str, np.ndarray]:
     """All weights under the names that they have in a plain GPT, with the changes added."""
     state = {}
-    for path, module in named_modules(model):
+    for path, module in model.named_modules():
         if isinstance(module, LoRALinear):
             state[f"{path}weight"] = module.merged()
             if module.own_bias is not None:
@@ -72,14 +70,3 @@ def merged_state(model: GPT) -> dict[str, np.ndarray]:
                 f"{path}{name}": value.numpy() for name, value in vars(module).items() if isinstance(value, Tensor)
             }
     return state
-
-
-def named_modules(module: nn.Module, path: str = "") -> Iterator[tuple[str, nn.Module]]:
-    """A module and all below it, with their paths ("blocks.0.mlp.")."""
-    yield path, module
-    for name, child in module.children():
-        yield from named_modules(child, f"{path}{name}.")
-
-
-def modules(module: nn.Module) -> Iterator[nn.Module]:
-    return (part for _, part in named_modules(module))

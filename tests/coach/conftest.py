@@ -15,6 +15,9 @@ def mine(tmp_path, monkeypatch):
 def judge():
     """One warm judging process for all tests of a worker."""
     judge = client.Judge()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COURSE_TRACEBACK", "1")  # a cause that could not be looked for is a failure here
+        judge.start()
     yield judge
     judge.stop()
 

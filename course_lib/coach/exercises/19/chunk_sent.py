@@ -32,6 +32,9 @@ exercise = Exercise(
         Wrong(Changed(("rank - step - 1", "rank + step - 1")),
               "From step to step the number falls: a rank sends the chunk that has just arrived, and the rank before it is "
               "one chunk behind."),
+        Wrong(Changed(("rank - step - 1", "rank + step")),
+              "In step 0 a rank sends the chunk before the one of its own number, and from step to step the number falls: what "
+              "it sends has just arrived from the rank before it."),
         Wrong(Changed(("rank - step - 1", "rank - 1")),
               "This is the same chunk in every step. In each step a rank sends the chunk that arrived in the step before."),
     ],

@@ -1,10 +1,5 @@
-"""The `course` command: thin, so that `course --help` is instant; each command imports what it needs when it runs.
+"""Commands for models: train one, let it write and answer, give it away."""
 
-Promises: a mistake of the person at the keyboard ends in a sentence and exit status 1, not in a traceback.
-COURSE_TRACEBACK=1 shows the traceback.
-"""
-
-import os
 import shlex
 import sys
 from pathlib import Path
@@ -12,40 +7,7 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    help="Build a language model from the parts up. Start with: course lab",
-)
 
-
-@app.command()
-def doctor(
-    selftest: Annotated[bool, typer.Option("--selftest", help="Test the installation, in about a minute.")] = False,
-    ops: Annotated[bool, typer.Option("--ops", help="List the operations that each device has.")] = False,
-) -> None:
-    """Say what this machine has, what the course will use, and what is missing."""
-    if selftest:
-        from course_lib.selftest import run
-    elif ops:
-        from course_lib.doctor import ops_table as run
-    else:
-        from course_lib.doctor import report as run
-    raise typer.Exit(run())
-
-
-@app.command()
-def lab(
-    browser: Annotated[bool, typer.Option(help="Open a browser where there is one.")] = True,
-) -> None:
-    """Open JupyterLab on chapter 00."""
-    from course_lib import lab
-
-    lab.start(browser=browser)
-
-
-@app.command()
 def train(
     preset: Annotated[str | None, typer.Option(help="micro, small, 12m or modern-12m.", show_default="small")] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, simulator, cuda or webgpu.")] = "auto",
@@ -103,26 +65,21 @@ def train(
     if out is None:
         kind = "rewarded" if reward else "tuned" if text else "chat"
         out = f"{start.rstrip('/')}-{kind}" if start else f"runs/{preset or 'small'}"
-    started = launch.launched()
-    if start is None and started == 1 and processes not in (None, 1):
-        resuming = f"course train --out {shlex.quote(out)} --resume --processes {processes}"
-        raise typer.Exit(launch.start(processes, sys.argv[1:], resuming))
     settings = {
         "out": out, "resume": resume, "steps": steps, "batch": batch, "accumulate": accumulate, "corpus": corpus,
         "text": text, "stories": stories, "seed": seed, "compute": compute, "recipe": recipe, "device": device,
     }  # fmt: skip
-    if start is not None and (started > 1 or processes not in (None, 1)):
+    many = launch.launched() if processes is None else processes
+    if many != 1 and start is not None:
         raise ValueError("Fine-tuning takes one process: leave --processes out.")
-    if started > 1:
-        from course_lib.parallel import job
-
-        with job.rank(processes):
-            if mine:
-                _answers(device)
-            job.train(preset, shard, settings)
-        return
-    if shard is not None:
+    if many == 1 and shard is not None:
         raise ValueError("One process has nobody to shard with: give --processes 2 or more, or leave --shard out.")
+    if launch.launched() > 1:
+        _be_a_rank(preset, processes, shard, mine, settings)
+        return
+    if many != 1:
+        resuming = f"course train --out {shlex.quote(out)} --resume --processes {many}"
+        raise typer.Exit(launch.start(many, sys.argv[1:], resuming))
     if mine:
         print(_answers(device), flush=True)
     trained = tuning.train(preset, start=start, lora=lora, reward=reward, window=window, **settings)
@@ -130,7 +87,16 @@ def train(
         raise typer.Exit(128 + trained.stopped)  # as the shell has it, so that `train && sample` stops here
 
 
-@app.command()
+def _be_a_rank(preset: str | None, processes: int | None, shard: str | None, mine: bool, settings: dict) -> None:
+    """What each process does that a launcher started; an error on one ends all."""
+    from course_lib.parallel import job
+
+    with job.rank(processes):
+        if mine:
+            _answers(settings["device"])
+        job.train(preset, shard, settings)
+
+
 def sample(
     run: Annotated[str, typer.Option(help="Folder of a run, or one checkpoint.")],
     prompt: Annotated[str, typer.Option(help="How the text begins.")] = "",
@@ -161,7 +127,6 @@ def sample(
         print("\n".join(whose.sentences(tally.record(0))), file=sys.stderr)  # the text alone goes into a pipe
 
 
-@app.command()
 def chat(
     run: Annotated[str, typer.Option(help="Folder of a fine-tuned run.")],
     tokens: Annotated[int, typer.Option(help="Length of an answer, at most.")] = 256,
@@ -177,7 +142,6 @@ def chat(
     conversation.hold(run, training.choose_device(device)[0], tokens, temperature, top_p, seed)
 
 
-@app.command("import")
 def import_(
     source: Annotated[str, typer.Argument(help="gpt2, which is downloaded; or a folder with a GPT-2's files.")],
     out: Annotated[str | None, typer.Option(help="Folder of the run.", show_default="runs/NAME")] = None,
@@ -190,7 +154,6 @@ def import_(
     print(f"Wrote {out}. To let it write: course sample --run {shlex.quote(out)} --prompt 'The capital of France is'")
 
 
-@app.command()
 def export(
     out: Annotated[Path, typer.Argument(help="The folder to write.")],
     run: Annotated[str, typer.Option(help="Folder of a run, or one checkpoint.")],
@@ -212,7 +175,6 @@ def export(
     print(f"Wrote {written}, {size / 1e6:,.1f} MB. To open it: course serve {shlex.quote(str(written))}")
 
 
-@app.command()
 def serve(
     folder: Annotated[Path, typer.Argument(help="What `course export --to web` wrote.")],
     browser: Annotated[bool, typer.Option(help="Open a browser where there is one.")] = True,
@@ -223,27 +185,6 @@ def serve(
     serve.serve(folder, browser)
 
 
-@app.command()
-def bench(
-    what: Annotated[str, typer.Argument(help="cpu, busy, tokenizer, kernels, gpu, webgpu or many.")],
-    part: Annotated[str, typer.Option(help="Of gpu: a, b, c, d or e; of webgpu: a, b or c.", show_default="all")] = "",
-    json: Annotated[Path | None, typer.Option(help="Also write the figures to this file.")] = None,
-) -> None:
-    """Measure one part of the course on this machine against its bar."""
-    import pkgutil
-    from importlib import import_module
-
-    from course_lib import benchmarks
-
-    known = sorted(module.name for module in pkgutil.iter_modules(benchmarks.__path__))
-    if what not in known:
-        raise ValueError(f"There is no benchmark named {what!r}. Choose one of: {', '.join(known)}.")
-    if part and what not in ("gpu", "webgpu"):
-        raise ValueError(f"bench {what} has no parts: leave --part out.")
-    import_module(f"course_lib.benchmarks.{what}").run(json, *filter(None, [part]))
-
-
-@app.command()
 def speedrun(
     entry: Annotated[Path | None, typer.Argument(help="A file with a function train.", show_default="our best")] = None,
     new: Annotated[Path | None, typer.Option(help="Write our best entry to this file, to be changed.")] = None,
@@ -257,126 +198,9 @@ def speedrun(
     compete.compete(entry)
 
 
-@app.command()
-def build(
-    source: Annotated[
-        Path | None,
-        typer.Argument(help="A notebook, or a draft in percent format (.py).", show_default="all exercises"),
-    ] = None,
-    to: Annotated[Path | None, typer.Option(help="The notebook to write.", show_default="beside the source")] = None,
-) -> None:
-    """Store a chapter with its outputs, run from a clean kernel; or make the notebooks of the exercises from solutions/*.py."""
-    from course_lib import build
-
-    if source is not None and source.resolve().parent != build.ROOT / "solutions":
-        print(f"Built {build.build(source, to)}")
-        return
-    from course_lib.coach import builder
-
-    changed = builder.build_chapter(source.resolve().with_suffix(".py")) if source else builder.build_all()
-    print(
-        "\n".join(f"Built {path.relative_to(build.ROOT)}" for path in changed)
-        or "The exercise notebooks are up to date."
-    )
-
-
-NAME = Annotated[str, typer.Argument(help="Of an exercise; without one: the last.", show_default="")]
-
-
-@app.command()
-def check(name: NAME = "") -> None:
-    """Judge your answer to an exercise."""
-    from course_lib.coach import answering, show, state
-
-    name = state.last(name)
-    with show.doing() as stage:
-        verdict = answering.answer(name, answering.kept(name), where=answering.TERMINAL, stage=stage)
-    show.verdict(verdict)
-    raise typer.Exit(0 if verdict.passed else 1)
-
-
-@app.command()
-def hint(name: NAME = "") -> None:
-    """Show the next hint to an exercise; after the last, a worked example."""
-    _help("hint", name)
-
-
-@app.command()
-def solution(name: NAME = "") -> None:
-    """Show our solution: at once after a pass, else when asked twice."""
-    _help("solution", name)
-
-
-@app.command()
-def reset(name: NAME) -> None:
-    """Start an exercise over; the old answer is kept."""
-    _help("reset", name)
-
-
-@app.command()
-def report(name: NAME = "") -> None:
-    """Print a block to paste when asking for help: answer, verdict, machine, no private paths."""
-    _help("report", name)
-
-
-@app.command()
-def status() -> None:
-    """Say which exercises are done and what is left."""
-    from course_lib.coach import helping
-
-    print(helping.progress())
-
-
-@app.command()
-def verify(
-    names: Annotated[list[str] | None, typer.Argument(help="Exercises or chapters.", show_default="all")] = None,
-    mutants: Annotated[
-        bool, typer.Option("--mutants", help="Try their cases: put small faults into the solutions.")
-    ] = False,
-) -> None:
-    """Prove exercises: blank fails, the solution and its variants pass, wrong answers are refused by name."""
-    from course_lib.coach import verify
-
-    raise typer.Exit((verify.run_mutants if mutants else verify.run)(names or []))
-
-
-@app.command()
-def update() -> None:
-    """Bring the course up to date; your answers and the lectures that you ran are kept."""
-    from course_lib.coach import update
-
-    raise typer.Exit(update.run())
-
-
 def _answers(device: str):
     """Put the learner's answers in their places for this command."""
     from course_lib import training
     from course_lib.coach.swapping import use
 
     return use(steps=0, device=training.choose_device(device)[0])
-
-
-def _help(what: str, name: str) -> None:
-    """Print what a learner asks for about an exercise."""
-    from course_lib.coach import answering, helping, state
-
-    title, text, _ = getattr(helping, what)(state.last(name), where=answering.TERMINAL)
-    print(f"{title}\n\n{text}" if text else title)
-
-
-def main() -> None:
-    """The entry point of `course`."""
-    try:
-        app()
-    except ModuleNotFoundError as error:
-        sys.exit(
-            f"The package {error.name} is not installed in {sys.prefix}: make install brings what the course needs."
-        )
-    except (OSError, ValueError, RuntimeError, MemoryError) as error:
-        if os.environ.get("COURSE_TRACEBACK"):
-            raise
-        sys.exit(f"{error}\n(To see where this comes from: COURSE_TRACEBACK=1 course ...)")
-
-
-if __name__ == "__main__":
-    main()
