@@ -6,9 +6,10 @@ import json
 
 import pytest
 
-from course_lib import cli, devices, recipes
+from course_lib import devices, recipes
 from course_lib.benchmarks import webgpu
 from course_lib.benchmarks.webgpu import memory_bound, products, timing, training_step
+from course_lib.cli import house
 from course_lib.devices.webgpu import adapter
 from tests.webgpu_here import on_an_adapter
 
@@ -108,7 +109,7 @@ def test_what_cannot_be_measured_is_a_sentence(monkeypatch):
     with pytest.raises(ValueError, match=r"no part 'x'.*a, b, c"):
         webgpu.run(None, "x")
     with pytest.raises(ValueError, match="bench cpu has no parts"):
-        cli.bench("cpu", part="a")
+        house.bench("cpu", part="a")
     monkeypatch.setattr(adapter, "problem", lambda: "No graphics driver of this machine offers a WebGPU adapter.")
     monkeypatch.setattr(adapter, "device", adapter.device.__wrapped__)
     with pytest.raises(RuntimeError, match="No graphics driver"):
