@@ -15,10 +15,10 @@ def zero_stages(ranks: int = 4) -> Picture:
     if not 2 <= ranks <= 6:
         raise ValueError(f"zero_stages() draws 2 to 6 ranks, not {ranks}.")
     wide, high = 6.4 / ranks, 0.92
-    made, axes = sheet(9.9, 4 * high + 1.3)
+    made, axes = sheet(10.1, 4 * high + 1.3)
     top, held = 4 * high + 0.5, []
     for rank in range(ranks):
-        axes.text(2.35 + (rank + 0.5) * wide, top + 0.2, f"rank {rank}", ha="center", fontsize=TEXT)
+        axes.text(2.35 + (rank + 0.5) * wide - 0.125, top + 0.2, f"rank {rank}", ha="center", fontsize=TEXT)
     axes.text(8.7, top + 0.2, "bytes a parameter", fontsize=SMALL, color=GREY)
     for stage, name in enumerate(STAGES):
         base = top - (stage + 1) * high
