@@ -247,3 +247,41 @@ def test_a_text_may_be_rewritten_between_front_end_and_optimiser(home, monkeypat
     assert [ctypes.CDLL(str(library)).number() for library in (plain, rewritten)] == [7, 8]
     assert rewritten == native.build("number", [folder / "number.cpp"], FLAGS, rewrite=other_number)
     assert len(seen) == 1 and "define" in seen[0]
+
+
+@pytest.mark.parametrize("kind", ["gcc", "clang"])
+def test_a_header_is_read_once_for_many_sources(home, monkeypatch, kind):
+    monkeypatch.setenv("COURSE_COMPILER", kind)
+    if native.find_compiler() is None:
+        pytest.skip(f"there is no {kind} here")
+    folder, _ = home
+    header = folder / "number.h"
+    text = (
+        "#ifndef NUMBER_H\n#define NUMBER_H\nconstexpr int NUMBER = %s;\n#ifdef TWICE\n#define MORE\n#endif\n#endif\n"
+    )
+    header.write_text(text % "7")
+    made, run = [], building._run
+
+    def counted(name, out, *rest):
+        made.extend([out.suffix] if out.suffix in (".gch", ".pch") else [])
+        return run(name, out, *rest)
+
+    monkeypatch.setattr(building, "_run", counted)
+
+    def of(addend: int, flags=FLAGS) -> int:
+        source = folder / f"plus{addend}.cpp"
+        source.write_text(SOURCE.replace("EXTRA;", f"EXTRA + {addend};"))
+        path = native.build("number", [source], flags, [header], header=[header])
+        return ctypes.CDLL(str(path)).number()
+
+    assert (of(0), of(1), of(2, ("-DEXTRA=5", f"-I{folder}"))) == (7, 8, 14)
+    assert len(made) == 1, "EXTRA is nothing to the header, which does not mention it"
+    assert of(1, (*FLAGS, "-DTWICE")) == 8 and len(made) == 2
+    for entry in folder.glob("cache/**/number.h.[gp]ch"):
+        entry.write_bytes(entry.read_bytes()[:100])
+    building._known.clear()
+    assert of(3) == 10 and len(made) == 3, "a damaged one is made again"
+    os.utime(header, (1, 1))
+    assert of(4) == 11, "clang would not take the old one now"
+    header.write_text(text % "70")
+    assert of(5) == 75

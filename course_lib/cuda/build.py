@@ -17,6 +17,7 @@ from course_lib.cuda.parameters import Parameter
 
 SHARED_BYTES = 227 << 10
 ENTRIES = "entry points"
+FIRST = runtime.INCLUDE / "simulator.h"  # what each text begins with
 
 
 @dataclass
@@ -93,18 +94,20 @@ def compile_library(
     runtime.library()
     variables = [variable.name for variable in declarations.device_variables(text)]
     file = _translation_unit(text, names, variables)
-    depends = [*_headers(), *sorted(runtime.RUNTIME.glob("*.h")), *text.includes]
+    headers = _headers()
+    depends = [*headers, *text.includes]
     chosen = flags.choose(text, options, checked, counted, compiler)
-    rewrites = (_rewrite, debug_locations.restore) if checked and compiler.kind != "gcc" else ()
-    if rewrites:
+    ways: dict[str, Any] = {"header": [FIRST, *headers]}
+    if checked and compiler.kind != "gcc":
+        ways |= {"rewrite": _rewrite, "finish": debug_locations.restore}
         depends += [Path(vector_access.__file__), Path(debug_locations.__file__)]
     try:
         try:
-            path = native.build(Path(text.name).stem, [file], chosen, depends, compiler, *rewrites)
+            path = native.build(Path(text.name).stem, [file], chosen, depends, compiler, **ways)
         except native.CompileError as error:
             if not diagnostics.only_lengths(error.log):
                 raise
-            path = native.build(Path(text.name).stem, [file], (*chosen, "-Wno-format"), depends, compiler, *rewrites)
+            path = native.build(Path(text.name).stem, [file], (*chosen, "-Wno-format"), depends, compiler, **ways)
     except native.CompileError as error:
         raise diagnostics.explain(error.log, text, names) from None
     try:
@@ -139,7 +142,7 @@ def _undefined(error: OSError, text: source.Source) -> Exception:
 
 def _translation_unit(text: source.Source, names: list[str], variables: list[str]) -> Path:
     """Write the text with its entry points to a file of its own."""
-    lines = ['#include "simulator.h"', f'#line 1 "{text.name}"', text.text, "#undef asm", f'#line 1 "{ENTRIES}"']
+    lines = [f'#include "{FIRST.name}"', f'#line 1 "{text.name}"', text.text, "#undef asm", f'#line 1 "{ENTRIES}"']
     lines += [f"SIM_KERNEL({i}, {name})" for i, name in enumerate(names)]
     if dynamic := declarations.dynamic_shared(text):  # all of them begin at the same place
         lines.append(f"SIM_DYNAMIC_BYTES({SHARED_BYTES})")
@@ -155,8 +158,9 @@ def _translation_unit(text: source.Source, names: list[str], variables: list[str
 
 
 def _headers() -> list[Path]:
-    """The simulator's own, those without an ending and the linker's script among them."""
-    return sorted(path for path in runtime.INCLUDE.rglob("*") if path.is_file())
+    """The simulator's own, those without an ending and the linker's script among them, and those of its runtime."""
+    included = sorted(path for path in runtime.INCLUDE.rglob("*") if path.is_file())
+    return [*included, *sorted(runtime.RUNTIME.glob("*.h"))]
 
 
 def parameters(library: Library, name: str) -> list[Parameter]:

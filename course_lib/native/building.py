@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from course_lib import paths
+from course_lib.native import precompiled
 from course_lib.native.compiler import Compiler, find_compiler
 from course_lib.native.machine import processor
 
@@ -26,6 +27,7 @@ SUFFIX = ".dylib" if sys.platform == "darwin" else ".so"
 STALE = 3600.0  # seconds after which a temporary folder belongs to nobody
 
 _loaded: dict[Path, ctypes.CDLL] = {}
+_known: set[Path] = set()  # precompiled headers that were whole when this process first asked
 
 
 class NoCompiler(RuntimeError):
@@ -53,6 +55,7 @@ def build(
     compiler: Compiler | None = None,
     rewrite: Callable[[str], str] | None = None,
     finish: Callable[[str], str] | None = None,
+    header: Sequence[Path] = (),
 ) -> Path:
     """Compile `sources` into one shared library, or find it in the cache. Returns its path.
 
@@ -61,6 +64,8 @@ def build(
     rewrite: for clang and zig: a function that LLVM's text of each source passes through on its way from the front end to
     the optimiser. finish: another one, between the optimiser and the code generator, used with `rewrite` only. The files that
     hold them belong into `depends`.
+    header: what each source includes before anything else, by its name, and behind it all that this one includes; kept
+    precompiled, for the sake of time alone.
     Raises NoCompiler, CompileError, and FileNotFoundError for a source that does not exist.
     """
     compiler = compiler or find_compiler()
@@ -70,8 +75,28 @@ def build(
     entry = cache_folder() / f"{name}-{_key(name, sources, (*flags, *steps), depends, compiler)}"
     library = entry / f"{name}{SUFFIX}"
     if not _is_whole(library):
-        _make_entry(entry, name, sources, flags, compiler, (rewrite, finish))
+        known = _precompiled(header, flags, compiler) if header else ()
+        _make_entry(library, lambda made: _compile(name, made, sources, (*known, *flags), compiler, (rewrite, finish)))
     return library
+
+
+def _precompiled(headers: Sequence[Path], flags: Sequence[str], compiler: Compiler) -> tuple[str, ...]:
+    """The flags by which a source takes its first header as it was kept; none if it cannot be kept."""
+    if compiler.kind not in precompiled.SUFFIXES:
+        return ()
+    header, fitting = headers[0], precompiled.fitting(flags, headers)
+    what = precompiled.identity(headers, compiler)
+    entry = cache_folder() / f"{header.name}-{_key(what, headers[:1], fitting, headers, compiler)}"
+    made = entry / f"{header.name}{precompiled.SUFFIXES[compiler.kind]}"
+    if made not in _known:
+        if not _is_whole(made):
+            words = [*BASE_FLAGS, *compiler.translate(fitting), "-x", "c++-header", str(header)]
+            try:
+                _make_entry(made, lambda new: _run(header.name, new, words, compiler, dict(os.environ)))
+            except (CompileError, OSError):  # whatever it was, it will be said of the source
+                return ()
+        _known.add(made)
+    return precompiled.using(made, compiler)
 
 
 def load(
@@ -126,21 +151,22 @@ def _log(library: Path) -> Path:
     return library.with_suffix(".log")
 
 
-def _make_entry(entry: Path, name: str, sources, flags, compiler: Compiler, rewrites) -> None:
-    """Compile in a folder of our own, then rename it to `entry`. If another process was first, its entry stays."""
+def _make_entry(wanted: Path, make: Callable[[Path], str]) -> None:
+    """Make a file in a folder of our own, then rename that to its entry. If another process was first, its entry stays."""
+    entry = wanted.parent
     _remove_stale(entry.parent)
-    folder = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=entry.parent))
+    folder = Path(tempfile.mkdtemp(prefix=f".{wanted.stem}-", dir=entry.parent))
     try:
-        library = folder / "made" / f"{name}{SUFFIX}"
-        library.parent.mkdir()
-        _log(library).write_text(_compile(name, library, sources, flags, compiler, rewrites), "utf-8")
-        _checksum(library).write_text(hashlib.sha256(library.read_bytes()).hexdigest())
+        made = folder / "made" / wanted.name
+        made.parent.mkdir()
+        _log(made).write_text(make(made), "utf-8")
+        _checksum(made).write_text(hashlib.sha256(made.read_bytes()).hexdigest())
         for attempt in range(10):
             try:
-                os.rename(library.parent, entry)  # atomic; refused while a folder with files stands there
+                os.rename(made.parent, entry)  # atomic; refused while a folder with files stands there
                 return
             except OSError:
-                if _is_whole(entry / library.name):
+                if _is_whole(wanted):
                     return
                 if attempt == 9:
                     raise

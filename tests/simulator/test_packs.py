@@ -159,13 +159,15 @@ def test_only_what_the_checker_watches_is_rewritten(text):
 def test_another_rewriting_builds_anew(monkeypatch, tmp_path):
     using("clang", monkeypatch)
     seen = []
-    monkeypatch.setattr(native, "build", lambda *arguments: seen.append(arguments) or build_library(*arguments))
+    monkeypatch.setattr(
+        native, "build", lambda *arguments, **ways: seen.append((arguments, ways)) or build_library(*arguments, **ways)
+    )
     for checked in (False, True):
         Kernel("__global__ void another_rewriting(float* y) { y[0] = 1; }", "another_rewriting").compiled(
             checked=checked
         )
-    fast, checked = seen
-    assert len(fast) == 5 and fast[-1].kind == "clang"
-    *_, depends, _, rewrite, finish = checked
+    (fast, plain), ((*_, depends, _), ways) = seen
+    assert fast[-1].kind == "clang" and not {"rewrite", "finish"} & set(plain)
+    rewrite, finish = ways["rewrite"], ways["finish"]
     assert rewrite(OLDER).startswith(keep_vector_accesses(OLDER).rstrip()) and finish is debug_locations.restore
     assert {Path(vector_access.__file__), Path(debug_locations.__file__)} <= set(depends)  # a part of the cache's key

@@ -1,5 +1,6 @@
 // CUDA C++ for a host compiler. Included before the learner's text, which stays as it is.
-#pragma once
+#ifndef COURSE_SIMULATOR_H  // clang knows a precompiled header by such a guard alone
+#define COURSE_SIMULATOR_H
 #include "simulator/language.h"
 #include "simulator/vectors.h"
 #include "simulator/index.h"
@@ -19,3 +20,5 @@ template <size_t BYTES> constexpr size_t sim_alignment() { return BYTES; }
 #endif
 
 #define asm sim_inline_assembly_is_not_simulated
+
+#endif
