@@ -166,7 +166,7 @@ def test_another_rewriting_builds_anew(monkeypatch, tmp_path):
         Kernel("__global__ void another_rewriting(float* y) { y[0] = 1; }", "another_rewriting").compiled(
             checked=checked
         )
-    (fast, plain), ((*_, depends, _), ways) = seen
+    (fast, plain), ((*_, depends, _), ways) = [one for one in seen if "header" in one[1]]  # not the runtime
     assert fast[-1].kind == "clang" and not {"rewrite", "finish"} & set(plain)
     rewrite, finish = ways["rewrite"], ways["finish"]
     assert rewrite(OLDER).startswith(keep_vector_accesses(OLDER).rstrip()) and finish is debug_locations.restore
