@@ -20,8 +20,10 @@ VENV = ROOT / ".venv"
 
 
 def cache(name: str) -> Path:
-    """The folder `name` below $COURSE_CACHE, or below `<clone>/.cache`; made if it is not there yet."""
-    folder = Path(os.environ.get("COURSE_CACHE") or (ROOT / ".cache" if IS_CLONE else _of_the_system())) / name
+    """The folder `name` below $COURSE_CACHE, or below `<clone>/.cache`; made if it is not there yet.
+
+    A relative $COURSE_CACHE counts from the clone, not from where a process happens to stand: all must mean one folder."""
+    folder = ROOT / (os.environ.get("COURSE_CACHE") or (".cache" if IS_CLONE else _of_the_system())) / name
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 

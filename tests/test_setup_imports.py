@@ -62,3 +62,12 @@ def test_a_mistake_at_the_keyboard_is_a_sentence():
     assert run.returncode == 1
     assert "There is no benchmark named 'nothing'" in run.stderr
     assert "Traceback" not in run.stderr
+
+
+def test_every_process_means_the_same_cache_wherever_it_stands(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "ROOT", tmp_path)
+    monkeypatch.chdir("/")
+    monkeypatch.setenv("COURSE_CACHE", "kept")
+    assert paths.cache("native") == tmp_path / "kept" / "native"
+    monkeypatch.setenv("COURSE_CACHE", str(tmp_path / "elsewhere"))
+    assert paths.cache("native") == tmp_path / "elsewhere" / "native"
