@@ -29,7 +29,8 @@ class Watch:
     def __init__(self, exercise: Exercise, text: str, file: str):
         self.file, self.names = file, []
         name = re.split(r"[.:]", exercise.target)[-1]
-        needed = _WAYS.search(text) or ("course_lib" in exercise.given and f".{name}" in text)
+        ways = _WAYS.search(text) or ("course_lib" in exercise.given and f".{name}" in text)
+        needed = ways and exercise.language == "python"  # a kernel has no way to call Python
         self.ours: dict[CodeType, str] = dict(_pieces(exercise)) if needed else {}  # to watch takes time
         self.active, self.told = False, tuple(f"{ROOT / folder}{os.sep}" for folder in TOLD)
         if needed:

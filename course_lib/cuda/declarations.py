@@ -6,7 +6,7 @@ Read off the text, as in source.py: names only.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from course_lib import lexer
 from course_lib.cuda.source import IDENTIFIER, Source
@@ -117,7 +117,12 @@ class Variable:
 
 def device_variables(source: Source) -> list[Variable]:
     """The variables at file scope that a text declares for the device. (Not templates.)"""
-    text, found = source.all_tokens, {}
+    return list(_device_variables(source.all_tokens))
+
+
+@lru_cache(512)
+def _device_variables(text: lexer.Text) -> tuple[Variable, ...]:
+    found: dict[str, Variable] = {}
     words = without_attributes(text)
     first = 0
     for number, word in enumerate(words):
@@ -135,7 +140,7 @@ def device_variables(source: Source) -> list[Variable]:
         for name in _declared(words[first:]):
             full = "::".join([*spaces, name])
             found.setdefault(full, Variable(full, "__constant__" in head))
-    return list(found.values())
+    return tuple(found.values())
 
 
 _NOT_VARIABLES = {"template", "extern", "using", "typedef", "struct", "class", "union", "enum", "operator"}

@@ -8,6 +8,7 @@ import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from course_lib import lexer, paths
@@ -24,7 +25,9 @@ IDENTIFIER = r"[A-Za-z_]\w*"
 
 @dataclass(frozen=True)
 class Source:
-    """One `.cu` text: `name` is what messages call it, `folder` where its includes are looked for."""
+    """One `.cu` text: `name` is what messages call it, `folder` where its includes are looked for.
+
+    Its includes are read once, when first asked for: a launch asks several times."""
 
     text: str
     name: str
@@ -41,7 +44,7 @@ class Source:
         """The text with blanks for comments and for what strings hold."""
         return lexer.read(self.text).code
 
-    @property
+    @cached_property
     def all_tokens(self) -> lexer.Text:
         """The text and its own includes' behind it, as tokens."""
         return lexer.read("\n".join([self.text, *(path.read_text() for path in self.includes)]))
@@ -69,7 +72,11 @@ def find(code: str | Path) -> Source:
 
 def bodies(source: Source) -> dict[str, range]:
     """The lines of the text that belong to each kernel."""
-    found = lexer.read(source.text)
+    return _bodies(lexer.read(source.text))
+
+
+@lru_cache(512)
+def _bodies(found: lexer.Text) -> dict[str, range]:
     ends = {function.parameters[0]: function.body[1] for function in found.functions}
     return {
         name.text: range(found.line(start), found.line(ends[opening]) + 1)
