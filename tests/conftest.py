@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 from collections import Counter
+from pathlib import Path
 
 # Two workers on two cores: BLAS threads on top of them would only fight. Set before anything imports NumPy,
 # and inherited by the kernels that run the notebooks and by every child process.
@@ -80,6 +81,15 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     terminalreporter.write_line(f"{len(skipped)} {noun} skipped: {listed}.")
 
 
+def cache_below(folder: Path) -> Path:
+    """A cache of its own for what is prepared; what was compiled is that of all."""
+    from course_lib import paths
+
+    (folder / "cache").mkdir()
+    (folder / "cache" / "native").symlink_to(paths.cache("native"))
+    return folder / "cache"
+
+
 @pytest.fixture(scope="module")
 def text(tmp_path_factory):
     """The path of a file of 20,000 random words to train on, with a cache of its own beside it."""
@@ -89,7 +99,7 @@ def text(tmp_path_factory):
     words = np.random.default_rng(0).choice("the a cat dog sat ran on under red blue mat tree and then".split(), 20_000)
     (folder / "words.txt").write_text(" ".join(words))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("COURSE_CACHE", str(folder / "cache"))
+        patch.setenv("COURSE_CACHE", str(cache_below(folder)))
         yield str(folder / "words.txt")
 
 
