@@ -27,12 +27,12 @@ def estimators(measured: Mapping[str, tuple[float, float]]) -> Picture:
     axes.margins(x=0.12)
     axes.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.45, -0.02 - 0.75 / len(measured)), ncols=2)
     worst, best = (pick(measured, key=lambda name: measured[name][0]) for pick in (max, min))
-    biased = max(measured, key=lambda name: measured[name][1])
+    bent = max(measured, key=lambda name: measured[name][1])
     return picture(
         made,
         f"Of {len(measured)} estimates of one gradient, {best} has the least noise, {measured[best][0]:.2f} times the length of "
-        f"its mean, and {worst} the most, {measured[worst][0]:.2f}. The mean of {biased} is farthest off the exact direction, by "
-        f"{measured[biased][1]:.2f} of its length.",
+        f"its mean, and {worst} the most, {measured[worst][0]:.2f}. The mean of {bent} is farthest off the exact direction, by "
+        f"{measured[bent][1]:.2f} of its length.",
     )
 
 
