@@ -136,16 +136,10 @@ TUNING = {
     "validation_rows": 128,
 }
 WHOLE, BY_LORA = {"optimiser": "muon", "matrix_peak": 8e-3}, {"optimiser": "adamw"}
-REWARDED = {
-    "corpus": "stories",
-    "optimiser": "adamw",
-    "batch": 64,
-    "steps": 400,
-    "peak": 3e-4,
-    "lowest": 0.0,
-    "validation_rows": 128,
-}
-BY_FAULT, BY_GROUP = {"credit": "fault"}, {"credit": "group"}  # only the reward of stories says where a text goes wrong
+REWARDED = {"corpus": "stories", "optimiser": "adamw", "peak": 8e-4, "lowest": 0.0, "validation_rows": 128}
+# Only the reward of stories says where a text goes wrong. The others are there to be hacked, which takes some steps.
+BY_FAULT = {"credit": "fault", "batch": 64, "steps": 250, "temperature": 0.8, "pretraining": 0.1}
+BY_GROUP = {"credit": "group", "batch": 32, "steps": 24}
 for _recipe in RECIPES["reference"].values():
     _recipe |= {"optimiser": "adamw", "schedule": "cosine"}
 
