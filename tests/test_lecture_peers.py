@@ -15,7 +15,7 @@ from course_lib.devices import ops
 from course_lib.model import GPT, GPTConfig
 from course_lib.paths import ROOT
 from course_lib.tokenizer import Tokenizer
-from course_lib.tuning import lora
+from course_lib.tuning import lora, policy, reward
 
 torch = pytest.importorskip("torch", reason="compares with PyTorch, which is not installed")
 pytestmark = pytest.mark.peers
@@ -349,3 +349,17 @@ def test_block_20():
     four = [np.array([value]) for value in (*array(names["answers"]), *array(names["before"]))]
     expected = catalogue.load("dpo_loss").reference(*four, 0.1)
     assert names["loss"].item() == pytest.approx(expected, abs=1e-5)
+
+
+def test_block_21():
+    names, _ = run("21")
+    value = {
+        name: array(names[name]) for name in ("logits", "log_p", "before", "start", "advantage", "ratio", "reward")
+    }
+    tokens = array(names["tokens"])
+    ours = policy.log_probabilities(Tensor(value["logits"].reshape(40, 64).astype(np.float64), "float64"), tokens)
+    agree(names["log_p"], ours.numpy().reshape(8, 5), 1e-5)
+    credit = reward.group_credit(value["reward"], [5] * 8, 5).reshape(-1)
+    agree(names["clipped"], policy.clipped(ours, value["before"].reshape(-1), credit).numpy(), 1e-5)
+    agree(names["k3"], policy.kl_to_start(ours, value["start"].reshape(-1), np.ones(40, bool)).numpy(), 1e-5)
+    assert names["logits"].grad.abs().sum() > 0

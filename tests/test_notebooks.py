@@ -263,6 +263,22 @@ def test_a_kept_run_is_whole(name):
     assert all(stories.judge(text) for sample in samples for text in sample["texts"] if text)
 
 
+# The kept runs of chapter 21
+
+
+@pytest.mark.parametrize("name", ["before", "stories", "length", "word", "form"])
+def test_a_kept_run_with_a_reward_is_whole(name):
+    folder = FOLDER / "runs" / "reward" / name
+    about, judged = (json.loads((folder / f"{what}.json").read_text()) for what in ("about", "judged"))
+    assert [one["temperature"] for one in judged] == [0.7, 1.0] and about["processor_minutes"] >= 0
+    for one in judged:
+        assert 0 <= one["possible"] <= one["well_formed"] <= 1
+        assert sum(one["plots"].values()) <= one["count"] and one["words"] <= one["true_words"]
+    if name != "before":
+        assert about["reward"] == name
+        assert [record["step"] for record in metrics.read(folder)] == list(range(1, about["step"] + 1))
+
+
 # The tool
 
 

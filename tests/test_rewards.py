@@ -10,7 +10,7 @@ from course_lib import data, gradcheck, progress, recipes, run, stories, trainin
 from course_lib.model import GPT, GPTConfig
 from course_lib.tensor import Tensor
 from course_lib.tokenizer import Tokenizer
-from course_lib.tuning import policy, reward, rollouts
+from course_lib.tuning import diversity, policy, reward, rollouts, tiny
 
 RNG = np.random.default_rng(0)
 BEFORE = np.array([-2.0, -1.0, 0.0, -3.0])
@@ -142,6 +142,76 @@ def test_fault_credit_blames_one_token_and_sums_to_nothing():
     assert credit[0, :4].tolist() == [each] * 4 and credit[1, 2] == each - 1 and credit[2, 0] == each - 1
 
 
+# The tiny grammar, where everything is exact
+
+
+@pytest.mark.parametrize("back", [1, 2])
+def test_the_tiny_gradient_is_that_of_finite_differences(back):
+    theta = tiny.start(back)
+    assert tiny.chances(theta).sum() == pytest.approx(1) and tiny.REWARD.sum() == 8
+    gradient, step = tiny.gradient(theta), RNG.normal(0, 1e-5, theta.shape)
+    change = tiny.expected(theta + step) - tiny.expected(theta - step)
+    assert change == pytest.approx(2 * (gradient * step).sum(), rel=1e-5)
+
+
+def test_a_tiny_estimate_is_what_the_policys_loss_gives():
+    """The mean over texts of the sum over tokens, by the tape, for two groups at once."""
+    theta = tiny.start()
+    texts, credit = RNG.integers(0, len(tiny.TEXTS), (2, 5)), RNG.normal(0, 1, (2, 5, tiny.T))
+    for group, found in enumerate(tiny.estimate(theta, texts, credit)):
+        x, at = tensor(theta), tiny.rows(theta)[texts[group]].reshape(-1)
+        log_p = policy.log_probabilities(x[at], tiny.TEXTS[texts[group]].reshape(-1))
+        policy.policy_gradient(log_p, credit[group].reshape(-1)).backward()
+        np.testing.assert_allclose(-x.grad.numpy() * tiny.T, found, atol=1e-9)  # a mean over tokens there
+
+
+def test_all_texts_by_their_probability_give_the_exact_gradient_whatever_the_baseline():
+    theta, everything = tiny.start(), np.arange(len(tiny.TEXTS))
+    for baseline in (0.0, 0.6, -3.0):
+        weight = len(everything) * tiny.chances(theta) * (tiny.REWARD - baseline)
+        found = tiny.estimate(theta, everything, weight[:, None] * np.ones(tiny.T))
+        np.testing.assert_allclose(found, tiny.gradient(theta), atol=1e-12)
+
+
+def test_the_gradient_of_k3_over_the_policys_own_texts_is_that_of_the_other_kl():
+    """On average it pulls by KL(start || now), token by token, not by KL(now || start): what a chapter may say of it."""
+    start = tiny.start()
+    now, everything = start + RNG.normal(0, 0.3, start.shape), np.arange(len(tiny.TEXTS))
+    d = (tiny.log_chances(start) - tiny.log_chances(now)).sum(1)
+    weight = len(everything) * tiny.chances(now) * (1 - np.exp(d))  # d k3 / d log P, for whole texts
+    found = tiny.estimate(now, everything, weight[:, None] * np.ones(tiny.T))
+    step = RNG.normal(0, 1e-5, now.shape)
+    change = tiny.kl(start, now + step) - tiny.kl(start, now - step)
+    assert change == pytest.approx(2 * (found * step).sum(), rel=1e-4)
+
+
+def test_tiny_stories_are_counted_by_their_entropy():
+    assert 7 < tiny.stories_told(tiny.start()) <= 8
+    certain = tiny.start()
+    for row, token in zip(tiny.rows(certain)[tiny.REWARD > 0][0], tiny.TEXTS[tiny.REWARD > 0][0], strict=True):
+        certain[row, token] += 50
+    assert tiny.stories_told(certain) == pytest.approx(1) and tiny.expected(certain) == pytest.approx(1)
+    assert tiny.entropy(certain) == pytest.approx(0, abs=1e-6)
+
+
+# Diversity
+
+
+def test_true_stories_are_diverse_and_one_story_is_not():
+    true = diversity.count(stories.write(3, 300))
+    assert true.words > 1000 and true.farthest < 3 and true.texts == sum(true.plots.values()) == 300
+    (one,) = stories.write(3, 1)
+    same = diversity.count([one] * 50 + [None])
+    assert same.texts == 50 and same.words < 120 and same.farthest == math.inf
+    assert sum(diversity.plot_chances().values()) == pytest.approx(1)
+
+
+def test_words_that_no_story_has_do_not_count():
+    assert diversity.count(["Zxqv the wug", "The dog"]).words == len(
+        {"the", "dog"} & diversity.words_of(stories.write(0, 4000))
+    )
+
+
 # Rollouts and runs
 
 SMALL = {"layers": 1, "heads": 2, "channels": 32, "context": 160, "vocab_size": 400}
@@ -196,15 +266,15 @@ def test_a_reward_that_is_easy_to_please_rises(start, tmp_path, credit):
         assert np.mean(shown[-5:]) > np.mean(shown[:5]) + 0.1
 
 
-@pytest.mark.parametrize("kl", [0.0, 0.1])
-def test_a_stopped_run_goes_on_to_the_same_bits(start, tmp_path, kl):
+@pytest.mark.parametrize("also", [{}, {"kl": 0.1}, {"pretraining": 0.3, "passes": 2}])
+def test_a_stopped_run_goes_on_to_the_same_bits(start, tmp_path, also):
     class Stop(progress.Quiet):
         def update(self, step, record, left):
             if step == 3:
                 raise KeyboardInterrupt
 
     whole, parts = tmp_path / "whole", tmp_path / "parts"
-    settings = {"start": start, "reward": "stories", "steps": 6, "kl": kl, **TUNE}
+    settings = {"start": start, "reward": "stories", "steps": 6, **also, **TUNE}
     tuning.train(out=whole, **settings)
     with pytest.raises(KeyboardInterrupt):
         tuning.train(out=parts, **settings | {"display": Stop()})
@@ -231,6 +301,31 @@ def test_kl_keeps_the_model_near_its_start(start, tmp_path):
         far[kl] = (log_p - log_q).mean()
         assert any(not np.array_equal(after[name], before[name]) for name in before)
     assert far[5.0] < far[0.0]
+
+
+def test_true_stories_beside_the_reward_are_learned(start, tmp_path):
+    """A reward that teaches nothing (no text is possible, all earn alike), with and without the loss on true stories."""
+    loss = {}
+    for weight in (0.0, 1.0):
+        done = tuning.train(start=start, out=tmp_path / f"{weight}", reward="form", pretraining=weight, steps=25,
+                            peak=3e-3, **TUNE)  # fmt: skip
+        loss[weight] = done.best
+    assert loss[1.0] < loss[0.0] - 0.05
+
+
+def test_a_text_used_twice_moves_the_model_further_but_not_past_the_clip(start, tmp_path):
+    moved = {}
+    before = run.load(start)[0].state()
+    for passes in (1, 3):
+        done = tuning.train(start=start, out=tmp_path / f"{passes}", reward="length", passes=passes, steps=1, **TUNE)
+        moved[passes] = sum(float(np.abs(new - before[name]).sum()) for name, new in done.model.state().items())
+    assert moved[3] > 1.5 * moved[1]
+
+
+def test_only_the_reward_of_stories_blames_a_token():
+    assert recipes.settings("micro", start="x", reward="stories").credit == "fault"
+    assert recipes.settings("micro", start="x", reward="length").credit == "group"
+    assert recipes.settings("micro", start="x", reward="stories", credit="group").credit == "group"
 
 
 def data_of(model, tokenizer):

@@ -1,4 +1,4 @@
-"""The pictures of chapter 20 say in words what is in their data."""
+"""The pictures of chapters 20 and 21 say in words what is in their data."""
 
 import pytest
 
@@ -30,3 +30,17 @@ def test_a_change_of_low_rank_counts_what_is_trained():
     assert "2,048 numbers are trained, 16.7% of the 12,288" in alt
     with pytest.raises(ValueError, match="at rank 0"):
         plots.low_rank(4, 4, 0)
+
+
+def test_estimators_are_told_by_their_noise_and_their_bias():
+    alt = plots.estimators({"plain": (2.5, 0.01), "blame": (1.25, 0.2)}).alt
+    assert "blame has the least noise, 1.25" in alt and "plain the most, 2.50" in alt
+    assert "The mean of blame is farthest off" in alt
+
+
+def test_plots_told_too_often_or_too_rarely_are_counted():
+    true = {"lost": 0.5, "race": 0.25, "seed": 0.25}
+    alt = plots.plot_frequencies(
+        {"even": {"lost": 50, "race": 26, "seed": 24}, "one": {"lost": 0, "race": 98, "seed": 2}}, true
+    ).alt
+    assert "a factor of 3: even 0, one 3." in alt

@@ -36,6 +36,8 @@
     plots.valley(loss, {name: points})        the way of an optimiser over a loss of two numbers
     plots.prompt_mask(tokenizer, idx, targets)  a row of fine-tuning: which targets are scored
     plots.low_rank(outputs, inputs, rank)     a frozen matrix beside its change of low rank
+    plots.estimators({name: (noise, bias)})   estimates of a gradient against the exact one
+    plots.plot_frequencies({run: counts}, true)  how often each plot is told, by its true frequency
 
 Each returns something that shows itself when it stands last in a cell, with words that state what it shows.
 """
@@ -64,6 +66,7 @@ from course_lib.plots.player import Player
 from course_lib.plots.product import product
 from course_lib.plots.projection import projection
 from course_lib.plots.prompt_mask import prompt_mask
+from course_lib.plots.rewards import estimators, plot_frequencies
 from course_lib.plots.ring_steps import ring
 from course_lib.plots.roofline import roofline
 from course_lib.plots.row_times_column import row_times_column
@@ -89,6 +92,7 @@ __all__ = [
     "banks",
     "chain",
     "compare_losses",
+    "estimators",
     "exchange",
     "flash_loop",
     "graph",
@@ -104,6 +108,7 @@ __all__ = [
     "parameter_table",
     "picture",
     "play",
+    "plot_frequencies",
     "product",
     "projection",
     "prompt_mask",

@@ -76,12 +76,12 @@ def fault_credit(faults: Sequence[int | None], lengths: Sequence[int], width: in
     the sum over the batch is 0; nothing for what comes after, which was written on a wrong beginning.
 
     faults: index of that token in each text, None if there is none. -> (B, width), nan where nothing is to be learned."""
-    last = [length if fault is None else min(fault + 1, length) for fault, length in zip(faults, lengths, strict=True)]
+    last = [length if fault is None else fault + 1 for fault, length in zip(faults, lengths, strict=True)]
     wrong = sum(fault is not None for fault in faults)
     credit = np.full((len(last), width), wrong / max(sum(last), 1))
     for row, fault in enumerate(faults):
         if fault is not None:
-            credit[row, min(fault, last[row] - 1)] -= 1.0
+            credit[row, fault] -= 1.0
     return spread(credit, last)
 
 

@@ -21,6 +21,9 @@ from course_lib.tensor import no_grad
 from course_lib.tokenizer import Tokenizer
 from course_lib.tuning import policy, reward
 
+KL_ROWS = 8  # texts from which KL to the start is estimated for the log, where it is no part of the loss
+SHOWN = 2  # texts that are written for each window of true stories, where these are part of the loss
+
 
 @dataclass
 class Rollouts:
@@ -65,10 +68,10 @@ class RewardRun(run.Run):
     def __init__(self, settings: Settings, corpus: data.Corpus, model: GPT, tally: whose.Tally):
         super().__init__(settings, corpus, model, tally)
         self.judge = reward.REWARDS[settings.reward]
-        self.reference = run.load(settings.start, model.device)[0].eval() if settings.kl else None
+        self.reference = run.load(settings.start, model.device)[0].eval()
 
     def step(self) -> dict:
-        """One update from `batch` fresh texts."""
+        """`passes` updates from `batch` fresh texts."""
         s, number = self.settings, self.done
         rate = optim.warmup_linear(number, s.steps, s.peak, s.lowest, s.warmup)
         seed = (s.seed * 1_000_003 + number) * s.batch  # texts of other steps and runs have other seeds
@@ -76,13 +79,17 @@ class RewardRun(run.Run):
             rolled = write(self.model, self.corpus.tokenizer, s.batch, seed, s.temperature)
             self.model.train()
             judged = [self.judge(text) for text in rolled.texts]
-            credit = self.credit(rolled, judged)
-            loss, unsure = self.update(rolled, credit)
-        norm = float(self.optimiser.step(rate))
+            credit = self.credit(rolled, judged).reshape(-1)  # (n,)
+            start = self.start_log_probabilities(rolled, s.batch if s.kl else KL_ROWS)
+            shown, before = {}, None
+            for _ in range(s.passes):
+                told, before = self.update(rolled, credit, start, before)
+                norm = float(self.optimiser.step(rate))
+                shown = shown or told
         self.done += 1
-        rewards = [one.reward for one in judged]
-        return {"step": self.done, "loss": loss, "lr": rate, "grad_norm": norm, "reward": float(np.mean(rewards)),
-                "entropy": unsure, "tokens": int(rolled.lengths.sum())}  # fmt: skip
+        return {"step": self.done, "loss": shown["loss"], "lr": rate, "grad_norm": norm,
+                "reward": float(np.mean([one.reward for one in judged])), "entropy": shown["entropy"], "kl": shown["kl"],
+                "credited": int(np.isfinite(credit).sum()), "tokens": int(rolled.lengths.sum())}  # fmt: skip
 
     def credit(self, rolled: Rollouts, judged: list[reward.Judged]) -> np.ndarray:
         """What each token earned, (B, T)."""
@@ -99,26 +106,39 @@ class RewardRun(run.Run):
                 faults.append(None if one.fault is None else token_of(tokenizer, ids, one.fault))
         return reward.fault_credit(faults, lengths, width)
 
-    def update(self, rolled: Rollouts, credit: np.ndarray) -> tuple[float, float]:
-        """Leave gradients -> (loss, mean entropy in nats per token)."""
+    def update(
+        self, rolled: Rollouts, credit: np.ndarray, start: np.ndarray, before: np.ndarray | None
+    ) -> tuple[dict, np.ndarray]:
+        """Leave gradients -> what the log shows, and log P of the tokens as they were written (n,): `before`, if given."""
         s, model, v = self.settings, self.model, self.model.config.vocab_size
         flat, counted = rolled.tokens.reshape(-1), rolled.tokens.reshape(-1) != data.IGNORE
         self.optimiser.zero_grad()
         logits = model(rolled.idx).reshape(-1, v) * (1 / s.temperature)  # (n, V)
         log_p = policy.log_probabilities(logits, flat)  # (n,)
-        loss = policy.policy_gradient(log_p, credit.reshape(-1))
+        before = log_p.numpy() if before is None else before
+        loss = policy.clipped(log_p, before, credit)
+        known = counted & np.isfinite(start)
+        kl = policy.kl_to_start(log_p, start, known)
         if s.kl:
-            loss = loss + policy.kl_to_start(log_p, self.start_log_probabilities(rolled), counted) * s.kl
+            loss = loss + kl * s.kl
         with no_grad():
             unsure = policy.entropy(logits).numpy()[counted].mean()
         value = loss.item()
         if not math.isfinite(value):
             raise run.Diverged(f"The loss is {value} at step {self.done + 1}.")
         loss.backward()
-        return value, float(unsure)
+        if s.pretraining:
+            rows = max(s.batch // SHOWN, 1)
+            (model.loss(*self.corpus.train.batch(self.done, rows)) * s.pretraining).backward()
+        value = policy.policy_gradient(log_p.detach(), credit).item()  # the ratio is 1, so its loss says nothing
+        return {"loss": value, "entropy": float(unsure), "kl": kl.item()}, before
 
     @no_grad()
-    def start_log_probabilities(self, rolled: Rollouts) -> np.ndarray:
-        """What the model that the run began from gives to the same tokens, (n,)."""
-        logits = self.reference(rolled.idx).reshape(-1, self.model.config.vocab_size) * (1 / self.settings.temperature)
-        return policy.log_probabilities(logits, rolled.tokens.reshape(-1)).numpy()
+    def start_log_probabilities(self, rolled: Rollouts, rows: int) -> np.ndarray:
+        """What the model that the run began from gives to the same tokens, (n,); nan but for the first rows."""
+        found = np.full(rolled.tokens.shape, np.nan, np.float32)  # (B, T)
+        logits = self.reference(rolled.idx[:rows]).reshape(-1, self.model.config.vocab_size) * (
+            1 / self.settings.temperature
+        )
+        found[:rows] = policy.log_probabilities(logits, rolled.tokens[:rows]).numpy().reshape(-1, found.shape[1])
+        return found.reshape(-1)
