@@ -285,3 +285,9 @@ def test_a_header_is_read_once_for_many_sources(home, monkeypatch, kind):
     assert of(4) == 11, "clang would not take the old one now"
     header.write_text(text % "70")
     assert of(5) == 75
+    for entry in folder.glob("cache/**/number.h.[gp]ch"):
+        entry.write_bytes(b"nothing")
+    assert of(6) == 76, "one that is damaged while it is in use is passed over"
+    for entry in folder.glob("cache/**/number.h.[gp]ch"):
+        entry.unlink()
+    assert of(7) == 77

@@ -76,7 +76,16 @@ def build(
     library = entry / f"{name}{SUFFIX}"
     if not _is_whole(library):
         known = _precompiled(header, flags, compiler) if header else ()
-        _make_entry(library, lambda made: _compile(name, made, sources, (*known, *flags), compiler, (rewrite, finish)))
+
+        def make(made: Path) -> str:
+            try:
+                return _compile(name, made, sources, (*known, *flags), compiler, (rewrite, finish))
+            except CompileError as error:
+                if not known or not precompiled.REFUSED.search(error.log):
+                    raise
+                return _compile(name, made, sources, flags, compiler, (rewrite, finish))
+
+        _make_entry(library, make)
     return library
 
 

@@ -11,6 +11,9 @@ from pathlib import Path
 from course_lib.native.compiler import Compiler
 
 SUFFIXES = {"gcc": ".gch", "clang": ".pch"}  # zig, a clang, looks for its own headers elsewhere
+REFUSED = re.compile(
+    r"precompiled header|\bPCH\b|\bAST file\b|\.pch\b"
+)  # what clang says of one that is damaged, or does not fit
 
 
 def fitting(flags: Sequence[str], depends: Sequence[Path]) -> tuple[str, ...]:
