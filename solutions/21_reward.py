@@ -7,7 +7,8 @@
 # ## Advantages in a group
 #
 # `rewards` is an array: what the texts of one group earned. Return the [advantage](../notebooks/glossary.md#advantage) of each
-# in [GRPO](../notebooks/glossary.md#GRPO): its reward minus the group's mean, divided by the group's standard deviation (that of
+# in [GRPO](../notebooks/glossary.md#GRPO): its reward minus the group's mean, which is
+# the [reward baseline](../notebooks/glossary.md#reward-baseline), divided by the group's standard deviation (that of
 # `np.std`). A group in which all earned the same teaches nothing: all zeros. `[0, 1]` gives `[-1, 1]`. `np` is NumPy.
 
 
@@ -58,7 +59,8 @@ def policy_entropy(log_chances):
 #
 # `runs` is a dictionary: for each reward by name two lists of the same length, `(rewards, possible)`. At each look at the run
 # they hold the mean reward, and what was really wanted: the fraction of stories that are possible. Return the names of the
-# rewards that were hacked, sorted: the reward rose from the first look to the last, and what was wanted fell. For
+# rewards that were hacked, sorted ([reward hacking](../notebooks/glossary.md#reward-hacking)): the reward rose
+# from the first look to the last, and what was wanted fell. For
 # `{"length": ([1, 9], [0.6, 0.1]), "stories": ([0.6, 0.9], [0.6, 0.9])}` it is `["length"]`.
 
 
@@ -75,7 +77,9 @@ def hacked_rewards(runs):
 # ## 1. The gradient of REINFORCE
 #
 # A policy is a table: `probabilities` `(R, V)` gives for each of R rows how likely each of V tokens is, the softmax of a row of
-# logits. It wrote B texts of T tokens: `rows` `(B, T)` says from which row each token was drawn, `tokens` `(B, T)` which token it
+# logits. It wrote B texts of T tokens, a
+# [rollout](../notebooks/glossary.md#rollout): `rows` `(B, T)` says from which row each token was drawn, `tokens` `(B, T)` which
+# token it
 # was. `advantages` is `(B,)`. Return the estimate of [REINFORCE](../notebooks/glossary.md#REINFORCE) for the gradient of the
 # expected reward with respect to the logits, `(R, V)`: the mean over the texts of the advantage times d log P(text) / d logits.
 #
