@@ -17,8 +17,8 @@ KERNEL_NOTEBOOKS = $(wildcard notebooks/0[4-9]*.ipynb notebooks/1[0-2]*.ipynb)
 NBVAL = --nbval --nbval-sanitize-with tests/nbval_sanitize.cfg --nbval-cell-timeout 900
 # which notebook cannot run here is known to the tests, and so to a run of theirs; to a run of notebooks alone it is told
 SKIPS = -p tests.conftest
-# With peers each notebook runs twice, all as they are, then: those on kernels under another compiler, the others with the products
-# of an older processor. A notebook's cells stay on one worker, and the notebooks, which are longest, start first
+# With peers the notebooks on kernels run under another compiler, too, and all others with the matrix products of an older
+# processor. A notebook's cells stay on one worker, and the notebooks, which are longest, start first
 PYTEST = $(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder
 
 ifneq ($(COMPILER),)
@@ -67,7 +67,7 @@ ifneq ($(PEERS),)
 	@if command -v clang++ >/dev/null; then set -x; COURSE_COMPILER=clang $(PYTEST) $(SKIPS) $(NBVAL) $(KERNEL_NOTEBOOKS); \
 	else echo 'The chapters on kernels were not run under clang: there is no clang++ here (sudo apt install clang).'; fi
 endif
-	$(PYTEST) $(if $(PEERS),--peers) $(NBVAL) $(NOTEBOOKS) tests
+	$(PYTEST) $(NBVAL) $(if $(PEERS),--peers $(KERNEL_NOTEBOOKS),$(NOTEBOOKS)) tests
 
 test-fast:
 	$(call prepare,test)
