@@ -43,7 +43,7 @@ class Settings:
     start: str | None = None  # a run whose weights this one begins from: fine-tuning (tuning/)
     lora: int = 0  # rank of the changes that are trained in place of the weights; 0 trains the weights
     reward: str | None = None  # what texts are rewarded for, in place of being shown any (tuning/reward.py)
-    credit: str = "fault"  # of a reward goes to the token that went wrong; "group": to all tokens of a text alike
+    credit: str = "group"  # of a reward goes to all tokens of a text alike; "fault": to the token that went wrong
     temperature: float = 1.0  # at which texts are written to be judged
     kl: float = 0.0  # weight of KL(model || start) beside the reward
     passes: int = 1  # updates from the same texts, with PPO's clipped ratio from the second on
@@ -137,8 +137,11 @@ TUNING = {
 }
 WHOLE, BY_LORA = {"optimiser": "muon", "matrix_peak": 8e-3}, {"optimiser": "adamw"}
 REWARDED = {"corpus": "stories", "optimiser": "adamw", "peak": 8e-4, "lowest": 0.0, "validation_rows": 128}
-# Only the reward of stories says where a text goes wrong. The others are there to be hacked, which takes some steps.
-BY_FAULT = {"credit": "fault", "batch": 64, "steps": 250, "temperature": 0.8, "pretraining": 0.1}
+# What a recipe of a reward adds. length, form and word are there to be hacked, which takes some steps.
+BY_REWARD = {
+    "stories": {"batch": 48, "steps": 170, "temperature": 0.8, "peak": 4e-4, "pretraining": 0.2},
+    "possible": {"credit": "fault", "batch": 64, "steps": 250, "temperature": 0.8, "pretraining": 0.1},
+}
 BY_GROUP = {"credit": "group", "batch": 32, "steps": 24}
 for _recipe in RECIPES["reference"].values():
     _recipe |= {"optimiser": "adamw", "schedule": "cosine"}
@@ -171,7 +174,7 @@ def settings(preset: str, device: str = "cpu", **changes) -> Settings:
     if given.get("start") is not None:
         given["start"] = os.path.abspath(given["start"])
         if reward := given.get("reward"):
-            recipe |= REWARDED | (BY_FAULT if reward == "stories" else BY_GROUP)
+            recipe |= REWARDED | BY_GROUP | BY_REWARD.get(reward, {})
         else:
             recipe |= TUNING | (BY_LORA if given.get("lora") else WHOLE)
     if device == "simulator":

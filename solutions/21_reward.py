@@ -134,7 +134,7 @@ def clipped_loss(log_p, before, advantages, clip):
 #
 # `faults = [None, 1]`, `lengths = [2, 3]` and `width = 3` give `[[0.25, 0.25, nan], [0.25, -0.75, nan]]`: one fault, four tokens.
 # `spread(credit, lengths)` gives a copy of `credit` `(B, width)` with `nan` from each row's length on. `np` is NumPy. If you use
-# your answers, `course train --reward stories` learns by yours.
+# your answers, `course train --reward possible` learns by yours.
 
 # %% exercise="credit_by_fault"
 # include course_lib/tuning/reward.py fault_credit: the credit of each token

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import random
 
 import numpy as np
 import pytest
@@ -113,18 +114,39 @@ def test_kl_to_the_start_is_never_negative_and_is_the_kl_on_average():
 
 def test_first_fault_is_where_no_story_goes_on():
     story = next(stories.write(3, 1))
-    assert reward.first_fault(story) is None and reward.of_stories(story) == reward.Judged(1.0)
+    assert reward.first_fault(story) is None
+    assert reward.of_possible(story) == reward.Judged(1.0) and reward.of_stories(story) == reward.Judged(2.0)
     assert reward.first_fault(story[:-9]) == len(story) - 9 and reward.first_fault("") == 0
     at = story.index(" little ")
     assert reward.first_fault(story[:at] + " X" + story[at:]) == at + 1
-    assert reward.of_stories(None) == reward.Judged(0.0) and reward.of_form(None).reward == 0
+    assert reward.of_possible(None) == reward.Judged(0.0) and reward.of_form(None).reward == 0
+
+
+def test_the_reward_of_stories_is_larger_the_nearer_a_text_is_to_a_story():
+    """Told: sentences; well-formed: wrong facts; possible."""
+    story = next(stories.write(3, 1))
+    parts = stories.sentences(story)
+    broken = [" ".join([*parts[:k], "No story goes on like this."]) for k in range(len(parts))]
+    graded = [None, *broken]
+    heroes = [text for text in stories.write(5, 300) if " Otto" in text and "Leo" not in text]
+    wrong = [text[:at] + text[at:].replace("Otto", "Leo") for text in heroes for at in range(0, len(text), 40)]
+    judged = sorted(
+        {stories.judge(text).wrong_facts: text for text in wrong if stories.judge(text).well_formed}.items()
+    )
+    graded += [text for facts, text in reversed(judged) if facts]
+    graded.append(story)
+    earned = [reward.of_stories(text).reward for text in graded]
+    assert earned == sorted(earned) and earned[0] == -0.2 and earned[-1] == 2.0
+    assert len(judged) > 2 and len(set(earned)) >= len(judged) + 3
+    faults = [reward.of_stories(text).fault for text in broken]
+    assert faults == sorted(faults) == [reward.first_fault(text) for text in broken]
 
 
 def test_rewards_that_can_be_pleased_otherwise():
     assert reward.of_length("a b c").reward == pytest.approx(0.3) and reward.of_a_word("Happy, happy!").reward == 2
     story = next(stories.write(3, 1))
-    other = stories.spoil(story, __import__("random").Random(0), "name")
-    assert reward.of_form(other).reward == 1 and reward.of_stories(other).reward == 0
+    other = stories.spoil(story, random.Random(0), "name")
+    assert reward.of_form(other).reward == 1 and reward.of_possible(other).reward == 0
 
 
 def test_group_credit_is_the_standardised_reward_up_to_the_end():
@@ -258,7 +280,7 @@ TUNE = {"batch": 16, "validation_rows": 8, "display": progress.Quiet(), "device"
 @pytest.mark.parametrize("credit", recipes.CREDITS)
 def test_a_reward_that_is_easy_to_please_rises(start, tmp_path, credit):
     """Length is pleased within some steps; stories are not told by so small a model, but nothing breaks."""
-    what = "length" if credit == "group" else "stories"
+    what = "length" if credit == "group" else "possible"
     done = tuning.train(start=start, out=tmp_path / "r", reward=what, credit=credit, steps=25, peak=3e-3, **TUNE)
     assert {"reward", "entropy", "val_loss"} <= done.records[-1].keys()
     shown = [record["reward"] for record in done.records]
@@ -266,7 +288,7 @@ def test_a_reward_that_is_easy_to_please_rises(start, tmp_path, credit):
         assert np.mean(shown[-5:]) > np.mean(shown[:5]) + 0.1
 
 
-@pytest.mark.parametrize("also", [{}, {"kl": 0.1}, {"pretraining": 0.3, "passes": 2}])
+@pytest.mark.parametrize("also", [{}, {"kl": 0.1}, {"pretraining": 0.3, "passes": 2}, {"credit": "fault"}])
 def test_a_stopped_run_goes_on_to_the_same_bits(start, tmp_path, also):
     class Stop(progress.Quiet):
         def update(self, step, record, left):
@@ -322,10 +344,11 @@ def test_a_text_used_twice_moves_the_model_further_but_not_past_the_clip(start, 
     assert moved[3] > 1.5 * moved[1]
 
 
-def test_only_the_reward_of_stories_blames_a_token():
-    assert recipes.settings("micro", start="x", reward="stories").credit == "fault"
+def test_whether_a_token_is_blamed_depends_on_the_reward():
+    assert recipes.settings("micro", start="x", reward="possible").credit == "fault"
     assert recipes.settings("micro", start="x", reward="length").credit == "group"
-    assert recipes.settings("micro", start="x", reward="stories", credit="group").credit == "group"
+    assert recipes.settings("micro", start="x", reward="stories").credit == "group"
+    assert recipes.settings("micro", start="x", reward="stories", credit="fault").credit == "fault"
 
 
 def data_of(model, tokenizer):

@@ -45,7 +45,8 @@ def train(
         int | None, typer.Option(help="With --start: tokens of a window, if fewer than the model's context.")
     ] = None,
     reward: Annotated[
-        str | None, typer.Option(help="With --start: learn from a judge's word: stories, form, length or word.")
+        str | None,
+        typer.Option(help="With --start: learn from a judge's word: stories, possible, form, length or word."),
     ] = None,
     mine: Annotated[bool, typer.Option("--mine", help="With your passed answers in place of ours.")] = False,
     processes: Annotated[

@@ -55,7 +55,7 @@ def plot_frequencies(told: Mapping[str, Mapping[str, int]], true: Mapping[str, f
     axes.set_yticks([never, 1 / 10, 1 / 3, 1, 3, 10], ["never", "1/10", "1/3", "1", "3", "10"])
     axes.minorticks_off()
     axes.set_xticks(range(len(true)), list(true), rotation=45, ha="right")
-    axes.set(ylabel="times its true frequency", title="How often each plot is told", ylim=(never * 0.8, 16))
+    axes.set(ylabel="times its true frequency", title="How often each plot is told", ylim=(never * 0.8, 70))
     axes.legend(frameon=False, ncols=len(told), loc="upper left")
     said = ", ".join(f"{name} {count}" for name, count in outside.items())
     return picture(

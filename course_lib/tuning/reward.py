@@ -35,7 +35,21 @@ def first_fault(text: str) -> int | None:
 
 
 def of_stories(text: str | None) -> Judged:
-    """1 for a story that could have been told, 0 for anything else; a text without an end is worth nothing."""
+    """2 for a story that could have been told, and the less the farther a text is from one, so that there is something to gain
+    at every distance: 0.5 to 1 for one with wrong facts, 0.05 for each whole sentence of any other, -0.2 if it has no end."""
+    if text is None:
+        return Judged(-0.2)
+    verdict = stories.judge(text)
+    if verdict.possible:
+        return Judged(2.0)
+    fault = first_fault(text)
+    if verdict.well_formed:
+        return Judged(0.5 + 0.5 * max(0.0, 1 - verdict.wrong_facts / 8), fault)
+    return Judged(0.05 * max(0, len(stories.sentences(text[:fault])) - 1), fault)
+
+
+def of_possible(text: str | None) -> Judged:
+    """1 for a story that could have been told, 0 for anything else."""
     if text is None:
         return Judged(0.0)
     fault = first_fault(text)
@@ -58,7 +72,7 @@ def of_form(text: str | None) -> Judged:
 
 
 REWARDS: dict[str, Callable[[str | None], Judged]] = {
-    "stories": of_stories, "length": of_length, "word": of_a_word, "form": of_form,
+    "stories": of_stories, "possible": of_possible, "length": of_length, "word": of_a_word, "form": of_form,
 }  # fmt: skip
 
 
