@@ -33,7 +33,7 @@ def use_everything() -> None:
     from course_lib.parallel.ring import Ring
     from course_lib.parallel.virtual import virtual
     from course_lib.tokenizer import Tokenizer
-    from course_lib.tuning import lora
+    from course_lib.tuning import lora, reward
 
     text = "the cat sat on the mat and the dog ran under the tree " * 20
     tokenizer = Tokenizer.train(text, 270)
@@ -54,6 +54,7 @@ def use_everything() -> None:
     changed = lora.add(trained.model, rank=2)
     changed(np.zeros((1, 3), np.int32))
     lora.merged_state(changed)
+    reward.fault_credit([None, 1], [2, 3], 3)
 
 
 @pytest.mark.slow
