@@ -136,13 +136,12 @@ TUNING = {
     "validation_rows": 128,
 }
 WHOLE, BY_LORA = {"optimiser": "muon", "matrix_peak": 8e-3}, {"optimiser": "adamw"}
-REWARDED = {"corpus": "stories", "optimiser": "adamw", "peak": 8e-4, "lowest": 0.0, "validation_rows": 128}
-# What a recipe of a reward adds. length, form and word are there to be hacked, which takes some steps.
-BY_REWARD = {
+REWARDED = {"corpus": "stories", "optimiser": "adamw", "batch": 32, "steps": 24, "peak": 8e-4, "lowest": 0.0,
+            "validation_rows": 128}  # fmt: skip
+BY_REWARD = {  # what is another: the rewards that are there to be hacked take some steps only
     "stories": {"batch": 48, "steps": 170, "temperature": 0.8, "peak": 4e-4, "pretraining": 0.2},
     "possible": {"credit": "fault", "batch": 64, "steps": 250, "temperature": 0.8, "pretraining": 0.1},
 }
-BY_GROUP = {"credit": "group", "batch": 32, "steps": 24}
 for _recipe in RECIPES["reference"].values():
     _recipe |= {"optimiser": "adamw", "schedule": "cosine"}
 
@@ -174,7 +173,7 @@ def settings(preset: str, device: str = "cpu", **changes) -> Settings:
     if given.get("start") is not None:
         given["start"] = os.path.abspath(given["start"])
         if reward := given.get("reward"):
-            recipe |= REWARDED | BY_GROUP | BY_REWARD.get(reward, {})
+            recipe |= REWARDED | BY_REWARD.get(reward, {})
         else:
             recipe |= TUNING | (BY_LORA if given.get("lora") else WHOLE)
     if device == "simulator":

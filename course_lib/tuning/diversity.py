@@ -30,15 +30,6 @@ class Told:
     words: int
     plots: dict[str, int]
 
-    @property
-    def farthest(self) -> float:
-        """By which factor the plot that is farthest from its true frequency misses it; inf if one was never told."""
-        told = sum(self.plots.values())
-        if not all(self.plots.values()):
-            return float("inf")
-        ratios = [count / told / plot_chances()[plot] for plot, count in self.plots.items()]
-        return max(max(ratio, 1 / ratio) for ratio in ratios)
-
 
 def count(texts: Iterable[str | None]) -> Told:
     """What is in these texts; None stands for one without an end, and is left out."""

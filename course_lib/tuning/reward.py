@@ -35,8 +35,8 @@ def first_fault(text: str) -> int | None:
 
 
 def of_stories(text: str | None) -> Judged:
-    """2 for a story that could have been told, and the less the farther a text is from one, so that there is something to gain
-    at every distance: 0.5 to 1 for one with wrong facts, 0.05 for each whole sentence of any other, -0.2 if it has no end."""
+    """2 for a story that could have been told; 0.5 to 1 for one with wrong facts; 0.05 for each sentence that any other text
+    begins before its fault; -0.2 for one without an end. So there is something to gain at every distance from a story."""
     if text is None:
         return Judged(-0.2)
     verdict = stories.judge(text)
@@ -45,7 +45,7 @@ def of_stories(text: str | None) -> Judged:
     fault = first_fault(text)
     if verdict.well_formed:
         return Judged(0.5 + 0.5 * max(0.0, 1 - verdict.wrong_facts / 8), fault)
-    return Judged(0.05 * max(0, len(stories.sentences(text[:fault])) - 1), fault)
+    return Judged(0.05 * len(stories.sentences(text[:fault])) if fault else 0.0, fault)
 
 
 def of_possible(text: str | None) -> Judged:

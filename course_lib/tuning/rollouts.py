@@ -2,9 +2,9 @@
 
     train(start="runs/small", reward="stories", out="runs/small-rewarded")      course train --start ... --reward stories
 
-One step: `batch` texts from the model as it is, their rewards, one update. All else is training.py's, so the run is logged,
-saved, stopped and resumed as any other. Validation is the loss on true stories: less the floor it is KL(true stories || model),
-so it says at once if a model became right by saying little.
+One step: `batch` texts from the model as it is, their rewards, `passes` updates. All else is training.py's, so the run is
+logged, saved, stopped and resumed as any other. Validation is the loss on true stories: less the floor it is
+KL(true stories || model), so it says at once if a model became right by saying little.
 """
 
 from __future__ import annotations

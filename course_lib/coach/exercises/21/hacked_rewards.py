@@ -37,6 +37,8 @@ exercise = Exercise(
     wrong=[
         Wrong(Changed(("rewards[-1] > rewards[0] and possible[-1] < possible[0]", "rewards[-1] > rewards[0]")),
               "A reward that rose may have been earned honestly. Hacked means that what was wanted fell as well."),
+        Wrong(Changed(("sorted(", "list("), (" and possible[-1] < possible[0]", "")),
+              "A reward that rose may have been earned honestly. Hacked means that what was wanted fell as well.", also=True),
         Wrong(Changed(("rewards[-1] > rewards[0] and possible[-1] < possible[0]", "possible[-1] < possible[0]")),
               "What was wanted fell in all of these, but a run whose reward fell too has failed: it has hacked nothing."),
         Wrong(Changed(("rewards[-1] > rewards[0] and", "max(rewards) > rewards[0] and")),
