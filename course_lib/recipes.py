@@ -15,7 +15,7 @@ from course_lib.model import PRESETS
 COMPUTE = ("float32", "bfloat16")
 OPTIMISERS = ("adamw", "muon")
 SCHEDULES = ("linear", "cosine")
-CREDITS = ("fault", "group")
+CREDITS = ("facts", "fault", "group")
 REQUESTS = "requests"  # what fine-tuning learns from unless a text is given
 
 

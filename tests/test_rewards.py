@@ -115,11 +115,11 @@ def test_kl_to_the_start_is_never_negative_and_is_the_kl_on_average():
 def test_first_fault_is_where_no_story_goes_on():
     story = next(stories.write(3, 1))
     assert reward.first_fault(story) is None
-    assert reward.of_possible(story) == reward.Judged(1.0) and reward.of_stories(story) == reward.Judged(2.0)
+    assert reward.of_possible(story) == 1 and reward.of_stories(story) == 2
     assert reward.first_fault(story[:-9]) == len(story) - 9 and reward.first_fault("") == 0
     at = story.index(" little ")
     assert reward.first_fault(story[:at] + " X" + story[at:]) == at + 1
-    assert reward.of_possible(None) == reward.Judged(0.0) and reward.of_form(None).reward == 0
+    assert reward.of_possible(None) == reward.of_form(None) == 0
 
 
 def test_the_reward_of_stories_is_larger_the_nearer_a_text_is_to_a_story():
@@ -135,18 +135,18 @@ def test_the_reward_of_stories_is_larger_the_nearer_a_text_is_to_a_story():
     )
     graded += [text for facts, text in reversed(judged) if facts]
     graded.append(story)
-    earned = [reward.of_stories(text).reward for text in graded]
+    earned = [reward.of_stories(text) for text in graded]
     assert earned == sorted(earned) and earned[0] == -0.2 and earned[-1] == 2.0
     assert len(judged) > 2 and len(set(earned)) >= len(judged) + 3
-    faults = [reward.of_stories(text).fault for text in broken]
-    assert faults == sorted(faults) == [reward.first_fault(text) for text in broken]
+    faults = [reward.first_fault(text) for text in broken]
+    assert faults == sorted(faults)
 
 
 def test_rewards_that_can_be_pleased_otherwise():
-    assert reward.of_length("a b c").reward == pytest.approx(0.3) and reward.of_a_word("Happy, happy!").reward == 2
+    assert reward.of_length("a b c") == pytest.approx(0.3) and reward.of_a_word("Happy, happy!") == 2
     story = next(stories.write(3, 1))
     other = stories.spoil(story, random.Random(0), "name")
-    assert reward.of_form(other).reward == 1 and reward.of_possible(other).reward == 0
+    assert reward.of_form(other) == 1 and reward.of_possible(other) == 0
 
 
 def test_group_credit_is_the_standardised_reward_up_to_the_end():
@@ -162,6 +162,42 @@ def test_fault_credit_blames_one_token_and_sums_to_nothing():
     assert np.isfinite(credit).sum(1).tolist() == [4, 3, 1]
     each = 2 / 8
     assert credit[0, :4].tolist() == [each] * 4 and credit[1, 2] == each - 1 and credit[2, 0] == each - 1
+
+
+def test_told_finds_each_wrong_fact_and_where_it_differs():
+    """One fact of a story exchanged: that mention alone is wrong, from its first other letter on."""
+    found = 0
+    for number, story in enumerate(stories.write(5, 80)):
+        facts, fault = reward.told(story)
+        assert fault is None and facts and all(fact.wrong is None for fact in facts)
+        try:
+            other = stories.spoil(story, random.Random(number), "place")
+        except ValueError:
+            continue  # it mentions no place twice
+        differs = next(i for i, (a, b) in enumerate(zip(story, other, strict=False)) if a != b)
+        facts, fault = reward.told(other)
+        wrong = [fact for fact in facts if fact.wrong is not None]
+        if len(wrong) == 1 and wrong[0].start <= differs < wrong[0].end:  # else fewer are wrong if the first mention is
+            found += fault is None and wrong[0].wrong == differs
+    assert found > 10
+    facts, fault = reward.told(story[:150] + " No story goes on like this.")
+    assert 150 <= fault < 160 and all(fact.end <= fault for fact in facts)
+
+
+def test_fact_credit_compares_a_mention_with_others_of_its_kind():
+    def named(right, *tokens):
+        return reward.Mention("name", range(*tokens), right)
+
+    said = [[named(True, 0, 2), reward.Mention("place", range(3, 4), False)], [named(False, 1, 2)], []]
+    credit = reward.fact_credit(said, [None, None, None], [4, 3, 2], 4)
+    assert np.nanstd(credit) == pytest.approx(1) and np.isfinite(credit).sum(1).tolist() == [4, 3, 2]
+    scale = credit[0, 0] / 0.5  # half of the names are right; no place is, so that there is nothing to prefer
+    np.testing.assert_allclose(credit[0] / scale, [0.5, 0.5, 0, 0], atol=1e-12)
+    np.testing.assert_allclose(credit[1, :3] / scale, [0, -0.5, 0], atol=1e-12)
+    assert (credit[2, :2] == 0).all()
+    fault = reward.fault_credit([1, None], [4, 3], 4)
+    told = reward.fact_credit([[], []], [1, None], [4, 3], 4)
+    np.testing.assert_allclose(told, fault / np.nanstd(fault))  # the faults alone: as by fault_credit
 
 
 # The tiny grammar, where everything is exact
@@ -265,14 +301,11 @@ def test_the_token_of_a_character():
     tokenizer = Tokenizer.train(stories.write(0, 50), 300)
     text = next(stories.write(1, 1))
     ids = [*tokenizer.encode(text), tokenizer.end_id]
+    tokens = rollouts.Tokens(tokenizer, ids)
     for character in range(0, len(text), 7):
-        token = rollouts.token_of(tokenizer, ids, character)
+        token = tokens.at(character)
         assert len(tokenizer.decode(ids[:token])) <= character < len(tokenizer.decode(ids[: token + 1]))
-    assert (
-        rollouts.token_of(tokenizer, ids, len(text))
-        == len(ids) - 1
-        == rollouts.token_of(tokenizer, ids, len(text) + 50)
-    )
+    assert tokens.at(len(text)) == len(ids) - 1 == tokens.at(len(text) + 50)
 
 
 TUNE = {"batch": 16, "validation_rows": 8, "display": progress.Quiet(), "device": "cpu"}
@@ -294,7 +327,9 @@ def test_a_reward_that_is_easy_to_please_rises(start, tmp_path, credit):
         assert late > early
 
 
-@pytest.mark.parametrize("also", [{}, {"kl": 0.1}, {"pretraining": 0.3, "passes": 2}, {"credit": "fault"}])
+@pytest.mark.parametrize(
+    "also", [{}, {"kl": 0.1}, {"pretraining": 0.3, "passes": 2}, {"credit": "fault"}, {"credit": "facts"}]
+)
 def test_a_stopped_run_goes_on_to_the_same_bits(start, tmp_path, also):
     class Stop(progress.Quiet):
         def update(self, step, record, left):

@@ -19,7 +19,8 @@ class Span(NamedTuple):
 
     kind: "template" (the first word after a choice of templates, where the choice shows; no characters if a fact or a
     free word comes first), "word" (a word drawn from a list), "fact" (a word that an earlier one determines) or "text"
-    (determined by the template). Facts and text cost 0 nats.
+    (determined by the template). Facts and text cost 0 nats. wrong: the first character at which the text says another
+    word than may stand here; None if it does not.
     """
 
     start: int
@@ -28,6 +29,7 @@ class Span(NamedTuple):
     nats: float
     word: Word | None = None
     form: str = ""
+    wrong: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +46,21 @@ class Reading:
 class Reach:
     """How far a text could be read, and with how many wrong facts.
 
-    fine: to the letter also within a word drawn or a fact, which may be several words long; that takes longer."""
+    fine: to the letter also within a word drawn or a fact, which may be several words long; that takes longer.
+    spans: those of the text as far as it could be read."""
 
     position: int = 0
     wrong: int = 0
     fine: bool = False
+    trail: "tuple | None" = None
 
-    def extend(self, position: int, wrong: int) -> None:
+    def extend(self, position: int, wrong: int, trail: "tuple | None") -> None:
         if position > self.position:
-            self.position, self.wrong = position, wrong
+            self.position, self.wrong, self.trail = position, wrong, trail
+
+    @property
+    def spans(self) -> list[Span]:
+        return _unwind(self.trail)
 
 
 class _State(NamedTuple):
@@ -80,7 +88,7 @@ def read(grammar: Grammar, text: str, free: bool = False, reach: Reach | None = 
         while True:
             if step == len(nodes):
                 if after is None:
-                    reach.extend(position, wrong)
+                    reach.extend(position, wrong, trail)
                     if position == len(text):
                         yield Reading(nats, wrong, _unwind(trail), facts)
                     break
@@ -90,7 +98,7 @@ def read(grammar: Grammar, text: str, free: bool = False, reach: Reach | None = 
             step += 1
             if isinstance(node, Text):
                 if not text.startswith(node.text, position):
-                    reach.extend(position + _agreement(node.text, text, position), wrong)
+                    reach.extend(position + _agreement(node.text, text, position), wrong, trail)
                     break
                 end = position + len(node.text)
                 if owed:
@@ -113,7 +121,7 @@ def read(grammar: Grammar, text: str, free: bool = False, reach: Reach | None = 
                 for k, alternative in enumerate(node.alternatives):
                     lead = alternative[0]
                     if isinstance(lead, Text) and not text.startswith(lead.text, position):
-                        reach.extend(position + _agreement(lead.text, text, position), wrong)
+                        reach.extend(position + _agreement(lead.text, text, position), wrong, trail)
                         continue
                     order -= 1
                     cost = node.nats[k]
@@ -128,19 +136,24 @@ def read(grammar: Grammar, text: str, free: bool = False, reach: Reach | None = 
                     kind = "fact" if isinstance(node, Say) else "word"
                     known = {**facts, node.fact: entry} if kind == "word" and node.fact else facts
                     grown = (Span(position, position, "template", owed), trail) if owed else trail
-                    grown = (Span(position, position + len(said), kind, cost, entry, node.form), grown)
+                    differs = position + _farthest(node, facts, text, position) if clash and reach.fine else None
+                    grown = (Span(position, position + len(said), kind, cost, entry, node.form, differs), grown)
                     end = position + len(said)
                     heapq.heappush(
                         heap, _State(wrong + clash, order, end, nodes, step, after, known, nats + cost, 0.0, grown)
                     )
-                reach.extend(position + (_farthest(node, facts, text, position) if reach.fine else 0), wrong)
+                reach.extend(position + (_farthest(node, facts, text, position) if reach.fine else 0), wrong, trail)
                 break
 
 
 def _farthest(node: Say | Draw, facts: dict[str, Word], text: str, position: int) -> int:
     """How many characters at this position a word that may stand here begins with."""
-    words = [facts[node.fact]] if isinstance(node, Say) else node.words(facts).words
-    return max(_agreement(word[node.form], text, position) for word in words)
+    if isinstance(node, Say):
+        words = [facts[node.fact]]
+    else:
+        words = node.words(facts).words if isinstance(node.source, Words) or _carries(facts, *node.source) else []
+    said = (word.forms.get(node.form, "") for word in words)
+    return max((_agreement(each, text, position) for each in said), default=0)
 
 
 def _candidates(grammar: Grammar, node: Say | Draw, facts: dict[str, Word], text: str, position: int, free: bool):

@@ -1,7 +1,8 @@
 """What a text is worth, told by the story judge; and credit: which of its tokens earned that.
 
-    judged = REWARDS["stories"](text)       .reward of the whole text, .fault: the character where it first goes wrong
-    credit = group_credit(rewards, lengths, width)
+    earned = REWARDS["stories"](text)                     of the whole text
+    credit = group_credit(rewards, lengths, width)        of each token
+    facts, fault = told(text)                             what `fact_credit` gives credit for
 
 The judge knows the grammar, so its word is exact. Rewards that are worse on purpose stand beside it: a model soon
 finds out how to please them.
@@ -15,15 +16,7 @@ import numpy as np
 
 from course_lib import stories
 from course_lib.stories.corpus import GRAMMAR
-from course_lib.stories.reading import Reach, read
-
-
-@dataclass(frozen=True)
-class Judged:
-    """reward of the text; fault: index of the first character that could not have been told, None if there is none."""
-
-    reward: float
-    fault: int | None = None
+from course_lib.stories.reading import Reach, Span, read
 
 
 def first_fault(text: str) -> int | None:
@@ -34,44 +27,51 @@ def first_fault(text: str) -> int | None:
     return reach.position
 
 
-def of_stories(text: str | None) -> Judged:
+def told(text: str) -> tuple[list[Span], int | None]:
+    """The facts that a text mentions, right ones and wrong ones, up to where it cannot be read; and that character, None if it
+    is a story but for its facts."""
+    reach = Reach(fine=True)
+    best = next(read(GRAMMAR, text, free=True, reach=reach), None)
+    spans = reach.spans if best is None else best.spans
+    facts = [span for span in spans if span.kind == "fact" or span.wrong is not None]
+    return facts, reach.position if best is None else None
+
+
+def of_stories(text: str | None) -> float:
     """2 for a story that could have been told; 0.5 to 1 for one with wrong facts; 0.05 for each sentence that any other text
     begins before its fault; -0.2 for one without an end. So there is something to gain at every distance from a story."""
     if text is None:
-        return Judged(-0.2)
+        return -0.2
     verdict = stories.judge(text)
     if verdict.possible:
-        return Judged(2.0)
-    fault = first_fault(text)
+        return 2.0
     if verdict.well_formed:
-        return Judged(0.5 + 0.5 * max(0.0, 1 - verdict.wrong_facts / 8), fault)
-    return Judged(0.05 * len(stories.sentences(text[:fault])) if fault else 0.0, fault)
-
-
-def of_possible(text: str | None) -> Judged:
-    """1 for a story that could have been told, 0 for anything else."""
-    if text is None:
-        return Judged(0.0)
+        return 0.5 + 0.5 * max(0.0, 1 - verdict.wrong_facts / 8)
     fault = first_fault(text)
-    return Judged(float(fault is None), fault)
+    return 0.05 * len(stories.sentences(text[:fault])) if fault else 0.0
 
 
-def of_length(text: str | None) -> Judged:
+def of_possible(text: str | None) -> float:
+    """1 for a story that could have been told, 0 for anything else."""
+    return float(text is not None and first_fault(text) is None)
+
+
+def of_length(text: str | None) -> float:
     """A tenth for each word: a reward that says nothing of what they are."""
-    return Judged(0.0 if text is None else 0.1 * len(text.split()))
+    return 0.0 if text is None else 0.1 * len(text.split())
 
 
-def of_a_word(text: str | None) -> Judged:
+def of_a_word(text: str | None) -> float:
     """1 for each "happy"."""
-    return Judged(float((text or "").lower().count("happy")))
+    return float((text or "").lower().count("happy"))
 
 
-def of_form(text: str | None) -> Judged:
+def of_form(text: str | None) -> float:
     """1 for a story in which any name may stand for any other: facts do not count."""
-    return Judged(float(text is not None and stories.judge(text).well_formed))
+    return float(text is not None and stories.judge(text).well_formed)
 
 
-REWARDS: dict[str, Callable[[str | None], Judged]] = {
+REWARDS: dict[str, Callable[[str | None], float]] = {
     "stories": of_stories, "possible": of_possible, "length": of_length, "word": of_a_word, "form": of_form,
 }  # fmt: skip
 
@@ -97,6 +97,32 @@ def fault_credit(faults: Sequence[int | None], lengths: Sequence[int], width: in
         if fault is not None:
             credit[row, fault] -= 1.0
     return spread(credit, last)
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A fact that a text mentions: of which kind (a name, a place), in which of its tokens, and whether it is right."""
+
+    kind: str
+    tokens: range
+    right: bool
+
+
+def fact_credit(
+    mentions: Sequence[Sequence[Mention]], faults: Sequence[int | None], lengths: Sequence[int], width: int
+) -> np.ndarray:
+    """Each mention by itself: 1 if it is right, 0 if not, less the mean of its kind in the batch; a fault as by `fault_credit`.
+
+    What is free to choose earns nothing by being chosen, so no plot and no word is preferred. mentions, faults: of each text.
+    -> (B, width) with a standard deviation of 1, nan behind a text's fault or end."""
+    credit = fault_credit(faults, lengths, width)  # (B, width)
+    kinds: dict[str, list[bool]] = {}
+    for one in (one for text in mentions for one in text):
+        kinds.setdefault(one.kind, []).append(one.right)
+    for row, text in enumerate(mentions):
+        for one in text:
+            credit[row, one.tokens] += one.right - np.mean(kinds[one.kind])
+    return credit / max(float(np.nanstd(credit)), 1e-9)
 
 
 def spread(credit: np.ndarray, lengths: Sequence[int]) -> np.ndarray:

@@ -17,6 +17,7 @@ import numpy as np
 from course_lib import data, devices, generation, native, optim, run, whose
 from course_lib.model import GPT
 from course_lib.recipes import Settings
+from course_lib.stories.reading import Span
 from course_lib.tensor import no_grad
 from course_lib.tokenizer import Tokenizer
 from course_lib.tuning import policy, reward
@@ -52,14 +53,21 @@ def write(model: GPT, tokenizer: Tokenizer, count: int, seed: int, temperature: 
     return Rollouts(idx, tokens, np.array([len(ids) for ids, _ in written]), texts)
 
 
-def token_of(tokenizer: Tokenizer, ids: list[int], character: int) -> int:
-    """The token of a text in which a character is; its last token, for one behind the end."""
-    told = 0
-    for number, token in enumerate(ids):
-        told += len(tokenizer.token_bytes(token).decode("utf-8", "ignore"))
-        if told > character:
-            return number
-    return len(ids) - 1
+class Tokens:
+    """Where the characters of a text are: at(c) is the token that character c is in, the last one for those behind the end."""
+
+    def __init__(self, tokenizer: Tokenizer, ids: list[int]):
+        self.ends = np.cumsum([len(tokenizer.token_bytes(token).decode("utf-8", "ignore")) for token in ids])
+
+    def at(self, character: int) -> int:
+        return min(int(np.searchsorted(self.ends, character, side="right")), len(self.ends) - 1)
+
+
+def mention(span: Span, tokens: Tokens) -> reward.Mention:
+    """A fact's span of characters as tokens; of a wrong one only the token from which on it is wrong."""
+    if span.wrong is not None:
+        return reward.Mention(span.word.kind, range(wrong := tokens.at(span.wrong), wrong + 1), False)
+    return reward.Mention(span.word.kind, range(tokens.at(span.start), tokens.at(span.end - 1) + 1), True)
 
 
 class RewardRun(run.Run):
@@ -78,8 +86,8 @@ class RewardRun(run.Run):
         with native.step(), devices.computing(self.model.device, s.compute, self.copies, backward=True):
             rolled = write(self.model, self.corpus.tokenizer, s.batch, seed, s.temperature)
             self.model.train()
-            judged = [self.judge(text) for text in rolled.texts]
-            credit = self.credit(rolled, judged).reshape(-1)  # (n,)
+            earned = [self.judge(text) for text in rolled.texts]
+            credit = self.credit(rolled, earned).reshape(-1)  # (n,)
             start = self.start_log_probabilities(rolled, s.batch if s.kl else KL_ROWS)
             shown, before = {}, None
             for _ in range(s.passes):
@@ -88,23 +96,26 @@ class RewardRun(run.Run):
                 shown = shown or told
         self.done += 1
         return {"step": self.done, "loss": shown["loss"], "lr": rate, "grad_norm": norm,
-                "reward": float(np.mean([one.reward for one in judged])), "entropy": shown["entropy"], "kl": shown["kl"],
+                "reward": float(np.mean(earned)), "entropy": shown["entropy"], "kl": shown["kl"],
                 "credited": int(np.isfinite(credit).sum()), "tokens": int(rolled.lengths.sum())}  # fmt: skip
 
-    def credit(self, rolled: Rollouts, judged: list[reward.Judged]) -> np.ndarray:
+    def credit(self, rolled: Rollouts, earned: list[float]) -> np.ndarray:
         """What each token earned, (B, T)."""
-        lengths, width = rolled.lengths, rolled.tokens.shape[1]
-        if self.settings.credit == "group":
-            return reward.group_credit([one.reward for one in judged], lengths, width)
-        tokenizer, faults = self.corpus.tokenizer, []
-        for row, one in enumerate(judged):
+        lengths, width, credit = rolled.lengths, rolled.tokens.shape[1], self.settings.credit
+        if credit == "group":
+            return reward.group_credit(earned, lengths, width)
+        faults, mentions = [], []
+        for row, text in enumerate(rolled.texts):
             ids = rolled.tokens[row, : lengths[row]].tolist()
-            if rolled.texts[row] is None:  # no end: where it first goes wrong, as far as it goes
-                fault = reward.first_fault(tokenizer.decode(ids))
-                faults.append(token_of(tokenizer, ids, fault if fault is not None else len(ids)))
-            else:
-                faults.append(None if one.fault is None else token_of(tokenizer, ids, one.fault))
-        return reward.fault_credit(faults, lengths, width)
+            tokens = Tokens(self.corpus.tokenizer, ids)
+            if text is None:  # no end: where it first goes wrong, as far as it goes
+                text = self.corpus.tokenizer.decode(ids)
+            facts, fault = reward.told(text) if credit == "facts" else ([], reward.first_fault(text))
+            faults.append(None if fault is None else tokens.at(fault))
+            mentions.append([mention(one, tokens) for one in facts])
+        if credit == "fault":
+            return reward.fault_credit(faults, lengths, width)
+        return reward.fact_credit(mentions, faults, lengths, width)
 
     def update(
         self, rolled: Rollouts, credit: np.ndarray, start: np.ndarray, before: np.ndarray | None
