@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from course_lib import data, generation, progress, recipes, run, stories, training, tuning
+from course_lib import data, devices, generation, progress, recipes, run, stories, training, tuning
 from course_lib.model import GPT, GPTConfig
 from course_lib.stories import requests
 from course_lib.tensor import no_grad
@@ -176,6 +176,25 @@ def test_the_gradients_of_lora_are_those_of_the_weight_in_its_directions(tokeniz
     layer, weight = model.blocks[1].attention.out, plain.blocks[1].attention.out.weight.grad.numpy()
     np.testing.assert_allclose(layer.b.grad.numpy(), layer.factor * weight @ layer.a.numpy().T, atol=1e-5)
     np.testing.assert_allclose(layer.a.grad.numpy(), layer.factor * layer.b.numpy().T @ weight, atol=1e-5)
+
+
+@pytest.mark.parametrize("changes", [{}, {"bias": False, "activation": "swiglu"}])
+def test_lora_computes_no_gradient_of_a_frozen_matrix(tokenizer, changes):
+    """Backward multiplies twice for each A and B, once for each frozen matrix, the head among them."""
+    model = lora.add(make_model(tokenizer, **changes), rank=3)
+    table, made = devices.ops("cpu"), []
+
+    def counted(op, own):
+        return devices.overlay(op, lambda dy, x, weight, *more: made.append((op, weight.shape)) or own(dy, x, weight, *more))
+
+    whole, part = table.linear_backward, table.linear_backward_input
+    with counted("linear_backward", whole), counted("linear_backward_input", part):
+        model.loss(np.arange(24)[None] + 256, np.arange(24)[None] + 257).backward()
+    adapted = [layer for _, layer in model.named_modules() if isinstance(layer, lora.LoRALinear)]
+    trained = [value.shape for layer in adapted for value in (layer.a, layer.b)]
+    frozen = [layer.weight.shape for layer in adapted[1:]] + [model.tokens.weight.shape]  # nothing before the first learns
+    assert sorted(shape for op, shape in made if op == "linear_backward") == sorted(trained)
+    assert sorted(shape for op, shape in made if op == "linear_backward_input") == sorted(frozen)
 
 
 @pytest.mark.parametrize("rank", [0, -1])
