@@ -21,9 +21,16 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     has_bias = bias is not None
     y = ops.linear_forward(a, w, bias.array() if has_bias else None)  # (*n, K) -> (*n, N)
     inputs = (x, weight, bias) if has_bias else (x, weight)
-    return record(
-        "linear", inputs, y, lambda dy: ops.linear_backward(dy, a, w, has_bias)[: len(inputs)], saved=(x, weight)
-    )
+    return record("linear", inputs, y, _linear_gradients(inputs), saved=(x, weight))
+
+
+def _linear_gradients(inputs: tuple[Tensor, ...]):
+    """dy -> the gradients of a linear layer's inputs, x, weight and perhaps bias; of x alone where the others are frozen."""
+    x, weight, *bias = inputs
+    ops, a, w = x.ops, x.array(), weight.array()
+    if any(tensor.requires_grad for tensor in inputs[1:]):
+        return lambda dy: ops.linear_backward(dy, a, w, bool(bias))[: len(inputs)]
+    return lambda dy: (ops.linear_backward_input(dy, a, w), *[None] * len(inputs[1:]))
 
 
 def embedding(table: Tensor, indices) -> Tensor:
@@ -146,13 +153,13 @@ def linear_cross_entropy(x: Tensor, weight: Tensor, bias: Tensor | None, targets
     ops, a, w, has_bias = x.ops, x.array(), weight.array(), bias is not None
     inputs = (x, weight, bias) if has_bias else (x, weight)
     needs_grad = autograd.recording() and any(tensor.requires_grad for tensor in inputs)
+    gradients_of = _linear_gradients(inputs)
     loss, dlogits = ops.linear_cross_entropy(
         a, w, bias.array() if has_bias else None, index_array(targets, x), ignore_index, needs_grad
     )
 
     def backward(dy):
-        gradients = ops.linear_backward(dlogits, a, w, has_bias)[: len(inputs)]
-        return tuple(ops.multiply(gradient, dy, out=gradient) for gradient in gradients)
+        return tuple(None if one is None else ops.multiply(one, dy, out=one) for one in gradients_of(dlogits))
 
     return record("linear_cross_entropy", inputs, loss, backward, saved=(x, weight))
 

@@ -107,6 +107,10 @@ PRESETS: dict[str, dict] = {
     # The same size with the four changes of a modern model.
     "modern-12m": {"layers": 6, "heads": 6, "kv_heads": 2, "channels": 384, "hidden": 1216, "context": 256, "vocab_size": 4096,
                        "norm": "rmsnorm", "activation": "swiglu", "positions": "rope", "bias": False},
+    # NanoEuler (JustVugg 2026): layers, heads, channels, context and vocabulary as published, and the same four changes. It has
+    # several heads, to predict some tokens ahead; ours has one, tied, and wider MLPs in their place, up to about its size.
+    "116m": {"layers": 16, "heads": 12, "kv_heads": 4, "channels": 768, "hidden": 2368, "context": 512, "vocab_size": 4096,
+             "norm": "rmsnorm", "activation": "swiglu", "positions": "rope", "bias": False},
     # GPT-2, the smallest one published: 124,439,808 parameters. Its weights come by `course import gpt2`.
     "gpt2": {"layers": 12, "heads": 12, "channels": 768, "context": 1024, "vocab_size": 50257, "head_bias": False},
 }  # fmt: skip

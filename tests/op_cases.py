@@ -172,6 +172,10 @@ def linear(t, x, weight, bias):
     return [t.linear_forward(x, weight, bias)], lambda dy: t.linear_backward(dy, x, weight, bias is not None)
 
 
+def linear_input(t, dy, x, weight):
+    return [t.linear_backward_input(dy, x, weight)], None
+
+
 for n, K, N in (
     ((), 5, 3),
     ((1,), 1, 1),
@@ -183,6 +187,7 @@ for n, K, N in (
 ):
     case("linear", linear, (*n, K), (N, K), (N,))
     case("linear", linear, (*n, K), (N, K), None)
+    case("linear_backward_input", linear_input, (*n, N), (*n, K), (N, K))
 
 
 def embedding(t, table, indices):

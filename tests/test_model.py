@@ -1,6 +1,8 @@
 """The model, its modules and optimisers, without peers: counts, causality, cache, finite differences, learning."""
 
 import itertools
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -25,6 +27,32 @@ def tokens(config, batch=2, time=None, seed=0):
 
 def test_the_reference_has_12_322_816_parameters():
     assert GPT(GPTConfig.preset("12m")).parameter_count() == 12_322_816
+
+
+def test_116m_has_the_size_of_its_model_and_its_shape():
+    config = GPTConfig.preset("116m")
+    assert sum(count for _, count in config.parameter_table()) == 115_630_848
+    shape = config.channels, config.heads, config.kv_heads, config.layers, config.context, config.vocab_size
+    assert shape == (768, 12, 4, 16, 512, 4096)
+
+
+@pytest.mark.slow
+def test_a_step_of_116m_is_rehearsed_in_the_memory_that_its_numbers_take():
+    """AdamW keeps 16 bytes for each parameter: weight, gradient, two moments. One short window adds little to them."""
+    lines = (
+        "import resource",
+        "from course_lib import clock, recipes",
+        "given = dict(batch=1, validation_rows=1, compute='float32', model={'context': 32})",
+        "run = clock.rehearsal(recipes.settings('116m', recipe='reference', **given), 'cpu')",
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss",
+        "print(run.step()['loss'], before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)",
+    )
+    done = subprocess.run([sys.executable, "-c", "; ".join(lines)], capture_output=True, text=True, check=True)
+    loss, before, after = map(float, done.stdout.split())
+    kilobytes = 1024 if sys.platform != "darwin" else 1  # what ru_maxrss counts in
+    numbers = 16 * 115_630_848
+    assert loss == pytest.approx(np.log(4096), abs=0.5)
+    assert 0.95 * numbers < after * kilobytes < 1.25 * numbers, (before, after)
 
 
 @pytest.mark.parametrize("name", PRESETS)

@@ -679,6 +679,10 @@ ERRORS = {
     "linear": (lambda t: t.linear_forward(zeros(t, 2, 3), zeros(t, 5, 4), None), ["(2, 3)", "(5, 4)"]),
     "linear-bias": (lambda t: t.linear_forward(zeros(t, 2, 3), zeros(t, 5, 3), zeros(t, 4)), ["(5, 3)", "(4,)"]),
     "linear_backward": (lambda t: t.linear_backward(zeros(t, 2, 4), zeros(t, 2, 3), zeros(t, 5, 3), True), ["(2, 4)"]),
+    "linear_backward_input": (
+        lambda t: t.linear_backward_input(zeros(t, 2, 5), zeros(t, 2, 4), zeros(t, 5, 3)),
+        ["(2, 4)", "(5, 3)"],
+    ),
     "layernorm": (lambda t: t.layernorm_forward(zeros(t, 2, 3), zeros(t, 4), zeros(t, 3), 1e-5), ["(2, 3)", "(4,)"]),
     "residual_layernorm": (
         lambda t: t.residual_layernorm_forward(zeros(t, 2, 3), zeros(t, 3), zeros(t, 3), None, 1e-5),
@@ -843,6 +847,7 @@ def test_overlay_reaches_tables_loaded_before_and_after(two_devices):
 
 
 WHOLE_INPUTS = {
+    "linear_backward_input": lambda t: t.linear_backward_input(zeros(t, 2, 5), zeros(t, 2, 3), zeros(t, 5, 3)),
     "linear_gelu_forward": lambda t: t.linear_gelu_forward(zeros(t, 2, 3), zeros(t, 5, 3), zeros(t, 5)),
     "linear_gelu_backward": lambda t: t.linear_gelu_backward(
         zeros(t, 2, 5), zeros(t, 2, 3), zeros(t, 5, 3), zeros(t, 5), zeros(t, 2, 5)

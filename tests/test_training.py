@@ -19,6 +19,7 @@ from course_lib.paths import ROOT
 from course_lib.run import Diverged, Run
 from course_lib.run_folder import FolderError
 from course_lib.training import TrainingError, train
+from tests.tiny_runs import StopAt
 
 TINY = {"layers": 1, "heads": 2, "channels": 16, "context": 32, "vocab_size": 300}
 
@@ -173,17 +174,6 @@ def test_a_folder_belongs_to_one_process(tiny, tmp_path):
 
 
 # Going on
-
-
-class StopAt(progress.Quiet):
-    """A person who presses Ctrl-C after a step."""
-
-    def __init__(self, step, number=signal.SIGINT):
-        self.step, self.number = step, number
-
-    def update(self, step, record, left):
-        if step == self.step:
-            os.kill(os.getpid(), self.number)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
-from course_lib import data, generation, progress, recipes, run, stories, training, tuning
+from course_lib import data, devices, generation, progress, recipes, run, stories, training, tuning
 from course_lib.model import GPT, GPTConfig
 from course_lib.stories import requests
 from course_lib.tensor import no_grad
 from course_lib.tokenizer import Tokenizer
 from course_lib.tuning import chat, conversation, examples, lora
+from tests.tiny_runs import StopAt
 
 SMALL = {"layers": 2, "heads": 2, "channels": 32, "context": 320, "vocab_size": 700}
 
@@ -178,6 +179,29 @@ def test_the_gradients_of_lora_are_those_of_the_weight_in_its_directions(tokeniz
     np.testing.assert_allclose(layer.a.grad.numpy(), layer.factor * layer.b.numpy().T @ weight, atol=1e-5)
 
 
+@pytest.mark.parametrize("changes", [{}, {"bias": False, "activation": "swiglu"}])
+def test_lora_computes_no_gradient_of_a_frozen_matrix(tokenizer, changes):
+    """Backward multiplies twice for each A and B, once for each frozen matrix, the head among them."""
+    model = lora.add(make_model(tokenizer, **changes), rank=3)
+    table, made = devices.ops("cpu"), []
+
+    def counted(op, own):
+        return devices.overlay(
+            op, lambda dy, x, weight, *more: made.append((op, weight.shape)) or own(dy, x, weight, *more)
+        )
+
+    whole, part = table.linear_backward, table.linear_backward_input
+    with counted("linear_backward", whole), counted("linear_backward_input", part):
+        model.loss(np.arange(24)[None] + 256, np.arange(24)[None] + 257).backward()
+    adapted = [layer for _, layer in model.named_modules() if isinstance(layer, lora.LoRALinear)]
+    trained = [value.shape for layer in adapted for value in (layer.a, layer.b)]
+    frozen = [layer.weight.shape for layer in adapted[1:]] + [
+        model.tokens.weight.shape
+    ]  # nothing before the first learns
+    assert sorted(shape for op, shape in made if op == "linear_backward") == sorted(trained)
+    assert sorted(shape for op, shape in made if op == "linear_backward_input") == sorted(frozen)
+
+
 @pytest.mark.parametrize("rank", [0, -1])
 def test_a_rank_below_one_is_refused(tokenizer, rank):
     with pytest.raises(ValueError, match="at least 1"):
@@ -226,15 +250,10 @@ def test_fine_tuning_lowers_the_loss_on_answers_and_leaves_a_run(start, tmp_path
 
 @pytest.mark.parametrize("rank", [0, 4])
 def test_a_stopped_fine_tuning_goes_on_to_the_same_bits(start, tmp_path, rank):
-    class Stop(progress.Quiet):
-        def update(self, step, record, left):
-            if step == 5:
-                raise KeyboardInterrupt
-
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     tuning.train(start=start, out=whole, lora=rank, **TUNE)
-    with pytest.raises(KeyboardInterrupt):
-        tuning.train(start=start, out=parts, lora=rank, **TUNE | {"display": Stop()})
+    stopped = tuning.train(start=start, out=parts, lora=rank, **TUNE | {"display": StopAt(5)})
+    assert 5 <= stopped.step < 12
     tuning.train(out=parts, resume=True, display=progress.Quiet(), device="cpu")
     a, b = (run.load(folder / "last.safetensors")[0].state() for folder in (whole, parts))
     assert all(np.array_equal(a[name], b[name]) for name in a)

@@ -1,6 +1,9 @@
-"""Models small enough to train in a test on any device, one for each kind of layer, and a run of one in memory."""
+"""Models small enough to train in a test on any device, one for each kind of layer; a run of one in memory; who stops one."""
 
-from course_lib import data, recipes
+import os
+import signal
+
+from course_lib import data, progress, recipes
 from course_lib.model import GPT, GPTConfig
 from course_lib.run import Run
 
@@ -20,3 +23,15 @@ def make_run(text, device: str, model: dict, **changes) -> Run:
     config = GPTConfig.preset("micro", **model)
     corpus = data.prepare(text=text, vocab_size=config.vocab_size, context=config.context, seed=settings.seed)
     return Run(settings, corpus, GPT(config, device=device, seed=0))
+
+
+class StopAt(progress.Quiet):
+    """A person who presses Ctrl-C after a step. (Who raises KeyboardInterrupt stops the run at once, and only the clock says
+    whether a checkpoint of some step was written before.)"""
+
+    def __init__(self, step: int, number: int = signal.SIGINT):
+        self.step, self.number = step, number
+
+    def update(self, step, record, left):
+        if step == self.step:
+            os.kill(os.getpid(), self.number)

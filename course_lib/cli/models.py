@@ -9,7 +9,9 @@ import typer
 
 
 def train(
-    preset: Annotated[str | None, typer.Option(help="micro, small, 12m or modern-12m.", show_default="small")] = None,
+    preset: Annotated[
+        str | None, typer.Option(help="micro, small, 12m, modern-12m or 116m.", show_default="small")
+    ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, simulator, cuda or webgpu.")] = "auto",
     steps: Annotated[int | None, typer.Option(help="Updates of the weights.")] = None,
     batch: Annotated[int | None, typer.Option(help="Windows of one context in a batch.")] = None,

@@ -14,6 +14,10 @@ from types import SimpleNamespace
 from .checks import joined_shape
 
 
+def linear_backward_input(t, dy, x, weight):
+    return t.linear_backward(dy, x, weight, False)[0]  # (*n, K)
+
+
 def linear_gelu_forward(t, x, weight, bias):
     pre = t.linear_forward(x, weight, None)  # (*n, K), (F, K) -> (*n, F)
     return t.bias_gelu_forward(pre, bias), pre
@@ -66,6 +70,7 @@ def cache_attention(t, q, k_cache, v_cache, length):
 # Each with the parts whose replacement counts.
 _GELU = "linear_forward linear_backward bias_gelu_forward bias_gelu_backward"
 WHOLES: dict[Callable, str] = {
+    linear_backward_input: "linear_backward",
     linear_gelu_forward: _GELU,
     linear_gelu_backward: _GELU,
     linear_cross_entropy: "linear_forward cross_entropy_forward cross_entropy_backward",

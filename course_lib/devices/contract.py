@@ -111,6 +111,7 @@ Fused forward and backward. `dx` is the gradient of `x`, with its shape; several
 
 Several in one (composed.py says of which; where one of those was replaced, by `overlay` or by a kernel, its replacement runs)
 --------------
+    linear_backward_input(dy (*n, N), x (*n, K), weight (N, K)) -> dx (*n, K)        of linear_backward; the weight is frozen
     linear_gelu_forward(x (*n, K), weight (F, K), bias (F)) -> y (*n, F), kept      gelu(x weight^T + bias)
     linear_gelu_backward(dy (*n, F), x (*n, K), weight (F, K), bias (F), kept) -> dx (*n, K), dweight (F, K), dbias (F)
         kept: from the same device's forward

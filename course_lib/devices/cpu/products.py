@@ -12,7 +12,7 @@ from . import arithmetic, bfloat16
 from .compiled import WIDE, loops, pointers
 from .memory import empty
 
-__all__ = "matmul linear_forward linear_backward embedding_forward embedding_backward".split()
+__all__ = "matmul linear_forward linear_backward linear_backward_input embedding_forward embedding_backward".split()
 
 # Multiply-adds. A smaller product is done before a second thread has woken up, and here NumPy's BLAS uses one thread too.
 SMALL = 1 << 18
@@ -85,12 +85,17 @@ def linear_forward(x, weight, bias):
     return y
 
 
+def linear_backward_input(dy, x, weight):
+    N, K = weight.shape
+    dx = empty(x.shape, x.dtype)
+    layer_product(dy.reshape(-1, N), weight, False, False, dx.reshape(-1, K))  # (n, N) @ (N, K) -> (n, K)
+    return dx
+
+
 def linear_gradients(dy, x, weight):
     """dx (*n, K), dweight (N, K), and dy as rows (n, N)."""
     N, K = weight.shape
-    rows = dy.reshape(-1, N)  # (n, N)
-    dx = empty(x.shape, x.dtype)
-    layer_product(rows, weight, False, False, dx.reshape(-1, K))  # (n, N) @ (N, K) -> (n, K)
+    dx, rows = linear_backward_input(dy, x, weight), dy.reshape(-1, N)  # (*n, K), (n, N)
     dweight = empty(weight.shape, weight.dtype)
     layer_product(rows, x.reshape(-1, K), True, False, dweight)  # (N, n) @ (n, K) -> (N, K)
     return dx, dweight, rows

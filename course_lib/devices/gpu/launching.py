@@ -219,15 +219,16 @@ LIMITS = checking.Limits(
     most=MOST_ELEMENTS,
     larger=frozenset(
         """
-        matmul linear_forward linear_backward linear_gelu_forward linear_gelu_backward linear_cross_entropy
+        matmul linear_forward linear_backward linear_backward_input linear_gelu_forward linear_gelu_backward
+        linear_cross_entropy
         attention_forward attention_backward cross_entropy_forward cross_entropy_backward cache_append cache_attention
         embedding_forward.table gather.x view strided_copy.x strided_write.x
         """.split()
     ),
     bfloat16=frozenset(
         """
-        matmul linear_forward linear_backward linear_gelu_forward attention_forward attention_backward cache_append
-        cache_attention
+        matmul linear_forward linear_backward linear_backward_input linear_gelu_forward attention_forward
+        attention_backward cache_append cache_attention
         """.split()
     ),
     check_indices=check_indices,

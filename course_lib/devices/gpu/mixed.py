@@ -20,7 +20,7 @@ from .storage import from_bfloat16, to_bfloat16
 class MixedPrecision:
     """The ops of a device whose products multiply in what `precision` says."""
 
-    OPS = "linear_forward linear_backward attention_forward attention_backward adamw_step".split()
+    OPS = "linear_forward linear_backward linear_backward_input attention_forward attention_backward adamw_step".split()
 
     def __init__(self, precision: Precision):
         self.precision = precision
@@ -42,6 +42,14 @@ class MixedPrecision:
         products.matmul(rows, self.precision.saved_cast(x).reshape(n, K), transpose_a=True, out=dweight)
         dbias = reductions.sum(dy.reshape(n, N), axis=0) if has_bias else None  # (n, N) -> (N)
         return dx.reshape(x.shape), dweight, dbias
+
+    def linear_backward_input(self, dy, x, weight):
+        if not self.precision.is_mixed(dy, x, weight):
+            return products.linear_backward_input(dy, x, weight)
+        (N, K), n = weight.shape, math.prod(x.shape[:-1])
+        dx = empty(x, (n, K))
+        products.matmul(to_bfloat16(dy).reshape(n, N), self.precision.weight(weight), out=dx)  # (n, N) (N, K) -> (n, K)
+        return dx.reshape(x.shape)
 
     def linear_gelu(self, x, weight, bias):
         """y = gelu(pre), pre = x weight^T + bias, both (*n, N) and float32."""

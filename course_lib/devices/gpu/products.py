@@ -16,7 +16,7 @@ from . import product_tiles, reductions
 from .launching import THREADS, blocks, check_float32, check_size, empty, is_host, kernel
 from .storage import from_bfloat16
 
-__all__ = "matmul linear_forward linear_backward".split()
+__all__ = "matmul linear_forward linear_backward linear_backward_input".split()
 
 MOST_IN_Z = 65535  # blocks along z of one launch
 NOTHING = 0  # the null pointer, where a layer has no bias
@@ -127,6 +127,12 @@ def linear_forward(x, weight, bias):
 def linear_into(y, x, weight, bias) -> None:
     """The same into y (*n, N), which may be float32 where x and weight are bfloat16."""
     _linear("_bias", x, weight, (_or_nothing(bias), y), y)
+
+
+def linear_backward_input(dy, x, weight):
+    check_types("linear_backward_input", (dy, x, weight), ())
+    rows = dy.reshape(math.prod(x.shape[:-1]), weight.shape[0])
+    return matmul(rows, weight).reshape(x.shape)  # (n, N) (N, K) -> (n, K)
 
 
 def linear_backward(dy, x, weight, has_bias):

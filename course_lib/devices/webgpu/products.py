@@ -11,7 +11,7 @@ from .launching import empty, kernel
 from .reductions import sum_columns
 from .storage import zeros
 
-__all__ = "matmul linear_forward linear_backward".split()
+__all__ = "matmul linear_forward linear_backward linear_backward_input".split()
 
 TILE, BATCH_AXES = 64, 4  # as in gemm.wgsl
 
@@ -62,11 +62,17 @@ def linear_forward(x, weight, bias):
     return y
 
 
+def linear_backward_input(dy, x, weight):
+    (N, K), rows = weight.shape, math.prod(dy.shape[:-1])
+    dx = empty(x, x.shape)
+    _product(dy.reshape(rows, N), weight, dx.reshape(rows, K))  # (n, N) @ (N, K) -> (n, K)
+    return dx
+
+
 def linear_backward(dy, x, weight, has_bias):
     (N, K), rows = weight.shape, math.prod(dy.shape[:-1])
-    dx, dweight = empty(x, x.shape), empty(weight, (N, K))
+    dx, dweight = linear_backward_input(dy, x, weight), empty(weight, (N, K))
     dy, x = dy.reshape(rows, N), x.reshape(rows, K)
-    _product(dy, weight, dx.reshape(rows, K))  # (n, N) @ (N, K) -> (n, K)
     _product(dy, x, dweight, transpose_a=True)  # (N, n) @ (n, K) -> (N, K)
     dbias = (sum_columns(dy) if rows else zeros((N,))) if has_bias else None  # (N)
     return dx, dweight, dbias
