@@ -9,7 +9,6 @@ from course_lib import lexer
 from course_lib.devices.webgpu import adapter
 from course_lib.wgsl import NoAdapterError, Shader, ShaderError, sanitize, sanitizer, scan
 from course_lib.wgsl.instrument import ROUNDS
-from course_lib.wgsl.shader import compiled
 
 here = pytest.mark.skipif(bool(adapter.problem()), reason=f"no WGSL can run here: {adapter.problem()}")
 F = np.float32
@@ -393,8 +392,9 @@ def test_all_threads_of_a_group_must_come_to_a_barrier(body, even):
 def test_nobody_waits_before_it_is_known_that_all_come(monkeypatch, lanes):
     """On a GPU to wait where some never come may last for ever: the first run only counts who comes."""
     texts = []
-    monkeypatch.setattr(sanitizer, "_compiled", {})
-    monkeypatch.setattr(sanitizer, "compiled", lambda source, name: texts.append(source.text) or compiled(source, name))
+    monkeypatch.setattr(sanitizer, "_watched", {})
+    changed = Shader.with_text
+    monkeypatch.setattr(Shader, "with_text", lambda shader, text: texts.append(text) or changed(shader, text))
     run(f"if (lane < {lanes}) {{ workgroupBarrier(); }} y[i] = 1.0;", n=128)
     waits = ["workgroupBarrier" in lexer.read(whole, wgsl=True).code for whole in texts]
     assert waits == ([False] if lanes < 64 else [False, True])

@@ -103,8 +103,8 @@ fn seen_{name}({parameters}, site: u32, op: u32) -> u32 {{
 """
 
 
-def instrumented(shader: Shader, found: scanning.Scan, waiting: bool) -> tuple[str, int]:
-    """The text with calls of HELP and SEEN in it, and the binding of its log. waiting: whether barriers are still waited at."""
+def instrumented(shader: Shader, found: scanning.Scan, waiting: bool) -> str:
+    """The text with calls of HELP and SEEN in it, and the array `watch_log`. waiting: whether barriers are still waited at."""
     edits: list[tuple[int, str]] = []
     for site, access in enumerate(found.accesses):
         call, rest = f"seen_{access.variable.name}(", f"{site}u, {OPS[access.op]}u)"
@@ -145,7 +145,7 @@ def instrumented(shader: Shader, found: scanning.Scan, waiting: bool) -> tuple[s
     )  # fmt: skip
     used = {access.variable.name for access in found.accesses}
     header = enumerate(found.variables.values(), 1)
-    return text + "".join(_seen(variable, place, found) for place, variable in header if variable.name in used), binding
+    return text + "".join(_seen(variable, place, found) for place, variable in header if variable.name in used)
 
 
 def _entry(shader: Shader, found: scanning.Scan) -> list[tuple[int, str]]:

@@ -17,13 +17,12 @@ from typing import Any
 import numpy as np
 
 from course_lib.cuda.report import Issue
-from course_lib.devices.webgpu import adapter
 from course_lib.wgsl import scan as scanning
 from course_lib.wgsl.errors import ShaderError
 from course_lib.wgsl.instrument import ROUNDS, WORDS, instrumented
 from course_lib.wgsl.report import Line, Report
 from course_lib.wgsl.scan import BOTH, PART, READ, WRITE
-from course_lib.wgsl.shader import COPY_DST, COPY_SRC, STORAGE, Shader, compiled, launch
+from course_lib.wgsl.shader import Shader
 
 MOST_SITES = 511  # nine bits of a remembered touch
 
@@ -66,23 +65,16 @@ def _run(shader: Shader, found: scanning.Scan, groups, arguments: dict[str, Any]
             size += 3 * int(np.prod(variable.sizes)) * count
         elif variable.writable and isinstance(arguments.get(variable.name), np.ndarray):
             size += 2 * arguments[variable.name].size
-    text, binding = instrumented(shader, found, waiting)
-    key = shader.name, text
-    if key not in _compiled:
-        _compiled[key] = compiled(dataclasses.replace(shader.source, text=text), shader.name)
-    device = adapter.device()
-    log = device.create_buffer(size=4 * size, usage=STORAGE | COPY_SRC | COPY_DST)
-    device.queue.write_buffer(log, 0, np.array(header, np.uint32))
-    watched = "watch_log" in scanning.reached(
-        text, shader.name
-    )  # not where all that is watched stands in functions never called
-    launch(_compiled[key], shader, groups, arguments, {binding: log} if watched else {})
-    seen = np.frombuffer(device.queue.read_buffer(log), np.uint32)
-    passed = seen[arrivals : arrivals + count * len(found.barriers)].reshape(count, -1)
-    return _report(shader, found, sites, (seen[first:], passed), shape)
+    text = instrumented(shader, found, waiting)
+    watched = _watched.setdefault((shader.name, text), shader.with_text(text))
+    log = np.zeros(size, np.uint32)
+    log[: len(header)] = header
+    watched(groups, **arguments, watch_log=log)
+    passed = log[arrivals : arrivals + count * len(found.barriers)].reshape(count, -1)
+    return _report(shader, found, sites, (log[first:], passed), shape)
 
 
-_compiled: dict[tuple[str, str], Any] = {}
+_watched: dict[tuple[str, str], Shader] = {}  # the changed texts, compiled
 
 
 def _report(

@@ -79,7 +79,18 @@ class Kernel:
             kinds[of_numbers[0]] = "uniform"
         entries = [{"binding": at, "visibility": COMPUTE, "buffer": {"type": kind}} for at, kind in kinds.items()]
         layout = device().create_bind_group_layout(entries=entries)
-        return Compiled(compile(self.source, self.title, self.name, layout), layout, of_numbers, of_arrays)
+        return Compiled(compile(self.source, self.name, layout, self._refusal), layout, of_numbers, of_arrays)
+
+    def _refusal(self, said: str) -> ShaderError | None:
+        """What to raise where the compiler has said this; None if it is not about a line."""
+        at = re.search(r"wgsl:(\d+):(\d+)", said)
+        if not at:
+            return None
+        file, number, code = self.source.line(int(at[1]))
+        found = re.search(r"error: ([^\n]*)", said)
+        reason = found[1] if found else said
+        message = f"{self.title} does not compile. {file}, line {number}: {reason}\n    {code}"
+        return ShaderError(message, file, number, reason)
 
     def _launch(self, grid: tuple[int, ...], arguments: dict) -> None:
         names = tuple(arguments)
@@ -100,7 +111,8 @@ class Kernel:
             bound.append((binding, array.memory.buffer, array.offset * WORD, max(array.size, 1) * WORD))
         run = commands.open_pass()
         run.set_pipeline(compiled.pipeline)
-        run.set_bind_group(0, self._bind(compiled, bound))
+        if bound:
+            run.set_bind_group(0, self._bind(compiled, bound))
         run.dispatch_workgroups(*grid)
         for memory_ in written:
             memory_.range = None
@@ -192,25 +204,22 @@ def replaced(file: str, *names: str) -> bool:
     return any((file, name) in _replaced for name in names)
 
 
-def compile(text: source.Source, title: str, name: str, layout: Any) -> Any:
-    """A compute pipeline for the function `name`, called `title` where it does not compile: then raises ShaderError."""
+def compile(text: source.Source, name: str, layout: Any, refusal: Callable[[str], Exception | None]) -> Any:
+    """A compute pipeline for the function `name`; layout: what is bound to it, or "auto" for all that it uses.
+
+    Raises what `refusal` makes of the compiler's words, wgpu.GPUError where it makes nothing.
+    """
     import wgpu
 
     try:
         module = device().create_shader_module(code=text.text)
-        whole = device().create_pipeline_layout(bind_group_layouts=[layout])
-        return device().create_compute_pipeline(layout=whole, compute={"module": module, "entry_point": name})
+        if layout != "auto":
+            layout = device().create_pipeline_layout(bind_group_layouts=[layout])
+        return device().create_compute_pipeline(layout=layout, compute={"module": module, "entry_point": name})
     except wgpu.GPUError as error:
-        said = str(error)
-        at = re.search(r"wgsl:(\d+):(\d+)", said)
-        if not at:
+        if (worded := refusal(str(error))) is None:
             raise
-        where, number = text.lines[min(int(at[1]), len(text.lines)) - 1]
-        line = text.text.splitlines()[int(at[1]) - 1].strip()
-        found = re.search(r"error: ([^\n]*)", said)
-        reason = found[1] if found else said
-        message = f"{title} does not compile. {where}, line {number}: {reason}\n    {line}"
-        raise ShaderError(message, where, number, reason) from error
+        raise worded from error
 
 
 def _kept(store: OrderedDict, key: Any, make: Callable[[], Any]) -> Any:

@@ -18,7 +18,7 @@ from pathlib import Path
 from course_lib.cuda.source import KERNELS
 
 BUFFER = re.compile(r"@group\(0\) @binding\((\d+)\) var<storage, (read|read_write)> (\w+)")
-UNIFORM = re.compile(r"@group\(0\) @binding\((\d+)\) var<uniform> \w+: (\w+);")
+UNIFORM = re.compile(r"@group\(0\) @binding\((\d+)\) var<uniform> (\w+): (\w+);")
 STRUCT = re.compile(r"struct (\w+) \{([^}]*)\}")
 FIELD = re.compile(r"(\w+): (array<vec4<[ui]32>, 2>|vec4<[ui]32>|[uif]32),")
 INCLUDE = re.compile(r'// include "(\w+\.wgsl)"')
@@ -35,6 +35,13 @@ class Source:
     structs: dict[frozenset, tuple[int, list[tuple[str, str]]]] = field(
         default_factory=dict
     )  # field names -> binding, fields
+    uniforms: dict[str, frozenset] = field(default_factory=dict)  # name of such a struct's variable -> field names
+
+    def line(self, number: int) -> tuple[str, int, str]:
+        """Where line `number` of the text comes from, file and line, and what stands there."""
+        rows = self.text.splitlines()
+        code = rows[number - 1].strip() if number <= len(rows) else ""
+        return *self.lines[min(number, len(self.lines)) - 1], code
 
     def check(self, title: str, arrays: Collection[str], numbers: Collection[str]) -> None:
         """Raises ValueError unless there are buffers for these arrays, and a struct of just these numbers."""
@@ -56,12 +63,18 @@ def read(file: str | Path, constants: tuple[tuple[str, object], ...]) -> Source:
     lines: list[tuple[str, str, int]] = []
     _read(KERNELS / file, lines, set())
     text = "".join(_constant(*constant) for constant in constants) + "\n".join(line for line, _, _ in lines)
-    source = Source(text, [(name, number) for _, name, number in lines])
+    return declaring(text, [(name, number) for _, name, number in lines])
+
+
+def declaring(text: str, lines: list[tuple[str, int]]) -> Source:
+    """A text with what it declares. Raises KeyError, with its name, for a struct that is not there."""
+    source = Source(text, lines)
     for binding, access, name in BUFFER.findall(text):
         source.buffers[name] = int(binding), access == "read_write"
     structs = {name: FIELD.findall(body) for name, body in STRUCT.findall(text)}
-    for binding, name in UNIFORM.findall(text):
-        source.structs[frozenset(name for name, _ in structs[name])] = int(binding), structs[name]
+    for binding, name, struct_name in UNIFORM.findall(text):
+        source.uniforms[name] = frozenset(field_name for field_name, _ in structs[struct_name])
+        source.structs[source.uniforms[name]] = int(binding), structs[struct_name]
     return source
 
 
