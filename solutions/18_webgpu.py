@@ -121,8 +121,8 @@ fn as_fraction(@builtin(global_invocation_id) id: vec3<u32>) {
 #
 # A workgroup of `THREADS` = 256 threads owns a row of `S` numbers. Thread `lane` takes the numbers lane, lane + 256, ... of
 # it. First write `group_sum`: each thread passes a `value`, and all of them get the sum. It is like `group_max`, which is
-# given; see where that one has barriers, and why there is one at the end. Every barrier needs *uniform control flow*: all 256
-# threads of the workgroup reach it, or none.
+# given; see where that one has barriers, and why there is one at the end (`group_sum` is also tried with two calls, one right
+# after the other). Every barrier needs *uniform control flow*: all 256 threads of the workgroup reach it, or none.
 #
 # Then write the kernel. Its group is number `group_index(group, groups)`, and that is its row. How many numbers of the row
 # are not masked? Without a mask (`CAUSAL` is false) all S; with it, row `row % T` of T rows has the first `S - T + row % T +
@@ -166,7 +166,7 @@ fn as_fraction(@builtin(global_invocation_id) id: vec3<u32>) {
 #
 # Clipping needs the global norm of the gradients: each group adds up the squares of up to 8192 numbers and writes one sum
 # to `partial`. In `group_sum` two lines were moved. On many GPUs the result is even right, most of the time. Run the cell,
-# read the report, and fix it.
+# read the report, and fix it. (`group_sum` is also tried with two calls, one right after the other.)
 
 # %% exercise="workgroup_sum"
 # given kernels/include/reduce.wgsl tree

@@ -111,11 +111,15 @@ def judged(
     measure: bool = True,
     stage: Callable[[str], None] | None = None,
     judge: Judge | None = None,
+    explain: bool = True,
 ) -> Verdict:
-    """The Verdict on a text as an answer to an exercise. Raises ExerciseError if the exercise itself is at fault."""
+    """The Verdict on a text as an answer to an exercise. Raises ExerciseError if the exercise itself is at fault.
+
+    explain: False ends at the first case that fails, where nobody asks why.
+    """
     exercise = catalogue.load(name)
     job = {"name": exercise.name, "text": text, "known": sorted(known), "values": values, "measure": measure,
-           "seconds": BUSY * exercise.seconds + (COMPILE if exercise.is_kernel else 0),
+           "explain": explain, "seconds": BUSY * exercise.seconds + (COMPILE if exercise.is_kernel else 0),
            "number": secrets.token_hex(8)}  # fmt: skip
     message = (judge or _judge).ask(job, stage)
     if "verdict" in message:

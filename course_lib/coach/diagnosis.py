@@ -105,9 +105,32 @@ def told(find: Callable[..., str], *given: Any) -> str:
 
 def recognised(exercise: Exercise, seen: Seen) -> str:
     """The sentence of the first mistake that explains what was seen; "" if none does, or if it takes too long to find out."""
+    return _first_that(lambda wrong: _explains(exercise, wrong, seen), exercise)
+
+
+def partly(exercise: Exercise, seen: Seen) -> str:
+    """The same of two mistakes at once: the first that explains most of the failing cases, said with their count."""
+    failing = [outcome for outcome in seen.outcomes if not outcome.right and not outcome.error]
+    explained: list[Outcome] = []
+
+    def explains_most(wrong: Wrong | Mistake) -> bool:
+        function = _function(exercise, wrong) if wrong.when is None else None
+        if function is None or not all(_gives(exercise, function, o) for o in seen.outcomes if o.right):
+            return False
+        explained[:] = [outcome for outcome in failing if _gives(exercise, function, outcome)]
+        others = [o for o in explained[1:] if compare.difference(o.inputs, explained[0].inputs, 0.0)]
+        return bool(others) and 2 * len(explained) > len(failing)
+
+    says = _first_that(explains_most, exercise)
+    wrong = sum(not outcome.right for outcome in seen.outcomes)
+    so = f"That is so in {len(explained)} of the {wrong} failing cases; in the others something else is wrong, too."
+    return f"{says} {so}" if says else ""
+
+
+def _first_that(explains: Callable[[Wrong | Mistake], bool], exercise: Exercise) -> str:
     signal.setitimer(signal.ITIMER_REAL, SECONDS)  # the answer's own seconds are over
     try:
-        return next((wrong.says for wrong in exercise.wrong if wrong.says and _explains(exercise, wrong, seen)), "")
+        return next((wrong.says for wrong in exercise.wrong if wrong.says and explains(wrong)), "")
     except answers.StillRunning:
         return ""
     finally:
@@ -117,15 +140,22 @@ def recognised(exercise: Exercise, seen: Seen) -> str:
 def _explains(exercise: Exercise, wrong: Wrong | Mistake, seen: Seen) -> bool:
     if wrong.when is not None:
         return proves(wrong, seen)
-    if wrong.like is not None:
-        has_wrong_values = seen.failing.difference or seen.failing.complaint
-        return bool(has_wrong_values) and gives_the_same(exercise, wrong.like, seen.outcomes)
-    text = answer_text(wrong.answer, _solution(exercise.name))
-    try:
-        function = answers.load_answer(exercise, text)
-    except Exception:  # the learner's code may have filled the memory of this process
+    if wrong.like is not None and not (seen.failing.difference or seen.failing.complaint):  # no wrong values
         return False
-    return gives_the_same(exercise, function, seen.outcomes)
+    function = _function(exercise, wrong)
+    return function is not None and gives_the_same(exercise, function, seen.outcomes)
+
+
+def _function(exercise: Exercise, wrong: Wrong) -> Callable | None:
+    """What gives the results of a wrong answer; None if that cannot be loaded."""
+    if wrong.like is not None:
+        return wrong.like
+    if exercise.is_kernel:
+        return None
+    try:
+        return answers.load_answer(exercise, answer_text(wrong.answer, _solution(exercise.name)))
+    except Exception:  # the learner's code may have filled the memory of this process
+        return None
 
 
 @cache
@@ -138,18 +168,18 @@ def gives_the_same(exercise: Exercise, wrong: Callable, outcomes) -> bool:
     if not any(outcome.error is None and not outcome.right for outcome in outcomes):
         return False
     failing_first = sorted(outcomes, key=lambda outcome: outcome.right)  # there most are told apart at once
-    for outcome in failing_first:
-        given = copy.deepcopy(outcome.inputs)
-        try:
-            with answers.quiet():
-                result = wrong(*given) if exercise.is_kernel else answers.call(exercise, wrong, given)
-        except Exception as error:
-            if outcome.error is None or outcome.error.kind != type(error).__name__:
-                return False
-            continue
-        if outcome.error or compare.difference(outcome.got, result, exercise.tolerance):
-            return False
-    return True
+    return all(_gives(exercise, wrong, outcome) for outcome in failing_first)
+
+
+def _gives(exercise: Exercise, wrong: Callable, outcome: Outcome) -> bool:
+    """Whether a wrong function gives what came in one case."""
+    given = copy.deepcopy(outcome.inputs)
+    try:
+        with answers.quiet():
+            result = wrong(*given) if exercise.is_kernel else answers.call(exercise, wrong, given)
+    except Exception as error:
+        return outcome.error is not None and outcome.error.kind == type(error).__name__
+    return not outcome.error and not compare.difference(outcome.got, result, exercise.tolerance)
 
 
 def proves(mistake: Wrong | Mistake, seen: Seen) -> bool:

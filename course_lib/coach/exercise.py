@@ -122,7 +122,7 @@ class Exercise:
     defines: the name that the answer defines: a function, a class, or a kernel.
     instances: the template arguments of the instances that are judged, ("4", "1") or ("32, 4, 2",), if the kernel is a template;
         in WGSL the constants that the text is given, ("CAUSAL=False", "CAUSAL=True"). "lane_sums<8>" is a kernel of `given`,
-        and "" the learner's where that is no template.
+        in WGSL "sums_twice<>", and "" the learner's where that is no template.
     target: what the answer replaces in the library. "course_lib.autograd.topological_order" is an attribute of a module or
         class, "op:gelu_forward" an entry of the tables of ops (NumPy arrays), "kernel:unary.cu" a kernel of that file,
         "wgsl:gelu.wgsl" an entry point of that one.
@@ -137,7 +137,7 @@ class Exercise:
         the comparison with the reference.
     results: names of the entries of a result that is a tuple, ("dx", "dweight"): verdicts speak of `dx`, not of `result[0]`.
     given: Python lines that run before the answer, so that it need not import; the task says which names they bring. `np` and
-        `math` are always there. CUDA: lines behind it, kernels that call a function of it; its line numbers stay.
+        `math` are always there. CUDA and WGSL: lines behind it, kernels that call a function of it; its line numbers stay.
     tolerance: allowed error of a number, relative to the larger of 1 and the expected number.
     measured: label of the case whose counters are shown (kernels). goals: numbers that must be reached, or are remembered.
     hints: three, each nearer; the last is nearly code. example: a worked example of the same idea with another aim.

@@ -22,6 +22,7 @@ from course_lib.coach import (
     diagnosis,
     features,
     heuristics,
+    kernel_causes,
     kernel_source,
     measuring,
     messages,
@@ -30,7 +31,7 @@ from course_lib.coach import (
     slowness,
 )
 from course_lib.coach.exercise import Exercise
-from course_lib.coach.outcome import ENDED, FORGED, KILLED, Outcome
+from course_lib.coach.outcome import ENDED, FORGED, KILLED, Outcome, Seen
 from course_lib.coach.sandbox import Sandbox, starts_at_once
 from course_lib.coach.verdict import Verdict
 
@@ -42,7 +43,8 @@ def judge(job: dict, stage: Callable[[str], None] = lambda words: None) -> dict:
     """The Verdict on `job["text"]` as an answer to `job["name"]`.
 
     job: name, text, known (names that the learner's notebook knows), values (a file for the failing case, or ""),
-    measure (whether to compare counters with our solution's). stage is told what is being done.
+    measure (whether to compare counters with our solution's), explain (whether anybody asks why a case fails). stage is told what
+    is being done.
     """
     exercise = catalogue.load(job["name"])
     if exercise.language == "wgsl" and (missing := answers.launched(exercise).problem()):
@@ -66,22 +68,26 @@ def _judged(exercise: Exercise, job: dict, sandbox: Sandbox, stage: Callable[[st
     stage("compiling your kernel" if exercise.is_kernel else "loading your answer")
     if broken := sandbox.load().raised:
         return diagnosis.not_loaded(exercise, broken, job)
-    outcomes = []
+    outcomes, explain = [], job.get("explain", True)
     for number, (case, want) in enumerate(zip(cases, expected, strict=True), 1):
         stage(f"trying case {number} of {len(cases)}: {case.label}")
         outcomes.append(_try(exercise, sandbox, case, want))
         if outcomes[-1].error and outcomes[-1].error.kind in LAST:
             break
+        if not explain and not outcomes[-1].right:
+            break
     verdict = diagnosis.verdict_on(exercise, job, outcomes, len(cases))
     failing = next((i for i, outcome in enumerate(outcomes) if not outcome.right), None)
     if failing is not None:
         kept_something = failing and _is_unexplained(verdict, outcomes[failing])
+        if not explain:
+            return verdict
         if kept_something and _right_alone(exercise, job["text"], cases[failing], expected[failing]):
             verdict.why = (
                 "By itself this case is right, and after the cases before it is wrong: your code keeps something between calls. "
                 "Look for a default argument, a variable outside of the function, or an input that is changed."
             )
-        elif _is_plain(verdict, outcomes[failing]):
+        elif _is_plain(verdict, outcomes[failing]) or kernel_causes.ONLY_WHERE.match(verdict.why):
             stage("looking for the cause")
             _look_for_cause(exercise, job["text"], verdict, sandbox, outcomes, cases, expected)
         if job.get("values"):
@@ -137,9 +143,10 @@ def _look_for_cause(
     solution = catalogue.piece(exercise.name).solution
     words = repairs.cause(exercise, text, sandbox, outcomes, cases, right)
     words = words or repairs.kin(exercise, solution, sandbox, outcomes, cases)
-    words = words or python_source.unused(text, solution, exercise.defines)
-    words = words or features.of_flags(outcomes)
-    words = words or diagnosis.told(features.of_cases, outcomes, diagnosis.inputs_of(exercise, len(failing.inputs)))
+    words = words or diagnosis.partly(exercise, Seen(text, failing, outcomes))
+    if not words and _is_plain(verdict, failing):
+        words = python_source.unused(text, solution, exercise.defines) or features.of_flags(outcomes)
+        words = words or diagnosis.told(features.of_cases, outcomes, diagnosis.inputs_of(exercise, len(failing.inputs)))
     if words:
         verdict.why = f"{verdict.why} {words}" if failing.error else words
 

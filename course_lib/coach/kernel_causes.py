@@ -6,6 +6,7 @@ what tells the failing cases from the right ones.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from course_lib.coach import (
@@ -22,6 +23,11 @@ from course_lib.coach import (
 from course_lib.coach.exercise import Exercise
 from course_lib.coach.outcome import Seen
 from course_lib.coach.parts import parts as parts_of
+
+# Sentences of `of_values` that say where the results are wrong, or in which cases, and not why.
+ONLY_WHERE = re.compile(
+    r"(\S+: )?(In all failing cases|Where this part is wrong,) exactly|The cases? that fails? (is|are)"
+)
 
 
 def of_values(exercise: Exercise, seen: Seen, names: Sequence[str]) -> str:

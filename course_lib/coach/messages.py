@@ -47,7 +47,10 @@ def of_error(error: RaisedError, exercise: Exercise, known: Collection[str] = ()
     if error.kind == "MemoryError":
         return f"Your code allocated more than the 2 GB of memory that an exercise has{line}."
     if error.kind == "RecursionError":
-        return f"A function calls itself{line} without end: a recursion needs a case in which it stops."
+        return (
+            f"A function calls itself{line} more than a thousand times deep, and Python allows no more. Either no case stops it, "
+            "or the depth grows with the input: then a loop does the same."
+        )
     if error.kind == "NameError" and (name := re.match(r"name '(\w+)' is not defined", error.message)):
         if name[1] in known:
             return (
@@ -126,6 +129,11 @@ def _of_numpy(message: str) -> str:
         return (
             f"the inner sizes of a matrix product differ: {found[2]} columns on the left, {found[1]} rows on the right. "
             "(N, K) @ (K, M) gives (N, M): must one of the two be transposed?"
+        )
+    if "only integer scalar arrays can be converted" in message:
+        return (
+            "an array stands where one whole number is needed, such as the bound of a slice or the length of a range. Go through "
+            "its elements one by one, or index by an array of all indices."
         )
     if "truth value of an array" in message:
         return "an array of several elements is neither true nor false. To choose element by element, use `np.where`."

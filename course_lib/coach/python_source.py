@@ -38,7 +38,9 @@ class Source:
     def expressions(self) -> list[tuple[int, int]]:
         """Where all expressions begin and end, the shortest first."""
         if self._expressions is None:
-            found = {self.span(node) for node in ast.walk(self.tree) if isinstance(node, ast.expr)}
+            found = {
+                self.span(node) for node in ast.walk(self.tree) if isinstance(node, ast.expr) and not holds_slice(node)
+            }
             self._expressions = sorted(found, key=lambda span: span[1] - span[0])
         return self._expressions
 
@@ -48,6 +50,11 @@ class Source:
         while node is not None and not isinstance(node, kinds):
             node = self.parents.get(node)
         return node
+
+
+def holds_slice(node: ast.AST) -> bool:
+    """Whether it is what stands between the brackets of `x[:, 1:]`: a part of an expression, and none by itself."""
+    return isinstance(node, ast.Slice) or (isinstance(node, ast.Tuple) and any(map(holds_slice, node.elts)))
 
 
 def names_of(function: ast.FunctionDef) -> list[str]:

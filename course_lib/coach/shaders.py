@@ -56,7 +56,10 @@ class Watched(kernels.Watched):
 def load(text: str, exercise: Exercise) -> Watched:
     """The entry point of an answer, with all its instances; reports name the file `NAME.wgsl` and the learner's lines."""
     file, names = kernels.written(text, exercise), exercise.instances or ("",)
-    instances = {given: Shader(file, exercise.defines, **_constants(given)) for given in names}
+    instances = {}
+    for given in names:
+        name, constants = given.removesuffix(">").split("<") if "<" in given else (exercise.defines, given)
+        instances[given] = Shader(file, name, **_constants(constants))
     found = scan.scan(kernel_source.task(exercise)).variables
     read_only = {name: name for name, one in found.items() if one.space == "storage" and not one.writable}
     return Watched(instances, exercise.seconds, {"": read_only})

@@ -29,6 +29,27 @@ def extremes(random: np.random.Generator, shape: tuple[int, ...]) -> Iterator[tu
         yield label, np.ascontiguousarray(x, np.float32)
 
 
+# WGSL behind an answer that defines `group_sum`: two calls, one right after the other, and the instance that runs them.
+TWICE = "sums_twice<>"
+SUMS_TWICE = """
+@group(0) @binding(8) var<storage, read> values: array<f32>;
+@group(0) @binding(9) var<storage, read_write> sums: array<f32>;
+
+@compute @workgroup_size(THREADS)
+fn sums_twice(@builtin(local_invocation_index) lane: u32) {
+    sums[lane] = group_sum(lane, values[lane]);
+    sums[THREADS + lane] = group_sum(lane, values[THREADS + lane]);
+}
+"""
+
+
+def summed_twice(kernel, x):
+    """What each of 256 threads got for the two rows of x (2, 256)."""
+    sums = unwritten(x.shape)
+    kernel.instance(TWICE)(1, values=x, sums=sums)
+    return sums
+
+
 KINDS = {"float32": "float", "int32": "int", "int64": "long long", "uint32": "unsigned int", "uint16": "unsigned short"}
 
 

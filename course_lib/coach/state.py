@@ -5,7 +5,8 @@
     progress.json                 hints and solutions that were shown, what each passed try was judged by; written aside and
                                   renamed. A damaged one is set aside, and rebuilt from the tries.
 
-Promises: two notebooks may write at the same time (a lock); the folder may be moved. COURSE_MINE names another folder.
+Promises: two notebooks may write at the same time (a lock); the folder may be moved; one that may not be written is a sentence.
+COURSE_MINE names another folder.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import itertools
 import json
 import os
 import re
+import shlex
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -47,15 +49,21 @@ class Try:
 
 def folder() -> Path:
     """Where everything lies; made if it is not there yet."""
-    place = Path(os.environ.get("COURSE_MINE") or paths.ROOT / "exercises" / "mine")
+    place = _place()
     place.mkdir(parents=True, exist_ok=True)
     return place
+
+
+def _place() -> Path:
+    return Path(os.environ.get("COURSE_MINE") or paths.ROOT / "exercises" / "mine")
 
 
 def read(path: Path) -> str:
     """The text of an answer or a try. Raises ExerciseError if it is none."""
     try:
         return path.read_text(encoding="utf-8")
+    except PermissionError as error:
+        raise _refused(error) from None
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise ExerciseError(
@@ -205,10 +213,22 @@ def _free(path: Path) -> Path:
 
 @contextmanager
 def lock() -> Iterator[None]:
-    """Held while something is written, against another notebook doing the same."""
-    with (folder() / ".lock").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+    """Held while something is written, against another notebook doing the same. Raises ExerciseError if nothing can be."""
+    try:
+        with (folder() / ".lock").open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+    except OSError as error:
+        raise _refused(error) from None
+
+
+def _refused(error: OSError) -> ExerciseError:
+    """A sentence for a folder that may not be written, as after a chmod, or cannot, as on a full disk."""
+    place = _place()
+    return ExerciseError(
+        f"Your answers cannot be kept: {error.strerror} ({error.filename or place}). They lie in {place}, which must be yours to "
+        f"read and write: `chmod -R u+rwX {shlex.quote(str(place))}` makes it so, unless the disk is full. Then run this again."
+    )
 
 
 def _read() -> dict[str, dict]:
@@ -220,11 +240,16 @@ def _read() -> dict[str, dict]:
         return notes
     except FileNotFoundError:
         return {}
+    except PermissionError as error:
+        raise _refused(error) from None
     except ValueError:  # a damaged file: the tries are what counts, and they are files of their own
         path.replace(_free(path.with_name(f"progress-damaged-{time.strftime('%Y%m%d-%H%M%S')}.json")))
         return {}
 
 
 def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    paths.write_whole(path, text)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        paths.write_whole(path, text)
+    except OSError as error:
+        raise _refused(error) from None

@@ -160,7 +160,7 @@ def fate(name: str, mutant: mutation.Mutant, judge: client.Judge | None = None) 
     if mutant.change in allowed(name):
         return LISTED
     try:
-        verdict = client.judged(name, mutant.text, measure=False, judge=judge)
+        verdict = client.judged(name, mutant.text, measure=False, judge=judge, explain=False)
     except ExerciseError:  # it broke the judge: nothing passed
         return KILLED
     return SURVIVED if verdict.passed else KILLED if verdict.loaded else NOT_LOADED

@@ -1,11 +1,12 @@
 """Causes that are found without knowing the exercise: each sentence holds in all cases, or nothing is said."""
 
 import ast
+import inspect
 
 import numpy as np
 import pytest
 
-from course_lib.coach import compare, features, heuristics, patterns, python_source
+from course_lib.coach import catalogue, compare, features, heuristics, patterns, python_source, reference_text
 from course_lib.coach.outcome import Outcome
 from course_lib.coach.slips.edits import edits
 
@@ -45,6 +46,17 @@ def outcomes(*cases):
             "        total += loss * count\n    return total // sum(counts)",
             "Line 5: `total // sum(counts)` leaves the fraction out",
         ),
+        (
+            "product_element",
+            "def product_element(a, b, i, j):\n    return sum(a[k][i] * b[k][j] for k in range(len(b)))",
+            "Line 2: the indices of `a[k][i]` are exchanged.",
+        ),
+        (
+            "windows_of_rank",
+            "def windows_of_rank(step, rank, size, count):\n    first = step * size + rank * count\n"
+            "    return list(range(first, first + count))",
+            "Line 2: `step` in `step * size` must be `step * count`.",
+        ),
     ],
 )
 def test_one_change_that_makes_all_cases_right_is_said(ask, name, text, says):
@@ -77,6 +89,39 @@ def test_a_mistake_of_our_solution_with_a_change_is_recognised_in_any_form(ask):
         "        value = keep * value + (1 - keep) * loss\n        out.append(value / (1 - keep))\n    return out"
     )
     assert "those of our solution without its `** step`" in ask(text, "exponential_moving_average").why
+
+
+def test_of_two_mistakes_at_once_the_one_of_most_cases_is_said_with_their_count(ask):
+    text = """def softmax(logits, temperature=1.0):
+    x = logits * temperature
+    x = np.exp(x - x.max(axis=1, keepdims=True))
+    return x / x.sum(axis=1, keepdims=True)
+"""
+    why = ask(text, "softmax_temperature").why
+    assert why.startswith("The logits are multiplied by the temperature") and "of the 8 failing cases" in why, why
+
+
+def test_the_mistake_of_a_kernel_is_looked_for_in_what_it_is_compared_with(ask):
+    text = """__global__ void weighted_square(const float* x, const float* target, const float* weight, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = weight[i] + (x[i] - target[i]) * (x[i] - target[i]);
+}
+"""
+    why = ask(text, "weighted_square").why
+    says = "those of the NumPy code that yours is compared with, with `weight + (x - target) ** 2` in place of"
+    assert says in why, why
+
+
+KERNELS = [name for name in catalogue.names() if catalogue.load(name).is_kernel]
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_what_a_kernel_is_compared_with_can_be_read(name):
+    text = reference_text.text_of(name)
+    function, ours = reference_text.load(text), catalogue.load(name).reference
+    assert inspect.isbuiltin(ours) or list(inspect.signature(function).parameters) == list(
+        inspect.signature(ours).parameters
+    )
 
 
 def test_edits_can_be_read_and_each_is_another_text():

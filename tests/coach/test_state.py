@@ -317,3 +317,24 @@ def test_every_challenge_that_counts_bytes_has_its_versions_drawn():
         exercise = catalogue.load(name)
         if exercise.challenge and kernels.BYTES in [goal.name for goal in exercise.goals]:
             assert exercise.flops > 0, name
+
+
+@pytest.mark.parametrize(
+    "use", [lambda: state.save("add_bias", "text"), lambda: state.last("add_bias")], ids=["save", "last"]
+)
+def test_a_folder_that_may_not_be_written_is_a_sentence(monkeypatch, use):
+    def refuses(path, content):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(state.paths, "write_whole", refuses)
+    with pytest.raises(ExerciseError, match=r"cannot be kept: Permission denied .*`chmod -R u[+]rwX .*mine`"):
+        use()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
+def test_a_folder_after_a_chmod_is_the_same_sentence(mine):
+    mine.mkdir()
+    mine.chmod(0o500)
+    with pytest.raises(ExerciseError, match="cannot be kept"):
+        state.save("add_bias", "text")
+    mine.chmod(0o700)

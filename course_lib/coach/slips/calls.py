@@ -128,6 +128,11 @@ def _subscript(source: Source, node: ast.Subscript) -> Iterator[Found]:
         return
     whole, value = source.quoted(node), source.of(node.value)
     yield 4, *source.span(node), value, f"{whole} must be all of {source.quoted(node.value)}"
+    if isinstance(node.value, ast.Subscript) and not isinstance(node.slice, ast.Slice):
+        inner, outer = source.span(node.value.slice), source.span(node.slice)
+        middle = source.text[inner[1] : outer[0]]
+        says = f"the indices of {whole} are exchanged"
+        yield 1, inner[0], outer[1], f"{source.of(node.slice)}{middle}{source.of(node.value.slice)}", says
     if isinstance(node.slice, ast.Name | ast.Subscript | ast.Constant):
         for other, shown in (("0", "0"), ("()", "nothing"), ("[]", "nothing")):
             get = f"{value}.get({source.of(node.slice)}, {other})"

@@ -79,6 +79,10 @@ def _name(source: Source, node: ast.Name) -> Iterator[Found]:
                     else ""
                 )
                 yield 3, *source.span(node), other, f"`{node.id}`{place} must be `{other}`"
+                if isinstance(around, ast.BinOp):
+                    for sign in "-*+":
+                        both = f"{node.id} {sign} {other}"
+                        yield 5, *source.span(node), f"({both})", f"`{node.id}`{place} must be `{both}`"
 
 
 def _attribute(source: Source, node: ast.Attribute) -> Iterator[Found]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from course_lib.coach.python_source import Source
+from course_lib.coach.python_source import Source, holds_slice
 from course_lib.coach.slips.names import Found
 
 WRAPPED = (  # what is done to a value, and what it says of one to which it must be done
@@ -26,7 +26,9 @@ OF_RESULTS = (("np.exp({})", "lacks the exp"), ("np.log({})", "lacks the log"))
 def around(source: Source, node: ast.expr) -> Iterator[Found]:
     """One more thing done to a value: one more or less, another sign, a root, an absolute value."""
     parent = source.parents.get(node)
-    if isinstance(node, ast.Constant | ast.JoinedStr | ast.Starred | ast.Lambda | ast.GeneratorExp | ast.Slice):
+    if holds_slice(node) or isinstance(
+        node, ast.Constant | ast.JoinedStr | ast.Starred | ast.Lambda | ast.GeneratorExp
+    ):
         return
     if (isinstance(parent, ast.Call) and node is parent.func) or isinstance(
         parent, ast.Attribute | ast.keyword | ast.JoinedStr

@@ -8,7 +8,8 @@ from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 def cases(random):
     for label, blocks, rows, C in (("a block for each row", 2, 2, 3), ("one block", 1, 4, 2),
-                                   ("five rows for two blocks", 2, 5, 3), ("more blocks than rows", 4, 3, 64)):  # fmt: skip
+                                   ("five rows for two blocks", 2, 5, 3), ("more blocks than rows", 4, 3, 64),
+                                   ("two rows for each of three blocks", 3, 6, 2)):  # fmt: skip
         yield Case(label, (0.5 + random.integers(-9, 10, size=(rows, C))).astype(np.float32), blocks)
 
 
@@ -21,6 +22,11 @@ def launch(kernel, dy, blocks):
 
 def sums(dy, blocks):
     return np.stack([dy[own::blocks].sum(axis=0) for own in range(blocks)])
+
+
+def side_by_side(dy, blocks):
+    each = -(-len(dy) // blocks)
+    return np.stack([dy[own * each : (own + 1) * each].sum(axis=0) for own in range(blocks)])
 
 
 exercise = Exercise(
@@ -48,5 +54,10 @@ exercise = Exercise(
                        "if (blockIdx.x < rows) sum = dy[blockIdx.x * C + c];")),
               "Each block adds one row. If there are more rows than blocks, it must go on with more.",
               like=lambda dy, blocks: np.concatenate((dy, np.zeros((blocks, dy.shape[1]), np.float32)))[:blocks]),
+        Wrong(Changed(("for (int row = blockIdx.x; row < rows; row += gridDim.x) sum",
+                       "int each = (rows + gridDim.x - 1) / gridDim.x;\n    for (int row = blockIdx.x * each; "
+                       "row < rows && row < (blockIdx.x + 1) * each; row++) sum")),
+              "A block adds rows that follow each other. The task gives block b every gridDim.x-th row, from row b on.",
+              like=side_by_side),
     ],
 )  # fmt: skip

@@ -34,6 +34,13 @@ def apart(X, Y):
     return X[:, None, :] - Y[None, :, :]  # (M, N, K)
 
 
+def with_own_row(X, Y):
+    """Thread (x, y) reads row y of the tile of Y where it should read row x."""
+    i, j = np.indices((len(X), len(Y)))
+    others = np.vstack([Y, np.zeros((16, Y.shape[1]), Y.dtype)])[j // 16 * 16 + i % 16]  # (M, N, K)
+    return ((X[:, None, :] - others) ** 2).sum(axis=2)
+
+
 exercise = Exercise(
     title="How far apart?",
     minutes=15,
@@ -67,6 +74,9 @@ __global__ void farthest(const float* X, const float* Y, float* D, int M, int N,
               like=lambda X, Y: apart(X, Y).sum(axis=2)),
         Wrong(Changed(("= sum;", "= sqrtf(sum);")), "This is the root; the task asks for the squared distance.",
               like=lambda X, Y: np.sqrt((apart(X, Y) ** 2).sum(axis=2))),
+        Wrong(Changed(("b[x][t];", "b[y][t];")),
+              "Thread (x, y) compares point y of X with point y of Y. Its column of D belongs to point x of Y: b[x][t].",
+              like=with_own_row),
         Wrong(Changed(("b[16][17]", "b[16][16]")), generic="not reached: wavefronts"),
         Wrong("""__global__ void pairwise_distances(const float* X, const float* Y, float* D, int M, int N, int K) {
     int i = blockIdx.y * 16 + threadIdx.y, j = blockIdx.x * 16 + threadIdx.x;

@@ -28,11 +28,13 @@ def stepped(p, g, m, v, t, rate, **idea):
     if idea.get("coupled"):
         g = g + DECAY * p
     before = m, v
-    m, v = BETA1 * m + (1 - BETA1) * g, BETA2 * v + (1 - BETA2) * g * g
+    m, v = BETA1 * m + (1 - BETA1) * g, BETA2 * v + (1 - BETA2) * g * (1 if idea.get("not_squared") else g)
     average, squares = before if idea.get("old") else (before[0], v) if idea.get("old_average") else (m, v)
     corrections = (1, 1) if idea.get("uncorrected") else (1 - BETA1**t, 1 - BETA2**t)
     below = np.sqrt(squares / corrections[1] + EPS) if idea.get("inside") else np.sqrt(squares / corrections[1]) + EPS
-    keeps = 1 if idea.get("coupled") or idea.get("no_decay") else 1 - rate * DECAY
+    keeps = (
+        1 if idea.get("coupled") or idea.get("no_decay") else 1 - (DECAY if idea.get("whole_decay") else rate * DECAY)
+    )
     step = rate * (g if idea.get("raw") else average) / corrections[0] / below
     p = (p - step) * keeps if idea.get("late") else p * keeps - step
     m, v = (m / corrections[0], v / corrections[1]) if idea.get("stored") else (m, v)
@@ -101,6 +103,11 @@ __global__ void rmsprop(float* p, const float* g, float* v, const float* rate, i
         Wrong(Changed(("gi = g[i],", "gi = g[i] + 0.1f * p[i],"), ("        pi *= 1.0f - rate * 0.1f;\n", "")),
               "The weight decay was added to the gradient. In AdamW it does not enter the moving averages: p is multiplied by "
               "1 - rate * decay.", like=another(coupled=True)),
+        Wrong(Changed(("pi *= 1.0f - rate * 0.1f;", "pi *= 1.0f - 0.1f;")),
+              "The weight decay is not multiplied by the rate: p is multiplied by 1 - rate * decay.",
+              like=another(whole_decay=True)),
+        Wrong(Changed(("0.05f * gi * gi", "0.05f * gi")),
+              "v is the moving average of the *squares* of the gradient: 0.05 g g is added.", like=another(not_squared=True)),
         Wrong(Changed(("        pi *= 1.0f - rate * 0.1f;\n", "")),
               "The weight decay is missing: p is multiplied by 1 - rate * decay.", like=another(no_decay=True)),
         Wrong(Changed(("        pi *= 1.0f - rate * 0.1f;\n", ""), ("p[i] = pi;", "p[i] = pi * (1.0f - rate * 0.1f);")),

@@ -98,6 +98,12 @@ exercise = Exercise(
 """, "You begin at the right end. Of three equal symbols in a row, the first two are the pair."),
         Wrong("""def merge(word, pair, symbol):
     for i in range(len(word) - 1):
+        if (word[i], word[i + 1]) == pair:
+            return merge(word[:i] + [symbol] + word[i + 2:], pair, symbol)
+    return list(word)
+""", "After a merge you begin at the left again, so the new symbol can be merged once more. Go on behind it."),
+        Wrong("""def merge(word, pair, symbol):
+    for i in range(len(word) - 1):
         if i < len(word) - 1 and (word[i], word[i + 1]) == pair:
             word[i:i + 2] = [symbol]
     return word

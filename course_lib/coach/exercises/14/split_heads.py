@@ -68,6 +68,13 @@ exercise = Exercise(
               "number: keep T before H."),
         Wrong("""def split_heads(qkv, heads, kv_heads):
     B, T, width = qkv.shape
+    x = qkv.reshape(B, heads + 2 * kv_heads, T, -1).swapaxes(1, 2)
+    return x[:, :, :heads], x[:, :, heads:heads + kv_heads], x[:, :, heads + kv_heads:]
+""",
+              "The reshape puts T behind the heads, and mixes the numbers of different tokens; no later exchange of axes "
+              "undoes that. Keep B and T in front: reshape to (B, T, H + 2 G, D)."),
+        Wrong("""def split_heads(qkv, heads, kv_heads):
+    B, T, width = qkv.shape
     x = qkv.reshape(B, T, heads + 2 * kv_heads, -1).transpose(0, 2, 1, 3)
     return x[:, :heads], x[:, heads:heads + kv_heads], x[:, heads + kv_heads:]
 """, "The numbers are right, but the axes are in the order (B, H, T, D). The library expects (B, T, H, D)."),

@@ -42,6 +42,8 @@ exercise = Exercise(
                   if seen.inputs[0] < seen.inputs[4] else None),
         Wrong(Changed(("(step - warmup) / max(steps - warmup, 1)", "step / steps")),
               "The decay begins where the warm-up ends: count its steps from there."),
+        Wrong(Changed(("max(steps - warmup, 1)", "max(steps, 1)")),
+              "The decay has steps - warmup steps, not all of them: yours is not done at step `steps`."),
         Wrong("""def warmup_linear(step, steps, peak, lowest, warmup):
     if step < warmup:
         return peak * (step + 1) / warmup

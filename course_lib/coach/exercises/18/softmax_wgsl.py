@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
-from course_lib.coach.shared_cases import extremes, unwritten
+from course_lib.coach.shared_cases import SUMS_TWICE, TWICE, extremes, summed_twice, unwritten
 
 LOWEST = float("-inf")
 FOLDED = "two rows of two workgroups, one more than rows"
@@ -22,9 +22,12 @@ def cases(random):
         yield Case(label, x, T, kind, (2, 2) if label == FOLDED else rows)
     for label, x in extremes(random, (2, 40)):
         yield Case(label, x, 1, PLAIN, 2)
+    yield Case("group_sum, called twice", random.normal(0, 2, size=(2, 256)).astype(np.float32), 1, TWICE, 1)
 
 
 def launch(kernel, x, T, kind, groups):
+    if kind == TWICE:
+        return summed_twice(kernel, x)
     y = unwritten(x.shape)
     kernel.instance(kind)(groups, x=x, y=y, rows=len(x), T=T, S=x.shape[1], lowest=LOWEST)
     return y
@@ -32,6 +35,8 @@ def launch(kernel, x, T, kind, groups):
 
 def softmax(x, T, kind, groups=0, shift=True, fewer=0):
     x = x.astype(np.float64)
+    if kind == TWICE:
+        return x.sum(axis=1, keepdims=True).repeat(256, axis=1)
     rows, S = x.shape
     seen = (
         np.arange(S) < (S - T + np.arange(rows) % T + 1 - fewer)[:, None] if kind == CAUSAL else np.ones(x.shape, bool)
@@ -44,7 +49,7 @@ def softmax(x, T, kind, groups=0, shift=True, fewer=0):
 
 def powers(x, T, kind, groups):
     y = softmax(x, T, kind)
-    return y / y.max(1, keepdims=True)
+    return y if kind == TWICE else y / y.max(1, keepdims=True)
 
 
 def one_less(x, T, kind, groups):
@@ -55,6 +60,8 @@ def one_less(x, T, kind, groups):
 def own_sums(x, T, kind, groups):
     """Every thread divides by the sum of its own numbers."""
     y, (rows, S) = softmax(x, T, kind), x.shape
+    if kind == TWICE:
+        return y
     for lane in range(min(256, S)):
         y[:, lane::256] /= y[:, lane::256].sum(1, keepdims=True)
     return np.where(np.arange(S) < (S - T + np.arange(rows) % T + 1)[:, None], y, 0) if kind == CAUSAL else y
@@ -67,7 +74,8 @@ exercise = Exercise(
     language="wgsl",
     seconds=30,
     defines="softmax_forward",
-    instances=(PLAIN, CAUSAL),
+    instances=(PLAIN, CAUSAL, TWICE),
+    given=SUMS_TWICE,
     target="wgsl:softmax.wgsl",
     cases=cases,
     reference=softmax,
@@ -117,6 +125,10 @@ fn row_mean(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_i
               "A barrier is reached by some threads only: all 256 must reach it, equally often. Put it outside the `if`, and "
               "do not call group_max or group_sum inside a loop over a thread's numbers.",
               when=lambda seen: "divergent-barrier" in seen.kinds),
+        Wrong(Changed(("    let total = tree[0];\n    workgroupBarrier();", "    let total = tree[0];")),
+              "The last barrier of group_sum is missing: a fast thread begins the next reduction, and writes to `tree`, while a "
+              "slow one still has to read the total of this one.",
+              when=lambda seen: seen.label == "group_sum, called twice" and "race" in seen.kinds),
         Wrong(Changed(("            tree[lane] += tree[lane + half];\n        }\n    }\n    workgroupBarrier();\n    let total",
                        "            tree[lane] += tree[lane + half];\n        }\n    }\n    let total")),
               "Some threads read the total in `tree` while others still add to it, or already use it for the next reduction: a "

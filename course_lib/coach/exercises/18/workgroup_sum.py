@@ -3,6 +3,7 @@
 import numpy as np
 
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.shared_cases import SUMS_TWICE, TWICE, summed_twice
 
 EACH = 8192
 
@@ -11,9 +12,12 @@ def cases(random):
     for label, n in (("one number", 1), ("five numbers", 5), ("a workgroup's 256", 256), ("more numbers than threads", 700),
                      ("two groups, ragged", EACH + 37)):  # fmt: skip
         yield Case(label, random.normal(1, 1, size=n).astype(np.float32))
+    yield Case("group_sum, called twice", random.normal(1, 1, size=(2, 256)).astype(np.float32))
 
 
 def launch(kernel, x):
+    if x.ndim == 2:
+        return summed_twice(kernel, x)
     groups = -(-len(x) // EACH)
     partial = np.full(groups + 2, -1, np.float32)
     kernel(groups, x=x, partial=partial, n=len(x), first=2)
@@ -21,6 +25,8 @@ def launch(kernel, x):
 
 
 def squares(x):
+    if x.ndim == 2:
+        return x.astype(np.float64).sum(axis=1, keepdims=True).repeat(256, axis=1)
     parts = [np.square(x[i : i + EACH].astype(np.float64)).sum() for i in range(0, len(x), EACH)]
     return np.array([-1, -1, *parts])
 
@@ -37,6 +43,8 @@ exercise = Exercise(
     language="wgsl",
     seconds=30,
     defines="global_norm_squares",
+    instances=("", TWICE),
+    given=SUMS_TWICE,
     target="wgsl:global_norm.wgsl",
     cases=cases,
     reference=squares,
@@ -72,6 +80,10 @@ fn shift(@builtin(local_invocation_index) lane: u32) {
               "missing after the loop.",
               when=lambda seen: any(i.kind == "race" and "`tree[0]`" in i.message and "total" in i.source for i in seen.issues)
                   and not any(i.kind == "race" and "half" in i.source for i in seen.issues)),
+        Wrong(Changed(("    let total = tree[0];\n    workgroupBarrier();", "    let total = tree[0];")),
+              "Once it is right. In the next call a fast thread writes to `tree` while a slow one still has to read the total of "
+              "this one: a workgroupBarrier is missing after that is read.",
+              when=lambda seen: seen.label == "group_sum, called twice" and "race" in seen.kinds),
         Wrong(Changed(("        workgroupBarrier();\n        if (lane", "        if (lane")),
               "A thread reads what another may not have written yet: the loop needs a workgroupBarrier before each addition.",
               when=lambda seen: "race" in seen.kinds and not waits_in_the_loop(seen.text)),
