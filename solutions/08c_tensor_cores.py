@@ -82,7 +82,7 @@ __global__ void wmma_transposed(const __nv_bfloat16* A, const __nv_bfloat16* B, 
 """
 
 # %% [markdown]
-# ## Which lane holds it?
+# ## Which lane holds it? (stretch)
 #
 # The other way round: the number of C in row `row` (0 to 15) and column `column` (0 to 7) of one mma. Return its `lane`, and
 # its `index` in the array `sum` of that lane. For row 9, column 2 it is `(5, 2)`.

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # 09 Epilogues: exercises
 #
-# The lecture: [09 Epilogues](../notebooks/09_epilogues.ipynb). Here you write the epilogues that the model of the course
-# trains with.
+# The lecture: [09 Epilogues](../notebooks/09_epilogues.ipynb). Here you write epilogues of the course's products. The model
+# uses those of exercises 1, 4, 5 and 6; of the norm and the residual, 2 and 3, the lecture says why not.
 #
 # All of them are a struct with `operator()(row, column, sums)`. `sums` is a `float4`: four consecutive elements of a row of the
 # product, the first at `(row, column)`. You have:

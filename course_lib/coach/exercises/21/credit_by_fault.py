@@ -50,6 +50,8 @@ exercise = Exercise(
               "What comes after a fault has credit here. It was written on a wrong beginning: nan."),
         Wrong(Changed(("else fault + 1", "else fault")),
               "The token at the fault is left out, the one that should learn. It is counted: fault + 1 tokens of a wrong text."),
+        Wrong(Changed(("fault is not None for fault in faults", "bool(fault) for fault in faults")),
+              "A fault at index 0 is not counted: 0 is false, as None is. Compare with None."),
         Wrong(Changed(("wrong / max(sum(last), 1)", "0.0")),
               "The faults get -1, but what was right gets nothing. The credit of the whole batch should add up to 0."),
         Wrong(Changed(("wrong / max(sum(last), 1)", "wrong / max(sum(lengths), 1)")),
