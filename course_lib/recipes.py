@@ -43,7 +43,7 @@ class Settings:
     start: str | None = None  # a run whose weights this one begins from: fine-tuning (tuning/)
     lora: int = 0  # rank of the changes that are trained in place of the weights; 0 trains the weights
     reward: str | None = None  # what texts are rewarded for, in place of being shown any (tuning/reward.py)
-    credit: str = "group"  # of a reward goes to all tokens of a text alike; "fault": to the token that went wrong
+    credit: str = "group"  # to all tokens of a text; "fault": to the one that went wrong; "facts": to each fact's
     temperature: float = 1.0  # at which texts are written to be judged
     kl: float = 0.0  # weight of KL(model || start) beside the reward
     passes: int = 1  # updates from the same texts, with PPO's clipped ratio from the second on
@@ -142,7 +142,7 @@ WHOLE, BY_LORA = {"optimiser": "muon", "matrix_peak": 8e-3}, {"optimiser": "adam
 REWARDED = {"corpus": "stories", "optimiser": "adamw", "batch": 32, "steps": 24, "peak": 8e-4, "lowest": 0.0,
             "validation_rows": 128}  # fmt: skip
 BY_REWARD = {  # what is another: the rewards that are there to be hacked take some steps only
-    "stories": {"batch": 48, "steps": 170, "temperature": 0.8, "peak": 4e-4, "pretraining": 0.2},
+    "stories": {"credit": "facts", "batch": 48, "steps": 160, "peak": 1e-3, "pretraining": 0.3},
     "possible": {"credit": "fault", "batch": 64, "steps": 250, "temperature": 0.8, "pretraining": 0.1},
 }
 for _recipe in RECIPES["reference"].values():
