@@ -195,9 +195,8 @@ def test_lora_computes_no_gradient_of_a_frozen_matrix(tokenizer, changes):
         model.loss(np.arange(24)[None] + 256, np.arange(24)[None] + 257).backward()
     adapted = [layer for _, layer in model.named_modules() if isinstance(layer, lora.LoRALinear)]
     trained = [value.shape for layer in adapted for value in (layer.a, layer.b)]
-    frozen = [layer.weight.shape for layer in adapted[1:]] + [
-        model.tokens.weight.shape
-    ]  # nothing before the first learns
+    # Nothing before the first of them learns.
+    frozen = [*(layer.weight.shape for layer in adapted[1:]), model.tokens.weight.shape]
     assert sorted(shape for op, shape in made if op == "linear_backward") == sorted(trained)
     assert sorted(shape for op, shape in made if op == "linear_backward_input") == sorted(frozen)
 

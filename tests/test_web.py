@@ -27,6 +27,7 @@ from course_lib.paths import ROOT
 from course_lib.run import load
 from course_lib.tensor import no_grad
 from course_lib.tokenizer import Tokenizer
+from course_lib.tuning import chat
 from course_lib.web import export as exporting
 from course_lib.web import serve as serving
 from course_lib.web.export import PAGE, ExportError, export
@@ -363,6 +364,32 @@ def test_greedy_tokens_are_the_same_beyond_the_context(node, tmp_path, config):
             assert chances == sorted(chances, reverse=True) and len(chances) == 8 and sum(chances) <= 1 + 1e-9
             assert step["likeliest"][0] == {"id": step["id"], "chance": step["chance"]}
     assert compared > 60  # more than one text, and longer than the context
+
+
+ASK = """import {generate} from './generate.js';
+    import {Tokenizer} from './tokenizer.js';
+    const tokenizer = new Tokenizer(fs.readFileSync('tokenizer.json', 'utf8'));
+    const read = [];
+    const model = {config: {context: 24, vocab_size: 400}, forget() {}, close() {},
+                   async read(ids) { read.push(ids); return new Float32Array(400); }};
+    let problem = '';
+    try {
+      for await (const step of generate(model, tokenizer, input, {tokens: 1, temperature: 0, topK: null}));
+    } catch (error) { problem = error.message; }
+    console.log(JSON.stringify({read, problem, answers: tokenizer.answers}));"""
+
+
+def test_a_model_that_learned_turns_reads_what_is_asked_between_its_marks(node, page, tmp_path):
+    turned = chat.with_turns(tokenizer())
+    shutil.copytree(page, tmp_path / "page")
+    turned.save(tmp_path / "page/tokenizer.json")
+    for asked in ("the cat", "<|assistant|>", ""):
+        said = node(ASK, asked, tmp_path / "page")
+        assert said == {"read": [chat.prompt_ids(turned, asked)], "problem": "", "answers": True}
+    long = node(ASK, "the dog ran " * 20, tmp_path / "page")
+    assert long["read"] == [] and "this model reads 24 at most: ask a shorter one" in long["problem"]
+    plain = node(ASK, "the cat")
+    assert not plain["answers"] and plain["problem"] == "" and len(plain["read"]) == 1
 
 
 def test_sampling_is_the_same(node):

@@ -16,6 +16,7 @@ from course_lib import progress, training
 from course_lib.model import GPTConfig
 from course_lib.run import load
 from course_lib.tensor import no_grad
+from course_lib.tuning import chat
 from course_lib.web import serve
 from course_lib.web.export import export
 
@@ -134,6 +135,20 @@ def test_float16_weights_write_what_python_writes_with_rounded_ones(visit, train
     if "WebGPU: none" in shown.text("device"):
         pytest.skip("this Chromium has no WebGPU adapter, not even in software")
     assert compare(shown, trained, STORIES[:2], 10, rounded="float16") >= 1
+
+
+def test_a_model_that_was_taught_to_answer_is_asked(visit, tmp_path):
+    turned = chat.with_turns(tokenizer())
+    config = GPTConfig(**CONFIGS["rope"])
+    shown = visit(export(save(tmp_path / "run", config, turned), tmp_path / "page"))
+    shown.open()
+    assert shown.text("write") == "Ask" and shown.text("asked").startswith("Ask for a story")
+    assert "brave hedgehog" in shown.page.locator("#prompt").input_value()
+    model = load(tmp_path / "run")[0]
+    with no_grad():
+        logits = model(np.array([chat.prompt_ids(turned, "the cat")])).numpy()[0, -1, : turned.vocab_size]  # (V)
+    assert shown.write("the cat", 1) == [int(logits.argmax())]
+    assert shown.text("text").startswith("the cat\n")
 
 
 @pytest.mark.parametrize("config", ["learned positions", "modern"])

@@ -18,6 +18,10 @@ def hold(folder: str, device: str, tokens: int, temperature: float, top_p: float
             f"The model in {folder} goes on with texts, and was never taught to answer. Fine-tune it first: "
             f"course train --start {folder} --out {folder}-chat"
         )
+    if sys.stdin.isatty():
+        print("Ask for a story, such as: Write a story about a brave hedgehog called Otto.")
+        print("Or give one, an empty line, and a question about it: a line goes on below if it ends in a backslash.")
+        print("Each question stands alone. An empty line ends it.")
     asked = 0
     while question := _read():
         prompt = chat.prompt_ids(tokenizer, question)[1:]

@@ -1,6 +1,7 @@
 // A text, token by token. As course_lib/generation.py does it: the end token first, then the prompt, and when the context is full
-// the last half of it stays and everything before is forgotten.
+// the last half of it stays and everything before is forgotten. A question must fit, or its beginning would be lost.
 
+import {Problem} from './problem.js';
 import {draw, likeliest, softmax, topK} from './sampling.js';
 
 /**
@@ -44,7 +45,11 @@ const SHOWN = 8; // alternatives
  */
 export async function* generate(model, tokenizer, prompt, settings) {
   const {context, vocab_size: room} = model.config;
-  let seen = [tokenizer.endId, ...tokenizer.encode(prompt)].slice(-context);
+  const opening = tokenizer.opening(prompt);
+  if (tokenizer.answers && opening.length > context) {
+    throw new Problem(`That is ${opening.length} tokens, and this model reads ${context} at most: ask a shorter one.`);
+  }
+  let seen = opening.slice(-context);
   let fresh = seen; // what the model has not read yet
   model.forget();
   for (let count = 0; count < settings.tokens; count++) {

@@ -133,7 +133,7 @@ async function writeText() {
   const result = element('result', HTMLElement);
   result.hidden = false;
   if (matchMedia('(max-width: 49.99rem)').matches) stop.scrollIntoView({block: 'start'}); // on a phone the text is further down
-  const written = new Written(tokenizer, prompt.value, {
+  const written = new Written(tokenizer, tokenizer.answers ? `${prompt.value}\n\n` : prompt.value, {
     text: element('text', HTMLElement),
     chances: element('chances', HTMLElement),
     title: element('chancesof', HTMLElement),
@@ -158,7 +158,8 @@ async function writeText() {
       written.add(step);
       if (stopped) break; // while the model reads, the page draws and its buttons work
     }
-    status.textContent = `${ended ? 'The text has ended' : stopped ? 'Stopped' : 'Done'}: ${count} tokens.`;
+    const whole = tokenizer.answers ? 'The answer has ended' : 'The text has ended';
+    status.textContent = `${ended ? whole : stopped ? 'Stopped' : 'Done'}: ${count} tokens.`;
   } catch (error) {
     if (model === began) show(error);
   } finally {
@@ -199,12 +200,20 @@ function tellFacts() {
   element('whose', HTMLElement).textContent = facts.whose;
 }
 
+/** A model that was taught to answer is asked. Each question stands alone: it has learned one turn. */
+function offerAsking() {
+  element('asked', HTMLElement).textContent = 'Ask for a story; or give one, leave a line empty, and ask about it';
+  prompt.value = 'Write a story about a brave hedgehog called Otto.';
+  write.textContent = 'Ask';
+}
+
 try {
   status.textContent = 'Starting.';
   description = await fetchDescription();
   tellFacts();
   const name = 'tokenizer.json';
   tokenizer = new Tokenizer(new TextDecoder().decode(await fetchWhole(name, description)));
+  if (tokenizer.answers) offerAsking();
   found = await findAdapter();
   offerDevices();
   await load();

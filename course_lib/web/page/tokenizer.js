@@ -31,11 +31,35 @@ export class Tokenizer {
     /** @private @type {Map<string, {rank: number, symbol: number}>} */
     this.ranks = new Map();
     this.learn(content.merges);
+    /** @type {string[]} */
+    const special = content.special_tokens;
     /** The id of the end of a text. */
-    this.endId = this.spelling.length + Math.max(0, content.special_tokens.indexOf('<|endoftext|>'));
-    for (const token of content.special_tokens) this.spelling.push(new TextEncoder().encode(token));
+    this.endId = this.spelling.length + Math.max(0, special.indexOf('<|endoftext|>'));
+    const turns = ['<|user|>', '<|assistant|>'].map((mark) => special.indexOf(mark));
+    /**
+     * The ids of who asks and who answers, of a model that was taught to; no text encodes to them.
+     * @private
+     * @type {number[] | null}
+     */
+    this.turns = turns.includes(-1) ? null : turns.map((index) => this.spelling.length + index);
+    for (const token of special) this.spelling.push(new TextEncoder().encode(token));
     /** How many ids there are. */
     this.size = this.spelling.length;
+  }
+
+  /** Whether the model answers what it is asked, rather than go on with a text. */
+  get answers() {
+    return this.turns !== null;
+  }
+
+  /**
+   * What a model reads before it writes: the end token, then the beginning of a text; or a question between its marks.
+   * @param {string} prompt
+   * @returns {number[]}
+   */
+  opening(prompt) {
+    const ids = this.encode(prompt);
+    return this.turns ? [this.endId, this.turns[0], ...ids, this.turns[1]] : [this.endId, ...ids];
   }
 
   /**
