@@ -12,12 +12,10 @@ import re
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
-from .. import watching
+from .. import replacing, watching
 from ..layout import blocks
 from . import commands, memory, source
 from .adapter import device, explained, limit
@@ -32,10 +30,6 @@ _uniforms: OrderedDict[bytes, Any] = OrderedDict()
 _bindings: OrderedDict[tuple, Any] = OrderedDict()
 
 counting, rehearsing = watching.counting, watching.rehearsing
-
-LaunchListener = Callable[[Exception | None, float], None]  # what went wrong, and the seconds until the launch returned
-
-_replaced: dict[tuple[str, str], tuple[Path, LaunchListener]] = {}  # (file, function) -> another text, its listener
 
 
 @dataclass
@@ -140,68 +134,9 @@ class ShaderError(RuntimeError):
         self.file, self.line, self.reason = file, line, reason
 
 
-class Replacement(Kernel):
-    """A kernel in the place of one of ours, which takes over for good where a launch fails."""
-
-    ours: Kernel
-    listener: LaunchListener
-    failed = False
-
-    def __call__(self, groups: int | tuple[int, ...], **arguments) -> None:
-        if not self.failed:
-            began = perf_counter()
-            try:
-                super().__call__(groups, **arguments)
-                self.listener(None, perf_counter() - began)
-                return
-            except Exception as error:
-                self.failed = True
-                self.listener(error, 0.0)
-        self.ours(groups, **arguments)
-
-
-@cache
-def _ours(file: str, name: str, constants: tuple[tuple[str, object], ...]) -> Kernel:
-    return Kernel(file, name, constants)
-
-
-@cache
-def _theirs(file: str, name: str, constants: tuple[tuple[str, object], ...]) -> Kernel:
-    path, listener = _replaced[file, name]
-    found = Replacement(path, name, constants)
-    found.ours, found.listener = _ours(file, name, constants), listener
-    return found
-
-
-def kernel(file: str, name: str, **constants) -> Kernel:
+def kernel(file: str, name: str, **constants) -> Callable[..., None]:
     """The function `name` of kernels/`file`, or what was put in its place, compiled at its first launch for these constants."""
-    return (_theirs if (file, name) in _replaced else _ours)(file, name, tuple(constants.items()))
-
-
-def replace(file: str, name: str, path: Path, listener: LaunchListener) -> Callable[[], None]:
-    """Launch the function `name` of the file `path` in the place of the one of kernels/`file`; returns what undoes it.
-
-    The twin of devices/gpu/launching.replace. listener: called at each launch, with None or what went wrong, and its seconds: a
-    ShaderError of a text that does not compile is found at its first launch. From then on ours runs again. The file declares
-    arrays and numbers of the same names and is given the same constants; the numbers of its bindings are its own business.
-    """
-    _replaced[file, name] = Path(path), listener
-    _forget_theirs()
-
-    def undo() -> None:
-        _replaced.pop((file, name), None)
-        _forget_theirs()
-
-    return undo
-
-
-def _forget_theirs() -> None:
-    _theirs.cache_clear()
-
-
-def replaced(file: str, *names: str) -> bool:
-    """Whether one of these functions of kernels/`file` has been replaced: what does without it must then use it after all."""
-    return any((file, name) in _replaced for name in names)
+    return replacing.chosen(Kernel, file, name, tuple(constants.items()))
 
 
 def compile(text: source.Source, name: str, layout: Any, refusal: Callable[[str], Exception | None]) -> Any:
