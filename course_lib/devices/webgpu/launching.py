@@ -21,6 +21,7 @@ from . import commands, memory, source
 from .adapter import device, explained, limit
 from .commands import copied
 from .memory import WORD, Array
+from .source import ShaderError
 
 UNIFORM = 0x40  # GPUBufferUsage
 COMPUTE = 0x4  # GPUShaderStage
@@ -73,7 +74,21 @@ class Kernel:
             kinds[of_numbers[0]] = "uniform"
         entries = [{"binding": at, "visibility": COMPUTE, "buffer": {"type": kind}} for at, kind in kinds.items()]
         layout = device().create_bind_group_layout(entries=entries)
-        return Compiled(compile(self.source, self.name, layout, self._refusal), layout, of_numbers, of_arrays)
+        return Compiled(self.pipeline_for(layout), layout, of_numbers, of_arrays)
+
+    def pipeline_for(self, layout: Any) -> Any:
+        """A compute pipeline; layout: what is bound to it, or "auto" for all that the function uses. Raises ShaderError."""
+        import wgpu
+
+        try:
+            module = device().create_shader_module(code=self.source.text)
+            if layout != "auto":
+                layout = device().create_pipeline_layout(bind_group_layouts=[layout])
+            return device().create_compute_pipeline(layout=layout, compute={"module": module, "entry_point": self.name})
+        except wgpu.GPUError as error:
+            if (refusal := self._refusal(str(error))) is None:
+                raise
+            raise refusal from error
 
     def _refusal(self, said: str) -> ShaderError | None:
         """What to raise where the compiler has said this; None if it is not about a line."""
@@ -84,7 +99,7 @@ class Kernel:
         found = re.search(r"error: ([^\n]*)", said)
         reason = found[1] if found else said
         message = f"{self.title} does not compile. {file}, line {number}: {reason}\n    {code}"
-        return ShaderError(message, file, number, reason)
+        return ShaderError(message, number)
 
     def _launch(self, grid: tuple[int, ...], arguments: dict) -> None:
         names = tuple(arguments)
@@ -126,35 +141,9 @@ class Kernel:
         return _kept(_bindings, key, make)[0]
 
 
-class ShaderError(RuntimeError):
-    """WGSL that does not compile: in which file and line, and what was said about it."""
-
-    def __init__(self, message: str, file: str, line: int, reason: str):
-        super().__init__(message)
-        self.file, self.line, self.reason = file, line, reason
-
-
 def kernel(file: str, name: str, **constants) -> Callable[..., None]:
     """The function `name` of kernels/`file`, or what was put in its place, compiled at its first launch for these constants."""
     return replacing.chosen(Kernel, file, name, tuple(constants.items()))
-
-
-def compile(text: source.Source, name: str, layout: Any, refusal: Callable[[str], Exception | None]) -> Any:
-    """A compute pipeline for the function `name`; layout: what is bound to it, or "auto" for all that it uses.
-
-    Raises what `refusal` makes of the compiler's words, wgpu.GPUError where it makes nothing.
-    """
-    import wgpu
-
-    try:
-        module = device().create_shader_module(code=text.text)
-        if layout != "auto":
-            layout = device().create_pipeline_layout(bind_group_layouts=[layout])
-        return device().create_compute_pipeline(layout=layout, compute={"module": module, "entry_point": name})
-    except wgpu.GPUError as error:
-        if (worded := refusal(str(error))) is None:
-            raise
-        raise worded from error
 
 
 def _kept(store: OrderedDict, key: Any, make: Callable[[], Any]) -> Any:
