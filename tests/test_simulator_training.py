@@ -8,6 +8,7 @@ import pytest
 
 from course_lib import checkpoint, data, devices, no_grad, nvidia, progress, recipes
 from course_lib.cuda.source import KERNELS
+from course_lib.devices import replacing
 from course_lib.devices.gpu import guarded, launching
 from course_lib.devices.gpu.capture import CapturedStep
 from course_lib.model import GPT, GPTConfig
@@ -108,7 +109,7 @@ def test_a_kernel_of_a_learner_runs_in_training_though_ours_does_without(text, t
     theirs, told = tmp_path / file, []
     theirs.write_text((KERNELS / file).read_text() + "// theirs")
     plain = make_run(text, "simulator", TINY).step()
-    undo = launching.replace(file, name, theirs, lambda error, seconds: told.append(error))
+    undo = replacing.replace(file, name, theirs, lambda error, seconds: told.append(error))
     try:
         assert make_run(text, "simulator", TINY).step()["loss"] == pytest.approx(plain["loss"], abs=1e-6)
     finally:

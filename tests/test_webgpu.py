@@ -11,6 +11,7 @@ import pytest
 
 from course_lib import devices, progress
 from course_lib.cuda.source import KERNELS
+from course_lib.devices import replacing
 from course_lib.devices.webgpu import adapter, commands, launching, memory
 from course_lib.generation import generate
 from course_lib.model import GPT
@@ -45,7 +46,7 @@ def test_a_training_step_makes_nothing_new_after_the_first(text, monkeypatch):
     run.step()
     run.step()
     kept = memory.made, len(launching._uniforms), len(launching._bindings)
-    monkeypatch.setattr(launching, "compile", lambda *_: pytest.fail("a kernel was compiled again"))
+    monkeypatch.setattr(launching.Kernel, "pipeline_for", lambda *_: pytest.fail("a kernel was compiled again"))
     for _ in range(3):
         run.step()
     assert (memory.made, len(launching._uniforms), len(launching._bindings)) == kept
@@ -287,7 +288,7 @@ def in_its_place(tmp_path):
     def put(text: str) -> list:
         told: list = []
         (tmp_path / "mine.wgsl").write_text(text)
-        undo.append(launching.replace("gelu.wgsl", "gelu_forward", tmp_path / "mine.wgsl", keeping(told)))
+        undo.append(replacing.replace("gelu.wgsl", "gelu_forward", tmp_path / "mine.wgsl", keeping(told)))
         return told
 
     yield put
@@ -300,18 +301,18 @@ def test_a_file_of_the_learner_runs_in_the_place_of_ours(table, in_its_place):
     x = table.from_numpy(np.array([1, -3], np.float32))
     ours = table.to_numpy(table.gelu_forward(x))
     told = in_its_place(TWICE)  # other bindings, the same names
-    assert launching.replaced("gelu.wgsl", "gelu_backward", "gelu_forward")
+    assert replacing.replaced("gelu.wgsl", "gelu_backward", "gelu_forward")
     with launching.counting() as launches:
         np.testing.assert_array_equal(table.to_numpy(table.gelu_forward(x)), [2, -6])
         table.gelu_backward(x, x)
-    assert told == [None] and launches == {f"{launching._replaced['gelu.wgsl', 'gelu_forward'][0]} gelu_forward": 1,
+    assert told == [None] and launches == {f"{replacing._replaced['gelu.wgsl', 'gelu_forward'][0]} gelu_forward": 1,
                                            "gelu.wgsl gelu_backward": 1}  # fmt: skip
     told = in_its_place(
         TWICE.replace("2.0 * x[i]", "7.0")
     )  # a file of the same name that was written anew; x is not used
     np.testing.assert_array_equal(table.to_numpy(table.gelu_forward(x)), [7, 7])
-    launching.replace("gelu.wgsl", "gelu_forward", "away.wgsl", keeping(told))()
-    assert not launching.replaced("gelu.wgsl", "gelu_forward")
+    replacing.replace("gelu.wgsl", "gelu_forward", "away.wgsl", keeping(told))()
+    assert not replacing.replaced("gelu.wgsl", "gelu_forward")
     np.testing.assert_array_equal(table.to_numpy(table.gelu_forward(x)), ours)
 
 
@@ -330,7 +331,7 @@ def test_the_slope_of_the_loss_is_written_over_the_logits_unless_a_part_is_their
     file = "cross_entropy_backward.wgsl" if part == "cross_entropy_backward" else "cross_entropy.wgsl"
     path, told = tmp_path / "mine.wgsl", []
     path.write_text((KERNELS / file).read_text(encoding="utf-8"))
-    undo = launching.replace(file, part, path, keeping(told))
+    undo = replacing.replace(file, part, path, keeping(told))
     theirs = table.linear_cross_entropy(x, weight, None, targets)
     undo()
     assert told == [None]

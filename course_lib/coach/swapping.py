@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import importlib
 import inspect
 import math
 import time
@@ -100,7 +99,7 @@ def install(swap: Swap, answer: Any, device: str = DEVICE) -> Callable[[], None]
     exercise = swap.exercise
     kind, _, name = exercise.target.rpartition(":")
     if kind in ("kernel", "wgsl"):
-        launching = importlib.import_module(f"course_lib.devices.{'gpu' if kind == 'kernel' else 'webgpu'}.launching")
+        from course_lib.devices import replacing
 
         def told(error: Exception | None, seconds: float) -> None:
             if error is None:
@@ -108,7 +107,7 @@ def install(swap: Swap, answer: Any, device: str = DEVICE) -> Callable[[], None]
             else:
                 swap.give_way(f"yours failed with {type(error).__name__}: {error}")
 
-        return launching.replace(name, exercise.defines, answer or KERNELS / name, told)
+        return replacing.replace(name, exercise.defines, answer or KERNELS / name, told)
     if kind == "op":
         from course_lib import devices
 

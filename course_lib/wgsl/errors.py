@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from course_lib.devices.webgpu.source import ShaderError
+
 CPLUSPLUS_TYPES = {
     "float": "f32",
     "int": "i32",
@@ -39,14 +41,6 @@ OPERATIONS = {
     "Add": "+", "Subtract": "-", "Multiply": "*", "Divide": "/", "Modulo": "%", "Less": "<", "LessEqual": "<=",
     "Greater": ">", "GreaterEqual": ">=", "Equal": "==", "NotEqual": "!=",
 }  # fmt: skip
-
-
-class ShaderError(RuntimeError):
-    """A text that cannot be compiled, or not be launched as it was. line: in the text, None if it is no line's fault."""
-
-    def __init__(self, message: str, line: int | None = None):
-        super().__init__(message)
-        self.line = line
 
 
 class NoAdapterError(ShaderError):

@@ -62,7 +62,7 @@ class Shader(launching.Kernel):
     def pipeline(self) -> Any:
         if problem := adapter.problem():
             raise NoAdapterError(f"WGSL cannot run here, so this has no result. {problem}")
-        return launching.compile(self.source, self.name, "auto", self._refusal)
+        return self.pipeline_for("auto")
 
     def compile(self) -> None:
         """Raises ShaderError, with a sentence and the file's own line, if the text is not WGSL or has no such entry point,

@@ -8,6 +8,7 @@ import pytest
 
 from course_lib import native
 from course_lib.cuda import KernelError, source
+from course_lib.devices import replacing
 from course_lib.devices.gpu import launching
 from tests.kernels import (
     test_adamw,
@@ -39,7 +40,7 @@ def plant(request, monkeypatch):
     shutil.copytree(source.KERNELS, copy)
     for module in (source, launching):
         monkeypatch.setattr(module, "KERNELS", copy)
-    launching.kernel.cache_clear()
+    replacing.ours.cache_clear()
 
     def change(file: str, right: str, wrong: str) -> None:
         text = (copy / file).read_text()
@@ -47,7 +48,7 @@ def plant(request, monkeypatch):
         (copy / file).write_text(text.replace(right, wrong))
 
     yield change
-    launching.kernel.cache_clear()
+    replacing.ours.cache_clear()
 
 
 def test_a_copy_without_a_fault_passes(plant):

@@ -6,6 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from course_lib.cuda import Kernel
 from tests.simulator.compilers import blocks, both, compilers, launch, using
 
 FILE = "values_pairs.cu"
@@ -104,3 +105,27 @@ def test_halves_of_pairs(mode, compiler, monkeypatch):
     launch(mode, FILE, "exchanged", (1,), (1,), (a.astype(np.float16), a.astype(ml_dtypes.bfloat16), y, z))
     for got in (y, z):
         assert got.astype(int).tolist() == [[1, 1], [2, 2], [1, 3], [2, 4]]
+
+
+CONVERSIONS = """#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+__global__ void k(float* y) {
+    NAME2 p = __floats2NAME2_rn(1.5f, -2.0f), q = __lowhigh2highlow(p);
+    y[0] = __low2float(q);
+    y[1] = __high2float(__lows2NAME2(p, q));
+    y[2] = __high2float(__highs2NAME2(p, q));
+    y[3] = __NAME22float2(__NAME2NAME2(__low2NAME(p))).y;
+    y[4] = __NAME2float(__short_as_NAME(__NAME_as_short(__high2NAME(p))));
+    y[5] = __NAME2float(__ushort_as_NAME(__NAME_as_ushort(__double2NAME(0.5))));
+    y[6] = __low2float(make_NAME2(__float2NAME(3.0f), __high2NAME(p)));
+    y[7] = __low2float(__float22NAME2_rn(make_float2(4.0f, 5.0f)));
+}"""
+
+
+@compilers
+@pytest.mark.parametrize(("name", "pair"), [("half", "__half2"), ("bfloat16", "__nv_bfloat162")])
+def test_conversions_of_both_formats_bear_the_same_names(name, pair, compiler, monkeypatch):
+    using(compiler, monkeypatch)
+    y = np.zeros(8, np.float32)
+    Kernel(CONVERSIONS.replace("    NAME2 p", f"    {pair} p").replace("NAME", name), "k")((1,), (1,), (y,))
+    np.testing.assert_array_equal(y, [-2, -2, 1.5, 1.5, -2, 0.5, 3, 4])

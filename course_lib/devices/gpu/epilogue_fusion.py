@@ -10,8 +10,9 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 from .. import composed
+from ..replacing import replaced
 from . import fused, loss
-from .launching import empty, replaced, zeros
+from .launching import empty, zeros
 from .mixed import MixedPrecision
 from .storage import fill
 

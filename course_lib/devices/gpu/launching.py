@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ import numpy as np
 from course_lib.cuda import Kernel
 from course_lib.cuda.source import KERNELS
 
-from .. import checking, watching
+from .. import checking, replacing, watching
 from ..layout import THREADS, blocks
 from . import card, guarded
 
@@ -39,11 +38,6 @@ _capturing = False
 _arena: Any = None
 
 
-LaunchListener = Callable[[Exception | None, float], None]  # what went wrong, and the seconds until the launch returned
-
-_replaced: dict[tuple[str, str], tuple[Path, LaunchListener]] = {}  # (file, kernel) -> another text, its listener
-
-
 class Counted(Kernel):
     """A kernel whose launches can be counted."""
 
@@ -52,57 +46,13 @@ class Counted(Kernel):
             super().__call__(*launch, **options)
 
 
-class Replacement(Counted):
-    """A kernel in the place of one of ours, which takes over for good where a launch fails."""
-
-    ours: Kernel
-    listener: LaunchListener
-    failed = False
-
-    def __call__(self, *launch, **options) -> None:
-        if not self.failed:
-            began = perf_counter()
-            try:
-                super().__call__(*launch, **options)
-                self.listener(None, perf_counter() - began)
-                return
-            except Exception as error:
-                self.failed = True
-                self.listener(error, 0.0)
-        self.ours(*launch, **options)
+def _counted(file: str | Path, name: str, *options: str) -> Kernel:
+    return Counted(KERNELS / file, name, options)
 
 
-@cache
-def kernel(file: str, name: str, *options: str) -> Kernel:
-    """The kernel `name` of kernels/`file`, compiled at its first launch."""
-    ours = Counted(KERNELS / file, name, options)
-    if (file, name.partition("<")[0]) not in _replaced:
-        return ours
-    path, listener = _replaced[file, name.partition("<")[0]]
-    found = Replacement(path, name, options)
-    found.ours, found.listener = ours, listener
-    return found
-
-
-def replace(file: str, name: str, path: Path, listener: LaunchListener) -> Callable[[], None]:
-    """Launch the kernel `name` of the file `path` in the place of the one of kernels/`file`; returns what undoes it.
-
-    listener: called at each launch, with None or what went wrong, and its seconds. The kernel takes the same arguments, and is a
-    template if ours is.
-    """
-    _replaced[file, name] = path, listener
-    kernel.cache_clear()
-
-    def undo() -> None:
-        _replaced.pop((file, name), None)
-        kernel.cache_clear()
-
-    return undo
-
-
-def replaced(file: str, *names: str) -> bool:
-    """Whether one of these kernels of kernels/`file` has been replaced: what does without it must then use it after all."""
-    return any((file, name) in _replaced for name in names)
+def kernel(file: str, name: str, *options: str) -> Callable[..., None]:
+    """The kernel `name` of kernels/`file`, or what was put in its place, compiled at its first launch."""
+    return replacing.chosen(_counted, file, name, *options)
 
 
 @cache

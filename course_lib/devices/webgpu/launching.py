@@ -12,17 +12,16 @@ import re
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
-from .. import watching
+from .. import replacing, watching
 from ..layout import blocks
 from . import commands, memory, source
 from .adapter import device, explained, limit
 from .commands import copied
 from .memory import WORD, Array
+from .source import ShaderError
 
 UNIFORM = 0x40  # GPUBufferUsage
 COMPUTE = 0x4  # GPUShaderStage
@@ -32,10 +31,6 @@ _uniforms: OrderedDict[bytes, Any] = OrderedDict()
 _bindings: OrderedDict[tuple, Any] = OrderedDict()
 
 counting, rehearsing = watching.counting, watching.rehearsing
-
-LaunchListener = Callable[[Exception | None, float], None]  # what went wrong, and the seconds until the launch returned
-
-_replaced: dict[tuple[str, str], tuple[Path, LaunchListener]] = {}  # (file, function) -> another text, its listener
 
 
 @dataclass
@@ -79,7 +74,21 @@ class Kernel:
             kinds[of_numbers[0]] = "uniform"
         entries = [{"binding": at, "visibility": COMPUTE, "buffer": {"type": kind}} for at, kind in kinds.items()]
         layout = device().create_bind_group_layout(entries=entries)
-        return Compiled(compile(self.source, self.name, layout, self._refusal), layout, of_numbers, of_arrays)
+        return Compiled(self.pipeline_for(layout), layout, of_numbers, of_arrays)
+
+    def pipeline_for(self, layout: Any) -> Any:
+        """A compute pipeline; layout: what is bound to it, or "auto" for all that the function uses. Raises ShaderError."""
+        import wgpu
+
+        try:
+            module = device().create_shader_module(code=self.source.text)
+            if layout != "auto":
+                layout = device().create_pipeline_layout(bind_group_layouts=[layout])
+            return device().create_compute_pipeline(layout=layout, compute={"module": module, "entry_point": self.name})
+        except wgpu.GPUError as error:
+            if (refusal := self._refusal(str(error))) is None:
+                raise
+            raise refusal from error
 
     def _refusal(self, said: str) -> ShaderError | None:
         """What to raise where the compiler has said this; None if it is not about a line."""
@@ -90,7 +99,7 @@ class Kernel:
         found = re.search(r"error: ([^\n]*)", said)
         reason = found[1] if found else said
         message = f"{self.title} does not compile. {file}, line {number}: {reason}\n    {code}"
-        return ShaderError(message, file, number, reason)
+        return ShaderError(message, number)
 
     def _launch(self, grid: tuple[int, ...], arguments: dict) -> None:
         names = tuple(arguments)
@@ -132,94 +141,9 @@ class Kernel:
         return _kept(_bindings, key, make)[0]
 
 
-class ShaderError(RuntimeError):
-    """WGSL that does not compile: in which file and line, and what was said about it."""
-
-    def __init__(self, message: str, file: str, line: int, reason: str):
-        super().__init__(message)
-        self.file, self.line, self.reason = file, line, reason
-
-
-class Replacement(Kernel):
-    """A kernel in the place of one of ours, which takes over for good where a launch fails."""
-
-    ours: Kernel
-    listener: LaunchListener
-    failed = False
-
-    def __call__(self, groups: int | tuple[int, ...], **arguments) -> None:
-        if not self.failed:
-            began = perf_counter()
-            try:
-                super().__call__(groups, **arguments)
-                self.listener(None, perf_counter() - began)
-                return
-            except Exception as error:
-                self.failed = True
-                self.listener(error, 0.0)
-        self.ours(groups, **arguments)
-
-
-@cache
-def _ours(file: str, name: str, constants: tuple[tuple[str, object], ...]) -> Kernel:
-    return Kernel(file, name, constants)
-
-
-@cache
-def _theirs(file: str, name: str, constants: tuple[tuple[str, object], ...]) -> Kernel:
-    path, listener = _replaced[file, name]
-    found = Replacement(path, name, constants)
-    found.ours, found.listener = _ours(file, name, constants), listener
-    return found
-
-
-def kernel(file: str, name: str, **constants) -> Kernel:
+def kernel(file: str, name: str, **constants) -> Callable[..., None]:
     """The function `name` of kernels/`file`, or what was put in its place, compiled at its first launch for these constants."""
-    return (_theirs if (file, name) in _replaced else _ours)(file, name, tuple(constants.items()))
-
-
-def replace(file: str, name: str, path: Path, listener: LaunchListener) -> Callable[[], None]:
-    """Launch the function `name` of the file `path` in the place of the one of kernels/`file`; returns what undoes it.
-
-    The twin of devices/gpu/launching.replace. listener: called at each launch, with None or what went wrong, and its seconds: a
-    ShaderError of a text that does not compile is found at its first launch. From then on ours runs again. The file declares
-    arrays and numbers of the same names and is given the same constants; the numbers of its bindings are its own business.
-    """
-    _replaced[file, name] = Path(path), listener
-    _forget_theirs()
-
-    def undo() -> None:
-        _replaced.pop((file, name), None)
-        _forget_theirs()
-
-    return undo
-
-
-def _forget_theirs() -> None:
-    _theirs.cache_clear()
-
-
-def replaced(file: str, *names: str) -> bool:
-    """Whether one of these functions of kernels/`file` has been replaced: what does without it must then use it after all."""
-    return any((file, name) in _replaced for name in names)
-
-
-def compile(text: source.Source, name: str, layout: Any, refusal: Callable[[str], Exception | None]) -> Any:
-    """A compute pipeline for the function `name`; layout: what is bound to it, or "auto" for all that it uses.
-
-    Raises what `refusal` makes of the compiler's words, wgpu.GPUError where it makes nothing.
-    """
-    import wgpu
-
-    try:
-        module = device().create_shader_module(code=text.text)
-        if layout != "auto":
-            layout = device().create_pipeline_layout(bind_group_layouts=[layout])
-        return device().create_compute_pipeline(layout=layout, compute={"module": module, "entry_point": name})
-    except wgpu.GPUError as error:
-        if (worded := refusal(str(error))) is None:
-            raise
-        raise worded from error
+    return replacing.chosen(Kernel, file, name, tuple(constants.items()))
 
 
 def _kept(store: OrderedDict, key: Any, make: Callable[[], Any]) -> Any:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..layout import blocks
-from .launching import empty, kernel, replaced
+from ..replacing import replaced
+from .launching import empty, kernel
 from .products import linear_forward
 from .softmax import LOWEST
 from .storage import full

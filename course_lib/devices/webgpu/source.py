@@ -25,6 +25,14 @@ INCLUDE = re.compile(r'// include "(\w+\.wgsl)"')
 FORMATS = {"u32": "I", "i32": "i", "f32": "f"}
 
 
+class ShaderError(RuntimeError):
+    """A text that cannot be compiled, or not be launched as it was. line: in its file, None if it is no line's fault."""
+
+    def __init__(self, message: str, line: int | None = None):
+        super().__init__(message)
+        self.line = line
+
+
 @dataclass
 class Source:
     """The text that is compiled, the (file, line) that each of its lines comes from, and what it declares."""

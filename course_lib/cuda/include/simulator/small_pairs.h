@@ -1,4 +1,4 @@
-// The rest of the 16-bit formats' intrinsics: pairs element by element, comparisons, conversions that say how they round.
+// The rest of the 16-bit formats' intrinsics: conversions, pairs element by element, comparisons.
 #pragma once
 #include "math.h"
 #include "rounding.h"
@@ -68,6 +68,36 @@ template <class T, class From> SIM_INLINE T sim_fit(From v) {
     else return (T)(v < (From)least ? (From)least : v > (From)most ? (From)most : v);
 }
 template <class T> SIM_INLINE T sim_saturate(T a) { return T(__saturatef((float)a)); }
+
+#define SIM_SMALL_CONVERSIONS(TYPE, PAIR, NAME)                                                                      \
+    SIM_INLINE float __##NAME##2float(TYPE h) { return h; }                                                          \
+    SIM_INLINE TYPE __float2##NAME(float x) { return TYPE(x); }                                                      \
+    SIM_INLINE TYPE __float2##NAME##_rn(float x) { return TYPE(x); }                                                 \
+    SIM_INLINE TYPE __double2##NAME(double x) { return TYPE(x); }                                                    \
+    SIM_INLINE PAIR __float2##NAME##2_rn(float x) { return PAIR(TYPE(x), TYPE(x)); }                                 \
+    SIM_INLINE PAIR __floats2##NAME##2_rn(float x, float y) { return PAIR(TYPE(x), TYPE(y)); }                       \
+    SIM_INLINE PAIR __float22##NAME##2_rn(float2 v) { return PAIR(TYPE(v.x), TYPE(v.y)); }                           \
+    SIM_INLINE float2 __##NAME##22float2(PAIR h) { return make_float2(h.x, h.y); }                                   \
+    SIM_INLINE PAIR __##NAME##2##NAME##2(TYPE h) { return PAIR(h, h); }                                              \
+    SIM_INLINE PAIR __halves2##NAME##2(TYPE a, TYPE b) { return PAIR(a, b); }                                        \
+    SIM_INLINE PAIR make_##NAME##2(TYPE a, TYPE b) { return PAIR(a, b); }                                            \
+    SIM_INLINE TYPE __low2##NAME(PAIR h) { return h.x; }                                                             \
+    SIM_INLINE TYPE __high2##NAME(PAIR h) { return h.y; }                                                            \
+    SIM_INLINE float __low2float(PAIR h) { return h.x; }                                                             \
+    SIM_INLINE float __high2float(PAIR h) { return h.y; }                                                            \
+    SIM_INLINE PAIR __low2##NAME##2(PAIR h) { return PAIR(h.x, h.x); }                                               \
+    SIM_INLINE PAIR __high2##NAME##2(PAIR h) { return PAIR(h.y, h.y); }                                              \
+    SIM_INLINE PAIR __lows2##NAME##2(PAIR a, PAIR b) { return PAIR(a.x, b.x); }                                      \
+    SIM_INLINE PAIR __highs2##NAME##2(PAIR a, PAIR b) { return PAIR(a.y, b.y); }                                     \
+    SIM_INLINE PAIR __lowhigh2highlow(PAIR h) { return PAIR(h.y, h.x); }                                             \
+    SIM_INLINE unsigned short __##NAME##_as_ushort(TYPE h) { return h.bits; }                                        \
+    SIM_INLINE short __##NAME##_as_short(TYPE h) { return (short)h.bits; }                                           \
+    SIM_INLINE TYPE __ushort_as_##NAME(unsigned short bits) {                                                        \
+        TYPE h;                                                                                                      \
+        h.bits = bits;                                                                                               \
+        return h;                                                                                                    \
+    }                                                                                                                \
+    SIM_INLINE TYPE __short_as_##NAME(short bits) { return __ushort_as_##NAME((unsigned short)bits); }
 
 #define SIM_SMALL_REST(TYPE, PAIR, NAME)                                                                             \
     SIM_SMALL_COMPARISON(TYPE, PAIR, eq, ==) SIM_SMALL_COMPARISON(TYPE, PAIR, lt, <) SIM_SMALL_COMPARISON(TYPE, PAIR, le, <=) \
