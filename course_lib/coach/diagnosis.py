@@ -28,7 +28,8 @@ from course_lib.coach.verdict import FailingCase, Verdict
 from course_lib.cuda.trace import PLAYED_THREADS
 
 FACTS = {"text", "error", "kinds", "issues", "reports", "complaint"}  # of a Seen: no coincidence makes them
-SECONDS = 2.0  # for all wrong answers together: less than the client's patience
+SECONDS = 2.0  # of processor time, for all wrong answers together: another program takes no cause away
+WAITED = 5 * SECONDS  # by the clock, for one that only waits
 
 
 def verdict_on(exercise: Exercise, job: dict, outcomes: list[Outcome], cases: int) -> Verdict:
@@ -128,13 +129,15 @@ def partly(exercise: Exercise, seen: Seen) -> str:
 
 
 def _first_that(explains: Callable[[Wrong | Mistake], bool], exercise: Exercise) -> str:
-    signal.setitimer(signal.ITIMER_REAL, SECONDS)  # the answer's own seconds are over
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    signal.setitimer(signal.ITIMER_REAL, WAITED)  # the answer's own seconds are over
     try:
         return next((wrong.says for wrong in exercise.wrong if wrong.says and explains(wrong)), "")
     except answers.StillRunning:
         return ""
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        for timer in (signal.ITIMER_PROF, signal.ITIMER_REAL):
+            signal.setitimer(timer, 0)
 
 
 def _explains(exercise: Exercise, wrong: Wrong | Mistake, seen: Seen) -> bool:

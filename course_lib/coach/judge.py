@@ -49,7 +49,8 @@ def judge(job: dict, stage: Callable[[str], None] = lambda words: None) -> dict:
     exercise = catalogue.load(job["name"])
     if exercise.language == "wgsl" and (missing := answers.launched(exercise).problem()):
         return Verdict(exercise.name, exercise.title, exercise.language, False, missing, judged=False).as_dict()
-    signal.signal(signal.SIGALRM, answers.time_is_over)
+    for alarm in (signal.SIGPROF, signal.SIGALRM):
+        signal.signal(alarm, answers.time_is_over)
     with Sandbox(exercise, job["text"]) as sandbox:  # first of all: what is right is not in its memory
         verdict = _judged(exercise, job, sandbox, stage)
         verdict.printed = sandbox.text_printed()

@@ -29,8 +29,7 @@ def extremes(random: np.random.Generator, shape: tuple[int, ...]) -> Iterator[tu
         yield label, np.ascontiguousarray(x, np.float32)
 
 
-# WGSL behind an answer that defines `group_sum`: two calls, one right after the other, and the instance that runs them.
-TWICE = "sums_twice<>"
+# WGSL behind an answer that defines `group_sum`: two calls, one right after the other.
 SUMS_TWICE = """
 @group(0) @binding(8) var<storage, read> values: array<f32>;
 @group(0) @binding(9) var<storage, read_write> sums: array<f32>;
@@ -44,9 +43,9 @@ fn sums_twice(@builtin(local_invocation_index) lane: u32) {
 
 
 def summed_twice(kernel, x):
-    """What each of 256 threads got for the two rows of x (2, 256)."""
+    """What each of 256 threads got for the two rows of x (2, 256), by an instance of sums_twice."""
     sums = unwritten(x.shape)
-    kernel.instance(TWICE)(1, values=x, sums=sums)
+    kernel(1, values=x, sums=sums)
     return sums
 
 

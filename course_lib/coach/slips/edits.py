@@ -40,7 +40,7 @@ def edits(text: str) -> list[Edit]:
     except (SyntaxError, ValueError, RecursionError):  # too deep, or with a null in it
         return []
     found: dict[str, Edit] = {}
-    for rank, line, changes, says in (*_replacements(source), *moves.moves(source)):
+    for rank, line, changes, says in (*_replacements(source), *moves.moves(source), *names.throughout(source)):
         changed = text
         for start, end, instead in sorted(changes, reverse=True):
             changed = changed[:start] + instead + changed[end:]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 from course_lib.coach.python_source import Source, names_of
 
+MANY = 6  # parameters of a function of which two are exchanged
 Found = tuple[int, int, int, str, str]  # rank, start, end, what stands there instead, what is wrong
 KIN = (
     ("sum", "mean", "prod", "max", "min", "median"), ("max", "min", "len"), ("maximum", "minimum"),
@@ -90,6 +91,25 @@ def _attribute(source: Source, node: ast.Attribute) -> Iterator[Found]:
     yield from _kin(source, node, node.attr, end - len(node.attr), end)
     if node.attr == "T":
         yield 2, *source.span(node), source.of(node.value), f"{source.quoted(node.value)} must not be transposed"
+
+
+def throughout(source: Source) -> Iterator[tuple[int, int, list[tuple[int, int, str]], str]]:
+    """Two parameters in each other's place, wherever a function reads them: rank, line, changes, what is wrong."""
+    for function in ast.walk(source.tree):
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        given = [argument.arg for argument in function.args.args]
+        read = [node for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
+        for a, b in combinations(given[:MANY], 2):
+            other = {a: b, b: a}
+            changes = [(*source.span(node), other[node.id]) for node in read if node.id in other]
+            if len(changes) > 1:
+                yield (
+                    2,
+                    min(node.lineno for node in read if node.id in other),
+                    changes,
+                    f"`{a}` and `{b}` are exchanged",
+                )
 
 
 def _kin(source: Source, node: ast.AST, name: str, start: int, end: int) -> Iterator[Found]:

@@ -80,6 +80,10 @@ fn together(lane: u32, value: f32, largest: bool) -> f32 {
     return result;
 }
 
+fn group_sum(lane: u32, value: f32) -> f32 {
+    return together(lane, value, false);
+}
+
 @compute @workgroup_size(256)
 fn softmax_forward(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
                    @builtin(local_invocation_index) lane: u32) {
@@ -101,7 +105,7 @@ fn softmax_forward(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgro
             sum += exp(x[row * args.S + c] - m);
         }
     }
-    sum = together(lane, sum, false);
+    sum = group_sum(lane, sum);
     if (row < args.rows) {
         for (var c = lane; c < args.S; c += 256) {
             y[row * args.S + c] = select(0.0, exp(x[row * args.S + c] - m) / sum, c < seen);
@@ -126,7 +130,9 @@ fn softmax_forward(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgro
                  "                }\n            }")),
     ],
     "workgroup_sum": [
-        Changed(("    workgroupBarrier();\n    let total = tree[0];\n    workgroupBarrier();\n    return total;",
+        Changed(("    tree[lane] = value;", "    workgroupBarrier();  // nobody reads the total before this one any more\n"
+                 "    tree[lane] = value;"),
+                ("    workgroupBarrier();\n    let total = tree[0];\n    workgroupBarrier();\n    return total;",
                  "    workgroupBarrier();\n    return tree[0];")),
         Changed(("    for (var half = THREADS / 2; half > 0; half /= 2) {\n        workgroupBarrier();\n        if (lane < half) "
                  "{\n"

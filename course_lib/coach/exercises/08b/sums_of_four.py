@@ -37,6 +37,9 @@ exercise = Exercise(
               when=lambda seen: "misaligned-access" in seen.kinds),
         Wrong(Changed(("float4 v = *(const float4*)(x + 4 * i);", "const float* v = x + 4 * i;"),
                       ("v.x + v.y + v.z + v.w", "v[0] + v[1] + v[2] + v[3]")), generic="the goal is not reached"),
+        Wrong(Changed(("v.x + v.y + v.z + v.w", "v.x + v.y + v.z")),
+              "The last of the four is left out: a float4 has the parts x, y, z and w.",
+              like=lambda x: x.reshape(-1, 4)[:, :3].sum(axis=1)),
         Wrong(Changed(("if (i < n) {", "{")), generic="accesses an array out of bounds"),
     ],
 )  # fmt: skip

@@ -36,7 +36,7 @@ exercise = Exercise(
               "The gaps do not grow with every weight: they are equal from 1 to 2, and half as large just below 1. Let "
               "ml_dtypes round the sum."),
         Wrong(Changed(("ml_dtypes.bfloat16(weight + update) == weight", "weight + update == weight")),
-              "Nothing is rounded to bfloat16 here: Python adds with 53 bits."),
+              "The sum is not rounded to bfloat16 here: Python adds with 53 bits."),
         Wrong(Changed(("ml_dtypes.bfloat16(weight + update) == weight", "ml_dtypes.bfloat16(update) == 0")),
               "The update alone is not rounded away: bfloat16 also has very small numbers. The *sum* is rounded."),
         Wrong(Changed((" == weight", " != weight")), "This is True where the update is not lost."),

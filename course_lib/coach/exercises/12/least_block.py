@@ -32,6 +32,8 @@ exercise = Exercise(
               "Arrays that do not live at this moment are added too: those that have ended, or have not begun."),
         Wrong(Changed(("begins <= now < ends", "begins <= now")),
               "Arrays that do not live at this moment are added too: those that have ended, or have not begun.", also=True),
+        Wrong(Changed(("begins <= now < ends", "begins == now")),
+              "Only the arrays that begin at this moment are added. Those that began before, and have not ended, live too."),
         Wrong(Changed(("sum(size for", "sum(1 for")),
               "This is how many arrays live at the fullest moment. How large are they together?"),
     ],

@@ -39,5 +39,8 @@ exercise = Exercise(
         counts[pair] = counts.get(pair, 0) + 1
     return counts
 """, "Joined, the words make pairs that cross a pre-token boundary. Count inside each word."),
+        Wrong("""def count_pairs(words):
+    return dict(Counter(pairs("".join(words))))
+""", "Joined, the words make pairs that cross a pre-token boundary. Count inside each word.", also=True),
     ],
 )  # fmt: skip

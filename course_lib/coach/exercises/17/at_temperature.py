@@ -36,5 +36,7 @@ exercise = Exercise(
         Wrong(Changed((" / temperature", " * temperature")), "A low temperature makes differences larger: divide by it."),
         Wrong("def at_temperature(probabilities, temperature):\n    return np.exp(np.log(probabilities) / temperature)\n",
               "The result must sum to 1: divide by the sum."),
+        Wrong("def at_temperature(probabilities, temperature):\n    return np.log(probabilities) / temperature\n",
+              "These are the new logits. exp of them, divided by the sum, are the probabilities."),
     ],
 )  # fmt: skip

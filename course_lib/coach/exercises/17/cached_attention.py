@@ -88,6 +88,18 @@ exercise = Exercise(
               "Scores are queries times keys, and the weighted sum is that of the values; you have exchanged keys and values."),
         Wrong(Changed(("[cache[0], k[None]]", "[cache[0], q[None]]"), ("else k[None]", "else q[None]")),
               "You store queries in the cache. A query is used once; later tokens need the keys."),
+        Wrong("""def cached_attention(cache, q, k, v):
+    if not cache:
+        cache[:] = [k[None], v[None]]
+    else:
+        cache.append(k)
+        cache.append(v)
+    scores = cache[0] @ q / len(q) ** 0.5
+    e = np.exp(scores - scores.max())
+    return e @ cache[1] / e.sum()
+""",
+              "The list grows with each token, and cache[0] and cache[1] stay as they were. It holds two arrays, which get a row "
+              "more: the keys and the values of all tokens."),
         Wrong(Changed(("np.exp(scores - scores.max())", "np.exp(scores)")),
               "exp of a large score overflows. Subtract the largest score first.",
               when=lambda seen: not np.isfinite(seen.got[0]).all() and np.abs(seen.inputs[0] @ seen.inputs[1].T).max() > 700),

@@ -1,8 +1,10 @@
 """Find the fault: threads without a number leave, and the others wait for them at a barrier."""
 
+import re
+
 import numpy as np
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
 from course_lib.coach.shared_cases import unwritten
 
 GROUP = 64
@@ -17,6 +19,15 @@ def launch(kernel, x):
     y = unwritten(1)
     kernel(1, x=x, y=y, n=len(x))
     return y
+
+
+def left_as_it_was(seen):
+    """No zero is written anywhere, and all that was wrong came of rows that leave places of the tree free."""
+    writes_none = not re.search(
+        r"\b0(\.0)?f?\s*[;,)]|f32\(\)", seen.text.partition("fn short_row")[2].partition("for")[0]
+    )
+    short = all(outcome.right or len(outcome.inputs[0]) < GROUP for outcome in seen.outcomes)
+    return writes_none and short and not seen.kinds
 
 
 exercise = Exercise(
@@ -46,5 +57,8 @@ exercise = Exercise(
         Wrong(Changed(("tree[lane] = 0.0;", "tree[lane] = 1.0;")),
               "The threads without a number contribute 1 each. What changes no sum is 0.",
               like=lambda x: x.sum(keepdims=True) + np.float32(GROUP - len(x))),
+        # no wrong answer stands for it: what lies there from before may be zeros
+        Mistake("The threads without a number write nothing to `tree`, and what lies there from before is added up: wgpu does "
+                "not fill it with zeros. They must write 0.", when=left_as_it_was),
     ],
 )  # fmt: skip

@@ -3,9 +3,9 @@
 import numpy as np
 
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
-from course_lib.coach.shared_cases import SUMS_TWICE, TWICE, summed_twice
+from course_lib.coach.shared_cases import SUMS_TWICE, summed_twice
 
-EACH = 8192
+EACH, TWICE = 8192, "sums_twice<>"
 
 
 def cases(random):
@@ -17,7 +17,7 @@ def cases(random):
 
 def launch(kernel, x):
     if x.ndim == 2:
-        return summed_twice(kernel, x)
+        return summed_twice(kernel.instance(TWICE), x)
     groups = -(-len(x) // EACH)
     partial = np.full(groups + 2, -1, np.float32)
     kernel(groups, x=x, partial=partial, n=len(x), first=2)
