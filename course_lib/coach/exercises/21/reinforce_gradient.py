@@ -65,7 +65,7 @@ exercise = Exercise(
               "You count only the tokens that were written. Each also takes away its advantage times the probabilities of "
               "its row."),
         Wrong(Changed(("            gradient[row] -= advantage * probabilities[row]\n", ""),
-                      ("gradient[row, token] += advantage", "gradient[row, token] += advantage * (1.0 - probabilities[row, token])")),
+                      ("token] += advantage", "token] += advantage * (1.0 - probabilities[row, token])")),
               "Only the token that was written changes here. The others of its row change too: each by minus the advantage times "
               "its probability."),
         Wrong(Changed(("return gradient / len(advantages)", "return gradient")),
