@@ -42,8 +42,8 @@ def preload() -> None:
         # built here if they are not yet, not within the limits and the seconds of an answer
         runtime.path()
         ops("cpu")
-    with contextlib.suppress(Exception):  # not installed, or without what it needs: the verdict says so
-        import wgpu.backends.wgpu_native  # noqa: F401  (threads start only when an adapter is asked for)
+    if sandbox.FRESH:  # no job is known yet
+        _import_wgpu()
 
 
 def main() -> None:
@@ -77,8 +77,8 @@ def main() -> None:
 def rehearse(name: str) -> None:
     """Do here, once, what each job of such an exercise would begin with: its copies by fork then find it done."""
     with contextlib.suppress(Exception):  # whatever it is, the job will say it
-        if catalogue.load(name).language == "cuda":
-            _compile_something()
+        prepare = {"cuda": _compile_something, "wgsl": _import_wgpu}
+        prepare.get(catalogue.load(name).language, bool)()
     gc.freeze()  # no copy looks through what is here for what could be freed, nor copies the pages it lies in to do so
 
 
@@ -86,9 +86,17 @@ def rehearse(name: str) -> None:
 def _compile_something() -> None:
     """Load the simulator, learn the compiler's flags, and see that the precompiled header is whole: a look at all of it."""
     from course_lib import cuda, native
+    from course_lib.cuda import build
 
+    build.prepare()
     cuda.Kernel('extern "C" __global__ void nothing(float* x) { x[0] = 0.0f; }', "nothing").compiled(checked=True)
     native.find_compiler().translate(("-march=native",))
+
+
+def _import_wgpu() -> None:
+    """It takes longer than all the rest: not where no exercise in WGSL is judged."""
+    with contextlib.suppress(Exception):  # not installed, or without what it needs: the verdict says so
+        import wgpu.backends.wgpu_native  # noqa: F401  (threads start only when an adapter is asked for)
 
 
 def fresh() -> None:
