@@ -19,7 +19,6 @@ warm.rehearse("scale")
 from course_lib.cuda import runtime
 from course_lib.native import building
 print("wgpu" in sys.modules, runtime.library.cache_info().currsize, len(building._known))
-warm.rehearse("scale_wgsl")
 print(len(os.listdir("/proc/self/task")))
 """
 
