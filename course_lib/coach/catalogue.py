@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import importlib.util
+import os
 import re
 from dataclasses import replace
 from functools import cache
@@ -100,8 +101,9 @@ def fingerprint(name: str) -> str:
 
 
 def _found() -> dict[str, Path]:
-    """Name -> file, in no order: a chapter's source need not be read for it."""
-    return {path.stem: path for path in FOLDER.glob("*/[a-z]*.py")}
+    """Name -> file, in no order: a chapter's source need not be read for it. Each verdict asks: listed quickly."""
+    files = [file for folder in os.scandir(FOLDER) if folder.is_dir() for file in os.scandir(folder)]
+    return {file.name[:-3]: Path(file.path) for file in files if re.match(r"[a-z].*\.py$", file.name)}
 
 
 def _text(chapter: str) -> str:

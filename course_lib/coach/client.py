@@ -34,7 +34,7 @@ class Judge:
 
     def start(self) -> None:
         """Start the process if it does not run, without waiting for it."""
-        stamp = max(path.stat().st_mtime for path in paths.LIBRARY.rglob("*.py"))
+        stamp = _newest(paths.LIBRARY)
         if self.process is not None and self.process.poll() is None and stamp == self.stamp:
             return
         self.stop()
@@ -93,6 +93,14 @@ class Judge:
                 if "stage" not in message:
                     return message
                 doing = message["stage"]
+
+
+def _newest(folder: str | os.PathLike) -> float:
+    """When a Python file below it last changed. Each verdict asks, and pathlib's rglob takes three times as long."""
+    with os.scandir(folder) as listed:
+        found = list(listed)
+    times = [one.stat().st_mtime for one in found if one.name.endswith(".py")]
+    return max([0.0, *times, *(_newest(one) for one in found if one.is_dir() and one.name != "__pycache__")])
 
 
 _judge = Judge()

@@ -9,6 +9,8 @@ and at the end {"verdict": ...} or {"broken": why}.
 from __future__ import annotations
 
 import contextlib
+import functools
+import gc
 import json
 import os
 import select
@@ -19,7 +21,7 @@ import time
 from collections.abc import Callable
 
 from course_lib import guard
-from course_lib.coach import sandbox
+from course_lib.coach import catalogue, sandbox
 
 PATIENCE = 8.0  # seconds after those of a job: the judge ends an answer itself, and it is judged what came of it
 OURS = 60.0  # seconds that we may take before the answer's own begin
@@ -27,7 +29,7 @@ OURS = 60.0  # seconds that we may take before the answer's own begin
 
 def preload() -> None:
     """Import what answers need, before the first of them comes."""
-    import numpy  # noqa: F401
+    import numpy.random  # noqa: F401  (else NumPy imports it at the first number drawn)
 
     from course_lib import cuda, native
     from course_lib.coach import judge, kernels  # noqa: F401
@@ -40,8 +42,8 @@ def preload() -> None:
         # built here if they are not yet, not within the limits and the seconds of an answer
         runtime.path()
         ops("cpu")
-    with contextlib.suppress(Exception):  # not installed, or without what it needs: the verdict says so
-        import wgpu.backends.wgpu_native  # noqa: F401  (threads start only when an adapter is asked for)
+    if sandbox.FRESH:  # no job is known yet
+        _import_wgpu()
 
 
 def main() -> None:
@@ -59,15 +61,42 @@ def main() -> None:
             _follow(json.loads(line), process.pid, reader, process.wait)
             process.stdout.close()
         else:
+            job = json.loads(line)
+            rehearse(job["name"])
             reader, writer = os.pipe()
             pid = os.fork()
             if pid == 0:
                 os.close(reader)
                 sys.stdin.close()
-                run(json.loads(line), writer)
+                run(job, writer)
             os.close(writer)
-            _follow(json.loads(line), pid, reader, lambda pid=pid: os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+            _follow(job, pid, reader, lambda pid=pid: os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
             os.close(reader)
+
+
+def rehearse(name: str) -> None:
+    """Do here, once, what each job of such an exercise would begin with: its copies by fork then find it done."""
+    with contextlib.suppress(Exception):  # whatever it is, the job will say it
+        prepare = {"cuda": _compile_something, "wgsl": _import_wgpu}
+        prepare.get(catalogue.load(name).language, bool)()
+    gc.freeze()  # no copy looks through what is here for what could be freed, nor copies the pages it lies in to do so
+
+
+@functools.cache
+def _compile_something() -> None:
+    """Load the simulator, learn the compiler's flags, and see that the precompiled header is whole: a look at all of it."""
+    from course_lib import cuda, native
+    from course_lib.cuda import build
+
+    build.prepare()
+    cuda.Kernel('extern "C" __global__ void nothing(float* x) { x[0] = 0.0f; }', "nothing").compiled(checked=True)
+    native.find_compiler().translate(("-march=native",))
+
+
+def _import_wgpu() -> None:
+    """It takes longer than all the rest: not where no exercise in WGSL is judged."""
+    with contextlib.suppress(Exception):  # not installed, or without what it needs: the verdict says so
+        import wgpu.backends.wgpu_native  # noqa: F401  (threads start only when an adapter is asked for)
 
 
 def fresh() -> None:

@@ -119,6 +119,13 @@ def compile_library(
     return Library(text, path, handle, numbers, numbered, checked, counted, compiler.kind)
 
 
+def prepare() -> None:
+    """What each compilation of a checked build begins with: the runtime, and a precompiled header that is whole."""
+    runtime.library()
+    if compiler := native.find_compiler():
+        native.precompile([FIRST, *_headers()], flags.choose(source.find(""), (), True, False, compiler), compiler)
+
+
 def _rewrite(text: str) -> str:
     """What clang's optimiser is to find in LLVM's text of a checked build."""
     return debug_locations.keep_branches_apart(vector_access.keep_vector_accesses(text))

@@ -9,7 +9,7 @@ Limits: Linux and macOS. C++17 without OpenMP (Apple's clang and zig have none; 
 COURSE_COMPILER=none|gcc|clang|zig in the environment forces a choice, CXX names a compiler.
 """
 
-from course_lib.native.building import CompileError, NoCompiler, build, cache_folder, load, messages
+from course_lib.native.building import CompileError, NoCompiler, build, cache_folder, load, messages, precompile
 from course_lib.native.compiler import Compiler, find_compiler
 from course_lib.native.thread_count import Choice, candidates, follow, step, threads
 
@@ -25,6 +25,7 @@ __all__ = [
     "follow",
     "load",
     "messages",
+    "precompile",
     "step",
     "threads",
 ]

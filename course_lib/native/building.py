@@ -75,7 +75,7 @@ def build(
     entry = cache_folder() / f"{name}-{_key(name, sources, (*flags, *steps), depends, compiler)}"
     library = entry / f"{name}{SUFFIX}"
     if not _is_whole(library):
-        known = _precompiled(header, flags, compiler) if header else ()
+        known = precompile(header, flags, compiler) if header else ()
 
         def make(made: Path) -> str:
             try:
@@ -89,8 +89,9 @@ def build(
     return library
 
 
-def _precompiled(headers: Sequence[Path], flags: Sequence[str], compiler: Compiler) -> tuple[str, ...]:
-    """The flags by which a source takes its first header as it was kept; none if it cannot be kept."""
+def precompile(headers: Sequence[Path], flags: Sequence[str], compiler: Compiler) -> tuple[str, ...]:
+    """The flags by which a source takes its first header as it was kept; none if it cannot be kept. A process that has asked
+    once, and each copy of it by fork, does not look through the whole of it again."""
     if compiler.kind not in precompiled.SUFFIXES:
         return ()
     header, fitting = headers[0], precompiled.fitting(flags, headers)

@@ -119,7 +119,10 @@ def test_names_of_bindings_and_numbers_are_kept(ask):
 )
 def test_what_is_loaded_ahead_starts_no_thread():
     """A process with threads must not be copied by fork."""
-    code = "import os; from course_lib.coach import warm; warm.preload(); print(len(os.listdir('/proc/self/task')))"
+    code = (
+        "import os; from course_lib.coach import warm; warm.preload(); warm.rehearse('scale_wgsl'); "
+        "print(len(os.listdir('/proc/self/task')))"
+    )
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
     assert found.stdout.split()[-1] == "1"
