@@ -120,7 +120,7 @@ def partly(exercise: Exercise, seen: Seen) -> str:
             return False
         explained[:] = [outcome for outcome in failing if _gives(exercise, function, outcome)]
         others = [o for o in explained[1:] if compare.difference(o.inputs, explained[0].inputs, 0.0)]
-        return bool(others) and 2 * len(explained) > len(failing)
+        return bool(others) and 2 * len(explained) > len(failing) and any(o is seen.failing for o in explained)
 
     says = _first_that(explains_most, exercise)
     wrong = sum(not outcome.right for outcome in seen.outcomes)
