@@ -6,7 +6,6 @@
     outcome.py measuring.py                 what one case showed; the counters of an answer that is right
     diagnosis.py heuristics.py messages.py kernel_source.py   which sentence explains a failure
     kernel_causes.py kernel_slips.py what_if.py how_wrong.py where_wrong.py goal_causes.py   the same for kernels alone
-    repairs.py slips/ reference_text.py     one change of a text that makes it right, or that makes ours as wrong
     warm.py client.py                       that process, kept warm, and how one talks to it
     verdict.py pictures.py show.py          what the learner sees, as text and as HTML
     state.py copies.py update.py            answers, tries, progress; the learner's copies; living with git

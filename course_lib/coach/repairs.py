@@ -13,16 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.coach import compare, reference_text
+from course_lib.coach import compare
 from course_lib.coach.exercise import Exercise
 from course_lib.coach.outcome import Outcome
 from course_lib.coach.sandbox import Sandbox
 from course_lib.coach.slips.edits import Edit, edits
 
 SECONDS, KIN_SECONDS = 0.4, 0.35  # of processor time for all changes of the answer, and for those of our solution
-OF_KERNEL_SECONDS = 1.0  # for those of what a kernel is compared with
 AT_ONCE = 120  # changed texts that are sent together, likely ones first
-OF_NUMPY = "the NumPy code that yours is compared with,"
 FORGOTTEN = re.compile(r"(`[^`]+`) (?:is too much|must not be)")
 LARGE = 20_000  # numbers in the inputs of a case: nothing is tried on larger ones
 
@@ -44,10 +42,7 @@ def cause(
 
 
 def kin(exercise: Exercise, solution: str, sandbox: Sandbox, outcomes: Sequence[Outcome], cases: Sequence) -> str:
-    """What the answer does, if our solution with one change gives the same results in all cases; "" if none does.
-
-    A kernel is compared with what its exercise computes in NumPy, with one change.
-    """
+    """What the answer does, if our solution with one change gives the same results in all cases; "" if none does."""
     alike = [i for i, outcome in enumerate(outcomes) if not outcome.error]
     alike.sort(key=lambda i: (outcomes[i].right, _size(cases[i].inputs)))
     failing = [i for i in alike if not outcomes[i].right]
@@ -59,17 +54,13 @@ def kin(exercise: Exercise, solution: str, sandbox: Sandbox, outcomes: Sequence[
     def same(result: Any, changed: list[int], number: int) -> bool:
         return compare.difference(result, outcomes[number].got, exercise.tolerance) is None
 
-    ours, tried = "our solution", edits
-    if exercise.is_kernel:
-        ours, solution, tried = OF_NUMPY, reference_text.text_of(exercise.name), reference_text.changes
-    changed = [edit for edit in tried(solution) if (edit.before or FORGOTTEN.match(edit.says)) and not _by_chance(edit)]
-    seconds = OF_KERNEL_SECONDS if exercise.is_kernel else KIN_SECONDS
-    found = _first(changed, sandbox, cases, alike, same, seconds) if changed else None
+    changed = [edit for edit in edits(solution) if (edit.before or FORGOTTEN.match(edit.says)) and not _by_chance(edit)]
+    found = _first(changed, sandbox, cases, alike, same, KIN_SECONDS)
     if found is None:
         return ""
     if forgotten := FORGOTTEN.match(found.says):
-        return f"In every case your results are those of {ours} without its {forgotten[1]}."
-    return f"In every case your results are those of {ours} with `{_plain(found.after)}` in place of `{found.before}`."
+        return f"In every case your results are those of our solution without its {forgotten[1]}."
+    return f"In every case your results are those of our solution with `{_plain(found.after)}` in place of `{found.before}`."
 
 
 def _by_chance(edit: Edit) -> bool:

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from course_lib import guard, paths
-from course_lib.coach import answers, borrowed, catalogue, compare, kernel_source, plain, reference_text
+from course_lib.coach import answers, borrowed, catalogue, compare, kernel_source, plain
 from course_lib.coach.exercise import Exercise
 from course_lib.coach.outcome import RaisedError
 
@@ -180,10 +180,7 @@ class Runner:
             done.complaint = self._shared(got, given)
 
     def _others(self, done: Done, texts: list[str], inputs: tuple, seconds: float) -> None:
-        """Other texts in the answer's place, each on its own copy of the inputs; their printing goes nowhere.
-
-        In a kernel's place: texts of what it is compared with.
-        """
+        """Other texts in the answer's place, each on its own copy of the inputs; their printing goes nowhere."""
         began, found = time.process_time(), []
         with open(os.devnull, "w") as nothing, contextlib.redirect_stdout(nothing), contextlib.redirect_stderr(nothing):
             for text in texts:
@@ -193,10 +190,7 @@ class Runner:
                 signal.setitimer(signal.ITIMER_PROF, EACH)
                 try:
                     with answers.quiet():
-                        if self.exercise.is_kernel:
-                            got = reference_text.load(text)(*given)
-                        else:
-                            got = answers.call(self.exercise, answers.load_answer(self.exercise, text), given)
+                        got = answers.call(self.exercise, answers.load_answer(self.exercise, text), given)
                         result = (plain.as_plain(got), compare.changed(inputs, given))
                 except BaseException:  # whatever it is, this text is not the one that is looked for
                     result = None

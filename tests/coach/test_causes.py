@@ -1,12 +1,11 @@
 """Causes that are found without knowing the exercise: each sentence holds in all cases, or nothing is said."""
 
 import ast
-import inspect
 
 import numpy as np
 import pytest
 
-from course_lib.coach import catalogue, compare, features, heuristics, patterns, python_source, reference_text
+from course_lib.coach import compare, features, heuristics, patterns, python_source
 from course_lib.coach.outcome import Outcome
 from course_lib.coach.slips.edits import edits
 
@@ -99,29 +98,6 @@ def test_of_two_mistakes_at_once_the_one_of_most_cases_is_said_with_their_count(
 """
     why = ask(text, "softmax_temperature").why
     assert why.startswith("The logits are multiplied by the temperature") and "of the 8 failing cases" in why, why
-
-
-def test_the_mistake_of_a_kernel_is_looked_for_in_what_it_is_compared_with(ask):
-    text = """__global__ void weighted_square(const float* x, const float* target, const float* weight, float* y, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) y[i] = weight[i] + (x[i] - target[i]) * (x[i] - target[i]);
-}
-"""
-    why = ask(text, "weighted_square").why
-    says = "those of the NumPy code that yours is compared with, with `weight + (x - target) ** 2` in place of"
-    assert says in why, why
-
-
-KERNELS = [name for name in catalogue.names() if catalogue.load(name).is_kernel]
-
-
-@pytest.mark.parametrize("name", KERNELS)
-def test_what_a_kernel_is_compared_with_can_be_read(name):
-    text = reference_text.text_of(name)
-    function, ours = reference_text.load(text), catalogue.load(name).reference
-    assert inspect.isbuiltin(ours) or list(inspect.signature(function).parameters) == list(
-        inspect.signature(ours).parameters
-    )
 
 
 def test_edits_can_be_read_and_each_is_another_text():
