@@ -12,13 +12,14 @@ RUN = runs/$(PRESET)
 
 BIN = .venv/bin
 ZIG = $(filter zig,$(COMPILER))
-NOTEBOOKS = $(wildcard notebooks/*.ipynb)
+LONGEST = notebooks/16_train_it.ipynb
+NOTEBOOKS = $(LONGEST) $(filter-out $(LONGEST),$(wildcard notebooks/*.ipynb))
 KERNEL_NOTEBOOKS = $(wildcard notebooks/0[4-9]*.ipynb notebooks/1[0-2]*.ipynb)
 NBVAL = --nbval --nbval-sanitize-with tests/nbval_sanitize.cfg --nbval-cell-timeout 900
 # which notebook cannot run here is known to the tests, and so to a run of theirs; to a run of notebooks alone it is told
 SKIPS = -p tests.conftest
 # With peers the notebooks on kernels run under another compiler, too, and all others with the matrix products of an older
-# processor. A notebook's cells stay on one worker, and the notebooks, which are longest, start first
+# processor. A notebook's cells stay on one worker, and what takes longest starts first, so that none waits for it at the end
 PYTEST = $(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder
 
 ifneq ($(COMPILER),)
