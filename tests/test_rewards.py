@@ -1,13 +1,14 @@
 """Learning from a reward: gradients against exact ones, credit, rollouts, and runs that do it."""
 
 import itertools
+import json
 import math
 import random
 
 import numpy as np
 import pytest
 
-from course_lib import data, gradcheck, progress, recipes, run, stories, training, tuning
+from course_lib import data, gradcheck, paths, progress, recipes, run, stories, training, tuning
 from course_lib.model import GPT, GPTConfig
 from course_lib.tensor import Tensor
 from course_lib.tokenizer import Tokenizer
@@ -283,6 +284,16 @@ def start(tmp_path_factory):
     training.train("micro", out=folder, steps=60, batch=8, stories=300, validation_rows=8, model=SMALL, device="cpu",
                    display=progress.Quiet())  # fmt: skip
     return folder
+
+
+def test_the_kept_run_is_that_of_the_recipe():
+    """Chapter 21 says: this command made it."""
+    about = json.loads((paths.ROOT / "notebooks" / "runs" / "reward" / "stories" / "about.json").read_text())
+    settings = recipes.settings("small", start="runs/small", reward="stories").to_dict()
+    assert about["step"] == settings["steps"]
+    assert {name: value for name, value in about.items() if name in settings} == {
+        name: settings[name] for name in about if name in settings
+    }
 
 
 def test_rollouts_are_what_the_model_wrote_and_read(start):

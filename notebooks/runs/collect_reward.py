@@ -1,6 +1,6 @@
 """Puts what chapter 21 shows of a run beside this file: its log, and what its model writes at two temperatures; not the weights.
 
-    python notebooks/runs/collect_reward.py RUN notebooks/runs/reward/stories --minutes 31 --machine "one core of a ..."
+    python notebooks/runs/collect_reward.py RUN notebooks/runs/reward/stories --minutes 10 --machine "one core of a ..."
 
 --minutes: processor time of the training. Writes about.json, judged.json and, for a run with a reward, metrics.jsonl.
 """
