@@ -21,13 +21,14 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     has_bias = bias is not None
     y = ops.linear_forward(a, w, bias.array() if has_bias else None)  # (*n, K) -> (*n, N)
     inputs = (x, weight, bias) if has_bias else (x, weight)
-    return record("linear", inputs, y, _linear_gradients(inputs), saved=(x, weight))
+    return record("linear", inputs, y, _linear_gradients(inputs, a, w), saved=(x, weight))
 
 
-def _linear_gradients(inputs: tuple[Tensor, ...]):
-    """dy -> the gradients of a linear layer's inputs, x, weight and perhaps bias; of x alone where the others are frozen."""
-    x, weight, *bias = inputs
-    ops, a, w = x.ops, x.array(), weight.array()
+def _linear_gradients(inputs: tuple[Tensor, ...], a, w):
+    """dy -> the gradients of a linear layer's inputs, x, weight and perhaps bias; of x alone where the others are frozen.
+
+    a, w: the arrays of x and weight that the forward pass read, not asked for again: of a view that would be another copy."""
+    ops, bias = inputs[0].ops, inputs[2:]
     if any(tensor.requires_grad for tensor in inputs[1:]):
         return lambda dy: ops.linear_backward(dy, a, w, bool(bias))[: len(inputs)]
     return lambda dy: (ops.linear_backward_input(dy, a, w), *[None] * len(inputs[1:]))
@@ -153,7 +154,7 @@ def linear_cross_entropy(x: Tensor, weight: Tensor, bias: Tensor | None, targets
     ops, a, w, has_bias = x.ops, x.array(), weight.array(), bias is not None
     inputs = (x, weight, bias) if has_bias else (x, weight)
     needs_grad = autograd.recording() and any(tensor.requires_grad for tensor in inputs)
-    gradients_of = _linear_gradients(inputs)
+    gradients_of = _linear_gradients(inputs, a, w)
     loss, dlogits = ops.linear_cross_entropy(
         a, w, bias.array() if has_bias else None, index_array(targets, x), ignore_index, needs_grad
     )

@@ -395,7 +395,7 @@ def test_a_text_used_twice_moves_the_model_further_but_not_past_the_clip(start, 
 def test_whether_a_token_is_blamed_depends_on_the_reward():
     assert recipes.settings("micro", start="x", reward="possible").credit == "fault"
     assert recipes.settings("micro", start="x", reward="length").credit == "group"
-    assert recipes.settings("micro", start="x", reward="stories").credit == "group"
+    assert recipes.settings("micro", start="x", reward="stories").credit == "facts"
     assert recipes.settings("micro", start="x", reward="stories", credit="fault").credit == "fault"
 
 
