@@ -61,12 +61,14 @@ def one_less(x, T, kind, groups):
 
 
 def own_sums(x, T, kind, groups):
-    """Every thread divides by the sum of its own numbers."""
+    """Every thread divides by the sum of its own numbers, 0 by 0 where they are too small for float32."""
     y, (rows, S) = softmax(x, T, kind), x.shape
     if kind == TWICE:
         return y
-    for lane in range(min(256, S)):
-        y[:, lane::256] /= y[:, lane::256].sum(1, keepdims=True)
+    y = y.astype(np.float32)
+    with np.errstate(invalid="ignore"):
+        for lane in range(min(256, S)):
+            y[:, lane::256] /= y[:, lane::256].sum(1, keepdims=True)
     return np.where(np.arange(S) < (S - T + np.arange(rows) % T + 1)[:, None], y, 0) if kind == CAUSAL else y
 
 
