@@ -16,7 +16,6 @@ from course_lib.benchmarks import gpu
 from course_lib.benchmarks.gpu import kernel_tests, memory_bound, on_card, products, timing, training_step
 from course_lib.cuda import Kernel, asarray, zeros
 from course_lib.paths import ROOT
-from tests.conftest import cache_below
 
 pytestmark = pytest.mark.skipif(
     "simulator" not in devices.available_devices() or "cuda" in devices.available_devices(),
@@ -79,17 +78,17 @@ sys.meta_path[sys.meta_path.index(PathFinder)] = Hidden
 """
 
 
+@pytest.fixture(scope="module")
+def bare_cache(tmp_path_factory):
+    return tmp_path_factory.mktemp("cache")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("part", gpu.PARTS)
-def test_each_part_runs_alone_where_much_of_the_course_is_missing(part, tmp_path):
-    """A rented machine has a card and Python: no notebooks, no pictures, no downloads, and nothing compiled at first, in which
-    all parts are alike: the first begins with nothing, the others take kernels that other tests have compiled."""
-    if part == "a":
-        (tmp_path / "cache").mkdir()
-    else:
-        cache_below(tmp_path)
+def test_each_part_runs_alone_where_much_of_the_course_is_missing(part, tmp_path, bare_cache):
+    """A rented machine has a card and Python: no notebooks, no pictures, no downloads, and nothing compiled at first."""
     (tmp_path / "sitecustomize.py").write_text(HIDE)  # Python runs it as it starts, in children too
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "COURSE_CACHE": str(tmp_path / "cache")}
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "COURSE_CACHE": str(bare_cache)}
     hidden = subprocess.run([sys.executable, "-c", "import nbformat"], env=environment, capture_output=True, text=True)
     assert "No module named 'nbformat'" in hidden.stderr
     command = [

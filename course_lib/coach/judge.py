@@ -79,10 +79,8 @@ def _judged(exercise: Exercise, job: dict, sandbox: Sandbox, stage: Callable[[st
             break
     verdict = diagnosis.verdict_on(exercise, job, outcomes, len(cases))
     failing = next((i for i, outcome in enumerate(outcomes) if not outcome.right), None)
-    if failing is not None:
+    if failing is not None and explain:
         kept_something = failing and _is_unexplained(verdict, outcomes[failing])
-        if not explain:
-            return verdict
         if kept_something and _right_alone(exercise, job["text"], cases[failing], expected[failing]):
             verdict.why = (
                 "By itself this case is right, and after the cases before it is wrong: your code keeps something between calls. "

@@ -215,11 +215,12 @@ def _free(path: Path) -> Path:
 def lock() -> Iterator[None]:
     """Held while something is written, against another notebook doing the same. Raises ExerciseError if nothing can be."""
     try:
-        with (folder() / ".lock").open("w") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            yield
+        file = (folder() / ".lock").open("w")
     except OSError as error:
         raise _refused(error) from None
+    with file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def _refused(error: OSError) -> ExerciseError:

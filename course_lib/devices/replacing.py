@@ -10,9 +10,8 @@ from typing import Any
 
 LaunchListener = Callable[[Exception | None, float], None]  # what went wrong, and the seconds until the launch returned
 
-_replaced: dict[
-    tuple[str, str], tuple[Path, LaunchListener, dict]
-] = {}  # (file, kernel) -> another text, and its kernels
+# (file, kernel) -> another text, its listener, and its kernels, made as they are asked for
+_replaced: dict[tuple[str, str], tuple[Path, LaunchListener, dict]] = {}
 
 
 class Replacement:

@@ -65,9 +65,9 @@ class Tokens:
 
 def mention(span: Span, tokens: Tokens) -> reward.Mention:
     """A fact's span of characters as tokens; of a wrong one only the token from which on it is wrong."""
-    if span.wrong is not None:
-        return reward.Mention(span.word.kind, range(wrong := tokens.at(span.wrong), wrong + 1), False)
-    return reward.Mention(span.word.kind, range(tokens.at(span.start), tokens.at(span.end - 1) + 1), True)
+    right = span.wrong is None
+    first, last = (span.start, span.end - 1) if right else (span.wrong, span.wrong)
+    return reward.Mention(span.word.kind, range(tokens.at(first), tokens.at(last) + 1), right)
 
 
 class RewardRun(run.Run):

@@ -66,7 +66,8 @@ def _run(shader: Shader, found: scanning.Scan, groups, arguments: dict[str, Any]
         elif variable.writable and isinstance(arguments.get(variable.name), np.ndarray):
             size += 2 * arguments[variable.name].size
     text = instrumented(shader, found, waiting)
-    watched = _watched.setdefault((shader.name, text), shader.with_text(text))
+    if (watched := _watched.get((shader.name, text))) is None:
+        watched = _watched[shader.name, text] = shader.with_text(text)
     log = np.zeros(size, np.uint32)
     log[: len(header)] = header
     watched(groups, **arguments, watch_log=log)
