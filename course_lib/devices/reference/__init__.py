@@ -8,9 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import attention, dropout, elementwise, layers, loss, normalisation, optimiser, reductions, storage
+from . import (
+    attention,
+    dropout,
+    elementwise,
+    layers,
+    loss,
+    normalisation,
+    optimiser,
+    quantised,
+    reductions,
+    storage,
+)
 
-FILES = (storage, elementwise, reductions, layers, normalisation, attention, loss, dropout, optimiser)
+FILES = (storage, elementwise, reductions, layers, quantised, normalisation, attention, loss, dropout, optimiser)
 
 
 def table() -> dict[str, Callable]:
