@@ -35,7 +35,7 @@ FLOORS = [
         "progress",
         "stories_report",
     },
-    {"gpt2", "parallel", "tuning"},
+    {"gpt2", "parallel", "tuning", "serving"},
     # Beside the house: they look in, and nothing in the house knows them.
     {
         "plots",
