@@ -12,9 +12,9 @@
 #include "eight.cuh"
 #include "reduce.cuh"
 
-constexpr int ZERO = 8, GROUP_WORDS = 4;
-
 // region linear_int4
+constexpr int ZERO = 8, GROUP_WORDS = 4;  // the zero point where there is none of its own; words of a group
+
 // Warp (threadIdx.x / 32) of block (blockIdx.x, row) owns an output; its lanes share the words of that row of weights.
 template <int N>
 __global__ void linear_int4(const float* x, const unsigned* words, const float* scales, const float* zeros, const float* bias,
@@ -24,7 +24,7 @@ __global__ void linear_int4(const float* x, const unsigned* words, const float* 
     if (m >= M) return;
     for (int row = blockIdx.y; row < n; row += gridDim.y) {
         float sum = 0.0f;
-        // yours: for this lane's words: the products of its eight codes, less the zero point, with x; times the scale of the group
+        // yours: for each word of this lane, its codes less their zero point times x, all times the scale of the group
         for (int w = lane; w < line; w += 32) {
             const unsigned word = words[(long long)m * line + w];
             const long long group = (long long)m * groups + w / GROUP_WORDS;

@@ -36,6 +36,7 @@
     plots.valley(loss, {name: points})        the way of an optimiser over a loss of two numbers
     plots.prompt_mask(tokenizer, idx, targets)  a row of fine-tuning: which targets are scored
     plots.low_rank(outputs, inputs, rank)     a frozen matrix beside its change of low rank
+    plots.weight_grids(weights, {name: rounded})  weights of a row, and the grids that they were rounded to
     plots.estimators({name: (noise, bias)})   estimates of a gradient against the exact one
     plots.plot_frequencies({run: counts}, true)  how often each plot is told, by its true frequency
 
@@ -79,6 +80,7 @@ from course_lib.plots.timeline import timeline
 from course_lib.plots.token_colours import tokens
 from course_lib.plots.traffic import traffic
 from course_lib.plots.valley import valley
+from course_lib.plots.weight_grids import weight_grids
 
 __all__ = [
     "PARTS",
@@ -126,5 +128,6 @@ __all__ = [
     "tokens",
     "traffic",
     "valley",
+    "weight_grids",
     "zero_stages",
 ]
