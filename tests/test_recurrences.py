@@ -64,7 +64,7 @@ def test_a_text_in_two_parts_is_the_text(name, cut, seed):
 
 
 def test_without_decay_it_is_attention_without_softmax():
-    q, k, v, g, state = inputs("gated_linear_attention", carried=False)
+    q, k, v, g, _ = inputs("gated_linear_attention", carried=False)
     y, _, _ = ops("reference").gated_linear_attention_forward(q, k, v, 0 * g, None)
     assert_close(y, np.tril(q @ k.swapaxes(-1, -2)) @ v, 1e-12)
 

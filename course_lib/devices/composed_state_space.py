@@ -1,8 +1,8 @@
 """The state-space recurrence in chunks, written with other ops: composed_recurrences.py with one decay for all channels.
 
 With one decay the scores are a product of matrices and a mask: A = (Q K^T) * M, with M_ts = e^(G_t - G_s) weight_s for s < t, and
-gamma_t on the diagonal. That is the 1-semiseparable mask of Dao and Gu (2024, section 5), in chunks (section 6); another diagonal is
-all that Mamba-3's trapezoidal rule changes in it.
+gamma_t on the diagonal. That is the 1-semiseparable mask of Dao and Gu (2024, section 5), in chunks (section 6); another diagonal
+is all that Mamba-3's trapezoidal rule changes in it.
 """
 
 from __future__ import annotations

@@ -11,11 +11,11 @@ All three read y_t = S_t^T q_t and differ in how the state S_t comes from the on
                              writes is read at once with another weight, gamma_t   (Dao and Gu 2024, Mamba-2, section 3)
 
 Mamba-2 has g = dt A and gamma = weight = dt. Mamba-3 (Lahoti et al. 2026, section 3.1, proposition 1) has a trapezoidal rule:
-h_t = e^g_t h_(t-1) + (1 - lambda_t) dt_t e^g_t B_(t-1) x_(t-1) + lambda_t dt_t B_t x_t. The second term writes what step t - 1 wrote
-once more. So gamma_t = lambda_t dt_t, and for all that comes later weight_t = gamma_t + (1 - lambda_(t+1)) dt_(t+1).
+h_t = e^g_t h_(t-1) + (1 - lambda_t) dt_t e^g_t B_(t-1) x_(t-1) + lambda_t dt_t B_t x_t. The second term writes once more what
+step t - 1 wrote. So gamma_t = lambda_t dt_t, and for all that comes later weight_t = gamma_t + (1 - lambda_(t+1)) dt_(t+1).
 
-`kept` of a forward are the states before each step, (T, B, H, D, E): these forms are for reading and small arrays. The chunked and
-the parallel forms stand in recurrence_forms.py.
+`kept` of a forward are the states before each step, (T, B, H, D, E): these forms are for reading and small arrays. The chunked
+and the parallel forms stand in recurrence_forms.py.
 """
 
 from __future__ import annotations
