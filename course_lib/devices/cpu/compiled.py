@@ -41,6 +41,7 @@ SIGNATURES = {
     "dropout": "ipplddpu",
     "attention_forward": "ippppplllllli",
     "attention_backward": "ippppppppplllllli",
+    "paged_attention": "ippppppllllll",
     "product_bf16": "iippplll",
     "bf16_instruction": "",
     "sum_of_squares": "ippl",
