@@ -638,7 +638,11 @@ def test_a_cache_takes_a_row_at_a_time_and_shows_no_more_than_it_has(device: str
 def test_texts_in_pages_see_their_own_rows_and_no_more(device: str):
     """Pages in any order, two texts on one page, and nan in every row that nobody has written."""
     table, random = ops(device), np.random.default_rng(0)
-    for P, N, H, G, D, lengths in ((9, 4, 4, 2, 10, (1, 9, 16)), (5, 1, 1, 1, 32, (3,)), (6, 16, 6, 6, 64, (17, 40, 16, 33))):
+    for P, N, H, G, D, lengths in (
+        (9, 4, 4, 2, 10, (1, 9, 16)),
+        (5, 1, 1, 1, 32, (3,)),
+        (6, 16, 6, 6, 64, (17, 40, 16, 33)),
+    ):
         M = -(-max(lengths) // N)
         order = random.permutation(P)
         tables = np.zeros((len(lengths), M), np.int32)

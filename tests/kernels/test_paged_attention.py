@@ -34,13 +34,17 @@ def test_each_text_sees_its_own_rows(H, G, D, N, kind):
     lengths = (1, 15, 16, 37)
     k_pages, v_pages, tables, rows = texts_in_pages(lengths, G, D, N)
     q = normal(len(lengths), H, D).astype(kind)
-    given = [asarray(x) for x in (q, k_pages.astype(kind), v_pages.astype(kind), tables, np.array(lengths, np.int32) - 1)]
+    given = [
+        asarray(x) for x in (q, k_pages.astype(kind), v_pages.astype(kind), tables, np.array(lengths, np.int32) - 1)
+    ]
     got = SIMULATOR.paged_attention_forward(*given).astype(np.float32)
     for r, (keys, values) in enumerate(rows):
         whole = [x.astype(kind).astype(np.float64)[None] for x in (keys, values)]
         wanted, _ = REFERENCE.attention_forward(q[r][None, None].astype(np.float64), *whole)
         assert_close(got[r], wanted[0, 0], 1e-5 if kind is np.float32 else 2**-8, f"text {r}")
-        np.testing.assert_array_equal(SIMULATOR.paged_gather(given[1], asarray(tables[r]), lengths[r]), whole[0][0].astype(kind))
+        np.testing.assert_array_equal(
+            SIMULATOR.paged_gather(given[1], asarray(tables[r]), lengths[r]), whole[0][0].astype(kind)
+        )
 
 
 def test_reading_pages_is_clean_and_repeats_itself_and_a_text_does_not_depend_on_others():
@@ -48,7 +52,7 @@ def test_reading_pages_is_clean_and_repeats_itself_and_a_text_does_not_depend_on
     q, positions = normal(2, 4, 24), np.array([8, 19], np.int32)
     reports_of(lambda: SIMULATOR.paged_attention_forward(q, k_pages, v_pages, tables, positions))
     reports_of(lambda: SIMULATOR.paged_gather(k_pages, tables[1], 20))
-    slots = asarray(np.array([3, 70], np.int32))
+    slots = asarray(np.array([3, 50], np.int32))
     reports_of(lambda: SIMULATOR.paged_append(normal(2, 2, 24), normal(2, 2, 24), k_pages, v_pages, slots))
     assert_op_repeats(lambda: SIMULATOR.paged_attention_forward(q, k_pages, v_pages, tables, positions))
     both = SIMULATOR.paged_attention_forward(q, k_pages, v_pages, tables, positions)
