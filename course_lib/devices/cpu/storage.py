@@ -9,7 +9,8 @@ from ..reference.storage import strided, strided_write, synchronize, to_numpy, v
 from .memory import empty, zeros
 
 __all__ = [
-    "cast", "concatenate", "copy", "empty", "from_numpy", "full", "paged_append", "paged_gather", "strided_copy", "strided_write", "synchronize",
+    "cast", "concatenate", "copy", "empty", "from_numpy", "full", "paged_append", "paged_gather", "strided_copy",
+    "strided_write", "synchronize",
     "to_numpy", "view", "zeros",
 ]  # fmt: skip
 
@@ -52,6 +53,6 @@ def paged_append(k, v, k_pages, v_pages, slots):
 
 
 def paged_gather(pages, table, count):
-    P, N, G, D = pages.shape
-    whole = empty((table.size, N, G, D), pages.dtype)
-    return pages.take(table, axis=0, out=whole, mode="clip").reshape(-1, G, D)[:count]  # inside, as was checked
+    whole = empty((table.size, *pages.shape[1:]), pages.dtype)  # (M, N, G, D)
+    pages.take(table, axis=0, out=whole, mode="clip")  # inside, as was checked; "raise" would copy once more
+    return whole.reshape(-1, *pages.shape[2:])[:count]

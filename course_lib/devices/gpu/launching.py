@@ -178,7 +178,8 @@ LIMITS = checking.Limits(
     bfloat16=frozenset(
         """
         matmul linear_forward linear_backward linear_backward_input linear_gelu_forward attention_forward
-        attention_backward cache_append cache_attention paged_append paged_gather paged_attention_forward
+        attention_backward cache_append cache_attention paged_append paged_gather
+        paged_attention_forward
         """.split()
     ),
     check_indices=check_indices,
