@@ -68,7 +68,7 @@ def cache_attention(t, q, k_cache, v_cache, length):
 
 
 def paged_append(t, k, v, k_pages, v_pages, slots):
-    n, G, D = k.shape
+    _, G, D = k.shape
     for new, pages in ((k, k_pages), (v, v_pages)):
         for i, slot in enumerate(t.to_numpy(slots).tolist()):
             t.strided_write(pages, t.view(new, (G, D), i * G * D), (D, 1), slot * G * D)

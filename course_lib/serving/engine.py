@@ -34,8 +34,8 @@ LENGTH, STOP, CANCELLED, FAILED = "length", "stop", "cancelled", "failed"  # why
 class Request:
     """One prompt, and as many texts after it as there are seeds.
 
-    ids: the prompt, without the end token that stands before every text. tell(index, token, why): called for each new token of text
-    `index`; token is None if there is none, why is None until the text ends.
+    ids: the prompt, without the end token that stands before every text. tell(index, token, why): called for each new token of
+    text `index`; token is None if there is none, why is None until the text ends.
     """
 
     ids: list[int]
@@ -46,7 +46,9 @@ class Request:
     tell: Callable[[int, int | None, str | None], None] = lambda index, token, why: None
     written: list[list[int]] = field(init=False)
     ended: list[str | None] = field(init=False)
-    cancelled: bool = field(default=False, init=False)  # set it, and the pages are free at the next step
+    stopped: set[int] = field(
+        default_factory=set, init=False
+    )  # texts that nobody wants: their pages are free at the next step
 
     def __post_init__(self) -> None:
         self.written, self.ended = [[] for _ in self.seeds], [None for _ in self.seeds]
@@ -161,11 +163,14 @@ class Engine:
         self._draw(ready)
 
     def _drop_cancelled(self) -> None:
-        for text in [text for text in (*self.running, *self.waiting) if text.request.cancelled]:
-            for one in (text, *text.twins):
-                self._end(one, None, CANCELLED)
-            if text in self.waiting:
-                self.waiting.remove(text)
+        """End the texts that nobody wants; one whose twins are wanted goes on until they can go on alone."""
+        for queue in (self.running, self.waiting):
+            for text in [text for text in queue if text.index in text.request.stopped]:
+                if all(twin.index in text.request.stopped for twin in text.twins):
+                    for one in (*text.twins, text):
+                        self._end(one, None, CANCELLED)
+                    if text in self.waiting:
+                        self.waiting.remove(text)
 
     def _admit(self) -> None:
         while self.waiting:

@@ -1,9 +1,9 @@
 """Which page of the cache holds what: block tables, reference counts, copy on write, shared beginnings.
 
-A text's row j (the key and value of its token j, in every layer) lies in row j % rows of page table[j // rows]. Memory is given out
-a page at a time, when a text gets there, so a text wastes less than one page. Texts that begin alike hold the same pages; who
-writes to a page that others hold as well gets a copy. As an operating system does it with memory. (Kwon et al. 2023, "PagedAttention",
-section 4)
+A text's row j (the key and value of its token j, in every layer) lies in row j % rows of page table[j // rows]. Memory is given
+out a page at a time, when a text gets there, so a text wastes less than one page. Texts that begin alike hold the same pages;
+the text that writes to a page which others hold as well gets a copy. As an operating system does it with memory. (Kwon et al.
+2023, "PagedAttention", section 4)
 
 Here are numbers only; the keys and values themselves are in paged_model.py. `release` and `page_for_next` work on plain lists:
 holders[p] is how many texts hold page p, and `free` holds the pages that nobody does.

@@ -71,7 +71,11 @@ class Service:
 
     def cancel(self, request: Request) -> None:
         """Nobody wants this any more."""
-        request.cancelled = True
+        request.stopped.update(range(len(request.seeds)))
+        self.wake()
+
+    def wake(self) -> None:
+        """Something changed that the engine should look at."""
         with self._wake:
             self._wake.notify()
 
