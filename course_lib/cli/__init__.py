@@ -20,6 +20,7 @@ COMMANDS = {
     "import": models.import_,
     "export": models.export,
     "serve": models.serve,
+    "serve-api": models.serve_api,
     "speedrun": models.speedrun,
     "bench": house.bench,
     "build": house.build,

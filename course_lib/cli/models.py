@@ -188,6 +188,29 @@ def serve(
     serve.serve(folder, browser)
 
 
+def serve_api(
+    run: Annotated[str, typer.Option(help="Folder of a run, or one checkpoint.")],
+    host: Annotated[
+        str, typer.Option(help="Address; one that others reach wants a token in COURSE_API_TOKEN.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="0: any that is free.")] = 8000,
+    batch: Annotated[int, typer.Option(help="Texts that are written at once.")] = 16,
+    queue: Annotated[int, typer.Option(help="Requests that may wait; one more is told to come back later.")] = 64,
+    pages: Annotated[
+        int | None, typer.Option(help="Pages of 8 tokens in the cache.", show_default="what the texts can fill")
+    ] = None,
+    device: Annotated[str, typer.Option(help="auto, cpu, simulator, cuda or webgpu.")] = "auto",
+    mine: Annotated[bool, typer.Option("--mine", help="With your passed answers in place of ours.")] = False,
+) -> None:
+    """Serve a trained model over HTTP, to OpenAI's clients; Ctrl-C stops it."""
+    from course_lib import training
+    from course_lib.serving import server
+
+    if mine:
+        print(_answers(device), flush=True)
+    server.serve(run, training.choose_device(device)[0], host, port, batch, queue, pages)
+
+
 def speedrun(
     entry: Annotated[Path | None, typer.Argument(help="A file with a function train.", show_default="our best")] = None,
     new: Annotated[Path | None, typer.Option(help="Write our best entry to this file, to be changed.")] = None,

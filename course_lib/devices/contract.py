@@ -143,6 +143,13 @@ Several in one (composed.py says of which; where one of those was replaced, by `
         in place: row length[0], below N, of both caches
     cache_attention(q (B, 1, H, D), k_cache (B, N, G, D), v_cache (B, N, G, D), length (1) int32) -> y (B, 1, H, D)
         over rows 0 .. length[0]: what came before, and the row just appended
+    paged_append(k (n, G, D), v (n, G, D), k_pages (P, N, G, D), v_pages (P, N, G, D), slots (n) int32 below P*N)
+        in place: token i goes to slot slots[i], row s % N of page s // N; no two tokens to one slot
+    paged_gather(pages (P, N, G, D), table (M) int32 below P, count) -> rows (count, G, D)
+        rows 0 .. count - 1 of a text whose j-th row is row j % N of page table[j // N]
+    paged_attention_forward(q (R, H, D), k_pages (P, N, G, D), v_pages (P, N, G, D), tables (R, M) int32 below P,
+                            positions (R) int32 below M*N) -> y (R, H, D)
+        one query for each text: it sees rows 0 .. positions[r] of the text with the block table tables[r] (Kwon et al. 2023)
 
 Random bits are Philox4x32-10 (Salmon et al. 2011), the same on every device. `random` is a device array of three uint32:
 seed low, seed high, step; `site` is an int that tells one dropout from another. Key (seed low, seed high), counter
@@ -274,6 +281,12 @@ def _recurs(op, sizes, given):
         raise ValueError(f"{op} reads at least one step, but q has the shape {tuple(given['q'].shape)}.")
 
 
+def _gathered_rows(op, sizes, given):
+    count, rows = given["count"], sizes["M"] * sizes["N"]
+    if not 0 <= count <= rows:
+        raise ValueError(f"{op}: {count} rows were asked for, but a table of {sizes['M']} pages has {rows}.")
+
+
 def _dropped(op, sizes, given):
     if not 0 <= given["probability"] < 1:
         raise ValueError(f"{op} drops with a probability from 0 to below 1, but was given {given['probability']}.")
@@ -310,6 +323,8 @@ RULES: dict[str, tuple[Callable, tuple[str, ...]]] = {
     "matmul": (_product, ("transpose_a", "transpose_b")),
     "softmax_forward": (_causal_rows, ("causal",)),
     "cache_attention": (_attended, ()),
+    "paged_gather": (_gathered_rows, ("count",)),
+    "paged_attention_forward": (_attended, ()),
     "adamw_step": (_stepped, ()),
 }
 
@@ -317,7 +332,7 @@ RULES: dict[str, tuple[Callable, tuple[str, ...]]] = {
 # Reading the table
 
 LINE = re.compile(r"^    ([a-z]\w*(?: \w+)*)\(", re.MULTILINE)
-ARGUMENT = re.compile(r"(\w+)(?: \(([^)]*)\))?(?: (number|real|any|int32|int|uint32|bool))?(?: below (\w+))?(.*)")
+ARGUMENT = re.compile(r"(\w+)(?: \(([^)]*)\))?(?: (number|real|any|int32|int|uint32|bool))?(?: below ([\w*]+))?(.*)")
 
 
 def _split(text: str) -> list[str]:

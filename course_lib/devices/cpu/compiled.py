@@ -43,6 +43,7 @@ SIGNATURES = {
     "attention_backward": "ippppppppplllllli",
     "recurrence_forward": "iipppppppppllll",
     "recurrence_backward": "iipppppppppppppppllll",
+    "paged_attention": "ippppppllllll",
     "product_bf16": "iippplll",
     "bf16_instruction": "",
     "sum_of_squares": "ippl",
