@@ -34,7 +34,7 @@ and returned.
 
 Letters: B batch, T time of the queries, S time of the keys, C channels, H heads, G key-value heads (H is a multiple of G),
 D head size, E that of the values where it is another, V vocabulary, F hidden width, K inner length of a product, n any number of
-leading axes flattened.
+leading axes flattened; of quantised weights J groups of 32 along K, W words.
 
 Storage
 -------
@@ -75,6 +75,10 @@ Fused forward and backward. `dx` is the gradient of `x`, with its shape; several
 --------------------------
     linear_forward(x (*n, K), weight (N, K), bias (N) or None) -> y (*n, N)
     linear_backward(dy (*n, N), x (*n, K), weight (N, K), has_bias) -> dx (*n, K), dweight (N, K), dbias (N) or None
+    linear_int8_forward(x (*n, K), words (N, W) uint32, scales (N), bias (N) or None) -> y (*n, N)
+        by the weight (N, K) that is scales[m] * code[m, k], codes -128 .. 127; four to a word, the first in its lowest bits
+    linear_int4_forward(x (*n, K), words (N, 4J) uint32, scales (N, J), zeros (N, J) or None, bias (N) or None) -> y (*n, N)
+        by the weight scales[m, j] * (code[m, k] - zeros[m, j]), j = k // 32, codes 0 .. 15, eight to a word; zeros None: 8
     embedding_forward(table (V, C), indices (*n) int below V) -> y (*n, C)
     embedding_backward(dy (*n, C), indices (*n) int below rows, rows) -> dtable (rows, C)
     layernorm_forward(x (*n, C), weight (C), bias (C) or None, eps) -> y (*n, C), mean (*n), rstd (*n)
@@ -262,6 +266,13 @@ def _product(op, sizes, given):
     return matmul_shape(given["a"], given["b"], given["transpose_a"], given["transpose_b"])
 
 
+def _packed(op, sizes, given):
+    K, line = sizes["K"], given["words"].shape[1]
+    wanted = -(-K // 4) if op == "linear_int8_forward" else 4 * -(-K // 32)
+    if line != wanted:
+        raise ValueError(f"{op}: rows of {K} weights take {wanted} words, but words is {tuple(given['words'].shape)}.")
+
+
 def _causal_rows(op, sizes, given):
     if given["causal"]:
         sizes = fit(op, "x (*n, T, S)", given["x"])
@@ -311,6 +322,7 @@ RULES: dict[str, tuple[Callable, tuple[str, ...]]] = {
         for name in ("gated_linear_attention", "gated_delta", "state_space")
         for way in ("forward", "backward")
     },
+    **dict.fromkeys("linear_int8_forward linear_int4_forward".split(), (_packed, ())),
     "view": (_viewed, ("shape", "offset")),
     "strided_copy": (_strided, ("shape", "strides", "offset")),
     "strided_write": (_written, ("strides", "offset")),
