@@ -49,6 +49,7 @@ FLOORS = [
         "lab",
         "build",
         "web",
+        "site",
         "cli",
         "selftest",
         "speedrun",
