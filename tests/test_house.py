@@ -50,6 +50,7 @@ FLOORS = [
         "lab",
         "build",
         "web",
+        "site",
         "cli",
         "selftest",
         "speedrun",
