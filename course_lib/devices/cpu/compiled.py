@@ -41,6 +41,8 @@ SIGNATURES = {
     "dropout": "ipplddpu",
     "attention_forward": "ippppplllllli",
     "attention_backward": "ippppppppplllllli",
+    "recurrence_forward": "iipppppppppllll",
+    "recurrence_backward": "iipppppppppppppppllll",
     "product_bf16": "iippplll",
     "bf16_instruction": "",
     "sum_of_squares": "ippl",
