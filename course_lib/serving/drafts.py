@@ -13,8 +13,8 @@ from course_lib.serving.paged_model import ROWS, Addition, PagedModel
 
 
 class Lookup:
-    """What followed the last time that the text held its latest `order` tokens: no training, no cost. (Saxena 2023, "Prompt lookup
-    decoding") It helps where a text repeats itself or its prompt."""
+    """What followed the last time that the text held its latest `order` tokens: no training, no cost. (Saxena 2023, "Prompt
+    lookup decoding") It helps where a text repeats itself or its prompt."""
 
     def __init__(self, vocabulary: int, order: int = 3):
         self.vocabulary, self.order = vocabulary, order
@@ -68,7 +68,7 @@ class NGrams:
 
 
 class SmallModel:
-    """A model with the same vocabulary and fewer parameters. It keeps a cache of its own, and goes back where tokens were rejected."""
+    """A model with the same vocabulary and fewer parameters. Its cache is its own, and goes back where tokens were rejected."""
 
     def __init__(self, model: GPT, known: int):
         self.model, self.known = model, known

@@ -1,12 +1,13 @@
-"""Speculative decoding: a cheap model drafts the next tokens, the model verifies them in one pass. The distribution is the model's.
+"""Speculative decoding: a cheap model drafts the next tokens, the model verifies them in one pass.
 
-A draft x from q is accepted with probability min(1, p(x) / q(x)), where p is the model's. At the first that is not, the next token
-is drawn from what q had too little of, max(p - q, 0), renormalised. So a token x comes with probability
+The texts have the model's own distribution. A draft x from q is accepted with probability min(1, p(x) / q(x)), where p is the
+model's. At the first that is not, the next token is drawn from what q had too little of, max(p - q, 0), renormalised. So a token
+x comes with probability
 
     min(q(x), p(x)) + P(rejected) max(p(x) - q(x), 0) / Z = min(q(x), p(x)) + max(p(x) - q(x), 0) = p(x),
 
-for Z, the sum of max(p - q, 0), is P(rejected) = 1 - sum of min(q, p). (Leviathan et al. 2023, "Fast Inference from Transformers via
-Speculative Decoding", appendix A.1; Chen et al. 2023)
+for Z, the sum of max(p - q, 0), is P(rejected) = 1 - sum of min(q, p). (Leviathan et al. 2023, "Fast Inference from Transformers
+via Speculative Decoding", appendix A.1; Chen et al. 2023)
 
 It is faster where one pass over several tokens takes little longer than over one, and the draft is good and cheap.
 """
@@ -65,8 +66,8 @@ def speculate(
 ) -> Iterator[list[int]]:  # fmt: skip
     """The tokens after a prompt (ids, without the end token before them), several at a time, up to the end token.
 
-    At most `tokens` of them, and as many as the model's context has room for. count: tokens that are drafted for a pass. The texts
-    are distributed as those of generation.generate; for a seed they are others, since other random numbers decide.
+    At most `tokens` of them, and as many as the model's context has room for. count: tokens that are drafted for a pass. The
+    texts are distributed as those of generation.generate; for a seed they are others, since other random numbers decide.
     """
     context, known = model.config.context, min(tokenizer.vocab_size, model.config.vocab_size)
     paged = PagedModel(model, -(-context // ROWS))

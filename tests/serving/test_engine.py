@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from tests.tiny_runs import MODELS
 
 from course_lib import generation
 from course_lib.generation import Choice
 from course_lib.model import GPT, GPTConfig
 from course_lib.serving import scheduling
 from course_lib.serving.engine import CANCELLED, FAILED, LENGTH, STOP, Engine, Request
+from tests.tiny_runs import MODELS
 
 TOKENS = 30
 

@@ -20,7 +20,7 @@ from course_lib.serving.pages import OutOfPages, Pool, release
     ),
 )
 def test_every_text_reads_its_own_rows_whatever_happens(rows, count, steps):
-    """Texts begin (perhaps as another did), grow, fork, lose their last rows and end, over a few pages whose contents are played."""
+    """Texts begin, perhaps as another did, grow, fork, lose their last rows and end, over a few pages of numbers."""
     pool, texts = Pool(count, rows), []  # each text: table, ids
     memory = np.full((count, rows), -1)
 

@@ -52,7 +52,7 @@ def test_a_perfect_draft_is_always_accepted_and_an_impossible_one_never():
 def drafts(text, tokenizer, model):
     known, ids = tokenizer.vocab_size, tokenizer.encode(text)
     weak = GPT(GPTConfig.preset("micro", layers=1, context=40, vocab_size=known), seed=1)
-    return {"n-grams": NGrams([ids], known, 3), "lookup": Lookup(known, 1), "small model": SmallModel(weak, known)}
+    return {"n-grams": NGrams([ids], known, 2), "lookup": Lookup(known, 1), "small model": SmallModel(weak, known)}
 
 
 @pytest.mark.parametrize("kind", ["n-grams", "lookup", "small model"])
@@ -69,8 +69,8 @@ def test_greedy_texts_are_those_that_the_model_writes_alone(model, tokenizer, te
 
 
 def test_by_chi_square_two_tokens_of_our_model_have_its_distribution(model, tokenizer, text, drafts):
-    """1,200 pairs against the exact probabilities, those expected less than 5 times taken together."""
-    prompt, choice, pairs, known = tokenizer.encode(text)[:9], Choice(0.7), 1200, tokenizer.vocab_size
+    """Half of the drafts are accepted; 1,200 pairs against the exact probabilities, the rare ones taken together."""
+    prompt, choice, pairs, known = tokenizer.encode(text)[20:29], Choice(0.7), 1200, tokenizer.vocab_size
     paged = PagedModel(model, 40)
 
     def exact(ids):
