@@ -222,9 +222,9 @@ def test_a_histogram_in_shared_memory_updates_global_memory_once_for_each_bin():
 @pytest.mark.parametrize("B, T, C", [(1, 1, 1), (2, 3, 5), (2, 17, 33), (1, 40, 70)])
 @pytest.mark.parametrize("taps", [1, 4])
 def test_convolution(B, T, C, taps):
-    x, w = normal(B, T, C), normal(C, taps, seed=1)
+    x, w = normal(B, T, C), normal(taps, C, seed=1)
     padded = np.concatenate([np.zeros((B, taps - 1, C)), x.astype(D)], 1)  # (B, T + taps - 1, C)
-    want = sum(w.astype(D)[:, tap] * padded[:, taps - 1 - tap : taps - 1 - tap + T] for tap in range(taps))
+    want = sum(w.astype(D)[tap] * padded[:, taps - 1 - tap : taps - 1 - tap + T] for tap in range(taps))
     for version, grid in (
         (f"convolution_1_element<{taps}>", (-(-C // 32), T, B)),
         (f"convolution_2_registers<{taps}, 8>", (-(-C // 32), -(-T // 8), B)),
@@ -233,7 +233,8 @@ def test_convolution(B, T, C, taps):
         report = assert_clean(Kernel("convolution.cu", version), grid, (32,), (x, w, y, T, C))
         assert_close(y, want)
     if C == 70 and taps == 4:
-        assert report.bytes_moved < 2.1 * 4 * B * T * C * (2 + 3 / 8)  # 70 channels fill 12 sectors of 9
+        minimum = 4 * B * T * C * 2 + 4 * C * taps
+        assert minimum < report.bytes_moved < 1.5 * minimum  # 3 of 8 numbers once more, and 4 taps for each 8 times
 
 
 INSTANCES = {
