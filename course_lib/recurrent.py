@@ -3,8 +3,8 @@
 The layer of Kimi Linear (2025, section 4; Yang et al. 2024 and 2025 before it): queries, keys and values pass a short causal
 convolution, queries and keys are brought to length 1; decay, output gate and beta come from the input; what is read from the
 state is normalised head by head, gated, and projected. Changed: GELU, for which there are kernels, follows the convolution in the
-place of SiLU; the output gate is SiLU, as in gated linear attention (Yang et al. 2024, section 4.4), in the place of a sigmoid; and
-the size of a channel's decay is set by its bias alone, without another factor for each head.
+place of SiLU; the output gate is SiLU, as in gated linear attention (Yang et al. 2024, section 4.4), in the place of a sigmoid;
+and the size of a channel's decay is set by its bias alone, without another factor for each head.
 """
 
 from __future__ import annotations

@@ -68,8 +68,8 @@ def compose_steps(first, then):
 # i the steps of threads 0 to i put together, and sets `all` to those of the whole block; all threads of the block must call it, also those
 # without a step: `Affine{1.0f, 0.0f}` changes nothing. It is launched with 32 and with 64 threads.
 
-# %% exercise="linear_recurrence"
-# include kernels/linear_recurrence.cu linear_recurrence: scan a tile, apply it to the state, and carry the state on
+# %% exercise="recurrence_scan"
+# include kernels/recurrence_scan.cu recurrence_scan: scan a tile, apply it to the state, and carry the state on
 
 # %% [markdown]
 # ## 2. Down the tree

@@ -185,14 +185,14 @@ def test_a_linear_recurrence_is_what_a_loop_computes(T):
         state = a[:, t].astype(D) * state + b[:, t]
         rows.append(state)
 
-    report = assert_clean(Kernel("linear_recurrence.cu", "linear_recurrence<64>"), (3,), (64,), (a, b, start, h, T))
+    report = assert_clean(Kernel("recurrence_scan.cu", "recurrence_scan<64>"), (3,), (64,), (a, b, start, h, T))
     assert_close(h, np.stack(rows, 1))
     if T == 64:
         assert_bytes(report, 12 * 3 * T + 12, 1.2)
 
     def launch(seed):
         h = new(3, T)
-        Kernel("linear_recurrence.cu", "linear_recurrence<64>")((3,), (64,), (a, b, start, h, T), seed=seed)
+        Kernel("recurrence_scan.cu", "recurrence_scan<64>")((3,), (64,), (a, b, start, h, T), seed=seed)
         return [h]
 
     assert_same_bits(launch, runs=2)
@@ -243,7 +243,7 @@ INSTANCES = {
         "scan_add<Segmented<Sum>, Flagged<float>>", "scan_3_look_back<8, Sum, int>",
         "scan_3_look_back<4, Compose, Affine>",
     ],
-    "linear_recurrence.cu": ["linear_recurrence<128>"],
+    "recurrence_scan.cu": ["recurrence_scan<128>"],
     "histogram.cu": ["histogram_1_global<256>", "histogram_2_shared<256>"],
     "convolution.cu": ["convolution_1_element<4>", "convolution_2_registers<4, 32>"],
 }  # fmt: skip

@@ -7,6 +7,7 @@ fused.py reductions.py softmax.py normalisation.py dropout.py products.py attent
 optimiser.py                         the ops of the model
 precision.py mixed.py epilogue_fusion.py      products in bfloat16; linear layers with what follows them in one launch
 decoding.py                          generation: a cache that grows, and one query that looks at it
+recurrences.py                       linear recurrences, in chunks
 arena.py                             memory of a training step, planned
 """
 
@@ -21,7 +22,7 @@ from .precision import Precision
 
 FILES = """
     storage elementwise selections fused reductions softmax normalisation dropout products attention rope embedding
-    loss optimiser decoding
+    loss optimiser decoding recurrences
 """.split()
 
 

@@ -38,9 +38,9 @@ RIGHT = {
     return m[0, 0], m[0, 1]
 """,
     ],
-    "linear_recurrence": [
+    "recurrence_scan": [
         """template <int THREADS>
-__global__ void linear_recurrence(const float* a, const float* b, const float* start, float* h, int T) {
+__global__ void recurrence_scan(const float* a, const float* b, const float* start, float* h, int T) {
     if (threadIdx.x > 0) return;
     float state = start[blockIdx.x];
     for (int t = 0; t < T; t++) {
