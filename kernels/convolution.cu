@@ -2,7 +2,7 @@
 //
 // Blocks of linear recurrences mix a few neighbouring tokens this way before the recurrence. (Gu and Dao 2023, section 3.4)
 //
-// Promise: y (B, T, C) from x (B, T, C) and w (C, TAPS); x before time 0 is 0. The same bits on every run.
+// Promise: y (B, T, C) from x (B, T, C) and w (TAPS, C); x before time 0 is 0. The same bits on every run.
 // Limits: version 2: a thread owns EACH times in a row; fewer than 2^31 elements.
 // Bytes: 4 B T C (1 + TAPS) version 1, 4 B T C (2 + (TAPS - 1) / EACH) version 2, and 4 C TAPS.   FLOPs: 2 B T C TAPS.
 // Architectures: sm_75 and newer.
@@ -16,7 +16,7 @@ template <int TAPS> __global__ void convolution_1_element(const float* x, const 
     y += (long long)blockIdx.z * T * C + c;
     float sum = 0.0f;
     for (int tap = 0; tap < TAPS; tap++)
-        if (t - tap >= 0) sum += w[c * TAPS + tap] * x[(long long)(t - tap) * C];
+        if (t - tap >= 0) sum += w[tap * C + c] * x[(long long)(t - tap) * C];
     y[(long long)t * C] = sum;
 }
 
@@ -29,7 +29,7 @@ template <int TAPS, int EACH> __global__ void convolution_2_registers(const floa
     float weight[TAPS], last[TAPS];  // last[tap] is x[t - tap]
 #pragma unroll
     for (int tap = 0; tap < TAPS; tap++) {
-        weight[tap] = w[c * TAPS + tap];
+        weight[tap] = w[tap * C + c];
         last[tap] = tap > 0 && first - tap >= 0 ? x[(long long)(first - tap) * C] : 0.0f;
     }
     // yours: for each time, the new element and the sum; then all move up by one
