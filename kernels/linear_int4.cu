@@ -8,7 +8,7 @@
 // Limits: N = 4 needs K divisible by 4 and an x that begins at a multiple of 16 bytes.
 // Bytes: M K / 2 of codes and M K / 8 of scales for each row, of zeros as many; x comes from the cache.   FLOPs: 2 n M K.
 // Architectures: sm_75 and newer.
-// Chapter: 22, built.
+// Chapter: 22a, built.
 #include "eight.cuh"
 #include "reduce.cuh"
 

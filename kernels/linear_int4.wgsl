@@ -29,7 +29,7 @@ fn dot_word(word: u32, zero: f32, start: u32, count: u32) -> f32 {
     var sum = 0.0;
     // yours: code i of the word, less the zero point, times x[start + i], for the first `count` of the eight
     for (var i = 0u; i < count; i++) {
-        sum += (f32(word >> (4 * i) & 15) - zero) * x[start + i];
+        sum += (f32((word >> (4 * i)) & 15) - zero) * x[start + i];
     }
     // end
     return sum;

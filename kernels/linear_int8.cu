@@ -5,7 +5,7 @@
 // Limits: N = 4 needs K divisible by 4 and an x that begins at a multiple of 16 bytes.
 // Bytes: M K of codes for each row; x comes from the cache.   FLOPs: 2 n M K.
 // Architectures: sm_75 and newer.
-// Chapter: 22, built.
+// Chapter: 22a, built.
 #include "eight.cuh"
 #include "reduce.cuh"
 
