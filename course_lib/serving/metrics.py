@@ -49,7 +49,7 @@ class Metrics:
             add(kind, name, help, f"course_{name} {value}")
 
         codes = [f'course_responses_total{{code="{code}"}} {count}' for code, count in sorted(self.responses.items())]
-        add("counter", "responses_total", "HTTP responses by status code.", *codes)
+        add("counter", "responses_total", "HTTP responses by status code, those of this page not counted.", *codes)
         number("counter", "prompt_tokens_total", "Tokens of prompts.", self.prompt_tokens)
         number("counter", "written_tokens_total", "Tokens written.", self.written_tokens)
         number("counter", "hang_ups_total", "Requests whose client went away.", self.hang_ups)

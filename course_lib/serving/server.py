@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 import os
+import signal
 import socket
 from pathlib import Path
 
@@ -68,6 +69,7 @@ def serve(folder: str, device: str, host: str, port: int, batch: int, queue: int
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 listening.bind((host, port))
+                listening.listen()
             except OSError as error:
                 raise ValueError(
                     f"Port {port} of {host} is not to be had ({error.strerror}): choose another, --port N."
@@ -78,6 +80,7 @@ def serve(folder: str, device: str, host: str, port: int, batch: int, queue: int
                 f"OpenAI's clients reach it there as their base_url. {batch} texts at once, {queue} in the queue. Ctrl-C stops.",
                 flush=True,
             )
+            signal.signal(signal.SIGTERM, lambda *_: None)  # uvicorn hears it, and sends it once more when it has ended
             with contextlib.suppress(KeyboardInterrupt):
                 running.run(sockets=[listening])
         service.stop(GRACE)

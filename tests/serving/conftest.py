@@ -27,8 +27,7 @@ def tokenizer(text) -> Tokenizer:
     return chat.with_turns(Tokenizer.train(text, VOCABULARY))
 
 
-@pytest.fixture(scope="session")
-def model(text, tokenizer) -> GPT:
+def train(text: str, tokenizer: Tokenizer) -> GPT:
     """After a few steps its next tokens are far from equally likely, so that rounding does not decide between them."""
     config = GPTConfig.preset("micro", context=CONTEXT, vocab_size=tokenizer.vocab_size)
     model = GPT(config, seed=0)
@@ -43,6 +42,11 @@ def model(text, tokenizer) -> GPT:
     return model.eval()
 
 
+@pytest.fixture(scope="session")
+def model(text, tokenizer) -> GPT:
+    return train(text, tokenizer)
+
+
 @contextmanager
 def served(model, tokenizer, queue=64, token=None, limits=None, **engine):
     """(server, address) of a server on this machine, until the block ends."""
@@ -51,6 +55,7 @@ def served(model, tokenizer, queue=64, token=None, limits=None, **engine):
 
     with Service(Engine(model, tokenizer, **engine), queue) as service, socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
+        listening.listen()
         hosts = None if token else app.HERE
         server = app.Server(service, tokenizer, "tiny", token, hosts, limits or app.LIMITS)
         running = configured(server, "127.0.0.1", 0)
