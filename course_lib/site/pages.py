@@ -66,7 +66,17 @@ def make(source: Path, static: Path, out: Path, kept: Path) -> list[str]:
         app.build()
     finally:
         formulas.close()
+    tidy(out)
     return [line for line in re.sub(r"\x1b\[[\d;]*m", "", warned.getvalue()).splitlines() if line.strip()]
+
+
+def tidy(out: Path) -> None:
+    """What the theme and MyST-NB write that a screen reader would stumble over: a heading without a level, a button whose name
+    is not what stands on it."""
+    for page in out.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        text = text.replace('<p class="caption" role="heading">', '<p class="caption">')
+        page.write_text(text.replace('<summary aria-label="Toggle hidden content">', "<summary>"), encoding="utf-8")
 
 
 def _inline(writer, node: nodes.math) -> None:
