@@ -60,6 +60,12 @@ template <class T> struct Copy {
 };
 #endif
 
+#if defined(__wasm__)
+template <class T> __attribute__((noinline)) SIM_UNCHECKED static T argument(const Launch* launch, size_t i) {
+    return *static_cast<T*>(launch->arguments[i]);
+}
+#endif
+
 template <auto KERNEL> struct Entry;
 template <class... A, void (*KERNEL)(A...)> struct Entry<KERNEL> {
     static int describe_parameters(Parameter* out) {
@@ -68,6 +74,13 @@ template <class... A, void (*KERNEL)(A...)> struct Entry<KERNEL> {
         return count;
     }
 
+#if defined(__wasm__)
+    // The kernel is a part of this, as of whatever else it calls that waits: a coroutine has one frame.
+    template <size_t... I> SIM_INLINE void run(const Launch* launch, std::index_sequence<I...>) {
+        KERNEL(argument<std::decay_t<A>>(launch, I)...);
+    }
+    using Numbers = std::index_sequence_for<A...>;
+#else
     static void run(const Launch* launch, Index block, unsigned first, unsigned last) {
         run_threads(launch, block, first, last, std::index_sequence_for<A...>{});
     }
@@ -124,12 +137,23 @@ template <class... A, void (*KERNEL)(A...)> struct Entry<KERNEL> {
                 }
     }
 #endif
+#endif
 };
 
 }  // namespace sim
 
 // What the launcher finds in the library, by the kernel's number. No word here may be a kernel's name.
 #define SIM_EXPORT extern "C" __attribute__((visibility("default")))
+#if defined(__wasm__)
+#define SIM_KERNEL(NUMBER, ...)                                                                                        \
+    SIM_EXPORT void sim_body_##NUMBER(const sim::Launch* sim_a) {                                                      \
+        using Entry = sim::Entry<&__VA_ARGS__>;                                                                        \
+        Entry::run(sim_a, Entry::Numbers{});                                                                           \
+    }                                                                                                                  \
+    SIM_EXPORT int sim_parameters_##NUMBER(sim::Parameter* sim_out) {                                                  \
+        return sim::Entry<&__VA_ARGS__>::describe_parameters(sim_out);                                                 \
+    }
+#else
 #define SIM_KERNEL(NUMBER, ...)                                                                                        \
     SIM_EXPORT void sim_run_##NUMBER(const sim::Launch* sim_a, sim::Index sim_b, unsigned sim_c, unsigned sim_d) {     \
         sim::Entry<&__VA_ARGS__>::run(sim_a, sim_b, sim_c, sim_d);                                                     \
@@ -138,6 +162,7 @@ template <class... A, void (*KERNEL)(A...)> struct Entry<KERNEL> {
         return sim::Entry<&__VA_ARGS__>::describe_parameters(sim_out);                                                 \
     }                                                                                                                  \
     SIM_EXPORT void* sim_kernel_##NUMBER() { return reinterpret_cast<void*>(&__VA_ARGS__); }
+#endif
 #define SIM_GLOBAL(NUMBER, NAME)                                                                                       \
     SIM_EXPORT void* sim_global_##NUMBER(uint64_t* sim_bytes) { /* null: const */                                      \
         *sim_bytes = sizeof(NAME);                                                                                     \
@@ -158,7 +183,7 @@ template <class... A, void (*KERNEL)(A...)> struct Entry<KERNEL> {
 #define SIM_DYNAMIC(NAME, MANGLED) \
     asm(".globl " SIM_TEXT(NAME) "\n.hidden " SIM_TEXT(NAME) "\n.set " SIM_TEXT(NAME) ", sim_dynamic\n");
 #endif
-#ifdef SIM_CHECKED
+#if defined(SIM_CHECKED) && !defined(__wasm__)
 // Lies at a fixed offset from this worker's copies of the shared arrays: so the checker finds them.
 SIM_EXPORT SIM_UNCHECKED char* sim_find_anchor() {
     static thread_local char sim_anchor[64];

@@ -12,7 +12,11 @@
 #include <type_traits>
 #include <utility>
 
+#if defined(__wasm__)
+#include "lockstep.h"  // the one of course_lib/site/engine/port
+#else
 #include "../../runtime/lockstep.h"
+#endif
 
 #define __CUDACC__ 1
 #define __CUDACC_VER_MAJOR__ 13
@@ -53,6 +57,17 @@
 #define __forceinline__ inline __attribute__((always_inline))
 // One copy per worker, that is per block in flight. At block scope this implies `static`, and `extern` stays legal.
 #define __shared__ thread_local
+#endif
+#if defined(__wasm__)
+// A thread is one coroutine, so what waits must be a part of the kernel; what it reads of the simulator's is read in calls,
+// which the hooks do not see.
+#define SIM_WAITS static inline __attribute__((always_inline, unused))
+#define SIM_UNSEEN SIM_FUNCTION
+#undef __noinline__
+#define __noinline__
+#else
+#define SIM_WAITS SIM_FUNCTION
+#define SIM_UNSEEN SIM_INLINE
 #endif
 #if defined(SIM_COUNTED) && defined(__APPLE__)
 #define SIM_SECTION(NAME) static __attribute__((noinline, unused, section("__TEXT," NAME)))
