@@ -14,6 +14,7 @@ from pathlib import Path
 from docutils import nodes
 
 from course_lib.site import npm
+from course_lib.web.export import PAGE
 
 TITLE = "From a first kernel to a language model"
 SETTINGS = {
@@ -23,6 +24,7 @@ SETTINGS = {
     "language": "en",
     "extensions": ["myst_nb", "course_lib.site.pages"],
     "html_theme": "furo",
+    "html_favicon": str(PAGE / "icon.svg"),
     "html_math_renderer": "katex",
     "html_css_files": ["katex/katex.min.css", "site/site.css"],
     "html_js_files": [("site/main.js", {"type": "module"})],
