@@ -6,7 +6,10 @@ static host, under any path. What it is made from is hashed: without a change no
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import gzip
+import hashlib
 import json
 import shutil
 import time
@@ -14,10 +17,13 @@ from pathlib import Path
 
 from course_lib import paths
 from course_lib.paths import ROOT
-from course_lib.site import chapters, first, npm, offline, pages, staging
+from course_lib.site import chapters, engine, first, npm, offline, pages, staging
 from course_lib.site.links import Links
+from course_lib.web.export import export
 
 OUT = ROOT / ".cache" / "site" / "site"
+# What a site is made of. Notebooks' outputs are in them; the library is what expected results come from.
+MADE_OF = ("README.md", "notebooks", "exercises", "solutions", "kernels", "course_lib")
 
 
 def build(out: Path | None = None, run: Path | None = None, repository: str = "", compiler: bool = True) -> Path:
@@ -25,49 +31,72 @@ def build(out: Path | None = None, run: Path | None = None, repository: str = ""
 
     run: folder of a trained run, whose model then writes on a page of the site. repository: address of the course on a service
     for Git, where links to files lead that are no pages. compiler: with what compiles CUDA C++ in the page.
-    Raises SiteError where Node is missing or a page has a link that leads nowhere.
+    Raises SiteError where Node is missing, a page is faulty, or `out` holds something else.
     """
     paths.need_clone()
-    out, began = Path(out or OUT), time.monotonic()
-    work = paths.cache("site")
-    made = work / "pages"
-    stage, static = work / "stage", work / "static"
-    for folder in (stage, static):
+    out = Path(out or OUT)
+    if out.exists() and any(out.iterdir()) and not (out / offline.EDITION).is_file():
+        raise npm.SiteError(f"{out} holds something that is no web edition of the course. Give a new folder by --out.")
+    with _alone():
+        made_from = _fingerprint(run, repository, compiler)
+        if (out / offline.EDITION).is_file() and json.loads((out / offline.EDITION).read_text())["made_from"] == made_from:
+            print(f"{out} is up to date.")
+            return out
+        made = _make(run, repository, compiler)
+        offline.write(made, made_from)
+        shutil.rmtree(out, ignore_errors=True)
+        shutil.copytree(made, out)
+    print(sizes(out))
+    print(f"The site lies in {out}. To look at it: course site serve {out}")
+    return out
+
+
+def _make(run: Path | None, repository: str, compiler: bool) -> Path:
+    """Everything but the service worker, in a folder of the cache."""
+    began, work = time.monotonic(), paths.cache("site")
+    stage, static, made = work / "stage", work / "static", work / "pages"
+    for folder in (stage, static, made):
         shutil.rmtree(folder, ignore_errors=True)
-    stage.mkdir(), static.mkdir()
+        folder.mkdir()
     links = Links(_pages(), repository)
     sources(stage, links, run is not None)
     npm.bundle(static / "site")
     npm.formula_style(static / "katex")
-    for name in ("site.css",):
-        shutil.copyfile(npm.PAGE / name, static / "site" / name)
+    shutil.copyfile(npm.PAGE / "site.css", static / "site" / "site.css")
     _say("sources and scripts", began)
-    shutil.rmtree(made, ignore_errors=True)
-    warnings = pages.make(stage, static, made, work / "doctrees")
-    if warnings:
+    if warnings := pages.make(stage, static, made, work / "doctrees"):
         raise npm.SiteError("Sphinx complains:\n" + "\n".join(warnings[:20]))
-    _say("pages", began)
     links.copy(made)
     for name in ("objects.inv", ".buildinfo"):
         (made / name).unlink(missing_ok=True)
+    _say("pages", began)
     if run is not None:
-        from course_lib.web.export import export
-
         export(run, made / "writing")
     else:
         print("No page on which a model writes: give a trained run by --run runs/small.")
     if compiler:
-        from course_lib.site import engine
-
         engine.build(made)
         _say("compiler", began)
-    offline.write(made)
-    if out.exists():
-        shutil.rmtree(out)
-    shutil.copytree(made, out)
-    print(sizes(out))
-    _say(f"all of it, in {out}", began)
-    return out
+    return made
+
+
+@contextlib.contextmanager
+def _alone():
+    """One build at a time: they share a folder of the cache."""
+    with open(paths.cache("site") / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _fingerprint(run: Path | None, repository: str, compiler: bool) -> str:
+    """Changes when anything does that the site is made from."""
+    digest = hashlib.sha256(json.dumps([repository, compiler]).encode())
+    files = [path for name in MADE_OF for path in sorted((ROOT / name).rglob("*") if (ROOT / name).is_dir() else [ROOT / name])]
+    files += sorted(Path(run).glob("*.safetensors")) if run is not None else []
+    for path in files:
+        if path.is_file() and "__pycache__" not in path.parts and "mine" not in path.relative_to(path.anchor).parts:
+            digest.update(f"{path.name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:24]
 
 
 def sources(stage: Path, links: Links, writing: bool) -> None:

@@ -13,11 +13,12 @@ from pathlib import Path
 
 from course_lib.site import npm
 
-LEFT_OUT = ("sw.js", ".nojekyll")
+EDITION = "edition.json"  # asked for before a large file is fetched, so that it is not kept
+LEFT_OUT = ("sw.js", ".nojekyll", EDITION)
 
 
-def write(out: Path) -> str:
-    """Write sw.js into the finished site; returns the edition, a hash over all files."""
+def write(out: Path, made_from: str) -> str:
+    """Write sw.js into the finished site; returns the edition, a hash over all files. made_from: what to note beside it."""
     files = {
         path.relative_to(out).as_posix(): (hashlib.sha256(content := path.read_bytes()).hexdigest()[:24], len(content))
         for path in sorted(out.rglob("*"))
@@ -27,5 +28,6 @@ def write(out: Path) -> str:
     text = (npm.PAGE / "sw.js").read_text(encoding="utf-8")
     head = f"const EDITION = {json.dumps(edition)};\nconst FILES = {json.dumps(files, separators=(',', ':'))};\n"
     (out / "sw.js").write_text(head + text, encoding="utf-8")
-    (out / ".nojekyll").touch()
+    (out / EDITION).write_text(json.dumps({"edition": edition, "made_from": made_from}), encoding="utf-8")
+    (out / ".nojekyll").touch()  # or GitHub Pages would leave out folders that begin with _
     return edition

@@ -14,6 +14,7 @@ from pathlib import Path
 from docutils import nodes
 
 from course_lib.site import npm
+from course_lib.web.export import PAGE
 
 TITLE = "From a first kernel to a language model"
 SETTINGS = {
@@ -23,6 +24,7 @@ SETTINGS = {
     "language": "en",
     "extensions": ["myst_nb", "course_lib.site.pages"],
     "html_theme": "furo",
+    "html_favicon": str(PAGE / "icon.svg"),
     "html_math_renderer": "katex",
     "html_css_files": ["katex/katex.min.css", "site/site.css"],
     "html_js_files": [("site/main.js", {"type": "module"})],
@@ -66,7 +68,17 @@ def make(source: Path, static: Path, out: Path, kept: Path) -> list[str]:
         app.build()
     finally:
         formulas.close()
+    tidy(out)
     return [line for line in re.sub(r"\x1b\[[\d;]*m", "", warned.getvalue()).splitlines() if line.strip()]
+
+
+def tidy(out: Path) -> None:
+    """What the theme and MyST-NB write that a screen reader would stumble over: a heading without a level, a button whose name
+    is not what stands on it."""
+    for page in out.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        text = text.replace('<p class="caption" role="heading">', '<p class="caption">')
+        page.write_text(text.replace('<summary aria-label="Toggle hidden content">', "<summary>"), encoding="utf-8")
 
 
 def _inline(writer, node: nodes.math) -> None:

@@ -28,6 +28,7 @@ export async function open(box, kind, root) {
   bar.append(stopping, button("Start again", () => reset()), note);
   box.append(result);
   run.addEventListener("click", () => start());
+  place.addEventListener("focusin", () => warm(), { once: true });
   state();
   if (kept.hints) showHints();
 
@@ -48,13 +49,13 @@ export async function open(box, kind, root) {
     try {
       const judge = language === "wgsl" ? await wgsl(root) : await engineOf(root);
       if (language === "cuda") progressIn(box, judge.ready());
-      const asked = text.text();
-      const shown = await RUNS[kind](judge, name, asked, box, text);
+      const shown = await RUNS[kind](judge, name, text.text());
       judged = shown.judged;
       result.replaceChildren(shown.box);
       text.mark(shown.marks);
       for (const link of result.querySelectorAll("[data-line]")) link.addEventListener("click", () => text.show(Number(link.dataset.line)));
-      if (name && asked === text.text()) { passed = judged.passed; keep(); }
+      passed ||= judged.passed; // the last that passed counts
+      keep();
       if (name && !judged.passed) showHints();
     } catch (error) {
       result.replaceChildren(failure(stopped ? "Stopped. Your text is kept." : error.message));
@@ -71,11 +72,9 @@ export async function open(box, kind, root) {
   }
 
   function keep() {
-    if (!name) return;
-    const now = text.text(), last = answers.load(root, name);
-    if (now === blank && last.text === undefined) return;
-    const still = passed && (judged ? true : last.text === now);
-    if (!answers.save(root, name, { text: now, language, hints, passed: still && (last.text === now || judged?.passed) })) note.textContent = "This browser keeps nothing: copy what you want to keep.";
+    const now = text.text();
+    if (!name || (now === blank && answers.load(root, name).text === undefined)) return;
+    if (!answers.save(root, name, { text: now, language, hints, passed })) note.textContent = "This browser keeps nothing: copy what you want to keep.";
   }
 
   function state() {
@@ -105,7 +104,7 @@ export async function open(box, kind, root) {
     if (all.length) result.append(list);
   }
 
-  return { warm, run: start, focus: (at) => { text.focus(at); warm(); } };
+  return { run: start, focus: (at) => text.focus(at) };
 }
 
 async function wgsl(root) {

@@ -38,8 +38,8 @@ function prepare(box) {
     opened ??= import("./exercise.js").then(({ open }) => open(box, kind, ROOT));
     opened.then((exercise) => exercise[then]?.(at), (error) => { opened = undefined; failed(box, error); });
   };
-  // The pointer that comes near loads the editor, the one that presses puts the cursor where it is.
-  text.addEventListener("pointerenter", () => open("warm"), { once: true });
+  // The pointer that comes near loads the editor, the one that presses puts the cursor where it is and loads the compiler.
+  text.addEventListener("pointerenter", () => open(), { once: true });
   text.addEventListener("click", (event) => open("focus", { x: event.clientX, y: event.clientY }), { once: true });
   text.addEventListener("keydown", (event) => {
     if (event.key === "Enter") { event.preventDefault(); open("focus"); }

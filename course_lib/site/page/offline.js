@@ -5,6 +5,7 @@ export function keepOffline(root) {
   addEventListener("load", async () => {
     let found;
     try { found = await navigator.serviceWorker.register(new URL("sw.js", root)); } catch { return; } // file:, or a private window
+    if (!found) return; // a browser that is told to have none
     const told = (worker) => {
       if (!worker || !navigator.serviceWorker.controller) return;
       const offer = () => { if (worker.state === "installed") newer(worker); };

@@ -5,7 +5,7 @@ import { verdict } from "./verdict.js";
 const ARRAY = /^(\w+)\s*=\s*(\w+)\s+(\d+(?:x\d+)*)\s*(?::\s*(.*))?$/, NUMBER = /^(\w+)\s*=\s*(-?[\d.]+(?:e-?\d+)?)$/;
 const DTYPES = ["float16", "float32", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"];
 
-export async function play(engine, _, text, box) {
+export async function play(engine, _, text) {
   const launch = parse(document.getElementById("launch").value);
   const kernel = [...text.matchAll(/__global__\s+(?:__launch_bounds__\([^)]*\)\s*)?void\s+(\w+)/g)].pop()?.[1];
   if (!kernel) throw new Error("There is no kernel in this text: one begins with __global__ void and its name.");

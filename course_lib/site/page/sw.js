@@ -38,7 +38,30 @@ self.addEventListener("fetch", (event) => {
 async function give(path, request) {
   const cache = await caches.open(KEPT);
   if (await stale(cache)) return fetch(request);
-  return (await cache.match(keyOf(path))) ?? (await fetched(cache, path)) ?? fetch(request);
+  const kept = await cache.match(keyOf(path));
+  if (kept) return kept;
+  if (LATER.test(path) && (await current(cache))) return passed(cache, path, request);
+  return (await fetched(cache, path)) ?? fetch(request);
+}
+
+// A large file goes on to the page as it comes, so that the page can show how far it is; it is looked at and kept afterwards.
+async function passed(cache, path, request) {
+  const answer = await fetch(request.url, { cache: "no-cache" });
+  if (answer.ok) answer.clone().arrayBuffer().then((bytes) => keep(cache, path, answer, bytes)).catch(() => {});
+  return answer;
+}
+
+// Whether the host still has this worker's edition.
+async function current(cache) {
+  const answer = await fetch(new URL("edition.json", SCOPE), { cache: "no-store" }).catch(() => undefined);
+  if (!answer?.ok || (await answer.json()).edition === EDITION) return true;
+  await outOfDate(cache);
+  return false;
+}
+
+async function outOfDate(cache) {
+  await cache.put(STALE, new Response(EDITION));
+  self.registration.update().catch(() => {});
 }
 
 const stale = async (cache) => (await cache.match(STALE).then((found) => found?.text())) === EDITION;
@@ -47,17 +70,15 @@ const stale = async (cache) => (await cache.match(STALE).then((found) => found?.
 async function fetched(cache, path) {
   const answer = await fetch(new URL(path, SCOPE), { cache: "no-cache" });
   if (!answer.ok) return answer;
-  const bytes = await answer.clone().arrayBuffer();
-  if ((await hash(bytes)) !== FILES[path][0]) {
-    await cache.put(STALE, new Response(EDITION));
-    self.registration.update().catch(() => {});
-    return undefined;
-  }
-  const { status, headers } = answer;
-  const kept = new Headers(headers);
-  kept.delete("content-encoding"); // what is kept is unpacked
-  await cache.put(keyOf(path), new Response(bytes, { status, headers: kept })).catch(() => {}); // no room: then not
-  return new Response(bytes, { status, headers: kept });
+  return keep(cache, path, answer, await answer.clone().arrayBuffer());
+}
+
+async function keep(cache, path, { status, headers: sent }, bytes) {
+  if ((await hash(bytes)) !== FILES[path][0]) return outOfDate(cache);
+  const headers = new Headers(sent);
+  headers.delete("content-encoding"); // what is kept is unpacked
+  await cache.put(keyOf(path), new Response(bytes, { status, headers })).catch(() => {}); // no room: then not
+  return new Response(bytes, { status, headers });
 }
 
 async function hash(bytes) {
