@@ -5,9 +5,10 @@ import re
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
-from course_lib.cuda import CompileError
+from course_lib.cuda import CompileError, Kernel, sanitize
 from course_lib.cuda.programs import build, formats, launches, verdict
 from course_lib.cuda.programs.pytest_plugin import cuda_check  # noqa: F401  (a fixture)
 from tests.simulator.compilers import compilers, using
@@ -134,3 +135,22 @@ def test_the_fixture_fails_a_test_by_what_was_found(cuda_check, tmp_path):  # no
         cuda_check(FOLDER / "faults.cu")
     with pytest.raises(pytest.fail.Exception, match=r"There is no file .*missing\.cu"):
         cuda_check("missing.cu")
+
+
+@pytest.mark.parametrize("checked", [False, True])
+def test_a_kernel_of_a_file_with_host_code_is_launched_from_python(checked):
+    kernel = Kernel(FOLDER / "whole.cu", "total")
+    x = np.arange(1, 11, dtype=np.float32)
+    out = np.zeros(1, np.float32)
+    args = (x, out, 10, None)
+    if checked:
+        assert sanitize(kernel, (1,), (32,), args, shared_mem=128).ok
+    else:
+        kernel((1,), (32,), args, shared_mem=128)
+    assert out[0] == 55
+
+
+def test_learners_answers_may_hold_no_host_code():
+    kernel = Kernel(FOLDER / "whole.cu", "total", host=False)
+    with pytest.raises(CompileError, match="is host code"):
+        kernel((1,), (32,), (np.ones(1, np.float32), np.ones(1, np.float32), 1, None))

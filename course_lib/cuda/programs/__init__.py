@@ -3,6 +3,8 @@
     text.py        the program through the compiler's own preprocessor: which lines are its own, which are of headers
     launches.py    `kernel<<<grid, block>>>(arguments)` becomes a call; nothing else of the program is changed
     build.py       one library of it, fast or checked
+    kernels.py     the kernels of such a file, for Kernel("prog.cu", "name")
+    command.py     `course cuda`; pytest_plugin.py  the fixture `cuda_check`
     child.py       the process in which the program runs; it writes an account of what went wrong
     verdict.py     the account read: issues of kernels, errors of CUDA's functions, leaks
     formats.py     as text, JSON, SARIF and JUnit

@@ -1,6 +1,7 @@
 """Launches in host code: `kernel<<<grid, block, shared, stream>>>(arguments)` becomes a call of sim::launcher.
 
-    sim::launcher("kernel", "x,n", {"prog.cu", 12}, [=](auto&... sim_a) { kernel(sim_a...); }, sim::Configuration(grid, block))(arguments)
+    sim::launcher("kernel", "x,n", {"prog.cu", 12}, [=](auto&... sim_a) { kernel(sim_a...); },
+                  sim::Configuration(grid, block))(arguments)
 
 Works on tokens of the preprocessed text, so that launches in macros are seen as they are used. `<<<` means nothing else in C++.
 What stands before it is read backwards as C++ reads a postfix expression: names with `::`, `.`, `->`, template arguments,
