@@ -154,3 +154,12 @@ def test_learners_answers_may_hold_no_host_code():
     kernel = Kernel(FOLDER / "whole.cu", "total", host=False)
     with pytest.raises(CompileError, match="is host code"):
         kernel((1,), (32,), (np.ones(1, np.float32), np.ones(1, np.float32), 1, None))
+
+
+@compilers
+def test_barriers_and_products_of_the_libraries_are_right_and_watched(compiler, monkeypatch):
+    using(compiler, monkeypatch)
+    found, _ = run("libraries.cu", True)
+    assert found.ok, formats.as_text(found)
+    found, _ = run("libraries.cu", True, options=("-DNO_WAIT",))
+    assert {(one.kind, one.line, one.issue.other_line) for one in found.findings} == {("race", 14, 18)}

@@ -40,20 +40,22 @@ static inline cublasStatus_t cublasSetPointerMode(cublasHandle_t handle, cublasP
 
 namespace sim {
 // C = alpha * op(A) op(B) + beta * C, with sums in S. A value of half or bfloat16 becomes a float first.
-template <class S, class A, class B, class C>
-void product(cublasOperation_t of_a, cublasOperation_t of_b, int m, int n, int k, S alpha, const A* a, int lda, const B* b, int ldb,
+template <class S, class A, class B, class C>  // without hooks: it stands for kernels of cuBLAS, not for the host's code
+SIM_UNCHECKED void product(cublasOperation_t of_a, cublasOperation_t of_b, int m, int n, int k, S alpha, const A* a, int lda, const B* b, int ldb,
              S beta, C* c, int ldc) {
     S* column = new S[m];
     for (int j = 0; j < n; j++) {
         for (int i = 0; i < m; i++) column[i] = 0;
         for (int p = 0; p < k; p++) {
-            S right = S(float(0)) + S(of_b ? b[j + size_t(p) * ldb] : b[p + size_t(j) * ldb]);
-            if (of_a) for (int i = 0; i < m; i++) column[i] += S(a[p + size_t(i) * lda]) * right;
-            else for (int i = 0; i < m; i++) column[i] += S(a[i + size_t(p) * lda]) * right;
+            B right = of_b ? b[j + size_t(p) * ldb] : b[p + size_t(j) * ldb];
+            for (int i = 0; i < m; i++) {
+                A left = of_a ? a[p + size_t(i) * lda] : a[i + size_t(p) * lda];
+                column[i] += S(left) * S(right);
+            }
         }
         for (int i = 0; i < m; i++) {
-            C& out = c[i + size_t(j) * ldc];
-            out = C(alpha * column[i] + (beta == S(0) ? S(0) : beta * S(out)));
+            C old = c[i + size_t(j) * ldc];
+            c[i + size_t(j) * ldc] = C(alpha * column[i] + (beta == S(0) ? S(0) : beta * S(old)));
         }
     }
     delete[] column;
@@ -61,12 +63,12 @@ void product(cublasOperation_t of_a, cublasOperation_t of_b, int m, int n, int k
 }  // namespace sim
 
 #define SIM_GEMM(LETTER, T)                                                                                                 \
-    static inline cublasStatus_t cublas##LETTER##gemm(                                                                      \
+    SIM_UNCHECKED static inline cublasStatus_t cublas##LETTER##gemm(                                                                      \
         cublasHandle_t, cublasOperation_t of_a, cublasOperation_t of_b, int m, int n, int k, const T* alpha, const T* a,    \
         int lda, const T* b, int ldb, const T* beta, T* c, int ldc) {                                                       \
         return sim::product<T>(of_a, of_b, m, n, k, *alpha, a, lda, b, ldb, *beta, c, ldc), CUBLAS_STATUS_SUCCESS;          \
     }                                                                                                                       \
-    static inline cublasStatus_t cublas##LETTER##gemmStridedBatched(                                                        \
+    SIM_UNCHECKED static inline cublasStatus_t cublas##LETTER##gemmStridedBatched(                                                        \
         cublasHandle_t, cublasOperation_t of_a, cublasOperation_t of_b, int m, int n, int k, const T* alpha, const T* a,    \
         int lda, long long next_a, const T* b, int ldb, long long next_b, const T* beta, T* c, int ldc, long long next_c,   \
         int count) {                                                                                                        \
@@ -74,7 +76,7 @@ void product(cublasOperation_t of_a, cublasOperation_t of_b, int m, int n, int k
             sim::product<T>(of_a, of_b, m, n, k, *alpha, a + i * next_a, lda, b + i * next_b, ldb, *beta, c + i * next_c, ldc); \
         return CUBLAS_STATUS_SUCCESS;                                                                                       \
     }                                                                                                                       \
-    static inline cublasStatus_t cublas##LETTER##gemv(cublasHandle_t, cublasOperation_t of_a, int m, int n, const T* alpha, \
+    SIM_UNCHECKED static inline cublasStatus_t cublas##LETTER##gemv(cublasHandle_t, cublasOperation_t of_a, int m, int n, const T* alpha, \
                                                       const T* a, int lda, const T* x, int step_x, const T* beta, T* y,     \
                                                       int step_y) {                                                         \
         for (int row = 0; row < (of_a ? n : m); row++) {                                                                    \
@@ -86,12 +88,12 @@ void product(cublasOperation_t of_a, cublasOperation_t of_b, int m, int n, int k
         }                                                                                                                   \
         return CUBLAS_STATUS_SUCCESS;                                                                                       \
     }                                                                                                                       \
-    static inline cublasStatus_t cublas##LETTER##axpy(cublasHandle_t, int n, const T* alpha, const T* x, int step_x, T* y,  \
+    SIM_UNCHECKED static inline cublasStatus_t cublas##LETTER##axpy(cublasHandle_t, int n, const T* alpha, const T* x, int step_x, T* y,  \
                                                       int step_y) {                                                         \
         for (int i = 0; i < n; i++) y[size_t(i) * step_y] += *alpha * x[size_t(i) * step_x];                                \
         return CUBLAS_STATUS_SUCCESS;                                                                                       \
     }                                                                                                                       \
-    static inline cublasStatus_t cublas##LETTER##scal(cublasHandle_t, int n, const T* alpha, T* x, int step) {              \
+    SIM_UNCHECKED static inline cublasStatus_t cublas##LETTER##scal(cublasHandle_t, int n, const T* alpha, T* x, int step) {              \
         for (int i = 0; i < n; i++) x[size_t(i) * step] *= *alpha;                                                          \
         return CUBLAS_STATUS_SUCCESS;                                                                                       \
     }

@@ -11,5 +11,5 @@
 
 Limits: one device; each call ends before it returns, so what two streams would do at once is done one after the other. Times are
 this machine's. Not simulated: textures and surfaces, graphs, the driver's functions (cu...), inline assembly, dynamic
-parallelism, NVIDIA's libraries but for the few functions of cuBLAS in include/cublas_v2.h.
+parallelism, NVIDIA's libraries but for the few functions of cuBLAS in include/cublas_v2.h and cuda::barrier.
 """
