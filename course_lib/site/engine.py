@@ -97,12 +97,21 @@ def check(content: bytes, integrity: str, name: str) -> None:
     """Raises EngineError unless the bytes have the checksum, "sha512-..." in base64."""
     found = "sha512-" + base64.b64encode(hashlib.sha512(content).digest()).decode()
     if found != integrity:
-        raise EngineError(f"{name} has the checksum {found}, and {LOCK.name} says {integrity}. Delete it and try again.")
+        raise EngineError(
+            f"{name} has the checksum {found}, and {LOCK.name} says {integrity}. Delete it and try again."
+        )
 
 
 def _simulator(clang: Path, folder: Path) -> None:
     made = paths.cache("engine") / "simulator"
-    words = [MODULES / "build.mjs", runtime.FOLDER, paths.ROOT / "kernels", clang, made, paths.cache("engine") / "objects"]
+    words = [
+        MODULES / "build.mjs",
+        runtime.FOLDER,
+        paths.ROOT / "kernels",
+        clang,
+        made,
+        paths.cache("engine") / "objects",
+    ]
     done = subprocess.run(["node", *map(str, words)], capture_output=True, text=True)
     if done.returncode:
         raise EngineError(f"The simulator could not be compiled to WebAssembly:\n{done.stderr}")
@@ -114,7 +123,9 @@ def _compiler(clang: Path, folder: Path) -> None:
     folder.mkdir(exist_ok=True)
     bundle = (clang / "gen" / "bundle.js").read_text()
     if bundle.count(FETCH) != 1:
-        raise EngineError(f"bundle.js of clang's package no longer holds `{FETCH}`: engine.py must learn how it fetches now.")
+        raise EngineError(
+            f"bundle.js of clang's package no longer holds `{FETCH}`: engine.py must learn how it fetches now."
+        )
     (folder / "bundle.js").write_text(bundle.replace(FETCH, OUR_FETCH))
     for wasm in (clang / "gen").glob("*.wasm"):
         compress(wasm.read_bytes(), folder / f"{wasm.name}.gz")

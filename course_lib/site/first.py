@@ -44,7 +44,9 @@ n = 100
 def index(links: Links, writing: bool) -> str:
     """The first screen, and the table of chapters under it. writing: the site has a trained model's page."""
     trees = [
-        f"```{{toctree}}\n:hidden:\n:caption: {title}\n\n" + "\n".join(f"notebooks/{row.stem}" for row in rows) + "\n```"
+        f"```{{toctree}}\n:hidden:\n:caption: {title}\n\n"
+        + "\n".join(f"notebooks/{row.stem}" for row in rows)
+        + "\n```"
         for title, rows in chapters.parts().items()
     ]
     others = ["notebooks/maths", "notebooks/glossary", "exercises/index", "play", "storage"]

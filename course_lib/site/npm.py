@@ -39,7 +39,11 @@ def packages() -> Path:
     aside.mkdir(parents=True)
     for name in ("package.json", "package-lock.json"):
         shutil.copyfile(PAGE / name, aside / name)
-    run(["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"], aside, "install the packages of the page")
+    run(
+        ["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"],
+        aside,
+        "install the packages of the page",
+    )
     if not folder.exists():
         aside.rename(folder)
     return folder

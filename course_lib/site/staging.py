@@ -64,7 +64,9 @@ def editor(name: str, text: str, language: str) -> str:
 def coloured(text: str, language: str, label: str) -> str:
     """A program as HTML, in colours of the theme; reached by Tab, since it may scroll."""
     lines = highlight(text.strip("\n"), LEXERS[language](), HtmlFormatter(nowrap=True))
-    return f'<div class="highlight"><pre tabindex="0" role="region" aria-label="{html.escape(label)}">{lines}</pre></div>'
+    return (
+        f'<div class="highlight"><pre tabindex="0" role="region" aria-label="{html.escape(label)}">{lines}</pre></div>'
+    )
 
 
 def _markdown(text: str) -> dict:

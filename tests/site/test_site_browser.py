@@ -230,7 +230,10 @@ def test_players_of_lectures_are_alive(visit):
 def test_free_play_reads_a_launch_and_tells_what_it_does_not_understand(visit):
     shown = visit(service_workers="block")
     page = shown.open("play.html")
-    page.fill("#launch", "grid 2 3\nblock 8\nshared 64\nx = int32 2x2: 1 2 3 4  # a matrix\ny = float32 5: range\nz = float32 3: empty\na = -1.5\n")
+    page.fill(
+        "#launch",
+        "grid 2 3\nblock 8\nshared 64\nx = int32 2x2: 1 2 3 4  # a matrix\ny = float32 5: range\nz = float32 3: empty\na = -1.5\n",
+    )
     page.locator(".exercise .go").click()
     page.get_by_text("add ran, and nothing wrong was seen.").wait_for()
     launched = page.evaluate("launched")
@@ -239,7 +242,11 @@ def test_free_play_reads_a_launch_and_tells_what_it_does_not_understand(visit):
     x, y, z, a = launched["args"]
     assert x == {"name": "x", "dtype": "int32", "shape": [2, 2], "values": [1, 2, 3, 4]}
     assert y["values"] == [0, 1, 2, 3, 4] and z["empty"] is True and a == -1.5
-    for line, words in (("x = float32 3: 1 2", "it has 3 numbers, and 2 are given"), ("x = float31 3", "float31 is none of"), ("hello", "write grid 4")):
+    for line, words in (
+        ("x = float32 3: 1 2", "it has 3 numbers, and 2 are given"),
+        ("x = float31 3", "float31 is none of"),
+        ("hello", "write grid 4"),
+    ):
         page.fill("#launch", f"grid 1\n{line}")
         page.locator(".exercise .go").click()
         page.get_by_text(re.compile(f"Line 2 of the launch.*{words}")).wait_for()
@@ -250,7 +257,9 @@ def test_it_works_without_a_network_after_a_first_visit(visit, site):
     shown = visit()
     page = shown.open()
     page.evaluate("navigator.serviceWorker.ready")
-    wanted = sum(1 for path in site.rglob("*.*") if path.is_file() and not path.relative_to(site).parts[0].startswith("engine"))
+    wanted = sum(
+        1 for path in site.rglob("*.*") if path.is_file() and not path.relative_to(site).parts[0].startswith("engine")
+    )
     kept = "async () => (await (await caches.open((await caches.keys())[0])).keys()).length"
     until = time.monotonic() + PATIENCE / 1000
     while page.evaluate(kept) < wanted - len(offline.LEFT_OUT) and time.monotonic() < until:

@@ -63,7 +63,9 @@ def staged(tmp_path_factory):
 def test_every_exercise_stands_on_one_page(staged):
     known = json.loads((staged / "_extra/exercises.json").read_text())
     assert sorted(known) == sorted(catalogue.names())
-    editors = [text for path in staged.rglob("*.ipynb") for text in re.findall(r'data-exercise=\\"(\w+)\\"', path.read_text())]
+    editors = [
+        text for path in staged.rglob("*.ipynb") for text in re.findall(r'data-exercise=\\"(\w+)\\"', path.read_text())
+    ]
     assert sorted(editors) == sorted(catalogue.names())
 
 
@@ -71,7 +73,9 @@ def test_texts_in_the_page_are_the_blanks_of_the_course(staged):
     shown = {}
     for path in staged.rglob("*.ipynb"):
         for cell in json.loads(path.read_text())["cells"]:
-            for content in (output["data"].get("text/html", "") for output in cell.get("outputs", []) if "data" in output):
+            for content in (
+                output["data"].get("text/html", "") for output in cell.get("outputs", []) if "data" in output
+            ):
                 if found := re.search(r'data-exercise="(\w+)".*?<pre[^>]*>(.*)</pre>', content, re.S):
                     shown[found[1]] = html.unescape(re.sub(r"<[^>]+>", "", found[2])).strip()
     for name in catalogue.names():
@@ -80,7 +84,12 @@ def test_texts_in_the_page_are_the_blanks_of_the_course(staged):
 
 def test_pictures_become_files_and_keep_their_words(staged):
     stored = json.loads((ROOT / "notebooks/04_first_kernel.ipynb").read_text())
-    words = [out["metadata"]["image/png"]["alt"] for cell in stored["cells"] for out in cell.get("outputs", []) if "image/png" in out.get("data", {})]
+    words = [
+        out["metadata"]["image/png"]["alt"]
+        for cell in stored["cells"]
+        for out in cell.get("outputs", [])
+        if "image/png" in out.get("data", {})
+    ]
     text = (staged / "notebooks/04_first_kernel.ipynb").read_text()
     assert words and "base64" not in text
     pictures = set(re.findall(r"\.\./pictures/(\w+\.png)", text))
