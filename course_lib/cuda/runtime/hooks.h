@@ -18,6 +18,9 @@ namespace sim {
 // it is a request of its own.
 void access_event(char* address, unsigned bytes, bool write, bool atomic, void* pc, bool aligned, bool counted = true);
 
+// The host's own code, compiled with the same hooks, reads or writes an address (program.cpp).
+void host_access(const char* address, bool write, void* pc);
+
 // Record a fault and end the running thread.
 [[noreturn]] void report_and_abort(Kind, CodeLocation, const char* format, ...) __attribute__((format(printf, 3, 4)));
 

@@ -10,6 +10,7 @@
 //   warp_sync, blocks, threads
 //   hooks, ptx_hooks                  what compiled kernels call: they make an event of a memory access
 //   workers                           run the blocks of a launch
+//   program                           what the host code of a whole program calls
 #pragma once
 #include <csetjmp>
 #include <cstdarg>

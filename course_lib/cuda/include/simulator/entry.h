@@ -1,5 +1,6 @@
 // From a kernel's type to a function that runs threads of a block, and to a description of its parameters.
 #pragma once
+#include "ending.h"
 #include "sync.h"
 
 namespace sim {
@@ -143,7 +144,6 @@ template <class... A, void (*KERNEL)(A...)> struct Entry<KERNEL> {
 }  // namespace sim
 
 // What the launcher finds in the library, by the kernel's number. No word here may be a kernel's name.
-#define SIM_EXPORT extern "C" __attribute__((visibility("default")))
 #if defined(__wasm__)
 #define SIM_KERNEL(NUMBER, ...)                                                                                        \
     SIM_EXPORT void sim_body_##NUMBER(const sim::Launch* sim_a) {                                                      \
@@ -168,21 +168,6 @@ template <class... A, void (*KERNEL)(A...)> struct Entry<KERNEL> {
         *sim_bytes = sizeof(NAME);                                                                                     \
         return std::is_const_v<std::remove_all_extents_t<decltype(NAME)>> ? nullptr : (void*)&NAME;                    \
     }
-// Dynamic shared memory: one array, and a symbol for each `extern __shared__` of the text, whatever its type, at its start.
-// In assembly: g++ would want to construct arrays of classes, and no compiler on macOS knows aliases. There each
-// array is reached through a function that returns its address; an initialiser that must run makes clang write that function.
-#define SIM_TEXT(WORD) #WORD
-#if defined(__APPLE__)
-#define SIM_DYNAMIC_BYTES(BYTES)              \
-    char sim_nothing() { return 0; }          \
-    extern "C" { alignas(16384) thread_local char sim_dynamic[BYTES] = {sim_nothing()}; }
-#define SIM_DYNAMIC(NAME, MANGLED) \
-    asm(".globl __ZTW" SIM_TEXT(MANGLED) "\n.set __ZTW" SIM_TEXT(MANGLED) ", __ZTW11sim_dynamic\n");
-#else
-#define SIM_DYNAMIC_BYTES(BYTES) extern "C" { alignas(65536) thread_local char sim_dynamic[BYTES] = {}; }
-#define SIM_DYNAMIC(NAME, MANGLED) \
-    asm(".globl " SIM_TEXT(NAME) "\n.hidden " SIM_TEXT(NAME) "\n.set " SIM_TEXT(NAME) ", sim_dynamic\n");
-#endif
 #if defined(SIM_CHECKED) && !defined(__wasm__)
 // Lies at a fixed offset from this worker's copies of the shared arrays: so the checker finds them.
 SIM_EXPORT SIM_UNCHECKED char* sim_find_anchor() {

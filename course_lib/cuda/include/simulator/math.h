@@ -113,8 +113,12 @@ SIM_INLINE long long clock64() {
 }
 #endif
 
-#define clock sim_clock  // <ctime> undoes this, and leaves its own
+#ifdef SIM_PROGRAM
+SIM_INLINE clock_t sim_clock() { return sim_block ? (clock_t)clock64() : clock(); }
+#else
 SIM_INLINE clock_t sim_clock() { return (clock_t)clock64(); }
+#endif
+#define clock sim_clock  // <ctime> undoes this, and leaves its own
 
 template <class Never = void> void __brkpt() { static_assert(!std::is_void<Never>::value, "__brkpt_is_not_simulated: printf shows values"); }
 template <class Never = void> void __prof_trigger(int) {
