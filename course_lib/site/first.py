@@ -59,8 +59,8 @@ def index(links: Links, writing: bool) -> str:
         else "<p>At the end of the course a model that you trained writes such stories.</p>"
     )
     screen = f"""
-<p class="lead">Build a language model from a first GPU kernel up, and see each mistake named by its line: here, in this page, with
-nothing installed.</p>
+<p class="lead">Build a language model from a first GPU kernel up, and see each mistake named by its line: here, in this page,
+with nothing installed.</p>
 <div class="two">
 <section aria-labelledby="try"><h2 id="try">This kernel is wrong. Run it.</h2>
 <p>64 threads write numbers on a shared board, and each then takes one that another thread wrote, so that <code>y</code> becomes

@@ -56,7 +56,10 @@ def slug(title: str) -> str:
 
 
 def make(source: Path, static: Path, out: Path, kept: Path) -> list[str]:
-    """Render the staged folder `source` into `out`; returns Sphinx's warnings. static: what goes into _static. kept: its cache."""
+    """Render the staged folder `source` into `out`; returns Sphinx's warnings.
+
+    static: what goes into _static. kept: Sphinx's cache.
+    """
     from sphinx.application import Sphinx
 
     said, warned = io.StringIO(), io.StringIO()

@@ -77,7 +77,8 @@ def _raw(content: str) -> dict:
     """A cell that is HTML, whole: in Markdown a blank line would end it. (A cell without a source would be left out.)"""
     output = {"output_type": "display_data", "metadata": {}, "data": {"text/html": content}}
     return {
-        "cell_type": "code", "metadata": {"tags": ["remove-input"]}, "source": "# hidden", "outputs": [output], "execution_count": None,
+        "cell_type": "code", "metadata": {"tags": ["remove-input"]}, "source": "# hidden", "outputs": [output],
+        "execution_count": None,
     }  # fmt: skip
 
 

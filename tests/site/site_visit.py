@@ -19,11 +19,15 @@ export class Engine {
   async judge(name, text) {
     if (text.includes("for ever")) return new Promise((_, reject) => { this.reject = reject; });
     const passed = text.includes("blockIdx");
-    return { passed, headline: passed ? "Passed." : "Not yet: y is wrong.", lines: [], issues: passed ? [] : [issue], counters: [],
+    return { passed, headline: passed ? "Passed." : "Not yet: y is wrong.", lines: [], counters: [],
+      issues: passed ? [] : [issue],
       case: passed ? null : "three numbers", expected: passed ? null : "[1 2]", got: passed ? null : "[0 0]", compileErrors: [],
       hints: ["the first hint", "the second hint"], solution: passed ? "our text" : null, seconds: 0.5 };
   }
-  async run(launch) { globalThis.launched = launch; return { arrays: {}, issues: [], counters: [], printed: "", error: null, compileErrors: [], seconds: 0 }; }
+  async run(launch) {
+    globalThis.launched = launch;
+    return { arrays: {}, issues: [], counters: [], printed: "", error: null, compileErrors: [], seconds: 0 };
+  }
   stop() { this.reject(new Error("The engine was stopped.")); }
 }
 """
