@@ -11,7 +11,8 @@ import typer
 
 def train(
     preset: Annotated[
-        str | None, typer.Option(help="micro, small, 12m, modern-12m or 116m.", show_default="small")
+        str | None,
+        typer.Option(help="micro, small, 12m, modern-12m, linear-12m, hybrid-12m or 116m.", show_default="small"),
     ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, simulator, cuda or webgpu.")] = "auto",
     steps: Annotated[int | None, typer.Option(help="Updates of the weights.")] = None,
@@ -222,6 +223,35 @@ def serve(
     from course_lib.web import serve
 
     serve.serve(folder, browser)
+
+
+def serve_api(
+    run: Annotated[str, typer.Option(help="Folder of a run, or one checkpoint.")],
+    host: Annotated[
+        str, typer.Option(help="Address; one that others reach wants a token in COURSE_API_TOKEN.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="0: any that is free.")] = 8000,
+    batch: Annotated[int, typer.Option(help="Texts that are written at once.")] = 16,
+    queue: Annotated[int, typer.Option(help="Requests that may wait; one more is told to come back later.")] = 64,
+    pages: Annotated[
+        int | None, typer.Option(help="Pages of 8 tokens in the cache.", show_default="what the texts can fill")
+    ] = None,
+    device: Annotated[str, typer.Option(help="auto, cpu, simulator, cuda or webgpu.")] = "auto",
+    mine: Annotated[bool, typer.Option("--mine", help="With your passed answers in place of ours.")] = False,
+) -> None:
+    """Serve a trained model over HTTP, to OpenAI's clients; Ctrl-C stops it."""
+    import importlib.util
+
+    from course_lib import training
+    from course_lib.paths import pip_command
+
+    if any(importlib.util.find_spec(name) is None for name in ("starlette", "uvicorn")):
+        raise RuntimeError(f"Serving over HTTP needs two packages that are not here: {pip_command('serve')}")
+    from course_lib.serving import server
+
+    if mine:
+        print(_answers(device), flush=True)
+    server.serve(run, training.choose_device(device)[0], host, port, batch, queue, pages)
 
 
 def speedrun(

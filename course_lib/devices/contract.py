@@ -33,8 +33,8 @@ takes the dtype of the array; "each": a list of such arrays. `out=` is an array 
 and returned.
 
 Letters: B batch, T time of the queries, S time of the keys, C channels, H heads, G key-value heads (H is a multiple of G),
-D head size, V vocabulary, F hidden width, K inner length of a product, n any number of leading axes flattened; of quantised
-weights J groups of 32 along K, W words.
+D head size, E that of the values where it is another, V vocabulary, F hidden width, K inner length of a product, n any number of
+leading axes flattened; of quantised weights J groups of 32 along K, W words.
 
 Storage
 -------
@@ -107,6 +107,26 @@ Fused forward and backward. `dx` is the gradient of `x`, with its shape; several
         causal: query t sees keys 0 .. S - T + t (so S > T continues a cache)
     attention_backward(dy (B, T, H, D), q (B, T, H, D), k (B, S, G, D), v (B, S, G, D), y (B, T, H, D), logsumexp (B, H, T),
                        causal=True) -> dq (B, T, H, D), dk (B, S, G, D), dv (B, S, G, D)
+    gated_linear_attention_forward(q (B, H, T, D), k (B, H, T, D), v (B, H, T, E), g (B, H, T, D), state (B, H, D, E) or None)
+        -> y (B, H, T, E), last (B, H, D, E), kept
+        at each step the state becomes diag(e^g) state + k v^T, and y = state^T q; from zeros if it is None; last: after all steps
+    gated_linear_attention_backward(dy (B, H, T, E), dlast (B, H, D, E) or None, q (B, H, T, D), k (B, H, T, D),
+                                    v (B, H, T, E), g (B, H, T, D), state (B, H, D, E) or None, kept)
+        -> dq (B, H, T, D), dk (B, H, T, D), dv (B, H, T, E), dg (B, H, T, D), dstate (B, H, D, E) or None
+        kept: from the same device's forward, here and below
+    gated_delta_forward(q (B, H, T, D), k (B, H, T, D), v (B, H, T, E), g (B, H, T, D), beta (B, H, T),
+                        state (B, H, D, E) or None) -> y (B, H, T, E), last (B, H, D, E), kept
+        decayed = diag(e^g) state; the state becomes decayed + beta k (v - decayed^T k)^T, and y = state^T q
+    gated_delta_backward(dy (B, H, T, E), dlast (B, H, D, E) or None, q (B, H, T, D), k (B, H, T, D), v (B, H, T, E),
+                         g (B, H, T, D), beta (B, H, T), state (B, H, D, E) or None, kept)
+        -> dq (B, H, T, D), dk (B, H, T, D), dv (B, H, T, E), dg (B, H, T, D), dbeta (B, H, T), dstate (B, H, D, E) or None
+    state_space_forward(q (B, H, T, D), k (B, H, T, D), v (B, H, T, E), g (B, H, T), gamma (B, H, T), weight (B, H, T),
+                        state (B, H, D, E) or None) -> y (B, H, T, E), last (B, H, D, E), kept
+        y = (e^g state + gamma k v^T)^T q; the state becomes e^g state + weight k v^T
+    state_space_backward(dy (B, H, T, E), dlast (B, H, D, E) or None, q (B, H, T, D), k (B, H, T, D), v (B, H, T, E),
+                         g (B, H, T), gamma (B, H, T), weight (B, H, T), state (B, H, D, E) or None, kept)
+        -> dq (B, H, T, D), dk (B, H, T, D), dv (B, H, T, E), dg (B, H, T), dgamma (B, H, T), dweight (B, H, T),
+           dstate (B, H, D, E) or None
     cross_entropy_forward(logits (n, V), targets (n) int below V or ignore_index, ignore_index=-1) -> loss (), logsumexp (n)
         nats, mean over the targets that are not ignored (nan if all are)
     cross_entropy_backward(dloss (), logits (n, V), targets (n) int below V or ignore_index, logsumexp (n), ignore_index=-1)
@@ -127,6 +147,13 @@ Several in one (composed.py says of which; where one of those was replaced, by `
         in place: row length[0], below N, of both caches
     cache_attention(q (B, 1, H, D), k_cache (B, N, G, D), v_cache (B, N, G, D), length (1) int32) -> y (B, 1, H, D)
         over rows 0 .. length[0]: what came before, and the row just appended
+    paged_append(k (n, G, D), v (n, G, D), k_pages (P, N, G, D), v_pages (P, N, G, D), slots (n) int32 below P*N)
+        in place: token i goes to slot slots[i], row s % N of page s // N; no two tokens to one slot
+    paged_gather(pages (P, N, G, D), table (M) int32 below P, count) -> rows (count, G, D)
+        rows 0 .. count - 1 of a text whose j-th row is row j % N of page table[j // N]
+    paged_attention_forward(q (R, H, D), k_pages (P, N, G, D), v_pages (P, N, G, D), tables (R, M) int32 below P,
+                            positions (R) int32 below M*N) -> y (R, H, D)
+        one query for each text: it sees rows 0 .. positions[r] of the text with the block table tables[r] (Kwon et al. 2023)
 
 Random bits are Philox4x32-10 (Salmon et al. 2011), the same on every device. `random` is a device array of three uint32:
 seed low, seed high, step; `site` is an int that tells one dropout from another. Key (seed low, seed high), counter
@@ -260,6 +287,17 @@ def _attended(op, sizes, given):
         raise ValueError(f"{op}: there are {sizes['T']} queries, but no key that they could look at.")
 
 
+def _recurs(op, sizes, given):
+    if not sizes["T"]:
+        raise ValueError(f"{op} reads at least one step, but q has the shape {tuple(given['q'].shape)}.")
+
+
+def _gathered_rows(op, sizes, given):
+    count, rows = given["count"], sizes["M"] * sizes["N"]
+    if not 0 <= count <= rows:
+        raise ValueError(f"{op}: {count} rows were asked for, but a table of {sizes['M']} pages has {rows}.")
+
+
 def _dropped(op, sizes, given):
     if not 0 <= given["probability"] < 1:
         raise ValueError(f"{op} drops with a probability from 0 to below 1, but was given {given['probability']}.")
@@ -279,6 +317,11 @@ RULES: dict[str, tuple[Callable, tuple[str, ...]]] = {
     **dict.fromkeys("sum max".split(), (_reduced, ("axis", "keepdims"))),
     **dict.fromkeys("attention_forward attention_backward".split(), (_attended, ("causal",))),
     **dict.fromkeys("dropout_forward dropout_backward".split(), (_dropped, ("probability",))),
+    **{
+        f"{name}_{way}": (_recurs, ())
+        for name in ("gated_linear_attention", "gated_delta", "state_space")
+        for way in ("forward", "backward")
+    },
     **dict.fromkeys("linear_int8_forward linear_int4_forward".split(), (_packed, ())),
     "view": (_viewed, ("shape", "offset")),
     "strided_copy": (_strided, ("shape", "strides", "offset")),
@@ -292,6 +335,8 @@ RULES: dict[str, tuple[Callable, tuple[str, ...]]] = {
     "matmul": (_product, ("transpose_a", "transpose_b")),
     "softmax_forward": (_causal_rows, ("causal",)),
     "cache_attention": (_attended, ()),
+    "paged_gather": (_gathered_rows, ("count",)),
+    "paged_attention_forward": (_attended, ()),
     "adamw_step": (_stepped, ()),
 }
 
@@ -299,7 +344,7 @@ RULES: dict[str, tuple[Callable, tuple[str, ...]]] = {
 # Reading the table
 
 LINE = re.compile(r"^    ([a-z]\w*(?: \w+)*)\(", re.MULTILINE)
-ARGUMENT = re.compile(r"(\w+)(?: \(([^)]*)\))?(?: (number|real|any|int32|int|uint32|bool))?(?: below (\w+))?(.*)")
+ARGUMENT = re.compile(r"(\w+)(?: \(([^)]*)\))?(?: (number|real|any|int32|int|uint32|bool))?(?: below ([\w*]+))?(.*)")
 
 
 def _split(text: str) -> list[str]:

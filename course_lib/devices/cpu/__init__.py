@@ -23,6 +23,7 @@ from . import (
     arithmetic,
     compiled,
     compiled_layers,
+    compiled_recurrences,
     compiled_training,
     plain_attention,
     plain_layers,
@@ -34,7 +35,7 @@ from . import (
 from .bfloat16 import computing as computing
 
 PLAIN = (storage, arithmetic, products, plain_layers, plain_attention, plain_training, plain_quantised, dropout)
-COMPILED = (compiled_layers, compiled_training, quantised)  # these cover what they can
+COMPILED = (compiled_layers, compiled_recurrences, compiled_training, quantised)  # these cover what they can
 
 
 def table() -> dict[str, Callable]:

@@ -17,11 +17,14 @@ from . import (
     normalisation,
     optimiser,
     quantised,
+    recurrences,
     reductions,
     storage,
 )
 
-FILES = (storage, elementwise, reductions, layers, quantised, normalisation, attention, loss, dropout, optimiser)
+FILES = (
+    storage, elementwise, reductions, layers, quantised, normalisation, attention, recurrences, loss, dropout, optimiser,
+)  # fmt: skip
 
 
 def table() -> dict[str, Callable]:
