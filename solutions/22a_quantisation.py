@@ -10,6 +10,7 @@
 # that `codes * scale` is near the row. The largest absolute value of the row gets the code 127 or -127, and every other weight
 # the nearest code. A row of zeros has the scale 0 and codes 0. For `[1.27, -0.3, 0.02]` they are `[127, -30, 2]` and 0.01. `np`
 # is NumPy.
+# `np.rint` rounds to the nearest whole number.
 
 
 # %% exercise="quantise_row" lecture=true
@@ -77,6 +78,7 @@ def int8_dot(a, b, scale_a, scale_b):
 # `groups` is (J, 32), or of another width. For each shrink, a number of the list `shrinks`, a group's scale would be shrink ·
 # absmax / 7, and its codes the nearest ones of -8 .. 7. Return for each group the scale with the least sum of squared errors,
 # (J,). If two are equally good, the one that comes first in `shrinks`. A group of zeros has the scale 0.
+# `np.rint` rounds, and `np.clip(x, low, high)` keeps numbers within bounds.
 
 
 # %% exercise="best_scale"
