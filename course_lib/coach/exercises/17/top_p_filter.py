@@ -67,6 +67,10 @@ exercise = Exercise(
 """, "The token with which p is reached must be kept as well: those before it do not reach p."),
         Wrong(Changed(("before < p", "before + sorted_ <= p")),
               "The token with which p is reached must be kept as well: those before it do not reach p.", also=True),
+        Wrong(Changed(("before < p", "np.cumsum(sorted_, -1) < p")),
+              "The token with which p is reached must be kept as well: those before it do not reach p.", also=True),
+        Wrong(Changed(("before < p", "np.cumsum(sorted_, -1) <= p")),
+              "The token with which p is reached must be kept as well: those before it do not reach p.", also=True),
         Wrong(Changed((", kind=\"stable\"", "")),
               "Of equally likely tokens the first are taken: np.argsort keeps their order with kind=\"stable\"."),
         Wrong(Changed(("before < p", "before <= p")), "If p is reached exactly, you keep one token too many."),
@@ -93,6 +97,8 @@ exercise = Exercise(
     kept = np.where(probabilities >= 1 - p, probabilities, 0)
     return kept / kept.sum(-1, keepdims=True)
 """, "p is not a limit for a single token: the kept tokens together must reach it."),
+        Wrong(Changed(("before < p", "sorted_ >= p")),
+              "p is not a limit for a single token: the kept tokens together must reach it.", also=True),
         Wrong(Changed(("np.argsort(-probabilities", "np.argsort(probabilities")), generic="`probabilities` has the wrong sign"),
     ],
 )  # fmt: skip

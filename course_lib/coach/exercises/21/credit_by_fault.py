@@ -56,6 +56,11 @@ exercise = Exercise(
               "The faults get -1, but what was right gets nothing. The credit of the whole batch should add up to 0."),
         Wrong(Changed(("wrong / max(sum(last), 1)", "wrong / max(sum(lengths), 1)")),
               "You divide by all tokens. Only those up to the faults have credit, so the sum is not 0."),
+        Wrong(Changed(("wrong / max(sum(last), 1)", "wrong / len(last)")),
+              "You divide by the number of texts. The credit stands at each token up to the faults, so it is their number "
+              "that makes the sum 0."),
+        Wrong(Changed(("return spread(credit, last)", "return np.nan_to_num(spread(credit, last))")),
+              "What comes after a fault or the end of a text has 0 here. It gets nan: nothing is known of it, good or bad."),
         Wrong(Changed(("credit[row, fault] -= 1.0", "credit[row, fault] = -1.0")),
               "The token at the fault gets -1 and the small number too: subtract 1 from what is there."),
         Wrong(Changed(("credit[row, fault] -= 1.0", "credit[row, : fault + 1] -= 1.0")),
