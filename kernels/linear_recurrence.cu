@@ -14,7 +14,7 @@
 // Bytes: forward 4 heads T (3 d + 2 E) for each 32 columns, and d E / 4 for each step that a backward needs.
 // FLOPs: about 6 d E for each step of a head forward, 8 d E with the delta rule, and 32 d for the scores.
 // Architectures: sm_75 and newer.
-// Chapter: 23, read.
+// Chapter: 23, read, not built.
 #include "recurrence_chunk.cuh"
 
 constexpr int COLUMNS = 32, LANES = 4;  // of a block; that share a column
@@ -232,7 +232,7 @@ recurrence_backward_chunks(const float* dy, const float* q, const float* k, cons
     // Within the chunk. What reads at step t gains by e^(G_t), what is read loses by e^(-G_s): dG is of those sums G.
     float own_dq[STEPS], reading[STEPS], read[STEPS], of_gamma[STEPS], of_weight[STEPS], prefix = 1.0f, suffix = 1.0f, ends = 0.0f;
     const bool channel = c < D;
-    const int row = channel ? c : 0;  // threads beyond the channels compute what nobody reads
+    const int row = channel ? c : 0;  // threads beyond the channels compute values that are not written
 #pragma unroll
     for (int t = 0; t < STEPS; t++) {
         prefix *= chunk.a[t][row];
