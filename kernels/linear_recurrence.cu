@@ -14,10 +14,30 @@
 // Bytes: forward 4 heads T (3 d + 2 E) for each 32 columns, and d E / 4 for each step that a backward needs.
 // FLOPs: about 6 d E for each step of a head forward, 8 d E with the delta rule, and 32 d for the scores.
 // Architectures: sm_75 and newer.
-// Chapter: 23, read.
+// Chapter: 23, read, not built.
 #include "recurrence_chunk.cuh"
 
 constexpr int COLUMNS = 32, LANES = 4;  // of a block; that share a column
+
+// Which row of the state the i-th number of a lane is: four in a row, so that one access to shared memory gets their factors.
+__device__ __forceinline__ int row_of(int i, int lane) { return i / 4 * 4 * LANES + 4 * lane + i % 4; }
+
+// The sum over this lane's rows of row[c] S[c].
+template <int OWN> __device__ __forceinline__ float dot_own(const float* row, const float (&S)[OWN], int lane) {
+    float sum = 0.0f;
+#pragma unroll
+    for (int i = 0; i < OWN; i += 4) sum += dot(four(row, row_of(i, lane)), make_float4(S[i], S[i + 1], S[i + 2], S[i + 3]));
+    return sum;
+}
+
+// S[c] += row[c] times a number, for this lane's rows.
+template <int OWN> __device__ __forceinline__ void add_own(float (&S)[OWN], const float* row, float times, int lane) {
+#pragma unroll
+    for (int i = 0; i < OWN; i += 4) {
+        const float4 factor = four(row, row_of(i, lane));
+        S[i] += factor.x * times, S[i + 1] += factor.y * times, S[i + 2] += factor.z * times, S[i + 3] += factor.w * times;
+    }
+}
 
 // Row c of a state (d, E) at this thread's column; zero outside.
 __device__ __forceinline__ float state_at(const float* state, int c, int column, int d, int E) {
@@ -35,15 +55,15 @@ recurrence_forward(const float* q, const float* k, const float* v, const float* 
     const int column = blockIdx.x * COLUMNS + threadIdx.x / LANES, lane = threadIdx.x % LANES, chunks = (T + STEPS - 1) / STEPS;
     const Inputs in = Inputs{q, k, v, g, rate, weight, T, d, E}.of(KIND, head);
     if (state) state += head * d * E;
-    float S[OWN];  // rows lane, lane + 4, ... of this column
+    float S[OWN];  // of this column, the rows row_of(i, lane)
 #pragma unroll
-    for (int i = 0; i < OWN; i++) S[i] = state_at(state, lane + i * LANES, column, d, E);
+    for (int i = 0; i < OWN; i++) S[i] = state_at(state, row_of(i, lane), column, d, E);
 
     for (int n = 0; n < chunks; n++) {
         const int start = n * STEPS;
 #pragma unroll
         for (int i = 0; i < OWN; i++) {
-            const int c = lane + i * LANES;
+            const int c = row_of(i, lane);
             if (c < d && column < E) kept[((head * chunks + n) * d + c) * E + column] = S[i];
         }
         chunk.load(in, start);
@@ -54,16 +74,10 @@ recurrence_forward(const float* q, const float* k, const float* v, const float* 
         for (int t = 0; t < STEPS; t++) {
             const bool inside = start + t < T && column < E;
             const long long at = (head * T + start + t) * E + column;
-            float read = 0.0f, stored = 0.0f;
-#pragma unroll
-            for (int i = 0; i < OWN; i++) {
-                read += chunk.q[t][lane + i * LANES] * S[i];
-                if (KIND == Delta) stored += chunk.k[t][lane + i * LANES] * S[i];
-            }
-            read = warp_sum<LANES>(read);
+            float read = warp_sum<LANES>(dot_own(chunk.q[t], S, lane));
             u[t] = inside ? v[at] : 0.0f;
             if (KIND == Delta) {
-                u[t] -= warp_sum<LANES>(stored);
+                u[t] -= warp_sum<LANES>(dot_own(chunk.k[t], S, lane));
 #pragma unroll
                 for (int s = 0; s < t; s++) u[t] -= chunk.L[t][s] * u[s];
                 if (inside && lane == 0) errors[at] = u[t];
@@ -74,17 +88,14 @@ recurrence_forward(const float* q, const float* k, const float* v, const float* 
             if (inside && lane == t % LANES) y[at] = read;
         }
 #pragma unroll
-        for (int i = 0; i < OWN; i++) {
-            const int c = lane + i * LANES;
-            S[i] *= chunk.over[c];
+        for (int i = 0; i < OWN; i++) S[i] *= chunk.over[row_of(i, lane)];
 #pragma unroll
-            for (int t = 0; t < STEPS; t++) S[i] += chunk.to_end[t][c] * u[t];
-        }
+        for (int t = 0; t < STEPS; t++) add_own(S, chunk.to_end[t], u[t], lane);
         __syncthreads();  // the next chunk overwrites this one
     }
 #pragma unroll
     for (int i = 0; i < OWN; i++) {
-        const int c = lane + i * LANES;
+        const int c = row_of(i, lane);
         if (c < d && column < E) last[(head * d + c) * E + column] = S[i];
     }
 }
@@ -102,13 +113,13 @@ recurrence_backward_states(const float* dy, const float* dlast, const float* q, 
     if (dlast) dlast += head * d * E;
     float dS[OWN];
 #pragma unroll
-    for (int i = 0; i < OWN; i++) dS[i] = state_at(dlast, lane + i * LANES, column, d, E);
+    for (int i = 0; i < OWN; i++) dS[i] = state_at(dlast, row_of(i, lane), column, d, E);
 
     for (int n = chunks - 1; n >= 0; n--) {
         const int start = n * STEPS;
 #pragma unroll
         for (int i = 0; i < OWN; i++) {
-            const int c = lane + i * LANES;
+            const int c = row_of(i, lane);
             if (c < d && column < E) dends[((head * chunks + n) * d + c) * E + column] = dS[i];
         }
         chunk.load(in, start);
@@ -120,10 +131,7 @@ recurrence_backward_states(const float* dy, const float* dlast, const float* q, 
             dyt[t] = start + t < T && column < E ? dy[(head * T + start + t) * E + column] : 0.0f;
 #pragma unroll
         for (int s = STEPS - 1; s >= 0; s--) {
-            float sum = 0.0f;
-#pragma unroll
-            for (int i = 0; i < OWN; i++) sum += chunk.to_end[s][lane + i * LANES] * dS[i];
-            sum = warp_sum<LANES>(sum);
+            float sum = warp_sum<LANES>(dot_own(chunk.to_end[s], dS, lane));
 #pragma unroll
             for (int t = s; t < STEPS; t++) sum += chunk.A[t][s] * dyt[t];
             if (KIND == Delta)
@@ -137,20 +145,17 @@ recurrence_backward_states(const float* dy, const float* dlast, const float* q, 
             }
         }
 #pragma unroll
-        for (int i = 0; i < OWN; i++) {
-            const int c = lane + i * LANES;
-            dS[i] *= chunk.over[c];
+        for (int i = 0; i < OWN; i++) dS[i] *= chunk.over[row_of(i, lane)];
 #pragma unroll
-            for (int t = 0; t < STEPS; t++) {
-                dS[i] += chunk.q[t][c] * dyt[t];
-                if (KIND == Delta) dS[i] -= chunk.k[t][c] * du[t];
-            }
+        for (int t = 0; t < STEPS; t++) {
+            add_own(dS, chunk.q[t], dyt[t], lane);
+            if (KIND == Delta) add_own(dS, chunk.k[t], -du[t], lane);
         }
         __syncthreads();
     }
 #pragma unroll
     for (int i = 0; i < OWN; i++) {
-        const int c = lane + i * LANES;
+        const int c = row_of(i, lane);
         if (dstate && c < d && column < E) dstate[(head * d + c) * E + column] = dS[i];
     }
 }
@@ -227,7 +232,7 @@ recurrence_backward_chunks(const float* dy, const float* q, const float* k, cons
     // Within the chunk. What reads at step t gains by e^(G_t), what is read loses by e^(-G_s): dG is of those sums G.
     float own_dq[STEPS], reading[STEPS], read[STEPS], of_gamma[STEPS], of_weight[STEPS], prefix = 1.0f, suffix = 1.0f, ends = 0.0f;
     const bool channel = c < D;
-    const int row = channel ? c : 0;  // threads beyond the channels compute what nobody reads
+    const int row = channel ? c : 0;  // threads beyond the channels compute values that are not written
 #pragma unroll
     for (int t = 0; t < STEPS; t++) {
         prefix *= chunk.a[t][row];

@@ -34,9 +34,14 @@ struct Inputs {
     }
 };
 
+// Channels c .. c + 3 of a row in shared memory, in one access; c is a multiple of 4.
+__device__ __forceinline__ float4 four(const float* row, int c) { return *(const float4*)(row + c); }
+
+__device__ __forceinline__ float dot(float4 a, float4 b) { return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w; }
+
 template <Kind KIND, int D> struct Chunk {
     static const int PITCH = D + 8;
-    float q[STEPS][PITCH], k[STEPS][PITCH], a[STEPS][PITCH];  // a: e^g
+    alignas(16) float q[STEPS][PITCH], k[STEPS][PITCH], a[STEPS][PITCH];  // a: e^g
     float rate[STEPS], weight[STEPS];
 
     __device__ void load(const Inputs& in, int start) {
@@ -60,22 +65,24 @@ template <Kind KIND, int D> struct Chunk {
 
 // A chunk with what a pass over the states needs of it.
 template <Kind KIND, int D> struct ScoredChunk : Chunk<KIND, D> {
-    float to_end[STEPS][D + 8], A[STEPS][STEPS + 1], L[STEPS][STEPS + 1], over[D];
+    alignas(16) float to_end[STEPS][D + 8];
+    float A[STEPS][STEPS + 1], L[STEPS][STEPS + 1];
+    alignas(16) float over[D];
 
-    // Eight lanes share a step s: they carry k_s on to each later step t, and multiply it there with q_t.
+    // Eight lanes share a step s: they carry k_s on to each later step t, and multiply it there with q_t. Four channels at a time.
     __device__ void scores() {
         const int s = threadIdx.x / 8, lane = threadIdx.x % 8;
         float to_q[STEPS] = {}, to_k[STEPS] = {};
-        for (int c = lane; c < D; c += 8) {
-            float carried = this->k[s][c];
+        for (int c = 4 * lane; c < D; c += 32) {
+            float4 carried = four(this->k[s], c);
 #pragma unroll
             for (int t = 0; t < STEPS; t++) {  // all lanes in lockstep, those whose s comes after t for nothing
-                const float decay = this->a[t][c], query = this->q[t][c];
-                carried *= t > s ? decay : 1.0f;
-                to_q[t] += t >= s ? query * carried : 0.0f;
+                const float4 decay = four(this->a[t], c), query = four(this->q[t], c);
+                if (t > s) carried.x *= decay.x, carried.y *= decay.y, carried.z *= decay.z, carried.w *= decay.w;
+                to_q[t] += t >= s ? dot(query, carried) : 0.0f;
                 if (KIND == Delta) {
-                    const float key = this->k[t][c];
-                    to_k[t] += t > s ? key * carried : 0.0f;
+                    const float4 key = four(this->k[t], c);
+                    to_k[t] += t > s ? dot(key, carried) : 0.0f;
                 }
             }
         }
