@@ -18,7 +18,7 @@ FLOORS = [
     {"devices", "autograd"},
     {"tensor", "wgsl"},
     {"functional", "gradcheck", "key_values"},
-    {"nn", "optim"},
+    {"nn", "optim", "recurrent"},
     {"stories", "bpe", "tokenizer", "data"},
     {
         "model",
@@ -50,6 +50,7 @@ FLOORS = [
         "lab",
         "build",
         "web",
+        "site",
         "cli",
         "selftest",
         "speedrun",

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from types import SimpleNamespace
 
+from . import composed_recurrences, composed_state_space
 from .checks import joined_shape
 
 
@@ -102,6 +103,12 @@ WHOLES: dict[Callable, str] = {
     concatenate: "",
     cache_append: "",
     cache_attention: "attention_forward",
+    composed_recurrences.gated_linear_attention_forward: "",
+    composed_recurrences.gated_linear_attention_backward: "",
+    composed_recurrences.gated_delta_forward: "",
+    composed_recurrences.gated_delta_backward: "",
+    composed_state_space.state_space_forward: "",
+    composed_state_space.state_space_backward: "",
     paged_append: "",
     paged_gather: "",
     paged_attention_forward: "attention_forward paged_gather",

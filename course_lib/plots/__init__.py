@@ -26,7 +26,8 @@
     plots.traffic({plan: [report]})           the bytes that kernels read and write
     plots.roofline({name: report.roofline()}) what kernels could reach on a machine
     plots.projection(x, gradient)             what normalising a row takes away from a gradient
-    plots.exchange(values, "tree")            how threads bring their numbers together
+    plots.exchange(values, "tree")            how threads bring their numbers together: one sum, or all prefix sums
+    plots.state_steps(names, keys, values)    a memory that is a matrix, write after write, by two rules
     plots.arena(plan)                         where the arrays of a training step lie in one block, and for how long
     plots.ring(values)                        a ring all-reduce to step through
     plots.sliders(parts_of, choices, ...)     a stacked bar beside a limit, driven by a slider for each input
@@ -77,6 +78,7 @@ from course_lib.plots.shape_map import shape_map
 from course_lib.plots.sharding import split_mlp, zero_stages
 from course_lib.plots.sliders import sliders
 from course_lib.plots.slopes import slope
+from course_lib.plots.state_steps import state_steps
 from course_lib.plots.strides import strides
 from course_lib.plots.timeline import timeline
 from course_lib.plots.token_colours import tokens
@@ -125,6 +127,7 @@ __all__ = [
     "sliders",
     "slope",
     "split_mlp",
+    "state_steps",
     "strides",
     "thread_map",
     "timeline",

@@ -1,4 +1,7 @@
-"""Serving: one trained model, many readers at once.
+"""Serving: a trained model made small, and many readers of it at once.
+
+quantise.py         weights in 8 or 4 bits: codes, and the scales that they are multiplied by
+quantised.py        a GPT that computes with them, and its file
 
 pages.py            which page holds what: block tables, reference counts, copy on write, shared beginnings
 paged_model.py      the model over a cache in pages, many texts in one pass
