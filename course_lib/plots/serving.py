@@ -59,7 +59,15 @@ def accepted(target: Sequence[float], draft: Sequence[float], names: Sequence[st
     at = np.arange(len(p))
     both = np.minimum(p, q)
     axes.bar(at - 0.2, both, 0.36, color=BLUE, label="min(p, q): accepted")
-    axes.bar(at - 0.2, np.maximum(p - q, 0), 0.36, bottom=both, color=ORANGE, hatch="///", label="p - q: drawn after a rejection")
+    axes.bar(
+        at - 0.2,
+        np.maximum(p - q, 0),
+        0.36,
+        bottom=both,
+        color=ORANGE,
+        hatch="///",
+        label="p - q: drawn after a rejection",
+    )
     axes.bar(at + 0.2, q, 0.36, color=PALE, edgecolor=GREY, label="q: what the draft proposes")
     axes.set_xticks(at, list(names))
     axes.set(ylabel="probability", title="Each token of the model: accepted, or made up for")
