@@ -149,7 +149,7 @@ def _compiler(clang: Path, folder: Path) -> None:
 
 
 def _system_root(whole: bytes) -> bytes:
-    """The tar archive without what no kernel needs; entries stay as they are, since the package reads them in a way of its own."""
+    """The tar archive without what no kernel needs; entries stay as they are, as the package reads them in its own way."""
     kept = []
     with tarfile.open(fileobj=io.BytesIO(whole)) as source:
         for member in source:

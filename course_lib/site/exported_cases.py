@@ -173,11 +173,7 @@ def _examples(wrong: Wrong, inputs: tuple, place: Any, looked: list) -> list | N
     """What a known mistake gives in some elements of each result: [indices, values]; None where it gives what is right."""
     try:
         found = [one for _, one in _pairs(place, wrong.like(*_copies(inputs)))]
-        found = [
-            one
-            for one, (where, _) in zip(found, _pairs(place, [None] * 9 if isinstance(place, list) else None))
-            if where
-        ]
+        found = [one for one, (where, _) in zip(found, _pairs(place, None), strict=False) if where]
     except Exception:  # a mistake that shows in other cases only raises where it cannot be computed
         return None
     examples, other = [], False
