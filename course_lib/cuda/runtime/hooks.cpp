@@ -25,7 +25,9 @@ void access_event(char* address, unsigned bytes, bool write, bool atomic, void* 
     if (is_local(address)) return;
     if (!block) return host_access(address, write, pc);
     if (!worker_of(block)->in_kernel || bytes == 0) return;
+#if !defined(__wasm__)  // a coroutine waits where the kernel says so, and not in a hook
     if ((block->mode & SHUFFLED) && (accesses * 0x9E3779B97F4A7C15ull >> 61) == 0) yield(block, block->current);
+#endif
     enter_runtime(block);
     accesses++;
     Checkers::on(BeforeAccess{block, pc});
