@@ -55,7 +55,6 @@ CHANGED = {
 }
 
 
-
 class EngineError(RuntimeError):
     """The engine cannot be built; a sentence says what to do."""
 
@@ -114,12 +113,21 @@ def check(content: bytes, integrity: str, name: str) -> None:
     """Raises EngineError unless the bytes have the checksum, "sha512-..." in base64."""
     found = "sha512-" + base64.b64encode(hashlib.sha512(content).digest()).decode()
     if found != integrity:
-        raise EngineError(f"{name} has the checksum {found}, and {LOCK.name} says {integrity}. Delete it and try again.")
+        raise EngineError(
+            f"{name} has the checksum {found}, and {LOCK.name} says {integrity}. Delete it and try again."
+        )
 
 
 def _simulator(clang: Path, folder: Path) -> None:
     made = paths.cache("engine") / "simulator"
-    words = [MODULES / "build.mjs", runtime.FOLDER, paths.ROOT / "kernels", clang, made, paths.cache("engine") / "objects"]
+    words = [
+        MODULES / "build.mjs",
+        runtime.FOLDER,
+        paths.ROOT / "kernels",
+        clang,
+        made,
+        paths.cache("engine") / "objects",
+    ]
     done = subprocess.run(["node", *map(str, words)], capture_output=True, text=True)
     if done.returncode:
         raise EngineError(f"The simulator could not be compiled to WebAssembly:\n{done.stderr}")
@@ -132,7 +140,7 @@ def _compiler(clang: Path, folder: Path) -> None:
     bundle = (clang / "gen" / "bundle.js").read_text()
     for old, new in CHANGED.items():
         if bundle.count(old) != 1:
-            raise EngineError(f"bundle.js of clang's package no longer holds this: engine.py must learn what does.\n{old}")
+            raise EngineError(f"bundle.js of clang's package no longer holds this, which engine.py changes.\n{old}")
         bundle = bundle.replace(old, new)
     (folder / "bundle.js").write_text(bundle)
     for wasm in (clang / "gen").glob("*.wasm"):

@@ -24,7 +24,13 @@ from course_lib.coach.exercise import Exercise, Wrong
 from course_lib.coach.judge import SEED
 
 EXAMPLES = 12  # elements by which a known mistake is recognised, in each case
-COUNTED = ("sectors", "requests", "bank_wavefronts", "idle_lanes", "bytes_moved")  # of coach/kernels.py, and of judge.mjs
+COUNTED = (
+    "sectors",
+    "requests",
+    "bank_wavefronts",
+    "idle_lanes",
+    "bytes_moved",
+)  # of coach/kernels.py, and of judge.mjs
 POISON = np.uint32(0xFFFEFFFE)  # what an array of `empty` holds: runtime/memory.h
 
 
@@ -51,7 +57,14 @@ class Recorder:
         written: list[dict] = []
         given = [self._argument(value, written) for value in args]
         self.launches.append(
-            {"kernel": name, "grid": _three(grid), "block": _three(block), "shared": int(shared), "args": given, "set": written}
+            {
+                "kernel": name,
+                "grid": _three(grid),
+                "block": _three(block),
+                "shared": int(shared),
+                "args": given,
+                "set": written,
+            }
         )
 
     def _argument(self, value: Any, written: list[dict]) -> Any:
@@ -160,7 +173,11 @@ def _examples(wrong: Wrong, inputs: tuple, place: Any, looked: list) -> list | N
     """What a known mistake gives in some elements of each result: [indices, values]; None where it gives what is right."""
     try:
         found = [one for _, one in _pairs(place, wrong.like(*_copies(inputs)))]
-        found = [one for one, (where, _) in zip(found, _pairs(place, [None] * 9 if isinstance(place, list) else None)) if where]
+        found = [
+            one
+            for one, (where, _) in zip(found, _pairs(place, [None] * 9 if isinstance(place, list) else None))
+            if where
+        ]
     except Exception:  # a mistake that shows in other cases only raises where it cannot be computed
         return None
     examples, other = [], False
@@ -177,7 +194,9 @@ def _examples(wrong: Wrong, inputs: tuple, place: Any, looked: list) -> list | N
 
 def _spread(numbers: np.ndarray) -> np.ndarray:
     """At most EXAMPLES of them, from the first to the last."""
-    return numbers[np.linspace(0, len(numbers) - 1, min(len(numbers), EXAMPLES)).astype(int)] if len(numbers) else numbers
+    return (
+        numbers[np.linspace(0, len(numbers) - 1, min(len(numbers), EXAMPLES)).astype(int)] if len(numbers) else numbers
+    )
 
 
 def _pairs(place: Any, values: Any):
