@@ -130,6 +130,39 @@ def attention(q: Tensor, k: Tensor, v: Tensor, causal: bool = True) -> Tensor:
                   saved=(q, k, v))  # fmt: skip
 
 
+# Linear recurrences: with state (B, H, D, E) or None, which is zeros -> y (B, H, T, E) and the state after the last step
+
+
+def gated_linear_attention(q: Tensor, k: Tensor, v: Tensor, g: Tensor, state: Tensor | None = None):
+    """A state that decays by e^g, then gains k v^T, and is read by q: q, k, g (B, H, T, D), v (B, H, T, E).
+    (Yang et al. 2024)"""
+    return _recurrence("gated_linear_attention", (q, k, v, g), state)
+
+
+def gated_delta(q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor, state: Tensor | None = None):
+    """The same, but k writes only what v differs by from what is stored under k, times beta (B, H, T). (Kimi Linear 2025)"""
+    return _recurrence("gated_delta", (q, k, v, g, beta), state)
+
+
+def state_space(q: Tensor, k: Tensor, v: Tensor, g: Tensor, gamma: Tensor, weight: Tensor, state: Tensor | None = None):
+    """One decay for a head, g (B, H, T); k v^T counts gamma (B, H, T) at its own step and weight (B, H, T) later.
+    (Dao and Gu 2024; Lahoti et al. 2026)"""
+    return _recurrence("state_space", (q, k, v, g, gamma, weight), state)
+
+
+def _recurrence(name: str, inputs: tuple[Tensor, ...], state: Tensor | None) -> tuple[Tensor, Tensor]:
+    ops, arrays = inputs[0].ops, [x.array() for x in inputs]
+    first = None if state is None else state.array()
+    y, last, kept = getattr(ops, f"{name}_forward")(*arrays, first)
+    inputs = inputs if state is None else (*inputs, state)
+
+    def backward(dy, dlast):
+        dy = ops.zeros(y.shape, y.dtype) if dy is None else dy  # only the last state was used
+        return getattr(ops, f"{name}_backward")(dy, dlast, *arrays, first, kept)[: len(inputs)]
+
+    return record(name, inputs, (y, last), backward, saved=inputs)
+
+
 def cross_entropy(logits: Tensor, targets, ignore_index: int = -1) -> Tensor:
     """Mean of -log softmax(logits)[target] in nats: logits (n, V), targets (n) -> (). Targets of `ignore_index` do not count."""
     if logits.ndim != 2:

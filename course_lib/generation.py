@@ -8,6 +8,7 @@ tokens with and without the cache, up to rounding: two tokens that are equally l
 
 Limit: a model sees `context` tokens. When they are full, the last half of them stays and everything before is forgotten,
 so a text longer than the context loses its beginning, and one step in half a context costs as much as reading half of it.
+A model of recurrences alone forgets nothing that way: its cache has one size, and it reads on.
 """
 
 import codecs
@@ -154,6 +155,7 @@ def _tokens(
     seen = np.array([[tokenizer.end_id, *ids][-context:] for ids in prompts], np.int32)  # (R, T)
     fresh = seen  # what the cache does not hold yet
     cache = model.new_cache() if use_cache else None
+    endless = cache is not None and model.config.unbounded
     model.eval()
     for _ in range(tokens):
         with no_grad():  # not around the yield: the caller's own tape must not stand still meanwhile
@@ -163,6 +165,8 @@ def _tokens(
         new = sampling.draw(choice.probabilities(last), uniform).astype(np.int32)  # (R,)
         yield new
         fresh = new[:, None]
+        if endless:
+            continue
         seen = np.concatenate([seen, fresh], 1)
         if seen.shape[1] > context:
             seen = seen[:, -(context // 2 or 1) :]

@@ -337,6 +337,57 @@ attention_case(1, 9, 9, 2, 2, 1)
 attention_case(2, 37, 37, 2, 2, 64, size=60.0, tolerance=20)  # exp(score) alone would overflow
 
 
+# Linear recurrences
+
+
+def recurrence(name):
+    def run(t, *inputs):
+        y, last, kept = getattr(t, f"{name}_forward")(*inputs)
+        backward = getattr(t, f"{name}_backward")
+        return [y, last], lambda dy, dlast: list(backward(dy, dlast, *inputs, kept))
+
+    return run
+
+
+def unit(shape: tuple) -> Draw:
+    """Rows of length 1, as the delta rule wants its keys."""
+
+    def make(random):
+        x = random.normal(size=shape)
+        return x / np.sqrt((x * x).sum(axis=-1, keepdims=True))
+
+    return Draw(shape, make)
+
+
+def recurrence_cases(B, H, T, D, E, carried=True, weakest=-3.0, note="", tolerance=2.0):
+    state = (B, H, D, E) if carried else None
+    q, v, g = (B, H, T, D), (B, H, T, E), uniform((B, H, T, D), weakest, 0)
+    rates, scalars = uniform((B, H, T), 0, 1), uniform((B, H, T), weakest, 0)
+    options = {"note": note, "tolerance": tolerance}
+    case("gated_linear_attention", recurrence("gated_linear_attention"), q, unit(q), v, g, state, **options)
+    case("gated_delta", recurrence("gated_delta"), q, unit(q), v, g, rates, state, **options)
+    case(
+        "state_space",
+        recurrence("state_space"),
+        q,
+        unit(q),
+        v,
+        scalars,
+        rates,
+        uniform((B, H, T), 0, 1),
+        state,
+        **options,
+    )
+
+
+recurrence_cases(2, 3, 1, 32, 32)  # a step of generation
+recurrence_cases(2, 2, 37, 32, 64)
+recurrence_cases(1, 1, 33, 128, 128, carried=False)
+recurrence_cases(1, 3, 19, 10, 7)
+recurrence_cases(1, 1, 70, 16, 16, weakest=-0.01, note="slow", tolerance=5)
+recurrence_cases(1, 2, 40, 32, 32, weakest=-200.0, note="forgets")  # e^200 would overflow
+
+
 def cross_entropy(ignore_index=-1):
     def run(t, logits, targets):
         loss, logsumexp = t.cross_entropy_forward(logits, targets, ignore_index)
@@ -439,3 +490,38 @@ def adamw(clip):
 for clip, note in ((None, "unclipped"), (1.0, "clipped"), (1e4, "clip-not-reached")):
     case("adamw", adamw(clip), *[(3, 37), (130,), (70001,)] * 2, note=note)
     case("adamw", adamw(clip), (1,), (1,), note=note)
+
+
+# Quantised weights
+
+
+def words(rows: int, count: int) -> Draw:
+    return integers((rows, count), 2**32, "uint32")
+
+
+def zeros(rows: int, groups: int) -> Draw:
+    return Draw((rows, groups), lambda random: random.integers(0, 16, size=(rows, groups)).astype(float))
+
+
+for n, K, N in (
+    ((), 5, 3),
+    ((1,), 1, 1),
+    ((7,), 37, 1),
+    ((1,), 64, 33),
+    ((3, 5), 37, 29),
+    ((2, 33), 130, 65),
+    ((1,), 384, 257),
+):
+    groups = -(-K // 32)
+    case("linear_int8_forward", plain("linear_int8_forward"), (*n, K), words(N, -(-K // 4)), (N,), (N,))
+    case("linear_int8_forward", plain("linear_int8_forward"), (*n, K), words(N, -(-K // 4)), (N,), None)
+    case("linear_int4_forward", plain("linear_int4_forward"), (*n, K), words(N, 4 * groups), (N, groups), None, (N,))
+    case(
+        "linear_int4_forward",
+        plain("linear_int4_forward"),
+        (*n, K),
+        words(N, 4 * groups),
+        (N, groups),
+        zeros(N, groups),
+        None,
+    )

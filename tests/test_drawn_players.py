@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from course_lib import Tensor, functional, plots
+from course_lib.devices.reference.recurrence_forms import parallel
 
 
 class View:
@@ -16,6 +17,7 @@ class View:
 
 
 TRANSPOSE = View(list(range(10, 22)), (4, 3), (1, 4))
+STATE = plots.state_steps(["kite", "boat", "kite"], [[1, 0], [0.6, 0.8], [1, 0]], [[1, 0], [0, 1], [0, 2]])
 
 
 def head(tokens=3, size=2, seed=0):
@@ -57,7 +59,27 @@ def test_attention_steps_are_the_attention_of_the_library(tokens, size, seed):
         assert np.all(step.weights[step.position + 1 :] == 0) and np.isclose(step.weights.sum(), 1)
 
 
+@settings(max_examples=15, deadline=None)
+@given(facts=st.integers(1, 6), D=st.integers(1, 4), E=st.integers(1, 4), seed=st.integers(0, 99))
+def test_a_memory_is_the_delta_rule_of_the_library_and_a_sum(facts, D, E, seed):
+    random = np.random.default_rng(seed)
+    k, v = random.normal(size=(facts, D)), random.normal(size=(facts, E))
+    k /= np.linalg.norm(k, axis=1, keepdims=True)
+    names = [str(i % 4) for i in range(facts)]
+    steps = plots.state_steps(names, k, v).steps
+    head = (k[None, None], k[None, None], v[None, None], np.zeros((1, 1, facts, D)))
+    y, S = parallel(*head, np.ones((1, 1, facts)))
+    np.testing.assert_allclose(steps[-1].states["corrects"], S[0, 0], atol=1e-10)
+    np.testing.assert_allclose(steps[-1].states["adds"], k.T @ v, atol=1e-12)
+    for t, step in enumerate(steps[1:]):  # with beta 1 and keys of length 1, what was written last is read exactly
+        np.testing.assert_allclose(step.reads["corrects"][names[t]][0], v[t], atol=1e-10)
+        np.testing.assert_allclose(step.reads["corrects"][names[t]][0], y[0, 0, t], atol=1e-10)
+        assert step.reads["adds"].keys() == set(names[: t + 1])
+
+
 def test_what_cannot_be_read_is_refused_with_a_sentence():
+    with pytest.raises(ValueError, match=r"got 1 names, \(2, 3\) and \(2, 3\)"):
+        plots.state_steps(["a"], np.ones((2, 3)), np.ones((2, 3)))
     with pytest.raises(TypeError, match=r"strides\(\) draws a view: .* A list has none of them"):
         plots.strides([1, 2, 3])
     with pytest.raises(ValueError, match="T at most 6 and D at most 4"):
@@ -66,7 +88,9 @@ def test_what_cannot_be_read_is_refused_with_a_sentence():
         plots.attention_steps(np.ones((3, 2)), np.ones((3, 2)), np.ones((3, 2)), ["a", "b"])
 
 
-@pytest.mark.parametrize("player", [plots.strides(TRANSPOSE), head(6, 4)[0]], ids=["strides", "attention"])
+@pytest.mark.parametrize(
+    "player", [plots.strides(TRANSPOSE), head(6, 4)[0], STATE], ids=["strides", "attention", "state"]
+)
 def test_a_page_stands_alone_and_is_light(player):
     assert len(player.html.encode()) < 60_000
     assert "http" not in player.html.replace("http://www.w3.org/2000/svg", "")
@@ -109,6 +133,16 @@ def test_each_step_shows_its_own_sum(opened):
         assert sums == [f"= 0 + {i} · 1 + {j} · 4 = {step.flat_index}"]
         said = page.get_by_role("status").inner_text()
         assert said.startswith(f"Step {number + 1} of 12: Element ({i}, {j}) is {step.value},")
+
+
+def test_a_write_shows_its_correction_and_which_reads_are_wrong(opened):
+    page = opened(STATE)
+    page.get_by_label("time, in steps").fill("3")
+    texts = shown(page)
+    assert "written under it: [-0.64, 1.4]" in texts  # [0, 2] minus what is read with k, [0.64, 0.6]
+    assert "read kite: [0, 2]" in texts and "read kite: [1, 2.6], not [0, 2]" in texts
+    said = page.get_by_role("status").inner_text()
+    assert "kite is overwritten." in said and said.endswith("in the one that corrects, wrong is now: boat.")
 
 
 def test_keys_and_buttons_move_from_scores_to_weights_to_the_sum(opened):

@@ -58,3 +58,14 @@ def test_an_exchange_of_other_numbers_or_kinds_is_refused():
         plots.exchange([1, 2, 3])
     with pytest.raises(ValueError, match="'ring'"):
         plots.exchange([1, 2], "ring")
+
+
+@pytest.mark.parametrize("count", [2, 8, 16])
+def test_both_scans_end_with_all_prefix_sums(count):
+    values = list(range(3, 3 + count))
+    sums = [sum(values[: i + 1]) for i in range(count)]
+    step = count.bit_length() - 1
+    alt = plots.exchange(values, "scan").alt
+    assert f"{step} steps of a scan" in alt and f"itself included: {', '.join(map(str, sums))}." in alt
+    alt = plots.exchange(values, "tree scan").alt
+    assert f"{2 * step} steps of a tree scan" in alt and f"i - 1: {', '.join(map(str, [0, *sums[:-1]]))}." in alt

@@ -26,7 +26,8 @@
     plots.traffic({plan: [report]})           the bytes that kernels read and write
     plots.roofline({name: report.roofline()}) what kernels could reach on a machine
     plots.projection(x, gradient)             what normalising a row takes away from a gradient
-    plots.exchange(values, "tree")            how threads bring their numbers together
+    plots.exchange(values, "tree")            how threads bring their numbers together: one sum, or all prefix sums
+    plots.state_steps(names, keys, values)    a memory that is a matrix, write after write, by two rules
     plots.arena(plan)                         where the arrays of a training step lie in one block, and for how long
     plots.ring(values)                        a ring all-reduce to step through
     plots.sliders(parts_of, choices, ...)     a stacked bar beside a limit, driven by a slider for each input
@@ -38,6 +39,8 @@
     plots.low_rank(outputs, inputs, rank)     a frozen matrix beside its change of low rank
     plots.estimators({name: (noise, bias)})   estimates of a gradient against the exact one
     plots.plot_frequencies({run: counts}, true)  how often each plot is told, by its true frequency
+    plots.block_tables({text: (table, rows)}, ...)  which pages of a cache hold which text
+    plots.accepted(target, draft, names)      what speculative decoding takes of a draft, and what it makes up for
 
 Each returns something that shows itself when it stands last in a cell, with words that state what it shows.
 """
@@ -70,10 +73,12 @@ from course_lib.plots.rewards import estimators, plot_frequencies
 from course_lib.plots.ring_steps import ring
 from course_lib.plots.roofline import roofline
 from course_lib.plots.row_times_column import row_times_column
+from course_lib.plots.serving import accepted, block_tables
 from course_lib.plots.shape_map import shape_map
 from course_lib.plots.sharding import split_mlp, zero_stages
 from course_lib.plots.sliders import sliders
 from course_lib.plots.slopes import slope
+from course_lib.plots.state_steps import state_steps
 from course_lib.plots.strides import strides
 from course_lib.plots.timeline import timeline
 from course_lib.plots.token_colours import tokens
@@ -85,11 +90,13 @@ __all__ = [
     "Page",
     "Picture",
     "Player",
+    "accepted",
     "arena",
     "attention_map",
     "attention_steps",
     "attention_tiles",
     "banks",
+    "block_tables",
     "chain",
     "compare_losses",
     "estimators",
@@ -120,6 +127,7 @@ __all__ = [
     "sliders",
     "slope",
     "split_mlp",
+    "state_steps",
     "strides",
     "thread_map",
     "timeline",

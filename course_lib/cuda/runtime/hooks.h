@@ -2,6 +2,16 @@
 #pragma once
 #include "events.h"
 
+// Where a hook was called from. WebAssembly has no return addresses: there each call has the number of its place behind its
+// other arguments (course_lib/site/engine/rewrite.mjs).
+#if defined(__wasm__)
+#define SIM_PLACE , void* place
+#define SIM_CALLER place
+#else
+#define SIM_PLACE
+#define SIM_CALLER __builtin_return_address(0)
+#endif
+
 namespace sim {
 
 // Judge an access, and end its thread if it would do harm. aligned: whether it must be a multiple of its size; counted: whether

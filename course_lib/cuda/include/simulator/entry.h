@@ -61,6 +61,12 @@ template <class T> struct Copy {
 };
 #endif
 
+#if defined(__wasm__)
+template <class T> __attribute__((noinline)) SIM_UNCHECKED static T argument(const Launch* launch, size_t i) {
+    return *static_cast<T*>(launch->arguments[i]);
+}
+#endif
+
 template <auto KERNEL> struct Entry;
 template <class... A, void (*KERNEL)(A...)> struct Entry<KERNEL> {
     static int describe_parameters(Parameter* out) {
@@ -69,6 +75,13 @@ template <class... A, void (*KERNEL)(A...)> struct Entry<KERNEL> {
         return count;
     }
 
+#if defined(__wasm__)
+    // The kernel is a part of this, as of whatever else it calls that waits: a coroutine has one frame.
+    template <size_t... I> SIM_INLINE void run(const Launch* launch, std::index_sequence<I...>) {
+        KERNEL(argument<std::decay_t<A>>(launch, I)...);
+    }
+    using Numbers = std::index_sequence_for<A...>;
+#else
     static void run(const Launch* launch, Index block, unsigned first, unsigned last) {
         run_threads(launch, block, first, last, std::index_sequence_for<A...>{});
     }
@@ -125,11 +138,12 @@ template <class... A, void (*KERNEL)(A...)> struct Entry<KERNEL> {
                 }
     }
 #endif
+#endif
 };
 
 }  // namespace sim
 
-#ifdef SIM_CHECKED
+#if defined(SIM_CHECKED) && !defined(__wasm__)
 // Lies at a fixed offset from this worker's copies of the shared arrays: so the checker finds them.
 #ifdef SIM_PROGRAM  // one for all files of a program
 SIM_EXPORT inline __attribute__((used)) SIM_UNCHECKED char* sim_find_anchor() {

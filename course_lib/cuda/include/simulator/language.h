@@ -12,7 +12,11 @@
 #include <type_traits>
 #include <utility>
 
+#if defined(__wasm__)
+#include "lockstep.h"  // the one of course_lib/site/engine/port
+#else
 #include "../../runtime/lockstep.h"
+#endif
 
 #define __CUDACC__ 1
 #define __CUDACC_VER_MAJOR__ 13
@@ -58,6 +62,17 @@
 #endif
 #ifndef SIM_PROGRAM
 #define __shared__ SIM_SHARED
+#endif
+#if defined(__wasm__)
+// A thread is one coroutine, so what waits must be a part of the kernel; what it reads of the simulator's is read in calls,
+// which the hooks do not see.
+#define SIM_WAITS static inline __attribute__((always_inline, unused))
+#define SIM_UNSEEN SIM_FUNCTION
+#undef __noinline__
+#define __noinline__
+#else
+#define SIM_WAITS SIM_FUNCTION
+#define SIM_UNSEEN SIM_INLINE
 #endif
 #if defined(SIM_COUNTED) && defined(__APPLE__)
 #define SIM_SECTION(NAME) static __attribute__((noinline, unused, section("__TEXT," NAME)))

@@ -102,6 +102,9 @@ SIM_INLINE void* __cvta_local_to_generic(size_t p) { return (void*)p; }
 SIM_INLINE void* __cvta_constant_to_generic(size_t p) { return (void*)p; }
 #if defined(__x86_64__)
 SIM_INLINE long long clock64() { return (long long)__builtin_ia32_rdtsc(); }
+#elif defined(__wasm__)
+extern "C" long long sim_ticks();
+SIM_INLINE long long clock64() { return sim_ticks(); }
 #else
 SIM_INLINE long long clock64() {
     long long ticks;

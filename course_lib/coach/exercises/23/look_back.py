@@ -1,0 +1,119 @@
+"""Decoupled look-back: publish a value, then its flag; and look back over totals to the first prefix."""
+
+import numpy as np
+
+from course_lib import cuda
+from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+
+EMPTY, TOTAL, PREFIX = range(3)
+
+
+def cases(random):
+    """x, tiles of 32 that began before this launch and their totals, the tile among them that has a prefix, warps of a block."""
+    none = np.zeros(0, np.int32)
+    yield Case("one tile", np.ones(32, np.int32), none, 0, 1)
+    yield Case("two tiles in two blocks", np.ones(64, np.int32), none, 0, 1)
+    for label, totals, at in (("the tile before has a prefix", [5], 0), ("three totals, then a prefix", [1, 20, 300, 4000], 0),
+                              ("a total, then a prefix", [7, 80, 900], 1)):  # fmt: skip
+        totals = np.array(totals, np.int32)
+        yield Case(label, np.ones(32 * (len(totals) + 1), np.int32), totals, at, 1)
+    yield Case("eight warps at once", random.integers(-9, 10, 500).astype(np.int32), none, 0, 8)
+
+
+def launch(kernel, x, totals, prefix_at, warps):
+    n, tiles, begun = len(x), -(-len(x) // 32), len(totals)
+    y, partial, state = cuda.zeros(n, np.int32), np.zeros(2 * tiles, np.int32), np.zeros(1 + tiles, np.int32)
+    partial[: 2 * begun : 2], state[0], state[1 : 1 + begun] = totals, begun, TOTAL
+    if begun:
+        partial[2 * prefix_at + 1], state[1 + prefix_at] = totals[: prefix_at + 1].sum(), PREFIX
+    partial, state = cuda.asarray(partial), cuda.asarray(state)
+    kernel.instance("1, Sum, int")(-(-(tiles - begun) // warps), 32 * warps, (cuda.asarray(x), y, partial, state, 0, n))
+    return y, partial[2 * begun + 1 :: 2], state[1 + begun :]
+
+
+def reference(x, totals, prefix_at, warps):
+    begun = len(totals)
+    own = x[32 * begun :]
+    y = np.concatenate([np.zeros(32 * begun, np.int32), totals.sum(dtype=np.int32) + np.cumsum(own, dtype=np.int32)])
+    ends = np.minimum(np.arange(32 * begun + 32, len(x) + 32, 32), len(x)) - 1
+    return y, y[ends], np.full(len(ends), PREFIX, np.int32)
+
+
+def missed(*words):
+    """A race between a write with these words and a read of another warp."""
+    return lambda seen: any(
+        i.kind == "race" and all(word in (i.source + i.other_source).replace(" ", "") for word in words)
+        for i in seen.issues
+    )
+
+
+NO_PREFIX = (
+    "Nothing of the first tile is added to the second, though its flag is PREFIX. The prefix of tile `other` is "
+    "partial[2 * other + 1]: add it, and stop."
+)
+
+
+def adds_nothing(seen):
+    return seen.label == "two tiles in two blocks" and not seen.issues and (seen.got[0][32:] == np.arange(1, 33)).all()
+
+
+exercise = Exercise(
+    title="Look back",
+    minutes=20,
+    core=False,
+    language="cuda",
+    defines="scan_3_look_back",
+    target="kernel:scan.cu",
+    instances=("1, Sum, int",),
+    cases=cases,
+    reference=reference,
+    results=("y", "the prefixes", "the flags"),
+    call=launch,
+    hints=(
+        "To publish: partial[2 * tile] = total; __threadfence(); atomicExch(&flags[tile], TOTAL);. The prefix goes to "
+        "partial[2 * tile + 1], with PREFIX. Between them stands a loop.",
+        "for (int other = tile - 1; other >= 0;) reads the flag of `other`. EMPTY: continue, without a step. Else combine, stop "
+        "at a PREFIX, and go on with other - 1 at a TOTAL.",
+        "before = Op::of(partial[2 * other + (flag == PREFIX)], before); if (flag == PREFIX) break; other--;",
+    ),
+    example='''// A relay: each warp waits for the one before, and adds 1 to what it was given. All numbers are 0 at first.
+__global__ void relay(int* values, int* flags) {
+    int warp = threadIdx.x / 32;
+    if (threadIdx.x % 32 == 0) {
+        int given = 0;
+        if (warp > 0) {
+            while (atomicAdd(&flags[warp - 1], 0) == 0) {}
+            __threadfence();
+            given = values[warp - 1];
+        }
+        values[warp] = given + 1;
+        __threadfence();  // the value before its flag
+        atomicExch(&flags[warp], 1);
+    }
+}
+''',
+    wrong=[
+        Wrong(Changed(("        __threadfence();\n        atomicExch(&flags[tile], PREFIX);",
+                       "        atomicExch(&flags[tile], PREFIX);")),
+              "The prefix is written before its flag, but without a fence between them another warp may see the flag and not the "
+              "prefix.",
+              when=missed("partial[2*tile+1]")),
+        Wrong(Changed(("            if (flag == PREFIX) break;\n", "")),
+              "A prefix holds all that lies before it already. After a PREFIX, stop.",
+              when=lambda seen: None if len(seen.inputs[1]) < 2 or seen.inputs[2] == 0 else
+                  not seen.issues and (seen.got[0][-32:] > seen.expected[0][-32:]).all(),
+              once="more is added than there is, with a prefix in between"),
+        Wrong(Changed(("partial[2 * other + (flag == PREFIX)]", "partial[2 * other]")), NO_PREFIX, when=adds_nothing,
+              once="the second tile's sums begin at 0, though the first tile has a prefix"),
+        Wrong(Changed(("before = Op::of(partial", "if (flag == TOTAL) before = Op::of(partial")), NO_PREFIX,
+              when=adds_nothing, also=True, once="as above"),
+        Wrong(Changed(("        partial[2 * tile + 1] = Op::of(before, total);", "        partial[2 * tile + 1] = total;")),
+              "What you publish as a prefix is the tile's own total. The prefix is before and total together.",
+              when=lambda seen: not seen.issues and (seen.got[0] == seen.expected[0]).all()
+                  and (seen.got[1] != seen.expected[1]).any() and seen.got[1][-1] == seen.inputs[0][-32:].sum(),
+                  once="the published number is exactly the tile's total"),
+        Wrong(Changed(("            if (flag == EMPTY) continue;  // its total is on its way\n",
+                       "            if (flag == EMPTY) break;\n")),
+              generic="most"),
+    ],
+)  # fmt: skip

@@ -1,0 +1,105 @@
+"""What stands in a block where another has attention: a linear recurrence, whose state has one size however long the text is.
+
+The layer of Kimi Linear (2025, section 4; Yang et al. 2024 and 2025 before it): queries, keys and values pass a short causal
+convolution, queries and keys are brought to length 1; decay, output gate and beta come from the input; what is read from the
+state is normalised head by head, gated, and projected. Changed: GELU, for which there are kernels, follows the convolution in the
+place of SiLU; the output gate is SiLU, as in gated linear attention (Yang et al. 2024, section 4.4), in the place of a sigmoid;
+and the size of a channel's decay is set by its bias alone, without another factor for each head.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from course_lib import functional, nn
+from course_lib.tensor import Tensor
+
+TAPS = 4  # of the convolution: a step and the three before it
+SLOWEST, FASTEST = 1e-3, 0.1  # decay of a channel in a step, at first (Gu and Dao 2023, section 3.6)
+
+
+# Products with each number of the state in a step: decay, write, read; the delta rule reads what it is to replace, too.
+PRODUCTS = {"linear": 3, "delta": 4}
+
+
+class Recurrent(nn.Module):
+    """(B, T, C) -> (B, T, C). kind: "linear" (gated linear attention) or "delta" (the gated delta rule).
+
+    A cache is a list, empty at first, then [state (B, H, D, D), the last TAPS - 1 rows that the convolution saw, tokens read].
+    """
+
+    def __init__(self, kind: str, config, std: float, rng: np.random.Generator | None = None, **made):
+        rng = rng or np.random.default_rng()
+        c, h, d = config.channels, config.heads, config.head_size
+        self.kind, self.heads, self.head_size, self.eps = kind, h, d, config.eps
+        self.qkv = nn.Linear(c, 3 * h * d, False, rng=rng, **made)
+        self.taps = nn.parameter(
+            rng.normal(0.0, TAPS**-0.5, (TAPS, 1, 3 * h * d)), **made
+        )  # the last is of the step itself
+        self.low = nn.Linear(c, 2 * d + h * (kind == "delta"), config.bias, rng=rng, **made)
+        self.decay, self.gate = nn.Linear(d, h * d, True, rng=rng, **made), nn.Linear(d, h * d, False, rng=rng, **made)
+        slow = np.exp(rng.uniform(np.log(SLOWEST), np.log(FASTEST), h * d))
+        self.decay.bias = nn.parameter(np.log(np.expm1(slow)), **made)  # the inverse of softplus
+        self.norm = nn.RMSNorm(d, config.eps, **made)
+        self.out = nn.Linear(h * d, c, config.bias, rng=rng, **{**made, "std": std})
+
+    @staticmethod
+    def weights_of(kind: str, c: int, heads: int) -> int:
+        """Weights that are multiplied with every token."""
+        d = c // heads
+        return c * 3 * c + TAPS * 3 * c + c * (2 * d + heads * (kind == "delta")) + 2 * d * c + c * c
+
+    @staticmethod
+    def parameter_count_of(kind: str, c: int, heads: int, bias: bool) -> int:
+        """All parameters."""
+        d = c // heads
+        biases = c + bias * (2 * d + heads * (kind == "delta") + c)
+        return Recurrent.weights_of(kind, c, heads) + biases + d
+
+    def forward(self, x: Tensor, rotation, cache: list | None) -> Tensor:
+        b, t, _ = x.shape
+        h, d = self.heads, self.head_size
+        state, rows, length = cache or (None, None, 0)
+        qkv, rows = convolved(self.qkv(x), self.taps, rows)  # (B, T, 3 C), (B, 3, 3 C)
+        q, k, v = (
+            part.reshape(b, t, h, d).transpose(0, 2, 1, 3)
+            for part in functional.split(functional.gelu(qkv), (h * d,) * 3)
+        )  # (B, H, T, D)
+        q, k = unit(q) * d**-0.5, unit(k)
+        low, gate, *rates = functional.split(self.low(x), (d, d, h) if self.kind == "delta" else (d, d))
+        g = -softplus(self.decay(low)).reshape(b, t, h, d).transpose(0, 2, 1, 3)  # (B, H, T, D)
+        if self.kind == "delta":
+            beta = (rates[0] * 0.5).tanh() * 0.5 + 0.5  # (B, T, H): sigmoid, in the form that does not overflow
+            y, state = functional.gated_delta(q, k, v, g, beta.transpose(0, 2, 1), state)
+        else:
+            y, state = functional.gated_linear_attention(q, k, v, g, state)
+        if cache is not None:
+            cache[:] = [state, rows * 1.0, length + t]  # a copy of the rows: a view would keep all that x was
+        y = self.norm(y.transpose(0, 2, 1, 3)).reshape(b, t, h * d)  # (B, T, C)
+        return self.out(functional.swiglu(functional.concatenate([self.gate(gate), y], axis=-1)))
+
+
+def convolved(x: Tensor, taps: Tensor, before: Tensor | None) -> tuple[Tensor, Tensor]:
+    """y_t = sum over j of taps_j x_(t - TAPS + 1 + j), each channel alone -> y (B, T, C), and the last TAPS - 1 rows for what
+    comes next. x (B, T, C), taps (TAPS, 1, C), before (B, TAPS - 1, C): the rows before x, or None for zeros."""
+    b, t, c = x.shape
+    if before is None:
+        before = Tensor(np.zeros((b, TAPS - 1, c)), x.dtype, x.device)
+    rows = functional.concatenate([before, x], axis=1)  # (B, TAPS - 1 + T, C)
+    y = rows[:, :t] * taps[0]  # (B, T, C)
+    for j in range(1, TAPS):
+        y = y + rows[:, j : j + t] * taps[j]
+    return y, rows[:, t:]
+
+
+def unit(x: Tensor, eps: float = 1e-6) -> Tensor:
+    """Rows of x (..., D) divided by their length."""
+    d = x.shape[-1]
+    weight = Tensor(np.full(d, d**-0.5), x.dtype, x.device)  # RMSNorm gives rows of length sqrt(D)
+    return functional.rmsnorm(x, weight, eps)
+
+
+def softplus(x: Tensor) -> Tensor:
+    """log(1 + e^x), where e^x would overflow too."""
+    positive = functional.maximum(x, 0.0)
+    return positive + ((x - positive * 2.0).exp() + 1.0).log()  # max(x, 0) + log(1 + e^-|x|)
