@@ -23,7 +23,11 @@ static uint64_t accesses;
 void access_event(char* address, unsigned bytes, bool write, bool atomic, void* pc, bool aligned, bool counted) {
     Block* block = sim_block;
     if (is_local(address)) return;
+#if defined(__wasm__)  // no whole programs there
+    if (!block) return;
+#else
     if (!block) return host_access(address, write, pc);
+#endif
     if (!worker_of(block)->in_kernel || bytes == 0) return;
     if ((block->mode & SHUFFLED) && (accesses * 0x9E3779B97F4A7C15ull >> 61) == 0) yield(block, block->current);
     enter_runtime(block);
