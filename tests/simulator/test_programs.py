@@ -162,4 +162,4 @@ def test_barriers_and_products_of_the_libraries_are_right_and_watched(compiler, 
     found, _ = run("libraries.cu", True)
     assert found.ok, formats.as_text(found)
     found, _ = run("libraries.cu", True, options=("-DNO_WAIT",))
-    assert {(one.kind, one.line, one.issue.other_line) for one in found.findings} == {("race", 14, 18)}
+    assert {(one.kind, one.line, one.issue.other_line) for one in found.findings} == {("race", 15, 19)}

@@ -33,7 +33,7 @@ class Program:
 
 
 def compile_program(files: Sequence[Path], options: Sequence[str], checked: bool) -> Program:
-    """Compile a program of one or more .cu and .cpp files, as one translation unit. options: -D, -I, -U.
+    """Compile a program of one or more .cu and .cpp files. options: -D, -I, -U. One file at most has dynamic shared memory.
 
     Raises KernelError where there is no compiler, CompileError with a sentence for what cannot be compiled.
     """
@@ -47,29 +47,32 @@ def compile_program(files: Sequence[Path], options: Sequence[str], checked: bool
             "on Debian, Ubuntu and WSL, `xcode-select --install` on macOS, or `pip install ziglang` anywhere."
         )
     runtime.library()
-    own, whole, first = rewritten(files, options, checked, compiler)
-    whole += f'# 1 "{build.ENTRIES}"\n' + _ending(own, first, compiler)
+    units, texts = [], []
+    for file in files:
+        own, whole, first = rewritten(file, options, checked, compiler)
+        units.append(build.keep(whole + f'# 1 "{build.ENTRIES}"\n' + _ending(own, first, compiler), ".cpp"))
+        texts.append(own.text)
+    own = source.Source("".join(texts), files[0].name)
     chosen = (*program_flags(own, checked, compiler), *meanings(checked))
     chosen += ("-lstdc++", "-lm") if checked and compiler.kind == "gcc" else ()
     if "<omp.h>" in own.text or re.search(r"^#pragma omp", own.text, re.MULTILINE):
         chosen += ("-fopenmp",) if compiler.kind == "gcc" else ()
-    library = _compile(files[0].stem, build.keep(whole, ".cpp"), chosen, compiler, checked)
+    library = _compile(files[0].stem, units, chosen, compiler, checked)
     kept = build.keep(own.text, ".cu")
     return Program(library, kept, tuple(file.resolve() for file in files), checked, compiler.kind)
 
 
 def rewritten(
-    files: Sequence[Path], options: Sequence[str], checked: bool, compiler: native.Compiler
+    file: Path, options: Sequence[str], checked: bool, compiler: native.Compiler
 ) -> tuple[source.Source, str, list[str]]:
-    """The program's own text after the preprocessor; that with its headers, and launches as calls; the preprocessor's flags."""
-    folders = [f"-I{folder}" for folder in dict.fromkeys(file.resolve().parent for file in files)]
-    given = [*options, *folders]
+    """A file's own text after the preprocessor; that with its headers, and launches as calls; the preprocessor's flags."""
+    given = [*options, f"-I{file.resolve().parent}"]
     # The flags of the compilation to come: macros of the compiler say what processor it compiles for.
     first = [flag for flag in program_flags(source.Source("", ""), checked, compiler) if not flag.startswith("-Wl")]
     first = [*compiler.translate(tuple(first)), *given]
     with tempfile.TemporaryDirectory() as folder:
-        parts = text.preprocess(files, first, compiler, Path(folder))
-    own = source.Source("".join(part.text for part in parts if part.own), files[0].name)
+        parts = text.preprocess([file], first, compiler, Path(folder))
+    own = source.Source("".join(part.text for part in parts if part.own), file.name)
     parameters = {name: [p for _, p in kernel.parameters] for name, kernel in source.kernels(own).items()}
     unchecked = _UNCHECKED if checked else ""
     pieces = [launches.rewrite(part.text, parameters, unchecked) if part.own else part.text for part in parts]
@@ -90,7 +93,7 @@ def meanings(checked: bool) -> tuple[str, ...]:
 
 def _ending(own: source.Source, first: Sequence[str], compiler: native.Compiler) -> str:
     """What is written behind the program: its main, its kernels by their addresses, its dynamic shared memory."""
-    lines = ["SIM_PROGRAM_MAIN"]
+    lines = ["SIM_PROGRAM_MAIN"] if any(f.name == "main" for f in own.all_tokens.functions) else []
     for number, (name, parameters) in enumerate(_by_address(own).items()):
         lines.append(f'static int sim_known_{number} = sim::know(&{name}, "{name}", "{",".join(parameters)}");')
     return text.expand("\n".join([*lines, *build.dynamic_lines(own)]), first, compiler)
@@ -107,13 +110,13 @@ def _by_address(own: source.Source) -> dict[str, list[str]]:
     return found
 
 
-def _compile(name: str, file: Path, chosen: tuple[str, ...], compiler: native.Compiler, checked: bool) -> Path:
+def _compile(name: str, units: list[Path], chosen: tuple[str, ...], compiler: native.Compiler, checked: bool) -> Path:
     ways, depends = {}, []
     if checked and compiler.kind != "gcc":
         ways = {"rewrite": build.for_clang, "finish": debug_locations.restore}
         depends = [Path(vector_access.__file__), Path(debug_locations.__file__)]
     try:
-        return native.build(name, [file], chosen, depends, compiler, **ways)
+        return native.build(name, units, chosen, depends, compiler, **ways)
     except native.CompileError as error:
         raise _explained(error.log, name) from None
 

@@ -18,7 +18,7 @@ def translation_unit(
     compiler: native.Compiler,
 ) -> tuple[Path, tuple[str, ...]]:  # fmt: skip
     """A file to compile and its flags. names, variables: what gets entry points, in order."""
-    own, whole, first = programs.rewritten([text.folder / text.name], options, checked, compiler)
+    own, whole, first = programs.rewritten(text.folder / text.name, options, checked, compiler)
     lines = [f"SIM_KERNEL({number}, {name})" for number, name in enumerate(names)]
     lines += [f"SIM_GLOBAL({number}, {name})" for number, name in enumerate(variables)]
     ending = preprocessed.expand("\n".join([*lines, *build.dynamic_lines(own)]), first, compiler)

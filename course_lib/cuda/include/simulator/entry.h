@@ -145,7 +145,11 @@ template <class... A, void (*KERNEL)(A...)> struct Entry<KERNEL> {
 
 #if defined(SIM_CHECKED) && !defined(__wasm__)
 // Lies at a fixed offset from this worker's copies of the shared arrays: so the checker finds them.
+#ifdef SIM_PROGRAM  // one for all files of a program
+SIM_EXPORT inline __attribute__((used)) SIM_UNCHECKED char* sim_find_anchor() {
+#else
 SIM_EXPORT SIM_UNCHECKED char* sim_find_anchor() {
+#endif
     static thread_local char sim_anchor[64];
     return sim_anchor;
 }
