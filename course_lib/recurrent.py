@@ -74,7 +74,7 @@ class Recurrent(nn.Module):
         else:
             y, state = functional.gated_linear_attention(q, k, v, g, state)
         if cache is not None:
-            cache[:] = [state, rows, length + t]
+            cache[:] = [state, rows * 1.0, length + t]  # a copy of the rows: a view would keep all that x was
         y = self.norm(y.transpose(0, 2, 1, 3)).reshape(b, t, h * d)  # (B, T, C)
         return self.out(functional.swiglu(functional.concatenate([self.gate(gate), y], axis=-1)))
 

@@ -18,7 +18,7 @@ FLOORS = [
     {"devices", "autograd"},
     {"tensor", "wgsl"},
     {"functional", "gradcheck", "key_values"},
-    {"nn", "optim"},
+    {"nn", "optim", "recurrent"},
     {"stories", "bpe", "tokenizer", "data"},
     {
         "model",

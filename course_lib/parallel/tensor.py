@@ -28,6 +28,7 @@ def split(model: GPT, communicator: Communicator) -> GPT:
     What is not cut is shared with `model`. Raises ValueError where the ranks do not divide heads or hidden units.
     """
     config, size = model.config, communicator.size
+    config.needs_attention("Tensor parallel")
     if config.heads % size or config.hidden % size or (config.kv_heads % size and size % config.kv_heads):
         raise ValueError(
             f"{size} ranks cannot share a model of {config.heads} heads, {config.kv_heads} key-value heads and {config.hidden} "

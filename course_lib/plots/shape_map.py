@@ -45,6 +45,7 @@ def shape_map(config: Any, batch: int, time: int | None = None, title: str = "")
 
 def steps(config: Any, batch: int, time: int) -> tuple[list[Step], list[Step], list[Step]]:
     """What comes before the blocks, what is in each, and what comes after."""
+    config.needs_attention("shape_map")
     c, h, g, d = config.channels, config.heads, config.kv_heads, config.head_size
     f, v = config.hidden, config.vocab_size
     gated = config.activation == "swiglu"

@@ -54,6 +54,14 @@ def export(
             f"The model in {source} writes GPT-2's tokens, which the page does not read. It is for models trained here; let this "
             "one write with course sample."
         )
+    try:
+        model.config.needs_attention("The page")
+    except ValueError as error:
+        raise ExportError(f"{error} Let this one write with course sample.") from error
+    if model.config.positions == "none":
+        raise ExportError(
+            "The page knows learned positions and RoPE; this model has none. Let it write with course sample."
+        )
     weights = {name: _rounded(name, values, dtype) for name, values in model.state().items()}
     aside = out.absolute().with_name(f".{out.absolute().name}.{os.getpid()}")
     try:
