@@ -60,7 +60,7 @@ lab: install
 	@$(BIN)/course lab
 
 test:
-	$(call prepare,test $(if $(PEERS),peers browser webgpu zig many))
+	$(call prepare,test $(if $(PEERS),peers browser webgpu zig many serve site))
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 ifneq ($(PEERS),)

@@ -13,6 +13,7 @@ import os
 import re
 import shutil
 import zlib
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +22,9 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 FORMAT = "course checkpoint 1"
+QUANTISED = (
+    "course quantised 1"  # its arrays are codes and scales (serving/quantised.py): enough to write text, not to train
+)
 
 Arrays = dict[str, np.ndarray]
 
@@ -38,14 +42,14 @@ class Checkpoint:
     facts: dict
 
 
-def save(path: Path, weights: Arrays, optimiser: Arrays, facts: dict) -> None:
+def save(path: Path, weights: Arrays, optimiser: Arrays, facts: dict, kind: str = FORMAT) -> None:
     """Put a checkpoint at `path`, in the place of the one that is there. Raises CheckpointError; then that one stays."""
     arrays = {f"model/{name}": array for name, array in weights.items()}
     arrays |= {f"optimiser/{name}": array for name, array in optimiser.items()}
     arrays = {name: np.asarray(array, order="C") for name, array in arrays.items()}  # safetensors trusts us in this
     text = json.dumps(facts)
     checksums = {name: zlib.crc32(array) for name, array in arrays.items()} | {"facts": zlib.crc32(text.encode())}
-    metadata = {"format": FORMAT, "facts": text, "checksums": json.dumps(checksums)}
+    metadata = {"format": kind, "facts": text, "checksums": json.dumps(checksums)}
     aside = path.parent / ".saving"
     try:
         shutil.rmtree(aside, ignore_errors=True)  # what a killed process left
@@ -82,14 +86,21 @@ def keep(source: Path, target: Path) -> None:
         aside.unlink(missing_ok=True)  # renaming one name of a file to another name of the same file leaves both
 
 
-def load(path: Path, optimiser: bool = True) -> Checkpoint:
-    """Read the checkpoint at `path`; without its optimiser state if that is not wanted. Raises CheckpointError."""
+def load(path: Path, optimiser: bool = True, kinds: Collection[str] = (FORMAT,)) -> Checkpoint:
+    """Read the checkpoint at `path`; without its optimiser state if that is not wanted. Raises CheckpointError.
+
+    kinds: the formats that the caller can read."""
     if not path.is_file():
         raise CheckpointError(f"There is no checkpoint {path}.")
     try:
         with safe_open(path, framework="numpy") as file:
             metadata = file.metadata() or {}
-            if metadata.get("format") != FORMAT:
+            if metadata.get("format") == QUANTISED and QUANTISED not in kinds:
+                raise CheckpointError(
+                    f"{path} holds quantised weights, which can write (course sample) and nothing else: give the run that they "
+                    "were made of."
+                )
+            if metadata.get("format") not in kinds:
                 raise CheckpointError(
                     f"{path} is no checkpoint that this version of the course can read: its format is "
                     f"{metadata.get('format', 'not given')!r}, expected {FORMAT!r}."

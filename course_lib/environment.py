@@ -1,6 +1,6 @@
 """Makes `.venv` and installs the course into it: what `make` runs before anything else.
 
-    python -m course_lib.environment [--check] [test] [peers] [browser] [cuda] [cuda12] [webgpu] [zig] [many]
+    python -m course_lib.environment [--check] [test] [peers] [browser] [cuda] [cuda12] [webgpu] [zig] [many] [serve] [site]
 
 Promises: only the standard library is used, since nothing is installed yet; a second call with the same wishes finds
 the stamp and installs nothing; whatever is missing is said in a sentence with the one command that brings it.
@@ -21,7 +21,7 @@ from course_lib.paths import ROOT, VENV
 
 STAMP = VENV / "course-installed.json"
 OLDEST = (3, 11)
-EXTRAS = ("test", "peers", "browser", "cuda", "cuda12", "webgpu", "zig", "many")
+EXTRAS = ("test", "peers", "browser", "cuda", "cuda12", "webgpu", "zig", "many", "serve", "site")
 
 
 def install_command(what: str) -> str:

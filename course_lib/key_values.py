@@ -3,6 +3,8 @@
 A layer's cache is a list, empty at first, then [keys, values], each (B, S, G, D): views of the first S of N rows, so that a
 new row is written behind them and nothing is copied. While the tape is recording, they are concatenated instead: what is on
 the tape must not be changed in place.
+
+A cache of another kind, such as one in pages (serving/paged_model.py), is an object with a method `attend(q, k, v)` of its own.
 """
 
 from __future__ import annotations
@@ -21,11 +23,13 @@ class Rows(Storage):
     __slots__ = ("taken",)
 
 
-def attend(cache: list, room: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+def attend(cache, room: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     """Attention of q (B, T, H, D) over the cache and k, v (B, T, G, D), which are added to it -> (B, T, H, D).
 
     room: N, rows that a new buffer gets.
     """
+    if not isinstance(cache, list):
+        return cache.attend(q, k, v)
     if autograd.recording() and q.requires_grad:
         cache[:] = (
             [functional.concatenate(pair, axis=1) for pair in zip(cache, (k, v), strict=True)] if cache else [k, v]

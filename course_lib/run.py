@@ -214,12 +214,18 @@ def load(source: str | Path, device: str = "cpu") -> tuple[GPT, Tokenizer, dict]
 
     source: the run's folder, for the checkpoint with the least validation loss, or one checkpoint. Raises CheckpointError.
     """
-    source = Path(source)
-    if not source.exists():
-        raise checkpoint.CheckpointError(f"There is no run in {source}. To train one: course train --out {source}")
-    if source.is_dir():
-        source = source / (BEST if (source / BEST).exists() else LAST)
+    source = checkpoint_in(source)
     saved = checkpoint.load(source, optimiser=False)
     model = GPT(GPTConfig(**saved.facts["config"]), device=device)
     model.load_state(saved.weights)
     return model, Tokenizer.from_json(saved.facts["tokenizer"], source), saved.facts
+
+
+def checkpoint_in(source: str | Path) -> Path:
+    """The checkpoint of a run that is read: the one with the least validation loss, or `source` itself if it is a file."""
+    source = Path(source)
+    if not source.exists():
+        raise checkpoint.CheckpointError(f"There is no run in {source}. To train one: course train --out {source}")
+    if source.is_dir():
+        return source / (BEST if (source / BEST).exists() else LAST)
+    return source

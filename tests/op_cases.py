@@ -493,3 +493,38 @@ def adamw(clip):
 for clip, note in ((None, "unclipped"), (1.0, "clipped"), (1e4, "clip-not-reached")):
     case("adamw", adamw(clip), *[(3, 37), (130,), (70001,)] * 2, note=note)
     case("adamw", adamw(clip), (1,), (1,), note=note)
+
+
+# Quantised weights
+
+
+def words(rows: int, count: int) -> Draw:
+    return integers((rows, count), 2**32, "uint32")
+
+
+def zeros(rows: int, groups: int) -> Draw:
+    return Draw((rows, groups), lambda random: random.integers(0, 16, size=(rows, groups)).astype(float))
+
+
+for n, K, N in (
+    ((), 5, 3),
+    ((1,), 1, 1),
+    ((7,), 37, 1),
+    ((1,), 64, 33),
+    ((3, 5), 37, 29),
+    ((2, 33), 130, 65),
+    ((1,), 384, 257),
+):
+    groups = -(-K // 32)
+    case("linear_int8_forward", plain("linear_int8_forward"), (*n, K), words(N, -(-K // 4)), (N,), (N,))
+    case("linear_int8_forward", plain("linear_int8_forward"), (*n, K), words(N, -(-K // 4)), (N,), None)
+    case("linear_int4_forward", plain("linear_int4_forward"), (*n, K), words(N, 4 * groups), (N, groups), None, (N,))
+    case(
+        "linear_int4_forward",
+        plain("linear_int4_forward"),
+        (*n, K),
+        words(N, 4 * groups),
+        (N, groups),
+        zeros(N, groups),
+        None,
+    )

@@ -36,6 +36,7 @@ FLOORS = [
         "stories_report",
     },
     {"gpt2", "parallel", "tuning"},
+    {"serving"},
     # Beside the house: they look in, and nothing in the house knows them.
     {
         "plots",
@@ -49,6 +50,7 @@ FLOORS = [
         "lab",
         "build",
         "web",
+        "site",
         "cli",
         "selftest",
         "speedrun",

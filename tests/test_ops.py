@@ -634,6 +634,59 @@ def test_a_cache_takes_a_row_at_a_time_and_shows_no_more_than_it_has(device: str
         np.testing.assert_array_equal(table.to_numpy(cache), np.concatenate(kept, 1))
 
 
+@on_every_device
+def test_texts_in_pages_see_their_own_rows_and_no_more(device: str):
+    """Pages in any order, two texts on one page, and nan in every row that nobody has written."""
+    table, random = ops(device), np.random.default_rng(0)
+    for P, N, H, G, D, lengths in (
+        (9, 4, 4, 2, 10, (1, 9, 16)),
+        (5, 1, 1, 1, 32, (3,)),
+        (6, 16, 6, 6, 64, (17, 40, 16, 33)),
+    ):
+        M = -(-max(lengths) // N)
+        order = random.permutation(P)
+        tables = np.zeros((len(lengths), M), np.int32)
+        tables[:] = np.sort(order[:M])  # the texts share what they have in common: each its first rows
+        pages = [np.full((P, N, G, D), np.nan) for _ in range(2)]
+        rows = [random.normal(size=(max(lengths), G, D)).astype(np.float32) for _ in range(2)]
+        k_pages, v_pages = (table.from_numpy(one.astype(np.float32)) for one in pages)
+        at = np.arange(max(lengths))
+        slots = (tables[0, at // N] * N + at % N).astype(np.int32)
+        mixed = random.permutation(len(slots))  # in any order
+        given = [table.from_numpy(np.ascontiguousarray(one[mixed])) for one in (*rows, slots)]
+        assert table.paged_append(*given[:2], k_pages, v_pages, given[2]) is None
+        for text, length in enumerate(lengths):
+            of_text = table.from_numpy(tables[text])
+            got = table.paged_gather(k_pages, of_text, length)
+            np.testing.assert_array_equal(table.to_numpy(got), rows[0][:length])
+        q = random.normal(size=(len(lengths), H, D)).astype(np.float32)
+        positions = table.from_numpy(np.array(lengths, np.int32) - 1)
+        y = table.paged_attention_forward(table.from_numpy(q), k_pages, v_pages, table.from_numpy(tables), positions)
+        for text, length in enumerate(lengths):
+            whole = [one[None, :length].astype(np.float64) for one in rows]
+            want, _ = ops("reference").attention_forward(q[text][None, None].astype(np.float64), *whole)
+            np.testing.assert_allclose(table.to_numpy(y)[text], want[0, 0], atol=1e-5)
+
+
+@on_every_device
+def test_pages_slots_and_positions_outside_are_refused(device: str):
+    table = ops(device)
+    pages, row = table.zeros((3, 4, 1, 2)), table.zeros((1, 1, 2))
+
+    def whole(*numbers):
+        return table.from_numpy(np.array(numbers, np.int32))
+
+    with pytest.raises(IndexError, match=r"paged_append: index 12 is outside of 0 .. 11"):
+        table.paged_append(row, row, pages, pages, whole(12))
+    with pytest.raises(IndexError, match=r"paged_gather: index -1 is outside of 0 .. 2"):
+        table.paged_gather(pages, whole(-1), 1)
+    with pytest.raises(ValueError, match=r"5 rows were asked for, but a table of 1 pages has 4"):
+        table.paged_gather(pages, whole(2), 5)
+    one = table.from_numpy(np.array([[0, 1]], np.int32))
+    with pytest.raises(IndexError, match=r"paged_attention_forward: index 8 is outside of 0 .. 7"):
+        table.paged_attention_forward(row, pages, pages, one, whole(8))
+
+
 # Errors: a sentence that names what was given
 
 

@@ -117,7 +117,7 @@ def test_a_chosen_python_is_the_only_one_tried(machine):
 def test_extras_reach_the_set_up(machine):
     machine.fake("python3.11", 'case "$1" in -c) exit 0;; *) echo "$@";; esac')
     assert "environment zig" in machine.make("install", "COMPILER=zig")[1]
-    assert "environment test peers browser webgpu zig many" in machine.make("test", "PEERS=1")[1]
+    assert "environment test peers browser webgpu zig many serve site" in machine.make("test", "PEERS=1")[1]
 
 
 def test_a_second_run_asks_nobody(machine):

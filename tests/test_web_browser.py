@@ -15,6 +15,7 @@ from web_page import CLEAR, CONFIGS, PROMPTS, greedy, save, tokenizer
 from course_lib import progress, training
 from course_lib.model import GPTConfig
 from course_lib.run import load
+from course_lib.serving import quantised
 from course_lib.tensor import no_grad
 from course_lib.tuning import chat
 from course_lib.web import serve
@@ -149,6 +150,28 @@ def test_a_model_that_was_taught_to_answer_is_asked(visit, tmp_path):
         logits = model(np.array([chat.prompt_ids(turned, "the cat")])).numpy()[0, -1, : turned.vocab_size]  # (V)
     assert shown.write("the cat", 1) == [int(logits.argmax())]
     assert shown.text("text").startswith("the cat\n")
+
+
+@pytest.mark.parametrize("to", quantised.FORMATS)
+def test_quantised_weights_write_what_python_writes_with_them(visit, trained, tmp_path, to):
+    shown = visit(export(trained, tmp_path / "small", dtype=to))
+    shown.open()
+    if "WebGPU: none" in shown.text("device"):
+        pytest.skip("this Chromium has no WebGPU adapter, not even in software")
+    assert compare(shown, trained, STORIES, 20, to) >= 3
+    assert f"166,656 parameters in {to}, 2 layers" in shown.text("facts")
+
+
+@pytest.mark.parametrize("to", quantised.FORMATS)
+@pytest.mark.parametrize("config", ["learned positions", "modern"])
+def test_quantised_rows_of_any_length(visit, tmp_path, config, to):
+    """24 and 37 weights in a row, neither whole groups nor, in 8 bits, whole words."""
+    saved = save(tmp_path / "run", GPTConfig(**CONFIGS[config]), tokenizer())
+    shown = visit(export(saved, tmp_path / "page", dtype=to))
+    shown.open()
+    if "WebGPU: none" in shown.text("device"):
+        pytest.skip("this Chromium has no WebGPU adapter, not even in software")
+    assert compare(shown, saved, PROMPTS, 14, to) >= 2
 
 
 @pytest.mark.parametrize("config", ["learned positions", "modern"])

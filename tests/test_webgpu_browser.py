@@ -11,7 +11,7 @@ from course_lib.devices.webgpu import source
 
 # What the device gives its kernels; a file takes those that it mentions and does not set itself.
 CONSTANTS = {"T": "f32", "U": "f32", "OP": 4, "D": 64, "KEYS": 16, "TILE": 16}
-SWITCHES = ("FIRST", "MAX", "BIAS", "DTOTAL", "CAUSAL", "A_ROWS", "B_ROWS", "CLIP", "BOOL")
+SWITCHES = ("FIRST", "MAX", "BIAS", "DTOTAL", "CAUSAL", "A_ROWS", "B_ROWS", "CLIP", "BOOL", "ZEROS")
 COMPARED = {"U": "i32"}  # compare.wgsl gives truths
 
 COMPILE = """async (files) => {

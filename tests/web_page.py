@@ -9,6 +9,7 @@ import numpy as np
 from course_lib import checkpoint
 from course_lib.model import GPT, GPTConfig
 from course_lib.run import load
+from course_lib.serving import quantised
 from course_lib.tensor import no_grad
 from course_lib.tokenizer import Tokenizer
 
@@ -50,10 +51,13 @@ def save(folder: Path, config: GPTConfig, tokenizer: Tokenizer, lively: float = 
 def greedy(run: Path, prompt: str, tokens: int, rounded: str = "float32") -> tuple[list[int], float]:
     """The likeliest token each time, up to the end token, and the least difference of two highest logits that was met.
 
-    rounded: to what the weights are rounded before.
+    rounded: to what the weights are rounded before; "int8" and "int4" quantise them.
     """
     model, tokenizer, _ = load(run)
-    model.load_state({name: values.astype(rounded).astype(np.float32) for name, values in model.state().items()})
+    if rounded in quantised.FORMATS:
+        model = quantised.QuantisedGPT(model.config, quantised.weights(model.state(), rounded))
+    else:
+        model.load_state({name: values.astype(rounded).astype(np.float32) for name, values in model.state().items()})
     model.eval()
     context = model.config.context
     seen = [tokenizer.end_id, *tokenizer.encode(prompt)][-context:]

@@ -1,7 +1,8 @@
 """The `course` command: thin, so that `course --help` is instant; each command imports what it needs when it runs.
 
 Promises: a mistake of the person at the keyboard ends in a sentence and exit status 1, not in a traceback.
-COURSE_TRACEBACK=1 shows the traceback. The commands stand in house.py, models.py and exercises.py; here is how each is called.
+COURSE_TRACEBACK=1 shows the traceback. The commands stand in house.py, models.py, exercises.py, cuda.py and site.py; here is how
+each is called.
 """
 
 import os
@@ -9,7 +10,7 @@ import sys
 
 import typer
 
-from course_lib.cli import exercises, house, models
+from course_lib.cli import cuda, exercises, house, models, site
 
 COMMANDS = {
     "doctor": house.doctor,
@@ -20,6 +21,7 @@ COMMANDS = {
     "import": models.import_,
     "export": models.export,
     "serve": models.serve,
+    "serve-api": models.serve_api,
     "speedrun": models.speedrun,
     "bench": house.bench,
     "build": house.build,
@@ -41,6 +43,8 @@ app = typer.Typer(
 )
 for name, command in COMMANDS.items():
     app.command(name)(command)
+app.add_typer(cuda.app, name="cuda")
+app.add_typer(site.app, name="site")
 
 
 def main() -> None:

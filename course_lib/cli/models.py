@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -114,7 +115,7 @@ def sample(
 ) -> None:
     """Let a trained model write; the text appears as it comes."""
     from course_lib import generation, training, whose
-    from course_lib.run import load
+    from course_lib.serving.quantised import load
 
     device, _ = training.choose_device(device)
     if mine:
@@ -161,11 +162,46 @@ def import_(
 def export(
     out: Annotated[Path, typer.Argument(help="The folder to write.")],
     run: Annotated[str, typer.Option(help="Folder of a run, or one checkpoint.")],
-    to: Annotated[str, typer.Option(help="web: a page that computes in the browser.")] = "web",
-    dtype: Annotated[str, typer.Option(help="Of the weights: float32, or float16 for half the size.")] = "float32",
+    to: Annotated[
+        str | None,
+        typer.Option(
+            help="web: a page that computes in the browser; run: a folder for course sample, quantised.",
+            show_default="web, with --quantise run",
+        ),
+    ] = None,
+    dtype: Annotated[
+        str | None,
+        typer.Option(help="Of a page's weights: float32, or float16 for half the size.", show_default="float32"),
+    ] = None,
+    quantise: Annotated[str | None, typer.Option(help="int8 or int4: a quarter or a seventh of the size.")] = None,
     mine: Annotated[bool, typer.Option("--mine", help="With your passed WGSL kernels in place of ours.")] = False,
 ) -> None:
-    """Write a trained model as a web page, which needs no Python."""
+    """Write a trained model as a web page, which needs no Python; or smaller, as a run that writes text."""
+    if dtype and quantise:
+        raise ValueError("Weights are of one kind: give --dtype or --quantise, and not both.")
+    if (to or ("run" if quantise else "web")) == "run":
+        _export_run(run, out, quantise, mine)
+    else:
+        _export_page(run, out, to or "web", quantise or dtype or "float32", mine)
+
+
+def _export_run(run: str, out: Path, quantise: str | None, mine: bool) -> None:
+    from tqdm import tqdm
+
+    from course_lib.serving import quantised
+
+    if quantise is None or mine:
+        raise ValueError(
+            "--to run is for a quantised model, which our own kernels compute with: give --quantise int8 or int4, and no --mine."
+        )
+    file = quantised.make_run(run, out, quantise, partial(tqdm, desc="Quantising", leave=False, disable=None))
+    print(
+        f"Wrote {file}, {file.stat().st_size / 1e6:,.1f} MB. To let it write: course sample --run {shlex.quote(str(out))} "
+        "--prompt 'Once upon a time'"
+    )
+
+
+def _export_page(run: str, out: Path, to: str, dtype: str, mine: bool) -> None:
     from course_lib.web import export
 
     kernels = {}
@@ -187,6 +223,35 @@ def serve(
     from course_lib.web import serve
 
     serve.serve(folder, browser)
+
+
+def serve_api(
+    run: Annotated[str, typer.Option(help="Folder of a run, or one checkpoint.")],
+    host: Annotated[
+        str, typer.Option(help="Address; one that others reach wants a token in COURSE_API_TOKEN.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="0: any that is free.")] = 8000,
+    batch: Annotated[int, typer.Option(help="Texts that are written at once.")] = 16,
+    queue: Annotated[int, typer.Option(help="Requests that may wait; one more is told to come back later.")] = 64,
+    pages: Annotated[
+        int | None, typer.Option(help="Pages of 8 tokens in the cache.", show_default="what the texts can fill")
+    ] = None,
+    device: Annotated[str, typer.Option(help="auto, cpu, simulator, cuda or webgpu.")] = "auto",
+    mine: Annotated[bool, typer.Option("--mine", help="With your passed answers in place of ours.")] = False,
+) -> None:
+    """Serve a trained model over HTTP, to OpenAI's clients; Ctrl-C stops it."""
+    import importlib.util
+
+    from course_lib import training
+    from course_lib.paths import pip_command
+
+    if any(importlib.util.find_spec(name) is None for name in ("starlette", "uvicorn")):
+        raise RuntimeError(f"Serving over HTTP needs two packages that are not here: {pip_command('serve')}")
+    from course_lib.serving import server
+
+    if mine:
+        print(_answers(device), flush=True)
+    server.serve(run, training.choose_device(device)[0], host, port, batch, queue, pages)
 
 
 def speedrun(

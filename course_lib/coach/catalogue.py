@@ -11,7 +11,7 @@ import importlib.util
 import os
 import re
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from course_lib.coach import regions
@@ -101,8 +101,15 @@ def fingerprint(name: str) -> str:
 
 
 def _found() -> dict[str, Path]:
-    """Name -> file, in no order: a chapter's source need not be read for it. Each verdict asks: listed quickly."""
-    files = [file for folder in os.scandir(FOLDER) if folder.is_dir() for file in os.scandir(folder)]
+    """Name -> file, in no order: a chapter's source need not be read for it. Each verdict asks several times: what the folders
+    hold is listed again only where one of them has changed."""
+    folders = [folder.path for folder in os.scandir(FOLDER) if folder.is_dir()]
+    return _listed(tuple((folder, os.stat(folder).st_mtime_ns) for folder in sorted(folders)))
+
+
+@lru_cache(maxsize=1)
+def _listed(folders: tuple[tuple[str, int], ...]) -> dict[str, Path]:
+    files = [file for folder, _ in folders for file in os.scandir(folder)]
     return {file.name[:-3]: Path(file.path) for file in files if re.match(r"[a-z].*\.py$", file.name)}
 
 

@@ -96,7 +96,9 @@ def _compile_something() -> None:
 def _import_wgpu() -> None:
     """It takes longer than all the rest: not where no exercise in WGSL is judged."""
     with contextlib.suppress(Exception):  # not installed, or without what it needs: the verdict says so
-        import wgpu.backends.wgpu_native  # noqa: F401  (threads start only when an adapter is asked for)
+        from course_lib.devices.webgpu import c_types
+
+        c_types.learn()  # threads start only when an adapter is asked for
 
 
 def fresh() -> None:

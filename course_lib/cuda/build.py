@@ -99,7 +99,7 @@ def compile_library(
     chosen = flags.choose(text, options, checked, counted, compiler)
     ways: dict[str, Any] = {"header": [FIRST, *headers]}
     if checked and compiler.kind != "gcc":
-        ways |= {"rewrite": _rewrite, "finish": debug_locations.restore}
+        ways |= {"rewrite": for_clang, "finish": debug_locations.restore}
         depends += [Path(vector_access.__file__), Path(debug_locations.__file__)]
     try:
         try:
@@ -113,7 +113,7 @@ def compile_library(
     try:
         handle = ctypes.CDLL(str(path))
     except OSError as error:
-        raise _undefined(error, text) from None
+        raise undefined(error, text) from None
     numbers = {name: i for i, name in enumerate(names)}
     numbered = {n: i for i, n in enumerate(variables)}
     return Library(text, path, handle, numbers, numbered, checked, counted, compiler.kind)
@@ -126,12 +126,12 @@ def prepare() -> None:
         native.precompile([FIRST, *_headers()], flags.choose(source.find(""), (), True, False, compiler), compiler)
 
 
-def _rewrite(text: str) -> str:
+def for_clang(text: str) -> str:
     """What clang's optimiser is to find in LLVM's text of a checked build."""
     return debug_locations.keep_branches_apart(vector_access.keep_vector_accesses(text))
 
 
-def _undefined(error: OSError, text: source.Source) -> Exception:
+def undefined(error: OSError, text: source.Source) -> Exception:
     """The sentence for a function that a text declares and calls, but that nothing defines."""
     symbol = re.search(r"undefined symbol: (\w+)|symbol not found in flat namespace '_?(\w+)'", str(error))
     if not symbol:

@@ -22,7 +22,8 @@ _PLACE = re.compile(r"^(!\d+) = (?:distinct )?!DILocation\((.*)\)$", re.MULTILIN
 _DEFINED = re.compile(r"\s+(%(?:\"[^\"]*\"|[-\w.$]+)) = ")
 _VALUE = re.compile(r"%(?:\"[^\"]*\"|[-\w.$]+)")
 _STORE = re.compile(r"\s+store (?:volatile )?(?P<value>.+), (?:ptr|[^,]*\*) (?P<address>[^,]+), align")
-_LOAD = re.compile(r"\s+\S+ = load (?:volatile )?(?P<kind>.+?), (?:ptr|[^,]*\*) (?P<address>[^,]+), align")
+_TYPE = r"(?:[^,()]|\((?:[^()]|\([^()]*\))*\))"  # a piece of a type: that of a function has commas in its parentheses
+_LOAD = re.compile(rf"\s+\S+ = load (?:volatile )?(?P<kind>{_TYPE}+?), (?:ptr|{_TYPE}*\*) (?P<address>[^,]+), align")
 _ACCESS = re.compile(r"\s+(?:\S+ = )?(?:load|store)\b")
 _BRANCH = re.compile(r"  br label %(\S+?),?(?= |$)")
 _LABEL = re.compile(r"([-\w.$]+):")

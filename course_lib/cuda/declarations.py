@@ -103,6 +103,12 @@ def _scopes(text: lexer.Text, offset: int) -> list[list[str] | None]:
     return found
 
 
+def namespaces(source: Source, offset: int) -> list[str] | None:
+    """The namespaces around an offset, the outermost first; None where something else is around it, too."""
+    scopes = _scopes(source.all_tokens, offset)
+    return None if None in scopes else [name for names in scopes for name in names or ()]
+
+
 @dataclass(frozen=True)
 class Variable:
     """A `__constant__` or `__device__` variable at file scope; `name` has its namespaces before it: `tool::table`."""

@@ -64,13 +64,15 @@ def _watch(kernel: Kernel, grid, block, args: tuple, shared_mem: int, timeout, s
     with runtime.LAUNCH_LOCK:
         arguments = Arguments(prepared.signature, args, checked=True)
         base = symbols.base(library.handle)
-        known_shared = _prepare(library, kernel, base, shared_mem)
+        known_shared = describe(library, kernel.source, kernel.name, _of_structures(kernel), base, shared_mem)
         try:
             launch.Running(prepared, sized, seed, silent).wait(timeout)
             arguments.finish()
         finally:
             arguments.release()
-        return _report(kernel, library, base, sized.grid.tuple(), sized.block.tuple(), timeout, known_shared)
+        return collect(
+            kernel, library, base, sized.grid.tuple(), sized.block.tuple(), timeout, known_shared, _texts(kernel)
+        )
 
 
 def _snapshot(args: tuple, parameters: list[Parameter]) -> tuple | None:
@@ -98,8 +100,13 @@ class _Counter(ctypes.Structure):
     ]
 
 
-def _prepare(library: Library, kernel: Kernel, base: int, shared_mem: int) -> bool:
-    """Tell the checker where things lie. Returns whether the shared arrays are known."""
+def describe(
+    library: Library, text: source.Source, name: str, structures: set[str], base: int, shared_mem: int
+) -> bool:
+    """Tell the checker where things lie, before the launch of a kernel. Returns whether the shared arrays are known.
+
+    structures: the arrays of structures that are not aligned as a float4 is.
+    """
     lib = runtime.library()
     table, image = symbols.table(library.path)
     mark = next((s.value for s in table if s.kind == symbols.STT_TLS and s.name.endswith("sim_anchor")), None)
@@ -120,20 +127,20 @@ def _prepare(library: Library, kernel: Kernel, base: int, shared_mem: int) -> bo
         if symbol.kind != symbols.STT_TLS or symbol in known:
             continue
         if symbol.name == "sim_dynamic":
-            lib.sim_check_shared_array(symbol.value, symbol.size, _dynamic_names(library.path, kernel.source), 1)
+            lib.sim_check_shared_array(symbol.value, symbol.size, _dynamic_names(library.path, text), 1)
         elif symbol.name.startswith("_ZGV"):  # whether g++ has set up an array of structs
             lib.sim_check_shared_array(symbol.value, symbol.size, b"", 0)
     lib.sim_check_variable.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int]
-    constants = _constants(library.path, kernel.source)
+    constants = _constants(library.path, text)
     named, end = symbols.variables(library.path)
-    for symbol, name in named:
-        lib.sim_check_variable(base + symbol.value, symbol.size, base + end, name.encode(), name in constants)
+    for symbol, variable in named:
+        lib.sim_check_variable(base + symbol.value, symbol.size, base + end, variable.encode(), variable in constants)
     lib.sim_check_structures.argtypes = [ctypes.c_char_p]
-    for name in _of_structures(kernel):
-        lib.sim_check_structures(name.encode())
+    for array in structures:
+        lib.sim_check_structures(array.encode())
     lib.sim_check_begin.argtypes = [ctypes.c_uint64, ctypes.c_int, ctypes.c_int]
-    padded = bool(declarations.padded_types(kernel.source))
-    lib.sim_check_begin(shared_mem, padded, source.returns_early(kernel.source, kernel.name))
+    padded = bool(declarations.padded_types(text))
+    lib.sim_check_begin(shared_mem, padded, source.returns_early(text, name))
     return mark is not None
 
 
@@ -157,14 +164,16 @@ def _constants(path: Path, text: source.Source) -> frozenset[str]:
     return frozenset(variable.plain for variable in declarations.device_variables(text) if variable.constant)
 
 
-def _report(kernel: Kernel, library: Library, base: int, grid, block, timeout, known_shared) -> Report:
+def collect(
+    kernel, library: Library, base: int, grid, block, timeout, known_shared, texts: dict[str, list[str]]
+) -> Report:
+    """What the last launch has done wrong, and its counters. kernel: its source, name and line. texts: the files' lines."""
     faults, counters = runtime.faults(), _counters()
     functions = {s.value for s in symbols.table(library.path)[0] if s.kind == symbols.STT_FUNC}
     stops = [pc for pc in _stops() if pc - base not in functions]  # a pointer to a function is where none was called
     pcs = [f.pc for f in faults] + [f.other_pc for f in faults] + [c.pc for c in counters] + stops
     called = lines.calls(library.path, [pc - 1 - base for pc in pcs if pc])
     where = {offset: places[0] for offset, places in called.items()}
-    texts = _texts(kernel)
 
     def place(pc: int | None, file: bytes | None, line: int) -> tuple[str, int]:
         if line:

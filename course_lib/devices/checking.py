@@ -101,7 +101,9 @@ def _wrapper(op: Op, limits: Limits) -> Callable[[Callable], Callable]:
 
 
 def _size(op: Op, letter: str) -> str:
-    """Where an op's arguments say how large a letter of its pattern is, as Python."""
+    """Where an op's arguments say how large a letter of its pattern is, or a product of such letters, as Python."""
+    if "*" in letter:
+        return " * ".join(_size(op, factor) for factor in letter.split("*"))
     for a in op.arrays:
         axes = [axis.strip() for axis in a.shape.split(",")]
         if letter in axes and not a.shape.startswith("*"):

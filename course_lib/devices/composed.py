@@ -68,6 +68,31 @@ def cache_attention(t, q, k_cache, v_cache, length):
     return t.attention_forward(q, k, v)[0]
 
 
+def paged_append(t, k, v, k_pages, v_pages, slots):
+    _, G, D = k.shape
+    for new, pages in ((k, k_pages), (v, v_pages)):
+        for i, slot in enumerate(t.to_numpy(slots).tolist()):
+            t.strided_write(pages, t.view(new, (G, D), i * G * D), (D, 1), slot * G * D)
+
+
+def paged_gather(t, pages, table, count):
+    P, N, G, D = pages.shape
+    whole = t.gather(t.view(pages, (P, N * G * D)), table)  # (M, N G D)
+    return t.view(whole, (count, G, D))
+
+
+def paged_attention_forward(t, q, k_pages, v_pages, tables, positions):
+    R, H, D = q.shape
+    y, M, G = t.empty(q.shape, q.dtype), tables.shape[1], k_pages.shape[2]
+    for r, position in enumerate(t.to_numpy(positions).tolist()):
+        S = position + 1
+        table = t.view(tables, (M,), r * M)
+        k, v = (t.view(t.paged_gather(pages, table, S), (1, S, G, D)) for pages in (k_pages, v_pages))
+        of_text, _ = t.attention_forward(t.view(q, (1, 1, H, D), r * H * D), k, v)
+        t.strided_write(y, of_text, (R * H * D, H * D, D, 1), r * H * D)
+    return y
+
+
 # Each with the parts whose replacement counts.
 _GELU = "linear_forward linear_backward bias_gelu_forward bias_gelu_backward"
 WHOLES: dict[Callable, str] = {
@@ -84,6 +109,9 @@ WHOLES: dict[Callable, str] = {
     composed_recurrences.gated_delta_backward: "",
     composed_state_space.state_space_forward: "",
     composed_state_space.state_space_backward: "",
+    paged_append: "",
+    paged_gather: "",
+    paged_attention_forward: "attention_forward paged_gather",
 }
 PARTS = {whole.__name__: frozenset(parts.split()) for whole, parts in WHOLES.items()}
 

@@ -34,7 +34,7 @@ and returned.
 
 Letters: B batch, T time of the queries, S time of the keys, C channels, H heads, G key-value heads (H is a multiple of G),
 D head size, E that of the values where it is another, V vocabulary, F hidden width, K inner length of a product, n any number of
-leading axes flattened.
+leading axes flattened; of quantised weights J groups of 32 along K, W words.
 
 Storage
 -------
@@ -75,6 +75,10 @@ Fused forward and backward. `dx` is the gradient of `x`, with its shape; several
 --------------------------
     linear_forward(x (*n, K), weight (N, K), bias (N) or None) -> y (*n, N)
     linear_backward(dy (*n, N), x (*n, K), weight (N, K), has_bias) -> dx (*n, K), dweight (N, K), dbias (N) or None
+    linear_int8_forward(x (*n, K), words (N, W) uint32, scales (N), bias (N) or None) -> y (*n, N)
+        by the weight (N, K) that is scales[m] * code[m, k], codes -128 .. 127; four to a word, the first in its lowest bits
+    linear_int4_forward(x (*n, K), words (N, 4J) uint32, scales (N, J), zeros (N, J) or None, bias (N) or None) -> y (*n, N)
+        by the weight scales[m, j] * (code[m, k] - zeros[m, j]), j = k // 32, codes 0 .. 15, eight to a word; zeros None: 8
     embedding_forward(table (V, C), indices (*n) int below V) -> y (*n, C)
     embedding_backward(dy (*n, C), indices (*n) int below rows, rows) -> dtable (rows, C)
     layernorm_forward(x (*n, C), weight (C), bias (C) or None, eps) -> y (*n, C), mean (*n), rstd (*n)
@@ -143,6 +147,13 @@ Several in one (composed.py says of which; where one of those was replaced, by `
         in place: row length[0], below N, of both caches
     cache_attention(q (B, 1, H, D), k_cache (B, N, G, D), v_cache (B, N, G, D), length (1) int32) -> y (B, 1, H, D)
         over rows 0 .. length[0]: what came before, and the row just appended
+    paged_append(k (n, G, D), v (n, G, D), k_pages (P, N, G, D), v_pages (P, N, G, D), slots (n) int32 below P*N)
+        in place: token i goes to slot slots[i], row s % N of page s // N; no two tokens to one slot
+    paged_gather(pages (P, N, G, D), table (M) int32 below P, count) -> rows (count, G, D)
+        rows 0 .. count - 1 of a text whose j-th row is row j % N of page table[j // N]
+    paged_attention_forward(q (R, H, D), k_pages (P, N, G, D), v_pages (P, N, G, D), tables (R, M) int32 below P,
+                            positions (R) int32 below M*N) -> y (R, H, D)
+        one query for each text: it sees rows 0 .. positions[r] of the text with the block table tables[r] (Kwon et al. 2023)
 
 Random bits are Philox4x32-10 (Salmon et al. 2011), the same on every device. `random` is a device array of three uint32:
 seed low, seed high, step; `site` is an int that tells one dropout from another. Key (seed low, seed high), counter
@@ -255,6 +266,13 @@ def _product(op, sizes, given):
     return matmul_shape(given["a"], given["b"], given["transpose_a"], given["transpose_b"])
 
 
+def _packed(op, sizes, given):
+    K, line = sizes["K"], given["words"].shape[1]
+    wanted = -(-K // 4) if op == "linear_int8_forward" else 4 * -(-K // 32)
+    if line != wanted:
+        raise ValueError(f"{op}: rows of {K} weights take {wanted} words, but words is {tuple(given['words'].shape)}.")
+
+
 def _causal_rows(op, sizes, given):
     if given["causal"]:
         sizes = fit(op, "x (*n, T, S)", given["x"])
@@ -272,6 +290,12 @@ def _attended(op, sizes, given):
 def _recurs(op, sizes, given):
     if not sizes["T"]:
         raise ValueError(f"{op} reads at least one step, but q has the shape {tuple(given['q'].shape)}.")
+
+
+def _gathered_rows(op, sizes, given):
+    count, rows = given["count"], sizes["M"] * sizes["N"]
+    if not 0 <= count <= rows:
+        raise ValueError(f"{op}: {count} rows were asked for, but a table of {sizes['M']} pages has {rows}.")
 
 
 def _dropped(op, sizes, given):
@@ -298,6 +322,7 @@ RULES: dict[str, tuple[Callable, tuple[str, ...]]] = {
         for name in ("gated_linear_attention", "gated_delta", "state_space")
         for way in ("forward", "backward")
     },
+    **dict.fromkeys("linear_int8_forward linear_int4_forward".split(), (_packed, ())),
     "view": (_viewed, ("shape", "offset")),
     "strided_copy": (_strided, ("shape", "strides", "offset")),
     "strided_write": (_written, ("strides", "offset")),
@@ -310,6 +335,8 @@ RULES: dict[str, tuple[Callable, tuple[str, ...]]] = {
     "matmul": (_product, ("transpose_a", "transpose_b")),
     "softmax_forward": (_causal_rows, ("causal",)),
     "cache_attention": (_attended, ()),
+    "paged_gather": (_gathered_rows, ("count",)),
+    "paged_attention_forward": (_attended, ()),
     "adamw_step": (_stepped, ()),
 }
 
@@ -317,7 +344,7 @@ RULES: dict[str, tuple[Callable, tuple[str, ...]]] = {
 # Reading the table
 
 LINE = re.compile(r"^    ([a-z]\w*(?: \w+)*)\(", re.MULTILINE)
-ARGUMENT = re.compile(r"(\w+)(?: \(([^)]*)\))?(?: (number|real|any|int32|int|uint32|bool))?(?: below (\w+))?(.*)")
+ARGUMENT = re.compile(r"(\w+)(?: \(([^)]*)\))?(?: (number|real|any|int32|int|uint32|bool))?(?: below ([\w*]+))?(.*)")
 
 
 def _split(text: str) -> list[str]:

@@ -20,11 +20,12 @@ from safetensors.numpy import save_file
 
 from course_lib import run, whose
 from course_lib.cuda.source import KERNELS
+from course_lib.serving import quantised
 
 PAGE = Path(__file__).resolve().parent / "page"
 FORMAT = "course page 1"
 WEIGHTS, TOKENIZER, DESCRIPTION = "weights.safetensors", "tokenizer.json", "model.json"
-DTYPES = ("float32", "float16")
+DTYPES = ("float32", "float16", *quantised.FORMATS)
 Kernels = Mapping[tuple[str, str], Path]  # (file, function) -> the text that goes in the place of kernels/`file`
 
 
@@ -37,7 +38,8 @@ def export(
 ) -> Path:
     """Write the model of a run, or of one checkpoint, as a web page into the folder `out`; returns it.
 
-    dtype: of the weights in the file, "float32" or "float16" (half the size, each weight rounded to 11 bits).
+    dtype: of the weights in the file: "float32"; "float16" (half the size, each weight rounded to 11 bits); "int8" or "int4" (a
+    quarter or a seventh, by serving/quantise.py).
     kernels: of the learner, in the place of ours where the page launches them.
     Raises ValueError for what does not exist, CheckpointError for a run without a model, ExportError for a folder that cannot
     take the page.
@@ -62,7 +64,7 @@ def export(
         raise ExportError(
             "The page knows learned positions and RoPE; this model has none. Let it write with course sample."
         )
-    weights = {name: _rounded(name, values, dtype) for name, values in model.state().items()}
+    weights = _weights(model.state(), dtype)
     aside = out.absolute().with_name(f".{out.absolute().name}.{os.getpid()}")
     try:
         aside.mkdir(parents=True)
@@ -150,6 +152,16 @@ def _check_target(out: Path) -> None:
         )
     if out.exists() and not out.is_dir():
         raise ExportError(f"{out} is a file: give the name of a new folder.")
+
+
+def _weights(state: dict[str, np.ndarray], dtype: str) -> dict[str, np.ndarray]:
+    """The arrays of the file, by name."""
+    if dtype in quantised.FORMATS:
+        try:
+            return quantised.arrays(quantised.weights(state, dtype))
+        except ValueError as error:
+            raise ExportError(f"{error} Export with --dtype float32.") from None
+    return {name: _rounded(name, values, dtype) for name, values in state.items()}
 
 
 def _rounded(name: str, values: np.ndarray, dtype: str) -> np.ndarray:

@@ -20,9 +20,14 @@ TYPES = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
+    ".mjs": "text/javascript; charset=utf-8",
     ".json": "application/json",
     ".svg": "image/svg+xml",
     ".wgsl": "text/plain; charset=utf-8",
+    ".txt": "text/plain; charset=utf-8",
+    ".png": "image/png",
+    ".wasm": "application/wasm",
+    ".woff2": "font/woff2",
     ".safetensors": "application/octet-stream",
 }
 
@@ -54,13 +59,18 @@ def serve(folder: str | Path, browser: bool = True) -> None:
         raise export.ExportError(
             f"{folder} holds no page of this course. To make one: course export --run DIR --to web {folder}"
         )
+    until_stopped(folder, "model", browser)
+
+
+def until_stopped(folder: Path, what: str, browser: bool = True) -> None:
+    """Serve a folder until Ctrl-C, and say where. what: one word for what lies there."""
     opens = browser and lab.has_browser()
     with server(folder, lab.free_port(FIRST_PORT)) as running:
         address = f"http://127.0.0.1:{running.server_port}/"
         print(
-            f"The model is at   {address}\n"
+            f"The {what} is at   {address}\n"
             f"{'Your browser opens there in a moment.' if opens else 'Open this address in a browser.'} Leave this terminal "
-            "open; Ctrl-C stops the page.",
+            "open; Ctrl-C stops it.",
             flush=True,
         )
         if opens:

@@ -112,7 +112,7 @@ template <bool SATURATE, class D, class A, class B, class C> SIM_UNCHECKED void 
 }
 
 template <class D, class A, class B, class C>
-SIM_FUNCTION void mma_sync(D& d, const A& a, const B& b, const C& c, bool saturate = false, SIM_HERE) {
+SIM_WAITS void mma_sync(D& d, const A& a, const B& b, const C& c, bool saturate = false, SIM_HERE) {
     sim_operands<D, A, B, C> operands{&d, &a, &b, &c};
     const sim::Action action = saturate ? sim_multiply<true, D, A, B, C> : sim_multiply<false, D, A, B, C>;
     SIM_WARP_SYNC(MATRIX, 0xffffffffu, reinterpret_cast<uint64_t>(&operands), action)

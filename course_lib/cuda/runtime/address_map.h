@@ -32,9 +32,13 @@ struct Region {
 extern char *library_base, *library_end;  // the kernel's library
 extern char* stacks_low;                  // the worker's stacks
 
+#if defined(__wasm__)
+bool is_local(const void* address);  // there the stack that threads share is another than the frames that last
+#else
 inline bool is_local(const void* address) {
     return uint64_t(static_cast<const char*>(address) - stacks_low) < STACK_BYTES * MAX_THREADS;
 }
+#endif
 inline bool in_library(const void* address) { return address >= library_base && address < library_end; }
 inline uint32_t library_offset(const void* pc) { return static_cast<const char*>(pc) - library_base; }
 bool is_shared(const char* address);

@@ -55,8 +55,12 @@ enum : uint32_t { PLAIN = 1, CHECKED = 2, SHUFFLED = 4 };  // no thread has wait
 // What the lanes before the running one wait for, while its warp moves in lockstep. FIRST_LANE: no lane is before it.
 enum Lockstep : uint32_t { DIVERGED, FIRST_LANE, AT_BARRIER, AT_WARP_SYNC, RETURNING };
 
+#if defined(__wasm__)
+using Run = void* (*)(const Launch*);  // begins the current thread, a coroutine (course_lib/site/engine/port)
+#else
 // Runs threads first..last-1 of a block, one after the other; stops early if one of them has waited.
 using Run = void (*)(const Launch*, Index block, unsigned first, unsigned last);
+#endif
 
 struct Block {
     // what every wait touches
@@ -105,6 +109,11 @@ struct Block {
 
 }  // namespace sim
 
+#if defined(__wasm__)  // one worker, and so one copy
+#define SIM_PER_WORKER
+#else
+#define SIM_PER_WORKER __thread
+#endif
 #if defined(__linux__)
 #define SIM_TLS __attribute__((tls_model("initial-exec")))  // one instruction; these few bytes fit the reserve
 #else
@@ -112,11 +121,12 @@ struct Block {
 #endif
 #pragma GCC visibility push(default)
 extern "C" {
-extern __thread sim::Block* sim_block SIM_TLS;  // the block that this worker runs
+extern SIM_PER_WORKER sim::Block* sim_block SIM_TLS;  // the block that this worker runs
 // The general forms of waiting: all but the lanes in the middle of a warp in lockstep.
 void sim_barrier(const char* file, int line);
 const uint64_t* sim_warp_sync(unsigned mask, uint64_t value, int operation, sim::Action, const char* file, int line);
 unsigned sim_converge(const char* file, int line);
+void sim_may_spin();
 [[noreturn]] void sim_stop(unsigned thread, const char* message, const char* file, int line);
 void sim_fence();
 int sim_printf(const char* format, ...) __attribute__((format(printf, 1, 2)));

@@ -5,10 +5,10 @@
 #include "scheduler.h"
 
 extern "C" {
-__thread sim::Block* sim_block SIM_TLS = nullptr;
+SIM_PER_WORKER sim::Block* sim_block SIM_TLS = nullptr;
 // threadIdx, blockIdx, blockDim and gridDim of kernels that may wait, and whether the plain loop has been left.
-__thread sim::Index sim_thread_idx SIM_TLS, sim_block_idx SIM_TLS, sim_block_dim SIM_TLS, sim_grid_dim SIM_TLS;
-__thread bool sim_waited SIM_TLS;
+SIM_PER_WORKER sim::Index sim_thread_idx SIM_TLS, sim_block_idx SIM_TLS, sim_block_dim SIM_TLS, sim_grid_dim SIM_TLS;
+SIM_PER_WORKER bool sim_waited SIM_TLS;
 }
 
 namespace sim {
@@ -18,6 +18,8 @@ void go_to(void* stack_pointer) {
     switch_stack(&forgotten, stack_pointer);
     __builtin_unreachable();
 }
+
+unsigned give_up(Block* block) { go_to(block->main_stack_pointer); }
 
 static unsigned take_stacks(Block* block) {
     unsigned set = __builtin_ctz(block->free_stacks);
@@ -34,20 +36,6 @@ void start_warp(Block* block, unsigned warp, uint32_t lanes) {
         block->stack_pointer[warp * WARP + lane] = new_stack(stack_top(block, warp, lane), block->thread_main);
     }
     block->runnable[warp] |= lanes;
-}
-
-// A block whose threads never wait does without.
-void prepare_warps(Block* block) {
-    block->mode &= ~PLAIN;
-    block->free_stacks = ~0u;
-    for (unsigned warp = 0; warp < block->warps; warp++) {
-        unsigned left = block->threads - warp * WARP;
-        block->full[warp] = block->alive[warp] = left >= WARP ? ~0u : (1u << left) - 1;
-        block->runnable[warp] = block->at_barrier[warp] = block->arrived[warp] = block->phase[warp] = 0;
-        block->action[warp] = nullptr;
-        block->started[warp] = false;
-        block->groups[warp] = 0;
-    }
 }
 
 void become_fibers(Block* block, unsigned thread) {

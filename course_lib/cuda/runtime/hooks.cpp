@@ -23,7 +23,8 @@ static uint64_t accesses;
 void access_event(char* address, unsigned bytes, bool write, bool atomic, void* pc, bool aligned, bool counted) {
     Block* block = sim_block;
     if (is_local(address)) return;
-    if (!block || !worker_of(block)->in_kernel || bytes == 0) return;
+    if (!block) return host_access(address, write, pc);
+    if (!worker_of(block)->in_kernel || bytes == 0) return;
     if ((block->mode & SHUFFLED) && (accesses * 0x9E3779B97F4A7C15ull >> 61) == 0) yield(block, block->current);
     enter_runtime(block);
     accesses++;
@@ -101,8 +102,6 @@ static void in_parts(void* at, size_t bytes, bool write, void* pc) {
 
 using namespace sim;
 
-#define CALLER __builtin_return_address(0)
-
 extern "C" {
 
 void sim_check_atomic(void* address, unsigned bytes, void* pc) {
@@ -112,36 +111,36 @@ void sim_check_atomic(void* address, unsigned bytes, void* pc) {
 }
 
 #define HOOKS(BYTES)                                                                                                   \
-    void __tsan_read##BYTES(void* p) { access<BYTES, false>(p, CALLER); }                                              \
-    void __tsan_write##BYTES(void* p) { access<BYTES, true>(p, CALLER); }                                              \
-    void __tsan_volatile_read##BYTES(void* p) { access<BYTES, false>(p, CALLER); }                                     \
-    void __tsan_volatile_write##BYTES(void* p) { access<BYTES, true>(p, CALLER); }                                     \
-    void __tsan_read_write##BYTES(void* p) {                                                                           \
-        access<BYTES, false>(p, CALLER);                                                                               \
-        access<BYTES, true>(p, CALLER);                                                                                \
+    void __tsan_read##BYTES(void* p SIM_PLACE) { access<BYTES, false>(p, SIM_CALLER); }                                              \
+    void __tsan_write##BYTES(void* p SIM_PLACE) { access<BYTES, true>(p, SIM_CALLER); }                                              \
+    void __tsan_volatile_read##BYTES(void* p SIM_PLACE) { access<BYTES, false>(p, SIM_CALLER); }                                     \
+    void __tsan_volatile_write##BYTES(void* p SIM_PLACE) { access<BYTES, true>(p, SIM_CALLER); }                                     \
+    void __tsan_read_write##BYTES(void* p SIM_PLACE) {                                                                           \
+        access<BYTES, false>(p, SIM_CALLER);                                                                               \
+        access<BYTES, true>(p, SIM_CALLER);                                                                                \
     }                                                                                                                  \
-    void __tsan_unaligned_read##BYTES(void* p) { in_parts(p, BYTES, false, CALLER); }                                 \
-    void __tsan_unaligned_write##BYTES(void* p) { in_parts(p, BYTES, true, CALLER); }                                 \
-    void __tsan_unaligned_volatile_read##BYTES(void* p) { in_parts(p, BYTES, false, CALLER); }                        \
-    void __tsan_unaligned_volatile_write##BYTES(void* p) { in_parts(p, BYTES, true, CALLER); }                        \
-    void __tsan_unaligned_read_write##BYTES(void* p) {                                                                 \
-        in_parts(p, BYTES, false, CALLER);                                                                            \
-        in_parts(p, BYTES, true, CALLER);                                                                             \
+    void __tsan_unaligned_read##BYTES(void* p SIM_PLACE) { in_parts(p, BYTES, false, SIM_CALLER); }                                 \
+    void __tsan_unaligned_write##BYTES(void* p SIM_PLACE) { in_parts(p, BYTES, true, SIM_CALLER); }                                 \
+    void __tsan_unaligned_volatile_read##BYTES(void* p SIM_PLACE) { in_parts(p, BYTES, false, SIM_CALLER); }                        \
+    void __tsan_unaligned_volatile_write##BYTES(void* p SIM_PLACE) { in_parts(p, BYTES, true, SIM_CALLER); }                        \
+    void __tsan_unaligned_read_write##BYTES(void* p SIM_PLACE) {                                                                 \
+        in_parts(p, BYTES, false, SIM_CALLER);                                                                            \
+        in_parts(p, BYTES, true, SIM_CALLER);                                                                             \
     }
 HOOKS(1) HOOKS(2) HOOKS(4) HOOKS(8) HOOKS(16)
 
-void __tsan_read_range(void* p, size_t n) { in_parts(p, n, false, CALLER); }
-void __tsan_write_range(void* p, size_t n) { in_parts(p, n, true, CALLER); }
+void __tsan_read_range(void* p, size_t n SIM_PLACE) { in_parts(p, n, false, SIM_CALLER); }
+void __tsan_write_range(void* p, size_t n SIM_PLACE) { in_parts(p, n, true, SIM_CALLER); }
 // clang up to 14 calls the C library's own functions instead; the linker sends those calls to __wrap_* (flags.py).
 #define COPY(NAME)                                                                                                     \
-    void* NAME(void* to, const void* from, size_t n) {                                                                 \
-        in_parts(const_cast<void*>(from), n, false, CALLER);                                                          \
-        in_parts(to, n, true, CALLER);                                                                                \
+    void* NAME(void* to, const void* from, size_t n SIM_PLACE) {                                                                 \
+        in_parts(const_cast<void*>(from), n, false, SIM_CALLER);                                                          \
+        in_parts(to, n, true, SIM_CALLER);                                                                                \
         return memmove(to, from, n);                                                                                   \
     }
 #define SET(NAME)                                                                                                      \
-    void* NAME(void* to, int value, size_t n) {                                                                        \
-        in_parts(to, n, true, CALLER);                                                                                \
+    void* NAME(void* to, int value, size_t n SIM_PLACE) {                                                                        \
+        in_parts(to, n, true, SIM_CALLER);                                                                                \
         return memset(to, value, n);                                                                                   \
     }
 // What a checked build of clang calls for a vector access that its optimiser must not split: sim_check_copy.
@@ -164,7 +163,7 @@ struct OutOfBoundsData { SourceLocation location; const char* array_type; const 
 static CodeLocation at(const SourceLocation& location) { return {nullptr, {location.file, int(location.line)}}; }
 
 
-void __ubsan_handle_out_of_bounds(OutOfBoundsData* data, uint64_t index) {
+void __ubsan_handle_out_of_bounds(OutOfBoundsData* data, uintptr_t index) {
     report_and_abort(OUT_OF_BOUNDS, at(data->location), "index %lld is outside of an array of type %s",
                      (long long)int32_t(index), data->array_type + 4);
 }
@@ -179,7 +178,7 @@ void __ubsan_handle_type_mismatch_v1(TypeMismatchData* data, char* address) {
 void __ubsan_handle_missing_return(SourceLocation* location) {
     report_and_abort(CRASH, at(*location), "a function that promises a value has come to its end without `return`");
 }
-void __ubsan_handle_divrem_overflow(SourceLocation* location, uint64_t, uint64_t) {
+void __ubsan_handle_divrem_overflow(SourceLocation* location, uintptr_t, uintptr_t) {
     report_and_abort(DIVISION_BY_ZERO, at(*location), "an integer is divided by zero: a GPU goes on with a meaningless result");
 }
 

@@ -53,4 +53,10 @@ __attribute__((always_inline)) static inline const uint64_t* warp_sync(unsigned 
     return values;
 }
 
+// __activemask(): the lanes that have come here together.
+__attribute__((always_inline)) static inline unsigned converge(const char* file, int line) { return sim_converge(file, line); }
+
+// Let other threads run now and then: this one may be spinning until another acts.
+__attribute__((always_inline)) static inline void may_spin() { sim_may_spin(); }
+
 }  // namespace sim

@@ -3,7 +3,9 @@
 // An access that would do harm is reported, and the hook ends its thread: nothing can reach memory that is not the kernel's.
 #include "memcheck.h"
 
+#if !defined(__wasm__)
 #include <unistd.h>
+#endif
 
 #include "address_map.h"
 #include "shadow.h"
@@ -17,18 +19,21 @@ static const char* verb(const Access& access) {
     return access.atomic ? "an atomic operation on" : access.write ? "a write of" : "a read of";
 }
 
+#if defined(__wasm__)
+static bool readable(const char* address) { return reinterpret_cast<uintptr_t>(address) < __builtin_wasm_memory_size(0) << 16; }
+#else
 static bool readable(const char* address) {
     static int pipe_ends[2] = {-1, -1};
     if (pipe_ends[0] < 0 && pipe(pipe_ends)) return false;
     char byte;
     return write(pipe_ends[1], address, 1) == 1 && read(pipe_ends[0], &byte, 1) == 1;
 }
+#endif
 
 // ---- harmful accesses -------------------------------------------------------------------------------------------------
 
-static Verdict outside_slot(const Slot& slot, const Access& access) {
+Verdict outside_slot(const Slot& slot, const Access& access, int64_t offset) {
     const char* name = name_of(slot);
-    int64_t offset = access.address - slot.data;
     int64_t elements = slot.bytes / access.bytes;
     long long index = element_at(offset, access.bytes);
     if (!slot.live)
@@ -49,9 +54,10 @@ static Verdict outside_slot(const Slot& slot, const Access& access) {
     return HARMFUL;
 }
 
-static Verdict outside_shared(const SharedArray& array, size_t bytes, const Access& access) {
+Verdict outside_shared(const Block* block, const SharedArray& array, const Access& access, int64_t offset) {
+    size_t bytes = array.dynamic ? block->launch->shared_bytes : array.bytes;
     fault(OUT_OF_BOUNDS, {access.pc, {}}, "%s %u bytes at element %lld of __shared__ '%s', which has %zu (%zu bytes%s)",
-          verb(access), access.bytes, (long long)element_at(access.address - array.data, access.bytes), array.name,
+          verb(access), access.bytes, (long long)element_at(offset, access.bytes), array.name,
           bytes / access.bytes, bytes, array.dynamic ? ": the launch's shared_mem" : "");
     return HARMFUL;
 }
@@ -96,7 +102,7 @@ static Verdict check_alignment(const Access& access, const char* name) {
 
 static Verdict in_slot(Slot& slot, const Access& access, Array& array) {
     if (!slot.live || access.address < slot.data || access.address + access.bytes > slot.data + slot.bytes)
-        return outside_slot(slot, access);
+        return outside_slot(slot, access, access.address - slot.data);
     array = {GLOBAL, name_of(slot), slot.data, slot.bytes, shadow_of(slot.shadow, slot.bytes), slot.poisoned, false};
     return WITHIN;
 }
@@ -106,7 +112,7 @@ static Verdict in_shared(const Block* block, const Access& access, Array& array)
     if (!found) return UNWATCHED;
     size_t bytes = found->dynamic ? block->launch->shared_bytes : found->bytes;
     int64_t offset = access.address - found->data;
-    if (offset < 0 || uint64_t(offset) + access.bytes > bytes) return outside_shared(*found, bytes, access);
+    if (offset < 0 || uint64_t(offset) + access.bytes > bytes) return outside_shared(block, *found, access, offset);
     array = {SHARED, found->name, found->data, bytes, shared_shadow(found->first_word), false, false};
     return WITHIN;
 }

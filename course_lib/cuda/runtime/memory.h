@@ -35,9 +35,13 @@ inline const char* name_of(const Slot& slot) { return slot.name[0] ? slot.name :
 // Whether the bytes around an array are as they were: 0 yes, 1 not those behind its end, 2 not those before its start.
 int altered(const Slot&);
 
+#if defined(__wasm__)
+Slot* slot_of(const void* address);  // there an array's neighbours are nearer: course_lib/site/engine/port
+#else
 inline Slot* slot_of(const void* address) {
     uint64_t offset = reinterpret_cast<uint64_t>(address) - slot_range.begin;
     return offset < slot_range.bytes ? &slots[offset / SLOT_BYTES] : nullptr;
 }
+#endif
 
 }  // namespace sim

@@ -21,10 +21,15 @@ bool any_text() { return print_end || print_lost; }
 using namespace sim;
 
 int sim_printf(const char* format, ...) {
-    enter_runtime(sim_block);
     char text[1024];
     va_list arguments;
     va_start(arguments, format);
+    if (!sim_block) {  // the host code of a program
+        int length = vprintf(format, arguments);
+        va_end(arguments);
+        return length;
+    }
+    enter_runtime(sim_block);
     int length = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     size_t bytes = length < int(sizeof text) ? length : sizeof text - 1;

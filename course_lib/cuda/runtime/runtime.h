@@ -7,9 +7,10 @@
 //   memcheck, synccheck, initcheck,   the checkers: but for memcheck, which is asked first, each listens to the events of
 //   racecheck, counters, trace        events.h. None calls another
 //   fibers, scheduler, barriers,      run the threads of one block
-//   warp_sync, blocks
+//   warp_sync, blocks, threads
 //   hooks, ptx_hooks                  what compiled kernels call: they make an event of a memory access
 //   workers                           run the blocks of a launch
+//   program                           what the host code of a whole program calls
 #pragma once
 #include <csetjmp>
 #include <cstdarg>
@@ -78,7 +79,7 @@ inline void leave_runtime(Block* block) {
 bool any_text();
 void clear_text();
 
-// ---- blocks (blocks.cpp) ----------------------------------------------------------------------------------------------
+// ---- blocks (threads.cpp) ----------------------------------------------------------------------------------------------
 void run_block(Block*, const Launch*, Run, uint64_t number);
 [[noreturn]] void abort_thread(Block*);  // the running thread ends here: it would do harm. Called within the runtime
 

@@ -2,7 +2,7 @@
 #include "scheduler.h"
 
 extern "C" {
-extern __thread sim::Index sim_thread_idx SIM_TLS;
+extern SIM_PER_WORKER sim::Index sim_thread_idx SIM_TLS;
 }
 
 namespace sim {
@@ -24,6 +24,20 @@ uint64_t mix(uint64_t x) {  // splitmix64
 static unsigned random_bit(Block* block, uint32_t mask) {
     for (unsigned skip = random(block) % __builtin_popcount(mask); skip; skip--) mask &= mask - 1;
     return __builtin_ctz(mask);
+}
+
+// A block whose threads never wait does without.
+void prepare_warps(Block* block) {
+    block->mode &= ~PLAIN;
+    block->free_stacks = ~0u;
+    for (unsigned warp = 0; warp < block->warps; warp++) {
+        unsigned left = block->threads - warp * WARP;
+        block->full[warp] = block->alive[warp] = left >= WARP ? ~0u : (1u << left) - 1;
+        block->runnable[warp] = block->at_barrier[warp] = block->arrived[warp] = block->phase[warp] = 0;
+        block->action[warp] = nullptr;
+        block->started[warp] = false;
+        block->groups[warp] = 0;
+    }
 }
 
 // ---- warps in lockstep ------------------------------------------------------------------------------------------------
@@ -150,7 +164,7 @@ unsigned choose(Block* block) {
     block->lockstep = DIVERGED;
     if (block->mode & SHUFFLED ? choose_shuffled(block) : choose_in_order(block)) return block->current;
     if (!block->aborted) report_deadlock(block);
-    go_to(block->main_stack_pointer);  // the block is given up
+    return give_up(block);
 }
 
 void yield_from(Block* block, unsigned me) {

@@ -64,6 +64,13 @@ static Group* join(Block* block, unsigned warp, uint32_t mask, bool converge, in
     return group;
 }
 
+void leave_group(Block* block, unsigned me) {
+    unsigned warp = me / WARP, number = block->my_group[me];
+    Group& group = block->group[warp][number];
+    group.unread &= ~(1u << me % WARP);
+    if (!group.unread && !group.arrived) block->groups[warp] &= ~(1u << number);
+}
+
 static Group& wait_for(Block* block, unsigned me, Group* group, uint64_t value) {
     unsigned warp = me / WARP, lane = me % WARP;
     block->my_group[me] = group - block->group[warp];
@@ -75,8 +82,9 @@ static Group& wait_for(Block* block, unsigned me, Group* group, uint64_t value) 
     } else {
         yield_from(block, me);
     }
-    group->unread &= ~(1u << lane);
-    if (!group->unread && !group->arrived) block->groups[warp] &= ~(1u << block->my_group[me]);
+#if !defined(__wasm__)  // a coroutine waits when all this has returned, and leaves its group then (lockstep.h)
+    leave_group(block, me);
+#endif
     return *group;
 }
 

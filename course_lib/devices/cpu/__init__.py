@@ -7,6 +7,7 @@ Without a compiler (or with COURSE_COMPILER=none) the same ops run in NumPy alon
     arithmetic.py products.py            elementwise and reductions in NumPy; matrix products
     bfloat16.py                          products that multiply in bfloat16
     plain_*.py                           the fused ops in NumPy
+    quantised.py                         linear layers with quantised weights
     compiled*.py loops/*.cpp             products and fused ops in C++, and the functions that call them
 """
 
@@ -17,6 +18,7 @@ from collections.abc import Callable
 from course_lib import native
 
 from ..reference import dropout
+from ..reference import quantised as plain_quantised
 from . import (
     arithmetic,
     compiled,
@@ -27,12 +29,13 @@ from . import (
     plain_layers,
     plain_training,
     products,
+    quantised,
     storage,
 )  # fmt: skip
 from .bfloat16 import computing as computing
 
-PLAIN = (storage, arithmetic, products, plain_layers, plain_attention, plain_training, dropout)
-COMPILED = (compiled_layers, compiled_recurrences, compiled_training)  # these cover what they can
+PLAIN = (storage, arithmetic, products, plain_layers, plain_attention, plain_training, plain_quantised, dropout)
+COMPILED = (compiled_layers, compiled_recurrences, compiled_training, quantised)  # these cover what they can
 
 
 def table() -> dict[str, Callable]:

@@ -15,8 +15,8 @@ __all__ = """
     gelu_forward gelu_backward bias_gelu_forward bias_gelu_backward swiglu_forward swiglu_backward
     layernorm_forward residual_layernorm_forward rmsnorm_forward layernorm_backward
     residual_layernorm_backward rmsnorm_backward linear_forward linear_backward softmax_forward
-    softmax_backward rope_forward rope_backward attention_forward attention_backward dropout_forward
-    dropout_backward
+    softmax_backward rope_forward rope_backward attention_forward attention_backward paged_attention_forward
+    dropout_forward dropout_backward
 """.split()
 
 
@@ -183,6 +183,14 @@ def attention_backward(dy, q, k, v, y, logsumexp, causal=True):
     found = pointers(dy, q, k, v, y, logsumexp, dq, dk, dv)
     loops.attention_backward(WIDE[q.dtype], *found, B, T, S, H, G, D, causal)
     return dq, dk, dv
+
+
+def paged_attention_forward(q, k_pages, v_pages, tables, positions):
+    (R, H, D), (_, N, G, _) = q.shape, k_pages.shape
+    y = empty(q.shape, q.dtype)
+    found = pointers(q, k_pages, v_pages, tables, positions, y)
+    loops.paged_attention(WIDE[q.dtype], *found, R, tables.shape[1], N, H, G, D)
+    return y
 
 
 def dropout_forward(x, probability, random, site):

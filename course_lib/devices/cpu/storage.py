@@ -9,7 +9,8 @@ from ..reference.storage import strided, strided_write, synchronize, to_numpy, v
 from .memory import empty, zeros
 
 __all__ = [
-    "cast", "concatenate", "copy", "empty", "from_numpy", "full", "strided_copy", "strided_write", "synchronize",
+    "cast", "concatenate", "copy", "empty", "from_numpy", "full", "paged_append", "paged_gather", "strided_copy",
+    "strided_write", "synchronize",
     "to_numpy", "view", "zeros",
 ]  # fmt: skip
 
@@ -44,3 +45,14 @@ def strided_copy(x, shape, strides, offset=0, out=None):
 def concatenate(arrays, axis):
     axis, shape = joined_shape(arrays, axis)
     return np.concatenate(arrays, axis, out=empty(shape, arrays[0].dtype))
+
+
+def paged_append(k, v, k_pages, v_pages, slots):
+    for new, pages in ((k, k_pages), (v, v_pages)):
+        pages.reshape(-1, *new.shape[1:])[slots] = new  # (P N, G, D)
+
+
+def paged_gather(pages, table, count):
+    whole = empty((table.size, *pages.shape[1:]), pages.dtype)  # (M, N, G, D)
+    pages.take(table, axis=0, out=whole, mode="clip")  # inside, as was checked; "raise" would copy once more
+    return whole.reshape(-1, *pages.shape[2:])[:count]

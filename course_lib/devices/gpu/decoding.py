@@ -11,15 +11,15 @@ __all__ = "cache_append cache_attention".split()
 
 
 def cache_append(k, v, k_cache, v_cache, length) -> None:
-    _check_types("cache_append", k, v, k_cache, v_cache)
+    kind = element("cache_append", k, v, k_cache, v_cache)
     if k.size:
-        run = kernel("decode.cu", f"cache_append<{_element(k)}>")
+        run = kernel("decode.cu", f"cache_append<{kind}>")
         arguments = (k, v, k_cache, v_cache, length, k.size, k_cache.shape[1], k.shape[2] * k.shape[3])
         run((blocks(k.size),), (THREADS,), arguments)
 
 
 def cache_attention(q, k_cache, v_cache, length):
-    _check_types("cache_attention", q, k_cache, v_cache)
+    element("cache_attention", q, k_cache, v_cache)
     return attend(q, k_cache, v_cache, length=length)[0]
 
 
@@ -36,10 +36,11 @@ def attend(q, k_cache, v_cache, rows=None, length=None):
     return y, logsumexp
 
 
-def _check_types(op: str, *arrays) -> None:
-    """Raises ValueError unless all are float32, or all hold bfloat16."""
+def element(op: str, *arrays) -> str:
+    """What the arrays hold, in CUDA C++. Raises ValueError unless all are float32, or all hold bfloat16."""
     if len({array.dtype for array in arrays}) > 1 or _element(arrays[0]) != "__nv_bfloat16":
         check_float32(op, *arrays)
+    return _element(arrays[0])
 
 
 def _element(array) -> str:

@@ -172,13 +172,15 @@ LIMITS = checking.Limits(
         matmul linear_forward linear_backward linear_backward_input linear_gelu_forward linear_gelu_backward
         linear_cross_entropy
         attention_forward attention_backward cross_entropy_forward cross_entropy_backward cache_append cache_attention
-        embedding_forward.table gather.x view strided_copy.x strided_write.x
+        paged_append paged_gather.pages paged_attention_forward embedding_forward.table gather.x view strided_copy.x
+        strided_write.x
         """.split()
     ),
     bfloat16=frozenset(
         """
         matmul linear_forward linear_backward linear_backward_input linear_gelu_forward attention_forward
-        attention_backward cache_append cache_attention
+        attention_backward cache_append cache_attention paged_append paged_gather
+        paged_attention_forward
         """.split()
     ),
     check_indices=check_indices,

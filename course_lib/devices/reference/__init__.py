@@ -8,9 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import attention, dropout, elementwise, layers, loss, normalisation, optimiser, recurrences, reductions, storage
+from . import (
+    attention,
+    dropout,
+    elementwise,
+    layers,
+    loss,
+    normalisation,
+    optimiser,
+    quantised,
+    recurrences,
+    reductions,
+    storage,
+)
 
-FILES = (storage, elementwise, reductions, layers, normalisation, attention, recurrences, loss, dropout, optimiser)
+FILES = (
+    storage, elementwise, reductions, layers, quantised, normalisation, attention, recurrences, loss, dropout, optimiser,
+)  # fmt: skip
 
 
 def table() -> dict[str, Callable]:

@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from course_lib.devices.webgpu import c_types
 from course_lib.paths import pip_command
 
 # What the kernels want, at least; WebGPU promises these to every page.
@@ -47,6 +48,7 @@ def _adapter() -> Any:
     import wgpu
     from wgpu.backends.wgpu_native.extras import set_instance_extras
 
+    c_types.learn()
     set_instance_extras(backends=["Primary"])  # Vulkan, Metal and Direct3D 12: OpenGL computes too little
     # Drivers on Linux complain on stderr where no desktop has set this, though nothing is shown.
     quiet = "XDG_RUNTIME_DIR" not in os.environ

@@ -1,8 +1,9 @@
 // The model in plain JavaScript: course_lib/model.py with a cache of keys and values, one text at a time.
 //
 // Letters: T tokens of this call, C channels, H heads, G key-value heads, D head size, F hidden, V vocabulary. Arrays are float32,
-// sums are float64.
+// sums are float64. Quantised weights are written out as floats when they are loaded.
 
+import {matrix} from './quantised.js';
 import {ropeTables} from './rope.js';
 import {take} from './safetensors.js';
 
@@ -25,10 +26,10 @@ export class CpuModel {
     const normed = config.bias && config.norm === 'layernorm';
     /** @type {(name: string, biased: boolean, ...shape: number[]) => Affine} */
     const affine = (name, biased, ...shape) => ({
-      weight: take(weights, `${name}.weight`, ...shape),
+      weight: shape.length === 2 ? matrix(weights, `${name}.weight`, shape[0], shape[1]) : take(weights, `${name}.weight`, ...shape),
       bias: biased ? take(weights, `${name}.bias`, shape[0]) : null,
     });
-    this.tokens = take(weights, 'tokens.weight', V, C);
+    this.tokens = matrix(weights, 'tokens.weight', V, C);
     this.positions = config.positions === 'learned' ? take(weights, 'positions.weight', context, C) : null;
     this.rotation = config.positions === 'rope' ? ropeTables(config) : null;
     this.blocks = Array.from({length: config.layers}, (_, n) => ({

@@ -25,7 +25,7 @@ import {readSafetensors} from './safetensors.js';
  * What model.json says.
  * @typedef {object} Description
  * @property {Config} config
- * @property {'float32' | 'float16'} dtype
+ * @property {'float32' | 'float16' | 'int8' | 'int4'} dtype
  * @property {{preset: string, source: string, step: number, best: number | null, parameters: number, whose: string}} facts
  * @property {Object<string, {size: number, crc32: number}>} files
  */

@@ -25,7 +25,8 @@ export async function loadGpuModel(config, weights, adapter, lost) {
     if (reason !== 'destroyed') lost(`The GPU was lost: ${message || 'its driver was reset, or it was taken away'}.`);
   });
   try {
-    const largest = Math.max(...[...weights.values()].map(({values}) => values.byteLength));
+    const table = 4 * config.vocab_size * config.channels; // of the embedding, in floats though the file may hold fewer bits
+    const largest = Math.max(table, ...[...weights.values()].map(({values}) => values.byteLength));
     if (largest > maxStorageBufferBindingSize) {
       const sizes = `${largest.toLocaleString('en')} bytes, and the GPU binds ${maxStorageBufferBindingSize.toLocaleString('en')}`;
       throw new Problem(`The model's largest array has ${sizes} at once, at most.`);

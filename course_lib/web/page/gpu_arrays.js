@@ -2,6 +2,7 @@
 //
 // Letters as in gpu_model.js.
 
+import {matrix, packed} from './quantised.js';
 import {ropeTables} from './rope.js';
 import {take} from './safetensors.js';
 
@@ -9,7 +10,8 @@ import {take} from './safetensors.js';
  * @typedef {import('./files.js').Config} Config
  * @typedef {import('./launching.js').Launcher} Launcher
  * @typedef {import('./safetensors.js').Weight} Weight
- * @typedef {{weight: GPUBuffer, bias: GPUBuffer | null, M: number, K: number}} Affine weight (M, K), or (C) of a norm
+ * @typedef {{weight: GPUBuffer, bias: GPUBuffer | null, M: number, K: number, scales: GPUBuffer | null, bits: number}} Affine
+ *     weight (M, K) of 32 bits, or of 8 or 4 in words, with scales; or (C) of a norm
  */
 
 /** @param {Config} config */
@@ -28,28 +30,36 @@ export function upload(gpu, config, weights) {
   const {channels: C, hidden: F, context, vocab_size: V} = config;
   const {kv, wide} = sizes(config);
   const normed = config.bias && config.norm === 'layernorm';
-  /** @type {(name: string, first: number, rows: number, of: number, K: number) => Affine} rows `first` on of a linear layer */
-  const affine = (name, first, rows, of, K) => ({
-    weight: gpu.array(take(weights, `${name}.weight`, of, K).subarray(first * K, (first + rows) * K)),
-    bias: config.bias ? gpu.array(take(weights, `${name}.bias`, of).subarray(first, first + rows)) : null,
-    M: rows,
-    K,
-  });
+  /** @type {(name: string, bias: string, first: number, rows: number, of: number, K: number) => Affine} rows `first` on of a layer */
+  const layer = (name, bias, first, rows, of, K) => {
+    const found = packed(weights, name, of, K);
+    /** @type {(values: Float32Array | Uint32Array, line: number) => GPUBuffer} */
+    const part = (values, line) => gpu.array(values.subarray(first * line, (first + rows) * line));
+    return {
+      weight: found ? part(found.words, found.line) : part(take(weights, name, of, K), K),
+      bias: config.bias ? part(take(weights, bias, of), 1) : null,
+      M: rows,
+      K,
+      scales: found && part(found.scales, found.groups),
+      bits: found ? found.bits : 32,
+    };
+  };
+  /** @type {(name: string, first: number, rows: number, of: number, K: number) => Affine} */
+  const affine = (name, first, rows, of, K) => layer(`${name}.weight`, `${name}.bias`, first, rows, of, K);
   /** @type {(name: string) => Affine} */
   const norm = (name) => ({
     weight: gpu.array(take(weights, `${name}.weight`, C)),
     bias: normed ? gpu.array(take(weights, `${name}.bias`, C)) : null,
     M: C,
     K: C,
+    scales: null,
+    bits: 32,
   });
   const tables = config.positions === 'rope' ? ropeTables(config) : null;
+  const head = layer('tokens.weight', 'head_bias', 0, V, V, C);
   return {
-    head: {
-      weight: gpu.array(take(weights, 'tokens.weight', V, C)),
-      bias: config.bias ? gpu.array(take(weights, 'head_bias', V)) : null,
-      M: V,
-      K: C,
-    },
+    head,
+    tokens: head.scales ? gpu.array(matrix(weights, 'tokens.weight', V, C)) : head.weight, // rows are picked from floats
     positions: config.positions === 'learned' ? gpu.array(take(weights, 'positions.weight', context, C)) : null,
     rotation: tables && {cosines: gpu.array(tables.cosines), sines: gpu.array(tables.sines)},
     blocks: Array.from({length: config.layers}, (_, n) => ({

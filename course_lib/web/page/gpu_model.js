@@ -16,6 +16,7 @@ import {Launcher} from './launching.js';
 
 const THREADS = 256; // of a group in most kernels
 const TILE = 64; // side of a tile of gemm.wgsl
+const OUTPUTS = 32; // of a group of linear_int4.wgsl and linear_int8.wgsl
 const OWN = 16; // queries of a group of flash_attention_forward.wgsl
 const MOST = 18; // launches of a block, and as many around the blocks, at most
 
@@ -64,6 +65,14 @@ export class GpuModel {
     if (activation === 'swiglu') wanted.activation = gpu.kernel('swiglu.wgsl', 'swiglu_forward');
     else if (bias) wanted.activation = gpu.kernel('bias_gelu.wgsl', 'bias_gelu_forward');
     else wanted.activation = gpu.kernel('gelu.wgsl', 'gelu_forward');
+    const {bits} = this.weights.head; // the matrices are all of one kind
+    if (bits === 4) {
+      wanted.linear = gpu.kernel('linear_int4.wgsl', 'linear_int4', {ZEROS: false, BIAS: false});
+      wanted.linearBias = gpu.kernel('linear_int4.wgsl', 'linear_int4', {ZEROS: false, BIAS: true});
+    } else if (bits === 8) {
+      wanted.linear = gpu.kernel('linear_int8.wgsl', 'linear_int8', {BIAS: false});
+      wanted.linearBias = gpu.kernel('linear_int8.wgsl', 'linear_int8', {BIAS: true});
+    }
     if (this.weights.rotation) wanted.rope = gpu.kernel('rope.wgsl', 'rope_forward');
     for (const [name, kernel] of Object.entries(wanted)) this.kernels[name] = await kernel;
   }
@@ -87,7 +96,7 @@ export class GpuModel {
     const T = ids.length;
     gpu.device.queue.writeBuffer(work.ids, 0, Int32Array.from(ids));
     gpu.device.queue.writeBuffer(work.positions, 0, Int32Array.from(ids, (_, t) => this.length + t));
-    this.gather(weights.head.weight, this.config.vocab_size, C, work.ids, T, work.stream); // (T) -> (T, C)
+    this.gather(weights.tokens, this.config.vocab_size, C, work.ids, T, work.stream); // (T) -> (T, C)
     if (weights.positions) {
       this.gather(weights.positions, this.config.context, C, work.positions, T, work.branch); // (T, C)
       this.add(T * C);
@@ -172,7 +181,13 @@ export class GpuModel {
    * @param {number} T
    * @param {GPUBuffer} y
    */
-  linear(x, {weight, bias, M, K}, T, y) {
+  linear(x, {weight, bias, M, K, scales, bits}, T, y) {
+    if (scales) {
+      const arrays = {x, words: weight, scales, bias: bias ?? scales, y, ...(bits === 4 && {zeros: scales})};
+      const kernel = bias ? this.kernels.linearBias : this.kernels.linear;
+      this.gpu.launch(kernel, [Math.ceil(M / OUTPUTS), T], {...arrays, n: T, K, M, first: 0});
+      return;
+    }
     const whole = {batch: [1, 1, 1, 1], a_batch: [0, 0, 0, 0], b_batch: [0, 0, 0, 0], N: T, M, K, first: 0};
     const strides = {a_row: K, a_column: 1, b_row: 1, b_column: K};
     this.gpu.launch(bias ? this.kernels.gemmBias : this.kernels.gemm, [Math.ceil(M / TILE), Math.ceil(T / TILE)], {

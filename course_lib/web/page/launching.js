@@ -71,7 +71,7 @@ export class Launcher {
 
   /**
    * Memory for so many words, or for these values.
-   * @param {number | Float32Array} content
+   * @param {number | Float32Array | Uint32Array} content
    * @returns {GPUBuffer}
    */
   array(content) {

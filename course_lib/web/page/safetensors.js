@@ -1,12 +1,13 @@
 // Reads a safetensors file: 8 bytes that say how long the header is, the header as JSON, then the arrays one after the other.
 //
-// Float32 arrays are looked at where they lie; float16 becomes float32. Throws Problem for a file that is anything else.
+// Float32 arrays are looked at where they lie; float16 becomes float32; bytes, with a sign or without, stay bytes. Throws Problem for
+// a file that is anything else.
 
 import {Problem} from './problem.js';
 
-const WIDTH = {F32: 4, F16: 2};
+const WIDTH = {F32: 4, F16: 2, I8: 1, U8: 1};
 
-/** @typedef {{shape: number[], values: Float32Array}} Weight */
+/** @typedef {{shape: number[], values: Float32Array | Int8Array | Uint8Array}} Weight */
 
 /**
  * @param {ArrayBuffer} buffer
@@ -41,7 +42,7 @@ export function readSafetensors(buffer, source) {
     if (offsets[1] - offsets[0] !== size * width) refuse(`the size of ${name} does not fit its shape`);
     end = offsets[1];
     if (data + end > buffer.byteLength) refuse(`${name} is cut off`);
-    weights.set(name, {shape, values: width === 4 ? floats(buffer, data + offsets[0], size) : halves(buffer, data + offsets[0], size)});
+    weights.set(name, {shape, values: READ[/** @type {keyof WIDTH} */ (dtype)](buffer, data + offsets[0], size)});
   }
   if (data + end !== buffer.byteLength) refuse('something follows its last array');
   return weights;
@@ -66,6 +67,14 @@ function halves(buffer, at, size) {
   return Float32Array.from(bits, fromHalf);
 }
 
+/** @type {Record<keyof WIDTH, (buffer: ArrayBuffer, at: number, size: number) => Weight['values']>} */
+const READ = {
+  F32: floats,
+  F16: halves,
+  I8: (buffer, at, size) => new Int8Array(buffer, at, size),
+  U8: (buffer, at, size) => new Uint8Array(buffer, at, size),
+};
+
 /**
  * The number that a float16 stands for: a sign, 5 bits of exponent, 10 bits of fraction. (IEEE 754)
  * @param {number} bits
@@ -79,15 +88,26 @@ export function fromHalf(bits) {
 }
 
 /**
- * One array out of a file, of the shape that the model needs. Throws Problem where it has none.
+ * One array of floats out of a file, of the shape that the model needs. Throws Problem where it has none.
  * @param {Map<string, Weight>} weights
  * @param {string} name
  * @param {number[]} shape
  * @returns {Float32Array}
  */
 export function take(weights, name, ...shape) {
+  return /** @type {Float32Array} */ (taken(weights, name, shape, Float32Array));
+}
+
+/**
+ * One array of a kind out of a file, of the shape that the model needs. Throws Problem where it has none.
+ * @param {Map<string, Weight>} weights
+ * @param {string} name
+ * @param {number[]} shape
+ * @param {Function} kind
+ */
+export function taken(weights, name, shape, kind) {
   const found = weights.get(name);
-  if (found?.shape.join() !== shape.join()) {
+  if (found?.shape.join() !== shape.join() || !(found.values instanceof kind)) {
     const there = found ? `is of the shape (${found.shape.join(', ')})` : 'is not there';
     throw new Problem(`The weights do not fit the model: ${name} ${there}, and should be of the shape (${shape.join(', ')}).`);
   }

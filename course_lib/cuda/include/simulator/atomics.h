@@ -4,16 +4,21 @@
 
 #ifdef SIM_CHECKED
 #pragma GCC visibility push(default)
+#if defined(__wasm__)
+extern "C" void sim_check_atomic(void* address, unsigned bytes);
+#define SIM_ATOMIC_ACCESS(p) sim_check_atomic((void*)(p), sizeof(*(p)));
+#else
 extern "C" void sim_check_atomic(void* address, unsigned bytes, void* pc);
-#pragma GCC visibility pop
 #define SIM_ATOMIC_ACCESS(p) sim_check_atomic((void*)(p), sizeof(*(p)), __builtin_return_address(0));
+#endif
+#pragma GCC visibility pop
 #else
 #define SIM_ATOMIC_ACCESS(p)
 #endif
 
 // Replace the value by EXPRESSION of `old` and `value`; returns the old one.
 #define SIM_ATOMIC_LOOP(NAME, T, EXPRESSION)                                                                \
-    SIM_FUNCTION T NAME(T* p, T value) {                                                                    \
+    SIM_WAITS T NAME(T* p, T value) {                                                                    \
         SIM_ATOMIC_ACCESS(p)                                                                                \
         T old, fresh;                                                                                       \
         __atomic_load(p, &old, __ATOMIC_RELAXED);                                                           \
@@ -22,14 +27,14 @@ extern "C" void sim_check_atomic(void* address, unsigned bytes, void* pc);
         return old;                                                                                         \
     }
 #define SIM_ATOMIC_FETCH(NAME, T, BUILTIN, SAME)                                                            \
-    SIM_FUNCTION T NAME(T* p, T value) {                                                                    \
+    SIM_WAITS T NAME(T* p, T value) {                                                                    \
         SIM_ATOMIC_ACCESS(p)                                                                                \
         T old = BUILTIN(p, value, __ATOMIC_ACQ_REL);                                                        \
         SIM_MAY_SPIN(value == (T)(SAME))                                                                    \
         return old;                                                                                         \
     }
 #define SIM_ATOMIC_CAS(T)                                                                                   \
-    SIM_FUNCTION T atomicCAS(T* p, T expected, T value) {                                                   \
+    SIM_WAITS T atomicCAS(T* p, T expected, T value) {                                                   \
         SIM_ATOMIC_ACCESS(p)                                                                                \
         if (!__atomic_compare_exchange_n(p, &expected, value, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) { \
             SIM_MAY_SPIN(true)                                                                              \

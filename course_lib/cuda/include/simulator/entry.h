@@ -1,5 +1,6 @@
 // From a kernel's type to a function that runs threads of a block, and to a description of its parameters.
 #pragma once
+#include "ending.h"
 #include "sync.h"
 
 namespace sim {
@@ -60,6 +61,12 @@ template <class T> struct Copy {
 };
 #endif
 
+#if defined(__wasm__)
+template <class T> __attribute__((noinline)) SIM_UNCHECKED static T argument(const Launch* launch, size_t i) {
+    return *static_cast<T*>(launch->arguments[i]);
+}
+#endif
+
 template <auto KERNEL> struct Entry;
 template <class... A, void (*KERNEL)(A...)> struct Entry<KERNEL> {
     static int describe_parameters(Parameter* out) {
@@ -68,6 +75,13 @@ template <class... A, void (*KERNEL)(A...)> struct Entry<KERNEL> {
         return count;
     }
 
+#if defined(__wasm__)
+    // The kernel is a part of this, as of whatever else it calls that waits: a coroutine has one frame.
+    template <size_t... I> SIM_INLINE void run(const Launch* launch, std::index_sequence<I...>) {
+        KERNEL(argument<std::decay_t<A>>(launch, I)...);
+    }
+    using Numbers = std::index_sequence_for<A...>;
+#else
     static void run(const Launch* launch, Index block, unsigned first, unsigned last) {
         run_threads(launch, block, first, last, std::index_sequence_for<A...>{});
     }
@@ -124,12 +138,22 @@ template <class... A, void (*KERNEL)(A...)> struct Entry<KERNEL> {
                 }
     }
 #endif
+#endif
 };
 
 }  // namespace sim
 
 // What the launcher finds in the library, by the kernel's number. No word here may be a kernel's name.
-#define SIM_EXPORT extern "C" __attribute__((visibility("default")))
+#if defined(__wasm__)
+#define SIM_KERNEL(NUMBER, ...)                                                                                        \
+    SIM_EXPORT void sim_body_##NUMBER(const sim::Launch* sim_a) {                                                      \
+        using Entry = sim::Entry<&__VA_ARGS__>;                                                                        \
+        Entry::run(sim_a, Entry::Numbers{});                                                                           \
+    }                                                                                                                  \
+    SIM_EXPORT int sim_parameters_##NUMBER(sim::Parameter* sim_out) {                                                  \
+        return sim::Entry<&__VA_ARGS__>::describe_parameters(sim_out);                                                 \
+    }
+#else
 #define SIM_KERNEL(NUMBER, ...)                                                                                        \
     SIM_EXPORT void sim_run_##NUMBER(const sim::Launch* sim_a, sim::Index sim_b, unsigned sim_c, unsigned sim_d) {     \
         sim::Entry<&__VA_ARGS__>::run(sim_a, sim_b, sim_c, sim_d);                                                     \
@@ -138,27 +162,13 @@ template <class... A, void (*KERNEL)(A...)> struct Entry<KERNEL> {
         return sim::Entry<&__VA_ARGS__>::describe_parameters(sim_out);                                                 \
     }                                                                                                                  \
     SIM_EXPORT void* sim_kernel_##NUMBER() { return reinterpret_cast<void*>(&__VA_ARGS__); }
+#endif
 #define SIM_GLOBAL(NUMBER, NAME)                                                                                       \
     SIM_EXPORT void* sim_global_##NUMBER(uint64_t* sim_bytes) { /* null: const */                                      \
         *sim_bytes = sizeof(NAME);                                                                                     \
         return std::is_const_v<std::remove_all_extents_t<decltype(NAME)>> ? nullptr : (void*)&NAME;                    \
     }
-// Dynamic shared memory: one array, and a symbol for each `extern __shared__` of the text, whatever its type, at its start.
-// In assembly: g++ would want to construct arrays of classes, and no compiler on macOS knows aliases. There each
-// array is reached through a function that returns its address; an initialiser that must run makes clang write that function.
-#define SIM_TEXT(WORD) #WORD
-#if defined(__APPLE__)
-#define SIM_DYNAMIC_BYTES(BYTES)              \
-    char sim_nothing() { return 0; }          \
-    extern "C" { alignas(16384) thread_local char sim_dynamic[BYTES] = {sim_nothing()}; }
-#define SIM_DYNAMIC(NAME, MANGLED) \
-    asm(".globl __ZTW" SIM_TEXT(MANGLED) "\n.set __ZTW" SIM_TEXT(MANGLED) ", __ZTW11sim_dynamic\n");
-#else
-#define SIM_DYNAMIC_BYTES(BYTES) extern "C" { alignas(65536) thread_local char sim_dynamic[BYTES] = {}; }
-#define SIM_DYNAMIC(NAME, MANGLED) \
-    asm(".globl " SIM_TEXT(NAME) "\n.hidden " SIM_TEXT(NAME) "\n.set " SIM_TEXT(NAME) ", sim_dynamic\n");
-#endif
-#ifdef SIM_CHECKED
+#if defined(SIM_CHECKED) && !defined(__wasm__)
 // Lies at a fixed offset from this worker's copies of the shared arrays: so the checker finds them.
 SIM_EXPORT SIM_UNCHECKED char* sim_find_anchor() {
     static thread_local char sim_anchor[64];

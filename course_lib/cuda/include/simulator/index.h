@@ -10,6 +10,18 @@ constexpr int warpSize = 32;
 
 #ifdef SIM_CHECKED
 
+#if defined(__wasm__)
+// A structure is returned through memory there, so that a call would not be known to give the same again: a number each.
+#define SIM_AXES(NAME, TYPE, OF)                                                                 \
+    __attribute__((noinline, const)) SIM_UNCHECKED static unsigned NAME##_x() { return (OF).x; } \
+    __attribute__((noinline, const)) SIM_UNCHECKED static unsigned NAME##_y() { return (OF).y; } \
+    __attribute__((noinline, const)) SIM_UNCHECKED static unsigned NAME##_z() { return (OF).z; } \
+    __attribute__((always_inline)) static inline TYPE NAME() { return TYPE{NAME##_x(), NAME##_y(), NAME##_z()}; }
+SIM_AXES(sim_thread_index, uint3, sim_block->thread_index[sim_block->current])
+SIM_AXES(sim_block_index, uint3, sim_block->index)
+SIM_AXES(sim_block_size, dim3, sim_block->launch->block)
+SIM_AXES(sim_grid_size, dim3, sim_block->launch->grid)
+#else
 __attribute__((noinline, const)) SIM_UNCHECKED static uint3 sim_thread_index() {
     const sim::Index& index = sim_block->thread_index[sim_block->current];
     return uint3{index.x, index.y, index.z};
@@ -23,6 +35,7 @@ __attribute__((noinline, const)) SIM_UNCHECKED static dim3 sim_block_size() {
 __attribute__((noinline, const)) SIM_UNCHECKED static dim3 sim_grid_size() {
     return reinterpret_cast<const dim3&>(sim_block->launch->grid);
 }
+#endif
 #define threadIdx (sim_thread_index())
 #define blockIdx (sim_block_index())
 #define blockDim (sim_block_size())
@@ -41,9 +54,9 @@ static thread_local bool sim_waited;
 #else
 #pragma GCC visibility push(default)
 extern "C" {
-extern __thread uint3 sim_thread_idx SIM_TLS, sim_block_idx SIM_TLS;
-extern __thread dim3 sim_block_dim SIM_TLS, sim_grid_dim SIM_TLS;
-extern __thread bool sim_waited SIM_TLS;
+extern SIM_PER_WORKER uint3 sim_thread_idx SIM_TLS, sim_block_idx SIM_TLS;
+extern SIM_PER_WORKER dim3 sim_block_dim SIM_TLS, sim_grid_dim SIM_TLS;
+extern SIM_PER_WORKER bool sim_waited SIM_TLS;
 }
 #pragma GCC visibility pop
 #define threadIdx sim_thread_idx

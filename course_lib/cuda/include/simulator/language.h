@@ -12,7 +12,11 @@
 #include <type_traits>
 #include <utility>
 
+#if defined(__wasm__)
+#include "lockstep.h"  // the one of course_lib/site/engine/port
+#else
 #include "../../runtime/lockstep.h"
+#endif
 
 #define __CUDACC__ 1
 #define __CUDACC_VER_MAJOR__ 13
@@ -21,11 +25,13 @@
 #define __CUDA_ARCH__ 800
 #define __COURSE_SIMULATOR__ 1
 
+#ifndef SIM_PROGRAM  // else programs/build.py reads them off the preprocessed text, and defines them then
 #define __global__
 #define __device__
 #define __host__
 #define __constant__
 #define __managed__
+#endif
 #define __grid_constant__
 #define __launch_bounds__(...)
 #define __maxnreg__(...)
@@ -46,13 +52,27 @@
 #define SIM_FUNCTION static inline __attribute__((noinline, unused)) SIM_UNCHECKED
 #endif
 #define __forceinline__ inline
-#define __shared__ thread_local __attribute__((aligned(65536)))  // gaps between arrays: an index past one hits no other
+#define SIM_SHARED thread_local __attribute__((aligned(65536)))  // gaps between arrays: an index past one hits no other
 #else
 #define SIM_UNCHECKED
 #define SIM_FUNCTION static inline __attribute__((always_inline, unused))
 #define __forceinline__ inline __attribute__((always_inline))
 // One copy per worker, that is per block in flight. At block scope this implies `static`, and `extern` stays legal.
-#define __shared__ thread_local
+#define SIM_SHARED thread_local
+#endif
+#ifndef SIM_PROGRAM
+#define __shared__ SIM_SHARED
+#endif
+#if defined(__wasm__)
+// A thread is one coroutine, so what waits must be a part of the kernel; what it reads of the simulator's is read in calls,
+// which the hooks do not see.
+#define SIM_WAITS static inline __attribute__((always_inline, unused))
+#define SIM_UNSEEN SIM_FUNCTION
+#undef __noinline__
+#define __noinline__
+#else
+#define SIM_WAITS SIM_FUNCTION
+#define SIM_UNSEEN SIM_INLINE
 #endif
 #if defined(SIM_COUNTED) && defined(__APPLE__)
 #define SIM_SECTION(NAME) static __attribute__((noinline, unused, section("__TEXT," NAME)))
@@ -73,4 +93,6 @@
 #define __builtin_assume(...) ((__VA_ARGS__) ? (void)0 : __builtin_unreachable())
 #endif
 #define __cdecl
+#ifndef SIM_PROGRAM  // else program/types.h has it
 #define cudaSuccess 0
+#endif

@@ -102,6 +102,9 @@ SIM_INLINE void* __cvta_local_to_generic(size_t p) { return (void*)p; }
 SIM_INLINE void* __cvta_constant_to_generic(size_t p) { return (void*)p; }
 #if defined(__x86_64__)
 SIM_INLINE long long clock64() { return (long long)__builtin_ia32_rdtsc(); }
+#elif defined(__wasm__)
+extern "C" long long sim_ticks();
+SIM_INLINE long long clock64() { return sim_ticks(); }
 #else
 SIM_INLINE long long clock64() {
     long long ticks;
@@ -110,8 +113,12 @@ SIM_INLINE long long clock64() {
 }
 #endif
 
-#define clock sim_clock  // <ctime> undoes this, and leaves its own
+#ifdef SIM_PROGRAM
+SIM_INLINE clock_t sim_clock() { return sim_block ? (clock_t)clock64() : clock(); }
+#else
 SIM_INLINE clock_t sim_clock() { return (clock_t)clock64(); }
+#endif
+#define clock sim_clock  // <ctime> undoes this, and leaves its own
 
 template <class Never = void> void __brkpt() { static_assert(!std::is_void<Never>::value, "__brkpt_is_not_simulated: printf shows values"); }
 template <class Never = void> void __prof_trigger(int) {

@@ -47,7 +47,7 @@ template <class T> SIM_UNCHECKED inline void sim_multiply(uint64_t* values, uint
 }
 
 template <class T>
-SIM_FUNCTION void sim_mma_sync(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], const float (&c)[4],
+SIM_WAITS void sim_mma_sync(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], const float (&c)[4],
                                const char* file, int line) {
     sim_mma operands{d, a, b, c};
     SIM_WARP_SYNC(MATRIX, 0xffffffffu, reinterpret_cast<uint64_t>(&operands), sim_multiply<T>)
@@ -82,7 +82,7 @@ template <int COUNT, bool TRANSPOSED> SIM_UNCHECKED inline void sim_distribute(u
 }
 
 template <int COUNT, bool TRANSPOSED>
-SIM_FUNCTION void sim_exchange_rows(sim_rows& rows, const char* file, int line) {
+SIM_WAITS void sim_exchange_rows(sim_rows& rows, const char* file, int line) {
     SIM_WARP_SYNC(MATRIX, 0xffffffffu, reinterpret_cast<uint64_t>(&rows), (sim_distribute<COUNT, TRANSPOSED>))
     (void)sim_values;
     SIM_CHECK_WARP(file, line)

@@ -7,6 +7,10 @@
 
 #include "language.h"
 
+#if defined(__wasm__)
+#define SIM_ROUNDED(RESULT, NAME, MODE, PARAMETERS, COPIES, EXPRESSION)                                              \
+    RESULT NAME PARAMETERS __attribute__((unavailable("WebAssembly rounds to nearest only")));
+#else
 #define SIM_ROUNDED(RESULT, NAME, MODE, PARAMETERS, COPIES, EXPRESSION)                                              \
     SIM_OPERATION SIM_UNCHECKED RESULT NAME PARAMETERS {                                                             \
         volatile COPIES;                                                                                             \
@@ -15,6 +19,7 @@
         fesetround(FE_TONEAREST);                                                                                    \
         return result;                                                                                               \
     }
+#endif
 #define SIM_DIRECTED(RESULT, NAME, PARAMETERS, COPIES, EXPRESSION)                                                   \
     SIM_ROUNDED(RESULT, NAME##_rz, FE_TOWARDZERO, PARAMETERS, COPIES, EXPRESSION)                                    \
     SIM_ROUNDED(RESULT, NAME##_ru, FE_UPWARD, PARAMETERS, COPIES, EXPRESSION)                                        \

@@ -144,7 +144,7 @@ SIM_INLINE SIM_UNCHECKED float half_to_float(uint16_t h) { return half_to_float_
     SIM_INLINE PAIR h2sqrt(PAIR a) { return PAIR(hsqrt(a.x), hsqrt(a.y)); }                                    \
     SIM_INLINE PAIR h2rcp(PAIR a) { return PAIR(hrcp(a.x), hrcp(a.y)); }                                       \
     SIM_ATOMIC_LOOP(atomicAdd, TYPE, TYPE((float)old + (float)value))                                          \
-    SIM_FUNCTION PAIR atomicAdd(PAIR* p, PAIR value) {                                                         \
+    SIM_WAITS PAIR atomicAdd(PAIR* p, PAIR value) {                                                         \
         SIM_ATOMIC_ACCESS(p)                                                                                   \
         PAIR old;                                                                                              \
         uint32_t before = __atomic_load_n((PAIR::Whole*)p, __ATOMIC_RELAXED), after;                           \

@@ -1,0 +1,139 @@
+"""One library of a program: its launches rewritten, then compiled by the flags of the fast or of the checked build."""
+
+import ctypes
+import hashlib
+import re
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from course_lib import native, paths
+from course_lib.cuda import build, debug_locations, declarations, flags, runtime, source, vector_access
+from course_lib.cuda.errors import CompileError, KernelError
+from course_lib.cuda.programs import launches, text
+
+_OF_LEARNERS = re.compile(r"-W(?:all|error)|-DSIM_NEVER_WAITS")  # flags of the course's own texts
+_SHARED = {False: "thread_local", True: "thread_local __attribute__((aligned(65536)))"}  # as SIM_SHARED of language.h
+_UNCHECKED = '__attribute__((no_sanitize("thread"), no_sanitize("bounds")))'
+
+
+@dataclass(frozen=True)
+class Program:
+    """A compiled program: its library, its own text after the preprocessor, its files, and whether it is checked."""
+
+    library: Path
+    own: Path
+    files: tuple[Path, ...]
+    checked: bool
+    compiler: str
+
+    def to_json(self) -> dict:
+        return {key: [str(path) for path in value] if key == "files" else value if key in ("checked", "compiler")
+                else str(value) for key, value in asdict(self).items()}  # fmt: skip
+
+
+def compile_program(files: Sequence[Path], options: Sequence[str], checked: bool) -> Program:
+    """Compile a program of one or more .cu and .cpp files, as one translation unit. options: -D, -I, -U.
+
+    Raises KernelError where there is no compiler, CompileError with a sentence for what cannot be compiled.
+    """
+    for file in files:
+        if not file.is_file():
+            raise KernelError(f"There is no file {file}.")
+    compiler = native.find_compiler()
+    if compiler is None:
+        raise KernelError(
+            "Running CUDA C++ without a GPU needs a C++ compiler, and none was found. Install one: `sudo apt install g++` "
+            "on Debian, Ubuntu and WSL, `xcode-select --install` on macOS, or `pip install ziglang` anywhere."
+        )
+    runtime.library()
+    folders = [f"-I{folder}" for folder in dict.fromkeys(file.resolve().parent for file in files)]
+    given = [*options, *folders]
+    # The flags of the compilation to come: macros of the compiler say what processor it compiles for.
+    first = [flag for flag in _flags(source.Source("", ""), checked, compiler) if not flag.startswith("-Wl")]
+    first = [*compiler.translate(tuple(first)), *given]
+    with tempfile.TemporaryDirectory() as folder:
+        parts = text.preprocess(files, first, compiler, Path(folder))
+    own = source.Source("".join(part.text for part in parts if part.own), files[0].name)
+    parameters = {name: [p for _, p in kernel.parameters] for name, kernel in source.kernels(own).items()}
+    unchecked = _UNCHECKED if checked else ""
+    pieces = [launches.rewrite(part.text, parameters, unchecked) if part.own else part.text for part in parts]
+    whole = "".join(pieces) + f'# 1 "{build.ENTRIES}"\n' + _ending(own, first, compiler)
+    chosen = _flags(own, checked, compiler)
+    chosen += tuple(f"-D__{word}__=" for word in ("global", "device", "host", "constant", "managed"))
+    chosen += (f"-D__shared__={_SHARED[checked]}", *(["-lstdc++", "-lm"] if checked and compiler.kind == "gcc" else []))
+    if "<omp.h>" in own.text or re.search(r"^#pragma omp", own.text, re.MULTILINE):
+        chosen += ("-fopenmp",) if compiler.kind == "gcc" else ()
+    library = _compile(files[0].stem, _keep(whole, ".cpp"), chosen, compiler, checked, own)
+    return Program(library, _keep(own.text, ".cu"), tuple(file.resolve() for file in files), checked, compiler.kind)
+
+
+def _flags(own: source.Source, checked: bool, compiler: native.Compiler) -> tuple[str, ...]:
+    """The flags of a program, without those that are for the course's own texts."""
+    chosen = flags.choose(own, (), checked, False, compiler)
+    return (*(flag for flag in chosen if not _OF_LEARNERS.match(flag)), "-w", "-DSIM_PROGRAM")
+
+
+def _ending(own: source.Source, first: Sequence[str], compiler: native.Compiler) -> str:
+    """What is written behind the program: its main, its kernels by their addresses, its dynamic shared memory."""
+    lines = ['#include "simulator/ending.h"', "SIM_PROGRAM_MAIN"]
+    for number, (name, parameters) in enumerate(_by_address(own).items()):
+        lines.append(f'static int sim_known_{number} = sim::know(&{name}, "{name}", "{",".join(parameters)}");')
+    if dynamic := declarations.dynamic_shared(own):
+        lines.append(f"SIM_DYNAMIC_BYTES({build.SHARED_BYTES})")
+    lines += [f"SIM_DYNAMIC({array.symbol}, {array.mangled})" for array in dynamic]
+    return text.expand("\n".join(lines) + "\n", first, compiler)
+
+
+def _by_address(own: source.Source) -> dict[str, list[str]]:
+    """The kernels that cudaLaunchKernel may be given by a cast address: no templates, no overloads. Name -> parameters."""
+    found: dict[str, list[str]] = {}
+    for kernel in source.kernels(own).values():
+        heads = [f for f in own.all_tokens.functions if f.name == kernel.name]
+        spaces = declarations.namespaces(own, heads[0].start) if len(heads) == 1 and not kernel.template else None
+        if spaces is not None:
+            found["::".join(["", *spaces, kernel.name])] = [name for _, name in kernel.parameters]
+    return found
+
+
+def _compile(name: str, file: Path, chosen: tuple[str, ...], compiler: native.Compiler, checked: bool, own) -> Path:
+    ways, depends = {}, []
+    if checked and compiler.kind != "gcc":
+        ways = {"rewrite": build.for_clang, "finish": debug_locations.restore}
+        depends = [Path(vector_access.__file__), Path(debug_locations.__file__)]
+    try:
+        return native.build(name, [file], chosen, depends, compiler, **ways)
+    except native.CompileError as error:
+        raise _explained(error.log, name) from None
+
+
+def _explained(log: str, name: str) -> CompileError:
+    """The compiler's first error, with the program's line."""
+    errors = [line for line in log.splitlines() if re.search(r"\berror\b", line)]
+    first = next((line for line in errors if str(runtime.INCLUDE) not in line), errors[0] if errors else log.strip())
+    match = re.match(r"(.*?):(\d+):(?:\d+:)? *(?:fatal )?error: (.*)", first)
+    if not match:
+        return CompileError(f"{name} did not compile.\n{first}", log=log)
+    file, line, said = match.groups()
+    if missing := re.search(r"['‘](cuda[A-Z]\w+|cu[A-Z]\w+|tex\dD\w*|surf\dD\w*)['’]", said):
+        said = f"{missing[1]} is not simulated ({said})"
+    return CompileError(f"{Path(file).name}, line {line}: {said}", log=log, line=int(line))
+
+
+def _keep(content: str, suffix: str) -> Path:
+    """A file of this content, beside the sources that are kept."""
+    folder = native.cache_folder() / "sources"
+    folder.mkdir(exist_ok=True)
+    file = folder / f"{hashlib.sha256(content.encode()).hexdigest()[:24]}{suffix}"
+    if not file.exists():
+        paths.write_whole(file, content)
+    return file
+
+
+def load(program: Program) -> ctypes.CDLL:
+    """Open a program's library. Raises CompileError for a function that it calls and that nothing defines."""
+    try:
+        return ctypes.CDLL(str(program.library))
+    except OSError as error:
+        raise build.undefined(error, source.Source(program.own.read_text(), program.files[0].name)) from None

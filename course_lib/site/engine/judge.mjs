@@ -1,0 +1,1 @@
+export async function judge() { throw new Error('not yet'); }

@@ -1,0 +1,97 @@
+"""serving/speculative.py: whatever drafts, the texts are the model's."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from course_lib import generation
+from course_lib.generation import Choice
+from course_lib.model import GPT, GPTConfig
+from course_lib.serving.drafts import Lookup, NGrams, SmallModel
+from course_lib.serving.paged_model import Addition, PagedModel
+from course_lib.serving.speculative import Tally, accept, speculate
+
+QUARTERS = 4  # all probabilities are multiples of a quarter, so
+GRID = (np.arange(12) + 0.5) / 12  # every decision is taken by whole twelfths of [0, 1): this grid integrates exactly
+
+
+def distributions(random, count, vocabulary=3):
+    return random.multinomial(QUARTERS, np.ones(vocabulary) / vocabulary, size=count) / QUARTERS
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_by_enumeration_two_tokens_have_the_models_joint_distribution(seed):
+    """Two drafted tokens over a vocabulary of three, all drafts and all random numbers, each with its weight."""
+    random = np.random.default_rng(seed)
+    first, second = distributions(random, 1)[0], distributions(random, 3)  # p(x), p(y | x)
+    q_first, q_second = distributions(random, 1)[0], distributions(random, 3)
+    after = distributions(random, 1)[0]  # a third token, which does not matter here
+    joint = np.zeros((3, 3))
+    for x, y in product(range(3), repeat=2):
+        weight = q_first[x] * q_second[x, y] / len(GRID) ** 3
+        if weight:
+            target, draft = np.stack([first, second[x], after]), np.stack([q_first, q_second[x]])
+            for uniform in product(GRID, repeat=3):
+                got = accept(target, draft, [x, y], np.array(uniform))
+                if len(got) > 1:
+                    joint[got[0], got[1]] += weight
+                else:  # the next pass begins after this token
+                    joint[got[0]] += weight * second[got[0]]
+    np.testing.assert_allclose(joint, first[:, None] * second, atol=1e-12)
+
+
+def test_a_perfect_draft_is_always_accepted_and_an_impossible_one_never():
+    p = np.array([[0.5, 0.5, 0.0], [0.0, 1.0, 0.0]])
+    assert accept(p, p[:1], [0], np.array([0.999, 0.2])) == [0, 1]
+    assert accept(p, np.array([[0.0, 0.0, 1.0]]), [2], np.array([0.0, 0.7])) == [1]
+    assert accept(p[:1], np.zeros((0, 3)), [], np.array([0.2])) == [0]
+
+
+@pytest.fixture(scope="module")
+def drafts(text, tokenizer, model):
+    known, ids = tokenizer.vocab_size, tokenizer.encode(text)
+    weak = GPT(GPTConfig.preset("micro", layers=1, context=40, vocab_size=known), seed=1)
+    return {"n-grams": NGrams([ids], known, 2), "lookup": Lookup(known, 1), "small model": SmallModel(weak, known)}
+
+
+@pytest.mark.parametrize("kind", ["n-grams", "lookup", "small model"])
+def test_greedy_texts_are_those_that_the_model_writes_alone(model, tokenizer, text, drafts, kind):
+    """A context that fills up, and a draft whose context is shorter, included."""
+    for seed, tokens in ((0, 12), (1, 999)):
+        prompt, tally = tokenizer.encode(text)[20 * seed : 20 * seed + 9], Tally()
+        chosen = speculate(model, tokenizer, drafts[kind], prompt, tokens, Choice(0.0), seed, 3, tally)
+        got = [token for some in chosen for token in some]
+        room = min(tokens, model.config.context - len(prompt) - 1)
+        ((want, _),) = generation.complete(model, tokenizer, [prompt], room, Choice(0.0), [0])
+        assert got == want
+        assert tally.passes + tally.accepted == len(got)
+
+
+def test_by_chi_square_two_tokens_of_our_model_have_its_distribution(model, tokenizer, text, drafts):
+    """Half of the drafts are accepted; 1,200 pairs against the exact probabilities, the rare ones taken together."""
+    prompt, choice, pairs, known = tokenizer.encode(text)[20:29], Choice(0.7), 1200, tokenizer.vocab_size
+    paged = PagedModel(model, 40)
+
+    def exact(ids):
+        table: list[int] = []
+        paged.make_room(table, 0, len(ids))
+        (logits,) = paged.logits([Addition(table, ids, 0)])
+        paged.pool.release(table)
+        return choice.probabilities(logits[:, :known])[0]
+
+    start = [tokenizer.end_id, *prompt]
+    first = exact(start)
+    expected = np.zeros((known, known))
+    for x in np.flatnonzero(first > 1e-5):
+        expected[x] = first[x] * (exact([*start, int(x)]) if x != tokenizer.end_id else np.eye(known)[0])
+    observed = np.zeros((known, known))
+    for seed in range(pairs):
+        got = [t for some in speculate(model, tokenizer, drafts["n-grams"], prompt, 2, choice, seed, 2) for t in some]
+        observed[got[0], got[1] if len(got) > 1 else 0] += 1
+    often = expected * pairs >= 5
+    seen = np.append(observed[often], observed[~often].sum())
+    wanted = np.append(expected[often], 1 - expected[often].sum()) * pairs
+    statistic, freedom = ((seen - wanted) ** 2 / wanted).sum(), len(seen) - 1
+    assert freedom > 20
+    assert statistic < freedom + 3.5 * np.sqrt(2 * freedom)
