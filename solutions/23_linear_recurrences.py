@@ -149,13 +149,13 @@ def chunk_step(q, k, v, g, S):
 #
 # 1. Publish the total of `tile`, and then its flag.
 # 2. Let `before` become the totals of all tiles before it: from tile - 1 down, add `partial[2 * i]` where the flag is TOTAL;
-# where it is    PREFIX, add `partial[2 * i + 1]` and stop; where it is EMPTY, look again. `Op::of(left, right)` combines, the
+# where it is PREFIX, add `partial[2 * i + 1]` and stop; where it is EMPTY, look again. `Op::of(left, right)` combines, the
 # earlier one on the left.
 # 3. Publish the prefix, `Op::of(before, total)`, and then its flag.
 #
 # Read a flag with `atomicAdd(&flags[i], 0)` and write it with `atomicExch(&flags[i], TOTAL)`. A flag says that a value is
 # there: so the value first, then `__threadfence()`, then the flag; and whoever has read a flag fences before reading the value.
-# (Our simulator misses only the fences of the writer; a GPU needs both.) A [deadlock](../notebooks/glossary.md#deadlock) is
+# (Our simulator reports the missing fence of a writer only; a GPU needs both.) A [deadlock](../notebooks/glossary.md#deadlock) is
 # stopped after some seconds.
 
 # %% exercise="look_back"

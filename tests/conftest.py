@@ -28,6 +28,10 @@ settings.load_profile("course")
 CHROMIUM = ["--no-sandbox", "--enable-unsafe-webgpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
             "--disable-component-update", "--disable-sync"]  # fmt: skip
 
+# What takes longest starts first: a module's tests stay on one worker, and none shall wait for them at the end.
+LONGEST = ("test_verify.py", "test_notebooks_run.py", "test_bench_gpu.py", "test_web_browser.py", "test_zoo.py",
+           "test_setup_doctor.py")  # fmt: skip
+
 WEBGPU_CHAPTER = "18_webgpu.ipynb"
 
 PEERS = ("torch", "tokenizers", "tiktoken", "transformers")
@@ -62,6 +66,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 cell.add_marker(
                     pytest.mark.skip(reason=f"the chapter about WebGPU cannot run here. {problem}".rstrip("."))
                 )
+    items.sort(key=lambda item: item.path.name not in LONGEST and not hasattr(item, "cell"))  # else as they came
     if config.getoption("--peers"):
         return
     for item in items:

@@ -1,8 +1,8 @@
 """The `course` command: thin, so that `course --help` is instant; each command imports what it needs when it runs.
 
 Promises: a mistake of the person at the keyboard ends in a sentence and exit status 1, not in a traceback.
-COURSE_TRACEBACK=1 shows the traceback. The commands stand in house.py, models.py, exercises.py, cuda.py and site.py; here is how
-each is called.
+COURSE_TRACEBACK=1 shows the traceback. The commands stand in house.py, models.py, exercises.py and site.py, those of `course cuda`
+beside the simulator; here is how each is called.
 """
 
 import os
@@ -10,7 +10,8 @@ import sys
 
 import typer
 
-from course_lib.cli import cuda, exercises, house, models, site
+from course_lib.cli import exercises, house, models, site
+from course_lib.cuda.programs import command as cuda
 
 COMMANDS = {
     "doctor": house.doctor,

@@ -30,7 +30,7 @@ def lab(
 
 
 def bench(
-    what: Annotated[str, typer.Argument(help="cpu, busy, tokenizer, kernels, gpu, webgpu or many.")],
+    what: Annotated[str, typer.Argument(help="cpu, busy, tokenizer, kernels, gpu, webgpu, many or serve.")],
     part: Annotated[str, typer.Option(help="Of gpu: a, b, c, d or e; of webgpu: a, b or c.", show_default="all")] = "",
     json: Annotated[Path | None, typer.Option(help="Also write the figures to this file.")] = None,
 ) -> None:

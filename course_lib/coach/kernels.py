@@ -86,7 +86,7 @@ def load(text: str, exercise: Exercise) -> Watched:
     names = {"": exercise.defines} if "" in exercise.instances or not exercise.instances else {}
     for given in filter(None, exercise.instances):
         names[given] = given if "<" in given else f"{exercise.defines}<{given}>"
-    kernels = {given: Kernel(file, name) for given, name in names.items()}
+    kernels = {given: Kernel(file, name, host=False) for given, name in names.items()}
     return Watched(kernels, exercise.seconds / 2, kernel_source.read_only(exercise))
 
 

@@ -63,7 +63,8 @@ class Module:
         return library
 
     def _build(self, name: str, names: list[str], checked: bool, counted: bool) -> Library:
-        source.refuse_unsupported(self.source)
+        if not self.source.host:
+            source.refuse_unsupported(self.source)
         try:
             return compile_library(self.source, names, self.options, checked, counted)
         except CompileError as error:
@@ -78,7 +79,7 @@ _modules: dict[tuple, Module] = {}
 
 def module(text: source.Source, options: tuple[str, ...]) -> Module:
     """The one module of a text and its options in this process."""
-    return _modules.setdefault((text.digest, text.folder, options), Module(text, options))
+    return _modules.setdefault((text.digest, text.folder, text.host, options), Module(text, options))
 
 
 def compile_library(
@@ -93,11 +94,17 @@ def compile_library(
         )
     runtime.library()
     variables = [variable.name for variable in declarations.device_variables(text)]
-    file = _translation_unit(text, names, variables)
     headers = _headers()
     depends = [*headers, *text.includes]
-    chosen = flags.choose(text, options, checked, counted, compiler)
-    ways: dict[str, Any] = {"header": [FIRST, *headers]}
+    if text.host:
+        from course_lib.cuda.programs.kernels import translation_unit
+
+        file, chosen = translation_unit(text, names, variables, options, checked, counted, compiler)
+        ways: dict[str, Any] = {}
+    else:
+        file = _translation_unit(text, names, variables)
+        chosen = flags.choose(text, options, checked, counted, compiler)
+        ways = {"header": [FIRST, *headers]}
     if checked and compiler.kind != "gcc":
         ways |= {"rewrite": for_clang, "finish": debug_locations.restore}
         depends += [Path(vector_access.__file__), Path(debug_locations.__file__)]
@@ -151,14 +158,23 @@ def _translation_unit(text: source.Source, names: list[str], variables: list[str
     """Write the text with its entry points to a file of its own."""
     lines = [f'#include "{FIRST.name}"', f'#line 1 "{text.name}"', text.text, "#undef asm", f'#line 1 "{ENTRIES}"']
     lines += [f"SIM_KERNEL({i}, {name})" for i, name in enumerate(names)]
-    if dynamic := declarations.dynamic_shared(text):  # all of them begin at the same place
-        lines.append(f"SIM_DYNAMIC_BYTES({SHARED_BYTES})")
-    lines += [f"SIM_DYNAMIC({array.symbol}, {array.mangled})" for array in dynamic]
+    lines += dynamic_lines(text)
     lines += [f"SIM_GLOBAL({i}, {name})" for i, name in enumerate(variables)]
-    content = "\n".join(lines) + "\n"
+    return keep("\n".join(lines) + "\n", ".cpp")
+
+
+def dynamic_lines(text: source.Source) -> list[str]:
+    """What defines the arrays of dynamic shared memory of a text: all of them begin at the same place."""
+    dynamic = declarations.dynamic_shared(text)
+    first = [f"SIM_DYNAMIC_BYTES({SHARED_BYTES})"] if dynamic else []
+    return first + [f"SIM_DYNAMIC({array.symbol}, {array.mangled})" for array in dynamic]
+
+
+def keep(content: str, suffix: str) -> Path:
+    """A file of this content, beside the sources that are kept."""
     folder = native.cache_folder() / "sources"
     folder.mkdir(exist_ok=True)
-    file = folder / f"{hashlib.sha256(content.encode()).hexdigest()[:24]}.cpp"
+    file = folder / f"{hashlib.sha256(content.encode()).hexdigest()[:24]}{suffix}"
     if not file.exists():
         paths.write_whole(file, content)  # another process or thread may be writing the same
     return file

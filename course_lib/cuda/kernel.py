@@ -17,14 +17,15 @@ class Kernel:
     code: a Path, or a str that ends in `.cu` (looked up in the working folder, then in kernels/), else the source itself.
     name: the kernel's name, or a template instance such as "matmul<32>".
     options: compiler options in the style of NVRTC: "-DTILE=16", "-Ifolder".
+    host: whether a file may hold host code (main, launches, cudaMalloc), which is then passed over; a source never may.
 
     Nothing is compiled before the first launch. Launching with CuPy arrays goes to the GPU, with NumPy arrays to the
     simulator; both take the same text. Raises KernelError at construction if the file does not exist or declares no such
     kernel, CompileError and KernelError at launches.
     """
 
-    def __init__(self, code: str | Path, name: str, options: Sequence[str] = ()):
-        self.source = source.find(code)
+    def __init__(self, code: str | Path, name: str, options: Sequence[str] = (), host: bool = True):
+        self.source = source.find(code, host)
         self.name = name
         self.options = tuple(options)
         declared = source.kernels(self.source)

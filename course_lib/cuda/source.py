@@ -15,6 +15,7 @@ from course_lib import lexer, paths
 from course_lib.cuda.errors import CompileError, KernelError
 
 KERNELS = paths.KERNELS
+_HOST = re.compile(r"<<<|\bcuda[A-Z]\w*\s*\(|\bint\s+main\s*\(|\bstd\s*::\s*(?:cout|vector|string)\b")
 WAITS = re.compile(
     r"__sync|_sync\b|\bsync\b|__activemask|cooperative_groups|\bwmma\b|mma\.h|__shfl|ldmatrix|\bmma_|cp_async|__nanosleep"
     r"|\batomicCAS|\batomicExch|\batomic\w+\s*\([^;]*,\s*0[uUlL]*\s*\)"  # in a loop, until another thread has come by
@@ -25,7 +26,8 @@ IDENTIFIER = r"[A-Za-z_]\w*"
 
 @dataclass(frozen=True)
 class Source:
-    """One `.cu` text: `name` is what messages call it, `folder` where its includes are looked for.
+    """One `.cu` text: `name` is what messages call it, `folder` where its includes are looked for. host: it is a file that
+    holds host code, too, which its kernels' builds pass over.
 
     Its includes are read once, when first asked for: a launch asks several times."""
 
@@ -33,6 +35,7 @@ class Source:
     name: str
     folder: Path | None = None
     includes: tuple[Path, ...] = field(default=(), compare=False)
+    host: bool = False
 
     @property
     def digest(self) -> str:
@@ -55,14 +58,18 @@ class Source:
         return self.all_tokens.code
 
 
-def find(code: str | Path) -> Source:
-    """A Path, or a str that ends in `.cu`: a file in the working folder, then in kernels/. Any other str is source."""
+def find(code: str | Path, host: bool = False) -> Source:
+    """A Path, or a str that ends in `.cu`: a file in the working folder, then in kernels/. Any other str is source.
+
+    host: whether a file may hold host code.
+    """
     if isinstance(code, Path) or (code.endswith(".cu") and "\n" not in code):
         for path in (Path(code), KERNELS / code):
             if path.is_file():
                 path = path.resolve()
                 text = path.read_text()
-                return Source(text, path.name, path.parent, _includes(text, path.parent))
+                has_host = host and bool(_HOST.search(lexer.read(text).code))
+                return Source(text, path.name, path.parent, _includes(text, path.parent), has_host)
         known = ", ".join(sorted(p.relative_to(KERNELS).as_posix() for p in KERNELS.rglob("*.cu"))) or "none yet"
         raise KernelError(
             f"There is no file {str(code)!r}, neither in {Path.cwd()} nor in {KERNELS}. Kernels of the course: {known}."

@@ -45,7 +45,6 @@ def page_for_next(table: list[int], length: int, rows: int, holders: list[int], 
 
     A new page comes from the end of `free`. Returns the page whose rows must be copied into it, or None.
     """
-    # yours
     at = length // rows
     old = table[at] if at < len(table) else None
     if old is not None and holders[old] == 1:
@@ -58,7 +57,6 @@ def page_for_next(table: list[int], length: int, rows: int, holders: list[int], 
         table[at] = new
         holders[old] -= 1
     return old
-    # end
 
 
 class Pool:

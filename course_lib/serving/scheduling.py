@@ -13,7 +13,6 @@ def share_budget(needed: Sequence[int], budget: int) -> list[int]:
     prompt is being read. Those that need one get it first, since their readers are waiting for the next word; the rest goes to
     the prompts, the oldest first. (Agrawal et al. 2023, "SARATHI", section 4: chunked prefills)
     """
-    # yours
     given = [0] * len(needed)
     for writing in (True, False):
         for i, count in enumerate(needed):
@@ -21,7 +20,6 @@ def share_budget(needed: Sequence[int], budget: int) -> list[int]:
                 given[i] = min(count, budget)
                 budget -= given[i]
     return given
-    # end
 
 
 def next_in_line(waiting: Sequence[str], running: Sequence[str]) -> int:
@@ -29,7 +27,5 @@ def next_in_line(waiting: Sequence[str], running: Sequence[str]) -> int:
 
     Both are the client of each request, in the order of arrival: who sends a hundred does not keep out who sends one.
     """
-    # yours
     busy = Counter(running)
     return min(range(len(waiting)), key=lambda i: (busy[waiting[i]], i))
-    # end

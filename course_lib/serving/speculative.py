@@ -36,19 +36,21 @@ class Draft(Protocol):
         """Up to `count` tokens after `ids`, K of them, and the distributions that they were drawn from, (K, V)."""
 
 
+def draw(probabilities: np.ndarray, u: float) -> int:
+    """A token, drawn from probabilities (V,), whatever their sum, with the number u in [0, 1)."""
+    return int(sampling.draw(probabilities[None], np.array([u]))[0])
+
+
 def accept(target: np.ndarray, draft: np.ndarray, drafted: list[int], uniform: np.ndarray) -> list[int]:
     """The tokens that K drafted ones become: those that are accepted, then one more that is the model's own; 1 to K + 1.
 
     target: the model's probabilities (K + 1, V) for each drafted token and the one after them all. draft (K, V): those that the
     drafted (K,) were drawn from. uniform (K + 1): numbers in [0, 1); the i-th decides on token i, the last one draws.
     """
-    # yours
     for i, token in enumerate(drafted):
         if uniform[i] * draft[i, token] >= target[i, token]:
-            missing = np.maximum(target[i] - draft[i], 0.0)  # (V,)
-            return [*drafted[:i], int(sampling.draw(missing[None], uniform[-1:])[0])]
-    return [*drafted, int(sampling.draw(target[-1:], uniform[-1:])[0])]
-    # end
+            return [*drafted[:i], draw(np.maximum(target[i] - draft[i], 0.0), uniform[-1])]
+    return [*drafted, draw(target[-1], uniform[-1])]
 
 
 @dataclass

@@ -39,7 +39,9 @@ def build(out: Path | None = None, run: Path | None = None, repository: str = ""
         raise npm.SiteError(f"{out} holds something that is no web edition of the course. Give a new folder by --out.")
     with _alone():
         made_from = _fingerprint(run, repository, compiler)
-        if (out / offline.EDITION).is_file() and json.loads((out / offline.EDITION).read_text())["made_from"] == made_from:
+        if (out / offline.EDITION).is_file() and json.loads((out / offline.EDITION).read_text())[
+            "made_from"
+        ] == made_from:
             print(f"{out} is up to date.")
             return out
         made = _make(run, repository, compiler)
@@ -91,7 +93,11 @@ def _alone():
 def _fingerprint(run: Path | None, repository: str, compiler: bool) -> str:
     """Changes when anything does that the site is made from."""
     digest = hashlib.sha256(json.dumps([repository, compiler]).encode())
-    files = [path for name in MADE_OF for path in sorted((ROOT / name).rglob("*") if (ROOT / name).is_dir() else [ROOT / name])]
+    files = [
+        path
+        for name in MADE_OF
+        for path in sorted((ROOT / name).rglob("*") if (ROOT / name).is_dir() else [ROOT / name])
+    ]
     files += sorted(Path(run).glob("*.safetensors")) if run is not None else []
     for path in files:
         if path.is_file() and "__pycache__" not in path.parts and "mine" not in path.relative_to(path.anchor).parts:
@@ -125,7 +131,10 @@ def _pages() -> dict[str, str]:
     lectures = [f"notebooks/{row.stem}.ipynb" for rows in chapters.parts().values() for row in rows]
     lectures += ["notebooks/maths.ipynb", "notebooks/glossary.md"]
     tasks = [path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "exercises").glob("[0-9]*.ipynb"))]
-    return {page: page for page in [*lectures, *tasks]} | {"README.md": "index.md", "exercises/README.md": "exercises/index.md"}
+    return {page: page for page in [*lectures, *tasks]} | {
+        "README.md": "index.md",
+        "exercises/README.md": "exercises/index.md",
+    }
 
 
 def sizes(out: Path) -> str:
@@ -139,7 +148,10 @@ def sizes(out: Path) -> str:
             total = parts.setdefault(part, [0, 0, 0])
             packed = content if path.suffix in (".png", ".woff2", ".gz", ".br") else gzip.compress(content, 6)
             total[0], total[1], total[2] = total[0] + 1, total[1] + len(content), total[2] + len(packed)
-    rows = [f"{name:<14} {count:>5} files {size / 1e6:>7.1f} MB {packed / 1e6:>7.1f} MB gzip" for name, (count, size, packed) in parts.items()]
+    rows = [
+        f"{name:<14} {count:>5} files {size / 1e6:>7.1f} MB {packed / 1e6:>7.1f} MB gzip"
+        for name, (count, size, packed) in parts.items()
+    ]
     return "\n".join(rows)
 
 

@@ -32,5 +32,7 @@ def parts() -> dict[str, list[Chapter]]:
         elif (row := ROW.match(line)) and found:
             found[list(found)[-1]].append(Chapter(row[1], row[2], row[3], row[4], int(row[5])))
     if not found or not all(found.values()):
-        raise ValueError("README.md has no table of chapters in the form that the site reads (course_lib/site/chapters.py).")
+        raise ValueError(
+            "README.md has no table of chapters in the form that the site reads (course_lib/site/chapters.py)."
+        )
     return found

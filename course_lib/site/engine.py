@@ -24,6 +24,7 @@ from pathlib import Path
 
 from course_lib import paths
 from course_lib.cuda import runtime
+from course_lib.site import exported_cases
 
 MODULES = Path(__file__).parent / "engine"
 LOCK = Path(__file__).with_name("clang.lock.json")
@@ -31,13 +32,28 @@ LICENCES = Path(__file__).with_name("licences")
 NOT_MODULES = ("build.mjs",)  # of MODULES: what only builds
 # The part of clang's system root that a kernel needs: the headers of C and C++, libc and the compiler's own library.
 KEPT = re.compile(
-    r"usr/(include/(c\+\+/v1/(?!__cxx03|experimental)|wasm32-wasip1/(?!c\+\+)|(std|__std|float|limits|inttypes|stdint|"
+    r"(include/(c\+\+/v1/(?!__cxx03|experimental)|wasm32-wasip1/(?!c\+\+)|(std|__std|float|limits|inttypes|stdint|"
     r"__float|tgmath|iso646|varargs)[^/]*\.h$)|include/wasm32-wasip1/c\+\+/|lib/wasm32-wasip1/libc\.a$|"
     r"lib/wasm32-unknown-wasip1/libclang_rt\.builtins\.a$)"
 )
-# In clang's package: what fetches its files, and what does so here (download.mjs).
-FETCH = "var fetch_default = fetch2;"
-OUR_FETCH = 'import { download } from "../download.mjs";\nvar fetch_default = download;'
+# In clang's package, and what stands there here. What fetches its files is download.mjs. A file that is written is copied as
+# a whole at each write: 28 s of a kernel's compilation, where LLVM's text is long; here it has room to grow.
+CHANGED = {
+    "var fetch_default = fetch2;": 'import { download } from "../download.mjs";\nvar fetch_default = download;',
+    """    const newData = new Uint8Array(Math.max(this.file.data.length, offset + contents.length));
+    newData.set(this.file.data);
+    newData.subarray(offset).set(contents);
+    this.file.data = newData;
+""": """    const end = Math.max(this.file.data.length, offset + contents.length);
+    if (!this.room || this.room.length < end || this.file.data.buffer !== this.room.buffer) {
+      this.room = new Uint8Array(2 * end);
+      this.room.set(this.file.data);
+    }
+    this.room.set(contents, offset);
+    this.file.data = this.room.subarray(0, end);
+""",
+}
+
 
 
 class EngineError(RuntimeError):
@@ -64,6 +80,7 @@ def build(out: Path) -> Path:
             shutil.copy(module, folder / module.name)
     _simulator(clang, folder)
     _compiler(clang, folder / "clang")
+    exported_cases.write(folder)
     _licences(folder / "licences")
     sizes = {str(path.relative_to(folder)): path.stat().st_size for path in sorted(folder.rglob("*.gz"))}
     (folder / "sizes.json").write_text(json.dumps({k: v for k, v in sizes.items() if not k.startswith("cases/")}))
@@ -113,26 +130,25 @@ def _simulator(clang: Path, folder: Path) -> None:
 def _compiler(clang: Path, folder: Path) -> None:
     folder.mkdir(exist_ok=True)
     bundle = (clang / "gen" / "bundle.js").read_text()
-    if bundle.count(FETCH) != 1:
-        raise EngineError(f"bundle.js of clang's package no longer holds `{FETCH}`: engine.py must learn how it fetches now.")
-    (folder / "bundle.js").write_text(bundle.replace(FETCH, OUR_FETCH))
+    for old, new in CHANGED.items():
+        if bundle.count(old) != 1:
+            raise EngineError(f"bundle.js of clang's package no longer holds this: engine.py must learn what does.\n{old}")
+        bundle = bundle.replace(old, new)
+    (folder / "bundle.js").write_text(bundle)
     for wasm in (clang / "gen").glob("*.wasm"):
         compress(wasm.read_bytes(), folder / f"{wasm.name}.gz")
     compress(_system_root((clang / "gen" / "llvm-resources.tar").read_bytes()), folder / "llvm-resources.tar.gz")
 
 
 def _system_root(whole: bytes) -> bytes:
-    """The tar archive without what no kernel needs."""
-    kept = io.BytesIO()
-    with (
-        tarfile.open(fileobj=io.BytesIO(whole)) as source,
-        tarfile.open(fileobj=kept, mode="w", format=tarfile.USTAR_FORMAT) as target,
-    ):
+    """The tar archive without what no kernel needs; entries stay as they are, since the package reads them in a way of its own."""
+    kept = []
+    with tarfile.open(fileobj=io.BytesIO(whole)) as source:
         for member in source:
-            name = member.name.removeprefix("./")
-            if member.isdir() or KEPT.match(name) or KEPT.match(f"usr/{name}"):
-                target.addfile(member, source.extractfile(member) if member.isfile() else None)
-    return kept.getvalue()
+            if member.isdir() or KEPT.match(member.name.removeprefix("./")):
+                end = member.offset_data + -(-member.size // 512) * 512
+                kept.append(whole[member.offset : end])
+    return b"".join([*kept, bytes(1024)])
 
 
 def compress(content: bytes, file: Path) -> None:

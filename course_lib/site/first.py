@@ -44,7 +44,9 @@ n = 100
 def index(links: Links, writing: bool) -> str:
     """The first screen, and the table of chapters under it. writing: the site has a trained model's page."""
     trees = [
-        f"```{{toctree}}\n:hidden:\n:caption: {title}\n\n" + "\n".join(f"notebooks/{row.stem}" for row in rows) + "\n```"
+        f"```{{toctree}}\n:hidden:\n:caption: {title}\n\n"
+        + "\n".join(f"notebooks/{row.stem}" for row in rows)
+        + "\n```"
         for title, rows in chapters.parts().items()
     ]
     others = ["notebooks/maths", "notebooks/glossary", "exercises/index", "play", "storage"]
@@ -57,8 +59,8 @@ def index(links: Links, writing: bool) -> str:
         else "<p>At the end of the course a model that you trained writes such stories.</p>"
     )
     screen = f"""
-<p class="lead">Build a language model from a first GPU kernel up, and see each mistake named by its line: here, in this page, with
-nothing installed.</p>
+<p class="lead">Build a language model from a first GPU kernel up, and see each mistake named by its line: here, in this page,
+with nothing installed.</p>
 <div class="two">
 <section aria-labelledby="try"><h2 id="try">This kernel is wrong. Run it.</h2>
 <p>64 threads write numbers on a shared board, and each then takes one that another thread wrote, so that <code>y</code> becomes

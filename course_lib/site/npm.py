@@ -39,7 +39,11 @@ def packages() -> Path:
     aside.mkdir(parents=True)
     for name in ("package.json", "package-lock.json"):
         shutil.copyfile(PAGE / name, aside / name)
-    run(["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"], aside, "install the packages of the page")
+    run(
+        ["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"],
+        aside,
+        "install the packages of the page",
+    )
     if not folder.exists():
         aside.rename(folder)
     return folder
@@ -85,9 +89,9 @@ for await (const line of readline.createInterface({ input: process.stdin })) {
     def render(self, tex: str, block: bool) -> str:
         """Raises SiteError for a formula that KaTeX cannot read."""
         if self.node is None:
-            self.node = subprocess.Popen(
-                ["node", "--input-type=module", "-e", self.CODE], cwd=packages(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            )  # fmt: skip
+            command = ["node", "--input-type=module", "-e", self.CODE]
+            pipe = subprocess.PIPE
+            self.node = subprocess.Popen(command, cwd=packages(), stdin=pipe, stdout=pipe, text=True)
         self.node.stdin.write(json.dumps({"tex": tex, "block": block}) + "\n")
         self.node.stdin.flush()
         answer = json.loads(self.node.stdout.readline())

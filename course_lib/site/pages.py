@@ -56,12 +56,17 @@ def slug(title: str) -> str:
 
 
 def make(source: Path, static: Path, out: Path, kept: Path) -> list[str]:
-    """Render the staged folder `source` into `out`; returns Sphinx's warnings. static: what goes into _static. kept: its cache."""
+    """Render the staged folder `source` into `out`; returns Sphinx's warnings.
+
+    static: what goes into _static. kept: Sphinx's cache.
+    """
     from sphinx.application import Sphinx
 
     said, warned = io.StringIO(), io.StringIO()
     # A file, since Sphinx knows the settings of a theme only once it has read all that is given beside a file.
-    (source / "conf.py").write_text("from course_lib.site.pages import SETTINGS\n\nglobals().update(SETTINGS)\n", encoding="utf-8")
+    (source / "conf.py").write_text(
+        "from course_lib.site.pages import SETTINGS\n\nglobals().update(SETTINGS)\n", encoding="utf-8"
+    )
     settings = {"html_static_path": [str(static)], "html_extra_path": [str(source / "_extra")]}
     try:
         app = Sphinx(str(source), str(source), str(out), str(kept), "html", settings, status=said, warning=warned)
@@ -87,7 +92,9 @@ def _inline(writer, node: nodes.math) -> None:
 
 
 def _block(writer, node: nodes.math_block) -> None:
-    writer.body.append(f'<div class="formula" tabindex="0" role="group" aria-label="formula">{formulas.render(node.astext(), block=True)}</div>')
+    writer.body.append(
+        f'<div class="formula" tabindex="0" role="group" aria-label="formula">{formulas.render(node.astext(), block=True)}</div>'
+    )
     raise nodes.SkipNode
 
 

@@ -64,7 +64,9 @@ def editor(name: str, text: str, language: str) -> str:
 def coloured(text: str, language: str, label: str) -> str:
     """A program as HTML, in colours of the theme; reached by Tab, since it may scroll."""
     lines = highlight(text.strip("\n"), LEXERS[language](), HtmlFormatter(nowrap=True))
-    return f'<div class="highlight"><pre tabindex="0" role="region" aria-label="{html.escape(label)}">{lines}</pre></div>'
+    return (
+        f'<div class="highlight"><pre tabindex="0" role="region" aria-label="{html.escape(label)}">{lines}</pre></div>'
+    )
 
 
 def _markdown(text: str) -> dict:
@@ -75,7 +77,8 @@ def _raw(content: str) -> dict:
     """A cell that is HTML, whole: in Markdown a blank line would end it. (A cell without a source would be left out.)"""
     output = {"output_type": "display_data", "metadata": {}, "data": {"text/html": content}}
     return {
-        "cell_type": "code", "metadata": {"tags": ["remove-input"]}, "source": "# hidden", "outputs": [output], "execution_count": None,
+        "cell_type": "code", "metadata": {"tags": ["remove-input"]}, "source": "# hidden", "outputs": [output],
+        "execution_count": None,
     }  # fmt: skip
 
 

@@ -69,11 +69,14 @@ template <Kind KIND, int D> struct ScoredChunk : Chunk<KIND, D> {
         for (int c = lane; c < D; c += 8) {
             float carried = this->k[s][c];
 #pragma unroll
-            for (int t = 0; t < STEPS; t++) {
-                if (t < s) continue;
-                if (t > s) carried *= this->a[t][c];
-                to_q[t] += this->q[t][c] * carried;
-                if (KIND == Delta && t > s) to_k[t] += this->k[t][c] * carried;
+            for (int t = 0; t < STEPS; t++) {  // all lanes in lockstep, those whose s comes after t for nothing
+                const float decay = this->a[t][c], query = this->q[t][c];
+                carried *= t > s ? decay : 1.0f;
+                to_q[t] += t >= s ? query * carried : 0.0f;
+                if (KIND == Delta) {
+                    const float key = this->k[t][c];
+                    to_k[t] += t > s ? key * carried : 0.0f;
+                }
             }
         }
 #pragma unroll

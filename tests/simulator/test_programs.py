@@ -5,10 +5,12 @@ import re
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
-from course_lib.cuda import CompileError
+from course_lib.cuda import CompileError, Kernel, sanitize
 from course_lib.cuda.programs import build, formats, launches, verdict
+from course_lib.cuda.programs.pytest_plugin import cuda_check  # noqa: F401  (a fixture)
 from tests.simulator.compilers import compilers, using
 
 FOLDER = Path(__file__).parent / "programs"
@@ -113,6 +115,51 @@ def test_what_cannot_be_compiled_is_told_in_a_sentence(tmp_path, text, sentence)
 def test_what_stands_before_a_launch_is_read_as_cpp_reads_it(kernel):
     text = f'# 7 "p.cu"\nif (x) {kernel}<<<g, dim3(a < b, 4), s[2] >> 1>>>(x, __null, f(__null));\n'
     said = launches.rewrite(text, {"k": ["x", "y"]}, "")
-    assert f"{{ {kernel}(sim_a...); }}, g, dim3(a < b, 4), s[2] >> 1)(x, nullptr, f(__null));" in said
+    assert (
+        f"{{ {kernel}(sim_a...); }}, sim::Configuration(g, dim3(a < b, 4), s[2] >> 1))(x, nullptr, f(__null));" in said
+    )
     assert said.startswith('# 7 "p.cu"\nif (x) sim::launcher(') and 'SimPlace{"p.cu", 7}' in said
     assert said.count("\n") == text.count("\n")
+
+
+def test_the_fixture_fails_a_test_by_what_was_found(cuda_check, tmp_path):  # noqa: F811
+    (tmp_path / "fine.cu").write_text(
+        "__global__ void add(int* x) { atomicAdd(x, 1); }\n"
+        "int main() { int* x; cudaMalloc(&x, 4); cudaMemset(x, 0, 4); add<<<2, N>>>(x); int y;\n"
+        "  cudaMemcpy(&y, x, 4, cudaMemcpyDeviceToHost); cudaFree(x); return y; }\n"
+    )
+    assert cuda_check(tmp_path / "fine.cu", "-DN=32", code=64).launches == 1
+    with pytest.raises(pytest.fail.Exception, match="own exit code is 64"):
+        cuda_check(tmp_path / "fine.cu", "-DN=32")
+    with pytest.raises(pytest.fail.Exception, match=r"race: faults\.cu, line 10"):
+        cuda_check(FOLDER / "faults.cu")
+    with pytest.raises(pytest.fail.Exception, match=r"There is no file .*missing\.cu"):
+        cuda_check("missing.cu")
+
+
+@pytest.mark.parametrize("checked", [False, True])
+def test_a_kernel_of_a_file_with_host_code_is_launched_from_python(checked):
+    kernel = Kernel(FOLDER / "whole.cu", "total")
+    x = np.arange(1, 11, dtype=np.float32)
+    out = np.zeros(1, np.float32)
+    args = (x, out, 10, None)
+    if checked:
+        assert sanitize(kernel, (1,), (32,), args, shared_mem=128).ok
+    else:
+        kernel((1,), (32,), args, shared_mem=128)
+    assert out[0] == 55
+
+
+def test_learners_answers_may_hold_no_host_code():
+    kernel = Kernel(FOLDER / "whole.cu", "total", host=False)
+    with pytest.raises(CompileError, match="is host code"):
+        kernel((1,), (32,), (np.ones(1, np.float32), np.ones(1, np.float32), 1, None))
+
+
+@compilers
+def test_barriers_and_products_of_the_libraries_are_right_and_watched(compiler, monkeypatch):
+    using(compiler, monkeypatch)
+    found, _ = run("libraries.cu", True)
+    assert found.ok, formats.as_text(found)
+    found, _ = run("libraries.cu", True, options=("-DNO_WAIT",))
+    assert {(one.kind, one.line, one.issue.other_line) for one in found.findings} == {("race", 14, 18)}

@@ -1,14 +1,13 @@
 """One library of a program: its launches rewritten, then compiled by the flags of the fast or of the checked build."""
 
 import ctypes
-import hashlib
 import re
 import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from course_lib import native, paths
+from course_lib import native
 from course_lib.cuda import build, debug_locations, declarations, flags, runtime, source, vector_access
 from course_lib.cuda.errors import CompileError, KernelError
 from course_lib.cuda.programs import launches, text
@@ -48,10 +47,25 @@ def compile_program(files: Sequence[Path], options: Sequence[str], checked: bool
             "on Debian, Ubuntu and WSL, `xcode-select --install` on macOS, or `pip install ziglang` anywhere."
         )
     runtime.library()
+    own, whole, first = rewritten(files, options, checked, compiler)
+    whole += f'# 1 "{build.ENTRIES}"\n' + _ending(own, first, compiler)
+    chosen = (*program_flags(own, checked, compiler), *meanings(checked))
+    chosen += ("-lstdc++", "-lm") if checked and compiler.kind == "gcc" else ()
+    if "<omp.h>" in own.text or re.search(r"^#pragma omp", own.text, re.MULTILINE):
+        chosen += ("-fopenmp",) if compiler.kind == "gcc" else ()
+    library = _compile(files[0].stem, build.keep(whole, ".cpp"), chosen, compiler, checked)
+    kept = build.keep(own.text, ".cu")
+    return Program(library, kept, tuple(file.resolve() for file in files), checked, compiler.kind)
+
+
+def rewritten(
+    files: Sequence[Path], options: Sequence[str], checked: bool, compiler: native.Compiler
+) -> tuple[source.Source, str, list[str]]:
+    """The program's own text after the preprocessor; that with its headers, and launches as calls; the preprocessor's flags."""
     folders = [f"-I{folder}" for folder in dict.fromkeys(file.resolve().parent for file in files)]
     given = [*options, *folders]
     # The flags of the compilation to come: macros of the compiler say what processor it compiles for.
-    first = [flag for flag in _flags(source.Source("", ""), checked, compiler) if not flag.startswith("-Wl")]
+    first = [flag for flag in program_flags(source.Source("", ""), checked, compiler) if not flag.startswith("-Wl")]
     first = [*compiler.translate(tuple(first)), *given]
     with tempfile.TemporaryDirectory() as folder:
         parts = text.preprocess(files, first, compiler, Path(folder))
@@ -59,31 +73,27 @@ def compile_program(files: Sequence[Path], options: Sequence[str], checked: bool
     parameters = {name: [p for _, p in kernel.parameters] for name, kernel in source.kernels(own).items()}
     unchecked = _UNCHECKED if checked else ""
     pieces = [launches.rewrite(part.text, parameters, unchecked) if part.own else part.text for part in parts]
-    whole = "".join(pieces) + f'# 1 "{build.ENTRIES}"\n' + _ending(own, first, compiler)
-    chosen = _flags(own, checked, compiler)
-    chosen += tuple(f"-D__{word}__=" for word in ("global", "device", "host", "constant", "managed"))
-    chosen += (f"-D__shared__={_SHARED[checked]}", *(["-lstdc++", "-lm"] if checked and compiler.kind == "gcc" else []))
-    if "<omp.h>" in own.text or re.search(r"^#pragma omp", own.text, re.MULTILINE):
-        chosen += ("-fopenmp",) if compiler.kind == "gcc" else ()
-    library = _compile(files[0].stem, _keep(whole, ".cpp"), chosen, compiler, checked, own)
-    return Program(library, _keep(own.text, ".cu"), tuple(file.resolve() for file in files), checked, compiler.kind)
+    return own, "".join(pieces), first
 
 
-def _flags(own: source.Source, checked: bool, compiler: native.Compiler) -> tuple[str, ...]:
+def program_flags(own: source.Source, checked: bool, compiler: native.Compiler) -> tuple[str, ...]:
     """The flags of a program, without those that are for the course's own texts."""
     chosen = flags.choose(own, (), checked, False, compiler)
     return (*(flag for flag in chosen if not _OF_LEARNERS.match(flag)), "-w", "-DSIM_PROGRAM")
 
 
+def meanings(checked: bool) -> tuple[str, ...]:
+    """What CUDA's words mean to the compiler, once they have been read off the text."""
+    empty = (f"-D__{word}__=" for word in ("global", "device", "host", "constant", "managed"))
+    return (*empty, f"-D__shared__={_SHARED[checked]}")
+
+
 def _ending(own: source.Source, first: Sequence[str], compiler: native.Compiler) -> str:
     """What is written behind the program: its main, its kernels by their addresses, its dynamic shared memory."""
-    lines = ['#include "simulator/ending.h"', "SIM_PROGRAM_MAIN"]
+    lines = ["SIM_PROGRAM_MAIN"]
     for number, (name, parameters) in enumerate(_by_address(own).items()):
         lines.append(f'static int sim_known_{number} = sim::know(&{name}, "{name}", "{",".join(parameters)}");')
-    if dynamic := declarations.dynamic_shared(own):
-        lines.append(f"SIM_DYNAMIC_BYTES({build.SHARED_BYTES})")
-    lines += [f"SIM_DYNAMIC({array.symbol}, {array.mangled})" for array in dynamic]
-    return text.expand("\n".join(lines) + "\n", first, compiler)
+    return text.expand("\n".join([*lines, *build.dynamic_lines(own)]), first, compiler)
 
 
 def _by_address(own: source.Source) -> dict[str, list[str]]:
@@ -97,7 +107,7 @@ def _by_address(own: source.Source) -> dict[str, list[str]]:
     return found
 
 
-def _compile(name: str, file: Path, chosen: tuple[str, ...], compiler: native.Compiler, checked: bool, own) -> Path:
+def _compile(name: str, file: Path, chosen: tuple[str, ...], compiler: native.Compiler, checked: bool) -> Path:
     ways, depends = {}, []
     if checked and compiler.kind != "gcc":
         ways = {"rewrite": build.for_clang, "finish": debug_locations.restore}
@@ -119,16 +129,6 @@ def _explained(log: str, name: str) -> CompileError:
     if missing := re.search(r"['‘](cuda[A-Z]\w+|cu[A-Z]\w+|tex\dD\w*|surf\dD\w*)['’]", said):
         said = f"{missing[1]} is not simulated ({said})"
     return CompileError(f"{Path(file).name}, line {line}: {said}", log=log, line=int(line))
-
-
-def _keep(content: str, suffix: str) -> Path:
-    """A file of this content, beside the sources that are kept."""
-    folder = native.cache_folder() / "sources"
-    folder.mkdir(exist_ok=True)
-    file = folder / f"{hashlib.sha256(content.encode()).hexdigest()[:24]}{suffix}"
-    if not file.exists():
-        paths.write_whole(file, content)
-    return file
 
 
 def load(program: Program) -> ctypes.CDLL:

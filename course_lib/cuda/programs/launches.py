@@ -1,6 +1,7 @@
 """Launches in host code: `kernel<<<grid, block, shared, stream>>>(arguments)` becomes a call of sim::launcher.
 
-    sim::launcher("kernel", "x,n", {"prog.cu", 12}, [=](auto&... sim_a) { kernel(sim_a...); }, grid, block)(arguments)
+    sim::launcher("kernel", "x,n", {"prog.cu", 12}, [=](auto&... sim_a) { kernel(sim_a...); },
+                  sim::Configuration(grid, block))(arguments)
 
 Works on tokens of the preprocessed text, so that launches in macros are seen as they are used. `<<<` means nothing else in C++.
 What stands before it is read backwards as C++ reads a postfix expression: names with `::`, `.`, `->`, template arguments,
@@ -47,9 +48,9 @@ def rewrite(text: str, parameters: Mapping[str, Sequence[str]], unchecked: str) 
         call = f"[=](auto&... sim_a) {unchecked} {{ {launch.kernel}(sim_a...); }}"
         pieces += [
             text[done : launch.start],
-            f"sim::launcher({shown}, {json.dumps(names)}, SimPlace{{{json.dumps(file)}, {line}}}, {call}, ",
+            f"sim::launcher({shown}, {json.dumps(names)}, SimPlace{{{json.dumps(file)}, {line}}}, {call}, sim::Configuration(",
             text[launch.open_ + 3 : launch.close],
-            ")",
+            "))",
         ]
         done = launch.close + 3
         for null in _null_arguments(found, done):

@@ -46,9 +46,10 @@ def preprocess(files: Sequence[Path], flags: Sequence[str], compiler: native.Com
 
 
 def expand(text: str, flags: Sequence[str], compiler: native.Compiler) -> str:
-    """A few lines of our own, preprocessed."""
+    """A few lines of our own that use the macros of ending.h, preprocessed."""
     words = [*compiler.command, "-std=c++17", "-E", "-P", "-x", "c++", *flags, "-"]
-    return subprocess.run(words, input=text, capture_output=True, text=True, check=True).stdout
+    lines = f'#include "simulator/ending.h"\n{text}\n'
+    return subprocess.run(words, input=lines, capture_output=True, text=True, check=True).stdout
 
 
 def _wrapper(files: Sequence[Path], flags: Sequence[str]) -> str:

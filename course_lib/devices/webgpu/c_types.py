@@ -12,22 +12,22 @@ import inspect
 import re
 from functools import cache
 
-NAMED = re.compile(r'"((?:WGPU\w+|u?int\d+_t|char) ?(?:\*|\[\]))"')  # in wgpu's own text: "WGPULimits *", "char []"
+NAMED = re.compile(r'"(WGPU\w+)( ?(?:\* ?|\[\]))?"')  # in wgpu's own text: "WGPULimits *", "WGPUCommandBuffer[]"
 
 
 @cache
 def learn() -> None:
     """Let cffi know the types that wgpu will ask for. Raises ImportError where wgpu is not installed."""
-    from wgpu.backends.wgpu_native import _api, _helpers
+    from wgpu.backends.wgpu_native import _api, _helpers, extras
 
     with contextlib.suppress(Exception):  # of another version: it learns them one by one, as it would have
-        known, ffi = _api.ffi._parsed_types, _api.ffi
-        text = inspect.getsource(_api) + inspect.getsource(_helpers)
-        names = sorted(set(NAMED.findall(text)) - known.keys())
-        pointers = dict.fromkeys(f"{name.rstrip('*[] ')} *" for name in names)
-        found = ffi.typeof(f"void (*)({', '.join(pointers)})").args
-        pointer_to = dict(zip(pointers, found, strict=True))
-        for name in names:
-            pointer = pointer_to[f"{name.rstrip('*[] ')} *"]
-            made = ffi._backend.new_array_type(pointer, None) if name.endswith("]") else pointer
-            known[name] = (made, False)  # no function
+        ffi, text = _api.ffi, "".join(map(inspect.getsource, (_api, _helpers, extras)))
+        declared = set(ffi.list_types()[0])
+        found = sorted({(name, ending or " *") for name, ending in NAMED.findall(text) if name in declared})
+        names = list(dict.fromkeys(name for name, _ in found))
+        pointers = ffi.typeof(f"void (*)({', '.join(f'{name} *' for name in names)})").args
+        pointer_to = dict(zip(names, pointers, strict=True))
+        for name, ending in found:
+            pointer = pointer_to[name]
+            made = ffi._backend.new_array_type(pointer, None) if ending.endswith("]") else pointer
+            ffi._parsed_types.setdefault(name + ending, (made, False))  # no function

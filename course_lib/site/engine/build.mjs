@@ -63,7 +63,7 @@ for (const name of Object.keys(runtime).filter(name => name.endsWith('.cpp'))) {
 // The runtime is a module of its own, instantiated once; kernels are linked to its memory and its table. The first megabyte
 // stays empty: it is what a null pointer reaches.
 const link = exports => run(['wasm-ld', '-m', 'wasm32', '--no-entry', ...exports, '--export-table', '--growable-table', '--global-base=1048576',
-  '-z', 'stack-size=262144', '--max-memory=4294967296', ...Object.keys(objects), '-L/usr/lib/wasm32-wasip1', '-lc++', '-lc++abi', ...LIBRARIES,
+  '-z', 'stack-size=262144', '--no-stack-first', '--max-memory=4294967296', ...Object.keys(objects), '-L/usr/lib/wasm32-wasip1', '-lc++', '-lc++abi', ...LIBRARIES,
   '-o', 'simulator.wasm'], objects).then(files => files['simulator.wasm']);
 const names = WebAssembly.Module.exports(await WebAssembly.compile(await link(['--export-all']))).map(entry => entry.name);
 const wanted = names.filter(name => /^(sim_|__tsan_|__ubsan_|malloc$|free$|__stack_pointer$|__wasm_call_ctors$)/.test(name));

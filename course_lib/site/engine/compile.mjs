@@ -1,10 +1,10 @@
 // A `.cu` text to a module that runs on the simulator's memory: clang's front end, its optimiser, its code generator and wasm-ld,
 // and between these what packs.mjs and rewrite.mjs do to LLVM's text. Natively course_lib/cuda/{flags,build}.py do the same.
 import { LANGUAGE, LIBRARIES, cc1, tool } from './compiler.mjs';
-import { keepVectorAccesses } from './packs.mjs';
+import { keepLongIndices, keepVectorAccesses } from './packs.mjs';
 import { Refused, rewrite } from './rewrite.mjs';
 
-export const KERNEL_BASE = 64 << 20, STACK_BYTES = 256 << 10, TABLE_BASE = 1024;
+export const KERNEL_BASE = 64 << 20, TABLE_BASE = 1024;
 const FILE = 'kernel.cu';
 const WARNINGS = ['-Wall', '-Wno-unknown-pragmas', '-Wno-attributes', '-Wno-ignored-attributes', '-Wno-unused', '-Wno-parentheses',
   '-Wno-c++11-narrowing', '-Wno-int-to-pointer-cast', '-Werror=vla', '-Werror=multichar', '-Werror=format', '-Wno-format-zero-length'];
@@ -49,14 +49,14 @@ export async function compile(course, text, names, { checked = true, files = {} 
   try {
     const front = await step('front', [...cc1(level, 'unit.cpp'), ...flagsOf(checked, defines), '-include-pch', 'all.pch', '-emit-llvm', '-disable-llvm-passes', '-o', 'unit.ll', '-x', 'c++', 'unit.cpp'],
       { ...course.headers, ...HEAD, ...files, 'all.pch': pch, 'unit.cpp': unit });
-    const read = textOf(front.out['unit.ll']), kept = checked ? keepVectorAccesses(read) : read;
+    const read = textOf(front.out['unit.ll']), kept = checked ? keepLongIndices(keepVectorAccesses(read)) : read;
     const middle = await step('optimise', [...cc1(level, 'unit.cpp'), ...(checked ? ['-fsanitize=thread', ...PASSES] : FAST), '-emit-llvm', '-o', 'unit.ll', '-x', 'ir', 'kept.ll'], { 'kept.ll': kept });
     const before = performance.now(), code = rewrite(textOf(middle.out['unit.ll']), FILE, course.addresses);
     times.rewrite = performance.now() - before;
     const back = await step('code', [...cc1(level, 'unit.ll'), ...(checked ? [] : FAST), '-emit-obj', '-o', 'unit.o', '-x', 'ir', 'unit.ll'], { 'unit.ll': code.text });
-    const exports = [...names.flatMap((_, i) => [`sim_body_${i}`, `sim_parameters_${i}`]), 'sim_variables', '__data_end', '__stack_low', '__stack_high', '__wasm_call_ctors', '__stack_pointer', '__heap_base'];
+    const exports = [...names.flatMap((_, i) => [`sim_body_${i}`, `sim_parameters_${i}`]), 'sim_variables', '__wasm_call_ctors', '__stack_pointer', '__heap_base'];
     const linked = await step('link', ['wasm-ld', '-m', 'wasm32', '--no-entry', '--import-memory', '--import-table', `--table-base=${TABLE_BASE}`, `--global-base=${KERNEL_BASE}`,
-      '--allow-undefined', '-z', `stack-size=${STACK_BYTES}`, '--initial-memory=100663296', '--max-memory=4294967296', ...exports.map(name => `--export=${name}`),
+      '--allow-undefined', '--initial-memory=100663296', '--max-memory=4294967296', ...exports.map(name => `--export=${name}`),
       'unit.o', ...LIBRARIES, '-o', 'kernel.wasm'], { 'unit.o': back.out['unit.o'] });
     times.all = performance.now() - began;
     return { wasm: linked.out['kernel.wasm'], lines: code.lines, log: front.log, times };

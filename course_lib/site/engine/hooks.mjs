@@ -5,6 +5,7 @@ import { definitions, noteOf, sizeOf, split } from './ir.mjs';
 const HOOK = /^(\s*(?:%\S+ = )?(?:tail |musttail |notail )?call [^@]*@(__tsan_\w+|sim_check_(?:atomic|issue|row|copy))\()(.*)\)([^)]*)$/;
 const WITHOUT_PLACE = /^__tsan_(init|func_entry|func_exit|atomic_\w+_fence|vptr_\w+|ignore_\w+)$/;
 const ACCESS = /^__tsan_(?:unaligned_)?(?:volatile_)?(read|write|read_write)(\d+)$/;
+const LONG_INDEX = /= (?:tail )?call i32 @sim_index\(i64 (?:noundef )?([^)]+)\)/;  // packs.mjs
 const GEP = /= getelementptr (?:(?:inbounds|nuw|nusw) )*(.*)$/;
 
 export class Numbered {
@@ -24,6 +25,7 @@ export function numberHooks(lines, numbered) {
     if (label) seen.add(label[1]);
     if (/^  br /.test(line) && [...line.matchAll(/label %([-\w.$]+|"[^"]*")/g)].some(([, to]) => seen.has(to)))
       return [`  call void @sim_pass(i32 ${numbered.number(line)})`, line];  // round a loop again, which may never end
+    if (LONG_INDEX.test(line)) return line.replace(/= (?:tail )?call i32 @sim_index\(i64 (?:noundef )?([^)]+)\)(?: #\d+)?/, '= trunc i64 $1 to i32');
     const hook = HOOK.exec(line);
     if (!hook || WITHOUT_PLACE.test(hook[2])) return line;
     const [, head, name, list, rest] = hook, place = numbered.number(line), access = ACCESS.exec(name);
@@ -57,8 +59,8 @@ function originOf(pointer, made, fresh) {
   const lines = [];
   let sum = String(constant);
   for (const { value, scale } of terms) {
-    const cut = /= trunc (?:(?:nuw|nsw) )*i64 (\S+) to i32/.exec(made.get(value) ?? '');  // an index of 64 bits
-    let wide = cut ? cut[1].replace(/,$/, '') : fresh();
+    const cut = LONG_INDEX.exec(made.get(value) ?? '');
+    let wide = cut ? cut[1] : fresh();
     if (!cut) lines.push(`  ${wide} = sext i32 ${value} to i64`);
     for (const [operation, by] of [['mul', String(scale)], ['add', sum]]) {
       if (by === (operation === 'mul' ? '1' : '0')) continue;

@@ -10,6 +10,19 @@ const ORIGIN = new RegExp(`\\bptr(?: align \\d+)? ([%@]${NAME})`);
 const COPY = /^ {2}(?:tail )?call void @llvm\.memcpy\.p0\.p0\.i(?:32|64)\((.*), i(?:32|64) (\d+), i1 false\)(.*)/;
 const ADDRESS = /^ptr ((?:[a-z_]+(?: \d+|\(\d+\))? )*)([%@].*|getelementptr .*)$/;
 
+// An index of 64 bits, which addresses of 32 bits cut off: the optimiser is kept from seeing that, so that hooks.mjs can tell it.
+export function keepLongIndices(text) {
+  const cut = new RegExp(`^  (%${NAME}) = trunc i64 (%${NAME}) to i32(.*)$`), lines = text.split('\n');
+  let any = false;
+  lines.forEach((line, at) => {
+    const found = cut.exec(line);
+    if (!found || !new RegExp(`= getelementptr .* i32 ${found[1]}(?![-\\w.$])`).test(lines[at + 1])) return;
+    lines[at] = `  ${found[1]} = call i32 @sim_index(i64 ${found[2]})${found[3]}`;
+    any = true;
+  });
+  return lines.join('\n') + (any ? '\ndeclare i32 @sim_index(i64) nounwind willreturn memory(none)\n' : '');
+}
+
 export function keepVectorAccesses(text) {
   text = text.replace(/(@llvm\.objectsize\.[^\n]*, i1 \w+, i1 \w+, i1 )false\)/g, '$1true)')
     .replace(/^(declare .*@__ubsan_handle_\w+\([^\n]*?\))/gm, '$1 memory(inaccessiblemem: readwrite)');

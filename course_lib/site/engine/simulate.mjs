@@ -1,11 +1,13 @@
 // Runs compiled kernels: one instance of the runtime, whose memory is the device's, and an instance of each kernel on top of it.
 import { KERNEL_BASE, TABLE_BASE } from './compile.mjs';
-import { DYNAMIC, SHARED, VARIABLE } from './variables.mjs';
+import { DYNAMIC, SHARED } from './variables.mjs';
 
 // course_lib/cuda/runtime.py: KINDS
 const KINDS = ['out-of-bounds', 'misaligned-access', 'null-pointer', 'host-pointer', 'uninitialised-read', 'race', 'divergent-barrier',
   'missed-barrier', 'missing-lanes', 'division-by-zero', 'timeout', 'crash'];
 const NO_THREAD = 0xffffffff, KERNEL_PAGES = 512, PAGE = 65536, HEAP_BYTES = 16 << 20, THREAD = 1, PARAMETER_BYTES = 16;
+// Of all threads, between two waits; it grows downward. JavaScript's own stack ends first.
+const STACK_LOW = KERNEL_BASE - (40 << 20);
 
 class Ended {  // port/threads.cpp: what sim_throw says is over
   constructor(what) { this.what = what; }
@@ -57,6 +59,7 @@ export class Simulator {
       }
     this.kernel = (await WebAssembly.instantiate(module, { env })).exports;
     this.lines = lines;
+    this.kernel.__stack_pointer.value = KERNEL_BASE;
     this.kernel.__wasm_call_ctors?.();
     this.dirty = Math.max(this.dirty, this.kernel.__heap_base.value);
     if (this.dirty > KERNEL_BASE + KERNEL_PAGES * PAGE) throw new Error('The arrays and variables of this file take more than 32 MB.');
@@ -95,7 +98,7 @@ export class Simulator {
 
   // Tell the checker where the kernel's arrays and variables lie.
   describe(shared, { padded, returns, structures }) {
-    const { runtime, kernel, variables } = this, arrays = variables.filter(one => one.kind >= SHARED), end = this.dirty;
+    const { runtime, variables } = this, arrays = variables.filter(one => one.kind >= SHARED), end = this.dirty;
     const low = arrays[0]?.address ?? 0, high = arrays.length ? arrays.at(-1).address + arrays.at(-1).bytes : 0;
     runtime.sim_place_kernel(KERNEL_BASE, end, low, high);
     for (const { address, bytes, name, kind } of variables)
@@ -106,7 +109,7 @@ export class Simulator {
       });
     for (const name of structures) this.named(name, at => runtime.sim_check_structures(at));
     runtime.sim_check_begin(BigInt(shared), padded ? 1 : 0, returns ? 1 : 0);
-    runtime.sim_kernel_stack(kernel.__stack_low.value, kernel.__stack_high.value);
+    runtime.sim_kernel_stack(STACK_LOW, KERNEL_BASE);
   }
 
   // args: arrays of upload(), or numbers; names: of the parameters. facts: what facts.mjs finds in the text. Gives { issues, counters, printed }.
@@ -115,6 +118,12 @@ export class Simulator {
     if (types.length !== args.length) throw new Error(`The kernel takes ${types.length} arguments, and ${args.length} were given.`);
     const values = runtime.malloc(16 * args.length + 4 * args.length + 16), pointers = values + 16 * args.length;
     args.forEach((value, i) => {
+      if (value?.struct) {  // a structure by value lies where its bytes are
+        const room = runtime.malloc(value.struct.length + 16), at = room + 15 & ~15;
+        new Uint8Array(this.memory.buffer, at).set(value.struct);
+        this.view.setUint32(pointers + 4 * i, at, true);
+        return;
+      }
       this.put(values + 16 * i, value, types[i]);
       this.view.setUint32(pointers + 4 * i, values + 16 * i, true);
       if (value?.at && names[i]) this.named(names[i], at => runtime.sim_name(value.at, at));

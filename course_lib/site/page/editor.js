@@ -1,8 +1,7 @@
-// A text of C++ or WGSL to write in. Tab indents; Escape and then Tab leaves the editor, as CodeMirror has it.
+// A text of C++ to write in. Tab indents; Escape and then Tab leaves the editor, as CodeMirror has it.
 import { autocompletion, closeBrackets, closeBracketsKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { cppLanguage } from "@codemirror/lang-cpp";
-import { rustLanguage } from "@codemirror/lang-rust";
 import { bracketMatching, HighlightStyle, indentOnInput, indentUnit, LanguageSupport, syntaxHighlighting } from "@codemirror/language";
 import { setDiagnostics } from "@codemirror/lint";
 import { EditorState } from "@codemirror/state";
@@ -16,10 +15,8 @@ const colours = HighlightStyle.define([
   { tag: [tags.comment, tags.lineComment, tags.blockComment], color: "var(--code-comment)" },
   { tag: [tags.processingInstruction, tags.macroName], color: "var(--code-type)" },
 ]);
-// A parser has WGSL nowhere near; Rust knows `fn`, `let`, `struct` and types behind a colon.
-const LANGUAGES = { cuda: cppLanguage, wgsl: rustLanguage };
 
-export function editor(parent, text, language, label, { run, changed }) {
+export function editor(parent, text, label, { run, changed }) {
   const help = document.createElement("p");
   help.className = "visually-hidden";
   help.id = `help-${Math.random().toString(36).slice(2)}`;
@@ -31,7 +28,7 @@ export function editor(parent, text, language, label, { run, changed }) {
       extensions: [
         lineNumbers(), history(), drawSelection(), highlightActiveLine(), indentOnInput(), bracketMatching(), closeBrackets(),
         indentUnit.of("    "), EditorState.tabSize.of(4), autocompletion({ activateOnTyping: false }),
-        new LanguageSupport(LANGUAGES[language]), syntaxHighlighting(colours),
+        new LanguageSupport(cppLanguage), syntaxHighlighting(colours),
         keymap.of([
           { key: "Ctrl-Enter", mac: "Cmd-Enter", run: () => { run(); return true; } },
           { key: "Shift-Enter", run: () => { run(); return true; } },

@@ -13,7 +13,7 @@ const RUNS = {
 };
 
 export async function open(box, kind, root) {
-  const { exercise: name, language = "cuda" } = box.dataset;
+  const { exercise: name } = box.dataset;
   const place = box.querySelector(".exercise-text"), blank = place.textContent.replace(/\n*$/, "\n");
   const bar = box.querySelector(".exercise-bar"), run = bar.querySelector(".go");
   const kept = name ? answers.load(root, name) : {};
@@ -23,7 +23,7 @@ export async function open(box, kind, root) {
   let running = false, stopped = false, hints = kept.hints ?? 0, judged, passed = Boolean(kept.passed);
 
   place.replaceChildren();
-  const text = editor(place, kept.text ?? blank, language, box.getAttribute("aria-label"), { run: () => start(), changed: () => { text.mark([]); keep(); } });
+  const text = editor(place, kept.text ?? blank, box.getAttribute("aria-label"), { run: () => start(), changed: () => { text.mark([]); keep(); } });
   stopping.hidden = true;
   bar.append(stopping, button("Start again", () => reset()), note);
   box.append(result);
@@ -34,7 +34,6 @@ export async function open(box, kind, root) {
 
   // The compiler begins to load now; how far it is stands in the box.
   function warm() {
-    if (language !== "cuda") return;
     const ready = engineOf(root).then((engine) => engine.ready());
     progressIn(box, ready);
     ready.catch((error) => { if (!running) result.replaceChildren(failure(error.message)); });
@@ -47,9 +46,9 @@ export async function open(box, kind, root) {
     result.replaceChildren(element("p", {}, "Running …"));
     text.mark([]);
     try {
-      const judge = language === "wgsl" ? await wgsl(root) : await engineOf(root);
-      if (language === "cuda") progressIn(box, judge.ready());
-      const shown = await RUNS[kind](judge, name, text.text());
+      const engine = await engineOf(root);
+      progressIn(box, engine.ready());
+      const shown = await RUNS[kind](engine, name, text.text());
       judged = shown.judged;
       result.replaceChildren(shown.box);
       text.mark(shown.marks);
@@ -74,7 +73,7 @@ export async function open(box, kind, root) {
   function keep() {
     const now = text.text();
     if (!name || (now === blank && answers.load(root, name).text === undefined)) return;
-    if (!answers.save(root, name, { text: now, language, hints, passed })) note.textContent = "This browser keeps nothing: copy what you want to keep.";
+    if (!answers.save(root, name, { text: now, language: "cuda", hints, passed })) note.textContent = "This browser keeps nothing: copy what you want to keep.";
   }
 
   function state() {
@@ -105,9 +104,4 @@ export async function open(box, kind, root) {
   }
 
   return { run: start, focus: (at) => text.focus(at) };
-}
-
-async function wgsl(root) {
-  const { judgeOf } = await import("./wgsl.js");
-  return judgeOf(root);
 }

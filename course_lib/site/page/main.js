@@ -16,10 +16,10 @@ keepOffline(ROOT);
 
 function prepare(box) {
   const kind = "first" in box.dataset ? "first" : "play" in box.dataset ? "play" : "exercise";
-  if (box.dataset.language === "python") {
+  if (kind === "exercise" && box.dataset.language !== "cuda") {
     const note = document.createElement("p");
     note.className = "exercise-note";
-    note.append("In Python, so it is judged where the course is installed: ", code("make lab"), ", then this cell in JupyterLab, or ",
+    note.append(`In ${box.dataset.language === "wgsl" ? "WGSL" : "Python"}, so it is judged where the course is installed: `, code("make lab"), ", then this cell in JupyterLab, or ",
       code(`.venv/bin/course check ${box.dataset.exercise}`), " in a terminal.");
     box.append(note);
     return;

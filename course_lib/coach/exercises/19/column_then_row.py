@@ -89,6 +89,9 @@ exercise = Exercise(
     return communicator.all_reduce(y)
 """, "Every rank computes everything, and the sum is y once for each rank. A rank may multiply by its own columns and rows "
               "only."),
+        Wrong(Changed(("communicator.all_reduce(h @ B[own])", "communicator.all_reduce(h) @ B[own]")),
+              "The all-reduce adds up hidden numbers, which belong to different columns on each rank. Multiply by your own "
+              "rows first: what can be added is y."),
         Wrong(Changed(("B[own]", "B[:part]")),
               "Every rank multiplies by the first rows of B. The rows must have the numbers of the rank's columns."),
     ],

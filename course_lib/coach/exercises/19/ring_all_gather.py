@@ -54,6 +54,9 @@ def pass_on(communicator, x):
     return communicator.recv((communicator.rank - 1) % communicator.size)
 """, "Every chunk is there, in the order in which they arrived, which differs from rank to rank. Put the chunk of rank i "
               "at index i."),
+        Wrong(Changed(("return chunks", "return chunks[rank:] + chunks[:rank]")),
+              "Every chunk is there, but the list begins with the rank's own. It must be the same list on all ranks: the "
+              "chunk of rank i at index i."),
         Wrong(Changed(("chunks[(rank - step) % size])", "chunk)")),
               "You send your own chunk in every step, so only the rank before reaches you. Send on what has just arrived."),
         Wrong(Changed(("(rank - step - 1) % size] = ", "(rank + step + 1) % size] = "), ("(rank - step) % size", "(rank + "

@@ -58,6 +58,8 @@ exercise = Exercise(
               "ranks further away never come through."),
         Wrong(Changed(("range(size - 1)", "range(size - 2)")),
               "One step is missing: with N ranks the sum of a chunk needs N - 1 of them."),
+        Wrong(Changed(("range(size - 1)", "range(1)")),
+              "There is one step, however many ranks there are. With N ranks the sum of a chunk needs N - 1 of them."),
         Wrong(Changed(("rank - step - 2", "rank - step - 1")),
               "You add what arrives to the chunk that you have just sent. The rank before you has sent the chunk before "
               "that one."),

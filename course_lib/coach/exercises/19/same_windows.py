@@ -65,6 +65,9 @@ exercise = Exercise(
                                                    "the comparison."),
         Wrong(Changed((" if number != rank", " if number < rank")),
               "A rank is compared with those before it only, so the first of two that read the same is not named. Name both."),
+        Wrong(Changed(("any(own & other for number, other in enumerate(sets) if number != rank)",
+                       "own & sets[(rank + 1) % len(sets)]")),
+              "A rank is compared with the next one only. Any two ranks may read the same window."),
         Wrong("""def same_windows(communicator, windows):
     rows = communicator.all_gather(windows).reshape(communicator.size, -1)
     own = set(windows.tolist())

@@ -108,7 +108,8 @@ exercise = Exercise(
         Wrong(Changed(("communicator.all_gather(own), m, v", "own, m, v")),
               "You return the shard of p. All ranks need all parameters for the next forward pass: all_gather puts the "
               "shards together.",
-              when=lambda seen: "reduce_scatter was given" in seen.error or seen.got[0].shape[1] < seen.expected[0].shape[1],
+              when=lambda seen: "reduce_scatter was given" in seen.error or "same shape" in seen.error
+              or seen.got[0].shape[1] < seen.expected[0].shape[1],
               once="p has as many numbers as a shard"),
     ],
 )  # fmt: skip

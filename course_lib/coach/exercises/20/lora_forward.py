@@ -91,6 +91,8 @@ exercise = Exercise(
     return Tensor(y + self.factor * (x.numpy() @ self.a.numpy().T @ self.b.numpy().T))
 """, generic="not on the tape"),
         Wrong(Changed((" * self.factor", "")), "The change counts `self.factor` times; you add it once."),
+        Wrong(Changed(("self.b, None)", "self.b, self.own_bias)")),
+              "The bias is added twice: the change, B A x, has none of its own."),
         Wrong(Changed((", self.own_bias) + change", ", None) + change")),
               "The bias of the frozen layer, self.own_bias, is missing."),
         Wrong(Changed(("return functional.linear(x, self.weight, self.own_bias) + change * self.factor",

@@ -143,31 +143,6 @@ template <class... A, void (*KERNEL)(A...)> struct Entry<KERNEL> {
 
 }  // namespace sim
 
-// What the launcher finds in the library, by the kernel's number. No word here may be a kernel's name.
-#if defined(__wasm__)
-#define SIM_KERNEL(NUMBER, ...)                                                                                        \
-    SIM_EXPORT void sim_body_##NUMBER(const sim::Launch* sim_a) {                                                      \
-        using Entry = sim::Entry<&__VA_ARGS__>;                                                                        \
-        Entry::run(sim_a, Entry::Numbers{});                                                                           \
-    }                                                                                                                  \
-    SIM_EXPORT int sim_parameters_##NUMBER(sim::Parameter* sim_out) {                                                  \
-        return sim::Entry<&__VA_ARGS__>::describe_parameters(sim_out);                                                 \
-    }
-#else
-#define SIM_KERNEL(NUMBER, ...)                                                                                        \
-    SIM_EXPORT void sim_run_##NUMBER(const sim::Launch* sim_a, sim::Index sim_b, unsigned sim_c, unsigned sim_d) {     \
-        sim::Entry<&__VA_ARGS__>::run(sim_a, sim_b, sim_c, sim_d);                                                     \
-    }                                                                                                                  \
-    SIM_EXPORT int sim_parameters_##NUMBER(sim::Parameter* sim_out) {                                                  \
-        return sim::Entry<&__VA_ARGS__>::describe_parameters(sim_out);                                                 \
-    }                                                                                                                  \
-    SIM_EXPORT void* sim_kernel_##NUMBER() { return reinterpret_cast<void*>(&__VA_ARGS__); }
-#endif
-#define SIM_GLOBAL(NUMBER, NAME)                                                                                       \
-    SIM_EXPORT void* sim_global_##NUMBER(uint64_t* sim_bytes) { /* null: const */                                      \
-        *sim_bytes = sizeof(NAME);                                                                                     \
-        return std::is_const_v<std::remove_all_extents_t<decltype(NAME)>> ? nullptr : (void*)&NAME;                    \
-    }
 #if defined(SIM_CHECKED) && !defined(__wasm__)
 // Lies at a fixed offset from this worker's copies of the shared arrays: so the checker finds them.
 SIM_EXPORT SIM_UNCHECKED char* sim_find_anchor() {

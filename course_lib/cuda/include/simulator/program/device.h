@@ -16,6 +16,7 @@ static inline cudaError_t cudaRuntimeGetVersion(int* version) { return *version 
 static inline cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) { return *can = 0, cudaSuccess; }
 static inline cudaError_t cudaDeviceEnablePeerAccess(int, unsigned, SIM_PLACE) { return SIM_NOT_SIMULATED("a second device is"); }
 static inline cudaError_t cudaDeviceDisablePeerAccess(int, SIM_PLACE) { return SIM_NOT_SIMULATED("a second device is"); }
+static inline cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr, int, int) { return *value = 0, cudaSuccess; }
 static inline cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) { return cudaSuccess; }
 static inline cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
     *value = limit == cudaLimitStackSize ? 64 << 10 : limit == cudaLimitPrintfFifoSize ? 1 << 20 : 8 << 20;
@@ -62,6 +63,7 @@ static inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device,
     p->singleToDoublePrecisionPerfRatio = 2;
     return cudaSuccess;
 }
+static inline cudaError_t cudaDeviceGetPCIBusId(char* id, int bytes, int) { return snprintf(id, bytes, "0000:00:00.0"), cudaSuccess; }
 static inline cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp*) { return *device = 0, cudaSuccess; }
 static inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device, SIM_PLACE) {
     cudaDeviceProp p;

@@ -66,9 +66,9 @@ template <class Call> struct Launcher {
     }
 };
 
-template <class Call, class... C>
-Launcher<Call> launcher(const char* kernel, const char* names, SimPlace place, Call call, C... configuration) {
-    return {kernel, names, place, call, Configuration(configuration...)};
+template <class Call>
+Launcher<Call> launcher(const char* kernel, const char* names, SimPlace place, Call call, Configuration size) {
+    return {kernel, names, place, call, size};
 }
 
 // A kernel by its address.

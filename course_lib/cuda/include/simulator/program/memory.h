@@ -161,6 +161,8 @@ cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, size_t bytes, s
 template <class T> cudaError_t cudaGetSymbolAddress(void** data, const T& symbol) { return *data = (void*)&symbol, cudaSuccess; }
 template <class T> cudaError_t cudaGetSymbolSize(size_t* bytes, const T&) { return *bytes = sizeof(T), cudaSuccess; }
 static inline cudaError_t cudaMemPrefetchAsync(const void*, size_t, int, cudaStream_t = nullptr) { return cudaSuccess; }
+static inline cudaError_t cudaMemPrefetchAsync(const void*, size_t, cudaMemLocation, unsigned, cudaStream_t = nullptr) { return cudaSuccess; }
+static inline cudaError_t cudaMemAdvise(const void*, size_t, cudaMemoryAdvise, cudaMemLocation) { return cudaSuccess; }
 static inline cudaError_t cudaMemAdvise(const void*, size_t, cudaMemoryAdvise, int) { return cudaSuccess; }
 static inline cudaError_t cudaStreamAttachMemAsync(cudaStream_t, void*, size_t = 0, unsigned = cudaMemAttachSingle) { return cudaSuccess; }
 static inline cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {

@@ -14,6 +14,7 @@ static inline cudaError_t cudaStreamDestroy(cudaStream_t stream, SIM_PLACE) {
     return stream ? cudaSuccess : SIM_FAIL(cudaErrorInvalidResourceHandle, "the default stream cannot be destroyed");
 }
 static inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaPeekAtLastError() < 700 ? cudaSuccess : cudaPeekAtLastError(); }
+static inline cudaError_t cudaStreamSetAttribute(cudaStream_t, cudaStreamAttrID, const cudaStreamAttrValue*) { return cudaSuccess; }
 static inline cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
 static inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned = 0) { return cudaSuccess; }
 static inline cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call, void* data, unsigned) {

@@ -2,6 +2,13 @@
 #pragma once
 #include "errors.h"
 
+// Headers of others ask by these whether CUDA's are there.
+#define __CUDA_RUNTIME_H__
+#define __CUDA_RUNTIME_API_H__
+#define __DEVICE_LAUNCH_PARAMETERS_H__
+#define CUDART_CB
+#define CUDARTAPI
+
 typedef struct CUstream_st* cudaStream_t;
 struct CUevent_st { double seconds; bool recorded; };
 typedef CUevent_st* cudaEvent_t;
@@ -34,6 +41,21 @@ constexpr unsigned cudaMemAttachGlobal = 1, cudaMemAttachHost = 2, cudaMemAttach
 constexpr unsigned cudaDeviceScheduleAuto = 0, cudaDeviceScheduleSpin = 1, cudaDeviceScheduleYield = 2,
                    cudaDeviceScheduleBlockingSync = 4, cudaDeviceBlockingSync = 4, cudaDeviceMapHost = 8;
 constexpr unsigned cudaOccupancyDefault = 0, cudaOccupancyDisableCachingOverride = 1;
+enum cudaDeviceP2PAttr {
+    cudaDevP2PAttrPerformanceRank = 1, cudaDevP2PAttrAccessSupported, cudaDevP2PAttrNativeAtomicSupported,
+    cudaDevP2PAttrCudaArrayAccessSupported
+};
+enum cudaAccessProperty { cudaAccessPropertyNormal, cudaAccessPropertyStreaming, cudaAccessPropertyPersisting };
+struct cudaAccessPolicyWindow {
+    void* base_ptr;
+    size_t num_bytes;
+    float hitRatio;
+    cudaAccessProperty hitProp, missProp;
+};
+enum cudaStreamAttrID { cudaStreamAttributeAccessPolicyWindow = 1, cudaStreamAttributeSynchronizationPolicy = 3 };
+union cudaStreamAttrValue { cudaAccessPolicyWindow accessPolicyWindow; };
+enum cudaMemLocationType { cudaMemLocationTypeInvalid, cudaMemLocationTypeDevice, cudaMemLocationTypeHost };
+struct cudaMemLocation { cudaMemLocationType type; int id; };
 typedef void (*cudaStreamCallback_t)(cudaStream_t, cudaError_t, void*);
 typedef void (*cudaHostFn_t)(void*);
 

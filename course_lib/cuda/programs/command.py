@@ -1,11 +1,20 @@
-"""`course cuda`: run and check whole CUDA programs, host code and all, on a machine without a GPU."""
+"""`course cuda`, and `cudacheck` where the simulator is installed alone: run and check whole CUDA programs without a GPU.
 
+Thin: what is needed is imported when a command runs.
+"""
+
+import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-app = typer.Typer(no_args_is_help=True, help="Run and check whole CUDA programs on a machine without a GPU.")
+app = typer.Typer(
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Run and check whole CUDA programs on a machine without a GPU.",
+)
 
 Files = Annotated[
     list[str], typer.Argument(help="The program's .cu and .cpp files; behind -- the arguments of the program itself.")
@@ -83,3 +92,13 @@ def _say(verdict) -> None:
     from course_lib.cuda.programs import formats
 
     typer.echo(f"== {formats.as_text(verdict)}", err=True)
+
+
+def main() -> None:
+    """The entry point of `cudacheck`. A mistake of the person at the keyboard ends in a sentence, not in a traceback."""
+    try:
+        app()
+    except (OSError, ValueError, RuntimeError) as error:
+        if os.environ.get("COURSE_TRACEBACK"):
+            raise
+        sys.exit(str(error))

@@ -1,0 +1,1 @@
+#pragma once  // what it declares is there already (simulator.h)

@@ -1,0 +1,142 @@
+"""Right answers to the exercises of chapter 22b, written in other ways than ours."""
+
+RIGHT = {
+    "slot_of_row": [
+        """def slot_of_row(table, j, rows):
+    page, row = divmod(j, rows)
+    return table[page] * rows + row
+""",
+        """def slot_of_row(table, j, rows):
+    slots = [page * rows + row for page in table for row in range(rows)]
+    return slots[j]
+""",
+    ],
+    "release": [
+        """def release(table, holders):
+    for page in table:
+        if holders[page] == 0:
+            raise ValueError("freed twice")
+        holders[page] -= 1
+    freed = [page for page in table if holders[page] == 0]
+    del table[:]
+    return freed
+""",
+        """def release(table, holders):
+    freed = []
+    while table:
+        page = table.pop(0)
+        holders[page] = holders[page] - 1
+        if not holders[page]:
+            freed = freed + [page]
+    return freed
+""",
+    ],
+    "next_in_line": [
+        """def next_in_line(waiting, running):
+    fewest = min(running.count(client) for client in waiting)
+    for i, client in enumerate(waiting):
+        if running.count(client) == fewest:
+            return i
+""",
+        """def next_in_line(waiting, running):
+    busy = {client: 0 for client in waiting}
+    for client in running:
+        if client in busy:
+            busy[client] += 1
+    return sorted(range(len(waiting)), key=lambda i: busy[waiting[i]])[0]
+""",
+    ],
+    "share_budget": [
+        """def share_budget(needed, budget):
+    order = sorted(range(len(needed)), key=lambda i: needed[i] != 1)
+    given = [0] * len(needed)
+    for i in order:
+        given[i] = min(needed[i], budget)
+        budget -= given[i]
+    return given
+""",
+        """def share_budget(needed, budget):
+    given = {}
+    for i, count in enumerate(needed):
+        if count == 1:
+            given[i] = 1 if budget > 0 else 0
+            budget -= given[i]
+    for i, count in enumerate(needed):
+        if count > 1:
+            given[i] = min(count, max(budget, 0))
+            budget -= given[i]
+    return [given[i] for i in range(len(needed))]
+""",
+    ],
+    "page_for_next": [
+        """def page_for_next(table, length, rows, holders, free):
+    at = length // rows
+    if at == len(table):
+        table.append(free.pop())
+        holders[table[at]] = 1
+        return None
+    page = table[at]
+    if holders[page] > 1:
+        holders[page] -= 1
+        table[at] = free.pop()
+        holders[table[at]] += 1
+        return page
+    return None
+""",
+        """def page_for_next(table, length, rows, holders, free):
+    number = length // rows
+    there = number < len(table)
+    if there and holders[table[number]] < 2:
+        return
+    new = free[-1]
+    del free[-1]
+    holders[new] = 1
+    old = None
+    if there:
+        old = table[number]
+        holders[old] = holders[old] - 1
+    table[number : number + 1] = [new]
+    return old
+""",
+    ],
+    "accept": [
+        """def accept(target, draft, drafted, uniform):
+    tokens = []
+    for i, token in enumerate(drafted):
+        p, q = target[i], draft[i]
+        if uniform[i] < p[token] / q[token]:
+            tokens.append(token)
+        else:
+            rest = np.where(p > q, p - q, 0)
+            tokens.append(draw(rest / rest.sum(), uniform[-1]))
+            return tokens
+    tokens.append(draw(target[len(drafted)], uniform[-1]))
+    return tokens
+""",
+        """def accept(target, draft, drafted, uniform):
+    count = 0
+    while count < len(drafted) and uniform[count] * draft[count][drafted[count]] < target[count][drafted[count]]:
+        count += 1
+    p = target[count] if count == len(drafted) else np.clip(target[count] - draft[count], 0, None)
+    return drafted[:count] + [draw(p, uniform[len(drafted)])]
+""",
+    ],
+    "paged_gather": [
+        r"""template <class X> __global__ void paged_gather(const X* pages, const int* table, X* y, int count, int N, int row) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count * row) {
+        int j = i / row, c = i - j * row, page = j / N;
+        const X* from = pages + (long long)table[page] * N * row;
+        y[i] = from[(j - page * N) * row + c];
+    }
+}
+""",
+        r"""template <class X> __global__ void paged_gather(const X* pages, const int* table, X* y, int count, int N, int row) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count * row; i += gridDim.x * blockDim.x) {
+        long long size = (long long)N * row;
+        y[i] = pages[table[i / size] * size + i % size];
+    }
+}
+""",
+    ],
+}

@@ -1,0 +1,315 @@
+"""The built site in Chromium: links, screen readers' rules, a phone, the first screen with the compiler, answers, no network.
+
+One build for all, kept in .cache as `course site build` does: a second run finds it.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import shutil
+import time
+import zipfile
+from html.parser import HTMLParser
+from urllib.parse import unquote, urldefrag, urljoin
+
+import pytest
+from site_visit import PATIENCE, Served, Visit
+
+from course_lib.site import build, engine, npm, offline
+
+pytest.importorskip("myst_nb", reason="Sphinx and its friends come with make test PEERS=1")
+pytestmark = pytest.mark.slow
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
+AXE = """(rules) => axe.run(document, { runOnly: rules }).then(({ violations }) => violations.flatMap(
+  ({ id, nodes }) => nodes.map((node) => `${id}: ${node.html.slice(0, 150)}`)))"""
+
+
+@pytest.fixture(scope="module")
+def site():
+    if problem := engine.missing():
+        pytest.skip(problem)
+    return build.build()
+
+
+@pytest.fixture(scope="module")
+def served(site, tmp_path_factory):
+    made = Served(site, tmp_path_factory.mktemp("served"))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def visit(chromium, served):
+    visits = []
+
+    def begin(**settings) -> Visit:
+        visits.append(Visit(chromium, settings.pop("served", served), **settings))
+        return visits[-1]
+
+    yield begin
+    for one in visits:
+        one.close()
+
+
+class Page(HTMLParser):
+    """Where a page's links and files lead, and the places in it that a link may name."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.leads: list[str] = []
+        self.loads: list[str] = []
+        self.places: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs) -> None:
+        given = dict(attrs)
+        self.places |= {given[key] for key in ("id", "name") if given.get(key)}
+        if tag == "a" and given.get("href"):
+            self.leads.append(given["href"])
+        if tag == "link" and "canonical" not in given.get("rel", "") and given.get("href"):
+            self.loads.append(given["href"])
+        if tag in ("img", "script", "iframe") and given.get("src"):
+            self.loads.append(given["src"])
+
+
+def test_no_link_is_dead_and_no_page_loads_from_elsewhere(site):
+    pages = {path.relative_to(site).as_posix(): Page(path.read_text()) for path in site.rglob("*.html")}
+    assert len(pages) > 50
+    dead = []
+    for name, page in pages.items():
+        for link in page.leads + page.loads:
+            if re.match(r"https?:|mailto:|data:", link):
+                dead += [f"{name} loads {link}"] if link in page.loads and not link.startswith("data:") else []
+                continue
+            target, place = urldefrag(urljoin(f"http://x/{name}", link))
+            path = unquote(target.removeprefix("http://x/").split("?")[0])
+            path = path + "index.html" if path == "" or path.endswith("/") else path
+            if not (site / path).is_file():
+                dead.append(f"{name} -> {link}")
+            elif place and path in pages and unquote(place) not in pages[path].places:
+                dead.append(f"{name} -> {link}: no such place")
+    assert not dead, dead[:20]
+
+
+def test_every_page_keeps_the_rules_and_fits_a_phone(visit, site):
+    """No violation of WCAG 2.1 A and AA by axe, on each page in light and some in dark; at 360 pixels none scrolls sideways."""
+    axe = (npm.packages() / "node_modules/axe-core/axe.min.js").read_text()
+    pages = sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html"))
+    wrong, dark = [], visit(service_workers="block", color_scheme="dark")
+    light = visit(service_workers="block", color_scheme="light", viewport={"width": 360, "height": 780})
+    for path in pages:
+        page = light.open(path)
+        page.set_viewport_size({"width": 360, "height": 780})
+        if (width := page.evaluate("document.documentElement.scrollWidth")) > 360:
+            wrong.append(f"{path} is {width} pixels wide on a phone")
+        page.set_viewport_size({"width": 1200, "height": 800})
+        page.evaluate(axe)
+        wrong += [f"{path}, {what}" for what in page.evaluate(AXE, RULES)]
+    for path in ("index.html", "storage.html", "notebooks/06_reductions.html", "exercises/04_first_kernel.html"):
+        page = dark.open(path)
+        page.evaluate(axe)
+        wrong += [f"{path}, dark, {what}" for what in page.evaluate(AXE, RULES)]
+    assert not wrong, wrong[:20]
+    assert light.said == [] and dark.said == []
+
+
+def test_the_first_page_is_light_and_a_stranger_sees_the_race(visit):
+    """Nothing large before a touch; then the compiler comes, with a bar; the race is named by its lines; one line mends it."""
+    shown = visit(fake=False, service_workers="block")
+    loaded = []
+    shown.page.on("response", lambda answer: loaded.append((answer.url, len(answer.body()))))
+    page = shown.open()
+    page.wait_for_load_state("networkidle")
+    total = sum(size for _, size in loaded)
+    assert total < 300_000, sorted(loaded, key=lambda one: -one[1])[:5]
+    assert not [url for url, _ in loaded if "/engine/" in url]
+    page.locator(".exercise .go").click()
+    page.locator(".loading progress").wait_for()
+    page.locator(".verdict.wrong").wait_for()
+    said = page.locator(".verdict").inner_text()
+    assert "race, line 4 and line 5" in said or "race, line 5 and line 4" in said
+    assert "__shared__ 'board'" in said
+    page.get_by_role("button", name="line 5").click()
+    page.keyboard.press("Home")
+    page.keyboard.insert_text("__syncthreads();\n    ")
+    page.keyboard.press("Control+Enter")
+    page.locator(".verdict.right").wait_for()
+    assert "Right" in page.locator(".headline").inner_text()
+    assert shown.said == []
+
+
+def test_an_answer_is_judged_kept_and_taken_along(visit):
+    shown = visit(service_workers="block")
+    page = shown.open("notebooks/04_first_kernel.html")
+    box = "#exercise-scale"
+    page.locator(f"{box} .go").click()
+    verdict = page.locator(f"{box} .verdict")
+    verdict.wait_for()
+    assert "Not yet: y is wrong." in verdict.inner_text() and "three numbers" in verdict.inner_text()
+    hint = page.locator(f"{box} .hints button")
+    hint.click()
+    assert "the first hint" in page.locator(f"{box} .hints").inner_text()
+    assert "the second hint" not in page.locator(f"{box} .hints").inner_text()
+    text = "__global__ void scale(const float* x, float* y, float s, int n) {\n    int i = blockIdx.x;\n}\n"
+    shown.write(box, text)
+    page.keyboard.press("Shift+Enter")
+    page.locator(f"{box} .verdict.right").wait_for()
+    assert page.locator(f"{box} summary", has_text="Our solution").is_visible()
+
+    page = shown.open("notebooks/04_first_kernel.html")  # as after a restart of the browser
+    page.locator(f"{box} .exercise-text").click()
+    page.locator(f"{box} .cm-content").wait_for()
+    assert "blockIdx" in page.locator(f"{box} .cm-content").inner_text()
+    assert page.locator(f"{box} .exercise-state").inner_text() == "passed"
+
+    page = shown.open("storage.html")
+    page.get_by_text("1 kept, 1 of them passed").wait_for()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save as files").click()
+    content = download.value.path().read_bytes()
+    with zipfile.ZipFile(io.BytesIO(content)) as files:
+        assert files.namelist() == ["answers/scale.cu"]  # the names of exercises/mine/answers
+        assert files.read("answers/scale.cu").decode() == text
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Erase the answers").click()
+    page.get_by_text("The answers are erased.").wait_for()
+    assert "None so far" in page.locator("[data-storage]").inner_text()
+    page.set_input_files("#take", [
+        {"name": "answers.zip", "mimeType": "application/zip", "buffer": content},
+        {"name": "copy.py", "mimeType": "text/x-python", "buffer": b"def copy(): ..."},
+        {"name": "letter.odt", "mimeType": "", "buffer": b"dear"},
+    ])  # fmt: skip
+    page.get_by_text("2 answers were taken. Not taken, since they are no answers: letter.odt.").wait_for()
+    assert shown.said == []
+
+
+def test_a_run_can_be_stopped_and_the_keyboard_gets_out_of_the_editor(visit):
+    shown = visit(service_workers="block")
+    page = shown.open("notebooks/04_first_kernel.html")
+    page.locator("#exercise-scale pre").focus()
+    page.keyboard.press("Enter")
+    editor = page.locator("#exercise-scale .cm-content")
+    editor.wait_for()
+    page.wait_for_function("document.activeElement.classList.contains('cm-content')")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.classList.contains('cm-content')"), "Tab indents"
+    page.keyboard.press("Escape")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Check"
+    shown.write("#exercise-scale", "for ever")
+    page.keyboard.press("Control+Enter")
+    page.get_by_role("button", name="Stop").click()
+    page.get_by_text("Stopped. Your text is kept.").wait_for()
+    assert editor.inner_text() == "for ever" and shown.said == []
+
+
+def test_words_are_explained_where_they_stand(visit):
+    shown = visit(service_workers="block")
+    page = shown.open("notebooks/04_first_kernel.html")
+    link = page.locator("a.term", has_text="kernel").first
+    link.focus()
+    meaning = page.get_by_role("tooltip")
+    meaning.wait_for()
+    assert meaning.inner_text().startswith("kernel ") and "GPU" in meaning.inner_text()
+    page.keyboard.press("Escape")
+    assert meaning.count() == 0
+    assert shown.said == []
+
+
+def test_players_of_lectures_are_alive(visit):
+    shown = visit(service_workers="block")
+    page = shown.open("notebooks/06_reductions.html")
+    player = page.locator(".course-player").first
+    before = player.locator(".said").inner_text()
+    player.get_by_role("button", name="next step").click()
+    assert before.startswith("Step 1 of") and player.locator(".said").inner_text().startswith("Step 2 of")
+    assert shown.said == []
+
+
+def test_free_play_reads_a_launch_and_tells_what_it_does_not_understand(visit):
+    shown = visit(service_workers="block")
+    page = shown.open("play.html")
+    page.fill(
+        "#launch",
+        "grid 2 3\nblock 8\nshared 64\nx = int32 2x2: 1 2 3 4  # a matrix\ny = float32 5: range\nz = float32 3: empty\n"
+        "a = -1.5\n",
+    )
+    page.locator(".exercise .go").click()
+    page.get_by_text("add ran, and nothing wrong was seen.").wait_for()
+    launched = page.evaluate("launched")
+    assert launched["kernel"] == "add" and launched["grid"] == [2, 3] and launched["block"] == [8]
+    assert launched["sharedBytes"] == 64
+    x, y, z, a = launched["args"]
+    assert x == {"name": "x", "dtype": "int32", "shape": [2, 2], "values": [1, 2, 3, 4]}
+    assert y["values"] == [0, 1, 2, 3, 4] and z["empty"] is True and a == -1.5
+    for line, words in (
+        ("x = float32 3: 1 2", "it has 3 numbers, and 2 are given"),
+        ("x = float31 3", "float31 is none of"),
+        ("hello", "write grid 4"),
+    ):
+        page.fill("#launch", f"grid 1\n{line}")
+        page.locator(".exercise .go").click()
+        page.get_by_text(re.compile(f"Line 2 of the launch.*{words}")).wait_for()
+    assert shown.said == []
+
+
+def test_it_works_without_a_network_after_a_first_visit(visit, site):
+    shown = visit()
+    page = shown.open()
+    page.evaluate("navigator.serviceWorker.ready")
+    wanted = sum(
+        1 for path in site.rglob("*.*") if path.is_file() and not path.relative_to(site).parts[0].startswith("engine")
+    )
+    kept = "async () => (await (await caches.open((await caches.keys())[0])).keys()).length"
+    until = time.monotonic() + PATIENCE / 1000
+    while page.evaluate(kept) < wanted - len(offline.LEFT_OUT) and time.monotonic() < until:
+        page.wait_for_timeout(200)
+    shown.context.set_offline(True)
+    page.goto(shown.address + "notebooks/08a_tiles.html")
+    assert page.locator("h1").inner_text().startswith("08a")
+    page.locator("article img").first.scroll_into_view_if_needed()
+    page.wait_for_function("document.querySelector('article img').naturalWidth > 0")
+    page.goto(shown.address + "index.html")
+    assert page.locator("h1").inner_text().startswith("From a first kernel")
+
+
+def test_a_newer_edition_is_never_mixed_with_an_older_one(visit, site, tmp_path):
+    """A page that was not kept comes from the host, with the style of the host; the reader is told, and one press brings
+    it all."""
+    own = tmp_path / "site"
+    own.mkdir()
+    for name in ("main.js", "site.css"):
+        (own / name).write_bytes((site / "_static/site" / name).read_bytes())
+    for path in (site / "_static/site").glob("part-*.js"):
+        shutil.copy(path, own)
+
+    def edition(number: int) -> None:
+        for name in ("index", "second"):
+            (own / f"{name}.html").write_text(
+                f'<html lang="en" data-content_root="./"><title>x</title><link rel="stylesheet" href="style.css">'
+                f"<p>edition {number}</p>"
+                '<script type="module" src="main.js"></script></html>'
+            )
+        (own / "style.css").write_text(f"p {{ opacity: 0.{number} }}")
+        offline.write(own, "")
+
+    edition(1)
+    served = Served(own, tmp_path / "around")
+    shown = visit(served=served)
+    seen = "[document.querySelector('p').textContent, getComputedStyle(document.querySelector('p')).opacity]"
+    page = shown.open()
+    page.evaluate("navigator.serviceWorker.ready")
+    page.wait_for_function("navigator.serviceWorker.controller")
+    page.reload()  # through the worker, which keeps page and style
+    assert page.evaluate(seen) == ["edition 1", "0.1"]
+    edition(2)
+    seen_after = []
+    for path in ("second.html", "index.html", "second.html"):
+        page.goto(shown.address + path)
+        seen_after.append(tuple(page.evaluate(seen)))
+    assert set(seen_after) <= {("edition 1", "0.1"), ("edition 2", "0.2")}
+    page.get_by_role("button", name="Reload").click()
+    page.wait_for_function("document.querySelector('p')?.textContent === 'edition 2'")
+    assert page.evaluate(seen) == ["edition 2", "0.2"]
+    served.close()
