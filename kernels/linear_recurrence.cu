@@ -14,7 +14,7 @@
 // Bytes: forward 4 heads T (3 d + 2 E) for each 32 columns, and d E / 4 for each step that a backward needs.
 // FLOPs: about 6 d E for each step of a head forward, 8 d E with the delta rule, and 32 d for the scores.
 // Architectures: sm_75 and newer.
-// Chapter: 23, read.
+// Chapter: 23, read, not built.
 #include "recurrence_chunk.cuh"
 
 constexpr int COLUMNS = 32, LANES = 4;  // of a block; that share a column
