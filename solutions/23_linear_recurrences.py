@@ -6,10 +6,10 @@
 # %% [markdown]
 # ## One step of the delta rule
 #
-# `S` is a [state](../notebooks/glossary.md#state), an array (D, E); `k` is a key (D,), `v` a value (E,), `beta` a number.
-# Return the state after one step of the [delta rule](../notebooks/glossary.md#delta-rule), as a new array: read with the key,
-# and write `beta` times what the value differs by from that. With a state of zeros, k `[1, 0]`, v `[3]` and beta 0.5 it is
-# `[[1.5], [0]]`. `np` is NumPy.
+# `S` is a [recurrent state](../notebooks/glossary.md#recurrent-state), an array (D, E); `k` is a key (D,), `v` a value (E,),
+# `beta` a number. Return the state after one step of the [delta rule](../notebooks/glossary.md#delta-rule), as a new array:
+# read with the key, and write `beta` times what the value differs by from that. With a state of zeros, k `[1, 0]`, v `[3]` and
+# beta 0.5 it is `[[1.5], [0]]`. `np` is NumPy.
 
 
 # %% exercise="delta_step" lecture=true
@@ -22,9 +22,10 @@ def delta_step(S, k, v, beta):
 # %% [markdown]
 # ## Prefix sums of a warp
 #
-# `y[i]` is to be the sum of `x[0]` to `x[i]`, itself included, within each warp of 32: lane 0 of the second warp begins anew.
-# A [scan](../notebooks/glossary.md#scan) by shuffles: in steps of 1, 2, 4, 8 and 16 each lane adds the `v` of the lane that far
-# below it, if there is one. All lanes call `__shfl_up_sync(0xffffffff, v, step)`. It is launched with one block of whole warps.
+# `y[i]` is to be the sum of `x[0]` to `x[i]`, itself included, within each warp of 32: lane 0 of the second warp begins anew. A
+# [parallel scan](../notebooks/glossary.md#parallel-scan) by shuffles: in steps of 1, 2, 4, 8 and 16 each lane adds the `v` of
+# the lane that far below it, if there is one. All lanes call `__shfl_up_sync(0xffffffff, v, step)`. It is launched with one
+# block of whole warps.
 
 # %% exercise="warp_prefix_sums" lecture=true
 r"""
@@ -46,7 +47,7 @@ __global__ void warp_prefix_sums(const float* x, float* y) {
 #
 # A step of a linear recurrence is a pair (a, b): it makes a h + b of h. `first` and `then` are two of them. Return the pair
 # that does both, `first` first. For `(2, 1)` and then `(3, 4)` it is `(6, 7)`: 3 (2 h + 1) + 4. It is the operator with which a
-# [scan](../notebooks/glossary.md#scan) runs the recurrence.
+# [parallel scan](../notebooks/glossary.md#parallel-scan) runs the recurrence.
 
 
 # %% exercise="compose_steps" lecture=true
@@ -60,13 +61,13 @@ def compose_steps(first, then):
 # %% [markdown]
 # ## 1. A recurrence by a scan
 #
-# `a` and `b` are (rows, T), and block `row` owns a row. Write `h[t] = a[t] h[t - 1] + b[t]`, where the `h` before the first step
-# is `state`. THREADS threads take THREADS steps at a time, a tile; and the state after a tile is the one before the next. With
-# a `[2, 2]`, b `[1, 1]` and start 1, h is `[3, 7]`.
+# `a` and `b` are (rows, T), and block `row` owns a row. Write `h[t] = a[t] h[t - 1] + b[t]`, where the `h` before the first
+# step is `state`. THREADS threads take THREADS steps at a time, a tile; and the state after a tile is the one before the next.
+# With a `[2, 2]`, b `[1, 1]` and start 1, h is `[3, 7]`.
 #
 # `Affine{a, b}` is one step, a struct with the members `a` and `b`. `block_scan<THREADS, Compose>(own, &all)` returns to thread
-# i the steps of threads 0 to i put together, and sets `all` to those of the whole block; all threads of the block must call it, also those
-# without a step: `Affine{1.0f, 0.0f}` changes nothing. It is launched with 32 and with 64 threads.
+# i the steps of threads 0 to i put together, and sets `all` to those of the whole block; all threads of the block must call it,
+# also those without a step: `Affine{1.0f, 0.0f}` changes nothing. It is launched with 32 and with 64 threads.
 
 # %% exercise="recurrence_scan"
 # include kernels/recurrence_scan.cu recurrence_scan: scan a tile, apply it to the state, and carry the state on
@@ -74,11 +75,11 @@ def compose_steps(first, then):
 # %% [markdown]
 # ## 2. Down the tree
 #
-# The second half of the work-efficient [scan](../notebooks/glossary.md#scan). A block has 2 * THREADS numbers in `tree`, which is
-# in shared memory. On the way up, the node at the end of each group of 2, 4, 8, ... numbers has added what the node in the middle
-# of its group, its left child, holds. The root, the last number, is 0 now. Go down: from groups of all numbers to groups of
-# two. In each group the left child gets what its parent holds, and the parent's place gets that plus what the left child held. At the end
-# number i holds the sum of the numbers *before* it. For 1, 3, 2, 5 it is 0, 1, 4, 6.
+# The second half of the work-efficient [parallel scan](../notebooks/glossary.md#parallel-scan). A block has 2 * THREADS numbers
+# in `tree`, which is in shared memory. On the way up, the node at the end of each group of 2, 4, 8, ... numbers has added what
+# the node in the middle of its group, its left child, holds. The root, the last number, is 0 now. Go down: from groups of all
+# numbers to groups of two. In each group the left child gets what its parent holds, and the parent's place gets that plus what
+# the left child held. At the end number i holds the sum of the numbers *before* it. For 1, 3, 2, 5 it is 0, 1, 4, 6.
 #
 # `half` is half a group; node `(2 * t + 2) * half - 1` belongs to thread t, if it is below COUNT, and its left child is
 # `half` before it. Between two steps all threads must wait.
@@ -95,8 +96,8 @@ def compose_steps(first, then):
 # chunk use the masked product, between chunks the state. The last chunk may be shorter.
 #
 # Every exponent must be at most 0. Some g are as low as -500: then $e^{-G}$ overflows, while $e^{G_t - G_s}$ for s up to t does
-# not. With a chunk of 1 it is the recurrence, with a chunk of T the masked product. For 512 steps in chunks of 64 you may
-# call `np.exp` at most 40 times, so a loop over all steps will not do. `np` is NumPy.
+# not. With a chunk of 1 it is the recurrence, with a chunk of T the masked product. For 512 steps in chunks of 64 you may call
+# `np.exp` at most 40 times, so a loop over all steps will not do. `np` is NumPy.
 
 
 # %% exercise="chunked_attention"
@@ -118,9 +119,9 @@ def chunked_attention(q, k, v, g, S, chunk):
 # %% [markdown]
 # ## 4. Find the fault: the wrong side of the chunk
 #
-# `chunk_step` computes a chunk of linear attention with one decay for all channels, as in the lecture: `q`, `k` (C, D), `v` (C, E), `g`
-# (C,), and the state before, `S` (D, E). It returns `(y, S)`. The first chunk looks right, and so does
-# each chunk by itself. Yet a model that was trained with it forgets the wrong things. Run the cell, read the verdict, and fix one line.
+# `chunk_step` computes a chunk of linear attention with one decay for all channels, as in the lecture: `q`, `k` (C, D), `v` (C,
+# E), `g` (C,), and the state before, `S` (D, E). It returns `(y, S)`. The first chunk looks right, and so does each chunk by
+# itself. Yet a model that was trained with it forgets the wrong things. Run the cell, read the verdict, and fix one line.
 
 
 # %% exercise="chunk_step"
@@ -141,18 +142,21 @@ def chunk_step(q, k, v, g, S):
 # %% [markdown]
 # ## 5. Look back (stretch)
 #
-# The heart of decoupled look-back. Lane 0 of a warp has the `total` of its `tile`. Other warps, in other blocks, do the
-# same for theirs, at the same time. `flags[i]` is EMPTY, TOTAL or PREFIX for tile i; `partial[2 * i]` is the total of tile i, once
-# its flag is at least TOTAL, and `partial[2 * i + 1]` the total of tiles 0 to i, once it is PREFIX. `before` is `nothing`, for sums 0. Your part:
+# The heart of decoupled look-back. Lane 0 of a warp has the `total` of its `tile`. Other warps, in other blocks, do the same
+# for theirs, at the same time. `flags[i]` is EMPTY, TOTAL or PREFIX for tile i; `partial[2 * i]` is the total of tile i, once
+# its flag is at least TOTAL, and `partial[2 * i + 1]` the total of tiles 0 to i, once it is PREFIX. `before` is `nothing`, for
+# sums 0. Your part:
 #
 # 1. Publish the total of `tile`, and then its flag.
-# 2. Let `before` become the totals of all tiles before it: from tile - 1 down, add `partial[2 * i]` where the flag is TOTAL; where it is
-#    PREFIX, add `partial[2 * i + 1]` and stop; where it is EMPTY, look again. `Op::of(left, right)` combines, the earlier one on the left.
+# 2. Let `before` become the totals of all tiles before it: from tile - 1 down, add `partial[2 * i]` where the flag is TOTAL;
+# where it is PREFIX, add `partial[2 * i + 1]` and stop; where it is EMPTY, look again. `Op::of(left, right)` combines, the
+# earlier one on the left.
 # 3. Publish the prefix, `Op::of(before, total)`, and then its flag.
 #
-# Read a flag with `atomicAdd(&flags[i], 0)` and write it with `atomicExch(&flags[i], TOTAL)`. A flag says that a value is there: so
-# the value first, then `__threadfence()`, then the flag; and whoever has read a flag fences before reading the value. (Our simulator
-# misses only the fences of the writer; a GPU needs both.) A [deadlock](../notebooks/glossary.md#deadlock) is stopped after some seconds.
+# Read a flag with `atomicAdd(&flags[i], 0)` and write it with `atomicExch(&flags[i], TOTAL)`. A flag says that a value is
+# there: so the value first, then `__threadfence()`, then the flag; and whoever has read a flag fences before reading the value.
+# (Our simulator reports the missing fence of a writer only; a GPU needs both.) A [deadlock](../notebooks/glossary.md#deadlock) is
+# stopped after some seconds.
 
 # %% exercise="look_back"
 # include kernels/scan.cu scan_3_look_back: publish, look back, publish
@@ -160,11 +164,11 @@ def chunk_step(q, k, v, g, S):
 # %% [markdown]
 # ## 6. Sums that begin anew (stretch)
 #
-# A segmented [scan](../notebooks/glossary.md#scan): `heads[i]` is 1 where a segment begins, and `y[i]` is the sum of `x` from the
-# last head up to i. For x `[1, 2, 3, 4]` and heads `[1, 0, 1, 0]` it is `[1, 3, 3, 7]`. The steps of the scan stand there.
-# Yours is its operator: `left` and `right` each stand for some numbers in a row, `left` for the earlier ones. `sum` is the sum from
-# the last head in it (or from its beginning, if it has none), and `head` says whether it has one. What are sum and head of
-# both in a row?
+# A segmented [parallel scan](../notebooks/glossary.md#parallel-scan): `heads[i]` is 1 where a segment begins, and `y[i]` is the
+# sum of `x` from the last head up to i. For x `[1, 2, 3, 4]` and heads `[1, 0, 1, 0]` it is `[1, 3, 3, 7]`. The steps of the
+# scan stand there. Yours is its operator: `left` and `right` each stand for some numbers in a row, `left` for the earlier ones.
+# `sum` is the sum from the last head in it (or from its beginning, if it has none), and `head` says whether it has one. What
+# are sum and head of both in a row?
 
 # %% exercise="segmented_sums"
 r"""
@@ -195,12 +199,14 @@ __global__ void segmented_sums(const float* x, const int* heads, float* y) {  //
 # %% [markdown]
 # ## 7. A short convolution (stretch)
 #
-# Models with linear recurrences mix the last few tokens of each channel first: `y[t] = w[0] x[t] + w[1] x[t - 1] + ...`, TAPS terms,
-# and x before time 0 is 0. Here x and y are (T, C) for each batch, and w is (TAPS, C). Thread c owns channel c, for EACH times from `first`
-# on. Before the loop `last[tap]` is `x[first - tap]` for each tap but 0. Your part: for each of its times below T read the new number, once; write the sum; and move
-# all numbers in `last` up by one. With w `[1, 10]` for a channel and x `[1, 2, 3]`, y is `[1, 12, 23]`.
+# Models with linear recurrences mix the last few tokens of each channel first: `y[t] = w[0] x[t] + w[1] x[t - 1] + ...`, TAPS
+# terms, and x before time 0 is 0. Here x and y are (T, C) for each batch, and w is (TAPS, C). Thread c owns channel c, for EACH
+# times from `first` on. Before the loop `last[tap]` is `x[first - tap]` for each tap but 0. Your part: for each of its times
+# below T read the new number, once; write the sum; and move all numbers in `last` up by one. With w `[1, 10]` for a channel and
+# x `[1, 2, 3]`, y is `[1, 12, 23]`.
 #
-# It is launched with 4 and with 3 taps, and 8 times for each thread. For 64 channels and 16 times at most 60 requests may read global memory.
+# It is launched with 4 and with 3 taps, and 8 times for each thread. For 64 channels and 16 times at most 60 requests may read
+# global memory.
 
 # %% exercise="short_convolution"
 # include kernels/convolution.cu convolution_2_registers: read, sum, shift

@@ -363,3 +363,12 @@ def test_block_21():
     agree(names["clipped"], policy.clipped(ours, value["before"].reshape(-1), credit).numpy(), 1e-5)
     agree(names["k3"], policy.kl_to_start(ours, value["start"].reshape(-1), np.ones(40, bool)).numpy(), 1e-5)
     assert names["logits"].grad.abs().sum() > 0
+
+
+def test_block_23():
+    names, _ = run("23")
+    parts = (Tensor(array(names[name]).astype(np.float64), "float64") for name in ("q", "k", "v", "g", "beta"))
+    y, state = functional.gated_delta(*parts)
+    agree(names["y"], y.numpy(), 1e-5)
+    agree(names["state"], state.numpy(), 1e-5)
+    agree(names["sums"], np.cumsum(array(names["v"]), 2), 1e-5)

@@ -279,6 +279,19 @@ def test_a_kept_run_with_a_reward_is_whole(name):
         assert [record["step"] for record in metrics.read(folder)] == list(range(1, about["step"] + 1))
 
 
+# The kept run of chapter 23
+
+
+def test_the_recall_probe_is_whole_and_shows_what_the_chapter_says():
+    kept = json.loads((FOLDER / "runs" / "recall.json").read_text())
+    things = len(kept["attention"]["recall"])
+    for run in kept.values():
+        assert len(run["recall"]) == things and all(0 <= right <= 1 for right in run["recall"])
+        assert run["processor_minutes"] < 3
+    text = (FOLDER / "23_linear_recurrences.ipynb").read_text()
+    assert kept.keys() >= {"attention", "delta", "delta attention"} and "collect_recall.py" in text
+
+
 # The tool
 
 
