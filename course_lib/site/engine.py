@@ -20,6 +20,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from course_lib import paths
@@ -67,8 +68,8 @@ def missing() -> str:
     return f"The engine of the web site is built with {' and '.join(lacking)}, not found here: `sudo apt install nodejs npm`."
 
 
-def build(out: Path) -> Path:
-    """Build OUT/engine/ and return it. Raises EngineError."""
+def build(out: Path, exercises: Sequence[str] | None = None) -> Path:
+    """Build OUT/engine/ and return it. exercises: names of those to judge; without it, all. Raises EngineError."""
     if words := missing():
         raise EngineError(words)
     folder = Path(out) / "engine"
@@ -79,7 +80,7 @@ def build(out: Path) -> Path:
             shutil.copy(module, folder / module.name)
     _simulator(clang, folder)
     _compiler(clang, folder / "clang")
-    exported_cases.write(folder)
+    exported_cases.write(folder, exercises)
     _licences(folder / "licences")
     sizes = {str(path.relative_to(folder)): path.stat().st_size for path in sorted(folder.rglob("*.gz"))}
     (folder / "sizes.json").write_text(json.dumps({k: v for k, v in sizes.items() if not k.startswith("cases/")}))
