@@ -144,6 +144,7 @@ def _compiler(clang: Path, folder: Path) -> None:
             raise EngineError(f"bundle.js of clang's package no longer holds this, which engine.py changes.\n{old}")
         bundle = bundle.replace(old, new)
     (folder / "bundle.js").write_text(bundle)
+    shutil.copy(clang / "package.json", folder / "package.json")  # which says the package's licence
     for wasm in (clang / "gen").glob("*.wasm"):
         compress(wasm.read_bytes(), folder / f"{wasm.name}.gz")
     compress(_system_root((clang / "gen" / "llvm-resources.tar").read_bytes()), folder / "llvm-resources.tar.gz")
@@ -170,7 +171,7 @@ def compress(content: bytes, file: Path) -> None:
 
 
 def _licences(folder: Path) -> None:
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(exist_ok=True)  # contents.txt says what is missing
     for text in LICENCES.glob("*.txt"):
         shutil.copy(text, folder / text.name)
 
@@ -180,7 +181,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m course_lib.site.engine", description=__doc__.split("\n")[0])
     parser.add_argument("out", type=Path, help="the folder of the web site; the engine comes to OUT/engine")
     try:
-        print(build(parser.parse_args().out))
+        folder = build(parser.parse_args().out)
+        print(f"{folder}\n\n{(folder / 'licences' / 'contents.txt').read_text()}")
     except EngineError as error:
         sys.exit(str(error))
 

@@ -45,7 +45,7 @@ export async function judge(core, name, text) {
   const missed = goals.find(({ yours, atMost }) => yours !== null && atMost !== null && yours > atMost * (1 + 1e-9)), lines = goals.map(goalLine);
   if (missed) return ended({ ...common, headline: `All cases are right. ${goalLine(missed)}`, lines });
   if (exercise.unjudged) {
-    const headline = `The checker sees nothing wrong. This page cannot judge the exercise: ${exercise.unjudged}. With the course installed on a computer it can.`;
+    const headline = `The checker sees nothing wrong. This page cannot judge the exercise: ${exercise.unjudged}. Copy your answer to a computer with the course, and say there: course check ${name}`;
     return ended({ ...common, headline, lines });
   }
   lines.push(...exercise.left_out.map(what => `Not looked at in this page: ${what}.`));
