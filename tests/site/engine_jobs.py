@@ -1,0 +1,97 @@
+"""Jobs for the engine of the web edition, run in one Node process by engine_driver.mjs; and all answers of all exercises:
+
+    python -m tests.site.engine_jobs solutions|wrong [NAME ...]
+
+judges them in the engine (each takes 1 to 3 s of processor time), and prints which were judged otherwise than they must be.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from course_lib.coach import catalogue
+from course_lib.coach.exercise import Wrong, answer_text
+from course_lib.site import engine, exported_cases
+from tests.simulator.test_zoo import ANIMALS
+from tests.simulator.test_zoo import HERE as ZOO
+
+DRIVER = Path(__file__).with_name("engine_driver.mjs")
+
+
+def run(folder: Path, jobs: list[dict]) -> dict:
+    """What engine_driver.mjs says: `results`, one for each job, `cpu` seconds of each, and `megabytes`."""
+    done = subprocess.run(["node", DRIVER, folder], input=json.dumps(jobs), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def launch(kernel: str, block, n: int = 0, grid=(1,), shared: int = 0, **options) -> dict:
+    """A launch with the arguments of the zoo: 1000 floats from 1 on, 1000 zeros, 256 ints, n."""
+    args = [{"dtype": "float32", "values": np.arange(1, 1001).tolist()}, {"dtype": "float32", "zeros": 1000},
+            {"dtype": "int32", "zeros": 256}, n]  # fmt: skip
+    grid, block = ([*size, 1, 1][:3] for size in (grid, block))
+    return {"kernel": kernel, "grid": grid, "block": block, "shared": shared, "args": args, "timeout": 0.5, **options}
+
+
+def zoo(file: str) -> dict:
+    """One file of the zoo of faults, all kernels of which are launched."""
+    launches = [
+        launch(name, block, n, grid, shared) for one, name, (grid, block, n, shared), _, _ in ANIMALS if one == file
+    ]
+    return {"text": (ZOO / file).read_text(), "launches": launches}
+
+
+def differences(file: str, told: list[dict]) -> dict[str, str]:
+    """Of a file of the zoo: the kernels of which the engine tells another kind or line than the file says, and what."""
+    found, seen = {}, {one["kernel"]: one["issues"] for one in told}
+    for one, name, _, kind, lines in ANIMALS:
+        if one != file:
+            continue
+        issues = [(issue["kind"], issue["line"]) for issue in seen[name]]
+        right = (
+            not issues
+            if name.endswith("_right")
+            else {k for k, _ in issues} == {kind}
+            and (issues[0][1] in lines or (kind == "crash" and "recursion" in name))
+        )
+        if not right:
+            found[name] = ", ".join(f"{k} in line {line}" for k, line in issues) or "nothing"
+    return found
+
+
+def solution(name: str) -> dict:
+    """Our solution to an exercise, to be judged."""
+    return {"judge": name, "text": catalogue.piece(name).solution}
+
+
+def wrong_answers(name: str) -> list[dict]:
+    """The plausible wrong answers to an exercise, with `says`, the sentence that refuses each, where the page can know it."""
+    ours = catalogue.piece(name).solution
+    return [
+        {"judge": name, "text": answer_text(wrong.answer, ours), "says": wrong.says if wrong.like else ""}
+        for wrong in catalogue.load(name).wrong
+        if isinstance(wrong, Wrong)
+    ]
+
+
+def main() -> None:
+    what, *names = sys.argv[1:]
+    names = names or exported_cases.cuda_exercises()
+    jobs = [job for name in names for job in ([solution(name)] if what == "solutions" else wrong_answers(name))]
+    with tempfile.TemporaryDirectory() as folder:
+        told = run(engine.build(Path(folder), names), jobs)
+    for job, verdict in zip(jobs, told["results"], strict=True):
+        if verdict.get("passed") != (what == "solutions") or job.get("says", "") not in verdict["headline"]:
+            print(f"{job['judge']}: {verdict.get('headline') or verdict}")
+            print(f"    instead of: {job.get('says') or what}")
+    seconds = np.array(told["cpu"])
+    print(f"{len(jobs)} answers; processor seconds: median {np.median(seconds):.2f}, nine of ten under "
+          f"{np.quantile(seconds, 0.9):.2f}, all {seconds.sum():.0f}; {told['megabytes']:.0f} MB at the end")  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+"""The engine of the web edition, in Node: what it says of kernels is what the native checker says, by kind and line.
+
+One Node process runs all that is fast. All answers of all exercises take about 20 minutes of processor time, and are judged
+by `python -m tests.site.engine_jobs`.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from course_lib.cuda import Kernel, asarray, sanitize, zeros
+from course_lib.site import engine
+from tests.simulator.test_zoo import FILES
+from tests.site import engine_jobs
+
+TEXT = Path(__file__).with_name("engine.cu")
+# Kernel, threads of a block, n; the grid has one block.
+LAUNCHES = {
+    "scale": (64, 50), "past_the_end": (1001, 1000), "far_away": (4, 0), "below": (8, 0), "through_null": (32, 0),
+    "sum_without_order": (64, 0), "neighbor": (64, 0), "neighbor_right": (64, 0), "barrier_for_some": (64, 0),
+    "two_barriers": (64, 0), "for_ever": (2, 0), "divide": (8, 0), "in_shared": (8, 30), "copy4": (64, 0),
+    "warp_sum": (64, 0), "say": (4, 0),
+}  # fmt: skip
+RIGHT = {"scale", "neighbor_right", "copy4", "warp_sum", "say"}
+EXERCISES = ["reverse", "reduce_columns", "compare", "look_back"]
+# Kernels of the zoo of which the engine says nothing, and the native checker tells the fault: accesses past a local array or a
+# variable through a pointer, of a part of a float4, and a local array too large for a thread.
+DIFFERENT: dict[str, set[str]] = {
+    "zoo_memory.cu": {"pointer_to_local_fault", "local_in_function_fault", "parts_of_a_pack_fault"},
+    "zoo_variables.cu": {"past_a_variable_fault"},
+    "zoo_blocks.cu": {"large_local_array_fault"},
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    if problem := engine.missing():
+        pytest.skip(problem)
+    try:
+        engine.fetch_clang()
+    except engine.EngineError as error:
+        pytest.skip(str(error))
+    return engine.build(tmp_path_factory.mktemp("site"), EXERCISES)
+
+
+@pytest.fixture(scope="module")
+def told(folder):
+    """What the engine says: of engine.cu by kernel, of launches of one module, of the answers to the exercises."""
+    launches = [engine_jobs.launch(name, (block,), n) for name, (block, n) in LAUNCHES.items()]
+    launches[list(LAUNCHES).index("past_the_end")]["block"] = [501, 1, 1]
+    launches[list(LAUNCHES).index("past_the_end")]["grid"] = [2, 1, 1]
+    again = [engine_jobs.launch("count_launches", (8,)) for _ in range(3)]
+    orders = [engine_jobs.launch("last_one", (64,), seed=seed) for seed in (0, 1, 2, 3)]
+    answers = [job for name in EXERCISES for job in (engine_jobs.solution(name), *engine_jobs.wrong_answers(name)[:2])]
+    jobs = [
+        {"text": TEXT.read_text(), "launches": launches + again + orders},
+        engine_jobs.zoo("zoo_variables.cu"),
+        *answers,
+    ]
+    results = engine_jobs.run(folder, jobs)["results"]
+    first = results[0]
+    assert isinstance(first, list), first
+    return {
+        "kernels": {one["kernel"]: one for one in first[: len(launches)]},
+        "again": first[len(launches) : -4], "orders": first[-4:], "zoo": results[1],
+        "answers": list(zip(answers, results[2:], strict=True)),
+    }  # fmt: skip
+
+
+def places(issues) -> set[tuple[str, int]]:
+    return {(issue.kind, issue.line) for issue in issues}
+
+
+@pytest.mark.parametrize("name", LAUNCHES)
+def test_kind_and_line_are_those_of_the_native_checker(name, told):
+    block, n = LAUNCHES[name]
+    grid, block = ((2,), (501,)) if name == "past_the_end" else ((1,), (block,))
+    args = (asarray(np.arange(1, 1001, dtype=np.float32)), zeros(1000), zeros(256, np.int32), n)
+    report = sanitize(Kernel(TEXT, name), grid, block, args, timeout=0.5)
+    said = {(issue["kind"], issue["line"]) for issue in told["kernels"][name]["issues"]}
+    assert said == places(report.issues)
+    assert (not said) == (name in RIGHT)
+    if name in RIGHT:
+        np.testing.assert_array_equal(told["kernels"][name]["arrays"][1], args[1])
+
+
+def test_an_index_that_is_far_away_is_told_by_its_array(told):
+    (issue,) = told["kernels"]["far_away"]["issues"]
+    assert "100000000" in issue["message"] and "'y'" in issue["message"]
+
+
+def test_four_floats_are_one_request(told):
+    counted = [(one["op"], one["requests"], one["sectorsPerRequest"]) for one in told["kernels"]["copy4"]["counters"]]
+    assert counted == [("read", 2, 16), ("write", 2, 16)]
+
+
+def test_a_kernel_prints(told):
+    assert told["kernels"]["say"]["printed"] == "x[2] = 3\n"
+
+
+def test_variables_of_the_device_live_on_between_launches(told):
+    assert [one["arrays"][2][0] for one in told["again"]] == [1, 2, 3]
+    assert [one["arrays"][1][7] for one in told["again"]] == [8, 9, 10]
+    assert not any(one["issues"] for one in told["again"])
+
+
+def test_orders_are_shuffled(told):
+    last = [one["arrays"][2][0] for one in told["orders"]]
+    assert last[0] == 63 and len(set(last)) > 2
+
+
+def test_answers_are_passed_and_refused_with_the_same_sentence(told):
+    for job, verdict in told["answers"]:
+        assert "headline" in verdict, verdict
+        if job["judge"] == "look_back":
+            continue
+        assert verdict["passed"] == ("says" not in job), (job, verdict["headline"])
+        assert job.get("says", "") in verdict["headline"]
+
+
+def test_what_the_page_cannot_judge_it_neither_passes_nor_calls_wrong(told):
+    verdict = next(verdict for job, verdict in told["answers"] if job["judge"] == "look_back" and "says" not in job)
+    assert not verdict["passed"] and verdict["issues"] == []
+    assert "cannot judge" in verdict["headline"] and "course check look_back" in verdict["headline"]
+
+
+def test_a_part_of_the_zoo(told):
+    assert set(engine_jobs.differences("zoo_variables.cu", told["zoo"])) == DIFFERENT.get("zoo_variables.cu", set())
+
+
+@pytest.mark.slow
+def test_the_zoo(folder):
+    results = engine_jobs.run(folder, [engine_jobs.zoo(file) for file in FILES])["results"]
+    found = {file: engine_jobs.differences(file, told) for file, told in zip(FILES, results, strict=True)}
+    assert {file: set(kernels) for file, kernels in found.items() if kernels} == DIFFERENT, found
