@@ -20,6 +20,8 @@ def cases(random):
     yield Case("two heads", *made(2, 2, 2, 4, 5, 3, [[4, 1], [0, 3]], [3, 5]))
     yield Case("grouped-query attention", *made(3, 6, 2, 4, 9, 4, [[5, 2, 0], [8, 1, 7], [3, 0, 0]], [9, 11, 0]))
     yield Case("float32", *made(2, 4, 1, 8, 6, 8, [[5, 2], [1, 4]], [15, 8], np.float32))
+    q, *rest = made(1, 2, 1, 4, 3, 2, [[2, 0]], [3])
+    yield Case("one head's scores far above the other's", q * [[[9000.0], [1.0]]], *rest)
     for label, (q, k, v) in extreme_attention(random, 1, 4, 4):
         k, v = (x[[2, 3, 0, 1]].reshape(2, 2, 1, 4) for x in (k, v))  # (P, N, G, D), for the table [1, 0]
         yield Case(label, q[:, None], k, v, np.array([[1, 0]], np.int32), np.array([3], np.int32))
@@ -73,6 +75,9 @@ exercise = Exercise(
               "read the first."),
         Wrong(Changed(("np.exp(scores - scores.max(axis=0))", "np.exp(scores)")),
               "The exponential of a large score overflows. Subtract the largest score of each head first."),
+        Wrong(Changed(("scores.max(axis=0)", "scores.max()")),
+              "You subtract the largest score of all heads. Every exponential of a head far below it is then 0: each head needs "
+              "its own maximum."),
         Wrong(Changed(("e / e.sum(axis=0)", "e")),
               "The weights of a text do not add up to 1: divide exp of the scores by their sum."),
         Wrong(Changed(("e / e.sum(axis=0)", "e / e.sum(axis=1, keepdims=True)")),
