@@ -20,6 +20,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from course_lib import paths
@@ -67,8 +68,8 @@ def missing() -> str:
     return f"The engine of the web site is built with {' and '.join(lacking)}, not found here: `sudo apt install nodejs npm`."
 
 
-def build(out: Path) -> Path:
-    """Build OUT/engine/ and return it. Raises EngineError."""
+def build(out: Path, exercises: Sequence[str] | None = None) -> Path:
+    """Build OUT/engine/ and return it. exercises: names of those to judge; without it, all. Raises EngineError."""
     if words := missing():
         raise EngineError(words)
     folder = Path(out) / "engine"
@@ -79,7 +80,7 @@ def build(out: Path) -> Path:
             shutil.copy(module, folder / module.name)
     _simulator(clang, folder)
     _compiler(clang, folder / "clang")
-    exported_cases.write(folder)
+    exported_cases.write(folder, exercises)
     _licences(folder / "licences")
     sizes = {str(path.relative_to(folder)): path.stat().st_size for path in sorted(folder.rglob("*.gz"))}
     (folder / "sizes.json").write_text(json.dumps({k: v for k, v in sizes.items() if not k.startswith("cases/")}))
@@ -143,6 +144,7 @@ def _compiler(clang: Path, folder: Path) -> None:
             raise EngineError(f"bundle.js of clang's package no longer holds this, which engine.py changes.\n{old}")
         bundle = bundle.replace(old, new)
     (folder / "bundle.js").write_text(bundle)
+    shutil.copy(clang / "package.json", folder / "package.json")  # which says the package's licence
     for wasm in (clang / "gen").glob("*.wasm"):
         compress(wasm.read_bytes(), folder / f"{wasm.name}.gz")
     compress(_system_root((clang / "gen" / "llvm-resources.tar").read_bytes()), folder / "llvm-resources.tar.gz")
@@ -169,7 +171,7 @@ def compress(content: bytes, file: Path) -> None:
 
 
 def _licences(folder: Path) -> None:
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(exist_ok=True)  # contents.txt says what is missing
     for text in LICENCES.glob("*.txt"):
         shutil.copy(text, folder / text.name)
 
@@ -179,7 +181,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m course_lib.site.engine", description=__doc__.split("\n")[0])
     parser.add_argument("out", type=Path, help="the folder of the web site; the engine comes to OUT/engine")
     try:
-        print(build(parser.parse_args().out))
+        folder = build(parser.parse_args().out)
+        print(f"{folder}\n\n{(folder / 'licences' / 'contents.txt').read_text()}")
     except EngineError as error:
         sys.exit(str(error))
 

@@ -13,6 +13,7 @@ import base64
 import gzip
 import inspect
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -70,11 +71,11 @@ class Recorder:
     def _argument(self, value: Any, written: list[dict]) -> Any:
         if value is None:
             return None
-        if isinstance(value, np.void) or (isinstance(value, np.ndarray) and not value.shape):  # a structure by value
+        if isinstance(value, np.void | np.ndarray) and value.dtype.names and not value.shape:  # a structure by value
             self.pointers |= any(value.dtype[field].base == np.uint64 for field in value.dtype.names or ())
             return {"struct": _encoded(np.asarray(value))}
         if not isinstance(value, np.ndarray):
-            return {"number": value.item() if isinstance(value, np.generic) else value}
+            return {"number": _number(value.item() if isinstance(value, np.generic) else value)}
         root = value
         while isinstance(root.base, np.ndarray):
             root = root.base
@@ -131,20 +132,21 @@ def export(name: str) -> dict:
     goals = [_goal(goal, left_out) for goal in exercise.goals]
     return {
         "name": name, "title": exercise.title, "kernels": names(exercise), "given": exercise.given, "cases": entries,
-        "tolerance": exercise.tolerance, "seconds": exercise.seconds / 2, "measured": exercise.measured,
+        "tolerance": exercise.tolerance, "seconds": exercise.seconds, "measured": exercise.measured,
         "goals": [goal for goal in goals if goal], "mistakes": [wrong.says for wrong in known], "hints": list(exercise.hints),
         "results": list(exercise.results), "solution": piece.solution, "left_out": left_out, "unjudged": unjudged,
     }  # fmt: skip
 
 
-def write(folder: Path) -> dict[str, int]:
-    """Write cases/NAME.json.gz for each exercise in CUDA C++ and exercises.json, the list. Gives the bytes of each."""
+def write(folder: Path, wanted: Sequence[str] | None = None) -> dict[str, int]:
+    """Write cases/NAME.json.gz for each exercise in CUDA C++, or for those wanted, and exercises.json, the list. Gives the
+    bytes of each."""
     cases = folder / "cases"
     cases.mkdir(exist_ok=True)
     sizes, listed = {}, []
-    for name in cuda_exercises():
+    for name in cuda_exercises() if wanted is None else wanted:
         exercise, piece = catalogue.load(name), catalogue.piece(name)
-        packed = gzip.compress(json.dumps(export(name), separators=(",", ":")).encode(), 9, mtime=0)
+        packed = gzip.compress(json.dumps(export(name), separators=(",", ":"), allow_nan=False).encode(), 9, mtime=0)
         (cases / f"{name}.json.gz").write_bytes(packed)
         sizes[name] = len(packed)
         listed.append({"name": name, "chapter": exercise.chapter, "title": exercise.title, "language": "cuda",
@@ -214,6 +216,13 @@ def _address(array: np.ndarray) -> int:
 
 def _three(size) -> list[int]:
     return [*map(int, np.atleast_1d(size)), 1, 1][:3]
+
+
+def _number(value: float | int) -> float | int | str:
+    """As JavaScript reads it: what JSON cannot hold, or JavaScript would round, as text."""
+    if isinstance(value, float) and not np.isfinite(value):
+        return "NaN" if np.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return str(value) if isinstance(value, int) and abs(value) >= 2**53 else value
 
 
 def _content(array: np.ndarray) -> dict:

@@ -1,11 +1,11 @@
 // The verdict on an answer, from cases/NAME.json: what course_lib/coach/judge.py does where Python is, less what exported_cases.py
-// leaves out. Each case runs with the threads in order; the smallest that fails speaks.
+// leaves out. Each case runs in two orders of the threads, on a module that is loaded once; the smallest that fails speaks.
 import { decode, typeOf, unpack } from './arrays.mjs';
 import { download } from './download.mjs';
 import { factsOf } from './facts.mjs';
 import { GOALS } from './goals.mjs';
 
-const SEEDS = [0];  // the threads in order only
+const SEEDS = [0, 1];  // the threads in order, then in a shuffled one: coach/kernels.py
 const known = new Map();
 
 async function casesOf(name) {
@@ -25,7 +25,7 @@ export async function judge(core, name, text) {
   const tried = exercise.cases.map(() => null);
   try {
     for (const [number, one] of exercise.cases.entries()) {
-      tried[number] = await trial(core.simulator, exercise, one, text, made);
+      tried[number] = trial(core.simulator, exercise, one, text);
       answer.printed += tried[number].printed;
       if (tried[number].issues.some(issue => issue.kind === 'timeout')) break;
     }
@@ -45,7 +45,7 @@ export async function judge(core, name, text) {
   const missed = goals.find(({ yours, atMost }) => yours !== null && atMost !== null && yours > atMost * (1 + 1e-9)), lines = goals.map(goalLine);
   if (missed) return ended({ ...common, headline: `All cases are right. ${goalLine(missed)}`, lines });
   if (exercise.unjudged) {
-    const headline = `The checker sees nothing wrong. This page cannot judge the exercise: ${exercise.unjudged}. With the course installed on a computer it can.`;
+    const headline = `The checker sees nothing wrong. This page cannot judge the exercise: ${exercise.unjudged}. Copy your answer to a computer with the course, and say there: course check ${name}`;
     return ended({ ...common, headline, lines });
   }
   lines.push(...exercise.left_out.map(what => `Not looked at in this page: ${what}.`));
@@ -56,24 +56,23 @@ const sentence = ({ kind, line, message }) => `${kind}: line ${line}: ${message}
 const goalLine = ({ name, yours, atMost }) => `${name}: ${yours === null ? 'none' : Number(yours.toPrecision(4))}${atMost === null ? '' : `, required: at most ${atMost}`}.`;
 
 // One case, in every order: { right, issues, counters, difference, arrays, printed }, of the first order that fails.
-async function trial(simulator, exercise, { launches, results }, text, made) {
+function trial(simulator, exercise, { launches, results }, text) {
   let kept = null;
   for (const seed of SEEDS) {
-    kept = await once(simulator, exercise, launches, results, text, seed, kept, made);
+    kept = once(simulator, exercise, launches, results, text, seed, kept);
     if (!kept.right) break;
   }
   return kept;
 }
 
-async function once(simulator, exercise, launches, results, text, seed, before, made) {
+function once(simulator, exercise, launches, results, text, seed, before) {
   const arrays = [], issues = [], counters = [];
   let printed = '';
   try {
     for (const { kernel, grid, block, shared, args, set } of launches) {
       for (const one of set) place(simulator, arrays, one);
       const facts = factsOf(`${text}\n${exercise.given}`, kernel), number = exercise.kernels.indexOf(kernel);
-      const given = args.map(arg => arg === null ? null : arg.array !== undefined ? { at: arrays[arg.array].at + arg.offset } : arg.struct !== undefined ? { struct: decode('uint8', arg.struct) } : arg.number);
-      await simulator.load(made);  // a second launch of one instance goes wrong: not understood yet
+      const given = args.map(arg => arg === null ? null : arg.array !== undefined ? { at: arrays[arg.array].at + arg.offset } : arg.struct !== undefined ? { struct: decode('uint8', arg.struct) } : numberOf(arg.number));
       const seen = simulator.launch(number, grid, block, given, { names: facts.names, shared, seed, timeout: exercise.seconds, facts });
       issues.push(...seen.issues);
       counters.push(...seen.counters);
@@ -89,6 +88,9 @@ async function once(simulator, exercise, launches, results, text, seed, before, 
     simulator.freeAll();
   }
 }
+
+// What JSON cannot hold, or would round, is text there (exported_cases.py).
+const numberOf = value => typeof value !== 'string' ? value : /^-?\d+$/.test(value) ? BigInt(value) : Number(value);
 
 function place(simulator, arrays, { array, bytes, zeros, empty }) {
   const content = bytes === undefined ? new Uint8Array(zeros ?? empty) : decode('uint8', bytes);

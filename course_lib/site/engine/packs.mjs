@@ -44,7 +44,7 @@ export function keepVectorAccesses(text) {
     }
     return line;
   });
-  if (called) lines.push('declare void @sim_check_copy(ptr captures(none), ptr captures(none), i32) nounwind');
+  if (called) lines.push('declare ptr @sim_check_copy(ptr captures(none), ptr captures(none), i32) nounwind');
   return lines.join('\n') + '\n';
 }
 
@@ -61,7 +61,7 @@ function oneAccess([, list, bytes, rest], roots, constants, number) {
   const sides = split(list).map(part => ADDRESS.exec(part)), values = sides.map(side => side[2]), places = values.map(value => placeOf(value, roots));
   if ((places[0] === LOCAL && places[1] === LOCAL) || (values[1].match(/@[-\w.$]+/g) ?? []).some(name => constants.has(name))) return null;
   const note = /, !dbg !\d+/.exec(rest)?.[0] ?? '', type = TYPES[bytes];
-  if (!type) return `  call void @sim_check_copy(ptr ${values[0]}, ptr ${values[1]}, i32 ${bytes})${note}`;
+  if (!type) return `  %whole.${number} = call ptr @sim_check_copy(ptr ${values[0]}, ptr ${values[1]}, i32 ${bytes})${note}`;
   const said = sides.map(side => Number(/\balign (\d+)/.exec(side[1])?.[1] ?? 1));
   // A variable may be declared with more alignment than its type asks for, or be of another type: the other side tells.
   const aligns = places.map((place, i) => place === DECLARED ? said[1 - i] : said[i]), [store, load] = places.map(place => place === LOCAL ? '' : ' volatile');

@@ -148,14 +148,14 @@ export class Simulator {
 
   run() {
     const { runtime, kernel } = this, stacks = [runtime.__stack_pointer.value, kernel.__stack_pointer.value];
-    for (let on = true; on;) {
+    for (let on = true; on;) {  // what has ended a launch makes the next sim_run() end it in order
       try {
         runtime.sim_run();
         on = false;
       } catch (error) {
         [runtime.__stack_pointer.value, kernel.__stack_pointer.value] = stacks;  // what the exception has left behind
         if (!(error instanceof Ended)) this.named(trapWords(error), at => runtime.sim_trapped(at));
-        on = error instanceof Ended && error.what === THREAD;
+        else if (error.what !== THREAD) runtime.sim_end_launch();
       }
     }
   }

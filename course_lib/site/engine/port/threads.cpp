@@ -163,6 +163,8 @@ void sim_stop(unsigned thread, const char* message, const char* file, int line) 
     stop_all = 1;
     sim_throw(LAUNCH);
 }
+// After sim_throw(LAUNCH): the next sim_run() runs no more blocks.
+void sim_end_launch() { stop_all = 1; }
 // A trap of WebAssembly's own: an address beyond all memory, a stack without end.
 void sim_trapped(const char* message) {
     fault(CRASH, worker.block.current, location_at(nullptr), NO_THREAD, {}, "%s", message);
