@@ -5,14 +5,16 @@
 
 namespace sim {
 
+// warps.cpp
+void prepare_warps(Block*);  // a block whose threads never wait does without
+
 // fibers.cpp
 void start_warp(Block*, unsigned warp, uint32_t lanes);
 void become_fibers(Block*, unsigned thread);  // the plain loop ends here: `thread` is the first that must not go on
 [[noreturn]] void go_to(void* stack_pointer);
-unsigned give_up(Block*);              // the block is over, though threads of it wait
+unsigned give_up(Block*);  // the block is over, though threads of it wait
 
 // scheduler.cpp
-void prepare_warps(Block*);            // what the scheduler keeps of each warp
 unsigned choose(Block*);               // make the next thread the current one; without one that can run, the block is over
 void yield_from(Block*, unsigned me);  // run other threads until `me` is chosen again
 void yield(Block*, unsigned thread);   // let another thread overtake this one, which could go on (shuffled, checked runs)

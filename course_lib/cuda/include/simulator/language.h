@@ -13,7 +13,7 @@
 #include <utility>
 
 #if defined(__wasm__)
-#include "lockstep.h"  // the one of course_lib/site/engine/port
+#include <lockstep.h>  // by include path: the one of course_lib/site/engine/port
 #else
 #include "../../runtime/lockstep.h"
 #endif
