@@ -248,7 +248,10 @@ class GPT(nn.Module):
 
     def forward(self, idx, cache: list | None = None) -> Tensor:
         """Logits (B, T, V). cache: from `new_cache`; idx then continues what the cache holds, and is added to it."""
-        x = self._final(idx, cache)  # (B, T, C)
+        return self.head(self._final(idx, cache))  # (B, T, C) -> (B, T, V)
+
+    def head(self, x: Tensor) -> Tensor:
+        """Logits of what the last norm gives: (*n, C) -> (*n, V), by the token embedding."""
         return functional.linear(x, self.tokens.weight, self.head_bias)
 
     def _final(self, idx, cache: list | None = None) -> Tensor:

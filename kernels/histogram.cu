@@ -5,7 +5,7 @@
 // Limits: BINS counts fit into shared memory in version 2; fewer than 2^31 elements.
 // Bytes: 4 n, and 4 BINS for each block.   FLOPs: none.
 // Architectures: sm_75 and newer.
-// Chapter: 23, built. Chapter 11 has one for 26 letters, with faults to find.
+// Chapter: 23, built. Its histogram_2_shared, that is; the other is read. Chapter 11 has one for 26 letters, with faults to find.
 
 // Each number adds to its count in global memory: numbers that occur often are serialised across the whole grid.
 template <int BINS> __global__ void histogram_1_global(const int* x, int* counts, int n) {
@@ -18,10 +18,12 @@ template <int BINS> __global__ void histogram_1_global(const int* x, int* counts
 template <int BINS> __global__ void histogram_2_shared(const int* x, int* counts, int n) {
     __shared__ int own[BINS];
     for (int bin = threadIdx.x; bin < BINS; bin += blockDim.x) own[bin] = 0;
+    // yours: count in own, once all its zeros are there, and wait until all have counted
     __syncthreads();
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
         if (x[i] >= 0 && x[i] < BINS) atomicAdd(&own[x[i]], 1);
     __syncthreads();
+    // end
     for (int bin = threadIdx.x; bin < BINS; bin += blockDim.x)
         if (own[bin]) atomicAdd(&counts[bin], own[bin]);
 }

@@ -14,9 +14,10 @@
 // Bytes: forward 4 heads T (3 d + 2 E) for each 32 columns, and d E / 4 for each step that a backward needs.
 // FLOPs: about 6 d E for each step of a head forward, 8 d E with the delta rule, and 32 d for the scores.
 // Architectures: sm_75 and newer.
-// Chapter: 23, read, not built.
+// Chapter: 23, built.
 #include "recurrence_chunk.cuh"
 
+// region columns
 constexpr int COLUMNS = 32, LANES = 4;  // of a block; that share a column
 
 // Which row of the state the i-th number of a lane is: four in a row, so that one access to shared memory gets their factors.
@@ -43,6 +44,7 @@ template <int OWN> __device__ __forceinline__ void add_own(float (&S)[OWN], cons
 __device__ __forceinline__ float state_at(const float* state, int c, int column, int d, int E) {
     return state && c < d && column < E ? state[(long long)c * E + column] : 0.0f;
 }
+// endregion
 
 template <int K, int D>
 __global__ void __launch_bounds__(CHUNK_THREADS)
@@ -87,10 +89,12 @@ recurrence_forward(const float* q, const float* k, const float* v, const float* 
             for (int s = 0; s <= t; s++) read += chunk.A[t][s] * u[s];
             if (inside && lane == t % LANES) y[at] = read;
         }
+        // yours: the state decays over the whole chunk, and gains what each step wrote
 #pragma unroll
         for (int i = 0; i < OWN; i++) S[i] *= chunk.over[row_of(i, lane)];
 #pragma unroll
         for (int t = 0; t < STEPS; t++) add_own(S, chunk.to_end[t], u[t], lane);
+        // end
         __syncthreads();  // the next chunk overwrites this one
     }
 #pragma unroll
@@ -144,6 +148,7 @@ recurrence_backward_states(const float* dy, const float* dlast, const float* q, 
                 if (KIND == Delta) dwritten[at] = sum;
             }
         }
+        // yours: its decay, and what each step read of the state before it
 #pragma unroll
         for (int i = 0; i < OWN; i++) dS[i] *= chunk.over[row_of(i, lane)];
 #pragma unroll
@@ -151,6 +156,7 @@ recurrence_backward_states(const float* dy, const float* dlast, const float* q, 
             add_own(dS, chunk.q[t], dyt[t], lane);
             if (KIND == Delta) add_own(dS, chunk.k[t], -du[t], lane);
         }
+        // end
         __syncthreads();
     }
 #pragma unroll

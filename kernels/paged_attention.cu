@@ -11,7 +11,7 @@
 // Limits: d at most D, which is 32, 64 or 128; slots, pages and positions inside (the launch code checks); no slot twice.
 // Bytes: 8 G D for each row that a text sees, times H / G, and little else.   FLOPs: 4 H D for each row.
 // Architectures: sm_75 and newer.
-// Chapter: 22b, built. Its paged_gather, that is; the others are read.
+// Chapter: 22b, built. paged_attention itself is read here, and built in NumPy.
 #include "numbers.cuh"
 #include "reduce.cuh"
 

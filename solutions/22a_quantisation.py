@@ -74,11 +74,13 @@ def int8_dot(a, b, scale_a, scale_b):
 # %% [markdown]
 # ## 1. The scale with the least error
 #
-# Absmax lets the grid reach the largest weight. A shorter grid cuts that one off, and has smaller steps for all others.
+# [Quantisation](../notebooks/glossary.md#quantisation) by absmax lets the grid reach the largest weight. A shorter grid cuts
+# that one off, and has smaller steps for all others.
+#
 # `groups` is (J, 32), or of another width. For each shrink, a number of the list `shrinks`, a group's scale would be shrink ·
 # absmax / 7, and its codes the nearest ones of -8 .. 7. Return for each group the scale with the least sum of squared errors,
-# (J,). If two are equally good, the one that comes first in `shrinks`. A group of zeros has the scale 0.
-# `np.rint` rounds, and `np.clip(x, low, high)` keeps numbers within bounds.
+# (J,). If two are equally good, the one that comes first in `shrinks`. A group of zeros has the scale 0. `np.rint` rounds, and
+# `np.clip(x, low, high)` keeps numbers within bounds.
 
 
 # %% exercise="best_scale"
@@ -112,7 +114,20 @@ def best_scale(groups, shrinks):
 # include kernels/linear_int4.cu linear_int4: add up scale times (code - zero point) times x over the words of this lane
 
 # %% [markdown]
-# ## 3. Unpack 4 bits, in WGSL
+# ## 3. A product with weights of 8 bits
+#
+# The same with 8 bits: less to unpack, and a sign. Row m of the weights is `line` words, and word w holds the four codes of k =
+# 4w .. 4w + 3, the first in its lowest eight bits. A code is a byte with a sign, -128 .. 127, and a row has one scale, with
+# which the kernel multiplies your `sum` at the end.
+#
+# `Eight<N> values(row, k, K)` loads eight numbers, so lane l takes the words 2l and 2l + 1, then those 64 further on, and so
+# on. `line` may be odd: then the last pair has one word. `values[i]` is 0 from K on.
+
+# %% exercise="linear_int8_kernel"
+# include kernels/linear_int8.cu linear_int8: the products of this lane's codes with x, two words at a time
+
+# %% [markdown]
+# ## 4. Unpack 4 bits, in WGSL
 #
 # WGSL has no bytes, but it has shifts. Each of `n` words holds eight codes, the first in its lowest four bits. Four words make
 # a group of 32, with a scale of its own. Write the 8 n weights: `y[k]` is the group's scale times (code - 8). One thread for

@@ -59,6 +59,18 @@ def compose_steps(first, then):
 
 
 # %% [markdown]
+# ## Each block counts for itself
+#
+# A histogram: `counts[c]` is to be how often `c` occurs in `x` (n), for c from 0 to BINS - 1; other numbers are not counted. If
+# every thread added to `counts` in global memory, many would wait for one count that occurs often. So each block counts in
+# `own`, in shared memory, and adds that to the result at the end. Setting `own` to 0 and the end stand there; write what lies
+# between. For x `[2, 0, 2, 5]` and 6 bins it is `[1, 0, 2, 0, 0, 1]`. It is launched with two blocks of 64 threads, however
+# large n is.
+
+# %% exercise="private_counts" lecture=true
+# include kernels/histogram.cu histogram_2_shared: count in own, once all its zeros are there, and wait until all have counted
+
+# %% [markdown]
 # ## 1. A recurrence by a scan
 #
 # `a` and `b` are (rows, T), and block `row` owns a row. Write `h[t] = a[t] h[t - 1] + b[t]`, where the `h` before the first
@@ -210,3 +222,42 @@ __global__ void segmented_sums(const float* x, const int* heads, float* y) {  //
 
 # %% exercise="short_convolution"
 # include kernels/convolution.cu convolution_2_registers: read, sum, shift
+
+# %% [markdown]
+# ## 8. The state in registers (stretch)
+#
+# The library's own kernel, but for its heart. A block owns 32 columns of the state of a head, and four lanes share a column. A
+# lane holds D / 4 rows of it in [registers](../notebooks/glossary.md#register): `S[i]` is row `row_of(i, lane)`. At the end of a
+# chunk of 16 steps the state must become what it is before the next one. It is the new S of `one_chunk` in the lecture:
+#
+# - `chunk.over[c]` is the decay of row c over the whole chunk,
+# - `u[t]` is what step t writes into this column, and `chunk.to_end[t]` the key under which: already times its decay to the
+# end of the chunk,
+# - `add_own(S, row, number, lane)` adds row[c] times the number to each row c that this lane holds.
+#
+# Steps beyond T have a decay of 1 and write 0, so you need not ask for them. Without a state before it, q and k `[1, 1]`, v
+# `[1, 2]` and no decay the last state is 3. The first template argument is 0, gated linear attention, or 1, the delta rule.
+
+# %% exercise="state_in_registers"
+# given kernels/linear_recurrence.cu columns
+# include kernels/linear_recurrence.cu recurrence_forward: the state decays over the whole chunk, and gains what each step wrote
+
+# %% [markdown]
+# ## 9. Backwards through the chunks (stretch)
+#
+# The [backward pass](../notebooks/glossary.md#backward-pass) begins at the last chunk. `dS` is the gradient of the state after a
+# chunk, in registers as S was in exercise 8; make of it the gradient of the state before the chunk. That state, call it S, acts
+# on three things:
+#
+# - the state after the chunk holds `chunk.over[c]` times row c of S,
+# - y of step t holds S read with `chunk.q[t]`, which is q times the decay from the beginning of the chunk to t; its gradient in
+# this column is `dyt[t]`,
+# - by the delta rule (`KIND == Delta`) step t takes away what it reads, S read with `chunk.k[t]`, times beta; the gradient of
+# that, without its sign and with beta in it, is `du[t]`.
+#
+# `add_own(dS, row, number, lane)` adds row[c] times the number to each row c that this lane holds. With q and k `[1, 1]`, dy
+# `[1, 2]`, no decay and nothing after the last step, dstate is 3.
+
+# %% exercise="state_backwards"
+# given kernels/linear_recurrence.cu columns
+# include kernels/linear_recurrence.cu recurrence_backward_states: its decay, and what each step read of the state before it

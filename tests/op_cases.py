@@ -525,3 +525,29 @@ for n, K, N in (
         zeros(N, groups),
         None,
     )
+
+
+# Keys and values in pages
+
+
+def paged_append(t, k, v, k_pages, v_pages, slots):
+    """The pages are copied, since the op works in place."""
+    pages = [t.copy(array) for array in (k_pages, v_pages)]
+    t.paged_append(k, v, *pages, slots)
+    return pages, None
+
+
+def slots(n: int, count: int) -> Draw:
+    """n of `count` slots, no two the same."""
+    return Draw((n,), lambda random: random.permutation(count)[:n].astype(np.int32))
+
+
+for P, N, H, G, D, R, M in (
+    (1, 1, 1, 1, 1, 1, 1), (5, 3, 6, 2, 10, 2, 3), (9, 8, 3, 3, 64, 3, 4), (12, 5, 4, 1, 128, 4, 7), (40, 8, 6, 2, 32, 2, 33),
+):  # fmt: skip
+    pages, n = (P, N, G, D), (P * N + 1) // 2
+    case("paged_append", paged_append, (n, G, D), (n, G, D), pages, pages, slots(n, P * N))
+    for count in sorted({1, M * N - N // 2}):
+        case("paged_gather", plain("paged_gather"), pages, integers((M,), P, "int32"), count)
+    tables, positions = integers((R, M), P, "int32"), integers((R,), M * N, "int32")
+    case("paged_attention_forward", plain("paged_attention_forward"), (R, H, D), pages, pages, tables, positions)

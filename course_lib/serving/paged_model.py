@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from course_lib import functional
+from course_lib import devices
 from course_lib.model import GPT
 from course_lib.serving.pages import Pool
 from course_lib.tensor import Tensor, no_grad, tensor_from_array
@@ -33,11 +33,15 @@ class Addition:
 
 
 class PagedModel:
-    """A model and the keys and values of all texts that it is writing."""
+    """A model, quantised or not, and the keys and values of all texts that it is writing.
+
+    Raises ValueError for a model with a block that has no attention: a recurrence keeps a state, and no rows to share.
+    """
 
     def __init__(self, model: GPT, pages: int, rows: int = ROWS):
+        model.config.needs_attention("A cache in pages")
         config, self.model, self.pool = model.config, model, Pool(pages, rows)
-        self.ops = model.tokens.weight.ops
+        self.ops = devices.ops(model.device)
         shape = (pages, rows, config.kv_heads, config.head_size)  # (P, N, G, D)
         self.layers = [tuple(self.ops.zeros(shape, model.dtype) for _ in range(2)) for _ in range(config.layers)]
         model.eval()
@@ -69,8 +73,7 @@ class PagedModel:
         ends = np.cumsum([len(part.ids) for part in parts])
         wanted = [np.arange(end - len(p.ids) if p.every else end - 1, end) for p, end in zip(parts, ends, strict=True)]
         rows = self.ops.gather(self.ops.view(x.array(), x.shape[1:]), self._whole(np.concatenate(wanted)))  # (m, C)
-        model = self.model
-        found = functional.linear(tensor_from_array(rows, self.ops), model.tokens.weight, model.head_bias)  # (m, V)
+        found = self.model.head(tensor_from_array(rows, self.ops))  # (m, V)
         pieces = np.split(found.numpy(), np.cumsum([len(rows) for rows in wanted])[:-1])
         return [piece for _, piece in sorted(zip(order, pieces, strict=True), key=lambda pair: pair[0])]
 

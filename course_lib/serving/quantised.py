@@ -179,9 +179,6 @@ class QuantisedGPT(GPT):
         self.head = QuantisedLinear(held["tokens.weight"], bias, device)
         self.tokens = QuantisedEmbedding(held["tokens.weight"], device)
 
-    def forward(self, idx, cache: list | None = None) -> Tensor:
-        return self.head(self._final(idx, cache))  # (B, T, C) -> (B, T, V)
-
     def loss(self, idx, targets) -> Tensor:
         targets = targets.numpy() if isinstance(targets, Tensor) else np.asarray(targets)
         logits = self(idx).reshape(-1, self.config.vocab_size)  # (B T, V)

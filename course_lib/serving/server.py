@@ -17,7 +17,7 @@ from pathlib import Path
 
 import uvicorn
 
-from course_lib import run
+from course_lib.serving import quantised
 from course_lib.serving.app import HERE, LIMITS, Limits, Server
 from course_lib.serving.engine import Engine
 from course_lib.serving.service import Service
@@ -59,8 +59,8 @@ def configured(server: Server, host: str, port: int) -> uvicorn.Server:
 
 
 def serve(folder: str, device: str, host: str, port: int, batch: int, queue: int, pages: int | None) -> None:
-    """Serve a run until it is told to stop. Raises ValueError and CheckpointError."""
-    model, tokenizer, _ = run.load(folder, device)
+    """Serve a run, or a quantised file, until it is told to stop. Raises ValueError and CheckpointError."""
+    model, tokenizer, _ = quantised.load(folder, device)
     name = Path(folder).resolve().name
     with Service(Engine(model, tokenizer, batch, max(128, batch), pages), queue) as service:
         server = application(service, tokenizer, name, host)

@@ -15,6 +15,8 @@ import shutil
 import time
 from pathlib import Path
 
+import numpy as np
+
 from course_lib import paths
 from course_lib.paths import ROOT
 from course_lib.site import chapters, engine, first, npm, offline, pages, staging
@@ -77,7 +79,8 @@ def _make(run: Path | None, repository: str, compiler: bool) -> Path:
     else:
         print("No page on which a model writes: give a trained run by --run runs/small.")
     if compiler:
-        engine.build(made)
+        with np.errstate(all="ignore"):  # known mistakes overflow on purpose
+            engine.build(made)
         _say("compiler", began)
     return made
 

@@ -53,8 +53,8 @@ def index(links: Links, writing: bool) -> str:
     trees.append("```{toctree}\n:hidden:\n:caption: Beside the chapters\n\n" + "\n".join(others) + "\n```")
     story = "".join(f"<p>{html.escape(line)}</p>" for line in next(iter(stories.write(STORY, 1))).splitlines())
     model = (
-        '<p>A model that this course trains, half a million numbers, writes such stories: <a href="writing/index.html">let it '
-        "write in your browser</a>.</p>"
+        '<p>A model that this course trains writes such stories: <a href="writing/index.html">let it write in your '
+        "browser</a>.</p>"
         if writing
         else "<p>At the end of the course a model that you trained writes such stories.</p>"
     )

@@ -71,7 +71,7 @@ def bundle(out: Path) -> None:
 
 
 class Formulas:
-    """LaTeX -> HTML by KaTeX, in one Node that stays: a formula takes a millisecond, a start of Node sixty."""
+    """LaTeX -> HTML by KaTeX, in one Node for all formulas."""
 
     CODE = """
 import katex from "katex"; import readline from "node:readline";

@@ -1,7 +1,7 @@
 """Sphinx with MyST-NB and the theme Furo: staged sources -> pages.
 
-Furo, since it is the lightest of the themes that are kept (its style and script take 70 kB, pydata-sphinx-theme's and
-sphinx-book-theme's over a megabyte with their icons), and has dark and light, phone and print.
+Furo, since it is light (styles and script: 62 kB, 14 kB as gzip), asks no other host for anything, and has dark and light, phone
+and print.
 Formulas are KaTeX's, made while building: a page needs no script for them, and no other host.
 """
 

@@ -32,6 +32,9 @@ def use_everything() -> None:
     from course_lib import bpe, functional, generation, gradcheck, nn, optim, progress, training
     from course_lib.parallel.ring import Ring
     from course_lib.parallel.virtual import virtual
+    from course_lib.serving import speculative
+    from course_lib.serving.drafts import NGrams
+    from course_lib.serving.engine import Engine, Request
     from course_lib.tokenizer import Tokenizer
     from course_lib.tuning import lora, reward
 
@@ -45,6 +48,12 @@ def use_everything() -> None:
         )
     for more in ({"temperature": 0.7, "top_k": 5}, {"top_p": 0.5}, {"use_cache": False}):
         "".join(generation.generate(trained.model, trained.tokenizer, "Once", 4, **more))
+    engine = Engine(trained.model, trained.tokenizer)
+    engine.submit(Request([], 4, generation.Choice(), [0, 1]))
+    while engine.busy:
+        engine.step()
+    grams = NGrams([[5, 6, 7, 8]], trained.tokenizer.vocab_size, order=2)
+    list(speculative.speculate(trained.model, trained.tokenizer, grams, [5], 4, generation.Choice()))
     gradcheck(lambda a, b: ((a + b) * b).max(axis=0).sum(), [np.ones((2, 1)), np.arange(6.0).reshape(2, 3)])
     layer = nn.Linear(4, 3)
     out = layer(Tensor(np.arange(24.0, dtype=np.float32).reshape(3, 2, 4).transpose(1, 0, 2)[:, ::-1].copy()))
@@ -67,6 +76,45 @@ def test_every_target_is_replaced_and_called():
     use_everything()
     assert {swap.exercise.name: swap.why for swap in swaps.swapped if swap.why} == {}
     assert [swap.exercise.name for swap in swaps.swapped if not swap.calls] == [], "in their places and never called"
+
+
+SERVED = {
+    "cpu": "release page_for_next next_in_line share_budget paged_attention_forward",
+    "simulator": "paged_append paged_gather linear_int8_kernel",
+}
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("simulator", marks=pytest.mark.slow)])
+def test_a_server_stands_on_your_answers_and_writes_the_same(device):
+    """Answers that are not our code: pages, queue and attention on the cpu, kernels on the simulator, under a model of 8 bits."""
+    from course_lib.generation import Choice
+    from course_lib.model import GPT
+    from course_lib.serving import quantised
+    from course_lib.serving.engine import Engine, Request
+    from course_lib.tokenizer import Tokenizer
+
+    if device not in devices.available_devices():
+        pytest.skip("there is no C++ compiler, so no kernel can be launched")
+    config = GPTConfig(layers=1, heads=2, channels=32, context=24, vocab_size=270)
+    held = quantised.weights({name: 9 * values for name, values in GPT(config).state().items()}, "int8")
+
+    def written() -> list[list[int]]:
+        engine = Engine(quantised.QuantisedGPT(config, held, device), Tokenizer.train("the cat sat on the mat", 265), 2)
+        requests = [Request([5, 6, 7], 6, Choice(1.0), [0, 1]), Request([8], 3, Choice(0.0), [0])]
+        for request in requests:
+            engine.submit(request)
+        while engine.busy:
+            engine.step()
+        return [text for request in requests for text in request.written]
+
+    ours = written()
+    for name in SERVED[device].split():
+        passed(name, verify.answer_text(verify.variants(name)[0], piece(name).solution))
+    swaps = swapping.use(steps=0, device=device)
+    assert written() == ours and len({tuple(text) for text in ours}) == 3
+    assert all(swap.calls and not swap.why for swap in swaps.swapped) and len(swaps.swapped) == len(
+        SERVED[device].split()
+    )
 
 
 def test_everything_comes_back():

@@ -6,7 +6,7 @@ import pytest
 from course_lib import generation
 from course_lib.generation import Choice
 from course_lib.model import GPT, GPTConfig
-from course_lib.serving import scheduling
+from course_lib.serving import quantised, scheduling
 from course_lib.serving.engine import CANCELLED, FAILED, LENGTH, STOP, Engine, Request
 from tests.tiny_runs import MODELS
 
@@ -75,6 +75,21 @@ def test_on_the_simulator_kernels_give_the_same_tokens(model, tokenizer, text):
         run(Engine(m, tokenizer), [Request(ids, 4, Choice(0.0), [0]) for ids in given]) for m in (there, model)
     )
     assert got == want
+
+
+@pytest.mark.parametrize("to", quantised.FORMATS)
+def test_a_quantised_model_writes_in_pages_what_it_writes_alone(model, tokenizer, text, to):
+    small = quantised.QuantisedGPT(model.config, quantised.weights(model.state(), to))
+    given = prompts(tokenizer, text)
+    got = run(Engine(small, tokenizer, batch=8, budget=20), [Request(ids, TOKENS, Choice(0.0), [0]) for ids in given])
+    for ids, written in zip(given, got, strict=True):
+        assert written == generation.complete(small, tokenizer, [ids], TOKENS, Choice(0.0), [0])[0][0]
+
+
+def test_a_model_with_recurrences_is_refused(tokenizer):
+    model = GPT(GPTConfig.preset("micro", mixers="delta attention", vocab_size=tokenizer.vocab_size))
+    with pytest.raises(ValueError, match="A cache in pages knows models whose blocks all have attention; the mixers"):
+        Engine(model, tokenizer)
 
 
 def test_several_texts_of_one_prompt_share_its_pages_and_go_their_own_ways(model, tokenizer, text):

@@ -18,6 +18,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from course_lib import generation
+from course_lib.generation import Choice
+from course_lib.serving import quantised
 from tests.serving.test_server import CHAT, CLIENT, COMPLETIONS, wait_until
 
 FIELDS = ("prompt messages max_tokens max_completion_tokens temperature top_p top_k n seed stop stream stream_options user echo "
@@ -86,12 +89,10 @@ def test_a_client_may_leave_at_any_byte(address):
 
 @pytest.fixture(scope="module")
 def folder(model, tokenizer, tmp_path_factory):
-    """A run, as training leaves it."""
-    from course_lib import checkpoint
-
+    """A trained model in 4 bits, as `course export --quantise int4` leaves it."""
     path = tmp_path_factory.mktemp("run") / "last.safetensors"
     facts = {"step": 40, "config": model.config.to_dict(), "tokenizer": tokenizer.to_json(), "settings": {}}
-    checkpoint.save(path, model.state(), {}, facts)
+    quantised.save(path, quantised.weights(model.state(), "int4"), facts)
     return path.parent
 
 
@@ -114,10 +115,14 @@ def start(folder):
 
 
 def test_the_command_serves_is_killed_and_starts_again_and_stops_when_told(folder):
+    """What it writes is what the model of 4 bits writes by itself."""
+    model, tokenizer, _ = quantised.load(folder)
     asked = {"prompt": "Once", "temperature": 0, "max_tokens": 9}
+    ((ids, ended),) = generation.complete(model, tokenizer, [tokenizer.encode("Once")], 9, Choice(0.0), [0])
     process, url = start(folder)
     try:
         first = CLIENT.post(url + COMPLETIONS, json=asked).json()["choices"]
+        assert first[0]["text"] == tokenizer.decode(ids[: len(ids) - ended])
     finally:
         process.kill()
         process.wait()

@@ -3,16 +3,18 @@
 All three read y_t = S_t^T q_t and differ in how the state S_t comes from the one before it:
 
     gated linear attention   S_t = diag(e^g_t) S_(t-1) + k_t v_t^T
-                             (Yang et al. 2024, "Gated linear attention transformers", equation 3)
+                             (Yang et al. 2024, "Gated linear attention transformers", section 4)
     gated delta rule         S_t = (I - beta_t k_t k_t^T) diag(e^g_t) S_(t-1) + beta_t k_t v_t^T
-                             (Kimi Linear 2025, equation 1, KDA; with one decay for all channels Gated DeltaNet, Yang et al.
-                             2025; with g = 0 DeltaNet, Schlag et al. 2021)
+                             (Kimi Linear 2025, section 3, equation 1, KDA; with one decay for all channels Gated DeltaNet,
+                             Yang et al. 2025; with g = 0 DeltaNet, Schlag et al. 2021)
     state space              S_t = e^g_t S_(t-1) + weight_t k_t v_t^T, where q, k, v are C, B, x of the papers, and what step t
                              writes is read at once with another weight, gamma_t   (Dao and Gu 2024, Mamba-2, section 3)
 
-Mamba-2 has g = dt A and gamma = weight = dt. Mamba-3 (Lahoti et al. 2026, section 3.1, proposition 1) has a trapezoidal rule:
+Mamba-2 has g = dt A and gamma = weight = dt. Mamba-3 (Lahoti et al. 2026, section 3.1, equation 5) has a trapezoidal rule:
 h_t = e^g_t h_(t-1) + (1 - lambda_t) dt_t e^g_t B_(t-1) x_(t-1) + lambda_t dt_t B_t x_t. The second term writes once more what
 step t - 1 wrote. So gamma_t = lambda_t dt_t, and for all that comes later weight_t = gamma_t + (1 - lambda_(t+1)) dt_(t+1).
+Left out: its rotation of the state, which is one of q and k by angles from the data (section 3.2, proposition 3) and may be done
+before the op; and steps that write several pairs of k and v at once.
 
 `kept` of a forward are the states before each step, (T, B, H, D, E): these forms are for reading and small arrays. The chunked
 and the parallel forms stand in recurrence_forms.py.

@@ -53,7 +53,7 @@ export async function open(box, kind, root) {
       result.replaceChildren(shown.box);
       text.mark(shown.marks);
       for (const link of result.querySelectorAll("[data-line]")) link.addEventListener("click", () => text.show(Number(link.dataset.line)));
-      passed ||= judged.passed; // the last that passed counts
+      passed ||= judged.passed && kind !== "play"; // the last that passed counts; free play has nothing to pass
       keep();
       if (name && !judged.passed) showHints();
     } catch (error) {

@@ -61,6 +61,14 @@ RIGHT = {
                  "                all += values[i];\n            }"),
                 ("sum += scales[group] * part;", "sum += scales[group] * (part - zero * all);")),
     ],
+    "linear_int8_kernel": [
+        Changed(("for (int w = 2 * lane; w < line; w += 64) {", "for (int step = lane; 2 * step < line; step += 32) {\n"
+                 "            const int w = 2 * step;")),
+        Changed(("sum += (signed char)(pair[0] >> 8 * i) * values[i];",
+                 "sum += ((int)(pair[0] << 24 - 8 * i) >> 24) * values[i];"),
+                ("sum += (signed char)(pair[1] >> 8 * i) * values[4 + i];",
+                 "sum += ((int)(pair[1] << 24 - 8 * i) >> 24) * values[4 + i];")),
+    ],
     "unpack_int4": [
         Changed(("    if (i < args.n) {\n        for", "    if (i >= args.n) {\n        return;\n    }\n    {\n        for")),
         Changed(("let code = f32((words[i] >> (4 * j)) & 15u);", "let code = f32(extractBits(words[i], 4 * j, 4));")),

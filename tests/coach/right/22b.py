@@ -139,4 +139,60 @@ RIGHT = {
 }
 """,
     ],
+    "paged_append": [
+        r"""template <class X>
+__global__ void paged_append(const X* k, const X* v, X* k_pages, X* v_pages, const int* slots, int n, int row) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n * row) {
+        int token = i / row, c = i - token * row;
+        long long from = (long long)slots[token] * row;
+        X* key = k_pages + from;
+        X* value = v_pages + from;
+        key[c] = k[i];
+        value[c] = v[i];
+    }
+}
+""",
+        r"""template <class X>
+__global__ void paged_append(const X* k, const X* v, X* k_pages, X* v_pages, const int* slots, int n, int row) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n * row; i += gridDim.x * blockDim.x) {
+        long long slot = slots[i / row];
+        v_pages[slot * row + i % row] = v[i];
+        k_pages[slot * row + i % row] = k[i];
+    }
+}
+""",
+    ],
+    "paged_attention_forward": [
+        """def paged_attention_forward(q, k_pages, v_pages, tables, positions):
+    H, D = q.shape[1:]
+    N, G = k_pages.shape[1:3]
+    y = np.zeros_like(q)
+    for r in range(len(q)):
+        rows = np.arange(positions[r] + 1)
+        pages, at = tables[r][rows // N], rows % N
+        k, v = k_pages[pages, at], v_pages[pages, at]  # (S, G, D)
+        for h in range(H):
+            g = h // (H // G)
+            scores = k[:, g] @ q[r, h] / D**0.5
+            weights = np.exp(scores - scores.max())
+            y[r, h] = weights @ v[:, g] / weights.sum()
+    return y
+""",
+        """def paged_attention_forward(q, k_pages, v_pages, tables, positions):
+    R, H, D = q.shape
+    N, G = k_pages.shape[1:3]
+    y = []
+    for r in range(R):
+        m, l, out = np.full(H, -np.inf), np.zeros(H), np.zeros((H, D))  # online softmax, a row at a time
+        for j in range(positions[r] + 1):
+            k, v = (x[tables[r, j // N], j % N].repeat(H // G, axis=0) for x in (k_pages, v_pages))  # (H, D)
+            score = (q[r] * k).sum(-1) / np.sqrt(D)
+            larger = np.maximum(m, score)
+            old, new = np.exp(m - larger), np.exp(score - larger)
+            m, l, out = larger, l * old + new, out * old[:, None] + new[:, None] * v
+        y.append(out / l[:, None])
+    return np.array(y, q.dtype)
+""",
+    ],
 }

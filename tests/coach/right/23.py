@@ -163,4 +163,63 @@ __global__ void convolution_2_registers(const float* x, const float* w, float* y
             )
         ),
     ],
+    "private_counts": [
+        Changed(
+            (
+                "    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)\n"
+                "        if (x[i] >= 0 && x[i] < BINS) atomicAdd(&own[x[i]], 1);\n",
+                "    int each = (n + gridDim.x - 1) / gridDim.x, end = min(n, (int)(blockIdx.x + 1) * each);\n"
+                "    for (int i = blockIdx.x * each + threadIdx.x; i < end; i += blockDim.x) {\n"
+                "        unsigned bin = x[i];\n        if (bin < BINS) atomicAdd(own + bin, 1);\n    }\n",
+            )
+        ),
+        Changed(
+            (
+                "    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)\n"
+                "        if (x[i] >= 0 && x[i] < BINS) atomicAdd(&own[x[i]], 1);\n",
+                "    for (int bin = threadIdx.x; bin < BINS; bin += blockDim.x)\n"
+                "        for (int i = blockIdx.x; i < n; i += gridDim.x) own[bin] += x[i] == bin;\n",
+            )
+        ),
+    ],
+    "state_in_registers": [
+        Changed(
+            (
+                "        for (int i = 0; i < OWN; i++) S[i] *= chunk.over[row_of(i, lane)];\n#pragma unroll\n"
+                "        for (int t = 0; t < STEPS; t++) add_own(S, chunk.to_end[t], u[t], lane);\n",
+                "        for (int i = 0; i < OWN; i++) {\n            const int row = row_of(i, lane);\n"
+                "            float sum = chunk.over[row] * S[i];\n"
+                "            for (int t = 0; t < STEPS; t++) sum += chunk.to_end[t][row] * u[t];\n            S[i] = sum;\n"
+                "        }\n",
+            )
+        ),
+        Changed(
+            (
+                "        for (int i = 0; i < OWN; i++) S[i] *= chunk.over[row_of(i, lane)];\n",
+                "        for (int i = OWN - 1; i >= 0; i--) S[i] = S[i] * chunk.over[row_of(i, lane)];\n",
+            ),
+            (
+                "for (int t = 0; t < STEPS; t++) add_own(S, chunk.to_end[t], u[t], lane);",
+                "for (int t = STEPS - 1; t >= 0; t--) add_own(S, chunk.to_end[t], u[t], lane);",
+            ),
+        ),
+    ],
+    "state_backwards": [
+        Changed(
+            (
+                "        for (int t = 0; t < STEPS; t++) {\n            add_own(dS, chunk.q[t], dyt[t], lane);\n"
+                "            if (KIND == Delta) add_own(dS, chunk.k[t], -du[t], lane);\n        }\n",
+                "        for (int i = 0; i < OWN; i++)\n            for (int t = 0; t < STEPS; t++) {\n"
+                "                dS[i] += chunk.q[t][row_of(i, lane)] * dyt[t];\n"
+                "                if (KIND == Delta) dS[i] -= chunk.k[t][row_of(i, lane)] * du[t];\n            }\n",
+            )
+        ),
+        Changed(
+            (
+                "            if (KIND == Delta) add_own(dS, chunk.k[t], -du[t], lane);\n        }\n",
+                "        }\n        if (KIND == Delta)\n            for (int t = STEPS - 1; t >= 0; t--) "
+                "add_own(dS, chunk.k[t], -du[t], lane);\n",
+            )
+        ),
+    ],
 }

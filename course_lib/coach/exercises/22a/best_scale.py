@@ -12,7 +12,7 @@ def cases(random):
         "an outlier that is better cut off", np.array([[0.0, 0.3, -0.3, 0.31, 0.29, -0.28, 0.3, 2.4]]), [1.0, 0.9, 0.8]
     )
     yield Case("a group of zeros", np.zeros((1, 4)), shrinks)
-    yield Case("the first of two that are equal", np.array([[0.7, -0.7]]), [1.0, 1.0, 0.9])
+    yield Case("the first of two that are equal", np.array([[-7.0, 0.0]]), [1.0, 0.875])  # -8 steps of 0.875
     yield Case("three groups of 32", random.normal(size=(3, 32)), shrinks)
     yield Case(
         "groups of different sizes", random.normal(size=(6, 32)) * np.array([[0.01, 0.1, 1, 10, 1, 0.5]]).T, shrinks

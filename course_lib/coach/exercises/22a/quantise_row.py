@@ -18,6 +18,17 @@ def right(row):
     return (np.rint(row / scale) if scale else np.zeros(len(row))).astype(np.int8), float(scale)
 
 
+def quantised(answer, row):
+    with np.errstate(divide="raise", invalid="raise"):  # what int8 makes of 0 / 0 depends on the processor
+        return answer(row)
+
+
+def check(result, row):
+    if result[0].dtype != np.int8:
+        return f"The codes are {result[0].dtype}, and belong into int8: .astype(np.int8), after rounding."
+    return None
+
+
 exercise = Exercise(
     title="Quantise a row",
     minutes=4,
@@ -27,6 +38,8 @@ exercise = Exercise(
     given="import numpy as np",
     cases=cases,
     reference=right,
+    call=quantised,
+    check=check,
     hints=("scale = np.abs(row).max() / 127. Divide by it, round with np.rint, and take .astype(np.int8).",),
     wrong=[
         Wrong(Changed(("np.abs(row).max() / 127", "row.max() / 127")),
@@ -36,5 +49,10 @@ exercise = Exercise(
               "large."),
         Wrong(Changed(("np.abs(row).max() / 127", "np.abs(row).max() / 128")),
               "The largest code is 127. With 128 the largest weight becomes 128, which int8 does not hold."),
+        Wrong(Changed(("    if scale == 0:\n        return np.zeros(len(row), np.int8), 0.0\n", "")),
+              "The scale of a row of zeros is 0, and 0 / 0 is no number. Return codes 0 and the scale 0 before you divide.",
+              when=lambda seen: not seen.inputs[0].any() and "FloatingPointError" in seen.error,
+              once="one case has zeros alone"),
+        Wrong(Changed((".astype(np.int8)", "")), generic="belong into int8"),
     ],
 )  # fmt: skip

@@ -1,0 +1,33 @@
+"""The built site, one for all tests: kept in .cache as `course site build` does, so that a second run finds it."""
+
+import pytest
+from site_visit import Served, Visit
+
+from course_lib.site import build, engine
+
+
+@pytest.fixture(scope="session")
+def site():
+    if problem := engine.missing():
+        pytest.skip(problem)
+    return build.build()
+
+
+@pytest.fixture(scope="session")
+def served(site, tmp_path_factory):
+    made = Served(site, tmp_path_factory.mktemp("served"))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def visit(chromium, served):
+    visits = []
+
+    def begin(**settings) -> Visit:
+        visits.append(Visit(chromium, settings.pop("served", served), **settings))
+        return visits[-1]
+
+    yield begin
+    for one in visits:
+        one.close()
