@@ -25,12 +25,17 @@ LAUNCHES = {
 RIGHT = {"scale", "neighbor_right", "copy4", "warp_sum", "say"}
 EXERCISES = ["reverse", "reduce_columns", "compare", "look_back"]
 # Kernels of the zoo of which the engine says nothing, and the native checker tells the fault: accesses past a local array or a
-# variable through a pointer, of a part of a float4, and a local array too large for a thread.
+# variable through a pointer, of a part of a float4, variables without a value, and a local array too large for a thread. Of
+# lock_never_opened_fault it tells another line. That is 13 of 157 faults; of the 157 right twins it reports none.
 DIFFERENT: dict[str, set[str]] = {
     "zoo_memory.cu": {"pointer_to_local_fault", "local_in_function_fault", "parts_of_a_pack_fault"},
+    "zoo_shapes.cu": {
+        "member_array_fault", "shared_double_fault", "lock_never_opened_fault", "sum_without_zero_fault", "set_by_some_fault",
+        "sums_in_an_array_fault", "counter_of_a_function_fault", "part_of_a_pack_fault",
+    },
     "zoo_variables.cu": {"past_a_variable_fault"},
     "zoo_blocks.cu": {"large_local_array_fault"},
-}
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
