@@ -256,7 +256,7 @@ __global__ void segmented_sums(const float* x, const int* heads, float* y) {  //
 # that, without its sign and with beta in it, is `du[t]`.
 #
 # `add_own(dS, row, number, lane)` adds row[c] times the number to each row c that this lane holds. With q and k `[1, 1]`, dy
-# `[1, 2]`, no decay and nothing after the last step, dstate is 3.
+# `[1, 2]`, no decay and nothing after the last step, `dstate` is 3.
 
 # %% exercise="state_backwards"
 # given kernels/linear_recurrence.cu columns

@@ -233,9 +233,7 @@ def test_convolution(B, T, C, taps):
         report = assert_clean(Kernel("convolution.cu", version), grid, (32,), (x, w, y, T, C))
         assert_close(y, want)
     if C == 64 and taps == 4:
-        rows = (
-            2 * T + (3 + 4) * T // 8 - 3
-        )  # read and written; for each 8 times 3 rows once more, but for the first, and 4 taps
+        rows = 2 * T + (3 + 4) * T // 8 - 3  # for each 8 times 4 taps, and 3 rows once more, but for the first 8
         assert report.bytes_moved == 4 * C * rows
 
 
