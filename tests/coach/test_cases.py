@@ -65,7 +65,9 @@ def test_a_template_over_the_type_of_numbers_is_tried_with_integers_that_no_floa
 
 # Scalars that make no difference to a right result, or are the same in every case, and why.
 LAUNCH = "how it is launched: the result is the same"
+NULL = "0 is the null pointer, where others are arrays"
 UNVARIED = {
+    ("linear_int4_kernel", 3): NULL, ("linear_int4_kernel", 4): NULL, ("linear_int8_kernel", 3): NULL,
     "N": LAUNCH, "THREADS": LAUNCH, "tile": LAUNCH, "tiles": LAUNCH, "kind": LAUNCH, "LANES": LAUNCH,
     ("copy", "kind"): LAUNCH, ("unpack_float16", "groups"): LAUNCH, ("softmax_wgsl", "groups"): LAUNCH,
     ("residual_add", "into"): "which of the arrays is overwritten",
