@@ -46,7 +46,7 @@ export async function judge(core, name, text) {
   if (missed) return ended({ ...common, headline: `All cases are right. ${goalLine(missed)}`, lines });
   if (exercise.unjudged) {
     const headline = `The checker sees nothing wrong. This page cannot judge the exercise: ${exercise.unjudged}. Copy your answer to a computer with the course, and say there: course check ${name}`;
-    return ended({ ...common, headline, lines });
+    return ended({ ...common, undecided: true, headline, lines });
   }
   lines.push(...exercise.left_out.map(what => `Not looked at in this page: ${what}.`));
   return ended({ ...common, passed: true, headline: 'Passed.', lines, solution: exercise.solution });

@@ -3,7 +3,8 @@ import { element } from "./elements.js";
 
 // Returns {judged, box, marks}: marks are what the editor underlines.
 export function verdict(judged, praise) {
-  const box = element("div", { class: judged.passed ? "verdict right" : "verdict wrong" });
+  const kind = judged.passed ? "right" : judged.undecided ? "open" : "wrong";
+  const box = element("div", { class: `verdict ${kind}` });
   box.append(element("p", { class: "headline" }, judged.headline || (judged.passed ? praise : "Not yet.")));
   for (const line of judged.lines ?? []) box.append(element("p", {}, line));
   if (judged.case) box.append(element("p", {}, `The smallest case that fails: ${judged.case}.`));
