@@ -7,7 +7,8 @@
 //   await engine.ready()        fetch and start the compiler, and read the simulator's headers; may be called early, and again
 //   await engine.exercises()    [{name, chapter, title, language, blank, task}], in the order of the course; needs no ready()
 //   await engine.judge(name, text)
-//       {passed, undecided (nothing wrong was seen, and the page cannot judge it), headline, lines, issues, counters, case, expected, got, compileErrors, hints, solution, seconds}
+//       {passed, undecided, headline, lines, issues, counters, case, expected, got, compileErrors, hints, solution, seconds}
+//         undecided: nothing wrong was seen, and the page cannot judge this exercise;
 //         headline: a sentence; lines: further ones; case: what is special about the smallest case that fails, or null, with
 //         `expected` and `got` as text; issues: [{kind, line, otherLine, message, block, thread}]; counters: [{line, space, op,
 //         requests, sectorsPerRequest, wavefrontsPerRequest, activeLanes}] of the measured or failing case; compileErrors:
