@@ -1,4 +1,4 @@
-// Eight consecutive floats of a row, as the codes of a quantised weight want them.
+// Eight consecutive floats of a row, beside the codes of a quantised weight.
 //
 //   Eight<N> values(row, k, K);   row[k] .. row[k + 7], zeros from K on
 //   values[i]

@@ -11,7 +11,8 @@ pytestmark = pytest.mark.skipif(
     reason="NVRTC is not installed: pip install cupy-cuda13x nvidia-cuda-nvrtc nvidia-cuda-runtime",
 )
 FOLDERS = ("kernels", "course_lib", "tests", "exercises", "solutions")
-FILES = sorted(path for folder in FOLDERS for path in (paths.ROOT / folder).rglob("*.cu") if "mine" not in path.parts)
+OTHERS = {"mine", "programs"}  # the learner's; whole programs, which NVRTC does not take
+FILES = sorted(path for folder in FOLDERS for path in (paths.ROOT / folder).rglob("*.cu") if not OTHERS & {*path.parts})
 HEAVY = "cooperative_groups"  # NVIDIA's headers take seconds
 
 

@@ -118,7 +118,7 @@ def test_what_stands_before_a_launch_is_read_as_cpp_reads_it(kernel):
     assert (
         f"{{ {kernel}(sim_a...); }}, sim::Configuration(g, dim3(a < b, 4), s[2] >> 1))(x, nullptr, f(__null));" in said
     )
-    assert said.startswith('# 7 "p.cu"\nif (x) sim::launcher(') and 'SimPlace{"p.cu", 7}' in said
+    assert said.startswith('# 7 "p.cu"\nif (x) sim::launcher(') and 'SimSite{"p.cu", 7}' in said
     assert said.count("\n") == text.count("\n")
 
 

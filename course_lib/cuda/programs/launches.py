@@ -48,7 +48,7 @@ def rewrite(text: str, parameters: Mapping[str, Sequence[str]], unchecked: str) 
         call = f"[=](auto&... sim_a) {unchecked} {{ {launch.kernel}(sim_a...); }}"
         pieces += [
             text[done : launch.start],
-            f"sim::launcher({shown}, {json.dumps(names)}, SimPlace{{{json.dumps(file)}, {line}}}, {call}, sim::Configuration(",
+            f"sim::launcher({shown}, {json.dumps(names)}, SimSite{{{json.dumps(file)}, {line}}}, {call}, sim::Configuration(",
             text[launch.open_ + 3 : launch.close],
             "))",
         ]

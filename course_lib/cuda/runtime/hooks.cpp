@@ -117,35 +117,35 @@ void sim_check_atomic(void* address, unsigned bytes, void* pc) {
 }
 
 #define HOOKS(BYTES)                                                                                                   \
-    void __tsan_read##BYTES(void* p SIM_PLACE) { access<BYTES, false>(p, SIM_CALLER); }                                              \
-    void __tsan_write##BYTES(void* p SIM_PLACE) { access<BYTES, true>(p, SIM_CALLER); }                                              \
-    void __tsan_volatile_read##BYTES(void* p SIM_PLACE) { access<BYTES, false>(p, SIM_CALLER); }                                     \
-    void __tsan_volatile_write##BYTES(void* p SIM_PLACE) { access<BYTES, true>(p, SIM_CALLER); }                                     \
-    void __tsan_read_write##BYTES(void* p SIM_PLACE) {                                                                           \
+    void __tsan_read##BYTES(void* p SIM_SITE) { access<BYTES, false>(p, SIM_CALLER); }                                              \
+    void __tsan_write##BYTES(void* p SIM_SITE) { access<BYTES, true>(p, SIM_CALLER); }                                              \
+    void __tsan_volatile_read##BYTES(void* p SIM_SITE) { access<BYTES, false>(p, SIM_CALLER); }                                     \
+    void __tsan_volatile_write##BYTES(void* p SIM_SITE) { access<BYTES, true>(p, SIM_CALLER); }                                     \
+    void __tsan_read_write##BYTES(void* p SIM_SITE) {                                                                           \
         access<BYTES, false>(p, SIM_CALLER);                                                                               \
         access<BYTES, true>(p, SIM_CALLER);                                                                                \
     }                                                                                                                  \
-    void __tsan_unaligned_read##BYTES(void* p SIM_PLACE) { in_parts(p, BYTES, false, SIM_CALLER); }                                 \
-    void __tsan_unaligned_write##BYTES(void* p SIM_PLACE) { in_parts(p, BYTES, true, SIM_CALLER); }                                 \
-    void __tsan_unaligned_volatile_read##BYTES(void* p SIM_PLACE) { in_parts(p, BYTES, false, SIM_CALLER); }                        \
-    void __tsan_unaligned_volatile_write##BYTES(void* p SIM_PLACE) { in_parts(p, BYTES, true, SIM_CALLER); }                        \
-    void __tsan_unaligned_read_write##BYTES(void* p SIM_PLACE) {                                                                 \
+    void __tsan_unaligned_read##BYTES(void* p SIM_SITE) { in_parts(p, BYTES, false, SIM_CALLER); }                                 \
+    void __tsan_unaligned_write##BYTES(void* p SIM_SITE) { in_parts(p, BYTES, true, SIM_CALLER); }                                 \
+    void __tsan_unaligned_volatile_read##BYTES(void* p SIM_SITE) { in_parts(p, BYTES, false, SIM_CALLER); }                        \
+    void __tsan_unaligned_volatile_write##BYTES(void* p SIM_SITE) { in_parts(p, BYTES, true, SIM_CALLER); }                        \
+    void __tsan_unaligned_read_write##BYTES(void* p SIM_SITE) {                                                                 \
         in_parts(p, BYTES, false, SIM_CALLER);                                                                            \
         in_parts(p, BYTES, true, SIM_CALLER);                                                                             \
     }
 HOOKS(1) HOOKS(2) HOOKS(4) HOOKS(8) HOOKS(16)
 
-void __tsan_read_range(void* p, size_t n SIM_PLACE) { in_parts(p, n, false, SIM_CALLER); }
-void __tsan_write_range(void* p, size_t n SIM_PLACE) { in_parts(p, n, true, SIM_CALLER); }
+void __tsan_read_range(void* p, size_t n SIM_SITE) { in_parts(p, n, false, SIM_CALLER); }
+void __tsan_write_range(void* p, size_t n SIM_SITE) { in_parts(p, n, true, SIM_CALLER); }
 // clang up to 14 calls the C library's own functions instead; the linker sends those calls to __wrap_* (flags.py).
 #define COPY(NAME)                                                                                                     \
-    void* NAME(void* to, const void* from, size_t n SIM_PLACE) {                                                                 \
+    void* NAME(void* to, const void* from, size_t n SIM_SITE) {                                                                 \
         in_parts(const_cast<void*>(from), n, false, SIM_CALLER);                                                          \
         in_parts(to, n, true, SIM_CALLER);                                                                                \
         return memmove(to, from, n);                                                                                   \
     }
 #define SET(NAME)                                                                                                      \
-    void* NAME(void* to, int value, size_t n SIM_PLACE) {                                                                        \
+    void* NAME(void* to, int value, size_t n SIM_SITE) {                                                                        \
         in_parts(to, n, true, SIM_CALLER);                                                                                \
         return memset(to, value, n);                                                                                   \
     }

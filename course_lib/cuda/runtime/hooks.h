@@ -2,13 +2,13 @@
 #pragma once
 #include "events.h"
 
-// Where a hook was called from. WebAssembly has no return addresses: there each call has the number of its place behind its
+// Where a hook was called from. WebAssembly has no return addresses: there each call has the number of its call site behind its
 // other arguments (course_lib/site/engine/rewrite.mjs).
 #if defined(__wasm__)
-#define SIM_PLACE , void* place
-#define SIM_CALLER place
+#define SIM_SITE , void* site
+#define SIM_CALLER site
 #else
-#define SIM_PLACE
+#define SIM_SITE
 #define SIM_CALLER __builtin_return_address(0)
 #endif
 

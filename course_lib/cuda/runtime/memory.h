@@ -36,7 +36,7 @@ inline const char* name_of(const Slot& slot) { return slot.name[0] ? slot.name :
 int altered(const Slot&);
 
 #if defined(__wasm__)
-Slot* slot_of(const void* address);  // there an array's neighbours are nearer: course_lib/site/engine/port
+Slot* slot_of(const void* address);  // there the next array is nearer: course_lib/site/engine/port
 #else
 inline Slot* slot_of(const void* address) {
     uint64_t offset = reinterpret_cast<uint64_t>(address) - slot_range.begin;

@@ -34,26 +34,26 @@ namespace sim {
 struct Allocation {
     size_t bytes;
     SimMemory memory;
-    SimPlace place;
+    SimSite site;
 };
 
 static std::recursive_mutex& lock = *new std::recursive_mutex;  // never destroyed: destructors of the program come later
 static std::map<const char*, Allocation>& allocations = *new std::map<const char*, Allocation>;
 static std::map<const void*, SimKnown>& known = *new std::map<const void*, SimKnown>;
-static std::set<const void*>& told = *new std::set<const void*>;  // program counters of the host
+static std::set<const void*>& reported = *new std::set<const void*>;  // program counters of the host
 static int account = -1, last_error, sticky_error, shared_allowed = 48 << 10;
 static double seconds = 60;
 using Hook = void (*)(const char* kernel, const char* names, Launch*, Run, const char* file, int line);
 static Hook hook;
 using Hold = std::lock_guard<std::recursive_mutex>;
 
-static void write_line(const char* kind, SimPlace place, const char* format, va_list arguments) {
+static void write_line(const char* kind, SimSite site, const char* format, va_list arguments) {
     if (account < 0) return;
     char text[1024], line[1400];
     vsnprintf(text, sizeof text, format, arguments);
     for (char* at = text; *at; at++)
         if (*at == '\n') *at = ' ';
-    int length = snprintf(line, sizeof line, "%s\t%s\t%d\t%s\n", kind, place.file ? place.file : "", place.line, text);
+    int length = snprintf(line, sizeof line, "%s\t%s\t%d\t%s\n", kind, site.file ? site.file : "", site.line, text);
     for (int done = 0; done < length;) {
         ssize_t now = write(account, line + done, length - done);
         if (now < 0 && errno != EINTR) return;
@@ -75,8 +75,8 @@ void host_access(const char* address, bool write, void* pc) {
     if (!slot || !slot->live) return;
     Hold hold(lock);
     auto found = holding(address);
-    if (found == allocations.end() || found->second.memory != SIM_DEVICE || !told.insert(pc).second) return;
-    sim_program_tell("host", {nullptr, 0}, "%zu\t%s", static_cast<char*>(pc) - library_base, write ? "writes" : "reads");
+    if (found == allocations.end() || found->second.memory != SIM_DEVICE || !reported.insert(pc).second) return;
+    sim_program_report("host", {nullptr, 0}, "%zu\t%s", static_cast<char*>(pc) - library_base, write ? "writes" : "reads");
 }
 
 // What a GPU would say of a launch of this size; 0: nothing.
@@ -96,7 +96,7 @@ static void flush_text() {
 }
 
 // The fast build: no lines are known.
-static int run_fast(const char* kernel, const Launch& launch, Run run, SimPlace place) {
+static int run_fast(const char* kernel, const Launch& launch, Run run, SimSite site) {
     sim_start(&launch, run, unsigned(sysconf(_SC_NPROCESSORS_ONLN) > 32 ? 32 : sysconf(_SC_NPROCESSORS_ONLN)));
     double waited = 0;
     bool late = false;
@@ -109,12 +109,12 @@ static int run_fast(const char* kernel, const Launch& launch, Run run, SimPlace 
     }
     flush_text();
     if (late) {
-        sim_program_tell("fault", place, "%s was stopped: it was still running after %g s (--timeout)", kernel, seconds);
+        sim_program_report("fault", site, "%s was stopped: it was still running after %g s (--timeout)", kernel, seconds);
         return LAUNCH_TIMEOUT;
     }
     if (!sim_fault_count()) return 0;
     const Fault& fault = *sim_fault(0);
-    sim_program_tell("fault", place, "%s: %s (block %u, %u, %u)", kernel, fault.message, fault.block.x, fault.block.y, fault.block.z);
+    sim_program_report("fault", site, "%s: %s (block %u, %u, %u)", kernel, fault.message, fault.block.x, fault.block.y, fault.block.z);
     return fault.kind == TIMEOUT ? LAUNCH_TIMEOUT : strncmp(fault.message, "assertion", 9) ? ILLEGAL_ADDRESS : ASSERT;
 }
 
@@ -127,14 +127,14 @@ extern "C" {
 SimCard sim_card;
 int sim_program_checked;
 
-void sim_program_tell(const char* kind, SimPlace place, const char* format, ...) {
+void sim_program_report(const char* kind, SimSite site, const char* format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    write_line(kind, place, format, arguments);
+    write_line(kind, site, format, arguments);
     va_end(arguments);
 }
 
-int sim_program_error(int code, const char* function, SimPlace place, const char* format, ...) {
+int sim_program_error(int code, const char* function, SimSite site, const char* format, ...) {
     char text[512];
     va_list arguments;
     va_start(arguments, format);
@@ -142,7 +142,7 @@ int sim_program_error(int code, const char* function, SimPlace place, const char
     va_end(arguments);
     Hold hold(lock);
     last_error = code;
-    sim_program_tell("api", place, "%d\t%s\t%s", code, function, text);
+    sim_program_report("api", site, "%d\t%s\t%s", code, function, text);
     return code;
 }
 
@@ -155,10 +155,10 @@ int sim_program_last_error(int forget) {
 
 void sim_program_reset_error() { last_error = sticky_error = 0; }
 
-void* sim_program_allocate(size_t bytes, SimMemory memory, SimPlace place) {
+void* sim_program_allocate(size_t bytes, SimMemory memory, SimSite site) {
     Hold hold(lock);
     void* data = sim_alloc(bytes, memory == SIM_PINNED ? 1 : 0);
-    if (data) allocations[static_cast<char*>(data)] = {bytes, memory, place};
+    if (data) allocations[static_cast<char*>(data)] = {bytes, memory, site};
     return data;
 }
 
@@ -172,9 +172,9 @@ bool sim_program_free(void* data, bool of_host) {
     return true;
 }
 
-bool sim_program_register(void* data, size_t bytes, SimPlace place) {
+bool sim_program_register(void* data, size_t bytes, SimSite site) {
     Hold hold(lock);
-    auto [at, fresh] = allocations.insert({static_cast<char*>(data), {bytes, SIM_REGISTERED, place}});
+    auto [at, fresh] = allocations.insert({static_cast<char*>(data), {bytes, SIM_REGISTERED, site}});
     if (!fresh && bytes == 0 && at->second.memory == SIM_REGISTERED) return allocations.erase(at), true;
     return fresh && bytes;
 }
@@ -187,7 +187,7 @@ int sim_program_memory(const void* address, size_t* room) {
     return found->second.memory;
 }
 
-void sim_program_reset(SimPlace) {
+void sim_program_reset(SimSite) {
     Hold hold(lock);
     for (auto at = allocations.begin(); at != allocations.end();) {
         if (at->second.memory != SIM_REGISTERED) sim_free(const_cast<char*>(at->first));
@@ -212,15 +212,15 @@ const SimKnown* sim_program_known(const void* address) {
     return found == known.end() ? nullptr : &found->second;
 }
 
-int sim_program_launch(const char* kernel, const char* names, Launch* launch, Run run, SimPlace place) {
+int sim_program_launch(const char* kernel, const char* names, Launch* launch, Run run, SimSite site) {
     if (sim_block) {
-        sim_stop(sim_block->current, "dynamic parallelism, a kernel that launches a kernel, is not simulated", place.file, place.line);
+        sim_stop(sim_block->current, "dynamic parallelism, a kernel that launches a kernel, is not simulated", site.file, site.line);
     }
     Hold hold(lock);
     if (sticky_error) return sticky_error;
     if (int code = refusal(*launch)) {
         const Index g = launch->grid, b = launch->block;
-        return sim_program_error(code, kernel, place, "grid %u x %u x %u, block %u x %u x %u, %llu bytes of dynamic shared memory: %s",
+        return sim_program_error(code, kernel, site, "grid %u x %u x %u, block %u x %u x %u, %llu bytes of dynamic shared memory: %s",
                                  g.x, g.y, g.z, b.x, b.y, b.z, (unsigned long long)launch->shared_bytes,
                                  code == INVALID_VALUE
                                      ? "more than 48 KB need cudaFuncSetAttribute(kernel, "
@@ -239,8 +239,8 @@ int sim_program_launch(const char* kernel, const char* names, Launch* launch, Ru
     }
     launch->names = pointers;
     launch->checked = sim_program_checked;
-    if (hook) hook(kernel, names, launch, run, place.file, place.line);
-    else if (int code = run_fast(kernel, *launch, run, place)) last_error = sticky_error = code;
+    if (hook) hook(kernel, names, launch, run, site.file, site.line);
+    else if (int code = run_fast(kernel, *launch, run, site)) last_error = sticky_error = code;
     every_access = true;  // the host's accesses take the slow path, where there is no block
     fflush(stdout);
     return sticky_error;
@@ -255,16 +255,16 @@ void sim_program_assert(const char* condition, const char* file, int line) {
 
 // ---- called by the child ----------------------------------------------------------------------------------------------
 
-static void tell_leaks() {
+static void report_leaks() {
     for (auto& [data, one] : allocations)
-        if (one.memory != SIM_REGISTERED) sim_program_tell("leak", one.place, "%zu", one.bytes);
-    sim_program_tell("end", {nullptr, 0}, "%s", "");
+        if (one.memory != SIM_REGISTERED) sim_program_report("leak", one.site, "%zu", one.bytes);
+    sim_program_report("end", {nullptr, 0}, "%s", "");
 }
 
 void sim_program_begin(int file, double timeout) {
     account = file;
     seconds = timeout;
-    atexit(tell_leaks);
+    atexit(report_leaks);
 }
 
 // From now on launches are of a checked build, and `watch` runs them.

@@ -7,7 +7,7 @@
 
 enum SimMemory { SIM_DEVICE, SIM_MANAGED, SIM_PINNED, SIM_REGISTERED };
 
-// The card that the program is told it runs on (cards.py).
+// The card whose properties the program sees (cards.py).
 struct SimCard {
     char name[64];
     int major, minor, multiprocessors, threads_per_multiprocessor, blocks_per_multiprocessor, registers_per_multiprocessor;
@@ -16,7 +16,7 @@ struct SimCard {
 };
 
 // Where the program asked for something.
-struct SimPlace {
+struct SimSite {
     const char* file;
     int line;
 };
@@ -26,20 +26,20 @@ extern "C" {
 extern SimCard sim_card;
 extern int sim_program_checked;  // the program was compiled with the memory hooks
 // A line of the account: what kind, where, and what else, with tabs between.
-void sim_program_tell(const char* kind, SimPlace, const char* format, ...) __attribute__((format(printf, 3, 4)));
-// Keep an error for cudaGetLastError, and tell of it with the sentence. Returns the code.
-int sim_program_error(int code, const char* function, SimPlace, const char* format, ...) __attribute__((format(printf, 4, 5)));
+void sim_program_report(const char* kind, SimSite, const char* format, ...) __attribute__((format(printf, 3, 4)));
+// Keep an error for cudaGetLastError, and report it with the sentence. Returns the code.
+int sim_program_error(int code, const char* function, SimSite, const char* format, ...) __attribute__((format(printf, 4, 5)));
 int sim_program_last_error(int forget);
 void sim_program_reset_error();
-void* sim_program_allocate(size_t bytes, SimMemory, SimPlace);
+void* sim_program_allocate(size_t bytes, SimMemory, SimSite);
 bool sim_program_free(void*, bool of_host);
-bool sim_program_register(void*, size_t bytes, SimPlace);
+bool sim_program_register(void*, size_t bytes, SimSite);
 // What an address belongs to: -1 none of the program's; else a SimMemory. `room`: bytes from there to the end.
 int sim_program_memory(const void*, size_t* room);
-void sim_program_reset(SimPlace);
+void sim_program_reset(SimSite);
 int64_t sim_program_used();
 // Run a kernel to its end. `names`: of its parameters, with commas between them. Returns CUDA's code.
-int sim_program_launch(const char* kernel, const char* names, sim::Launch*, sim::Run, SimPlace);
+int sim_program_launch(const char* kernel, const char* names, sim::Launch*, sim::Run, SimSite);
 void sim_program_copy(void* to, const void* from, size_t bytes);  // here, where no hook sees them
 void sim_program_fill(void* to, int value, size_t bytes);
 void sim_program_allow_shared(int bytes);

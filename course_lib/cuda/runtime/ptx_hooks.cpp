@@ -27,7 +27,7 @@ extern "C" {
 
 // A copy may read and write at any time from its issue to its wait: both ends are judged at both times, with the issue's pc,
 // and in between its destination counts as unwritten. Returns the pc.
-void* sim_check_issue(void* to, void* from, unsigned bytes SIM_PLACE) {
+void* sim_check_issue(void* to, void* from, unsigned bytes SIM_SITE) {
     void* pc = SIM_CALLER;
     must_lie_in(IN_SHARED, to, {pc, {}}, "the destination of this copy",
                 "it must lie in __shared__ memory, or a GPU writes to a wrong address");
@@ -51,7 +51,7 @@ void sim_check_completion(void* to, void* from, const unsigned* words, unsigned 
           "the source of this copy is overwritten before the copy has been waited for: a GPU copies the old or the new value");
 }
 
-void sim_check_row(const void* row SIM_PLACE) {
+void sim_check_row(const void* row SIM_SITE) {
     must_lie_in(IN_SHARED, row, {SIM_CALLER, {}}, "the row that this lane names",
                 "ldmatrix reads only __shared__ memory, and a GPU reads from a wrong address there");
 }

@@ -4,18 +4,18 @@
 
 static inline cudaError_t cudaGetDeviceCount(int* count) { return *count = 1, cudaSuccess; }
 static inline cudaError_t cudaGetDevice(int* device) { return *device = 0, cudaSuccess; }
-static inline cudaError_t cudaSetDevice(int device, SIM_PLACE) {
+static inline cudaError_t cudaSetDevice(int device, SIM_SITE) {
     return device == 0 ? cudaSuccess : SIM_FAIL(cudaErrorInvalidDevice, "there is no device %d: the simulator has one, number 0", device);
 }
 static inline cudaError_t cudaSetDeviceFlags(unsigned) { return cudaSuccess; }
-static inline cudaError_t cudaDeviceReset(SIM_PLACE) { return sim_program_reset(place), cudaSuccess; }
+static inline cudaError_t cudaDeviceReset(SIM_SITE) { return sim_program_reset(site), cudaSuccess; }
 static inline cudaError_t cudaInitDevice(int, unsigned, unsigned) { return cudaSuccess; }
-static inline cudaError_t cudaThreadExit(SIM_PLACE) { return cudaDeviceReset(place); }
+static inline cudaError_t cudaThreadExit(SIM_SITE) { return cudaDeviceReset(site); }
 static inline cudaError_t cudaDriverGetVersion(int* version) { return *version = CUDART_VERSION, cudaSuccess; }
 static inline cudaError_t cudaRuntimeGetVersion(int* version) { return *version = CUDART_VERSION, cudaSuccess; }
 static inline cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) { return *can = 0, cudaSuccess; }
-static inline cudaError_t cudaDeviceEnablePeerAccess(int, unsigned, SIM_PLACE) { return SIM_NOT_SIMULATED("a second device is"); }
-static inline cudaError_t cudaDeviceDisablePeerAccess(int, SIM_PLACE) { return SIM_NOT_SIMULATED("a second device is"); }
+static inline cudaError_t cudaDeviceEnablePeerAccess(int, unsigned, SIM_SITE) { return SIM_NOT_SIMULATED("a second device is"); }
+static inline cudaError_t cudaDeviceDisablePeerAccess(int, SIM_SITE) { return SIM_NOT_SIMULATED("a second device is"); }
 static inline cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr, int, int) { return *value = 0, cudaSuccess; }
 static inline cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) { return cudaSuccess; }
 static inline cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
@@ -28,8 +28,8 @@ static inline cudaError_t cudaCtxResetPersistingL2Cache() { return cudaSuccess; 
 static inline cudaError_t cudaProfilerStart() { return cudaSuccess; }
 static inline cudaError_t cudaProfilerStop() { return cudaSuccess; }
 
-static inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device, SIM_PLACE) {
-    if (cudaError_t code = cudaSetDevice(device, place)) return code;
+static inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device, SIM_SITE) {
+    if (cudaError_t code = cudaSetDevice(device, site)) return code;
     *p = {};
     __builtin_memcpy(p->name, sim_card.name, sizeof sim_card.name);
     p->totalGlobalMem = sim_card.memory_bytes;
@@ -65,9 +65,9 @@ static inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device,
 }
 static inline cudaError_t cudaDeviceGetPCIBusId(char* id, int bytes, int) { return snprintf(id, bytes, "0000:00:00.0"), cudaSuccess; }
 static inline cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp*) { return *device = 0, cudaSuccess; }
-static inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device, SIM_PLACE) {
+static inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device, SIM_SITE) {
     cudaDeviceProp p;
-    if (cudaError_t code = cudaGetDeviceProperties(&p, device, place)) return code;
+    if (cudaError_t code = cudaGetDeviceProperties(&p, device, site)) return code;
     switch (attribute) {
         case cudaDevAttrMaxThreadsPerBlock: case cudaDevAttrMaxBlockDimX: case cudaDevAttrMaxBlockDimY: *value = 1024; break;
         case cudaDevAttrMaxBlockDimZ: *value = 64; break;
@@ -99,7 +99,7 @@ static inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attr
 
 // ---- what a kernel may use --------------------------------------------------------------------------------------------
 
-template <class K> cudaError_t cudaFuncSetAttribute(K, cudaFuncAttribute attribute, int value, SIM_PLACE) {
+template <class K> cudaError_t cudaFuncSetAttribute(K, cudaFuncAttribute attribute, int value, SIM_SITE) {
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
     if (value > sim_card.shared_per_block)
         return SIM_FAIL(cudaErrorInvalidValue, "%d bytes of shared memory; a block of %s has at most %lld", value, sim_card.name,

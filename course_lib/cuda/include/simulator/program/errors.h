@@ -60,7 +60,7 @@ static inline const char* cudaGetErrorString(cudaError_t code) {
 static inline cudaError_t cudaGetLastError() { return cudaError_t(sim_program_last_error(1)); }
 static inline cudaError_t cudaPeekAtLastError() { return cudaError_t(sim_program_last_error(0)); }
 
-// The place in the program that calls a function of CUDA.
-#define SIM_PLACE SimPlace place = {__builtin_FILE(), __builtin_LINE()}
-#define SIM_FAIL(CODE, ...) cudaError_t(sim_program_error(CODE, __func__, place, __VA_ARGS__))
+// Where the program calls a function of CUDA.
+#define SIM_SITE SimSite site = {__builtin_FILE(), __builtin_LINE()}
+#define SIM_FAIL(CODE, ...) cudaError_t(sim_program_error(CODE, __func__, site, __VA_ARGS__))
 #define SIM_NOT_SIMULATED(WHAT) SIM_FAIL(cudaErrorNotSupported, WHAT " not simulated")

@@ -53,7 +53,7 @@ struct Configuration {
 
 template <class Call> struct Launcher {
     const char *kernel, *names;
-    SimPlace place;
+    SimSite site;
     Call call;
     Configuration size;
 
@@ -62,13 +62,13 @@ template <class Call> struct Launcher {
         const char* const named[] = {(std::is_pointer<A>::value ? "" : nullptr)..., nullptr};
         Launch launch{pointers, {size.grid.x, size.grid.y, size.grid.z}, {size.block.x, size.block.y, size.block.z}, size.shared,
                       0, 0, 0, sizeof...(A), named};
-        return cudaError_t(sim_program_launch(kernel, names, &launch, Task<Call, A...>::run, place));
+        return cudaError_t(sim_program_launch(kernel, names, &launch, Task<Call, A...>::run, site));
     }
 };
 
 template <class Call>
-Launcher<Call> launcher(const char* kernel, const char* names, SimPlace place, Call call, Configuration size) {
-    return {kernel, names, place, call, size};
+Launcher<Call> launcher(const char* kernel, const char* names, SimSite site, Call call, Configuration size) {
+    return {kernel, names, site, call, size};
 }
 
 // A kernel by its address.
@@ -86,7 +86,7 @@ template <class... A> int know(void (*kernel)(A...), const char* name, const cha
 }  // namespace sim
 
 inline cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared = 0,
-                                    cudaStream_t = nullptr, SIM_PLACE) {
+                                    cudaStream_t = nullptr, SIM_SITE) {
     const SimKnown* known = sim_program_known(kernel);
     if (!known) return SIM_FAIL(cudaErrorInvalidDeviceFunction, "no kernel has this address (a template's instance passes without a cast)");
     void* pointers[129];
@@ -94,11 +94,11 @@ inline cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, v
     for (unsigned i = 0; i < known->parameters; i++) pointers[i] = arguments[i], named[i] = nullptr;
     pointers[known->parameters] = &kernel;
     sim::Launch launch{pointers, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared, 0, 0, 0, known->parameters, named};
-    return cudaError_t(sim_program_launch(known->name, known->names, &launch, known->run, place));
+    return cudaError_t(sim_program_launch(known->name, known->names, &launch, known->run, site));
 }
 template <class... A>
 cudaError_t cudaLaunchKernel(void (*kernel)(A...), dim3 grid, dim3 block, void** arguments, size_t shared = 0,
-                             cudaStream_t stream = nullptr, SIM_PLACE) {
+                             cudaStream_t stream = nullptr, SIM_SITE) {
     if (!sim_program_known((const void*)kernel)) sim::know(kernel, "a kernel by its address", "");
-    return cudaLaunchKernel((const void*)kernel, grid, block, arguments, shared, stream, place);
+    return cudaLaunchKernel((const void*)kernel, grid, block, arguments, shared, stream, site);
 }

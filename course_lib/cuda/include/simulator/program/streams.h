@@ -10,7 +10,7 @@ static inline cudaError_t cudaStreamCreate(cudaStream_t* stream) {
 }
 static inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) { return cudaStreamCreate(stream); }
 static inline cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) { return cudaStreamCreate(stream); }
-static inline cudaError_t cudaStreamDestroy(cudaStream_t stream, SIM_PLACE) {
+static inline cudaError_t cudaStreamDestroy(cudaStream_t stream, SIM_SITE) {
     return stream ? cudaSuccess : SIM_FAIL(cudaErrorInvalidResourceHandle, "the default stream cannot be destroyed");
 }
 static inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaPeekAtLastError() < 700 ? cudaSuccess : cudaPeekAtLastError(); }
@@ -28,7 +28,7 @@ static inline cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* grea
 static inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) { return *event = new CUevent_st{}, cudaSuccess; }
 static inline cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned = 0) { return cudaEventCreateWithFlags(event, 0); }
 static inline cudaError_t cudaEventDestroy(cudaEvent_t event) { return delete event, cudaSuccess; }
-static inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t = nullptr, SIM_PLACE) {
+static inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t = nullptr, SIM_SITE) {
     if (!event) return SIM_FAIL(cudaErrorInvalidResourceHandle, "the event was never created");
     auto now = std::chrono::steady_clock::now().time_since_epoch();
     *event = {std::chrono::duration<double>(now).count(), true};
@@ -36,10 +36,10 @@ static inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t = null
 }
 static inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaStreamSynchronize(nullptr); }
 static inline cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
-static inline cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t stop, SIM_PLACE) {
+static inline cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t stop, SIM_SITE) {
     if (!start || !stop || !start->recorded || !stop->recorded)
         return SIM_FAIL(cudaErrorInvalidResourceHandle, "an event was never recorded");
-    sim_program_tell("time", place, "%s", "");
+    sim_program_report("time", site, "%s", "");
     *milliseconds = 1e3 * (stop->seconds - start->seconds);
     if (*milliseconds <= 0) *milliseconds = 1e-3f;  // programs divide by it
     return cudaSuccess;
