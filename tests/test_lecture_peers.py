@@ -75,6 +75,16 @@ def test_every_block_has_a_test():
     assert set(blocks()) == {name.removeprefix("test_block_") for name in globals() if name.startswith("test_block_")}
 
 
+def test_block_22a():
+    said, _ = run("22a")
+    weight = said["weight"].numpy()
+    scale = np.abs(weight.reshape(64, -1, 32)).max(-1, keepdims=True) / 7
+    codes = np.clip(np.round(weight.reshape(64, -1, 32) / scale) + 8, 0, 15)
+    agree(said["codes"], codes.astype(np.uint8))
+    assert np.array_equal(said["again"].numpy(), codes)
+    agree(said["y"], said["x"].numpy() @ ((codes - 8) * scale).reshape(64, 512).T, 1e-3)
+
+
 def test_block_01():
     _, said = run("01")
     x = Tensor(np.arange(12.0).reshape(3, 4))

@@ -10,7 +10,7 @@ from course_lib.cuda.source import KERNELS
 from course_lib.devices.webgpu import source
 
 # What the device gives its kernels; a file takes those that it mentions and does not set itself.
-CONSTANTS = {"T": "f32", "U": "f32", "OP": 4, "D": 64, "KEYS": 16, "TILE": 16}
+CONSTANTS = {"T": "f32", "U": "f32", "OP": 4, "D": 64, "KEYS": 16, "TILE": 16, "KIND": 1, "STEPS": 8, "CHUNK": 16}
 SWITCHES = ("FIRST", "MAX", "BIAS", "DTOTAL", "CAUSAL", "A_ROWS", "B_ROWS", "CLIP", "BOOL", "ZEROS")
 COMPARED = {"U": "i32"}  # compare.wgsl gives truths
 

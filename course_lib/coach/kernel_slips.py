@@ -124,6 +124,8 @@ def _uses(code: str, name: str) -> bool:
 
 def _adds_up(store: Store) -> bool:
     """Whether something is added to what is there."""
+    if not store.operator and re.search(rf"\*\s*{store.name}\b|\b{store.name}\s*\*", store.value):
+        return False  # a recurrence, h = a h + b
     return store.operator in ("+", "*") or (not store.operator and _uses(store.value, store.name))
 
 

@@ -161,7 +161,7 @@ def _of_python(text: str) -> Iterator[Edit]:
 
     def between(kind: str, left: ast.AST, right: ast.AST) -> Iterator[Edit]:
         start, end = span(left)[1], span(right)[0]
-        if (match := re.search(r"\*\*|//|<=|>=|==|!=|\band\b|\bor\b|[-+*/%<>@&|^]", text[start:end])) and match[
+        if (match := re.search(r"\*\*|//|<<|>>|<=|>=|==|!=|\band\b|\bor\b|[-+*/%<>@&|^]", text[start:end])) and match[
             0
         ] in SWAPPED:
             yield kind, start + match.start(), start + match.end(), SWAPPED[match[0]]

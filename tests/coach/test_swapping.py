@@ -356,6 +356,24 @@ def launch_everything() -> None:
         ops.gather(x, ops.from_numpy(rows)), ops.from_numpy(rows), 4
     )  # more places than each row looks through
     ops.strided_write(ops.full((6, 4), 1.0), x, (1, 4))  # a view that no rows are found in
+    launch_of_serving_and_recurrences(ops)
+
+
+def launch_of_serving_and_recurrences(ops) -> None:
+    """Weights in 8 and 4 bits, a cache in pages, and a linear recurrence there and back."""
+    ones, whole = (lambda *shape: ops.full(shape, 1.0)), (lambda *shape: ops.zeros(shape, "int32"))
+    ops.linear_int8_forward(ones(1, 32), ops.zeros((5, 8), "uint32"), ones(5), None)
+    ops.linear_int4_forward(ones(1, 32), ops.zeros((5, 4), "uint32"), ones(5, 1), None, None)
+    pages = ones(3, 4, 2, 8), ones(3, 4, 2, 8)  # (P, N, G, D) each
+    ops.paged_append(ones(1, 2, 8), ones(1, 2, 8), *pages, whole(1))
+    ops.paged_gather(pages[0], whole(1), 3)
+    given = (
+        *(ones(1, 2, 5, 8) for _ in range(4)),
+        ones(1, 2, 5),
+        None,
+    )  # q, k, v, g (B, H, T, D), beta (B, H, T), no state
+    y, last, kept = ops.gated_delta_forward(*given)
+    ops.gated_delta_backward(y, last, *given, kept)
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ def cases(random):
         codes = random.integers(0, 16, (M, J * GROUP), dtype=np.uint8)
         return Case(
             label, random.normal(size=(n, K)).astype(np.float32), codes, random.uniform(0.01, 0.1, (M, J)).astype(np.float32),
-            random.integers(0, 16, (M, J)).astype(np.float32) if zeros else None,
+            random.uniform(0, 15, (M, J)).astype(np.float32) if zeros else None,
             random.normal(size=M).astype(np.float32) if bias else None,
         )  # fmt: skip
 

@@ -17,6 +17,7 @@ def cases(random):
                               ("a total, then a prefix", [7, 80, 900], 1)):  # fmt: skip
         totals = np.array(totals, np.int32)
         yield Case(label, np.ones(32 * (len(totals) + 1), np.int32), totals, at, 1)
+    yield Case("numbers that no float holds", np.full(64, 2**24 + 1, np.int32), none, 0, 2)
     yield Case("eight warps at once", random.integers(-9, 10, 500).astype(np.int32), none, 0, 8)
 
 
@@ -63,7 +64,6 @@ exercise = Exercise(
     core=False,
     language="cuda",
     defines="scan_3_look_back",
-    target="kernel:scan.cu",
     instances=("1, Sum, int",),
     cases=cases,
     reference=reference,

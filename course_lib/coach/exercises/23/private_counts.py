@@ -32,7 +32,6 @@ exercise = Exercise(
     core=False,
     language="cuda",
     defines="histogram_2_shared",
-    target="kernel:histogram.cu",
     instances=("6", "20"),
     cases=cases,
     reference=counted,

@@ -41,7 +41,6 @@ exercise = Exercise(
     minutes=15,
     language="cuda",
     defines="recurrence_scan",
-    target="kernel:recurrence_scan.cu",
     instances=("32", "64"),
     cases=cases,
     reference=loop,
