@@ -1,7 +1,8 @@
 """Published limits and peaks of six NVIDIA cards: what `--gpu` names.
 
 Limits for each multiprocessor: CUDA C++ Programming Guide, "Compute Capabilities", table of technical specifications. Numbers of
-multiprocessors, clocks, memory: NVIDIA's architecture papers and data sheets, named with each card. None was measured here.
+multiprocessors, clocks, memory: NVIDIA's architecture papers and data sheets, named with each card. None was measured here,
+nor compared with those documents again: check a figure before you rely on it.
 """
 
 import ctypes
