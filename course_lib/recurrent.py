@@ -65,7 +65,7 @@ class Recurrent(nn.Module):
             part.reshape(b, t, h, d).transpose(0, 2, 1, 3)
             for part in functional.split(functional.gelu(qkv), (h * d,) * 3)
         )  # (B, H, T, D)
-        q, k = unit(q) * d**-0.5, unit(k)
+        q, k = unit(q, d**-0.5), unit(k)
         low, gate, *rates = functional.split(self.low(x), (d, d, h) if self.kind == "delta" else (d, d))
         g = -softplus(self.decay(low)).reshape(b, t, h, d).transpose(0, 2, 1, 3)  # (B, H, T, D)
         if self.kind == "delta":
@@ -86,16 +86,18 @@ def convolved(x: Tensor, taps: Tensor, before: Tensor | None) -> tuple[Tensor, T
     if before is None:
         before = Tensor(np.zeros((b, TAPS - 1, c)), x.dtype, x.device)
     rows = functional.concatenate([before, x], axis=1)  # (B, TAPS - 1 + T, C)
+    if t == 1:  # to write a token: one product in the place of TAPS
+        return (rows * taps.reshape(1, TAPS, c)).sum(axis=1, keepdims=True), rows[:, 1:]
     y = rows[:, :t] * taps[0]  # (B, T, C)
     for j in range(1, TAPS):
         y = y + rows[:, j : j + t] * taps[j]
     return y, rows[:, t:]
 
 
-def unit(x: Tensor, eps: float = 1e-6) -> Tensor:
-    """Rows of x (..., D) divided by their length."""
+def unit(x: Tensor, length: float = 1.0, eps: float = 1e-6) -> Tensor:
+    """Rows of x (..., D) brought to a length."""
     d = x.shape[-1]
-    weight = Tensor(np.full(d, d**-0.5), x.dtype, x.device)  # RMSNorm gives rows of length sqrt(D)
+    weight = Tensor(np.full(d, length * d**-0.5), x.dtype, x.device)  # RMSNorm gives rows of length sqrt(D)
     return functional.rmsnorm(x, weight, eps)
 
 
