@@ -15,9 +15,12 @@ from functools import partial
 import numpy as np
 
 from course_lib import functional, key_values, nn
-from course_lib.recurrent import PRODUCTS, Recurrent
+from course_lib.recurrent import Recurrent
+from course_lib.state_space import StateSpace
 from course_lib.tensor import Tensor, no_grad
 
+# Products with each number of the state in a step: decay, write, read; the delta rule reads what it is to replace, too.
+PRODUCTS = {"linear": 3, "delta": 4, "state_space": 3}
 MIXERS = "attention", *PRODUCTS
 
 
@@ -61,8 +64,10 @@ class GPTConfig:
                 f"GPTConfig: channels {self.channels} must be a multiple of heads {self.heads}, and heads of kv_heads "
                 f"{self.kv_heads}."
             )
-        if self.positions == "rope" and self.head_size % 2:
-            raise ValueError(f"GPTConfig: RoPE rotates pairs, so the head size must be even; it is {self.head_size}.")
+        if self.head_size % 2 and (self.positions == "rope" or "state_space" in self.mixer_list):
+            raise ValueError(
+                f"GPTConfig: RoPE and state spaces rotate pairs, so the head size must be even; it is {self.head_size}."
+            )
 
     @property
     def head_size(self) -> int:
@@ -110,7 +115,7 @@ class GPTConfig:
         rows += [
             ("attention: queries, keys, values", attending * (c * qkv + bias * qkv)),
             ("attention: output", attending * (self.heads * d * c + bias * c)),
-            ("recurrences", sum(Recurrent.parameter_count_of(kind, c, self.heads, self.bias) for kind in recurrent)),
+            ("recurrences", sum(_parameters_of(kind, c, self.heads, self.bias) for kind in recurrent)),
             ("MLP: up", layers * (c * up + bias * up)),
             ("MLP: down", layers * (self.hidden * c + bias * c)),
             ("norms", (2 * layers + 1) * norm),
@@ -130,9 +135,21 @@ class GPTConfig:
                 weights += self.channels * (2 * self.heads + 2 * self.kv_heads) * d  # q, out; k, v
                 other += 12 * self.channels * self.context // 2
             else:
-                weights += Recurrent.weights_of(kind, self.channels, self.heads)
+                weights += _weights_of(kind, self.channels, self.heads)
                 other += 6 * PRODUCTS[kind] * self.channels * d
         return 6 * weights + other
+
+
+def _parameters_of(kind: str, c: int, heads: int, bias: bool) -> int:
+    """All parameters of a recurrence."""
+    if kind == "state_space":
+        return StateSpace.parameter_count_of(c, heads, bias)
+    return Recurrent.parameter_count_of(kind, c, heads, bias)
+
+
+def _weights_of(kind: str, c: int, heads: int) -> int:
+    """Those that are multiplied with every token."""
+    return StateSpace.weights_of(c, heads) if kind == "state_space" else Recurrent.weights_of(kind, c, heads)
 
 
 PRESETS: dict[str, dict] = {
@@ -205,7 +222,8 @@ class Block(nn.Module):
         std = 0.02 / (2 * config.layers) ** 0.5  # GPT-2: each layer adds twice to the stream
         self.norm1, self.norm2 = make_norm(config, **made), make_norm(config, **made)
         kind = config.mixer_list[number]
-        self.attention = Attention(config, std, **made) if kind == "attention" else Recurrent(kind, config, std, **made)
+        layer = {"attention": Attention, "state_space": StateSpace}.get(kind) or partial(Recurrent, kind)
+        self.attention = layer(config, std, **made)
         self.mlp = MLP(config, std, **made)
         self.dropout1 = nn.Dropout(config.dropout, random, site=2 * number + 1)
         self.dropout2 = nn.Dropout(config.dropout, random, site=2 * number + 2)

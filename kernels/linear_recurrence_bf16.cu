@@ -3,7 +3,8 @@
 // A warp owns 16 columns of the state. It holds them transposed, as the accumulator fragments of mma, in float from the first step to
 // the last: rounded to bfloat16 they are the A fragments of what a chunk reads, S^T (q decay)^T and S^T (k decay)^T. What the steps
 // write is found for all 16 at once, by the inverse of a triangle of 16 x 16: the WY form of the delta rule. The scores of a chunk stay
-// on CUDA cores: each channel has a decay of its own, so e^(G_t - G_s) is one product of matrices only with e^(-G_s), which overflows.
+// on CUDA cores: each channel has a decay of its own, so e^(G_t - G_s) is one product of matrices only with e^(-G_s), which overflows
+// (Yang et al. 2024, "Gated linear attention transformers", equation 4 and section 4.3).
 //
 // Promise: as recurrence_forward of linear_recurrence.cu. Inputs and results are float, sums and the state too; q and k with their
 //   decays, the state where it is read, and what is written are rounded to bfloat16. The same bits on every run.

@@ -57,7 +57,7 @@ Elementwise, with NumPy's broadcasting
     add subtract multiply maximum(a (...) number or a number, b (...) number or a number, out=None) -> y
     divide power(a (...) real or a number, b (...) real or a number, out=None) -> y
     negative(x (...) number, out=None) -> y
-    exp log tanh sqrt(x (...) real, out=None) -> y
+    exp log tanh sqrt sin cos(x (...) real, out=None) -> y
     equal not_equal less less_equal greater greater_equal(a (...) number or a number, b (...) number or a number) -> y
     where(condition (...) bool, a (...) number or a number, b (...) number or a number, out=None) -> y
 
@@ -313,7 +313,7 @@ def _stepped(op, sizes, given):
 _BINARY = "add subtract multiply maximum divide power equal not_equal less less_equal greater greater_equal where"
 RULES: dict[str, tuple[Callable, tuple[str, ...]]] = {
     **dict.fromkeys(_BINARY.split(), (_broadcast, ())),
-    **dict.fromkeys("negative exp log tanh sqrt".split(), (_like_x, ())),
+    **dict.fromkeys("negative exp log tanh sqrt sin cos".split(), (_like_x, ())),
     **dict.fromkeys("sum max".split(), (_reduced, ("axis", "keepdims"))),
     **dict.fromkeys("attention_forward attention_backward".split(), (_attended, ("causal",))),
     **dict.fromkeys("dropout_forward dropout_backward".split(), (_dropped, ("probability",))),
