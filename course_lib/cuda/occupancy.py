@@ -72,8 +72,8 @@ def occupancy(card: Card, threads: int, registers: int | None, shared: int) -> O
     )  # fmt: skip
     if limit == 0 or shared > card.shared_per_block or not found.warp_limit:
         raise ValueError(
-            f"{card.name} cannot run a block of {threads} threads with {registers or 'unknown'} registers each and {shared:,} bytes "
-            f"of shared memory: it has {card.registers:,} registers, and {card.shared_per_block:,} bytes for a block."
+            f"{card.name} cannot run a block of {threads} threads with {registers or 'unknown'} registers each and {shared:,} "
+            f"bytes of shared memory: it has {card.registers:,} registers, and {card.shared_per_block:,} bytes for a block."
         )
     return found
 

@@ -18,15 +18,16 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
-from course_lib.cuda import cards, registers
+from course_lib.cuda import cards, nvrtc, registers
 from course_lib.cuda.occupancy import Occupancy, occupancy
 
 SECTOR_BYTES = 32
 OPS = {"read": "ld", "write": "st"}
-NO_REGISTERS = (
-    "registers are not known (NVRTC is not installed, or does not take this text), so the occupancy may be lower: pip install "
-    "cupy-cuda13x nvidia-cuda-nvrtc nvidia-cuda-runtime"
+UNKNOWN = "registers are not known, so the occupancy may be lower: "
+MISSING = (
+    "pip install cupy-cuda13x nvidia-cuda-nvrtc nvidia-cuda-runtime, and NVIDIA's compiler says how many there are"
 )
+REFUSED = "NVIDIA's compiler for kernels, NVRTC, does not take this text (host code?)"
 
 
 @dataclass(frozen=True)
@@ -102,10 +103,10 @@ def profile(report: Any, gpu: str, find: Callable[[str], registers.Resources | N
         *_shared(report.lines),
         *_lanes(report.lines),
     ]
-    notes = [] if found else [NO_REGISTERS]
+    notes = [] if found else [UNKNOWN + (REFUSED if nvrtc.available() else MISSING)]
     if found and found.stack:
-        notes.append(f"{found.stack} bytes of local memory for each thread: an array with an index that is not known, or registers "
-                     f"that did not fit")  # fmt: skip
+        why = "an array whose index the compiler does not know, or registers that did not fit"
+        notes.append(f"{found.stack} bytes of local memory for each thread: {why}")
     return Profile(report.kernel, card, limits, metrics, notes)
 
 

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 from course_lib import native
 from course_lib.cuda import Kernel, cards, nvrtc, registers, sanitize
 from course_lib.cuda.occupancy import occupancy, reserved
+from course_lib.cuda.programs import command
 
 LANES = {
     (7, 5): 64,
@@ -178,6 +180,34 @@ def test_registers_and_spills_are_those_of_the_cubin():
         Kernel(text % "__launch_bounds__(1024, 2)", "f"), 1, 1, (np.zeros(448, np.float32), np.zeros(192, np.float32))
     )
     assert "bytes of local memory for each thread" in str(report.profile("a100"))
+
+
+PROGRAM = r"""
+template <int T> __global__ void turn(const float* x, float* y) {
+    __shared__ float tile[T][T];
+    tile[threadIdx.y][threadIdx.x] = x[threadIdx.y * T + threadIdx.x];
+    __syncthreads();
+    y[threadIdx.y * T + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
+}
+int main() {
+    float *x, *y;
+    cudaMalloc(&x, 4 * N * N), cudaMalloc(&y, 4 * N * N), cudaMemset(x, 0, 4 * N * N);
+    for (int i = 0; i < 3; i++) turn<N><<<1, dim3(N, N)>>>(x, y);
+    return cudaDeviceSynchronize() || cudaFree(x) || cudaFree(y);
+}
+"""
+
+
+def test_a_whole_program(tmp_path):
+    """`course cuda profile`: three launches of one kind are one profile, and what is not known is said."""
+    (tmp_path / "turn.cu").write_text(PROGRAM)
+    done = CliRunner().invoke(command.app, ["profile", str(tmp_path / "turn.cu"), "-D", "N=16", "--gpu", "T4"])
+    assert done.exit_code == 0, done.output
+    assert "turn.cu, line 11, 3 times: turn<16> on Tesla T4" in done.output
+    row = {line.split()[0]: line.split()[1] for line in done.output.splitlines() if "__" in line.partition(" ")[0]}
+    assert row["launch__shared_mem_per_block_static"] == "1,024"
+    assert row["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"] == "56"  # 8 warps, each 8 wavefronts for 1
+    assert "Note: registers are not known" in done.output
 
 
 def test_a_roofline_for_a_named_card(report):
