@@ -22,6 +22,16 @@ def measure(device: str) -> list[dict[str, Any]]:
     return [_pytest(words) for words in RUNS[device]]
 
 
+def kernels(device: str) -> dict[str, Any]:
+    """The tests of the kernels alone."""
+    return _pytest(RUNS[device][0])
+
+
+def ops(device: str) -> dict[str, Any]:
+    """Those of the ops."""
+    return _pytest(RUNS[device][1])
+
+
 def _pytest(words: list[str]) -> dict[str, Any]:
     """One run: how many passed, failed and were skipped, which failed, and how many launches were on the card."""
     began = time.monotonic()
