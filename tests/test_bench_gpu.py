@@ -78,17 +78,13 @@ sys.meta_path[sys.meta_path.index(PathFinder)] = Hidden
 """
 
 
-@pytest.fixture(scope="module")
-def bare_cache(tmp_path_factory):
-    return tmp_path_factory.mktemp("cache")
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("part", gpu.PARTS)
-def test_each_part_runs_alone_where_much_of_the_course_is_missing(part, tmp_path, bare_cache):
-    """A rented machine has a card and Python: no notebooks, no pictures, no downloads, and nothing compiled at first."""
+def test_a_part_runs_alone_where_much_of_the_course_is_missing(tmp_path):
+    """A rented machine has a card and Python: no notebooks, no pictures, no downloads, and nothing compiled at first.
+
+    Parts a to d do so in test_prove.py, on a stand-in for CuPy."""
     (tmp_path / "sitecustomize.py").write_text(HIDE)  # Python runs it as it starts, in children too
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "COURSE_CACHE": str(bare_cache)}
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "COURSE_CACHE": str(tmp_path / "cache")}
     hidden = subprocess.run([sys.executable, "-c", "import nbformat"], env=environment, capture_output=True, text=True)
     assert "No module named 'nbformat'" in hidden.stderr
     command = [
@@ -98,23 +94,16 @@ def test_each_part_runs_alone_where_much_of_the_course_is_missing(part, tmp_path
         "bench",
         "gpu",
         "--part",
-        part,
+        "e",
         "--json",
         tmp_path / "found.json",
     ]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     found = json.loads((tmp_path / "found.json").read_text())
-    assert found["command"] == f"course bench gpu --part {part}" and set(found) == {"device", "command", part}
-    if part == "a":
-        for run in found["a"]:
-            assert run["counts"].get("passed", 0) >= 10 and not run["failed"], f"{run}\n{done.stdout}"
-    if part == "e":
-        assert (
-            found["e"]["tokens"] == 1024
-            and found["e"]["floor"] < found["e"]["bigram"]
-            and len(found["e"]["samples"]) == 3
-        )
+    assert found["command"] == "course bench gpu --part e" and set(found) == {"device", "command", "e"}
+    assert found["e"]["tokens"] == 1024 and found["e"]["floor"] < found["e"]["bigram"]
+    assert len(found["e"]["samples"]) == 3
 
 
 def test_an_unknown_part_is_a_sentence():

@@ -1,4 +1,4 @@
-"""The process of one part: `python -m course_lib.prove.child NAME DEVICE FILE [small]` writes the part's result to FILE as JSON.
+"""The process of one part: `python -m course_lib.prove.child MODULE CALL DEVICE FILE [small]` writes its result to FILE as JSON.
 
 small: the sizes that the simulator takes, whatever the device is: a rehearsal.
 """
@@ -9,18 +9,15 @@ from importlib import import_module
 from pathlib import Path
 
 from course_lib.paths import write_whole
-from course_lib.prove.parts import PARTS
 
 
-def main(name: str, device: str, file: str, small: str = "") -> None:
-    part = next(part for part in PARTS if part.name == name)
-    module = import_module(part.module)
+def main(name: str, call: str, device: str, file: str, small: str = "") -> None:
+    module = import_module(name)
     if small:
         for table in vars(module).values():  # sizes by device
             if isinstance(table, dict) and set(table) == {"cuda", "simulator"}:
                 table["cuda"] = table["simulator"]
-    result = getattr(module, part.call)(device)
-    write_whole(Path(file), json.dumps(result))
+    write_whole(Path(file), json.dumps(getattr(module, call)(device), allow_nan=False))
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from course_lib.prove.parts import PARTS, Part
 
 FOLDER = ROOT / "runs" / "prove"
 LAST_LINES = 40
+REHEARSAL = 5  # times as long for each part: a simulator compiles and runs far more slowly
 NO_CARD = (
     "{problem} `course prove` measures our kernels on an NVIDIA GPU of compute capability 7.5 or newer: on a machine that has "
     "one, make install, then .venv/bin/course prove. `course prove --rehearse` runs every part at small sizes on the simulator."
@@ -52,13 +53,16 @@ def prove(folder: Path = FOLDER, names: Sequence[str] = (), again: bool = False,
         if kept := _kept(folder, part, key):
             result["parts"][part.name] = kept
     wanted = [part for part in PARTS if not names or part.name in names]
-    say(f"{len(wanted)} parts on {result['device']['name']}; at most {sum(p.seconds for p in wanted) / 60:.0f} minutes")
+    minutes = (
+        f"; at most {sum(part.seconds for part in wanted) / 60:.0f} minutes" if not rehearse else ", at small sizes"
+    )
+    say(f"{len(wanted)} parts on {result['device']['name']}{minutes}")
     for number, part in enumerate(wanted, 1):
         known = result["parts"].get(part.name)
         if known and not again:
             say(f"{number}/{len(wanted)} {part.title}: done before. {known['said']}")
             continue
-        say(f"{number}/{len(wanted)} {part.title} (at most {part.seconds:.0f} s)")
+        say(f"{number}/{len(wanted)} {part.title}")
         found = run(part, device, folder, rehearse)
         result["parts"][part.name] = found
         write_whole(_file(folder, part), json.dumps({"key": key, "part": found}))
@@ -77,7 +81,8 @@ def run(part: Part, device: str, folder: Path, small: bool) -> dict[str, Any]:
         sys.executable,
         "-m",
         "course_lib.prove.child",
-        part.name,
+        part.module,
+        part.call,
         device,
         str(out),
         *(["small"] if small else []),
@@ -87,7 +92,7 @@ def run(part: Part, device: str, folder: Path, small: bool) -> dict[str, Any]:
         child = subprocess.Popen(command, cwd=ROOT, stdout=lines, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
                                  start_new_session=True, env={**os.environ, "PYTHONUNBUFFERED": "1"})  # fmt: skip
         try:
-            _wait(child, began + part.seconds, part)
+            _wait(child, part.seconds * (REHEARSAL if small else 1), part.name)
         except subprocess.TimeoutExpired:
             state = "late"
         except KeyboardInterrupt:
@@ -108,32 +113,26 @@ def run(part: Part, device: str, folder: Path, small: bool) -> dict[str, Any]:
     if found["state"] != "done":
         last = next((line.strip() for line in reversed(found["log"]) if line.strip()), "it said nothing")
         found["said"] = {
-            "late": f"stopped at its limit of {part.seconds:.0f} s",
+            "late": f"stopped at its limit, after {found['seconds']:.0f} s",
             "interrupted": "stopped by Ctrl-C",
         }.get(found["state"], last)
     return found
 
 
-def _wait(child: subprocess.Popen, end: float, part: Part) -> None:
-    """Raises TimeoutExpired at `end`. In a terminal the seconds are shown."""
-    shown = sys.stderr.isatty()
-    while True:
-        left = end - time.monotonic()
-        if left <= 0:
-            raise subprocess.TimeoutExpired(part.name, part.seconds)
+def _wait(child: subprocess.Popen, seconds: float, name: str) -> None:
+    """Raises TimeoutExpired after `seconds`. In a terminal they are shown."""
+    began, shown = time.monotonic(), sys.stderr.isatty()
+    while (passed := time.monotonic() - began) < seconds:
         try:
-            child.wait(min(1.0, left))
-            return
+            child.wait(min(1.0, seconds - passed))
+            break
         except subprocess.TimeoutExpired:
             if shown:
-                print(
-                    f"\r    {part.name}: {part.seconds - left:.0f} of at most {part.seconds:.0f} s ",
-                    end="",
-                    file=sys.stderr,
-                )
-        finally:
-            if shown and child.returncode is not None:
-                print("\r" + " " * 60 + "\r", end="", file=sys.stderr)
+                print(f"\r    {name}: {passed:.0f} of at most {seconds:.0f} s ", end="", file=sys.stderr)
+    if shown:
+        print("\r" + " " * 60 + "\r", end="", file=sys.stderr)
+    if child.returncode is None:
+        raise subprocess.TimeoutExpired(name, seconds)
 
 
 def _end(child: subprocess.Popen) -> None:

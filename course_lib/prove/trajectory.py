@@ -6,6 +6,8 @@ than rounding shows within ten steps.
 
 from typing import Any
 
+import numpy as np
+
 from course_lib import data, recipes
 from course_lib.model import GPT, GPTConfig
 from course_lib.run import Run
@@ -29,6 +31,8 @@ def _run(preset: str, device: str, batch: int) -> dict[str, Any]:
         )
         runs.append(Run(settings, corpus, GPT(config, device=place, seed=0)))
     losses = [[run.step()["loss"] for run in runs] for _ in range(STEPS)]
+    if not np.isfinite(losses).all():
+        raise RuntimeError(f"{preset}: a loss is not a number; ours and the CPU's, step by step: {losses}")
     ours, cpu = (list(column) for column in zip(*losses, strict=True))
     worst = max(abs(a - b) for a, b in losses)
     print(f"  {preset}: loss from {ours[0]:.4f} to {ours[-1]:.4f}; from the CPU's at most {worst:.1e} away")
