@@ -157,3 +157,9 @@ def test_launches_in_another_order_stay_on_the_simulator(monkeypatch):
     on_card._launch(Kernel("arithmetic.cu", "binary<Add, float, 1>"), (1,), (32,), (x, x, y, 5), seed=3)
     np.testing.assert_array_equal(y, 2 * x)
     assert on_card.counted == {"on the card": 0, "left on the simulator": 1}
+
+
+def test_without_the_packages_of_the_tests_a_sentence_says_how_to_get_them(monkeypatch):
+    monkeypatch.setattr(kernel_tests, "find_spec", lambda name: None if name == "hypothesis" else name)
+    with pytest.raises(RuntimeError, match=r"need hypothesis: .*\[test\]"):
+        kernel_tests.ops("simulator")

@@ -131,7 +131,7 @@ def test_ctrl_c_keeps_what_is_done(calls, tmp_path):
 
 
 def test_without_a_card_a_sentence_says_what_to_do(calls, tmp_path):
-    with pytest.raises(RuntimeError, match=r"no NVIDIA GPU here.*make install.*--rehearse"):
+    with pytest.raises(RuntimeError, match=r"no NVIDIA GPU here.*make prove.*--rehearse"):
         runner.prove(tmp_path)
 
 

@@ -27,7 +27,7 @@ LAST_LINES = 40
 REHEARSAL = 5  # times as long for each part: a simulator compiles and runs far more slowly
 NO_CARD = (
     "{problem} `course prove` measures our kernels on an NVIDIA GPU of compute capability 7.5 or newer: on a machine that has "
-    "one, make install, then .venv/bin/course prove. `course prove --rehearse` runs every part at small sizes on the simulator."
+    "one: make prove. `course prove --rehearse` runs every part at small sizes on the simulator."
 )
 
 
