@@ -54,6 +54,7 @@ FLOORS = [
         "cli",
         "selftest",
         "speedrun",
+        "prove",
     },
 ]
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
