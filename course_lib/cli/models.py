@@ -12,7 +12,9 @@ import typer
 def train(
     preset: Annotated[
         str | None,
-        typer.Option(help="micro, small, 12m, modern-12m, linear-12m, hybrid-12m or 116m.", show_default="small"),
+        typer.Option(
+            help="micro, small, 12m, modern-12m, latent-12m, linear-12m, hybrid-12m or 116m.", show_default="small"
+        ),
     ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, simulator, cuda or webgpu.")] = "auto",
     steps: Annotated[int | None, typer.Option(help="Updates of the weights.")] = None,

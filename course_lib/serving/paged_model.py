@@ -39,11 +39,15 @@ class PagedModel:
     """
 
     def __init__(self, model: GPT, pages: int, rows: int = ROWS):
-        model.config.needs_attention("A cache in pages")
+        model.config.needs_attention("A cache in pages", latent=True)
         config, self.model, self.pool = model.config, model, Pool(pages, rows)
         self.ops = devices.ops(model.device)
-        shape = (pages, rows, config.kv_heads, config.head_size)  # (P, N, G, D)
-        self.layers = [tuple(self.ops.zeros(shape, model.dtype) for _ in range(2)) for _ in range(config.layers)]
+        arrays, *row = config.cached_shape  # (G, D)
+        # for each layer its keys and values, (P, N, G, D) each; of latent attention they are one array
+        layers = [
+            [self.ops.zeros((pages, rows, *row), model.dtype) for _ in range(arrays)] for _ in range(config.layers)
+        ]
+        self.layers = [(layer[0], layer[-1]) for layer in layers]
         model.eval()
 
     def make_room(self, table: list[int], start: int, count: int) -> None:
