@@ -166,5 +166,5 @@ def test_what_knows_no_latent_says_so(act, who):
 
 def test_the_page_says_so_too(tmp_path):
     run = web_page.save(tmp_path / "run", GPTConfig(**TINY), web_page.tokenizer())
-    with pytest.raises(ExportError, match="The page knows no latent attention.*course sample"):
+    with pytest.raises(ExportError, match=r"The page knows no latent attention.*course sample"):
         export(run, tmp_path / "page")
