@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from . import axes
 from .checks import broadcast_shape, check_causal, check_heads, check_view, fit, joined_shape, matmul_shape
+from .packing import row_words
 
 TABLE = """
 How a line is read
@@ -154,6 +155,11 @@ Several in one (composed.py says of which; where one of those was replaced, by `
     paged_attention_forward(q (R, H, D), k_pages (P, N, G, D), v_pages (P, N, G, D), tables (R, M) int32 below P,
                             positions (R) int32 below M*N) -> y (R, H, D)
         one query for each text: it sees rows 0 .. positions[r] of the text with the block table tables[r] (Kwon et al. 2023)
+    paged_append_int8(k (n, G, D), v (n, G, D), k_pages (P, N, G, W) uint32, v_pages (P, N, G, W) uint32,
+                      slots (n) int32 below P*N)
+    paged_attention_int8_forward(q (R, H, D), k_pages (P, N, G, W) uint32, v_pages (P, N, G, W) uint32,
+                                 tables (R, M) int32 below P, positions (R) int32 below M*N) -> y (R, H, D)
+        the same two with D numbers of a token and head as W = ceil(D/4) + 1 words (packing.py): codes of 8 bits, and their scale
 
 Random bits are Philox4x32-10 (Salmon et al. 2011), the same on every device. `random` is a device array of three uint32:
 seed low, seed high, step; `site` is an int that tells one dropout from another. Key (seed low, seed high), counter
@@ -273,6 +279,15 @@ def _packed(op, sizes, given):
         raise ValueError(f"{op}: rows of {K} weights take {wanted} words, but words is {tuple(given['words'].shape)}.")
 
 
+def _in_words(op, sizes, given):
+    if "H" in sizes:
+        check_heads(op, sizes["H"], sizes["G"])
+    if sizes["W"] != row_words(sizes["D"]):
+        raise ValueError(
+            f"{op}: {sizes['D']} numbers take {row_words(sizes['D'])} words, but k_pages is {tuple(given['k_pages'].shape)}."
+        )
+
+
 def _causal_rows(op, sizes, given):
     if given["causal"]:
         sizes = fit(op, "x (*n, T, S)", given["x"])
@@ -337,6 +352,7 @@ RULES: dict[str, tuple[Callable, tuple[str, ...]]] = {
     "cache_attention": (_attended, ()),
     "paged_gather": (_gathered_rows, ("count",)),
     "paged_attention_forward": (_attended, ()),
+    **dict.fromkeys("paged_append_int8 paged_attention_int8_forward".split(), (_in_words, ())),
     "adamw_step": (_stepped, ()),
 }
 
