@@ -60,10 +60,10 @@ extern "C" void paged_attention_int8(int wide, const void *q, const void *k, con
         const long W = (D + 3) / 4 + 1;
         const auto rows = [=](const void *pages) {
             return [=](long row, T *room) {
-                const std::uint32_t *words = (const std::uint32_t *)pages + row * W;
+                const std::int8_t *codes = (const std::int8_t *)((const std::uint32_t *)pages + row * W);
                 float scale;
-                std::memcpy(&scale, words + W - 1, sizeof scale);
-                for (long d = 0; d < D; d++) room[d] = scale * float(std::int8_t(words[d / 4] >> 8 * (d % 4)));
+                std::memcpy(&scale, codes + 4 * (W - 1), sizeof scale);
+                for (long d = 0; d < D; d++) room[d] = scale * codes[d];
                 return (const T *)room;
             };
         };
