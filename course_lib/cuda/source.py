@@ -15,7 +15,7 @@ from course_lib import lexer, paths
 from course_lib.cuda.errors import CompileError, KernelError
 
 KERNELS = paths.KERNELS
-_HOST = re.compile(r"<<<|\bcuda[A-Z]\w*\s*\(|\bint\s+main\s*\(|\bstd\s*::\s*(?:cout|vector|string)\b")
+_HOST = re.compile(r"<<<|\basm\b|\bcuda[A-Z]\w*\s*\(|\bint\s+main\s*\(|\bstd\s*::\s*(?:cout|vector|string)\b")
 WAITS = re.compile(
     r"__sync|_sync\b|\bsync\b|__activemask|cooperative_groups|\bwmma\b|mma\.h|__shfl|\bcuda\s*::\s*(?:barrier|pipeline)|__pipeline|ldmatrix|\bmma_|cp_async|__nanosleep"
     r"|\batomicCAS|\batomicExch|\batomic\w+\s*\([^;]*,\s*0[uUlL]*\s*\)"  # in a loop, until another thread has come by
@@ -203,7 +203,7 @@ _SIZED = r"\[[^\]]*\]|\b(?:alignas|__align__)\s*\([^()]*\)"
 _TYPE = r"[^;{}=]*\b(?:union|struct|class|enum)\b[^;{}=]*"  # of a variable, if its members stand right there
 REFUSED = [
     (r"\basm\b\s*(?:volatile\s*)?\(",
-     "Inline assembly is not simulated. The course's PTX instructions are functions: #include \"ptx.cuh\"."),
+     "Inline PTX is simulated in a .cu file, not in a text. The course's PTX instructions are functions: #include \"ptx.cuh\"."),
     (r"<<<", "`kernel<<<grid, block>>>(...)` is host code, which the course writes in Python: kernel(grid, block, args)."),
     (r"\b__cluster_dims__|this_cluster\s*\(", "Thread block clusters are not simulated."),
     (r"\bcudaMalloc|\bcudaMemcpy|\bcudaFree|\bcudaDeviceSynchronize",
