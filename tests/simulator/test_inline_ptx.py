@@ -34,7 +34,8 @@ def scalars() -> list[np.ndarray]:
         np.where(v.view(S) < w.view(S), v, U(99)), np.where(v & U(1), 6, 7), v[lane ^ 3],
         v[np.where(lane % 8 < 7, lane + 1, lane)], np.full(32, sum(1 << k for k in lane if v[k] > 0x7FFFFFFF), U),
         (1 << lane) - 1 + lane, v[lane // 2 + 1], (g * g + F(1)).view(U), f16.astype(F).view(U),
-        np.trunc(1000 * g).astype(S).view(U), (f16.view(np.uint16).astype(U) << 16) | (g + F(1)).astype(np.float16).view(np.uint16),
+        np.trunc(1000 * g).astype(S).view(U),
+        (f16.view(np.uint16).astype(U) << 16) | (g + F(1)).astype(np.float16).view(np.uint16),
         w << U(9) | v >> U(23), np.maximum(g, F(0.25)).view(U),
     ]  # fmt: skip
 

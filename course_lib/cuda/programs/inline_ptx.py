@@ -71,7 +71,9 @@ def _statement(text: str, tokens: list[lexer.Token], end: int) -> str | None:
             after.append(f"sim_ptx::put(sim_o{number}, {name});")
             expression = f"sim_o{number}" if "+" in constraint else "0"
         kept = "const auto" if constant else f"sim_ptx::register_{kind}"
-        before.append(f"{kept} {name} = {expression if constant else f'sim_ptx::take<sim_ptx::register_{kind}>({expression})'};")
+        before.append(
+            f"{kept} {name} = {expression if constant else f'sim_ptx::take<sim_ptx::register_{kind}>({expression})'};"
+        )
     code = instructions.translate(parts, registers)
     return "do { " + " ".join([*before, *code, *after]) + " } while (0)"
 

@@ -10,7 +10,9 @@ from collections.abc import Callable, Mapping
 
 KNOWN = {"trap", "exit", "ret", "activemask.b32", ".reg"}
 _KINDS = {"pred": "p", "f32": "f", "f64": "d", "16": "h", "32": "r", "64": "l", "8": "h"}  # of a register, by its type
-_TYPES = {f"{letter}{bits}": f"{'' if letter == 's' else 'u'}int{bits}_t" for letter in "usb" for bits in (8, 16, 32, 64)}
+_TYPES = {
+    f"{letter}{bits}": f"{'' if letter == 's' else 'u'}int{bits}_t" for letter in "usb" for bits in (8, 16, 32, 64)
+}
 _TYPES |= {"f32": "float", "f64": "double", "pred": "bool", "f16": "__half", "f16x2": "__half2", "bf16": "__nv_bfloat16",
            "bf16x2": "__nv_bfloat162"}  # fmt: skip
 _SPECIAL = {
@@ -22,7 +24,18 @@ _SPECIAL = {
     **{f"{short}.{axis}": f"{name}.{axis}" for short, name in
        (("tid", "threadIdx"), ("ntid", "blockDim"), ("ctaid", "blockIdx"), ("nctaid", "gridDim")) for axis in "xyz"},
 }  # fmt: skip
-_COMPARED = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "lo": "<", "ls": "<=", "hi": ">", "hs": ">="}
+_COMPARED = {
+    "eq": "==",
+    "ne": "!=",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+    "lo": "<",
+    "ls": "<=",
+    "hi": ">",
+    "hs": ">=",
+}
 _IGNORED = {"rn", "rni", "ftz", "approx", "full", "volatile", "relaxed", "weak", "sync", "aligned", "gpu", "cta", "sys", "nc", "noftz",
             "L1::no_allocate", "L1::evict_last", "L1::evict_first", "L1::evict_normal", "L2::128B", "L2::256B", "L2::64B", "ca", "cg",
             "cs", "lu", "cv", "wb", "wt", "shared::cta"}  # fmt: skip
@@ -194,7 +207,11 @@ class _Instruction:
         kind = _TYPES[self.type]
         if "wide" in self.parts or "hi" in self.parts:
             bits = int(self.type[1:])
-            wide = f"{'' if self.type[0] == 's' else 'unsigned '}__int128" if bits == 64 else kind.replace(str(bits), str(2 * bits))
+            wide = (
+                f"{'' if self.type[0] == 's' else 'unsigned '}__int128"
+                if bits == 64
+                else kind.replace(str(bits), str(2 * bits))
+            )
             if "hi" in self.parts:
                 return self._set(f"({kind})(({wide}){a} * {b} >> {bits}){more}")
             return self._set(f"({wide}){a} * {b}{more}", kind=wide)
@@ -221,7 +238,9 @@ class _Instruction:
 
     def _call(self, form: str) -> str:
         self._only()
-        return self._set(form.format(*self._values(1, "uint64_t" if self.type.endswith("64") else "uint32_t")), kind="uint32_t")
+        return self._set(
+            form.format(*self._values(1, "uint64_t" if self.type.endswith("64") else "uint32_t")), kind="uint32_t"
+        )
 
     def _popc(self) -> str:
         return self._call("__builtin_popcountll({0})")
@@ -289,7 +308,9 @@ class _Instruction:
         if many == 1:
             return f"*{target} = {self.value(self.operands[1], kind)};"
         values = ", ".join(self.value(one, kind) for one in self._group(self.operands[1]))
-        return f"{{ const {kind} sim_v[{many}] = {{{values}}}; sim_ptx::Vector<{kind}, {many}>::store({target}, sim_v); }}"
+        return (
+            f"{{ const {kind} sim_v[{many}] = {{{values}}}; sim_ptx::Vector<{kind}, {many}>::store({target}, sim_v); }}"
+        )
 
     def _atom(self, place: int = 1) -> str:
         names = {"add": "Add", "min": "Min", "max": "Max", "and": "And", "or": "Or", "xor": "Xor", "exch": "Exch", "cas": "CAS",
@@ -329,14 +350,16 @@ class _Instruction:
     def _bar(self) -> str:
         if self.parts[:2] == ["warp", "sync"]:
             return f"__syncwarp({self.value(self.operands[0], 'unsigned')});"
-        if self.parts[:1] != ["sync"] and self.parts[:2] != ["cta", "sync"] or self.operands != ["0"]:
+        if (self.parts[:1] != ["sync"] and self.parts[:2] != ["cta", "sync"]) or self.operands != ["0"]:
             raise _Unknown
         return "__syncthreads();"
 
     _barrier = _bar
 
     def _membar(self) -> str:
-        return {"cta": "__threadfence_block();", "gl": "__threadfence();", "sys": "__threadfence_system();"}[self.parts[0]]
+        return {"cta": "__threadfence_block();", "gl": "__threadfence();", "sys": "__threadfence_system();"}[
+            self.parts[0]
+        ]
 
     def _fence(self) -> str:
         return "__threadfence_block();" if "cta" in self.parts else "__threadfence();"
@@ -362,7 +385,9 @@ class _Instruction:
         self._only("x1", "x2", "x4", "m8n8", "trans", *_SPACES)
         many = next(part for part in self.parts if part in ("x1", "x2", "x4"))
         call = f"ptx::ldmatrix_{many}{'_trans' if 'trans' in self.parts else ''}"
-        parts = " ".join(self._set(f"sim_v[{i}]", one, "uint32_t") for i, one in enumerate(self._group(self.operands[0])))
+        parts = " ".join(
+            self._set(f"sim_v[{i}]", one, "uint32_t") for i, one in enumerate(self._group(self.operands[0]))
+        )
         return f"{{ unsigned sim_v[{many[1]}]; {call}(sim_v, {self._pointer(self.operands[1], 'char')}); {parts} }}"
 
     def _mma(self) -> str:
