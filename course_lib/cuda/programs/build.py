@@ -76,7 +76,9 @@ def rewritten(
     parameters = {name: [p for _, p in kernel.parameters] for name, kernel in source.kernels(own).items()}
     unchecked = _UNCHECKED if checked else ""
     pieces = [
-        launches.rewrite(inline_ptx.rewrite(part.text), parameters, unchecked) if part.own else part.text
+        launches.rewrite(launches.restore_variables(inline_ptx.rewrite(part.text)), parameters, unchecked)
+        if part.own
+        else part.text
         for part in parts
     ]
     return own, "".join(pieces), first

@@ -1,8 +1,8 @@
 """Inline PTX of a program as C++: `asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));` becomes a block of C++ statements.
 
 Works on the preprocessed text, as launches.py does; the C++ has as many lines as the statement had. An operand is a register: its
-constraint says how wide it is, and each instruction's type says how its bits are read (PTX ISA 8.5, chapters 6, 9 and 10, where the
-instructions are). ptx_instructions.py knows what each instruction does; one that it does not know stops the kernel when it is
+constraint says how wide it is, and each instruction's type says how its bits are read (PTX ISA 8.5, chapters 6, 9 and 10).
+ptx_instructions.py knows what each instruction does; one that it does not know stops the kernel when it is
 reached, with its name. A statement in which nothing looks like PTX is the host's, and stays as it is.
 
 Limits: no branches and labels, no carries (add.cc), no .param; .ftz is ignored.
