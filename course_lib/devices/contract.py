@@ -152,6 +152,11 @@ Several in one (composed.py says of which; where one of those was replaced, by `
     paged_attention_forward(q (R, H, D), k_pages (P, N, G, D), v_pages (P, N, G, D), tables (R, M) int32 below P,
                             positions (R) int32 below M*N) -> y (R, H, D)
         one query for each text: it sees rows 0 .. positions[r] of the text with the block table tables[r] (Kwon et al. 2023)
+    paged_append_int8(k (n, G, D), v (n, G, D), k_pages (P, N, G, W) uint32, v_pages (P, N, G, W) uint32,
+                      slots (n) int32 below P*N)
+    paged_attention_int8_forward(q (R, H, D), k_pages (P, N, G, W) uint32, v_pages (P, N, G, W) uint32,
+                                 tables (R, M) int32 below P, positions (R) int32 below M*N) -> y (R, H, D)
+        the same two with D numbers of a token and head as W = ceil(D/4) + 1 words (packing.py): codes of 8 bits, and their scale
 
 Random bits are Philox4x32-10 (Salmon et al. 2011), the same on every device. `random` is a device array of three uint32:
 seed low, seed high, step; `site` is an int that tells one dropout from another. Key (seed low, seed high), counter

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from . import axes
 from .checks import broadcast_shape, check_causal, check_heads, check_view, fit, joined_shape, matmul_shape
+from .packing import row_words
 
 
 def _broadcast(op, sizes, given):
@@ -77,6 +78,15 @@ def _packed(op, sizes, given):
         raise ValueError(f"{op}: rows of {K} weights take {wanted} words, but words is {tuple(given['words'].shape)}.")
 
 
+def _in_words(op, sizes, given):
+    if "H" in sizes:
+        check_heads(op, sizes["H"], sizes["G"])
+    if sizes["W"] != row_words(sizes["D"]):
+        raise ValueError(
+            f"{op}: {sizes['D']} numbers take {row_words(sizes['D'])} words, but k_pages is {tuple(given['k_pages'].shape)}."
+        )
+
+
 def _causal_rows(op, sizes, given):
     if given["causal"]:
         sizes = fit(op, "x (*n, T, S)", given["x"])
@@ -128,6 +138,7 @@ RULES: dict[str, tuple[Callable, tuple[str, ...]]] = {
         for way in ("forward", "backward")
     },
     **dict.fromkeys("linear_int8_forward linear_int4_forward".split(), (_packed, ())),
+    **dict.fromkeys("paged_append_int8 paged_attention_int8_forward".split(), (_in_words, ())),
     "view": (_viewed, ("shape", "offset")),
     "strided_copy": (_strided, ("shape", "strides", "offset")),
     "strided_write": (_written, ("strides", "offset")),
