@@ -17,6 +17,7 @@ from course_lib import functional, key_values, nn
 from course_lib.latent import LatentAttention
 from course_lib.model_config import GPTConfig
 from course_lib.recurrent import Recurrent
+from course_lib.state_space import StateSpace
 from course_lib.tensor import Tensor, no_grad
 
 
@@ -66,7 +67,8 @@ class Block(nn.Module):
         self.norm1, self.norm2 = make_norm(config, **made), make_norm(config, **made)
         kind = config.mixer_list[number]
         attention = LatentAttention if config.latent else Attention
-        self.attention = attention(config, std, **made) if kind == "attention" else Recurrent(kind, config, std, **made)
+        layer = {"attention": attention, "state_space": StateSpace}.get(kind) or partial(Recurrent, kind)
+        self.attention = layer(config, std, **made)
         self.mlp = MLP(config, std, **made)
         self.dropout1 = nn.Dropout(config.dropout, random, site=2 * number + 1)
         self.dropout2 = nn.Dropout(config.dropout, random, site=2 * number + 2)
