@@ -72,21 +72,43 @@ function once(simulator, exercise, launches, results, text, seed, before) {
     for (const { kernel, grid, block, shared, args, set } of launches) {
       for (const one of set) place(simulator, arrays, one);
       const facts = factsOf(`${text}\n${exercise.given}`, kernel), number = exercise.kernels.indexOf(kernel);
-      const given = args.map(arg => arg === null ? null : arg.array !== undefined ? { at: arrays[arg.array].at + arg.offset } : arg.struct !== undefined ? { struct: decode('uint8', arg.struct) } : numberOf(arg.number));
+      const given = args.map(arg => arg === null ? null : arg.array !== undefined ? { at: arrays[arg.array].at + arg.offset } : arg.struct !== undefined ? { struct: structure(arg, arrays) } : numberOf(arg.number));
       const seen = simulator.launch(number, grid, block, given, { names: facts.names, shared, seed, timeout: exercise.seconds, facts });
       issues.push(...seen.issues);
       counters.push(...seen.counters);
       printed += seen.printed;
     }
-    const got = results.map(({ array, offset, dtype, shape }) => {
-      const { at } = arrays[array], count = shape.reduce((a, b) => a * b, 1);
-      return new (typeOf(dtype))(simulator.memory.buffer.slice(at + offset, at + offset + count * typeOf(dtype).BYTES_PER_ELEMENT));
-    });
+    const got = results.map(result => elements(simulator.memory.buffer, arrays[result.array].at, result));
     const difference = issues.length ? null : differenceOf(exercise, results, got);
     return { right: !issues.length && !difference, issues: unique(issues), counters: before?.counters ?? counters, difference: difference ?? null, got, printed };
   } finally {
     simulator.freeAll();
   }
+}
+
+// A result as recorder.py says where it lies: elements of an array, or with `rows`, [count, bytes of one], their sums over rows.
+function elements(buffer, at, { offset, dtype, shape, strides, rows = [1, 0] }) {
+  const type = typeOf(dtype), size = type.BYTES_PER_ELEMENT, count = shape.reduce((a, b) => a * b, 1);
+  if (!strides && rows[0] === 1) return new type(buffer.slice(at + offset, at + offset + count * size));
+  const all = new type(buffer, at), found = new type(count), steps = strides ?? shape.map((_, i) => size * shape.slice(i + 1).reduce((a, b) => a * b, 1));
+  for (let i = 0; i < count; i++) {
+    let rest = i, from = offset;
+    for (let axis = shape.length - 1; axis >= 0; axis--) {
+      from += rest % shape[axis] * steps[axis];
+      rest = Math.floor(rest / shape[axis]);
+    }
+    let sum = all[from / size];
+    for (let row = 1; row < rows[0]; row++) sum += all[(from + row * rows[1]) / size];
+    found[i] = sum;
+  }
+  return found;
+}
+
+// A structure by value, with the addresses of the arrays that it points to.
+function structure({ struct, pointers }, arrays) {
+  const bytes = decode('uint8', struct), view = new DataView(bytes.buffer);
+  for (const [where, array, offset] of pointers) view.setUint32(where, arrays[array].at + offset, true);
+  return bytes;
 }
 
 // What JSON cannot hold, or would round, is text there (exported_cases.py).

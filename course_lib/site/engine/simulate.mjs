@@ -138,7 +138,7 @@ export class Simulator {
 
   put(at, value, { kind, pointer, bytes }) {
     const { view } = this;
-    if (value === null || value === undefined) view.setUint32(at, 0, true);
+    if (value === null || value === undefined || (pointer && value === 0)) view.setUint32(at, 0, true);
     else if (value.at !== undefined) view.setUint32(at, value.at, true);
     else if (pointer) throw new Error('A number was given where the kernel takes an array.');
     else if (kind === 'f') bytes === 8 ? view.setFloat64(at, Number(value), true) : view.setFloat32(at, Number(value), true);
