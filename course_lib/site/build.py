@@ -19,7 +19,7 @@ import numpy as np
 
 from course_lib import paths
 from course_lib.paths import ROOT
-from course_lib.site import chapters, engine, first, npm, offline, pages, staging
+from course_lib.site import chapters, engine, first, npm, offline, packing, pages, staging
 from course_lib.site.links import Links
 from course_lib.web.export import export
 
@@ -149,7 +149,7 @@ def sizes(out: Path) -> str:
             part = where.split("/")[0] if "/" in where else "first pages"
             content = path.read_bytes()
             total = parts.setdefault(part, [0, 0, 0])
-            packed = content if path.suffix in (".png", ".woff2", ".gz", ".br") else gzip.compress(content, 6)
+            packed = content if path.suffix in (".png", ".woff2", packing.SUFFIX) else gzip.compress(content, 6)
             total[0], total[1], total[2] = total[0] + 1, total[1] + len(content), total[2] + len(packed)
     rows = [
         f"{name:<14} {count:>5} files {size / 1e6:>7.1f} MB {packed / 1e6:>7.1f} MB gzip"

@@ -8,7 +8,6 @@ is computed from the arrays by `call` in ways that the recorder does not know, o
 says so: the page then tells what the checker sees, and lets nobody pass.
 """
 
-import gzip
 import inspect
 import json
 from collections.abc import Sequence
@@ -22,6 +21,7 @@ from course_lib.coach.builder import tasks
 from course_lib.coach.exercise import Exercise, Wrong
 from course_lib.coach.judge import SEED
 from course_lib.coach.shared_cases import bfloat16_bits
+from course_lib.site import packing
 from course_lib.site.recorder import Recorder, encoded, is_placed
 
 EXAMPLES = 12  # elements by which a known mistake is recognised, in each case
@@ -84,16 +84,15 @@ def _as(where: dict, values: Any) -> np.ndarray:
 
 
 def write(folder: Path, wanted: Sequence[str] | None = None) -> dict[str, int]:
-    """Write cases/NAME.json.gz for each exercise in CUDA C++, or for those wanted, and exercises.json, the list. Gives the
+    """Write cases/NAME.json.xz for each exercise in CUDA C++, or for those wanted, and exercises.json, the list. Gives the
     bytes of each."""
     cases = folder / "cases"
     cases.mkdir(exist_ok=True)
     sizes, listed = {}, []
     for name in cuda_exercises() if wanted is None else wanted:
         exercise, piece = catalogue.load(name), catalogue.piece(name)
-        packed = gzip.compress(json.dumps(export(name), separators=(",", ":"), allow_nan=False).encode(), 9, mtime=0)
-        (cases / f"{name}.json.gz").write_bytes(packed)
-        sizes[name] = len(packed)
+        content = json.dumps(export(name), separators=(",", ":"), allow_nan=False).encode()
+        sizes[name] = packing.store(content, cases, f"{name}.json")
         listed.append({"name": name, "chapter": exercise.chapter, "title": exercise.title, "language": "cuda",
                        "blank": piece.blank, "task": tasks(catalogue.source(exercise.chapter)).get(name, "")})  # fmt: skip
     (folder / "exercises.json").write_text(json.dumps(listed))
