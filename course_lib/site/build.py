@@ -19,7 +19,7 @@ import numpy as np
 
 from course_lib import paths
 from course_lib.paths import ROOT
-from course_lib.site import chapters, engine, first, npm, offline, packing, pages, staging
+from course_lib.site import chapters, engine, first, licences, npm, offline, packing, pages, staging
 from course_lib.site.links import Links
 from course_lib.web.export import export
 
@@ -71,6 +71,7 @@ def _make(run: Path | None, repository: str, compiler: bool) -> Path:
     if warnings := pages.make(stage, static, made, work / "doctrees"):
         raise npm.SiteError("Sphinx complains:\n" + "\n".join(warnings[:20]))
     links.copy(made)
+    licences.write(made)
     for name in ("objects.inv", ".buildinfo"):
         (made / name).unlink(missing_ok=True)
     _say("pages", began)
@@ -122,7 +123,7 @@ def sources(stage: Path, links: Links, writing: bool) -> None:
     stems = [Path(page).stem for page in links.pages if page.startswith("exercises/") and page.endswith(".ipynb")]
     texts = {
         "index.md": first.index(links, writing), "play.md": first.play(), "storage.md": first.storage(),
-        "exercises/index.md": first.exercises_index(stems),
+        "exercises/index.md": first.exercises_index(stems), "licences.md": licences.page(links),
     }  # fmt: skip
     for name, text in texts.items():
         (stage / name).write_text(text, encoding="utf-8")

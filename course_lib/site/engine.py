@@ -2,7 +2,7 @@
 
 What the folder holds: the modules of course_lib/site/engine/ as they are (engine.mjs says what a page calls), the simulator
 compiled to WebAssembly (build.mjs), clang itself (npm's @yowasp/clang, of which only what a kernel needs is kept), the expected
-results of all exercises (exported_cases.py), and the licences. Large files are stored compressed (packing.py).
+results of all exercises (exported_cases.py). Large files are stored compressed (packing.py).
 
 Needs node and npm, and the network on the first run only: the package is kept in .cache/engine, and is refused unless its
 checksum is the one in clang.lock.json. Another build of clang with `-cc1` and wasm-ld for wasm32 (Emscripten's, wasi-sdk's own)
@@ -28,7 +28,6 @@ from course_lib.site import exported_cases, npm, packing
 
 MODULES = Path(__file__).parent / "engine"
 LOCK = Path(__file__).with_name("clang.lock.json")
-LICENCES = Path(__file__).with_name("licences")
 NOT_MODULES = ("build.mjs",)  # of MODULES: what only builds
 # The part of clang's system root that a kernel needs: the headers of C and C++, libc and the compiler's own library.
 KEPT = re.compile(
@@ -81,7 +80,6 @@ def build(out: Path, exercises: Sequence[str] | None = None) -> Path:
     _simulator(clang, folder)
     _compiler(clang, folder / "clang")
     exported_cases.write(folder, exercises)
-    _licences(folder / "licences")
     sizes = {str(path.relative_to(folder)): path.stat().st_size for path in sorted(folder.rglob(f"*{packing.SUFFIX}"))}
     (folder / "sizes.json").write_text(json.dumps({k: v for k, v in sizes.items() if not k.startswith("cases/")}))
     return folder
@@ -161,19 +159,12 @@ def _system_root(whole: bytes) -> bytes:
     return b"".join([*kept, bytes(1024)])
 
 
-def _licences(folder: Path) -> None:
-    folder.mkdir(exist_ok=True)  # contents.txt says what is missing
-    for text in LICENCES.glob("*.txt"):
-        shutil.copy(text, folder / text.name)
-
-
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m course_lib.site.engine", description=__doc__.split("\n")[0])
     parser.add_argument("out", type=Path, help="the folder of the web site; the engine comes to OUT/engine")
     try:
-        folder = build(parser.parse_args().out)
-        print(f"{folder}\n\n{(folder / 'licences' / 'contents.txt').read_text()}")
+        print(build(parser.parse_args().out))
     except EngineError as error:
         sys.exit(str(error))
 
