@@ -3,7 +3,7 @@
 What is right, and what known mistakes give, is computed here by the exercises' own references (coach/exercise.py); the page
 launches a kernel with the same arrays and compares. Which arrays, says an exercise's `call` to a recorder (recorder.py).
 
-Left out: goals that count something of their own, and sentences on mistakes that are recognised by a predicate. Where a result
+Left out: goals that count something of their own, and mistakes recognised by what predicates.py cannot read. Where a result
 is computed from the arrays by `call` in ways that the recorder does not know, or is checked by a function of Python, `unjudged`
 says so: the page then tells what the checker sees, and lets nobody pass.
 """
@@ -18,10 +18,10 @@ import numpy as np
 
 from course_lib.coach import catalogue
 from course_lib.coach.builder import tasks
-from course_lib.coach.exercise import Exercise, Wrong
+from course_lib.coach.exercise import Case, Exercise, Wrong
 from course_lib.coach.judge import SEED
 from course_lib.coach.shared_cases import bfloat16_bits
-from course_lib.site import packing
+from course_lib.site import packing, predicates
 from course_lib.site.recorder import Recorder, encoded, is_placed
 
 EXAMPLES = 12  # elements by which a known mistake is recognised, in each case
@@ -47,7 +47,8 @@ def export(name: str) -> dict:
     unjudged = "its result is checked by a function of Python" if exercise.check else ""
     cases = list(exercise.cases(np.random.default_rng(SEED)))
     known = [wrong for wrong in exercise.wrong if isinstance(wrong, Wrong) and wrong.like]
-    entries = []
+    entries: list[dict] = []
+    expected_of: list[tuple[Case, Any]] = []
     for case in cases:
         launches, place = _recorded(exercise, case.inputs)
         expected = exercise.reference(*_copies(case.inputs)) if exercise.compared else None
@@ -56,13 +57,15 @@ def export(name: str) -> dict:
             unjudged = "its result is computed from the arrays in Python"
         results = [{**where, "expected": encoded(_as(where, want))} for where, want in looked]
         likes = [_examples(wrong, case.inputs, place, looked) for wrong in known]
+        expected_of.append((case, expected))
         entries.append({"label": case.label, "launches": launches, "results": results, "likes": likes})
     goals = [_goal(goal, left_out) for goal in exercise.goals]
     return {
         "name": name, "title": exercise.title, "kernels": names(exercise), "given": exercise.given, "cases": entries,
         "tolerance": exercise.tolerance, "seconds": exercise.seconds, "measured": exercise.measured,
-        "goals": [goal for goal in goals if goal], "mistakes": [wrong.says for wrong in known], "hints": list(exercise.hints),
-        "results": list(exercise.results), "solution": piece.solution, "left_out": left_out, "unjudged": unjudged,
+        "goals": [goal for goal in goals if goal], "mistakes": list(_mistakes(exercise, expected_of)),
+        "hints": list(exercise.hints), "results": list(exercise.results), "solution": piece.solution,
+        "left_out": left_out, "unjudged": unjudged,
     }  # fmt: skip
 
 
@@ -103,6 +106,18 @@ def cuda_exercises() -> list[str]:
     """Names of all exercises in CUDA C++, in the order of the course."""
     languages = catalogue.languages()
     return [name for name in catalogue.names() if languages.get(name) == "cuda"]
+
+
+def _mistakes(exercise: Exercise, cases: list[tuple[Case, Any]]):
+    """Known mistakes in their order: {says, like}, the number of its results in each case, or {says, when}."""
+    likes = 0
+    for mistake in exercise.wrong:
+        if mistake.when:
+            if when := predicates.export(mistake, cases):
+                yield {"says": mistake.says, "when": when}
+        elif isinstance(mistake, Wrong) and mistake.like:
+            yield {"says": mistake.says, "like": likes}
+            likes += 1
 
 
 def _goal(goal, left_out: list[str]) -> dict | None:
