@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from course_lib.devices.packing import pack_rows
+
 
 @dataclass(frozen=True)
 class Draw:
@@ -530,11 +532,15 @@ for n, K, N in (
 # Keys and values in pages
 
 
-def paged_append(t, k, v, k_pages, v_pages, slots):
+def paged_append(t, k, v, k_pages, v_pages, slots, op="paged_append"):
     """The pages are copied, since the op works in place."""
     pages = [t.copy(array) for array in (k_pages, v_pages)]
-    t.paged_append(k, v, *pages, slots)
+    getattr(t, op)(k, v, *pages, slots)
     return pages, None
+
+
+def paged_append_int8(t, *given):
+    return paged_append(t, *given, op="paged_append_int8")
 
 
 def slots(n: int, count: int) -> Draw:
@@ -550,4 +556,8 @@ for P, N, H, G, D, R, M in (
     for count in sorted({1, M * N - N // 2}):
         case("paged_gather", plain("paged_gather"), pages, integers((M,), P, "int32"), count)
     tables, positions = integers((R, M), P, "int32"), integers((R,), M * N, "int32")
+    in_words = Draw(pages, lambda random, pages=pages: pack_rows(random.normal(size=pages)))
+    case("paged_append_int8", paged_append_int8, (n, G, D), (n, G, D), in_words, in_words, slots(n, P * N))
+    given = in_words, in_words, tables, positions
+    case("paged_attention_int8_forward", plain("paged_attention_int8_forward"), (R, H, D), *given)
     case("paged_attention_forward", plain("paged_attention_forward"), (R, H, D), pages, pages, tables, positions)

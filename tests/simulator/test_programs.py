@@ -122,6 +122,20 @@ def test_what_stands_before_a_launch_is_read_as_cpp_reads_it(kernel):
     assert said.count("\n") == text.count("\n")
 
 
+def test_variables_of_the_host_may_have_the_kernels_names(tmp_path):
+    (tmp_path / "names.cu").write_text(
+        "#include <cstdio>\n"
+        "__global__ void count(int* x) { atomicAdd(x, blockDim.x + gridDim.x * 100); }\n"
+        "void go(int* x, dim3 blockDim) { count<<<2, blockDim>>>(x); }\n"
+        "int main() { int* x; cudaMallocManaged(&x, 4); *x = 0;\n"
+        "  if (x) { dim3 blockDim(32), gridDim = dim3(3); count<<<gridDim, blockDim>>>(x); }\n"
+        "  go(x, dim3(16)); cudaDeviceSynchronize();\n"
+        '  printf("%d\\n", *x); return cudaFree(x); }\n'
+    )
+    found, said = run(tmp_path / "names.cu", True)
+    assert found.ok and said == f"{96 * (32 + 300) + 32 * (16 + 200)}\n"
+
+
 def test_the_fixture_fails_a_test_by_what_was_found(cuda_check, tmp_path):  # noqa: F811
     (tmp_path / "fine.cu").write_text(
         "__global__ void add(int* x) { atomicAdd(x, 1); }\n"

@@ -10,7 +10,7 @@ from pathlib import Path
 from course_lib import native
 from course_lib.cuda import build, debug_locations, declarations, flags, runtime, source, vector_access
 from course_lib.cuda.errors import CompileError, KernelError
-from course_lib.cuda.programs import launches, text
+from course_lib.cuda.programs import inline_ptx, launches, text
 
 _OF_LEARNERS = re.compile(r"-W(?:all|error)|-DSIM_NEVER_WAITS")  # flags of the course's own texts
 _SHARED = {False: "thread_local", True: "thread_local __attribute__((aligned(65536)))"}  # as SIM_SHARED of language.h
@@ -75,7 +75,12 @@ def rewritten(
     own = source.Source("".join(part.text for part in parts if part.own), file.name)
     parameters = {name: [p for _, p in kernel.parameters] for name, kernel in source.kernels(own).items()}
     unchecked = _UNCHECKED if checked else ""
-    pieces = [launches.rewrite(part.text, parameters, unchecked) if part.own else part.text for part in parts]
+    pieces = [
+        launches.rewrite(launches.restore_variables(inline_ptx.rewrite(part.text)), parameters, unchecked)
+        if part.own
+        else part.text
+        for part in parts
+    ]
     return own, "".join(pieces), first
 
 

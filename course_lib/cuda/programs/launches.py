@@ -59,6 +59,45 @@ def rewrite(text: str, parameters: Mapping[str, Sequence[str]], unchecked: str) 
     return "".join([*pieces, text[done:]])
 
 
+_OWN_NAMES = {"sim_grid_size": "gridDim", "sim_block_size": "blockDim", "sim_block_index": "blockIdx",
+              "sim_thread_index": "threadIdx"}  # fmt: skip
+_INDEX = re.compile(rf"\(({'|'.join(_OWN_NAMES)})\(\)\)")
+
+
+def restore_variables(text: str) -> str:
+    """The text of a checked build with the host's own variables called gridDim, blockDim and so on.
+
+    There these words are macros, and the preprocessor has written calls for them. Where one is declared, or assigned to, it is a
+    variable up to the end of its block; a parameter up to the end of its function.
+    """
+    if not _INDEX.search(text):
+        return text
+    found = lexer.read(text)
+    ends: dict[str, int] = {}
+    pieces, done = [], 0
+    for match in _INDEX.finditer(text):
+        name, before, behind = (
+            match[1],
+            found.code[: match.start()].rstrip()[-40:],
+            found.code[match.end() :].lstrip()[:2],
+        )
+        typed = re.search(r"\b(?:dim3|uint3|auto)\s*(?:const\s*)?&?$", before)
+        if (
+            behind[:1] in ("(", "{")
+            or (behind[:1] == "=" and behind != "==")
+            or (typed and behind[:1] in (";", ",", ")"))
+        ):
+            inside = found.enclosing(match.start(), "(")
+            bodies = [f.body[1] for f in found.functions if inside and f.parameters[0] == inside[-1]]
+            blocks = [found.closing(opening) or len(text) for opening in found.enclosing(match.start())]
+            end = bodies[0] if bodies else blocks[-1] if blocks else len(text)
+            ends[name] = max(end, ends.get(name, 0) if ends.get(name, 0) > match.start() else 0)
+        if match.start() < ends.get(name, 0):
+            pieces += [text[done : match.start()], " ", _OWN_NAMES[name]]
+            done = match.end()
+    return "".join([*pieces, text[done:]])
+
+
 def _null_arguments(found: lexer.Text, after: int) -> list[lexer.Token]:
     """The arguments behind a launch that are NULL and no more: as values they would be integers."""
     first = next(number for number, word in enumerate(found.words) if word.offset >= after)

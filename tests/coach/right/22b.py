@@ -31,6 +31,14 @@ RIGHT = {
     return freed
 """,
     ],
+    "absorb_query": [
+        """def absorb_query(q, w_uk):
+    return np.array([q[h] @ w_uk[h] for h in range(len(q))])
+""",
+        """def absorb_query(q, w_uk):
+    return (q[:, None, :] @ w_uk)[:, 0]
+""",
+    ],
     "next_in_line": [
         """def next_in_line(waiting, running):
     fewest = min(running.count(client) for client in waiting)
