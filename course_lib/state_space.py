@@ -20,13 +20,13 @@ from course_lib.tensor import Tensor
 
 
 class StateSpace(nn.Module):
-    """(B, T, C) -> (B, T, C), C / H even.
+    """(B, T, C) -> (B, T, C), C / H even. kind: "state_space", the one there is; Recurrent has several.
 
     A cache is a list, empty at first, then [state (B, H, D, D), the last key and value (B, H, 1, 2 D), tokens read]. The state is
     the paper's h, rotated to the last step, so that each call begins with angle 0.
     """
 
-    def __init__(self, config, std: float, rng: np.random.Generator | None = None, **made):
+    def __init__(self, kind: str, config, std: float, rng: np.random.Generator | None = None, **made):
         rng = rng or np.random.default_rng()
         c, h, d = config.channels, config.heads, config.head_size
         self.heads, self.head_size = h, d
@@ -41,15 +41,15 @@ class StateSpace(nn.Module):
         self.out = nn.Linear(h * d, c, config.bias, rng=rng, **{**made, "std": std})
 
     @staticmethod
-    def weights_of(c: int, heads: int) -> int:
+    def weights_of(kind: str, c: int, heads: int) -> int:
         """Weights that are multiplied with every token."""
         return 5 * c * c + c * (3 * heads + c // heads // 2)
 
     @staticmethod
-    def parameter_count_of(c: int, heads: int, bias: bool) -> int:
+    def parameter_count_of(kind: str, c: int, heads: int, bias: bool) -> int:
         """All parameters."""
         d = c // heads
-        return StateSpace.weights_of(c, heads) + 3 * heads + d // 2 + 2 * c + 3 * d + bias * c
+        return StateSpace.weights_of(kind, c, heads) + 3 * heads + d // 2 + 2 * c + 3 * d + bias * c
 
     def forward(self, x: Tensor, rotation, cache: list | None) -> Tensor:
         b, t, _ = x.shape

@@ -25,7 +25,7 @@ D = 8
 def layer(dtype="float64", device="cpu", seed=0) -> StateSpace:
     """One whose weights are large enough that every part of it matters: decays, lambdas and angles of many sizes."""
     random = np.random.default_rng(seed)
-    made = StateSpace(GPTConfig(**TINY), 0.3, rng=random, dtype=dtype, device=device)
+    made = StateSpace("state_space", GPTConfig(**TINY), 0.3, rng=random, dtype=dtype, device=device)
     state = {name: random.normal(0, 0.5, values.shape) for name, values in made.state().items()}
     made.load_state({name: (values + name.endswith("norm.weight")).astype(dtype) for name, values in state.items()})
     return made
