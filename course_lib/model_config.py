@@ -25,9 +25,7 @@ class GPTConfig:
     context: int  # T: the longest sequence
     vocab_size: int  # V
     kv_heads: int = 0  # G; 0 means as many as heads
-    latent: int = (
-        0  # K: keys and values come from a vector of K numbers, which is cached (latent.py); 0: each has its own
-    )
+    latent: int = 0  # K: keys and values come from K numbers, which are cached (latent.py); 0: each has its own
     hidden: int = 0  # F of the MLP; 0 means 4 C
     norm: str = "layernorm"  # or "rmsnorm"
     activation: str = "gelu"  # or "swiglu"
@@ -69,7 +67,6 @@ class GPTConfig:
                 f"GPTConfig: RoPE rotates pairs, so the rotated numbers of a head must be even; they are {self.rotated} of "
                 f"{self.head_size}."
             )
-
         if "state_space" in self.mixer_list and self.head_size % 2:
             raise ValueError(
                 f"GPTConfig: a state space rotates pairs, so the numbers of a head must be even; they are {self.head_size}."
