@@ -1,10 +1,10 @@
 """The GPT: token embedding, blocks of attention and MLP on a residual stream, a norm, a tied head.
 
-Pre-norm decoder after GPT-2 (Radford et al. 2019), with the options of a modern one: RMSNorm (Zhang and Sennrich 2019),
-RoPE (Su et al. 2021), SwiGLU (Shazeer 2020), grouped-query attention (Ainslie et al. 2023), multi-head latent attention
-(latent.py), and blocks with a linear recurrence where others have attention (recurrent.py). The model knows nothing of how it is
-trained. Each addition to the residual stream is fused with the norm that reads it next, so blocks hand on a pair: the stream, and
-the branch that is still to be added to it.
+Pre-norm decoder after GPT-2 (Radford et al. 2019), with the options of a modern one: RMSNorm (Zhang and Sennrich 2019), RoPE
+(Su et al. 2021), SwiGLU (Shazeer 2020), grouped-query attention (Ainslie et al. 2023), multi-head latent attention (latent.py),
+and blocks with a linear recurrence where others have attention (recurrent.py, state_space.py). The model knows nothing of how
+it is trained. Each addition to the residual stream is fused with the norm that reads it next, so blocks hand on a pair: the
+stream, and the branch that is still to be added to it.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ import numpy as np
 
 from course_lib import functional, key_values, nn
 from course_lib.latent import LatentAttention
-from course_lib.model_config import GPTConfig
-from course_lib.recurrent import Recurrent
+from course_lib.model_config import RECURRENCES, GPTConfig
 from course_lib.tensor import Tensor, no_grad
 
 
@@ -66,7 +65,10 @@ class Block(nn.Module):
         self.norm1, self.norm2 = make_norm(config, **made), make_norm(config, **made)
         kind = config.mixer_list[number]
         attention = LatentAttention if config.latent else Attention
-        self.attention = attention(config, std, **made) if kind == "attention" else Recurrent(kind, config, std, **made)
+        if kind == "attention":
+            self.attention = attention(config, std, **made)
+        else:
+            self.attention = RECURRENCES[kind](kind, config, std, **made)
         self.mlp = MLP(config, std, **made)
         self.dropout1 = nn.Dropout(config.dropout, random, site=2 * number + 1)
         self.dropout2 = nn.Dropout(config.dropout, random, site=2 * number + 2)
@@ -145,7 +147,7 @@ class GPT(nn.Module):
 
     def new_cache(self) -> list:
         """An empty cache: for each layer its keys and values, (B, S, G, D) each, once there are any (key_values.py), or what a
-        recurrence carries on, which does not grow (recurrent.py)."""
+        recurrence carries on, which does not grow (recurrent.py, state_space.py)."""
         return [[] for _ in self.blocks]
 
 

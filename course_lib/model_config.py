@@ -6,9 +6,13 @@ import dataclasses
 from dataclasses import dataclass
 
 from course_lib.latent import LatentAttention
-from course_lib.recurrent import PRODUCTS, Recurrent
+from course_lib.recurrent import Recurrent
+from course_lib.state_space import StateSpace
 
-MIXERS = "attention", *PRODUCTS
+RECURRENCES = {"linear": Recurrent, "delta": Recurrent, "state_space": StateSpace}
+MIXERS = "attention", *RECURRENCES
+# Products with each number of the state in a step: decay, write, read; the delta rule reads what it is to replace, too.
+PRODUCTS = {"linear": 3, "delta": 4, "state_space": 3}
 
 
 @dataclass
@@ -21,9 +25,7 @@ class GPTConfig:
     context: int  # T: the longest sequence
     vocab_size: int  # V
     kv_heads: int = 0  # G; 0 means as many as heads
-    latent: int = (
-        0  # K: keys and values come from a vector of K numbers, which is cached (latent.py); 0: each has its own
-    )
+    latent: int = 0  # K: keys and values come from K numbers, which are cached (latent.py); 0: each has its own
     hidden: int = 0  # F of the MLP; 0 means 4 C
     norm: str = "layernorm"  # or "rmsnorm"
     activation: str = "gelu"  # or "swiglu"
@@ -64,6 +66,10 @@ class GPTConfig:
             raise ValueError(
                 f"GPTConfig: RoPE rotates pairs, so the rotated numbers of a head must be even; they are {self.rotated} of "
                 f"{self.head_size}."
+            )
+        if "state_space" in self.mixer_list and self.head_size % 2:
+            raise ValueError(
+                f"GPTConfig: a state space rotates pairs, so the numbers of a head must be even; they are {self.head_size}."
             )
 
     @property
@@ -125,7 +131,10 @@ class GPTConfig:
             ("attention: queries, keys, values", attending * (c * qkv + bias * qkv)),
             ("attention: up from the latent", attending * self.latent * (self.heads * (2 * d - self.rotated) + 1)),
             ("attention: output", attending * (self.heads * d * c + bias * c)),
-            ("recurrences", sum(Recurrent.parameter_count_of(kind, c, self.heads, self.bias) for kind in recurrent)),
+            (
+                "recurrences",
+                sum(RECURRENCES[kind].parameter_count_of(kind, c, self.heads, self.bias) for kind in recurrent),
+            ),
             ("MLP: up", layers * (c * up + bias * up)),
             ("MLP: down", layers * (self.hidden * c + bias * c)),
             ("norms", (2 * layers + 1) * norm),
@@ -146,7 +155,7 @@ class GPTConfig:
                 weights += LatentAttention.weights_of(self) if self.latent else ungrouped
                 other += 12 * self.channels * self.context // 2
             else:
-                weights += Recurrent.weights_of(kind, self.channels, self.heads)
+                weights += RECURRENCES[kind].weights_of(kind, self.channels, self.heads)
                 other += 6 * PRODUCTS[kind] * self.channels * d
         return 6 * weights + other
 

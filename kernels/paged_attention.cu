@@ -46,13 +46,7 @@ paged_attention(const X* q, const X* k, const X* v, const int* tables, const int
         [=](int i, float number) { store(&y[query + i], number); });
 }
 
-// A row in words.
-struct Int8Row {
-    const unsigned* words;
-    float scale;
-    __device__ __forceinline__ float operator[](int i) const { return scale * (signed char)(words[i / 4] >> 8 * (i % 4)); }
-};
-
+// region paged_append_int8
 // The lanes of a warp: each packs a word of x (d), and the last word is the scale's.
 __device__ __forceinline__ void pack_row(const float* x, unsigned* words, int d, int lane) {
     float largest = 0.0f;
@@ -61,8 +55,10 @@ __device__ __forceinline__ void pack_row(const float* x, unsigned* words, int d,
     const int last = (d + 3) / 4;
     for (int w = lane; w < last; w += 32) {
         unsigned word = 0;
+        // yours: the codes of numbers 4w .. 4w + 3, as far as there are so many; a code is the number / scale, rounded
         for (int i = 0; i < 4 && 4 * w + i < d; i++)
             word |= (unsigned)((int)rintf(scale == 0.0f ? 0.0f : x[4 * w + i] / scale) & 255) << 8 * i;
+        // end
         words[w] = word;
     }
     if (lane == 0) words[last] = __float_as_uint(scale);
@@ -77,6 +73,21 @@ __global__ void paged_append_int8(const float* k, const float* v, unsigned* k_pa
     pack_row(k + (long long)i * d, k_pages + at, d, lane);
     pack_row(v + (long long)i * d, v_pages + at, d, lane);
 }
+// endregion
+
+// region paged_attention_int8
+// A row in words.
+struct Int8Row {
+    const unsigned* words;
+    float scale;
+    __device__ __forceinline__ float operator[](int i) const {
+        // yours: number i of the row; its code is a byte of a word, and has a sign
+        return scale * (signed char)(words[i / 4] >> 8 * (i % 4));
+        // instead
+        // return 0.0f;
+        // end
+    }
+};
 
 // As paged_attention.
 template <int D>
@@ -94,3 +105,4 @@ paged_attention_int8(const float* q, const unsigned* k, const unsigned* v, const
         q + query, positions[r] + 1, d, scale, [=](int s) { return row(k, s); }, [=](int s) { return row(v, s); },
         [=](int i, float number) { store(&y[query + i], number); });
 }
+// endregion

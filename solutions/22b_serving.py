@@ -32,10 +32,10 @@ def slot_of_row(table, j, rows):
 # %% [markdown]
 # ## Ask the latents
 #
-# `q` (H, d) holds a query for each of H heads, and `w_uk` (H, d, K) the matrix with which each head makes its keys: the key of
-# a token with the latent c is `w_uk[h] @ c`. Return an array (H, K): for each head the vector whose product with c is the score
-# `q[h] @ (w_uk[h] @ c)`, whatever c is. So nobody needs the keys. For the query `[1, 2]` and the matrix
-# `[[1, 0, 3], [0, 1, 1]]` it is `[1, 2, 5]`. `np` is NumPy.
+# In [multi-head latent attention](../notebooks/glossary.md#multi-head-latent-attention) the key of a token with the latent c is
+# `w_uk[h] @ c`. `q` (H, d) holds a query for each of H heads, and `w_uk` (H, d, K) the matrices. Return an array (H, K): for
+# each head the vector whose product with c is the score `q[h] @ (w_uk[h] @ c)`, whatever c is. So nobody needs the keys. For
+# the query `[1, 2]` and the matrix `[[1, 0, 3], [0, 1, 1]]` it is `[1, 2, 5]`. `np` is NumPy.
 
 
 # %% exercise="absorb_query" lecture=true
@@ -153,3 +153,25 @@ def paged_attention_forward(q, k_pages, v_pages, tables, positions):
         y[r] = (weights[..., None] * v).sum(axis=0)  # (H, D)
     # end
     return y
+
+
+# %% [markdown]
+# ## 7. Keys and values in 8 bits
+#
+# A cache in 8 bits keeps the d numbers of a token and head as `last` words of codes and one more, the bits of their scale. A
+# code is a whole number from -127 to 127, a number divided by the scale and rounded to the nearest (`rintf`); where the scale
+# is 0, so are the codes. Word w holds the codes of the numbers 4w .. 4w + 3, the first in its lowest 8 bits. The last word may
+# have fewer: the bits of numbers that do not exist are 0. The scale is there already. Build `word`.
+
+# %% exercise="paged_append_int8"
+# include kernels/paged_attention.cu paged_append_int8: the codes of four numbers, each in its byte
+
+# %% [markdown]
+# ## 8. Attention over 8 bits
+#
+# And back. The attention of one query, `attend_one`, reads its keys and values as `row[i]`, whatever a row is. Let a row be the
+# words that the exercise before made: `words` are its codes, four to a word, the first in the lowest 8 bits, each a byte with a
+# sign; `scale` is what they are multiplied by. Return number i of the row. So the floats exist in registers only.
+
+# %% exercise="paged_attention_int8"
+# include kernels/paged_attention.cu paged_attention_int8: number i of a row

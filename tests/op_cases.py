@@ -99,7 +99,7 @@ def plain(op: str, **options) -> Callable:
 
 # Elementwise
 
-UNARY = ("negative", "exp", "log", "tanh", "sqrt")
+UNARY = ("negative", "exp", "log", "tanh", "sqrt", "sin", "cos")
 BINARY = ("add", "subtract", "multiply", "divide", "power", "maximum")
 COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
 
@@ -109,6 +109,13 @@ for op in UNARY:
 case("negative", plain("negative"), (37,), note="signs")
 case("tanh", plain("tanh"), fixed([-1e4, -50.0, -9.5, -1.0, -1e-4, 0.0, 1e-4, 1.0, 9.5, 50.0, 1e4]), note="far")
 case("exp", plain("exp"), fixed([-1e4, -80.0, -1.0, -1e-6, 0.0, 1e-6, 1.0]), note="far")
+for op in ("sin", "cos"):  # beside each multiple of a quarter turn, where one of them is almost 0
+    case(
+        op,
+        plain(op),
+        fixed([n * np.pi / 2 + d for n in (-70, -3, -2, -1, 0, 1, 2, 3, 70) for d in (-1e-3, 1e-3)]),
+        note="far",
+    )
 case("exp", plain("exp"), fixed([40.0, 80.0]), note="large", tolerance=10)
 
 for op in BINARY:

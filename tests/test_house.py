@@ -18,7 +18,7 @@ FLOORS = [
     {"devices", "autograd"},
     {"tensor", "wgsl"},
     {"functional", "gradcheck", "key_values"},
-    {"nn", "optim", "recurrent", "latent", "model_config"},
+    {"nn", "optim", "recurrent", "state_space", "latent", "model_config"},
     {"stories", "bpe", "tokenizer", "data"},
     {
         "model",

@@ -55,7 +55,7 @@ Elementwise, with NumPy's broadcasting
     add subtract multiply maximum(a (...) number or a number, b (...) number or a number, out=None) -> y
     divide power(a (...) real or a number, b (...) real or a number, out=None) -> y
     negative(x (...) number, out=None) -> y
-    exp log tanh sqrt(x (...) real, out=None) -> y
+    exp log tanh sqrt sin cos(x (...) real, out=None) -> y
     equal not_equal less less_equal greater greater_equal(a (...) number or a number, b (...) number or a number) -> y
     where(condition (...) bool, a (...) number or a number, b (...) number or a number, out=None) -> y
 

@@ -128,7 +128,7 @@ _BINARY = "add subtract multiply maximum divide power equal not_equal less less_
 # by op: its rule, and the arguments besides arrays that the rule reads
 RULES: dict[str, tuple[Callable, tuple[str, ...]]] = {
     **dict.fromkeys(_BINARY.split(), (_broadcast, ())),
-    **dict.fromkeys("negative exp log tanh sqrt".split(), (_like_x, ())),
+    **dict.fromkeys("negative exp log tanh sqrt sin cos".split(), (_like_x, ())),
     **dict.fromkeys("sum max".split(), (_reduced, ("axis", "keepdims"))),
     **dict.fromkeys("attention_forward attention_backward".split(), (_attended, ("causal",))),
     **dict.fromkeys("dropout_forward dropout_backward".split(), (_dropped, ("probability",))),

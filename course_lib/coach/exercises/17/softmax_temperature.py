@@ -90,7 +90,7 @@ exercise = Exercise(
         return (logits == logits.max(-1, keepdims=True)).astype(float)
     e = np.exp((logits - logits.max(-1, keepdims=True)) / temperature)
     return e / e.sum(-1, keepdims=True)
-""", "At temperature 0 every largest logit gets probability 1, so where two are equal the row sums to 2. The first gets it alone."),
+""", "At temperature 0 every largest logit gets probability 1, so a row with two of them sums to 2. The first gets it alone."),
         Wrong("""def softmax(logits, temperature=1.0):
     e = np.exp((logits - logits.max(-1, keepdims=True)) / temperature)
     return e / e.sum(-1, keepdims=True)
