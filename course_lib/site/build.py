@@ -19,7 +19,7 @@ import numpy as np
 
 from course_lib import paths
 from course_lib.paths import ROOT
-from course_lib.site import chapters, engine, first, npm, offline, pages, staging
+from course_lib.site import chapters, engine, first, licences, npm, offline, packing, pages, staging
 from course_lib.site.links import Links
 from course_lib.web.export import export
 
@@ -71,6 +71,7 @@ def _make(run: Path | None, repository: str, compiler: bool) -> Path:
     if warnings := pages.make(stage, static, made, work / "doctrees"):
         raise npm.SiteError("Sphinx complains:\n" + "\n".join(warnings[:20]))
     links.copy(made)
+    licences.write(made)
     for name in ("objects.inv", ".buildinfo"):
         (made / name).unlink(missing_ok=True)
     _say("pages", began)
@@ -122,7 +123,7 @@ def sources(stage: Path, links: Links, writing: bool) -> None:
     stems = [Path(page).stem for page in links.pages if page.startswith("exercises/") and page.endswith(".ipynb")]
     texts = {
         "index.md": first.index(links, writing), "play.md": first.play(), "storage.md": first.storage(),
-        "exercises/index.md": first.exercises_index(stems),
+        "exercises/index.md": first.exercises_index(stems), "licences.md": licences.page(links),
     }  # fmt: skip
     for name, text in texts.items():
         (stage / name).write_text(text, encoding="utf-8")
@@ -149,7 +150,7 @@ def sizes(out: Path) -> str:
             part = where.split("/")[0] if "/" in where else "first pages"
             content = path.read_bytes()
             total = parts.setdefault(part, [0, 0, 0])
-            packed = content if path.suffix in (".png", ".woff2", ".gz", ".br") else gzip.compress(content, 6)
+            packed = content if path.suffix in (".png", ".woff2", packing.SUFFIX) else gzip.compress(content, 6)
             total[0], total[1], total[2] = total[0] + 1, total[1] + len(content), total[2] + len(packed)
     rows = [
         f"{name:<14} {count:>5} files {size / 1e6:>7.1f} MB {packed / 1e6:>7.1f} MB gzip"

@@ -2,7 +2,7 @@
 
 What the folder holds: the modules of course_lib/site/engine/ as they are (engine.mjs says what a page calls), the simulator
 compiled to WebAssembly (build.mjs), clang itself (npm's @yowasp/clang, of which only what a kernel needs is kept), the expected
-results of all exercises (exported_cases.py), and the licences. Large files are stored compressed, as NAME.gz.
+results of all exercises (exported_cases.py). Large files are stored compressed (packing.py).
 
 Needs node and npm, and the network on the first run only: the package is kept in .cache/engine, and is refused unless its
 checksum is the one in clang.lock.json. Another build of clang with `-cc1` and wasm-ld for wasm32 (Emscripten's, wasi-sdk's own)
@@ -11,7 +11,6 @@ would take its place in compiler.mjs, if it is an assertions build: rewrite.mjs 
 
 import argparse
 import base64
-import gzip
 import hashlib
 import io
 import json
@@ -25,11 +24,10 @@ from pathlib import Path
 
 from course_lib import paths
 from course_lib.cuda import runtime
-from course_lib.site import exported_cases
+from course_lib.site import exported_cases, npm, packing
 
 MODULES = Path(__file__).parent / "engine"
 LOCK = Path(__file__).with_name("clang.lock.json")
-LICENCES = Path(__file__).with_name("licences")
 NOT_MODULES = ("build.mjs",)  # of MODULES: what only builds
 # The part of clang's system root that a kernel needs: the headers of C and C++, libc and the compiler's own library.
 KEPT = re.compile(
@@ -78,11 +76,11 @@ def build(out: Path, exercises: Sequence[str] | None = None) -> Path:
     for module in MODULES.glob("*.mjs"):
         if module.name not in NOT_MODULES:
             shutil.copy(module, folder / module.name)
+    npm.decoder(folder / "xz.mjs")
     _simulator(clang, folder)
     _compiler(clang, folder / "clang")
     exported_cases.write(folder, exercises)
-    _licences(folder / "licences")
-    sizes = {str(path.relative_to(folder)): path.stat().st_size for path in sorted(folder.rglob("*.gz"))}
+    sizes = {str(path.relative_to(folder)): path.stat().st_size for path in sorted(folder.rglob(f"*{packing.SUFFIX}"))}
     (folder / "sizes.json").write_text(json.dumps({k: v for k, v in sizes.items() if not k.startswith("cases/")}))
     return folder
 
@@ -133,7 +131,7 @@ def _simulator(clang: Path, folder: Path) -> None:
     if done.returncode:
         raise EngineError(f"The simulator could not be compiled to WebAssembly:\n{done.stderr}")
     for name in ("simulator.wasm", "course.json"):
-        compress((made / name).read_bytes(), folder / f"{name}.gz")
+        packing.store((made / name).read_bytes(), folder, name)
 
 
 def _compiler(clang: Path, folder: Path) -> None:
@@ -146,8 +144,8 @@ def _compiler(clang: Path, folder: Path) -> None:
     (folder / "bundle.js").write_text(bundle)
     shutil.copy(clang / "package.json", folder / "package.json")  # which says the package's licence
     for wasm in (clang / "gen").glob("*.wasm"):
-        compress(wasm.read_bytes(), folder / f"{wasm.name}.gz")
-    compress(_system_root((clang / "gen" / "llvm-resources.tar").read_bytes()), folder / "llvm-resources.tar.gz")
+        packing.store(wasm.read_bytes(), folder, wasm.name)
+    packing.store(_system_root((clang / "gen" / "llvm-resources.tar").read_bytes()), folder, "llvm-resources.tar")
 
 
 def _system_root(whole: bytes) -> bytes:
@@ -161,28 +159,12 @@ def _system_root(whole: bytes) -> bytes:
     return b"".join([*kept, bytes(1024)])
 
 
-def compress(content: bytes, file: Path) -> None:
-    """Store as gzip; the same bytes for the same content. What was compressed before is taken from the cache."""
-    digest = hashlib.sha256(content).hexdigest()[:32]
-    kept = paths.cache("engine") / f"{digest}.gz"
-    if not kept.exists():
-        paths.write_whole(kept, gzip.compress(content, 9, mtime=0))
-    shutil.copy(kept, file)
-
-
-def _licences(folder: Path) -> None:
-    folder.mkdir(exist_ok=True)  # contents.txt says what is missing
-    for text in LICENCES.glob("*.txt"):
-        shutil.copy(text, folder / text.name)
-
-
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m course_lib.site.engine", description=__doc__.split("\n")[0])
     parser.add_argument("out", type=Path, help="the folder of the web site; the engine comes to OUT/engine")
     try:
-        folder = build(parser.parse_args().out)
-        print(f"{folder}\n\n{(folder / 'licences' / 'contents.txt').read_text()}")
+        print(build(parser.parse_args().out))
     except EngineError as error:
         sys.exit(str(error))
 

@@ -49,7 +49,7 @@ def index(links: Links, writing: bool) -> str:
         + "\n```"
         for title, rows in chapters.parts().items()
     ]
-    others = ["notebooks/maths", "notebooks/glossary", "exercises/index", "play", "storage"]
+    others = ["notebooks/maths", "notebooks/glossary", "exercises/index", "play", "storage", "licences"]
     trees.append("```{toctree}\n:hidden:\n:caption: Beside the chapters\n\n" + "\n".join(others) + "\n```")
     story = "".join(f"<p>{html.escape(line)}</p>" for line in next(iter(stories.write(STORY, 1))).splitlines())
     model = (

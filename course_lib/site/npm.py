@@ -12,6 +12,7 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 from course_lib import paths
 
@@ -60,11 +61,26 @@ def run(command: list[str], folder: Path, what: str, **settings) -> str:
 
 def bundle(out: Path) -> None:
     """The page's modules into the folder `out`: one file for each entry, what several share in pieces, small."""
+    _esbuild(
+        out,
+        [str(PAGE / name) for name in ENTRIES],
+        splitting=True,
+        external=["*/engine/engine.mjs"],
+        chunkNames="part-[hash]",
+    )
+
+
+def decoder(file: Path) -> None:
+    """What undoes xz, as one module."""
+    _esbuild(file.parent, {file.stem: "xz-decompress"}, outExtension={".js": file.suffix})
+
+
+def _esbuild(out: Path, entries: list[str] | dict[str, str], **more: Any) -> None:
+    """Bundle modules into the folder `out`."""
     made = packages()
     build = {
-        "entryPoints": [str(PAGE / name) for name in ENTRIES], "bundle": True, "splitting": True, "format": "esm", "minify": True,
-        "outdir": str(out), "target": "es2022", "external": ["*/engine/engine.mjs"], "legalComments": "linked",
-        "nodePaths": [str(made / "node_modules")], "logLevel": "warning", "chunkNames": "part-[hash]",
+        "entryPoints": entries, "bundle": True, "format": "esm", "minify": True, "outdir": str(out), "target": "es2022",
+        "legalComments": "linked", "nodePaths": [str(made / "node_modules")], "logLevel": "warning", **more,
     }  # fmt: skip
     code = f"import esbuild from 'esbuild'; await esbuild.build({json.dumps(build)})"
     run(["node", "--input-type=module", "-e", code], made, "bundle the page's modules")

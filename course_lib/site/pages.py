@@ -98,7 +98,14 @@ def _block(writer, node: nodes.math_block) -> None:
     raise nodes.SkipNode
 
 
+def _foot(app, page: str, template: str, context: dict, tree) -> None:
+    """The theme's links in the foot, whose addresses are those of each page."""
+    link = {"name": "Licences", "url": context["pathto"]("licences"), "html": "Licences", "class": ""}
+    context["theme_footer_icons"] = [link]
+
+
 def setup(app) -> dict:
     """Sphinx's hook of an extension."""
+    app.connect("html-page-context", _foot)
     app.add_html_math_renderer("katex", (_inline, None), (_block, None))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

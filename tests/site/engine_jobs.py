@@ -1,19 +1,23 @@
 """Jobs for the engine of the web edition, run in one Node process by engine_driver.mjs; and all answers of all exercises:
 
     python -m tests.site.engine_jobs solutions|wrong [NAME ...]
+    python -m tests.site.engine_jobs mutants COUNT [NAME ...]
 
 judges them in the engine (each takes 1 to 3 s of processor time), and prints which were judged otherwise than they must be.
+Mutants are solutions with one small fault, drawn at random: whatever they do, the engine must give a verdict and live on.
 """
 
 import json
+import random
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 
-from course_lib.coach import catalogue
+from course_lib.coach import catalogue, verify
 from course_lib.coach.exercise import Wrong, answer_text
 from course_lib.site import engine, exported_cases
 from tests.simulator.test_zoo import ANIMALS
@@ -71,21 +75,38 @@ def solution(name: str) -> dict:
 def wrong_answers(name: str) -> list[dict]:
     """The plausible wrong answers to an exercise, with `says`, the sentence that refuses each, where the page can know it."""
     ours = catalogue.piece(name).solution
+    known = {one["says"] for one in exported_cases.export(name)["mistakes"]}
     return [
-        {"judge": name, "text": answer_text(wrong.answer, ours), "says": wrong.says if wrong.like else ""}
+        {"judge": name, "text": answer_text(wrong.answer, ours), "says": wrong.says if wrong.says in known else ""}
         for wrong in catalogue.load(name).wrong
         if isinstance(wrong, Wrong)
     ]
 
 
+def mutants(count: int, names: list[str]) -> list[dict]:
+    """Solutions with a fault each, the same ones each time; the last job is a solution."""
+    draw, faulty = random.Random(0), cache(verify.mutants_of)
+    drawn = [draw.choice(names) for _ in range(count)]
+    return [{"judge": name, "text": draw.choice(faulty(name)).text} for name in drawn] + [solution(names[0])]
+
+
+def unlike(what: str, job: dict, verdict: dict) -> bool:
+    """Whether a verdict is another than it must be."""
+    if what == "mutants":
+        return "headline" not in verdict
+    return verdict.get("passed") != (what == "solutions") or job.get("says", "") not in verdict["headline"]
+
+
 def main() -> None:
     what, *names = sys.argv[1:]
+    count = int(names.pop(0)) if what == "mutants" else 0
     names = names or exported_cases.cuda_exercises()
-    jobs = [job for name in names for job in ([solution(name)] if what == "solutions" else wrong_answers(name))]
+    jobs = mutants(count, names) if count else []
+    jobs = jobs or [job for name in names for job in ([solution(name)] if what == "solutions" else wrong_answers(name))]
     with tempfile.TemporaryDirectory() as folder:
         told = run(engine.build(Path(folder), names), jobs)
     for job, verdict in zip(jobs, told["results"], strict=True):
-        if verdict.get("passed") != (what == "solutions") or job.get("says", "") not in verdict["headline"]:
+        if unlike(what, job, verdict):
             print(f"{job['judge']}: {verdict.get('headline') or verdict}")
             print(f"    instead of: {job.get('says') or what}")
     seconds = np.array(told["cpu"])

@@ -23,7 +23,9 @@ LAUNCHES = {
     "warp_sum": (64, 0), "say": (4, 0),
 }  # fmt: skip
 RIGHT = {"scale", "neighbor_right", "copy4", "warp_sum", "say"}
-EXERCISES = ["reverse", "reduce_columns", "compare", "look_back"]
+EXERCISES = ["scale", "reverse", "reduce_columns", "compare", "look_back", "global_norm_squares", "value_gradient"]
+MUTANTS = 20  # `python -m tests.site.engine_jobs mutants 1000` judges more
+UNJUDGED = "value_gradient"  # compares two runs
 # Kernels of the zoo of which the engine says nothing, and the native checker tells the fault: accesses past a local array or a
 # variable through a pointer, of a part of a float4, variables without a value, and a local array too large for a thread. Of
 # lock_never_opened_fault it tells another line. That is 13 of 157 faults; of the 157 right twins it reports none.
@@ -58,10 +60,12 @@ def told(folder):
     again = [engine_jobs.launch("count_launches", (8,)) for _ in range(3)]
     orders = [engine_jobs.launch("last_one", (64,), seed=seed) for seed in (0, 1, 2, 3)]
     answers = [job for name in EXERCISES for job in (engine_jobs.solution(name), *engine_jobs.wrong_answers(name)[:2])]
+    faulty = engine_jobs.mutants(MUTANTS, ["scale", "reverse", "compare"])
     jobs = [
         {"text": TEXT.read_text(), "launches": launches + again + orders},
         engine_jobs.zoo("zoo_variables.cu"),
         *answers,
+        *faulty,
     ]
     results = engine_jobs.run(folder, jobs)["results"]
     first = results[0]
@@ -69,7 +73,7 @@ def told(folder):
     return {
         "kernels": {one["kernel"]: one for one in first[: len(launches)]},
         "again": first[len(launches) : -4], "orders": first[-4:], "zoo": results[1],
-        "answers": list(zip(answers, results[2:], strict=True)),
+        "answers": list(zip(answers, results[2 : -len(faulty)], strict=True)), "mutants": results[-len(faulty) :],
     }  # fmt: skip
 
 
@@ -118,16 +122,21 @@ def test_orders_are_shuffled(told):
 def test_answers_are_passed_and_refused_with_the_same_sentence(told):
     for job, verdict in told["answers"]:
         assert "headline" in verdict, verdict
-        if job["judge"] == "look_back":
+        if job["judge"] == UNJUDGED:
             continue
         assert verdict["passed"] == ("says" not in job), (job, verdict["headline"])
         assert job.get("says", "") in verdict["headline"]
 
 
 def test_what_the_page_cannot_judge_it_neither_passes_nor_calls_wrong(told):
-    verdict = next(verdict for job, verdict in told["answers"] if job["judge"] == "look_back" and "says" not in job)
+    verdict = next(verdict for job, verdict in told["answers"] if job["judge"] == UNJUDGED and "says" not in job)
     assert not verdict["passed"] and verdict["issues"] == []
-    assert "cannot judge" in verdict["headline"] and "course check look_back" in verdict["headline"]
+    assert "cannot judge" in verdict["headline"] and f"course check {UNJUDGED}" in verdict["headline"]
+
+
+def test_small_faults_leave_the_engine_alive(told):
+    assert all("headline" in verdict for verdict in told["mutants"])
+    assert told["mutants"][-1]["passed"] and sum(verdict["passed"] for verdict in told["mutants"]) < MUTANTS / 3
 
 
 def test_a_part_of_the_zoo(told):

@@ -2,12 +2,15 @@
 
 import base64
 import hashlib
+import lzma
 
 import numpy as np
 import pytest
 
+from course_lib import cuda
 from course_lib.coach import catalogue
-from course_lib.site import engine, exported_cases
+from course_lib.site import engine, exported_cases, packing
+from course_lib.site.recorder import Recorder, is_placed
 
 
 def test_another_package_is_refused():
@@ -28,5 +31,57 @@ def test_a_case_holds_what_the_reference_gives():
         np.testing.assert_array_equal(expected, exercise.reference(*case.inputs))
 
 
-def test_structures_with_pointers_are_said_to_be_unjudged():
-    assert "pointers" in exported_cases.export("adamw_step")["unjudged"]
+def placed(name: str, case: int = 0) -> tuple[list[dict], list[dict]]:
+    """The results of a case without what is expected there, and its launches."""
+    entry = exported_cases.export(name)["cases"][case]
+    return [{key: value for key, value in one.items() if key != "expected"} for one in entry["results"]], entry[
+        "launches"
+    ]
+
+
+def test_a_part_of_an_array_is_found_in_steps():
+    _, prefixes, flags = placed("look_back")[0]
+    assert (prefixes["shape"], prefixes["offset"]) == ([1], 4)
+    assert placed("look_back", 1)[0][1] == {"array": 2, "offset": 4, "dtype": "int32", "shape": [2], "strides": [8]}
+    assert flags["offset"] == 4
+
+
+def test_sums_of_rows_are_found():
+    _, weight, bias = placed("layernorm_backward", 1)[0]
+    assert weight == {"array": 6, "offset": 0, "dtype": "float32", "shape": [5], "rows": [2, 40]}
+    assert bias == {**weight, "offset": 20}
+
+
+def test_arrays_behind_a_structure_are_found_and_its_pointers_have_four_bytes():
+    launches = placed("adamw_step", 6)[1]
+    results = exported_cases.export("adamw_step")["cases"][6]["results"]
+    assert [one["dtype"] for one in results[:4]] == ["float32", "float32", "float32", "bfloat16"]
+    assert [one["shape"] for one in results[::4]] == [[5], [513]]
+    structure = launches[0]["args"][0]
+    assert len(base64.b64decode(structure["struct"])) == 5 * 72 * 4 + 3 * 72 * 4 + 4
+    assert [where for where, _, _ in structure["pointers"]] == [
+        4 * (72 * list_ + k) for list_ in range(5) for k in range(2)
+    ]
+    assert len({array for _, array, _ in structure["pointers"]}) == 10
+
+
+def test_another_result_is_not_guessed():
+    recorder = Recorder("f", "f", fill=True)
+
+    def call(kernel, x):
+        y = cuda.zeros(x.shape)
+        kernel(1, 32, (cuda.asarray(x), y))
+        return y + 1, y.max(), np.stack([y, y])
+
+    place = recorder.place(recorder.result_of(call, np.ones((2, 3), np.float32)))
+    assert place[:2] == [None, None] and not is_placed(place)
+    assert [part["array"] for part in place[2]] == [1, 1]
+
+
+def test_what_is_stored_is_what_xz_undoes(tmp_path):
+    content = bytes(range(256)) * 100
+    size = packing.store(content, tmp_path, "file")
+    assert (
+        lzma.decompress((tmp_path / "file.xz").read_bytes()) == content
+        and size == (tmp_path / "file.xz").stat().st_size
+    )

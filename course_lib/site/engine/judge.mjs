@@ -4,13 +4,18 @@ import { decode, typeOf, unpack } from './arrays.mjs';
 import { download } from './download.mjs';
 import { factsOf } from './facts.mjs';
 import { GOALS } from './goals.mjs';
+import { holds } from './predicates.mjs';
 
 const SEEDS = [0, 1];  // the threads in order, then in a shuffled one: coach/kernels.py
-const known = new Map();
+let last = {};
 
+// The cases of one exercise, which are kept until another is asked for: those of all would fill the memory.
 async function casesOf(name) {
-  if (!known.has(name)) known.set(name, download(new URL(`cases/${name}.json`, import.meta.url)).then(answer => answer.json()));
-  return known.get(name);
+  if (last.name !== name) last = { name, cases: download(new URL(`cases/${name}.json`, import.meta.url)).then(answer => answer.json()) };
+  return last.cases.catch(error => {
+    last = {};
+    throw error;
+  });
 }
 
 export async function judge(core, name, text) {
@@ -36,7 +41,8 @@ export async function judge(core, name, text) {
   const shown = tried[failing >= 0 ? failing : Math.max(0, measured)], right = tried.filter(one => one?.right).length;
   const common = { counters: shown.counters, issues: shown.issues, lines: shown.issues.slice(1).map(sentence) };
   if (failing >= 0) {
-    const mistake = exercise.mistakes.find((_, i) => isMistake(exercise, tried, i)), { difference } = shown;
+    const seen = seenOf(shown, text, exercise), { difference } = shown;
+    const mistake = exercise.mistakes.find(({ like, when }) => when ? holds(when, failing, seen) : difference && isMistake(exercise, tried, like))?.says;
     const headline = mistake ?? (shown.issues.length ? sentence(shown.issues[0]) : `${difference.says}.`);
     const lines = [...(mistake ? shown.issues : shown.issues.slice(1)).map(sentence), `${right} of ${tried.length} cases ${right === 1 ? 'is' : 'are'} right.`];
     return ended({ ...common, headline, lines, case: exercise.cases[failing].label, expected: difference?.expected ?? null, got: difference?.got ?? null });
@@ -72,21 +78,43 @@ function once(simulator, exercise, launches, results, text, seed, before) {
     for (const { kernel, grid, block, shared, args, set } of launches) {
       for (const one of set) place(simulator, arrays, one);
       const facts = factsOf(`${text}\n${exercise.given}`, kernel), number = exercise.kernels.indexOf(kernel);
-      const given = args.map(arg => arg === null ? null : arg.array !== undefined ? { at: arrays[arg.array].at + arg.offset } : arg.struct !== undefined ? { struct: decode('uint8', arg.struct) } : numberOf(arg.number));
+      const given = args.map(arg => arg === null ? null : arg.array !== undefined ? { at: arrays[arg.array].at + arg.offset } : arg.struct !== undefined ? { struct: structure(arg, arrays) } : numberOf(arg.number));
       const seen = simulator.launch(number, grid, block, given, { names: facts.names, shared, seed, timeout: exercise.seconds, facts });
       issues.push(...seen.issues);
       counters.push(...seen.counters);
       printed += seen.printed;
     }
-    const got = results.map(({ array, offset, dtype, shape }) => {
-      const { at } = arrays[array], count = shape.reduce((a, b) => a * b, 1);
-      return new (typeOf(dtype))(simulator.memory.buffer.slice(at + offset, at + offset + count * typeOf(dtype).BYTES_PER_ELEMENT));
-    });
-    const difference = issues.length ? null : differenceOf(exercise, results, got);
-    return { right: !issues.length && !difference, issues: unique(issues), counters: before?.counters ?? counters, difference: difference ?? null, got, printed };
+    const got = results.map(result => elements(simulator.memory.buffer, arrays[result.array].at, result));
+    const difference = differenceOf(exercise, results, got);
+    return { right: !issues.length && !difference, issues: unique(issues), counters: before?.counters ?? counters, difference, got, printed };
   } finally {
     simulator.freeAll();
   }
+}
+
+// A result as recorder.py says where it lies: elements of an array, or with `rows`, [count, bytes of one], their sums over rows.
+function elements(buffer, at, { offset, dtype, shape, strides, rows = [1, 0] }) {
+  const type = typeOf(dtype), size = type.BYTES_PER_ELEMENT, count = shape.reduce((a, b) => a * b, 1);
+  if (!strides && rows[0] === 1) return new type(buffer.slice(at + offset, at + offset + count * size));
+  const all = new type(buffer, at), found = new type(count), steps = strides ?? shape.map((_, i) => size * shape.slice(i + 1).reduce((a, b) => a * b, 1));
+  for (let i = 0; i < count; i++) {
+    let rest = i, from = offset;
+    for (let axis = shape.length - 1; axis >= 0; axis--) {
+      from += rest % shape[axis] * steps[axis];
+      rest = Math.floor(rest / shape[axis]);
+    }
+    let sum = all[from / size];
+    for (let row = 1; row < rows[0]; row++) sum += all[(from + row * rows[1]) / size];
+    found[i] = sum;
+  }
+  return found;
+}
+
+// A structure by value, with the addresses of the arrays that it points to.
+function structure({ struct, pointers }, arrays) {
+  const bytes = decode('uint8', struct), view = new DataView(bytes.buffer);
+  for (const [where, array, offset] of pointers) view.setUint32(where, arrays[array].at + offset, true);
+  return bytes;
 }
 
 // What JSON cannot hold, or would round, is text there (exported_cases.py).
@@ -138,6 +166,12 @@ function indexText(at, shape) {
   return `(${index.join(', ')})`;
 }
 
+// What the questions of predicates.mjs look at.
+function seenOf({ issues }, text, { given }) {
+  const lines = `${text}\n${given}`.split('\n'), source = line => lines[line - 1]?.trim() ?? '';
+  return { text, kinds: new Set(issues.map(({ kind }) => kind)), issues: issues.map(issue => ({ ...issue, source: source(issue.line), otherSource: source(issue.otherLine) })) };
+}
+
 // Whether the answer gives what a known mistake gives: in each case that was tried, and in one that fails at least.
 function isMistake(exercise, tried, mistake) {
   let fails = false;
@@ -148,7 +182,7 @@ function isMistake(exercise, tried, mistake) {
       if (!one.right) return false;
       continue;
     }
-    const same = one.got && !one.issues.length && exercise.cases[number].results.every(({ dtype }, i) => {
+    const same = exercise.cases[number].results.every(({ dtype }, i) => {
       const [indices, values] = examples[i], want = unpack(dtype, decode(dtype, values)), have = unpack(dtype, one.got[i]);
       return indices.every((at, k) => near(have[at], want[k], /float/.test(dtype) ? exercise.tolerance : 0));
     });

@@ -115,10 +115,11 @@ export class Simulator {
   launch(number, grid, block, args, { names = [], shared = 0, seed = 0, checked = true, timeout = 10, facts = {} } = {}) {
     const { runtime, kernel } = this, types = this.parameters(number);
     if (types.length !== args.length) throw new Error(`The kernel takes ${types.length} arguments, and ${args.length} were given.`);
-    const values = runtime.malloc(16 * args.length + 4 * args.length + 16), pointers = values + 16 * args.length;
+    const values = runtime.malloc(16 * args.length + 4 * args.length + 16), pointers = values + 16 * args.length, rooms = [values];
     args.forEach((value, i) => {
       if (value?.struct) {  // a structure by value lies where its bytes are
         const room = runtime.malloc(value.struct.length + 16), at = room + 15 & ~15;
+        rooms.push(room);
         new Uint8Array(this.memory.buffer, at).set(value.struct);
         this.view.setUint32(pointers + 4 * i, at, true);
         return;
@@ -132,13 +133,13 @@ export class Simulator {
     this.table.set(TABLE_BASE - 1, kernel[`sim_body_${number}`]);
     runtime.sim_launch(pointers, ...grid, ...block, shared, seed, checked ? 1 : 0, TABLE_BASE - 1, performance.now() + 1000 * timeout);
     this.run();
-    runtime.free(values);
+    for (const room of rooms) runtime.free(room);
     return { issues: this.issues(block), counters: checked ? this.counters() : [], printed: this.printed() };
   }
 
   put(at, value, { kind, pointer, bytes }) {
     const { view } = this;
-    if (value === null || value === undefined) view.setUint32(at, 0, true);
+    if (value === null || value === undefined || (pointer && value === 0)) view.setUint32(at, 0, true);
     else if (value.at !== undefined) view.setUint32(at, value.at, true);
     else if (pointer) throw new Error('A number was given where the kernel takes an array.');
     else if (kind === 'f') bytes === 8 ? view.setFloat64(at, Number(value), true) : view.setFloat32(at, Number(value), true);

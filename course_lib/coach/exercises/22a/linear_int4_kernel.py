@@ -75,7 +75,8 @@ exercise = Exercise(
     call=launch,
     tolerance=1e-4,
     measured=LARGE,
-    goals=[Goal("bytes of global memory moved", bytes_moved, at_most=1.35 * (16 * 1536 * (0.5 + 4 / GROUP) + 16 * 1536 * 4))],
+    # Each float4 of x lies 32 bytes from the next lane's, so each request moves twice what it uses.
+    goals=[Goal("bytes of global memory moved", bytes_moved, at_most=1.1 * 16 * 1536 * (0.5 + 4 / GROUP + 2 * 4))],
     hints=(
         "Lane l takes the words l, l + 32, ... of row m: words[m * line + w]. Word w holds the codes of k = 8 w .. 8 w + 7, and "
         "belongs to group w / GROUP_WORDS.",
