@@ -1,6 +1,7 @@
 # make lab                opens the course                make train   trains a small model (PRESET=12m: the big one)
 # make test               checks everything               make bench   measures this machine
 # make test-fast          the same in under 3 minutes     make clean   removes what the set-up made
+# make prove              shows what the kernels do on an NVIDIA card, in 20 minutes at most
 # Options: COMPILER=zig brings a C++ compiler by pip; PEERS=1 compares with PyTorch too; PYTHON=... chooses the Python.
 # Written for GNU make 3.81, the one that macOS has.
 
@@ -48,7 +49,7 @@ no_python = \
 	elif command -v dnf >/dev/null; then echo "Install it, then say make again: $${sudo}dnf install -y python3"; \
 	else echo 'Install it with the package manager of your system or from python.org, then say make again.'; fi;
 
-.PHONY: help install lab test test-fast train bench clean
+.PHONY: help install lab test test-fast train bench prove clean
 
 help:
 	@sed -n '/^#/!q;s/^# //p' Makefile
@@ -83,6 +84,11 @@ bench:
 	$(call prepare,peers)
 	$(BIN)/course bench cpu
 	$(BIN)/course bench tokenizer
+
+# With PEERS=1 PyTorch is installed too, to compare with.
+prove:
+	$(call prepare,test $(if $(PEERS),peers))
+	$(BIN)/course prove
 
 clean:
 	rm -rf .venv .cache

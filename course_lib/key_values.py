@@ -1,8 +1,8 @@
 """The key-value cache of generation: what each layer has read, in memory with room for what comes.
 
-A layer's cache is a list, empty at first, then [keys, values], each (B, S, G, D): views of the first S of N rows, so that a
-new row is written behind them and nothing is copied. While the tape is recording, they are concatenated instead: what is on
-the tape must not be changed in place.
+A layer's cache is a list, empty at first, then [keys, values], each (B, S, G, D), or one of them alone where keys and values are
+the same tensor: views of the first S of N rows, so that a new row is written behind them and nothing is copied. While the tape is
+recording, they are concatenated instead: what is on the tape must not be changed in place.
 
 A cache of another kind, such as one in pages (serving/paged_model.py), is an object with a method `attend(q, k, v)` of its own.
 """
@@ -30,19 +30,18 @@ def attend(cache, room: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     """
     if not isinstance(cache, list):
         return cache.attend(q, k, v)
+    new = [k] if v is k else [k, v]
     if autograd.recording() and q.requires_grad:
-        cache[:] = (
-            [functional.concatenate(pair, axis=1) for pair in zip(cache, (k, v), strict=True)] if cache else [k, v]
-        )
-        return functional.attention(q, *cache)
+        cache[:] = [functional.concatenate(pair, axis=1) for pair in zip(cache, new, strict=True)] if cache else new
+        return functional.attention(q, cache[0], cache[-1])
     past = cache[0].shape[1] if cache else 0
     one = past > 0 and q.shape[1] == 1 and all(_has_room(tensor) for tensor in cache)
     if not one:
-        cache[:] = [_extended(old, new, room) for old, new in zip(cache or (None, None), (k, v), strict=True)]
-        return functional.attention(q, *cache)
-    ops, (keys, values) = q.ops, cache
+        cache[:] = [_extended(old, rows, room) for old, rows in zip(cache or [None] * len(new), new, strict=True)]
+        return functional.attention(q, cache[0], cache[-1])
+    ops = q.ops
     length = ops.from_numpy(np.array([past], np.int32))
-    buffers = keys.storage.array, values.storage.array
+    buffers = cache[0].storage.array, cache[-1].storage.array
     ops.cache_append(k.array(), v.array(), *buffers, length)
     cache[:] = [_first(tensor.storage, past + 1) for tensor in cache]
     return tensor_from_array(ops.cache_attention(q.array(), *buffers, length), ops)

@@ -18,10 +18,6 @@ TAPS = 4  # of the convolution: a step and the three before it
 SLOWEST, FASTEST = 1e-3, 0.1  # decay of a channel in a step, at first (Gu and Dao 2023, section 3.6)
 
 
-# Products with each number of the state in a step: decay, write, read; the delta rule reads what it is to replace, too.
-PRODUCTS = {"linear": 3, "delta": 4}
-
-
 class Recurrent(nn.Module):
     """(B, T, C) -> (B, T, C). kind: "linear" (gated linear attention) or "delta" (the gated delta rule).
 
@@ -65,12 +61,11 @@ class Recurrent(nn.Module):
             part.reshape(b, t, h, d).transpose(0, 2, 1, 3)
             for part in functional.split(functional.gelu(qkv), (h * d,) * 3)
         )  # (B, H, T, D)
-        q, k = unit(q) * d**-0.5, unit(k)
+        q, k = unit(q, d**-0.5), unit(k)
         low, gate, *rates = functional.split(self.low(x), (d, d, h) if self.kind == "delta" else (d, d))
         g = -softplus(self.decay(low)).reshape(b, t, h, d).transpose(0, 2, 1, 3)  # (B, H, T, D)
         if self.kind == "delta":
-            beta = (rates[0] * 0.5).tanh() * 0.5 + 0.5  # (B, T, H): sigmoid, in the form that does not overflow
-            y, state = functional.gated_delta(q, k, v, g, beta.transpose(0, 2, 1), state)
+            y, state = functional.gated_delta(q, k, v, g, sigmoid(rates[0]).transpose(0, 2, 1), state)
         else:
             y, state = functional.gated_linear_attention(q, k, v, g, state)
         if cache is not None:
@@ -86,17 +81,24 @@ def convolved(x: Tensor, taps: Tensor, before: Tensor | None) -> tuple[Tensor, T
     if before is None:
         before = Tensor(np.zeros((b, TAPS - 1, c)), x.dtype, x.device)
     rows = functional.concatenate([before, x], axis=1)  # (B, TAPS - 1 + T, C)
+    if t == 1:  # to write a token: one product in the place of TAPS
+        return (rows * taps.reshape(1, TAPS, c)).sum(axis=1, keepdims=True), rows[:, 1:]
     y = rows[:, :t] * taps[0]  # (B, T, C)
     for j in range(1, TAPS):
         y = y + rows[:, j : j + t] * taps[j]
     return y, rows[:, t:]
 
 
-def unit(x: Tensor, eps: float = 1e-6) -> Tensor:
-    """Rows of x (..., D) divided by their length."""
+def unit(x: Tensor, length: float = 1.0, eps: float = 1e-6) -> Tensor:
+    """Rows of x (..., D) brought to a length."""
     d = x.shape[-1]
-    weight = Tensor(np.full(d, d**-0.5), x.dtype, x.device)  # RMSNorm gives rows of length sqrt(D)
+    weight = Tensor(np.full(d, length * d**-0.5), x.dtype, x.device)  # RMSNorm gives rows of length sqrt(D)
     return functional.rmsnorm(x, weight, eps)
+
+
+def sigmoid(x: Tensor) -> Tensor:
+    """1 / (1 + e^-x), in the form that does not overflow."""
+    return (x * 0.5).tanh() * 0.5 + 0.5
 
 
 def softplus(x: Tensor) -> Tensor:

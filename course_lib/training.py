@@ -96,7 +96,7 @@ def train(
 ) -> Trained:
     """Train a preset by its recipe, with settings changed at will, or go on with the run in the folder `out`.
 
-    preset:  micro, small (the default), 12m, modern-12m, linear-12m, hybrid-12m or 116m; a resumed run knows its own
+    preset:  micro, small (the default), 12m, modern-12m, latent-12m, linear-12m, hybrid-12m or 116m; a resumed run knows its own
     out:     folder for metrics.jsonl, last.safetensors and best.safetensors; None writes nothing
     changes: fields of `recipes.Settings`: steps, batch, accumulate, corpus, text, seed, peak, ...
     display: where progress is shown; chosen by itself if None, `progress.Quiet()` for nowhere

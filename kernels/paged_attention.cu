@@ -1,19 +1,18 @@
 // Keys and values in pages: new rows to their slots, the rows of one text in order, one query of each text over its rows.
 //
 // A text's row j lies in row j % N of page table[j / N]: its block table, as an operating system's page table, so that the memory of
-// a text need not be in one piece. (Kwon et al. 2023, section 4) The attention is decode.cu's, for texts of unequal length: groups of
-// 8 lanes each take every 16th key and keep an online softmax of their own (running maximum m, running sum l, output); at the end
-// the 16 of them are merged in order.
+// a text need not be in one piece. (Kwon et al. 2023, section 4) The attention is include/one_query.cuh's, for texts of unequal length.
 //
 // Promise: paged_append: rows slots[i] of the pages (P N, G, D) become k and v (n, G, D). paged_gather: y (count, G, D), the first rows
 //   of the text with this block table. paged_attention: y (R, H, D) of q (R, H, D), text r over its rows 0 .. positions[r]. X is float
-//   or __nv_bfloat16. The same bits on every run, and for a text the same whatever the others are.
+//   or __nv_bfloat16. paged_append_int8 and paged_attention_int8: the same with a head's row in W = (D + 3) / 4 + 1 words: codes
+//   -127 .. 127, four to a word, the first in the lowest bits, then the bits of their scale, max |x| / 127.
+//   The same bits on every run, and for a text the same whatever the others are.
 // Limits: d at most D, which is 32, 64 or 128; slots, pages and positions inside (the launch code checks); no slot twice.
-// Bytes: 8 G D for each row that a text sees, times H / G, and little else.   FLOPs: 4 H D for each row.
+// Bytes: 8 G D for each row that a text sees, times H / G, and little else; of words 8 G W.   FLOPs: 4 H D for each row.
 // Architectures: sm_75 and newer.
 // Chapter: 22b, built. paged_attention itself is read here, and built in NumPy.
-#include "numbers.cuh"
-#include "reduce.cuh"
+#include "one_query.cuh"
 
 // Thread i owns element i of k and of v.
 template <class X>
@@ -33,54 +32,77 @@ template <class X> __global__ void paged_gather(const X* pages, const int* table
     y[i] = pages[((long long)table[j / N] * N + j % N) * row + i % row];
 }
 
-constexpr int READERS = 16, READER_LANES = 8;  // groups of a block, lanes of a group
-
-// Block (h, r) owns a query; lane l of a group owns the numbers l, l + 8, ... of the head. M: pages in a row of `tables`.
+// Block (h, r) owns a query. M: pages in a row of `tables`.
 template <class X, int D>
-__global__ void __launch_bounds__(READERS * READER_LANES)
+__global__ void __launch_bounds__(READER_THREADS)
 paged_attention(const X* q, const X* k, const X* v, const int* tables, const int* positions, X* y, int M, int N, int H, int G, int d,
                 float scale) {
-    constexpr int OWN = D / READER_LANES;
-    __shared__ float ms[READERS], ls[READERS], outs[READERS][D];
     const int h = blockIdx.x, r = blockIdx.y, g = h / (H / G);
-    const int group = threadIdx.x / READER_LANES, lane = threadIdx.x % READER_LANES;
     const int* table = tables + (long long)r * M;
-    const int S = positions[r] + 1;
-    q += ((long long)r * H + h) * d;
-    float own[OWN], out[OWN] = {}, m = -INFINITY, l = 0.0f;
-#pragma unroll
-    for (int i = 0; i < OWN; i++) own[i] = lane + i * READER_LANES < d ? to_float(q[lane + i * READER_LANES]) * scale : 0.0f;
-
-    for (int first = 0; first < S; first += READERS) {
-        const int s = first + group, read = min(s, S - 1);  // a group without a key reads the last one and ignores it
-        const long long row = (((long long)table[read / N] * N + read % N) * G + g) * d;
-        float score = 0.0f;
-#pragma unroll
-        for (int i = 0; i < OWN; i++)
-            if (lane + i * READER_LANES < d) score += own[i] * to_float(k[row + lane + i * READER_LANES]);
-        score = warp_sum<READER_LANES>(score);
-        if (s >= S) continue;
-        const float new_m = fmaxf(m, score), rescale = __expf(m - new_m), p = __expf(score - new_m);
-        m = new_m;
-        l = l * rescale + p;
-#pragma unroll
-        for (int i = 0; i < OWN; i++)
-            if (lane + i * READER_LANES < d) out[i] = fmaf(p, to_float(v[row + lane + i * READER_LANES]), out[i] * rescale);
-    }
-    if (lane == 0) ms[group] = m;
-    __syncthreads();
-    float all_m = ms[0], all_l = 0.0f;
-    for (int j = 1; j < READERS; j++) all_m = fmaxf(all_m, ms[j]);
-    const float rescale = __expf(m - all_m);  // 0 for a group without keys
-    if (lane == 0) ls[group] = l * rescale;
-#pragma unroll
-    for (int i = 0; i < OWN; i++) outs[group][lane + i * READER_LANES] = out[i] * rescale;
-    __syncthreads();
-
-    for (int j = 0; j < READERS; j++) all_l += ls[j];
-    for (int c = threadIdx.x; c < d; c += blockDim.x) {
-        float value = 0.0f;
-        for (int j = 0; j < READERS; j++) value += outs[j][c];
-        store(&y[((long long)r * H + h) * d + c], value / all_l);
-    }
+    const long long query = ((long long)r * H + h) * d;
+    const auto row = [=](int s) { return (((long long)table[s / N] * N + s % N) * G + g) * d; };
+    attend_one<D>(
+        q + query, positions[r] + 1, d, scale, [=](int s) { return Row<X>{k + row(s)}; }, [=](int s) { return Row<X>{v + row(s)}; },
+        [=](int i, float number) { store(&y[query + i], number); });
 }
+
+// region paged_append_int8
+// The lanes of a warp: each packs a word of x (d), and the last word is the scale's.
+__device__ __forceinline__ void pack_row(const float* x, unsigned* words, int d, int lane) {
+    float largest = 0.0f;
+    for (int i = lane; i < d; i += 32) largest = Max::of(largest, fabsf(x[i]));
+    const float scale = warp_max<32>(largest) / 127.0f;
+    const int last = (d + 3) / 4;
+    for (int w = lane; w < last; w += 32) {
+        unsigned word = 0;
+        // yours: the codes of numbers 4w .. 4w + 3, as far as there are so many; a code is the number / scale, rounded
+        for (int i = 0; i < 4 && 4 * w + i < d; i++)
+            word |= (unsigned)((int)rintf(scale == 0.0f ? 0.0f : x[4 * w + i] / scale) & 255) << 8 * i;
+        // end
+        words[w] = word;
+    }
+    if (lane == 0) words[last] = __float_as_uint(scale);
+}
+
+// Warp i owns row i of k and of v: a head of a token.
+__global__ void paged_append_int8(const float* k, const float* v, unsigned* k_pages, unsigned* v_pages, const int* slots, int rows,
+                                  int G, int d) {
+    const int i = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32, W = (d + 3) / 4 + 1;
+    if (i >= rows) return;
+    const long long at = ((long long)slots[i / G] * G + i % G) * W;
+    pack_row(k + (long long)i * d, k_pages + at, d, lane);
+    pack_row(v + (long long)i * d, v_pages + at, d, lane);
+}
+// endregion
+
+// region paged_attention_int8
+// A row in words.
+struct Int8Row {
+    const unsigned* words;
+    float scale;
+    __device__ __forceinline__ float operator[](int i) const {
+        // yours: number i of the row; its code is a byte of a word, and has a sign
+        return scale * (signed char)(words[i / 4] >> 8 * (i % 4));
+        // instead
+        // return 0.0f;
+        // end
+    }
+};
+
+// As paged_attention.
+template <int D>
+__global__ void __launch_bounds__(READER_THREADS)
+paged_attention_int8(const float* q, const unsigned* k, const unsigned* v, const int* tables, const int* positions, float* y, int M,
+                     int N, int H, int G, int d, float scale) {
+    const int h = blockIdx.x, r = blockIdx.y, g = h / (H / G), W = (d + 3) / 4 + 1;
+    const int* table = tables + (long long)r * M;
+    const long long query = ((long long)r * H + h) * d;
+    const auto row = [=](const unsigned* pages, int s) {
+        const unsigned* words = pages + (((long long)table[s / N] * N + s % N) * G + g) * W;
+        return Int8Row{words, __uint_as_float(words[W - 1])};
+    };
+    attend_one<D>(
+        q + query, positions[r] + 1, d, scale, [=](int s) { return row(k, s); }, [=](int s) { return row(v, s); },
+        [=](int i, float number) { store(&y[query + i], number); });
+}
+// endregion

@@ -1,8 +1,8 @@
-// Negative, exp, log, tanh and square root, elementwise.
+// Negative, exp, log, tanh, square root, sine and cosine, elementwise.
 //
 // Promise: y = op(x); y may be x. Bits the same on every run.
 // Limits: float, fewer than 2^31 elements (negative: also integers).
-// Bytes: 8 n.   FLOPs: n, and about 20 n for exp, log and tanh.
+// Bytes: 8 n.   FLOPs: n, and about 20 n for exp, log, tanh, sine and cosine.
 // Architectures: sm_75 and newer.
 // Chapter: 05, built.
 #include "view.cuh"
@@ -24,6 +24,14 @@ struct Sqrt {
     static __device__ float of(float x) { return sqrtf(x); }
 };
 // endregion
+
+// Of a rotation (chapter 23).
+struct Sin {
+    static __device__ float of(float x) { return sinf(x); }
+};
+struct Cos {
+    static __device__ float of(float x) { return cosf(x); }
+};
 
 // Thread i owns N consecutive elements from N i on.
 template <class Op, class T, int N> __global__ void unary(const T* x, T* y, int n) {

@@ -1,8 +1,9 @@
-// Negative, exp, log, tanh and square root, elementwise. Twin of unary.cu.
+// Negative, exp, log, tanh, square root, sine and cosine, elementwise. Twin of unary.cu.
 //
-// Constants: OP, 0 to 4 in the order above.
+// Constants: OP, 0 to 6 in the order above.
 
 // include "group.wgsl"
+// include "sine.wgsl"
 // include "tanh.wgsl"
 
 struct Args {
@@ -24,6 +25,8 @@ fn unary(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) group
         case 1u: { y[i] = exp(x[i]); }
         case 2u: { y[i] = log(x[i]); }
         case 3u: { y[i] = safe_tanh(x[i]); }
-        default: { y[i] = sqrt(x[i]); }
+        case 4u: { y[i] = sqrt(x[i]); }
+        case 5u: { y[i] = sine(x[i], 0.0); }
+        default: { y[i] = sine(x[i], 0.5); }
     }
 }

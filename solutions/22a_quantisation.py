@@ -7,10 +7,9 @@
 # ## Quantise a row
 #
 # `row` holds floats. Return two things: its codes, whole numbers from -127 to 127 as an array of `np.int8`, and the scale, so
-# that `codes * scale` is near the row. The largest absolute value of the row gets the code 127 or -127, and every other weight
-# the nearest code. A row of zeros has the scale 0 and codes 0. For `[1.27, -0.3, 0.02]` they are `[127, -30, 2]` and 0.01. `np`
-# is NumPy.
-# `np.rint` rounds to the nearest whole number.
+# that `codes * scale` is near the row. The largest absolute value of the row gets the code 127 or -127, and every other
+# weight the nearest code. A row of zeros has the scale 0 and codes 0. For `[1.27, -0.3, 0.02]` they are `[127, -30, 2]` and
+# 0.01. `np` is NumPy. `np.rint` rounds to the nearest whole number.
 
 
 # %% exercise="quantise_row" lecture=true
@@ -42,8 +41,8 @@ def group_scales(weight):
 # ## Pack two in a byte
 #
 # `codes` is (N, K), K even, with numbers 0 .. 15 as `np.uint8`. Return (N, K / 2) bytes, also `np.uint8`: codes 0 and 1 of a
-# row share byte 0, codes 2 and 3 byte 1, and so on. The even code is in the lower four bits. `[[1, 2]]` becomes `[[33]]`, since
-# 33 = 1 + 2 · 16.
+# row share byte 0, codes 2 and 3 byte 1, and so on. The even code is in the lower four bits. `[[1, 2]]` becomes `[[33]]`,
+# since 33 = 1 + 2 · 16.
 
 
 # %% exercise="pack_nibbles" lecture=true
@@ -56,9 +55,9 @@ def pack_nibbles(codes):
 # %% [markdown]
 # ## Find the fault: a product that wraps around
 #
-# Are the inputs quantised too, then a dot product needs no floats until its end: the codes are multiplied and added up as whole
-# numbers, and the sum is multiplied by both scales. `a` and `b` are `np.int8` of one length. For `[10]` and `[20]`, both scales
-# 1, the result should be 200.0. It is not. Run the cell, and read the verdict.
+# Are the inputs quantised too, then a dot product needs no floats until its end: the codes are multiplied and added up as
+# whole numbers, and the sum is multiplied by both scales. `a` and `b` are `np.int8` of one length. For `[10]` and `[20]`,
+# both scales 1, the result should be 200.0. It is not. Run the cell, and read the verdict.
 
 
 # %% exercise="int8_dot" lecture=true
@@ -79,8 +78,8 @@ def int8_dot(a, b, scale_a, scale_b):
 #
 # `groups` is (J, 32), or of another width. For each shrink, a number of the list `shrinks`, a group's scale would be shrink ·
 # absmax / 7, and its codes the nearest ones of -8 .. 7. Return for each group the scale with the least sum of squared errors,
-# (J,). If two are equally good, the one that comes first in `shrinks`. A group of zeros has the scale 0. `np.rint` rounds, and
-# `np.clip(x, low, high)` keeps numbers within bounds.
+# (J,). If two are equally good, the one that comes first in `shrinks`. A group of zeros has the scale 0. `np.rint` rounds,
+# and `np.clip(x, low, high)` keeps numbers within bounds.
 
 
 # %% exercise="best_scale"
@@ -102,10 +101,10 @@ def best_scale(groups, shrinks):
 # %% [markdown]
 # ## 2. A product with weights of 4 bits
 #
-# `y = x weight^T + bias`, where the weights never become a matrix of floats: they are read as words, and unpacked in registers.
-# x is (n, K), y (n, M). Row m of the weights is `line` words; word w holds the eight codes of k = 8w .. 8w + 7, the first in
-# its lowest four bits, and belongs to group w / GROUP_WORDS of that row. A code c of group j stands for `scales[m, j] * (c -
-# zeros[m, j])`. If `zeros` is null, all zero points are `ZERO`.
+# `y = x weight^T + bias`, where the weights never become a matrix of floats: they are read as words, and unpacked in
+# registers. x is (n, K), y (n, M). Row m of the weights is `line` words; word w holds the eight codes of k = 8w .. 8w + 7,
+# the first in its lowest four bits, and belongs to group w / GROUP_WORDS of that row. A code c of group j stands for
+# `scales[m, j] * (c - zeros[m, j])`. If `zeros` is null, all zero points are `ZERO`.
 #
 # A warp owns output m, and its 32 lanes share the words: lane l takes words l, l + 32, ... `Eight<N> values(row, k, K)` loads
 # `row[k]` to `row[k + 7]` as `values[0]` to `values[7]`, with zeros from K on. After your part the warp adds up `sum`.
@@ -116,8 +115,8 @@ def best_scale(groups, shrinks):
 # %% [markdown]
 # ## 3. A product with weights of 8 bits
 #
-# The same with 8 bits: less to unpack, and a sign. Row m of the weights is `line` words, and word w holds the four codes of k =
-# 4w .. 4w + 3, the first in its lowest eight bits. A code is a byte with a sign, -128 .. 127, and a row has one scale, with
+# The same with 8 bits: less to unpack, and a sign. Row m of the weights is `line` words, and word w holds the four codes of k
+# = 4w .. 4w + 3, the first in its lowest eight bits. A code is a byte with a sign, -128 .. 127, and a row has one scale, with
 # which the kernel multiplies your `sum` at the end.
 #
 # `Eight<N> values(row, k, K)` loads eight numbers, so lane l takes the words 2l and 2l + 1, then those 64 further on, and so
@@ -129,9 +128,9 @@ def best_scale(groups, shrinks):
 # %% [markdown]
 # ## 4. Unpack 4 bits, in WGSL
 #
-# WGSL has no bytes, but it has shifts. Each of `n` words holds eight codes, the first in its lowest four bits. Four words make
-# a group of 32, with a scale of its own. Write the 8 n weights: `y[k]` is the group's scale times (code - 8). One thread for
-# each word, or more.
+# WGSL has no bytes, but it has shifts. Each of `n` words holds eight codes, the first in its lowest four bits. Four words
+# make a group of 32, with a scale of its own. Write the 8 n weights: `y[k]` is the group's scale times (code - 8). One thread
+# for each word, or more.
 
 # %% exercise="unpack_int4"
 r"""

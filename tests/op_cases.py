@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from course_lib.devices.packing import pack_rows
+
 
 @dataclass(frozen=True)
 class Draw:
@@ -97,7 +99,7 @@ def plain(op: str, **options) -> Callable:
 
 # Elementwise
 
-UNARY = ("negative", "exp", "log", "tanh", "sqrt")
+UNARY = ("negative", "exp", "log", "tanh", "sqrt", "sin", "cos")
 BINARY = ("add", "subtract", "multiply", "divide", "power", "maximum")
 COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
 
@@ -107,6 +109,13 @@ for op in UNARY:
 case("negative", plain("negative"), (37,), note="signs")
 case("tanh", plain("tanh"), fixed([-1e4, -50.0, -9.5, -1.0, -1e-4, 0.0, 1e-4, 1.0, 9.5, 50.0, 1e4]), note="far")
 case("exp", plain("exp"), fixed([-1e4, -80.0, -1.0, -1e-6, 0.0, 1e-6, 1.0]), note="far")
+for op in ("sin", "cos"):  # beside each multiple of a quarter turn, where one of them is almost 0
+    case(
+        op,
+        plain(op),
+        fixed([n * np.pi / 2 + d for n in (-70, -3, -2, -1, 0, 1, 2, 3, 70) for d in (-1e-3, 1e-3)]),
+        note="far",
+    )
 case("exp", plain("exp"), fixed([40.0, 80.0]), note="large", tolerance=10)
 
 for op in BINARY:
@@ -530,11 +539,15 @@ for n, K, N in (
 # Keys and values in pages
 
 
-def paged_append(t, k, v, k_pages, v_pages, slots):
+def paged_append(t, k, v, k_pages, v_pages, slots, op="paged_append"):
     """The pages are copied, since the op works in place."""
     pages = [t.copy(array) for array in (k_pages, v_pages)]
-    t.paged_append(k, v, *pages, slots)
+    getattr(t, op)(k, v, *pages, slots)
     return pages, None
+
+
+def paged_append_int8(t, *given):
+    return paged_append(t, *given, op="paged_append_int8")
 
 
 def slots(n: int, count: int) -> Draw:
@@ -550,4 +563,8 @@ for P, N, H, G, D, R, M in (
     for count in sorted({1, M * N - N // 2}):
         case("paged_gather", plain("paged_gather"), pages, integers((M,), P, "int32"), count)
     tables, positions = integers((R, M), P, "int32"), integers((R,), M * N, "int32")
+    in_words = Draw(pages, lambda random, pages=pages: pack_rows(random.normal(size=pages)))
+    case("paged_append_int8", paged_append_int8, (n, G, D), (n, G, D), in_words, in_words, slots(n, P * N))
+    given = in_words, in_words, tables, positions
+    case("paged_attention_int8_forward", plain("paged_attention_int8_forward"), (R, H, D), *given)
     case("paged_attention_forward", plain("paged_attention_forward"), (R, H, D), pages, pages, tables, positions)

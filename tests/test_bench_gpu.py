@@ -78,17 +78,13 @@ sys.meta_path[sys.meta_path.index(PathFinder)] = Hidden
 """
 
 
-@pytest.fixture(scope="module")
-def bare_cache(tmp_path_factory):
-    return tmp_path_factory.mktemp("cache")
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("part", gpu.PARTS)
-def test_each_part_runs_alone_where_much_of_the_course_is_missing(part, tmp_path, bare_cache):
-    """A rented machine has a card and Python: no notebooks, no pictures, no downloads, and nothing compiled at first."""
+def test_a_part_runs_alone_where_much_of_the_course_is_missing(tmp_path):
+    """A rented machine has a card and Python: no notebooks, no pictures, no downloads, and nothing compiled at first.
+
+    Parts a to d do so in test_prove.py, on a stand-in for CuPy."""
     (tmp_path / "sitecustomize.py").write_text(HIDE)  # Python runs it as it starts, in children too
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "COURSE_CACHE": str(bare_cache)}
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "COURSE_CACHE": str(tmp_path / "cache")}
     hidden = subprocess.run([sys.executable, "-c", "import nbformat"], env=environment, capture_output=True, text=True)
     assert "No module named 'nbformat'" in hidden.stderr
     command = [
@@ -98,23 +94,16 @@ def test_each_part_runs_alone_where_much_of_the_course_is_missing(part, tmp_path
         "bench",
         "gpu",
         "--part",
-        part,
+        "e",
         "--json",
         tmp_path / "found.json",
     ]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     found = json.loads((tmp_path / "found.json").read_text())
-    assert found["command"] == f"course bench gpu --part {part}" and set(found) == {"device", "command", part}
-    if part == "a":
-        for run in found["a"]:
-            assert run["counts"].get("passed", 0) >= 10 and not run["failed"], f"{run}\n{done.stdout}"
-    if part == "e":
-        assert (
-            found["e"]["tokens"] == 1024
-            and found["e"]["floor"] < found["e"]["bigram"]
-            and len(found["e"]["samples"]) == 3
-        )
+    assert found["command"] == "course bench gpu --part e" and set(found) == {"device", "command", "e"}
+    assert found["e"]["tokens"] == 1024 and found["e"]["floor"] < found["e"]["bigram"]
+    assert len(found["e"]["samples"]) == 3
 
 
 def test_an_unknown_part_is_a_sentence():
@@ -168,3 +157,9 @@ def test_launches_in_another_order_stay_on_the_simulator(monkeypatch):
     on_card._launch(Kernel("arithmetic.cu", "binary<Add, float, 1>"), (1,), (32,), (x, x, y, 5), seed=3)
     np.testing.assert_array_equal(y, 2 * x)
     assert on_card.counted == {"on the card": 0, "left on the simulator": 1}
+
+
+def test_without_the_packages_of_the_tests_a_sentence_says_how_to_get_them(monkeypatch):
+    monkeypatch.setattr(kernel_tests, "find_spec", lambda name: None if name == "hypothesis" else name)
+    with pytest.raises(RuntimeError, match=r"need hypothesis: .*\[test\]"):
+        kernel_tests.ops("simulator")

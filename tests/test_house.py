@@ -18,7 +18,7 @@ FLOORS = [
     {"devices", "autograd"},
     {"tensor", "wgsl"},
     {"functional", "gradcheck", "key_values"},
-    {"nn", "optim", "recurrent"},
+    {"nn", "optim", "recurrent", "state_space", "latent", "model_config"},
     {"stories", "bpe", "tokenizer", "data"},
     {
         "model",
@@ -54,6 +54,7 @@ FLOORS = [
         "cli",
         "selftest",
         "speedrun",
+        "prove",
     },
 ]
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}

@@ -8,12 +8,19 @@ import numpy as np
 import pytest
 
 from course_lib import functional, nn, no_grad, optim
-from course_lib.model import GPT, PRESETS, GPTConfig
+from course_lib.model import GPT, GPTConfig
+from course_lib.model_config import PRESETS
 from course_lib.tensor import Tensor
 
 TINY = {"layers": 2, "heads": 4, "channels": 16, "context": 12, "vocab_size": 29}
 MODERN = dict(TINY, kv_heads=2, hidden=24, norm="rmsnorm", activation="swiglu", positions="rope", bias=False)
-CONFIGS = {"plain": TINY, "modern": MODERN, "rope": dict(TINY, positions="rope"), "no bias": dict(TINY, bias=False)}
+CONFIGS = {
+    "plain": TINY,
+    "modern": MODERN,
+    "rope": dict(TINY, positions="rope"),
+    "no bias": dict(TINY, bias=False),
+    "latent": dict(TINY, latent=5, positions="rope"),
+}
 
 
 @pytest.fixture(params=CONFIGS)
@@ -218,6 +225,12 @@ WRONG = {
     "heads": (lambda: GPTConfig(**dict(TINY, heads=3)), "multiple"),
     "kv heads": (lambda: GPTConfig(**dict(TINY, kv_heads=3)), "multiple"),
     "odd head size": (lambda: GPTConfig(**dict(TINY, channels=20, positions="rope")), "even"),
+    "latent with kv heads": (
+        lambda: GPTConfig(**dict(TINY, latent=5, kv_heads=2, positions="rope")),
+        "'rope' and 2, for 4",
+    ),
+    "latent without rotation": (lambda: GPTConfig(**dict(TINY, latent=5)), "Here they are 'learned'"),
+    "latent and odd rotation": (lambda: GPTConfig(**dict(TINY, heads=8, latent=5, positions="rope")), "are 1 of 2"),
     "norm": (lambda: GPTConfig(**dict(TINY, norm="batchnorm")), "batchnorm"),
     "layers": (lambda: GPTConfig(**dict(TINY, layers=0)), "at least 1"),
     "dropout": (lambda: nn.Dropout(1.0), "up to, but not including, 1"),

@@ -14,7 +14,7 @@ from tests.test_recurrences import NAMES, inputs
 from tests.tiny_runs import StopAt
 
 TINY = {"layers": 4, "heads": 2, "channels": 16, "context": 32, "vocab_size": 300, "positions": "none"}
-MIXERS = "linear", "delta", "delta delta delta attention"
+MIXERS = "linear", "delta", "delta delta delta attention", "state_space", "state_space attention"
 
 
 def model(mixers: str, **changes) -> GPT:
@@ -85,13 +85,14 @@ def test_pieces_with_a_cache_give_the_logits_of_the_whole(mixers, lengths):
 
 
 @no_grad()
-def test_the_cache_of_a_recurrence_does_not_grow():
-    gpt, sizes = model("delta"), set()
+@pytest.mark.parametrize(("mixers", "rows"), [("delta", 3 * 48), ("state_space", 2 * 16)])
+def test_the_cache_of_a_recurrence_does_not_grow(mixers, rows):
+    gpt, sizes = model(mixers), set()
     cache = gpt.new_cache()
     for number in range(40):  # beyond the context
         gpt(tokens(1, 40)[:, number : number + 1], cache=cache)
         sizes.add(sum(tensor.storage.array.size for state, rows, _ in cache for tensor in (state, rows)))
-    assert sizes == {4 * (2 * 8 * 8 + 3 * 48)}  # layers, heads D D, three rows of q, k and v
+    assert sizes == {4 * (2 * 8 * 8 + rows)}  # layers, heads D D; three rows of q, k and v, or one key and value
     assert cache[0][2] == 40
 
 
@@ -158,7 +159,7 @@ def test_what_it_wrote_before_changes_what_it_reads():
     assert np.abs(stream.grad.numpy()[0, 0]).max() > 0
 
 
-@pytest.mark.parametrize("mixers", ["linear", "delta delta delta attention"])
+@pytest.mark.parametrize("mixers", ["linear", "delta delta delta attention", "state_space"])
 def test_a_run_that_was_stopped_goes_on_to_the_same_bits(text, tmp_path, mixers):
     given = {"preset": "micro", "text": text, "model": {**TINY, "mixers": mixers}, "steps": 24, "batch": 2}
     whole = train(**given, out=tmp_path / "whole", display=progress.Quiet())

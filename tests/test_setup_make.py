@@ -167,7 +167,7 @@ def test_the_makefile_keeps_to_gnu_make_3_81():
 
 def test_every_target_is_phony_and_explained(machine):
     said = machine.make()[1]
-    for target in ("lab", "test", "test-fast", "train", "bench", "clean"):
+    for target in ("lab", "test", "test-fast", "train", "bench", "prove", "clean"):
         assert f"make {target}" in said
         assert re.search(rf"^\.PHONY:.*\b{target}\b", (ROOT / "Makefile").read_text(), re.MULTILINE)
 

@@ -86,6 +86,8 @@ FUNCTIONS = {
     "log": lambda x: (x * x + 1.0).log(),
     "tanh": lambda x: x.tanh(),
     "sqrt": lambda x: (x * x + 1.0).sqrt(),
+    "sin": lambda x: (x * 3.0).sin(),
+    "cos": lambda x: (x * 3.0).cos(),
     "power": lambda x: x**3,
     "negative power": lambda x: (x * x + 1.0) ** -0.5,
     "sum axis": lambda x: x.sum(1) * x.sum((0, 2), keepdims=True).reshape(-1)[0],

@@ -13,6 +13,7 @@ MODELS = {
     "learned positions": TINY | {"positions": "learned", "channels": 66, "heads": 3},
     "modern": TINY | {"heads": 4, "kv_heads": 2, "channels": 128, "hidden": 172, "norm": "rmsnorm",
                       "activation": "swiglu", "bias": False},
+    "latent": TINY | {"latent": 20, "bias": False},
     "dropout": TINY | {"dropout": 0.1},
 }  # fmt: skip
 

@@ -3,6 +3,8 @@
 For `small` and `12m` (weights as initialised: the time does not depend on them) and 1, 4 and 16 users: time to the first token
 and between tokens, at p50, p95 and p99, and the tokens per second of all. Then 16 users at once against the same requests one
 after the other, in turn, the median of the ratios. Bar: at least 5 times the throughput. HTTP is not in it.
+
+With --json FILE.json two pictures are drawn beside the figures, FILE-throughput.png and FILE-latency.png.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ class _Ids:
 def run(
     json_path: str | os.PathLike | None = None, presets: tuple[str, ...] = ("small", "12m")
 ) -> list[dict[str, Any]]:
-    """Measure, print, write as JSON if asked; returns a row for each preset and number of users."""
+    """Measure, print, write as JSON and draw if asked; returns a row for each preset and number of users."""
     print(f"{TOKENS} tokens after prompts of 4 to 40; load {os.getloadavg()[0]:.1f} before")
     print(f"{'':8}{'users':>6}{'first token, ms':>24}{'between tokens, ms':>24}{'tokens/s':>10}")
     print(f"{'':14}{'p50':>8}{'p95':>8}{'p99':>8}{'p50':>8}{'p95':>8}{'p99':>8}")
@@ -57,8 +59,36 @@ def run(
         print(f"{preset:8}16 at once against one after the other: {ratio:.1f} times, at least {BAR:g}"
               f"{'  missed' if ratio < BAR else ''}", flush=True)  # fmt: skip
     if json_path is not None:
-        Path(json_path).write_text(json.dumps({"rows": rows}, indent=1) + "\n")
+        path = Path(json_path)
+        path.write_text(json.dumps({"rows": rows}, indent=1) + "\n")
+        for name, picture in pictures(rows).items():
+            picture.save(path.with_name(f"{path.stem}-{name}.png"))
     return rows
+
+
+def pictures(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """name -> Picture: what all users get together, and how long each waits for a token, against their number."""
+    from course_lib import plots  # matplotlib, which takes its time
+
+    presets = list(dict.fromkeys(row["preset"] for row in rows))
+    speeds = {name: [row["tokens_per_s"] for row in rows if row["preset"] == name] for name in presets}
+    between = {name: [row["ms"]["between"] for row in rows if row["preset"] == name] for name in presets}
+    waits = {
+        f"{name}, p{p}": [times[i] for times in between[name]] for name in presets for i, p in enumerate((50, 95, 99))
+    }
+    gains = " and ".join(f"{values[-1] / values[0]:.1f} times ({name})" for name, values in speeds.items())
+    slower = " and ".join(f"{values[-1][0] / values[0][0]:.1f} times ({name})" for name, values in between.items())
+    most = USERS[-1]
+    return {
+        "throughput": plots.lines(
+            USERS, speeds, f"All {most} users together get {gains} the tokens per second of one.", across="users",
+            up="tokens per second", dots=True,
+        ),
+        "latency": plots.lines(
+            USERS, waits, f"With {most} users the median time between two tokens is {slower} that of one.", across="users",
+            up="ms between two tokens", logs="y", dots=True,
+        ),
+    }  # fmt: skip
 
 
 def make_prompts(count: int, vocabulary: int) -> list[list[int]]:

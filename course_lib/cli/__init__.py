@@ -25,6 +25,7 @@ COMMANDS = {
     "serve-api": models.serve_api,
     "speedrun": models.speedrun,
     "bench": house.bench,
+    "prove": house.prove,
     "build": house.build,
     "check": exercises.check,
     "hint": exercises.hint,

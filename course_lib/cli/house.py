@@ -48,6 +48,33 @@ def bench(
     import_module(f"course_lib.benchmarks.{what}").run(json, *filter(None, [part]))
 
 
+def prove(
+    part: Annotated[list[str] | None, typer.Option(help="Only this part, more than once if you like.")] = None,
+    again: Annotated[bool, typer.Option("--again", help="Also what was done before on this card.")] = False,
+    rehearse: Annotated[bool, typer.Option("--rehearse", help="Small sizes; without a card on the simulator.")] = False,
+    to: Annotated[Path | None, typer.Option(help="The folder of the result.", show_default="runs/prove")] = None,
+    check: Annotated[Path | None, typer.Option(help="Only say whether a result.json is as it was written.")] = None,
+) -> None:
+    """Twenty minutes on an NVIDIA card: values, bandwidth, cuBLAS, tokens per second, counters; one JSON and one page."""
+    import json
+
+    from course_lib.prove import page, runner, seal
+
+    if check is not None:
+        whole = seal.holds(json.loads(check.read_text()))
+        typer.echo("It is as it was written." if whole else "It was changed: its SHA-256 does not fit.")
+        raise typer.Exit(0 if whole else 1)
+    folder = (to or runner.FOLDER).resolve()
+    try:
+        result = runner.prove(folder, part or (), again, rehearse)
+    except KeyboardInterrupt:
+        typer.echo(f"\nStopped. What is done lies in {folder}; the same command goes on from there.")
+        raise typer.Exit(130) from None
+    typer.echo(f"\n{page.markdown(result)}\n\nThe page: {folder / 'result.html'}. All of it: {folder / 'result.json'}.")
+    if not rehearse:
+        typer.echo("Please open an issue with the lines above, and attach result.json.")
+
+
 def build(
     source: Annotated[
         Path | None,

@@ -12,7 +12,9 @@ import typer
 def train(
     preset: Annotated[
         str | None,
-        typer.Option(help="micro, small, 12m, modern-12m, linear-12m, hybrid-12m or 116m.", show_default="small"),
+        typer.Option(
+            help="micro, small, 12m, modern-12m, latent-12m, linear-12m, hybrid-12m or 116m.", show_default="small"
+        ),
     ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, simulator, cuda or webgpu.")] = "auto",
     steps: Annotated[int | None, typer.Option(help="Updates of the weights.")] = None,
@@ -236,6 +238,17 @@ def serve_api(
     pages: Annotated[
         int | None, typer.Option(help="Pages of 8 tokens in the cache.", show_default="what the texts can fill")
     ] = None,
+    cache: Annotated[
+        str, typer.Option(help="Keys and values as float, or as int8 in a quarter of the memory.")
+    ] = "float",
+    draft: Annotated[
+        str | None,
+        typer.Option(
+            help="What proposes tokens, which the model verifies: lookup (what followed in the same text), or a run of the same "
+            "tokens.",
+            show_default="none",
+        ),
+    ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, simulator, cuda or webgpu.")] = "auto",
     mine: Annotated[bool, typer.Option("--mine", help="With your passed answers in place of ours.")] = False,
 ) -> None:
@@ -251,7 +264,7 @@ def serve_api(
 
     if mine:
         print(_answers(device), flush=True)
-    server.serve(run, training.choose_device(device)[0], host, port, batch, queue, pages)
+    server.serve(run, training.choose_device(device)[0], host, port, batch, queue, pages, cache, draft)
 
 
 def speedrun(

@@ -1,8 +1,15 @@
 """Published limits and peaks of six NVIDIA cards: what `--gpu` names.
 
-Limits for each multiprocessor: CUDA C++ Programming Guide, "Compute Capabilities", table of technical specifications. Numbers of
-multiprocessors, clocks, memory: NVIDIA's architecture papers and data sheets, named with each card. None was measured here,
-nor compared with those documents again: check a figure before you rely on it.
+Where the figures come from, and how each was compared:
+
+- Limits of a multiprocessor are those of the CUDA C++ Programming Guide, "Compute Capabilities", and agree with the table in
+  NVIDIA's own library (CCCL, libcudacxx/include/cuda/__device/arch_traits.h, at 004ad19).
+- Multiprocessors, clocks, bus, caches: NVIDIA's architecture paper or data sheet named with the card. Those of the T4, and of the
+  A100 but for its memory, agree with published outputs of deviceQuery. The others were compared with copies of the data sheets'
+  tables on other sites, not with the documents.
+- bandwidth = 2 memory clocks x bus / 8, and float32 = 2 clocks x lanes x multiprocessors: tests/simulator/test_profile.py.
+
+Peaks are at the boost clock, which a card under load may not hold. None was measured here.
 """
 
 import ctypes
@@ -20,7 +27,7 @@ class Card:
     blocks: int
     registers: int
     shared: int
-    shared_per_block: int  # with cudaFuncSetAttribute
+    shared_per_block: int  # with cudaFuncSetAttribute; what is left of `shared` for each block is the driver's
     clock: int
     memory_clock: int
     bus: int  # bits

@@ -1,5 +1,9 @@
-"""Compile errors for people: the learner's own lines, without the simulator's, and a sentence for the common mistakes."""
+"""Compile errors for people: the learner's own lines, without the simulator's, and a sentence for the common mistakes.
 
+COURSE_PLAIN_ERRORS=1 in the environment leaves the sentences out: places, lines and the compiler's words.
+"""
+
+import os
 import re
 import unicodedata
 from dataclasses import dataclass
@@ -75,7 +79,7 @@ def explain(log: str, text: Source, names: list[str] | None = None) -> CompileEr
     if not entries and (place := re.search(rf"^{_ENTRIES}:(\d+):", log, re.M)):  # g++ blames our header
         entries = [Complaint(_ENTRIES, int(place.group(1)), 0, everything[0].text if everything else "")]
     names = names or re.findall(r"#pragma nv_mangled_name (.*)", log)[:1] * (entries[0].line if entries else 0)
-    if brace := unclosed_brace(text.text):
+    if (brace := unclosed_brace(text.text)) and not plain():
         own.insert(0, Complaint(text.name, brace[0], brace[1], "this { is never closed: expected '}'"))
     if not own and entries:
         error = CompileError(_wrong_name(entries[0], text, names or []), log)
@@ -95,8 +99,14 @@ def explain(log: str, text: Source, names: list[str] | None = None) -> CompileEr
         shown = [everything[0].text if everything else log.strip()[-2000:]]
     first = own[0].line if own else None
     left = len({c.line for c in own}) - len(shown)
-    more = f"\nand {left} more. Correct the first one first: the others often follow from it." if left > 0 else ""
+    follow = "" if plain() else " Correct the first one first: the others often follow from it."
+    more = f"\nand {left} more.{follow}" if left > 0 else ""
     return CompileError(f"{text.name} did not compile.\n" + "\n".join(shown) + more, log, first)
+
+
+def plain() -> bool:
+    """Whether the sentences for learners are switched off. Asked at each error."""
+    return os.environ.get("COURSE_PLAIN_ERRORS", "") not in ("", "0")
 
 
 def unclosed_brace(text: str) -> tuple[int, int] | None:
@@ -205,7 +215,7 @@ def _show(complaint: Complaint, text: Source) -> str:
         shown += f"\n    {complaint.line:4} | {code.strip()}"
         if complaint.column > cut:
             shown += f"\n         | {' ' * (complaint.column - 1 - cut)}^"
-    advice = _advice(complaint, code, text)
+    advice = "" if plain() else _advice(complaint, code, text)
     return shown + (f"\n  {advice}" if advice else "")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.cuda import launch, nvrtc
+from course_lib.cuda import launch, nvrtc, source
 from course_lib.cuda.errors import ArgumentError
 
 SCALARS = {
@@ -42,7 +42,8 @@ class GpuKernel:
         function = self._function()[1]
         if shared_mem > WITHOUT_OPT_IN:
             function.max_dynamic_shared_size_bytes = shared_mem
-        function(grid, block, self._convert(args), shared_mem=shared_mem)
+        whole = {"enable_cooperative_groups": True} if source.waits_for_grid(self._kernel.source) else {}
+        function(grid, block, self._convert(args), shared_mem=shared_mem, **whole)
 
     def upload(self, variable: str, values: Any) -> None:
         """Write into a `__constant__` or `__device__` variable of the module."""

@@ -1,6 +1,7 @@
 """Launch a compiled kernel on the simulator: limits, arguments, waiting, and turning faults into KernelError."""
 
 import ctypes
+import math
 import sys
 import time
 from collections.abc import Sequence
@@ -9,12 +10,13 @@ from typing import Any
 from course_lib.cuda import build, runtime, symbols
 from course_lib.cuda.arguments import Arguments, Signature
 from course_lib.cuda.errors import ArgumentError, KernelError
-from course_lib.cuda.source import word_on_waiting
+from course_lib.cuda.source import waits_for_grid, word_on_waiting
 
 GRID_LIMITS = (2**31 - 1, 65535, 65535)
 BLOCK_LIMITS = (1024, 1024, 64)
 THREADS_PER_BLOCK = 1024
 STATIC_SHARED, DYNAMIC_SHARED = 48 << 10, 227 << 10
+MOST_RESIDENT = 1024  # runtime/residents.h
 SLICE_MS = 100  # how long Ctrl-C may wait
 
 
@@ -92,10 +94,16 @@ class Prepared:
         name, signature = self.signature.kernel, self.signature
         extents = extent(name, "grid", grid, GRID_LIMITS), extent(name, "block", block, BLOCK_LIMITS)
         check_limits(name, *extents, shared_mem, self._static)
+        resident, blocks = waits_for_grid(self._library.source), math.prod(extents[0])
+        if resident and blocks > MOST_RESIDENT:
+            raise ArgumentError(
+                f"{name}: {blocks:,} blocks of a kernel with grid.sync(), which are all in flight at once; the simulator holds "
+                f"{MOST_RESIDENT}. Use a grid-stride loop and fewer blocks."
+            )
         launch = runtime.Launch(
             ctypes.addressof(signature.addresses), runtime.Index(*extents[0]), runtime.Index(*extents[1]), shared_mem, 0,
             self._library.checked, self._library.counted, len(signature.parameters),
-            ctypes.addressof(signature.pointer_names),
+            ctypes.addressof(signature.pointer_names), resident,
         )  # fmt: skip
         if known and len(self._sizes) < 1000:
             self._sizes[grid, block, shared_mem] = launch

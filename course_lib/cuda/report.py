@@ -9,8 +9,9 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
-from course_lib.cuda import html
+from course_lib.cuda import cards, html
 
 SECTOR_BYTES, WAVEFRONT_BYTES = 32, 128
 COLUMNS = (
@@ -132,7 +133,10 @@ def under_the_roof(flops: float, moved: int, peak_bandwidth: float, peak_flops: 
 
 @dataclass
 class Report:
-    """The result of `sanitize`. `not_checked`: what this compiler or machine cannot see."""
+    """The result of `sanitize`. `not_checked`: what this compiler or machine cannot see.
+
+    shared: bytes of shared memory of a block, in arrays of fixed size and dynamic.
+    """
 
     kernel: str
     grid: tuple[int, int, int]
@@ -142,6 +146,10 @@ class Report:
     not_checked: list[str] = field(default_factory=list)
     sources: dict[tuple[str, int], str] = field(default_factory=dict, repr=False)
     count_flops: Callable[[], int] | None = field(default=None, repr=False, compare=False)
+    shared: tuple[int, int] = (0, 0)
+    resources: Callable[[str], Any] | None = field(
+        default=None, repr=False, compare=False
+    )  # registers.resources, of sm_NN
 
     @property
     def ok(self) -> bool:
@@ -155,7 +163,7 @@ class Report:
 
     def __getstate__(self) -> dict:
         """A report that is sent to another process leaves the compiled kernel behind."""
-        return {**self.__dict__, "count_flops": None}
+        return {**self.__dict__, "count_flops": None, "resources": None}
 
     @cached_property
     def flops(self) -> int:
@@ -172,14 +180,35 @@ class Report:
             )
         return self.count_flops()
 
-    def roofline(self, peak_bandwidth: float, peak_flops: float, flops: float | None = None) -> Roofline:
+    def profile(self, gpu: str = "a100") -> Any:
+        """The counters under the names of Nsight Compute's metrics, and the occupancy on a card of cards.py (profile.py).
+
+        Raises ValueError for an unknown card, and for a block that it cannot run.
+        """
+        from course_lib.cuda import profile
+
+        return profile.profile(self, gpu, self.resources)
+
+    def roofline(
+        self,
+        peak_bandwidth: float | None = None,
+        peak_flops: float | None = None,
+        flops: float | None = None,
+        gpu: str = "",
+    ) -> Roofline:
         """Place the kernel under the roof of a machine with `peak_bandwidth` bytes/s and `peak_flops` operations/s.
 
+        gpu: a card of cards.py, whose published peaks (float32, no tensor cores) are taken where none is given.
         flops: operations of the whole launch, an fma as 2; counted if left out (`Report.flops`).
         """
-        if peak_bandwidth <= 0 or peak_flops <= 0:
+        if gpu:
+            card = cards.find(gpu)
+            peak_bandwidth = card.bandwidth if peak_bandwidth is None else peak_bandwidth
+            peak_flops = card.float32 if peak_flops is None else peak_flops
+        if not peak_bandwidth or not peak_flops or peak_bandwidth <= 0 or peak_flops <= 0:
             raise ValueError(
-                "The peaks are positive numbers: bytes per second and floating-point operations per second."
+                "The peaks are positive numbers: bytes per second and floating-point operations per second. "
+                f"Or name a card, gpu={next(iter(cards.CARDS))!r}."
             )
         flops = self.flops if flops is None else flops
         return under_the_roof(flops, self.bytes_moved, peak_bandwidth, peak_flops)

@@ -56,6 +56,7 @@ class Launch(ctypes.Structure):
         ("alone", ctypes.c_uint32),
         ("parameters", ctypes.c_uint32),
         ("names", ctypes.c_void_p),
+        ("resident", ctypes.c_uint32),
     ]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.cuda import declarations, flops, launch, lines, runtime, source, symbols, uninitialised
+from course_lib.cuda import declarations, flops, launch, lines, registers, runtime, source, symbols, uninitialised
 from course_lib.cuda.arguments import Arguments, Parameter
 from course_lib.cuda.build import Library
 from course_lib.cuda.kernel import Kernel, is_cupy
@@ -49,6 +49,8 @@ def sanitize(
         return _watch(kernel, grid, block, args, shared_mem, timeout, seed, silent)
 
     report = watch(kernel, args, silent=False)
+    report.shared = (symbols.static_shared(kernel.compiled(checked=True), kernel.name), shared_mem)
+    report.resources = lambda architecture: registers.resources(kernel, architecture)
     if again is not None:
         if "timeout" not in {issue.kind for issue in report.issues}:
             report.issues[:0] = uninitialised.find(kernel, again, args, report, watch)

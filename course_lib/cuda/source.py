@@ -15,9 +15,9 @@ from course_lib import lexer, paths
 from course_lib.cuda.errors import CompileError, KernelError
 
 KERNELS = paths.KERNELS
-_HOST = re.compile(r"<<<|\bcuda[A-Z]\w*\s*\(|\bint\s+main\s*\(|\bstd\s*::\s*(?:cout|vector|string)\b")
+_HOST = re.compile(r"<<<|\basm\b|\bcuda[A-Z]\w*\s*\(|\bint\s+main\s*\(|\bstd\s*::\s*(?:cout|vector|string)\b")
 WAITS = re.compile(
-    r"__sync|_sync\b|\bsync\b|__activemask|cooperative_groups|\bwmma\b|mma\.h|__shfl|ldmatrix|\bmma_|cp_async|__nanosleep"
+    r"__sync|_sync\b|\bsync\b|__activemask|cooperative_groups|\bwmma\b|mma\.h|__shfl|\bcuda\s*::\s*(?:barrier|pipeline)|__pipeline|ldmatrix|\bmma_|cp_async|__nanosleep"
     r"|\batomicCAS|\batomicExch|\batomic\w+\s*\([^;]*,\s*0[uUlL]*\s*\)"  # in a loop, until another thread has come by
     r"|\bwhile\s*\([^;{]*\batomic|\bfor\s*\([^;{}]*;[^;{}]*;\s*\)[^}]*\batomic|\bdo\b[^}]*\batomic"
 )
@@ -184,6 +184,11 @@ def never_waits(source: Source) -> bool:
     return not WAITS.search(source.everything)
 
 
+def waits_for_grid(source: Source) -> bool:
+    """Whether a text has kernels whose blocks wait for each other, so that all of them must be in flight at once."""
+    return bool(re.search(r"\bthis_grid\s*\(", source.everything) and re.search(r"\bsync\b", source.everything))
+
+
 def word_on_waiting(source: Source) -> str:
     """What to say of a launch that never ended if its text may poll a variable that another thread sets; else nothing."""
     if not re.search(r"\bvolatile\b", source.everything):
@@ -198,13 +203,13 @@ _SIZED = r"\[[^\]]*\]|\b(?:alignas|__align__)\s*\([^()]*\)"
 _TYPE = r"[^;{}=]*\b(?:union|struct|class|enum)\b[^;{}=]*"  # of a variable, if its members stand right there
 REFUSED = [
     (r"\basm\b\s*(?:volatile\s*)?\(",
-     "Inline assembly is not simulated. The course's PTX instructions are functions: #include \"ptx.cuh\"."),
+     "Inline PTX is simulated in a .cu file, not in a text. The course's PTX instructions are functions: #include \"ptx.cuh\"."),
     (r"<<<", "`kernel<<<grid, block>>>(...)` is host code, which the course writes in Python: kernel(grid, block, args)."),
     (r"\b__cluster_dims__|this_cluster\s*\(", "Thread block clusters are not simulated."),
     (r"\bcudaMalloc|\bcudaMemcpy|\bcudaFree|\bcudaDeviceSynchronize",
      "This is host code; memory comes from Python here: course_lib.cuda.asarray(x), empty(shape), zeros(shape)."),
     (r"\bint\s+main\s*\(", "A .cu file of the course holds kernels only; main() is written in Python."),
-    (r"\bcuda::(?:barrier|pipeline|atomic|atomic_ref)\b", "cuda::barrier, cuda::pipeline and cuda::atomic are not simulated."),
+    (r"\bcuda::(?:atomic|atomic_ref)\b", "cuda::atomic is not simulated: atomicAdd and its kin are."),
     (r"\btex(?:1D|2D|3D)\w*\s*[<(]|\bsurf\dD\w*\s*[<(]|\bcuda(?:Texture|Surface)Object_t\b",
      "Textures and surfaces are not simulated."),
     (rf"\b__shared__\b(?:{_TYPE}\{{[^{{}}]*(?:\{{[^{{}}]*\}}[^{{}}]*)*\}}|(?!{_TYPE}\{{))(?:{_SIZED}|[^;(){{}}=\[])*(?:=|\{{)",

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from types import SimpleNamespace
 
-from . import composed_recurrences, composed_state_space
+from . import composed_recurrences, composed_state_space, packing
 from .checks import joined_shape
 
 
@@ -93,6 +93,28 @@ def paged_attention_forward(t, q, k_pages, v_pages, tables, positions):
     return y
 
 
+def paged_append_int8(t, k, v, k_pages, v_pages, slots):
+    G, W = k_pages.shape[2:]
+    for new, pages in ((k, k_pages), (v, v_pages)):
+        words = t.from_numpy(packing.pack_rows(t.to_numpy(new)))  # (n, G, W)
+        for i, slot in enumerate(t.to_numpy(slots).tolist()):
+            t.strided_write(pages, t.view(words, (G, W), i * G * W), (W, 1), slot * G * W)
+
+
+def paged_attention_int8_forward(t, q, k_pages, v_pages, tables, positions):
+    R, H, D = q.shape
+    N, G, _ = k_pages.shape[1:]
+    y, numbers = t.empty(q.shape, q.dtype), t.to_numpy(tables)
+    for r, position in enumerate(t.to_numpy(positions).tolist()):
+        S, pages = position + 1, t.from_numpy(numbers[r, : position // N + 1])
+        words = [t.to_numpy(t.gather(array, pages)) for array in (k_pages, v_pages)]  # (M, N, G, W)
+        rows = [packing.unpack_rows(x.reshape(-1, G, x.shape[-1])[:S], D).astype(q.dtype) for x in words]  # (S, G, D)
+        k, v = (t.view(t.from_numpy(x), (1, S, G, D)) for x in rows)
+        of_text, _ = t.attention_forward(t.view(q, (1, 1, H, D), r * H * D), k, v)
+        t.strided_write(y, of_text, (R * H * D, H * D, D, 1), r * H * D)
+    return y
+
+
 # Each with the parts whose replacement counts.
 _GELU = "linear_forward linear_backward bias_gelu_forward bias_gelu_backward"
 WHOLES: dict[Callable, str] = {
@@ -112,6 +134,8 @@ WHOLES: dict[Callable, str] = {
     paged_append: "",
     paged_gather: "",
     paged_attention_forward: "attention_forward paged_gather",
+    paged_append_int8: "",
+    paged_attention_int8_forward: "attention_forward",
 }
 PARTS = {whole.__name__: frozenset(parts.split()) for whole, parts in WHOLES.items()}
 

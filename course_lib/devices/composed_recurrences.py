@@ -6,7 +6,7 @@ log decays up to step t, and S the state before the chunk:
     y_t = (q_t e^G_t) S + sum over s <= t of A_ts u_s         A_ts = sum over d of q_t k_s e^(G_t - G_s)
     S'  = e^G_C S + sum over s of (k_s e^(G_C - G_s)) u_s^T
 
-Gated linear attention writes u = v (Yang et al. 2024a, section 4). The delta rule writes what v differs by from what is there:
+Gated linear attention writes u = v (Yang et al. 2024a, section 4.2). The delta rule writes what v differs by from what is there:
 u_t = beta_t (v_t - (k_t e^G_t) S - sum over s < t of L_ts u_s), a triangular system: U = X diag(beta) (V - (K e^G) S), with
 X = (I + diag(beta) L)^-1. That is the WY form: all chunks find X at once, before any state is known (Yang et al. 2024b, section
 3.2; Kimi Linear 2025, section 3).

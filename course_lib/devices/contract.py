@@ -1,18 +1,16 @@
 """The contract as data: of each op its arguments, their shapes and dtypes, and its results, a line or two for each.
 
 `TABLE` is what a person reads and what checking.py checks by: an op of any device, or a learner's in its place, is given only
-what its line allows. Where that is no plain pattern of shapes, a function stands in `RULES`, below.
+what its line allows. Where that is no plain pattern of shapes, a function of rules.py says the rest.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from . import axes
-from .checks import broadcast_shape, check_causal, check_heads, check_view, fit, joined_shape, matmul_shape
+from .rules import RULES
 
 TABLE = """
 How a line is read
@@ -57,7 +55,7 @@ Elementwise, with NumPy's broadcasting
     add subtract multiply maximum(a (...) number or a number, b (...) number or a number, out=None) -> y
     divide power(a (...) real or a number, b (...) real or a number, out=None) -> y
     negative(x (...) number, out=None) -> y
-    exp log tanh sqrt(x (...) real, out=None) -> y
+    exp log tanh sqrt sin cos(x (...) real, out=None) -> y
     equal not_equal less less_equal greater greater_equal(a (...) number or a number, b (...) number or a number) -> y
     where(condition (...) bool, a (...) number or a number, b (...) number or a number, out=None) -> y
 
@@ -154,6 +152,11 @@ Several in one (composed.py says of which; where one of those was replaced, by `
     paged_attention_forward(q (R, H, D), k_pages (P, N, G, D), v_pages (P, N, G, D), tables (R, M) int32 below P,
                             positions (R) int32 below M*N) -> y (R, H, D)
         one query for each text: it sees rows 0 .. positions[r] of the text with the block table tables[r] (Kwon et al. 2023)
+    paged_append_int8(k (n, G, D), v (n, G, D), k_pages (P, N, G, W) uint32, v_pages (P, N, G, W) uint32,
+                      slots (n) int32 below P*N)
+    paged_attention_int8_forward(q (R, H, D), k_pages (P, N, G, W) uint32, v_pages (P, N, G, W) uint32,
+                                 tables (R, M) int32 below P, positions (R) int32 below M*N) -> y (R, H, D)
+        the same two with D numbers of a token and head as W = ceil(D/4) + 1 words (packing.py): codes of 8 bits, and their scale
 
 Random bits are Philox4x32-10 (Salmon et al. 2011), the same on every device. `random` is a device array of three uint32:
 seed low, seed high, step; `site` is an int that tells one dropout from another. Key (seed low, seed high), counter
@@ -204,141 +207,6 @@ class Op:
     @property
     def lists(self) -> list[Argument]:
         return [argument for argument in self.arguments if argument.each]
-
-
-# What a pattern does not say. A rule gets the sizes by letter and the arguments by name; it may return the shape of the result.
-
-
-def _broadcast(op, sizes, given):
-    return broadcast_shape(
-        op, *(getattr(given[name], "shape", ()) for name in ("condition", "a", "b") if name in given)
-    )
-
-
-def _like_x(op, sizes, given):
-    return given["x"].shape
-
-
-def _viewed(op, sizes, given):
-    check_view(op, given["x"].size, (math.prod(given["shape"]),), (1,), given["offset"])
-
-
-def _strided(op, sizes, given):
-    shape = tuple(given["shape"])
-    check_view(op, given["x"].size, shape, given["strides"], given["offset"])
-    return shape
-
-
-def _written(op, sizes, given):
-    check_view(op, given["x"].size, given["values"].shape, given["strides"], given["offset"])
-
-
-def _joined(op, sizes, given):
-    joined_shape(given["arrays"], given["axis"])
-
-
-def _reduced(op, sizes, given):
-    return axes.reduced_shape(op, given["x"].shape, given["axis"], given["keepdims"])
-
-
-def _picked(op, sizes, given):
-    return axes.reduced_shape(op, given["x"].shape, (given["axis"],), False)
-
-
-def _one_for_each(op, sizes, given):
-    updates, indices = given["updates"].shape, given["indices"].shape
-    if updates[: len(indices)] != indices:
-        raise ValueError(
-            f"{op} wants one update for each index, but was given updates {updates} and indices {indices}."
-        )
-    return given["rows"], *updates[len(indices) :]
-
-
-def _gathered(op, sizes, given):
-    return *given["indices"].shape, *given["x" if op == "gather" else "table"].shape[1:]
-
-
-def _summed(op, sizes, given):
-    return given["rows"], given["dy"].shape[-1]
-
-
-def _product(op, sizes, given):
-    return matmul_shape(given["a"], given["b"], given["transpose_a"], given["transpose_b"])
-
-
-def _packed(op, sizes, given):
-    K, line = sizes["K"], given["words"].shape[1]
-    wanted = -(-K // 4) if op == "linear_int8_forward" else 4 * -(-K // 32)
-    if line != wanted:
-        raise ValueError(f"{op}: rows of {K} weights take {wanted} words, but words is {tuple(given['words'].shape)}.")
-
-
-def _causal_rows(op, sizes, given):
-    if given["causal"]:
-        sizes = fit(op, "x (*n, T, S)", given["x"])
-        check_causal(op, sizes["T"], sizes["S"])
-
-
-def _attended(op, sizes, given):
-    check_heads(op, sizes["H"], sizes["G"])
-    if given.get("causal"):
-        check_causal(op, sizes["T"], sizes["S"])
-    if sizes.get("S") == 0 and sizes["T"]:
-        raise ValueError(f"{op}: there are {sizes['T']} queries, but no key that they could look at.")
-
-
-def _recurs(op, sizes, given):
-    if not sizes["T"]:
-        raise ValueError(f"{op} reads at least one step, but q has the shape {tuple(given['q'].shape)}.")
-
-
-def _gathered_rows(op, sizes, given):
-    count, rows = given["count"], sizes["M"] * sizes["N"]
-    if not 0 <= count <= rows:
-        raise ValueError(f"{op}: {count} rows were asked for, but a table of {sizes['M']} pages has {rows}.")
-
-
-def _dropped(op, sizes, given):
-    if not 0 <= given["probability"] < 1:
-        raise ValueError(f"{op} drops with a probability from 0 to below 1, but was given {given['probability']}.")
-
-
-def _stepped(op, sizes, given):
-    lists = (given[name] for name in ("parameters", "gradients", "first_moments", "second_moments"))
-    for p, g, m, v in zip(*lists, strict=True):
-        if not p.shape == g.shape == m.shape == v.shape:
-            fit(op, "parameter (*n), gradient (*n), first (*n), second (*n)", p, g, m, v)
-
-
-_BINARY = "add subtract multiply maximum divide power equal not_equal less less_equal greater greater_equal where"
-RULES: dict[str, tuple[Callable, tuple[str, ...]]] = {
-    **dict.fromkeys(_BINARY.split(), (_broadcast, ())),
-    **dict.fromkeys("negative exp log tanh sqrt".split(), (_like_x, ())),
-    **dict.fromkeys("sum max".split(), (_reduced, ("axis", "keepdims"))),
-    **dict.fromkeys("attention_forward attention_backward".split(), (_attended, ("causal",))),
-    **dict.fromkeys("dropout_forward dropout_backward".split(), (_dropped, ("probability",))),
-    **{
-        f"{name}_{way}": (_recurs, ())
-        for name in ("gated_linear_attention", "gated_delta", "state_space")
-        for way in ("forward", "backward")
-    },
-    **dict.fromkeys("linear_int8_forward linear_int4_forward".split(), (_packed, ())),
-    "view": (_viewed, ("shape", "offset")),
-    "strided_copy": (_strided, ("shape", "strides", "offset")),
-    "strided_write": (_written, ("strides", "offset")),
-    "concatenate": (_joined, ("axis",)),
-    "argmax": (_picked, ("axis",)),
-    "gather": (_gathered, ()),
-    "embedding_forward": (_gathered, ()),
-    "embedding_backward": (_summed, ("rows",)),
-    "scatter_add": (_one_for_each, ("rows",)),
-    "matmul": (_product, ("transpose_a", "transpose_b")),
-    "softmax_forward": (_causal_rows, ("causal",)),
-    "cache_attention": (_attended, ()),
-    "paged_gather": (_gathered_rows, ("count",)),
-    "paged_attention_forward": (_attended, ()),
-    "adamw_step": (_stepped, ()),
-}
 
 
 # Reading the table

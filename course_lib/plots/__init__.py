@@ -41,6 +41,7 @@
     plots.estimators({name: (noise, bias)})   estimates of a gradient against the exact one
     plots.plot_frequencies({run: counts}, true)  how often each plot is told, by its true frequency
     plots.block_tables({text: (table, rows)}, ...)  which pages of a cache hold which text
+    plots.cache_costs({name: (numbers, losses)})  what a smaller cache costs
     plots.accepted(target, draft, names)      what speculative decoding takes of a draft, and what it makes up for
 
 Each returns something that shows itself when it stands last in a cell, with words that state what it shows.
@@ -74,7 +75,7 @@ from course_lib.plots.rewards import estimators, plot_frequencies
 from course_lib.plots.ring_steps import ring
 from course_lib.plots.roofline import roofline
 from course_lib.plots.row_times_column import row_times_column
-from course_lib.plots.serving import accepted, block_tables
+from course_lib.plots.serving import accepted, block_tables, cache_costs
 from course_lib.plots.shape_map import shape_map
 from course_lib.plots.sharding import split_mlp, zero_stages
 from course_lib.plots.sliders import sliders
@@ -99,6 +100,7 @@ __all__ = [
     "attention_tiles",
     "banks",
     "block_tables",
+    "cache_costs",
     "chain",
     "compare_losses",
     "estimators",

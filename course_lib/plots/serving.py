@@ -1,4 +1,4 @@
-"""Pictures of chapter 22b: block tables over pages, and what the accept-reject rule takes from a draft."""
+"""Pictures of chapter 22b: block tables over pages, what a smaller cache costs, what the accept-reject rule takes."""
 
 from collections.abc import Mapping, Sequence
 
@@ -78,3 +78,25 @@ def accepted(target: Sequence[float], draft: Sequence[float], names: Sequence[st
         f"Of {len(p)} tokens, {both.sum():.0%} of the draft's proposals are accepted. The draft has too little of "
         f"{', '.join(lacking) or 'none'}, and the {1 - both.sum():.0%} of rejections make up for exactly that.",
     )
+
+
+@styled()
+def cache_costs(models: Mapping[str, tuple[int, Sequence[float]]]) -> Picture:
+    """models: name -> (numbers cached for a token in a layer, the losses that were measured, one for each seed)."""
+    made = figure(7.6, 3.9)
+    axes = made.add_subplot()
+    means = {name: float(np.mean(losses)) for name, (_, losses) in models.items()}
+    for number, (name, (cached, losses)) in enumerate(models.items()):
+        colour = CYCLE[number % len(CYCLE)]
+        axes.plot([cached] * len(losses), losses, "o", color=colour, markersize=5, alpha=0.6)
+        axes.plot(cached, means[name], "_", color=colour, markersize=22, markeredgewidth=2.5)
+        axes.annotate(name, (cached, means[name]), xytext=(14, 0), textcoords="offset points", va="center", color=INK)
+    sizes = sorted({cached for cached, _ in models.values()})
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(sizes, [str(size) for size in sizes])
+    axes.set_xlim(sizes[0] / 1.3, sizes[-1] * 2.2)
+    axes.set(xlabel="numbers in the cache, for a token in a layer", ylabel="validation loss, nats per token")
+    axes.grid(axis="y", color=GREY, alpha=0.2, linewidth=0.8)
+    told = "; ".join(f"{name}: {cached} numbers, {means[name]:.3f}" for name, (cached, _) in models.items())
+    best = min(means, key=means.get)
+    return picture(made, f"Numbers in the cache against the mean loss. The least loss has {best}. {told}.")

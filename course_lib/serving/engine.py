@@ -9,6 +9,10 @@
 A text is drawn as generation.generate draws it with the same seed, so its tokens do not depend on who else is served, up to
 rounding (paged_model.py). When pages run out, the youngest text gives its own back and is computed again later: its reader waits,
 its tokens stay. The engine knows no threads and no clock.
+
+With a draft (drafts.py) each text that is being written gets some tokens proposed, as far as the step's budget and the free pages
+go, and the pass verifies them (speculative.py). Greedy texts stay the same, drawn ones have the same distribution; for a seed
+they are others, since other random numbers decide, and how many depends on who else is served.
 """
 
 from __future__ import annotations
@@ -22,8 +26,9 @@ import numpy as np
 from course_lib import sampling
 from course_lib.generation import Choice
 from course_lib.model import GPT
-from course_lib.serving import scheduling
-from course_lib.serving.paged_model import ROWS, Addition, PagedModel
+from course_lib.serving import scheduling, speculative
+from course_lib.serving.drafts import Draft, Proposal, Wish
+from course_lib.serving.paged_model import FLOAT, ROWS, Addition, PagedModel
 from course_lib.serving.pages import OutOfPages
 from course_lib.tokenizer import Tokenizer
 
@@ -76,7 +81,8 @@ class Text:
 class Engine:
     """A model that writes up to `batch` texts at once, `budget` tokens in a step, over `pages` pages.
 
-    pages: as many as the texts can fill, if not given.
+    pages: as many as the texts can fill, if not given. cache: "float", or "int8" for a quarter of the memory (paged_model.py).
+    draft: proposes up to `drafts` tokens for a text and step.
     """
 
     def __init__(
@@ -87,6 +93,9 @@ class Engine:
         budget: int = 128,
         pages: int | None = None,
         rows: int = ROWS,
+        cache: str = FLOAT,
+        draft: Draft | None = None,
+        drafts: int = 4,
     ):
         if not 1 <= batch <= budget:
             raise ValueError(
@@ -94,13 +103,14 @@ class Engine:
                 f"{budget}."
             )
         self.context = model.config.context
-        self.paged = PagedModel(model, pages or batch * -(-self.context // rows), rows)
+        self.paged = PagedModel(model, pages or batch * -(-self.context // rows), rows, cache)
         self.pool, self.end = self.paged.pool, tokenizer.end_id
         self.known = min(tokenizer.vocab_size, model.config.vocab_size)
-        self.batch, self.budget = batch, budget
+        self.batch, self.budget, self.draft, self.drafts = batch, budget, draft, drafts
         self.waiting: deque[Text] = deque()
         self.running: list[Text] = []  # the oldest first
         self.steps = self.computed = self.shared = self.preempted = 0  # counted for metrics
+        self.drafted = self.accepted = 0
 
     @property
     def busy(self) -> bool:
@@ -151,11 +161,15 @@ class Engine:
         additions = self._plan()
         if not additions:
             return
+        proposals = self._propose(additions)
         found = self.paged.logits([addition for _, addition in additions])
         self.steps += 1
         ready = []  # texts whose next token can be drawn, and its logits
         for (text, addition), logits in zip(additions, found, strict=True):
             self.computed += len(addition.ids)
+            if text in proposals:
+                self._accept(text, logits, *proposals[text])
+                continue
             text.computed += len(addition.ids)
             if text.computed == len(text.ids):
                 self.pool.remember(text.table, text.ids[: text.computed])
@@ -208,9 +222,48 @@ class Engine:
                     break
         return additions
 
+    def _propose(self, additions: list[tuple[Text, Addition]]) -> dict[Text, Proposal]:
+        """Drafted tokens of the texts that are being written, which are put behind their additions."""
+        if self.draft is None:
+            return {}
+        writing = [i for i, (text, addition) in enumerate(additions) if len(addition.ids) == 1 and not text.twins]
+        left = self.budget - sum(len(addition.ids) for _, addition in additions)
+        wishes = []
+        for i in writing:
+            text, request = additions[i][0], additions[i][0].request
+            wanted = min(request.tokens - len(request.written[text.index]) - 1, self.context - len(text.ids))
+            count = min(self.drafts, left // len(writing), wanted)
+            wishes.append(Wish(text, text.ids, max(count, 0), request.choice, text.random))
+        proposals = {}
+        for i, (drafted, chances) in zip(writing, self.draft.propose_all(wishes), strict=True):
+            text, addition = additions[i]
+            end = addition.start + 1 + len(drafted)
+            if drafted and -(-end // self.pool.rows) - len(text.table) <= self.pool.available:
+                self.paged.make_room(text.table, addition.start + 1, len(drafted))
+                additions[i] = text, Addition(text.table, [*addition.ids, *drafted], addition.start, every=True)
+                proposals[text] = drafted, chances
+        return proposals
+
+    def _accept(self, text: Text, logits: np.ndarray, drafted: list[int], chances: np.ndarray) -> None:
+        """What becomes of K drafted tokens, by the logits (K + 1, V) before each and after all.
+
+        Rows of those that are rejected are given back, or written over."""
+        target = text.request.choice.probabilities(logits[:, : self.known])  # (K + 1, V)
+        fresh = speculative.accept(target, chances, drafted, text.random.random(len(drafted) + 1))
+        self.drafted += len(drafted)
+        self.accepted += len(fresh) - 1
+        for token in fresh:
+            text.computed = len(text.ids)  # every token before this one was accepted, and its row is in the cache
+            self._append(text, token)
+            if text not in self.running:
+                return
+        self.pool.forget(text.table, text.computed)
+        self.pool.remember(text.table, text.ids[: text.computed])
+
     def _preempt(self, text: Text) -> None:
         """Take the pages of a text that has not been planned yet; it goes to the head of the queue."""
         self.running.remove(text)
+        self._forget(text)
         self.pool.release(text.table)
         text.computed = 0
         self.waiting.appendleft(text)
@@ -249,7 +302,12 @@ class Engine:
     def _end(self, text: Text, token: int | None, why: str) -> None:
         if text in self.running:
             self.running.remove(text)
+        self._forget(text)
         self.pool.remember(text.table, text.ids[: text.computed])
         self.pool.release(text.table)
         text.request.ended[text.index] = why
         text.request.tell(text.index, token, why)
+
+    def _forget(self, text: Text) -> None:
+        if self.draft is not None:
+            self.draft.forget(text)

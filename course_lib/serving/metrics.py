@@ -56,11 +56,14 @@ class Metrics:
         number("counter", "shared_tokens_total", "Tokens found in pages of earlier texts.", engine.shared)
         number("counter", "computed_tokens_total", "Tokens computed.", engine.computed)
         number("counter", "preempted_total", "Texts that gave their pages back and began again.", engine.preempted)
+        number("counter", "drafted_tokens_total", "Tokens that a draft proposed.", engine.drafted)
+        number("counter", "accepted_tokens_total", "Those of them that the model accepted.", engine.accepted)
         number("counter", "steps_total", "Passes of the model.", engine.steps)
         number("gauge", "running", "Texts that are being written.", service.running)
         number("gauge", "waiting", "Requests in the queue.", service.waiting)
         number("gauge", "pages_held", "Pages of the cache that some text holds.", engine.pool.held)
         number("gauge", "pages", "Pages of the cache.", engine.pool.count)
+        number("gauge", "cache_bytes", "Bytes of all pages.", engine.paged.bytes)
         for name, help, histogram in (
             ("first_token_seconds", "From the request to its first token.", self.first_token),
             ("between_tokens_seconds", "Between two tokens of a text.", self.between_tokens),

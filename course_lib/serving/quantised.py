@@ -49,8 +49,8 @@ def weights(
 
 
 def is_product(name: str, values: np.ndarray) -> bool:
-    """Whether a parameter is a matrix that something is multiplied by."""
-    return values.ndim == 2 and name != "positions.weight"
+    """Whether a parameter is a matrix that something is multiplied by as a whole: latent attention reads its own by heads."""
+    return values.ndim == 2 and name != "positions.weight" and not name.endswith("attention.up")
 
 
 def _rounded(name: str, values: np.ndarray) -> np.ndarray:

@@ -19,11 +19,14 @@ import uvicorn
 
 from course_lib.serving import quantised
 from course_lib.serving.app import HERE, LIMITS, Limits, Server
+from course_lib.serving.drafts import Draft, Lookup, SmallModel
 from course_lib.serving.engine import Engine
 from course_lib.serving.service import Service
+from course_lib.tokenizer import Tokenizer
 
 TOKEN = "COURSE_API_TOKEN"  # a variable, since a command line can be read by every user of the machine
 PORT = 8000
+LOOKUP = "lookup"  # a draft that is no run: what followed in the same text
 GRACE = 30  # seconds for what is being written when the server is told to stop
 
 
@@ -58,11 +61,29 @@ def configured(server: Server, host: str, port: int) -> uvicorn.Server:
     )  # fmt: skip
 
 
-def serve(folder: str, device: str, host: str, port: int, batch: int, queue: int, pages: int | None) -> None:
+def make_draft(source: str, tokenizer: Tokenizer, device: str, batch: int) -> Draft:
+    """What proposes tokens: LOOKUP, or the model of a run. Raises CheckpointError, and ValueError for a run with other tokens."""
+    if source == LOOKUP:
+        return Lookup(tokenizer.vocab_size)
+    model, of_draft, _ = quantised.load(source, device)
+    if of_draft.to_json() != tokenizer.to_json():
+        raise ValueError(
+            f"The model in {source} has other tokens than the one that is served, so it cannot draft for it: train it on the "
+            f"same text with a vocabulary of {tokenizer.vocab_size}, or take --draft {LOOKUP}."
+        )
+    return SmallModel(model, tokenizer.vocab_size, batch)
+
+
+def serve(
+    folder: str, device: str, host: str, port: int, batch: int, queue: int, pages: int | None, cache: str,
+    draft: str | None,
+) -> None:  # fmt: skip
     """Serve a run, or a quantised file, until it is told to stop. Raises ValueError and CheckpointError."""
     model, tokenizer, _ = quantised.load(folder, device)
     name = Path(folder).resolve().name
-    with Service(Engine(model, tokenizer, batch, max(128, batch), pages), queue) as service:
+    drafts = None if draft is None else make_draft(draft, tokenizer, device, batch)
+    engine = Engine(model, tokenizer, batch, max(128, batch), pages, cache=cache, draft=drafts)
+    with Service(engine, queue) as service:
         server = application(service, tokenizer, name, host)
         running = configured(server, host, port)
         with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as listening:
@@ -77,7 +98,8 @@ def serve(folder: str, device: str, host: str, port: int, batch: int, queue: int
             shown = f"[{host}]" if ":" in host else host
             print(
                 f"{name} is served at   http://{shown}:{listening.getsockname()[1]}/v1\n"
-                f"OpenAI's clients reach it there as their base_url. {batch} texts at once, {queue} in the queue. Ctrl-C stops.",
+                f"OpenAI's clients reach it there as their base_url. {batch} texts at once, {queue} in the queue, a cache of "
+                f"{engine.paged.bytes / 1e6:.1f} MB. Ctrl-C stops.",
                 flush=True,
             )
             signal.signal(signal.SIGTERM, lambda *_: None)  # uvicorn hears it, and sends it once more when it has ended

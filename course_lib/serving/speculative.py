@@ -16,24 +16,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from course_lib import sampling
 from course_lib.generation import Choice
 from course_lib.model import GPT
+from course_lib.serving.drafts import Draft
 from course_lib.serving.paged_model import ROWS, Addition, PagedModel
 from course_lib.tokenizer import Tokenizer
-
-
-class Draft(Protocol):
-    """What proposes tokens."""
-
-    def propose(
-        self, ids: list[int], count: int, choice: Choice, random: np.random.Generator
-    ) -> tuple[list[int], np.ndarray]:
-        """Up to `count` tokens after `ids`, K of them, and the distributions that they were drawn from, (K, V)."""
 
 
 def draw(probabilities: np.ndarray, u: float) -> int:

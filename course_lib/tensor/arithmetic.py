@@ -67,6 +67,12 @@ class Arithmetic(Strided):
     def sqrt(self) -> Self:
         return _unary("sqrt", self, lambda ops, dy, x, y: ops.divide(ops.multiply(dy, 0.5), y))
 
+    def sin(self) -> Self:
+        return _unary("sin", self, lambda ops, dy, x, y: ops.multiply(dy, ops.cos(x)))
+
+    def cos(self) -> Self:
+        return _unary("cos", self, lambda ops, dy, x, y: ops.negative(ops.multiply(dy, ops.sin(x))))
+
     def __matmul__(self, other: Self) -> Self:
         return matmul(self, other)
 

@@ -367,6 +367,9 @@ def launch_of_serving_and_recurrences(ops) -> None:
     pages = ones(3, 4, 2, 8), ones(3, 4, 2, 8)  # (P, N, G, D) each
     ops.paged_append(ones(1, 2, 8), ones(1, 2, 8), *pages, whole(1))
     ops.paged_gather(pages[0], whole(1), 3)
+    words = ops.zeros((3, 4, 2, 3), "uint32"), ops.zeros((3, 4, 2, 3), "uint32")  # (P, N, G, W) each
+    ops.paged_append_int8(ones(1, 2, 8), ones(1, 2, 8), *words, whole(1))
+    ops.paged_attention_int8_forward(ones(1, 2, 8), *words, whole(1, 1), whole(1))
     given = (
         *(ones(1, 2, 5, 8) for _ in range(4)),
         ones(1, 2, 5),

@@ -1,4 +1,7 @@
-"""kernels/linear_recurrence.cu and its twin in WGSL: what test_ops.py does not ask. Memory, order, compilers, counters."""
+"""kernels/linear_recurrence*.cu and their twin in WGSL: what test_ops.py does not ask. Memory, order, compilers, counters.
+
+On tensor cores what is multiplied with a state is rounded to bfloat16 (2^-9 each), the state itself is not.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,14 @@ import numpy as np
 import pytest
 
 from course_lib.cuda import asarray, nvrtc, source
-from course_lib.devices import ops
+from course_lib.devices import computing, ops
 from course_lib.devices.gpu import recurrences
-from tests.kernels.checking import assert_conflict_free, assert_op_repeats, reports_of
+from tests.kernels.checking import assert_close, assert_conflict_free, assert_op_repeats, reports_of
 from tests.test_recurrences import NAMES, inputs
 
 SIMULATOR = ops("simulator")
+CUDA_CORES = tuple(f"recurrence_{part}<1, 64>" for part in ("forward", "backward_states", "backward_chunks"))
+TENSOR_CORES = ("recurrence_bf16_forward<1, 64>",)
 
 
 def run(name, **sizes):
@@ -52,16 +57,90 @@ def test_every_16_steps_more_move_the_same_bytes_more():
     assert moved[2] - moved[1] == moved[1] - moved[0] > 0
 
 
+def on_tensor_cores(run):
+    with computing("simulator", "bfloat16"):
+        return run()
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "sizes", [{"T": 37, "D": 27, "E": 67}, {"T": 16, "D": 64, "E": 64, "carried": False}], ids=["ragged", "whole"]
+)
+def test_tensor_cores_agree_with_float64(name, sizes):
+    """Clean, too; and the gradients, which are computed from the states and errors that it kept."""
+    plain = inputs(name, B=1, H=2, dtype="float32", **sizes)
+    wide = [None if x is None else x.astype(float) for x in plain]
+    reference = ops("reference")
+    y, last, kept = getattr(reference, f"{name}_forward")(*wide)
+    want = [y, last, *getattr(reference, f"{name}_backward")(y, last, *wide, kept)]
+    got = []
+
+    def forward():
+        got.extend(getattr(SIMULATOR, f"{name}_forward")(*(None if x is None else asarray(x) for x in plain)))
+
+    (report,) = on_tensor_cores(lambda: reports_of(forward))
+    assert report.kernel.startswith("recurrence_bf16_forward")
+    given = [None if x is None else asarray(x) for x in plain]
+    upstream = asarray(y.astype(np.float32)), asarray(last.astype(np.float32))
+    got[2:] = getattr(SIMULATOR, f"{name}_backward")(*upstream, *given, got[2])
+    for number, (one, other) in enumerate(zip(got, want, strict=True)):
+        if other is not None:
+            assert_close(np.asarray(one), other, 2**-6, f"result {number}")
+            error = np.sqrt(np.mean((one - other) ** 2) / np.mean(other**2))
+            assert error < 2**-7, f"result {number}: {error:.2g} on average"
+
+
+def test_tensor_cores_have_the_same_bits_in_every_order():
+    given = [asarray(x) for x in inputs("gated_delta", B=1, H=2, T=19, D=32, E=35, dtype="float32")]
+    forward = SIMULATOR.gated_delta_forward
+    assert_op_repeats(lambda: on_tensor_cores(lambda: flat(forward(*given))), runs=2)
+
+
+def flat(results):
+    y, last, (states, errors) = results
+    return y, last, states, errors
+
+
+def test_tensor_cores_wait_for_shared_memory_a_quarter_of_the_time():
+    """A fragment of the state meets a whole chunk in one instruction; on CUDA cores each number is loaded for each column."""
+    given, wavefronts, moved = (
+        [asarray(x) for x in inputs("gated_delta", B=1, H=1, T=32, D=64, E=64, dtype="float32")],
+        {},
+        {},
+    )
+    for kind in ("float32", "bfloat16"):
+        with computing("simulator", kind):
+            (report,) = reports_of(lambda: SIMULATOR.gated_delta_forward(*given))
+        shared = [line for line in report.lines if line.space == "shared"]
+        wavefronts[kind] = sum(line.requests * line.wavefronts_per_request for line in shared)
+        moved[kind] = report.bytes_moved
+    assert wavefronts["bfloat16"] < wavefronts["float32"] / 4
+    assert moved["bfloat16"] < moved["float32"]  # a block has 64 columns, not 32: q, k and g are read once, not twice
+
+
+@pytest.mark.parametrize(("T", "D", "stem"), [(2, 64, "recurrence_bf16"), (1, 64, "recurrence"), (2, 65, "recurrence")])
+def test_one_step_and_wide_heads_stay_on_cuda_cores(T, D, stem, monkeypatch):
+    asked = []
+    monkeypatch.setattr(recurrences, "kernel", lambda file, name: asked.append(name) or (lambda *launch: None))
+    given = [asarray(x) for x in inputs("gated_delta", H=1, T=T, D=D, E=4, dtype="float32")]
+    on_tensor_cores(lambda: SIMULATOR.gated_delta_forward(*given))
+    assert asked == [f"{stem}_forward<1, {64 if D == 64 else 128}>"]
+
+
 @pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed: pip install cupy-cuda13x nvidia-cuda-nvrtc")
 @pytest.mark.parametrize(
-    "architecture",
-    ["sm_80", pytest.param("sm_75", marks=pytest.mark.slow), pytest.param("sm_90", marks=pytest.mark.slow)],
+    ("architecture", "file", "names"),
+    [
+        ("sm_80", recurrences.FILE, CUDA_CORES),
+        pytest.param("sm_75", recurrences.FILE, CUDA_CORES, marks=pytest.mark.slow),
+        pytest.param("sm_90", recurrences.FILE, CUDA_CORES, marks=pytest.mark.slow),
+        ("sm_80", recurrences.TENSOR_FILE, TENSOR_CORES),
+        pytest.param("sm_90", recurrences.TENSOR_FILE, TENSOR_CORES, marks=pytest.mark.slow),
+    ],
 )
-def test_nvidia_compiles_it(architecture):
+def test_nvidia_compiles_it(architecture, file, names):
     """Those of the delta rule at the head size of the presets; a card compiles the others by the same text."""
-    text = source.find(source.KERNELS / recurrences.FILE)
-    names = tuple(f"recurrence_{part}<1, 64>" for part in ("forward", "backward_states", "backward_chunks"))
-    cubin, lowered = nvrtc.compile_text(text, names, architecture)
+    cubin, lowered = nvrtc.compile_text(source.find(source.KERNELS / file), names, architecture)
     assert cubin[:4] == b"\x7fELF" and set(lowered) == set(names)
 
 

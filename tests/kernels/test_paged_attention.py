@@ -8,6 +8,7 @@ import pytest
 
 from course_lib.cuda import Kernel, asarray, sanitize
 from course_lib.devices import ops
+from course_lib.devices.packing import pack_rows, row_words, unpack_rows
 from tests.kernels.checking import assert_close, assert_op_repeats, normal, reports_of
 
 REFERENCE, SIMULATOR = ops("reference"), ops("simulator")
@@ -65,3 +66,20 @@ def test_a_page_that_does_not_exist_is_found_by_the_sanitizer():
     table = asarray(np.array([0, 3], np.int32))
     report = sanitize(Kernel("paged_attention.cu", "paged_gather<float>"), (1,), (32,), (pages, table, y, 5, 4, 2))
     assert {issue.kind for issue in report.issues} == {"out-of-bounds"}
+
+
+@pytest.mark.parametrize("D", [3, 24, 128])
+def test_rows_in_words_are_clean_and_those_of_numpy(D):
+    k, v = normal(5, 2, D), normal(5, 2, D, seed=1)
+    k[0, 0] = 0.0
+    pages = [np.full((3, 4, 2, row_words(D)), 7, np.uint32) for _ in range(2)]
+    slots = asarray(np.array([3, 0, 11, 4, 5], np.int32))
+    reports_of(lambda: SIMULATOR.paged_append_int8(k, v, *pages, slots))
+    for rows, held in zip((k, v), pages, strict=True):
+        flat = held.reshape(12, 2, -1)
+        np.testing.assert_array_equal(flat[slots], pack_rows(rows))
+        assert (np.delete(flat, slots, 0) == 7).all()
+        step = np.abs(rows).max(-1, keepdims=True) / 127
+        assert (np.abs(unpack_rows(flat[slots], D) - rows) <= 0.501 * step).all()
+    tables, positions = asarray(np.array([[0, 2], [1, 2]], np.int32)), asarray(np.array([0, 1], np.int32))
+    reports_of(lambda: SIMULATOR.paged_attention_int8_forward(normal(2, 4, D), *pages, tables, positions))

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from course_lib import generation
+from course_lib import generation, sampling
 from course_lib.generation import Choice
 from course_lib.model import GPT, GPTConfig
 from course_lib.serving import quantised, scheduling
 from course_lib.serving.engine import CANCELLED, FAILED, LENGTH, STOP, Engine, Request
+from course_lib.serving.paged_model import Addition, PagedModel
 from tests.tiny_runs import MODELS
 
 TOKENS = 30
@@ -45,8 +46,6 @@ def test_many_at_once_write_what_each_writes_alone(model, tokenizer, text, choic
 @pytest.mark.parametrize("kind", ["learned positions", "modern"])
 def test_every_kind_of_model_gives_the_same_logits_in_pages(kind):
     """A prompt in pieces, then token by token, between others, against the whole sequence at once."""
-    from course_lib.serving.paged_model import Addition, PagedModel
-
     config = GPTConfig.preset("micro", **MODELS[kind])
     model, random = GPT(config, seed=3), np.random.default_rng(0)
     paged = PagedModel(model, 30, rows=3)
@@ -84,6 +83,42 @@ def test_a_quantised_model_writes_in_pages_what_it_writes_alone(model, tokenizer
     got = run(Engine(small, tokenizer, batch=8, budget=20), [Request(ids, TOKENS, Choice(0.0), [0]) for ids in given])
     for ids, written in zip(given, got, strict=True):
         assert written == generation.complete(small, tokenizer, [ids], TOKENS, Choice(0.0), [0])[0][0]
+
+
+@pytest.mark.parametrize("pages", [None, 24], ids=["room for all", "few pages"])
+def test_over_a_cache_of_8_bits_many_write_what_each_writes_alone(model, tokenizer, text, pages):
+    """Whatever the pieces in which a prompt is read, and the twins of a prompt, which copy a page."""
+    requests, alone = (
+        [Request(ids, TOKENS, Choice(0.0), [i] * (1 + i % 2)) for i, ids in enumerate(prompts(tokenizer, text))]
+        for _ in range(2)
+    )
+    run(Engine(model, tokenizer, batch=8, budget=20, pages=pages, cache="int8"), requests)
+    for request in alone:
+        run(Engine(model, tokenizer, batch=2, cache="int8"), [request])
+    assert [request.written for request in requests] == [request.written for request in alone]
+
+
+@pytest.mark.parametrize("kind", ["grouped queries", "latent"])
+def test_a_cache_of_8_bits_is_a_quarter_as_large_and_loses_little(model, tokenizer, text, kind):
+    if kind == "latent":
+        model = GPT(GPTConfig.preset("micro", latent=20, vocab_size=tokenizer.vocab_size), seed=2)
+    ids = [tokenizer.end_id, *tokenizer.encode(text)[:62]]
+    logits, size = {}, {}
+    for cache in ("float", "int8"):
+        paged, table = PagedModel(model, 8, cache=cache), []
+        paged.make_room(table, 0, len(ids))
+        (logits[cache],) = paged.logits([Addition(table, ids, 0, every=True)])  # (T, V)
+        size[cache] = paged.bytes_per_token
+    assert size["int8"] / size["float"] == {"grouped queries": 9 / 32, "latent": 10 / 36}[kind]  # words for numbers
+    error = np.abs(logits["int8"] - logits["float"]).max() / np.abs(logits["float"]).max()
+    assert 1e-7 < error < 0.02
+    losses = [-np.log(sampling.softmax(x[:-1])[np.arange(len(ids) - 1), ids[1:]]).mean() for x in logits.values()]
+    assert abs(losses[1] - losses[0]) < 0.005
+
+
+def test_a_cache_of_another_kind_is_refused(model, tokenizer):
+    with pytest.raises(ValueError, match="A cache holds float or int8, and not 'int4'"):
+        Engine(model, tokenizer, cache="int4")
 
 
 def test_a_model_with_recurrences_is_refused(tokenizer):

@@ -18,9 +18,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from course_lib import generation
 from course_lib.generation import Choice
 from course_lib.serving import quantised
+from course_lib.serving.engine import Engine, Request
+from course_lib.serving.server import make_draft
+from course_lib.tokenizer import Tokenizer
 from tests.serving.test_server import CHAT, CLIENT, COMPLETIONS, wait_until
 
 FIELDS = ("prompt messages max_tokens max_completion_tokens temperature top_p top_k n seed stop stream stream_options user echo "
@@ -96,8 +98,8 @@ def folder(model, tokenizer, tmp_path_factory):
     return path.parent
 
 
-def start(folder):
-    """A server as a process of its own, and its address."""
+def start(folder, *more):
+    """A server as a process of its own, over a cache of 8 bits, and its address."""
     command = [
         sys.executable,
         "-m",
@@ -109,26 +111,36 @@ def start(folder):
         "0",
         "--device",
         "cpu",
+        "--cache",
+        "int8",
+        *more,
     ]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONUNBUFFERED": "1"})
     return process, re.search(r"(http://\S+)/v1", process.stdout.readline())[1]
 
 
 def test_the_command_serves_is_killed_and_starts_again_and_stops_when_told(folder):
-    """What it writes is what the model of 4 bits writes by itself."""
+    """What it writes is what the engine writes by itself; the second time, with itself as a draft that is never wrong."""
     model, tokenizer, _ = quantised.load(folder)
     asked = {"prompt": "Once", "temperature": 0, "max_tokens": 9}
-    ((ids, ended),) = generation.complete(model, tokenizer, [tokenizer.encode("Once")], 9, Choice(0.0), [0])
+    engine, request = Engine(model, tokenizer, cache="int8"), Request(tokenizer.encode("Once"), 9, Choice(0.0), [0])
+    engine.submit(request)
+    while engine.busy:
+        engine.step()
+    written = [token for token in request.written[0] if token != tokenizer.end_id]
     process, url = start(folder)
     try:
         first = CLIENT.post(url + COMPLETIONS, json=asked).json()["choices"]
-        assert first[0]["text"] == tokenizer.decode(ids[: len(ids) - ended])
+        assert first[0]["text"] == tokenizer.decode(written)
     finally:
         process.kill()
         process.wait()
-    process, url = start(folder)
+    process, url = start(folder, "--draft", str(folder))
     try:
         assert CLIENT.post(url + COMPLETIONS, json=asked).json()["choices"] == first
+        counts = dict(re.findall(r"^course_(\w+) (\d+)$", CLIENT.get(url + "/metrics").text, re.M))
+        assert int(counts["drafted_tokens_total"]) >= int(counts["accepted_tokens_total"]) > 0
+        assert int(counts["cache_bytes"]) == engine.paged.bytes
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 0 and "Stopped." in process.stdout.read()
     finally:
@@ -136,10 +148,16 @@ def test_the_command_serves_is_killed_and_starts_again_and_stops_when_told(folde
         process.wait()
 
 
+def test_a_draft_with_other_tokens_is_refused(folder, text):
+    with pytest.raises(
+        ValueError, match=r"other tokens than the one that is served.*vocabulary of 300.*--draft lookup"
+    ):
+        make_draft(str(folder), Tokenizer.train(text, 300), "cpu", 1)
+
+
 def main() -> None:
     """The long form, with memory before and after: run once in a while, not by pytest."""
     from course_lib import stories
-    from course_lib.tokenizer import Tokenizer
     from course_lib.tuning import chat
     from tests.serving.conftest import served, train
 

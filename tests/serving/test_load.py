@@ -23,6 +23,15 @@ def test_the_bench_writes_a_row_for_each_number_of_users(tmp_path, capsys):
     assert json.loads((tmp_path / "serve.json").read_text())["rows"] == json.loads(json.dumps(rows))
     assert [row["users"] for row in rows] == list(bench.USERS) and rows[-1]["ratio"] > 1
     assert "16 at once against one after the other" in capsys.readouterr().out
+    assert {path.name for path in tmp_path.glob("*.png")} == {"serve-throughput.png", "serve-latency.png"}
+    first, last = rows[0], rows[-1]
+    gain, slower = last["tokens_per_s"] / first["tokens_per_s"], last["ms"]["between"][0] / first["ms"]["between"][0]
+    drawn = bench.pictures(rows)
+    assert f"together get {gain:.1f} times (micro)" in drawn["throughput"].alt
+    assert (
+        f"two tokens is {slower:.1f} times (micro)" in drawn["latency"].alt
+        and "micro, p99 goes" in drawn["latency"].alt
+    )
 
 
 def test_pictures_say_what_they_show():
@@ -31,3 +40,5 @@ def test_pictures_say_what_they_show():
     assert "Held by several texts: 0" in drawn.alt
     drawn = plots.accepted([0.5, 0.5, 0.0], [0.25, 0.5, 0.25], ["x", "y", "z"])
     assert "75% of the draft's proposals are accepted. The draft has too little of x" in drawn.alt
+    drawn = plots.cache_costs({"many": (192, [0.85, 0.87]), "few": (32, [0.88, 0.9])})
+    assert "The least loss has many. many: 192 numbers, 0.860; few: 32 numbers, 0.890" in drawn.alt

@@ -9,6 +9,7 @@ from course_lib import generation
 from course_lib.generation import Choice
 from course_lib.model import GPT, GPTConfig
 from course_lib.serving.drafts import Lookup, NGrams, SmallModel
+from course_lib.serving.engine import Engine, Request
 from course_lib.serving.paged_model import Addition, PagedModel
 from course_lib.serving.speculative import Tally, accept, speculate
 
@@ -68,9 +69,48 @@ def test_greedy_texts_are_those_that_the_model_writes_alone(model, tokenizer, te
         assert tally.passes + tally.accepted == len(got)
 
 
-def test_by_chi_square_two_tokens_of_our_model_have_its_distribution(model, tokenizer, text, drafts):
+@pytest.mark.parametrize("pages", [None, 24], ids=["room for all", "few pages"])
+@pytest.mark.parametrize("kind", ["n-grams", "lookup", "small model"])
+def test_in_the_engine_greedy_texts_are_those_without_a_draft(model, tokenizer, text, drafts, kind, pages):
+    """Texts that come and go, twins, a budget that leaves room for some drafts only, and pages that run out."""
+    ids, random, written = tokenizer.encode(text), np.random.default_rng(1), []
+    given = [ids[at : at + random.integers(0, 25)] for at in random.integers(0, len(ids) - 30, 10)]
+    draft = SmallModel(drafts[kind].model, tokenizer.vocab_size, texts=8) if kind == "small model" else drafts[kind]
+    for one in (None, draft):
+        engine = Engine(model, tokenizer, batch=8, budget=24, pages=pages, draft=one, drafts=3)
+        requests = [Request(prompt, 5 + 9 * i, Choice(0.0), [0] * (1 + i % 2)) for i, prompt in enumerate(given)]
+        for request in requests:
+            engine.submit(request)
+        while engine.busy:
+            engine.step()
+        assert engine.pool.held == 0 and (engine.preempted > 0) == (pages is not None)
+        written.append([request.written for request in requests])
+    assert written[0] == written[1]
+    assert 0 < engine.accepted < engine.drafted
+    assert kind != "small model" or (not draft.read and draft.paged.pool.held == 0), "its pages are given back too"
+
+
+def pairs_alone(model, tokenizer, draft, prompt, choice, pairs):
+    for seed in range(pairs):
+        yield [t for some in speculate(model, tokenizer, draft, prompt, 2, choice, seed, 2) for t in some]
+
+
+def pairs_in_the_engine(model, tokenizer, draft, prompt, choice, pairs):
+    """All but the first texts find the prompt in full pages, but for its last token: their first pass has drafts."""
+    engine = Engine(model, tokenizer, batch=16, draft=draft, drafts=2)
+    requests = [Request(prompt, 3, choice, [seed]) for seed in range(pairs)]
+    for request in requests:
+        engine.submit(request)
+    while engine.busy:
+        engine.step()
+    assert engine.drafted > 1.9 * pairs
+    return [request.written[0] for request in requests]
+
+
+@pytest.mark.parametrize("written", [pairs_alone, pairs_in_the_engine])
+def test_by_chi_square_two_tokens_of_our_model_have_its_distribution(model, tokenizer, text, drafts, written):
     """Half of the drafts are accepted; 1,200 pairs against the exact probabilities, the rare ones taken together."""
-    prompt, choice, pairs, known = tokenizer.encode(text)[20:29], Choice(0.7), 1200, tokenizer.vocab_size
+    prompt, choice, pairs, known = tokenizer.encode(text)[20:28], Choice(0.7), 1200, tokenizer.vocab_size
     paged = PagedModel(model, 40)
 
     def exact(ids):
@@ -86,8 +126,7 @@ def test_by_chi_square_two_tokens_of_our_model_have_its_distribution(model, toke
     for x in np.flatnonzero(first > 1e-5):
         expected[x] = first[x] * (exact([*start, int(x)]) if x != tokenizer.end_id else np.eye(known)[0])
     observed = np.zeros((known, known))
-    for seed in range(pairs):
-        got = [t for some in speculate(model, tokenizer, drafts["n-grams"], prompt, 2, choice, seed, 2) for t in some]
+    for got in written(model, tokenizer, drafts["n-grams"], prompt, choice, pairs):
         observed[got[0], got[1] if len(got) > 1 else 0] += 1
     often = expected * pairs >= 5
     seen = np.append(observed[often], observed[~often].sum())

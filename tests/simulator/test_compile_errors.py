@@ -448,12 +448,6 @@ def test_what_is_not_supported_is_refused_by_name(name):
     assert words in str(caught.value)
 
 
-def test_grid_sync_is_refused():
-    source = "#include <cooperative_groups.h>\n" + text("cooperative_groups::this_grid().sync();")
-    with pytest.raises(CompileError, match=r"second one"):
-        Kernel(source, "f")((1,), (1,), (asarray([1.0], "f"), asarray([1.0], "f"), 1))
-
-
 def test_names_of_kernels():
     source = text("y[0] = 1.0f;") + "template <int N> __global__ void t(float* y) { y[0] = N; }"
     with pytest.raises(KernelError, match=r"no kernel named 'g'.*f, t"):

@@ -29,6 +29,55 @@ def test_what_the_standard_headers_declare(mode, compiler, monkeypatch):
     np.testing.assert_allclose(z, expected, rtol=1e-9)
 
 
+def decoded(mantissa: int, bias: int, infinite: bool) -> np.ndarray:
+    """The values of the 128 positive numbers of a format of 8 bits, by its definition."""
+    bits = np.arange(128)
+    exponent, fraction = bits >> mantissa, bits % (1 << mantissa)
+    values = np.where(exponent, 1 + fraction / 2.0**mantissa, fraction / 2.0**mantissa) * 2.0 ** (
+        np.maximum(exponent, 1) - bias
+    )
+    if infinite:
+        values[exponent == exponent.max()] = np.where(fraction[exponent == exponent.max()], np.nan, np.inf)
+    else:
+        values[127] = np.nan
+    return values
+
+
+def nearest(x: np.ndarray, values: np.ndarray, saturate: bool) -> np.ndarray:
+    """The bits of the nearest number of a format, ties to the even one; what is too large rounds as if the format went on."""
+    finite = values[np.isfinite(values)]
+    beyond = 2 * finite[-1] - finite[-2]
+    grid, size = np.append(finite, beyond), np.minimum(np.abs(x.astype(np.float64)), beyond)
+    above = np.clip(np.searchsorted(grid, size), 1, len(grid) - 1)
+    low, high = size - grid[above - 1], grid[above] - size
+    bits = np.where((low < high) | ((low == high) & (above % 2 == 1)), above - 1, above)
+    over = bits == len(finite)
+    overflow = len(finite) - 1 if saturate else np.isinf(values).argmax() if np.isinf(values).any() else 127
+    return np.where(np.isnan(x), 127, np.where(over, overflow, bits) | np.signbit(x) << 7)
+
+
+@compilers
+@both
+def test_numbers_of_eight_bits(mode, compiler, monkeypatch):
+    using(compiler, monkeypatch)
+    e4m3, e5m2 = decoded(3, 7, False), decoded(2, 15, True)
+    random = np.random.default_rng(3)
+    finite = np.concatenate([v[np.isfinite(v)] for v in (e4m3, e5m2)])
+    middles = np.concatenate([(v[:-1] + v[1:]) / 2 for v in (e4m3[:127], e5m2[:124])])
+    special = [464, 465, 480, 500, 61440, 61439, 1e9, np.inf, -np.inf, np.nan, 0.0, -0.0]
+    wide = random.standard_normal(300) * 10.0 ** random.integers(-6, 6, 300)
+    x = np.concatenate([finite, -middles, np.nextafter(middles.astype(F), 0), wide, special]).astype(F)
+    y, back = np.zeros((len(x), 4), np.uint8), np.zeros((len(x), 2), F)
+    launch(mode, "values_headers.cu", "eight_bits", blocks(len(x)), (64,), (x, y, back, len(x)))
+    for column, (values, saturate) in enumerate(((e4m3, True), (e4m3, False), (e5m2, True), (e5m2, False))):
+        np.testing.assert_array_equal(y[:, column], nearest(x, values, saturate))
+    both_signs = [np.concatenate([v, -v]) for v in (e4m3, e5m2)]
+    np.testing.assert_array_equal(back[:256], np.stack(both_signs, 1).astype(F))
+    four, out = np.array([[1.06, -3.3, 1000, 0.001]], F), np.zeros((2, 4), F)
+    launch(mode, "values_headers.cu", "eight_bit_vectors", (1,), (1,), (four, out))
+    np.testing.assert_array_equal(out, [[1.0, -3.25, 448, 0.001953125], [1.0, 0.0009765625, 3, -0.3125]])
+
+
 OF_THE_COMPILER = "algorithm array functional initializer_list limits memory string tuple type_traits utility vector"
 TEXT = """
 __device__ __noinline__ float twice(float x) { return 2 * x; }

@@ -90,6 +90,10 @@ def test_a_crash_in_the_fast_build_ends_the_launches_as_on_a_gpu(tmp_path):
             r"p\.cu, line 3: behind >>> come the kernel's arguments",
         ),
         ("__global__ void k() {}\nint main() {\n k<<<1, 1>>(1);\n}\n", r"p\.cu, line 3: this <<< has no >>>"),
+        (
+            "__global__ void k() {\n __shared__ double big[6200];\n big[threadIdx.x] = 1;\n}\nint main() { k<<<1, 1>>>(); }\n",
+            r"p\.cu, line 2: the __shared__ array 'big' takes 49,600 bytes",
+        ),
         ("int main() {\n cudaGraphCreate(0, 0);\n}\n", r"p\.cu, line 2: cudaGraphCreate is not simulated"),
     ],
 )
@@ -120,6 +124,26 @@ def test_what_stands_before_a_launch_is_read_as_cpp_reads_it(kernel):
     )
     assert said.startswith('# 7 "p.cu"\nif (x) sim::launcher(') and 'SimSite{"p.cu", 7}' in said
     assert said.count("\n") == text.count("\n")
+    assert (
+        launches.rewrite(text.replace("<<<", "<< <").replace(">>>", " >> >"), {"k": ["x", "y"]}, "").count(
+            "sim::launcher"
+        )
+        == 1
+    )
+
+
+def test_variables_of_the_host_may_have_the_kernels_names(tmp_path):
+    (tmp_path / "names.cu").write_text(
+        "#include <cstdio>\n"
+        "__global__ void count(int* x) { atomicAdd(x, blockDim.x + gridDim.x * 100); }\n"
+        "void go(int* x, dim3 blockDim) { count<<<2, blockDim>>>(x); }\n"
+        "int main() { int* x; cudaMallocManaged(&x, 4); *x = 0;\n"
+        "  if (x) { dim3 blockDim(32), gridDim = dim3(3); count<<<gridDim, blockDim>>>(x); }\n"
+        "  go(x, dim3(16)); cudaDeviceSynchronize();\n"
+        '  printf("%d\\n", *x); return cudaFree(x); }\n'
+    )
+    found, said = run(tmp_path / "names.cu", True)
+    assert found.ok and said == f"{96 * (32 + 300) + 32 * (16 + 200)}\n"
 
 
 def test_the_fixture_fails_a_test_by_what_was_found(cuda_check, tmp_path):  # noqa: F811

@@ -50,3 +50,24 @@ extern "C" __global__ void limits(long long* y, double* z) {
     y[12] = where == (uintptr_t)y, y[13] = std::isnan((float)NAN), y[14] = std::isinf(HUGE_VALF), y[15] = DBL_DIG + FLT_DIG;
     z[0] = FLT_MAX, z[1] = FLT_MIN, z[2] = DBL_MAX, z[3] = DBL_MIN, z[4] = DBL_EPSILON, z[5] = M_E, z[6] = M_LN2, z[7] = HUGE_VAL;
 }
+
+#include <cuda_fp8.h>
+// Of each number: e4m3 and e5m2, saturated and not; of each pair of them the sum, read back.
+extern "C" __global__ void eight_bits(const float* x, unsigned char* y, float* back, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    y[4 * i] = __nv_fp8_e4m3(x[i]).__x;
+    y[4 * i + 1] = __nv_cvt_float_to_fp8(x[i], __NV_NOSAT, __NV_E4M3);
+    y[4 * i + 2] = __nv_fp8_e5m2(x[i]).__x;
+    y[4 * i + 3] = __nv_cvt_float_to_fp8(x[i], __NV_NOSAT, __NV_E5M2);
+    __nv_fp8_e4m3 a;
+    a.__x = (unsigned char)i;
+    back[2 * i] = float(a);
+    back[2 * i + 1] = __half(__nv_cvt_fp8_to_halfraw((unsigned char)i, __NV_E5M2));
+}
+extern "C" __global__ void eight_bit_vectors(const float4* x, float4* y) {
+    float4 four = float4(__nv_fp8x4_e4m3(x[0]));
+    float2 two = float2(__nv_fp8x2_e5m2(make_float2(x[0].x, x[0].w)));
+    y[0] = four;
+    y[1] = make_float4(two.x, two.y, float(__nv_fp8_e4m3(3)), float(__nv_fp8_e5m2(__float2half(-0.3f))));
+}

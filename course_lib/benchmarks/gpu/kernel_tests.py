@@ -7,13 +7,15 @@ import re
 import subprocess
 import sys
 import time
+from importlib.util import find_spec
 from typing import Any
 
-from course_lib.paths import ROOT
+from course_lib.paths import ROOT, pip_command
 
 PLUGIN = ["-p", "course_lib.benchmarks.gpu.on_card"]
 RUNS = {
-    "cuda": (["tests/kernels", *PLUGIN], ["tests/test_ops.py", "-k", "cuda"]),
+    # without the tests that only compile: what is launched here is compiled for this card
+    "cuda": (["tests/kernels", "-k", "not nvidia_compiles", *PLUGIN], ["tests/test_ops.py", "-k", "cuda"]),
     "simulator": (["tests/kernels/test_helpers.py"], ["tests/test_ops.py", "-k", "simulator and gelu"]),
 }
 
@@ -22,8 +24,22 @@ def measure(device: str) -> list[dict[str, Any]]:
     return [_pytest(words) for words in RUNS[device]]
 
 
+def kernels(device: str) -> dict[str, Any]:
+    """The tests of the kernels alone."""
+    return _pytest(RUNS[device][0])
+
+
+def ops(device: str) -> dict[str, Any]:
+    """Those of the ops."""
+    return _pytest(RUNS[device][1])
+
+
 def _pytest(words: list[str]) -> dict[str, Any]:
-    """One run: how many passed, failed and were skipped, which failed, and how many launches were on the card."""
+    """One run. Raises RuntimeError with what to do where the packages of the tests are not installed.
+
+    The result: how many passed, failed and were skipped, which failed, and how many launches were on the card."""
+    if missing := [name for name in ("pytest", "hypothesis") if find_spec(name) is None]:
+        raise RuntimeError(f"The tests need {' and '.join(missing)}: {pip_command('test')}")
     began = time.monotonic()
     command = [sys.executable, "-m", "pytest", "-q", "--no-header", *words]
     # Without plugins that happen to be here: they belong to notebooks and browsers, and may miss what they need.

@@ -11,7 +11,9 @@ namespace cooperative_groups {
         return 0;                                                                                                 \
     }
 
+struct sim_tile_memory;
 struct thread_block {
+    sim_tile_memory* sim_memory = nullptr;  // for tiles of more than a warp
     static void sync(SIM_HERE) { __syncthreads(file, line); }
     SIM_NO_GROUP(barrier_arrive, "call sync()")
     SIM_NO_GROUP(barrier_wait, "call sync()")
@@ -25,6 +27,7 @@ struct thread_block {
 };
 SIM_INLINE thread_block this_thread_block() { return {}; }
 
+SIM_FUNCTION bool sim_resident() { return sim_block->launch->resident; }
 struct grid_group {
     static unsigned long long num_blocks() { return (unsigned long long)gridDim.x * gridDim.y * gridDim.z; }
     static unsigned long long block_rank() {
@@ -36,12 +39,20 @@ struct grid_group {
     static unsigned long long size() { return num_blocks() * thread_block::size(); }
     static unsigned long long num_threads() { return size(); }
     static unsigned long long thread_rank() { return block_rank() * thread_block::size() + sim_thread(); }
+#if defined(__wasm__)  // one worker, one block at a time
     static bool is_valid() { return false; }
     template <class Never = void> static void sync(const char* = nullptr, int = 0) {
         static_assert(!std::is_void<Never>::value, "grid_sync_is_not_simulated");
     }
-    SIM_NO_GROUP(barrier_arrive, "blocks cannot wait for each other; launch a second kernel")
-    SIM_NO_GROUP(barrier_wait, "blocks cannot wait for each other; launch a second kernel")
+#else
+    static bool is_valid() { return sim_resident(); }
+    static void sync(SIM_HERE) {
+        sim_wait_for_block(file, line);
+        sim_grid_sync(file, line);
+    }
+#endif
+    SIM_NO_GROUP(barrier_arrive, "call sync()")
+    SIM_NO_GROUP(barrier_wait, "call sync()")
 };
 SIM_INLINE grid_group this_grid() { return {}; }
 
@@ -120,7 +131,21 @@ struct thread_block_tile : lanes<thread_block_tile<N, Parent>>, sim_tile_of<N, P
     static constexpr unsigned num_threads() { return N; }
     static unsigned thread_rank() { return sim_thread() & (N - 1); }
 };
-template <unsigned N, class Parent> SIM_INLINE thread_block_tile<N, Parent> tiled_partition(const Parent&) { return {}; }
+#include "simulator/large_tiles.h"
+template <unsigned THREADS> SIM_INLINE thread_block this_thread_block(block_tile_memory<THREADS>& memory, SIM_HERE) {
+    if (sim_thread() < 31) memory.sim_memory.arrived[sim_thread()] = memory.sim_memory.phase[sim_thread()] = 0;
+    __syncthreads(file, line);
+    return {&memory.sim_memory};
+}
+template <unsigned N, class Parent> SIM_INLINE thread_block_tile<N, Parent> tiled_partition(const Parent& parent) {
+    if constexpr (N > 32) {
+        static_assert(std::is_same<Parent, thread_block>::value, "a tile of more than a warp is a part of a block");
+        return thread_block_tile<N, Parent>(parent);
+    } else {
+        (void)parent;
+        return {};
+    }
+}
 
 struct coalesced_group : lanes<coalesced_group> {
     unsigned members, meta_rank, meta_size;
@@ -177,13 +202,6 @@ SIM_INLINE auto invoke_one_broadcast(const Group& group, F&& function, A&&... ar
     return group.shfl(result, 0);
 }
 
-SIM_NO_GROUP(memcpy_async, "copy element by element, then call sync()")
-SIM_NO_GROUP(wait, "it belongs to memcpy_async")
-SIM_NO_GROUP(wait_prior, "it belongs to memcpy_async")
-template <unsigned N = 1> struct block_tile_memory {
-    static_assert(N == 0, "block_tile_memory_is_not_simulated: tiles of more than a warp need it, and tiles end at 32 threads");
-};
-
 template <class T> struct plus { T operator()(T a, T b) const { return a + b; } };
 template <class T> struct less { T operator()(T a, T b) const { return b < a ? b : a; } };
 template <class T> struct greater { T operator()(T a, T b) const { return a < b ? b : a; } };
@@ -192,13 +210,21 @@ template <class T> struct bit_or { T operator()(T a, T b) const { return a | b; 
 template <class T> struct bit_xor { T operator()(T a, T b) const { return a ^ b; } };
 
 template <class Group, class T, class F>
-SIM_INLINE T reduce(const Group& group, T value, F combine, SIM_HERE) {
+SIM_INLINE T sim_reduce(const Group& group, T value, F combine, const char* file, int line) {
     const unsigned size = group.size(), rank = group.thread_rank();
     for (unsigned step = 1; step < size; step *= 2) {
         T other = group.shfl_down(value, step, file, line);
         if (rank + step < size) value = combine(value, other);
     }
     return group.shfl(value, 0, file, line);
+}
+template <class Group, class T, class F> SIM_INLINE T reduce(const Group& group, T value, F combine, SIM_HERE) {
+    return sim_reduce(group, value, combine, file, line);
+}
+template <unsigned N, class Parent, class T, class F>
+SIM_INLINE T reduce(const thread_block_tile<N, Parent>& tile, T value, F combine, SIM_HERE) {
+    if constexpr (N <= 32) return sim_reduce(tile, value, combine, file, line);
+    else return tile.sim_combined(sim_reduce(thread_block_tile<32>(), value, combine, file, line), combine);
 }
 template <class Group, class T, class F>
 SIM_INLINE T inclusive_scan(const Group& group, T value, F combine, SIM_HERE) {

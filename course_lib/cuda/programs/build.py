@@ -8,9 +8,19 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from course_lib import native
-from course_lib.cuda import build, debug_locations, declarations, flags, runtime, source, vector_access
+from course_lib.cuda import (
+    build,
+    debug_locations,
+    declarations,
+    flags,
+    launch,
+    runtime,
+    source,
+    symbols,
+    vector_access,
+)
 from course_lib.cuda.errors import CompileError, KernelError
-from course_lib.cuda.programs import launches, text
+from course_lib.cuda.programs import inline_ptx, launches, text
 
 _OF_LEARNERS = re.compile(r"-W(?:all|error)|-DSIM_NEVER_WAITS")  # flags of the course's own texts
 _SHARED = {False: "thread_local", True: "thread_local __attribute__((aligned(65536)))"}  # as SIM_SHARED of language.h
@@ -58,6 +68,7 @@ def compile_program(files: Sequence[Path], options: Sequence[str], checked: bool
     if "<omp.h>" in own.text or re.search(r"^#pragma omp", own.text, re.MULTILINE):
         chosen += ("-fopenmp",) if compiler.kind == "gcc" else ()
     library = _compile(files[0].stem, units, chosen, compiler, checked)
+    _refuse_large_arrays(library, own)
     kept = build.keep(own.text, ".cu")
     return Program(library, kept, tuple(file.resolve() for file in files), checked, compiler.kind)
 
@@ -75,7 +86,12 @@ def rewritten(
     own = source.Source("".join(part.text for part in parts if part.own), file.name)
     parameters = {name: [p for _, p in kernel.parameters] for name, kernel in source.kernels(own).items()}
     unchecked = _UNCHECKED if checked else ""
-    pieces = [launches.rewrite(part.text, parameters, unchecked) if part.own else part.text for part in parts]
+    pieces = [
+        launches.rewrite(launches.restore_variables(inline_ptx.rewrite(part.text)), parameters, unchecked)
+        if part.own
+        else part.text
+        for part in parts
+    ]
     return own, "".join(pieces), first
 
 
@@ -108,6 +124,23 @@ def _by_address(own: source.Source) -> dict[str, list[str]]:
         if spaces is not None:
             found["::".join(["", *spaces, kernel.name])] = [name for _, name in kernel.parameters]
     return found
+
+
+def _refuse_large_arrays(library: Path, own: source.Source) -> None:
+    """Raise CompileError for an array in shared memory that no GPU has room for, as ptxas does."""
+    for symbol in symbols.shared_arrays(library):
+        if symbol.size <= launch.STATIC_SHARED:
+            continue
+        name = symbols.plain_name(symbol.name)
+        declared = re.search(rf"\b__shared__\b[^;{{}}]*\b({re.escape(name)})\s*\[", own.code)
+        if not declared:  # the host's own, of a thread
+            continue
+        file, line = launches.place(own.text, declared.start(1))
+        raise CompileError(
+            f"{Path(file).name}, line {line}: the __shared__ array '{name}' takes {symbol.size:,} bytes; a GPU gives at most "
+            f"{launch.STATIC_SHARED:,} to arrays of fixed size. Use `extern __shared__`, and pass the bytes at the launch.",
+            line=line,
+        )
 
 
 def _compile(name: str, units: list[Path], chosen: tuple[str, ...], compiler: native.Compiler, checked: bool) -> Path:

@@ -67,6 +67,21 @@ def check(
     raise typer.Exit(1 if verdict.findings else verdict.code)
 
 
+@app.command()
+def profile(
+    files: Files, define: Defines = None, include: Includes = None, gpu: Gpu = "a100", timeout: Timeout = 60
+) -> None:
+    """Run a program with every access watched, and print each launch's counters under the names of Nsight Compute's metrics,
+    with the occupancy on the card of --gpu. No times: those need the card."""
+    from course_lib.cuda.programs import profiles
+
+    verdict = _run(files, define, include, gpu, timeout, checked=True)
+    for place, one in profiles.of_program(verdict, Path(_split(files)[0][0]), _options(define, include), gpu):
+        typer.echo(f"== {place}: {one}\n")
+    _say(verdict)
+    raise typer.Exit(1 if verdict.findings else verdict.code)
+
+
 def _split(words: list[str]) -> tuple[list[str], list[str]]:
     """The program's files, and what is behind them: its arguments."""
     count = next(
@@ -83,9 +98,12 @@ def _run(words: list[str], define, include, gpu: str, timeout: float, checked: b
 
     cards.find(gpu)
     files, arguments = _split(words)
-    options = [f"-D{macro}" for macro in define or ()] + [f"-I{folder}" for folder in include or ()]
-    program = build.compile_program([Path(file) for file in files], options, checked)
+    program = build.compile_program([Path(file) for file in files], _options(define, include), checked)
     return verdict.run(program, arguments, gpu, timeout)[0]
+
+
+def _options(define, include) -> list[str]:
+    return [f"-D{macro}" for macro in define or ()] + [f"-I{folder}" for folder in include or ()]
 
 
 def _say(verdict) -> None:

@@ -24,8 +24,8 @@ _OPENING = {")": "(", "]": "[", ">": "<", "}": "{"}
 @dataclass(frozen=True)
 class _Launch:
     start: int  # offsets in the text: where the kernel's name begins,
-    open_: int  # of the <<<,
-    close: int  # of the >>>
+    open_: tuple[int, int]  # where the <<< begins and ends,
+    close: tuple[int, int]  # and the >>>
     kernel: str
 
 
@@ -39,23 +39,62 @@ def rewrite(text: str, parameters: Mapping[str, Sequence[str]], unchecked: str) 
     words = found.words
     pieces, done = [], 0
     for number in range(len(words) - 2):
-        if not _is(words, number, "<<<") or words[number].offset < done or _is(words, number - 1, "<"):
+        if not _three(words, number, "<") or words[number].offset < done or _is(words, number - 1, "<"):
             continue
         launch = _launch(text, words, number)
         names = ",".join(parameters.get(_plain(launch.kernel), ()))
-        file, line = place(text, launch.open_)
+        file, line = place(text, launch.open_[0])
         shown = json.dumps(launch.kernel)
         call = f"[=](auto&... sim_a) {unchecked} {{ {launch.kernel}(sim_a...); }}"
         pieces += [
             text[done : launch.start],
             f"sim::launcher({shown}, {json.dumps(names)}, SimSite{{{json.dumps(file)}, {line}}}, {call}, sim::Configuration(",
-            text[launch.open_ + 3 : launch.close],
+            text[launch.open_[1] : launch.close[0]],
             "))",
         ]
-        done = launch.close + 3
+        done = launch.close[1]
         for null in _null_arguments(found, done):
             pieces += [text[done : null.offset], "nullptr"]
             done = null.end
+    return "".join([*pieces, text[done:]])
+
+
+_OWN_NAMES = {"sim_grid_size": "gridDim", "sim_block_size": "blockDim", "sim_block_index": "blockIdx",
+              "sim_thread_index": "threadIdx"}  # fmt: skip
+_INDEX = re.compile(rf"\(({'|'.join(_OWN_NAMES)})\(\)\)")
+
+
+def restore_variables(text: str) -> str:
+    """The text of a checked build with the host's own variables called gridDim, blockDim and so on.
+
+    There these words are macros, and the preprocessor has written calls for them. Where one is declared, or assigned to, it is a
+    variable up to the end of its block; a parameter up to the end of its function.
+    """
+    if not _INDEX.search(text):
+        return text
+    found = lexer.read(text)
+    ends: dict[str, int] = {}
+    pieces, done = [], 0
+    for match in _INDEX.finditer(text):
+        name, before, behind = (
+            match[1],
+            found.code[: match.start()].rstrip()[-40:],
+            found.code[match.end() :].lstrip()[:2],
+        )
+        typed = re.search(r"\b(?:dim3|uint3|auto)\s*(?:const\s*)?&?$", before)
+        if (
+            behind[:1] in ("(", "{")
+            or (behind[:1] == "=" and behind != "==")
+            or (typed and behind[:1] in (";", ",", ")"))
+        ):
+            inside = found.enclosing(match.start(), "(")
+            bodies = [f.body[1] for f in found.functions if inside and f.parameters[0] == inside[-1]]
+            blocks = [found.closing(opening) or len(text) for opening in found.enclosing(match.start())]
+            end = bodies[0] if bodies else blocks[-1] if blocks else len(text)
+            ends[name] = max(end, ends.get(name, 0) if ends.get(name, 0) > match.start() else 0)
+        if match.start() < ends.get(name, 0):
+            pieces += [text[done : match.start()], " ", _OWN_NAMES[name]]
+            done = match.end()
     return "".join([*pieces, text[done:]])
 
 
@@ -92,6 +131,11 @@ def _is(words: Sequence[lexer.Token], number: int, sign: str) -> bool:
     return all(words[number + i].text == c and words[number + i].offset == first + i for i, c in enumerate(sign))
 
 
+def _three(words: Sequence[lexer.Token], number: int, sign: str) -> bool:
+    """Whether a sign stands there three times: with a space before the third, as some editors format it, and nvcc reads it."""
+    return _is(words, number, 2 * sign) and number + 2 < len(words) and words[number + 2].text == sign
+
+
 def _launch(text: str, words: Sequence[lexer.Token], number: int) -> _Launch:
     def refuse(sentence: str) -> CompileError:
         file, line = place(text, words[number].offset)
@@ -101,7 +145,8 @@ def _launch(text: str, words: Sequence[lexer.Token], number: int) -> _Launch:
     if first is None:
         raise refuse("what stands before <<< is no kernel.")
     depth, at = 0, number + 3
-    while at < len(words) and not (depth == 0 and _is(words, at, ">>>")):
+    apart = not _is(words, number, "<<<")  # then the >>> may be, too
+    while at < len(words) and not (depth == 0 and (_is(words, at, ">>>") or (apart and _three(words, at, ">")))):
         if words[at].kind == lexer.PUNCTUATION:
             depth += (words[at].text in "([{") - (words[at].text in ")]}")
         if depth < 0 or (depth == 0 and words[at].text == ";"):
@@ -110,7 +155,8 @@ def _launch(text: str, words: Sequence[lexer.Token], number: int) -> _Launch:
     if at + 3 >= len(words) or words[at + 3].text != "(":
         raise refuse("behind >>> come the kernel's arguments in parentheses.")
     kernel = "".join(_spaced(words[first:number]))
-    return _Launch(words[first].offset, words[number].offset, words[at].offset, kernel)
+    signs = ((words[first_sign].offset, words[first_sign + 2].end) for first_sign in (number, at))
+    return _Launch(words[first].offset, *signs, kernel)
 
 
 def _spaced(words: Sequence[lexer.Token]) -> list[str]:

@@ -15,6 +15,7 @@ from course_lib.cuda.errors import CompileError
 
 _MARKER = re.compile(r'# (\d+) "((?:[^"\\]|\\.)*)"((?: \d)*)$')
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*([<\"])([^>\"]+)[>\"]", re.MULTILINE)
+_ASSEMBLY = re.compile(r"\basm\b|\b__asm")
 # Headers of NVIDIA's libraries and of others, and what a sentence calls them.
 _LIBRARIES = {
     "curand": "cuRAND", "cufft": "cuFFT", "cusparse": "cuSPARSE", "cusolver": "cuSOLVER", "cudnn": "cuDNN", "nccl": "NCCL",
@@ -56,14 +57,21 @@ def _wrapper(files: Sequence[Path], flags: Sequence[str]) -> str:
     """The program behind our headers. The C++ library's headers come first: they know nothing of CUDA's macros."""
     folders = [Path(flag[2:]) for flag in flags if flag.startswith("-I")]
     hoisted = []
-    for name in _library_headers(files, folders):
+    headers, own = _library_headers(files, folders)
+    for name in headers:
         hoisted += [f"#if __has_include(<{name}>)", f"#include <{name}>", "#endif"]
-    lines = ["#include <cstdio>", *hoisted, '#include "simulator.h"', '#include "simulator/program.h"']
+    lines = ["#include <cstdio>", *hoisted, '#include "simulator.h"']
+    if any(_ASSEMBLY.search(path.read_text(errors="replace")) for path in own):
+        lines += ['#include "simulator/inline_ptx.h"']
+    lines += ['#include "simulator/program.h"']
     return "\n".join([*lines, *(f'#include "{file.resolve()}"' for file in files)]) + "\n"
 
 
-def _library_headers(files: Sequence[Path], folders: Sequence[Path]) -> list[str]:
-    """The headers between < and > that the program and its own headers include, in order, those of `folders` left out."""
+def _library_headers(files: Sequence[Path], folders: Sequence[Path]) -> tuple[list[str], set[Path]]:
+    """The headers between < and > that the program and its own headers include, in order, those of `folders` left out.
+
+    And the files of the program itself.
+    """
     found: dict[str, None] = {}
     seen: set[Path] = set()
     pending = [file.resolve() for file in files]
@@ -78,7 +86,7 @@ def _library_headers(files: Sequence[Path], folders: Sequence[Path]) -> list[str
                 pending += [] if runtime.INCLUDE in own.resolve().parents else [own.resolve()]
             elif bracket == "<" and not name.startswith(tuple(_LIBRARIES)):
                 found[name] = None
-    return list(found)
+    return list(found), seen
 
 
 def _parts(text: str, ours: set[str]) -> list[Part]:

@@ -60,6 +60,9 @@ class Verdict:
     kernels: tuple[str, ...] = ()
     timed: bool = False  # it asked for the time between two events
     not_checked: tuple[str, ...] = ()
+    counted: list[dict] = field(
+        default_factory=list
+    )  # launches by kernel, sizes and place: the counters of the first of each
 
     @property
     def ok(self) -> bool:
@@ -106,6 +109,7 @@ def read(account: str, program: build.Program, code: int) -> Verdict:
             verdict.launches += 1
             kernels[launch["kernel"]] = None
             not_checked.update(dict.fromkeys(launch.get("not_checked", ())))
+            _count(verdict.counted, launch)
             new = _of_launch(launch)
         else:
             kind, file, number, *rest = line.split("\t")
@@ -121,6 +125,17 @@ def read(account: str, program: build.Program, code: int) -> Verdict:
         verdict.findings.append(Finding("crash", verdict.program, 0, _signal(-code)))
     verdict.kernels, verdict.not_checked = tuple(kernels), tuple(not_checked)
     return verdict
+
+
+def _count(counted: list[dict], launch: dict) -> None:
+    keys = ("kernel", "grid", "block", "shared", "at")
+    if "lines" not in launch:
+        return
+    for known in counted:
+        if all(known[key] == launch[key] for key in keys):
+            known["launches"] += 1
+            return
+    counted.append({key: launch[key] for key in (*keys, "lines")} | {"launches": 1})
 
 
 def _place(one: Finding) -> tuple:

@@ -26,6 +26,7 @@ struct Launch {
     uint32_t alone;         // one worker runs all blocks, one after the other
     uint32_t parameters;    // how many there are, and
     const char* const* names;  // the names of those that are pointers; null for others
+    uint32_t resident;      // all blocks are in flight at once: the kernel may wait for its whole grid
 };
 
 // What the lanes of a warp synchronise for.
@@ -71,6 +72,7 @@ struct Block {
     uint64_t* values;                    // the operands of the running thread's warp
     uint32_t votes[2];                   // sums of __syncthreads_count, this barrier's and the last one's
     uint32_t barriers;                   // how many barriers have completed
+    uint32_t grid_synced;                // the one of them behind which the block has waited for the grid
     void* stack_pointer[MAX_THREADS + AHEAD];
     // what is needed once per pass over a warp
     uint32_t mode;                       // of PLAIN, CHECKED, SHUFFLED
@@ -129,6 +131,7 @@ unsigned sim_converge(const char* file, int line);
 void sim_may_spin();
 [[noreturn]] void sim_stop(unsigned thread, const char* message, const char* file, int line);
 void sim_fence();
+void sim_grid_sync(const char* file, int line);
 int sim_printf(const char* format, ...) __attribute__((format(printf, 1, 2)));
 }
 #pragma GCC visibility pop

@@ -68,7 +68,7 @@ void begin_block(Block* block, const Launch* launch, Run run, uint64_t number) {
     block->warps = (block->threads + WARP - 1) / WARP;
     block->mode = PLAIN | (launch->checked ? CHECKED : 0) | (launch->seed ? SHUFFLED : 0);
     block->lockstep = DIVERGED;
-    block->current = block->warp = block->waiting = block->barriers = 0;
+    block->current = block->warp = block->waiting = block->barriers = block->grid_synced = 0;
     block->votes[0] = block->votes[1] = 0;
     block->aborted = false;
     if (block->mode & CHECKED) {

@@ -228,7 +228,7 @@ void Clocks::on_atomic(const MemoryAccess& event) {
 
 void Clocks::on(const IntervalBegin&) { interval++; }
 
-void Clocks::on(const BlockBegin&) {
+static void begin_block_clocks() {
     block_interval = ++interval;
     last_fence = 0;
     acquired.clear();
@@ -236,10 +236,20 @@ void Clocks::on(const BlockBegin&) {
     for (auto& clock : warp_clocks) clock.now = 0, clock.wrapped = false;
 }
 
-void Clocks::on(const LaunchBegin&) {
+static void order_all_before() {
     launch_interval = block_interval = ++interval;
     releases.clear();
     clocks = 0;
+}
+
+void Clocks::on(const BlockBegin&) { begin_block_clocks(); }
+void Clocks::on(const LaunchBegin&) { order_all_before(); }
+void Clocks::on(const GridSync&) { order_all_before(); }
+
+// What the block did before lies in its first interval now, and what it does from here on in the next.
+void Clocks::on(const BlockResume&) {
+    begin_block_clocks();
+    interval++;
 }
 
 }  // namespace sim

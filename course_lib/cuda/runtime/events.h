@@ -44,6 +44,10 @@ struct LaunchBegin {
     bool returns_early;      // the kernel has a `return` of its own: lanes that are gone may have taken it
 };
 struct BlockBegin { Block* block; };
+// A block of a cooperative launch waits for the grid, all blocks have come, it goes on.
+struct BlockLeave { Block* block; };
+struct GridSync { Block* block; };
+struct BlockResume { Block* block; };
 struct ThreadEnd { Block* block; unsigned thread; };
 
 // All threads that have not returned have arrived, `last` last; NO_THREAD: the others waited for one that has returned.
@@ -85,6 +89,8 @@ struct Clocks {
     static void on(const LaunchBegin&);
     static void on(const BlockBegin&);
     static void on(const IntervalBegin&);
+    static void on(const GridSync&);
+    static void on(const BlockResume&);
     static void on(const WarpSync& event) {
         if (event.group.operation == SYNC) on_syncwarp(event);
     }
@@ -140,6 +146,9 @@ struct Racecheck {
 // The record of the last accesses that the two above read; so it comes after them.
 struct Shadow {
     static void on(const LaunchBegin&);
+    static void on(const BlockBegin&);
+    static void on(const BlockLeave&);
+    static void on(const BlockResume&);
     static void on(const MemoryAccess&);
 };
 // Requests, sectors and wavefronts of each instruction.

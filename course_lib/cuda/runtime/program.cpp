@@ -16,6 +16,7 @@
 #include "hooks.h"
 #include "memory.h"
 #include "program_codes.h"
+#include "residents.h"
 
 extern "C" {
 void* sim_alloc(size_t bytes, int kind);
@@ -86,6 +87,7 @@ static int refusal(const Launch& launch) {
     if (b.x > 1024 || b.y > 1024 || b.z > 64 || uint64_t(b.x) * b.y * b.z > MAX_THREADS) return INVALID_CONFIGURATION;
     if (g.x > 0x7fffffffu || g.y > 65535 || g.z > 65535) return INVALID_CONFIGURATION;
     if (launch.shared_bytes > uint64_t(shared_allowed)) return INVALID_VALUE;
+    if (launch.resident && uint64_t(g.x) * g.y * g.z > MOST_RESIDENT) return COOPERATIVE_TOO_LARGE;
     return 0;
 }
 
@@ -222,7 +224,9 @@ int sim_program_launch(const char* kernel, const char* names, Launch* launch, Ru
         const Index g = launch->grid, b = launch->block;
         return sim_program_error(code, kernel, site, "grid %u x %u x %u, block %u x %u x %u, %llu bytes of dynamic shared memory: %s",
                                  g.x, g.y, g.z, b.x, b.y, b.z, (unsigned long long)launch->shared_bytes,
-                                 code == INVALID_VALUE
+                                 code == COOPERATIVE_TOO_LARGE
+                                     ? "at most 1024 blocks of a cooperative launch are simulated; --gpu orin has fewer multiprocessors"
+                                 : code == INVALID_VALUE
                                      ? "more than 48 KB need cudaFuncSetAttribute(kernel, "
                                        "cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)"
                                      : "a grid has 1 to 2147483647 x 65535 x 65535 blocks, a block 1 to 1024 threads");

@@ -9,7 +9,7 @@
 //   fibers, scheduler, barriers,      run the threads of one block
 //   warp_sync, blocks, threads
 //   hooks, ptx_hooks                  what compiled kernels call: they make an event of a memory access
-//   workers                           run the blocks of a launch
+//   residents, workers                run the blocks of a launch
 //   program                           what the host code of a whole program calls
 #pragma once
 #include <csetjmp>
@@ -59,6 +59,7 @@ bool on_own_stacks(const Block*, const char* address);
 struct Worker {
     Block block;
     char* stacks = nullptr;
+    bool guarded = true;           // whether an overflow of them is noticed
     sigjmp_buf exit;               // leaves the kernel from wherever it is
     volatile int in_kernel = 0;
     volatile int in_runtime = 0;   // do not jump now: a lock or the heap may be in use

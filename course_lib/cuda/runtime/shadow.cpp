@@ -2,6 +2,7 @@
 #include "shadow.h"
 
 #include <cstdlib>
+#include <map>
 #include <vector>
 
 #include "address_map.h"
@@ -9,6 +10,8 @@
 namespace sim {
 
 static std::vector<Word> shared_words;  // of this worker's shared arrays
+static std::map<const Block*, std::vector<Word>> of_others;  // of blocks of a cooperative launch that wait
+static uint32_t begun;                                       // the first interval of the block that runs now
 
 Word* shadow_of(void*& storage, size_t bytes) {
     constexpr size_t LINE = 64;  // of the cache
@@ -47,7 +50,30 @@ void record_other_read(Word& word, unsigned thread, uint8_t bytes, uint32_t pc) 
 
 // ---- events -----------------------------------------------------------------------------------------------------------
 
-void Shadow::on(const LaunchBegin& event) { shared_words.assign(lay_out_shared_shadow(event.dynamic_bytes), Word{}); }
+void Shadow::on(const LaunchBegin& event) {
+    of_others.clear();
+    shared_words.assign(lay_out_shared_shadow(event.dynamic_bytes), Word{});
+}
+
+void Shadow::on(const BlockBegin& event) {
+    if (event.block->launch->resident) begun = block_interval;
+}
+
+void Shadow::on(const BlockLeave& event) {
+    size_t words = shared_words.size();
+    for (Word& word : shared_words) word.write_interval *= word.write_interval >= begun;  // 0: not written by this block
+    of_others[event.block].swap(shared_words);  // not copied: instructions know where it lies
+    shared_words.assign(words, Word{});
+}
+
+void Shadow::on(const BlockResume& event) {
+    of_others[event.block].swap(shared_words);
+    begun = block_interval;
+    for (Word& word : shared_words) {
+        if (word.write_interval) word.write_interval = block_interval;
+        word.read_interval = 0;
+    }
+}
 
 void Shadow::on(const MemoryAccess& event) {
     const Access& access = event.access;

@@ -32,6 +32,11 @@ static bool may_stop(const Worker* worker) {
     siglongjmp(worker->exit, 1);
 }
 
+void leave_stopped(Worker* worker) {
+    worker->cancelled = 0;
+    leave_kernel(worker);
+}
+
 static void report_timeout(Worker* worker, void* pc, const char* stack_pointer) {
     record_backtrace(pc, stack_pointer);
     fault(TIMEOUT, worker->block.current, location_at(pc), NO_THREAD, {}, "still running");

@@ -12,6 +12,8 @@
 
 namespace sim {
 
+constexpr unsigned GUARDED = 32;  // workers whose stacks end in pages of their own: a process has 65,530 mappings
+
 // Deep frames end in an unmapped page. Tops are staggered: at equal distances they would fall into the same cache sets.
 char* stack_top(const Block* block, unsigned warp, unsigned lane) {
     size_t number = block->stacks[warp] * WARP + lane;
@@ -26,7 +28,9 @@ bool on_own_stacks(const Block* block, const char* address) {
 
 void make_stacks(Block* block) {
     static std::atomic<unsigned> made{0};
-    uint64_t number = ++made, wanted = slot_range.begin + slot_range.bytes - number * SLOT_BYTES;
+    uint64_t number = ++made;
+    worker_of(block)->guarded = number <= GUARDED;
+    uint64_t wanted = slot_range.begin + slot_range.bytes - number * SLOT_BYTES;
     void* hint = number <= STACK_SLOTS ? reinterpret_cast<void*>(wanted) : nullptr;
     void* memory = mmap(hint, STACK_BYTES * MAX_THREADS, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     worker_of(block)->stacks = static_cast<char*>(memory);
@@ -38,7 +42,8 @@ void open_stack_set(Block* block, unsigned set) {
     if (opened >> set & 1) return;
     size_t page = sysconf(_SC_PAGESIZE);
     char* first = worker_of(block)->stacks + size_t(set) * WARP * STACK_BYTES;
-    for (unsigned lane = 0; lane < WARP; lane++)
+    if (!worker_of(block)->guarded) mprotect(first, WARP * STACK_BYTES, PROT_READ | PROT_WRITE);
+    for (unsigned lane = 0; lane < WARP && worker_of(block)->guarded; lane++)
         mprotect(first + lane * STACK_BYTES + page, STACK_BYTES - page, PROT_READ | PROT_WRITE);
     opened |= 1u << set;
 }

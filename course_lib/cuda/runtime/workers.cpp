@@ -14,6 +14,7 @@
 
 #include "address_map.h"
 #include "memory.h"
+#include "residents.h"
 #include "signals.h"
 
 namespace sim {
@@ -35,6 +36,7 @@ struct Pool {
     std::vector<pthread_t> threads;
     std::atomic<unsigned> busy{0};
     std::atomic<size_t> most{SIZE_MAX};  // how many of the workers a launch may use
+    size_t usual = 0;                    // how many there are but for cooperative launches
     bool awaited = false;  // the launcher sleeps until no worker is busy
     std::atomic<uint64_t> next{0};
     uint64_t blocks = 0, chunk = 1;  // how many blocks a worker takes at once
@@ -46,7 +48,11 @@ static Pool& pool = *new Pool;  // never destroyed: workers may still be spinnin
 
 // ---- the loop of one worker ---------------------------------------------------------------------------------------------
 
-static void run_blocks(Worker* worker) {
+static void run_blocks(Worker* worker, size_t number) {
+    if (pool.launch.resident) {
+        if (enter_resident(&worker->block, number)) run_block(&worker->block, &pool.launch, pool.run, number);
+        return;
+    }
     while (!stop_all) {
         uint64_t first = pool.next.fetch_add(pool.chunk);
         if (first >= pool.blocks) break;
@@ -93,14 +99,15 @@ static void* work(void* argument) {
         worker->cancelled = worker->in_runtime = 0;
         if (sigsetjmp(worker->exit, 0) == 0) {
             if (pool.launch.checked) {
-                map_worker(worker);
+                if (!pool.launch.resident) map_worker(worker);
                 worker->began = thread_time();
             }
             worker->block.launch = &pool.launch;
             worker->in_kernel = 1;
-            run_blocks(worker);
+            run_blocks(worker, number);
         }
         worker->in_kernel = 0;
+        if (pool.launch.resident) leave_resident(number);
         if (--pool.busy) continue;
         pthread_mutex_lock(&pool.lock);
         if (pool.awaited) pthread_cond_signal(&pool.done);
@@ -109,17 +116,24 @@ static void* work(void* argument) {
 }
 
 static void start_workers(unsigned count) {
-    if (pool.process == getpid()) return;  // a forked child has none of its parent's threads
-    pool.process = getpid();
-    pthread_mutex_init(&pool.lock, nullptr);
-    pthread_cond_init(&pool.done, nullptr);
-    pool.workers.clear();
-    pool.wake_ups.clear();
-    pool.busy = 0;
-    handle_signals();
+    if (pool.process != getpid()) {  // a forked child has none of its parent's threads
+        pool.process = getpid();
+        pthread_mutex_init(&pool.lock, nullptr);
+        pthread_cond_init(&pool.done, nullptr);
+        pool.workers.clear();
+        pool.wake_ups.clear();
+        pool.threads.clear();
+        pool.workers.reserve(MOST_RESIDENT);  // those that are there read it while others are added
+        pool.wake_ups.reserve(MOST_RESIDENT);
+        pool.busy = 0;
+        pool.usual = count;
+        handle_signals();
+    }
+    size_t there = pool.workers.size();
+    if (there >= count) return;
     sigset_t others = other_signals(), old;
     pthread_sigmask(SIG_BLOCK, &others, &old);  // Ctrl-C and its like are for Python's thread
-    for (unsigned i = 0; i < count; i++) {
+    for (size_t i = there; i < count; i++) {
         auto* worker = new Worker;
         make_stacks(&worker->block);
         pool.workers.push_back(worker);
@@ -129,7 +143,7 @@ static void start_workers(unsigned count) {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, 1 << 20);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = there; i < count; i++)
         pthread_create(&pool.threads[i], &attributes, work, reinterpret_cast<void*>(i));
     pthread_sigmask(SIG_SETMASK, &old, nullptr);
 }
@@ -145,6 +159,8 @@ void sim_use(int workers) { pool.most = std::max(workers, 1); }
 
 void sim_start(const Launch* launch, Run run, unsigned workers) {
     start_workers(workers);
+    uint64_t blocks = uint64_t(launch->grid.x) * launch->grid.y * launch->grid.z;
+    if (launch->resident) start_workers(unsigned(blocks));
     pthread_mutex_lock(&pool.lock);
     clear_faults();
     clear_text();
@@ -152,9 +168,10 @@ void sim_start(const Launch* launch, Run run, unsigned workers) {
     pool.launch = *launch;
     pool.run = run;
     pool.next = 0;
-    pool.blocks = uint64_t(launch->grid.x) * launch->grid.y * launch->grid.z;
+    pool.blocks = blocks;
+    if (launch->resident) begin_residents(blocks, launch->checked || launch->alone);
     // Checked blocks run one after the other. Others are taken in chunks when there are very many.
-    uint64_t most = launch->checked || launch->alone ? 1 : std::min(pool.workers.size(), pool.most.load());
+    uint64_t most = launch->resident ? blocks : launch->checked || launch->alone ? 1 : std::min(pool.usual, pool.most.load());
     uint64_t wanted = std::min(most, pool.blocks);
     pool.chunk = launch->checked ? 1 : std::clamp<uint64_t>(pool.blocks / (most * 8), 1, 64);
     pool.busy = wanted;

@@ -11,8 +11,8 @@ from ..reference.reductions import argmax, scatter_add
 from .memory import SMALL, empty
 
 __all__ = [
-    "add", "argmax", "divide", "equal", "exp", "gather", "greater", "greater_equal", "less", "less_equal", "log",
-    "max", "maximum", "multiply", "negative", "not_equal", "power", "scatter_add", "sqrt", "subtract", "sum",
+    "add", "argmax", "cos", "divide", "equal", "exp", "gather", "greater", "greater_equal", "less", "less_equal", "log",
+    "max", "maximum", "multiply", "negative", "not_equal", "power", "scatter_add", "sin", "sqrt", "subtract", "sum",
     "tanh", "where",
 ]  # fmt: skip
 
@@ -45,6 +45,7 @@ add, subtract, multiply = _binary(np.add), _binary(np.subtract), _binary(np.mult
 divide, maximum, _power = _binary(np.divide), _binary(np.maximum), _binary(np.power)
 negative, exp, log = _unary(np.negative), _unary(np.exp), _unary(np.log)
 tanh, sqrt = _unary(np.tanh), _unary(np.sqrt)
+sin, cos = _unary(np.sin), _unary(np.cos)
 equal, not_equal = _comparison(np.equal), _comparison(np.not_equal)
 less, less_equal = _comparison(np.less), _comparison(np.less_equal)
 greater, greater_equal = _comparison(np.greater), _comparison(np.greater_equal)

@@ -44,6 +44,7 @@ SIGNATURES = {
     "recurrence_forward": "iipppppppppllll",
     "recurrence_backward": "iipppppppppppppppllll",
     "paged_attention": "ippppppllllll",
+    "paged_attention_int8": "ippppppllllll",
     "product_bf16": "iippplll",
     "bf16_instruction": "",
     "linear_int8": "ippppplll",

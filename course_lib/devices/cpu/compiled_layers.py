@@ -16,6 +16,7 @@ __all__ = """
     layernorm_forward residual_layernorm_forward rmsnorm_forward layernorm_backward
     residual_layernorm_backward rmsnorm_backward linear_forward linear_backward softmax_forward
     softmax_backward rope_forward rope_backward attention_forward attention_backward paged_attention_forward
+    paged_attention_int8_forward
     dropout_forward dropout_backward
 """.split()
 
@@ -186,10 +187,18 @@ def attention_backward(dy, q, k, v, y, logsumexp, causal=True):
 
 
 def paged_attention_forward(q, k_pages, v_pages, tables, positions):
+    return _in_pages(loops.paged_attention, q, k_pages, v_pages, tables, positions)
+
+
+def paged_attention_int8_forward(q, k_pages, v_pages, tables, positions):
+    return _in_pages(loops.paged_attention_int8, q, k_pages, v_pages, tables, positions)
+
+
+def _in_pages(attend, q, k_pages, v_pages, tables, positions):
     (R, H, D), (_, N, G, _) = q.shape, k_pages.shape
     y = empty(q.shape, q.dtype)
     found = pointers(q, k_pages, v_pages, tables, positions, y)
-    loops.paged_attention(WIDE[q.dtype], *found, R, tables.shape[1], N, H, G, D)
+    attend(WIDE[q.dtype], *found, R, tables.shape[1], N, H, G, D)
     return y
 
 

@@ -28,7 +28,7 @@ from .storage import fill
 from .views import views
 
 __all__ = """
-    add subtract multiply divide power maximum negative exp log tanh sqrt
+    add subtract multiply divide power maximum negative exp log tanh sqrt sin cos
     equal not_equal less less_equal greater greater_equal where
 """.split()
 
@@ -89,7 +89,7 @@ def _unary(op: str) -> Callable:
         y = empty(x, x.shape) if out is None else out
         if y.size:
             width = vector_width(x, y)
-            functors = ("Negative", "Exp", "Log", "Tanh", "Sqrt")
+            functors = ("Negative", "Exp", "Log", "Tanh", "Sqrt", "Sin", "Cos")
             instances("unary.cu", *(f"unary<{functor}, float, {width}>" for functor in functors for width in (4, 1)))
             run = kernel("unary.cu", f"unary<{functor}, {TYPES[x.dtype.name]}, {width}>")
             run((blocks(y.size, THREADS * width),), (THREADS,), (x, y, y.size))
@@ -100,6 +100,7 @@ def _unary(op: str) -> Callable:
 
 
 negative, exp, log, tanh, sqrt = _unary("negative"), _unary("exp"), _unary("log"), _unary("tanh"), _unary("sqrt")
+sin, cos = _unary("sin"), _unary("cos")
 
 
 def _array(op: str, x, like, dtype: np.dtype):

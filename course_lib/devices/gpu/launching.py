@@ -172,7 +172,8 @@ LIMITS = checking.Limits(
         matmul linear_forward linear_backward linear_backward_input linear_gelu_forward linear_gelu_backward
         linear_cross_entropy
         attention_forward attention_backward cross_entropy_forward cross_entropy_backward cache_append cache_attention
-        paged_append paged_gather.pages paged_attention_forward embedding_forward.table gather.x view strided_copy.x
+        paged_append paged_gather.pages paged_attention_forward paged_append_int8 paged_attention_int8_forward
+        embedding_forward.table gather.x view strided_copy.x
         strided_write.x
         """.split()
     ),

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from . import attention, optimiser, products, reductions
+from . import attention, optimiser, products, recurrences, reductions
 from .launching import empty
 from .precision import Precision
 from .storage import from_bfloat16, to_bfloat16
@@ -20,7 +20,10 @@ from .storage import from_bfloat16, to_bfloat16
 class MixedPrecision:
     """The ops of a device whose products multiply in what `precision` says."""
 
-    OPS = "linear_forward linear_backward linear_backward_input attention_forward attention_backward adamw_step".split()
+    OPS = """
+        linear_forward linear_backward linear_backward_input attention_forward attention_backward gated_linear_attention_forward
+        gated_delta_forward state_space_forward adamw_step
+    """.split()
 
     def __init__(self, precision: Precision):
         self.precision = precision
@@ -81,6 +84,17 @@ class MixedPrecision:
         saved = map(self.precision.saved_cast, (q, k, v, y))
         gradients = attention.attention_backward(to_bfloat16(dy), *saved, logsumexp, causal)
         return tuple(map(from_bfloat16, gradients))
+
+    # Of a recurrence only the forward pass: its backward computes in float32, from the states that the forward kept.
+
+    def gated_linear_attention_forward(self, q, k, v, g, state):
+        return recurrences.gated_linear_attention_forward(q, k, v, g, state, self.precision.is_mixed(q, k, v))
+
+    def gated_delta_forward(self, q, k, v, g, beta, state):
+        return recurrences.gated_delta_forward(q, k, v, g, beta, state, self.precision.is_mixed(q, k, v))
+
+    def state_space_forward(self, q, k, v, g, gamma, weight, state):
+        return recurrences.state_space_forward(q, k, v, g, gamma, weight, state, self.precision.is_mixed(q, k, v))
 
     def adamw_step(
         self, parameters, gradients, first_moments, second_moments, settings, norm, *,

@@ -6,9 +6,9 @@ import math
 
 from . import attention_tiles
 from .decoding import element
-from .launching import THREADS, blocks, check_size, empty, kernel
+from .launching import THREADS, blocks, check_float32, check_size, empty, kernel
 
-__all__ = "paged_append paged_gather paged_attention_forward".split()
+__all__ = "paged_append paged_gather paged_attention_forward paged_append_int8 paged_attention_int8_forward".split()
 
 FILE = "paged_attention.cu"
 
@@ -31,10 +31,29 @@ def paged_gather(pages, table, count):
 
 def paged_attention_forward(q, k_pages, v_pages, tables, positions):
     kind = element("paged_attention_forward", q, k_pages, v_pages)
+    return _attend(
+        f"paged_attention<{kind}, {attention_tiles.head(q.shape[2])}>", q, k_pages, v_pages, tables, positions
+    )
+
+
+def paged_append_int8(k, v, k_pages, v_pages, slots) -> None:
+    check_float32("paged_append_int8", k, v)
+    n, G, D = k.shape
+    if k.size:
+        arguments = (k, v, k_pages, v_pages, slots, n * G, G, D)
+        kernel(FILE, "paged_append_int8")((blocks(32 * n * G),), (THREADS,), arguments)
+
+
+def paged_attention_int8_forward(q, k_pages, v_pages, tables, positions):
+    check_float32("paged_attention_int8_forward", q)
+    return _attend(f"paged_attention_int8<{attention_tiles.head(q.shape[2])}>", q, k_pages, v_pages, tables, positions)
+
+
+def _attend(name: str, q, k_pages, v_pages, tables, positions):
     (R, H, D), (_, N, G, _) = q.shape, k_pages.shape
     y = empty(q, q.shape)
     if y.size:
-        run = kernel(FILE, f"paged_attention<{kind}, {attention_tiles.head(D)}>")
         sizes = (tables.shape[1], N, H, G, D, 1 / math.sqrt(D))
-        run((H, R), (attention_tiles.DECODE_THREADS,), (q, k_pages, v_pages, tables, positions, y, *sizes))
+        arguments = (q, k_pages, v_pages, tables, positions, y, *sizes)
+        kernel(FILE, name)((H, R), (attention_tiles.DECODE_THREADS,), arguments)
     return y

@@ -1,4 +1,4 @@
-"""Linear recurrences: kernels/linear_recurrence.cu, in chunks."""
+"""Linear recurrences: kernels/linear_recurrence.cu, in chunks; a forward may run on tensor cores, linear_recurrence_bf16.cu."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ __all__ = """
     state_space_forward state_space_backward
 """.split()
 
-FILE = "linear_recurrence.cu"
+FILE, TENSOR_FILE = "linear_recurrence.cu", "linear_recurrence_bf16.cu"
 LINEAR, DELTA, STATE_SPACE = range(3)
 STEPS, COLUMNS, THREADS = 16, 32, 128  # of a chunk, of a block, as in the kernels
+TENSOR_COLUMNS, TENSOR_LARGEST = 64, 64  # of a block on tensor cores; D of its largest head
 
 
-def gated_linear_attention_forward(q, k, v, g, state):
-    y, last, states, _ = _forward(LINEAR, q, k, v, g, None, None, state)
+def gated_linear_attention_forward(q, k, v, g, state, tensor_cores=False):
+    y, last, states, _ = _forward(LINEAR, q, k, v, g, None, None, state, tensor_cores)
     return y, last, states
 
 
@@ -25,8 +26,8 @@ def gated_linear_attention_backward(dy, dlast, q, k, v, g, state, kept):
     return dq, dk, dv, dg, dstate
 
 
-def gated_delta_forward(q, k, v, g, beta, state):
-    y, last, states, errors = _forward(DELTA, q, k, v, g, beta, None, state)
+def gated_delta_forward(q, k, v, g, beta, state, tensor_cores=False):
+    y, last, states, errors = _forward(DELTA, q, k, v, g, beta, None, state, tensor_cores)
     return y, last, (states, errors)
 
 
@@ -35,8 +36,8 @@ def gated_delta_backward(dy, dlast, q, k, v, g, beta, state, kept):
     return dq, dk, dv, dg, dbeta, dstate
 
 
-def state_space_forward(q, k, v, g, gamma, weight, state):
-    y, last, states, _ = _forward(STATE_SPACE, q, k, v, g, gamma, weight, state)
+def state_space_forward(q, k, v, g, gamma, weight, state, tensor_cores=False):
+    y, last, states, _ = _forward(STATE_SPACE, q, k, v, g, gamma, weight, state, tensor_cores)
     return y, last, states
 
 
@@ -44,13 +45,17 @@ def state_space_backward(dy, dlast, q, k, v, g, gamma, weight, state, kept):
     return _backward(STATE_SPACE, dy, dlast, q, k, v, g, gamma, weight, state, kept, v)
 
 
-def _forward(kind, q, k, v, g, rate, weight, state):
+def _forward(kind, q, k, v, g, rate, weight, state, tensor_cores):
     """y, the last state, the state before each chunk (B, H, N, D, E), and the errors (B, H, T, E) of the delta rule."""
     (B, H, T, D), E = q.shape, v.shape[-1]
     y, last, states = empty(v, v.shape), empty(v, (B, H, D, E)), empty(v, (B, H, blocks(T, STEPS), D, E))
     errors = empty(v, v.shape) if kind == DELTA else None
-    run = _kernel("forward", kind, D)
-    run((blocks(E, COLUMNS), B * H), (THREADS,), (q, k, v, g, rate, weight, state, y, last, states, errors, T, D, E))
+    given = (q, k, v, g, rate, weight, state, y, last, states, errors, T, D, E)
+    if tensor_cores and T > 1 and D <= TENSOR_LARGEST:  # one step is bound by memory, not by products
+        run = kernel(TENSOR_FILE, f"recurrence_bf16_forward<{kind}, {attention_tiles.head(D)}>")
+        run((blocks(E, TENSOR_COLUMNS), B * H), (THREADS,), given)
+    else:
+        _kernel("forward", kind, D)((blocks(E, COLUMNS), B * H), (THREADS,), given)
     return y, last, states, errors
 
 

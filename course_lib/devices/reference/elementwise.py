@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 __all__ = """
-    add subtract multiply divide power maximum negative exp log tanh sqrt
+    add subtract multiply divide power maximum negative exp log tanh sqrt sin cos
     equal not_equal less less_equal greater greater_equal where
 """.split()
 
@@ -26,6 +26,7 @@ add, subtract, multiply = _binary(np.add), _binary(np.subtract), _binary(np.mult
 divide, power, maximum = _binary(np.divide), _binary(np.power), _binary(np.maximum)
 negative, exp, log = _unary(np.negative), _unary(np.exp), _unary(np.log)
 tanh, sqrt = _unary(np.tanh), _unary(np.sqrt)
+sin, cos = _unary(np.sin), _unary(np.cos)
 equal, not_equal = _comparison(np.equal), _comparison(np.not_equal)
 less, less_equal = _comparison(np.less), _comparison(np.less_equal)
 greater, greater_equal = _comparison(np.greater), _comparison(np.greater_equal)

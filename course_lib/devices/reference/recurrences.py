@@ -13,8 +13,8 @@ All three read y_t = S_t^T q_t and differ in how the state S_t comes from the on
 Mamba-2 has g = dt A and gamma = weight = dt. Mamba-3 (Lahoti et al. 2026, section 3.1, equation 5) has a trapezoidal rule:
 h_t = e^g_t h_(t-1) + (1 - lambda_t) dt_t e^g_t B_(t-1) x_(t-1) + lambda_t dt_t B_t x_t. The second term writes once more what
 step t - 1 wrote. So gamma_t = lambda_t dt_t, and for all that comes later weight_t = gamma_t + (1 - lambda_(t+1)) dt_(t+1).
-Left out: its rotation of the state, which is one of q and k by angles from the data (section 3.2, proposition 3) and may be done
-before the op; and steps that write several pairs of k and v at once.
+Its rotation of the state is one of q and k by angles from the data (section 3.2.2, proposition 4), which the layer does before
+the op (state_space.py). Left out: steps that write several pairs of k and v at once (section 3.3).
 
 `kept` of a forward are the states before each step, (T, B, H, D, E): these forms are for reading and small arrays. The chunked
 and the parallel forms stand in recurrence_forms.py.

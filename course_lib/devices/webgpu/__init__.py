@@ -6,7 +6,7 @@ source.py        WGSL text: includes, constants, arguments
 commands.py      launches and copies, handed in together
 launching.py     kernels compiled once, and what stands in their place
 storage.py elementwise.py reductions.py selections.py products.py layers.py normalisation.py softmax.py attention.py
-recurrences.py loss.py dropout.py optimiser.py quantised.py    the ops
+recurrences.py loss.py dropout.py optimiser.py quantised.py paging.py    the ops
 
 Contract: `course_lib/devices/contract.py`. Limits: floats are float32 and whole numbers have 32 bits; one GPU; an array takes
 no more than the adapter binds at once (128 MiB at least). A view that begins where the adapter cannot bind is a copy.
@@ -21,7 +21,7 @@ from ..checking import Limits
 
 FILES = """
     storage elementwise reductions selections products layers normalisation softmax attention recurrences loss dropout
-    optimiser quantised
+    optimiser quantised paging
 """.split()
 
 

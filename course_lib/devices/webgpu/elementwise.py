@@ -14,13 +14,13 @@ from .memory import TYPES
 from .storage import fill, stored, walk
 
 __all__ = """
-    add subtract multiply divide power maximum negative exp log tanh sqrt
+    add subtract multiply divide power maximum negative exp log tanh sqrt sin cos
     equal not_equal less less_equal greater greater_equal where
 """.split()
 
 ARITHMETIC = "add", "subtract", "multiply", "divide", "maximum"  # OP of arithmetic.wgsl is the place in this list
 COMPARISONS = "equal", "not_equal", "less", "less_equal"
-UNARY = "negative", "exp", "log", "tanh", "sqrt"
+UNARY = "negative", "exp", "log", "tanh", "sqrt", "sin", "cos"
 
 
 def _bits(number) -> int:
@@ -100,6 +100,7 @@ def _unary(op: str) -> Callable:
 
 
 negative, exp, log, tanh, sqrt = _unary("negative"), _unary("exp"), _unary("log"), _unary("tanh"), _unary("sqrt")
+sin, cos = _unary("sin"), _unary("cos")
 
 
 def where(condition, a, b, out=None):

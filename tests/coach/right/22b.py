@@ -31,6 +31,14 @@ RIGHT = {
     return freed
 """,
     ],
+    "absorb_query": [
+        """def absorb_query(q, w_uk):
+    return np.array([q[h] @ w_uk[h] for h in range(len(q))])
+""",
+        """def absorb_query(q, w_uk):
+    return (q[:, None, :] @ w_uk)[:, 0]
+""",
+    ],
     "next_in_line": [
         """def next_in_line(waiting, running):
     fewest = min(running.count(client) for client in waiting)
@@ -160,6 +168,108 @@ __global__ void paged_append(const X* k, const X* v, X* k_pages, X* v_pages, con
         v_pages[slot * row + i % row] = v[i];
         k_pages[slot * row + i % row] = k[i];
     }
+}
+""",
+    ],
+    "paged_append_int8": [
+        r"""#include "one_query.cuh"
+
+__device__ int code_of(float x, float scale) { return scale > 0.0f ? __float2int_rn(x / scale) : 0; }
+
+__device__ void pack_row(const float* x, unsigned* words, int d, int lane) {
+    float largest = 0.0f;
+    for (int i = lane; i < d; i += 32) largest = fmaxf(largest, fabsf(x[i]));
+    const float scale = warp_max<32>(largest) / 127.0f;
+    const int last = (d + 3) / 4;
+    for (int w = lane; w < last; w += 32) {
+        unsigned word = 0;
+        for (int i = min(d, 4 * w + 4) - 1; i >= 4 * w; i--) word = word << 8 | (unsigned char)code_of(x[i], scale);
+        words[w] = word;
+    }
+    if (lane == 0) words[last] = __float_as_uint(scale);
+}
+
+__global__ void paged_append_int8(const float* k, const float* v, unsigned* k_pages, unsigned* v_pages, const int* slots,
+                                  int rows, int G, int d) {
+    const int i = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32, W = (d + 3) / 4 + 1;
+    if (i >= rows) return;
+    const long long at = ((long long)slots[i / G] * G + i % G) * W;
+    pack_row(k + (long long)i * d, k_pages + at, d, lane);
+    pack_row(v + (long long)i * d, v_pages + at, d, lane);
+}
+""",
+        r"""#include "one_query.cuh"
+
+__global__ void paged_append_int8(const float* k, const float* v, unsigned* k_pages, unsigned* v_pages, const int* slots,
+                                  int rows, int G, int d) {
+    const int i = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32, last = (d + 3) / 4;
+    if (i >= rows) return;
+    for (int which = 0; which < 2; which++) {
+        const float* x = (which ? v : k) + (long long)i * d;
+        unsigned* words = (which ? v_pages : k_pages) + ((long long)slots[i / G] * G + i % G) * (last + 1);
+        float largest = 0.0f;
+        for (int j = 0; j < d; j++) largest = fmaxf(largest, fabsf(x[j]));
+        const float scale = largest / 127.0f;
+        for (int w = lane; w <= last; w += 32) {
+            unsigned word = w == last ? __float_as_uint(scale) : 0u;
+            for (int j = 0; j < 4; j++)
+                if (4 * w + j < d && scale != 0.0f) word += ((unsigned)(int)rintf(x[4 * w + j] / scale) % 256u) << (8 * j);
+            words[w] = word;
+        }
+    }
+}
+""",
+    ],
+    "paged_attention_int8": [
+        r"""#include "one_query.cuh"
+
+struct Int8Row {
+    const unsigned* words;
+    float scale;
+    __device__ float operator[](int i) const { return (float)((const signed char*)words)[i] * scale; }
+};
+
+template <int D>
+__global__ void __launch_bounds__(READER_THREADS)
+paged_attention_int8(const float* q, const unsigned* k, const unsigned* v, const int* tables, const int* positions, float* y,
+                     int M, int N, int H, int G, int d, float scale) {
+    const int h = blockIdx.x, r = blockIdx.y, g = h / (H / G), W = (d + 3) / 4 + 1;
+    const int* table = tables + (long long)r * M;
+    const long long query = ((long long)r * H + h) * d;
+    const auto row = [=](const unsigned* pages, int s) {
+        const unsigned* words = pages + (((long long)table[s / N] * N + s % N) * G + g) * W;
+        return Int8Row{words, __uint_as_float(words[W - 1])};
+    };
+    attend_one<D>(
+        q + query, positions[r] + 1, d, scale, [=](int s) { return row(k, s); }, [=](int s) { return row(v, s); },
+        [=](int i, float number) { store(&y[query + i], number); });
+}
+""",
+        r"""#include "one_query.cuh"
+
+struct Int8Row {
+    const unsigned* words;
+    float scale;
+    __device__ float operator[](int i) const {
+        const int shifted = (int)(words[i / 4] << (24 - 8 * (i % 4)));
+        return scale * (float)(shifted >> 24);
+    }
+};
+
+template <int D>
+__global__ void __launch_bounds__(READER_THREADS)
+paged_attention_int8(const float* q, const unsigned* k, const unsigned* v, const int* tables, const int* positions, float* y,
+                     int M, int N, int H, int G, int d, float scale) {
+    const int h = blockIdx.x, r = blockIdx.y, g = h / (H / G), W = (d + 3) / 4 + 1;
+    const int* table = tables + (long long)r * M;
+    const long long query = ((long long)r * H + h) * d;
+    const auto row = [=](const unsigned* pages, int s) {
+        const unsigned* words = pages + (((long long)table[s / N] * N + s % N) * G + g) * W;
+        return Int8Row{words, __uint_as_float(words[W - 1])};
+    };
+    attend_one<D>(
+        q + query, positions[r] + 1, d, scale, [=](int s) { return row(k, s); }, [=](int s) { return row(v, s); },
+        [=](int i, float number) { store(&y[query + i], number); });
 }
 """,
     ],

@@ -100,6 +100,9 @@ exercise = Exercise(
 """,
               "The list grows with each token, and cache[0] and cache[1] stay as they were. It holds two arrays, which get a row "
               "more: the keys and the values of all tokens."),
+        Wrong(Changed(("np.exp(scores - scores.max())", "scores")),
+              "The scores themselves are the weights. Softmax takes exp of them first, which makes every weight positive."),
+        Wrong(Changed((" / e.sum()", "")), "The weights of the values do not sum to 1: divide by the sum of the exp."),
         Wrong(Changed(("np.exp(scores - scores.max())", "np.exp(scores)")),
               "exp of a large score overflows. Subtract the largest score first.",
               when=lambda seen: not np.isfinite(seen.got[0]).all() and np.abs(seen.inputs[0] @ seen.inputs[1].T).max() > 700),

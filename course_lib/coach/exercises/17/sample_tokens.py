@@ -66,6 +66,18 @@ exercise = Exercise(
 """, "The last prefix sum may be a little below 1. Multiply each number by the last prefix sum of its row.",
               also=True),
         Wrong("""def draw(probabilities, uniform):
+    cumulative = np.cumsum(probabilities, 0)
+    return (cumulative <= uniform[:, None] * cumulative[:, -1:]).sum(-1)
+""", "The sums run down the columns, over the rows. Sum along each row: np.cumsum(probabilities, -1)."),
+        Wrong("""def draw(probabilities, uniform):
+    cumulative = np.cumsum(probabilities).reshape(probabilities.shape)
+    return (cumulative <= uniform[:, None] * cumulative[:, -1:]).sum(-1)
+""", "The sums go on from one row to the next. Each row begins at 0: np.cumsum(probabilities, -1)."),
+        Wrong("""def draw(probabilities, uniform):
+    cumulative = np.cumsum(probabilities, -1)
+    return (cumulative < uniform[:, None] * cumulative[:, -1:]).argmax(-1)
+""", "argmax finds the first token whose prefix sum is *below* the number, nearly always the first token. Find the first above."),
+        Wrong("""def draw(probabilities, uniform):
     return np.argmax(probabilities, axis=-1)
 """, "You take the likeliest token, and do not use `uniform`."),
         Wrong("""def draw(probabilities, uniform):

@@ -86,6 +86,12 @@ exercise = Exercise(
     return e / e.sum(-1, keepdims=True)
 """, "At temperature 0 one token gets probability 1: the first, if several logits are the largest."),
         Wrong("""def softmax(logits, temperature=1.0):
+    if temperature == 0:
+        return (logits == logits.max(-1, keepdims=True)).astype(float)
+    e = np.exp((logits - logits.max(-1, keepdims=True)) / temperature)
+    return e / e.sum(-1, keepdims=True)
+""", "At temperature 0 every largest logit gets probability 1, so a row with two of them sums to 2. The first gets it alone."),
+        Wrong("""def softmax(logits, temperature=1.0):
     e = np.exp((logits - logits.max(-1, keepdims=True)) / temperature)
     return e / e.sum(-1, keepdims=True)
 """, "You cannot divide by temperature 0. Handle this case first: the largest logit gets probability 1.",

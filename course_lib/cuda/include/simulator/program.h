@@ -6,6 +6,7 @@
 #include "program/types.h"
 #include "program/launch.h"
 #include "program/memory.h"
+#include "program/textures.h"
 #include "program/streams.h"
 #include "program/device.h"
 

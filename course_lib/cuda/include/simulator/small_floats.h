@@ -64,9 +64,13 @@ SIM_INLINE SIM_UNCHECKED float half_to_float(uint16_t h) { return half_to_float_
 
 // Arithmetic, comparisons and pairs are the same for both formats: TYPE with 16 bits `bits`, PAIR of two of them.
 #define SIM_SMALL_FLOAT(TYPE, PAIR, FROM_FLOAT, TO_FLOAT)                                                      \
+    struct TYPE##_raw { unsigned short x; };                                                                   \
+    struct PAIR##_raw { unsigned short x, y; };                                                                \
     struct TYPE {                                                                                              \
         uint16_t bits;                                                                                         \
         TYPE() = default;                                                                                      \
+        TYPE(const TYPE##_raw& raw) : bits(raw.x) {}                                                           \
+        operator TYPE##_raw() const { return {bits}; }                                                         \
         TYPE(float x) : bits(FROM_FLOAT(x)) {}                                                                 \
         TYPE(double x) : bits(FROM_FLOAT((float)x)) {}                                                         \
         TYPE(int x) : bits(FROM_FLOAT((float)x)) {}                                                            \

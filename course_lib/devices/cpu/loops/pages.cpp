@@ -5,40 +5,68 @@
 #include "numbers.h"
 #include "threads.h"
 
-// q, y (R, H, D), k, v (P, N, G, D), tables (R, M), positions (R): text r sees its rows 0 .. positions[r].
+// q, y (R, H, D), tables (R, M), positions (R): text r sees its rows 0 .. positions[r]. key and value give row s of page p and head
+// g as D numbers of the type T; `room` has space for them.
+template <class T, class Key, class Value>
+void attend(const void *q, const void *tables, const void *positions, void *y, long R, long M, long N, long H, long G, long D,
+            Key key, Value value) {
+    parallel_for(R * G, [=](long piece) {
+        const long text = piece / G, g = piece % G, shared = H / G, first = (text * H + g * shared) * D;
+        const int *table = (const int *)tables + text * M;
+        const long S = ((const int *)positions)[text] + 1;
+        const auto row = [&](long s) { return (table[s / N] * N + s % N) * G + g; };
+        const T *query = (const T *)q + first;
+        const T scale = 1 / std::sqrt(T(D));
+        T *out = (T *)y + first, *scores = scratch<T>(shared * S + D), *room = scores + shared * S;
+        for (long s = 0; s < S; s++) {
+            const T *numbers = key(row(s), room);
+            for (long h = 0; h < shared; h++) {
+                T sum = 0;
+                for (long d = 0; d < D; d++) sum += query[h * D + d] * numbers[d];
+                scores[h * S + s] = sum;
+            }
+        }
+        for (long h = 0; h < shared; h++) {
+            T *weights = scores + h * S;
+            const T factor = 1 / exponentials(weights, scale, largest(weights, S), weights, S);
+            for (long s = 0; s < S; s++) weights[s] *= factor;
+            for (long d = 0; d < D; d++) out[h * D + d] = 0;
+        }
+        for (long s = 0; s < S; s++) {
+            const T *numbers = value(row(s), room);
+            for (long h = 0; h < shared; h++) {
+                const T weight = scores[h * S + s];
+                for (long d = 0; d < D; d++) out[h * D + d] += weight * numbers[d];
+            }
+        }
+    });
+}
+
+// k, v (P, N, G, D).
 extern "C" void paged_attention(int wide, const void *q, const void *k, const void *v, const void *tables,
                                 const void *positions, void *y, long R, long M, long N, long H, long G, long D) {
     with_type(wide, [=](auto r) {
         using T = decltype(r);
-        parallel_for(R * G, [=](long piece) {
-            const long text = piece / G, g = piece % G, shared = H / G, first = (text * H + g * shared) * D;
-            const int *table = (const int *)tables + text * M;
-            const long S = ((const int *)positions)[text] + 1;
-            const auto row = [&](const void *pages, long s) { return (const T *)pages + ((table[s / N] * N + s % N) * G + g) * D; };
-            const T *query = (const T *)q + first;
-            const T scale = 1 / std::sqrt(T(D));
-            T *out = (T *)y + first, *scores = scratch<T>(shared * S);
-            for (long s = 0; s < S; s++) {
-                const T *key = row(k, s);
-                for (long h = 0; h < shared; h++) {
-                    T sum = 0;
-                    for (long d = 0; d < D; d++) sum += query[h * D + d] * key[d];
-                    scores[h * S + s] = sum;
-                }
-            }
-            for (long h = 0; h < shared; h++) {
-                T *weights = scores + h * S;
-                const T factor = 1 / exponentials(weights, scale, largest(weights, S), weights, S);
-                for (long s = 0; s < S; s++) weights[s] *= factor;
-                for (long d = 0; d < D; d++) out[h * D + d] = 0;
-            }
-            for (long s = 0; s < S; s++) {
-                const T *value = row(v, s);
-                for (long h = 0; h < shared; h++) {
-                    const T weight = scores[h * S + s];
-                    for (long d = 0; d < D; d++) out[h * D + d] += weight * value[d];
-                }
-            }
-        });
+        const auto rows = [=](const void *pages) { return [=](long row, T *) { return (const T *)pages + row * D; }; };
+        attend<T>(q, tables, positions, y, R, M, N, H, G, D, rows(k), rows(v));
+    });
+}
+
+// k, v (P, N, G, W): words of four codes, and at their end the bits of the scale.
+extern "C" void paged_attention_int8(int wide, const void *q, const void *k, const void *v, const void *tables,
+                                     const void *positions, void *y, long R, long M, long N, long H, long G, long D) {
+    with_type(wide, [=](auto r) {
+        using T = decltype(r);
+        const long W = (D + 3) / 4 + 1;
+        const auto rows = [=](const void *pages) {
+            return [=](long row, T *room) {
+                const std::int8_t *codes = (const std::int8_t *)((const std::uint32_t *)pages + row * W);
+                float scale;
+                std::memcpy(&scale, codes + 4 * (W - 1), sizeof scale);
+                for (long d = 0; d < D; d++) room[d] = scale * codes[d];
+                return (const T *)room;
+            };
+        };
+        attend<T>(q, tables, positions, y, R, M, N, H, G, D, rows(k), rows(v));
     });
 }

@@ -70,46 +70,51 @@ template <Kind KIND, class R> static void forward(const Head<R> &head, R *S, R *
     }
 }
 
-// Step t backwards. decayed (D, E): the state after its decay, before the step wrote; dS: of the state after the step.
+// Step t backwards. decayed (D, E): the state after its decay, before the step wrote; dS: of the state after the step. All that is
+// done with a row of the state is one loop: it is read from the cache once, and compilers vectorise it.
 template <Kind KIND, class R>
-static void step_back(const Head<R> &head, long t, const R *decayed, const R *error, R *dS, R *w, R *dw, const R *decay, long D,
-                      long E) {
-    const R *q = head.q + t * D, *k = head.k + t * D, *v = head.v + t * E, *dy = head.dy + t * E;
+static void step_back(const Head<R> &head, long t, const R *decayed, const R *error, R *dS, R *__restrict w, R *__restrict dw,
+                      const R *decay, long D, long E) {
+    const R *q = head.q + t * D, *k = head.k + t * D, *v = head.v + t * E, *__restrict dy = head.dy + t * E;
     R *dq = head.dq + t * D, *dk = head.dk + t * D, *__restrict dv = head.dv + t * E;
     written<KIND>(head, t, error, w, E);
     for (long e = 0; e < E; e++) dw[e] = 0;
     const R w_dy = dot(w, dy, E), v_dy = dot(v, dy, E), q_k = dot(q, k, D);
+    const R now = KIND == STATE_SPACE ? head.rate[t] : 0;  // the state space reads beside the state, not from it, what t writes
     for (long d = 0; d < D; d++) {
-        const R *from = decayed + d * E;
+        const R *__restrict from = decayed + d * E;
         R *__restrict row = dS + d * E;
-        dq[d] = dot(from, dy, E) + k[d] * (KIND == STATE_SPACE ? head.rate[t] * v_dy : w_dy);
-        if (KIND != STATE_SPACE)
-            for (long e = 0; e < E; e++) row[e] += q[d] * dy[e];
-        dk[d] = dot(row, w, E);
-        for (long e = 0; e < E; e++) dw[e] += k[d] * row[e];
-        if (KIND == STATE_SPACE) {
-            dk[d] += head.rate[t] * q[d] * v_dy;
-            for (long e = 0; e < E; e++) row[e] += q[d] * dy[e];
+        R read = 0, write = 0;
+        for (long e = 0; e < E; e++) {
+            const R after = KIND == STATE_SPACE ? row[e] : row[e] + q[d] * dy[e];
+            read += from[e] * dy[e];
+            write += after * w[e];
+            dw[e] += k[d] * after;
+            row[e] = KIND == STATE_SPACE ? after + q[d] * dy[e] : after;
         }
+        dq[d] = read + k[d] * (KIND == STATE_SPACE ? now * v_dy : w_dy);
+        dk[d] = write + now * q[d] * v_dy;
     }
     const R scale = KIND == DELTA ? head.rate[t] : KIND == STATE_SPACE ? head.weight[t] : 1;
-    for (long e = 0; e < E; e++) dv[e] = scale * dw[e] + (KIND == STATE_SPACE ? head.rate[t] * q_k * dy[e] : 0);
+    for (long e = 0; e < E; e++) dv[e] = scale * dw[e] + now * q_k * dy[e];
     if (KIND == DELTA) head.drate[t] = dot(dw, error, E);
     if (KIND == STATE_SPACE) head.drate[t] = q_k * v_dy, head.dweight[t] = dot(dw, v, E);
     R dg = 0;
     for (long d = 0; d < D; d++) {
-        const R *from = decayed + d * E;
+        const R *__restrict from = decayed + d * E;
         R *__restrict row = dS + d * E;
-        if (KIND == DELTA) {
-            dk[d] -= dot(from, dv, E);
-            for (long e = 0; e < E; e++) row[e] -= k[d] * dv[e];
+        R of_error = 0, of_decay = 0;
+        for (long e = 0; e < E; e++) {
+            const R before = KIND == DELTA ? row[e] - k[d] * dv[e] : row[e];
+            if (KIND == DELTA) of_error += from[e] * dv[e];
+            of_decay += before * from[e];
+            row[e] = before * decay[d];
         }
-        const R of_decay = dot(row, from, E);
+        if (KIND == DELTA) dk[d] -= of_error;
         if (KIND == STATE_SPACE)
             dg += of_decay;
         else
             head.dg[t * D + d] = of_decay;
-        for (long e = 0; e < E; e++) row[e] *= decay[d];
     }
     if (KIND == STATE_SPACE) head.dg[t] = dg;
 }

@@ -85,20 +85,31 @@ template <class... A> int know(void (*kernel)(A...), const char* name, const cha
 
 }  // namespace sim
 
-inline cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared = 0,
-                                    cudaStream_t = nullptr, SIM_SITE) {
+// Launches by a kernel's address. resident: all blocks at once, so that they may wait for each other.
+inline cudaError_t sim_launch_by_address(const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared, bool resident,
+                                         const char* function, SimSite site) {
     const SimKnown* known = sim_program_known(kernel);
-    if (!known) return SIM_FAIL(cudaErrorInvalidDeviceFunction, "no kernel has this address (a template's instance passes without a cast)");
+    if (!known)
+        return cudaError_t(sim_program_error(cudaErrorInvalidDeviceFunction, function, site,
+                                             "no kernel has this address (a template's instance passes without a cast)"));
     void* pointers[129];
     const char* named[129];
     for (unsigned i = 0; i < known->parameters; i++) pointers[i] = arguments[i], named[i] = nullptr;
     pointers[known->parameters] = &kernel;
-    sim::Launch launch{pointers, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared, 0, 0, 0, known->parameters, named};
+    sim::Launch launch{pointers, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared, 0, 0, 0, known->parameters, named,
+                       resident};
     return cudaError_t(sim_program_launch(known->name, known->names, &launch, known->run, site));
 }
-template <class... A>
-cudaError_t cudaLaunchKernel(void (*kernel)(A...), dim3 grid, dim3 block, void** arguments, size_t shared = 0,
-                             cudaStream_t stream = nullptr, SIM_SITE) {
-    if (!sim_program_known((const void*)kernel)) sim::know(kernel, "a kernel by its address", "");
-    return cudaLaunchKernel((const void*)kernel, grid, block, arguments, shared, stream, site);
-}
+#define SIM_LAUNCHES(FUNCTION, RESIDENT)                                                                                         \
+    inline cudaError_t FUNCTION(const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared = 0,                  \
+                                cudaStream_t = nullptr, SIM_SITE) {                                                              \
+        return sim_launch_by_address(kernel, grid, block, arguments, shared, RESIDENT, #FUNCTION, site);                         \
+    }                                                                                                                            \
+    template <class... A>                                                                                                        \
+    cudaError_t FUNCTION(void (*kernel)(A...), dim3 grid, dim3 block, void** arguments, size_t shared = 0,                       \
+                         cudaStream_t = nullptr, SIM_SITE) {                                                                     \
+        if (!sim_program_known((const void*)kernel)) sim::know(kernel, "a kernel by its address", "");                           \
+        return sim_launch_by_address((const void*)kernel, grid, block, arguments, shared, RESIDENT, #FUNCTION, site);            \
+    }
+SIM_LAUNCHES(cudaLaunchKernel, false)
+SIM_LAUNCHES(cudaLaunchCooperativeKernel, true)

@@ -1,0 +1,74 @@
+"""Textures against NumPy: addressing, filtering with weights of eight bits, normalised reads, memory of each kind; surfaces."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from tests.simulator.compilers import compilers, using
+from tests.simulator.test_programs import expected, run
+
+W, H, F = 7, 5, np.float32
+PIXELS = (np.arange(W * H) * 13 % 17 - 5.0).reshape(H, W)
+BYTES = (np.arange(W * H)[:, None] * 31 + np.arange(4) * 50).reshape(H, W, 4) % 256 / 255
+
+
+def places(index, size, mode):
+    """(which element an index means, whether it lies in the border)."""
+    if mode == "wrap":
+        return index % size, np.zeros_like(index, bool)
+    if mode == "mirror":
+        at = index % (2 * size)
+        return np.where(at < size, at, 2 * size - 1 - at), np.zeros_like(index, bool)
+    return np.clip(index, 0, size - 1), (mode == "border") & ((index < 0) | (index >= size))
+
+
+def texel(image, x, y, mode):
+    (column, beside), (row, above) = places(x, W, mode), places(y, H, mode)
+    outside = beside | above
+    return np.where(outside[:, None] if image.ndim == 3 else outside, 0, image[row, column])
+
+
+def sampled(image, x, y, mode, filtered):
+    """x, y: float32, in elements."""
+    if not filtered:
+        return texel(image, np.floor(x).astype(int), np.floor(y).astype(int), mode)
+    left, top = np.floor(x - F(0.5)), np.floor(y - F(0.5))
+    a, b = (np.rint((v - F(0.5) - edge) * 256) / 256 for v, edge in ((x, left), (y, top)))
+    if image.ndim == 3:
+        a, b = a[:, None], b[:, None]
+    left, top = left.astype(int), top.astype(int)
+    upper = (1 - a) * texel(image, left, top, mode) + a * texel(image, left + 1, top, mode)
+    lower = (1 - a) * texel(image, left, top + 1, mode) + a * texel(image, left + 1, top + 1, mode)
+    return (1 - b) * upper + b * lower
+
+
+def lines() -> list[np.ndarray]:
+    """What textures.cu prints, line by line."""
+    i = np.arange(400)
+    x, y = (i % 20 - 6) * F(0.71), (i // 20 - 7) * F(0.53)
+    said = []
+    for normalised, mode, filtered in product((False, True), ("wrap", "clamp", "mirror", "border"), (False, True)):
+        if normalised or mode in ("clamp", "border"):
+            at = ((x / F(W)) * F(W), (y / F(H)) * F(H)) if normalised else (x, y)
+            said += [sampled(image, *at, mode, filtered).ravel() for image in (PIXELS, BYTES)]
+    i = np.arange(14)
+    x, y = i * F(0.6) - F(1), i * F(0.37)
+    numbers = np.where((i >= 2) & (i < 12), (i - 2) ** 2 + 1, 0)
+    said.append(numbers + sampled(PIXELS, x, np.full(14, F(0.5)), "clamp", True))
+    return [*said, sampled(PIXELS, x, y, "clamp", True), 2 * PIXELS.ravel()]
+
+
+@compilers
+@pytest.mark.parametrize("checked", [False, True])
+def test_fetches_give_what_the_programming_guide_says(compiler, checked, monkeypatch):
+    using(compiler, monkeypatch)
+    found, said = run("textures.cu", checked)
+    assert found.ok, found.findings
+    for number, (line, values) in enumerate(zip(said.splitlines(), lines(), strict=True)):
+        np.testing.assert_allclose(np.array(line.split(), float), values, rtol=1e-5, atol=1e-5, err_msg=str(number))
+
+
+def test_a_surface_ends_where_its_array_ends():
+    found, _ = run("textures.cu", True, "outside")
+    assert {(one.kind, one.line) for one in found.findings} == expected("textures.cu")
