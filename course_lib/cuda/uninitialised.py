@@ -83,7 +83,8 @@ def find(
     suspected += [variable for variable in suspicious(kernel.source) if variable not in suspected]
     own, others = _nearest(kernel, suspected)
     found = guilty(own) or guilty(others)
-    if not found and report.ok and _shows_pattern(before, after):
+    # Other faults may bring the pattern along: what lies beyond an array, or was never written. A race does not.
+    if not found and {issue.kind for issue in report.issues} <= {"race"} and _shows_pattern(before, after):
         padded = declarations.padded_types(kernel.source)  # a copy of theirs holds bytes that nobody sets
         own, others = _nearest(kernel, [v for v in declared(kernel.source) if v.type.split()[-1] not in padded])
         found = guilty(own) or guilty(others)

@@ -296,3 +296,22 @@ def test_a_compiler_that_cannot_fill_variables_is_not_asked_to():
     old, new = (dataclasses.replace(compiler, kind="gcc", version=f"g++ (Ubuntu) {n}.4.0") for n in (11, 12))
     asked = ["-ftrivial-auto-var-init=pattern" in flags.choose(text, (), True, False, c) for c in (old, new)]
     assert (old.major, new.major, asked) == (11, 12, [False, True])
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_an_array_without_a_value_is_told_in_a_kernel_that_races_too(compiler, monkeypatch):
+    using(compiler, monkeypatch)
+    text = """__global__ void total(const float* x, float* y, int n) {
+    __shared__ float row[64];
+    float sums[4];
+    int t = threadIdx.x;
+    row[t] = x[t];
+    row[t] += row[(t + 32) % 64];
+    for (int i = 0; i < n % 4; i++) sums[i] = row[(t + i) % 64];
+    y[t] = sums[0] + sums[n % 4];
+}
+"""
+    x, y = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
+    report = sanitize(Kernel(text, "total"), (1,), (64,), (x, y, 67))
+    told = {(issue.kind, issue.line) for issue in report.issues}
+    assert told == {("uninitialised-read", 3), ("race", 5), ("race", 6), ("race", 7)}, str(report)
