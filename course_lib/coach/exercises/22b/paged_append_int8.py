@@ -52,8 +52,6 @@ def launch(kernel, k, v, slots, P, N):
     return tuple(pages)
 
 
-CODE = "(unsigned)((int)rintf(scale == 0.0f ? 0.0f : x[4 * w + i] / scale) & 255) << 8 * i"
-
 exercise = Exercise(
     title="Keys and values in 8 bits",
     minutes=10,
