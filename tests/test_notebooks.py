@@ -3,6 +3,7 @@
 That the cells still do what they did is checked by nbval, which runs them (see the Makefile).
 """
 
+import importlib.util
 import json
 import re
 from functools import cache
@@ -13,6 +14,7 @@ import nbformat
 import pytest
 
 from course_lib import build, cli, metrics, stories
+from course_lib.tokenizer import Tokenizer
 
 FOLDER = Path(__file__).resolve().parent.parent / "notebooks"
 PAGES = sorted(FOLDER.glob("*.ipynb"))
@@ -290,6 +292,32 @@ def test_the_recall_probe_is_whole_and_shows_what_the_chapter_says():
         assert run["processor_minutes"] < 3
     text = (FOLDER / "23_linear_recurrences.ipynb").read_text()
     assert kept.keys() >= {"attention", "delta", "delta attention"} and "collect_recall.py" in text
+
+
+def test_the_comparison_of_mixers_is_whole_and_fair():
+    """The same steps and seeds for all, parameters equal to 1 %, and no loss below the floor."""
+    kept = json.loads((FOLDER / "runs" / "mixers.json").read_text())
+    models = kept["models"]
+    assert models.keys() == {"attention", "hybrid", "delta"}
+    assert max(run["parameters"] for run in models.values()) < 1.01 * min(run["parameters"] for run in models.values())
+    seeds = [seed for run in models.values() for seed in run["seeds"].values()]
+    assert all(run["seeds"].keys() == {"0", "1"} for run in models.values())
+    assert len({tuple(step for step, _ in seed["losses"]) for seed in seeds}) == 1
+    assert all(loss > kept["floor"] for seed in seeds for _, loss in seed["losses"])
+    assert len({tuple(words for words, *_ in seed["probe"]) for seed in seeds}) == 1  # the same words were asked of all
+    assert "collect_mixers.py" in (FOLDER / "23_linear_recurrences.ipynb").read_text()
+
+
+def test_the_probe_asks_for_words_that_were_said():
+    spec = importlib.util.spec_from_file_location("collect_mixers", FOLDER / "runs" / "collect_mixers.py")
+    spec.loader.exec_module(collect := importlib.util.module_from_spec(spec))
+    asked = 0
+    for story in stories.write(1, 40):
+        for at, distance, _ in collect.repeats(story, Tokenizer([])):  # tokens are bytes
+            now, before = (re.sub("^(a|an|A|An) ", "", story[place:]) for place in (at, at - distance))
+            assert distance > 0 and now[:3].lower() == before[:3].lower(), (story, at, distance)
+            asked += 1
+    assert asked > 100
 
 
 # The tool

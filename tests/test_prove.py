@@ -27,6 +27,7 @@ def fails(device):
     print("before"); raise ValueError("<b>it broke</b>")
 def dies(device): os.abort()
 def odd(device): return {"another": 1}
+def none(device): return None
 def hangs(device):
     print("began", flush=True)
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
@@ -47,7 +48,7 @@ def calls(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     monkeypatch.setenv("CALLS", str(tmp_path / "calls"))
     monkeypatch.setattr(card, "problem", lambda: "There is no NVIDIA GPU here.")
-    made = (part("fine"), part("fails"), part("dies"), part("odd"))
+    made = (part("fine"), part("fails"), part("dies"), part("odd"), part("none"))
     for module in (runner, page):
         monkeypatch.setattr(module, "PARTS", made)
     return tmp_path / "calls"
@@ -57,7 +58,7 @@ def test_a_part_that_fails_is_reported_and_the_rest_goes_on(calls, tmp_path):
     said: list[str] = []
     result = runner.prove(tmp_path / "out", rehearse=True, say=said.append)
     states = {name: found["state"] for name, found in result["parts"].items()}
-    assert states == {"fine": "done", "fails": "failed", "dies": "failed", "odd": "failed"}
+    assert states == {"fine": "done", "fails": "failed", "dies": "failed", "odd": "failed", "none": "failed"}
     assert result["parts"]["fine"]["said"] == "number 3" and result["parts"]["fine"]["bar"] is True
     assert (
         result["parts"]["fails"]["said"] == "ValueError: <b>it broke</b>"

@@ -7,10 +7,10 @@ Names: Nsight Compute CLI, "Nvprof Transition Guide", table of metrics, and its 
 quite the same number says so beside it. Counts are of the text as the host's compiler orders it, and nothing here has a clock: no
 caches, no stalls, no throughput.
 
-No time is estimated. The counters were held against the published times of SGEMM_CUDA on an A6000, for the versions of matmul
-that it shares with this course. One wavefront and 128 multiply-adds in a clock cycle of each multiprocessor make 479, 32, 34, 21,
-17 and 8 ms of versions 1 to 6 for 4096 cubed; measured there were 445, 69, 46, 16, 9 and 8. Versions 2 and 3 come out in the
-wrong order, since what decides between them is how long a load takes, which is not counted here.
+No time is estimated. The counters of matmul's versions 1 to 6 were held against the speeds of the same steps on an A6000 in
+SGEMM_CUDA's README. One wavefront, or one 128-byte line, and 128 multiply-adds in a clock cycle of each multiprocessor, one after
+the other, make 479, 32, 34, 21, 17 and 8 ms for 4096 cubed; its speeds make 445, 69, 46, 16, 9 and 8. Versions 2 and 3 come out
+in the wrong order: what decides between them is how long a load takes, which is not counted here.
 """
 
 from collections.abc import Callable, Sequence

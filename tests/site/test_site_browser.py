@@ -85,6 +85,7 @@ def test_an_answer_is_judged_kept_and_taken_along(visit):
     page.locator(f"{box} .exercise-text").click()
     page.locator(f"{box} .cm-content").wait_for()
     assert "blockIdx" in page.locator(f"{box} .cm-content").inner_text()
+    assert page.locator(f"{box} .cm-lineNumbers .cm-gutterElement").last.inner_text() == "3"  # no empty line at the end
     assert page.locator(f"{box} .exercise-state").inner_text() == "passed"
 
     page = shown.open("storage.html")

@@ -10,7 +10,7 @@ import pytest
 
 from course_lib.coach import catalogue
 from course_lib.paths import ROOT
-from course_lib.site import build, chapters, offline
+from course_lib.site import build, chapters, first, offline
 from course_lib.site.links import Links
 
 PAGES = {"notebooks/a.ipynb": "notebooks/a.ipynb", "notebooks/glossary.md": "notebooks/glossary.md", "README.md": "index.md",
@@ -82,6 +82,11 @@ def test_texts_in_the_page_are_the_blanks_of_the_course(staged):
         assert shown[name] == catalogue.piece(name).blank.strip(), name
 
 
+def test_the_first_page_leads_to_a_model_only_where_the_site_holds_one():
+    with_run, without = (first.index(Links(build._pages()), writing) for writing in (True, False))
+    assert 'href="writing/index.html"' in with_run and "writing/" not in without
+
+
 def test_pictures_become_files_and_keep_their_words(staged):
     stored = json.loads((ROOT / "notebooks/04_first_kernel.ipynb").read_text())
     words = [
@@ -98,10 +103,10 @@ def test_pictures_become_files_and_keep_their_words(staged):
 
 def test_the_edition_follows_the_content(tmp_path):
     (tmp_path / "a.html").write_text("one")
-    first = offline.write(tmp_path, "")
-    assert offline.write(tmp_path, "other") == first
+    edition = offline.write(tmp_path, "")
+    assert offline.write(tmp_path, "other") == edition
     (tmp_path / "a.html").write_text("two")
-    assert offline.write(tmp_path, "") != first
+    assert offline.write(tmp_path, "") != edition
     files = json.loads(re.search(r"const FILES = (.*);", (tmp_path / "sw.js").read_text())[1])
     assert list(files) == ["a.html"] and files["a.html"][1] == 3
 

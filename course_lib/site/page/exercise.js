@@ -12,9 +12,12 @@ const RUNS = {
   first, play,
 };
 
+// A newline at the end would be an empty line with a number.
+const withoutEnd = (text) => text.replace(/\n+$/, "");
+
 export async function open(box, kind, root) {
   const { exercise: name } = box.dataset;
-  const place = box.querySelector(".exercise-text"), blank = place.textContent.replace(/\n*$/, "\n");
+  const place = box.querySelector(".exercise-text"), blank = withoutEnd(place.textContent);
   const bar = box.querySelector(".exercise-bar"), run = bar.querySelector(".go");
   const kept = name ? answers.load(root, name) : {};
   const result = element("div", { class: "exercise-result", role: "status", "aria-live": "polite" });
@@ -23,7 +26,7 @@ export async function open(box, kind, root) {
   let running = false, stopped = false, hints = kept.hints ?? 0, judged, passed = Boolean(kept.passed);
 
   place.replaceChildren();
-  const text = editor(place, kept.text ?? blank, box.getAttribute("aria-label"), { run: () => start(), changed: () => { text.mark([]); keep(); } });
+  const text = editor(place, withoutEnd(kept.text ?? blank), box.getAttribute("aria-label"), { run: () => start(), changed: () => { text.mark([]); keep(); } });
   stopping.hidden = true;
   bar.append(stopping, button("Start again", () => reset()), note);
   box.append(result);
