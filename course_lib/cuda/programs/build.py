@@ -80,6 +80,8 @@ def rewritten(
     given = [*options, f"-I{file.resolve().parent}"]
     # The flags of the compilation to come: macros of the compiler say what processor it compiles for.
     first = [flag for flag in program_flags(source.Source("", ""), checked, compiler) if not flag.startswith("-Wl")]
+    if re.search(r"\b__shared__\s+alignas\b", file.read_text(errors="replace")):
+        first.append("-DSIM_ALIGNAS_ANYWHERE")
     first = [*compiler.translate(tuple(first)), *given]
     with tempfile.TemporaryDirectory() as folder:
         parts = text.preprocess([file], first, compiler, Path(folder))

@@ -12,8 +12,6 @@
 
 namespace sim {
 
-constexpr unsigned GUARDED = 32;  // workers whose stacks end in pages of their own: a process has 65,530 mappings
-
 // Deep frames end in an unmapped page. Tops are staggered: at equal distances they would fall into the same cache sets.
 char* stack_top(const Block* block, unsigned warp, unsigned lane) {
     size_t number = block->stacks[warp] * WARP + lane;
@@ -28,9 +26,7 @@ bool on_own_stacks(const Block* block, const char* address) {
 
 void make_stacks(Block* block) {
     static std::atomic<unsigned> made{0};
-    uint64_t number = ++made;
-    worker_of(block)->guarded = number <= GUARDED;
-    uint64_t wanted = slot_range.begin + slot_range.bytes - number * SLOT_BYTES;
+    uint64_t number = ++made, wanted = slot_range.begin + slot_range.bytes - number * SLOT_BYTES;
     void* hint = number <= STACK_SLOTS ? reinterpret_cast<void*>(wanted) : nullptr;
     void* memory = mmap(hint, STACK_BYTES * MAX_THREADS, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     worker_of(block)->stacks = static_cast<char*>(memory);

@@ -136,6 +136,7 @@ static void start_workers(unsigned count) {
     for (size_t i = there; i < count; i++) {
         auto* worker = new Worker;
         make_stacks(&worker->block);
+        worker->guarded = i < pool.usual;  // a process has 65,530 mappings, and a guarded stack is two
         pool.workers.push_back(worker);
         pool.wake_ups.push_back(new WakeUp);
     }

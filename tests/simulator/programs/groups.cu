@@ -93,7 +93,7 @@ __global__ void own(const float* x, float* y, int n) {
 }
 struct Point { float x, y; __device__ Point(float a) : x(a), y(2 * a) {} __device__ float sum() const { return x + y; } };
 __global__ void placed(float* y) {
-    __shared__ __align__(8) char room[32 * sizeof(Point)];
+    __shared__ alignas(8) char room[32 * sizeof(Point)];
     Point* mine = new (room + sizeof(Point) * threadIdx.x) Point(threadIdx.x);
     y[threadIdx.x] = mine->sum();
     mine->~Point();
