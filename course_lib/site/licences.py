@@ -53,7 +53,7 @@ class Component:
 
 def components() -> list[Component]:
     """All that the site holds of others. Raises SiteError where a package or a text is missing."""
-    return [*_compiler(), *_of_npm(), *map(_of_pypi, PYPI)]
+    return [*_compiler(), *_of_npm(), *[_of_pypi(name) for name in PYPI]]
 
 
 def write(out: Path) -> None:
@@ -130,8 +130,14 @@ def _of_npm() -> list[Component]:
 def _of_pypi(name: str) -> Component:
     package = importlib.metadata.distribution(name)
     texts = {file.name: file.read_text() for file in package.files or [] if TEXT.search(str(file))}
-    words = package.metadata.get("License-Expression") or next(
+    said = [
         line.rsplit(" :: ", 1)[1] for line in package.metadata.get_all("Classifier") if line.startswith("License ::")
+    ]
+    words = (
+        package.metadata.get("License-Expression")
+        or next(iter(said), "")
+        or package.metadata.get("License")
+        or "see the text"
     )
     return _whole(Component(name, package.version, words.removesuffix(" License"), PYPI[name], texts))
 
