@@ -55,7 +55,7 @@ def pack_nibbles(codes):
 # %% [markdown]
 # ## Find the fault: a product that wraps around
 #
-# Are the inputs quantised too, then a dot product needs no floats until its end: the codes are multiplied and added up as
+# If the inputs are quantised too, a dot product needs no floats until its end: the codes are multiplied and added up as
 # whole numbers, and the sum is multiplied by both scales. `a` and `b` are `np.int8` of one length. For `[10]` and `[20]`,
 # both scales 1, the result should be 200.0. It is not. Run the cell, and read the verdict.
 
