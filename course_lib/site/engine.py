@@ -36,7 +36,7 @@ KEPT = re.compile(
     r"lib/wasm32-unknown-wasip1/libclang_rt\.builtins\.a$)"
 )
 # In clang's package, and what stands there here. What fetches its files is download.mjs. A file that is written is copied as
-# a whole at each write: 28 s of a kernel's compilation, where LLVM's text is long; here it has room to grow.
+# a whole at each write, which takes the longer the more LLVM's text grows; here it has room to grow.
 CHANGED = {
     "var fetch_default = fetch2;": 'import { download } from "../download.mjs";\nvar fetch_default = download;',
     """    const newData = new Uint8Array(Math.max(this.file.data.length, offset + contents.length));

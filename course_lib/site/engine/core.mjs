@@ -50,8 +50,8 @@ export const core = {
     return made;
   },
 
-  async run({ text, kernel, grid, block, args = [], checked = true, sharedBytes = 0, seed = 0, timeout = 10, trace = false }) {
-    const began = performance.now(), answer = { arrays: {}, issues: [], counters: [], printed: '', error: null, compileErrors: [], trace: null };
+  async run({ text, kernel, grid, block, args = [], checked = true, sharedBytes = 0, seed = 0, timeout = 10 }) {
+    const began = performance.now(), answer = { arrays: {}, issues: [], counters: [], printed: '', error: null, compileErrors: [] };
     const ended = more => ({ ...answer, ...more, seconds: (performance.now() - began) / 1000 });
     const name = kernel ?? /__global__[^;{]*?\b(\w+)\s*\(/.exec(codeOf(text))?.[1];
     if (!name) return ended({ error: 'The text holds no kernel: a function that begins with __global__ void.' });
@@ -68,7 +68,7 @@ export const core = {
         arrays.push({ ...arg, on, dtype: arg.dtype ?? 'float32', shape: [arg.shape ?? size].flat() });
         return on;
       });
-      const facts = factsOf(text, name), seen = simulator.launch(0, threeGrid, threeBlock, given, { names: facts.names, shared: sharedBytes, seed, checked, timeout, facts, trace });
+      const facts = factsOf(text, name), seen = simulator.launch(0, threeGrid, threeBlock, given, { names: facts.names, shared: sharedBytes, seed, checked, timeout, facts });
       for (const [i, { name: called, on, dtype, shape }] of arrays.entries())
         answer.arrays[called ?? `array ${i + 1}`] = { dtype, shape, values: unpack(dtype, simulator.download(on)) };
       return ended(seen);

@@ -13,11 +13,11 @@
 //         `expected` and `got` as text; issues: [{kind, line, otherLine, message, block, thread}]; counters: [{line, space, op,
 //         requests, sectorsPerRequest, wavefrontsPerRequest, activeLanes}] of the measured or failing case; compileErrors:
 //         [{line, message}]; hints: all; solution: the text, after a pass, else null.
-//   await engine.run({text, kernel, grid, block, args, checked, sharedBytes, seed, timeout, trace})
+//   await engine.run({text, kernel, grid, block, args, checked, sharedBytes, seed, timeout})
 //         kernel: "scale" or "matmul<16>"; grid, block: a number or up to three; args: numbers, null for a null pointer, or
 //         {name, dtype, shape, values | fill | "zeros": true | "empty": true}; timeout: seconds. dtype: see arrays.mjs
-//       {arrays: {name: {dtype, shape, values}}, issues, counters, printed, error, compileErrors, seconds, trace}
-//         error: a sentence, or null. trace: events for a player, if asked for
+//       {arrays: {name: {dtype, shape, values}}, issues, counters, printed, error, compileErrors, seconds}
+//         error: a sentence, or null
 //   engine.stop()               end the worker, with whatever runs in it: those calls are rejected. The next call starts another
 //
 // Calls wait for each other. A call is rejected only if the engine itself fails, or is stopped.
