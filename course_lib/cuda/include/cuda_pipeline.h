@@ -1,4 +1,4 @@
-// __pipeline_memcpy_async and its kin. `zfill`: how many of the last bytes are zeros; such a copy is made at once.
+// __pipeline_memcpy_async and what belongs to it. `zfill`: how many of the last bytes are zeros; such a copy is made at once.
 #pragma once
 #include "simulator/async_copies.h"
 

@@ -1,7 +1,7 @@
 // Cooperative launches: each block has a worker of its own, and grid.sync() stops the worker until all the others have come.
 //
-// In a checked launch one block runs at a time: a block keeps the turn until it waits or ends, and the checkers are told which
-// block goes on. Limits: at most MOST_RESIDENT blocks; where there are more than a few, an overflow of a thread's stack is not
+// In a checked launch one block runs at a time: a block runs until it waits or ends, and an event names the block that goes
+// on. Limits: at most MOST_RESIDENT blocks; where there are more than a few, an overflow of a thread's stack is not
 // noticed (stacks.cpp).
 #include "residents.h"
 
@@ -22,8 +22,8 @@ enum State : char { RUNNING, WAITING, ENDED };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static State states[MOST_RESIDENT];
-static uint64_t blocks, waiting, ended, turn, syncs;  // syncs: how many times the grid has come together
-static bool in_turn;
+static uint64_t blocks, waiting, ended, scheduled, syncs;  // syncs: how many times the grid has come together
+static bool serial;  // one block at a time
 static thread_local uint64_t own;  // the number of the block that this worker runs
 
 struct Hold {
@@ -45,22 +45,22 @@ template <class Happened> static bool wait_until(Happened happened) {
     return !stop_all;
 }
 
-// The turn goes to the next block that can run, from block `first` on; if there is none, those that wait will see it.
-static void pass_turn(uint64_t first) {
+// The next block that can run is scheduled, from block `first` on; if there is none, those that wait will see it.
+static void schedule(uint64_t first) {
     for (uint64_t step = 0; step < blocks; step++) {
-        turn = (first + step) % blocks;
-        if (states[turn] == RUNNING) return;
+        scheduled = (first + step) % blocks;
+        if (states[scheduled] == RUNNING) return;
     }
 }
 
 void begin_residents(uint64_t count, bool one_at_a_time) {
     blocks = count;
-    waiting = ended = turn = 0;
-    in_turn = one_at_a_time;
+    waiting = ended = scheduled = 0;
+    serial = one_at_a_time;
     memset(states, RUNNING, sizeof states);
 }
 
-static bool my_turn() { return !in_turn || turn == own; }
+static bool may_run() { return !serial || scheduled == own; }
 
 bool enter_resident(Block* block, uint64_t number) {
     enter_runtime(block);
@@ -68,7 +68,7 @@ bool enter_resident(Block* block, uint64_t number) {
     {
         Hold hold;
         own = number;
-        begins = wait_until(my_turn);
+        begins = wait_until(may_run);
         if (begins && block->launch->checked) map_worker(worker_of(block));
     }
     leave_runtime(block);
@@ -90,7 +90,7 @@ void leave_resident(uint64_t number) {
     if (number >= blocks || states[number] == ENDED) return;
     states[number] = ENDED;
     ended++;
-    if (in_turn) pass_turn(number + 1);
+    if (serial) schedule(number + 1);
     pthread_cond_broadcast(&changed);
 }
 
@@ -107,12 +107,12 @@ static void wait_for_grid(Block* block, SourceLine line) {
         if (together() && !ended) {
             open_grid();
             if (block->launch->checked) Checkers::on(GridSync{block});
-            pass_turn(0);
-        } else if (in_turn) {
-            pass_turn(own + 1);
+            schedule(0);
+        } else if (serial) {
+            schedule(own + 1);
         }
         pthread_cond_broadcast(&changed);
-        wait_until([=] { return (syncs != before && my_turn()) || broken(); });
+        wait_until([=] { return (syncs != before && may_run()) || broken(); });
         together_again = syncs != before && !stop_all;
         if (!together_again && !stop_all) {
             fault(MISSED_BARRIER, block->current, {nullptr, line}, NO_THREAD, {},

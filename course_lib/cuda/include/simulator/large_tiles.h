@@ -1,7 +1,7 @@
 // Tiles of more than a warp: 64 to 1024 threads of a block that has given them memory (block_tile_memory).
 // Included by cooperative_groups.h, inside its namespace.
 //
-// They meet by atomics in that memory, which the checker knows as an order; the counters count them among the kernel's own.
+// They synchronise by atomics in that memory, which the checker knows as an order; the counters count them among the kernel's own.
 #pragma once
 
 struct sim_tile_memory {
