@@ -259,10 +259,10 @@ def test_the_same_configuration_may_be_repeated(tiny, tmp_path, text, monkeypatc
 
 
 def test_a_run_keeps_its_shape_when_the_preset_changes(tiny, tmp_path, monkeypatch):
-    from course_lib import model
+    from course_lib.model_config import PRESETS
 
     tiny(out=tmp_path, display=StopAt(5))
-    monkeypatch.setitem(model.PRESETS, "micro", {**model.PRESETS["micro"], "positions": "learned", "norm": "rmsnorm"})
+    monkeypatch.setitem(PRESETS, "micro", {**PRESETS["micro"], "positions": "learned", "norm": "rmsnorm"})
     assert tiny(out=tmp_path, resume=True).model.config.norm == "layernorm"
 
 

@@ -270,9 +270,9 @@ def test_rows_of_a_fragment_taken_for_others(plant):
 
 def test_a_group_of_keys_that_is_not_brought_to_the_common_scale(plant):
     plant(
-        "decode.cu",
-        "outs[group][lane + i * DECODER_LANES] = out[i] * rescale;",
-        "outs[group][lane + i * DECODER_LANES] = out[i];",
+        "include/one_query.cuh",
+        "outs[group][lane + i * READER_LANES] = out[i] * rescale;",
+        "outs[group][lane + i * READER_LANES] = out[i];",
     )
     with pytest.raises(AssertionError):
         test_decode.test_one_query_agrees_with_float64(3, 70, 4, 1, 64)
