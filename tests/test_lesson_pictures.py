@@ -1,5 +1,7 @@
 """The pictures of the first lectures say in words what is in their data."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -25,6 +27,17 @@ def test_lines_says_where_each_line_goes():
     x = np.array([1.0, 2.0, 4.0])
     drawn = plots.lines(x, {"double": 2 * x, "square": x * x}, "The square overtakes the double at 2.")
     assert drawn.alt.startswith("The square") and "square goes from 1 to 16" in drawn.alt
+
+
+def test_numbers_of_a_short_logarithmic_axis_are_plain(monkeypatch):
+    """Over less than two decades matplotlib labels what lies between the powers of ten, too."""
+    drawn, module = [], sys.modules["course_lib.plots.lines"]
+    monkeypatch.setattr(module, "picture", lambda made, alt: drawn.append(made))
+    plots.lines([1, 4, 16], {"p50": [2.0, 8.0, 38.0]}, "It grows.", logs="y")
+    axis = drawn[0].axes[0].yaxis
+    drawn[0].canvas.draw()
+    labels = [tick.label1.get_text() for tick in [*axis.get_major_ticks(), *axis.get_minor_ticks()]]
+    assert "20" in labels and not any("$" in label for label in labels)
 
 
 def test_valley_says_where_each_path_ends():

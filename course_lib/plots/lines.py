@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import LogFormatter, MaxNLocator
 
 from course_lib.plots.picture import Picture, picture
 from course_lib.plots.style import CYCLE, GREY, INK, figure, styled
@@ -30,9 +30,11 @@ def lines(x: Sequence[float], series: Mapping[str, Sequence[float]], finding: st
         axes.plot(*point, "o", color=INK, markersize=7)
     for letter in logs:
         axes.set(**{f"{letter}scale": "log"})
-        getattr(axes, f"{letter}axis").set_major_formatter(
-            lambda value, _: f"{value:.0e}" if value < 0.01 else f"{value:g}"
-        )
+        axis = getattr(axes, f"{letter}axis")
+        axis.set_major_formatter(lambda value, _: f"{value:.0e}" if value < 0.01 else f"{value:g}")
+        axis.set_minor_formatter(
+            LogFormatter(labelOnlyBase=False)
+        )  # the other one writes TeX, which style.py leaves as it is
     if "x" not in logs and all(float(number).is_integer() for number in x):
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))  # there is no token of rank 2.5
     axes.set(xlabel=across, ylabel=up, title=title)
