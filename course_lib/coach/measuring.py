@@ -13,6 +13,8 @@ from course_lib.coach.outcome import Asked, RaisedError, Seen
 from course_lib.coach.sandbox import Sandbox
 from course_lib.coach.verdict import Count, Verdict, as_text
 
+BEYOND_REACH = "as this machine's compiler counts, our own solution would miss it too"
+
 
 def compile_ours(exercise: Exercise, solution: str) -> threading.Thread | None:
     """Begin to compile our kernel for the comparison, beside the learner's."""
@@ -72,9 +74,7 @@ def measure(
         beyond_reach = Count("", ours_number, None, goal.at_most).missed
         if exercise.is_kernel and (beyond_reach or (number is None and our_subject and ours_number is None)):
             number = None  # a compiler that asks for memory in other pieces is no fault of the learner's
-            verdict.not_measured.append(
-                f"{goal.name}: as this machine's compiler counts, our own solution would miss it too"
-            )
+            verdict.not_measured.append(f"{goal.name}: {BEYOND_REACH}")
         elif number is None and goal.at_most is not None and verdict.passed:
             verdict.passed = False
             verdict.why = (
