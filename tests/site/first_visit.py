@@ -4,7 +4,7 @@
 
 opens the built site in Chromium, runs the kernel of the first page, and judges COUNT solutions (20) from all chapters. The server
 itself is slow, so that the engine's worker is slowed too: 20 Mbit/s for all answers together, each 40 ms late. Nothing is
-compressed on the way. Seconds of the clock depend on what else runs: for verdicts the processor's time stands beside them.
+compressed on the way. Seconds of the clock depend on what else runs: the processor's time of all of Chromium stands beside them.
 """
 
 from __future__ import annotations
@@ -61,26 +61,35 @@ def main(count: int) -> None:
         served = Served(site, Path(around), Slow)
         visit = Visit(browser, served, fake=False, service_workers="block")
         print(f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
-        first_page(visit)
+        told = browser.new_browser_cdp_session()
+        first_page(visit, told)
         Slow.throttled = False
-        verdicts(browser, visit, count)
+        verdicts(visit, told, count)
         print(f"load of the machine: {os.getloadavg()[0]:.1f}; the page said: {visit.said or 'nothing'}")
         browser.close()
         served.close()
 
 
-def first_page(visit: Visit) -> None:
+def spent(told) -> float:
+    """Seconds of processor time of all of Chromium so far."""
+    return sum(one["cpuTime"] for one in told.send("SystemInfo.getProcessInfo")["processInfo"])
+
+
+def first_page(visit: Visit, told) -> None:
     """From the address to the first verdict."""
     began = time.monotonic()
     page = visit.open()
     page.wait_for_load_state("networkidle")
     painted = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime / 1000")
     print(f"first sentence painted after {painted:.2f} s; {Slow.sent / 1e3:.0f} kB before any touch")
-    touched, before = time.monotonic(), Slow.sent
+    touched, before, processor = time.monotonic(), Slow.sent, spent(told)
     page.locator(".exercise-text").click()
     page.locator(".loading").wait_for()
     page.locator(".loading").wait_for(state="detached")
-    print(f"compiler ready {time.monotonic() - touched:.1f} s after the touch; {(Slow.sent - before) / 1e6:.1f} MB")
+    print(
+        f"compiler ready {time.monotonic() - touched:.1f} s after the touch, with {spent(told) - processor:.1f} s of processor "
+        f"time; {(Slow.sent - before) / 1e6:.1f} MB"
+    )
     pressed = time.monotonic()
     page.locator(".exercise .go").click()
     page.locator(".verdict.wrong").wait_for()
@@ -89,21 +98,16 @@ def first_page(visit: Visit) -> None:
     )
 
 
-def verdicts(browser, visit: Visit, count: int) -> None:
+def verdicts(visit: Visit, told, count: int) -> None:
     """Solutions of every chapter, each judged once, the compiler being there."""
     names = exported_cases.exercises_in("cuda")
     chosen = [names[i] for i in np.linspace(0, len(names) - 1, count).astype(int)]
-    told = browser.new_browser_cdp_session()
-
-    def spent() -> float:
-        return sum(one["cpuTime"] for one in told.send("SystemInfo.getProcessInfo")["processInfo"])
-
     rows, base = [], visit.address + "engine/"
     visit.page.evaluate(JUDGE, [base, chosen[0], catalogue.piece(chosen[0]).solution])
     for name in chosen:
-        before = spent()
+        before = spent(told)
         verdict = visit.page.evaluate(JUDGE, [base, name, catalogue.piece(name).solution])
-        rows.append((verdict["seconds"], spent() - before))
+        rows.append((verdict["seconds"], spent(told) - before))
         state = "passed" if verdict["passed"] else "not judged here" if verdict.get("undecided") else "REFUSED"
         print(f"  {name:<28} {rows[-1][0]:6.1f} s {rows[-1][1]:6.1f} s of processor time  {state}", flush=True)
     for what, percent in (("median", 50), ("90th percentile", 90)):
