@@ -70,7 +70,7 @@ def read(file: str | Path, constants: tuple[tuple[str, object], ...]) -> Source:
     """kernels/`file`, or any file by its Path, with its includes and constants."""
     lines: list[tuple[str, str, int]] = []
     _read(KERNELS / file, lines, set())
-    text = "".join(constant(*constant) for constant in constants) + "\n".join(line for line, _, _ in lines)
+    text = "".join(constant(*one) for one in constants) + "\n".join(line for line, _, _ in lines)
     return declaring(text, [(name, number) for _, name, number in lines])
 
 
