@@ -136,7 +136,9 @@ def _of_name(
     if token.text in _INDEX:
         if axis := re.compile(r"\.([xyz])\b").match(code, end):
             for other in "xy":
-                yield 1, start, axis.end(), f"{token.text}.{other}"
+                if re.search(rf"\b(?:threadIdx|blockIdx)\.{other}\b", code):  # else it is 0, and nobody means it
+                    yield 1, start, axis.end(), f"{token.text}.{other}"
+            yield 2, start, axis.end(), "0"
             for other in _INDEX[: 2 if token.text in _INDEX[:2] else 0]:
                 yield 2, start, axis.end(), f"{other}{axis[0]}"
         return
