@@ -20,7 +20,7 @@ from course_lib import lexer
 from course_lib.coach.slips.kernel_scopes import Variable, counts, declares, variables
 
 SWITCH = "course_switch"
-MOST, MOST_NAMES, MOST_FACTORS = 320, 5, 4  # edits of a text; other variables that are tried for one; factors
+MOST, MOST_NAMES, MOST_FACTORS = 320, 3, 4  # edits of a text; other variables that are tried for one; factors
 SHOWN = 48  # letters of an expression that is quoted
 _TEMPLATE = re.compile(r"\b[A-Za-z_]\w*<[^<>;()]*(?:<[^<>;()]*>)?[^<>;()]*>")
 _FIXED = re.compile(
