@@ -160,7 +160,7 @@ def logged_means(communicator, losses):
 # %% [markdown]
 # ## 3. All-reduce from both
 #
-# `x` is an array of any shape, of the same shape on all ranks. Return the sum over all ranks, in that shape: cut x into as
+# `x` is an array of any shape, perhaps `()`, the same on all ranks. Return the sum over all ranks, in that shape: cut x into as
 # many chunks as there are ranks, reduce-scatter, all-gather, and put the chunks together.
 #
 # `ring_reduce_scatter(communicator, chunks)` and `ring_all_gather(communicator, chunk)` are given: they do what exercises 1

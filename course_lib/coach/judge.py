@@ -23,6 +23,7 @@ from course_lib.coach import (
     features,
     heuristics,
     kernel_causes,
+    kernel_repairs,
     kernel_source,
     measuring,
     messages,
@@ -138,9 +139,18 @@ def _look_for_cause(
             return False
         return not (exercise.check and _check(exercise, result, cases[number].inputs))
 
+    def all_right(changed: str) -> bool:
+        with Sandbox(exercise, changed) as other:
+            other.begin_to_load()
+            return not other.load().raised and all(
+                _try(exercise, other, case, want).right for case, want in zip(cases, expected, strict=True)
+            )
+
     failing = next(outcome for outcome in outcomes if not outcome.right)
-    solution = catalogue.piece(exercise.name).solution
+    piece = catalogue.piece(exercise.name)
+    solution = piece.solution
     words = repairs.cause(exercise, text, sandbox, outcomes, cases, right)
+    words = words or kernel_repairs.cause(exercise, text, piece, sandbox, outcomes, cases, right, all_right)
     words = words or repairs.kin(exercise, solution, sandbox, outcomes, cases)
     words = words or diagnosis.partly(exercise, Seen(text, failing, outcomes))
     if not words and _is_plain(verdict, failing):

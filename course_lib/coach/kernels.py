@@ -16,7 +16,8 @@ from course_lib import paths
 from course_lib.coach import kernel_source
 from course_lib.coach.exercise import Exercise, Goal
 from course_lib.coach.outcome import HEADER
-from course_lib.cuda import Kernel, sanitize
+from course_lib.coach.slips.kernel_edits import SWITCH
+from course_lib.cuda import Kernel, sanitize, variables
 from course_lib.cuda.report import Report
 
 BYTES = "bytes of global memory moved"  # the name of a counter
@@ -46,6 +47,12 @@ class Watched:
     def compile(self) -> None:
         """Raises CompileError with the learner's line."""
         self.kernel.compiled(checked=True)
+
+    def switch(self, number: int) -> None:
+        """Which change is in force, of a text of many (slips/kernel_edits.py); 0 for none. Reports begin anew."""
+        self.reports, self.overwritten = [], []
+        for kernel in self.instances.values():
+            variables.write(kernel.compiled(checked=True), kernel.name, SWITCH, np.int32(number))
 
     def __call__(self, *launch: Any, **options: Any) -> None:
         self._launch(self.kernel, *launch, **options)

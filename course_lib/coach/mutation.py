@@ -56,7 +56,7 @@ class Mutant:
 
 def mutants(exercise: Exercise, piece: Piece) -> list[Mutant]:
     """Every mutant of a solution, in the order of its lines; no text twice."""
-    own = _own_lines(piece)
+    own = own_lines(piece.blank, piece.solution)
     edits = _of_python(piece.solution) if exercise.language == "python" else _of_kernel(piece.solution, exercise)
     promises = [match.span() for match in PROMISE.finditer(piece.solution)]
     found: dict[str, Mutant] = {}
@@ -72,12 +72,12 @@ def mutants(exercise: Exercise, piece: Piece) -> list[Mutant]:
     return list(found.values())
 
 
-def _own_lines(piece: Piece) -> set[int]:
-    """The numbers of the lines of a solution that its blank does not have."""
-    solution, blank = piece.solution.splitlines(), piece.blank.splitlines()
-    matches = difflib.SequenceMatcher(None, blank, solution, autojunk=False).get_matching_blocks()
+def own_lines(blank: str, text: str) -> set[int]:
+    """The numbers of the lines of a text that its blank does not have."""
+    before, after = blank.splitlines(), text.splitlines()
+    matches = difflib.SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
     given = {match.b + i for match in matches for i in range(match.size)}
-    return {number for number in range(1, len(solution) + 1) if number - 1 not in given}
+    return {number for number in range(1, len(after) + 1) if number - 1 not in given}
 
 
 def _number(text: str, length: bool = False) -> str:

@@ -36,7 +36,7 @@ def cause(
     """What is wrong where, if one change makes all cases right. right: asked of a result, the inputs it changed, its case."""
     failing = [i for i, outcome in enumerate(outcomes) if not outcome.right]
     passing = [i for i in range(len(cases)) if i not in failing]
-    numbers = sorted(failing, key=lambda i: _size(cases[i].inputs)) + passing
+    numbers = sorted(failing, key=lambda i: size(cases[i].inputs)) + passing
     found = _first(edits(text), sandbox, cases, numbers, right, SECONDS)
     return f"Line {found.line}: {found.says}. With that changed, all cases are right." if found else ""
 
@@ -44,7 +44,7 @@ def cause(
 def kin(exercise: Exercise, solution: str, sandbox: Sandbox, outcomes: Sequence[Outcome], cases: Sequence) -> str:
     """What the answer does, if our solution with one change gives the same results in all cases; "" if none does."""
     alike = [i for i, outcome in enumerate(outcomes) if not outcome.error]
-    alike.sort(key=lambda i: (outcomes[i].right, _size(cases[i].inputs)))
+    alike.sort(key=lambda i: (outcomes[i].right, size(cases[i].inputs)))
     failing = [i for i in alike if not outcomes[i].right]
     if (
         len(alike) < len(outcomes) or not failing
@@ -78,7 +78,7 @@ def _first(
 ) -> Edit | None:
     """The first changed text that fits in the cases of these numbers."""
     began = time.process_time()
-    if _size(cases[numbers[0]].inputs) > LARGE:
+    if size(cases[numbers[0]].inputs) > LARGE:
         return None
     for begin in range(0, len(tried), AT_ONCE):
         left = tried[begin : begin + AT_ONCE]
@@ -105,12 +105,12 @@ def _plain(text: str) -> str:
         return text
 
 
-def _size(values: Any) -> int:
+def size(values: Any) -> int:
     """How many numbers there are in it, about."""
     if isinstance(values, np.ndarray):
         return values.size
     if isinstance(values, dict):
-        return sum(map(_size, values.values()))
+        return sum(map(size, values.values()))
     if isinstance(values, tuple | list | set):
-        return sum(map(_size, values))
+        return sum(map(size, values))
     return len(values) if isinstance(values, str | bytes) else 1

@@ -151,6 +151,14 @@ class Sandbox:
         done = self._reply(10 * BUSY * seconds + PATIENCE)
         return (done.result, done.seconds) if isinstance(done.result, list) else ([], seconds)
 
+    def switched(
+        self, text: str, numbers: list[int], inputs: tuple, seconds: float
+    ) -> tuple[list[tuple | None], float]:
+        """The same of a kernel of many changes, by the numbers of these; none if it does not compile."""
+        self._ask("switched", text=text, numbers=numbers, inputs=inputs, seconds=seconds)
+        done = self._reply(COMPILE + 10 * BUSY * seconds)
+        return (done.result, done.seconds) if isinstance(done.result, list) else ([], seconds)
+
     def text_printed(self) -> str:
         """What the answer printed, cut to a length that can be read."""
         if not self.printed.exists():  # where nothing is shut off, the answer may have removed it

@@ -31,6 +31,7 @@ HEAD = TOKEN + 8
 LOST = 71  # exit status: the connection is gone, which an answer has closed
 BUSY = 4  # times an exercise's seconds may pass by the clock, on a busy machine
 EACH = 0.03  # seconds of a changed text: most that take longer never end
+EACH_LAUNCH = 0.5  # the same of a changed kernel, by the clock
 FAILED = "Failed"  # kind of a RaisedError: this process could not begin, which is no fault of an answer
 
 
@@ -121,6 +122,7 @@ class Runner:
         self.exercise: Exercise = catalogue.load(name)
         self.text, self.file = text, f"{self.exercise.name}{self.exercise.suffix}"
         self.answer, self.last = None, None
+        self.switchable: Any = None  # a kernel of many changes, once one was asked for
         # of processor time, so that other programs cost an answer nothing; a kernel's threads share all cores
         self.left = self.exercise.seconds * ((os.cpu_count() or 1) if self.exercise.is_kernel else 1)
         descriptor = os.open(printed, os.O_WRONLY | os.O_APPEND)
@@ -196,6 +198,33 @@ class Runner:
                     result = None
                 finally:
                     signal.setitimer(signal.ITIMER_PROF, 0)
+                found.append(result)
+        done.result = found
+        self.left -= time.process_time() - began
+
+    def _switched(self, done: Done, text: str, numbers: list[int], inputs: tuple, seconds: float) -> None:
+        """A kernel of many changes (slips/kernel_edits.py), with each of these in force: its result where nothing is wrong."""
+        from course_lib.coach.kernels import Watched
+
+        if self.switchable is None:
+            self.switchable = answers.load_answer(self.exercise, text)
+            self.switchable.compile()
+            self.switchable.timeout = EACH_LAUNCH
+        began, found = time.process_time(), []
+        watched: Watched = self.switchable
+        with open(os.devnull, "w") as nothing, contextlib.redirect_stdout(nothing), contextlib.redirect_stderr(nothing):
+            for number in numbers:
+                if found and time.process_time() - began > seconds:
+                    break
+                given = copy.deepcopy(inputs)
+                watched.switch(number)
+                try:
+                    with answers.quiet():
+                        got = answers.call(self.exercise, watched, given)
+                    clean = not any(report.issues for report in watched.reports)
+                    result = (plain.as_plain(got), compare.changed(inputs, given)) if clean else None
+                except Exception:  # whatever it is, this change is not the one that is looked for
+                    result = None
                 found.append(result)
         done.result = found
         self.left -= time.process_time() - began

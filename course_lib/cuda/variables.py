@@ -11,17 +11,21 @@ from course_lib.cuda.errors import ArgumentError, KernelError
 def upload(module: Module, kernel: str, variable: str, values: np.ndarray) -> None:
     """Write `values` into the variable, in the fast and in the checked build (each has memory of its own)."""
     for checked in (False, True):
-        library = module.library(kernel, checked)
-        start, size = _place(library, variable, kernel)
-        if not start:
-            raise ArgumentError(f"{kernel}: variable '{variable}' is const: its values are those of the file.")
-        data = np.ascontiguousarray(values)
-        if data.nbytes != size:
-            raise ArgumentError(
-                f"{kernel}: variable '{variable}' has {size} bytes; an array of {data.dtype} with shape {data.shape} has "
-                f"{data.nbytes}. Give it the dtype and length that the file declares."
-            )
-        ctypes.memmove(start, data.ctypes.data, size)
+        write(module.library(kernel, checked), kernel, variable, values)
+
+
+def write(library: Library, kernel: str, variable: str, values: np.ndarray) -> None:
+    """The same in one build alone."""
+    start, size = _place(library, variable, kernel)
+    if not start:
+        raise ArgumentError(f"{kernel}: variable '{variable}' is const: its values are those of the file.")
+    data = np.ascontiguousarray(values)
+    if data.nbytes != size:
+        raise ArgumentError(
+            f"{kernel}: variable '{variable}' has {size} bytes; an array of {data.dtype} with shape {data.shape} has "
+            f"{data.nbytes}. Give it the dtype and length that the file declares."
+        )
+    ctypes.memmove(start, data.ctypes.data, size)
 
 
 def copy(from_library: Library, to_library: Library) -> None:

@@ -56,6 +56,12 @@ exercise = Exercise(
 ''',
     wrong=[
         Wrong("""def broadcast_strides(shape, strides, to):
+    more = len(to) - len(shape)
+    if more < 0 or any(n not in (1, m) for n, m in zip(shape + (1,) * more, to)):
+        raise ValueError("does not fit")
+    return tuple(s if n == m else 0 for n, m, s in zip(shape + (1,) * more, to, strides + (0,) * more))
+""", "The shapes are compared from the left. Broadcasting compares them from the right: new axes come in front."),
+        Wrong("""def broadcast_strides(shape, strides, to):
     assert len(to) >= len(shape)
     m = len(to) - len(shape)
     assert all(a == b or a == 1 for a, b in zip(shape, to[m:]))

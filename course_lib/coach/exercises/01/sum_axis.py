@@ -64,6 +64,11 @@ exercise = Exercise(
     n = shape[axis]
     return [sum(numbers[i:i + n]) for i in range(0, len(numbers), max(n, 1))]
 """, ADJACENT, also=True),
+        Wrong("""def sum_axis(numbers, shape, axis):
+    length, step = shape[axis], math.prod(shape[:axis])
+    return [sum(numbers[first + k * step] for k in range(length)) for first in range(len(numbers) // length)]
+""", "The terms of a sum lie as far apart as the axes *behind* `axis` have elements, math.prod(shape[axis + 1:]); you take "
+              "those before it."),
         Wrong(Changed(("(o * length + k) * inner + i", "k * inner + i")),
               "Every sum begins in the first block. Each step of the axes before `axis` skips length * inner elements."),
         Wrong("""def sum_axis(numbers, shape, axis):

@@ -152,6 +152,11 @@ __device__ Mean see(Mean part, float x) { return merge(part, {1.0f, x}); }
               "When the maximum grows, rescale the running sum to it, in `see` and in `merge`: times exp(old maximum - "
               "new maximum).",
               like=lambda x, THREADS, T: by_pairs(x, THREADS, T, see=False, merge=False)),
+        Wrong(Changed(("part.l * expf(part.m - x) + 1.0f", "part.l + 1.0f"), ("0.0f : expf(x - part.m)", "0.0f : 1.0f"),
+                      ("a.l * expf(a.m - m) + b.l * expf(b.m - m)", "a.l + b.l")),
+              "Each number adds 1 to the sum, however far it is below the maximum: l must be the sum of exp(x - m). Rescale both "
+              "sums in `merge` to the larger maximum, and add exp(x - m) in `see`.",
+              like=lambda x, THREADS, T: exps(x, THREADS, T) / np.isfinite(seen_only(x, T)).sum(axis=1, keepdims=True)),
         Wrong("""#include "reduce.cuh"
 
 template <int THREADS> __global__ void softmax_2_online(const float* x, float* y, int S, int T) {

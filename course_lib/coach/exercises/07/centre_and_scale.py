@@ -73,6 +73,7 @@ __global__ void largest_of_two(const float* a, const float* b, float* y) {
               "The barrier stands before s[0] is read. It must stand between that reading and the next writing: read s[0] "
               "into a variable, wait, then return.",
               when=lambda seen: raced(seen) and re.search(r"\}\s*__syncthreads\(\);\s*return s\[0\];", seen.text)),
-        Wrong(Changed(("    float all = s[0];", "    float all = s[threadIdx.x];")), generic="expected"),
+        Wrong(Changed(("    float all = s[0];", "    float all = s[threadIdx.x];")),
+              generic="`s[threadIdx.x]` must be `s[0]`. With that changed, all cases are right."),
     ],
 )  # fmt: skip

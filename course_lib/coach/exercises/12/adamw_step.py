@@ -35,13 +35,13 @@ def cases(random):
     yield Case("other settings, and a very short gradient", lists(3, 2), (0.0, 0.2), 2e-6, False, OTHER)
 
 
-def stepped(lists, decays, norm, copies, settings, clip=True, decayed=True, inside=False):
+def stepped(lists, decays, norm, copies, settings, clip=True, decayed=True, inside=False, most=1.0):
     beta1, beta2, eps, max_norm, rate, correction1, correction2 = settings.values()
     found = []
     for (p, g, m, v), decay in zip(lists, decays, strict=True):
         p, g, m, v = (a.astype(np.float64) for a in (p, g, m, v))
         if norm is not None and clip:
-            g = g * min(1.0, max_norm / (norm + 1e-6))
+            g = g * min(most, max_norm / (norm + 1e-6))
         m, v = beta1 * m + (1 - beta1) * g, beta2 * v + (1 - beta2) * g * g
         below = np.sqrt(v / correction2 + eps) if inside else np.sqrt(v / correction2) + eps
         p = p * (1 - rate * (decay if decayed else 0)) - rate * (m / correction1) / below
@@ -112,6 +112,9 @@ extern "C" __global__ void scale_all(const __grid_constant__ Arrays arrays, cons
               when=lambda seen: "null-pointer" in seen.kinds and any("norm" in issue.source for issue in seen.issues)),
         Wrong(Changed(("        if (copy) copy[i]", "        copy[i]")), "copy may be null: then there is no copy to write.",
               when=lambda seen: "null-pointer" in seen.kinds and any("copy" in issue.source for issue in seen.issues)),
+        Wrong(Changed(("fminf(1.0f, max_norm / (norm[0] + 1e-6f))", "max_norm / (norm[0] + 1e-6f)")),
+              "Gradients that are short enough become longer here: the factor is at most 1, min(1, max_norm / (norm[0] + 1e-6)).",
+              like=lambda *inputs: stepped(*inputs, most=np.inf)),
         Wrong(Changed(("g[i] * clip", "g[i]")),
               "The gradients are not clipped: multiply them by min(1, max_norm / (norm[0] + 1e-6)).",
               like=lambda *inputs: stepped(*inputs, clip=False)),

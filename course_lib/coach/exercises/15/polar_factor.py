@@ -57,6 +57,9 @@ def inverse(A, steps):
         Wrong(Changed(("0.5 * X @ X.T @ X", "0.5 * X**3")),
               "X**3 is the power of each number by itself. The product X @ X.T @ X changes singular values and leaves singular "
               "vectors alone."),
+        Wrong(Changed(("0.5 * X @ X.T @ X", "0.5 * X * X.T * X")),
+              "`*` multiplies element by element. The matrices are multiplied by @: X @ X.T @ X.",
+              when=lambda seen: "X*X.T*X" in seen.text.replace(" ", "")),
         Wrong(Changed(("G / norm if norm else G", "G / norm")),
               "The zeros became nan: if the norm is 0, do not divide.",
               when=lambda seen: seen.label == "only zeros" and np.isnan(seen.got).any(),

@@ -92,6 +92,12 @@ exercise = Exercise(
         Wrong(Changed(("communicator.all_reduce(h @ B[own])", "communicator.all_reduce(h) @ B[own]")),
               "The all-reduce adds up hidden numbers, which belong to different columns on each rank. Multiply by your own "
               "rows first: what can be added is y."),
+        Wrong("""def column_then_row(communicator, x, A, B):
+    n = A.shape[1] // communicator.size
+    own = slice(communicator.rank * n, (communicator.rank + 1) * n)
+    return gelu(communicator.all_reduce(x @ A[:, own])) @ B[own]
+""", "The all-reduce stands before GELU and adds up hidden numbers, which belong to different columns on each rank. Your own "
+              "are complete: GELU, then your own rows of B, and then the all-reduce."),
         Wrong(Changed(("B[own]", "B[:part]")),
               "Every rank multiplies by the first rows of B. The rows must have the numbers of the rank's columns."),
     ],

@@ -14,7 +14,7 @@ ring_all_gather = lambda communicator, chunk: ring.ring_all_gather(communicator,
 
 def cases(random):
     def case(label, ranks, *shape):
-        return Case(label, [random.normal(size=shape).round(2) for _ in range(ranks)])
+        return Case(label, [np.array(random.normal(size=shape).round(2)) for _ in range(ranks)])
 
     yield Case("two ranks, two numbers", [np.array([1.0, 2.0]), np.array([10.0, 20.0])])
     yield Case("two ranks, three numbers", [np.array([1.0, 2.0, 3.0]), np.array([10.0, 20.0, 30.0])])
@@ -22,6 +22,7 @@ def cases(random):
     yield case("three ranks, a matrix", 3, 3, 4)
     yield case("four ranks, ten numbers", 4, 10)
     yield case("more ranks than numbers", 5, 3)
+    yield case("one number, of the shape ()", 2)
 
 
 def called(answer, x):
@@ -54,6 +55,9 @@ exercise = Exercise(
         Wrong(Changed(("np.array_split", "np.split")),
               "np.split cuts into equal pieces only, and raises a ValueError where they cannot be equal. np.array_split can.",
               when=lambda seen: "array split does not result in an equal division" in seen.error),
+        Wrong(Changed(("array_split(x.reshape(-1)", "array_split(x")),
+              "An x of the shape () has no axis along which it could be cut. Make one row of x first: x.reshape(-1).",
+              when=lambda seen: seen.inputs[0][0].ndim == 0 and "IndexError" in seen.error),
         Wrong(Changed((".reshape(x.shape)", "")), "The numbers are right. Give them the shape of x back at the end.",
               when=lambda seen: seen.got[0][0].ndim == 1 and np.array_equal(seen.got[0][0], seen.expected[0][0].ravel()),
               once="the same numbers in one row"),

@@ -15,6 +15,7 @@ def cases(random):
     yield case("one window in common", [0, 1], [2, 3], [1, 4])
     yield case("the same windows in another order", [1, 2], [2, 1])
     yield case("a rank that reads one window twice", [3, 3], [1, 2])
+    yield case("the last of three reads one window twice", [1, 2], [3, 4], [5, 5])
     yield case("one rank", [0, 0])
     yield case("only the last two of four ranks", [0, 1, 2], [3, 4, 5], [6, 7, 8], [8, 9, 10])
     yield case("all of three", [7], [7], [7])

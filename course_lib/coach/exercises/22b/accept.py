@@ -67,6 +67,9 @@ exercise = Exercise(
               "After a rejection you draw from the draft's probabilities. Draw from max(p - q, 0)."),
         Wrong(Changed(("np.maximum(target[i] - draft[i], 0.0)", "np.abs(target[i] - draft[i])")),
               "|p - q| is also large where the draft had too much. Where it had, there is nothing to draw: max(p - q, 0)."),
+        Wrong(Changed(("- draft[i], 0.0), uniform[-1]", "- draft[i], 0.0), uniform[i]")),
+              "After a rejection you draw by uniform[i]. It has just decided that the token is rejected, so it is never small "
+              "there: the last number, uniform[K], always draws."),
         Wrong(Changed(("return [*drafted, draw(target[-1], uniform[-1])]", "return list(drafted)")),
               "If all are accepted, one more token is free: the model has read them all, so draw it from target[K]."),
         Wrong(Changed(("return [*drafted[:i], draw(", "return [*drafted[: i + 1], draw(")),

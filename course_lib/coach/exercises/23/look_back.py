@@ -132,6 +132,12 @@ __global__ void relay(int* values, int* flags) {
               once="the second tile's sums begin at 0, though the first tile has a prefix"),
         Wrong(Changed(("before = Op::of(partial", "if (flag == TOTAL) before = Op::of(partial")), NO_PREFIX,
               when=adds_nothing, also=True, once="as above"),
+        Wrong(Changed(("partial[2 * other + (flag == PREFIX)]", "partial[2 * other]"), ("        if (tile > 0) {", "        {")),
+              "At a PREFIX you add that tile's own total, and stop: what lies before it is lost. The prefix of tile `other` is "
+              "partial[2 * other + 1].",
+              when=lambda seen: seen.label == "a total, then a prefix" and not seen.issues
+                  and (seen.expected[0] - seen.got[0] == np.repeat((0, 7), (96, 32))).all(),
+              once="just the total before the prefix is missing"),
         Wrong(Changed(("        partial[2 * tile + 1] = Op::of(before, total);", "        partial[2 * tile + 1] = total;")),
               "What you publish as a prefix is the tile's own total. The prefix is before and total together.",
               when=lambda seen: not seen.issues and (seen.got[0] == seen.expected[0]).all()

@@ -74,6 +74,10 @@ __device__ float last_nonzero(float left, float right) {
         Wrong(Changed(("left.head | right.head", "right.head")),
               "A head in the left part is forgotten, and later steps add beyond it. Both in a row have one if either has.",
               like=scanned(lambda left, right: (right[0] if right[1] else left[0] + right[0], right[1]))),
+        Wrong(Changed(("left.head | right.head", "left.head")),
+              "A head in the right part is forgotten: then later steps add what lies before it. Both in a row have one if either "
+              "has.",
+              like=scanned(lambda left, right: (right[0] if right[1] else left[0] + right[0], left[1]))),
         Wrong(Changed(("left.head | right.head", "left.head & right.head")),
               "Both in a row have a head if either has, not only if both have.",
               like=scanned(lambda left, right: (right[0] if right[1] else left[0] + right[0], left[1] & right[1]))),
