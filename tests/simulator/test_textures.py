@@ -76,7 +76,7 @@ def of_volumes() -> list[np.ndarray]:
 
 
 def on_a_face(faces, number, filtered):
-    """A fetch from a cube: the direction's axis is i / 2 % 3, and by "Cubemap Textures" it has coordinates s and t on its face."""
+    """A fetch from a cube: the direction's axis is number / 2 % 3; "Cubemap Textures" says what s and t are on its face."""
     first, second = (number // 6 % 7 - 3) * F(0.3), (number // 42 % 7 - 3) * F(0.3)
     given = [first, second, F(-1 if number % 2 else 1)]
     direction = [given[(number // 2 + 1) % 3], given[(number // 2 + 2) % 3], given[number // 2 % 3]]

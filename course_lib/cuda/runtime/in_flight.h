@@ -24,7 +24,7 @@ extern "C" {
 void sim_program_copying(const void* stream, const void* pinned, size_t bytes, bool into);
 // The host waits for a stream; null: for everything.
 void sim_program_wait(const void* stream);
-// A stream waits for another one's event: whoever waits for one stream may have waited for all.
+// A stream waits for an event of another: a wait for one stream may then be a wait for all.
 void sim_program_join();
 }
 #pragma GCC visibility pop

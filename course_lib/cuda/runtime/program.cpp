@@ -82,9 +82,9 @@ void host_access(const char* address, bool write, void* pc) {
     const char *verb = write ? "writes" : "reads", *work = nullptr;
     if (found->second.memory != SIM_DEVICE && !(work = in_flight(*slot, address, write))) return;
     if (!reported.insert(pc).second) return;
-    size_t place = static_cast<char*>(pc) - library_base;
-    if (work) sim_program_report("early", {nullptr, 0}, "%zu\t%s\t%s", place, verb, work);
-    else sim_program_report("host", {nullptr, 0}, "%zu\t%s", place, verb);
+    size_t offset = static_cast<char*>(pc) - library_base;
+    if (work) sim_program_report("early", {nullptr, 0}, "%zu\t%s\t%s", offset, verb, work);
+    else sim_program_report("host", {nullptr, 0}, "%zu\t%s", offset, verb);
 }
 
 // What a GPU would say of a launch of this size; 0: nothing.

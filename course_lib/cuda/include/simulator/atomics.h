@@ -70,8 +70,8 @@ SIM_ATOMIC_LOOP(atomicAdd, double, (old + value))
 SIM_ATOMIC_LOOP(atomicExch, float, ((void)old, value))
 SIM_ATOMIC_CAS(unsigned short)
 
-// Atomics for one block, or for host and device: their values are the same. The checked build tells those for one block that
-// several blocks meet at.
+// Atomics for one block, or for host and device: their values are the same. The checked build reports those for one block where
+// several blocks update one address.
 #define SIM_SCOPE(NAME, SCOPE, CHECK)                                                                                \
     template <class T, class V> SIM_INLINE auto NAME##SCOPE(T* p, V v) -> decltype(NAME(p, (T)v)) { CHECK; return NAME(p, (T)v); }
 #define SIM_SCOPES(NAME) SIM_SCOPE(NAME, _block, SIM_OF_BLOCK) SIM_SCOPE(NAME, _system, (void)0)
