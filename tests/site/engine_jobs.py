@@ -100,7 +100,7 @@ def unlike(what: str, job: dict, verdict: dict) -> bool:
 def main() -> None:
     what, *names = sys.argv[1:]
     count = int(names.pop(0)) if what == "mutants" else 0
-    names = names or exported_cases.cuda_exercises()
+    names = names or exported_cases.exercises_in("cuda")
     jobs = mutants(count, names) if count else []
     jobs = jobs or [job for name in names for job in ([solution(name)] if what == "solutions" else wrong_answers(name))]
     with tempfile.TemporaryDirectory() as folder:
