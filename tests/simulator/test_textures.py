@@ -23,23 +23,23 @@ def places(index, size, mode):
     return np.clip(index, 0, size - 1), (mode == "border") & ((index < 0) | (index >= size))
 
 
-def texel(image, x, y, mode):
-    (column, beside), (row, above) = places(x, W, mode), places(y, H, mode)
+def texel(image, x, y, mode, rows=H):
+    (column, beside), (row, above) = places(x, W, mode), places(y, rows, mode)
     outside = beside | above
     return np.where(outside[:, None] if image.ndim == 3 else outside, 0, image[row, column])
 
 
-def sampled(image, x, y, mode, filtered):
+def sampled(image, x, y, mode, filtered, rows=H):
     """x, y: float32, in elements."""
     if not filtered:
-        return texel(image, np.floor(x).astype(int), np.floor(y).astype(int), mode)
+        return texel(image, np.floor(x).astype(int), np.floor(y).astype(int), mode, rows)
     left, top = np.floor(x - F(0.5)), np.floor(y - F(0.5))
     a, b = (np.rint((v - F(0.5) - edge) * 256) / 256 for v, edge in ((x, left), (y, top)))
     if image.ndim == 3:
         a, b = a[:, None], b[:, None]
     left, top = left.astype(int), top.astype(int)
-    upper = (1 - a) * texel(image, left, top, mode) + a * texel(image, left + 1, top, mode)
-    lower = (1 - a) * texel(image, left, top + 1, mode) + a * texel(image, left + 1, top + 1, mode)
+    upper = (1 - a) * texel(image, left, top, mode, rows) + a * texel(image, left + 1, top, mode, rows)
+    lower = (1 - a) * texel(image, left, top + 1, mode, rows) + a * texel(image, left + 1, top + 1, mode, rows)
     return (1 - b) * upper + b * lower
 
 
@@ -56,7 +56,36 @@ def lines() -> list[np.ndarray]:
     x, y = i * F(0.6) - F(1), i * F(0.37)
     numbers = np.where((i >= 2) & (i < 12), (i - 2) ** 2 + 1, 0)
     said.append(numbers + sampled(PIXELS, x, np.full(14, F(0.5)), "clamp", True))
-    return [*said, sampled(PIXELS, x, y, "clamp", True), 2 * PIXELS.ravel()]
+    return [*said, sampled(PIXELS, x, y, "clamp", True), 2 * PIXELS.ravel(), *of_volumes()]
+
+
+def of_volumes() -> list[np.ndarray]:
+    """What it prints of three dimensions, layers and a cube."""
+    numbers, i, said = np.arange(6 * W * W) * 29 % 31, np.arange(400), []
+    volume, faces = numbers[: 3 * H * W].reshape(3, H, W).astype(float), numbers.reshape(6, W, W).astype(float)
+    x, y, z = (i % 20 - 6) * F(0.71), (i // 20 - 7) * F(0.53), i % 9 * F(0.41) - F(0.5)
+    for filtered in (False, True):
+        planes = np.array([sampled(plane, x, y, "clamp", filtered) for plane in volume])  # (3, 400)
+        near = np.floor(z - F(0.5)) if filtered else np.floor(z)
+        c = np.rint((z - F(0.5) - near) * 256) / 256 if filtered else 0
+        low, high = (np.clip(near.astype(int) + more, 0, 2) for more in (0, 1))
+        said += [(1 - c) * planes[low, i] + c * planes[high, i], planes[np.clip(i % 5 - 1, 0, 2), i]]
+        said.append(np.array([on_a_face(faces, number, filtered) for number in i]))
+    volume[1] += 100
+    return [*said, volume[1:, 2:, 1:].ravel()]
+
+
+def on_a_face(faces, number, filtered):
+    """A fetch from a cube: the direction's axis is number / 2 % 3; "Cubemap Textures" says what s and t are on its face."""
+    first, second = (number // 6 % 7 - 3) * F(0.3), (number // 42 % 7 - 3) * F(0.3)
+    given = [first, second, F(-1 if number % 2 else 1)]
+    direction = [given[(number // 2 + 1) % 3], given[(number // 2 + 2) % 3], given[number // 2 % 3]]
+    axis = int(np.argmax(np.abs(direction)))
+    positive = direction[axis] > 0
+    x, y, z = direction
+    s, t = {0: (-z if positive else z, -y), 1: (x, z if positive else -z), 2: (x if positive else -x, -y)}[axis]
+    at = [np.array([(v + F(1)) / F(2) * F(W)], F) for v in (s, t)]
+    return sampled(faces[2 * axis + (not positive)], *at, "clamp", filtered, rows=W)[0]
 
 
 @compilers

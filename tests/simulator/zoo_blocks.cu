@@ -142,3 +142,25 @@ extern "C" __global__ void large_local_array_right(const float* x, float* y, int
     for (int i = 0; i < n; i++) large[i] = x[i];
     y[threadIdx.x] = large[n - 1 - threadIdx.x];
 }
+
+// launch (3,) (64,) 0
+extern "C" __global__ void scope_of_a_block_fault(const float* x, float* y, int* c, int n) {
+    atomicAdd_block(&c[threadIdx.x / 8], 1);  // fault race
+}
+extern "C" __global__ void scope_of_a_block_right(const float* x, float* y, int* c, int n) {
+    atomicAdd_block(&c[8 * blockIdx.x + threadIdx.x / 8], 1);
+}
+
+// launch (3,) (64,) 0
+extern "C" __global__ void one_block_with_its_own_scope_fault(const float* x, float* y, int* c, int n) {
+    if (blockIdx.x == 1) atomicMax_block(&c[0], threadIdx.x);  // fault race
+    else atomicMax(&c[0], threadIdx.x);  // or here
+}
+extern "C" __global__ void one_block_with_its_own_scope_right(const float* x, float* y, int* c, int n) {
+    __shared__ int most;
+    if (threadIdx.x == 0) most = 0;
+    __syncthreads();
+    atomicMax_block(&most, threadIdx.x);
+    __syncthreads();
+    if (threadIdx.x == 0) atomicMax_system(&c[0], most);
+}

@@ -168,11 +168,13 @@ def _of_host(program: build.Program, kind: str, file: str, line: int, rest: list
         return [Finding("leak", file, line, f"{int(rest[0]):,} bytes that were allocated here were never freed")]
     if kind == "fault":
         return [Finding("crash", file, line, rest[0])]
-    if kind == "host":
-        offset, verb = int(rest[0]) - 1, rest[1]
+    if kind in ("host", "early"):
+        offset, verb, *work = int(rest[0]) - 1, *rest[1:]
         places = lines.calls(program.library, [offset]).get(offset, (("?", 0),))
         sentence = f"the host's code {verb} device memory: it cannot reach it on a GPU; cudaMemcpy copies it"
-        return [Finding("host-access", *places[0], sentence)]
+        if work:
+            sentence = f"the host's code {verb} memory that {work[0]} may still be using: wait first, by cudaDeviceSynchronize()"
+        return [Finding("race" if work else "host-access", *places[0], sentence)]
     return []
 
 

@@ -34,6 +34,7 @@ struct Access {
     bool write, atomic;
     void* pc;
     Instruction* instruction;  // null: this is no request of its own, or there are too many instructions
+    bool of_block = false;     // an atomic of the scope of its block: atomicAdd_block and the like
 };
 
 // ---- the events -------------------------------------------------------------------------------------------------------

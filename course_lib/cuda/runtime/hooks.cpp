@@ -20,7 +20,7 @@ namespace sim {
 
 static uint64_t accesses;
 
-void access_event(char* address, unsigned bytes, bool write, bool atomic, void* pc, bool aligned, bool counted) {
+void access_event(char* address, unsigned bytes, bool write, bool atomic, void* pc, bool aligned, bool counted, bool of_block) {
     Block* block = sim_block;
     if (is_local(address)) return;
 #if defined(__wasm__)  // no program of the host runs in a page
@@ -35,7 +35,7 @@ void access_event(char* address, unsigned bytes, bool write, bool atomic, void* 
     enter_runtime(block);
     accesses++;
     Checkers::on(BeforeAccess{block, pc});
-    Access access{address, bytes, write, atomic, pc, nullptr};
+    Access access{address, bytes, write, atomic, pc, nullptr, of_block};
     Array array;
     Verdict verdict = memcheck(block, access, aligned, array);
     if (verdict == HARMFUL) abort_thread(block);
@@ -110,8 +110,13 @@ using namespace sim;
 
 extern "C" {
 
+static bool of_one_block;  // the next atomic
+void sim_check_block_scope() { of_one_block = true; }
 void sim_check_atomic(void* address, unsigned bytes, void* pc) {
-    if (bytes == 4) access<4, true, true>(address, pc);
+    if (of_one_block) {
+        of_one_block = false;
+        access_event(static_cast<char*>(address), bytes, true, true, pc, true, true, true);
+    } else if (bytes == 4) access<4, true, true>(address, pc);
     else if (bytes == 8) access<8, true, true>(address, pc);
     else access_event(static_cast<char*>(address), bytes, true, true, pc, true);
 }

@@ -16,7 +16,8 @@ namespace sim {
 
 // Judge an access, and end its thread if it would do harm. aligned: whether it must be a multiple of its size; counted: whether
 // it is a request of its own.
-void access_event(char* address, unsigned bytes, bool write, bool atomic, void* pc, bool aligned, bool counted = true);
+void access_event(char* address, unsigned bytes, bool write, bool atomic, void* pc, bool aligned, bool counted = true,
+                  bool of_block = false);
 
 // The host's own code, compiled with the same hooks, reads or writes an address (program.cpp).
 void host_access(const char* address, bool write, void* pc);

@@ -24,7 +24,8 @@ static void check_poison(const Array& array, const Access& access) {
     unsigned unwritten = poisoned_words(access.address, access.bytes);
     unsigned words = (reinterpret_cast<uintptr_t>(access.address) % 4 + access.bytes + 3) / 4;
     if (!unwritten || (padded && unwritten < words)) return;
-    fault(UNINITIALISED, {access.pc, {}}, "element %lld of '%s' is read, but the array came from empty() and was never written",
+    fault(UNINITIALISED, {access.pc, {}},
+          "element %lld of '%s' is read, but nothing has written it (memory is as empty() or cudaMalloc gives it)",
           (long long)((access.address - array.data) / access.bytes), array.name);
 }
 

@@ -13,7 +13,9 @@
 #include <string>
 
 #include "address_map.h"
+#include "clocks.h"
 #include "hooks.h"
+#include "in_flight.h"
 #include "memory.h"
 #include "program_codes.h"
 #include "residents.h"
@@ -76,8 +78,13 @@ void host_access(const char* address, bool write, void* pc) {
     if (!slot || !slot->live) return;
     Hold hold(lock);
     auto found = holding(address);
-    if (found == allocations.end() || found->second.memory != SIM_DEVICE || !reported.insert(pc).second) return;
-    sim_program_report("host", {nullptr, 0}, "%zu\t%s", static_cast<char*>(pc) - library_base, write ? "writes" : "reads");
+    if (found == allocations.end()) return;
+    const char *verb = write ? "writes" : "reads", *work = nullptr;
+    if (found->second.memory != SIM_DEVICE && !(work = in_flight(*slot, address, write))) return;
+    if (!reported.insert(pc).second) return;
+    size_t offset = static_cast<char*>(pc) - library_base;
+    if (work) sim_program_report("early", {nullptr, 0}, "%zu\t%s\t%s", offset, verb, work);
+    else sim_program_report("host", {nullptr, 0}, "%zu\t%s", offset, verb);
 }
 
 // What a GPU would say of a launch of this size; 0: nothing.
@@ -195,6 +202,7 @@ void sim_program_reset(SimSite) {
         if (at->second.memory != SIM_REGISTERED) sim_free(const_cast<char*>(at->first));
         at = allocations.erase(at);
     }
+    sim_program_wait(nullptr);
     sim_program_reset_error();
 }
 
@@ -214,7 +222,7 @@ const SimKnown* sim_program_known(const void* address) {
     return found == known.end() ? nullptr : &found->second;
 }
 
-int sim_program_launch(const char* kernel, const char* names, Launch* launch, Run run, SimSite site) {
+int sim_program_launch(const char* kernel, const char* names, Launch* launch, Run run, SimSite site, const void* stream) {
     if (sim_block) {
         sim_stop(sim_block->current, "dynamic parallelism, a kernel that launches a kernel, is not simulated", site.file, site.line);
     }
@@ -243,7 +251,8 @@ int sim_program_launch(const char* kernel, const char* names, Launch* launch, Ru
     }
     launch->names = pointers;
     launch->checked = sim_program_checked;
-    if (hook) hook(kernel, names, launch, run, site.file, site.line);
+    const uint32_t first = interval + 1;
+    if (hook) hook(kernel, names, launch, run, site.file, site.line), launched(kernel, stream, first, interval);
     else if (int code = run_fast(kernel, *launch, run, site)) last_error = sticky_error = code;
     every_access = true;  // the host's accesses take the slow path, where there is no block
     fflush(stdout);

@@ -4,6 +4,7 @@
 // to their end, so streams are in order by themselves.
 #pragma once
 #include "block.h"
+#include "in_flight.h"
 
 enum SimMemory { SIM_DEVICE, SIM_MANAGED, SIM_PINNED, SIM_REGISTERED };
 
@@ -39,7 +40,7 @@ int sim_program_memory(const void*, size_t* room);
 void sim_program_reset(SimSite);
 int64_t sim_program_used();
 // Run a kernel to its end. `names`: of its parameters, with commas between them. Returns CUDA's code.
-int sim_program_launch(const char* kernel, const char* names, sim::Launch*, sim::Run, SimSite);
+int sim_program_launch(const char* kernel, const char* names, sim::Launch*, sim::Run, SimSite, const void* stream);
 void sim_program_copy(void* to, const void* from, size_t bytes);  // here, where no hook sees them
 void sim_program_fill(void* to, int value, size_t bytes);
 void sim_program_allow_shared(int bytes);

@@ -23,9 +23,10 @@ struct Suspicion {
 static Suspicion equal_write;                     // lanes of a warp may write the same value
 static Suspicion before_atomic[MAX_THREADS];      // a plain read may be the first guess of a compare-and-swap loop
 static unsigned suspicions;                       // how many there are of these
+static bool scopes;                               // an atomic of this launch has the scope of its block
 
 bool watch_atomics;
-static void decide_atomics() { watch_atomics = suspicions || atomics_order(); }
+static void decide_atomics() { watch_atomics = scopes || suspicions || atomics_order(); }
 
 static void report(const Block* block, const Suspicion& s) {
     if (!block->aborted)
@@ -50,9 +51,10 @@ static void resolve_thread(const Block* block, unsigned thread) {
 
 // ---- one access -------------------------------------------------------------------------------------------------------
 
-enum Conflict { WRITE_WRITE, READ_WRITE, WRITE_READ };
+enum Conflict { WRITE_WRITE, READ_WRITE, WRITE_READ, SCOPE };
 static const char* const CONFLICTS[] = {"two threads write the same address", "one thread reads what another writes",
-                                        "one thread reads what another writes"};
+                                        "one thread reads what another writes",
+                                        "an atomic of one block's scope (_block) does not exclude another block's"};
 
 constexpr unsigned UNKNOWN = NO_THREAD - 1;  // another thread, but the shadow no longer says which
 
@@ -149,6 +151,11 @@ static void suspect_readers(Word& word, const Access& access, const Array& array
 static bool judge(const Block* block, Word& word, uint8_t bytes, const Access& access, const Array& array, uint64_t offset) {
     unsigned thread = block->current;
     uint32_t oldest = oldest_interval(array.space);
+    bool of_another = word.write_interval >= oldest && word.write_interval < block_interval && word.kind & ATOMIC;
+    if (access.atomic && of_another && (access.of_block || word.kind & OF_BLOCK) && !block_happens_before(word.write_interval)) {
+        race(block, SCOPE, word, access, array, offset, UNKNOWN);
+        return true;
+    }
     if (word.write_interval >= oldest) {
         unsigned writer = unordered_writer(word, thread, bytes, access.atomic, oldest);
         if (writer != NO_THREAD) {
@@ -179,6 +186,7 @@ void Racecheck::on(const MemoryAccess& event) {
         for_each_word(array, access, [&](Word& word, uint8_t bytes, uint64_t offset) {
             return reported = judge(block, word, bytes, access, array, offset);
         });
+    scopes |= access.of_block;
     if (access.atomic || suspicions) decide_atomics();
 }
 
@@ -199,6 +207,7 @@ void Racecheck::on(const LaunchBegin&) {
     awaits_value = false;
     for (auto& s : before_atomic) s.active = false;
     suspicions = 0;
+    scopes = false;
 }
 
 }  // namespace sim

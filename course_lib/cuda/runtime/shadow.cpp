@@ -81,6 +81,7 @@ void Shadow::on(const MemoryAccess& event) {
     for_each_word(event.array, access, [&](Word& word, uint8_t bytes, uint64_t) {
         if (access.write) record_write(word, thread, bytes, pc, access.atomic);
         else record_read(word, thread, bytes, pc);
+        if (access.of_block) word.kind |= OF_BLOCK;
         return false;
     });
 }

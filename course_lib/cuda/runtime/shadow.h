@@ -20,8 +20,9 @@ struct alignas(32) Word {
 
 // Of readers: there are more than those of `read_warp`; other blocks have read before; each lane read a part of the bytes.
 constexpr uint8_t MANY_WARPS = 1, EARLIER_BLOCKS = 2, PARTS = 4;
-// Of the last write: it was atomic; its block has written plainly before; other blocks have written before.
-constexpr uint8_t ATOMIC = 1, PLAIN_BEFORE = 2, OTHERS_BEFORE = 4;
+// Of the last write: it was atomic; its block has written plainly before; other blocks have written before; its block, or it
+// itself, was atomic among the threads of the block only.
+constexpr uint8_t ATOMIC = 1, PLAIN_BEFORE = 2, OTHERS_BEFORE = 4, OF_BLOCK = 8;
 
 inline unsigned last_writer(const Word& word) { return word.writers & (MAX_THREADS - 1); }
 inline unsigned writer_before(const Word& word) { return last_writer(word) / WARP * WARP + word.writers / MAX_THREADS; }

@@ -21,6 +21,40 @@ __global__ void divided(int* x) {
 __global__ void of_the_host(const float* given, float* out) { out[threadIdx.x] = given[threadIdx.x]; }  // expect: host-pointer
 __global__ void fine(float* x) { x[threadIdx.x] = 1; }
 
+__global__ void add(float* out, const float* x) { out[threadIdx.x] = x[threadIdx.x] + 1; }
+
+// Memory that host and device share, before and after the host has waited. Two calls look alike; the first of each is wrong.
+float shared_with_the_host(float* device, float sum) {
+    float *managed, *pinned;
+    cudaStream_t stream, other;
+    cudaStreamCreate(&stream);
+    cudaStreamCreate(&other);
+    cudaMallocManaged(&managed, 128 * sizeof(float));
+    cudaMallocHost(&pinned, 64 * sizeof(float));
+    for (int i = 0; i < 128; i++) managed[i] = i;
+    add<<<1, 64>>>(managed, device);
+    sum += managed[64];                                        // which the kernel leaves alone
+    sum += managed[63];                                        // expect: race
+    cudaDeviceSynchronize();
+    sum += managed[62];
+    add<<<1, 64, 0, stream>>>(device, managed);
+    sum += managed[1];                                         // both read
+    managed[2] = 1;                                            // expect: race
+    cudaStreamSynchronize(stream);
+    managed[3] = 1;
+    cudaMemcpyAsync(pinned, device, 64 * sizeof(float), cudaMemcpyDeviceToHost, stream);
+    cudaStreamSynchronize(other);
+    sum += pinned[4];                                          // expect: race
+    cudaStreamSynchronize(stream);
+    sum += pinned[5];
+    cudaMemcpyAsync(device, pinned, 64 * sizeof(float), cudaMemcpyHostToDevice, stream);
+    sum += pinned[6];
+    pinned[7] = 1;                                             // expect: race
+    cudaFreeHost(pinned);
+    cudaFree(managed);
+    return sum;
+}
+
 int main() {
     float *x, *y, *kept, host[64] = {};
     cudaMalloc(&x, 64 * sizeof(float));
@@ -36,6 +70,7 @@ int main() {
     cudaMemcpy(host, x, 65 * sizeof(float), cudaMemcpyDeviceToHost);  // expect: api-error
     cudaMemcpy(x, y, 64, cudaMemcpyHostToDevice);              // expect: api-error
     float sum = x[1] + 1;                                      // expect: host-access
+    sum = shared_with_the_host(x, sum);
     printf("%g\n", sum);
     cudaFree(x);
     cudaFree(y);

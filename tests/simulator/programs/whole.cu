@@ -75,6 +75,18 @@ int main(int argc, char** argv) {
     void (*kernels[])(int) = {greet};
     kernels[0]<<<1, 2>>>(40);
 
+    cudaMemPool_t pool;
+    uint64_t kept = UINT64_MAX;
+    float *ordered;
+    check(cudaDeviceGetDefaultMemPool(&pool, 0));
+    check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept));
+    check(cudaMallocFromPoolAsync(&ordered, 4 * sizeof(float), pool, stream));
+    check(cudaMemcpyAsync(ordered, numbers, sizeof numbers, cudaMemcpyHostToDevice, stream));
+    check(cudaMemcpyAsync(pinned, ordered, sizeof numbers, cudaMemcpyDeviceToHost, stream));
+    check(cudaFreeAsync(ordered, stream));
+    check(cudaStreamSynchronize(stream));
+    expect(pinned[3] == 4, "ordered allocation");
+
     int first = 50;
     void* arguments[] = {&first};
     check(cudaLaunchKernel((const void*)greet, dim3(1), dim3(1), arguments, 0, stream));

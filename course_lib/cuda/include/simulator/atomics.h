@@ -9,11 +9,16 @@ extern "C" void sim_check_atomic(void* address, unsigned bytes);
 #define SIM_ATOMIC_ACCESS(p) sim_check_atomic((void*)(p), sizeof(*(p)));
 #else
 extern "C" void sim_check_atomic(void* address, unsigned bytes, void* pc);
+extern "C" void sim_check_block_scope();  // of the next atomic
+#define SIM_OF_BLOCK sim_check_block_scope()
 #define SIM_ATOMIC_ACCESS(p) sim_check_atomic((void*)(p), sizeof(*(p)), __builtin_return_address(0));
 #endif
 #pragma GCC visibility pop
 #else
 #define SIM_ATOMIC_ACCESS(p)
+#endif
+#ifndef SIM_OF_BLOCK
+#define SIM_OF_BLOCK (void)0
 #endif
 
 // Replace the value by EXPRESSION of `old` and `value`; returns the old one.
@@ -65,13 +70,17 @@ SIM_ATOMIC_LOOP(atomicAdd, double, (old + value))
 SIM_ATOMIC_LOOP(atomicExch, float, ((void)old, value))
 SIM_ATOMIC_CAS(unsigned short)
 
-// Atomics for one block, or for host and device: to the simulator they are the same.
-#define SIM_SCOPE(NAME, SCOPE)                                                                                       \
-    template <class T, class V> SIM_INLINE auto NAME##SCOPE(T* p, V v) -> decltype(NAME(p, (T)v)) { return NAME(p, (T)v); }
-#define SIM_SCOPES(NAME) SIM_SCOPE(NAME, _block) SIM_SCOPE(NAME, _system)
-#define SIM_SCOPE_CAS(SCOPE)                                                                                         \
+// Atomics for one block, or for host and device: their values are the same. The checked build reports those for one block where
+// several blocks update one address.
+#define SIM_SCOPE(NAME, SCOPE, CHECK)                                                                                \
+    template <class T, class V> SIM_INLINE auto NAME##SCOPE(T* p, V v) -> decltype(NAME(p, (T)v)) { CHECK; return NAME(p, (T)v); }
+#define SIM_SCOPES(NAME) SIM_SCOPE(NAME, _block, SIM_OF_BLOCK) SIM_SCOPE(NAME, _system, (void)0)
+#define SIM_SCOPE_CAS(SCOPE, CHECK)                                                                                  \
     template <class T, class E, class V>                                                                             \
-    SIM_INLINE auto atomicCAS##SCOPE(T* p, E e, V v) -> decltype(atomicCAS(p, (T)e, (T)v)) { return atomicCAS(p, (T)e, (T)v); }
+    SIM_INLINE auto atomicCAS##SCOPE(T* p, E e, V v) -> decltype(atomicCAS(p, (T)e, (T)v)) {                         \
+        CHECK;                                                                                                       \
+        return atomicCAS(p, (T)e, (T)v);                                                                             \
+    }
 SIM_SCOPES(atomicAdd) SIM_SCOPES(atomicSub) SIM_SCOPES(atomicMin) SIM_SCOPES(atomicMax) SIM_SCOPES(atomicExch)
 SIM_SCOPES(atomicAnd) SIM_SCOPES(atomicOr) SIM_SCOPES(atomicXor) SIM_SCOPES(atomicInc) SIM_SCOPES(atomicDec)
-SIM_SCOPE_CAS(_block) SIM_SCOPE_CAS(_system)
+SIM_SCOPE_CAS(_block, SIM_OF_BLOCK) SIM_SCOPE_CAS(_system, (void)0)

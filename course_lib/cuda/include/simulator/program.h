@@ -7,6 +7,7 @@
 #include "program/launch.h"
 #include "program/memory.h"
 #include "program/textures.h"
+#include "program/volumes.h"
 #include "program/streams.h"
 #include "program/device.h"
 

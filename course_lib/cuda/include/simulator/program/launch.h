@@ -48,7 +48,9 @@ template <class Call, class... A> struct Task {
 struct Configuration {
     dim3 grid, block;
     size_t shared;
-    Configuration(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t = nullptr) : grid(grid), block(block), shared(shared) {}
+    cudaStream_t stream;
+    Configuration(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = nullptr)
+        : grid(grid), block(block), shared(shared), stream(stream) {}
 };
 
 template <class Call> struct Launcher {
@@ -62,7 +64,7 @@ template <class Call> struct Launcher {
         const char* const named[] = {(std::is_pointer<A>::value ? "" : nullptr)..., nullptr};
         Launch launch{pointers, {size.grid.x, size.grid.y, size.grid.z}, {size.block.x, size.block.y, size.block.z}, size.shared,
                       0, 0, 0, sizeof...(A), named};
-        return cudaError_t(sim_program_launch(kernel, names, &launch, Task<Call, A...>::run, site));
+        return cudaError_t(sim_program_launch(kernel, names, &launch, Task<Call, A...>::run, site, size.stream));
     }
 };
 
@@ -87,7 +89,7 @@ template <class... A> int know(void (*kernel)(A...), const char* name, const cha
 
 // Launches by a kernel's address. resident: all blocks at once, so that they may wait for each other.
 inline cudaError_t sim_launch_by_address(const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared, bool resident,
-                                         const char* function, SimSite site) {
+                                         cudaStream_t stream, const char* function, SimSite site) {
     const SimKnown* known = sim_program_known(kernel);
     if (!known)
         return cudaError_t(sim_program_error(cudaErrorInvalidDeviceFunction, function, site,
@@ -98,18 +100,18 @@ inline cudaError_t sim_launch_by_address(const void* kernel, dim3 grid, dim3 blo
     pointers[known->parameters] = &kernel;
     sim::Launch launch{pointers, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared, 0, 0, 0, known->parameters, named,
                        resident};
-    return cudaError_t(sim_program_launch(known->name, known->names, &launch, known->run, site));
+    return cudaError_t(sim_program_launch(known->name, known->names, &launch, known->run, site, stream));
 }
 #define SIM_LAUNCHES(FUNCTION, RESIDENT)                                                                                         \
     inline cudaError_t FUNCTION(const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared = 0,                  \
-                                cudaStream_t = nullptr, SIM_SITE) {                                                              \
-        return sim_launch_by_address(kernel, grid, block, arguments, shared, RESIDENT, #FUNCTION, site);                         \
+                                cudaStream_t stream = nullptr, SIM_SITE) {                                                       \
+        return sim_launch_by_address(kernel, grid, block, arguments, shared, RESIDENT, stream, #FUNCTION, site);                 \
     }                                                                                                                            \
     template <class... A>                                                                                                        \
     cudaError_t FUNCTION(void (*kernel)(A...), dim3 grid, dim3 block, void** arguments, size_t shared = 0,                       \
-                         cudaStream_t = nullptr, SIM_SITE) {                                                                     \
+                         cudaStream_t stream = nullptr, SIM_SITE) {                                                              \
         if (!sim_program_known((const void*)kernel)) sim::know(kernel, "a kernel by its address", "");                           \
-        return sim_launch_by_address((const void*)kernel, grid, block, arguments, shared, RESIDENT, #FUNCTION, site);            \
+        return sim_launch_by_address((const void*)kernel, grid, block, arguments, shared, RESIDENT, stream, #FUNCTION, site);    \
     }
 SIM_LAUNCHES(cudaLaunchKernel, false)
 SIM_LAUNCHES(cudaLaunchCooperativeKernel, true)

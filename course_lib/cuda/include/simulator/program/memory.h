@@ -36,9 +36,15 @@ static inline cudaError_t sim_release(void* data, bool of_host, const char* func
     return cudaError_t(sim_program_error(1, function, site, other ? "%p is no start of memory that this function frees" :
                                          "%p was never allocated, or it was freed before", data));
 }
-static inline cudaError_t cudaFree(void* data, SIM_SITE) { return sim_release(data, false, __func__, site); }
+static inline cudaError_t cudaFree(void* data, SIM_SITE) {
+    sim_program_wait(nullptr);
+    return sim_release(data, false, __func__, site);
+}
 static inline cudaError_t cudaFreeAsync(void* data, cudaStream_t, SIM_SITE) { return sim_release(data, false, __func__, site); }
-static inline cudaError_t cudaFreeHost(void* data, SIM_SITE) { return sim_release(data, true, __func__, site); }
+static inline cudaError_t cudaFreeHost(void* data, SIM_SITE) {
+    sim_program_wait(nullptr);
+    return sim_release(data, true, __func__, site);
+}
 static inline cudaError_t cudaHostRegister(void* data, size_t bytes, unsigned, SIM_SITE) {
     if (sim_program_register(data, bytes, site)) return cudaSuccess;
     return SIM_FAIL(cudaErrorHostMemoryAlreadyRegistered, "%p is registered already", data);
@@ -74,7 +80,7 @@ static inline const char* sim_judge_end(const void* data, size_t bytes, bool dev
     return nullptr;
 }
 static inline cudaError_t sim_copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, const char* function,
-                                   SimSite site) {
+                                   SimSite site, bool waits = true) {
     if (!bytes) return cudaSuccess;
     if (unsigned(kind) > cudaMemcpyDefault)
         return cudaError_t(sim_program_error(21, function, site, "%d is no direction of a copy", int(kind)));
@@ -89,14 +95,19 @@ static inline cudaError_t sim_copy(void* to, const void* from, size_t bytes, cud
     if (const char* wrong = sim_judge_end(from, bytes, out))
         return cudaError_t(sim_program_error(1, function, site, "%zu bytes: the source %p %s", bytes, from, wrong));
     sim_program_copy(to, from, bytes);
+    if (waits) sim_program_wait(nullptr);
     return cudaSuccess;
 }
 static inline cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, SIM_SITE) {
     return sim_copy(to, from, bytes, kind, __func__, site);
 }
-static inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t = nullptr,
-                                          SIM_SITE) {
-    return sim_copy(to, from, bytes, kind, __func__, site);
+static inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
+                                          cudaStream_t stream = nullptr, SIM_SITE) {
+    if (cudaError_t code = sim_copy(to, from, bytes, kind, __func__, site, false)) return code;
+    if (sim_program_memory(to, nullptr) == SIM_PINNED) sim_program_copying(stream, to, bytes, true);
+    else if (sim_program_memory(to, nullptr) < 0) sim_program_wait(stream);  // it returns when pageable memory is written
+    if (sim_program_memory(from, nullptr) == SIM_PINNED) sim_program_copying(stream, from, bytes, false);
+    return cudaSuccess;
 }
 static inline cudaError_t cudaMemcpyPeer(void* to, int, const void* from, int, size_t bytes, SIM_SITE) {
     return sim_copy(to, from, bytes, cudaMemcpyDeviceToDevice, __func__, site);
@@ -130,6 +141,23 @@ static inline cudaError_t cudaMemset2D(void* data, size_t pitch, int value, size
     return cudaSuccess;
 }
 
+// ---- pools ------------------------------------------------------------------------------------------------------------
+
+// One pool, the default one, which keeps nothing back.
+typedef struct CUmemPoolHandle_st* cudaMemPool_t;
+enum cudaMemPoolAttr {
+    cudaMemPoolReuseFollowEventDependencies = 1, cudaMemPoolReuseAllowOpportunistic, cudaMemPoolReuseAllowInternalDependencies,
+    cudaMemPoolAttrReleaseThreshold, cudaMemPoolAttrReservedMemCurrent, cudaMemPoolAttrReservedMemHigh, cudaMemPoolAttrUsedMemCurrent,
+    cudaMemPoolAttrUsedMemHigh
+};
+static inline cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int) { return *pool = (cudaMemPool_t)1, cudaSuccess; }
+static inline cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int) { return cudaDeviceGetDefaultMemPool(pool, 0); }
+static inline cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void*) { return cudaSuccess; }
+static inline cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, size_t) { return cudaSuccess; }
+template <class T> cudaError_t cudaMallocFromPoolAsync(T** data, size_t bytes, cudaMemPool_t, cudaStream_t, SIM_SITE) {
+    return sim_allocate((void**)data, bytes, SIM_DEVICE, __func__, site);
+}
+
 // ---- variables of the device ------------------------------------------------------------------------------------------
 
 template <class T>
@@ -138,6 +166,7 @@ cudaError_t cudaMemcpyToSymbol(T& symbol, const void* from, size_t bytes, size_t
     if (offset + bytes > sizeof(T))
         return SIM_FAIL(cudaErrorInvalidValue, "%zu bytes from byte %zu on do not fit into a symbol of %zu", bytes, offset, sizeof(T));
     sim_program_copy((char*)&symbol + offset, from, bytes);
+    sim_program_wait(nullptr);
     return cudaSuccess;
 }
 template <class T>
@@ -146,6 +175,7 @@ cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t bytes, size_t
     if (offset + bytes > sizeof(T))
         return SIM_FAIL(cudaErrorInvalidValue, "%zu bytes from byte %zu on lie beyond a symbol of %zu", bytes, offset, sizeof(T));
     sim_program_copy(to, (const char*)&symbol + offset, bytes);
+    sim_program_wait(nullptr);
     return cudaSuccess;
 }
 template <class T>

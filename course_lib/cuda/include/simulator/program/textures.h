@@ -2,7 +2,8 @@
 //
 // Filtering is that of the CUDA C++ Programming Guide, "Texture Fetching": a coordinate's fraction has eight bits behind the point.
 // How hardware rounds to them is not documented; here to the nearest. What a texture reads is not watched: it cannot leave the
-// texture, and is cached apart from what the kernel writes. Not simulated: three dimensions, layers, mipmaps, texture references.
+// texture, and is cached apart from what the kernel writes. Three dimensions, layers and cubes: volumes.h. Not simulated: mipmaps,
+// texture references.
 #pragma once
 #include "../../cuda_fp16.h"
 #include "memory.h"
@@ -14,14 +15,16 @@ enum cudaTextureFilterMode { cudaFilterModePoint, cudaFilterModeLinear };
 enum cudaTextureReadMode { cudaReadModeElementType, cudaReadModeNormalizedFloat };
 enum cudaResourceType { cudaResourceTypeArray, cudaResourceTypeMipmappedArray, cudaResourceTypeLinear, cudaResourceTypePitch2D };
 enum cudaSurfaceBoundaryMode { cudaBoundaryModeZero, cudaBoundaryModeClamp, cudaBoundaryModeTrap };
-constexpr unsigned cudaArrayDefault = 0, cudaArraySurfaceLoadStore = 2;
+constexpr unsigned cudaArrayDefault = 0, cudaArrayLayered = 1, cudaArraySurfaceLoadStore = 2, cudaArrayCubemap = 4;
 
 struct cudaArray {
     char* data;
     size_t width, height;  // in elements; height 0: one dimension
     cudaChannelFormatDesc format;
+    size_t depth = 0;      // planes or layers, one behind the other; 0: neither
     size_t element() const { return (format.x + format.y + format.z + format.w) / 8; }
     size_t pitch() const { return width * element(); }
+    size_t plane() const { return pitch() * (height ? height : 1); }
 };
 typedef cudaArray* cudaArray_t;
 typedef const cudaArray* cudaArray_const_t;
@@ -109,6 +112,7 @@ struct SimTexture {
     size_t pitch;
     cudaChannelFormatDesc format;
     cudaTextureDesc how;
+    long depth = 1;
 };
 static inline cudaError_t sim_make_texture(unsigned long long* out, const cudaResourceDesc* what, const cudaTextureDesc* how,
                                            const char* function, SimSite site) {
@@ -117,7 +121,7 @@ static inline cudaError_t sim_make_texture(unsigned long long* out, const cudaRe
     if (what->resType == cudaResourceTypeArray) {
         const cudaArray* a = what->res.array.array;
         if (!a) return cudaError_t(sim_program_error(1, function, site, "the array is null"));
-        made = {a->data, long(a->width), long(a->height ? a->height : 1), a->pitch(), a->format, made.how};
+        made = {a->data, long(a->width), long(a->height ? a->height : 1), a->pitch(), a->format, made.how, long(a->depth ? a->depth : 1)};
     } else if (what->resType == cudaResourceTypeLinear) {
         const auto& l = what->res.linear;
         long elements = long(l.sizeInBytes * 8 / (l.desc.x + l.desc.y + l.desc.z + l.desc.w));
@@ -155,12 +159,14 @@ SIM_FUNCTION long sim_texture_index(long i, long size, cudaTextureAddressMode mo
     }
     return i < 0 ? 0 : size - 1;
 }
-SIM_FUNCTION const char* sim_texel(const SimTexture* t, long x, long y) {
+// z: of the third dimension, or a layer.
+SIM_FUNCTION const char* sim_texel(const SimTexture* t, long x, long y, long z = 0) {
     bool normalised = t->how.normalizedCoords;
     long column = sim_texture_index(x, t->width, t->how.addressMode[0], normalised);
     long row = sim_texture_index(y, t->height, t->how.addressMode[1], normalised);
-    if (column < 0 || row < 0) return nullptr;
-    return t->data + row * t->pitch + column * ((t->format.x + t->format.y + t->format.z + t->format.w) / 8);
+    long plane = sim_texture_index(z, t->depth, t->how.addressMode[2], normalised);
+    if (column < 0 || row < 0 || plane < 0) return nullptr;
+    return t->data + (plane * t->height + row) * t->pitch + column * ((t->format.x + t->format.y + t->format.z + t->format.w) / 8);
 }
 // One channel as a float: integers by their largest value.
 SIM_FUNCTION float sim_channel(const SimTexture* t, const char* texel, int channel) {
@@ -173,9 +179,9 @@ SIM_FUNCTION float sim_channel(const SimTexture* t, const char* texel, int chann
 }
 SIM_FUNCTION float sim_weight(float fraction) { return rintf(fraction * 256.0f) / 256.0f; }
 
-template <class T> SIM_FUNCTION T sim_fetch(const SimTexture* t, long x, long y) {
+template <class T> SIM_FUNCTION T sim_fetch(const SimTexture* t, long x, long y, long z = 0) {
     T value{};
-    const char* texel = sim_texel(t, x, y);
+    const char* texel = sim_texel(t, x, y, z);
     if (t->how.readMode == cudaReadModeNormalizedFloat) {
         for (unsigned i = 0; i < sizeof(T) / sizeof(float); i++) ((float*)&value)[i] = sim_channel(t, texel, i);
     } else if (texel) {
@@ -183,15 +189,15 @@ template <class T> SIM_FUNCTION T sim_fetch(const SimTexture* t, long x, long y)
     }
     return value;
 }
-template <class T> SIM_FUNCTION T sim_sample(const SimTexture* t, float x, float y) {
+template <class T> SIM_FUNCTION T sim_sample(const SimTexture* t, float x, float y, long z = 0) {
     if (t->how.normalizedCoords) x *= t->width, y *= t->height;
-    if (t->how.filterMode == cudaFilterModePoint) return sim_fetch<T>(t, long(floorf(x)), long(floorf(y)));
+    if (t->how.filterMode == cudaFilterModePoint) return sim_fetch<T>(t, long(floorf(x)), long(floorf(y)), z);
     if constexpr (sim::Kind<T>::kind != 'f') {
         sim_stop(sim_thread(), "linear filtering gives float: an integer type was asked for", nullptr, 0);
     } else {
         float left = floorf(x - 0.5f), top = floorf(y - 0.5f), a = sim_weight(x - 0.5f - left), b = sim_weight(y - 0.5f - top);
         const char* corners[4];
-        for (int i = 0; i < 4; i++) corners[i] = sim_texel(t, long(left) + i % 2, long(top) + i / 2);
+        for (int i = 0; i < 4; i++) corners[i] = sim_texel(t, long(left) + i % 2, long(top) + i / 2, z);
         T value{};
         for (unsigned i = 0; i < sizeof(T) / sizeof(float); i++)
             ((float*)&value)[i] = (1 - b) * ((1 - a) * sim_channel(t, corners[0], i) + a * sim_channel(t, corners[1], i)) +
