@@ -11,6 +11,7 @@ says so: the page then tells what the checker sees, and lets nobody pass.
 import inspect
 import json
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -91,13 +92,13 @@ def write(folder: Path, wanted: Sequence[str] | None = None) -> dict[str, int]:
     bytes of each."""
     cases = folder / "cases"
     cases.mkdir(exist_ok=True)
-    sizes, listed = {}, []
+    sizes, listed, tasks_of = {}, [], cache(lambda chapter: tasks(catalogue.source(chapter)))
     for name in cuda_exercises() if wanted is None else wanted:
         exercise, piece = catalogue.load(name), catalogue.piece(name)
         content = json.dumps(export(name), separators=(",", ":"), allow_nan=False).encode()
         sizes[name] = packing.store(content, cases, f"{name}.json")
         listed.append({"name": name, "chapter": exercise.chapter, "title": exercise.title, "language": "cuda",
-                       "blank": piece.blank, "task": tasks(catalogue.source(exercise.chapter)).get(name, "")})  # fmt: skip
+                       "blank": piece.blank, "task": tasks_of(exercise.chapter).get(name, "")})  # fmt: skip
     (folder / "exercises.json").write_text(json.dumps(listed))
     return sizes
 
