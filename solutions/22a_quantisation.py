@@ -106,8 +106,9 @@ def best_scale(groups, shrinks):
 # the first in its lowest four bits, and belongs to group w / GROUP_WORDS of that row. A code c of group j stands for
 # `scales[m, j] * (c - zeros[m, j])`. If `zeros` is null, all zero points are `ZERO`.
 #
-# A warp owns output m, and its 32 lanes share the words: lane l takes words l, l + 32, ... `Eight<N> values(row, k, K)` loads
-# `row[k]` to `row[k + 7]` as `values[0]` to `values[7]`, with zeros from K on. After your part the warp adds up `sum`.
+# A warp owns output m, and its 32 lanes share the words: lane l takes words l, l + 32, ... `Eight<N> values(p, k, K)` loads
+# `p[k]` to `p[k + 7]` as `values[0]` to `values[7]`, with zeros from K on; p points to the row of x. After your part the warp
+# adds up `sum`.
 
 # %% exercise="linear_int4_kernel"
 # include kernels/linear_int4.cu linear_int4: add up scale times (code - zero point) times x over the words of this lane
@@ -119,7 +120,7 @@ def best_scale(groups, shrinks):
 # = 4w .. 4w + 3, the first in its lowest eight bits. A code is a byte with a sign, -128 .. 127, and a row has one scale, with
 # which the kernel multiplies your `sum` at the end.
 #
-# `Eight<N> values(row, k, K)` loads eight numbers, so lane l takes the words 2l and 2l + 1, then those 64 further on, and so
+# `Eight<N> values(p, k, K)` loads eight numbers, so lane l takes the words 2l and 2l + 1, then those 64 further on, and so
 # on. `line` may be odd: then the last pair has one word. `values[i]` is 0 from K on.
 
 # %% exercise="linear_int8_kernel"

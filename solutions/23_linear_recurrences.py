@@ -252,8 +252,8 @@ __global__ void segmented_sums(const float* x, const int* heads, float* y) {  //
 # - the state after the chunk holds `chunk.over[c]` times row c of S,
 # - y of step t holds S read with `chunk.q[t]`, which is q times the decay from the beginning of the chunk to t; its gradient in
 # this column is `dyt[t]`,
-# - by the delta rule (`KIND == Delta`) step t takes away what it reads, S read with `chunk.k[t]`, times beta; the gradient of
-# that, without its sign and with beta in it, is `du[t]`.
+# - by the delta rule (`KIND == Delta`) step t writes beta times the difference of v and what it reads, S read with `chunk.k[t]`.
+# `du[t]` is the gradient of that difference, with beta in it. Mind the sign: what is read is subtracted.
 #
 # `add_own(dS, row, number, lane)` adds row[c] times the number to each row c that this lane holds. With q and k `[1, 1]`, dy
 # `[1, 2]`, no decay and nothing after the last step, `dstate` is 3.

@@ -113,8 +113,8 @@ def rules(lines: Sequence[np.ndarray], widths: Sequence[int], one: str, many: st
         yield f"the {many} of whole groups of {w}", lambda n, w=w: np.arange(n) < n - n % w
     longest = max(lines, key=len)
     for w in widths:
-        if w >= len(longest):
-            break
+        if 2 * w > len(longest):
+            break  # what was seen once does not repeat
         seen = np.zeros(w, bool)
         seen[np.flatnonzero(longest) % w] = True
         if not seen.all():

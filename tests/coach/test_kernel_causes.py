@@ -89,6 +89,20 @@ def test_wrong_elements_are_told_as_a_rule_that_holds_of_exactly_them(index, say
     assert rule(matrices(change)) == says
 
 
+def test_what_is_seen_in_one_group_only_is_no_rule():
+    once = np.arange(531) != 460
+    twice = np.tile(once[:512], 2)
+    told = [
+        [
+            words
+            for words, holds in where_wrong.rules([line], [512], "element", "elements")
+            if (holds(len(line)) == line).all()
+        ]
+        for line in (once, twice)
+    ]
+    assert told == [[], ["the elements whose index modulo 512 is not 460"]]
+
+
 def test_a_rule_that_one_failing_case_breaks_is_not_said():
     outcomes = matrices(spoiled(lambda x: np.s_[:, 32:]))
     outcomes[-1].got[0, 3] += 5

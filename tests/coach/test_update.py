@@ -140,13 +140,8 @@ def test_a_lecture_was_run_and_three_exercises_answered_and_both_change(upstream
     assert any(cell.source == "A note of my own" for cell in renewed.cells)
     status = course(learner, "status").stdout
     assert all(f"[x] {name}" in status for name in answers), status
-    tests = [
-        "tests/coach/test_source.py",
-        "tests/coach/test_regions.py",
-        "tests/test_notebooks.py",
-        "tests/test_house.py",
-    ]
-    sh(learner, sys.executable, "-m", "pytest", "-q", *tests)
+    tests = ["tests/coach/test_source.py", "tests/coach/test_regions.py", "tests/test_notebooks.py"]
+    sh(learner, sys.executable, "-m", "pytest", "-q", *tests, "-k", "02_autograd or backward_pass or sources_say")
     assert course(learner, "update").stdout.strip().endswith("The course is up to date.")
 
 

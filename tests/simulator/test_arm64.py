@@ -4,7 +4,9 @@ That is Linux. For macOS both are compiled and linked; there nothing has been ru
 """
 
 import importlib.util
+import re
 import shutil
+import struct
 import subprocess
 from pathlib import Path
 
@@ -73,15 +75,45 @@ def test_every_way_to_wait_works_on_arm(program, page):
 @pytest.mark.skipif(not importlib.util.find_spec("ziglang"), reason="ziglang is not installed (pip install ziglang)")
 @pytest.mark.slow
 def test_runtime_and_kernel_link_for_macos(tmp_path):
-    """As flags.py and runtime.py do on macOS: the kernel is linked with the runtime, whose thread-local variables it uses."""
+    """As flags.py and runtime.py do on macOS: the kernel is linked with the runtime, whose thread-local variables it uses.
+
+    The C++ library is the system's there. zig would build its own, so all is linked as C, and its symbols stay open.
+    """
     zig = Path(importlib.util.find_spec("ziglang").submodule_search_locations[0]) / "zig"
-    target = (zig, "c++", "-target", "aarch64-macos", *COMMON, "-fPIC", "-shared", "-fno-sanitize=undefined")
+    target = ("-target", "aarch64-macos", "-fno-sanitize=undefined")
     library, kernel = tmp_path / "simulator.dylib", tmp_path / "kernel.dylib"
-    run(*target, "-Wl,-install_name,@rpath/simulator.dylib", "-o", library, *RUNTIME)
+
+    def link(made: Path, texts: list[Path], *words: str | Path) -> set[str]:
+        objects = [tmp_path / f"{text.stem}.o" for text in texts]
+        for text, compiled in zip(texts, objects, strict=True):
+            run(zig, "c++", *target, *COMMON, "-fPIC", *HEADER, "-c", text, "-o", compiled)
+        run(zig, "cc", *target, "-shared", "-Wl,-undefined,dynamic_lookup", *words, *objects, "-o", made)
+        return looked_up_later(made)
+
+    left = link(library, RUNTIME, "-Wl,-install_name,@rpath/simulator.dylib")
+    assert left and all(OF_CPP.match(name) for name in left), left
     for text in (translation_unit(), build._translation_unit(source.find(DYNAMIC), ["dynamic"], [])):
-        run(*target, *HEADER, library, f"-Wl,-rpath,{tmp_path}", "-o", kernel, text)
-    for made in (library, kernel):
-        assert made.read_bytes()[:8] == b"\xcf\xfa\xed\xfe\x0c\x00\x00\x01"  # Mach-O, 64 bit, ARM
+        left = link(kernel, [text], library, f"-Wl,-rpath,{tmp_path}")
+        assert all(OF_CPP.match(name) for name in left), left
+
+
+OF_CPP = re.compile(r"___cxa_|___gxx_|__Zn|__Zd|__ZN?K?St|__ZT[ISV]")  # new, delete, std:: and what carries exceptions
+
+
+def looked_up_later(made: Path) -> set[str]:
+    """The symbols of a Mach-O file that no library had when it was linked. Layout: Apple's mach-o/loader.h and nlist.h."""
+    data = made.read_bytes()
+    assert data[:8] == b"\xcf\xfa\xed\xfe\x0c\x00\x00\x01"  # Mach-O, 64 bit, ARM
+    at, names = 32, set()
+    for _ in range(struct.unpack_from("<I", data, 16)[0]):  # load commands
+        command, size, symbols, count, strings = struct.unpack_from("<5I", data, at)
+        at += size
+        if command == 2:  # LC_SYMTAB
+            for n_strx, n_type, _, n_desc, _ in struct.iter_unpack("<IBBHQ", data[symbols : symbols + 16 * count]):
+                if n_type == 1 and n_desc >> 8 in (0, 0xFE):  # N_EXT, in no library: as zig and as others write it
+                    name = data[strings + n_strx :]
+                    names.add(name[: name.index(0)].decode())
+    return names
 
 
 @pytest.mark.skipif(not importlib.util.find_spec("ziglang"), reason="ziglang is not installed (pip install ziglang)")

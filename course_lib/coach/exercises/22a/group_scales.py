@@ -48,5 +48,7 @@ exercise = Exercise(
               "the other."),
         Wrong(Changed(("weight.reshape(len(weight), -1, GROUP)", "weight.reshape(-1, GROUP, len(weight)).transpose(2, 0, 1)")),
               "A group is 32 neighbours of one row: reshape to (N, J, 32), with the rows first."),
+        Wrong(Changed(("weight.reshape(len(weight), -1, GROUP)", "weight.reshape(len(weight), GROUP, -1)"), ("axis=2", "axis=1")),
+              "(N, 32, J) puts every J-th weight of a row into a group. A group is 32 neighbours: reshape to (N, J, 32)."),
     ],
 )  # fmt: skip

@@ -30,6 +30,12 @@ def with_the_next(codes, scales):
     return weights(words.reshape(1, -1), scales)
 
 
+def unsigned(codes, scales):
+    """A code below 8, less 8 as a u32, is beyond 4 billion."""
+    wrapped = codes[0].astype(np.uint32) - np.uint32(8)
+    return (wrapped.astype(np.float32) * np.repeat(scales, GROUP)).astype(np.float32)
+
+
 def launch(kernel, codes, scales):
     words = pack_int4(codes)[0]  # (n / 8,)
     y = unwritten(codes.size)
@@ -73,6 +79,9 @@ fn unpack_bits(@builtin(global_invocation_id) id: vec3<u32>) {
         Wrong(Changed((" - 8.0", "")),
               "A code c stands for scale * (c - 8): all your weights are 8 steps too large.",
               like=lambda codes, scales: weights(codes, scales, zero=0)),
+        Wrong(Changed(("f32((words[i] >> (4 * j)) & 15u)", "(words[i] >> (4 * j)) & 15u"), ("(code - 8.0)", "f32(code - 8)")),
+              "A u32 has no negative numbers: a code below 8, less 8, wraps around to over 4 billion. Make a float of the code "
+              "first, then subtract 8.0.", like=unsigned),
         Wrong(Changed(("(4 * j)", "(28 - 4 * j)")),
               "The codes of each word come out backwards: the first is in the lowest four bits.", like=backwards),
         Wrong(Changed(("scales[i / 4]", "scales[i / 32]")),

@@ -28,6 +28,8 @@ exercise = Exercise(
     wrong=[
         Wrong(Changed(('"hd,hdk->hk"', '"hd,gdk->hk"')),
               "Each head has a matrix of its own; here every query meets the matrices of all heads, added up."),
+        Wrong(Changed(('np.einsum("hd,hdk->hk", q, w_uk)', "q @ w_uk")),
+              "q @ w_uk multiplies the queries of all heads by the matrix of each: (H, H, K). Head h needs only q[h] @ w_uk[h]."),
         Wrong(Changed(('np.einsum("hd,hdk->hk", q, w_uk)', "w_uk.sum(axis=1)")),
               "The matrix is added up as if every number of the query were 1. Each of its rows counts as much as the query's "
               "number for it."),

@@ -11,6 +11,7 @@ def cases(random):
     yield Case("all have as many", ["bob", "ann", "ann"], ["ann", "bob"])
     yield Case("one is nowhere yet", ["ann", "bob", "cid"], ["ann", "bob", "bob"])
     yield Case("the one with fewest does not wait", ["ann", "bob"], ["ann", "ann", "bob", "cid", "bob", "bob"])
+    yield Case("twelve clients, none with a text", [f"client {i}" for i in (5, 2, 9, 0, 11, 7, 1, 10, 3, 8, 6, 4)], [])
     for count in (7, 20):
         waiting, running = ([names[i] for i in random.integers(0, 4, n)] for n in (count, 16))
         yield Case(f"{count} requests", waiting, running)

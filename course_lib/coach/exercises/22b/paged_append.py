@@ -33,6 +33,17 @@ def appended(k, v, k_pages, v_pages, slots):
     return tuple(made)
 
 
+def begins_at_the_slot(got, k, v, k_pages, v_pages, slots):
+    """Whether row i begins at number slots[i], where the rows written so do not overlap."""
+    row = k.shape[1]
+    at = slots[:, None] + np.arange(row)  # (n, row)
+    if row == 1 or len(np.unique(at)) < at.size:
+        return None
+    made = k_pages.flatten()
+    made[at] = k
+    return bool(np.array_equal(np.ravel(got[0]), made))
+
+
 def launch(kernel, k, v, k_pages, v_pages, slots):
     pages = [cuda.asarray(x.copy()) for x in (k_pages, v_pages)]
     run = kernel.instance("unsigned int" if k.dtype == np.uint32 else "float")
@@ -79,6 +90,9 @@ template <class X> __global__ void clear_first(X* pages, const int* slots, int n
         Wrong(Changed(("(long long)slots[i / row] * row + i % row", "i")),
               "Token i was written to slot i; `slots` says where it belongs.",
               like=lambda k, v, k_pages, v_pages, slots: appended(k, v, k_pages, v_pages, np.arange(len(slots)))),
+        Wrong(Changed(("(long long)slots[i / row] * row + i % row", "slots[i / row] + i % row")),
+              "A slot counts rows, and a row has several numbers: slot s begins at number s * row, not at s.",
+              when=lambda seen: begins_at_the_slot(seen.got, *seen.inputs), once="rows lie where only that would put them"),
         Wrong(Changed(("slots[i / row] * row + i % row", "slots[i / row] * row")), generic="same address"),
         Wrong(Changed(("k_pages[at] = k[i]", "k_pages[at] = (X)(float)k[i]")), generic="rounded to floats"),
     ],

@@ -43,7 +43,9 @@ exercise = Exercise(
     target="op:paged_attention_forward",
     given="import numpy as np",
     cases=cases,
-    reference=lambda *inputs: devices.ops("reference").paged_attention_forward(*inputs),
+    reference=lambda q, k_pages, v_pages, tables, positions: devices.ops("reference").paged_attention_forward(
+        q, k_pages, v_pages, tables, positions
+    ),
     check=check,
     tolerance=1e-4,
     hints=(

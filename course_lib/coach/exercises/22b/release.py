@@ -28,6 +28,7 @@ def right(table, holders):
 
 
 ASKS = "        if holders[page] == 0:\n            freed.append"
+ELSE = "        if holders[page] == 1:\n            freed.append(page)\n        else:\n            holders[page] -= 1\n"
 
 exercise = Exercise(
     title="Find the page that is freed twice",
@@ -48,6 +49,8 @@ exercise = Exercise(
               "The table still names its pages: who releases it again counts them down a second time. Empty it."),
         Wrong(Changed((ASKS, ASKS.replace("0", "1"))),
               "You ask too late: the count has been lowered already, so 1 means that another text holds the page."),
+        Wrong(Changed((ASKS + "(page)\n", ""), ("        holders[page] -= 1\n", ELSE)),
+              "A page that is freed keeps the count of 1: whoever takes it next then seems to share it. Count every page down."),
         Wrong(Changed(("        holders[page] -= 1\n", "")), generic="without its `holders[page] -= 1`"),
     ],
 )  # fmt: skip

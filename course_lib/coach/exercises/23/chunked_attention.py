@@ -16,7 +16,7 @@ def cases(random):
         *(np.array(x, float) for x in ([[1], [1]], [[1], [1]], [[1], [2]], [[0], [0]], [[0]])),
         2,
     )
-    yield case("one step", 1, 2, 2, 4)
+    yield case("one step", 1, 3, 2, 4)
     yield case("one chunk", 4, 3, 2, 4)
     yield case("two chunks", 6, 2, 3, 3)
     yield case("the last chunk is shorter", 7, 3, 2, 4)
@@ -76,6 +76,12 @@ exercise = Exercise(
               "Each chunk begins with an empty memory: what the state before says to each query is missing from y."),
         Wrong(Changed(("(q[part] * np.exp(G)) @ S", "q[part] @ S")),
               "When step t reads it, the old state has decayed by all steps of the chunk up to t: by e^G for each channel."),
+        Wrong(Changed(("(q[part] * np.exp(G)) @ S", "np.exp(G) * (q[part] @ S)")),
+              "y: e^G has a number for each channel of the key, and here it multiplies those of the value. Multiply q by it, "
+              "then read: (q * np.exp(G)) @ S."),
+        Wrong(Changed(("np.exp(G[-1])[:, None] * S", "np.exp(G[-1]) * S")),
+              "S: e^G[-1] has a number for each channel of the key, and here it multiplies the columns of S. The channels of the "
+              "key are its rows: [:, None]."),
         Wrong(Changed(("(k[part] * np.exp(G[-1] - G)).T", "k[part].T")),
               "What a step wrote decays until the end of its chunk, by e^(G[-1] - G), before it is in the new state."),
         Wrong(Changed(("(k[part] * np.exp(G[-1] - G)).T", "(k[part] * np.exp(G)).T")),

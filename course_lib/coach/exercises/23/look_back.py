@@ -6,38 +6,58 @@ from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 EMPTY, TOTAL, PREFIX = range(3)
+LAST = """struct Last {  // the last number that is not 0: an operator whose terms may be regrouped, but not exchanged
+    static __device__ int of(int left, int right) { return right ? right : left; }
+};
+"""
 
 
 def cases(random):
-    """x, tiles of 32 that began before this launch and their totals, the tile among them that has a prefix, warps of a block."""
+    """x, tiles of 32 that began before this launch and their totals, which of them has a prefix, warps of a block, Op."""
     none = np.zeros(0, np.int32)
-    yield Case("one tile", np.ones(32, np.int32), none, 0, 1)
-    yield Case("two tiles in two blocks", np.ones(64, np.int32), none, 0, 1)
+    yield Case("one tile", np.ones(32, np.int32), none, 0, 1, "Sum")
+    yield Case("two tiles in two blocks", np.ones(64, np.int32), none, 0, 1, "Sum")
     for label, totals, at in (("the tile before has a prefix", [5], 0), ("three totals, then a prefix", [1, 20, 300, 4000], 0),
                               ("a total, then a prefix", [7, 80, 900], 1)):  # fmt: skip
         totals = np.array(totals, np.int32)
-        yield Case(label, np.ones(32 * (len(totals) + 1), np.int32), totals, at, 1)
-    yield Case("numbers that no float holds", np.full(64, 2**24 + 1, np.int32), none, 0, 2)
-    yield Case("eight warps at once", random.integers(-9, 10, 500).astype(np.int32), none, 0, 8)
+        yield Case(label, np.ones(32 * (len(totals) + 1), np.int32), totals, at, 1, "Sum")
+    yield Case("numbers that no float holds", np.full(64, 2**24 + 1, np.int32), none, 0, 2, "Sum")
+    yield Case("eight warps at once", random.integers(-9, 10, 500).astype(np.int32), none, 0, 8, "Sum")
+    for label, totals, at in (
+        ("the order matters: Op::of gives the last number that is not 0", [5, 7, 0, 9], 0),
+        ("the order matters again", [5, 7, 9], 1),
+    ):
+        x = np.where(np.arange(32 * (len(totals) + 1)) % 32 < 20, 0, 3).astype(np.int32)
+        yield Case(label, x, np.array(totals, np.int32), at, 1, "Last")
 
 
-def launch(kernel, x, totals, prefix_at, warps):
+def launch(kernel, x, totals, prefix_at, warps, op):
     n, tiles, begun = len(x), -(-len(x) // 32), len(totals)
     y, partial, state = cuda.zeros(n, np.int32), np.zeros(2 * tiles, np.int32), np.zeros(1 + tiles, np.int32)
     partial[: 2 * begun : 2], state[0], state[1 : 1 + begun] = totals, begun, TOTAL
     if begun:
-        partial[2 * prefix_at + 1], state[1 + prefix_at] = totals[: prefix_at + 1].sum(), PREFIX
+        partial[2 * prefix_at + 1], state[1 + prefix_at] = scanned(totals[: prefix_at + 1], op)[-1], PREFIX
     partial, state = cuda.asarray(partial), cuda.asarray(state)
-    kernel.instance("1, Sum, int")(-(-(tiles - begun) // warps), 32 * warps, (cuda.asarray(x), y, partial, state, 0, n))
+    kernel.instance(f"1, {op}, int")(
+        -(-(tiles - begun) // warps), 32 * warps, (cuda.asarray(x), y, partial, state, 0, n)
+    )
     return y, partial[2 * begun + 1 :: 2], state[1 + begun :]
 
 
-def reference(x, totals, prefix_at, warps):
+def scanned(x, op):
+    if op == "Sum":
+        return np.cumsum(x, dtype=np.int32)
+    at = np.maximum.accumulate(np.where(x != 0, np.arange(len(x)), 0))
+    return x[at]
+
+
+def reference(x, totals, prefix_at, warps, op, exchanged=False):
+    """exchanged: what is found further back is put on the right."""
     begun = len(totals)
-    own = x[32 * begun :]
-    y = np.concatenate([np.zeros(32 * begun, np.int32), totals.sum(dtype=np.int32) + np.cumsum(own, dtype=np.int32)])
-    ends = np.minimum(np.arange(32 * begun + 32, len(x) + 32, 32), len(x)) - 1
-    return y, y[ends], np.full(len(ends), PREFIX, np.int32)
+    met = np.append(totals[:prefix_at:-1], scanned(totals[: prefix_at + 1], op)[-1]) if begun and exchanged else totals
+    y = scanned(np.concatenate([met, x[32 * begun :]]), op)[len(met) :]
+    ends = np.minimum(np.arange(32, len(y) + 32, 32), len(y)) - 1
+    return np.concatenate([np.zeros(32 * begun, np.int32), y]), y[ends], np.full(len(ends), PREFIX, np.int32)
 
 
 def missed(*words):
@@ -64,7 +84,8 @@ exercise = Exercise(
     core=False,
     language="cuda",
     defines="scan_3_look_back",
-    instances=("1, Sum, int",),
+    instances=("1, Sum, int", "1, Last, int"),
+    given=LAST,
     cases=cases,
     reference=reference,
     results=("y", "the prefixes", "the flags"),
@@ -98,6 +119,10 @@ __global__ void relay(int* values, int* flags) {
               "The prefix is written before its flag, but without a fence between them another warp may see the flag and not the "
               "prefix.",
               when=missed("partial[2*tile+1]")),
+        Wrong(Changed(("Op::of(partial[2 * other + (flag == PREFIX)], before)",
+                       "Op::of(before, partial[2 * other + (flag == PREFIX)])")),
+              "The earlier one stands on the left. Each tile that you come to lies before all so far: Op::of(its value, before).",
+              like=lambda *case: reference(*case, exchanged=True)),
         Wrong(Changed(("            if (flag == PREFIX) break;\n", "")),
               "A prefix holds all that lies before it already. After a PREFIX, stop.",
               when=lambda seen: None if len(seen.inputs[1]) < 2 or seen.inputs[2] == 0 else

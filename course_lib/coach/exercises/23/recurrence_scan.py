@@ -36,6 +36,17 @@ def loop(a, b, start, THREADS, again=False, empty=False):
     return h
 
 
+def each_from_its_own(a, b, start, THREADS):
+    """Each thread carries what it has itself after a tile, not what the last one has."""
+    A = B = None
+    h, own = np.empty_like(a), np.repeat(start.astype(np.float64)[:, None], THREADS, axis=1)  # (rows, THREADS)
+    for t in range(a.shape[1]):
+        i = t % THREADS
+        A, B = (a[:, t], b[:, t]) if i == 0 else (a[:, t] * A, a[:, t] * B + b[:, t])  # the steps of this tile up to t
+        own[:, i] = h[:, t] = A * own[:, i] + B
+    return h
+
+
 exercise = Exercise(
     title="A recurrence by a scan",
     minutes=15,
@@ -72,7 +83,8 @@ template <int THREADS> __global__ void row_prefix_sums(const float* x, float* y,
               like=lambda *case: loop(*case, empty=True)),
         Wrong(Changed(("float state = start[blockIdx.x];", "float state = 0.0f;")), generic="never uses its parameter"),
         Wrong(Changed(("state = all.a * state + all.b", "state = before.a * state + before.b")),
-              generic="The cases that fail are those"),
+              "Each thread goes on from its own step. The state after a tile is the same for all threads: all.a * state + all.b.",
+              like=each_from_its_own),
         Wrong(Changed(("tile < T;", "tile + threadIdx.x < T;")),
               "Some threads do not reach block_scan. All threads of a block must call it, also those beyond T.",
               when=lambda seen: {"missing-lanes", "missed-barrier", "divergent-barrier"} & set(seen.kinds)),

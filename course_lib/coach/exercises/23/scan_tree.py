@@ -26,8 +26,9 @@ def launch(kernel, x, THREADS):
     return y, totals
 
 
-def scanned(x, THREADS, inclusive=False, down=None):
-    """Each block by itself. down: what a group does on the way down to (tree, left child, node); None: what it should."""
+def scanned(x, THREADS, inclusive=False, down=None, from_leaves=False):
+    """Each block by itself. down: what a group does on the way down to (tree, left child, node); None: what it should.
+    from_leaves: the small groups first."""
     width = 2 * THREADS
     blocks = -(-len(x) // width)
     tree = np.zeros(blocks * width, np.float32)
@@ -41,8 +42,8 @@ def scanned(x, THREADS, inclusive=False, down=None):
         tree[:, 2 * half - 1 :: 2 * half] += tree[:, half - 1 :: 2 * half]
         half *= 2
     tree[:, -1] = 0
-    while half > 1:
-        half //= 2
+    halves = [2**step for step in reversed(range(half.bit_length() - 1))]  # THREADS, ..., 2, 1
+    for half in reversed(halves) if from_leaves else halves:
         left, node = slice(half - 1, None, 2 * half), slice(2 * half - 1, None, 2 * half)
         tree[:, left], tree[:, node] = down(tree[:, left].copy(), tree[:, node].copy())
     return tree.ravel()[: len(x)], totals
@@ -84,6 +85,9 @@ __device__ void deal_out(float* tree, int count) {
         Wrong(Changed(("            const float left = tree[node - half];\n", ""), ("+= left", "+= tree[node - half]")),
               LOST, like=in_tree(lambda left, node: (node, 2 * node)), also=True),
         Wrong(Changed(("half > 0; half /= 2) {\n        __syncthreads();", "half > 0; half /= 2) {")), generic="race"),
+        Wrong(Changed(("int half = THREADS; half > 0; half /= 2", "int half = 1; half < COUNT; half *= 2")),
+              "This begins with groups of two, as on the way up. The way down begins at the root: half is THREADS first, 1 last.",
+              like=lambda x, THREADS: scanned(x, THREADS, down=lambda left, node: (node, node + left), from_leaves=True)),
         Wrong(Changed(("int half = THREADS; half > 0", "int half = THREADS; half > 1")),
               "The last level is missing: groups of two, with half = 1.",
               like=lambda x, THREADS: (last_missing(x, THREADS), scanned(x, THREADS)[1])),

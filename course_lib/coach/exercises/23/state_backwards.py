@@ -48,8 +48,9 @@ def before(dS, q, k, G, dy, du):
     return np.exp(G[:, -1])[..., None] * dS + read
 
 
-def chunks(kind, dy, dlast, q, k, g, beta, before=before):
-    """Each chunk step by step, backwards; from chunk to chunk the gradient of the state is what `before` says."""
+def chunks(kind, dy, dlast, q, k, g, beta, before=before, always=False):
+    """Each chunk step by step, backwards; from chunk to chunk the gradient of the state is what `before` says. always: du goes
+    back without the delta rule as well."""
     H, T, D = q.shape
     dy, q, k, g, beta = (x.astype(np.float64) for x in (dy, q, k, g, beta))
     dS = np.zeros((H, D, dy.shape[-1])) if dlast is None else dlast.astype(np.float64)
@@ -61,15 +62,29 @@ def chunks(kind, dy, dlast, q, k, g, beta, before=before):
             dv[:, t] = np.einsum("hde,hd->he", now, k[:, t])
             if kind == DELTA:
                 dv[:, t] *= beta[:, t, None]
+            if kind == DELTA or always:
                 du[:, t] = dv[:, t]
+            if kind == DELTA:
                 now = now - k[:, t, :, None] * du[:, t, None]
             now = np.exp(g[:, t])[..., None] * now
-        dS = before(dS, q[:, part], k[:, part], np.cumsum(g[:, part], axis=1), dy[:, part], du[:, part])
+        G = np.cumsum(g[:, part], axis=1)
+        keys = k[:, part] if kind == DELTA else k[:, part] * np.exp(-G)  # chunk.k has no decay without the delta rule
+        dS = before(dS, q[:, part], keys, G, dy[:, part], du[:, part])
     return dv, dS
 
 
-def otherwise(rule):
-    return lambda *case: chunks(*case, before=rule)
+def otherwise(rule, always=False):
+    return lambda *case: chunks(*case, before=rule, always=always)
+
+
+NOT_READ = (
+    "Gated linear attention (KIND is not Delta) reads nothing before it writes, and yet du goes back there. Only by the delta "
+    "rule: if (KIND == Delta)."
+)
+
+
+def plus(dS, q, k, G, dy, du):
+    return before(dS, q, k, G, dy, -du)
 
 
 exercise = Exercise(
@@ -111,7 +126,11 @@ __global__ void first_gradient(const float* a, const float* dy, float* dh, int T
               like=otherwise(lambda dS, q, k, G, dy, du: before(dS, q, k, G, dy, 0 * du))),
         Wrong(Changed(("-du[t]", "du[t]")),
               "What the delta rule reads it takes away: the sign of du is minus.",
-              like=otherwise(lambda dS, q, k, G, dy, du: before(dS, q, k, G, dy, -du))),
+              like=otherwise(plus)),
+        Wrong(Changed(("if (KIND == Delta) add_own(dS, chunk.k", "add_own(dS, chunk.k")), NOT_READ,
+              like=otherwise(before, always=True)),
+        Wrong(Changed(("if (KIND == Delta) add_own(dS, chunk.k[t], -du", "add_own(dS, chunk.k[t], du")), NOT_READ,
+              like=otherwise(plus, always=True), also=True),
         Wrong(Changed(("            add_own(dS, chunk.q[t], dyt[t], lane);\n", "")),
               "Each y of the chunk was read from the state before it, too: dy of step t goes back under chunk.q[t].",
               like=otherwise(lambda dS, q, k, G, dy, du: before(dS, q, k, G, 0 * dy, du))),
