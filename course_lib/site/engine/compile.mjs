@@ -51,7 +51,7 @@ export async function compile(course, text, names, { checked = true, files = {} 
   try {
     const front = await step('front', [...cc1(level, 'unit.cpp'), ...flagsOf(checked, defines), '-include-pch', 'all.pch', '-emit-llvm', '-disable-llvm-passes', '-o', 'unit.ll', '-x', 'c++', 'unit.cpp'],
       { ...course.headers, ...HEAD, ...files, 'all.pch': pch, 'unit.cpp': unit });
-    const read = textOf(front.out['unit.ll']), fills = checked ? askForFills(read, FILE) : { text: read, variables: [] };
+    const read = textOf(front.out['unit.ll']), fills = checked ? askForFills(read, FILE, text) : { text: read, variables: [] };
     const whole = /\bpacked\b/.test(text) ? fills.text : asAligned(fills.text), kept = checked ? keepLongIndices(keepVectorAccesses(whole)) : read;
     const middle = await step('optimise', [...cc1(level, 'unit.cpp'), ...(checked ? ['-fsanitize=thread', ...PASSES] : FAST), '-emit-llvm', '-o', 'unit.ll', '-x', 'ir', 'kept.ll'], { 'kept.ll': kept });
     const before = performance.now(), optimised = textOf(middle.out['unit.ll']), code = rewrite(optimised, FILE, course.addresses);

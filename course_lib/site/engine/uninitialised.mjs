@@ -9,7 +9,7 @@ const told = issues => issues.map(({ kind }) => kind).filter(kind => kind !== 'u
 // with one issue more where it depends on one of them. Not found: one whose pattern happens to lead to what these fills lead to.
 export function withFills(simulator, suspects, variables, once) {
   const before = simulator.content(), began = performance.now(), seen = once({});
-  if (!suspects.length || seen.issues.some(({ kind }) => kind === 'timeout')) return seen;
+  if (seen.issues.some(({ kind }) => kind === 'timeout')) return seen;
   const after = simulator.content(), timeout = LEAST + PATIENCE * (performance.now() - began) / 1000;
   const differs = (chosen, fill) => {
     simulator.restore(before);
