@@ -308,6 +308,24 @@ def test_the_comparison_of_mixers_is_whole_and_fair():
     assert "collect_mixers.py" in (FOLDER / "23_linear_recurrences.ipynb").read_text()
 
 
+def test_the_comparison_of_presets_is_whole_and_fair():
+    """The same steps, windows and words asked for all, and 4 bits cost `12m` no more than a hundredth of a nat."""
+    kept = json.loads((FOLDER / "runs" / "presets.json").read_text())
+    models = kept["models"]
+    assert models.keys() >= {"12m", "hybrid-12m", "modern-12m", "latent-12m"}
+    assert all(models[name]["seeds"].keys() == {"0", "1"} for name in ("12m", "hybrid-12m"))
+    assert max(run["parameters"] for run in models.values()) < 1.02 * min(run["parameters"] for run in models.values())
+    seeds = [seed for run in models.values() for seed in run["seeds"].values()]
+    assert len({tuple(step for step, _ in seed["losses"]) for seed in seeds}) == 1
+    assert all(loss > kept["floor"] for seed in seeds for _, loss in seed["losses"])
+    assert len({tuple(words for words, *_ in seed["probe"]) for seed in seeds}) == 1
+    for seed in models["12m"]["seeds"].values():
+        (bits, nats), (_, whole) = seed["quantised"]["int4"], seed["quantised"]["float32"]
+        assert bits < 4.9 and whole == seed["losses"][-1][1] and nats - whole < 0.012
+    for chapter in ("22a_quantisation", "22b_serving", "23_linear_recurrences"):
+        assert "runs/collect_presets.py" in (FOLDER / f"{chapter}.ipynb").read_text()
+
+
 def test_the_probe_asks_for_words_that_were_said():
     spec = importlib.util.spec_from_file_location("collect_mixers", FOLDER / "runs" / "collect_mixers.py")
     spec.loader.exec_module(collect := importlib.util.module_from_spec(spec))
