@@ -58,8 +58,8 @@ def load(text: str, exercise: Exercise) -> Watched:
     file, names = kernels.written(text, exercise), exercise.instances or ("",)
     instances = {}
     for given in names:
-        name, constants = given.removesuffix(">").split("<") if "<" in given else (exercise.defines, given)
-        instances[given] = Shader(file, name, **_constants(constants))
+        name, written = given.removesuffix(">").split("<") if "<" in given else (exercise.defines, given)
+        instances[given] = Shader(file, name, **constants(written))
     found = scan.scan(kernel_source.task(exercise)).variables
     read_only = {name: name for name, one in found.items() if one.space == "storage" and not one.writable}
     return Watched(instances, exercise.seconds, {"": read_only})
@@ -77,7 +77,7 @@ def _workgroup_bytes(text: str) -> int:
     return size
 
 
-def _constants(given: str) -> dict[str, Any]:
+def constants(given: str) -> dict[str, Any]:
     """ "CAUSAL=True, T=4" -> {"CAUSAL": True, "T": 4}"""
     pairs = [pair.split("=") for pair in given.split(",") if pair.strip()]
     return {name.strip(): ast.literal_eval(value.strip()) for name, value in pairs}

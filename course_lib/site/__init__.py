@@ -8,7 +8,7 @@
     pages.py      Sphinx, its settings, formulas by KaTeX
     npm.py        packages from a lock file, bundled
     licences.py   what others wrote of the site's files, and the texts of its licences
-    engine.py     what compiles, runs and judges CUDA C++ in the page; its modules are in engine/
+    engine.py     what compiles, runs and judges CUDA C++ in the page, and the values of WGSL; its modules are in engine/
     exported_cases.py, recorder.py   the exercises' cases as data
     packing.py    how the engine's files are compressed
     offline.py    the service worker and what it may keep

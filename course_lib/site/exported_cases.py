@@ -1,11 +1,12 @@
-"""The cases of the exercises in CUDA C++ as data, for the page that judges without Python.
+"""The cases of the exercises in CUDA C++ and WGSL as data, for the page that judges without Python.
 
 What is right, and what known mistakes give, is computed here by the exercises' own references (coach/exercise.py); the page
 launches a kernel with the same arrays and compares. Which arrays, says an exercise's `call` to a recorder (recorder.py).
 
 Left out: goals that count something of their own, and mistakes recognised by what predicates.py cannot read. Where a result
 is computed from the arrays by `call` in ways that the recorder does not know, or is checked by a function of Python, `unjudged`
-says so: the page then tells what the checker sees, and lets nobody pass.
+says so: the page then tells what the checker sees, and lets nobody pass. Of WGSL the page sees values alone, so that known
+mistakes are those that show in them; the constants and includes that a text is compiled with go along.
 """
 
 import inspect
@@ -17,13 +18,15 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.coach import catalogue
+from course_lib.coach import catalogue, shaders
 from course_lib.coach.builder import tasks
 from course_lib.coach.exercise import Case, Exercise, Wrong
 from course_lib.coach.judge import SEED
 from course_lib.coach.shared_cases import bfloat16_bits
+from course_lib.cuda import memory
+from course_lib.devices.webgpu import source
 from course_lib.site import packing, predicates
-from course_lib.site.recorder import Recorder, encoded, is_placed
+from course_lib.site.recorder import Recorder, ShaderRecorder, encoded, is_placed
 
 EXAMPLES = 12  # elements by which a known mistake is recognised, in each case
 COUNTED = (
@@ -42,7 +45,7 @@ def names(exercise: Exercise) -> list[str]:
 
 
 def export(name: str) -> dict:
-    """All that the page needs to judge answers to an exercise in CUDA C++."""
+    """All that the page needs to judge answers to an exercise in CUDA C++ or WGSL."""
     exercise, piece = catalogue.load(name), catalogue.piece(name)
     left_out: list[str] = []
     unjudged = "its result is checked by a function of Python" if exercise.check else ""
@@ -66,16 +69,29 @@ def export(name: str) -> dict:
         "tolerance": exercise.tolerance, "seconds": exercise.seconds, "measured": exercise.measured,
         "goals": [goal for goal in goals if goal], "mistakes": list(_mistakes(exercise, expected_of)),
         "hints": list(exercise.hints), "results": list(exercise.results), "solution": piece.solution,
-        "left_out": left_out, "unjudged": unjudged,
+        "left_out": left_out, "unjudged": unjudged, **(_shaders(exercise) if exercise.language == "wgsl" else {}),
     }  # fmt: skip
+
+
+def _shaders(exercise: Exercise) -> dict:
+    """What a text in WGSL is compiled with: the constants of each kernel, and the files that it may include."""
+    given = {name: shaders.constants(name.partition("<")[2].removesuffix(">")) for name in names(exercise)}
+    return {
+        "fronts": {name: "".join(source.constant(*one) for one in of.items()) for name, of in given.items()},
+        "includes": {
+            path.name: path.read_text(encoding="utf-8") for path in (source.KERNELS / "include").glob("*.wgsl")
+        },
+        "unwritten": int(memory.UNWRITTEN),
+    }
 
 
 def _recorded(exercise: Exercise, inputs: tuple) -> tuple[list[dict], Any]:
     """The launches of a case, and where its result lies."""
-    recorder = Recorder(exercise.defines, names(exercise)[0])
+    made = ShaderRecorder if exercise.language == "wgsl" else Recorder
+    recorder = made(exercise.defines, names(exercise)[0])
     place = recorder.place(recorder.result_of(exercise.call, *_copies(inputs)))
     if exercise.compared and not is_placed(place):
-        filled = Recorder(exercise.defines, names(exercise)[0], fill=True)
+        filled = made(exercise.defines, names(exercise)[0], fill=True)
         place = filled.place(filled.result_of(exercise.call, *_copies(inputs)))
     return recorder.launches, place
 
@@ -88,25 +104,25 @@ def _as(where: dict, values: Any) -> np.ndarray:
 
 
 def write(folder: Path, wanted: Sequence[str] | None = None) -> dict[str, int]:
-    """Write cases/NAME.json.xz for each exercise in CUDA C++, or for those wanted, and exercises.json, the list. Gives the
-    bytes of each."""
+    """Write cases/NAME.json.xz for each exercise in CUDA C++ or WGSL, or for those wanted, and exercises.json, the list.
+    Gives the bytes of each."""
     cases = folder / "cases"
     cases.mkdir(exist_ok=True)
     sizes, listed, tasks_of = {}, [], cache(lambda chapter: tasks(catalogue.source(chapter)))
-    for name in cuda_exercises() if wanted is None else wanted:
+    for name in exercises_in("cuda", "wgsl") if wanted is None else wanted:
         exercise, piece = catalogue.load(name), catalogue.piece(name)
         content = json.dumps(export(name), separators=(",", ":"), allow_nan=False).encode()
         sizes[name] = packing.store(content, cases, f"{name}.json")
-        listed.append({"name": name, "chapter": exercise.chapter, "title": exercise.title, "language": "cuda",
+        listed.append({"name": name, "chapter": exercise.chapter, "title": exercise.title, "language": exercise.language,
                        "blank": piece.blank, "task": tasks_of(exercise.chapter).get(name, "")})  # fmt: skip
     (folder / "exercises.json").write_text(json.dumps(listed))
     return sizes
 
 
-def cuda_exercises() -> list[str]:
-    """Names of all exercises in CUDA C++, in the order of the course."""
+def exercises_in(*wanted: str) -> list[str]:
+    """Names of all exercises in these languages, "cuda" and "wgsl", in the order of the course."""
     languages = catalogue.languages()
-    return [name for name in catalogue.names() if languages.get(name) == "cuda"]
+    return [name for name in catalogue.names() if languages.get(name) in wanted]
 
 
 def _mistakes(exercise: Exercise, cases: list[tuple[Case, Any]]):
@@ -114,7 +130,7 @@ def _mistakes(exercise: Exercise, cases: list[tuple[Case, Any]]):
     likes = 0
     for mistake in exercise.wrong:
         if mistake.when:
-            if when := predicates.export(mistake, cases):
+            if exercise.language == "cuda" and (when := predicates.export(mistake, cases)):
                 yield {"says": mistake.says, "when": when}
         elif isinstance(mistake, Wrong) and mistake.like:
             yield {"says": mistake.says, "like": likes}

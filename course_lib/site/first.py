@@ -115,7 +115,8 @@ def exercises_index(stems: list[str]) -> str:
     tree = "\n".join(f"{titles.get(stem, stem)} <{stem}>" for stem in stems)
     return (
         "# Exercises\n\nThe longer exercises, chapter by chapter; the short ones stand in the lectures. Those in CUDA C++ are "
-        "judged in this page. What you write is kept [in your browser](../storage.md), and can be taken along.\n\n"
+        "judged in this page; of those in WGSL your browser computes the values, where it has WebGPU. What you write is kept "
+        "[in your browser](../storage.md), and can be taken along.\n\n"
         f"```{{toctree}}\n\n{tree}\n```\n"
     )
 

@@ -2,7 +2,8 @@
 
 Promises: each text is read, while the site is built, from the package that brought the file. npm's packages are those of
 page/package-lock.json, by its hashes. clang's package holds no texts, so those of LLVM and wasi-libc are taken from PyPI's
-ziglang, which brings the same libraries; licences.lock.json says which bytes they must be, as no list holds that wheel's hash.
+ziglang, which brings the same libraries. licences.lock.json says which bytes the texts of PyPI's packages must be, as no list
+holds the hashes of their wheels.
 """
 
 from __future__ import annotations
@@ -93,12 +94,7 @@ def _compiler() -> list[Component]:
     base, texts = Path(spec.submodule_search_locations[0]), {}
     for name, digest in lock["texts"].items():
         content = (base / name).read_bytes() if (base / name).is_file() else b""
-        if hashlib.sha256(content).hexdigest() != digest:
-            raise npm.SiteError(
-                f"{name} of the package {lock['package']} is not the text that {LOCK.name} names. If that package is newer, "
-                f"read the text, and write down its SHA-256 there."
-            )
-        texts[name] = content.decode()
+        texts[name] = _checked(lock["package"], name, content, digest)
     llvm = {name: text for name, text in texts.items() if "libc/" not in name}
     libc = {name: text for name, text in texts.items() if "libc/" in name}
     version, files = clang["version"], r"engine/(clang/|simulator\.wasm)"
@@ -128,8 +124,11 @@ def _of_npm() -> list[Component]:
 
 
 def _of_pypi(name: str) -> Component:
-    package = importlib.metadata.distribution(name)
-    texts = {file.name: file.read_text() for file in package.files or [] if TEXT.search(str(file))}
+    package, digests = importlib.metadata.distribution(name), json.loads(LOCK.read_text())["pypi"][name]
+    texts = {}
+    for file in package.files or []:
+        if TEXT.search(str(file)):
+            texts[file.name] = _checked(name, file.name, file.locate().read_bytes(), digests.get(file.name, ""))
     said = [
         line.rsplit(" :: ", 1)[1] for line in package.metadata.get_all("Classifier") if line.startswith("License ::")
     ]
@@ -140,6 +139,16 @@ def _of_pypi(name: str) -> Component:
         or "see the text"
     )
     return _whole(Component(name, package.version, words.removesuffix(" License"), PYPI[name], texts))
+
+
+def _checked(package: str, name: str, content: bytes, digest: str) -> str:
+    """A text of a licence. Raises SiteError unless its SHA-256 is the one that was written down."""
+    if hashlib.sha256(content).hexdigest() != digest:
+        raise npm.SiteError(
+            f"{name} of the package {package} is not the text that {LOCK.name} names. If that package is newer, read the text, "
+            f"and write down its SHA-256 there."
+        )
+    return content.decode()
 
 
 def _whole(component: Component) -> Component:

@@ -54,16 +54,11 @@ class Recorder:
     def _launch(self, name: str, grid, block, args, shared: int) -> None:
         written: list[dict] = []
         given = [self._argument(value, written) for value in args]
-        self.launches.append(
-            {
-                "kernel": name,
-                "grid": _three(grid),
-                "block": _three(block),
-                "shared": int(shared),
-                "args": given,
-                "set": written,
-            }
-        )
+        launch = {"kernel": name, "grid": _three(grid), "block": _three(block), "shared": int(shared), "args": given}
+        self._note({**launch, "set": written})
+
+    def _note(self, launch: dict) -> None:
+        self.launches.append(launch)
         if self.random is not None:
             for number, root in enumerate(self.roots):
                 _fill(root, self.random)
@@ -162,6 +157,29 @@ class Recorder:
             parts = [self._by_content(one) for one in result]
             return None if None in parts else parts
         return None
+
+
+class ShaderRecorder(Recorder):
+    """The same in place of a Shader, which takes arrays and numbers by their names."""
+
+    def __call__(self, groups, **arguments: Any) -> None:
+        self._launch_shader(self.default, groups, arguments)
+
+    def instance(self, arguments: str):
+        """The entry point with constants, or another one: NAME<CONSTANTS>."""
+        name = arguments if "<" in arguments else f"{self.defines}<{arguments}>" if arguments else self.defines
+        return lambda groups, **given: self._launch_shader(name, groups, given)
+
+    def _launch_shader(self, name: str, groups, arguments: dict) -> None:
+        written: list[dict] = []
+        given = {}
+        for key, value in arguments.items():
+            if isinstance(value, np.ndarray):
+                given[key] = {**self._pointer(value, written), "bytes": value.nbytes}
+            else:
+                numbers = value if isinstance(value, tuple | list) else [value]
+                given[key] = {"numbers": [_number(np.asarray(one).item()) for one in numbers]}
+        self._note({"kernel": name, "grid": _three(groups), "args": given, "set": written})
 
 
 def is_placed(place: Any) -> bool:

@@ -45,9 +45,9 @@ class Handler(SimpleHTTPRequestHandler):
         pass
 
 
-def server(folder: Path, port: int = 0) -> ThreadingHTTPServer:
+def server(folder: Path, port: int = 0, handler: type[Handler] = Handler) -> ThreadingHTTPServer:
     """A server of the folder that is bound but does not answer yet; port 0 takes any that is free."""
-    made = ThreadingHTTPServer(("127.0.0.1", port), partial(Handler, directory=str(folder)))
+    made = ThreadingHTTPServer(("127.0.0.1", port), partial(handler, directory=str(folder)))
     made.daemon_threads = True
     return made
 

@@ -124,7 +124,7 @@ def main() -> None:
     if what == "zoo":
         return tell_zoo(names or list(FILES))
     count = int(names.pop(0)) if what == "mutants" else 0
-    names = names or exported_cases.cuda_exercises()
+    names = names or exported_cases.exercises_in("cuda")
     jobs = mutants(count, names) if count else []
     jobs = jobs or [job for name in names for job in ([solution(name)] if what == "solutions" else wrong_answers(name))]
     with tempfile.TemporaryDirectory() as folder:

@@ -36,10 +36,10 @@ export class Engine {
 class Served:
     """A folder on this machine, below PATH. Closed by `close`."""
 
-    def __init__(self, site: Path, around: Path):
+    def __init__(self, site: Path, around: Path, handler: type[serve.Handler] = serve.Handler):
         (around / PATH).parent.mkdir(parents=True)
         (around / PATH).symlink_to(site)
-        self.server = serve.server(around)
+        self.server = serve.server(around, handler=handler)
         self.address = f"http://127.0.0.1:{self.server.server_port}/{PATH}"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
@@ -57,7 +57,6 @@ class Visit:
         self.page = self.context.new_page()
         self.page.set_default_timeout(PATIENCE)
         self.said: list[str] = []
-        self.bytes = 0
         # A message of Playwright itself, which blocks the service worker where a test wants none.
         self.page.on("console", lambda m: "by Playwright" in m.text or self.said.append(f"{m.type}: {m.text}"))
         self.page.on("pageerror", lambda error: self.said.append(str(error)))

@@ -118,6 +118,17 @@ def test_another_result_is_not_guessed():
     assert [part["array"] for part in place[2]] == [1, 1]
 
 
+def test_values_of_all_exercises_in_wgsl_can_be_compared():
+    names = exported_cases.exercises_in("wgsl")
+    assert len(names) > 10
+    for name in names:
+        data = exported_cases.export(name)
+        assert not data["unjudged"] and all(case["results"] for case in data["cases"]), name
+        assert not any("when" in mistake for mistake in data["mistakes"])
+    fronts = exported_cases.export("softmax_wgsl")["fronts"]
+    assert fronts["softmax_forward<CAUSAL=True>"] == "const CAUSAL = true; "
+
+
 def test_what_is_stored_is_what_xz_undoes(tmp_path):
     content = bytes(range(256)) * 100
     size = packing.store(content, tmp_path, "file")

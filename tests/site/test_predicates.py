@@ -56,7 +56,7 @@ def seen_in_page(seen: SimpleNamespace, number: int) -> dict:
 def questions():
     """Of all exercises in CUDA C++: name, mistake, the exported question, what was seen, and what Python says of it."""
     rnd, found = random.Random(0), []
-    for name in exported_cases.cuda_exercises():
+    for name in exported_cases.exercises_in("cuda"):
         exercise, solution = catalogue.load(name), catalogue.piece(name).solution
         mistakes = [one for one in exercise.wrong if one.when]
         if not mistakes:

@@ -12,7 +12,7 @@ import pytest
 from site_visit import PATIENCE, Served
 
 from course_lib.coach import catalogue
-from course_lib.coach.exercise import answer_text
+from course_lib.coach.exercise import Wrong, answer_text
 from course_lib.site import offline
 
 pytest.importorskip("myst_nb", reason="Sphinx and its friends come with make test PEERS=1")
@@ -238,3 +238,26 @@ def test_a_newer_edition_is_never_mixed_with_an_older_one(visit, site, tmp_path)
     page.wait_for_function("document.querySelector('p')?.textContent === 'edition 2'")
     assert page.evaluate(seen) == ["edition 2", "0.2"]
     served.close()
+
+
+def test_values_of_wgsl_are_judged_by_the_browsers_own_webgpu(visit):
+    """Ours is right, and not passed, as nothing watches it; a wrong answer is refused as natively, a faulty text by its line."""
+    shown = visit(service_workers="block")
+    page = shown.open("exercises/18_webgpu.html")
+    if not page.evaluate("navigator.gpu?.requestAdapter().then(Boolean)"):
+        pytest.skip("this Chromium has no WebGPU")
+    for name in ("bias_gelu_wgsl", "softmax_wgsl"):  # includes and several groups; constants and several kernels
+        ours, box, said = catalogue.piece(name).solution, f"#exercise-{name}", []
+        wrong = next(one for one in catalogue.load(name).wrong if isinstance(one, Wrong) and one.like)
+        for text in (ours, answer_text(wrong.answer, ours), f"{ours}\nlet x = ;"):
+            shown.write(box, text)
+            page.keyboard.press("Control+Enter")
+            page.locator(f"{box} .go:enabled").wait_for()
+            said.append(page.locator(f"{box} .verdict").inner_text())
+        right, refused, faulty = said
+        assert (
+            right.startswith("All values are right") and f"course check {name}" in right and "Our solution" not in right
+        )
+        assert wrong.says in refused
+        assert f"line {len(ours.splitlines()) + 1}" in faulty
+    assert shown.said == []

@@ -36,6 +36,9 @@ def test_another_text_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(licences, "LOCK", lock)
     with pytest.raises(npm.SiteError, match="ziglang"):
         licences._compiler()
+    pytest.importorskip("myst_nb", reason="Sphinx and its friends come with make test PEERS=1")
+    with pytest.raises(npm.SiteError, match="furo is not the text"):
+        licences._of_pypi("furo")
 
 
 @pytest.mark.slow

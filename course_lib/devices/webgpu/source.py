@@ -70,7 +70,7 @@ def read(file: str | Path, constants: tuple[tuple[str, object], ...]) -> Source:
     """kernels/`file`, or any file by its Path, with its includes and constants."""
     lines: list[tuple[str, str, int]] = []
     _read(KERNELS / file, lines, set())
-    text = "".join(_constant(*constant) for constant in constants) + "\n".join(line for line, _, _ in lines)
+    text = "".join(constant(*one) for one in constants) + "\n".join(line for line, _, _ in lines)
     return declaring(text, [(name, number) for _, name, number in lines])
 
 
@@ -98,7 +98,8 @@ def _read(path: Path, lines: list[tuple[str, str, int]], seen: set[Path]) -> Non
             lines.append((line, path.name, number))
 
 
-def _constant(name: str, value: object) -> str:
+def constant(name: str, value: object) -> str:
+    """A constant as the head of this file says, with a space behind it."""
     if isinstance(value, bool):
         return f"const {name} = {str(value).lower()}; "
     return f"const {name} = {value}u; " if isinstance(value, int) else f"alias {name} = {value}; "

@@ -10,7 +10,7 @@ const SEEDS = [0, 1];  // the threads in order, then in a shuffled one: coach/ke
 let last = {};
 
 // The cases of one exercise, which are kept until another is asked for: those of all would fill the memory.
-async function casesOf(name) {
+export async function casesOf(name) {
   if (last.name !== name) last = { name, cases: download(new URL(`cases/${name}.json`, import.meta.url)).then(answer => answer.json()) };
   return last.cases.catch(error => {
     last = {};
@@ -93,7 +93,7 @@ function once(simulator, exercise, launches, results, text, seed, before) {
 }
 
 // A result as recorder.py says where it lies: elements of an array, or with `rows`, [count, bytes of one], their sums over rows.
-function elements(buffer, at, { offset, dtype, shape, strides, rows = [1, 0] }) {
+export function elements(buffer, at, { offset, dtype, shape, strides, rows = [1, 0] }) {
   const type = typeOf(dtype), size = type.BYTES_PER_ELEMENT, count = shape.reduce((a, b) => a * b, 1);
   if (!strides && rows[0] === 1) return new type(buffer.slice(at + offset, at + offset + count * size));
   const all = new type(buffer, at), found = new type(count), steps = strides ?? shape.map((_, i) => size * shape.slice(i + 1).reduce((a, b) => a * b, 1));
@@ -118,7 +118,7 @@ function structure({ struct, pointers }, arrays) {
 }
 
 // What JSON cannot hold, or would round, is text there (exported_cases.py).
-const numberOf = value => typeof value !== 'string' ? value : /^-?\d+$/.test(value) ? BigInt(value) : Number(value);
+export const numberOf = value => typeof value !== 'string' ? value : /^-?\d+$/.test(value) ? BigInt(value) : Number(value);
 
 function place(simulator, arrays, { array, bytes, zeros, empty }) {
   const content = bytes === undefined ? new Uint8Array(zeros ?? empty) : decode('uint8', bytes);
@@ -141,7 +141,7 @@ function near(a, b, tolerance) {
   return typeof a === 'number' && Number.isFinite(b) && Math.abs(a - b) <= tolerance * Math.max(1, Math.abs(b));
 }
 
-function differenceOf(exercise, results, got) {
+export function differenceOf(exercise, results, got) {
   for (const [number, { dtype, shape, expected }] of results.entries()) {
     const want = unpack(dtype, decode(dtype, expected)), have = unpack(dtype, got[number]), whole = !/float/.test(dtype);
     const wrong = [...have.keys()].filter(i => !near(have[i], want[i], whole ? 0 : exercise.tolerance));
@@ -173,7 +173,7 @@ function seenOf({ issues, difference }, text, { given }) {
 }
 
 // Whether the answer gives what a known mistake gives: in each case that was tried, and in one that fails at least.
-function isMistake(exercise, tried, mistake) {
+export function isMistake(exercise, tried, mistake) {
   let fails = false;
   for (const [number, one] of tried.entries()) {
     if (!one) continue;

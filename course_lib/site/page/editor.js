@@ -1,4 +1,4 @@
-// A text of C++ to write in. Tab indents; Escape and then Tab leaves the editor, as CodeMirror has it.
+// A text of C++ or WGSL to write in. Tab indents; Escape and then Tab leaves the editor, as CodeMirror has it.
 import { autocompletion, closeBrackets, closeBracketsKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { cppLanguage } from "@codemirror/lang-cpp";
@@ -16,7 +16,7 @@ const colours = HighlightStyle.define([
   { tag: [tags.processingInstruction, tags.macroName], color: "var(--code-type)" },
 ]);
 
-export function editor(parent, text, label, { run, changed }) {
+export function editor(parent, text, label, language, { run, changed }) {
   const help = document.createElement("p");
   help.className = "visually-hidden";
   help.id = `help-${Math.random().toString(36).slice(2)}`;
@@ -28,7 +28,7 @@ export function editor(parent, text, label, { run, changed }) {
       extensions: [
         lineNumbers(), history(), drawSelection(), highlightActiveLine(), indentOnInput(), bracketMatching(), closeBrackets(),
         indentUnit.of("    "), EditorState.tabSize.of(4), autocompletion({ activateOnTyping: false }),
-        new LanguageSupport(cppLanguage), syntaxHighlighting(colours),
+        language === "cuda" ? new LanguageSupport(cppLanguage) : [], syntaxHighlighting(colours),
         keymap.of([
           { key: "Ctrl-Enter", mac: "Cmd-Enter", run: () => { run(); return true; } },
           { key: "Shift-Enter", run: () => { run(); return true; } },

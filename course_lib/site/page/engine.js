@@ -11,6 +11,9 @@ export function engineOf(root) {
   return engine;
 }
 
+// What runs WGSL: small, and without a compiler of ours.
+export const shadersOf = (root) => import(new URL("engine/shaders.mjs", root).href).then(({ shaders }) => shaders);
+
 function onProgress(progress) {
   last = progress;
   for (const one of listeners) one(progress);

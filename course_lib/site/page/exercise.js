@@ -2,7 +2,7 @@
 import * as answers from "./answers.js";
 import { button, element } from "./elements.js";
 import { editor } from "./editor.js";
-import { engineOf, progressIn } from "./engine.js";
+import { engineOf, progressIn, shadersOf } from "./engine.js";
 import { first } from "./first.js";
 import { play } from "./play.js";
 import { failure, verdict } from "./verdict.js";
@@ -16,7 +16,7 @@ const RUNS = {
 const withoutEnd = (text) => text.replace(/\n+$/, "");
 
 export async function open(box, kind, root) {
-  const { exercise: name } = box.dataset;
+  const { exercise: name, language = "cuda" } = box.dataset, load = language === "wgsl" ? shadersOf : engineOf;
   const place = box.querySelector(".exercise-text"), blank = withoutEnd(place.textContent);
   const bar = box.querySelector(".exercise-bar"), run = bar.querySelector(".go");
   const kept = name ? answers.load(root, name) : {};
@@ -26,7 +26,7 @@ export async function open(box, kind, root) {
   let running = false, stopped = false, hints = kept.hints ?? 0, judged, passed = Boolean(kept.passed);
 
   place.replaceChildren();
-  const text = editor(place, withoutEnd(kept.text ?? blank), box.getAttribute("aria-label"), { run: () => start(), changed: () => { text.mark([]); keep(); } });
+  const text = editor(place, withoutEnd(kept.text ?? blank), box.getAttribute("aria-label"), language, { run: () => start(), changed: () => { text.mark([]); keep(); } });
   stopping.hidden = true;
   bar.append(stopping, button("Start again", () => reset()), note);
   box.append(result);
@@ -37,7 +37,7 @@ export async function open(box, kind, root) {
 
   // The compiler begins to load now; how far it is stands in the box.
   function warm() {
-    const ready = engineOf(root).then((engine) => engine.ready());
+    const ready = load(root).then((engine) => engine.ready());
     progressIn(box, ready);
     ready.catch((error) => { if (!running) result.replaceChildren(failure(error.message)); });
   }
@@ -49,7 +49,7 @@ export async function open(box, kind, root) {
     result.replaceChildren(element("p", {}, "Running …"));
     text.mark([]);
     try {
-      const engine = await engineOf(root);
+      const engine = await load(root);
       progressIn(box, engine.ready());
       const shown = await RUNS[kind](engine, name, text.text());
       judged = shown.judged;
@@ -70,13 +70,13 @@ export async function open(box, kind, root) {
 
   async function stop() {
     stopped = true;
-    (await engineOf(root)).stop();
+    (await load(root)).stop();
   }
 
   function keep() {
     const now = text.text();
     if (!name || (now === blank && answers.load(root, name).text === undefined)) return;
-    if (!answers.save(root, name, { text: now, language: "cuda", hints, passed })) note.textContent = "This browser keeps nothing: copy what you want to keep.";
+    if (!answers.save(root, name, { text: now, language, hints, passed })) note.textContent = "This browser keeps nothing: copy what you want to keep.";
   }
 
   function state() {

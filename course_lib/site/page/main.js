@@ -16,10 +16,11 @@ keepOffline(ROOT);
 
 function prepare(box) {
   const kind = "first" in box.dataset ? "first" : "play" in box.dataset ? "play" : "exercise";
-  if (kind === "exercise" && box.dataset.language !== "cuda") {
+  const { language } = box.dataset;
+  if (kind === "exercise" && (language === "python" || (language === "wgsl" && !navigator.gpu))) {
     const note = document.createElement("p");
     note.className = "exercise-note";
-    note.append(`In ${box.dataset.language === "wgsl" ? "WGSL" : "Python"}, so it is judged where the course is installed: `, code("make lab"), ", then this cell in JupyterLab, or ",
+    note.append(`${language === "wgsl" ? "In WGSL, which your browser does not run here (it has no WebGPU)" : "In Python"}, so it is judged where the course is installed: `, code("make lab"), ", then this cell in JupyterLab, or ",
       code(`.venv/bin/course check ${box.dataset.exercise}`), " in a terminal.");
     box.append(note);
     return;
