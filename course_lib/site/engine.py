@@ -11,6 +11,8 @@ would take its place in compiler.mjs, if it is an assertions build: rewrite.mjs 
 
 import argparse
 import base64
+import contextlib
+import fcntl
 import hashlib
 import io
 import json
@@ -72,17 +74,26 @@ def build(out: Path, exercises: Sequence[str] | None = None) -> Path:
         raise EngineError(words)
     folder = Path(out) / "engine"
     folder.mkdir(parents=True, exist_ok=True)
-    clang = fetch_clang()
     for module in MODULES.glob("*.mjs"):
         if module.name not in NOT_MODULES:
             shutil.copy(module, folder / module.name)
-    npm.decoder(folder / "xz.mjs")
-    _simulator(clang, folder)
-    _compiler(clang, folder / "clang")
+    with _alone():
+        clang = fetch_clang()
+        npm.decoder(folder / "xz.mjs")
+        _simulator(clang, folder)
+        _compiler(clang, folder / "clang")
     exported_cases.write(folder, exercises)
     sizes = {str(path.relative_to(folder)): path.stat().st_size for path in sorted(folder.rglob(f"*{packing.SUFFIX}"))}
     (folder / "sizes.json").write_text(json.dumps({k: v for k, v in sizes.items() if not k.startswith("cases/")}))
     return folder
+
+
+@contextlib.contextmanager
+def _alone():
+    """One build at a time: what one has compiled and packed lies in the cache for the next, which need not do it too."""
+    with open(paths.cache("engine") / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def fetch_clang() -> Path:
@@ -118,18 +129,22 @@ def check(content: bytes, integrity: str, name: str) -> None:
 
 
 def _simulator(clang: Path, folder: Path) -> None:
-    made = paths.cache("engine") / "simulator"
-    words = [
-        MODULES / "build.mjs",
-        runtime.FOLDER,
-        paths.ROOT / "kernels",
-        clang,
-        made,
-        paths.cache("engine") / "objects",
+    """The simulator for a page: linked anew only after a change to what it is made from."""
+    made, kernels = paths.cache("engine") / "simulator", paths.ROOT / "kernels"
+    digest = hashlib.sha256(LOCK.read_bytes())
+    files = [
+        file for place in (MODULES, runtime.FOLDER, kernels) for file in sorted(place.rglob("*")) if file.is_file()
     ]
-    done = subprocess.run(["node", *map(str, words)], capture_output=True, text=True)
-    if done.returncode:
-        raise EngineError(f"The simulator could not be compiled to WebAssembly:\n{done.stderr}")
+    for file in files:
+        digest.update(f"{file}\0".encode() + file.read_bytes())
+    stamp = made / "made_from"
+    if not stamp.exists() or stamp.read_text() != digest.hexdigest():
+        stamp.unlink(missing_ok=True)
+        words = [MODULES / "build.mjs", runtime.FOLDER, kernels, clang, made, paths.cache("engine") / "objects"]
+        done = subprocess.run(["node", *map(str, words)], capture_output=True, text=True)
+        if done.returncode:
+            raise EngineError(f"The simulator could not be compiled to WebAssembly:\n{done.stderr}")
+        stamp.write_text(digest.hexdigest())
     for name in ("simulator.wasm", "course.json"):
         packing.store((made / name).read_bytes(), folder, name)
 

@@ -12,6 +12,7 @@ mistakes are those that show in them; the constants and includes that a text is 
 import inspect
 import json
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -107,13 +108,13 @@ def write(folder: Path, wanted: Sequence[str] | None = None) -> dict[str, int]:
     Gives the bytes of each."""
     cases = folder / "cases"
     cases.mkdir(exist_ok=True)
-    sizes, listed = {}, []
+    sizes, listed, tasks_of = {}, [], cache(lambda chapter: tasks(catalogue.source(chapter)))
     for name in exercises_in("cuda", "wgsl") if wanted is None else wanted:
         exercise, piece = catalogue.load(name), catalogue.piece(name)
         content = json.dumps(export(name), separators=(",", ":"), allow_nan=False).encode()
         sizes[name] = packing.store(content, cases, f"{name}.json")
         listed.append({"name": name, "chapter": exercise.chapter, "title": exercise.title, "language": exercise.language,
-                       "blank": piece.blank, "task": tasks(catalogue.source(exercise.chapter)).get(name, "")})  # fmt: skip
+                       "blank": piece.blank, "task": tasks_of(exercise.chapter).get(name, "")})  # fmt: skip
     (folder / "exercises.json").write_text(json.dumps(listed))
     return sizes
 

@@ -4,7 +4,7 @@ Such a question is a lambda of a few lines in an exercise's file. What it asks o
 label, is answered here, for each case; what it asks of an answer, its text and what the checker tells, becomes a tree of lists.
 Functions of the exercise's file that it calls are put in its place if they are a few assignments and a `return`.
 
-Limits: nothing that looks at results, counters or errors, and no Python beyond what `_Reader` names: then there is no tree.
+Limits: of results only whether they differ, no counters, and no Python beyond what `_Reader` names: else there is no tree.
 """
 
 from __future__ import annotations
@@ -67,9 +67,18 @@ def export(mistake: Wrong | Mistake, cases: list[tuple[Case, Any]]) -> dict | No
         if not reader.asked & OF_ANSWER and not mistake.once:
             return None
         seen = [SimpleNamespace(inputs=case.inputs, expected=expected, label=case.label) for case, expected in cases]
-        return {"tree": tree, "facts": [[_answered(fact, one) for fact in reader.facts] for one in seen]}
+        asked = _facts_in(tree)
+        facts = [fact if number in asked else None for number, fact in enumerate(reader.facts)]
+        return {"tree": tree, "facts": [[_answered(fact, one) if fact else [] for fact in facts] for one in seen]}
     except CannotRead:
         return None
+
+
+def _facts_in(tree: Any) -> set[int]:
+    """Numbers of the facts that a tree asks for; others are steps to these, and may be arrays."""
+    if not isinstance(tree, list):
+        return set()
+    return {tree[1]} if tree[:1] == ["fact"] else set().union(*map(_facts_in, tree))
 
 
 def _answered(fact: Callable, seen: Any) -> list:
@@ -141,12 +150,28 @@ class _Reader:
             one for one in node.body if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))
         ]
         for one in before:
-            if not (isinstance(one, ast.Assign) and len(one.targets) == 1 and isinstance(one.targets[0], ast.Name)):
+            if not (isinstance(one, ast.Assign) and len(one.targets) == 1):
                 raise CannotRead
-            bound[one.targets[0].id] = self.read(one.value, function.names, bound)
+            self._assign(one.targets[0], one.value, function.names, bound, dict(bound))
         if not isinstance(last, ast.Return) or last.value is None:
             raise CannotRead
         return self.read(last.value, function.names, bound)
+
+    def _assign(self, target: ast.AST, value: ast.AST, names: dict, bound: dict, before: dict) -> None:
+        """Bind what stands left of a `=`, names or tuples of them. before: what names meant there."""
+        if isinstance(target, ast.Name):
+            bound[target.id] = self.read(value, names, before)
+            return
+        if not isinstance(target, ast.Tuple):
+            raise CannotRead
+        if isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts):
+            parts = value.elts
+        elif self._of_case(value, before):
+            parts = [ast.Subscript(value, ast.Constant(i), ast.Load()) for i in range(len(target.elts))]
+        else:
+            raise CannotRead
+        for one, part in zip(target.elts, parts, strict=True):
+            self._assign(one, part, names, bound, before)
 
     def read(self, node: ast.AST, names: dict, bound: dict) -> Any:
         """The tree of an expression. names: the file's; bound: parameters and variables -> trees."""
@@ -177,6 +202,13 @@ class _Reader:
             case ast.Attribute(value=ast.Name(id=name)) if bound.get(name) is SEEN and node.attr in OF_ANSWER:
                 self.asked.add(node.attr)
                 return ["seen", node.attr]
+            case ast.Attribute(value=ast.Name(id=name), attr="error") if bound.get(name) is SEEN:
+                self.facts.append(lambda seen: "")  # a text that does not compile is answered before
+                return ["fact", len(self.facts) - 1]
+            case ast.Attribute(value=ast.Attribute(value=ast.Name(id=name), attr="failing"), attr="difference") if (
+                bound.get(name) is SEEN
+            ):
+                return ["seen", "difference"]
             case ast.Attribute() if node.attr in OF_ISSUE:
                 return ["field", of(node.value), node.attr]
             case ast.Subscript() if not isinstance(node.slice, ast.Slice):

@@ -2,13 +2,16 @@
 
     python -m tests.site.engine_jobs solutions|wrong [NAME ...]
     python -m tests.site.engine_jobs mutants COUNT [NAME ...]
+    python -m tests.site.engine_jobs zoo [FILE ...]
 
 judges them in the engine (each takes 1 to 3 s of processor time), and prints which were judged otherwise than they must be.
 Mutants are solutions with one small fault, drawn at random: whatever they do, the engine must give a verdict and live on.
+The zoo of faults (tests/simulator) takes 70 s: of each kernel, whether the kind and the line are those that its file says.
 """
 
 import json
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -20,7 +23,7 @@ import numpy as np
 from course_lib.coach import catalogue, verify
 from course_lib.coach.exercise import Wrong, answer_text
 from course_lib.site import engine, exported_cases
-from tests.simulator.test_zoo import ANIMALS
+from tests.simulator.test_zoo import ANIMALS, FILES
 from tests.simulator.test_zoo import HERE as ZOO
 
 DRIVER = Path(__file__).with_name("engine_driver.mjs")
@@ -41,19 +44,31 @@ def launch(kernel: str, block, n: int = 0, grid=(1,), shared: int = 0, **options
     return {"kernel": kernel, "grid": grid, "block": block, "shared": shared, "args": args, "timeout": 0.5, **options}
 
 
-def zoo(file: str) -> dict:
-    """One file of the zoo of faults, all kernels of which are launched."""
-    launches = [
-        launch(name, block, n, grid, shared) for one, name, (grid, block, n, shared), _, _ in ANIMALS if one == file
-    ]
-    return {"text": (ZOO / file).read_text(), "launches": launches}
+def zoo(file: str, some: bool = False) -> dict:
+    """One file of the zoo of faults. some: of each kind of fault in it only the first, with its right twin, is compiled."""
+    animals = [animal for animal in ANIMALS if animal[0] == file]
+    text = (ZOO / file).read_text()
+    if some:
+        first = {kind: name for _, name, _, kind, _ in reversed(animals) if kind}
+        kept = {*first.values(), *(name.replace("_fault", "_right") for name in first.values())}
+        for left_out in {name for _, name, *_ in animals} - kept:
+            kernel = rf'^(extern "C" )?__global__ void {left_out}\(.*(\}}|\n(.*\n)*?\}})$'
+            text = re.sub(kernel, _blank, text, count=1, flags=re.M)
+        animals = [animal for animal in animals if animal[1] in kept]
+    launches = [launch(name, block, n, grid, shared) for _, name, (grid, block, n, shared), _, _ in animals]
+    return {"text": text, "launches": launches}
+
+
+def _blank(found: re.Match) -> str:
+    """As many lines, without a word."""
+    return "\n" * found.group().count("\n")
 
 
 def differences(file: str, told: list[dict]) -> dict[str, str]:
     """Of a file of the zoo: the kernels of which the engine tells another kind or line than the file says, and what."""
     found, seen = {}, {one["kernel"]: one["issues"] for one in told}
     for one, name, _, kind, lines in ANIMALS:
-        if one != file:
+        if one != file or name not in seen:
             continue
         issues = [(issue["kind"], issue["line"]) for issue in seen[name]]
         right = (
@@ -97,8 +112,17 @@ def unlike(what: str, job: dict, verdict: dict) -> bool:
     return verdict.get("passed") != (what == "solutions") or job.get("says", "") not in verdict["headline"]
 
 
+def tell_zoo(files: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        results = run(engine.build(Path(folder), []), [zoo(file) for file in files])["results"]
+    for file, told in zip(files, results, strict=True):
+        print(f"{file}: {len(told)} kernels; otherwise than the file says: {differences(file, told) or 'none'}")
+
+
 def main() -> None:
     what, *names = sys.argv[1:]
+    if what == "zoo":
+        return tell_zoo(names or list(FILES))
     count = int(names.pop(0)) if what == "mutants" else 0
     names = names or exported_cases.exercises_in("cuda")
     jobs = mutants(count, names) if count else []

@@ -2,7 +2,10 @@
 
 import base64
 import hashlib
+import json
 import lzma
+import shutil
+import subprocess
 
 import numpy as np
 import pytest
@@ -11,6 +14,43 @@ from course_lib import cuda
 from course_lib.coach import catalogue
 from course_lib.site import engine, exported_cases, packing
 from course_lib.site.recorder import Recorder, is_placed
+
+# As clang's front end writes `float sum, sums[2]; ... int sum;`: the pattern of a variable, of an array by its parts, of a second
+# variable of one name.
+FILLED = """define void @"k"(i32 %n) !dbg !1 {
+  store float 0xFFFFFFFFE0000000, ptr %sum, align 4, !dbg !3, !annotation !9
+  %1 = getelementptr float, ptr %sums, i32 0, !dbg !3
+  store float 0xFFFFFFFFE0000000, ptr %1, align 4, !dbg !3, !annotation !9
+  %2 = getelementptr float, ptr %sums, i32 1, !dbg !3
+  store float 0xFFFFFFFFE0000000, ptr %2, align 4, !dbg !3, !annotation !9
+  store i64 -1, ptr %sum7, align 8, !dbg !4, !annotation !9
+}
+!1 = distinct !DISubprogram(name: "k", file: !2, line: 1)
+!2 = !DIFile(filename: "kernel.cu", directory: "/")
+!3 = !DILocation(line: 2, scope: !1)
+!4 = !DILocation(line: 3, scope: !1)
+!9 = !{!"auto-init"}
+"""
+FILLS = """
+const { askForFills, fillsLeft } = await import(process.argv[1]), [text, source] = JSON.parse(process.argv[2]);
+const made = askForFills(text, "kernel.cu", source);
+console.log(JSON.stringify([made.variables, [...fillsLeft(made.text).values()], made.text.includes("0xFFFFFFFFE0000000")]));
+"""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+def test_variables_without_a_value_are_known_by_name_and_line():
+    source = "void k(int n) {\n  float sum, sums[2];\n  for (;;) { long long sum; }\n}"
+    module = (engine.MODULES / "fills.mjs").as_uri()
+    command = ["node", "--input-type=module", "-e", FILLS, module, json.dumps([FILLED, source])]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    variables, left, pattern = json.loads(said)
+    assert [(one["name"], one["line"], one["number"]) for one in variables] == [
+        ("sum", 2, True),
+        ("sums", 2, False),
+        ("sum", 3, True),
+    ]
+    assert left == [[0, 1, 2]] and not pattern
 
 
 def test_another_package_is_refused():

@@ -48,7 +48,8 @@ def issue(rnd: random.Random, words: list[str], lines: list[str]) -> SimpleNames
 def seen_in_page(seen: SimpleNamespace, number: int) -> dict:
     renamed = {"other_line": "otherLine", "other_source": "otherSource"}
     issues = [{renamed.get(key, key): value for key, value in vars(one).items()} for one in seen.issues]
-    return {"number": number, "text": seen.text, "kinds": sorted(seen.kinds), "issues": issues}
+    told = {"text": seen.text, "kinds": sorted(seen.kinds), "issues": issues, "difference": seen.failing.difference}
+    return {"number": number, **told}
 
 
 @pytest.fixture(scope="module")
@@ -76,8 +77,9 @@ def questions():
                 issues = [issue(rnd, words, text.split("\n")) for _ in range(rnd.randrange(3))]
                 kinds = {one.kind for one in issues}
                 seen = SimpleNamespace(
-                    inputs=case.inputs, expected=expected, label=case.label, text=text, issues=issues, kinds=kinds
-                )
+                    inputs=case.inputs, expected=expected, label=case.label, text=text, issues=issues, kinds=kinds,
+                    error="", failing=SimpleNamespace(difference=rnd.choice([None, {"says": "2 elements are wrong"}])),
+                )  # fmt: skip
                 tried.append((seen, number, holds(mistake.when, seen)))
             found.append((name, mistake, when, tried))
     return found

@@ -1,7 +1,8 @@
 // A `.cu` text to a module that runs on the simulator's memory: clang's front end, its optimiser, its code generator and wasm-ld,
 // and between these what packs.mjs and rewrite.mjs do to LLVM's text. Natively course_lib/cuda/{flags,build}.py do the same.
 import { LANGUAGE, LIBRARIES, cc1, tool } from './compiler.mjs';
-import { keepLongIndices, keepVectorAccesses } from './packs.mjs';
+import { askForFills, fillsLeft } from './fills.mjs';
+import { asAligned, keepLongIndices, keepVectorAccesses } from './packs.mjs';
 import { Refused, rewrite } from './rewrite.mjs';
 
 export const KERNEL_BASE = 64 << 20, TABLE_BASE = 1024;
@@ -13,7 +14,8 @@ const COMMON = [...WARNINGS, '-fno-finite-loops', '-fno-delete-null-pointer-chec
 const options = list => list.flatMap(option => ['-mllvm', option]);
 const CHECKED = ['-DSIM_CHECKED', '-fsanitize=thread', '-fsanitize=array-bounds,object-size,return,integer-divide-by-zero',
   '-fsanitize-recover=array-bounds,object-size,integer-divide-by-zero'];
-const PASSES = options(['-hoist-common-insts=false', '-sink-common-insts=false', '-enable-tail-merge=false', '-tsan-instrument-read-before-write=1',
+// Each branch keeps its lines, and what a loop reads again in each pass, beside what it writes, counts in each, as by g++.
+const PASSES = options(['-hoist-common-insts=false', '-sink-common-insts=false', '-enable-tail-merge=false', '-tsan-instrument-read-before-write=1', '-licm-mssa-optimization-cap=0',
   '-tsan-instrument-atomics=0', '-tsan-instrument-func-entry-exit=0']);
 const FAST = ['-vectorize-loops', '-vectorize-slp', '-target-feature', '+simd128'];
 const HEAD = { 'all.h': '#include "simulator.h"\n' };
@@ -34,7 +36,7 @@ export async function precompile({ headers }, checked, defines = []) {
   return precompiled.get(key);
 }
 
-// course: course.json. names: the kernels wanted, such as "matmul<16>"; files: headers beside the text. Gives { wasm, lines, times }, or { errors: [{line, message}], log }.
+// course: course.json. names: the kernels wanted, such as "matmul<16>"; files: headers beside the text. Gives { wasm, lines, locals, fills, times }, or { errors: [{line, message}], log }.
 export async function compile(course, text, names, { checked = true, files = {} } = {}) {
   const level = levelOf(checked), times = {}, began = performance.now();
   const defines = /\b__shared__\s+alignas\b/.test(text) ? ['-DSIM_ALIGNAS_ANYWHERE'] : [];
@@ -49,9 +51,10 @@ export async function compile(course, text, names, { checked = true, files = {} 
   try {
     const front = await step('front', [...cc1(level, 'unit.cpp'), ...flagsOf(checked, defines), '-include-pch', 'all.pch', '-emit-llvm', '-disable-llvm-passes', '-o', 'unit.ll', '-x', 'c++', 'unit.cpp'],
       { ...course.headers, ...HEAD, ...files, 'all.pch': pch, 'unit.cpp': unit });
-    const read = textOf(front.out['unit.ll']), kept = checked ? keepLongIndices(keepVectorAccesses(read)) : read;
+    const read = textOf(front.out['unit.ll']), fills = checked ? askForFills(read, FILE, text) : { text: read, variables: [] };
+    const whole = /\bpacked\b/.test(text) ? fills.text : asAligned(fills.text), kept = checked ? keepLongIndices(keepVectorAccesses(whole)) : read;
     const middle = await step('optimise', [...cc1(level, 'unit.cpp'), ...(checked ? ['-fsanitize=thread', ...PASSES] : FAST), '-emit-llvm', '-o', 'unit.ll', '-x', 'ir', 'kept.ll'], { 'kept.ll': kept });
-    const before = performance.now(), code = rewrite(textOf(middle.out['unit.ll']), FILE, course.addresses);
+    const before = performance.now(), optimised = textOf(middle.out['unit.ll']), code = rewrite(optimised, FILE, course.addresses);
     times.rewrite = performance.now() - before;
     const back = await step('code', [...cc1(level, 'unit.ll'), ...(checked ? [] : FAST), '-emit-obj', '-o', 'unit.o', '-x', 'ir', 'unit.ll'], { 'unit.ll': code.text });
     const exports = [...names.flatMap((_, i) => [`sim_body_${i}`, `sim_parameters_${i}`]), 'sim_variables', '__wasm_call_ctors', '__stack_pointer', '__heap_base'];
@@ -59,7 +62,7 @@ export async function compile(course, text, names, { checked = true, files = {} 
       '--allow-undefined', '--initial-memory=100663296', '--max-memory=4294967296', ...exports.map(name => `--export=${name}`),
       'unit.o', ...LIBRARIES, '-o', 'kernel.wasm'], { 'unit.o': back.out['unit.o'] });
     times.all = performance.now() - began;
-    return { wasm: linked.out['kernel.wasm'], lines: code.lines, log: front.log, times };
+    return { wasm: linked.out['kernel.wasm'], lines: code.lines, locals: code.locals, fills: { variables: fills.variables, left: fillsLeft(optimised) }, log: front.log, times };
   } catch (error) {
     if (error instanceof Refused) return { errors: [{ line: null, message: error.message }], log: error.message, times };
     if (error.step !== 'front') throw error;

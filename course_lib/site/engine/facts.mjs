@@ -7,10 +7,11 @@ export const codeOf = text => text.replace(/\/\*[^]*?\*\/|\/\/[^\n]*|"(?:[^"\\\n
 // A structure that may hold bytes which nobody sets, between members of several sizes (natively declarations.py lays it out).
 const PADDED = /\b(?:struct|class|union)\b[^;{}()]*\{[^}]*\b(?:bool|char|short|u?int(?:8|16|64)_t|half|__half|__nv_bfloat16|double|long)\b/;
 
+// line: where the kernel begins.
 export function factsOf(text, kernel) {
   const code = codeOf(text), name = kernel.split('<')[0], head = new RegExp(`__global__[^;{]*\\b${name}\\s*\\(`).exec(code);
   const body = head ? bodyBehind(code, head.index + head[0].length) : '';
-  return { returns: /\breturn\s*;/.test(body), padded: PADDED.test(code), structures: [], names: head ? parameterNames(code, head.index + head[0].length) : [] };
+  return { returns: /\breturn\s*;/.test(body), padded: PADDED.test(code), line: head ? code.slice(0, head.index).split('\n').length : 0, structures: [], names: head ? parameterNames(code, head.index + head[0].length) : [] };
 }
 
 function bodyBehind(code, from) {

@@ -167,9 +167,9 @@ function indexText(at, shape) {
 }
 
 // What the questions of predicates.mjs look at.
-function seenOf({ issues }, text, { given }) {
+function seenOf({ issues, difference }, text, { given }) {
   const lines = `${text}\n${given}`.split('\n'), source = line => lines[line - 1]?.trim() ?? '';
-  return { text, kinds: new Set(issues.map(({ kind }) => kind)), issues: issues.map(issue => ({ ...issue, source: source(issue.line), otherSource: source(issue.otherLine) })) };
+  return { text, difference, kinds: new Set(issues.map(({ kind }) => kind)), issues: issues.map(issue => ({ ...issue, source: source(issue.line), otherSource: source(issue.otherLine) })) };
 }
 
 // Whether the answer gives what a known mistake gives: in each case that was tried, and in one that fails at least.

@@ -23,6 +23,12 @@ export function keepLongIndices(text) {
   return lines.join('\n') + (any ? '\ndeclare i32 @sim_index(i64) nounwind willreturn memory(none)\n' : '');
 }
 
+// A GPU reads a number at a multiple of its size, whatever the compiler knows of the array behind a pointer: so the checker is to
+// look. Not where the text packs structures, whose members lie anywhere.
+const BYTES = { i16: 2, half: 2, bfloat: 2, i32: 4, float: 4, i64: 8, double: 8 };
+export const asAligned = text => text.replace(/^( {2}(?:%\S+ = load|store) (?:volatile )?(\w+)\b.*, align )(\d+)/gm,
+  (whole, head, type, align) => BYTES[type] > Number(align) ? head + BYTES[type] : whole);
+
 export function keepVectorAccesses(text) {
   text = text.replace(/(@llvm\.objectsize\.[^\n]*, i1 \w+, i1 \w+, i1 )false\)/g, '$1true)')
     .replace(/^(declare .*@__ubsan_handle_\w+\([^\n]*?\))/gm, '$1 memory(inaccessiblemem: readwrite)');

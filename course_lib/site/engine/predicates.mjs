@@ -1,5 +1,5 @@
 // Whether an answer makes a known mistake: the trees of course_lib/site/predicates.py, with Python's meaning of each word.
-// seen: {text, kinds: a Set, issues}; facts: of the failing case.
+// seen: {text, kinds: a Set, issues, difference: null where results are right}; facts: of the failing case.
 
 const truth = value => value instanceof Set ? value.size > 0 : Array.isArray(value) || typeof value === 'string' ? value.length > 0 : !!value;
 const list = value => typeof value === 'string' ? [...value] : [...value];

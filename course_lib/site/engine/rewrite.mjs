@@ -2,25 +2,30 @@
 // kernels become coroutines, variables get their places. Names in the text are those that an assertions build of clang writes.
 import { DECLARATIONS, asCoroutine, isKernel, waits } from './coroutines.mjs';
 import { Numbered, declareHooks, numberHooks } from './hooks.mjs';
-import { Places, eachFunction, nameOf } from './ir.mjs';
+import { Places, eachFunction, nameOf, sizeOf } from './ir.mjs';
 import { placeVariables } from './variables.mjs';
 
 // A sentence for the learner: what this page cannot run.
 export class Refused extends Error {}
 
-// { text, lines }: the new text, and the learner's line of each numbered place.
+// { text, lines, locals }: the new text, the learner's line of each numbered place, and the bytes of each kernel's local arrays.
 export function rewrite(text, file, addresses) {
-  const numbered = new Numbered(new Places(text, file)), waiting = [];
+  const numbered = new Numbered(new Places(text, file)), waiting = [], locals = new Map();
   let result = eachFunction(placeVariables(text, addresses), lines => {
     const made = numberHooks(lines, numbered);
-    if (isKernel(lines[0])) return asCoroutine(made);
+    if (isKernel(lines[0])) {
+      locals.set(nameOf(lines[0]), localBytes(lines));
+      return asCoroutine(made);
+    }
     if (waits(lines)) waiting.push(nameOf(lines[0]));
     return made;
   });
   for (const name of waiting)
     if (result.split(`@${name}(`).length > 2 || new RegExp(`ptr @${name.replaceAll('$', '\\$')}\\b`).test(result)) throw new Refused(refusal(name));
-  return { text: `${declareHooks(result)}\n${DECLARATIONS}\n`, lines: numbered.lines };
+  return { text: `${declareHooks(result)}\n${DECLARATIONS}\n`, lines: numbered.lines, locals };
 }
+
+const localBytes = lines => lines.reduce((sum, line) => sum + (sizeOf(/ = alloca (.*?), align /.exec(line)?.[1] ?? '') ?? 0), 0);
 
 function refusal(name) {
   const plain = /^_Z[A-Z]*(\d+)(\w+)/.exec(name), word = plain ? plain[2].slice(0, Number(plain[1])) : name;

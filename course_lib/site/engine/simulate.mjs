@@ -1,5 +1,7 @@
 // Runs compiled kernels: one instance of the runtime, whose memory is the device's, and an instance of each kernel on top of it.
 import { KERNEL_BASE, TABLE_BASE } from './compile.mjs';
+import { PATTERN } from './fills.mjs';
+import { withFills } from './uninitialised.mjs';
 import { DYNAMIC, SHARED } from './variables.mjs';
 
 // course_lib/cuda/runtime.py: KINDS
@@ -7,7 +9,10 @@ const KINDS = ['out-of-bounds', 'misaligned-access', 'null-pointer', 'host-point
   'missed-barrier', 'missing-lanes', 'division-by-zero', 'timeout', 'crash'];
 const NO_THREAD = 0xffffffff, KERNEL_PAGES = 512, PAGE = 65536, HEAP_BYTES = 16 << 20, THREAD = 1, PARAMETER_BYTES = 16;
 // Of all threads, between two waits; it grows downward. JavaScript's own stack ends first.
-const STACK_LOW = KERNEL_BASE - (40 << 20);
+const STACK_LOW = KERNEL_BASE - (40 << 20), STACK_TOP = KERNEL_BASE - PAGE;  // above it is what lies past the first local array
+const NOWHERE = { otherLine: null, block: [0, 0, 0], thread: null, count: 1 };  // an issue of no thread
+const LOCAL_BYTES = 76 << 10;  // of a thread, natively (cuda/runtime/runtime.h, STACK_BYTES)
+const OVERFLOW = 'stack overflow: a thread used more local memory than there is (endless recursion, or a very large local array)';
 
 class Ended {  // port/threads.cpp: what sim_throw says is over
   constructor(what) { this.what = what; }
@@ -28,6 +33,7 @@ export class Simulator {
     exports.__wasm_call_ctors?.();
     exports.free(exports.malloc(HEAP_BYTES));  // so that the heap need not grow into the midst of the arrays
     self.dirty = KERNEL_BASE;
+    self.uploaded = [];
     return self;
   }
 
@@ -48,18 +54,18 @@ export class Simulator {
   }
 
   // A module of compile.mjs; lines: of its places.
-  async load({ wasm, lines }) {
+  async load({ wasm, lines, locals, fills }) {
     const module = await WebAssembly.compile(wasm), { runtime } = this;
     new Uint8Array(this.memory.buffer, KERNEL_BASE, this.dirty - KERNEL_BASE).fill(0);
-    const env = { memory: this.memory, __indirect_function_table: this.table };
+    const env = { memory: this.memory, __indirect_function_table: this.table, sim_fill: number => this.fills.get(number) ?? PATTERN };
     for (const { module: from, name, kind } of WebAssembly.Module.imports(module))
-      if (from === 'env' && kind === 'function') {
+      if (from === 'env' && kind === 'function' && !env[name]) {
         if (!runtime[name]) throw new Error(`The simulator has no function ${name}.`);
         env[name] = runtime[name];
       }
     this.kernel = (await WebAssembly.instantiate(module, { env })).exports;
-    this.lines = lines;
-    this.kernel.__stack_pointer.value = KERNEL_BASE;
+    Object.assign(this, { lines, locals, variablesFilled: fills.variables, fillsLeft: fills.left, fills: new Map() });
+    this.kernel.__stack_pointer.value = STACK_TOP;
     this.kernel.__wasm_call_ctors?.();
     this.dirty = Math.max(this.dirty, this.kernel.__heap_base.value);
     if (this.dirty > KERNEL_BASE + KERNEL_PAGES * PAGE) throw new Error('The arrays and variables of this file take more than 32 MB.');
@@ -90,10 +96,23 @@ export class Simulator {
     const at = this.runtime.sim_alloc(values.byteLength, empty ? 0 : 2);
     if (!at) throw new Error('There is no room for so many arrays, or for such large ones.');
     if (!empty) new values.constructor(this.memory.buffer, at, values.length).set(values);
+    this.uploaded.push({ at, length: values.byteLength });
     return { at, kind: values.constructor, length: values.length };
   }
   download({ at, kind, length }) { return new kind(this.memory.buffer.slice(at, at + length * kind.BYTES_PER_ELEMENT)); }
-  freeAll() { this.runtime.sim_free_all(); }
+  freeAll() {
+    this.runtime.sim_free_all();
+    this.uploaded = [];
+  }
+
+  // What the arrays and the kernel's variables hold, and how it comes back.
+  content() {
+    const at = ({ at, length }) => ({ at, bytes: new Uint8Array(this.memory.buffer.slice(at, at + length)) });
+    return { arrays: this.uploaded.map(at), variables: at({ at: KERNEL_BASE, length: this.dirty - KERNEL_BASE }) };
+  }
+  restore({ arrays, variables }) {
+    for (const { at, bytes } of [...arrays, variables]) new Uint8Array(this.memory.buffer, at).set(bytes);
+  }
 
   // Tell the checker where the kernel's arrays and variables lie.
   describe(shared, { padded, returns, structures }) {
@@ -112,7 +131,15 @@ export class Simulator {
   }
 
   // args: arrays of upload(), or numbers; names: of the parameters. facts: what facts.mjs finds in the text. Gives { issues, counters, printed }.
-  launch(number, grid, block, args, { names = [], shared = 0, seed = 0, checked = true, timeout = 10, facts = {} } = {}) {
+  launch(number, grid, block, args, options = {}) {
+    const { checked = true, seed = 0, facts = {} } = options, body = `sim_body_${number}`, local = this.locals.get(body);
+    if (local > LOCAL_BYTES) return { issues: [{ ...NOWHERE, kind: 'crash', line: facts.line ?? 0, message: OVERFLOW }], counters: [], printed: '' };
+    const suspects = [...this.fillsLeft].flatMap(([name, numbers]) => name === body || !/^sim_body_\d+$/.test(name) ? numbers : []);
+    const once = more => this.once(number, grid, block, args, { ...options, ...more });
+    return checked && !seed && suspects.length ? withFills(this, suspects, this.variablesFilled, once) : once({});
+  }
+
+  once(number, grid, block, args, { names = [], shared = 0, seed = 0, checked = true, timeout = 10, facts = {} }) {
     const { runtime, kernel } = this, types = this.parameters(number);
     if (types.length !== args.length) throw new Error(`The kernel takes ${types.length} arguments, and ${args.length} were given.`);
     const values = runtime.malloc(16 * args.length + 4 * args.length + 16), pointers = values + 16 * args.length, rooms = [values];
@@ -206,7 +233,7 @@ const coordinates = (thread, [x, y]) => [thread % x, Math.floor(thread / x) % y,
 
 function trapWords(error) {
   const message = String(error.message ?? error);
-  if (error instanceof RangeError || /stack/i.test(message)) return 'stack overflow: a thread used more local memory than there is (endless recursion, or a very large local array)';
+  if (error instanceof RangeError || /stack/i.test(message)) return OVERFLOW;
   if (/divide by zero|remainder by zero|divide result/i.test(message)) return 'an integer was divided by zero (or the smallest by -1)';
   if (/unreachable/i.test(message)) return 'the kernel ran into an instruction that does not exist: does a function that promises a value end without `return`?';
   return `an access where there is no memory: a wild pointer or index (${message})`;

@@ -5,6 +5,8 @@ import { NAME, firstType } from './ir.mjs';
 const DYNAMIC_BYTES = 227 * 1024;
 export const VARIABLE = 0, CONSTANT = 1, SHARED = 2, DYNAMIC = 3;
 
+const APART = 4096;  // bytes: where a variable begins; what lies between two of them tells an index past one
+
 const escaped = name => name.replaceAll('$', '\\$');
 
 export function placeVariables(text, addresses) {
@@ -16,15 +18,20 @@ export function placeVariables(text, addresses) {
     text = text.replace(line, '').replaceAll(new RegExp(`@${escaped(name)}(?![\\w.$])`, 'g'), '@sim_dynamic');
   if (dynamic.length)
     text = text.replace(/^target triple.*$/m, `$&\n\n@sim_dynamic = hidden thread_local global [${DYNAMIC_BYTES} x i8] zeroinitializer, align 65536`);
+  text = text.replace(new RegExp(`^@(${NAME}) = (?!.*\\b(?:thread_local|external|private)\\b)(.*\\b(?:global|constant) .*), align (\\d+)(?=[,\n])`, 'gm'),
+    (whole, symbol, what, align) => isOwn(symbol) || Number(align) > APART ? whole : `@${symbol} = ${what}, align ${APART}`);
   return text + table(text, [...new Set(dynamic.map(([, name]) => plainName(name)))].join('/'));
 }
+
+// Whether it is the compiler's own, or the simulator's.
+const isOwn = symbol => /^(llvm\.|sim\.)|sim_|^\.|^(__const|switch\.table)/.test(symbol);
 
 // sim_variables: {address, bytes, name, kind} of each, zeros at the end. What has no name is the compiler's own, or ours.
 function table(text, dynamic) {
   const rows = [], names = [], one = '{ ptr, i32, ptr, i32 }', variable = new RegExp(`^@(${NAME}) = (.*?)\\b(global|constant) (.*)$`, 'gm');
   for (const [, symbol, words, sort, rest] of text.matchAll(variable)) {
     if (/^(llvm\.|sim\.)/.test(symbol) || /\bexternal /.test(words)) continue;
-    const shared = /\bthread_local\b/.test(words), own = /\bprivate /.test(words) || /sim_|^\.|^(__const|switch\.table)/.test(symbol);
+    const shared = /\bthread_local\b/.test(words), own = /\bprivate /.test(words) || isOwn(symbol);
     const name = symbol === 'sim_dynamic' ? dynamic : own ? '' : plainName(symbol);
     const kind = symbol === 'sim_dynamic' ? DYNAMIC : shared ? SHARED : sort === 'constant' ? CONSTANT : VARIABLE;
     const bytes = `ptrtoint (ptr getelementptr (${firstType(rest)}, ptr null, i32 1) to i32)`;

@@ -91,10 +91,12 @@ static void run_threads(Block* block) {
         unsigned me = block->current;
         if (!launch.checked) sim_thread_idx = {me % size.x, me / size.x % size.y, me / (size.x * size.y)};
         auto* thread = static_cast<Frame*>(block->stack_pointer[me]);
+        block->waits_at[me] = {};
         thread->resume(thread);
         if (!thread->resume) end_running_thread(block);
         if (turns % 4096 == 0 && sim_now() > until) {
-            fault(TIMEOUT, block->current, {nullptr, block->waits_at[block->current]}, NO_THREAD, {}, "still running");
+            SourceLine at = block->waits_at[me];  // of a wait; a thread that spins is where it last accessed memory
+            fault(TIMEOUT, me, at.line ? CodeLocation{nullptr, at} : location_at(nullptr), NO_THREAD, {}, "still running");
             sim_throw(LAUNCH);
         }
     }
