@@ -6,8 +6,6 @@ static host, under any path. What it is made from is hashed: without a change no
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import gzip
 import hashlib
 import json
@@ -39,7 +37,7 @@ def build(out: Path | None = None, run: Path | None = None, repository: str = ""
     out = Path(out or OUT)
     if out.exists() and any(out.iterdir()) and not (out / offline.EDITION).is_file():
         raise npm.SiteError(f"{out} holds something that is no web edition of the course. Give a new folder by --out.")
-    with _alone():
+    with engine.alone("site"):
         made_from = _fingerprint(run, repository, compiler)
         if (out / offline.EDITION).is_file() and json.loads((out / offline.EDITION).read_text())[
             "made_from"
@@ -84,14 +82,6 @@ def _make(run: Path | None, repository: str, compiler: bool) -> Path:
             engine.build(made)
         _say("compiler", began)
     return made
-
-
-@contextlib.contextmanager
-def _alone():
-    """One build at a time: they share a folder of the cache."""
-    with open(paths.cache("site") / "lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def _fingerprint(run: Path | None, repository: str, compiler: bool) -> str:

@@ -77,7 +77,7 @@ def build(out: Path, exercises: Sequence[str] | None = None) -> Path:
     for module in MODULES.glob("*.mjs"):
         if module.name not in NOT_MODULES:
             shutil.copy(module, folder / module.name)
-    with _alone():
+    with alone("engine"):
         clang = fetch_clang()
         npm.decoder(folder / "xz.mjs")
         _simulator(clang, folder)
@@ -89,9 +89,9 @@ def build(out: Path, exercises: Sequence[str] | None = None) -> Path:
 
 
 @contextlib.contextmanager
-def _alone():
-    """One build at a time: what one has compiled and packed lies in the cache for the next, which need not do it too."""
-    with open(paths.cache("engine") / "lock", "w") as lock:
+def alone(name: str):
+    """One build at a time in this folder of the cache: what one has made there, the next need not make too."""
+    with open(paths.cache(name) / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 

@@ -11,7 +11,6 @@ The zoo of faults (tests/simulator) takes 70 s: of each kernel, whether the kind
 
 import json
 import random
-import re
 import subprocess
 import sys
 import tempfile
@@ -44,31 +43,19 @@ def launch(kernel: str, block, n: int = 0, grid=(1,), shared: int = 0, **options
     return {"kernel": kernel, "grid": grid, "block": block, "shared": shared, "args": args, "timeout": 0.5, **options}
 
 
-def zoo(file: str, some: bool = False) -> dict:
-    """One file of the zoo of faults. some: of each kind of fault in it only the first, with its right twin, is compiled."""
-    animals = [animal for animal in ANIMALS if animal[0] == file]
-    text = (ZOO / file).read_text()
-    if some:
-        first = {kind: name for _, name, _, kind, _ in reversed(animals) if kind}
-        kept = {*first.values(), *(name.replace("_fault", "_right") for name in first.values())}
-        for left_out in {name for _, name, *_ in animals} - kept:
-            kernel = rf'^(extern "C" )?__global__ void {left_out}\(.*(\}}|\n(.*\n)*?\}})$'
-            text = re.sub(kernel, _blank, text, count=1, flags=re.M)
-        animals = [animal for animal in animals if animal[1] in kept]
-    launches = [launch(name, block, n, grid, shared) for _, name, (grid, block, n, shared), _, _ in animals]
-    return {"text": text, "launches": launches}
-
-
-def _blank(found: re.Match) -> str:
-    """As many lines, without a word."""
-    return "\n" * found.group().count("\n")
+def zoo(file: str) -> dict:
+    """One file of the zoo of faults, all kernels of which are launched."""
+    launches = [
+        launch(name, block, n, grid, shared) for one, name, (grid, block, n, shared), _, _ in ANIMALS if one == file
+    ]
+    return {"text": (ZOO / file).read_text(), "launches": launches}
 
 
 def differences(file: str, told: list[dict]) -> dict[str, str]:
     """Of a file of the zoo: the kernels of which the engine tells another kind or line than the file says, and what."""
     found, seen = {}, {one["kernel"]: one["issues"] for one in told}
     for one, name, _, kind, lines in ANIMALS:
-        if one != file or name not in seen:
+        if one != file:
             continue
         issues = [(issue["kind"], issue["line"]) for issue in seen[name]]
         right = (
