@@ -4,20 +4,18 @@
 
 #ifdef SIM_CHECKED
 #pragma GCC visibility push(default)
+extern "C" void sim_check_block_scope();  // of the next atomic
+#define SIM_OF_BLOCK sim_check_block_scope()
 #if defined(__wasm__)
 extern "C" void sim_check_atomic(void* address, unsigned bytes);
 #define SIM_ATOMIC_ACCESS(p) sim_check_atomic((void*)(p), sizeof(*(p)));
 #else
 extern "C" void sim_check_atomic(void* address, unsigned bytes, void* pc);
-extern "C" void sim_check_block_scope();  // of the next atomic
-#define SIM_OF_BLOCK sim_check_block_scope()
 #define SIM_ATOMIC_ACCESS(p) sim_check_atomic((void*)(p), sizeof(*(p)), __builtin_return_address(0));
 #endif
 #pragma GCC visibility pop
 #else
 #define SIM_ATOMIC_ACCESS(p)
-#endif
-#ifndef SIM_OF_BLOCK
 #define SIM_OF_BLOCK (void)0
 #endif
 
