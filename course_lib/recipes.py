@@ -205,5 +205,9 @@ def why_not_bfloat16(device: str) -> str:
     if gpu is not None and gpu.capability >= TENSOR_CORES:
         return ""
     name = f"The {gpu.name}" if gpu else f"The device {device}"
-    can = "processors with AVX-512 BF16 or NEON BF16" if device == "cpu" else "cards of compute capability 8.0 or newer"
+    can = (
+        "processors with AMX, AVX-512 BF16 or NEON BF16"
+        if device == "cpu"
+        else "cards of compute capability 8.0 or newer"
+    )
     return f"{name} computes in float32 here: bfloat16 is for {can} (and for the simulator)."

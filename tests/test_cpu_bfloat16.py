@@ -14,8 +14,19 @@ from course_lib.training import TrainingError, train
 
 pytestmark = pytest.mark.skipif(native.find_compiler() is None, reason="there is no C++ compiler here")
 
-SHAPES = [(1, 1, 1), (1, 2, 31), (7, 3, 33), (8, 64, 32), (33, 31, 65), (97, 300, 130), (5, 513, 300), (200, 257, 40)]
+SHAPES = [
+    (1, 1, 1),
+    (1, 2, 31),
+    (7, 3, 33),
+    (8, 64, 32),
+    (33, 31, 65),
+    (97, 300, 130),
+    (5, 513, 300),
+    (200, 257, 40),
+    (290, 801, 170),
+]
 WITHOUT = ("-U__AVX512BF16__", "-U__ARM_FEATURE_BF16_VECTOR_ARITHMETIC")
+BUILDS = {"as compiled": (), "without tiles": ("-U__AMX_BF16__",), "without the instruction": WITHOUT}
 
 
 @functools.cache
@@ -41,10 +52,11 @@ def multiply(library, a, b, transpose_a=False, transpose_b=False) -> np.ndarray:
     return out
 
 
-@pytest.mark.parametrize("flags", [(), WITHOUT], ids=["as compiled", "without the instruction"])
+@pytest.mark.parametrize("flags", BUILDS.values(), ids=BUILDS)
 def test_a_product_sums_what_was_rounded_in_float32(flags):
     library, random = product_of(flags), np.random.default_rng(0)
-    assert not flags or library.bf16_instruction() == b""
+    assert flags != WITHOUT or library.bf16_instruction() == b""
+    assert not flags or library.bf16_instruction() != b"AMX BF16"
     for N, K, M in SHAPES:
         a, b = (random.normal(size=shape).astype(np.float32) for shape in ((N, K), (K, M)))
         exact = rounded(a).astype(np.float64) @ rounded(b)
@@ -59,7 +71,7 @@ def test_a_product_sums_what_was_rounded_in_float32(flags):
                 assert (error <= bound).all(), (N, K, M, transpose_a, transpose_b)
 
 
-@pytest.mark.parametrize("flags", [(), WITHOUT], ids=["as compiled", "without the instruction"])
+@pytest.mark.parametrize("flags", BUILDS.values(), ids=BUILDS)
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
 def test_numbers_are_rounded_to_nearest_even(flags):
     """Times 1 a number comes out as it was rounded; ties, the largest that does not become infinity, infinity and nan too."""
@@ -152,7 +164,7 @@ def test_a_processor_without_the_instruction_says_so(any_processor, text, tmp_pa
     assert not products.bfloat16_is_faster()
     products.bfloat16_is_faster.cache_clear()
     with pytest.raises(
-        ValueError, match=r"cpu computes in float32 here: .* AVX-512 BF16 or NEON BF16 .* Leave --compute out"
+        ValueError, match=r"cpu computes in float32 here: .* AMX, AVX-512 BF16 or NEON BF16 .* Leave --compute out"
     ):
         recipes.settings("12m", "cpu", compute="bfloat16")
     with pytest.raises(TrainingError, match=r"multiplies in bfloat16.*cpu computes in float32.*begin a new run"):

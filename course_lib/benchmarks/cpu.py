@@ -43,7 +43,7 @@ def run(json_path: str | os.PathLike | None = None) -> list[dict[str, Any]]:
     print(f"Training steps, {threads} threads, against PyTorch {torch.__version__} eager; in turn, medians{busy}")
     if not bfloat16.instruction():
         print(
-            "No rows for bfloat16: this processor does not multiply it (AVX-512 BF16, NEON BF16), or no compiler is here."
+            "No rows for bfloat16: this processor does not multiply it (AMX, AVX-512 BF16, NEON BF16), or no compiler is here."
         )
     print(f"{'':22}{'products':>10}{'loops':>10}{'ours, tokens/s':>16}{'PyTorch':>10}{'ratio':>8}{'at least':>10}")
     rows = []

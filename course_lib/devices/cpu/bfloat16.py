@@ -1,4 +1,4 @@
-"""Products in bfloat16: linear layers round what they multiply, and sum in float32 (loops/product_bf16.cpp).
+"""Products in bfloat16: linear layers round what they multiply, and sum in float32 (loops/product_bf16.cpp, loops/amx.h).
 
 Weights, gradients, norms, attention, loss and optimiser stay float32; so do the arrays that a product takes and gives.
 (Micikevicius et al. 2018, "Mixed precision training"; bfloat16 has the exponent of float32, so that no loss scaling is
@@ -32,7 +32,7 @@ def computing(kind: str, copies=None, backward: bool = False) -> Iterator[None]:
 
 
 def instruction() -> str:
-    """What this processor multiplies bfloat16 by, "AVX-512 BF16" or "NEON BF16"; empty if it has nothing, or no compiler."""
+    """What this processor multiplies bfloat16 by, "AMX BF16", "AVX-512 BF16" or "NEON BF16"; empty: none, or no compiler."""
     if not hasattr(compiled.loops, "bf16_instruction"):
         compiler = native.find_compiler()
         if compiler is None or not compiled.load(compiler):
