@@ -186,6 +186,25 @@ def test_products_on_ragged_shapes_are_exact_and_the_same_for_any_number_of_thre
 
 
 @needs_compiler
+def test_a_product_in_float32_keeps_all_24_bits_and_what_is_not_finite():
+    """Times the identity, which is exact however a product is cut into parts. Where there is AMX, three of bfloat16."""
+    random, table, one = np.random.default_rng(0), devices.ops("cpu"), np.eye(70, dtype=np.float32)
+    for size in (1, 2.0**80, 2.0**-80):
+        x = ((2 * random.integers(2**22, 2**23, (70, 70)) + 1) * random.choice([-1, 1], (70, 70)) * size).astype(
+            "float32"
+        )
+        for turned in (False, True):
+            assert (table.matmul(x, one, turned, turned) == (x.T if turned else x)).all()
+            assert (table.matmul(one, x, turned, turned) == (x.T if turned else x)).all()
+    a, b = random.uniform(1, 2, (2, 70, 70)).astype(np.float32)
+    a[3, 4], a[5, 6] = np.inf, np.nan
+    got = table.matmul(a, b)
+    assert (got[3] == np.inf).all() and np.isnan(got[5]).all() and np.isfinite(np.delete(got, (3, 5), 0)).all()
+    largest = np.full((70, 70), np.finfo("float32").max)
+    assert (table.matmul(largest, one) == largest).all()
+
+
+@needs_compiler
 def test_a_product_fits_where_it_is_told_to_go():
     """An array that begins beside a multiple of 64 bytes, and columns that no vector divides."""
     random = np.random.default_rng(0)

@@ -3,6 +3,7 @@
 // B is packed once, for all threads. A piece of work is a strip of C's rows in a group of its columns. K goes by blocks, so that
 // a panel of B stays in the L1 cache while the tiles of a strip use it (Goto and van de Geijn 2008). How all this is cut
 // depends on the shapes alone, and each sum runs over k in one order: the bits are the same for any number of threads.
+#include "amx.h"
 #include "matmul.h"
 #include "numbers.h"
 #include "threads.h"
@@ -103,7 +104,12 @@ template <class R> void gemm_few_rows(long N, long K, long M, const R *a, const 
     });
 }
 
+constexpr long BY_TILES = 32;  // rows and columns of C, or the tiles of AMX stay half empty
+
 extern "C" void gemm(int wide, int turn_a, int turn_b, long N, long K, long M, const void *a, const void *b, void *c) {
+    if (!wide && N >= BY_TILES && M >= BY_TILES && amx::granted() &&
+        amx::product<3>(turn_a, turn_b, (const float *)a, (const float *)b, (float *)c, N, K, M))
+        return;
     with_type(wide, [=](auto r) {
         using R = decltype(r);
         if (N < ROWS && turn_b && !turn_a)

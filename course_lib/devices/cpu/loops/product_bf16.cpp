@@ -3,7 +3,7 @@
 // A and B are rounded to nearest even and packed in pairs of neighbouring k, since the processor's instruction adds two
 // products at a time: sum += a[k] b[k] + a[k + 1] b[k + 1]. Then C is made in tiles, as in matmul.h, a slice of K at a time,
 // whose part of B stays in the first cache. Where there is no such instruction, float32 does the same, only slower.
-// Where it has AMX, amx.h does all this by another instruction.
+// Where it has AMX, amx.h does all this by tiles.
 #include "amx.h"
 #include "matmul.h"
 #include "threads.h"
@@ -125,7 +125,7 @@ template <bool ADD> void add_slice(const Rows &a, long n, long k, long count, co
 // C (N, M) = A B. a is (N, K), or (K, N) if it is to be transposed; b is (K, M), or (M, K).
 extern "C" void product_bf16(int transpose_a, int transpose_b, const float *a, const float *b, float *c, long N, long K,
                              long M) {
-    if (amx::granted()) return amx::product(transpose_a, transpose_b, a, b, c, N, K, M);
+    if (amx::granted() && amx::product<1>(transpose_a, transpose_b, a, b, c, N, K, M)) return;
     const long pairs = (K + 1) / 2, all = padded(N, ROWS), across = pieces_of(M, BLOCK_M);
     const long line = padded(pairs, LANES) + LANES;  // not a power of two: all rows would share a few places of the cache
     Pair *rows = scratch<Pair>(all * line + padded(M, COLUMNS) * pairs), *columns = rows + all * line;
