@@ -2,8 +2,8 @@
 //
 //   import { Engine } from "./engine/engine.mjs"
 //   const engine = new Engine({ base: "engine/", onProgress: ({what, done, total, secondsLeft}) => {} })
-//       base: the folder of this file, as a URL relative to the page. In a page the engine runs in a worker of its own; in
-//       Node in the calling process. Nothing is fetched yet. `what` is a sentence; `done` and `total` are bytes.
+//       base: the folder of this file, as a URL relative to the page. In a page the engine runs in a worker, another for
+//       each run; in Node in the calling process. Nothing is fetched yet. `what` is a sentence; `done` and `total` are bytes.
 //   await engine.ready()        fetch and start the compiler, and read the simulator's headers; may be called early, and again
 //   await engine.exercises()    [{name, chapter, title, language, blank, task}], in the order of the course; needs no ready()
 //   await engine.judge(name, text)
