@@ -10,6 +10,7 @@
     licences.py   what others wrote of the site's files, and the texts of its licences
     engine.py     what compiles, runs and judges CUDA C++ in the page, and the values of WGSL; its modules are in engine/
     exported_cases.py, recorder.py   the exercises' cases as data
+    predicates.py, questions.py   what known mistakes are recognised by, as data
     packing.py    how the engine's files are compressed
     offline.py    the service worker and what it may keep
     page/         what runs in the browser

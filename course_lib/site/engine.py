@@ -37,10 +37,18 @@ KEPT = re.compile(
     r"__float|tgmath|iso646|varargs)[^/]*\.h$)|include/wasm32-wasip1/c\+\+/|lib/wasm32-wasip1/libc\.a$|"
     r"lib/wasm32-unknown-wasip1/libclang_rt\.builtins\.a$)"
 )
-# In clang's package, and what stands there here. What fetches its files is download.mjs. A file that is written is copied as
-# a whole at each write, which takes the longer the more LLVM's text grows; here it has room to grow.
+# In clang's package, and what stands there here. What fetches its files, and keeps them for the next worker, is download.mjs. A
+# file that is written is copied as a whole at each write, which takes the longer the more LLVM's text grows; here it has room.
+MODULE = 'await fetch3(new URL("./{}", import.meta.url)).then(compileWasmModule)'
 CHANGED = {
-    "var fetch_default = fetch2;": 'import { download } from "../download.mjs";\nvar fetch_default = download;',
+    "var fetch_default = fetch2;": 'import { compiled, unpacked } from "../download.mjs";\nvar fetch_default = fetch2;',
+    **{
+        MODULE.format(name): f'await compiled(new URL("./{name}", import.meta.url))'
+        for name in ("llvm.core.wasm", "llvm.core2.wasm", "llvm.core3.wasm", "llvm.core4.wasm")
+    },
+    'await fetch3(new URL("./llvm-resources.tar", import.meta.url)).then((resp) => resp.arrayBuffer())': (
+        'await unpacked(new URL("./llvm-resources.tar", import.meta.url))'
+    ),
     """    const newData = new Uint8Array(Math.max(this.file.data.length, offset + contents.length));
     newData.set(this.file.data);
     newData.subarray(offset).set(contents);

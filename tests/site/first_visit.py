@@ -2,14 +2,16 @@
 
     python -m tests.site.first_visit [COUNT]
 
-opens the built site in Chromium, runs the kernel of the first page, and judges COUNT solutions (20) from all chapters. The server
-itself is slow, so that the engine's worker is slowed too: 20 Mbit/s for all answers together, each 40 ms late. Nothing is
-compressed on the way. Seconds of the clock depend on what else runs: the processor's time of all of Chromium stands beside them.
+opens the built site in Chromium, runs the kernel of the first page, and judges COUNT solutions (20) from all chapters; then it
+says what memory the page's process holds. The server itself is slow, so that the engine's worker is slowed too: 20 Mbit/s for
+all answers together, each 40 ms late. Nothing is compressed on the way. Seconds of the clock depend on what else runs: the
+processor's time of all of Chromium stands beside them.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -75,6 +77,14 @@ def spent(told) -> float:
     return sum(one["cpuTime"] for one in told.send("SystemInfo.getProcessInfo")["processInfo"])
 
 
+def resident(told) -> float:
+    """MB of memory of the page's process, the browser's program included; NaN where the system does not tell."""
+    pages = [one["id"] for one in told.send("SystemInfo.getProcessInfo")["processInfo"] if one["type"] == "renderer"]
+    status = [Path(f"/proc/{page}/status") for page in pages]
+    found = [int(re.search(r"VmRSS:\s+(\d+) kB", one.read_text())[1]) * 1024 / 1e6 for one in status if one.exists()]
+    return max(found, default=float("nan"))
+
+
 def first_page(visit: Visit, told) -> None:
     """From the address to the first verdict."""
     began = time.monotonic()
@@ -102,17 +112,19 @@ def verdicts(visit: Visit, told, count: int) -> None:
     """Solutions of every chapter, each judged once, the compiler being there."""
     names = exported_cases.exercises_in("cuda")
     chosen = [names[i] for i in np.linspace(0, len(names) - 1, count).astype(int)]
-    rows, base = [], visit.address + "engine/"
+    rows, held, base = [], [], visit.address + "engine/"
     visit.page.evaluate(JUDGE, [base, chosen[0], catalogue.piece(chosen[0]).solution])
     for name in chosen:
         before = spent(told)
         verdict = visit.page.evaluate(JUDGE, [base, name, catalogue.piece(name).solution])
         rows.append((verdict["seconds"], spent(told) - before))
+        held.append(resident(told))
         state = "passed" if verdict["passed"] else "not judged here" if verdict.get("undecided") else "REFUSED"
         print(f"  {name:<28} {rows[-1][0]:6.1f} s {rows[-1][1]:6.1f} s of processor time  {state}", flush=True)
     for what, percent in (("median", 50), ("90th percentile", 90)):
         clock, processor = np.percentile(rows, percent, axis=0)
         print(f"verdicts, {what} of {len(rows)}: {clock:.1f} s, {processor:.1f} s of processor time")
+    print(f"memory of the page's process: {held[-1]:.0f} MB after the last verdict, at most {max(held):.0f} after one")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 // A `.cu` text to a module that runs on the simulator's memory: clang's front end, its optimiser, its code generator and wasm-ld,
 // and between these what packs.mjs and rewrite.mjs do to LLVM's text. Natively course_lib/cuda/{flags,build}.py do the same.
 import { LANGUAGE, LIBRARIES, cc1, tool } from './compiler.mjs';
+import { kept } from './download.mjs';
 import { askForFills, fillsLeft } from './fills.mjs';
 import { asAligned, keepLongIndices, keepVectorAccesses } from './packs.mjs';
 import { Refused, rewrite } from './rewrite.mjs';
@@ -27,11 +28,13 @@ const precompiled = new Map();
 
 // The simulator's headers, read once for each sort of build: halves what a kernel takes.
 export async function precompile({ headers }, checked, defines = []) {
-  const key = [checked, ...defines].join();
+  const key = [checked, ...defines].join(), known = kept.get(key);
+  if (!precompiled.has(key) && known) precompiled.set(key, new Uint8Array(await known.arrayBuffer()));
   if (!precompiled.has(key)) {
     const made = await tool([...cc1(levelOf(checked), 'all.h'), ...flagsOf(checked, defines), '-emit-pch', '-o', 'all.pch', '-x', 'c++-header', 'all.h'], { ...headers, ...HEAD });
     if (made.failed) throw new Error(made.log);
     precompiled.set(key, made.out['all.pch']);
+    kept.set(key, new Blob([made.out['all.pch']]));
   }
   return precompiled.get(key);
 }

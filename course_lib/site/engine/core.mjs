@@ -2,7 +2,7 @@
 import { pack, unpack } from './arrays.mjs';
 import { compile, precompile } from './compile.mjs';
 import { loadCompiler } from './compiler.mjs';
-import { download, onDownload } from './download.mjs';
+import { compiled, kept, onDownload, unpacked } from './download.mjs';
 import { codeOf, factsOf } from './facts.mjs';
 import { judge } from './judge.mjs';
 import { Simulator } from './simulate.mjs';
@@ -17,7 +17,9 @@ export const core = {
   ready() { return this.started ??= this.begin(); },
 
   async begin() {
-    const began = performance.now(), sizes = await (await this.fetch('sizes.json')).json(), total = Object.values(sizes).reduce((a, b) => a + b, 0);
+    const began = performance.now(), edition = await (await this.fetch('sizes.json')).text(), total = Object.values(JSON.parse(edition)).reduce((a, b) => a + b, 0);
+    if (kept.get('sizes.json') !== edition) kept.clear();  // the host has other files by now
+    kept.set('sizes.json', edition);
     let done = 0;
     onDownload((name, bytes) => {
       done += bytes;
@@ -25,13 +27,12 @@ export const core = {
       this.onProgress({ what: 'Fetching the compiler', done, total, secondsLeft: Math.max(0, (total - done) * seconds / done) });
     });
     const compiler = loadCompiler();
-    const [module, course] = await Promise.all([download(new URL('simulator.wasm', HERE)).then(answer => WebAssembly.compileStreaming?.(answer) ?? answer.arrayBuffer().then(WebAssembly.compile)),
-      download(new URL('course.json', HERE)).then(answer => answer.json())]);
+    const [module, course] = await Promise.all([compiled(new URL('simulator.wasm', HERE)), unpacked(new URL('course.json', HERE))]);
     this.simulator = await Simulator.start(module);
     await compiler;
-    this.course = course;
+    this.course = JSON.parse(new TextDecoder().decode(course));
     this.onProgress({ what: 'Reading the headers', done: total, total, secondsLeft: 2 });
-    await precompile(course, true);
+    await precompile(this.course, true);
     this.onProgress({ what: 'Ready', done: total, total, secondsLeft: 0 });
   },
 

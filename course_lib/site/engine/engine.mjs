@@ -2,8 +2,8 @@
 //
 //   import { Engine } from "./engine/engine.mjs"
 //   const engine = new Engine({ base: "engine/", onProgress: ({what, done, total, secondsLeft}) => {} })
-//       base: the folder of this file, as a URL relative to the page. In a page the engine runs in a worker of its own; in
-//       Node in the calling process. Nothing is fetched yet. `what` is a sentence; `done` and `total` are bytes.
+//       base: the folder of this file, as a URL relative to the page. In a page the engine runs in a worker, another for
+//       each run; in Node in the calling process. Nothing is fetched yet. `what` is a sentence; `done` and `total` are bytes.
 //   await engine.ready()        fetch and start the compiler, and read the simulator's headers; may be called early, and again
 //   await engine.exercises()    [{name, chapter, title, language, blank, task}], in the order of the course; needs no ready()
 //   await engine.judge(name, text)
@@ -56,25 +56,35 @@ export class Engine {
     this.worker ??= this.start();
     return new Promise((resolve, reject) => {
       const number = ++this.last;
-      this.waiting.set(number, { resolve, reject });
+      this.waiting.set(number, { resolve, reject, what });
       this.worker.postMessage({ number, what, values });
     });
   }
 
   start() {
     const worker = new Worker(new URL('worker.mjs', this.url), { type: 'module' });
-    worker.onmessage = ({ data: { number, progress, result, error } }) => {
+    if (this.kept) worker.postMessage({ taken: this.kept });
+    worker.onmessage = ({ data: { number, progress, result, error, kept } }) => {
       if (progress) return this.onProgress(progress);
-      const { resolve, reject } = this.waiting.get(number) ?? {};
+      if (kept) return void (this.kept = kept);
+      const { resolve, reject, what } = this.waiting.get(number) ?? {};
       this.waiting.delete(number);
       if (error) reject?.(new Error(error));
       else resolve?.(result);
+      if (what !== 'ready' && !this.waiting.size && worker === this.worker) this.renew();
     };
     worker.onerror = event => {
       this.stop();
       throw new Error(`The engine could not be loaded: ${event.message ?? 'is the network there?'}`);
     };
     return worker;
+  }
+
+  // A worker for each run: what LLVM leaves behind goes with it at once, while a browser would let it lie until it is 120 MB.
+  renew() {
+    this.worker.terminate();
+    this.worker = null;
+    this.ready().catch(() => {});  // the next call tells
   }
 }
 

@@ -54,6 +54,8 @@ function evaluate([what, ...rest], facts, seen, variables) {
       }
       return what === 'set of' ? new Set(found) : found;
     }
+    case 'joined': return of(rest[0]).flat(1);
+    case 'text': return rest.map(one => textOf(of(one))).join('');
     case 'search': return new RegExp(of(rest[0]), rest[1]).exec(of(rest[2]));  // what is found, or null
     case 'method': return METHODS[rest[0]](...rest.slice(1).map(one => of(one)));
     case 'field': return field(of(rest[0]), rest[1]);
@@ -81,6 +83,12 @@ function evaluate([what, ...rest], facts, seen, variables) {
     case 'min': case 'max': return Math[what](...(rest.length === 1 ? list(a) : [a, b, ...more].slice(0, rest.length)));
   }
   throw new Error(`There is no ${what}.`);
+}
+
+// A text in a text; numbers are written in other ways here and there.
+function textOf(value) {
+  if (typeof value !== 'string' && !Number.isInteger(value)) throw new Error('no text');
+  return String(value);
 }
 
 function compared(what, a, b) {
