@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from course_lib.coach.python_source import Source, holds_slice
 from course_lib.coach.slips.names import Found
 
+SIGN = "(-({}))"
 WRAPPED = (  # what is done to a value, and what it says of one to which it must be done
-    ("({})[-1]", "is a row of several, and only the last is asked for"), ("(-({}))", "has the wrong sign"),
+    ("({})[-1]", "is a row of several, and only the last is asked for"), (SIGN, "has the wrong sign"),
     ("({})[0]", "is a row of several, and only the first is asked for"), ("abs({})", "lacks the absolute value"),
     ("np.sqrt({})", "lacks the square root"), ("(({}) ** 2)", "must be squared"),
     ("(1 - ({}))", "must be subtracted from 1"), ("(1 / ({}))", "must be its reciprocal"),
@@ -51,4 +52,5 @@ def around(source: Source, node: ast.expr) -> Iterator[Found]:
     tall = isinstance(parent, ast.Return | ast.Assign | ast.AugAssign | ast.Tuple | ast.BinOp)
     rank = 4 if tall else 6
     for wrapped, says in WRAPPED + (OF_RESULTS if isinstance(parent, ast.Return | ast.Assign) else ()):
-        yield rank, start, end, wrapped.format(text), f"{shown} {says}"
+        likely = tall and wrapped == SIGN and isinstance(node, ast.BinOp)
+        yield (2 if likely else rank), start, end, wrapped.format(text), f"{shown} {says}"
