@@ -8,7 +8,7 @@ import math
 import os
 import signal
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from course_lib.coach import (
@@ -142,16 +142,17 @@ def two_at_once(exercise: Exercise, seen: Seen) -> str:
         return when is None or holds(when, Seen(seen.text, outcome, seen.outcomes))
 
     sentences = [wrong.says for wrong, _ in known]
-    return _in_time(lambda: two_mistakes.says(sentences, gives, shows, seen.outcomes, exercise.tolerance))
+    find = partial(two_mistakes.says, sentences, gives, shows, seen.outcomes, exercise.tolerance)
+    return _in_time(find, SECONDS / 2)
 
 
 def _first_that(explains: Callable[[Wrong | Mistake], bool], exercise: Exercise) -> str:
     return _in_time(lambda: next((wrong.says for wrong in exercise.wrong if wrong.says and explains(wrong)), ""))
 
 
-def _in_time(find: Callable[[], str]) -> str:
+def _in_time(find: Callable[[], str], seconds: float = SECONDS) -> str:
     """What is found; "" if it takes too long."""
-    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     signal.setitimer(signal.ITIMER_REAL, WAITED)  # the answer's own seconds are over
     try:
         return find()

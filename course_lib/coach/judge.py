@@ -175,7 +175,7 @@ def _look_for_cause(
         wrong = [i for i, outcome in enumerate(outcomes) if not outcome.right]
         near = [_nearness(exercise, outcome.got, outcome) for outcome in outcomes]
         if len(outcomes) == len(cases):
-            words = two_repairs.cause(text, sandbox, wrong, cases, right, nearness, near)
+            words = two_repairs.cause(text, sandbox, wrong, cases, right, nearness, near, some=not failing.error)
     if not words and _is_plain(verdict, failing):
         words = python_source.unused(text, solution, exercise.defines) or features.of_flags(outcomes)
         words = words or diagnosis.told(features.of_cases, outcomes, diagnosis.inputs_of(exercise, len(failing.inputs)))

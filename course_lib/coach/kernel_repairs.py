@@ -61,7 +61,7 @@ def cause(
         found, _ = search.changes(changed, own)
         if words := _confirmed(changed, found, all_right):
             return f"There are two mistakes. Line {first.line}: `{first.before}` must be `{first.after}`. Then l{words[1:]}"
-    if nearer and nearer[0][1] >= MANY and 2 * nearer[0][1] >= len(failing):
+    if nearer and nearer[0][1] >= MANY and nearer[0][0].rank < 2 and 3 * nearer[0][1] >= 2 * len(failing):
         first, count = nearer[0]
         return f"Line {first.line}: `{first.before}` must be `{first.after}`. {some_right(count, len(failing))}"
     return ""

@@ -14,6 +14,7 @@ from course_lib.coach.sandbox import Sandbox
 from course_lib.coach.slips.edits import Edit, edits
 
 FIRST, SECOND = 0.5, 0.3  # seconds of processor time for the first change, and for a second one to each of those
+MOST, LIKELY = 2 / 3, 3  # of the failing cases, and the highest rank, of a change that is said of some of them
 TRIED = 2  # first changes for which a second one is looked for
 
 
@@ -25,23 +26,31 @@ def cause(
     right: Callable[[Any, list[int], int], bool],
     nearness: Callable[[Any, list[int], int], float],
     before: Sequence[float],
+    some: bool,
 ) -> str:
-    """What is wrong where, if two changes make all cases right. failing: numbers of the failing cases. nearness: of a result, the
-    inputs it changed, and its case: 1 if it is right, less if some parts of it are. before: that of the answer, for all cases."""
+    """What is wrong where, if two changes make all cases right.
+
+    failing: numbers of the failing cases. nearness: of a result, the inputs it changed, and its case: 1 if it is right, less if some
+    parts of it are. before: that of the answer, for all cases. some: whether a change is said, too, that makes most of the failing
+    cases right and not all.
+    """
     numbers = sorted(failing, key=lambda i: size(cases[i].inputs))
     if not numbers or size(cases[numbers[0]].inputs) > LARGE:
         return ""
     numbers += [i for i in range(len(cases)) if i not in numbers]
     nearer = _nearer(text, sandbox, numbers, cases, nearness, before)
-    for first, _ in nearer[:TRIED]:
+    for first, count in nearer[:TRIED]:
+        if count == len(failing):  # there was no time to find it before
+            return f"Line {first.line}: {first.says}. With that changed, all cases are right."
         second = first_that_fits(edits(first.text), sandbox, cases, numbers, right, SECOND)
         if second is not None:
             return (
                 f"There are two mistakes. Line {first.line}: {first.says}. Then line {second.line}: {second.says}. With both "
                 "changed, all cases are right."
             )
-    first, count = max(nearer, key=lambda one: one[1], default=(None, 0))
-    if first is not None and count > 1 and 2 * count >= len(failing):
+    likely = [(first, count) for first, count in nearer if first.rank <= LIKELY] if some else []
+    first, count = max(likely, key=lambda one: one[1], default=(None, 0))
+    if first is not None and count > 1 and count >= MOST * len(failing):
         return f"Line {first.line}: {first.says}. {some_right(count, len(failing))}"
     return ""
 
@@ -62,7 +71,10 @@ def _nearer(
     gained, fixed = [0.0] * len(tried), [0] * len(tried)
     left, seconds = list(range(len(tried))), FIRST
     for number in numbers:
-        if not left or seconds <= 0:
+        if not left:
+            break
+        if seconds <= 0:
+            fixed = [0] * len(tried)  # how many are right is not known: not all cases were run
             break
         results, spent = sandbox.others([tried[k].text for k in left], cases[number].inputs, seconds)
         seconds -= spent

@@ -54,6 +54,22 @@ def _call(source: Source, node: ast.Call) -> Iterator[Found]:
         yield 1, at_end, at_end, f"{comma}ddof=1", f"{whole} divides by n: here it is n - 1"
     if name in ("sorted", "sort") and "reverse" not in given and isinstance(node.func, ast.Name):
         yield 1, at_end, at_end, f"{comma}reverse=True", f"{whole} puts the smallest first, not the largest"
+    if name == "len" and len(node.args) == 1 and isinstance(inside, ast.Name):
+        shown = f"{source.of(inside)}.shape[-1]"
+        yield 2, *source.span(node), shown, f"{whole} counts the rows: the length of one is meant, `{shown}`"
+        yield (
+            3,
+            *source.span(node),
+            f"len({source.of(inside)}[0])",
+            f"{whole} counts the rows: the length of one is meant",
+        )
+        shown = f"{source.of(inside)}.size"
+        yield (
+            3,
+            *source.span(node),
+            shown,
+            f"{whole} counts along the first axis alone: all elements are meant, `{shown}`",
+        )
     if len(plain) == len(node.args):
         yield from exchanged(source, node.args, whole)
     if name == "range" and node.args and len(plain) == len(node.args):

@@ -49,6 +49,8 @@ def around(source: Source, node: ast.expr) -> Iterator[Found]:
     yield (0 if counted else 4), start, end, f"({text} - 1)", f"{shown} is one too large"
     if bound and isinstance(parent, ast.Slice | ast.Subscript):
         return
+    if isinstance(parent, ast.Call) and getattr(parent.func, "id", "") == "len":
+        return  # calls.py: another length is meant, and no other value
     tall = isinstance(parent, ast.Return | ast.Assign | ast.AugAssign | ast.Tuple | ast.BinOp)
     rank = 4 if tall else 6
     for wrapped, says in WRAPPED + (OF_RESULTS if isinstance(parent, ast.Return | ast.Assign) else ()):
