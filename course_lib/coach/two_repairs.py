@@ -30,17 +30,17 @@ def cause(
 ) -> str:
     """What is wrong where, if two changes make all cases right.
 
-    failing: numbers of the failing cases. nearness: of a result, the inputs it changed, and its case: 1 if it is right, less if some
-    parts of it are. before: that of the answer, for all cases. some: whether a change is said, too, that makes most of the failing
-    cases right and not all.
+    failing: numbers of the failing cases. nearness: of a result, the inputs it changed, and its case: 1 if it is right, less if
+    some parts of it are. before: that of the answer, for all cases. some: whether a change that makes most of the failing cases
+    right, and not all, is said too.
     """
     numbers = sorted(failing, key=lambda i: size(cases[i].inputs))
     if not numbers or size(cases[numbers[0]].inputs) > LARGE:
         return ""
     numbers += [i for i in range(len(cases)) if i not in numbers]
     nearer = _nearer(text, sandbox, numbers, cases, nearness, before)
-    for first, count in nearer[:TRIED]:
-        if count == len(failing):  # there was no time to find it before
+    for first, _ in nearer[:TRIED]:
+        if first_that_fits([first], sandbox, cases, numbers, right, SECOND):  # there was no time to find it before
             return f"Line {first.line}: {first.says}. With that changed, all cases are right."
         second = first_that_fits(edits(first.text), sandbox, cases, numbers, right, SECOND)
         if second is not None:

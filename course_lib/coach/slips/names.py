@@ -63,7 +63,7 @@ def _constant(source: Source, node: ast.Constant) -> Iterator[Found]:
         function = source.around(node, ast.FunctionDef)
         for counter in _counters(function)[:2] if function and value > 2 and not isinstance(around, ast.Tuple) else ():
             yield (
-                5,
+                3,
                 *source.span(node),
                 f"({value} + {counter})",
                 f"the {value}{place} must grow: `{value} + {counter}`",
