@@ -100,6 +100,8 @@ class Search:
     def _left(self, whole: str, count: int) -> tuple[list[int], list[tuple[int, int]]]:
         left, nearer, seconds = list(range(1, count + 1)), [], SECONDS
         for place in range(len(self.inputs)):
+            if seconds <= 0 and place:
+                break  # the likeliest of those that are left are run on all cases in any event
             if not left or seconds <= 0:
                 return [], self._counted(whole, nearer[::-1][:COUNTED])
             kept, spent = self._right(whole, left, place, seconds)

@@ -42,7 +42,12 @@ def edits(text: str) -> list[Edit]:
         return []
     found: dict[str, Edit] = {}
     targets = [source.span(target) for node in ast.walk(source.tree) for target in _targets(node)]
-    for rank, line, changes, says in (*_replacements(source), *moves.moves(source), *names.throughout(source)):
+    for rank, line, changes, says in (
+        *_replacements(source),
+        *moves.moves(source),
+        *names.throughout(source),
+        *operators.buffered(source),
+    ):
         changed = text
         for start, end, instead in sorted(changes, reverse=True):
             changed = changed[:start] + instead + changed[end:]

@@ -94,6 +94,7 @@ def _changes(read: lexer.Text) -> Iterator[tuple[int, int, int, str]]:
     sized = {name for start, end in fixed for name in re.findall(r"[A-Za-z_]\w*", code[start:end])}
     yield from kernel_twins.of_indices(read)
     yield from kernel_twins.of_components(read)
+    yield from kernel_twins.of_reversed(read)
     factors = {function.body: _factors(read, function) for function in functions(read)}
     bodies = list(factors)
     for token in read.words:
@@ -186,7 +187,8 @@ def _of_name(
     if kind in ("int", "unsigned", "long long", "size_t", "unsigned long long"):
         for words in (f"({token.text} + 1)", f"({token.text} - 1)"):
             yield 1, start, end, words
-        for factor in factors if read.enclosing(start, "[") else ():
+        sizes = [v.name for v in known if v.kind == "int" and v.name.isupper()][:MOST_FACTORS]  # as C in x[t * C]
+        for factor in dict.fromkeys([*factors, *sizes]) if read.enclosing(start, "[") else ():
             if factor != token.text:
                 yield 1, start, end, f"{token.text} * {factor}"
     element = re.compile(r"(?:\s*\[)").match(code, end)

@@ -29,6 +29,12 @@ def of_indices(read: lexer.Text) -> Iterator[Change]:
         yield 1, start + 1, end, f"({read.text[plus[0] + 1 : end].strip()}) * {by} + {row}"
 
 
+def of_reversed(read: lexer.Text) -> Iterator[Change]:
+    """(7 - j), where j is meant."""
+    for found in re.finditer(r"\(\s*(?:\d+|[A-Z]\w* - 1) - ([a-z]\w*)\s*\)", read.code):
+        yield 0, found.start(), found.end(), found[1]
+
+
 def of_components(read: lexer.Text) -> Iterator[Change]:
     """make_float4(a.x * s, a.y * s, a.z * s, a.w), where one of the four differs from the others."""
     for start, end in read.brackets.items():
