@@ -72,11 +72,6 @@ exercise = Exercise(
     idx = np.stack([tokens[s * context : (s + 1) * context] for s in starts]).astype(np.int32)
     targets = np.stack([tokens[s * context + 1 : (s + 1) * context + 1] for s in starts]).astype(np.int32)
     return idx, targets
-""", "`starts` are taken for the numbers of windows, start * context. They are indices of tokens: a window begins at its start.",
-              also=True),
-        Wrong("""def cut(tokens, starts, context):
-    rows = tokens[starts[:, None] * context + np.arange(context + 1)].astype(np.int32)
-    return np.ascontiguousarray(rows[:, :-1]), np.ascontiguousarray(rows[:, 1:])
 """, "`starts` are taken for the numbers of windows, start * context. They are indices of tokens: a window begins at its start."),
     ],
 )  # fmt: skip
