@@ -7,6 +7,8 @@ import importlib
 import linecache
 import traceback
 import warnings
+from functools import lru_cache
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -30,12 +32,17 @@ def load_answer(exercise: Exercise, text: str) -> Any:
         return launched(exercise).load(text, exercise)
     file = f"{exercise.name}.py"
     namespace: dict[str, Any] = {"__name__": exercise.name, "__file__": file}
-    exec(exercise.prelude, namespace)
+    exec(_compiled(exercise.prelude, "<string>"), namespace)
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    exec(compile(text, file, "exec"), namespace)
+    exec(_compiled(text, file), namespace)
     if exercise.defines not in namespace:
         raise NameError(f"Your cell defines nothing named {exercise.defines}: keep that name, it is what is called.")
     return namespace[exercise.defines]
+
+
+@lru_cache(2048)  # the changes of an answer (repairs.py) are loaded anew for each case
+def _compiled(text: str, file: str) -> CodeType:
+    return compile(text, file, "exec")
 
 
 def launched(exercise: Exercise) -> Any:

@@ -8,7 +8,7 @@ import math
 import os
 import signal
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from course_lib.coach import (
@@ -21,6 +21,7 @@ from course_lib.coach import (
     messages,
     patterns,
     pictures,
+    two_mistakes,
 )
 from course_lib.coach.exercise import Exercise, Mistake, Wrong, answer_text
 from course_lib.coach.outcome import Asked, Outcome, RaisedError, Seen
@@ -128,11 +129,33 @@ def partly(exercise: Exercise, seen: Seen) -> str:
     return f"{says} {so}" if says else ""
 
 
+def two_at_once(exercise: Exercise, seen: Seen) -> str:
+    """The sentences of two mistakes that explain the failing cases together; "" if no two do."""
+    said = [wrong for wrong in exercise.wrong if isinstance(wrong, Wrong) and wrong.says]
+    known = [(wrong, function) for wrong in said if (function := _function(exercise, wrong)) is not None]
+
+    def gives(k: int, outcome: Outcome) -> Any:
+        return _result(exercise, known[k][1], outcome)
+
+    def shows(k: int, outcome: Outcome) -> bool:
+        when = known[k][0].when
+        return when is None or holds(when, Seen(seen.text, outcome, seen.outcomes))
+
+    sentences = [wrong.says for wrong, _ in known]
+    find = partial(two_mistakes.says, sentences, gives, shows, seen.outcomes, exercise.tolerance)
+    return _in_time(find, SECONDS / 2)
+
+
 def _first_that(explains: Callable[[Wrong | Mistake], bool], exercise: Exercise) -> str:
-    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    return _in_time(lambda: next((wrong.says for wrong in exercise.wrong if wrong.says and explains(wrong)), ""))
+
+
+def _in_time(find: Callable[[], str], seconds: float = SECONDS) -> str:
+    """What is found; "" if it takes too long."""
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     signal.setitimer(signal.ITIMER_REAL, WAITED)  # the answer's own seconds are over
     try:
-        return next((wrong.says for wrong in exercise.wrong if wrong.says and explains(wrong)), "")
+        return find()
     except answers.StillRunning:
         return ""
     finally:
@@ -174,12 +197,17 @@ def gives_the_same(exercise: Exercise, wrong: Callable, outcomes) -> bool:
     return all(_gives(exercise, wrong, outcome) for outcome in failing_first)
 
 
+def _result(exercise: Exercise, wrong: Callable, outcome: Outcome) -> Any:
+    """What a wrong function gives for the inputs of a case."""
+    given = copy.deepcopy(outcome.inputs)
+    with answers.quiet():
+        return wrong(*given) if exercise.is_kernel else answers.call(exercise, wrong, given)
+
+
 def _gives(exercise: Exercise, wrong: Callable, outcome: Outcome) -> bool:
     """Whether a wrong function gives what came in one case."""
-    given = copy.deepcopy(outcome.inputs)
     try:
-        with answers.quiet():
-            result = wrong(*given) if exercise.is_kernel else answers.call(exercise, wrong, given)
+        result = _result(exercise, wrong, outcome)
     except Exception as error:
         return outcome.error is not None and outcome.error.kind == type(error).__name__
     return not outcome.error and not compare.difference(outcome.got, result, exercise.tolerance)

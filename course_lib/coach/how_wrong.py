@@ -21,6 +21,8 @@ def says(wrong: Sequence[Part], right: Sequence[Part], names: Sequence[str]) -> 
     """One sentence, or ""."""
     if words := _wrapped(wrong):
         return words
+    if words := _must_be(wrong):
+        return words
     if len(wrong) < 2 or sum(part.wrong.sum() for part in wrong) < 4:
         return ""
     with np.errstate(all="ignore"):
@@ -51,6 +53,17 @@ def _other_number(wrong: Sequence[Part], names: Sequence[str]) -> str:
         wanted = {float(value) for part in wrong for value in part.expected[part.wrong].tolist()}
         instead = f", where {wanted.pop():g} is right" if len(wanted) == 1 else ""
         return f"{which(wrong)} is {value:g}{instead}."
+    return ""
+
+
+def _must_be(wrong: Sequence[Part]) -> str:
+    """In all failing cases 0, or -inf, is right where an element is wrong: as where something was to be masked."""
+    for value in (0.0, -np.inf):
+        if all((part.expected[part.wrong] == value).all() and not part.wrong.all() for part in wrong):
+            if sum(int(part.wrong.sum()) for part in wrong) > 1:
+                return (
+                    f"The wrong elements are all such that must be {value:g}, as where something is masked or left out."
+                )
     return ""
 
 

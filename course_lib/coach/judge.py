@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -30,6 +31,7 @@ from course_lib.coach import (
     python_source,
     repairs,
     slowness,
+    two_repairs,
 )
 from course_lib.coach.exercise import Exercise
 from course_lib.coach.outcome import ENDED, FORGED, KILLED, Outcome, Seen
@@ -87,7 +89,7 @@ def _judged(exercise: Exercise, job: dict, sandbox: Sandbox, stage: Callable[[st
                 "By itself this case is right, and after the cases before it is wrong: your code keeps something between calls. "
                 "Look for a default argument, a variable outside of the function, or an input that is changed."
             )
-        elif _is_plain(verdict, outcomes[failing]) or kernel_causes.ONLY_WHERE.match(verdict.why):
+        elif _is_plain(verdict, outcomes[failing]) or _tells_values(verdict, outcomes[failing]):
             stage("looking for the cause")
             _look_for_cause(exercise, job["text"], verdict, sandbox, outcomes, cases, expected)
         if job.get("values"):
@@ -128,6 +130,13 @@ def _is_plain(verdict: Verdict, failing: Outcome) -> bool:
     return bool(failing.error) or (failing.difference is not None and verdict.why == f"{failing.difference.says}.")
 
 
+def _tells_values(verdict: Verdict, failing: Outcome) -> bool:
+    """Whether the verdict says how the values are wrong, and no more."""
+    if verdict.recognised or failing.issues or failing.error or failing.complaint or failing.changed:
+        return False
+    return not re.search(r"^Line \d|That was the case:", verdict.why)
+
+
 def _look_for_cause(
     exercise: Exercise, text: str, verdict: Verdict, sandbox: Sandbox, outcomes, cases, expected
 ) -> None:
@@ -146,18 +155,43 @@ def _look_for_cause(
                 _try(exercise, other, case, want).right for case, want in zip(cases, expected, strict=True)
             )
 
+    def nearness(result: Any, changed: list[int], number: int) -> float:
+        return 1.0 if right(result, changed, number) else _nearness(exercise, result, outcomes[number])
+
     failing = next(outcome for outcome in outcomes if not outcome.right)
     piece = catalogue.piece(exercise.name)
     solution = piece.solution
     words = repairs.cause(exercise, text, sandbox, outcomes, cases, right)
     words = words or kernel_repairs.cause(exercise, text, piece, sandbox, outcomes, cases, right, all_right)
+    if not _is_plain(verdict, failing) and not kernel_causes.ONLY_WHERE.match(verdict.why):
+        verdict.why = (
+            f"{verdict.why} {words}".strip()
+        )  # it is known how the values are wrong; where the mistake is comes after it
+        return
     words = words or repairs.kin(exercise, solution, sandbox, outcomes, cases)
+    words = words or diagnosis.two_at_once(exercise, Seen(text, failing, outcomes))
     words = words or diagnosis.partly(exercise, Seen(text, failing, outcomes))
+    if not words and exercise.language == "python":
+        wrong = [i for i, outcome in enumerate(outcomes) if not outcome.right]
+        near = [_nearness(exercise, outcome.got, outcome) for outcome in outcomes]
+        if len(outcomes) == len(cases):
+            words = two_repairs.cause(text, sandbox, wrong, cases, right, nearness, near, some=not failing.error)
     if not words and _is_plain(verdict, failing):
         words = python_source.unused(text, solution, exercise.defines) or features.of_flags(outcomes)
         words = words or diagnosis.told(features.of_cases, outcomes, diagnosis.inputs_of(exercise, len(failing.inputs)))
     if words:
         verdict.why = f"{verdict.why} {words}" if failing.error else words
+
+
+def _nearness(exercise: Exercise, result: Any, outcome: Outcome) -> float:
+    """Which share of a result's parts is right, at most 0.9 if it is not the whole; 1 of an outcome that is right."""
+    if result is outcome.got and outcome.right:
+        return 1.0
+    wanted = outcome.expected
+    if not isinstance(wanted, tuple) or not isinstance(result, tuple | list) or len(result) != len(wanted):
+        return 0.0
+    parts = [compare.difference(a, b, exercise.tolerance) is None for a, b in zip(result, wanted, strict=True)]
+    return 0.9 * sum(parts) / max(1, len(parts))
 
 
 def _right_alone(exercise: Exercise, text: str, case, want: tuple) -> bool:

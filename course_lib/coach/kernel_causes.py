@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from course_lib import lexer
 from course_lib.coach import (
     answers,
     catalogue,
@@ -16,6 +17,7 @@ from course_lib.coach import (
     how_wrong,
     input_rules,
     kernel_slips,
+    kernel_sums,
     messages,
     what_if,
     where_wrong,
@@ -37,6 +39,8 @@ def of_values(exercise: Exercise, seen: Seen, names: Sequence[str]) -> str:
     if "never wrote any element" in general or "each thread must loop" in general:
         return general
     if exercise.language == "cuda" and (words := kernel_slips.says(seen.text, exercise.defines, _solution(exercise))):
+        return words
+    if exercise.language == "cuda" and (words := kernel_sums.says(lexer.read(seen.text), _solution(exercise))):
         return words
     if exercise.reference is not None:
         with answers.quiet():

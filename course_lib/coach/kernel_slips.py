@@ -166,6 +166,7 @@ def _begins_anew(read: lexer.Text) -> str:
             if (
                 store.operator
                 or declared
+                or (loop.counts and _uses(store.place, loop.counts))
                 or not _CONSTANT.fullmatch(store.value)
                 or any(store.offset < i.head[1] and store.offset > i.head[0] for i in inside)
             ):
@@ -192,7 +193,7 @@ def _begins_anew(read: lexer.Text) -> str:
 
 def _is_plain(read: lexer.Text, store: Store, loop: Loop) -> bool:
     """Whether a store is made in each step: no `if` of the loop holds it."""
-    return not re.search(r"\bif\b|\?", read.code[loop.body[0] : store.offset])
+    return not re.search(r"\bif\b", read.code[loop.body[0] : store.offset])
 
 
 def _end_of_function(read: lexer.Text, offset: int) -> int:

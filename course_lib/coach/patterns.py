@@ -33,7 +33,7 @@ def of_values(outcomes: Sequence[Outcome], names: Sequence[str]) -> str:
 def _said(pairs: list[Pair], names: Sequence[str], it: str) -> str:
     if not any(difference(b, pairs[0][1], 0.0) for _, b, _ in pairs):
         return ""  # one expected result alone proves nothing
-    for test in (_returned, _arrangement, _always, _numbers):
+    for test in (_returned, _other_axis, _arrangement, _always, _numbers):
         if words := test(pairs, names, it):
             return words[0].upper() + words[1:]
     return ""
@@ -51,6 +51,25 @@ def _returned(pairs: list[Pair], names: Sequence[str], it: str) -> str:
             if any(_size(got) > 1 for got, *_ in pairs) or len({repr(got) for got, *_ in pairs}) > 2:
                 name = f"`{names[number]}`" if number < len(names) else f"input {number + 1}"
                 return f"in every case that fails, {it} is {name} as it was given: nothing is done to it."
+    return ""
+
+
+def _other_axis(pairs: list[Pair], names: Sequence[str], it: str) -> str:
+    """One number for each column of a matrix where it must be one for each row, or the other way round."""
+    sizes = [tuple(x.shape if isinstance(x, np.ndarray) and x.ndim == 1 else () for x in pair[:2]) for pair in pairs]
+    if not all(got and wanted for got, wanted in sizes):
+        return ""
+    for number in range(min(len(inputs) for *_, inputs in pairs)):
+        given = [plain(inputs[number]) for *_, inputs in pairs]
+        if not all(isinstance(x, np.ndarray) and x.ndim == 2 for x in given):
+            continue
+        for one, other, wanted in (("column", "row", 0), ("row", "column", 1)):
+            fits = [
+                b == (x.shape[wanted],) and a == (x.shape[1 - wanted],) for (a, b), x in zip(sizes, given, strict=True)
+            ]
+            if all(fits) and any(a != b for a, b in sizes):
+                name = f"`{names[number]}`" if number < len(names) else f"input {number + 1}"
+                return f"{it} has a number for each {one} of {name}, and not for each {other}: it goes along the other axis."
     return ""
 
 

@@ -101,6 +101,14 @@ def prepare() -> None:
         _spare = _Process(fresh=True)
 
 
+class NotCompiled(Exception):
+    """A kernel of many changes does not compile. line: the first faulty one, or None."""
+
+    def __init__(self, line: int | None):
+        super().__init__(f"line {line}")
+        self.line = line
+
+
 class Sandbox:
     """The process of one answer; see above. runs: the seeds that a case is tried with."""
 
@@ -154,9 +162,11 @@ class Sandbox:
     def switched(
         self, text: str, numbers: list[int], inputs: tuple, seconds: float
     ) -> tuple[list[tuple | None], float]:
-        """The same of a kernel of many changes, by the numbers of these; none if it does not compile."""
+        """The same of a kernel of many changes, by the numbers of these. Raises NotCompiled."""
         self._ask("switched", text=text, numbers=numbers, inputs=inputs, seconds=seconds)
         done = self._reply(COMPILE + 10 * BUSY * seconds)
+        if done.raised and done.raised.kind == "CompileError":
+            raise NotCompiled(done.raised.line)
         return (done.result, done.seconds) if isinstance(done.result, list) else ([], seconds)
 
     def text_printed(self) -> str:

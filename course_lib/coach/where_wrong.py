@@ -55,9 +55,15 @@ def _along(
 def _beyond_a_size(lines: Sequence[np.ndarray], wrong: Sequence[Part], many: str, names: Sequence[str]) -> str:
     """The indices from a number on that each case knows, such as the length of an input that a guard should not ask about."""
     sizes = [dict(quantities(part, names)) for part in wrong]
+    factors = {
+        f"`{names[i]}`"
+        for part in wrong
+        for i, x in enumerate(part.outcome.inputs[: len(names)])
+        if isinstance(x, float)
+    }
     for name in sizes[0]:
         of_it = [known.get(name) for known in sizes]
-        if None in of_it or len(set(of_it)) == 1:
+        if None in of_it or len(set(of_it)) == 1 or name in factors:  # a factor of 1.0 is no index
             continue
         if all(np.array_equal(np.arange(len(line)) >= size, line) for size, line in zip(of_it, lines, strict=True)):
             return f"all {many} from {name} on"

@@ -371,3 +371,49 @@ def test_a_part_of_a_result_is_told_by_its_name():
         outcomes.append(outcome((x,), (x, x.sum(1)), (x, x.sum(1) * np.float32(4))))
     said = kernel_causes.of_values(exercise, Seen("", outcomes[0], outcomes), ("x",))
     assert said == "mean: Every element is 4 times what it should be."
+
+
+def test_elements_that_must_be_0_are_told_from_others():
+    def unmasked(x):
+        return np.where(np.tri(*x.shape) > 0, x, np.exp(x))
+
+    def cases(expected):
+        xs = [RANDOM.normal(1, 3, shape).astype(np.float32) for shape in SHAPES]
+        return [outcome((x,), np.where(np.tri(*x.shape) > 0, x, expected).astype(np.float32), unmasked(x)) for x in xs]
+
+    wrong, right = next(iter(parts(cases(0.0), 1e-5)))[1:]
+    assert how_wrong.says(wrong, right, ["x"]).startswith("The wrong elements are all such that must be 0, as where")
+    wrong, right = next(iter(parts(cases(-np.inf), 1e-5)))[1:]
+    assert "all such that must be -inf" in how_wrong.says(wrong, right, ["x"])
+    wrong, right = next(iter(parts(cases(7.0), 1e-5)))[1:]
+    assert "must be" not in how_wrong.says(wrong, right, ["x"])
+
+
+def test_a_factor_that_happens_to_be_an_index_is_none():
+    def last(x):
+        return (np.arange(x.shape[0]) >= x.shape[0] - 1)[:, None] & np.ones(x.shape, bool)
+
+    cases = [
+        outcome((x, float(x.shape[0] - 1)), x, spoiled(last)(x.copy()))
+        for x in (np.ones((3, 2), np.float32), np.ones((5, 2), np.float32))
+    ]
+    wrong, right = next(iter(parts(cases, 1e-5)))[1:]
+    assert "scale" not in where_wrong.rule(wrong, right, ["x", "scale"])
+
+
+def test_a_sum_that_begins_anew_in_each_step_of_the_outer_loop():
+    body = """__global__ void f(const float* x, float* y, int n, bool edge) {
+    float l[2] = {};
+    for (int i = 0; i < n; i++) {
+        const float z = edge ? 0.0f : x[i];
+        for (int r = 0; r < 2; r++) {
+            %s
+            l[r] += z;
+        }
+    }
+    for (int r = 0; r < 2; r++) y[r] = l[r];
+}
+"""
+    said = kernel_slips.says(body % "l[r] = 0.0f;", "f", body % "")
+    assert said.startswith("Line 6: `l` is set to 0.0f in each step of the loop of line 3"), said
+    assert kernel_slips.says(body % "", "f", body % "") == ""

@@ -54,6 +54,22 @@ def _call(source: Source, node: ast.Call) -> Iterator[Found]:
         yield 1, at_end, at_end, f"{comma}ddof=1", f"{whole} divides by n: here it is n - 1"
     if name in ("sorted", "sort") and "reverse" not in given and isinstance(node.func, ast.Name):
         yield 1, at_end, at_end, f"{comma}reverse=True", f"{whole} puts the smallest first, not the largest"
+    if name == "len" and len(node.args) == 1 and isinstance(inside, ast.Name):
+        shown = f"{source.of(inside)}.shape[-1]"
+        yield 2, *source.span(node), shown, f"{whole} counts the rows: the length of one is meant, `{shown}`"
+        yield (
+            3,
+            *source.span(node),
+            f"len({source.of(inside)}[0])",
+            f"{whole} counts the rows: the length of one is meant",
+        )
+        shown = f"{source.of(inside)}.size"
+        yield (
+            3,
+            *source.span(node),
+            shown,
+            f"{whole} counts along the first axis alone: all elements are meant, `{shown}`",
+        )
     if len(plain) == len(node.args):
         yield from exchanged(source, node.args, whole)
     if name == "range" and node.args and len(plain) == len(node.args):
@@ -123,9 +139,24 @@ def _comprehension(
             )
 
 
+def _single(source: Source, node: ast.List) -> Iterator[Found]:
+    """[x], where it is to be left out if x is empty."""
+    if len(node.elts) == 1 and isinstance(node.elts[0], ast.Name):
+        name = node.elts[0].id
+        says = f"`[{name}]` must be left out where `{name}` is empty"
+        yield 5, *source.span(node), f"([{name}] if len({name}) else [])", says
+
+
 def _subscript(source: Source, node: ast.Subscript) -> Iterator[Found]:
     if not isinstance(node.ctx, ast.Load):
         return
+    for index in node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]:
+        if isinstance(index, ast.BinOp) and isinstance(index.op, ast.Sub) and source.of(index.right) == "1":
+            shown = f"-{source.of(index.left)}" if isinstance(index.left, ast.Name) else f"-({source.of(index.left)})"
+            says = (
+                f"`{source.of(index)}` in {source.quoted(node)} counts from the beginning: from the end it is `{shown}`"
+            )
+            yield 2, *source.span(index), shown, says
     whole, value = source.quoted(node), source.of(node.value)
     yield 4, *source.span(node), value, f"{whole} must be all of {source.quoted(node.value)}"
     if isinstance(node.value, ast.Subscript) and not isinstance(node.slice, ast.Slice):
@@ -161,6 +192,7 @@ def _left_out(source: Source, node: ast.stmt) -> Iterator[Found]:
         )
 
 
-READERS = {ast.Call: _call, ast.For: _loop, ast.Subscript: _subscript, ast.Slice: _slice, ast.ListComp: _comprehension,
+READERS = {ast.Call: _call, ast.List: _single, ast.For: _loop, ast.Subscript: _subscript,
+           ast.Slice: _slice, ast.ListComp: _comprehension,
            ast.GeneratorExp: _comprehension, ast.DictComp: _comprehension, ast.SetComp: _comprehension, ast.Break: _left_out,
            ast.Continue: _left_out}  # fmt: skip

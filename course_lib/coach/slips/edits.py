@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from course_lib.coach.python_source import LONGEST, Source
-from course_lib.coach.slips import calls, moves, names, operators, values
+from course_lib.coach.slips import brackets, calls, moves, names, operators, values
 from course_lib.coach.slips.names import Found
 
 
@@ -22,7 +22,7 @@ from course_lib.coach.slips.names import Found
 class Edit:
     """A changed text. line: where, in the text before. says: what is wrong there. rank: unlikely ones have more.
 
-    before, after: the expression that is changed, where it is short enough to be quoted.
+    before, after: the expression that is changed, where it is short enough to be quoted. stored: whether a value is stored there.
     """
 
     text: str
@@ -31,6 +31,7 @@ class Edit:
     rank: int
     before: str = ""
     after: str = ""
+    stored: bool = False
 
 
 def edits(text: str) -> list[Edit]:
@@ -40,14 +41,26 @@ def edits(text: str) -> list[Edit]:
     except (SyntaxError, ValueError, RecursionError):  # too deep, or with a null in it
         return []
     found: dict[str, Edit] = {}
-    for rank, line, changes, says in (*_replacements(source), *moves.moves(source), *names.throughout(source)):
+    targets = [source.span(target) for node in ast.walk(source.tree) for target in _targets(node)]
+    for rank, line, changes, says in (
+        *_replacements(source),
+        *moves.moves(source),
+        *names.throughout(source),
+        *operators.buffered(source),
+    ):
         changed = text
         for start, end, instead in sorted(changes, reverse=True):
             changed = changed[:start] + instead + changed[end:]
         if changed != text:
             shown = _shown(source, *changes[0]) if len(changes) == 1 else ("", "")
-            found.setdefault(changed, Edit(changed, line, says, rank, *shown))
+            stored = any(first <= start and end <= last for first, last in targets for start, end, _ in changes)
+            found.setdefault(changed, Edit(changed, line, says, rank, *shown, stored))
     return sorted(found.values(), key=lambda edit: edit.rank)
+
+
+def _targets(node: ast.AST) -> list[ast.expr]:
+    """What an assignment stores in."""
+    return node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else []
 
 
 def _shown(source: Source, start: int, end: int, instead: str) -> tuple[str, str]:
@@ -60,7 +73,9 @@ def _shown(source: Source, start: int, end: int, instead: str) -> tuple[str, str
 
 
 def _replacements(source: Source) -> Iterator[moves.Change]:
-    alike: dict[tuple[str, str], list] = {}  # the same in several places: the one thing may be wrong in all of them
+    alike: dict[
+        tuple[str, str, bool], list
+    ] = {}  # the same in several places: the one thing may be wrong in all of them
     unseen = {part for node in ast.walk(source.tree) for part in _unseen(node)}  # and what has no place of its own
     for node in ast.walk(source.tree):
         if node in unseen or not hasattr(node, "lineno"):
@@ -68,10 +83,14 @@ def _replacements(source: Source) -> Iterator[moves.Change]:
         for rank, start, end, instead, says in _of_node(source, node):
             yield rank, node.lineno, [(start, end, instead)], says
             if isinstance(node, ast.Constant | ast.Name | ast.Attribute | ast.BinOp | ast.Compare | ast.Call):
-                alike.setdefault((source.text[start:end].strip(), instead.strip()), []).append(
-                    (node, rank, start, end, instead, says)
-                )
-    for (old, _), same in alike.items():
+                of_bounds = isinstance(
+                    source.parents.get(node), ast.Slice
+                )  # `:t` may be wrong wherever it stands, and `[t]` right
+                for bounds in {False, of_bounds}:
+                    alike.setdefault((source.text[start:end].strip(), instead.strip(), bounds), []).append(
+                        (node, rank, start, end, instead, says)
+                    )
+    for (old, _, _), same in alike.items():
         if old and 1 < len(same) < 9 and len(old) <= 12:
             lines = sorted({one[0].lineno for one in same})
             where = (
@@ -94,7 +113,7 @@ def _unseen(node: ast.AST) -> Iterator[ast.AST]:
 def _of_node(source: Source, node: ast.AST) -> Iterator[Found]:
     """rank, start, end, what stands there instead, what is wrong."""
     kind = type(node)
-    for readers in (operators.READERS, names.READERS, calls.READERS):
+    for readers in (operators.READERS, names.READERS, calls.READERS, brackets.READERS):
         if kind in readers:
             yield from readers[kind](source, node)
     if isinstance(node, ast.expr) and isinstance(getattr(node, "ctx", ast.Load()), ast.Load):

@@ -17,15 +17,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from course_lib import lexer
-from course_lib.coach.slips.kernel_scopes import Variable, counts, declares, variables
+from course_lib.coach.slips import kernel_twins
+from course_lib.coach.slips.kernel_scopes import Variable, counts, declares, functions, variables
 
 SWITCH = "course_switch"
-MOST, MOST_NAMES, MOST_FACTORS = 320, 3, 4  # edits of a text; other variables that are tried for one; factors
+MOST, MOST_NEAR, MOST_NAMES, MOST_FACTORS = (
+    320,
+    2,
+    3,
+    4,
+)  # edits of a text; other variables for one, the nearest and the last; factors
 SHOWN = 48  # letters of an expression that is quoted
 _TEMPLATE = re.compile(r"\b[A-Za-z_]\w*<[^<>;()]*(?:<[^<>;()]*>)?[^<>;()]*>")
 _FIXED = re.compile(
-    r"(?:^|(?<=[;{}\n]))\s*(?:__shared__|extern|constexpr|static|typedef|using|case|asm|template)\b[^;{]*"
+    r"(?:^|(?<=[;{}\n]))\s*(?:__shared__|extern|constexpr|static|static_assert|typedef|using|case|asm|template)\b[^;{]*"
 )
+_ARRAY = re.compile(r"(?:^|(?<=[;{}\n]))\s*(?:const\s+)?[A-Za-z_][\w:]*(?:<[^<>;]*>)?\s+[A-Za-z_]\w*\s*\[[^;=]*")
 _BETWEEN = re.compile(r"&&|\|\||<<|>>|[<>=!]=|[-+*/%&|^]=|[-+*/%<>=?:,;&|^!]")
 _INDEX = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 _OTHER = {"<": ("<=", ">="), "<=": ("<", ">"), ">": (">=", "<="), ">=": (">", "<"), "==": ("!=",), "!=": ("==",)}
@@ -82,13 +89,17 @@ def switched(text: str, tried: list[Edit]) -> str:
 def _changes(read: lexer.Text) -> Iterator[tuple[int, int, int, str]]:
     """rank, start, end, what stands there instead."""
     code = read.code
-    fixed = [match.span() for match in (*_TEMPLATE.finditer(code), *_FIXED.finditer(code))]
+    fixed = [match.span() for match in (*_TEMPLATE.finditer(code), *_FIXED.finditer(code), *_ARRAY.finditer(code))]
     known = variables(read)
     sized = {name for start, end in fixed for name in re.findall(r"[A-Za-z_]\w*", code[start:end])}
-    factors = re.findall(r"\bint\s+([A-Z]\w*)\b", " ".join(re.findall(r"\btemplate\s*<([^<>]*)>", code)))[:MOST_FACTORS]
-    bodies = [function.body for function in read.functions]
+    yield from kernel_twins.of_indices(read)
+    yield from kernel_twins.of_components(read)
+    yield from kernel_twins.of_reversed(read)
+    factors = {function.body: _factors(read, function) for function in functions(read)}
+    bodies = list(factors)
     for token in read.words:
-        if not any(first < token.offset < last for first, last in bodies):
+        body = next((body for body in bodies if body[0] < token.offset < body[1]), None)
+        if body is None:
             continue
         if any(first <= token.offset < last for first, last in fixed):
             continue
@@ -96,11 +107,18 @@ def _changes(read: lexer.Text) -> Iterator[tuple[int, int, int, str]]:
         if token.kind == lexer.NUMBER and not before.endswith(".") and not _sizes(code, token.offset, sized):
             yield from _of_number(token)
         elif token.kind == lexer.NAME and not before.endswith((".", "->", "::")) and not after.startswith(("(", "::")):
-            yield from _of_name(read, token, known, sized, factors)
+            yield from _of_name(read, token, known, sized, factors[body])
         elif token.text in "<>=!" and (sign := _BETWEEN.match(code, token.offset)) and sign[0] in _OTHER:
             yield from _of_comparison(read, token.offset, sign[0])
         elif token.text in "+-*/" and _is_binary(code, token, before):
             yield from _of_operator(read, token, before)
+
+
+def _factors(read: lexer.Text, function: lexer.Function) -> list[str]:
+    """The whole numbers that a function is a template of."""
+    before = read.code[: function.start]
+    given = re.search(r"\btemplate\s*<([^<>]*)>[^;{}]*$", before[max(before.rfind(sign) for sign in ";{}") + 1 :])
+    return re.findall(r"\bint\s+([A-Z]\w*)\b", given[1])[:MOST_FACTORS] if given else []
 
 
 def _is_binary(code: str, token: lexer.Token, before: str) -> bool:
@@ -142,6 +160,9 @@ def _of_name(
             for other in _INDEX[: 2 if token.text in _INDEX[:2] else 0]:
                 yield 2, start, axis.end(), f"{other}{axis[0]}"
         return
+    if token.text in factors and not _sizes(code, start, sized):
+        for words in (f"({token.text} / 2)", f"(2 * {token.text})", f"({token.text} - 1)", f"({token.text} + 1)"):
+            yield 1, start, end, words
     known = [v for v in declared if v.start < start < v.end]
     of_it = [v for v in known if v.name == token.text]
     if not of_it or any(v.start <= start < v.start + 1 for v in of_it):
@@ -157,12 +178,17 @@ def _of_name(
         others = []  # the counter of the loop whose head this is
     else:
         others = [v for v in known if v.kind == kind and v.name != token.text and not declares(code, v, start)]
-    for variable in others[::-1][:MOST_NAMES]:
+    at = known.index(of_it[-1])
+    nearest = sorted(others, key=lambda v: abs(known.index(v) - at))[
+        :MOST_NEAR
+    ]  # as T, beside S in a list of parameters
+    for variable in dict.fromkeys([*nearest, *others[::-1][:MOST_NAMES]]):
         yield 0, start, end, variable.name
     if kind in ("int", "unsigned", "long long", "size_t", "unsigned long long"):
         for words in (f"({token.text} + 1)", f"({token.text} - 1)"):
             yield 1, start, end, words
-        for factor in factors if read.enclosing(start, "[") else ():
+        sizes = [v.name for v in known if v.kind == "int" and v.name.isupper()][:MOST_FACTORS]  # as C in x[t * C]
+        for factor in dict.fromkeys([*factors, *sizes]) if read.enclosing(start, "[") else ():
             if factor != token.text:
                 yield 1, start, end, f"{token.text} * {factor}"
     element = re.compile(r"(?:\s*\[)").match(code, end)
@@ -195,6 +221,8 @@ def _of_operator(read: lexer.Text, token: lexer.Token, before: str) -> Iterator[
     if token.text in "+-":
         yield 2, begin, end, f"(-({term}))"
         yield 3, begin, end, "0"
+        if token.text == "+":
+            yield from kernel_twins.of_twins(read, _side(read, token.offset, -1, terms=True), token.offset, begin, end)
     else:
         factor = re.compile(r"[\w.]+(?:\s*(?:\[[^\[\]]*\]|\([^()]*\)))*").match(read.text, begin)
         if factor and factor.end() <= end:

@@ -21,10 +21,21 @@ class Variable:
     end: int  # where its scope ends
 
 
+def functions(read: lexer.Text) -> list[lexer.Function]:
+    """Every function with a body, the operator() of a struct too."""
+    found = list(read.functions)
+    for one in re.finditer(r"\boperator\s*\(\s*\)\s*(\()", read.code):
+        end = read.closing(one.start(1))
+        body = end and re.compile(r"\s*(?:const\s*)?(\{)").match(read.code, end + 1)
+        if body and (closed := read.closing(body.start(1))) is not None:
+            found.append(lexer.Function("operator()", one.start(), (one.start(1), end), (body.start(1), closed)))
+    return found
+
+
 def variables(read: lexer.Text) -> list[Variable]:
     """The scalars and pointers of all functions, with their scopes."""
     found, code = [], read.code
-    for function in read.functions:
+    for function in functions(read):
         for start, end in read.split(function.parameters[0] + 1, function.parameters[1]):
             if given := re.search(
                 rf"(const\s+)?({_TYPE})\s*(\*?)\s*(?:__restrict__\s*)?([A-Za-z_]\w*)\s*$", code[start:end]

@@ -60,10 +60,28 @@ def _constant(source: Source, node: ast.Constant) -> Iterator[Found]:
                     shown,
                     f"the {value}{place} must be {other}",
                 )
+        function = source.around(node, ast.FunctionDef)
+        for counter in _counters(function)[:2] if function and value > 2 and not isinstance(around, ast.Tuple) else ():
+            yield (
+                3,
+                *source.span(node),
+                f"({value} + {counter})",
+                f"the {value}{place} must grow: `{value} + {counter}`",
+            )
     elif isinstance(value, float):
         for other in dict.fromkeys((0.0, 1.0, 2.0, 0.5, -1.0)):
             if other != value:
                 yield 4, *source.span(node), f"({other})", f"the {source.of(node)}{place} must be {other:g}"
+
+
+def _counters(function: ast.FunctionDef) -> list[str]:
+    """The variables of loops over a range."""
+    loops = [node for node in ast.walk(function) if isinstance(node, ast.For) and isinstance(node.target, ast.Name)]
+    return [
+        loop.target.id
+        for loop in loops
+        if getattr(getattr(loop.iter, "func", None), "id", "") == "range" and loop.target.id[0] != "_"
+    ]
 
 
 def _name(source: Source, node: ast.Name) -> Iterator[Found]:
@@ -73,13 +91,15 @@ def _name(source: Source, node: ast.Name) -> Iterator[Found]:
         known = names_of(function) if function else []
         around = source.around(node, (ast.expr, ast.stmt))
         for other in known[:14] if node.id in known else []:
-            if other != node.id:
+            if other != node.id and not other.startswith("_"):
                 place = (
                     f" in {source.quoted(around)}"
                     if isinstance(around, ast.expr | ast.Return | ast.AugAssign | ast.Assign)
                     else ""
                 )
                 yield 3, *source.span(node), other, f"`{node.id}`{place} must be `{other}`"
+                if isinstance(around, ast.BinOp) and isinstance(around.op, ast.Add | ast.Sub) and other == known[0]:
+                    yield 4, *source.span(node), "1", f"`{node.id}`{place} must be 1"
                 if isinstance(around, ast.BinOp):
                     for sign in "-*+":
                         both = f"{node.id} {sign} {other}"

@@ -96,6 +96,33 @@ def _added(source: Source, node: ast.AugAssign) -> Iterator[Found]:
             yield 3, start, end, f" {other} ", f"{source.quoted(node)} must {must}"
 
 
+def buffered(source: Source) -> Iterator[tuple[int, int, list[tuple[int, int, str]], str]]:
+    """x[index] += value, which adds once where an index comes twice: each such line, and all of them together."""
+    found = []
+    for node in ast.walk(source.tree):
+        if (
+            isinstance(node, ast.AugAssign)
+            and isinstance(node.op, ast.Add | ast.Sub)
+            and isinstance(node.target, ast.Subscript)
+        ):
+            name = "add" if isinstance(node.op, ast.Add) else "subtract"
+            array, index = source.of(node.target.value), source.of(node.target.slice)
+            index = f"({index})" if isinstance(node.target.slice, ast.Tuple) else index
+            change = (*source.span(node), f"np.{name}.at({array}, {index}, {source.of(node.value)})")
+            found.append(
+                (
+                    node.lineno,
+                    change,
+                    f"{source.quoted(node)} counts an index that comes twice only once: np.{name}.at counts each",
+                )
+            )
+    for line, change, says in found:
+        yield 3, line, [change], says
+    if len(found) > 1:
+        lines = ", ".join(str(line) for line, *_ in found)
+        yield 3, found[0][0], [change for _, change, _ in found], f"{found[0][2]}, and so in all such lines ({lines})"
+
+
 def _stored(source: Source, node: ast.Assign) -> Iterator[Found]:
     if len(node.targets) == 1 and isinstance(node.targets[0], ast.Name | ast.Subscript):
         (_, start), (end, _) = source.span(node.targets[0]), source.span(node.value)

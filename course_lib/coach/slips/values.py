@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from course_lib.coach.python_source import Source, holds_slice
 from course_lib.coach.slips.names import Found
 
+SIGN, FROM_ONE = "(-({}))", "(1 - ({}))"
 WRAPPED = (  # what is done to a value, and what it says of one to which it must be done
-    ("({})[-1]", "is a row of several, and only the last is asked for"), ("(-({}))", "has the wrong sign"),
+    ("({})[-1]", "is a row of several, and only the last is asked for"), (SIGN, "has the wrong sign"),
     ("({})[0]", "is a row of several, and only the first is asked for"), ("abs({})", "lacks the absolute value"),
     ("np.sqrt({})", "lacks the square root"), ("(({}) ** 2)", "must be squared"),
-    ("(1 - ({}))", "must be subtracted from 1"), ("(1 / ({}))", "must be its reciprocal"),
+    (FROM_ONE, "must be subtracted from 1"), ("(1 / ({}))", "must be its reciprocal"),
     ("int({})", "must be made a whole number"), ("(2 * ({}))", "must be doubled"), ("(({}) / 2)", "must be halved"),
     ("math.ceil({})", "must be rounded up"), ("({}).sum()", "must be added up to one number"),
     ("({}).mean()", "must be averaged"), ("list({})", "must be made a list"), ("({}).copy()", "must be a copy"),
@@ -48,7 +49,13 @@ def around(source: Source, node: ast.expr) -> Iterator[Found]:
     yield (0 if counted else 4), start, end, f"({text} - 1)", f"{shown} is one too large"
     if bound and isinstance(parent, ast.Slice | ast.Subscript):
         return
+    if isinstance(parent, ast.Call) and getattr(parent.func, "id", "") == "len":
+        return  # calls.py: another length is meant, and no other value
     tall = isinstance(parent, ast.Return | ast.Assign | ast.AugAssign | ast.Tuple | ast.BinOp)
     rank = 4 if tall else 6
+    counts = isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("min", "max", "len", "int", "range")
     for wrapped, says in WRAPPED + (OF_RESULTS if isinstance(parent, ast.Return | ast.Assign) else ()):
-        yield rank, start, end, wrapped.format(text), f"{shown} {says}"
+        if counts and wrapped == FROM_ONE:
+            continue  # of a fraction
+        likely = tall and wrapped == SIGN and isinstance(node, ast.BinOp)
+        yield (2 if likely else rank), start, end, wrapped.format(text), f"{shown} {says}"

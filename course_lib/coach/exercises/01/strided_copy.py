@@ -1,8 +1,10 @@
 """Write a view out in order: the one copy that every strided library needs."""
 
+import re
+
 import numpy as np
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Refused, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Refused, Wrong
 from course_lib.devices import ops
 
 
@@ -97,6 +99,9 @@ exercise = Exercise(
 def strided_copy(x, shape, strides, offset=0):
     return as_strided(x.ravel()[offset:], shape, strides).copy()
 """, "NumPy's own strides count bytes, and those given here count elements: multiply them by x.itemsize."),
+        Mistake("The strides of as_strided count bytes, and the numbers of x are not all of one size: multiply by x.itemsize.",
+                when=lambda seen: "as_strided" in seen.text and re.search(r"\* *[248]\b", seen.text)
+                    and "itemsize" not in seen.text, once="the text says so"),
         Wrong(Changed(("x.reshape(-1)[places]", "x[places]")),
               "x may have axes of its own. View it as one row first: x.reshape(-1).",
               when=lambda seen: seen.label == "x has two axes itself" and bool(seen.error)),

@@ -80,6 +80,15 @@ exercise = Exercise(
 """,
               "This finite difference has a step to one side only: its error grows with the step. With steps to "
               "both sides, (up - down) / (2 * step), the error is far smaller."),
+        Wrong("""def numerical_gradient(function, x, step=1e-5):
+    slopes = np.zeros_like(x)
+    here = function(x)
+    for index in np.ndindex(x.shape):
+        moved = x.copy()
+        moved[index] += step
+        slopes[index] = (function(moved) - here) / (2 * step)
+    return slopes
+""", "You divide by two steps, and there is only one, from x to x + step: measure at x - step too."),
         Wrong(Changed(("(2 * step)", "step")), "From x - step to x + step it is two steps, so divide by 2 * step."),
         Wrong("""def numerical_gradient(function, x, step=1e-5):
     return np.full(x.shape, (function(x + step) - function(x - step)) / (2 * step))

@@ -44,6 +44,9 @@ exercise = Exercise(
         Wrong(Changed((" and length != 1", "")),
               "An axis of length 1 that is still 1 in `to` was not repeated: there is nothing to sum."),
         Wrong("""def repeated_axes(shape, to):
+    return tuple(a for a in range(len(to)) if a >= len(shape) or shape[a] != to[a])
+""", "Shapes are aligned at the right: the last axis of `shape` belongs to the last axis of `to`."),
+        Wrong("""def repeated_axes(shape, to):
     missing = len(to) - len(shape)
     ones = [a for a in range(len(shape)) if shape[a] != to[a + missing]]
     return tuple(list(range(missing)) + ones)

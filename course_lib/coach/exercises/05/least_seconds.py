@@ -31,6 +31,6 @@ exercise = Exercise(
     return operations / min(peak, bandwidth * operations / moved) if operations else 0
 """, "A copy does no operation, and yet it takes time: its bytes must move."),
         Wrong(Changed(("moved / bandwidth", "bandwidth / moved"), ("operations / peak", "peak / max(operations, 1)")),
-              generic="The result is"),
+              generic="are exchanged"),
     ],
 )  # fmt: skip

@@ -131,6 +131,6 @@ __device__ void to_unit(Row<THREADS, N, ITEMS>& x, int C) {
               "The numbers of this row are near 10,000, so their squares are near 100,000,000, and a float keeps 7 digits: "
               "nothing is left of a variance made from such squares. Subtract the mean first, then square.",
               when=no_digits, once="the only row so far from 0, and its mean is right"),
-        Wrong(Changed(("mean = block_sum<THREADS>(sum) / C;", "mean = sum / C;")), generic="expected"),
+        Wrong(Changed(("mean = block_sum<THREADS>(sum) / C;", "mean = sum / C;")), generic="never taken over all threads"),
     ],
 )  # fmt: skip

@@ -59,5 +59,11 @@ exercise = Exercise(
                        "row < rows && row < (blockIdx.x + 1) * each; row++) sum")),
               "A block adds rows that follow each other. The task gives block b every gridDim.x-th row, from row b on.",
               like=side_by_side),
+        Wrong(Changed(("for (int row = blockIdx.x; row < rows; row += gridDim.x) sum",
+                       "int each = rows / gridDim.x;\n    for (int row = blockIdx.x * each; row < (blockIdx.x + 1) * each; "
+                       "row++) sum")),
+              "A block adds rows that follow each other, and the rows that are left over no block adds. The task gives block b "
+              "every gridDim.x-th row, from row b on.",
+              like=lambda dy, blocks: side_by_side(dy[:len(dy) // blocks * blocks], blocks)),
     ],
 )  # fmt: skip

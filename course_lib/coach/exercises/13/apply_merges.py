@@ -139,5 +139,11 @@ exercise = Exercise(
         word = merge(word, best, ranks[best][1])
 """, "Symbols may be larger than 255, so they do not fit into bytes: return the list itself.",
               when=lambda seen: "bytes must be in range" in seen.error),
+        Wrong("""def apply_merges(piece, ranks):
+    word = list(piece)
+    for pair in sorted(set(pairwise(word)) & set(ranks), key=lambda pair: ranks[pair][0]):
+        word = merge(word, pair, ranks[pair][1])
+    return word
+""", "Only the pairs of the bytes are merged. A merge makes new pairs: look again after each, until none is a merge."),
     ],
 )  # fmt: skip

@@ -122,5 +122,7 @@ def learn_merges(pieces, entries):
     return learned
 """, "When every pre-token is a single symbol, no pair is left. Stop then.",
               when=lambda seen: ("empty" in seen.error and seen.label.startswith("no pair"))),
+        Wrong(Changed(("256 + len(merges))", "256)")),
+              "Every merge makes the same symbol, 256. The first makes 256, the next 257: 256 + the number of merges before."),
     ],
 )  # fmt: skip

@@ -115,5 +115,11 @@ exercise = Exercise(
     return q.reshape(B, T, heads, D), k.reshape(B, T, kv_heads, D), v.reshape(B, T, kv_heads, D)
 """, "D is the width of one head, and there are H + 2 G heads side by side: D = width // (heads + 2 * kv_heads).",
               when=lambda seen: seen.label == "two query heads, one key-value head" and "cannot reshape" in seen.error),
+        Wrong("""def split_heads(qkv, heads, kv_heads):
+    B, T, width = qkv.shape
+    D = width // (heads + 2 * kv_heads)
+    kv = qkv[..., heads * D :].reshape(B, T, kv_heads, 2, D)
+    return qkv[..., : heads * D].reshape(B, T, heads, D), kv[..., 0, :], kv[..., 1, :]
+""", "Key and value of a head are read side by side. First stand the keys of all heads, and then the values of all heads."),
     ],
 )  # fmt: skip

@@ -68,5 +68,10 @@ exercise = Exercise(
         Wrong(Changed((".astype(np.int32)", "")), generic="The devices need int32"),
         Wrong(Changed(("return np.ascontiguousarray(rows[:, :-1]), np.ascontiguousarray(rows[:, 1:])", "return rows")),
               generic="expected a tuple"),
+        Wrong("""def cut(tokens, starts, context):
+    idx = np.stack([tokens[s * context : (s + 1) * context] for s in starts]).astype(np.int32)
+    targets = np.stack([tokens[s * context + 1 : (s + 1) * context + 1] for s in starts]).astype(np.int32)
+    return idx, targets
+""", "`starts` are taken for the numbers of windows, start * context. They are indices of tokens: a window begins at its start."),
     ],
 )  # fmt: skip

@@ -106,5 +106,7 @@ exercise = Exercise(
               "The optimiser takes a step after every part. Take one step, after the gradients of all parts are added up."),
         Wrong(Changed(("total += loss.item()", "total = model.loss(idx, targets).item()")),
               "The step is right. You return the loss of the last part; return that of the whole batch."),
+        Wrong(Changed(("(targets != IGNORE).sum()", "targets.size")),
+              "A part counts with all its targets, also with those that are not scored. Count those that are not IGNORE."),
     ],
 )  # fmt: skip

@@ -99,5 +99,7 @@ exercise = Exercise(
         count += n
     return total / max(count, 1)
 """, "The last batch is left out where it has fewer rows. Its targets count as well."),
+        Wrong(Changed(("(targets != IGNORE).sum()", "targets.size")),
+              "A batch counts with all its targets, also with those that are not scored. Count those that are not IGNORE."),
     ],
 )  # fmt: skip

@@ -1,8 +1,10 @@
 """An all-reduce of any shape, from a reduce-scatter and an all-gather of chunks."""
 
+import re
+
 import numpy as np
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
 from course_lib.coach.shared_cases import on_ranks
 
 GIVEN = """from course_lib.parallel import ring
@@ -63,6 +65,12 @@ exercise = Exercise(
               once="the same numbers in one row"),
         Wrong(Changed((".reshape(x.shape)", ".reshape(x.shape) / communicator.size")),
               "This is the mean. An all-reduce returns the sum; who wants the mean divides."),
+        Mistake("x is cut into as many chunks as it has rows, or numbers. There must be one chunk for each rank: "
+                "communicator.size of them.",
+                when=lambda seen: seen.error and re.search(r"array_split\(.*, *(len\(\w+\)|x\.size|x\.shape\[0\])\)", seen.text)),
+        Mistake("The numbers behind the last whole chunk are in none of them, so they are missing in the end: `//` leaves out "
+                "what does not divide evenly. np.array_split leaves none out.",
+                when=lambda seen: "cannot reshape" in seen.error and re.search(r"// *(communicator\.size|size)\b", seen.text)),
         Wrong("""def ring_all_reduce(communicator, x):
     n = x.size // communicator.size
     row = x.reshape(-1)

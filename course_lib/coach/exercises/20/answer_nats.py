@@ -34,6 +34,8 @@ exercise = Exercise(
               "Each fact is drawn after those before it: their probabilities multiply, so their logarithms add up."),
         Wrong("def answer_nats(story, facts):\n    return story / math.prod(facts)\n",
               "`story` is in nats, a logarithm already. Dividing probabilities is subtracting their logarithms."),
+        Wrong("def answer_nats(story, facts):\n    return story - math.prod(facts)\n",
+              "You subtract a probability from nats. Take its logarithm first, and mind its sign: story + math.log(...)."),
         Wrong("def answer_nats(story, facts):\n    return story - sum(facts)\n",
               "You subtract probabilities from nats. Take the logarithm of each probability first."),
         Wrong(Changed(("story + ", "")), "These are the nats of the facts alone. The nats of the story belong to it."),

@@ -50,6 +50,12 @@ exercise = Exercise(
               "What comes after a fault has credit here. It was written on a wrong beginning: nan."),
         Wrong(Changed(("else fault + 1", "else fault")),
               "The token at the fault is left out, the one that should learn. It is counted: fault + 1 tokens of a wrong text."),
+        Wrong(Changed(("else fault + 1", "else fault"), ("credit[row, fault] -= 1.0", "credit[row, fault] = -1.0"),
+                      ("return spread(credit, last)",
+                       "return spread(credit, [length if fault is None else fault + 1 "
+                       "for fault, length in zip(faults, lengths)])")),
+              "The token at the fault is not counted, and gets -1 alone. It is one of the tokens up to the fault: count it, and "
+              "give it the small number, too."),
         Wrong(Changed(("fault is not None for fault in faults", "bool(fault) for fault in faults")),
               "A fault at index 0 is not counted: 0 is false, as None is. Compare with None."),
         Wrong(Changed(("wrong / max(sum(last), 1)", "0.0")),

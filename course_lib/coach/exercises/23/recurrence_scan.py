@@ -16,6 +16,9 @@ def cases(random):
         yield Case(
             label, a.astype(np.float32), b.astype(np.float32), random.normal(size=rows).astype(np.float32), THREADS
         )
+    a, b = random.uniform(0.97, 1.0, (2, 100)), random.normal(size=(2, 100))
+    lasting = (x.astype(np.float32) for x in (a, b, random.normal(size=2) + 5))
+    yield Case("four tiles, and a state that hardly decays", *lasting, 32)
 
 
 def launch(kernel, a, b, start, THREADS):
@@ -33,6 +36,16 @@ def loop(a, b, start, THREADS, again=False, empty=False):
             state = start.astype(np.float64) * again
         state = a[:, t] * state + b[:, t]
         h[:, t] = state
+    return h
+
+
+def from_this_tile_alone(a, b, start, THREADS):
+    """After a tile the state is what its steps make of 0."""
+    h, state = np.empty_like(a), start.astype(np.float64)
+    for first in range(0, a.shape[1], THREADS):
+        steps = slice(first, first + THREADS)
+        h[:, steps] = loop(a[:, steps], b[:, steps], state, THREADS)
+        state = loop(a[:, steps], b[:, steps], 0 * state, THREADS)[:, -1].astype(np.float64)
     return h
 
 
@@ -81,6 +94,9 @@ template <int THREADS> __global__ void row_prefix_sums(const float* x, float* y,
         Wrong(Changed(("before.a * state + before.b", "before.b")),
               "before.b is what the steps make of 0. They multiply the state before the tile by before.a as well.",
               like=lambda *case: loop(*case, empty=True)),
+        Wrong(Changed(("state = all.a * state + all.b", "state = all.b")),
+              "After a tile the state before it is forgotten. It lives on, multiplied by all.a: all.a * state + all.b.",
+              like=from_this_tile_alone),
         Wrong(Changed(("float state = start[blockIdx.x];", "float state = 0.0f;")), generic="never uses its parameter"),
         Wrong(Changed(("state = all.a * state + all.b", "state = before.a * state + before.b")),
               "Each thread goes on from its own step. The state after a tile is the same for all threads: all.a * state + all.b.",
