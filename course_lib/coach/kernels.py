@@ -161,11 +161,12 @@ def sectors(op: str):
     )
 
 
-def requests(op: str, space: str = "global"):
-    """Requests of warps, `op` "read" or "write": how many instructions asked for memory."""
+def requests(op: str | None, space: str = "global"):
+    """Requests of warps, `op` "read", "write" or None for both: how many instructions asked for memory."""
 
     def counted(reports: list[Report]) -> float | None:
-        found = [line.requests for report in reports for line in report.lines if (line.space, line.op) == (space, op)]
+        lines = [line for report in reports for line in report.lines if line.space == space]
+        found = [line.requests for line in lines if op in (None, line.op)]
         return float(sum(found)) if found else None
 
     return counted

@@ -120,3 +120,14 @@ def test_most_questions_are_exported_and_answered_as_python_does(questions):
 )
 def test_what_a_page_cannot_know_is_left_out(when):
     assert predicates.export(Mistake("says", when=when), []) is None
+
+
+def test_the_page_looks_at_each_goal():
+    """An answer that misses one must not pass there."""
+    left_out = []
+    for name in catalogue.names():
+        exercise = catalogue.load(name).exercise
+        if exercise.language == "cuda":
+            for goal in exercise.goals:
+                exported_cases._goal(goal, left_out)
+    assert not left_out

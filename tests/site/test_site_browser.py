@@ -63,6 +63,30 @@ def test_the_engine_judges_an_exercise_in_the_page(visit):
     assert shown.said == []
 
 
+def test_each_run_has_a_worker_of_its_own_which_fetches_nothing_of_the_compiler_again(visit):
+    """Memory that a run has taken goes with its worker, the one after a stopped run too; compiled modules are handed on."""
+    shown, workers, fetched = visit(fake=False, service_workers="block"), [], []
+    page = shown.open("play.html")
+    page.on("worker", lambda worker: workers.append(worker))
+    page.on("request", lambda request: request.url.endswith(".xz") and fetched.append(request.url))
+    go = page.locator(".exercise .go")
+    for runs in (1, 2):
+        go.click()
+        page.get_by_text("add ran, and nothing wrong was seen.").wait_for()
+        assert len(workers) == runs + 1, "one for this run, one that waits for the next"
+        page.locator(".exercise-result").evaluate("box => box.replaceChildren()")
+    head = "__global__ void add(const float* x, const float* y, float* z, int n)"
+    shown.write(".exercise", head + " { for (;;) z[0] += 1; }")
+    go.click()
+    page.get_by_role("button", name="Stop").click()
+    page.get_by_text("Stopped. Your text is kept.").wait_for()
+    shown.write(".exercise", head + " { z[0] = 1; }")
+    go.click()
+    page.get_by_text("add ran, and nothing wrong was seen.").wait_for()
+    assert len(fetched) == len(set(fetched)) > 5
+    assert shown.said == []
+
+
 def test_an_answer_is_judged_kept_and_taken_along(visit):
     shown = visit(service_workers="block")
     page = shown.open("notebooks/04_first_kernel.html")

@@ -2,6 +2,7 @@
 
 from course_lib import cuda
 from course_lib.coach.exercise import Changed, Exercise, Goal, Wrong
+from course_lib.coach.kernels import requests
 from course_lib.coach.shared_cases import multiply, products
 
 SIZES = {"two by two": (2, 2, 2), "one number": (1, 1, 1), "one row": (1, 20, 9), "one column": (20, 1, 9),
@@ -11,11 +12,6 @@ SIZES = {"two by two": (2, 2, 2), "one number": (1, 1, 1), "one row": (1, 20, 9)
 def launch(kernel, A, B):
     arrays = cuda.asarray(A), cuda.asarray(B)
     return multiply(kernel, *arrays, len(A), B.shape[1], len(B), 64, 64)
-
-
-def shared_requests(reports):
-    lines = [line for report in reports for line in report.lines]
-    return float(sum(x.requests for x in lines if x.space == "shared")) if lines else None
 
 
 exercise = Exercise(
@@ -30,7 +26,7 @@ exercise = Exercise(
     call=launch,
     measured="128 by 128",
     flops=2 * 128 * 128 * 64,
-    goals=[Goal("requests to shared memory", shared_requests)],
+    goals=[Goal("requests to shared memory", requests(None, "shared"))],
     hints=(
         "Count ours: for each term a warp reads 8 numbers of A and 8 of B, 16 requests. Which of them are adjacent in "
         "shared memory?",

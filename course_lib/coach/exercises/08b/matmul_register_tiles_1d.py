@@ -4,7 +4,7 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
-from course_lib.coach.kernels import bytes_moved
+from course_lib.coach.kernels import bytes_moved, requests
 from course_lib.coach.shared_cases import matrices
 
 SMALL, LARGE = "8, 8, 4, 4", "64, 64, 8, 8"
@@ -29,9 +29,7 @@ def launch(kernel, A, B, tile):
     return C
 
 
-def shared_reads(reports):
-    lines = [line for report in reports for line in report.lines]
-    return float(sum(x.requests for x in lines if (x.space, x.op) == ("shared", "read"))) if lines else None
+shared_reads = requests("read", "shared")
 
 
 def of_shared(seen, kind, words=""):
