@@ -209,7 +209,7 @@ MISTAKES: list[tuple[str, str | None, str]] = [
     (r"invalid types ['‘][^’']*\*\[(?:const )?(?:float|double)\]|array subscript is not an integer", r"\[",
      INDEX),
     (r"sim_inline_assembly|asm", r"\basm\b",
-     "Inline PTX is simulated in a .cu file, not in a text. The course's PTX instructions are functions in kernels/include/ptx.cuh."),
+     "Inline PTX is not simulated here. The course's PTX instructions are functions in kernels/include/ptx.cuh."),
     (r"grid_sync_is_not_simulated|grid-wide sync", None,
      "The whole grid cannot wait for itself here: end the kernel and launch a second one."),
     (r"template|expected primary-expression before|no instance of constructor", r"\b(Pack|Row)\b(?:(?!\s*<)|<[^,<>]*>)",

@@ -15,6 +15,7 @@ from course_lib import lexer, paths
 from course_lib.cuda.errors import CompileError, KernelError
 
 KERNELS = paths.KERNELS
+ASSEMBLY = re.compile(r"\b(?:asm|__asm__|__asm)\b")
 _HOST = re.compile(r"<<<|\basm\b|\bcuda[A-Z]\w*\s*\(|\bint\s+main\s*\(|\bstd\s*::\s*(?:cout|vector|string)\b")
 WAITS = re.compile(
     r"__sync|_sync\b|\bsync\b|__activemask|cooperative_groups|\bwmma\b|mma\.h|__shfl|\bcuda\s*::\s*(?:barrier|pipeline)|__pipeline|ldmatrix|\bmma_|cp_async|__nanosleep"
@@ -41,6 +42,12 @@ class Source:
     def digest(self) -> str:
         parts = [self.name, self.text, *(path.read_text() for path in self.includes)]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+    @cached_property
+    def as_program(self) -> bool:
+        """Whether it is translated as whole programs are: preprocessed, then its inline PTX and its launches rewritten."""
+        files = (lexer.read(text).code for text in (self.text, *(path.read_text() for path in self.includes)))
+        return self.host or any(ASSEMBLY.search(code) and "__COURSE_SIMULATOR__" not in code for code in files)
 
     @property
     def code(self) -> str:
@@ -202,8 +209,6 @@ def word_on_waiting(source: Source) -> str:
 _SIZED = r"\[[^\]]*\]|\b(?:alignas|__align__)\s*\([^()]*\)"
 _TYPE = r"[^;{}=]*\b(?:union|struct|class|enum)\b[^;{}=]*"  # of a variable, if its members stand right there
 REFUSED = [
-    (r"\basm\b\s*(?:volatile\s*)?\(",
-     "Inline PTX is simulated in a .cu file, not in a text. The course's PTX instructions are functions: #include \"ptx.cuh\"."),
     (r"<<<", "`kernel<<<grid, block>>>(...)` is host code, which the course writes in Python: kernel(grid, block, args)."),
     (r"\b__cluster_dims__|this_cluster\s*\(", "Thread block clusters are not simulated."),
     (r"\bcudaMalloc|\bcudaMemcpy|\bcudaFree|\bcudaDeviceSynchronize",
