@@ -7,6 +7,8 @@ Groups of the patterns may be used in the sentence as {0}, {1}, ... The first th
 # ruff: noqa: E501 (a table: one pattern a line)
 import re
 
+from course_lib.cuda.source import TRAITS, TRAITS_SENTENCE
+
 Q = "[‘'\"`]"  # the quotation marks that compilers use
 E = "[’'\"]"
 
@@ -156,6 +158,7 @@ MISTAKES: list[tuple[str, str | None, str]] = [
      "This is a struct and takes no [ ]: its members have names, such as v.x, v.y, v.z and v.w."),
     (r"(?:has no member (?:named )?|no member named )['‘\"][^'’\"]*['’\"]", r"^(?!.*\b(?:threadIdx|blockIdx|blockDim|gridDim|std|Idx)\b)",
      "There is no such member. float4 and the like have x, y, z and w; your own structs have what stands between their braces."),
+    (rf"namespace ['\"]std['\"] has no member ['\"](?:{TRAITS})", None, TRAITS_SENTENCE),
     (r"not a member of ['‘]std|namespace ['\"]std['\"]", None,
      "Kernels have no standard library: without std:: there are expf, fmaxf, max, min and printf; an array is float a[4]."),
     (r"(?<!non-)pointer type ['‘]|member reference type .* is a pointer|request for member|member reference base type|must have class type", None,

@@ -46,8 +46,9 @@ class Source:
     @cached_property
     def as_program(self) -> bool:
         """Whether it is translated as whole programs are: preprocessed, then its inline PTX and its launches rewritten."""
-        files = (lexer.read(text).code for text in (self.text, *(path.read_text() for path in self.includes)))
-        return self.host or any(ASSEMBLY.search(code) and "__COURSE_SIMULATOR__" not in code for code in files)
+        texts = (self.text, *(path.read_text() for path in self.includes))
+        code = (lexer.read(text).code for text in texts if "asm" in text and "__COURSE_SIMULATOR__" not in text)
+        return self.host or any(ASSEMBLY.search(one) for one in code)
 
     @property
     def code(self) -> str:
@@ -235,6 +236,16 @@ HOST_NAMES = re.compile(
     r"ptrace|pthread_\w+|exit|_exit|_Exit|quick_exit|abort|atexit)\s*\()"
 )
 
+# The simulator's headers know these names; NVIDIA's compiler does where one of these headers is included.
+TRAITS = (
+    r"(?:is|remove|add|make|enable|common|underlying|conjunction|disjunction)_\w+|"
+    r"(?:conditional|decay|void)(?:_t)?|(?:true|false)_type"
+)
+TRAITS_SENTENCE = "The traits of types come with a header: begin the file with #include <type_traits>."
+_HAS_TRAITS = re.compile(
+    r"^[ \t]*#[ \t]*include[ \t]*<(?:type_traits|utility|limits|array|tuple|functional|memory|numeric|cuda/std/)", re.M
+)
+
 
 def refuse_unsupported(source: Source) -> None:
     """Raise CompileError, with line and sentence, for what neither the simulator nor this course's launches support."""
@@ -255,6 +266,9 @@ def refuse_unsupported(source: Source) -> None:
             match.start(),
             f"<{match[1]}> is a header of the host: a GPU has no files, threads or processes of that kind.",
         )
+    trait = re.search(rf"\bstd\s*::\s*(?:{TRAITS})\b", text)
+    if trait and not _HAS_TRAITS.search(source.everything):
+        refuse(trait.start(), TRAITS_SENTENCE)
     for match in HOST_NAMES.finditer(text):
         name = next(filter(None, match.groups()))
         its_own = rf"[\w*&>]\s+{name}\s*\([^;{{}}]*\)\s*(?:const\s*)?\{{"  # a function of the text has this name

@@ -89,7 +89,10 @@ def test_the_zoo_is_large_and_has_every_kind():
     ("name", "said"),
     [
         ("half_a_warp_fault", "the mask 0xffffffff of a shuffle names lanes that skip it (0xffff0000)"),
-        ("returned_lanes_fault", "the mask 0xffffffff of a shuffle names lanes that skip it or have returned (0xfff00000)"),
+        (
+            "returned_lanes_fault",
+            "the mask 0xffffffff of a shuffle names lanes that skip it or have returned (0xfff00000)",
+        ),
     ],
 )
 def test_lanes_are_said_to_have_returned_only_where_the_kernel_has_a_return(name, said):

@@ -43,4 +43,6 @@ def _refuse_hosts_assembly(text: source.Source, own: source.Source) -> None:
     if found := source.ASSEMBLY.search(lexer.read(left).code):
         file, line = launches.place(left, found.start())
         shown = text.text.splitlines()[line - 1].strip() if file == text.name else ""
-        raise CompileError(f"{file}:{line}: This asm statement is not PTX, a GPU's instructions.\n    {shown}", line=line)
+        raise CompileError(
+            f"{file}:{line}: This asm statement is not PTX, a GPU's instructions.\n    {shown}", line=line
+        )
