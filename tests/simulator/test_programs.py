@@ -95,6 +95,8 @@ def test_a_crash_in_the_fast_build_ends_the_launches_as_on_a_gpu(tmp_path):
             r"p\.cu, line 2: the __shared__ array 'big' takes 49,600 bytes",
         ),
         ("int main() {\n cudaGraphCreate(0, 0);\n}\n", r"p\.cu, line 2: cudaGraphCreate is not simulated"),
+        ("int main() {\n CUfunction f;\n}\n", r"p\.cu, line 2: the driver's functions are not simulated"),
+        ("int main() {\n return cuInit(0);\n}\n", r"p\.cu, line 2: the driver's functions are not simulated"),
     ],
 )
 def test_what_cannot_be_compiled_is_told_in_a_sentence(tmp_path, text, sentence):
@@ -144,6 +146,22 @@ def test_variables_of_the_host_may_have_the_kernels_names(tmp_path):
     )
     found, said = run(tmp_path / "names.cu", True)
     assert found.ok and said == f"{96 * (32 + 300) + 32 * (16 + 200)}\n"
+
+
+def test_plain_cpp_of_a_program_may_have_functions_of_a_kernels_names(tmp_path):
+    (tmp_path / "a.cu").write_text(
+        "unsigned of_host(unsigned, unsigned);\n"
+        "__global__ void least(unsigned* x) { x[0] = umin(x[0], 3) + 10 * umax(x[1], 4u); }\n"
+        "int main() { unsigned* x; cudaMallocManaged(&x, 8); x[0] = 5; x[1] = 2; least<<<1, 1>>>(x);\n"
+        "  cudaDeviceSynchronize(); int y = x[0] + of_host(7, 2); cudaFree(x); return y; }\n"
+    )
+    (tmp_path / "b.cpp").write_text(
+        "static unsigned umin(unsigned a, unsigned b) { return a < b ? a + 100 : b + 100; }\n"
+        "unsigned of_host(unsigned a, unsigned b) { return umin(a, b); }\n"
+    )
+    program = build.compile_program([tmp_path / "a.cu", tmp_path / "b.cpp"], (), True)
+    found, _ = verdict.run(program, (), capture=True)
+    assert found.code == 43 + 102 and not found.findings
 
 
 def test_the_fixture_fails_a_test_by_what_was_found(cuda_check, tmp_path):  # noqa: F811
