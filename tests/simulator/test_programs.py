@@ -148,6 +148,26 @@ def test_variables_of_the_host_may_have_the_kernels_names(tmp_path):
     assert found.ok and said == f"{96 * (32 + 300) + 32 * (16 + 200)}\n"
 
 
+@compilers
+@pytest.mark.parametrize("checked", [False, True])
+def test_a_variable_of_the_device_is_copied_by_its_address(compiler, checked, monkeypatch, tmp_path):
+    using(compiler, monkeypatch)
+    (tmp_path / "v.cu").write_text(
+        "__device__ int table[4];\n"
+        "__global__ void add(int* x) { x[threadIdx.x] += 10 * threadIdx.x; }\n"
+        "int main() { int *at, y[5] = {1, 2, 3, 4, 5}; cudaGetSymbolAddress((void**)&at, table);\n"
+        "  if (cudaMemcpy(at, y, sizeof table, cudaMemcpyHostToDevice)) return 1;\n"
+        "  add<<<1, 4>>>(at); cudaMemset(at + 3, 0, 4);\n"
+        "  if (cudaMemcpy(y, at + 1, 12, cudaMemcpyDeviceToHost)) return 2;\n"
+        "  cudaMemcpy(at, y, sizeof y, cudaMemcpyHostToDevice);\n"
+        "  return y[0] + y[1] + y[2] + y[3]; }\n"
+    )
+    found, _ = run(tmp_path / "v.cu", checked)
+    assert found.code == 12 + 23 + 0 + 4
+    assert [(one.kind, one.line) for one in found.findings] == [("api-error", 7)], found.findings
+    assert "less room" in found.findings[0].message
+
+
 def test_plain_cpp_of_a_program_may_have_functions_of_a_kernels_names(tmp_path):
     (tmp_path / "a.cu").write_text(
         "unsigned of_host(unsigned, unsigned);\n"
