@@ -168,6 +168,22 @@ def test_a_variable_of_the_device_is_copied_by_its_address(compiler, checked, mo
     assert "less room" in found.findings[0].message
 
 
+@compilers
+@pytest.mark.parametrize("checked", [False, True])
+def test_kernels_and_the_host_read_the_clock(compiler, checked, monkeypatch, tmp_path):
+    using(compiler, monkeypatch)
+    (tmp_path / "t.cu").write_text(
+        "#include <ctime>\n#include <cuda_runtime.h>\n"
+        "__global__ void wait(clock_t* at, long ticks) { clock_t first = clock(); at[0] = first;\n"
+        "  while (clock() - first < ticks) {}\n  at[1] = clock() - first; }\n"
+        "int main() { clock_t *at, now = clock(); cudaMallocManaged(&at, 16); wait<<<1, 1>>>(at, 1000);\n"
+        "  cudaDeviceSynchronize(); bool right = at[0] > 0 && at[1] >= 1000 && clock() >= now;\n"
+        "  cudaFree(at); return right ? 0 : 1; }\n"
+    )
+    found, _ = run(tmp_path / "t.cu", checked)
+    assert found.ok and found.code == 0, found.findings
+
+
 def test_plain_cpp_of_a_program_may_have_functions_of_a_kernels_names(tmp_path):
     (tmp_path / "a.cu").write_text(
         "unsigned of_host(unsigned, unsigned);\n"
