@@ -17,7 +17,9 @@ from course_lib.cuda.parameters import Parameter
 
 SHARED_BYTES = 227 << 10
 ENTRIES = "entry points"
-host_files: list[Any] = []  # how a file with host code is translated: programs/kernels.py, which stands above this one
+program_texts: list[
+    Any
+] = []  # how a text with host code or PTX is translated: programs/kernels.py, which stands above this one
 FIRST = runtime.INCLUDE / "simulator.h"  # what each text begins with
 
 
@@ -97,8 +99,8 @@ def compile_library(
     variables = [variable.name for variable in declarations.device_variables(text)]
     headers = _headers()
     depends = [*headers, *text.includes]
-    if text.host:
-        file, chosen = host_files[0](text, names, variables, options, checked, counted, compiler)
+    if text.as_program:
+        file, chosen = program_texts[0](text, names, variables, options, checked, counted, compiler)
         ways: dict[str, Any] = {}
     else:
         file = _translation_unit(text, names, variables)

@@ -26,10 +26,10 @@ class Kernel:
 
     def __init__(self, code: str | Path, name: str, options: Sequence[str] = (), host: bool = True):
         self.source = source.find(code, host)
-        if self.source.host:
+        if self.source.as_program:
             from course_lib.cuda.programs import kernels
 
-            build.host_files[:] = [kernels.translation_unit]
+            build.program_texts[:] = [kernels.translation_unit]
         self.name = name
         self.options = tuple(options)
         declared = source.kernels(self.source)

@@ -7,6 +7,8 @@ Groups of the patterns may be used in the sentence as {0}, {1}, ... The first th
 # ruff: noqa: E501 (a table: one pattern a line)
 import re
 
+from course_lib.cuda.source import TRAITS, TRAITS_SENTENCE
+
 Q = "[‘'\"`]"  # the quotation marks that compilers use
 E = "[’'\"]"
 
@@ -156,6 +158,7 @@ MISTAKES: list[tuple[str, str | None, str]] = [
      "This is a struct and takes no [ ]: its members have names, such as v.x, v.y, v.z and v.w."),
     (r"(?:has no member (?:named )?|no member named )['‘\"][^'’\"]*['’\"]", r"^(?!.*\b(?:threadIdx|blockIdx|blockDim|gridDim|std|Idx)\b)",
      "There is no such member. float4 and the like have x, y, z and w; your own structs have what stands between their braces."),
+    (rf"namespace ['\"]std['\"] has no member ['\"](?:{TRAITS})", None, TRAITS_SENTENCE),
     (r"not a member of ['‘]std|namespace ['\"]std['\"]", None,
      "Kernels have no standard library: without std:: there are expf, fmaxf, max, min and printf; an array is float a[4]."),
     (r"(?<!non-)pointer type ['‘]|member reference type .* is a pointer|request for member|member reference base type|must have class type", None,
@@ -209,7 +212,7 @@ MISTAKES: list[tuple[str, str | None, str]] = [
     (r"invalid types ['‘][^’']*\*\[(?:const )?(?:float|double)\]|array subscript is not an integer", r"\[",
      INDEX),
     (r"sim_inline_assembly|asm", r"\basm\b",
-     "Inline PTX is simulated in a .cu file, not in a text. The course's PTX instructions are functions in kernels/include/ptx.cuh."),
+     "Inline PTX is not simulated here. The course's PTX instructions are functions in kernels/include/ptx.cuh."),
     (r"grid_sync_is_not_simulated|grid-wide sync", None,
      "The whole grid cannot wait for itself here: end the kernel and launch a second one."),
     (r"template|expected primary-expression before|no instance of constructor", r"\b(Pack|Row)\b(?:(?!\s*<)|<[^,<>]*>)",

@@ -98,6 +98,8 @@ EMPTY = ("math.h", "cmath", "float.h", "cfloat", "limits.h", "climits", "stdint.
          "stdlib.h", "cstdlib", "string.h", "cstring", "stddef.h", "cstddef", "assert.h", "cassert", "cuda.h",
          "cuda_runtime.h", "cuda_runtime_api.h", "device_launch_parameters.h", "device_functions.h", "math_functions.h",
          "vector_functions.h", "builtin_types.h", "host_defines.h")  # fmt: skip
+# Of the standard library's, those that libcu++ has for kernels.
+STANDARD = ("array", "functional", "initializer_list", "limits", "memory", "numeric", "tuple", "type_traits", "utility")
 
 
 def available() -> bool:
@@ -140,9 +142,11 @@ def compile_text(text: Source, names: tuple[str, ...], architecture: str, option
     """(cubin, the names after C++'s name mangling). Raises CompileError with the learner's lines."""
     from cupy.cuda import nvrtc
 
-    headers = [PRELUDE.encode(), *([b""] * len(EMPTY))]
+    headers = {"course_prelude.h": PRELUDE, **dict.fromkeys(EMPTY, "")}
+    for name in STANDARD:
+        headers[name] = f"#include <cuda/std/{name}>\nnamespace std {{ using namespace cuda::std; }}\n"
     program = nvrtc.createProgram(
-        text.text, text.name, headers, [b"course_prelude.h", *(name.encode() for name in EMPTY)]
+        text.text, text.name, [held.encode() for held in headers.values()], [name.encode() for name in headers]
     )
     try:
         for name in names:

@@ -15,6 +15,7 @@ from course_lib import lexer, paths
 from course_lib.cuda.errors import CompileError, KernelError
 
 KERNELS = paths.KERNELS
+ASSEMBLY = re.compile(r"\b(?:asm|__asm__|__asm)\b")
 _HOST = re.compile(r"<<<|\basm\b|\bcuda[A-Z]\w*\s*\(|\bint\s+main\s*\(|\bstd\s*::\s*(?:cout|vector|string)\b")
 WAITS = re.compile(
     r"__sync|_sync\b|\bsync\b|__activemask|cooperative_groups|\bwmma\b|mma\.h|__shfl|\bcuda\s*::\s*(?:barrier|pipeline)|__pipeline|ldmatrix|\bmma_|cp_async|__nanosleep"
@@ -41,6 +42,13 @@ class Source:
     def digest(self) -> str:
         parts = [self.name, self.text, *(path.read_text() for path in self.includes)]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+    @cached_property
+    def as_program(self) -> bool:
+        """Whether it is translated as whole programs are: preprocessed, then its inline PTX and its launches rewritten."""
+        texts = (self.text, *(path.read_text() for path in self.includes))
+        code = (lexer.read(text).code for text in texts if "asm" in text and "__COURSE_SIMULATOR__" not in text)
+        return self.host or any(ASSEMBLY.search(one) for one in code)
 
     @property
     def code(self) -> str:
@@ -202,8 +210,6 @@ def word_on_waiting(source: Source) -> str:
 _SIZED = r"\[[^\]]*\]|\b(?:alignas|__align__)\s*\([^()]*\)"
 _TYPE = r"[^;{}=]*\b(?:union|struct|class|enum)\b[^;{}=]*"  # of a variable, if its members stand right there
 REFUSED = [
-    (r"\basm\b\s*(?:volatile\s*)?\(",
-     "Inline PTX is simulated in a .cu file, not in a text. The course's PTX instructions are functions: #include \"ptx.cuh\"."),
     (r"<<<", "`kernel<<<grid, block>>>(...)` is host code, which the course writes in Python: kernel(grid, block, args)."),
     (r"\b__cluster_dims__|this_cluster\s*\(", "Thread block clusters are not simulated."),
     (r"\bcudaMalloc|\bcudaMemcpy|\bcudaFree|\bcudaDeviceSynchronize",
@@ -230,6 +236,16 @@ HOST_NAMES = re.compile(
     r"ptrace|pthread_\w+|exit|_exit|_Exit|quick_exit|abort|atexit)\s*\()"
 )
 
+# The simulator's headers know these names; NVIDIA's compiler does where one of these headers is included.
+TRAITS = (
+    r"(?:is|remove|add|make|enable|common|underlying|conjunction|disjunction)_\w+|"
+    r"(?:conditional|decay|void)(?:_t)?|(?:true|false)_type"
+)
+TRAITS_SENTENCE = "The traits of types come with a header: begin the file with #include <type_traits>."
+_HAS_TRAITS = re.compile(
+    r"^[ \t]*#[ \t]*include[ \t]*<(?:type_traits|utility|limits|array|tuple|functional|memory|numeric|cuda/std/)", re.M
+)
+
 
 def refuse_unsupported(source: Source) -> None:
     """Raise CompileError, with line and sentence, for what neither the simulator nor this course's launches support."""
@@ -250,6 +266,9 @@ def refuse_unsupported(source: Source) -> None:
             match.start(),
             f"<{match[1]}> is a header of the host: a GPU has no files, threads or processes of that kind.",
         )
+    trait = re.search(rf"\bstd\s*::\s*(?:{TRAITS})\b", text)
+    if trait and not _HAS_TRAITS.search(source.everything):
+        refuse(trait.start(), TRAITS_SENTENCE)
     for match in HOST_NAMES.finditer(text):
         name = next(filter(None, match.groups()))
         its_own = rf"[\w*&>]\s+{name}\s*\([^;{{}}]*\)\s*(?:const\s*)?\{{"  # a function of the text has this name

@@ -210,7 +210,7 @@ MISTAKES = {
     "bits of a float": ("y[0] = x[0] << 1;", 2, "bits of whole numbers"),
     "a statement outside": ("y[0] = 1.0f;\n    }\n    y[1] = 2.0f;", 4, "outside of every function"),
     "a constant without a type": ("y[0] = 1.0f;\n}\nN = 4;\n__device__ void g() {", 4, "constexpr int N = 4"),
-    "inline assembly": ('asm volatile("mov.u32 %0, %laneid;" : "=r"(n));', 2, "ptx.cuh"),
+    "inline assembly": ('asm volatile("movl $1, %0" : "=r"(n));', 2, "is not PTX"),
 }
 
 

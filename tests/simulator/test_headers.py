@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from course_lib.cuda import CompileError, Kernel, sanitize
+from course_lib.cuda import CompileError, Kernel, nvrtc, sanitize, source
 from tests.simulator.compilers import blocks, both, compilers, launch, using
 
 F = np.float32
@@ -125,3 +125,51 @@ def test_streams_are_refused_where_they_are_included(compiler, monkeypatch):
     text = '#include <cstdio>\n#include <iostream>\nextern "C" __global__ void f(float* y) { std::cout << y[0]; }'
     with pytest.raises(CompileError, match=r"line 2.*\n.*#include <iostream>\n  Leave it out"):
         Kernel(text, "f").compiled(checked=False)
+
+
+# The simulator's compiler has the traits of types in any case; NVRTC by the header alone, and that from libcu++.
+TRAITS = """#include <{folder}type_traits>
+template <class T> __device__ float kind(T) {{
+    if constexpr ({space}::is_same<T, float>::value) return 1;
+    return {space}::is_integral_v<{space}::remove_const_t<T>> ? 2 : 3;
+}}
+extern "C" __global__ void f(float* y) {{
+    y[0] = kind(1.0f);
+    y[1] = kind(1u);
+    y[2] = kind(1.0);
+}}
+"""
+
+
+@compilers
+@pytest.mark.parametrize("folder", ["", "cuda/std/"])
+def test_traits_of_types_come_by_their_header(compiler, folder, monkeypatch):
+    using(compiler, monkeypatch)
+    text = TRAITS.format(folder=folder, space="cuda::std" if folder else "std")
+    y = np.zeros(3, F)
+    Kernel(text, "f")((1,), (1,), (y,))
+    assert list(y) == [1, 2, 3]
+    bare = TRAITS.format(folder="", space="std").replace("#include <type_traits>", "")
+    with pytest.raises(CompileError, match="#include <type_traits>") as caught:
+        Kernel(bare, "f")((1,), (1,), (y,))
+    assert caught.value.line == 3
+
+
+@pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed: pip install cupy-cuda13x nvidia-cuda-nvrtc")
+@pytest.mark.parametrize("folder", ["", "cuda/std/"])
+def test_nvidias_compiler_takes_traits_by_the_same_header(folder):
+    text = TRAITS.format(folder=folder, space="cuda::std" if folder else "std")
+    assert nvrtc.compile_text(source.find(text), ("f",), "sm_80")[0][:4] == b"\x7fELF"
+    bare = TRAITS.format(folder="", space="std").replace("#include <type_traits>", "")
+    with pytest.raises(CompileError, match="#include <type_traits>") as caught:
+        nvrtc.compile_text(source.find(bare), ("f",), "sm_80")
+    assert caught.value.line == 3
+
+
+@pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed: pip install cupy-cuda13x nvidia-cuda-nvrtc")
+def test_nvidias_compiler_finds_each_header_of_the_standard_library_that_libcu_has():
+    for name in nvrtc.STANDARD:
+        text = source.find(
+            f'#include <{name}>\n#include <cuda_fp16.h>\nextern "C" __global__ void f(float* y) {{ y[0] = std::exp(y[1]); }}'
+        )
+        assert nvrtc.compile_text(text, ("f",), "sm_80")[0][:4] == b"\x7fELF", name

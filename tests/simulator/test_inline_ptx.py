@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from course_lib.cuda import CompileError, Kernel
+from course_lib.cuda import CompileError, Kernel, sanitize
 from course_lib.cuda.programs import inline_ptx
 from tests.simulator.compilers import compilers, using
 from tests.simulator.test_programs import FOLDER, expected, run
@@ -71,8 +71,48 @@ def test_a_kernel_of_a_file_with_inline_ptx_is_launched_from_python():
     x, y, count = np.arange(128, dtype=F), np.zeros(128, F), np.zeros(2, U)
     Kernel(FOLDER / "inline_ptx.cu", "vectors")((1,), (32,), (x, y, count))
     assert np.array_equal(y, x.reshape(32, 4)[:, ::-1].ravel()) and count.tolist() == [64, 32]
-    with pytest.raises(CompileError, match=r"in a \.cu file"):
-        Kernel('__global__ void k() { asm("mov.u32 %0, 1;"); }', "k")((1,), (1,), ())
+
+
+# In a text as in a file, through a macro, too: NVRTC takes both.
+TEXT = """#include "ptx.cuh"
+#define LANE(to) asm volatile("mov.u32 %0, %%laneid;" : "=r"(to))
+
+extern "C" __global__ void lanes(unsigned* y, int n) {
+    unsigned lane, sum;
+    LANE(lane);
+    asm("add.u32 %0, %1, 100;" : "=r"(sum) : "r"(lane));
+    if (threadIdx.x <= n) y[threadIdx.x] = sum;
+}
+"""
+
+
+@compilers
+@pytest.mark.parametrize("folder", [False, True])
+def test_ptx_in_a_text_runs_and_is_watched(compiler, folder, monkeypatch, tmp_path):
+    using(compiler, monkeypatch)
+    (tmp_path / "kernel.cu").write_text(TEXT)
+    kernel = Kernel(tmp_path / "kernel.cu", "lanes", host=False) if folder else Kernel(TEXT, "lanes")
+    y = np.zeros(40, U)
+    kernel((1,), (40,), (y, 40))
+    assert y.tolist() == [*range(100, 132), *range(100, 108)]
+    report = sanitize(kernel, (1,), (40,), (y[:39].copy(), 39))
+    assert [(one.kind, one.file, one.line) for one in report.issues] == [("out-of-bounds", "kernel.cu", 8)]
+
+
+@compilers
+@pytest.mark.parametrize(
+    ("line", "with_it", "words"),
+    [
+        (7, TEXT.replace("sum)", "sun)"), "sun"),
+        (6, TEXT.replace("LANE(lane);", 'asm("movl $5, %0" : "=r"(lane));'), "is not PTX"),
+        (8, TEXT.replace("y[threadIdx.x] = sum", 'system("ls")'), "is of the host"),
+    ],
+)
+def test_a_mistake_in_a_text_with_ptx_gets_its_line(compiler, line, with_it, words, monkeypatch):
+    using(compiler, monkeypatch)
+    with pytest.raises(CompileError, match=words) as caught:
+        Kernel(with_it, "lanes")((1,), (1,), (np.zeros(1, U), 1))
+    assert caught.value.line == line, caught.value
 
 
 @pytest.mark.parametrize(

@@ -101,3 +101,37 @@ def test_fetches_give_what_the_programming_guide_says(compiler, checked, monkeyp
 def test_a_surface_ends_where_its_array_ends():
     found, _ = run("textures.cu", True, "outside")
     assert {(one.kind, one.line) for one in found.findings} == expected("textures.cu")
+
+
+def of_lines() -> list[np.ndarray]:
+    """What volumes.cu prints, line by line."""
+    lines, i = (np.arange(4 * W) * 13 % 17 - 5.0).reshape(4, 1, W), np.arange(60)
+    x, middle, layer = (i - 20) * F(0.31), np.full(60, F(0.5)), np.clip(i % 6 - 1, 0, 3)
+    said = [np.zeros(1)]
+    for mode, filtered in product(("border", "wrap"), (False, True)):
+        at = x if mode == "border" else (x / F(W)) * F(W)
+        # A line has no rows above and below: their border does not come in.
+        rows = [np.repeat(line, 3, 0) for line in lines]
+        said.append(np.array([sampled(row, at, middle + 1, mode, filtered, 3) for row in rows])[layer, i])
+    volume, padded = (np.arange(4 * H * W) * 29 % 31.0).reshape(4, H, W), np.zeros((4, H, W))
+    padded[1:, : H - 1, 1 : W - 1] = volume[1:, 1:, 2:]
+    z, y, x = np.indices(padded.shape)
+    padded += 100 * z + 10 * y + x
+    octets = padded.astype(F).view(np.int32)
+    octets[: 4 - 1, : H - 1, : W - 2] = 0x01010101
+    return [*said, np.array([1, 4 * W, H]), padded.ravel(), octets.astype(F).ravel()]
+
+
+@compilers
+@pytest.mark.parametrize("checked", [False, True])
+def test_layers_of_one_dimension_and_padded_volumes(compiler, checked, monkeypatch):
+    using(compiler, monkeypatch)
+    found, said = run("volumes.cu", checked)
+    assert found.ok, found.findings
+    for number, (line, values) in enumerate(zip(said.splitlines(), of_lines(), strict=True)):
+        np.testing.assert_allclose(np.array(line.split(), float), values, rtol=1e-5, atol=1e-5, err_msg=str(number))
+
+
+def test_a_padded_volume_ends_behind_its_last_row():
+    found, _ = run("volumes.cu", True, "behind")
+    assert {(one.kind, one.line) for one in found.findings} == expected("volumes.cu")

@@ -83,3 +83,18 @@ def test_the_zoo_is_large_and_has_every_kind():
     assert len(faults) >= 40
     assert len(ANIMALS) == 2 * len(faults)
     assert {animal[3] for animal in faults} == KINDS - {"host-pointer"}  # that one is in test_sanitizer
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("half_a_warp_fault", "the mask 0xffffffff of a shuffle names lanes that skip it (0xffff0000)"),
+        (
+            "returned_lanes_fault",
+            "the mask 0xffffffff of a shuffle names lanes that skip it or have returned (0xfff00000)",
+        ),
+    ],
+)
+def test_lanes_are_said_to_have_returned_only_where_the_kernel_has_a_return(name, said):
+    launch = next(launch for _, animal, launch, _, _ in ANIMALS if animal == name)
+    assert run("zoo_order.cu", name, launch).issues[0].message == said

@@ -164,7 +164,9 @@ def _explained(log: str, name: str) -> CompileError:
     if not match:
         return CompileError(f"{name} did not compile.\n{first}", log=log)
     file, line, said = match.groups()
-    if missing := re.search(r"['‘](cuda[A-Z]\w+|cu[A-Z]\w+|tex\dD\w*|surf\dD\w*)['’]", said):
+    if missing := re.search(r"['‘](?:CU[a-z]\w+|cu[A-BD-Z]\w+|CUDA_SUCCESS)['’]", said):
+        said = f"the driver's functions are not simulated, those of the runtime are ({said})"
+    elif missing := re.search(r"['‘](cuda[A-Z]\w+|cuC\w+|tex\dD\w*|surf\dD\w*)['’]", said):
         said = f"{missing[1]} is not simulated ({said})"
     return CompileError(f"{Path(file).name}, line {line}: {said}", log=log, line=int(line))
 

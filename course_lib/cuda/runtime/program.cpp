@@ -42,6 +42,7 @@ struct Allocation {
 
 static std::recursive_mutex& lock = *new std::recursive_mutex;  // never destroyed: destructors of the program come later
 static std::map<const char*, Allocation>& allocations = *new std::map<const char*, Allocation>;
+static std::map<const char*, size_t>& variables = *new std::map<const char*, size_t>;  // of the device, with their bytes
 static std::map<const void*, SimKnown>& known = *new std::map<const void*, SimKnown>;
 static std::set<const void*>& reported = *new std::set<const void*>;  // program counters of the host
 static int account = -1, last_error, sticky_error, shared_allowed = 48 << 10;
@@ -188,10 +189,21 @@ bool sim_program_register(void* data, size_t bytes, SimSite site) {
     return fresh && bytes;
 }
 
+void sim_program_variable(const void* data, size_t bytes) {
+    Hold hold(lock);
+    variables[static_cast<const char*>(data)] = bytes;
+}
+
 int sim_program_memory(const void* address, size_t* room) {
     Hold hold(lock);
     auto found = holding(address);
-    if (found == allocations.end()) return -1;
+    if (found == allocations.end()) {
+        auto at = static_cast<const char*>(address);
+        auto after = variables.upper_bound(at);
+        if (after == variables.begin() || at > (--after)->first + after->second) return -1;
+        if (room) *room = after->first + after->second - at;
+        return SIM_DEVICE;
+    }
     if (room) *room = found->first + found->second.bytes - static_cast<const char*>(address);
     return found->second.memory;
 }

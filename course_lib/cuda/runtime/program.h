@@ -37,6 +37,7 @@ bool sim_program_free(void*, bool of_host);
 bool sim_program_register(void*, size_t bytes, SimSite);
 // What an address belongs to: -1 none of the program's; else a SimMemory. `room`: bytes from there to the end.
 int sim_program_memory(const void*, size_t* room);
+void sim_program_variable(const void*, size_t bytes);  // one of the device whose address the host has asked for
 void sim_program_reset(SimSite);
 int64_t sim_program_used();
 // Run a kernel to its end. `names`: of its parameters, with commas between them. Returns CUDA's code.

@@ -58,8 +58,8 @@ void Synccheck::report(const WarpSync& event, uint32_t missing) {
     bool needs_all = group.operation == MATRIX || group.operation == SHUFFLE;
     if (event.block->aborted || (!needs_all && returns_early)) return;
     fault(MISSING_LANES, event.warp * WARP + __builtin_ctz(group.arrived), {nullptr, group.line}, NO_THREAD, {},
-          "the mask 0x%08x names lanes that have returned and never come (0x%08x) to %s", group.mask, missing,
-          OPERATIONS[group.operation]);
+          "the mask 0x%08x of %s names lanes that skip it%s (0x%08x)", group.mask, OPERATIONS[group.operation],
+          returns_early ? " or have returned" : "", missing);
 }
 
 void Synccheck::report(const Shuffle& event) {

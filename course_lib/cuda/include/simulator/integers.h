@@ -2,12 +2,13 @@
 #pragma once
 #include "vectors.h"
 
-SIM_INLINE unsigned umin(unsigned a, unsigned b) { return b < a ? b : a; }
-SIM_INLINE unsigned umax(unsigned a, unsigned b) { return a < b ? b : a; }
-SIM_INLINE long long llmin(long long a, long long b) { return b < a ? b : a; }
-SIM_INLINE long long llmax(long long a, long long b) { return a < b ? b : a; }
-SIM_INLINE unsigned long long ullmin(unsigned long long a, unsigned long long b) { return b < a ? b : a; }
-SIM_INLINE unsigned long long ullmax(unsigned long long a, unsigned long long b) { return a < b ? b : a; }
+// Templates, so that plain C++ of a program may have functions of these names, as beside NVIDIA's headers.
+template <int = 0> SIM_INLINE unsigned umin(unsigned a, unsigned b) { return b < a ? b : a; }
+template <int = 0> SIM_INLINE unsigned umax(unsigned a, unsigned b) { return a < b ? b : a; }
+template <int = 0> SIM_INLINE long long llmin(long long a, long long b) { return b < a ? b : a; }
+template <int = 0> SIM_INLINE long long llmax(long long a, long long b) { return a < b ? b : a; }
+template <int = 0> SIM_INLINE unsigned long long ullmin(unsigned long long a, unsigned long long b) { return b < a ? b : a; }
+template <int = 0> SIM_INLINE unsigned long long ullmax(unsigned long long a, unsigned long long b) { return a < b ? b : a; }
 
 SIM_INLINE int __popc(unsigned x) { return __builtin_popcount(x); }
 SIM_INLINE int __popcll(unsigned long long x) { return __builtin_popcountll(x); }

@@ -114,7 +114,7 @@ SIM_INLINE long long clock64() {
 #endif
 
 #ifdef SIM_PROGRAM
-SIM_INLINE clock_t sim_clock() { return sim_block ? (clock_t)clock64() : clock(); }
+SIM_FUNCTION clock_t sim_clock() { return sim_block ? (clock_t)clock64() : clock(); }
 #else
 SIM_INLINE clock_t sim_clock() { return (clock_t)clock64(); }
 #endif

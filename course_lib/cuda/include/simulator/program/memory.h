@@ -188,7 +188,10 @@ cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, size_t bytes, s
                                       cudaStream_t = nullptr, SIM_SITE) {
     return cudaMemcpyFromSymbol(to, symbol, bytes, offset, kind, site);
 }
-template <class T> cudaError_t cudaGetSymbolAddress(void** data, const T& symbol) { return *data = (void*)&symbol, cudaSuccess; }
+template <class T> cudaError_t cudaGetSymbolAddress(void** data, const T& symbol) {
+    sim_program_variable(*data = (void*)&symbol, sizeof(T));
+    return cudaSuccess;
+}
 template <class T> cudaError_t cudaGetSymbolSize(size_t* bytes, const T&) { return *bytes = sizeof(T), cudaSuccess; }
 static inline cudaError_t cudaMemPrefetchAsync(const void*, size_t, int, cudaStream_t = nullptr) { return cudaSuccess; }
 static inline cudaError_t cudaMemPrefetchAsync(const void*, size_t, cudaMemLocation, unsigned, cudaStream_t = nullptr) { return cudaSuccess; }
