@@ -126,7 +126,7 @@ def test_the_page_looks_at_each_goal():
     """An answer that misses one must not pass there."""
     left_out = []
     for name in catalogue.names():
-        exercise = catalogue.load(name).exercise
+        exercise = catalogue.load(name)
         if exercise.language == "cuda":
             for goal in exercise.goals:
                 exported_cases._goal(goal, left_out)
