@@ -13,11 +13,8 @@ from typing import Any
 from course_lib.coach import compare
 from course_lib.coach.outcome import Outcome
 
-RIGHT, SAME, OTHER = (
-    0,
-    1,
-    2,
-)  # of a wrong answer's part of a result: it is right; it is wrong, as what came; it is neither
+# Of a wrong answer's part of a result: it is right; it is wrong, as what came; it is neither.
+RIGHT, SAME, OTHER = 0, 1, 2
 
 
 def says(

@@ -17,9 +17,8 @@ from course_lib.cuda.parameters import Parameter
 
 SHARED_BYTES = 227 << 10
 ENTRIES = "entry points"
-program_texts: list[
-    Any
-] = []  # how a text with host code or PTX is translated: programs/kernels.py, which stands above this one
+# How a text with host code or PTX is translated: programs/kernels.py, which stands above this one.
+program_texts: list[Any] = []
 FIRST = runtime.INCLUDE / "simulator.h"  # what each text begins with
 
 
