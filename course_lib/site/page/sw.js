@@ -32,16 +32,23 @@ self.addEventListener("fetch", (event) => {
   if (request.method !== "GET" || url.origin !== SCOPE.origin || !url.pathname.startsWith(SCOPE.pathname)) return;
   let path = decodeURIComponent(url.pathname.slice(SCOPE.pathname.length));
   if (path === "" || path.endsWith("/")) path += "index.html";
-  if (Object.hasOwn(FILES, path)) event.respondWith(give(path, request));
+  if (Object.hasOwn(FILES, path)) event.respondWith(give(path, event));
 });
 
-async function give(path, request) {
+// Of each open page, whether it came from the host, since this worker had stepped aside: then so do its style and its scripts.
+const fromHost = new Map();
+
+async function give(path, { request, clientId, resultingClientId }) {
   const cache = await caches.open(KEPT);
-  if (await stale(cache)) return fetch(request);
+  const own = (fromHost.get(clientId) ?? (await stale(cache))) ? undefined : await ours(cache, path, request);
+  if (request.mode === "navigate") fromHost.set(resultingClientId, !own);
+  return own ?? fetch(request);
+}
+
+async function ours(cache, path, request) {
   const kept = await cache.match(keyOf(path));
   if (kept) return kept;
-  if (LATER.test(path) && (await current(cache))) return passed(cache, path, request);
-  return (await fetched(cache, path)) ?? fetch(request);
+  return LATER.test(path) && (await current(cache)) ? passed(cache, path, request) : fetched(cache, path);
 }
 
 // A large file goes on to the page as it comes, so that the page can show how far it is; it is looked at and kept afterwards.
