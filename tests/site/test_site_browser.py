@@ -80,7 +80,9 @@ def test_each_run_has_a_worker_of_its_own_which_fetches_nothing_of_the_compiler_
     go.click()
     page.get_by_role("button", name="Stop").click()
     page.get_by_text("Stopped. Your text is kept.").wait_for()
-    shown.write(".exercise", head + " { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) z[i] = x[i] + y[i]; }")
+    shown.write(
+        ".exercise", head + " { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) z[i] = x[i] + y[i]; }"
+    )
     go.click()
     page.get_by_text("add ran, and nothing wrong was seen.").wait_for()
     assert len(fetched) == len(set(fetched)) > 5
