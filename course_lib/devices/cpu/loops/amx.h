@@ -19,7 +19,7 @@
 
 namespace amx {
 
-constexpr long SIDE = 16;         // rows of a tile, and pairs or sums in one of them
+constexpr long SIDE = 16;           // rows of a tile, and pairs or sums in one of them
 constexpr long TILE = SIDE * SIDE;  // pairs of a packed tile: 1 KB; its parts follow one another, then the next along k
 constexpr long DEPTH = 48;          // tiles of K, times parts, before C is written: measured, less costs more
 constexpr long BLOCK_N = 128, BLOCK_M = 64;  // of C, for one thread

@@ -104,10 +104,10 @@ template <class R> void gemm_few_rows(long N, long K, long M, const R *a, const 
     });
 }
 
-constexpr long BY_TILES = 32;  // rows and columns of C, or the tiles of AMX stay half empty
+constexpr long BY_TILES = 1 << 27;  // multiply-adds; below, to cut numbers into parts for AMX costs more than it saves
 
 extern "C" void gemm(int wide, int turn_a, int turn_b, long N, long K, long M, const void *a, const void *b, void *c) {
-    if (!wide && N >= BY_TILES && M >= BY_TILES && amx::granted() &&
+    if (!wide && N * M * K >= BY_TILES && amx::granted() &&
         amx::product<3>(turn_a, turn_b, (const float *)a, (const float *)b, (float *)c, N, K, M))
         return;
     with_type(wide, [=](auto r) {
