@@ -61,7 +61,9 @@ CHECKED_BY_COMPILER = {
         "-finline-small-functions", "-finline-functions",  # test_zoo: local_in_function_fault
         "-fno-tree-sra",  # else a vector access is taken apart: test_packs
         "-fno-tree-bit-ccp",  # else a misaligned address is taken for an aligned one: test_zoo, shared_double_fault
-        "-fsanitize=bounds-strict,object-size,return,integer-divide-by-zero",
+        # Not integer-divide-by-zero: g++ 12 then computes the index of (a ? x : y)[i / n] for x alone (test_values). The
+        # processor tells of such a division itself (signals.cpp); an ARM one does not, and a 0 comes out.
+        "-fsanitize=bounds-strict,object-size,return",
         "-fno-plt",  # a hook is called without a jump between: a tenth of a checked matrix product
     ),
     "clang": (

@@ -428,3 +428,22 @@ def test_there_are_sixty_kernels():
 
     files = ("values_float.cu", "values_int.cu", "values_half.cu")
     assert sum(len(source.kernels(source.find(HERE / file))) for file in files) >= 60
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_an_index_that_divides_in_one_of_two_arrays(mode, compiler, monkeypatch):
+    """g++ 12 computes such an index in the first of the two only, where it looks for divisions by zero itself."""
+    using(compiler, monkeypatch)
+    a, b = np.random.default_rng(0).uniform(size=(2, 30)).astype(np.float32)
+    for n, which in ((5, 0), (100, 1), (100, 2), (33, 4), (70, 3)):
+        y = np.zeros(32, np.float32)
+        launch(mode, "values_float.cu", "one_of_two", (1,), (32,), (a, b, y, n, which))
+        right = [
+            sum(
+                (b if which == 1 else a)[w // 4] + 8 * (b if which % 2 else a[1:] if which // 2 else a)[w % 5]
+                for w in range(i, n, 32)
+            )
+            for i in range(32)
+        ]
+        np.testing.assert_allclose(y, right, rtol=1e-5)

@@ -240,3 +240,11 @@ extern "C" __global__ void structs_and_lambdas(const float* x, float* y, int n) 
 extern "C" __global__ void by_value(float4 v, double d, bool flag, unsigned char byte, long long big, float* y, size_t n) {
     if (threadIdx.x < n) y[threadIdx.x] = v.x + 2 * v.w + (float)d + (flag ? 100 : 0) + byte + (float)(big >> 32);
 }
+
+// An index that divides, in an array that is chosen.
+__global__ void one_of_two(const float* a, const float* b, float* y, int n, int which) {
+    float sum = 0.0f;
+    for (int w = threadIdx.x; w < n; w += 32)
+        sum += (which == 1 ? b : a)[w / 4] + 8.0f * (which % 2 ? b : which / 2 ? a + 1 : a)[w % 5];
+    y[threadIdx.x] = sum;
+}
