@@ -164,18 +164,16 @@ def _look_for_cause(
     words = repairs.cause(exercise, text, sandbox, outcomes, cases, right)
     words = words or kernel_repairs.cause(exercise, text, piece, sandbox, outcomes, cases, right, all_right)
     if not _is_plain(verdict, failing) and not kernel_causes.ONLY_WHERE.match(verdict.why):
-        verdict.why = (
-            f"{verdict.why} {words}".strip()
-        )  # it is known how the values are wrong; where the mistake is comes after it
+        # It is known how the values are wrong; where the mistake is comes after it.
+        verdict.why = f"{verdict.why} {words}".strip()
         return
     words = words or repairs.kin(exercise, solution, sandbox, outcomes, cases)
     words = words or diagnosis.two_at_once(exercise, Seen(text, failing, outcomes))
     words = words or diagnosis.partly(exercise, Seen(text, failing, outcomes))
-    if not words and exercise.language == "python":
+    if not words and exercise.language == "python" and len(outcomes) == len(cases):
         wrong = [i for i, outcome in enumerate(outcomes) if not outcome.right]
         near = [_nearness(exercise, outcome.got, outcome) for outcome in outcomes]
-        if len(outcomes) == len(cases):
-            words = two_repairs.cause(text, sandbox, wrong, cases, right, nearness, near, some=not failing.error)
+        words = two_repairs.cause(text, sandbox, wrong, cases, right, nearness, near, some=not failing.error)
     if not words and _is_plain(verdict, failing):
         words = python_source.unused(text, solution, exercise.defines) or features.of_flags(outcomes)
         words = words or diagnosis.told(features.of_cases, outcomes, diagnosis.inputs_of(exercise, len(failing.inputs)))

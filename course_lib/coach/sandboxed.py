@@ -209,12 +209,6 @@ class Runner:
         if self.switchable is None or self.switchable[0] != text:
             watched: Watched = answers.load_answer(self.exercise, text)
             watched.compile()
-            with (
-                contextlib.suppress(Exception),
-                answers.quiet(),
-            ):  # what a first launch waits for is no change's own time
-                watched.switch(0)
-                answers.call(self.exercise, watched, copy.deepcopy(inputs))
             watched.timeout = EACH_LAUNCH
             self.switchable = text, watched
         began, found = time.process_time(), []

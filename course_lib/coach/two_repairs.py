@@ -65,9 +65,8 @@ def _nearer(
 ) -> list[tuple[Edit, int]]:
     """The changes with which more is right and nothing is worse, those that bring most first, and how many of the failing cases
     are right with each."""
-    tried = [
-        edit for edit in edits(text) if edit.text.count("\n") == text.count("\n")
-    ]  # so that lines keep their numbers
+    # Lines keep their numbers, which are told of the second change.
+    tried = [edit for edit in edits(text) if edit.text.count("\n") == text.count("\n")]
     gained, fixed = [0.0] * len(tried), [0] * len(tried)
     left, seconds = list(range(len(tried))), FIRST
     for number in numbers:

@@ -98,8 +98,8 @@ EMPTY = ("math.h", "cmath", "float.h", "cfloat", "limits.h", "climits", "stdint.
          "stdlib.h", "cstdlib", "string.h", "cstring", "stddef.h", "cstddef", "assert.h", "cassert", "cuda.h",
          "cuda_runtime.h", "cuda_runtime_api.h", "device_launch_parameters.h", "device_functions.h", "math_functions.h",
          "vector_functions.h", "builtin_types.h", "host_defines.h")  # fmt: skip
-# Of the standard library's, those that libcu++ has for kernels.
-STANDARD = ("array", "functional", "initializer_list", "limits", "memory", "numeric", "tuple", "type_traits", "utility")
+# Of the standard library's, those that libcu++ has for kernels: the simulator's are files of these names.
+STANDARD = tuple(sorted(path.name for path in (Path(__file__).parent / "include" / "cuda" / "std").iterdir()))
 
 
 def available() -> bool:

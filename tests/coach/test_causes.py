@@ -179,3 +179,19 @@ def test_two_exchanged_parts_of_a_single_case_may_be_a_coincidence():
     assert "exchange them" in heuristics.of_all(both[0], both, 1e-5)
     mixed = outcomes(swapped, other)
     assert heuristics.of_all(mixed[0], mixed, 1e-5) == ""
+
+
+@pytest.mark.parametrize(
+    "text, changed",
+    [
+        ("x[i] += y", "np.add.at(x, i, y)"),
+        ("return x[t - 1]", "return x[-t]"),
+        ("return np.zeros(len(x))", "return np.zeros(x.shape[-1])"),
+        ("return np.zeros(len(x))", "return np.zeros(x.size)"),
+        ("for k in range(3):\n        x.append(256)", "x.append((256 + k))"),
+        ("return [x] + y", "return ([x] if len(x) else []) + y"),
+    ],
+)
+def test_a_change_is_among_those_that_are_tried(text, changed):
+    found = {edit.text for edit in edits(f"def f(x, y, i, t):\n    {text}\n")}
+    assert any(changed in one for one in found)

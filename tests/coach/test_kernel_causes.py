@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from course_lib import cuda
+from course_lib import cuda, lexer
 from course_lib.coach import (
     catalogue,
     compare,
@@ -14,6 +14,7 @@ from course_lib.coach import (
     input_rules,
     kernel_causes,
     kernel_slips,
+    kernel_sums,
     shared_cases,
     verify,
     what_if,
@@ -417,3 +418,25 @@ def test_a_sum_that_begins_anew_in_each_step_of_the_outer_loop():
     said = kernel_slips.says(body % "l[r] = 0.0f;", "f", body % "")
     assert said.startswith("Line 6: `l` is set to 0.0f in each step of the loop of line 3"), said
     assert kernel_slips.says(body % "", "f", body % "") == ""
+
+
+SUMS = """\
+template <int THREADS> __global__ void f(const float* x, float* y, int n) {
+    float a = 0.0f, b = 0.0f;
+    for (int i = threadIdx.x; i < n; i += THREADS) {
+        a += x[i];
+        b += x[i] * x[i];
+    }
+    a = block_sum<THREADS>(a);
+    y[0] = a + %s;
+}
+"""
+
+
+def test_a_sum_of_one_thread_is_not_that_of_all():
+    right = SUMS % "block_sum<THREADS>(b)"
+    assert kernel_sums.says(lexer.read(SUMS % "b"), right) == (
+        "Line 5: `b` is the sum of this thread's own elements, and never taken over all threads, as by block_sum."
+    )
+    assert kernel_sums.says(lexer.read(right), right) == ""
+    assert kernel_sums.says(lexer.read(SUMS % "b"), SUMS % "b") == "", "ours does not reduce it either"

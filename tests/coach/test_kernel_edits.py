@@ -93,3 +93,33 @@ def test_where_several_changes_of_one_place_are_right_no_one_of_them_is_said():
     fits.pop()
     assert re.fullmatch(r"Line 3: `i < k` must be `i < [nm]`\. With that changed, all cases are right\.", says())
     assert says(all_right=False) == "" == says("python"), "what a whole run does not confirm is not said"
+
+
+def test_what_stands_twice_and_not_alike_is_made_alike():
+    def after(line, text):
+        return {edit.after for edit in edits("struct A { float m, l; };\n" + text, {line})}
+
+    merge = "__device__ float f(A a, A b, float m) {\n    return a.l * expf(a.m - m) + b.l;\n}\n"
+    assert "a.l * expf(a.m - m) + b.l * expf(b.m - m)" in after(3, merge)
+    four = "__device__ float4 g(float4 v, float s) {\n    return make_float4(v.x * s, v.y * s, v.z, v.w * s);\n}\n"
+    assert "v.z * s" in after(3, four)
+    index = "__global__ void h(float* y, int N, int row, int k) {\n    y[k * N + row] = 0.0f;\n}\n"
+    assert "y[(row) * N + k]" in after(3, index)
+
+
+def test_a_template_argument_is_known_in_its_own_function_alone():
+    text = (
+        "template <int LANES> __device__ int half() { return LANES / 2; }\n"
+        "template <int N> __global__ void f(float* y) {\n    y[threadIdx.x] = N;\n}\n"
+    )
+    found = {edit.instead for edit in edits(text, {3})}
+    assert "(N / 2)" in found and not any("LANES" in one for one in found)
+    arrays = "__global__ void f(float* y) {\n    float4 row[4], s[2];\n    static_assert(2 > 1);\n    y[0] = 2;\n}\n"
+    assert {edit.line for edit in edits(arrays, {2, 3, 4})} == {4}
+
+
+def test_a_size_of_the_kernel_is_a_factor_of_an_index():
+    text = (
+        "__global__ void f(const float* x, float* y, int T, int C) {\n    int t = threadIdx.x;\n    y[t] = x[t];\n}\n"
+    )
+    assert "x[t * C]" in {edit.after for edit in edits(text, {3})}

@@ -20,77 +20,46 @@ def _call(source: Source, node: ast.Call) -> Iterator[Found]:
     sign = SIGNS.get(type(inside.op))
     if sign is None:
         return
-    left, right, whole = source.of(inside.left), source.of(inside.right), source.quoted(node)
-    yield (
-        4,
-        *source.span(node),
-        f"({function}({left}) {sign} ({right}))",
-        f"{source.quoted(inside.right)} stands inside of {whole}, and belongs behind it",
-    )
-    yield (
-        4,
-        *source.span(node),
-        f"(({left}) {sign} {function}({right}))",
-        f"{source.quoted(inside.left)} stands inside of {whole}, and belongs before it",
-    )
+    left, right, stands = source.of(inside.left), source.of(inside.right), f"stands inside of {source.quoted(node)}"
+    for instead, says in (
+        (f"({function}({left}) {sign} ({right}))", f"{source.quoted(inside.right)} {stands}, and belongs behind it"),
+        (f"(({left}) {sign} {function}({right}))", f"{source.quoted(inside.left)} {stands}, and belongs before it"),
+    ):
+        yield 4, *source.span(node), instead, says
 
 
 def _computation(source: Source, node: ast.BinOp) -> Iterator[Found]:
-    """(a + b) * c, where a + b * c or a * c + b is meant; a + b * c, where it is (a + b) * c; f(a) + b, where it is f(a + b)."""
-    sign, whole = SIGNS.get(type(node.op)), source.quoted(node)
-    if sign is None:
-        return
-    left, right = source.of(node.left), source.of(node.right)
-    if isinstance(node.op, PRODUCTS) and isinstance(node.left, ast.BinOp) and isinstance(node.left.op, SUMS):
+    """What a computation is where its brackets stand elsewhere."""
+    if type(node.op) in SIGNS:
+        for instead, says in _regrouped(source, node):
+            yield 6, *source.span(node), instead, f"{says} in {source.quoted(node)}"
+        if isinstance(node.left, ast.Call) and len(node.left.args) == 1 and not node.left.keywords:
+            function, given = source.of(node.left.func), source.of(node.left.args[0])
+            instead = f"{function}(({given}) {SIGNS[type(node.op)]} ({source.of(node.right)}))"
+            says = f"{source.quoted(node.right)} stands behind {source.quoted(node.left)}, and belongs inside of it"
+            yield 6, *source.span(node), instead, says
+
+
+def _regrouped(source: Source, node: ast.BinOp) -> Iterator[tuple[str, str]]:
+    """(a + b) * c, where a + b * c or a * c + b is meant; a + b * c, where (a + b) * c is; a * b + c, where a * (b + c) is;
+    a / b / c, where a / (b / c) is: what is meant, and what is wrong."""
+    sign, left, right = SIGNS[type(node.op)], source.of(node.left), source.of(node.right)
+    if isinstance(node.left, ast.BinOp) and type(node.left.op) in SIGNS:
         a, b, inner = source.of(node.left.left), source.of(node.left.right), SIGNS[type(node.left.op)]
-        by = f"{sign} {source.quoted(node.right)[1:]}"
-        yield (
-            6,
-            *source.span(node),
-            f"({a} {inner} ({b}) {sign} ({right}))",
-            f"`{by} belongs to {source.quoted(node.left.right)} alone in {whole}",
-        )
-        yield (
-            6,
-            *source.span(node),
-            f"(({a}) {sign} ({right}) {inner} {b})",
-            f"`{by} belongs to {source.quoted(node.left.left)} alone in {whole}",
-        )
+        if isinstance(node.op, PRODUCTS) and isinstance(node.left.op, SUMS):
+            by = f"`{sign} {source.quoted(node.right)[1:]} belongs to"
+            yield f"({a} {inner} ({b}) {sign} ({right}))", f"{by} {source.quoted(node.left.right)} alone"
+            yield f"(({a}) {sign} ({right}) {inner} {b})", f"{by} {source.quoted(node.left.left)} alone"
+        elif isinstance(node.op, SUMS) and isinstance(node.left.op, PRODUCTS):
+            says = f"`{source.quoted(node.left.left)[1:-1]} {inner}` belongs to all behind it, which needs brackets,"
+            yield f"({a} {inner} ({b} {sign} ({right})))", says
+        elif isinstance(node.op, PRODUCTS):
+            says = f"`{b} {sign} {right}` needs brackets, else what stands before it comes first,"
+            yield f"({a} {inner} (({b}) {sign} ({right})))", says
     if isinstance(node.op, SUMS) and isinstance(node.right, ast.BinOp) and isinstance(node.right.op, PRODUCTS):
         b, c, inner = source.of(node.right.left), source.of(node.right.right), SIGNS[type(node.right.op)]
-        by = f"{inner} {source.quoted(node.right.right)[1:]}"
-        yield (
-            6,
-            *source.span(node),
-            f"(({left} {sign} {b}) {inner} ({c}))",
-            f"`{by} belongs to all before it in {whole}, which needs brackets",
-        )
-    if isinstance(node.op, SUMS) and isinstance(node.left, ast.BinOp) and isinstance(node.left.op, PRODUCTS):
-        a, b, inner = source.of(node.left.left), source.of(node.left.right), SIGNS[type(node.left.op)]
-        of = f"`{source.quoted(node.left.left)[1:-1]} {inner}`"
-        yield (
-            6,
-            *source.span(node),
-            f"({a} {inner} ({b} {sign} ({right})))",
-            f"{of} belongs to all behind it in {whole}, which needs brackets",
-        )
-    if isinstance(node.op, PRODUCTS) and isinstance(node.left, ast.BinOp) and isinstance(node.left.op, PRODUCTS):
-        a, b, inner = source.of(node.left.left), source.of(node.left.right), SIGNS[type(node.left.op)]
-        of = f"`{b} {sign} {right}`"
-        yield (
-            6,
-            *source.span(node),
-            f"({a} {inner} (({b}) {sign} ({right})))",
-            f"{of} needs brackets in {whole}, else what stands before it comes first",
-        )
-    if isinstance(node.left, ast.Call) and len(node.left.args) == 1 and not node.left.keywords:
-        function, given = source.of(node.left.func), source.of(node.left.args[0])
-        yield (
-            6,
-            *source.span(node),
-            f"{function}(({given}) {sign} ({right}))",
-            f"{source.quoted(node.right)} stands behind {source.quoted(node.left)}, and belongs inside of it",
-        )
+        says = f"`{inner} {source.quoted(node.right.right)[1:]} belongs to all before it, which needs brackets,"
+        yield f"(({left} {sign} {b}) {inner} ({c}))", says
 
 
 READERS = {ast.Call: _call, ast.BinOp: _computation}

@@ -73,9 +73,8 @@ def _shown(source: Source, start: int, end: int, instead: str) -> tuple[str, str
 
 
 def _replacements(source: Source) -> Iterator[moves.Change]:
-    alike: dict[
-        tuple[str, str, bool], list
-    ] = {}  # the same in several places: the one thing may be wrong in all of them
+    # The same in several places: the one thing may be wrong in all of them, or in all bounds, as `:t` where `[t]` is right.
+    alike: dict[tuple[str, str, bool], list] = {}
     unseen = {part for node in ast.walk(source.tree) for part in _unseen(node)}  # and what has no place of its own
     for node in ast.walk(source.tree):
         if node in unseen or not hasattr(node, "lineno"):
@@ -83,10 +82,7 @@ def _replacements(source: Source) -> Iterator[moves.Change]:
         for rank, start, end, instead, says in _of_node(source, node):
             yield rank, node.lineno, [(start, end, instead)], says
             if isinstance(node, ast.Constant | ast.Name | ast.Attribute | ast.BinOp | ast.Compare | ast.Call):
-                of_bounds = isinstance(
-                    source.parents.get(node), ast.Slice
-                )  # `:t` may be wrong wherever it stands, and `[t]` right
-                for bounds in {False, of_bounds}:
+                for bounds in {False, isinstance(source.parents.get(node), ast.Slice)}:
                     alike.setdefault((source.text[start:end].strip(), instead.strip(), bounds), []).append(
                         (node, rank, start, end, instead, says)
                     )

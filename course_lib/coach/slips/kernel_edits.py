@@ -21,12 +21,12 @@ from course_lib.coach.slips import kernel_twins
 from course_lib.coach.slips.kernel_scopes import Variable, counts, declares, functions, variables
 
 SWITCH = "course_switch"
-MOST, MOST_NEAR, MOST_NAMES, MOST_FACTORS = (
-    320,
+MOST = 320  # edits of a text
+MOST_NEAR, MOST_NAMES, MOST_FACTORS = (
     2,
     3,
     4,
-)  # edits of a text; other variables for one, the nearest and the last; factors
+)  # other variables that are tried for one, the nearest and the last; factors
 SHOWN = 48  # letters of an expression that is quoted
 _TEMPLATE = re.compile(r"\b[A-Za-z_]\w*<[^<>;()]*(?:<[^<>;()]*>)?[^<>;()]*>")
 _FIXED = re.compile(

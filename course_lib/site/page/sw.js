@@ -40,8 +40,9 @@ const fromHost = new Map();
 
 async function give(path, { request, clientId, resultingClientId }) {
   const cache = await caches.open(KEPT);
-  const own = (fromHost.get(clientId) ?? (await stale(cache))) ? undefined : await ours(cache, path, request);
-  if (request.mode === "navigate") fromHost.set(resultingClientId, !own);
+  const page = request.mode === "navigate", aside = (page ? undefined : fromHost.get(clientId)) ?? (await stale(cache));
+  const own = aside ? undefined : await ours(cache, path, request);
+  if (page) fromHost.set(resultingClientId, !own);
   return own ?? fetch(request);
 }
 
