@@ -37,6 +37,7 @@ class LatentAttention(nn.Module):
         self.heads, self.head_size, self.context = h, d, config.context
         self.latent, self.rotated = config.latent, config.rotated
         self.qkv = nn.Linear(config.channels, h * d + self.latent + self.rotated, config.bias, rng=rng, **made)
+        self.stacks = {"qkv.weight": (h * d, self.latent, self.rotated), "up": (h * (d - self.rotated), h * d)}
         self.norm = nn.RMSNorm(self.latent, config.eps, **made)
         # rows: W_UK of each head, then W_UV of each. No Linear: absorbed, it is read head by head
         self.up = nn.parameter(rng.normal(0.0, 0.02, (h * (2 * d - self.rotated), self.latent)), **made)

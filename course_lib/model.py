@@ -27,6 +27,7 @@ class Attention(nn.Module):
         self.heads, self.kv_heads, self.head_size, self.context = config.heads, config.kv_heads, d, config.context
         self.qkv = nn.Linear(c, (config.heads + 2 * config.kv_heads) * d, config.bias, **made)
         self.out = nn.Linear(config.heads * d, c, config.bias, **{**made, "std": std})
+        self.stacks = {"qkv.weight": (config.heads * d, config.kv_heads * d, config.kv_heads * d)}
 
     def forward(self, x: Tensor, rotation: tuple[Tensor, Tensor] | None, cache: list | None) -> Tensor:
         b, t, _ = x.shape
@@ -48,6 +49,7 @@ class MLP(nn.Module):
         width = config.hidden * (2 if config.activation == "swiglu" else 1)
         self.up = nn.Linear(config.channels, width, config.bias, **made)
         self.down = nn.Linear(config.hidden, config.channels, config.bias, **{**made, "std": std})
+        self.stacks = {"up.weight": (config.hidden,) * (width // config.hidden)}
 
     def forward(self, x: Tensor) -> Tensor:
         if self.activation == "swiglu":

@@ -18,6 +18,7 @@ class Module:
     """A function with parameters. Subclasses set attributes in `__init__` and write `forward`."""
 
     training = True
+    stacks: dict[str, tuple[int, ...]] = {}  # own weights that are several matrices, one below the other: the rows of each
 
     def __call__(self, *inputs, **settings):
         return self.forward(*inputs, **settings)
@@ -56,6 +57,10 @@ class Module:
 
     def parameters(self) -> Iterator[Tensor]:
         return (p for _, p in self.named_parameters())
+
+    def stacked(self) -> dict[str, tuple[int, ...]]:
+        """Every weight that is several matrices in one, such as queries, keys and values: path -> the rows of each."""
+        return {f"{path}{name}": rows for path, one in self.named_modules() for name, rows in one.stacks.items()}
 
     def parameter_count(self) -> int:
         return sum(p.size for p in self.parameters())

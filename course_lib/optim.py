@@ -5,8 +5,9 @@ What changes from step to step goes to the device in one small array, so that a 
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -157,11 +158,14 @@ class Muon(Optimiser):
     matrix. What is left of a gradient is its direction, so matrices need no clipping.
 
     matrices: the names of those parameters. rate: their learning rate, as a multiple of AdamW's. weight_decay: of the
-    matrices, and of AdamW's. settings: the other arguments of AdamW. Raises ValueError if a matrix has not two axes.
+    matrices, and of AdamW's. stacked: the rows of each part of a parameter that is several matrices, one below the other; each
+    part has a polar factor of its own, for in that of queries, keys and values together the loudest leave little to the others.
+    settings: the other arguments of AdamW. Raises ValueError if a matrix has not two axes, or parts have not all its rows.
     """
 
     def __init__(self, named_parameters: Iterable[tuple[str, Tensor]], matrices: Collection[str], rate: float = 1.0,
-                 momentum: float = 0.95, polar_steps: int = 3, weight_decay: float = 0.1, **settings):  # fmt: skip
+                 momentum: float = 0.95, polar_steps: int = 3, weight_decay: float = 0.1,
+                 stacked: Mapping[str, Sequence[int]] | None = None, **settings):  # fmt: skip
         named = list(named_parameters)
         super().__init__([(name, p) for name, p in named if name in matrices])
         self.rest = AdamW(
@@ -172,9 +176,15 @@ class Muon(Optimiser):
                 raise ValueError(f"Muon takes steps along polar factors of matrices; {name!r} has shape {p.shape}.")
         self.rate, self.momentum, self.polar_steps, self.weight_decay = rate, momentum, polar_steps, weight_decay
         self.sums = [self.ops.zeros(p.shape, p.dtype) for p in self.parameters]
-        self.groups: dict[tuple, list[int]] = {}  # matrices of one shape share the products of their polar factors
-        for number, p in enumerate(self.parameters):
-            self.groups.setdefault(p.shape, []).append(number)
+        # matrices of one shape share the products of their polar factors: (number of the parameter, first row) of each
+        self.groups: dict[tuple, list[tuple[int, int]]] = {}
+        for number, (name, p) in enumerate(self.named_parameters):
+            rows = (stacked or {}).get(name, p.shape[:1])
+            if sum(rows) != p.shape[0]:
+                raise ValueError(f"The parts of {name!r} have {sum(rows)} rows, but its shape is {p.shape}.")
+            for part, first in zip(rows, itertools.accumulate(rows, initial=0), strict=False):
+                if part:
+                    self.groups.setdefault((part, p.shape[1]), []).append((number, first))
         dtype = self.parameters[0].dtype
         self.identities = {shape: self.ops.from_numpy(np.eye(min(shape), dtype=dtype)) for shape in self.groups}
 
@@ -209,20 +219,19 @@ class Muon(Optimiser):
         self.rest.update(settings, norm)
         rate = ops.multiply(ops.view(settings, (1,)), self.rate)  # (1,)
         kept = ops.subtract(1.0, ops.multiply(rate, self.weight_decay))  # (1,)
+        ahead = []  # of each parameter
+        for p, total, gradient in zip(self.parameters, self.sums, gradients, strict=True):
+            ops.add(ops.multiply(total, self.momentum, out=total), gradient, out=total)
+            ahead.append(ops.add(ops.multiply(total, self.momentum), gradient))
+            ops.multiply(p.storage.array, kept, out=p.storage.array)
+            p.storage.version += 1
         for (N, K), members in self.groups.items():
-            ahead = []  # of each matrix, (1, N, K)
-            for i in members:
-                total = ops.add(
-                    ops.multiply(self.sums[i], self.momentum, out=self.sums[i]), gradients[i], out=self.sums[i]
-                )
-                ahead.append(ops.view(ops.add(ops.multiply(total, self.momentum), gradients[i]), (1, N, K)))
-            stack = ops.concatenate(ahead, 0)  # (L, N, K)
+            stack = ops.concatenate([ops.view(ahead[i], (1, N, K), first * K) for i, first in members], 0)  # (L, N, K)
             length = ops.multiply(rate, max(1.0, N / K) ** 0.5)  # (1,)
             changes = polar_factor(ops, stack, self.identities[N, K], self.polar_steps, length)  # (L, N, K)
-            for row, i in enumerate(members):
-                values = self.parameters[i].storage.array
-                ops.subtract(ops.multiply(values, kept, out=values), ops.view(changes, (N, K), row * N * K), out=values)
-                self.parameters[i].storage.version += 1
+            for number, (i, first) in enumerate(members):
+                part = ops.view(self.parameters[i].storage.array, (N, K), first * K)
+                ops.subtract(part, ops.view(changes, (N, K), number * N * K), out=part)
         return norm
 
 

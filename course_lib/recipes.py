@@ -31,6 +31,7 @@ class Settings:
     recipe: str = "best"  # where what is not given comes from: "best", or "reference", to compare with other projects
     optimiser: str = "muon"  # for the matrices of the blocks; all else is AdamW's
     matrix_peak: float = 0.02  # learning rate of Muon after the warm-up; it rises and falls as AdamW's
+    momentum: float = 0.95  # of Muon: what a step keeps of the sum of earlier gradients
     schedule: str = "linear"  # how the learning rate falls from peak to lowest
     accumulate: int = 1  # batches whose gradients are added up for one step
     corpus: str = "stories"
@@ -113,8 +114,8 @@ RECIPES: dict[str, dict[str, dict]] = {
     "best": {
         "micro": {"steps": 1600, "batch": 2, "peak": 2e-2, "lowest": 0.0, "matrix_peak": 0.012},
         "small": {"steps": 3000, "batch": 8, "peak": 6e-3, "lowest": 0.0, "matrix_peak": 0.012, "validation_rows": 128},
-        "12m": {"steps": 2000, "batch": 16, "peak": 6e-3, "lowest": 0.0, "stories": 80_000},
-        "modern-12m": {"steps": 2000, "batch": 16, "peak": 6e-3, "lowest": 0.0, "stories": 80_000},
+        "12m": {"steps": 2000, "batch": 16, "peak": 6e-3, "lowest": 0.0, "momentum": 0.98, "stories": 80_000},
+        "modern-12m": {"steps": 2000, "batch": 16, "peak": 6e-3, "lowest": 0.0, "momentum": 0.98, "stories": 80_000},
         # As 12m, so that they compare; nothing was searched.
         "latent-12m": {"steps": 2000, "batch": 16, "peak": 6e-3, "lowest": 0.0, "stories": 80_000},
         "linear-12m": {"steps": 2000, "batch": 16, "peak": 6e-3, "lowest": 0.0, "stories": 80_000},

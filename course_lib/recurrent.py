@@ -36,6 +36,7 @@ class Recurrent(nn.Module):
         self.decay, self.gate = nn.Linear(d, h * d, True, rng=rng, **made), nn.Linear(d, h * d, False, rng=rng, **made)
         slow = np.exp(rng.uniform(np.log(SLOWEST), np.log(FASTEST), h * d))
         self.decay.bias = nn.parameter(np.log(np.expm1(slow)), **made)  # the inverse of softplus
+        self.stacks = {"qkv.weight": (h * d,) * 3, "low.weight": (d, d, h) if kind == "delta" else (d, d)}
         self.norm = nn.RMSNorm(d, config.eps, **made)
         self.out = nn.Linear(h * d, c, config.bias, rng=rng, **{**made, "std": std})
 

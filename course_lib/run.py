@@ -6,7 +6,7 @@ there is nothing else to save. Where checkpoints go and what is shown is decided
 
 import math
 import zlib
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -23,12 +23,14 @@ RECENT = 20  # losses whose mean tells a bad batch from a run that diverges
 JUMP = 2.0  # nats that this mean may rise above its lowest
 
 
-def make_optimiser(settings: Settings, named: Collection[tuple[str, Tensor]]) -> optim.AdamW | optim.Muon:
-    """The optimiser of the settings for these parameters."""
+def make_optimiser(settings: Settings, named: Collection[tuple[str, Tensor]],
+                   stacked: Mapping[str, Sequence[int]]) -> optim.AdamW | optim.Muon:  # fmt: skip
+    """The optimiser of the settings for these parameters of a model, and its `stacked()`."""
     adamw = {"betas": (0.9, 0.95), "weight_decay": 0.1, "max_norm": 1.0}
     if settings.optimiser == "adamw":
         return optim.AdamW(named, **adamw)
-    return optim.Muon(named, muon_matrices(named), settings.matrix_peak / settings.peak, **adamw)
+    rate = settings.matrix_peak / settings.peak
+    return optim.Muon(named, muon_matrices(named), rate, settings.momentum, stacked=stacked, **adamw)
 
 
 def muon_matrices(named: Collection[tuple[str, Tensor]]) -> set[str]:
@@ -58,7 +60,7 @@ class Run:
         self.captured = devices.captured_step(model.device, self._device_step)  # on a GPU, one graph of launches
 
     def _make_optimiser(self):
-        return make_optimiser(self.settings, list(self.model.named_parameters()))
+        return make_optimiser(self.settings, list(self.model.named_parameters()), self.model.stacked())
 
     @property
     def tokens_per_step(self) -> int:

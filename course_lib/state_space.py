@@ -35,6 +35,7 @@ class StateSpace(nn.Module):
         slow = np.exp(rng.uniform(np.log(SLOWEST), np.log(FASTEST), h))
         bias = np.concatenate([np.log(np.expm1(slow)), np.zeros(2 * h + d // 2)])  # the inverse of softplus
         self.rates.bias = nn.parameter(bias, **made)
+        self.stacks = {"qkvz.weight": (h * d,) * 4, "rates.weight": (h, h, h, d // 2)}
         self.q_norm, self.k_norm = nn.RMSNorm(d, config.eps, **made), nn.RMSNorm(d, config.eps, **made)
         self.q_bias, self.k_bias = (nn.parameter(np.ones((h, 1, d)), **made) for _ in range(2))
         self.norm = nn.RMSNorm(d, config.eps, **made)

@@ -124,12 +124,13 @@ def test_two_ranks_keep_at_most_0_55_of_the_moments_each(preset):
     from course_lib.model import GPT, GPTConfig
     from course_lib.parallel.sharded import Sharded
 
-    named = list(GPT(GPTConfig.preset(preset)).named_parameters())
+    model = GPT(GPTConfig.preset(preset))
+    named, stacked = list(model.named_parameters()), model.stacked()
     for optimiser in ("adamw", "muon"):
         settings = recipes.settings(preset, optimiser=optimiser)
-        whole = state_bytes(make_optimiser(settings, named))
+        whole = state_bytes(make_optimiser(settings, named, stacked))
         for size in (2, 4):
-            each = parallel.virtual(size, lambda c, settings=settings: Sharded(settings, named, c, 1).bytes())
+            each = parallel.virtual(size, lambda c, settings=settings: Sharded(settings, named, stacked, c, 1).bytes())
             assert sum(each) == whole
             largest = max(p.size for _, p in named) * 2 * 4  # no parameter is cut: micro's embedding is 0.56 of Muon's
             assert max(each) <= max(0.55 * whole, largest + 1024) if size == 2 else max(0.3 * whole, largest + 4096)

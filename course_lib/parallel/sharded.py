@@ -13,7 +13,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import pickle
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -27,9 +27,10 @@ STAGES = {"optimizer": 1, "gradients": 2}
 
 
 class Sharded:
-    """The optimiser of the settings, over all ranks. Every method is called by all of them."""
+    """The optimiser of the settings, over all ranks. Every method is called by all of them. stacked: as `make_optimiser`."""
 
-    def __init__(self, settings: Settings, named: Sequence[tuple[str, Tensor]], ranks: Communicator, stage: int):
+    def __init__(self, settings: Settings, named: Sequence[tuple[str, Tensor]], stacked: Mapping[str, Sequence[int]],
+                 ranks: Communicator, stage: int):  # fmt: skip
         self.ranks, self.stage, self.named = ranks, stage, list(named)
         muon = settings.optimiser == "muon"
         matrices = muon_matrices(self.named) if muon else set()
@@ -38,7 +39,7 @@ class Sharded:
         own = [one for one, owner in zip(self.named, self.owners, strict=True) if owner == ranks.rank]
         if not any(name in matrices for name, _ in own):
             settings = dataclasses.replace(settings, optimiser="adamw")  # as Muon's rest
-        self.own = make_optimiser(settings, own)
+        self.own = make_optimiser(settings, own, stacked)
         self.ops = self.own.ops
         # the norm adds up squares in the order that the optimiser of one process has
         self.order = sorted(range(len(self.named)), key=lambda i: self.named[i][0] not in matrices)

@@ -148,7 +148,8 @@ class ParallelRun(Run):
     def _make_optimiser(self):
         if self.shard is None:
             return super()._make_optimiser()
-        return Sharded(self.settings, list(self.model.named_parameters()), self.communicator, STAGES[self.shard])
+        named, stacked = list(self.model.named_parameters()), self.model.stacked()
+        return Sharded(self.settings, named, stacked, self.communicator, STAGES[self.shard])
 
     def own_parts(self) -> range:
         """Which parts of a step are this rank's."""
