@@ -6,7 +6,8 @@ of modules. Initialisation draws from one NumPy generator on the host, so that e
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 import numpy as np
 
@@ -18,7 +19,7 @@ class Module:
     """A function with parameters. Subclasses set attributes in `__init__` and write `forward`."""
 
     training = True
-    stacks: dict[str, tuple[int, ...]] = {}  # own weights that are several matrices, one below the other: the rows of each
+    stacks: Mapping[str, tuple[int, ...]] = MappingProxyType({})  # weights that are several matrices, one below the other: rows
 
     def __call__(self, *inputs, **settings):
         return self.forward(*inputs, **settings)

@@ -219,7 +219,10 @@ class Muon(Optimiser):
         self.rest.update(settings, norm)
         rate = ops.multiply(ops.view(settings, (1,)), self.rate)  # (1,)
         kept = ops.subtract(1.0, ops.multiply(rate, self.weight_decay))  # (1,)
-        ahead = []  # of each parameter
+        ahead, moves = (
+            [],
+            [{} for _ in self.parameters],
+        )  # of each parameter: (N, K), and the first row of each part -> (n, K)
         for p, total, gradient in zip(self.parameters, self.sums, gradients, strict=True):
             ops.add(ops.multiply(total, self.momentum, out=total), gradient, out=total)
             ahead.append(ops.add(ops.multiply(total, self.momentum), gradient))
@@ -230,8 +233,11 @@ class Muon(Optimiser):
             length = ops.multiply(rate, max(1.0, N / K) ** 0.5)  # (1,)
             changes = polar_factor(ops, stack, self.identities[N, K], self.polar_steps, length)  # (L, N, K)
             for number, (i, first) in enumerate(members):
-                part = ops.view(self.parameters[i].storage.array, (N, K), first * K)
-                ops.subtract(part, ops.view(changes, (N, K), number * N * K), out=part)
+                moves[i][first] = ops.view(changes, (N, K), number * N * K)
+        for p, parts in zip(self.parameters, moves, strict=True):
+            # put together: a view of some rows is a copy on a device whose buffers begin at certain addresses alone
+            move = ops.concatenate([parts[first] for first in sorted(parts)], 0) if len(parts) > 1 else parts[0]
+            ops.subtract(p.storage.array, move, out=p.storage.array)
         return norm
 
 

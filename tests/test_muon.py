@@ -65,6 +65,36 @@ def test_a_step_is_that_of_float64_on_every_device(device):
         np.testing.assert_allclose(layer.bias.numpy(), bias, atol=2e-5)
 
 
+@pytest.mark.parametrize("device", devices.available_devices())
+def test_matrices_below_each_other_step_as_if_they_were_apart(device):
+    """Even where one has gradients a thousand times as large, which would leave the others next to nothing."""
+    rng = np.random.default_rng(2)
+    rows, columns = (7, 12, 7), 9
+    gradients = [
+        (scale * rng.normal(size=(n, columns))).astype(np.float32) for n, scale in zip(rows, (1, 1000, 1), strict=True)
+    ]
+    together = nn.Linear(columns, sum(rows), rng=rng, device=device)
+    starts = np.split(together.weight.numpy(), np.cumsum(rows)[:-1])
+
+    def steps(layer, gradient, **stacked):
+        muon = optim.Muon(layer.named_parameters(), {"weight"}, **stacked)
+        for _ in range(2):
+            for p, values in ((layer.weight, gradient), (layer.bias, np.zeros(layer.bias.shape, np.float32))):
+                p.grad = type(p)(values, device=device)
+            muon.step(0.01)
+        return layer.weight.numpy()
+
+    apart = []
+    for start, gradient in zip(starts, gradients, strict=True):
+        layer = nn.Linear(columns, len(start), device=device)
+        layer.load_state({"weight": start, "bias": np.zeros(len(start))})
+        apart.append(steps(layer, gradient))
+    moved = steps(together, np.concatenate(gradients), stacked={"weight": rows})
+    np.testing.assert_allclose(moved, np.concatenate(apart), atol=1e-6)
+    with pytest.raises(ValueError, match=r"parts of 'weight' have 25 rows, but its shape is \(26, 9\)"):
+        optim.Muon(together.named_parameters(), {"weight"}, stacked={"weight": (7, 12, 6)})
+
+
 def test_only_matrices_have_a_polar_factor():
     layer = nn.Linear(3, 3)
     with pytest.raises(ValueError, match=r"'bias' has shape \(3,\)"):

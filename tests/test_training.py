@@ -130,6 +130,8 @@ def test_a_recipe_that_does_not_exist_gets_a_sentence():
         recipes.settings("micro", optimiser="sgd")
     with pytest.raises(ValueError, match="no schedule 'square'"):
         recipes.settings("micro", schedule="square")
+    with pytest.raises(ValueError, match=r"momentum is 1\.0: of earlier gradients"):
+        recipes.settings("micro", momentum=1.0)
 
 
 # What a folder holds
