@@ -19,7 +19,9 @@ class Module:
     """A function with parameters. Subclasses set attributes in `__init__` and write `forward`."""
 
     training = True
-    stacks: Mapping[str, tuple[int, ...]] = MappingProxyType({})  # weights that are several matrices, one below the other: rows
+    stacks: Mapping[str, tuple[int, ...]] = MappingProxyType(
+        {}
+    )  # weights that are several matrices, one below the other: rows
 
     def __call__(self, *inputs, **settings):
         return self.forward(*inputs, **settings)

@@ -62,7 +62,9 @@ class Settings:
                 "they must be positive, and only the lowest may be 0."
             )
         if not 0 <= self.momentum < 1:
-            raise ValueError(f"momentum is {self.momentum}: of earlier gradients a step keeps at least 0 and less than 1.")
+            raise ValueError(
+                f"momentum is {self.momentum}: of earlier gradients a step keeps at least 0 and less than 1."
+            )
         for name, known in (("optimiser", OPTIMISERS), ("schedule", SCHEDULES)):
             if getattr(self, name) not in known:
                 raise ValueError(f"There is no {name} {getattr(self, name)!r}: choose one of {', '.join(known)}.")

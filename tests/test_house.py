@@ -33,6 +33,7 @@ FLOORS = [
         "clock",
         "whose",
         "progress",
+        "recall",
         "stories_report",
     },
     {"gpt2", "parallel", "tuning"},

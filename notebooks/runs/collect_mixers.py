@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from course_lib import no_grad, progress, stories, training
+from course_lib import progress, recall, stories, training
 from course_lib.model import GPT
 from course_lib.tokenizer import Tokenizer
 
@@ -31,20 +31,11 @@ MODELS = {  # fields of GPTConfig
 }
 SEED, STORIES = 1, 400  # of the probe: the corpus has seed 0
 EDGES = (1, 9, 17, 33, 65, 129)  # first distance of each group; the last one is open
-PLAIN = ("", "Plain", "a", "A")  # forms of a word that say the word itself: no pronoun, no other tense
 
 
 def repeats(text: str, known: Tokenizer):
-    """Yields (token, tokens since the word was said last, its kind) for each word of a story that an earlier one determines."""
-    ends = np.cumsum([len(known.token_bytes(token)) for token in known.encode(text)])
-    said = {}
-    for span in stories.trace(text):
-        if span.word is None or span.form not in PLAIN:
-            continue
-        at = int(np.searchsorted(ends, span.start, side="right"))  # the token that the word begins in
-        if span.kind == "fact" and span.word.kind != "name" and span.word in said:
-            yield at, at - said[span.word], span.word.kind
-        said[span.word] = at
+    """As recall.repeats, without names."""
+    return (one for one in recall.repeats(text, known) if one[2] != "name")
 
 
 def group_of(distance: int) -> int:
@@ -70,13 +61,10 @@ def probe(model: GPT, known: Tokenizer) -> list[list[float]]:
     groups = [[] for _ in EDGES]
     for text in stories.write(SEED, STORIES):
         ids = [known.end_id, *known.encode(text)][: model.config.context]
-        with no_grad():
-            logits = model(np.array([ids])).numpy()[0].astype(float)  # (T, V)
+        nats, likeliest = recall.foretold(model, ids)  # of the story's tokens, for the end token comes first
         for at, distance, _ in repeats(text, known):
-            if at + 1 < len(ids):  # token `at` follows row `at`, for the end token comes first
-                row = logits[at] - logits[at].max()
-                nats = np.log(np.exp(row).sum()) - row[ids[at + 1]]
-                groups[group_of(distance)].append((row[ids[at + 1]] == 0.0, nats))
+            if at < len(nats):
+                groups[group_of(distance)].append((likeliest[at], nats[at]))
     return [[len(group), *np.mean(group, axis=0).round(4).tolist()] if group else [0, None, None] for group in groups]
 
 
