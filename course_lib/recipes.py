@@ -117,7 +117,8 @@ class Settings:
 RECIPES: dict[str, dict[str, dict]] = {
     "best": {
         "micro": {"steps": 1600, "batch": 2, "peak": 2e-2, "lowest": 0.0, "matrix_peak": 0.012},
-        "small": {"steps": 3000, "batch": 8, "peak": 6e-3, "lowest": 0.0, "matrix_peak": 0.012, "validation_rows": 128},
+        "small": {"steps": 3000, "batch": 8, "peak": 6e-3, "lowest": 0.0, "matrix_peak": 0.012, "momentum": 0.98,
+                  "validation_rows": 128},
         "12m": {"steps": 2000, "batch": 16, "peak": 6e-3, "lowest": 0.0, "momentum": 0.98, "stories": 80_000},
         "modern-12m": {"steps": 2000, "batch": 16, "peak": 6e-3, "lowest": 0.0, "momentum": 0.98, "stories": 80_000},
         # As 12m, so that they compare; nothing was searched.
@@ -150,7 +151,7 @@ TUNING = {
     "lowest": 0.0,
     "validation_rows": 128,
 }
-WHOLE, BY_LORA = {"optimiser": "muon", "matrix_peak": 8e-3}, {"optimiser": "adamw"}
+WHOLE, BY_LORA = {"optimiser": "muon", "matrix_peak": 8e-3, "momentum": 0.95}, {"optimiser": "adamw"}
 REWARDED = {"corpus": "stories", "optimiser": "adamw", "batch": 32, "steps": 24, "peak": 8e-4, "lowest": 0.0,
             "validation_rows": 128}  # fmt: skip
 BY_REWARD = {  # what is another: the rewards that are there to be hacked take some steps only
