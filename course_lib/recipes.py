@@ -117,8 +117,15 @@ class Settings:
 RECIPES: dict[str, dict[str, dict]] = {
     "best": {
         "micro": {"steps": 1600, "batch": 2, "peak": 2e-2, "lowest": 0.0, "matrix_peak": 0.012},
-        "small": {"steps": 3000, "batch": 8, "peak": 6e-3, "lowest": 0.0, "matrix_peak": 0.012, "momentum": 0.98,
-                  "validation_rows": 128},
+        "small": {
+            "steps": 3000,
+            "batch": 8,
+            "peak": 6e-3,
+            "lowest": 0.0,
+            "matrix_peak": 0.012,
+            "momentum": 0.98,
+            "validation_rows": 128,
+        },
         "12m": {"steps": 2000, "batch": 16, "peak": 6e-3, "lowest": 0.0, "momentum": 0.98, "stories": 80_000},
         "modern-12m": {"steps": 2000, "batch": 16, "peak": 6e-3, "lowest": 0.0, "momentum": 0.98, "stories": 80_000},
         # As 12m, so that they compare; nothing was searched.
