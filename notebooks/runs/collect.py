@@ -3,7 +3,8 @@
     python notebooks/runs/collect.py RUN notebooks/runs/12m --machine "2 cores of a ..."
 
 RUN is the folder of a run, or a copy of one made while it was going on: called several times, it adds the samples and
-the grade of each step that it finds. Writes about.json, metrics.jsonl, samples.json, grades.json and loss.png.
+the grade of each step that it finds, and asks the last one which facts it knows. Writes about.json, metrics.jsonl, samples.json,
+grades.json, facts.json and loss.png.
 """
 
 import argparse
@@ -12,7 +13,7 @@ import shutil
 from dataclasses import asdict
 from pathlib import Path
 
-from course_lib import data, metrics, plots, stories_report
+from course_lib import data, metrics, plots, recall, stories_report
 from course_lib.recipes import Settings
 from course_lib.run import fingerprint, load
 from course_lib.run_folder import LAST
@@ -20,6 +21,7 @@ from course_lib.run_folder import LAST
 TEMPERATURE = 0.7
 TOP_P = 0.95  # graded twice: with all tokens, and without the least likely ones
 SHOWN = 4  # texts kept of each grade
+FACTS = 300  # new stories whose facts it is asked for
 
 
 def collect(run: Path, to: Path, machine: str, count: int) -> None:
@@ -45,6 +47,8 @@ def collect(run: Path, to: Path, machine: str, count: int) -> None:
     log = metrics.read(to)
     title = f"{model.parameter_count():,} parameters learn to write stories"
     plots.loss_curve(log, about["floor"], about["bigram"], title=title).save(to / "loss.png")
+    facts_known = [asdict(one) for one in recall.recalled(model, tokenizer, FACTS)]
+    (to / "facts.json").write_text(json.dumps(facts_known, indent=1) + "\n")
     known = stories_report.training_texts(corpus)
     for top_p in (None, TOP_P):
         grade = stories_report.grade_samples(model, tokenizer, count, TEMPERATURE, training=known, top_p=top_p)
