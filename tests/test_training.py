@@ -388,7 +388,7 @@ def test_a_model_that_is_watched_writes_and_learns_the_same(tiny):
     watched, unwatched = tiny(watch=(1, 60), display=display, **settings), tiny(**settings)
     before, after = (line.partition(" it writes: ") for line in display.lines if "it writes" in line)
     assert before[0] == "after 1 steps" and after[0] == "after 60 steps" and before[2] != after[2]
-    assert "\n" not in after[2] and len(after[2].split()) >= 3
+    assert "\n" not in after[2] and len(after[2]) >= 20  # some of it bytes that are no letters: the text has no start
     assert same_weights(watched.model.state(), unwatched.model.state())
 
 
