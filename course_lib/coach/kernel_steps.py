@@ -36,6 +36,7 @@ _HEAD = re.compile(r"\s*(?:else\b\s*)?((?:const\s+|volatile\s+)*)([A-Za-z_][\w:]
 _FIXED = {"constexpr", "static", "__shared__", "extern", "typedef", "using", "template", "enum", "struct", "case", "int",
           "unsigned", "long", "size_t", "bool", "char", "auto", "static_assert", "asm", "short", "signed"}  # fmt: skip
 _REDUCED = re.compile(r"\b(?:block|warp)_(?:sum|max|min|reduce)\s*(?:<[^<>;()]*>)?\s*\(\s*([A-Za-z_]\w*)\s*\)")
+_ARGUMENTS = re.compile(r"<[\w\s,:*]*>(?=\s*\()")  # of a template
 _NAMES = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 
 
@@ -76,8 +77,7 @@ def _values(read: lexer.Text) -> Iterator[tuple[int, int, str]]:
                 not head
                 or not target
                 or head[2] in _FIXED
-                or (re.search(r"[&*]\s*\w+\s*$", before)
-                and head[2] == "float")
+                or (re.search(r"[&*]\s*\w+\s*$", before) and head[2] == "float")
             ):
                 continue
             yield from _value(read, sign.end(), stop, target[1])
@@ -91,6 +91,8 @@ def _values(read: lexer.Text) -> Iterator[tuple[int, int, str]]:
 def _value(read: lexer.Text, start: int, stop: int, target: str) -> Iterator[tuple[int, int, str]]:
     code, at = read.code, start
     while at < stop and code[at] not in ",;)]}":
+        if given := _ARGUMENTS.match(code, at):
+            at = given.end()
         at = (read.closing(at) or stop) + 1 if code[at] in "([{" else at + 1
     start += len(code[start:at]) - len(code[start:at].lstrip())
     end = start + len(code[start:at].rstrip())

@@ -129,7 +129,7 @@ class Found:
         same = [k for k in steps if self.known[k] == SAME]
         first = next((k for k in steps if self.known[k] == OTHER and not self._passed(k, same)), None)
         if first is None:
-            return ""
+            return self._misplaced(steps)
         place = self.smallest(first)
         before = [sites[k] for k in same if k < first]
         own = ("", "return", _base(sites[first].target))
@@ -149,6 +149,16 @@ class Found:
         return (
             f"{_listed(shown)} {have} values that our solution computes too, whatever {they} called there. But what you "
             f"compute in {here}, has values that ours has nowhere. {look}"
+        )
+
+    def _misplaced(self, steps: Sequence[int]) -> str:
+        """The same where the last values are all ours, and the result is wrong."""
+        if not steps or self.known[steps[-1]] != SAME or any(self.known[k] == OTHER for k in steps):
+            return ""
+        last = self.theirs.sites[steps[-1]]
+        return (
+            f"The values of line {last.line}, {last.words}, are all values that our solution computes too. So some stand in the "
+            "wrong place, or are missing: look at the indices, and at the bounds of the loops."
         )
 
     def _unsure(self, site: int) -> list[str]:
@@ -241,7 +251,8 @@ def _tried(
         left = [pair for pair, got in zip(left, results, strict=False) if got is not None and right(*got, number)]
     if not left:
         return ""
-    site = found.theirs.sites[left[0][0]]
+    # the first, for what is made of it is right with it, too; and the smallest part of that
+    site = min((found.theirs.sites[one] for one, _ in left), key=lambda one: (one.line, len(one.words)))
     return (
         f"Line {site.line}: the value of {site.words} is wrong. With the one that our solution has in its place, all cases are "
         "right."

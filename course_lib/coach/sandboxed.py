@@ -214,13 +214,12 @@ class Runner:
 
         done.result = []
         for text, sites in texts:
-            if text not in self.marked:
-                self.marked[text] = answers.load_answer(self.exercise, text)
-                self.marked[text].timeout = EACH_LAUNCH
-            kernel_steps.forget(self.marked[text])
+            watched = self.marked.setdefault(text, None) or answers.load_answer(self.exercise, text)
+            self.marked[text], watched.timeout = watched, EACH_LAUNCH
+            kernel_steps.forget(watched)
             with self._aside(seconds):
-                answers.call(self.exercise, self.marked[text], copy.deepcopy(inputs))
-                done.result.append(kernel_steps.recorded(self.marked[text], sites))
+                answers.call(self.exercise, watched, copy.deepcopy(inputs))
+                done.result.append(kernel_steps.recorded(watched, sites))
 
     def _instead(
         self, done: Done, text: str, other: str, pairs: list[tuple[int, int]], inputs: tuple, seconds: float
@@ -229,12 +228,11 @@ class Runner:
         done.result = []
         with self._aside(seconds):
             for found in steps.instead(self.exercise, text, other, pairs, inputs):
-                result = found and (plain.as_plain(found[0]), compare.changed(inputs, found[1]))
-                done.result.append(result)
+                done.result.append(found and (plain.as_plain(found[0]), compare.changed(inputs, found[1])))
 
     @contextlib.contextmanager
     def _aside(self, seconds: float) -> Iterator[None]:
-        """Something that is not the answer's own run, for so many seconds of processor time; its printing goes nowhere."""
+        """What is not the answer's own run, for so many seconds of processor time; its printing goes nowhere."""
         began = time.process_time()
         with open(os.devnull, "w") as nothing, contextlib.redirect_stdout(nothing), contextlib.redirect_stderr(nothing):
             signal.setitimer(signal.ITIMER_PROF, seconds)
