@@ -36,6 +36,7 @@ _HEAD = re.compile(r"\s*(?:else\b\s*)?((?:const\s+|volatile\s+)*)([A-Za-z_][\w:]
 _FIXED = {"constexpr", "static", "__shared__", "extern", "typedef", "using", "template", "enum", "struct", "case", "int",
           "unsigned", "long", "size_t", "bool", "char", "auto", "static_assert", "asm", "short", "signed"}  # fmt: skip
 _REDUCED = re.compile(r"\b(?:block|warp)_(?:sum|max|min|reduce)\s*(?:<[^<>;()]*>)?\s*\(\s*([A-Za-z_]\w*)\s*\)")
+_STORED = re.compile(r"\.store\s*\(|\bstore(?:_four)?\s*\(")  # whose last argument is the value
 _ARGUMENTS = re.compile(r"<[\w\s,:*]*>(?=\s*\()")  # of a template
 _NAMES = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 
@@ -86,6 +87,10 @@ def _values(read: lexer.Text) -> Iterator[tuple[int, int, str]]:
                 yield from _value(read, begin + back.end(), stop, "return")
         for call in _REDUCED.finditer(code, begin, stop):
             yield call.start(1), call.end(1), ""
+        for call in _STORED.finditer(code, begin, stop):
+            if (closed := read.closing(call.end() - 1)) is not None:
+                *_, last = read.split(call.end(), closed)
+                yield from _value(read, *last, "")
 
 
 def _value(read: lexer.Text, start: int, stop: int, target: str) -> Iterator[tuple[int, int, str]]:

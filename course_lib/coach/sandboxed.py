@@ -235,13 +235,10 @@ class Runner:
         """What is not the answer's own run, for so many seconds of processor time; its printing goes nowhere."""
         began = time.process_time()
         with open(os.devnull, "w") as nothing, contextlib.redirect_stdout(nothing), contextlib.redirect_stderr(nothing):
-            signal.setitimer(signal.ITIMER_PROF, seconds)
-            try:
+            with contextlib.suppress(BaseException):  # what is there by then is used
+                signal.setitimer(signal.ITIMER_PROF, seconds)
                 yield
-            except BaseException:  # what is there by then is used
-                pass
-            finally:
-                signal.setitimer(signal.ITIMER_PROF, 0)
+            signal.setitimer(signal.ITIMER_PROF, 0)
         self.left -= time.process_time() - began
 
     def _switched(self, done: Done, text: str, numbers: list[int], inputs: tuple, seconds: float) -> None:

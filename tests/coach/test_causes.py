@@ -190,6 +190,7 @@ def test_two_exchanged_parts_of_a_single_case_may_be_a_coincidence():
         ("return np.zeros(len(x))", "return np.zeros(x.size)"),
         ("for k in range(3):\n        x.append(256)", "x.append((256 + k))"),
         ("return [x] + y", "return ([x] if len(x) else []) + y"),
+        ("return x if t else y", "((x if t else y) + 1)"),
     ],
 )
 def test_a_change_is_among_those_that_are_tried(text, changed):

@@ -122,6 +122,7 @@ template <int N> __global__ void f(const float* x, float* y, int n) {
     for (int k = 0; k < N; k += 1) sum += r * x[k];
     tile[i] = i < n ? scan<N, Sum>(sum, &r) : 0.0f;
     if (i < n) y[i] = block_sum<32>(sum) / n;
+    c.store(i, 0, four * r);
 }
 """
 
@@ -131,6 +132,7 @@ def test_the_floats_of_a_kernel_are_sites():
     assert [(site.line, site.words, site.target) for site in found] == [
         (3, "`rsqrtf(x[0])`", "r"), (5, "`x[i] * r`", "p"), (6, "`r * x[k]`", "sum"),
         (7, "`i < n ? scan<N, Sum>(sum, &r) : 0.0f`", "tile"), (8, "`block_sum<32>(sum) / n`", "y"), (8, "`sum`", ""),
+        (9, "`four * r`", ""),
     ]  # fmt: skip
     assert "y[i] = course_seen(4, block_sum<32>(course_seen(5, sum)) / n);" in text
     assert [site.line for site in kernel_steps.marked(KERNEL, {6, 7})[1]] == [6, 7]
