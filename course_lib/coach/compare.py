@@ -114,7 +114,10 @@ def text(value: Any, limit: int = 400) -> str:
         inner = ", ".join(text(v, limit) for v in value)
         shown = f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
     else:
-        shown = repr(value)
+        try:
+            shown = repr(value)
+        except ValueError:  # Python writes no number of so many digits
+            shown = "a number of thousands of digits"
     return shown if len(shown) <= limit else f"{shown[:limit]} ... ({len(shown):,} characters in all)"
 
 

@@ -134,10 +134,8 @@ class Found:
         before = [sites[k] for k in same if k < first]
         own = ("", "return", _base(sites[first].target))
         names = [f"`{one.target}`" for one in before if _base(one.target) not in own]
-        shown = (
-            list(dict.fromkeys(names))[-NAMED:]
-            or [sites[k].words for k in self._inside(first) if self.known[k] == SAME][:1]
-        )
+        inner = [sites[k].words for k in self._inside(first) if self.known[k] == SAME][:1]
+        shown = list(dict.fromkeys(names))[-NAMED:] or inner or [one.words for one in before][-1:]
         here = f"line {sites[place].line}, {sites[place].words}"
         if not shown:
             alone = not same and not any(self.known[k] == OTHER for k in steps if k < first)

@@ -61,6 +61,7 @@ def test_different_and_said_so(got, expected, says):
 
 def test_a_whole_number_larger_than_any_float_is_another_number():
     assert "expected 3" in compare.difference(10**400, 3, 1e-6).says
+    assert "thousands of digits" in compare.difference(10**5000, 3, 1e-6).says
     assert compare.difference(10**400, 2.5, 1e-6) and compare.difference(10**400, 10**400, 1e-6) is None
 
 
