@@ -20,7 +20,7 @@ from course_lib.coach.steps import Site
 from course_lib.cuda import variables
 
 CALLED, VALUES, COUNTS = "course_seen", "course_values", "course_counts"
-MOST, EACH = 96, 4096  # sites of a text, and numbers that are kept of one
+MOST, EACH = 96, 16384  # sites of a text, and numbers that are kept of one
 SHOWN = 48  # letters of an expression that is quoted
 # One line, so that the lines of the text are one further down. Of a struct nothing is kept.
 HELPER = (
@@ -104,7 +104,7 @@ def _value(read: lexer.Text, start: int, stop: int, target: str) -> Iterator[tup
     if start < end and code[start] == "{":  # a struct
         for first, last in read.split(start + 1, end - 1):
             yield from _value(read, first, last, target)
-    elif start < end and code[start] != "[" and _NAMES.search(code, start, end):
+    elif start < end and code[start] != "[" and set(_NAMES.findall(code[start:end])) - {"INFINITY"}:
         yield start, end, target
 
 

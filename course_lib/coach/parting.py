@@ -138,7 +138,7 @@ class Found:
         shown = list(dict.fromkeys(names))[-NAMED:] or inner or [one.words for one in before][-1:]
         here = f"line {sites[place].line}, {sites[place].words}"
         if not shown:
-            alone = not same and not any(self.known[k] == OTHER for k in steps if k < first)
+            alone = not same and all(self.known[k] == GIVEN for k in steps if k < first)
             return f"What you compute first, in {here}, has values that our solution has nowhere." if alone else ""
         have, they = ("have", "they are") if len(shown) > 1 else ("has", "it is")
         look = "Look there first."

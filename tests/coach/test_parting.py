@@ -68,7 +68,12 @@ def run(*given):
 
 
 A, B, C, D = ([base + 0.1, base + 0.2, base + 0.3] for base in (5, 6, 7, 8))
-OURS = run((1, "`a`", -1, "a", (), A), (2, "`b`", -1, "b", (), B), (3, "`c`", -1, "c", (), C))
+OURS = run(
+    (1, "`a`", -1, "a", (), A),
+    (2, "`b`", -1, "b", (), B),
+    (3, "`c`", -1, "c", (), C),
+    (4, "`x`", -1, "", (), [9.25, 9.5, 9.75]),
+)
 GIVEN = [np.array([0.7, 9.25, 9.5, 9.75])]
 
 
@@ -105,6 +110,8 @@ def test_nothing_is_told_of_counters_of_few_numbers_and_of_what_all_is_unknown()
     assert said((4, "`big`", -1, "k", (), None)) == ""
     given = said((4, "`x`", -1, "k", (), [9.25, 9.5, 9.75]), (5, "`k + 1`", -1, "return", ("k",), D))
     assert given == "What you compute first, in line 5, `k + 1`, has values that our solution has nowhere."
+    unknown = said((4, "`x`", -1, "k", (), [1.5]), (5, "`k + 1`", -1, "return", ("k",), D))
+    assert unknown == "", "it may be wrong already"
 
 
 def test_where_all_values_are_ours_they_stand_in_the_wrong_place():
