@@ -36,11 +36,16 @@ class Difference:
 
 
 def named(found: Difference | None, names: Sequence[str]) -> Difference | None:
-    """The same difference, with the author's names for the entries of a tuple: `dweight` in place of `result[1]`."""
+    """The same difference, with the author's names for the entries of a tuple: `dweight` in place of `result[1]`.
+
+    Where a name is several words, an entry of it is one more.
+    """
     entry = re.match(r"\[(\d+)\]", found.where) if found else None
     if entry is None or int(entry[1]) >= len(names):
         return found
     name, old = names[int(entry[1])], f"result[{entry[1]}]"
+    if " " in name and (more := re.match(r"\[(\d+)\]", found.where[entry.end() :])):
+        name, old = f"entry {more[1]} of {name}", f"{old}{more[0]}"
     return replace(found, says=found.says.replace(old, name), name=found.part.replace(old, name))
 
 
@@ -109,7 +114,10 @@ def text(value: Any, limit: int = 400) -> str:
         inner = ", ".join(text(v, limit) for v in value)
         shown = f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
     else:
-        shown = repr(value)
+        try:
+            shown = repr(value)
+        except ValueError:  # Python writes no number of so many digits
+            shown = "a number of thousands of digits"
     return shown if len(shown) <= limit else f"{shown[:limit]} ... ({len(shown):,} characters in all)"
 
 
@@ -160,6 +168,8 @@ def close(a: np.ndarray, b: np.ndarray, tolerance: float) -> np.ndarray:
     """Which elements of two arrays of one shape are equal: whole numbers exactly, others within the tolerance."""
     if (a.dtype.kind in "biu" and b.dtype.kind in "biu") or tolerance == 0.0:
         return (a == b) | ((a != a) & (b != b))  # a nan is the nan that it was
+    if "O" in (a.dtype.kind, b.dtype.kind):  # a whole number that no type of NumPy holds
+        return np.asarray(a == b)
     a, b = a.astype(np.float64), b.astype(np.float64)
     with np.errstate(invalid="ignore"):
         near = np.isfinite(b) & (np.abs(a - b) <= tolerance * np.maximum(1.0, np.abs(b)))

@@ -28,6 +28,7 @@ from course_lib.coach import (
     kernel_source,
     measuring,
     messages,
+    parting,
     python_source,
     repairs,
     slowness,
@@ -163,20 +164,35 @@ def _look_for_cause(
     solution = piece.solution
     words = repairs.cause(exercise, text, sandbox, outcomes, cases, right)
     words = words or kernel_repairs.cause(exercise, text, piece, sandbox, outcomes, cases, right, all_right)
+    wrong = [i for i, outcome in enumerate(outcomes) if not outcome.right]
+
+    def parted() -> str:
+        if exercise.language == "wgsl" or failing.error or failing.issues or len(outcomes) < len(cases):
+            return ""
+        if exercise.language == "cuda":
+            return diagnosis.told(parting.of_kernel, text, piece, sandbox, wrong, cases)
+        return diagnosis.told(parting.of_python, text, solution, sandbox, wrong, cases, right)
+
     if not _is_plain(verdict, failing) and not kernel_causes.ONLY_WHERE.match(verdict.why):
         # It is known how the values are wrong; where the mistake is comes after it.
-        verdict.why = f"{verdict.why} {words}".strip()
+        verdict.why = f"{verdict.why} {words or parted()}".strip()
         return
     words = words or repairs.kin(exercise, solution, sandbox, outcomes, cases)
     words = words or diagnosis.two_at_once(exercise, Seen(text, failing, outcomes))
     words = words or diagnosis.partly(exercise, Seen(text, failing, outcomes))
     if not words and exercise.language == "python" and len(outcomes) == len(cases):
-        wrong = [i for i, outcome in enumerate(outcomes) if not outcome.right]
         near = [_nearness(exercise, outcome.got, outcome) for outcome in outcomes]
         words = two_repairs.cause(text, sandbox, wrong, cases, right, nearness, near, some=not failing.error)
     if not words and _is_plain(verdict, failing):
         words = python_source.unused(text, solution, exercise.defines) or features.of_flags(outcomes)
-        words = words or diagnosis.told(features.of_cases, outcomes, diagnosis.inputs_of(exercise, len(failing.inputs)))
+        which = (
+            ""
+            if words
+            else diagnosis.told(features.of_cases, outcomes, diagnosis.inputs_of(exercise, len(failing.inputs)))
+        )
+        words = " ".join(filter(None, [words, which, parted()]))
+    elif not words:  # it is known in which cases the values are wrong
+        verdict.why = f"{verdict.why} {parted()}".strip()
     if words:
         verdict.why = f"{verdict.why} {words}" if failing.error else words
 

@@ -43,6 +43,7 @@ class Watched:
         self.reports: list = []
         # kernel -> argument that the task declares read-only -> its name; and the names of those that were written all the same
         self.read_only, self.overwritten = read_only, []
+        self.launched: list[Kernel] = []
 
     def compile(self) -> None:
         """Raises CompileError with the learner's line."""
@@ -62,6 +63,8 @@ class Watched:
         return functools.partial(self._launch, self.instances[arguments])
 
     def _launch(self, kernel: Kernel, grid, block, args, shared_mem: int = 0, **options: Any) -> None:
+        if kernel not in self.launched:
+            self.launched.append(kernel)
         with self.kept(kernel.name.split("<")[0], dict(enumerate(args))):
             self.reports.append(
                 sanitize(

@@ -72,7 +72,7 @@ def unused(text: str, solution: str, name: str) -> str:
         return ""
     missing = [f"`{one}`" for one in ours[0] if one in theirs[0] and one in ours[1] and one not in theirs[1]]
     which = f"{', '.join(missing[:-1])} and {missing[-1]}" if len(missing) > 1 else "".join(missing)
-    return f"Your code never uses {which}, which the result depends on." if missing else ""
+    return f"Your code never uses {which}; our solution does." if missing else ""
 
 
 def _read(text: str, name: str) -> tuple[list[str], set[str]] | None:

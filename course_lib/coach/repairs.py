@@ -21,6 +21,11 @@ from course_lib.coach.slips.edits import Edit, edits
 
 SECONDS, KIN_SECONDS = 0.4, 0.35  # of processor time for all changes of the answer, and for those of our solution
 AT_ONCE = 120  # changed texts that are sent together, likely ones first
+MANY, FEW, LIKELY = (
+    8,
+    2,
+    3,
+)  # numbers of a result that tell much, such results, and the highest rank of a change where there are none
 FORGOTTEN = re.compile(r"(`[^`]+`) (?:is too much|must not be)")
 LARGE = 20_000  # numbers in the inputs of a case: nothing is tried on larger ones
 
@@ -54,7 +59,12 @@ def kin(exercise: Exercise, solution: str, sandbox: Sandbox, outcomes: Sequence[
     def same(result: Any, changed: list[int], number: int) -> bool:
         return compare.difference(result, outcomes[number].got, exercise.tolerance) is None
 
-    changed = [edit for edit in edits(solution) if _can_be_told(edit) and not _by_chance(edit)]
+    told = sum(min(size(outcomes[i].got), MANY) for i in failing) >= MANY * FEW
+    changed = [
+        edit
+        for edit in edits(solution)
+        if _can_be_told(edit) and not _by_chance(edit) and (told or edit.rank <= LIKELY or FORGOTTEN.match(edit.says))
+    ]
     found = first_that_fits(changed, sandbox, cases, alike, same, KIN_SECONDS)
     if found is None:
         return ""

@@ -159,6 +159,27 @@ class Sandbox:
         done = self._reply(10 * BUSY * seconds + PATIENCE)
         return (done.result, done.seconds) if isinstance(done.result, list) else ([], seconds)
 
+    def steps(self, texts: list[str], inputs: tuple, seconds: float) -> list[tuple[list, list]]:
+        """The sites of these texts, and the different numbers that were seen at each; [] if one does not get through."""
+        self._ask("steps", texts=texts, inputs=inputs, seconds=seconds)
+        done = self._reply(10 * BUSY * seconds + PATIENCE)
+        return done.result if isinstance(done.result, list) and len(done.result) == len(texts) else []
+
+    def kernel_steps(self, texts: list[tuple[str, int]], inputs: tuple, seconds: float) -> list[list]:
+        """The numbers at each site of these marked kernels, which come with their count; [] if one does not get through."""
+        self._ask("kernel_steps", texts=texts, inputs=inputs, seconds=seconds)
+        done = self._reply(2 * COMPILE + 10 * BUSY * seconds)
+        return done.result if isinstance(done.result, list) and len(done.result) == len(texts) else []
+
+    def instead(
+        self, text: str, other: str, pairs: list[tuple[int, int]], inputs: tuple, seconds: float
+    ) -> tuple[list[tuple | None], float]:
+        """What a text gives for a case with another text's values at one of its sites, for each pair, as far as it got; and the
+        seconds that it took."""
+        self._ask("instead", text=text, other=other, pairs=pairs, inputs=inputs, seconds=seconds)
+        done = self._reply(10 * BUSY * seconds + PATIENCE)
+        return (done.result, done.seconds) if isinstance(done.result, list) else ([], seconds)
+
     def switched(
         self, text: str, numbers: list[int], inputs: tuple, seconds: float
     ) -> tuple[list[tuple | None], float]:

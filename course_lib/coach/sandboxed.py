@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from course_lib import guard, paths
-from course_lib.coach import answers, borrowed, catalogue, compare, kernel_source, plain
+from course_lib.coach import answers, borrowed, catalogue, compare, kernel_source, plain, steps
 from course_lib.coach.exercise import Exercise
 from course_lib.coach.outcome import RaisedError
 
@@ -122,6 +122,7 @@ class Runner:
         self.exercise: Exercise = catalogue.load(name)
         self.text, self.file = text, f"{self.exercise.name}{self.exercise.suffix}"
         self.answer, self.last = None, None
+        self.marked: dict[str, Any] = {}  # kernels whose values are looked at, by their texts
         self.switchable: Any = None  # the text and kernel of many changes, once they were asked for
         # of processor time, so that other programs cost an answer nothing; a kernel's threads share all cores
         self.left = self.exercise.seconds * ((os.cpu_count() or 1) if self.exercise.is_kernel else 1)
@@ -200,6 +201,43 @@ class Runner:
                     signal.setitimer(signal.ITIMER_PROF, 0)
                 found.append(result)
         done.result = found
+        self.left -= time.process_time() - began
+
+    def _steps(self, done: Done, texts: list[str], inputs: tuple, seconds: float) -> None:
+        """Which numbers each of these texts computes on its way."""
+        with self._aside(seconds):
+            done.result = steps.recorded(self.exercise, texts, inputs)
+
+    def _kernel_steps(self, done: Done, texts: list[tuple[str, int]], inputs: tuple, seconds: float) -> None:
+        """The same of marked kernels (kernel_steps.py), each with the number of its sites."""
+        from course_lib.coach import kernel_steps
+
+        done.result = []
+        for text, sites in texts:
+            watched = self.marked[text] = self.marked.get(text) or answers.load_answer(self.exercise, text)
+            kernel_steps.forget(watched)
+            with self._aside(seconds):
+                answers.call(self.exercise, watched, copy.deepcopy(inputs))
+                done.result.append(kernel_steps.recorded(watched, sites))
+
+    def _instead(
+        self, done: Done, text: str, other: str, pairs: list[tuple[int, int]], inputs: tuple, seconds: float
+    ) -> None:
+        """What a text gives with another text's values at one of its sites, for each pair of sites."""
+        done.result = []
+        with self._aside(seconds):
+            for found in steps.instead(self.exercise, text, other, pairs, inputs):
+                done.result.append(found and (plain.as_plain(found[0]), compare.changed(inputs, found[1])))
+
+    @contextlib.contextmanager
+    def _aside(self, seconds: float) -> Iterator[None]:
+        """What is not the answer's own run, for so many seconds of processor time; its printing goes nowhere."""
+        began = time.process_time()
+        with open(os.devnull, "w") as nothing, contextlib.redirect_stdout(nothing), contextlib.redirect_stderr(nothing):
+            with contextlib.suppress(BaseException):  # what is there by then is used
+                signal.setitimer(signal.ITIMER_PROF, seconds)
+                yield
+            signal.setitimer(signal.ITIMER_PROF, 0)
         self.left -= time.process_time() - began
 
     def _switched(self, done: Done, text: str, numbers: list[int], inputs: tuple, seconds: float) -> None:

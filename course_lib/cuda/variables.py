@@ -28,6 +28,12 @@ def write(library: Library, kernel: str, variable: str, values: np.ndarray) -> N
     ctypes.memmove(start, data.ctypes.data, size)
 
 
+def read(library: Library, kernel: str, variable: str, dtype: type) -> np.ndarray:
+    """The values of a variable in one build, as a flat array."""
+    start, size = _place(library, variable, kernel)
+    return np.frombuffer(ctypes.string_at(start, size), dtype) if start else np.zeros(0, dtype)
+
+
 def copy(from_library: Library, to_library: Library) -> None:
     """Give the variables of one build the values that they have in another."""
     for variable in from_library.globals:

@@ -90,6 +90,20 @@ def test_a_mistake_of_our_solution_with_a_change_is_recognised_in_any_form(ask):
     assert "those of our solution without its `** step`" in ask(text, "exponential_moving_average").why
 
 
+def test_a_far_fetched_change_of_our_solution_is_not_said_where_the_results_are_a_few_numbers(ask):
+    text = """def least_block(lives):
+    fullest = 0
+    for _, now, _ in lives:
+        total = 0
+        for size, begins, ends in lives:
+            if begins <= now < ends:
+                total = max(total, size)
+        fullest = max(fullest, total)
+    return fullest
+"""
+    assert "2 * begins" not in ask(text, "least_block").why
+
+
 def test_of_two_mistakes_at_once_the_one_of_most_cases_is_said_with_their_count(ask):
     text = """def softmax(logits, temperature=1.0):
     x = logits * temperature
@@ -190,6 +204,8 @@ def test_two_exchanged_parts_of_a_single_case_may_be_a_coincidence():
         ("return np.zeros(len(x))", "return np.zeros(x.size)"),
         ("for k in range(3):\n        x.append(256)", "x.append((256 + k))"),
         ("return [x] + y", "return ([x] if len(x) else []) + y"),
+        ("return x.std(axis=1) + t", "np.sqrt(x.var(axis=1) + t)"),
+        ("return x if t else y", "((x if t else y) + 1)"),
     ],
 )
 def test_a_change_is_among_those_that_are_tried(text, changed):

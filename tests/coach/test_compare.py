@@ -52,10 +52,17 @@ def test_equal_in_spirit(got, expected):
         (False, True, "is False, expected True"),
         ([1, 2, 3], (1, 2), "has 3 entries, expected 2"),
         ("5", 5, "is a text, expected a number"),
+        (2**70 + 1, 2**70, "expected 1180591620717411303424"),
     ],
 )
 def test_different_and_said_so(got, expected, says):
     assert says in compare.difference(got, expected, 1e-6).says
+
+
+def test_a_whole_number_larger_than_any_float_is_another_number():
+    assert "expected 3" in compare.difference(10**400, 3, 1e-6).says
+    assert "thousands of digits" in compare.difference(10**5000, 3, 1e-6).says
+    assert compare.difference(10**400, 2.5, 1e-6) and compare.difference(10**400, 10**400, 1e-6) is None
 
 
 def test_one_wrong_element_is_spoken_of_as_one():
@@ -204,3 +211,9 @@ def test_errors_of_numpy_are_put_into_words():
     assert "3 columns on the left, 2 rows on the right" in _raised_by(lambda: x @ y)
     assert "`np.where`" in _raised_by(lambda: 1 if x > 0 else 2)
     assert _raised_by(lambda: x.reshape(4)) == "", "this one is plain"
+
+
+def test_an_entry_of_a_part_whose_name_is_several_words_is_told_in_words():
+    found = compare.difference(([1, 2], 0), ([1, 3], 0), 0.0)
+    assert compare.named(found, ("the list", "held")).says == "entry 1 of the list is 2, expected 3"
+    assert compare.named(found, ("codes", "held")).says == "codes[1] is 2, expected 3"

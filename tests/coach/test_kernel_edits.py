@@ -37,6 +37,31 @@ def test_a_name_a_bound_a_sign_and_a_factor_are_changed_where_they_stand():
     )
 
 
+MEAN = """\
+__global__ void mean(const float* x, const float* bias, float* y, int C, int own) {
+    __shared__ float tile[16][16];
+    float sum = 0.0f;
+    for (int j = 0; j < 384; j++) sum += (tile[j][own] - x[j]) * (tile[j][own] - bias[j]);
+    float m = block_sum<128>(sum);
+    float r = m / 128, s = rsqrtf(block_sum<128>(m) / C);
+    m /= C;
+    y[own] = m + r + s;
+    tile[own][0] = y[own];
+}
+"""
+
+
+def test_a_root_a_mean_another_length_and_exchanged_indices_are_tried():
+    found = {(MEAN[edit.start : edit.end], edit.instead) for edit in edits(MEAN, set(range(1, 11)))}
+    whole = "tile[j][own] - x[j]) * (tile[j][own]"
+    assert {
+        (whole, whole.replace("[j][own]", "[own][j]")), ("C", "sqrtf(C)"), ("128", "384"), ("j", "own + j"),
+        ("block_sum<128>(sum)", "(block_sum<128>(sum) / C)"),
+    } <= found  # fmt: skip
+    assert not any(before.startswith("block_sum<128>(m)") for before, _ in found), "it is divided already"
+    assert not any(before.startswith("tile[own][0]") and "tile[0]" in after for before, after in found)
+
+
 def test_all_changes_are_one_text_and_each_is_a_text_of_its_own():
     found = edits(TEXT, set(range(1, 9)))
     whole = switched(TEXT, found)

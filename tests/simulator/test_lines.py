@@ -82,6 +82,25 @@ def test_what_is_read_again_in_a_branch_is_one_request(compiler, monkeypatch):
     ]
 
 
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_what_is_read_again_in_each_turn_of_a_loop_is_a_request_each_time(compiler, monkeypatch):
+    using(compiler, monkeypatch)
+    code = """__global__ void again(const float* x, const float* A, float* y) {
+        float sum[4] = {}, one = 0.0f;
+        for (int k = 0; k < 8; k++) {
+            for (int c = 0; c < 4; c++)
+                sum[c] += A[threadIdx.x + c] *
+                          x[k];
+            for (int c = 0; c < 4; c++)
+                one += A[threadIdx.x + 4 + c] *
+                       x[k + 8];
+        }
+        y[threadIdx.x] = sum[0] + sum[1] + sum[2] + sum[3] + one;
+    }"""
+    report = sanitize(Kernel(code, "again"), (1,), (32,), (np.ones(16, F), np.ones(64, F), np.zeros(32, F)))
+    assert report.ok and sum(line.requests for line in report.lines if line.op == "read") == 128
+
+
 OPTIMISED = """define void @k(float* %0, float* %1) #1 !dbg !1 {
   %3 = bitcast float* %0 to i8*
   call void @__tsan_read4(i8* %3), !dbg !9

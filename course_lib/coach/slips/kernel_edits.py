@@ -95,6 +95,8 @@ def _changes(read: lexer.Text) -> Iterator[tuple[int, int, int, str]]:
     yield from kernel_twins.of_indices(read)
     yield from kernel_twins.of_components(read)
     yield from kernel_twins.of_reversed(read)
+    yield from kernel_twins.of_transposed(read)
+    yield from kernel_twins.of_divisors(read)
     factors = {function.body: _factors(read, function) for function in functions(read)}
     bodies = list(factors)
     for token in read.words:
@@ -191,6 +193,9 @@ def _of_name(
         for factor in dict.fromkeys([*factors, *sizes]) if read.enclosing(start, "[") else ():
             if factor != token.text:
                 yield 1, start, end, f"{token.text} * {factor}"
+        alone = re.search(r"\w\[\s*$", code[:start]) and code[end:].lstrip().startswith("]")  # as j in bias[j]
+        for variable in nearest if alone else ():
+            yield 2, start, end, f"{variable.name} + {token.text}"
     element = re.compile(r"(?:\s*\[)").match(code, end)
     while element and (closed := read.closing(element.end() - 1)) is not None:
         end = closed + 1

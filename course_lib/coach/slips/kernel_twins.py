@@ -62,3 +62,38 @@ def of_twins(read: lexer.Text, first: int, last: int, begin: int, end: int) -> I
         first += len(read.text[first:last]) - len(read.text[first:last].lstrip())
         yield 2, begin, end, re.sub(rf"(?<![\w.]){ours[0]}\b", theirs[0], left)
         yield 2, first, first + len(left), re.sub(rf"(?<![\w.]){theirs[0]}\b", ours[0], right)
+
+
+def of_transposed(read: lexer.Text) -> Iterator[Change]:
+    """b[x][t], where b[t][x] is meant: each time that it is read in a statement."""
+    code, found = read.code, {}
+    for one in re.finditer(r"\b([a-z]\w*)\[([\w +*]+)\]\[([\w +*]+)\](?!\s*[-+*/]?=(?!=)|\[)", code):
+        start = max(code.rfind(sign, 0, one.start()) for sign in ";{}")
+        if "=" in code[start : one.start()]:  # it is read, and not declared
+            found.setdefault((start, one[0]), []).append(one)
+    for (_, words), places in found.items():
+        first, last = places[0].start(), places[-1].end()
+        name, i, j = places[0].groups()
+        if i != j and ";" not in code[first:last]:
+            yield 1, first, last, read.text[first:last].replace(words, f"{name}[{j}][{i}]")
+
+
+def of_divisors(read: lexer.Text) -> Iterator[Change]:
+    """sum / D, where its root is meant; / 128, where another number of the text is; a mean that is a sum."""
+    code = read.code
+    floats = {name for some in re.findall(r"\bfloat\s+([^;(){}]*)", code) for name in re.findall(r"[A-Za-z_]\w*", some)}
+    for one in re.finditer(r"\b([A-Za-z_]\w*)(?:\[\w+\])*\s*/=\s*([A-Za-z_]\w*)\s*;", code):
+        if one[1] in floats:
+            yield 1, one.start(2), one.end(2), f"sqrtf({one[2]})"
+    for one in re.finditer(r"\bfloat\s+\w+\s*=[^;=]*/\s*([A-Za-z_]\w*)\s*;", code):
+        yield 1, one.start(1), one.end(1), f"sqrtf({one[1]})"
+    numbers = dict.fromkeys(re.findall(r"(?<![\w.])[1-9]\d+(?![\w.])", code))
+    for one in re.finditer(r"/\s*([1-9]\d+)(?![\w.])", code):
+        for other in list(numbers)[:5]:
+            yield 2, one.start(1), one.end(1), other
+    sizes = list(dict.fromkeys(re.findall(r"\bint\s+([A-Z]\w*)\b", code)))[:3]
+    for one in re.finditer(r"\bblock_sum\s*<[^<>;()]*>\s*(\()", code):
+        end = read.closing(one.start(1))
+        if end is not None and not re.match(r"\s*[/*]", code[end + 1 :]):
+            for size in sizes:
+                yield 2, one.start(), end + 1, f"({read.text[one.start() : end + 1]} / {size})"

@@ -58,6 +58,10 @@ def _computation(source: Source, node: ast.BinOp) -> Iterator[Found]:
             other,
             f"{whole} {FRACTION.get((sign, other), 'must ' + MUST[other])}",
         )
+    if sign == "+" and isinstance(node.left, ast.Call) and getattr(node.left.func, "attr", "") == "std":
+        variance = re.sub(r"\.std(\s*\()", r".var\1", left, count=1)
+        says = f"{source.quoted(node.right)} belongs under the root, to the variance, in {whole}"
+        yield 1, *source.span(node), f"np.sqrt({variance} + {right})", says
     if sign in ("-", "/", "//", "%", "@", "**"):
         yield 3, *source.span(node), f"({right}) {sign} ({left})", f"the two sides of {whole} are exchanged"
     if sign == "//":

@@ -21,6 +21,7 @@ WRAPPED = (  # what is done to a value, and what it says of one to which it must
     ("[{}]", "must be a list of its own"), ("max({}, 0)", "must not fall below 0"), ("max({}, 1)", "must not fall below 1"),
     ("np.asarray({})", "must be an array"),
 )  # fmt: skip
+LOOSE = (ast.IfExp, ast.BoolOp, ast.Compare, ast.NamedExpr)  # what + binds more than
 OF_RESULTS = (("np.exp({})", "lacks the exp"), ("np.log({})", "lacks the log"))
 
 
@@ -45,8 +46,9 @@ def around(source: Source, node: ast.expr) -> Iterator[Found]:
     if isinstance(parent, ast.Subscript) and node is parent.value:
         bound = False
     counted = bound and (not isinstance(node, ast.Call) or getattr(node.func, "id", "") == "len")
-    yield (0 if counted else 4), start, end, f"({text} + 1)", f"{shown} is one too small"
-    yield (0 if counted else 4), start, end, f"({text} - 1)", f"{shown} is one too large"
+    whole = f"({text})" if isinstance(node, LOOSE) else text
+    yield (0 if counted else 4), start, end, f"({whole} + 1)", f"{shown} is one too small"
+    yield (0 if counted else 4), start, end, f"({whole} - 1)", f"{shown} is one too large"
     if bound and isinstance(parent, ast.Slice | ast.Subscript):
         return
     if isinstance(parent, ast.Call) and getattr(parent.func, "id", "") == "len":
