@@ -128,7 +128,8 @@ class Reader:
         if isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts):
             parts = value.elts
         elif self._of_case(value, before):
-            parts = [ast.Subscript(value, ast.Constant(i), ast.Load()) for i in range(len(target.elts))]
+            row = ast.List([ast.Starred(value, ast.Load())], ast.Load())  # it may be a generator
+            parts = [ast.Subscript(row, ast.Constant(i), ast.Load()) for i in range(len(target.elts))]
         else:
             raise CannotRead
         for one, part in zip(target.elts, parts, strict=True):
