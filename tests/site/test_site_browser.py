@@ -8,15 +8,12 @@ import shutil
 import time
 import zipfile
 
-import numpy as np
 import pytest
 from site_visit import PATIENCE, Served
 
-from course_lib import cuda, plots
 from course_lib.coach import catalogue
 from course_lib.coach.exercise import Wrong, answer_text
-from course_lib.plots.play import sentence
-from course_lib.site import first, offline
+from course_lib.site import offline
 
 pytest.importorskip("myst_nb", reason="Sphinx and its friends come with make test PEERS=1")
 pytestmark = pytest.mark.slow
@@ -205,46 +202,6 @@ def test_free_play_reads_a_launch_and_tells_what_it_does_not_understand(visit):
         page.fill("#launch", f"grid 1\n{line}")
         page.locator(".exercise .go").click()
         page.get_by_text(re.compile(f"Line 2 of the launch.*{words}")).wait_for()
-    assert shown.said == []
-
-
-def test_a_launch_is_played_as_natively(visit):
-    """Free play records what the native player shows: each step in the same words, its arrays, the race by its two lines."""
-    shown = visit(fake=False, service_workers="block")
-    page = shown.open("play.html")
-    shown.write(".exercise", first.KERNEL)
-    page.fill("#launch", "block 64\nx = float32 64: range\ny = float32 64: zeros")
-    page.locator(".exercise .go").click()
-    page.locator(".verdict.wrong").wait_for()
-    page.get_by_role("button", name="Play it step by step").click()
-    player = page.locator(".course-player")
-    player.wait_for()
-    said, steps = [], player.locator("input[type=range]")
-    for _ in range(int(steps.get_attribute("max")) + 1):
-        said.append(player.locator(".said").inner_text())
-        player.get_by_role("button", name="next step").click()
-    x, y = cuda.asarray(np.arange(64, dtype=np.float32)), cuda.zeros(64)
-    native = plots.play(cuda.Kernel(first.KERNEL, "turn_round"), 1, 64, (x, y))
-    assert len(said) == len(native.steps) > 5
-    for number, (words, step) in enumerate(zip(said, native.steps, strict=True), 1):
-        assert words == f"Step {number} of {len(said)}: {sentence(step)} {step.mark}".strip()
-    marks = player.get_by_role("button", name=re.compile("race"))
-    assert marks.count() == 2
-    marks.first.click()
-    assert player.locator("li.here").count() == player.locator("li.partner").count() == 1
-    assert shown.said == []
-
-
-def test_a_failing_exercise_is_played_on_the_case_that_fails(visit):
-    shown = visit(fake=False, service_workers="block")
-    page = shown.open("notebooks/04_first_kernel.html")
-    box = "#exercise-scale"
-    shown.write(box, catalogue.piece("scale").solution.replace("s * x[i]", "x[i]"))
-    page.keyboard.press("Control+Enter")
-    page.locator(f"{box} .verdict.wrong").wait_for()
-    page.locator(f"{box} .verdict").get_by_role("button", name="Play it step by step").click()
-    page.locator(f"{box} .course-player h4").wait_for()
-    assert page.locator(f"{box} .course-player h4").inner_text().startswith("scale: ")
     assert shown.said == []
 
 

@@ -69,14 +69,15 @@ export const core = {
         if (typeof arg !== 'object' || arg === null) return arg;
         const size = arg.shape ? [arg.shape].flat().reduce((a, b) => a * b, 1) : arg.values.length;
         const dtype = arg.dtype ?? 'float32', values = arg.values ? pack(dtype, arg.values) : filled(dtype, size, arg.fill ?? 0), on = simulator.upload(values, !!arg.empty);
-        arrays.push({ ...arg, on, before: values, dtype, shape: [arg.shape ?? size].flat() });
+        arrays.push({ ...arg, on, before: player && simulator.download(on), dtype, shape: [arg.shape ?? size].flat() });
         return on;
       });
       const facts = factsOf(text, name), seen = simulator.launch(0, threeGrid, threeBlock, given, { names: facts.names, shared: sharedBytes, seed, checked, timeout, facts, trace: player });
       for (const [i, { name: called, on, dtype, shape }] of arrays.entries())
         answer.arrays[called ?? `array ${i + 1}`] = { dtype, shape, values: unpack(dtype, simulator.download(on)) };
-      const { events, ...told } = seen;
-      return ended(player ? { ...told, ...this.shown({ text, name, grid: threeGrid, block: threeBlock, shared: sharedBytes, arrays: arrays.map(one => ({ ...one, name: facts.names[given.indexOf(one.on)], after: simulator.download(one.on) })) }, seen) } : told);
+      if (!player) return ended(seen);
+      const { events, ...told } = seen, named = arrays.map(one => ({ ...one, name: facts.names[given.indexOf(one.on)], after: simulator.download(one.on) }));
+      return ended({ ...told, ...this.shown({ text, name, grid: threeGrid, block: threeBlock, shared: sharedBytes, arrays: named }, seen) });
     } catch (error) {
       return ended({ error: String(error.message ?? error) });
     } finally {

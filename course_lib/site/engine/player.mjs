@@ -76,7 +76,7 @@ function plain(value) {
 const python = value => Number.isNaN(value) ? 'nan' : value > 0 ? 'inf' : '-inf';
 
 function listing(text, used) {
-  const lines = text.split('\n'), first = Math.max(1, Math.min(...used) - 4), last = Math.min(lines.length, Math.max(...used) + 2);
+  const lines = text.replace(/\n$/, '').split('\n'), first = Math.max(1, Math.min(...used) - 4), last = Math.min(lines.length, Math.max(...used) + 2);
   return lines.slice(first - 1, last).map((line, i) => [first + i, line]);
 }
 
