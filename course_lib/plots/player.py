@@ -40,7 +40,12 @@ class Player:
 def page(title: str, steps: list[dict], scene: str, still: Picture, **more: Any) -> str:
     """The HTML of a player. steps: each with a sentence `said`, and what its scene draws; more: what all steps share."""
     data = {"title": title, "marks": [], "steps": steps, **more}
-    return embedded(file("player.html").replace("__SCENE__", file(scene)), data, still)
+    return embedded(template(scene), data, still)
+
+
+def template(scene: str) -> str:
+    """The HTML of a player without its data (__DATA__), its name (__ID__) and its picture (__STILL__)."""
+    return file("player.html").replace("__SCENE__", file(scene)).replace("__ELEMENTS__", file("elements.js"))
 
 
 def embedded(template: str, data: dict, still: Picture) -> str:

@@ -17,6 +17,7 @@ import numpy as np
 
 from course_lib import paths
 from course_lib.paths import ROOT
+from course_lib.plots import player
 from course_lib.site import chapters, engine, first, licences, npm, offline, packing, pages, staging
 from course_lib.site.links import Links
 from course_lib.web.export import export
@@ -63,6 +64,7 @@ def _make(run: Path | None, repository: str, compiler: bool) -> Path:
     links = Links(_pages(), repository)
     sources(stage, links, run is not None)
     npm.bundle(static / "site")
+    (static / "site" / "player.html").write_text(player.template("launch.js"), encoding="utf-8")
     npm.formula_style(static / "katex")
     shutil.copyfile(npm.PAGE / "site.css", static / "site" / "site.css")
     _say("sources and scripts", began)

@@ -15,6 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from course_lib import lexer
+
 OF_CASE = {"inputs", "expected", "label"}  # of a Seen: known before there is an answer
 OF_ANSWER = {
     "text",
@@ -23,7 +25,8 @@ OF_ANSWER = {
 }  # what the page knows of an answer, and no coincidence makes (diagnosis.py, FACTS)
 OF_ISSUE = {"kind", "line", "other_line", "block", "thread", "message", "count", "source", "other_source"}
 FUNCTIONS = {"any", "all", "bool", "set", "len", "min", "max"}
-METHODS = {"count", "replace", "startswith", "endswith", "split", "strip", "splitlines"}
+METHODS = {"count", "replace", "startswith", "endswith", "split", "strip", "splitlines", "index", "partition"}
+SEARCHES = {"search": "search", "findall": "find all"}  # of re
 COMPARED = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.In: "in",
             ast.NotIn: "not in", ast.Is: "==", ast.IsNot: "!="}  # fmt: skip
 COMPUTED = {
@@ -123,14 +126,18 @@ class Reader:
         if isinstance(target, ast.Name):
             bound[target.id] = self.read(value, names, before)
             return
-        if not isinstance(target, ast.Tuple):
+        if not isinstance(target, ast.Tuple) or not all(isinstance(one, ast.Name) for one in target.elts):
             raise CannotRead
         if isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts):
             parts = value.elts
         elif self._of_case(value, before):
-            parts = [ast.Subscript(value, ast.Constant(i), ast.Load()) for i in range(len(target.elts))]
+            row = ast.List([ast.Starred(value, ast.Load())], ast.Load())  # it may be a generator
+            parts = [ast.Subscript(row, ast.Constant(i), ast.Load()) for i in range(len(target.elts))]
         else:
-            raise CannotRead
+            tree = self.read(value, names, before)
+            for i, one in enumerate(target.elts):
+                bound[one.id] = ["item", tree, self.read(ast.Constant(i), names, before)]
+            return
         for one, part in zip(target.elts, parts, strict=True):
             self._assign(one, part, names, bound, before)
 
@@ -174,11 +181,22 @@ class Reader:
                 bound.get(name) is SEEN
             ):
                 return ["seen", "difference"]
+            case ast.Attribute(
+                attr="code",
+                value=ast.Call(func=ast.Attribute(attr="read", value=ast.Name(id=name)), args=[text], keywords=[]),
+            ) if names.get(name) is lexer:
+                return ["code", of(text)]
             case ast.Attribute() if node.attr in OF_ISSUE:
                 return ["field", of(node.value), node.attr]
             case ast.Subscript() if not isinstance(node.slice, ast.Slice):
                 return ["item", of(node.value), of(node.slice)]
-            case ast.Call(func=ast.Attribute(value=ast.Name(id="re"), attr="search")) if 2 <= len(node.args) <= 3:
+            case ast.Subscript(slice=ast.Slice(lower=lower, upper=upper, step=None)):
+                return ["slice", of(node.value), *(of(one or ast.Constant(None)) for one in (lower, upper))]
+            case ast.Call(func=ast.Name(id="next"), args=[found, other], keywords=[]):
+                return ["first", of(found), of(other)]
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="re"), attr=name)) if name in SEARCHES and len(
+                node.args
+            ) in (2, 3):
                 return self._search(node, names, bound)
             case ast.Call(func=ast.Attribute(attr=name)) if name in METHODS and not node.keywords:
                 return ["method", name, of(node.func.value), *map(of, node.args)]
@@ -239,11 +257,12 @@ class Reader:
             words = self.facts[tree[1]](None)
         except AttributeError as error:  # another one in each case
             raise CannotRead from error
-        if re.search(r"\(\?[P#(]|\\[AZ]", words):  # which JavaScript reads otherwise
+        several = node.func.attr == "findall" and re.search(r"(?<!\\)\((?!\?)", words)  # it would give groups
+        if several or re.search(r"\(\?[P#(]|\\[AZ]", words):  # which JavaScript reads otherwise
             raise CannotRead
         given = eval(compile(ast.Expression(flags[0]), "", "eval"), names) if flags else 0
         letters = "".join(letter for flag, letter in ((re.S, "s"), (re.M, "m"), (re.I, "i")) if given & flag)
-        return ["search", tree, letters, self.read(text, names, bound)]
+        return [SEARCHES[node.func.attr], tree, letters, self.read(text, names, bound)]
 
     def _of_case(self, node: ast.AST, bound: dict) -> bool:
         """Whether nothing of an answer is in an expression."""

@@ -70,7 +70,7 @@ class Recorder:
         if isinstance(value, np.void | np.ndarray) and value.dtype.names and not value.shape:
             return self._structure(np.asarray(value), written)
         if isinstance(value, np.ndarray):
-            return self._pointer(value, written)
+            return {**self._pointer(value, written), "dtype": value.dtype.name, "shape": list(value.shape)}
         return {"number": _number(value.item() if isinstance(value, np.generic) else value)}
 
     def _pointer(self, array: np.ndarray, written: list[dict]) -> dict:

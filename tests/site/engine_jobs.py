@@ -5,7 +5,7 @@
     python -m tests.site.engine_jobs zoo [FILE ...]
 
 judges them in the engine (each takes 1 to 3 s of processor time), and prints which were judged otherwise than they must be.
-Mutants are solutions with one small fault, drawn at random: whatever they do, the engine must give a verdict and live on.
+Mutants are solutions with one small fault, drawn at random: whatever they do, a worker must answer, as in a page each has one.
 The zoo of faults (tests/simulator) takes 70 s: of each kernel, whether the kind and the line are those that its file says.
 """
 
@@ -14,7 +14,7 @@ import random
 import subprocess
 import sys
 import tempfile
-from functools import cache
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +25,8 @@ from course_lib.site import engine, exported_cases
 from tests.simulator.test_zoo import ANIMALS, FILES
 from tests.simulator.test_zoo import HERE as ZOO
 
-DRIVER = Path(__file__).with_name("engine_driver.mjs")
+DRIVER, WORKERS = (Path(__file__).with_name(name) for name in ("engine_driver.mjs", "engine_workers.mjs"))
+PATIENCE = 120  # seconds until a worker that does not answer counts as dead
 
 
 def run(folder: Path, jobs: list[dict]) -> dict:
@@ -33,6 +34,18 @@ def run(folder: Path, jobs: list[dict]) -> dict:
     done = subprocess.run(["node", DRIVER, folder], input=json.dumps(jobs), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
+
+
+def run_in_workers(folder: Path, jobs: list[dict]) -> Iterator[dict]:
+    """What engine_workers.mjs says of each job, as soon as it does: `result` or `dead`, `seconds`, `megabytes`."""
+    with tempfile.TemporaryFile("w+") as given:
+        given.write(json.dumps(jobs))
+        given.seek(0)
+        command = ["node", WORKERS, folder, str(PATIENCE)]
+        with subprocess.Popen(command, stdin=given, stdout=subprocess.PIPE, text=True) as node:
+            for line in node.stdout:
+                yield json.loads(line)
+    assert node.returncode == 0
 
 
 def launch(kernel: str, block, n: int = 0, grid=(1,), shared: int = 0, **options) -> dict:
@@ -86,16 +99,14 @@ def wrong_answers(name: str) -> list[dict]:
 
 
 def mutants(count: int, names: list[str]) -> list[dict]:
-    """Solutions with a fault each, the same ones each time; the last job is a solution."""
-    draw, faulty = random.Random(0), cache(verify.mutants_of)
-    drawn = [draw.choice(names) for _ in range(count)]
-    return [{"judge": name, "text": draw.choice(faulty(name)).text} for name in drawn] + [solution(names[0])]
+    """Solutions with a fault each, no two alike, the same ones each time; the last job is a solution."""
+    every = [(name, mutant.text) for name in names for mutant in verify.mutants_of(name)]
+    drawn = random.Random(0).sample(every, min(count, len(every)))
+    return [{"judge": name, "text": text} for name, text in drawn] + [solution(names[0])]
 
 
 def unlike(what: str, job: dict, verdict: dict) -> bool:
     """Whether a verdict is another than it must be."""
-    if what == "mutants":
-        return "headline" not in verdict
     return verdict.get("passed") != (what == "solutions") or job.get("says", "") not in verdict["headline"]
 
 
@@ -104,6 +115,19 @@ def tell_zoo(files: list[str]) -> None:
         results = run(engine.build(Path(folder), []), [zoo(file) for file in files])["results"]
     for file, told in zip(files, results, strict=True):
         print(f"{file}: {len(told)} kernels; otherwise than the file says: {differences(file, told) or 'none'}")
+
+
+def tell_mutants(folder: Path, jobs: list[dict]) -> None:
+    dead, passed, seconds = [], 0, []
+    for number, (job, told) in enumerate(zip(jobs, run_in_workers(folder, jobs), strict=True), 1):
+        seconds.append(told["seconds"])
+        passed += told.get("result", {}).get("passed", False)
+        if "dead" in told:
+            dead.append(job)
+            print(f"{job['judge']}: {told['dead']}\n{job['text']}", flush=True)
+        if number % 50 == 0 or number == len(jobs):
+            print(f"{number} of {len(jobs)}: {len(dead)} without an answer, {passed} passed; seconds: median "
+                  f"{np.median(seconds):.1f}, longest {max(seconds):.1f}; {told['megabytes']:.0f} MB", flush=True)  # fmt: skip
 
 
 def main() -> None:
@@ -115,6 +139,8 @@ def main() -> None:
     jobs = mutants(count, names) if count else []
     jobs = jobs or [job for name in names for job in ([solution(name)] if what == "solutions" else wrong_answers(name))]
     with tempfile.TemporaryDirectory() as folder:
+        if what == "mutants":
+            return tell_mutants(engine.build(Path(folder), names), jobs)
         told = run(engine.build(Path(folder), names), jobs)
     for job, verdict in zip(jobs, told["results"], strict=True):
         if unlike(what, job, verdict):

@@ -12,7 +12,7 @@ import pytest
 from course_lib.cuda import Kernel, asarray, sanitize, zeros
 from course_lib.site import engine
 from tests.simulator.test_zoo import FILES
-from tests.site import engine_jobs
+from tests.site import beginner_kernels, engine_jobs
 
 TEXT = Path(__file__).with_name("engine.cu")
 # Kernel, threads of a block, n; the grid has one block.
@@ -25,6 +25,7 @@ LAUNCHES = {
 RIGHT = {"scale", "neighbor_right", "copy4", "warp_sum", "say"}
 EXERCISES = ["scale", "reverse", "reduce_columns", "compare", "look_back", "global_norm_squares", "value_gradient"]
 MUTANTS = 20  # `python -m tests.site.engine_jobs mutants 1000` judges more
+MEMORY = 1000  # MB of Node with a worker, after kernels that ask for gigabytes
 UNJUDGED = "value_gradient"  # compares two runs
 
 
@@ -48,19 +49,14 @@ def told(folder):
     again = [engine_jobs.launch("count_launches", (8,)) for _ in range(3)]
     orders = [engine_jobs.launch("last_one", (64,), seed=seed) for seed in (0, 1, 2, 3)]
     answers = [job for name in EXERCISES for job in (engine_jobs.solution(name), *engine_jobs.wrong_answers(name)[:2])]
-    faulty = engine_jobs.mutants(MUTANTS, ["scale", "reverse", "compare"])
-    jobs = [
-        {"text": TEXT.read_text(), "launches": launches + again + orders},
-        *answers,
-        *faulty,
-    ]
+    jobs = [{"text": TEXT.read_text(), "launches": launches + again + orders}, *answers]
     results = engine_jobs.run(folder, jobs)["results"]
     first = results[0]
     assert isinstance(first, list), first
     return {
         "kernels": {one["kernel"]: one for one in first[: len(launches)]},
         "again": first[len(launches) : -4], "orders": first[-4:],
-        "answers": list(zip(answers, results[1 : -len(faulty)], strict=True)), "mutants": results[-len(faulty) :],
+        "answers": list(zip(answers, results[1:], strict=True)),
     }  # fmt: skip
 
 
@@ -121,9 +117,30 @@ def test_what_the_page_cannot_judge_it_neither_passes_nor_calls_wrong(told):
     assert "cannot judge" in verdict["headline"] and f"course check {UNJUDGED}" in verdict["headline"]
 
 
-def test_small_faults_leave_the_engine_alive(told):
-    assert all("headline" in verdict for verdict in told["mutants"])
-    assert told["mutants"][-1]["passed"] and sum(verdict["passed"] for verdict in told["mutants"]) < MUTANTS / 3
+def test_small_faults_leave_the_engine_alive(folder):
+    """As in a page, each is judged by a worker of its own."""
+    faulty = engine_jobs.mutants(MUTANTS, ["scale", "reverse", "compare"])
+    said = list(engine_jobs.run_in_workers(folder, faulty))
+    assert [one["dead"] for one in said if "dead" in one] == []
+    verdicts = [one["result"] for one in said]
+    assert len(verdicts) == MUTANTS + 1 and all("headline" in verdict for verdict in verdicts)
+    assert verdicts[-1]["passed"] and sum(verdict["passed"] for verdict in verdicts) < MUTANTS / 3
+
+
+@pytest.mark.slow
+def test_no_kernel_of_a_beginner_takes_the_page_along(folder):
+    """Endless loops, huge arrays, far pointers, floods: each is answered, and by its own sentence; the engine lives on."""
+    jobs = [*beginner_kernels.jobs(), engine_jobs.solution("scale")]
+    *said, last = engine_jobs.run_in_workers(folder, jobs)
+    told = {}
+    for (name, (_, expected)), one in zip(beginner_kernels.KERNELS.items(), said, strict=True):
+        result = one.get("result", {"error": one.get("dead")})
+        errors = [error["message"] for error in result.get("compileErrors", [])] + [result["error"] or ""]
+        words = [f"{issue['kind']}: {issue['message']}" for issue in result.get("issues", [])] + errors
+        if "dead" in one or not any(expected in word for word in words):
+            told[name] = (expected, words)
+    assert told == {}
+    assert last["result"]["passed"] and last["megabytes"] < MEMORY
 
 
 @pytest.mark.slow

@@ -42,6 +42,9 @@ function brainValue(brain) {
 
 const INTO = { float16: halfBits, bfloat16: brainBits, int64: BigInt, uint64: BigInt }, OUT_OF = { float16: halfValue, bfloat16: brainValue };
 
+// An array with one number in all its elements.
+export function filled(dtype, count, value) { return new (typeOf(dtype))(count).fill((INTO[dtype] ?? Number)(value)); }
+
 // Numbers as the typed array that holds them on the device.
 export function pack(dtype, values) { return typeOf(dtype).from(values, INTO[dtype] ?? (value => value)); }
 

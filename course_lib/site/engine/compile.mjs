@@ -4,13 +4,15 @@ import { LANGUAGE, LIBRARIES, cc1, tool } from './compiler.mjs';
 import { kept } from './download.mjs';
 import { askForFills, fillsLeft } from './fills.mjs';
 import { asAligned, keepLongIndices, keepVectorAccesses } from './packs.mjs';
+import { launchError } from './limits.mjs';
 import { Refused, rewrite } from './rewrite.mjs';
+import { fixedShared, variableBytes } from './variables.mjs';
 
-export const KERNEL_BASE = 64 << 20, TABLE_BASE = 1024;
+export const KERNEL_BASE = 64 << 20, KERNEL_BYTES = 32 << 20, TABLE_BASE = 1024;
 const FILE = 'kernel.cu';
 const WARNINGS = ['-Wall', '-Wno-unknown-pragmas', '-Wno-attributes', '-Wno-ignored-attributes', '-Wno-unused', '-Wno-parentheses',
   '-Wno-c++11-narrowing', '-Wno-int-to-pointer-cast', '-Werror=vla', '-Werror=multichar', '-Werror=format', '-Wno-format-zero-length'];
-const COMMON = [...WARNINGS, '-fno-finite-loops', '-fno-delete-null-pointer-checks', '-ffp-contract=fast', '-ftrivial-auto-var-init=pattern',
+const COMMON = [...WARNINGS, '-fno-finite-loops', '-fno-delete-null-pointer-checks', '-ffp-contract=fast', '-ftrivial-auto-var-init=pattern', '-ftrivial-auto-var-init-max-size=131072',
   '-relaxed-aliasing', '-debug-info-kind=line-tables-only', '-dwarf-version=4', '-gno-column-info'];
 const options = list => list.flatMap(option => ['-mllvm', option]);
 const CHECKED = ['-DSIM_CHECKED', '-fsanitize=thread', '-fsanitize=array-bounds,object-size,return,integer-divide-by-zero',
@@ -39,7 +41,8 @@ export async function precompile({ headers }, checked, defines = []) {
   return precompiled.get(key);
 }
 
-// course: course.json. names: the kernels wanted, such as "matmul<16>"; files: headers beside the text. Gives { wasm, lines, locals, fills, times }, or { errors: [{line, message}], log }.
+// course: course.json. names: the kernels wanted, such as "matmul<16>"; files: headers beside the text. fixed: bytes of the
+// shared arrays of each. Gives { wasm, lines, locals, names, fixed, fills, times }, or { errors: [{line, message}], log }.
 export async function compile(course, text, names, { checked = true, files = {} } = {}) {
   const level = levelOf(checked), times = {}, began = performance.now();
   const defines = /\b__shared__\s+alignas\b/.test(text) ? ['-DSIM_ALIGNAS_ANYWHERE'] : [];
@@ -54,10 +57,17 @@ export async function compile(course, text, names, { checked = true, files = {} 
   try {
     const front = await step('front', [...cc1(level, 'unit.cpp'), ...flagsOf(checked, defines), '-include-pch', 'all.pch', '-emit-llvm', '-disable-llvm-passes', '-o', 'unit.ll', '-x', 'c++', 'unit.cpp'],
       { ...course.headers, ...HEAD, ...files, 'all.pch': pch, 'unit.cpp': unit });
-    const read = textOf(front.out['unit.ll']), fills = checked ? askForFills(read, FILE, text) : { text: read, variables: [] };
+    const read = textOf(front.out['unit.ll']), bytes = variableBytes(read);
+    if (bytes > KERNEL_BYTES) throw new Refused(`The arrays and variables of this file take ${(bytes / 2 ** 20).toFixed(0)} MB; this page has room for ${KERNEL_BYTES >> 20} MB.`);
+    const fills = checked ? askForFills(read, FILE, text) : { text: read, variables: [] };
     const whole = /\bpacked\b/.test(text) ? fills.text : asAligned(fills.text), kept = checked ? keepLongIndices(keepVectorAccesses(whole)) : read;
     const middle = await step('optimise', [...cc1(level, 'unit.cpp'), ...(checked ? ['-fsanitize=thread', ...PASSES] : FAST), '-emit-llvm', '-o', 'unit.ll', '-x', 'ir', 'kept.ll'], { 'kept.ll': kept });
-    const before = performance.now(), optimised = textOf(middle.out['unit.ll']), code = rewrite(optimised, FILE, course.addresses);
+    const before = performance.now(), optimised = textOf(middle.out['unit.ll']), shared = fixedShared(optimised), fixed = names.map((_, i) => shared.get(`sim_body_${i}`) ?? 0);
+    for (const [i, name] of names.entries()) {
+      const wrong = launchError(name, [1, 1, 1], [1, 1, 1], 0, fixed[i]);
+      if (wrong) throw new Refused(wrong);
+    }
+    const code = rewrite(optimised, FILE, course.addresses);
     times.rewrite = performance.now() - before;
     const back = await step('code', [...cc1(level, 'unit.ll'), ...(checked ? [] : FAST), '-emit-obj', '-o', 'unit.o', '-x', 'ir', 'unit.ll'], { 'unit.ll': code.text });
     const exports = [...names.flatMap((_, i) => [`sim_body_${i}`, `sim_parameters_${i}`]), 'sim_variables', '__wasm_call_ctors', '__stack_pointer', '__heap_base'];
@@ -65,7 +75,7 @@ export async function compile(course, text, names, { checked = true, files = {} 
       '--allow-undefined', '--initial-memory=100663296', '--max-memory=4294967296', ...exports.map(name => `--export=${name}`),
       'unit.o', ...LIBRARIES, '-o', 'kernel.wasm'], { 'unit.o': back.out['unit.o'] });
     times.all = performance.now() - began;
-    return { wasm: linked.out['kernel.wasm'], lines: code.lines, locals: code.locals, fills: { variables: fills.variables, left: fillsLeft(optimised) }, log: front.log, times };
+    return { wasm: linked.out['kernel.wasm'], lines: code.lines, locals: code.locals, names, fixed, fills: { variables: fills.variables, left: fillsLeft(optimised) }, log: front.log, times };
   } catch (error) {
     if (error instanceof Refused) return { errors: [{ line: null, message: error.message }], log: error.message, times };
     if (error.step !== 'front') throw error;
@@ -76,5 +86,6 @@ export async function compile(course, text, names, { checked = true, files = {} 
 // clang's own words, by line of the learner's text.
 function errorsOf(log) {
   const found = [...log.matchAll(/^([^\s:]+):(\d+):(?:\d+:)? (?:fatal )?error: (.*)$/gm)].map(([, file, line, message]) => ({ line: file === FILE ? Number(line) : null, message }));
-  return found.length ? found : [{ line: null, message: log.trim() }];
+  const own = found.filter(({ line }) => line);  // an open bracket closes none of ours either
+  return own.length ? own : found.length ? found : [{ line: null, message: log.trim() }];
 }

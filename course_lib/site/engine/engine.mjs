@@ -13,11 +13,14 @@
 //         `expected` and `got` as text; issues: [{kind, line, otherLine, message, block, thread}]; counters: [{line, space, op,
 //         requests, sectorsPerRequest, wavefrontsPerRequest, activeLanes}] of the measured or failing case; compileErrors:
 //         [{line, message}]; hints: all; solution: the text, after a pass, else null.
-//   await engine.run({text, kernel, grid, block, args, checked, sharedBytes, seed, timeout})
+//   await engine.play(name, text, label)
+//         the first launch of an answer on the case of this label, or else on the first case that is small enough:
+//       {player} or {notPlayed}, a sentence that says why there is none
+//   await engine.run({text, kernel, grid, block, args, checked, sharedBytes, seed, timeout, player})
 //         kernel: "scale" or "matmul<16>"; grid, block: a number or up to three; args: numbers, null for a null pointer, or
 //         {name, dtype, shape, values | fill | "zeros": true | "empty": true}; timeout: seconds. dtype: see arrays.mjs
 //       {arrays: {name: {dtype, shape, values}}, issues, counters, printed, error, compileErrors, seconds}
-//         error: a sentence, or null
+//         error: a sentence, or null. With `player` also {player} or {notPlayed}; a player is the data of plots/player.html
 //   engine.stop()               end the worker, with whatever runs in it: those calls are rejected. The next call starts another
 //
 // Calls wait for each other. A call is rejected only if the engine itself fails, or is stopped.
@@ -33,6 +36,7 @@ export class Engine {
 
   ready() { return this.call('ready'); }
   judge(name, text) { return this.call('judge', name, text); }
+  play(name, text, label) { return this.call('play', name, text, label); }
   run(launch) { return this.call('run', launch); }
 
   async exercises() {

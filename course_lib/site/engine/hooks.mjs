@@ -9,8 +9,8 @@ const LONG_INDEX = /= (?:tail )?call i32 @sim_index\(i64 (?:noundef )?([^)]+)\)/
 const GEP = /= getelementptr (?:(?:inbounds|nuw|nusw) )*(.*)$/;
 
 export class Numbered {
-  constructor(places) {
-    this.places = places;
+  constructor(places, structures) {
+    Object.assign(this, { places, structures });
     this.lines = [];  // of the places, by number less 1
   }
   number(line) { return this.lines.push(this.places.line(noteOf(line))); }
@@ -32,7 +32,7 @@ export function numberHooks(lines, numbered) {
     const call = `${head}${list}, i32 ${place})${rest}`;
     if (!access && name !== 'sim_check_atomic') return call;
     const pointer = /(%(?:"[^"]*"|[-\w.$]+))$/.exec(split(list)[0])?.[1], bytes = access ? access[2] : /i32 (?:noundef )?(\d+)/.exec(list)?.[1];
-    const origin = pointer && bytes && originOf(pointer, made, () => `%sim.far.${fresh++}`);
+    const origin = pointer && bytes && originOf(pointer, made, numbered.structures, () => `%sim.far.${fresh++}`);
     if (!origin) return call;
     const writes = access && access[1] === 'read' ? 0 : 1;
     return [...origin.lines, `  call void @sim_check_origin(ptr ${origin.base}, i64 ${origin.offset}, i32 ${bytes}, i32 ${writes}, i32 ${place})`, call];
@@ -40,14 +40,14 @@ export function numberHooks(lines, numbered) {
 }
 
 // How an address was computed: the pointer it came from, and its offset in 64 bits; null where it is that pointer.
-function originOf(pointer, made, fresh) {
+function originOf(pointer, made, structures, fresh) {
   const terms = [];
   let constant = 0n, base = pointer;
   for (let steps = 0; steps < 16; steps++) {
     const gep = GEP.exec(made.get(base) ?? '');
     if (!gep) break;
     const parts = split(gep[1].replace(/, !dbg .*$/, '')), from = /^ptr (\S+|"[^"]*")$/.exec(parts[1] ?? '')?.[1];
-    const found = from && indices(parts[0], parts.slice(2));
+    const found = from && indices(parts[0], parts.slice(2), structures);
     if (!found) break;
     for (const { value, scale } of found) {
       if (/^-?\d+$/.test(value)) constant += BigInt(value) * BigInt(scale);
@@ -73,12 +73,12 @@ function originOf(pointer, made, fresh) {
   return { base, offset: sum, lines };
 }
 
-// What the indices of a getelementptr are multiplied by; null where the type has a name.
-function indices(type, list) {
+// What the indices of a getelementptr are multiplied by; null where the type is not known, or where one names a member.
+function indices(type, list, structures) {
   const found = [];
   for (const entry of list) {
     if (found.length) type = /^\[\d+ x (.*)\]$/.exec(type)?.[1] ?? null;
-    const scale = type && sizeOf(type), value = /^i32 (\S+)$/.exec(entry)?.[1];
+    const scale = type && sizeOf(type, structures), value = /^i32 (\S+)$/.exec(entry)?.[1];
     if (!scale || value === undefined) return null;
     found.push({ value, scale });
   }

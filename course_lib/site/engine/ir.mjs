@@ -58,13 +58,29 @@ export function firstType(text) {
 }
 
 const SIZES = { i1: 1, i8: 1, i16: 2, half: 2, bfloat: 2, i32: 4, float: 4, ptr: 4, i64: 8, double: 8 };
-// Bytes of a type, null of one that has a name.
-export function sizeOf(type) {
-  const row = /^[[<](\d+) x (.*)[\]>]$/.exec(type);
-  if (!row) return SIZES[type] ?? null;
-  const each = sizeOf(row[2]);
-  return each === null ? null : Number(row[1]) * each;
+// Bytes of a type, null of one that is not known. structures: those of structuresIn.
+export const sizeOf = (type, structures) => layoutOf(type, structures)?.bytes ?? null;
+
+// The structures of a text by their names: `%struct.float4` -> `{ float, float, float, float }`.
+export const structuresIn = text => new Map([...text.matchAll(new RegExp(String.raw`^(%${NAME}) = type (.*)$`, 'gm'))].map(([, name, type]) => [name, type]));
+
+function layoutOf(type, structures) {
+  if (structures?.has(type)) return layoutOf(structures.get(type), structures);
+  if (SIZES[type]) return { bytes: SIZES[type], alignment: SIZES[type] };
+  const row = /^[[<](\d+) x (.*)[\]>]$/.exec(type), members = /^(<?)\{ (.*) \}>?$/.exec(type), each = row && layoutOf(row[2], structures);
+  if (each) return { bytes: Number(row[1]) * each.bytes, alignment: each.alignment };
+  if (!members) return null;
+  let bytes = 0, most = 1;
+  for (const member of split(members[2])) {
+    const one = layoutOf(member, structures);
+    if (!one) return null;
+    const alignment = members[1] ? 1 : one.alignment;  // `<{ ... }>` is packed
+    bytes = roundUp(bytes, alignment) + one.bytes;
+    most = Math.max(most, alignment);
+  }
+  return { bytes: roundUp(bytes, most), alignment: most };
 }
+const roundUp = (bytes, alignment) => Math.ceil(bytes / alignment) * alignment;
 
 // Where the text came from: place(note) of `!dbg !12` gives the line of the learner's file, the innermost that there is, or 0.
 export class Places {

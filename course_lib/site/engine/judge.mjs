@@ -76,9 +76,7 @@ function once(simulator, exercise, launches, results, text, seed, before) {
   let printed = '';
   try {
     for (const { kernel, grid, block, shared, args, set } of launches) {
-      for (const one of set) place(simulator, arrays, one);
-      const facts = factsOf(`${text}\n${exercise.given}`, kernel), number = exercise.kernels.indexOf(kernel);
-      const given = args.map(arg => arg === null ? null : arg.array !== undefined ? { at: arrays[arg.array].at + arg.offset } : arg.struct !== undefined ? { struct: structure(arg, arrays) } : numberOf(arg.number));
+      const facts = factsOf(`${text}\n${exercise.given}`, kernel), number = exercise.kernels.indexOf(kernel), given = argumentsOf(simulator, args, set, arrays);
       const seen = simulator.launch(number, grid, block, given, { names: facts.names, shared, seed, timeout: exercise.seconds, facts });
       issues.push(...seen.issues);
       counters.push(...seen.counters);
@@ -90,6 +88,12 @@ function once(simulator, exercise, launches, results, text, seed, before) {
   } finally {
     simulator.freeAll();
   }
+}
+
+// What a launch is given, after what is new in the arrays is there.
+export function argumentsOf(simulator, args, set, arrays) {
+  for (const one of set) place(simulator, arrays, one);
+  return args.map(arg => arg === null ? null : arg.array !== undefined ? { at: arrays[arg.array].at + arg.offset } : arg.struct !== undefined ? { struct: structure(arg, arrays) } : numberOf(arg.number));
 }
 
 // A result as recorder.py says where it lies: elements of an array, or with `rows`, [count, bytes of one], their sums over rows.

@@ -10,17 +10,24 @@ const ORIGIN = new RegExp(`\\bptr(?: align \\d+)? ([%@]${NAME})`);
 const COPY = /^ {2}(?:tail )?call void @llvm\.memcpy\.p0\.p0\.i(?:32|64)\((.*), i(?:32|64) (\d+), i1 false\)(.*)/;
 const ADDRESS = /^ptr ((?:[a-z_]+(?: \d+|\(\d+\))? )*)([%@].*|getelementptr .*)$/;
 
-// An index of 64 bits, which addresses of 32 bits cut off: the optimiser is kept from seeing that, so that hooks.mjs can tell it.
+// An index of 64 bits, which addresses of 32 bits cut off, and one that is so far away that the optimiser would compute an address
+// which wraps around: it is kept from seeing these, so that hooks.mjs can tell them.
+const LEAST = { add: 1 << 27, sub: 1 << 27, mul: 1 << 20, shl: 20 };  // constants that may lead beyond 2 GB
 export function keepLongIndices(text) {
   const cut = new RegExp(`^  (%${NAME}) = trunc i64 (%${NAME}) to i32(.*)$`), lines = text.split('\n');
-  let any = false;
+  const last = new RegExp(`^(  %${NAME} = getelementptr .* i32 )(-?\\d+|%${NAME})((?:, !dbg .*)?)$`), moved = new RegExp(`^  (%${NAME}) = (add|sub|mul|shl) .*, (-?\\d+)(?:, !dbg .*)?$`);
+  let count = 0;
   lines.forEach((line, at) => {
-    const found = cut.exec(line);
-    if (!found || !new RegExp(`= getelementptr .* i32 ${found[1]}(?![-\\w.$])`).test(lines[at + 1])) return;
-    lines[at] = `  ${found[1]} = call i32 @sim_index(i64 ${found[2]})${found[3]}`;
-    any = true;
+    const long = cut.exec(line), gep = last.exec(line), from = gep && moved.exec(lines[at - 1]), far = from?.[1] === gep?.[2] && Math.abs(from?.[3]) >= LEAST[from?.[2]];
+    if (long && new RegExp(`= getelementptr .* i32 ${long[1]}(?![-\\w.$])`).test(lines[at + 1])) {
+      lines[at] = `  ${long[1]} = call i32 @sim_index(i64 ${long[2]})${long[3]}`;
+      count++;
+    } else if (gep && (Math.abs(gep[2]) >= LEAST.add || far)) {
+      const [, head, index, note] = gep, name = `%sim.index.${count++}`, wide = far ? `${name}.wide` : index;
+      lines[at] = [...far ? [`  ${wide} = sext i32 ${index} to i64${note}`] : [], `  ${name} = call i32 @sim_index(i64 ${wide})${note}`, `${head}${name}${note}`].join('\n');
+    }
   });
-  return lines.join('\n') + (any ? '\ndeclare i32 @sim_index(i64) nounwind willreturn memory(none)\n' : '');
+  return lines.join('\n') + (count ? '\ndeclare i32 @sim_index(i64) nounwind willreturn memory(none)\n' : '');
 }
 
 // A GPU reads a number at a multiple of its size, whatever the compiler knows of the array behind a pointer: so the checker is to

@@ -1,5 +1,6 @@
 // Whether an answer makes a known mistake: the trees of course_lib/site/predicates.py, with Python's meaning of each word.
 // seen: {text, kinds: a Set, issues, difference: null where results are right}; facts: of the failing case.
+import { codeOf } from './facts.mjs';
 
 const truth = value => value instanceof Set ? value.size > 0 : Array.isArray(value) || typeof value === 'string' ? value.length > 0 : !!value;
 const list = value => typeof value === 'string' ? [...value] : [...value];
@@ -16,6 +17,15 @@ const METHODS = {
   count: (text, piece) => text.split(piece).length - 1, replace: (text, from, to) => text.replaceAll(from, () => to),
   startswith: (text, start) => text.startsWith(start), endswith: (text, end) => text.endsWith(end), strip: text => text.trim(),
   splitlines: text => text.split('\n'),
+  index(text, piece) {
+    const at = text.indexOf(piece);
+    if (at < 0) throw new Error('not there');
+    return at;
+  },
+  partition(text, by) {
+    const at = text.indexOf(by);
+    return at < 0 ? [text, '', ''] : [text.slice(0, at), by, text.slice(at + by.length)];
+  },
   split(text, by, most) {
     const parts = by === undefined ? text.trim().split(/\s+/) : text.split(by);
     return most === undefined || parts.length <= most ? parts : [...parts.slice(0, most), parts.slice(most).join(by)];
@@ -57,6 +67,10 @@ function evaluate([what, ...rest], facts, seen, variables) {
     case 'joined': return of(rest[0]).flat(1);
     case 'text': return rest.map(one => textOf(of(one))).join('');
     case 'search': return new RegExp(of(rest[0]), rest[1]).exec(of(rest[2]));  // what is found, or null
+    case 'find all': return [...of(rest[2]).matchAll(new RegExp(of(rest[0]), `${rest[1]}g`))].map(([found]) => found);
+    case 'code': return codeOf(of(rest[0]));
+    case 'slice': { const [from, to] = [of(rest[1]), of(rest[2])]; return of(rest[0]).slice(from ?? 0, to ?? undefined); }
+    case 'first': { const [first] = list(of(rest[0])); return first ?? of(rest[1]); }
     case 'method': return METHODS[rest[0]](...rest.slice(1).map(one => of(one)));
     case 'field': return field(of(rest[0]), rest[1]);
   }

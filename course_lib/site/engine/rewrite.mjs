@@ -2,7 +2,7 @@
 // kernels become coroutines, variables get their places. Names in the text are those that an assertions build of clang writes.
 import { DECLARATIONS, asCoroutine, isKernel, waits } from './coroutines.mjs';
 import { Numbered, declareHooks, numberHooks } from './hooks.mjs';
-import { Places, eachFunction, nameOf, sizeOf } from './ir.mjs';
+import { Places, eachFunction, nameOf, sizeOf, structuresIn } from './ir.mjs';
 import { placeVariables } from './variables.mjs';
 
 // A sentence for the learner: what this page cannot run.
@@ -10,11 +10,12 @@ export class Refused extends Error {}
 
 // { text, lines, locals }: the new text, the learner's line of each numbered place, and the bytes of each kernel's local arrays.
 export function rewrite(text, file, addresses) {
-  const numbered = new Numbered(new Places(text, file)), waiting = [], locals = new Map();
+  const numbered = new Numbered(new Places(text, file), structuresIn(text)), waiting = [], locals = new Map();
   let result = eachFunction(placeVariables(text, addresses), lines => {
     const made = numberHooks(lines, numbered);
     if (isKernel(lines[0])) {
-      locals.set(nameOf(lines[0]), localBytes(lines));
+      if (lines.some(line => / = alloca [^,]+, i\d+ %/.test(line))) throw new Refused('alloca() whose bytes are known only at run time cannot run in this page, nor on a GPU: use an array of fixed size.');
+      locals.set(nameOf(lines[0]), localBytes(lines, numbered.structures));
       return asCoroutine(made);
     }
     if (waits(lines)) waiting.push(nameOf(lines[0]));
@@ -25,7 +26,7 @@ export function rewrite(text, file, addresses) {
   return { text: `${declareHooks(result)}\n${DECLARATIONS}\n`, lines: numbered.lines, locals };
 }
 
-const localBytes = lines => lines.reduce((sum, line) => sum + (sizeOf(/ = alloca (.*?), align /.exec(line)?.[1] ?? '') ?? 0), 0);
+const localBytes = (lines, structures) => lines.reduce((sum, line) => sum + (sizeOf(/ = alloca (.*?), align /.exec(line)?.[1] ?? '', structures) ?? 0), 0);
 
 function refusal(name) {
   const plain = /^_Z[A-Z]*(\d+)(\w+)/.exec(name), word = plain ? plain[2].slice(0, Number(plain[1])) : name;

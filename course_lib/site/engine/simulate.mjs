@@ -1,18 +1,23 @@
 // Runs compiled kernels: one instance of the runtime, whose memory is the device's, and an instance of each kernel on top of it.
-import { KERNEL_BASE, TABLE_BASE } from './compile.mjs';
+import { KERNEL_BASE, KERNEL_BYTES, TABLE_BASE } from './compile.mjs';
 import { PATTERN } from './fills.mjs';
+import { launchError } from './limits.mjs';
+import { MOST, readTrace } from './trace.mjs';
 import { withFills } from './uninitialised.mjs';
 import { DYNAMIC, SHARED } from './variables.mjs';
 
 // course_lib/cuda/runtime.py: KINDS
 const KINDS = ['out-of-bounds', 'misaligned-access', 'null-pointer', 'host-pointer', 'uninitialised-read', 'race', 'divergent-barrier',
   'missed-barrier', 'missing-lanes', 'division-by-zero', 'timeout', 'crash'];
-const NO_THREAD = 0xffffffff, KERNEL_PAGES = 512, PAGE = 65536, HEAP_BYTES = 16 << 20, THREAD = 1, PARAMETER_BYTES = 16;
+const NO_THREAD = 0xffffffff, PAGE = 65536, KERNEL_PAGES = KERNEL_BYTES / PAGE, HEAP_BYTES = 16 << 20, THREAD = 1, PARAMETER_BYTES = 16;
 // Of all threads, between two waits; it grows downward. JavaScript's own stack ends first.
 const STACK_LOW = KERNEL_BASE - (40 << 20), STACK_TOP = KERNEL_BASE - PAGE;  // above it is what lies past the first local array
 const NOWHERE = { otherLine: null, block: [0, 0, 0], thread: null, count: 1 };  // an issue of no thread
 const LOCAL_BYTES = 76 << 10;  // of a thread, natively (cuda/runtime/runtime.h, STACK_BYTES)
 const OVERFLOW = 'stack overflow: a thread used more local memory than there is (endless recursion, or a very large local array)';
+
+// What libc would ask of an operating system: it has none (52: ENOSYS).
+const SYSTEM = new Proxy({}, { get: (_, name) => name === 'proc_exit' ? () => { throw new Error('exit() was called'); } : () => 52 });
 
 class Ended {  // port/threads.cpp: what sim_throw says is over
   constructor(what) { this.what = what; }
@@ -20,10 +25,10 @@ class Ended {  // port/threads.cpp: what sim_throw says is over
 
 export class Simulator {
   static async start(module) {
-    const self = new Simulator(), nothing = () => 52;
+    const self = new Simulator();
     const { exports } = await WebAssembly.instantiate(module, {
       env: { sim_throw(what) { throw new Ended(what); }, sim_now: () => performance.now() },
-      wasi_snapshot_preview1: new Proxy({}, { get: () => nothing }),
+      wasi_snapshot_preview1: SYSTEM,
     });
     self.runtime = exports;
     self.memory = exports.memory;
@@ -54,7 +59,7 @@ export class Simulator {
   }
 
   // A module of compile.mjs; lines: of its places.
-  async load({ wasm, lines, locals, fills }) {
+  async load({ wasm, lines, locals, names, fixed, fills }) {
     const module = await WebAssembly.compile(wasm), { runtime } = this;
     new Uint8Array(this.memory.buffer, KERNEL_BASE, this.dirty - KERNEL_BASE).fill(0);
     const env = { memory: this.memory, __indirect_function_table: this.table, sim_fill: number => this.fills.get(number) ?? PATTERN };
@@ -63,8 +68,8 @@ export class Simulator {
         if (!runtime[name]) throw new Error(`The simulator has no function ${name}.`);
         env[name] = runtime[name];
       }
-    this.kernel = (await WebAssembly.instantiate(module, { env })).exports;
-    Object.assign(this, { lines, locals, variablesFilled: fills.variables, fillsLeft: fills.left, fills: new Map() });
+    this.kernel = (await WebAssembly.instantiate(module, { env, wasi_snapshot_preview1: SYSTEM })).exports;
+    Object.assign(this, { lines, locals, names, fixed, variablesFilled: fills.variables, fillsLeft: fills.left, fills: new Map() });
     this.kernel.__stack_pointer.value = STACK_TOP;
     this.kernel.__wasm_call_ctors?.();
     this.dirty = Math.max(this.dirty, this.kernel.__heap_base.value);
@@ -130,16 +135,19 @@ export class Simulator {
     runtime.sim_kernel_stack(STACK_LOW, KERNEL_BASE);
   }
 
-  // args: arrays of upload(), or numbers; names: of the parameters. facts: what facts.mjs finds in the text. Gives { issues, counters, printed }.
+  // args: arrays of upload(), or numbers; names: of the parameters. facts: what facts.mjs finds in the text. Gives { issues, counters, printed },
+  // with `trace` also events, those of trace.mjs.
   launch(number, grid, block, args, options = {}) {
     const { checked = true, seed = 0, facts = {} } = options, body = `sim_body_${number}`, local = this.locals.get(body);
+    const wrong = launchError(this.names[number], grid, block, options.shared ?? 0, this.fixed[number]);
+    if (wrong) throw new Error(wrong);
     if (local > LOCAL_BYTES) return { issues: [{ ...NOWHERE, kind: 'crash', line: facts.line ?? 0, message: OVERFLOW }], counters: [], printed: '' };
     const suspects = [...this.fillsLeft].flatMap(([name, numbers]) => name === body || !/^sim_body_\d+$/.test(name) ? numbers : []);
     const once = more => this.once(number, grid, block, args, { ...options, ...more });
     return checked && !seed && suspects.length ? withFills(this, suspects, this.variablesFilled, once) : once({});
   }
 
-  once(number, grid, block, args, { names = [], shared = 0, seed = 0, checked = true, timeout = 10, facts = {} }) {
+  once(number, grid, block, args, { names = [], shared = 0, seed = 0, checked = true, timeout = 10, trace = false, facts = {} }) {
     const { runtime, kernel } = this, types = this.parameters(number);
     if (types.length !== args.length) throw new Error(`The kernel takes ${types.length} arguments, and ${args.length} were given.`);
     const values = runtime.malloc(16 * args.length + 4 * args.length + 16), pointers = values + 16 * args.length, rooms = [values];
@@ -156,12 +164,15 @@ export class Simulator {
       if (value?.at && names[i]) this.named(names[i], at => runtime.sim_name(value.at, at));
     });
     const structures = [...(facts.structures ?? []), ...names.filter((_, i) => types[i].pointer && types[i].kind === 's' && types[i].alignment < 16)];
+    if (trace) runtime.sim_trace(BigInt(MOST));
     if (checked) this.describe(shared, { ...facts, structures });
     this.table.set(TABLE_BASE - 1, kernel[`sim_body_${number}`]);
     runtime.sim_launch(pointers, ...grid, ...block, shared, seed, checked ? 1 : 0, TABLE_BASE - 1, performance.now() + 1000 * timeout);
     this.run();
+    const events = trace ? { events: readTrace(this) } : {};
+    if (trace) runtime.sim_trace(0n);
     for (const room of rooms) runtime.free(room);
-    return { issues: this.issues(block), counters: checked ? this.counters() : [], printed: this.printed() };
+    return { issues: this.issues(block, facts.line), counters: checked ? this.counters() : [], printed: this.printed(), ...events };
   }
 
   put(at, value, { kind, pointer, bytes }) {
@@ -189,11 +200,12 @@ export class Simulator {
   }
 
   // What the checker has told: one for each kind and line, one race for each pair of lines (sanitizer.py: _unique).
-  issues(block) {
+  // begin: the kernel's line, for what ended where no line is known.
+  issues(block, begin = 0) {
     const found = new Map(), { runtime } = this;
     for (let i = 0; i < runtime.sim_fault_count(); i++) {
       const at = runtime.sim_told(i), word = n => this.view.getUint32(at + 4 * n, true), line = (own, place) => own || this.lines[place - 1] || 0;
-      const kind = KINDS[word(0)], issue = { kind, line: line(word(1), word(5)), otherLine: line(word(2), word(6)) || null,
+      const kind = KINDS[word(0)], issue = { kind, line: line(word(1), word(5)) || (['timeout', 'crash'].includes(kind) ? begin : 0), otherLine: line(word(2), word(6)) || null,
         block: [word(7), word(8), word(9)], thread: word(3) === NO_THREAD ? null : coordinates(word(3), block), count: word(10), message: this.text(word(11)) };
       const other = word(4) === NO_THREAD ? null : coordinates(word(4), block), { otherLine } = issue;
       if (other && otherLine && ['race', 'divergent-barrier', 'missing-lanes'].includes(kind))
@@ -234,6 +246,8 @@ const coordinates = (thread, [x, y]) => [thread % x, Math.floor(thread / x) % y,
 function trapWords(error) {
   const message = String(error.message ?? error);
   if (error instanceof RangeError || /stack/i.test(message)) return OVERFLOW;
+  if (/exit\(\) was called/.test(message)) return 'exit() or abort() was called: a kernel ends by `return`, and stops a launch by __trap()';
+  if (/null function|signature mismatch|table index/i.test(message)) return 'a call through a pointer that points to no function of this type';
   if (/divide by zero|remainder by zero|divide result/i.test(message)) return 'an integer was divided by zero (or the smallest by -1)';
   if (/unreachable/i.test(message)) return 'the kernel ran into an instruction that does not exist: does a function that promises a value end without `return`?';
   return `an access where there is no memory: a wild pointer or index (${message})`;

@@ -1,6 +1,6 @@
 // The arrays and variables of a kernel's file in LLVM's text. Dynamic shared memory becomes one array, the runtime's variables
 // get their addresses (the linker would put what it does not know at 0), and a table says where everything lies.
-import { NAME, firstType } from './ir.mjs';
+import { NAME, eachFunction, firstType, nameOf, sizeOf, structuresIn } from './ir.mjs';
 
 const DYNAMIC_BYTES = 227 * 1024;
 export const VARIABLE = 0, CONSTANT = 1, SHARED = 2, DYNAMIC = 3;
@@ -26,11 +26,38 @@ export function placeVariables(text, addresses) {
 // Whether it is the compiler's own, or the simulator's.
 const isOwn = symbol => /^(llvm\.|sim\.)|sim_|^\.|^(__const|switch\.table)/.test(symbol);
 
+const VARIABLES = new RegExp(`^@(${NAME}) = (.*?)\\b(global|constant) (.*)$`, 'gm');
+const isNone = (symbol, words) => /^(llvm\.|sim\.)/.test(symbol) || /\bexternal /.test(words);
+
+// Bytes of the arrays and variables of a file that are not shared.
+export function variableBytes(text) {
+  const structures = structuresIn(text);
+  return [...text.matchAll(VARIABLES)].filter(([, symbol, words]) => !isNone(symbol, words) && !/\bthread_local\b/.test(words))
+    .reduce((sum, [, , , , rest]) => sum + (sizeOf(firstType(rest), structures) ?? 0), 0);
+}
+
+// Bytes of the shared arrays of fixed size that each function and those that it calls use, by its name.
+export function fixedShared(text) {
+  const sizes = new Map(), named = new Map(), found = new Map(), structures = structuresIn(text);
+  for (const [, symbol, words, , rest] of text.matchAll(VARIABLES))
+    if (/\bthread_local\b/.test(words) && !isNone(symbol, words) && symbol !== 'sim_dynamic') sizes.set(symbol, sizeOf(firstType(rest), structures) ?? 0);
+  eachFunction(text, lines => {
+    named.set(nameOf(lines[0]), new Set([...lines.join('\n').matchAll(new RegExp(`@(${NAME})`, 'g'))].map(([, name]) => name)));
+    return [];
+  });
+  for (const name of named.keys()) {
+    const reached = new Set([name]);
+    for (const one of reached) for (const next of named.get(one) ?? []) reached.add(next);
+    found.set(name, [...reached].reduce((sum, one) => sum + (sizes.get(one) ?? 0), 0));
+  }
+  return found;
+}
+
 // sim_variables: {address, bytes, name, kind} of each, zeros at the end. What has no name is the compiler's own, or ours.
 function table(text, dynamic) {
-  const rows = [], names = [], one = '{ ptr, i32, ptr, i32 }', variable = new RegExp(`^@(${NAME}) = (.*?)\\b(global|constant) (.*)$`, 'gm');
-  for (const [, symbol, words, sort, rest] of text.matchAll(variable)) {
-    if (/^(llvm\.|sim\.)/.test(symbol) || /\bexternal /.test(words)) continue;
+  const rows = [], names = [], one = '{ ptr, i32, ptr, i32 }';
+  for (const [, symbol, words, sort, rest] of text.matchAll(VARIABLES)) {
+    if (isNone(symbol, words)) continue;
     const shared = /\bthread_local\b/.test(words), own = /\bprivate /.test(words) || isOwn(symbol);
     const name = symbol === 'sim_dynamic' ? dynamic : own ? '' : plainName(symbol);
     const kind = symbol === 'sim_dynamic' ? DYNAMIC : shared ? SHARED : sort === 'constant' ? CONSTANT : VARIABLE;

@@ -5,10 +5,14 @@ import { editor } from "./editor.js";
 import { engineOf, progressIn, shadersOf } from "./engine.js";
 import { first } from "./first.js";
 import { play } from "./play.js";
+import { playButton } from "./player.js";
 import { failure, verdict } from "./verdict.js";
 
 const RUNS = {
-  exercise: async (engine, name, text) => verdict(await engine.judge(name, text), "Passed."),
+  async exercise(engine, name, text) {
+    const judged = await engine.judge(name, text), shown = verdict(judged, "Passed.");
+    return judged.passed || judged.compileErrors?.length ? shown : { ...shown, play: (engine) => engine.play(name, text, judged.case) };
+  },
   first, play,
 };
 
@@ -54,6 +58,7 @@ export async function open(box, kind, root) {
       const shown = await RUNS[kind](engine, name, text.text());
       judged = shown.judged;
       result.replaceChildren(shown.box);
+      if (shown.play && language === "cuda") shown.box.append(playButton(load, root, shown.play));
       text.mark(shown.marks);
       for (const link of result.querySelectorAll("[data-line]")) link.addEventListener("click", () => text.show(Number(link.dataset.line)));
       passed ||= judged.passed && kind !== "play"; // the last that passed counts; free play has nothing to pass

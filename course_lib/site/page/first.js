@@ -1,5 +1,5 @@
 // The first screen's kernel: x turned round, by 64 threads and a board that they share.
-import { verdict } from "./verdict.js";
+import { headlineOf, verdict } from "./verdict.js";
 
 const N = 64;
 
@@ -11,7 +11,7 @@ export async function first(engine, _, text) {
   const issues = made.issues ?? [], failed = made.error || made.compileErrors?.length;
   const passed = right && !issues.length && !failed;
   const race = issues.find(({ kind }) => kind === "race");
-  const headline = made.compileErrors?.length ? "The compiler does not understand it."
+  const headline = made.compileErrors?.length ? headlineOf(made.compileErrors)
     : race ? `A race in line ${race.line}: what comes out depends on which thread is first.`
       : issues.length ? "The simulator has seen something wrong." : failed ? made.error
         : passed ? "Right: every number has found its place, and no thread was too early." : "No race, but y is not x turned round.";

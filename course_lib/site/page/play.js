@@ -1,6 +1,6 @@
 // Free play: a launch in a few lines, its arrays and what was seen.
 import { element } from "./elements.js";
-import { verdict } from "./verdict.js";
+import { headlineOf, verdict } from "./verdict.js";
 
 const ARRAY = /^(\w+)\s*=\s*(\w+)\s+(\d+(?:x\d+)*)\s*(?::\s*(.*))?$/, NUMBER = /^(\w+)\s*=\s*(-?[\d.]+(?:e-?\d+)?)$/;
 const DTYPES = ["float16", "float32", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"];
@@ -9,16 +9,19 @@ export async function play(engine, _, text) {
   const launch = parse(document.getElementById("launch").value);
   const kernel = [...text.matchAll(/__global__\s+(?:__launch_bounds__\([^)]*\)\s*)?void\s+(\w+)/g)].pop()?.[1];
   if (!kernel) throw new Error("There is no kernel in this text: one begins with __global__ void and its name.");
-  const made = await engine.run({ text, kernel: launch.kernel ?? kernel, checked: true, ...launch });
+  const asked = { text, kernel: launch.kernel ?? kernel, checked: true, ...launch }, made = await engine.run(asked);
   const wrong = made.error || made.compileErrors?.length || made.issues?.length;
-  const headline = made.compileErrors?.length ? "The compiler does not understand it." : made.error ? made.error
+  const headline = made.compileErrors?.length ? headlineOf(made.compileErrors) : made.error ? made.error
     : made.issues?.length ? `${made.issues.length === 1 ? "1 issue" : `${made.issues.length} issues`} in ${kernel}.` : `${kernel} ran, and nothing wrong was seen.`;
   const shown = verdict({ ...made, passed: !wrong, headline });
   for (const [name, array] of Object.entries(made.arrays ?? {}))
     shown.box.append(element("p", { class: "value" }, element("b", {}, name), element("pre", { tabindex: "0", role: "region", "aria-label": name }, listing(array))));
   if (made.printed) shown.box.append(element("p", { class: "value" }, element("b", {}, "printed"), element("pre", { tabindex: "0" }, made.printed)));
-  return shown;
+  return made.error ? shown : { ...shown, play: (engine) => engine.run({ ...asked, player: true }).then(told) };
 }
+
+// What a second run, with a record, gave.
+const told = ({ player, notPlayed, error }) => ({ player, notPlayed: notPlayed ?? error });
 
 // The lines of a launch -> {grid, block, sharedBytes, args}. Throws an Error with the line that is not understood.
 export function parse(lines) {

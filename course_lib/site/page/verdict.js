@@ -16,6 +16,9 @@ export function verdict(judged, praise) {
   return { judged, box, marks: [...(judged.compileErrors ?? []), ...(judged.issues ?? [])] };
 }
 
+// What cannot be run at all is told without a line, and then says it all.
+export const headlineOf = ([{ line, message }]) => (line ? "The compiler does not understand it." : message);
+
 export function failure(message) {
   return element("div", { class: "verdict wrong" }, element("p", {}, message));
 }
@@ -27,7 +30,7 @@ function place(line) {
 }
 
 function compileErrors(found = []) {
-  return found.map(({ line, message }) => element("p", { class: "issue" }, ...(line ? [place(line), ": "] : []), message));
+  return found.filter(({ line }) => line).map(({ line, message }) => element("p", { class: "issue" }, place(line), ": ", message));
 }
 
 function issues(found = []) {

@@ -86,15 +86,16 @@ static void start_block(Block* block, uint64_t number) {
 }
 
 static void run_threads(Block* block) {
+    static unsigned turns;  // of all blocks: a grid of millions of short ones is to end, too
     const Index size = launch.block;
-    for (unsigned turns = 1; !over; turns++) {
+    while (!over) {
         unsigned me = block->current;
         if (!launch.checked) sim_thread_idx = {me % size.x, me / size.x % size.y, me / (size.x * size.y)};
         auto* thread = static_cast<Frame*>(block->stack_pointer[me]);
         block->waits_at[me] = {};
         thread->resume(thread);
         if (!thread->resume) end_running_thread(block);
-        if (turns % 4096 == 0 && sim_now() > until) {
+        if (++turns % 4096 == 0 && sim_now() > until) {
             SourceLine at = block->waits_at[me];  // of a wait; a thread that spins is where it last accessed memory
             fault(TIMEOUT, me, at.line ? CodeLocation{nullptr, at} : location_at(nullptr), NO_THREAD, {}, "still running");
             sim_throw(LAUNCH);
