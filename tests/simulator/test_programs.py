@@ -200,6 +200,31 @@ def test_plain_cpp_of_a_program_may_have_functions_of_a_kernels_names(tmp_path):
     assert found.code == 43 + 102 and not found.findings
 
 
+@compilers
+def test_atomics_of_the_host_may_meet_those_of_a_kernel(compiler, monkeypatch, tmp_path):
+    using(compiler, monkeypatch)
+    (tmp_path / "atomics.cu").write_text(
+        "#include <atomic>\n#include <memory>\n"
+        "__global__ void add(int* x) { atomicAdd_system(x, 1); x[1] = 1; }\n"
+        "int main() { int* x; cudaMallocManaged(&x, 16); for (int i = 0; i < 4; i++) x[i] = 0;\n"
+        "  add<<<1, 32>>>(x);\n"
+        "  __sync_fetch_and_add(x, 10); __sync_val_compare_and_swap(x, 42, 50); __sync_lock_test_and_set(x + 2, 7);\n"
+        "  int old = __atomic_load_n(x, __ATOMIC_ACQUIRE); __atomic_store_n(x, old, __ATOMIC_RELEASE);\n"
+        "#ifdef EARLY\n  __sync_fetch_and_or(x + 1, 2);\n#endif\n"
+        "  cudaDeviceSynchronize();\n"
+        "  std::atomic<long long> a{5}; a++; long long six = 6; a.compare_exchange_strong(six, 1 << 20);\n"
+        "  std::atomic<char> c{3}; c ^= 1; std::atomic<unsigned short> s{9}; s -= 4; s &= 5; std::atomic<bool> b{false};\n"
+        "  auto shared = std::make_shared<int>(8); auto other = shared; bool was = b.exchange(true);\n"
+        "  bool right = old == 50 && x[0] == 50 && x[2] == 7 && a == 1 << 20 && c == 2 && s == 5 && b && !was;\n"
+        "  cudaFree(x); return right && *other == 8 && shared.use_count() == 2 ? 0 : 1; }\n"
+    )
+    found, _ = run(tmp_path / "atomics.cu", True)
+    assert found.ok and found.code == 0, found.findings
+    if compiler == "gcc":  # the hooks of clang leave atomics alone
+        found, _ = run(tmp_path / "atomics.cu", True, options=("-DEARLY",))
+        assert [(one.kind, one.line) for one in found.findings] == [("race", 9)], found.findings
+
+
 def test_the_fixture_fails_a_test_by_what_was_found(cuda_check, tmp_path):  # noqa: F811
     (tmp_path / "fine.cu").write_text(
         "__global__ void add(int* x) { atomicAdd(x, 1); }\n"
