@@ -200,6 +200,20 @@ def test_plain_cpp_of_a_program_may_have_functions_of_a_kernels_names(tmp_path):
     assert found.code == 43 + 102 and not found.findings
 
 
+@pytest.mark.parametrize(("gpu", "megabytes"), [("a100", 30), ("t4", 0)])
+def test_a_part_of_the_cache_may_be_set_aside_on_the_cards_that_can(gpu, megabytes, tmp_path):
+    (tmp_path / "l2.cu").write_text(
+        "int main() { cudaDeviceProp p; cudaGetDeviceProperties(&p, 0); int same;\n"
+        "  cudaDeviceGetAttribute(&same, cudaDevAttrMaxPersistingL2CacheSize, 0);\n"
+        "  cudaStream_t s; cudaStreamCreate(&s); cudaStreamAttrValue v = {};\n"
+        "  v.accessPolicyWindow.num_bytes = p.accessPolicyMaxWindowSize;\n"
+        "  if (cudaStreamSetAttribute(s, cudaStreamAttributeAccessPolicyWindow, &v)) return 100;\n"
+        "  return same == p.persistingL2CacheMaxSize ? p.persistingL2CacheMaxSize >> 20 : 101; }\n"
+    )
+    found, _ = run(tmp_path / "l2.cu", False, gpu=gpu)
+    assert found.code == megabytes
+
+
 @compilers
 def test_atomics_of_the_host_may_meet_those_of_a_kernel(compiler, monkeypatch, tmp_path):
     using(compiler, monkeypatch)
