@@ -106,6 +106,27 @@ def test_what_cannot_be_compiled_is_told_in_a_sentence(tmp_path, text, sentence)
 
 
 @pytest.mark.parametrize(
+    ("declared", "sentence"),
+    [
+        (
+            "namespace of { int f(int); }\nint main() {\n  return of::f(2); }",
+            r"p\.cu, line 2: 'f' is declared, but no file that",
+        ),
+        (
+            'extern "C" int cuInit(int);\nint main() {\n  return cuInit(0); }',
+            r"p\.cu, line 2: the driver's functions are not",
+        ),
+        ("int cudaNew(int);\nint main() {\n  return cudaNew(0); }", r"p\.cu, line 2: cudaNew is not simulated"),
+    ],
+)
+def test_a_function_that_no_file_defines_is_told_before_the_program_runs(declared, sentence, tmp_path):
+    (tmp_path / "p.cu").write_text(f"#include <cstdio>\n{declared}\n")
+    with pytest.raises(CompileError, match=sentence) as caught:
+        run(tmp_path / "p.cu", True)
+    assert caught.value.line == 2
+
+
+@pytest.mark.parametrize(
     "kernel",
     [
         "k",
@@ -237,6 +258,14 @@ def test_atomics_of_the_host_may_meet_those_of_a_kernel(compiler, monkeypatch, t
     if compiler == "gcc":  # the hooks of clang leave atomics alone
         found, _ = run(tmp_path / "atomics.cu", True, options=("-DEARLY",))
         assert [(one.kind, one.line) for one in found.findings] == [("race", 9)], found.findings
+
+
+def test_what_a_c_file_defines_has_the_name_that_c_gives_it(tmp_path):
+    (tmp_path / "a.cu").write_text('extern "C" int of_c(int);\nint main() { return of_c(20); }\n')
+    (tmp_path / "b.c").write_text("#include <math.h>\nint of_c(int x) { return (int)sqrt(x * 5.0) + x; }\n")
+    program = build.compile_program([tmp_path / "a.cu", tmp_path / "b.c"], (), True)
+    found, _ = verdict.run(program, (), capture=True)
+    assert found.code == 30
 
 
 def test_the_fixture_fails_a_test_by_what_was_found(cuda_check, tmp_path):  # noqa: F811
