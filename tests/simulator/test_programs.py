@@ -95,6 +95,7 @@ def test_a_crash_in_the_fast_build_ends_the_launches_as_on_a_gpu(tmp_path):
             r"p\.cu, line 2: the __shared__ array 'big' takes 49,600 bytes",
         ),
         ("int main() {\n cudaGraphCreate(0, 0);\n}\n", r"p\.cu, line 2: cudaGraphCreate is not simulated"),
+        ("#include <cublas_v2.h>\nint main() {\n cublasStrsm(0);\n}\n", r"p\.cu, line 3: cublasStrsm is not simulated"),
         ("int main() {\n CUfunction f;\n}\n", r"p\.cu, line 2: the driver's functions are not simulated"),
         ("int main() {\n return cuInit(0);\n}\n", r"p\.cu, line 2: the driver's functions are not simulated"),
     ],

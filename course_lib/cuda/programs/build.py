@@ -171,7 +171,7 @@ def _explained(log: str, name: str) -> CompileError:
     file, line, said = match.groups()
     if missing := re.search(rf"['‘](?:{_OF_DRIVER.pattern})['’]", said):
         said = f"the driver's functions are not simulated, those of the runtime are ({said})"
-    elif missing := re.search(r"['‘](cuda[A-Z]\w+|cuC\w+|tex\dD\w*|surf\dD\w*)['’]", said):
+    elif missing := re.search(r"['‘](cuda[A-Z]\w+|cublas\w+|cuC\w+|tex\dD\w*|surf\dD\w*)['’]", said):
         said = f"{missing[1]} is not simulated ({said})"
     return CompileError(f"{Path(file).name}, line {line}: {said}", log=log, line=int(line))
 
