@@ -222,6 +222,34 @@ def test_plain_cpp_of_a_program_may_have_functions_of_a_kernels_names(tmp_path):
     assert found.code == 43 + 102 and not found.findings
 
 
+@compilers
+def test_the_fast_build_reads_no_further_than_the_text_does(compiler, monkeypatch, tmp_path):
+    """Eight sums for each component of a float4: g++ 12 loads 32 bytes for its 16, the last time past the array's end."""
+    using(compiler, monkeypatch)
+    (tmp_path / "four.cu").write_text(
+        "__global__ void products(const float* a, const float* b, float* out, int n) {\n"
+        "  float sums[8][8] = {};\n"
+        "  for (int k = 0; k < n; k += 4) {\n"
+        "    float4 right[8];\n"
+        "    for (int u = 0; u < 8; u++) right[u] = *reinterpret_cast<const float4*>(b + u * n + k);\n"
+        "    for (int i = 0; i < 8; i++) {\n"
+        "      float4 left = *reinterpret_cast<const float4*>(a + i * n + k);\n"
+        "      for (int j = 0; j < 8; j++) {\n"
+        "        sums[i][j] += left.x * right[j].x; sums[i][j] += left.y * right[j].y;\n"
+        "        sums[i][j] += left.z * right[j].z; sums[i][j] += left.w * right[j].w; } } }\n"
+        "  for (int i = 0; i < 64; i++) out[i] = sums[i / 8][i % 8]; }\n"
+        "int main() { const int n = 128; float x[8 * n], *a, *b, *out, y[64]; int sum = 0;\n"
+        "  for (int i = 0; i < 8 * n; i++) x[i] = i / n + 1;\n"
+        "  cudaMalloc(&a, sizeof x); cudaMalloc(&b, sizeof x); cudaMalloc(&out, sizeof y);\n"
+        "  cudaMemcpy(a, x, sizeof x, cudaMemcpyHostToDevice); cudaMemcpy(b, x, sizeof x, cudaMemcpyHostToDevice);\n"
+        "  products<<<1, 1>>>(a, b, out, n); cudaMemcpy(y, out, sizeof y, cudaMemcpyDeviceToHost);\n"
+        "  for (int i = 0; i < 64; i++) sum += y[i] == n * (i / 8 + 1) * (i % 8 + 1);\n"
+        "  cudaFree(a); cudaFree(b); cudaFree(out); return sum; }\n"
+    )
+    found, _ = run(tmp_path / "four.cu", False)
+    assert found.code == 64 and not found.findings, found.findings
+
+
 @pytest.mark.parametrize(("gpu", "megabytes"), [("a100", 30), ("t4", 0)])
 def test_a_part_of_the_cache_may_be_set_aside_on_the_cards_that_can(gpu, megabytes, tmp_path):
     (tmp_path / "l2.cu").write_text(

@@ -25,6 +25,7 @@ from course_lib.cuda.programs import inline_ptx, launches, text
 _OF_LEARNERS = re.compile(r"-W(?:all|error)|-DSIM_NEVER_WAITS")  # flags of the course's own texts
 _SHARED = {False: "thread_local", True: "thread_local __attribute__((aligned(65536)))"}  # as SIM_SHARED of language.h
 _OF_DRIVER = re.compile(r"CU[a-z]\w+|cu[A-BD-Z]\w+|CUDA_SUCCESS")
+_OF_FOUR = re.compile(r"\b(?:float|int|uint)4\b")
 _UNCHECKED = '__attribute__((no_sanitize("thread"), no_sanitize("bounds")))'
 
 
@@ -104,8 +105,10 @@ def rewritten(
 
 def program_flags(own: source.Source, checked: bool, compiler: native.Compiler) -> tuple[str, ...]:
     """The flags of a program, without those that are for the course's own texts."""
-    chosen = flags.choose(own, (), checked, False, compiler)
-    return (*(flag for flag in chosen if not _OF_LEARNERS.match(flag)), "-w", "-DSIM_PROGRAM")
+    chosen = [flag for flag in flags.choose(own, (), checked, False, compiler) if not _OF_LEARNERS.match(flag)]
+    if compiler.kind == "gcc" and compiler.major < 14 and not checked and _OF_FOUR.search(own.code):
+        chosen.append("-mprefer-vector-width=128")  # of a float4, wider vectors load what lies behind it, too: test_programs
+    return (*chosen, "-w", "-DSIM_PROGRAM")
 
 
 def meanings(checked: bool) -> tuple[str, ...]:
