@@ -107,9 +107,8 @@ def program_flags(own: source.Source, checked: bool, compiler: native.Compiler) 
     """The flags of a program, without those that are for the course's own texts."""
     chosen = [flag for flag in flags.choose(own, (), checked, False, compiler) if not _OF_LEARNERS.match(flag)]
     if compiler.kind == "gcc" and compiler.major < 14 and not checked and _OF_FOUR.search(own.code):
-        chosen.append(
-            "-mprefer-vector-width=128"
-        )  # of a float4, wider vectors load what lies behind it, too: test_programs
+        # Of a float4, wider vectors load what lies behind it, too: test_public_programs.
+        chosen.append("-mprefer-vector-width=128")
     return (*chosen, "-w", "-DSIM_PROGRAM")
 
 
