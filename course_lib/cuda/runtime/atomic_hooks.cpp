@@ -1,5 +1,5 @@
-// Atomics that are no CUDA functions: __sync_*, __atomic_* and std::atomic, which a program's host code has. g++ calls these instead
-// of the processor's instructions; clang leaves them alone (flags.py).
+// Atomics that are no CUDA functions: __sync_*, __atomic_* and std::atomic, which a program's host code has. g++ calls these
+// instead of the processor's instructions; clang leaves them alone (flags.py).
 #include "hooks.h"
 
 using namespace sim;

@@ -56,7 +56,7 @@ static void resolve_thread(const Block* block, unsigned thread) {
 }
 
 // A thread's suspicion of this address, else one that is free, else the first.
-static Suspicion& place_for(unsigned thread, const char* address) {
+static Suspicion& guess_of(unsigned thread, const char* address) {
     Suspicion *free = nullptr, (&all)[GUESSES] = before_atomic[thread];
     for (Suspicion& one : all) {
         if (one.active && one.access.address == address) return one;
@@ -142,9 +142,9 @@ static void race(const Block* block, Conflict conflict, const Word& word, const 
         equal_write = now;
         Racecheck::awaits_value = true;
     } else if (conflict == WRITE_READ && word.kind & ATOMIC && !access.atomic) {
-        Suspicion& place = place_for(thread, access.address);
-        resolve(block, place);
-        place = now;
+        Suspicion& guess = guess_of(thread, access.address);
+        resolve(block, guess);
+        guess = now;
         suspicions++;
     } else {
         report(block, now);
@@ -157,10 +157,10 @@ static void suspect_readers(Word& word, const Access& access, const Array& array
     if (word.readers & (MANY_WARPS | PARTS)) return;
     for (uint32_t lanes = word.read_lanes; lanes; lanes &= lanes - 1) {
         unsigned lane = __builtin_ctz(lanes), reader = word.read_warp * WARP + lane;
-        Suspicion& place = place_for(reader, access.address);
-        if (place.active || happens_before(reader, thread)) continue;
+        Suspicion& guess = guess_of(reader, access.address);
+        if (guess.active || happens_before(reader, thread)) continue;
         if (word.read_warp == thread / WARP && warp_ordered(word.read_warp, lane, word.read_clock, thread % WARP)) continue;
-        place = suspect(READ_WRITE, array, access, offset, thread, reader, word.read_pc, false);
+        guess = suspect(READ_WRITE, array, access, offset, thread, reader, word.read_pc, false);
         suspicions++;
     }
 }
@@ -199,7 +199,7 @@ void Racecheck::on(const MemoryAccess& event) {
     const Access& access = event.access;
     bool& reported = event.reported;
     if (access.atomic && suspicions) {
-        Suspicion& own = place_for(block->current, access.address);
+        Suspicion& own = guess_of(block->current, access.address);
         if (own.active && own.access.address == access.address) clear(own);
     }
     if (!reported)
