@@ -138,12 +138,18 @@ def for_clang(text: str) -> str:
     return debug_locations.keep_branches_apart(vector_access.keep_vector_accesses(text))
 
 
+def undefined_symbol(error: OSError) -> str | None:
+    """The symbol that a library lacks, by the loader's message."""
+    symbol = re.search(r"undefined symbol: (\w+)|symbol not found in flat namespace '_?(\w+)'", str(error))
+    return symbol and (symbol.group(1) or symbol.group(2))
+
+
 def undefined(error: OSError, text: source.Source) -> Exception:
     """The sentence for a function that a text declares and calls, but that nothing defines."""
-    symbol = re.search(r"undefined symbol: (\w+)|symbol not found in flat namespace '_?(\w+)'", str(error))
-    if not symbol:
+    symbol = undefined_symbol(error)
+    if symbol is None:
         return error
-    name = symbols.plain_name(symbol.group(1) or symbol.group(2))
+    name = symbols.plain_name(symbol)
     declared = re.search(rf"\b{re.escape(name)}\s*\(", text.code)
     line = text.text.count("\n", 0, declared.start()) + 1 if declared else None
     where = f"{text.name}, line {line}" if line else text.name

@@ -95,6 +95,7 @@ def test_a_crash_in_the_fast_build_ends_the_launches_as_on_a_gpu(tmp_path):
             r"p\.cu, line 2: the __shared__ array 'big' takes 49,600 bytes",
         ),
         ("int main() {\n cudaGraphCreate(0, 0);\n}\n", r"p\.cu, line 2: cudaGraphCreate is not simulated"),
+        ("#include <cublas_v2.h>\nint main() {\n cublasStrsm(0);\n}\n", r"p\.cu, line 3: cublasStrsm is not simulated"),
         ("int main() {\n CUfunction f;\n}\n", r"p\.cu, line 2: the driver's functions are not simulated"),
         ("int main() {\n return cuInit(0);\n}\n", r"p\.cu, line 2: the driver's functions are not simulated"),
     ],
@@ -146,58 +147,6 @@ def test_variables_of_the_host_may_have_the_kernels_names(tmp_path):
     )
     found, said = run(tmp_path / "names.cu", True)
     assert found.ok and said == f"{96 * (32 + 300) + 32 * (16 + 200)}\n"
-
-
-@compilers
-@pytest.mark.parametrize("checked", [False, True])
-def test_a_variable_of_the_device_is_copied_by_its_address(compiler, checked, monkeypatch, tmp_path):
-    using(compiler, monkeypatch)
-    (tmp_path / "v.cu").write_text(
-        "__device__ int table[4];\n"
-        "__global__ void add(int* x) { x[threadIdx.x] += 10 * threadIdx.x; }\n"
-        "int main() { int *at, y[5] = {1, 2, 3, 4, 5}; cudaGetSymbolAddress((void**)&at, table);\n"
-        "  if (cudaMemcpy(at, y, sizeof table, cudaMemcpyHostToDevice)) return 1;\n"
-        "  add<<<1, 4>>>(at); cudaMemset(at + 3, 0, 4);\n"
-        "  if (cudaMemcpy(y, at + 1, 12, cudaMemcpyDeviceToHost)) return 2;\n"
-        "  cudaMemcpy(at, y, sizeof y, cudaMemcpyHostToDevice);\n"
-        "  return y[0] + y[1] + y[2] + y[3]; }\n"
-    )
-    found, _ = run(tmp_path / "v.cu", checked)
-    assert found.code == 12 + 23 + 0 + 4
-    assert [(one.kind, one.line) for one in found.findings] == [("api-error", 7)], found.findings
-    assert "less room" in found.findings[0].message
-
-
-@compilers
-@pytest.mark.parametrize("checked", [False, True])
-def test_kernels_and_the_host_read_the_clock(compiler, checked, monkeypatch, tmp_path):
-    using(compiler, monkeypatch)
-    (tmp_path / "t.cu").write_text(
-        "#include <ctime>\n#include <cuda_runtime.h>\n"
-        "__global__ void wait(clock_t* at, long ticks) { clock_t first = clock(); at[0] = first;\n"
-        "  while (clock() - first < ticks) {}\n  at[1] = clock() - first; }\n"
-        "int main() { clock_t *at, now = clock(); cudaMallocManaged(&at, 16); wait<<<1, 1>>>(at, 1000);\n"
-        "  cudaDeviceSynchronize(); bool right = at[0] > 0 && at[1] >= 1000 && clock() >= now;\n"
-        "  cudaFree(at); return right ? 0 : 1; }\n"
-    )
-    found, _ = run(tmp_path / "t.cu", checked)
-    assert found.ok and found.code == 0, found.findings
-
-
-def test_plain_cpp_of_a_program_may_have_functions_of_a_kernels_names(tmp_path):
-    (tmp_path / "a.cu").write_text(
-        "unsigned of_host(unsigned, unsigned);\n"
-        "__global__ void least(unsigned* x) { x[0] = umin(x[0], 3) + 10 * umax(x[1], 4u); }\n"
-        "int main() { unsigned* x; cudaMallocManaged(&x, 8); x[0] = 5; x[1] = 2; least<<<1, 1>>>(x);\n"
-        "  cudaDeviceSynchronize(); int y = x[0] + of_host(7, 2); cudaFree(x); return y; }\n"
-    )
-    (tmp_path / "b.cpp").write_text(
-        "static unsigned umin(unsigned a, unsigned b) { return a < b ? a + 100 : b + 100; }\n"
-        "unsigned of_host(unsigned a, unsigned b) { return umin(a, b); }\n"
-    )
-    program = build.compile_program([tmp_path / "a.cu", tmp_path / "b.cpp"], (), True)
-    found, _ = verdict.run(program, (), capture=True)
-    assert found.code == 43 + 102 and not found.findings
 
 
 def test_the_fixture_fails_a_test_by_what_was_found(cuda_check, tmp_path):  # noqa: F811

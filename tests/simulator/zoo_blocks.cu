@@ -164,3 +164,19 @@ extern "C" __global__ void one_block_with_its_own_scope_right(const float* x, fl
     __syncthreads();
     if (threadIdx.x == 0) atomicMax_system(&c[0], most);
 }
+
+// launch (3,) (64,) 0
+extern "C" __global__ void two_guesses_fault(const float* x, float* y, int* c, int n) {
+    int lane = threadIdx.x % 32;
+    int first = c[lane];
+    int second = c[32 + lane];  // fault race
+    for (int old; (old = atomicCAS(&c[lane], first, first + 1)) != first;) first = old;
+    if (threadIdx.x == 0 || second > 1000) atomicAdd(&c[32 + lane], 1);
+}
+extern "C" __global__ void two_guesses_right(const float* x, float* y, int* c, int n) {
+    int lane = threadIdx.x % 32;
+    int first = c[lane];
+    int second = c[32 + lane];
+    for (int old; (old = atomicCAS(&c[lane], first, first + 1)) != first;) first = old;
+    for (int old; (old = atomicCAS(&c[32 + lane], second, second + 2)) != second;) second = old;
+}

@@ -1,8 +1,9 @@
 // A little of cuBLAS, for programs that compare their kernels with it: plain loops on this processor, in float32 or double.
 //
-// Handles, float32 and double matrix products, one or many (Sgemm, Dgemm, SgemmStridedBatched, Sgemv, Saxpy, Sscal), and GemmEx
-// with float, half and bfloat16 matrices. As in cuBLAS, matrices are stored by columns. What is not here is an error of the
-// compiler that names it. Of cuBLASLt there are the types alone: its product answers CUBLAS_STATUS_NOT_SUPPORTED.
+// Handles, float32 and double matrix products, one or many (Sgemm, Dgemm, SgemmStridedBatched, Sgemv), vectors (Saxpy, Sscal,
+// Sdot, Scopy), GemmEx with float, half and bfloat16 matrices, and copies (SetVector, GetMatrix). As in cuBLAS, matrices are
+// stored by columns. What is not here is an error of the compiler that names it. Of cuBLASLt there are the types alone: its
+// product answers CUBLAS_STATUS_NOT_SUPPORTED.
 #pragma once
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
@@ -96,8 +97,36 @@ SIM_UNCHECKED void product(cublasOperation_t of_a, cublasOperation_t of_b, int m
     SIM_UNCHECKED static inline cublasStatus_t cublas##LETTER##scal(cublasHandle_t, int n, const T* alpha, T* x, int step) {              \
         for (int i = 0; i < n; i++) x[size_t(i) * step] *= *alpha;                                                          \
         return CUBLAS_STATUS_SUCCESS;                                                                                       \
+    }                                                                                                                       \
+    SIM_UNCHECKED static inline cublasStatus_t cublas##LETTER##copy(cublasHandle_t, int n, const T* x, int step_x, T* y, int step_y) {    \
+        for (int i = 0; i < n; i++) y[size_t(i) * step_y] = x[size_t(i) * step_x];                                          \
+        return CUBLAS_STATUS_SUCCESS;                                                                                       \
+    }                                                                                                                       \
+    SIM_UNCHECKED static inline cublasStatus_t cublas##LETTER##dot(cublasHandle_t, int n, const T* x, int step_x, const T* y, int step_y, \
+                                                     T* sum) {                                                              \
+        T all = 0;                                                                                                          \
+        for (int i = 0; i < n; i++) all += x[size_t(i) * step_x] * y[size_t(i) * step_y];                                   \
+        return *sum = all, CUBLAS_STATUS_SUCCESS;                                                                           \
     }
 SIM_GEMM(S, float) SIM_GEMM(D, double)
+
+// A vector is copied as the only row of a matrix, a matrix column by column. A step of a vector is counted in elements.
+static inline cublasStatus_t cublasSetMatrix(int rows, int columns, int bytes, const void* a, int lda, void* b, int ldb, SIM_SITE) {
+    size_t from = size_t(lda) * bytes, to = size_t(ldb) * bytes;
+    return cudaMemcpy2D(b, to, a, from, size_t(rows) * bytes, columns, cudaMemcpyHostToDevice, site) ? CUBLAS_STATUS_MAPPING_ERROR
+                                                                                                      : CUBLAS_STATUS_SUCCESS;
+}
+static inline cublasStatus_t cublasGetMatrix(int rows, int columns, int bytes, const void* a, int lda, void* b, int ldb, SIM_SITE) {
+    size_t from = size_t(lda) * bytes, to = size_t(ldb) * bytes;
+    return cudaMemcpy2D(b, to, a, from, size_t(rows) * bytes, columns, cudaMemcpyDeviceToHost, site) ? CUBLAS_STATUS_MAPPING_ERROR
+                                                                                                      : CUBLAS_STATUS_SUCCESS;
+}
+static inline cublasStatus_t cublasSetVector(int n, int bytes, const void* x, int step_x, void* y, int step_y, SIM_SITE) {
+    return cublasSetMatrix(1, n, bytes, x, step_x, y, step_y, site);
+}
+static inline cublasStatus_t cublasGetVector(int n, int bytes, const void* x, int step_x, void* y, int step_y, SIM_SITE) {
+    return cublasGetMatrix(1, n, bytes, x, step_x, y, step_y, site);
+}
 
 // One type for all three matrices; sums in float32, as with CUBLAS_COMPUTE_32F.
 static inline cublasStatus_t cublasGemmStridedBatchedEx(

@@ -24,6 +24,8 @@ from course_lib.cuda.programs import inline_ptx, launches, text
 
 _OF_LEARNERS = re.compile(r"-W(?:all|error)|-DSIM_NEVER_WAITS")  # flags of the course's own texts
 _SHARED = {False: "thread_local", True: "thread_local __attribute__((aligned(65536)))"}  # as SIM_SHARED of language.h
+_OF_DRIVER = re.compile(r"CU[a-z]\w+|cu[A-BD-Z]\w+|CUDA_SUCCESS")
+_OF_FOUR = re.compile(r"\b(?:float|int|uint)4\b")
 _UNCHECKED = '__attribute__((no_sanitize("thread"), no_sanitize("bounds")))'
 
 
@@ -94,13 +96,20 @@ def rewritten(
         else part.text
         for part in parts
     ]
+    if file.suffix == ".c":  # C++ here, too, but what it defines has C's names
+        pieces = [
+            f'extern "C" {{\n{piece}\n}}\n' if part.own else piece for piece, part in zip(pieces, parts, strict=True)
+        ]
     return own, "".join(pieces), first
 
 
 def program_flags(own: source.Source, checked: bool, compiler: native.Compiler) -> tuple[str, ...]:
     """The flags of a program, without those that are for the course's own texts."""
-    chosen = flags.choose(own, (), checked, False, compiler)
-    return (*(flag for flag in chosen if not _OF_LEARNERS.match(flag)), "-w", "-DSIM_PROGRAM")
+    chosen = [flag for flag in flags.choose(own, (), checked, False, compiler) if not _OF_LEARNERS.match(flag)]
+    if compiler.kind == "gcc" and compiler.major < 14 and not checked and _OF_FOUR.search(own.code):
+        # Of a float4, wider vectors load what lies behind it, too: test_public_programs.
+        chosen.append("-mprefer-vector-width=128")
+    return (*chosen, "-w", "-DSIM_PROGRAM")
 
 
 def meanings(checked: bool) -> tuple[str, ...]:
@@ -164,9 +173,9 @@ def _explained(log: str, name: str) -> CompileError:
     if not match:
         return CompileError(f"{name} did not compile.\n{first}", log=log)
     file, line, said = match.groups()
-    if missing := re.search(r"['‘](?:CU[a-z]\w+|cu[A-BD-Z]\w+|CUDA_SUCCESS)['’]", said):
+    if missing := re.search(rf"['‘](?:{_OF_DRIVER.pattern})['’]", said):
         said = f"the driver's functions are not simulated, those of the runtime are ({said})"
-    elif missing := re.search(r"['‘](cuda[A-Z]\w+|cuC\w+|tex\dD\w*|surf\dD\w*)['’]", said):
+    elif missing := re.search(r"['‘](cuda[A-Z]\w+|cublas\w+|cuC\w+|tex\dD\w*|surf\dD\w*)['’]", said):
         said = f"{missing[1]} is not simulated ({said})"
     return CompileError(f"{Path(file).name}, line {line}: {said}", log=log, line=int(line))
 
@@ -176,4 +185,22 @@ def load(program: Program) -> ctypes.CDLL:
     try:
         return ctypes.CDLL(str(program.library))
     except OSError as error:
-        raise build.undefined(error, source.Source(program.own.read_text(), program.files[0].name)) from None
+        symbol = build.undefined_symbol(error)
+        if symbol is None:
+            raise
+    raise _undefined(program, symbols.plain_name(symbol))
+
+
+def _undefined(program: Program, name: str) -> CompileError:
+    own = source.Source(program.own.read_text(), program.files[0].name)
+    where, line = program.files[0].name, None
+    if found := re.search(rf"\b{re.escape(name)}\s*\(", own.code):
+        file, line = launches.place(own.text, found.start())
+        where = f"{Path(file).name}, line {line}"
+    if _OF_DRIVER.fullmatch(name):
+        said = f"the driver's functions are not simulated, those of the runtime are ({name} is called)"
+    elif re.fullmatch(r"cuda[A-Z]\w+", name):
+        said = f"{name} is not simulated"
+    else:
+        said = f"'{name}' is declared, but no file that was given has its body. Name the .cu or .cpp file that has it, too."
+    return CompileError(f"{where}: {said}", line=line)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from course_lib.cuda import cards, launch, runtime, sanitizer, source, symbols
 from course_lib.cuda.build import Library
+from course_lib.cuda.errors import CompileError
 from course_lib.cuda.programs import build
 
 HOOK = ctypes.CFUNCTYPE(
@@ -101,7 +102,11 @@ def main(settings: dict, arguments: list[str]) -> int:
     )
     lib.sim_program_begin.argtypes = [ctypes.c_int, ctypes.c_double]
     lib.sim_program_begin(file, settings["timeout"])  # before its static objects ask for memory
-    handle = build.load(program)
+    try:
+        handle = build.load(program)
+    except CompileError as error:
+        os.write(file, (json.dumps({"not_compiled": str(error), "line": error.line}) + "\n").encode())
+        return 1
     if program.checked:
         watch = Watch(program, handle, settings["timeout"], file)
         lib.sim_program_watch.argtypes = [ctypes.c_void_p]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from course_lib.cuda import lines
+from course_lib.cuda.errors import CompileError
 from course_lib.cuda.programs import build
 from course_lib.cuda.report import Issue
 
@@ -75,7 +76,7 @@ def run(
 ) -> tuple[Verdict, str]:
     """Run a compiled program in a process of its own. Returns the verdict, and what it printed if that was captured.
 
-    timeout: seconds for each launch.
+    timeout: seconds for each launch. Raises CompileError for a function that the program calls and that nothing defines.
     """
     with tempfile.TemporaryDirectory() as folder:
         account = Path(folder, "account")
@@ -106,6 +107,8 @@ def read(account: str, program: build.Program, code: int) -> Verdict:
     for line in account.splitlines():
         if line.startswith("{"):
             launch = json.loads(line)
+            if "not_compiled" in launch:
+                raise CompileError(launch["not_compiled"], line=launch["line"])
             verdict.launches += 1
             kernels[launch["kernel"]] = None
             not_checked.update(dict.fromkeys(launch.get("not_checked", ())))

@@ -21,7 +21,8 @@ struct Suspicion {
     unsigned char before[16]{};
 };
 static Suspicion equal_write;                     // lanes of a warp may write the same value
-static Suspicion before_atomic[MAX_THREADS];      // a plain read may be the first guess of a compare-and-swap loop
+constexpr unsigned GUESSES = 4;
+static Suspicion before_atomic[MAX_THREADS][GUESSES];  // plain reads may be the first guesses of compare-and-swap loops
 static unsigned suspicions;                       // how many there are of these
 static bool scopes;                               // an atomic of this launch has the scope of its block
 
@@ -43,10 +44,25 @@ static void clear(Suspicion& suspicion) {
     suspicions--;
 }
 
+static void resolve(const Block* block, Suspicion& suspicion) {
+    if (!suspicion.active) return;
+    clear(suspicion);
+    report(block, suspicion);
+}
+
 static void resolve_thread(const Block* block, unsigned thread) {
-    if (!suspicions || !before_atomic[thread].active) return;
-    clear(before_atomic[thread]);
-    report(block, before_atomic[thread]);
+    if (!suspicions) return;
+    for (Suspicion& one : before_atomic[thread]) resolve(block, one);
+}
+
+// A thread's suspicion of this address, else one that is free, else the first.
+static Suspicion& guess_of(unsigned thread, const char* address) {
+    Suspicion *free = nullptr, (&all)[GUESSES] = before_atomic[thread];
+    for (Suspicion& one : all) {
+        if (one.active && one.access.address == address) return one;
+        if (!one.active && !free) free = &one;
+    }
+    return free ? *free : all[0];
 }
 
 // ---- one access -------------------------------------------------------------------------------------------------------
@@ -126,8 +142,9 @@ static void race(const Block* block, Conflict conflict, const Word& word, const 
         equal_write = now;
         Racecheck::awaits_value = true;
     } else if (conflict == WRITE_READ && word.kind & ATOMIC && !access.atomic) {
-        resolve_thread(block, thread);
-        before_atomic[thread] = now;
+        Suspicion& guess = guess_of(thread, access.address);
+        resolve(block, guess);
+        guess = now;
         suspicions++;
     } else {
         report(block, now);
@@ -140,9 +157,10 @@ static void suspect_readers(Word& word, const Access& access, const Array& array
     if (word.readers & (MANY_WARPS | PARTS)) return;
     for (uint32_t lanes = word.read_lanes; lanes; lanes &= lanes - 1) {
         unsigned lane = __builtin_ctz(lanes), reader = word.read_warp * WARP + lane;
-        if (before_atomic[reader].active || happens_before(reader, thread)) continue;
+        Suspicion& guess = guess_of(reader, access.address);
+        if (guess.active || happens_before(reader, thread)) continue;
         if (word.read_warp == thread / WARP && warp_ordered(word.read_warp, lane, word.read_clock, thread % WARP)) continue;
-        before_atomic[reader] = suspect(READ_WRITE, array, access, offset, thread, reader, word.read_pc, false);
+        guess = suspect(READ_WRITE, array, access, offset, thread, reader, word.read_pc, false);
         suspicions++;
     }
 }
@@ -180,8 +198,10 @@ void Racecheck::on(const MemoryAccess& event) {
     const Array& array = event.array;
     const Access& access = event.access;
     bool& reported = event.reported;
-    Suspicion& own = before_atomic[block->current];
-    if (access.atomic && own.active && own.access.address == access.address) clear(own);
+    if (access.atomic && suspicions) {
+        Suspicion& own = guess_of(block->current, access.address);
+        if (own.active && own.access.address == access.address) clear(own);
+    }
     if (!reported)
         for_each_word(array, access, [&](Word& word, uint8_t bytes, uint64_t offset) {
             return reported = judge(block, word, bytes, access, array, offset);
@@ -205,7 +225,9 @@ void Racecheck::on(const BlockBegin&) { decide_atomics(); }
 
 void Racecheck::on(const LaunchBegin&) {
     awaits_value = false;
-    for (auto& s : before_atomic) s.active = false;
+    if (suspicions)
+        for (auto& thread : before_atomic)
+            for (Suspicion& one : thread) one.active = false;
     suspicions = 0;
     scopes = false;
 }

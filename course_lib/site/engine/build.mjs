@@ -10,7 +10,7 @@ import { LANGUAGE, LIBRARIES, cc1 } from './compiler.mjs';
 
 const [cuda, kernels, clang, out, cache] = process.argv.slice(2).map(name => path.resolve(name)), port = path.join(import.meta.dirname, 'port');
 // What port/ replaces by files of other names, and what nobody asks for in a page: counting operations, running whole programs.
-const LEFT_OUT = ['fibers.cpp', 'stacks.cpp', 'signals.cpp', 'signals.h', 'workers.cpp', 'residents.cpp', 'backtraces.cpp', 'flops.cpp', 'program.cpp', 'in_flight.cpp'];
+const LEFT_OUT = ['fibers.cpp', 'stacks.cpp', 'signals.cpp', 'signals.h', 'workers.cpp', 'residents.cpp', 'backtraces.cpp', 'flops.cpp', 'program.cpp', 'in_flight.cpp', 'atomic_hooks.cpp'];
 const FLAGS = ['-Ihost', '-Iruntime', '-fno-rtti', '-Wno-attributes', '-Wno-c++11-narrowing', '-Wno-int-to-pointer-cast', '-O2', '-emit-obj'];
 // Headers that a kernel needs of the runtime.
 const FOR_KERNELS = ['block.h', 'lockstep.h', 'switch.h'];

@@ -1,5 +1,5 @@
-// A matrix product of cuBLAS against plain sums in double, ragged and transposed; and cuda::barrier, with NO_WAIT without the
-// first of its waits.
+// A matrix product of cuBLAS against plain sums in double, ragged and transposed; its vectors; and cuda::barrier, with NO_WAIT
+// without the first of its waits.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -21,6 +21,25 @@ __global__ void reversed(int* x) {
         barrier.wait(std::move(token));
         x[threadIdx.x] = mine;
     }
+}
+
+// Every second element, and a part of a matrix that has five rows.
+bool vectors_are_right(cublasHandle_t handle) {
+    float x[] = {1, -1, 2, -1, 3}, y[] = {4, 5, 6}, back[6] = {0, 9, 0, 9, 0, 9}, matrix[10], part[4], *a, *b, dot;
+    cudaMalloc(&a, 10 * sizeof(float));
+    cudaMalloc(&b, 4 * sizeof(float));
+    for (int i = 0; i < 10; i++) matrix[i] = i;
+    cublasSetVector(3, sizeof(float), x, 2, a, 1);
+    cublasSetVector(3, sizeof(float), y, 1, b, 1);
+    cublasSdot(handle, 3, a, 1, b, 1, &dot);
+    cublasScopy(handle, 3, b, 1, a, 1);
+    cublasGetVector(3, sizeof(float), a, 1, back, 2);
+    cublasSetMatrix(5, 2, sizeof(float), matrix, 5, a, 5);
+    cublasGetMatrix(2, 2, sizeof(float), a + 3, 5, part, 2);
+    cudaFree(a);
+    cudaFree(b);
+    return dot == 32 && back[0] == 4 && back[2] == 5 && back[4] == 6 && back[1] == 9 && part[0] == 3 && part[1] == 4 &&
+           part[2] == 8 && part[3] == 9;
 }
 
 bool product_is_right(cublasHandle_t handle, cublasOperation_t of_a, cublasOperation_t of_b) {
@@ -55,6 +74,7 @@ int main() {
     for (auto of_a : {CUBLAS_OP_N, CUBLAS_OP_T})
         for (auto of_b : {CUBLAS_OP_N, CUBLAS_OP_T})
             if (!product_is_right(handle, of_a, of_b)) return 4;
+    if (!vectors_are_right(handle)) return 5;
     cublasDestroy(handle);
     int host[64], *x;
     for (int i = 0; i < 64; i++) host[i] = i;

@@ -51,6 +51,8 @@ static inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device,
     p->memoryClockRate = sim_card.memory_clock_khz;
     p->memoryBusWidth = sim_card.memory_bus_bits;
     p->l2CacheSize = sim_card.l2_bytes;
+    p->persistingL2CacheMaxSize = sim_card.major >= 8 ? sim_card.l2_bytes / 4 * 3 : 0;  // as NVIDIA's best practices guide has it
+    p->accessPolicyMaxWindowSize = sim_card.major >= 8 ? 128 << 20 : 0;
     p->major = sim_card.major;
     p->minor = sim_card.minor;
     p->multiProcessorCount = sim_card.multiprocessors;
@@ -84,6 +86,8 @@ static inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attr
         case cudaDevAttrMemoryClockRate: *value = p.memoryClockRate; break;
         case cudaDevAttrGlobalMemoryBusWidth: *value = p.memoryBusWidth; break;
         case cudaDevAttrL2CacheSize: *value = p.l2CacheSize; break;
+        case cudaDevAttrMaxPersistingL2CacheSize: *value = p.persistingL2CacheMaxSize; break;
+        case cudaDevAttrMaxAccessPolicyWindowSize: *value = p.accessPolicyMaxWindowSize; break;
         case cudaDevAttrMultiProcessorCount: *value = p.multiProcessorCount; break;
         case cudaDevAttrMaxThreadsPerMultiProcessor: *value = p.maxThreadsPerMultiProcessor; break;
         case cudaDevAttrMaxBlocksPerMultiprocessor: *value = p.maxBlocksPerMultiProcessor; break;
