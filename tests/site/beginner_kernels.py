@@ -68,7 +68,7 @@ KERNELS = {
         kernel("y[0] = F<0>::v;", "template <int N> struct F { static const int v = F<N + 1>::v; };"),
         "maximum depth",
     ),
-    "an open comment": (("/* __global__ void k(float* y, int n) { }", {}), "no kernel"),
+    "an open comment": (("/* __global__ void k(float* y, int n) { }", {}), "unterminated /* comment"),
 }  # fmt: skip
 
 
