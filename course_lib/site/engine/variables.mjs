@@ -40,7 +40,7 @@ export function variableBytes(text) {
 export function fixedShared(text) {
   const sizes = new Map(), named = new Map(), found = new Map(), structures = structuresIn(text);
   for (const [, symbol, words, , rest] of text.matchAll(VARIABLES))
-    if (/\bthread_local\b/.test(words) && !isNone(symbol, words) && symbol !== 'sim_dynamic') sizes.set(symbol, sizeOf(firstType(rest), structures) ?? 0);
+    if (/\bthread_local\b/.test(words) && !isNone(symbol, words) && !isOwn(symbol)) sizes.set(symbol, sizeOf(firstType(rest), structures) ?? 0);
   eachFunction(text, lines => {
     named.set(nameOf(lines[0]), new Set([...lines.join('\n').matchAll(new RegExp(`@(${NAME})`, 'g'))].map(([, name]) => name)));
     return [];
