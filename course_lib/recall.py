@@ -22,7 +22,7 @@ KNOWN = 0.69  # nats, log 2: the model gives the right word more than half of it
 class Recalled:
     """One kind of fact, in `count` places of the stories read.
 
-    nats: what the model pays for each, in the mean. known: share of the places where it gives the right word more than one half.
+    nats: what the model pays for each, in the mean. known: share of the places where the right word has more than one half.
     loss: what all of them add to the loss, in nats per token of the stories.
     """
 
@@ -33,17 +33,17 @@ class Recalled:
     loss: float
 
 
-def repeats(text: str, known: Tokenizer) -> Iterator[tuple[int, int, str]]:
-    """Yields (token, tokens since the word was said last, its kind) for each word of a story that an earlier one determines."""
+def repeats(text: str, known: Tokenizer) -> Iterator[tuple[range, int, str]]:
+    """Yields (its tokens, tokens since it was said last, its kind) for each word of a story that an earlier one determines."""
     ends = np.cumsum([len(known.token_bytes(token)) for token in known.encode(text)])
     said = {}
     for span in stories.trace(text):
         if span.word is None or span.form not in PLAIN:
             continue
-        at = int(np.searchsorted(ends, span.start, side="right"))  # the token that the word begins in
+        first, last = np.searchsorted(ends, [span.start, span.end - 1], side="right").tolist()  # that the word is in
         if span.kind == "fact" and span.word in said:
-            yield at, at - said[span.word], span.word.kind
-        said[span.word] = at
+            yield range(first, last + 1), first - said[span.word], span.word.kind
+        said[span.word] = first
 
 
 def foretold(model: GPT, ids: list[int]) -> tuple[np.ndarray, np.ndarray]:
@@ -58,18 +58,18 @@ def foretold(model: GPT, ids: list[int]) -> tuple[np.ndarray, np.ndarray]:
 def recalled(model: GPT, known: Tokenizer, count: int = 100, seed: int = 1) -> list[Recalled]:
     """Each kind of fact in `count` new stories, the one that costs most first. Names of people are one kind among others.
 
-    Only the first token of a word counts: the rest of it is spelling. seed: of the stories; the corpus has seed 0.
+    seed: of the stories; the corpus has seed 0.
     """
     model.eval()
     paid: dict[str, list[float]] = {}
     tokens = 0
     for text in stories.write(seed, count):
         ids = [known.end_id, *known.encode(text)][: model.config.context + 1]
-        nats, _ = foretold(model, ids)  # of ids[1:], so that row `at` is of the story's token `at`
+        nats, _ = foretold(model, ids)  # of ids[1:], so that they are those of the story's tokens
         tokens += len(nats)
-        for at, _, kind in repeats(text, known):
-            if at < len(nats):
-                paid.setdefault(kind, []).append(float(nats[at]))
+        for word, _, kind in repeats(text, known):
+            if word.stop <= len(nats):
+                paid.setdefault(kind, []).append(float(nats[word.start : word.stop].sum()))
     found = [
         Recalled(kind, len(all_), float(np.mean(all_)), float(np.mean(np.array(all_) < KNOWN)), sum(all_) / tokens)
         for kind, all_ in paid.items()

@@ -331,7 +331,7 @@ def test_the_probe_asks_for_words_that_were_said():
     spec.loader.exec_module(collect := importlib.util.module_from_spec(spec))
     asked = 0
     for story in stories.write(1, 40):
-        for at, distance, _ in collect.repeats(story, Tokenizer([])):  # tokens are bytes
+        for (at, *_), distance, _ in collect.repeats(story, Tokenizer([])):  # tokens are bytes
             now, before = (re.sub("^(a|an|A|An) ", "", story[place:]) for place in (at, at - distance))
             assert distance > 0 and now[:3].lower() == before[:3].lower(), (story, at, distance)
             asked += 1

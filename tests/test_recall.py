@@ -23,7 +23,7 @@ class Oracle(GPT):
         text = next(one for one in stories.write(1, 20) if list(idx[0, 1:]) == BYTES.encode(one)[:-1])
         logits = np.zeros((1, idx.shape[1], BYTES.vocab_size), np.float32)
         logits[0, np.arange(idx.shape[1]), BYTES.encode(text)] = 50.0
-        for at, _, kind in recall.repeats(text, BYTES):
+        for (at, *_), _, kind in recall.repeats(text, BYTES):
             if kind == self.forgets:
                 logits[0, at, BYTES.encode(text)[at]] = 0.0
                 logits[0, at, ord("z")] = 50.0
@@ -44,7 +44,12 @@ def test_a_model_that_knows_nothing_pays_the_logarithm_of_the_vocabulary_for_eve
     model = GPT(GPTConfig(**TINY, vocab_size=BYTES.vocab_size))
     for p in model.parameters():
         p.storage.array[...] = 0.0
+    letters: dict[str, list[int]] = {}
+    for text in stories.write(1, 5):
+        for word, _, kind in recall.repeats(text, BYTES):
+            letters.setdefault(kind, []).append(len(word))
     for one in recall.recalled(model, BYTES, count=5):
-        assert one.nats == pytest.approx(np.log(BYTES.vocab_size), rel=1e-5) and one.known == 0.0
+        nats = np.mean(letters[one.kind]) * np.log(BYTES.vocab_size)
+        assert one.nats == pytest.approx(nats, rel=1e-5) and one.known == 0.0
     nats, likeliest = recall.foretold(model, [256, 3, 4])
     assert nats.shape == (2,) and likeliest.all(), "of equal ones each is the likeliest"

@@ -45,9 +45,9 @@ def group_of(distance: int) -> int:
 def guessing(known: Tokenizer) -> list[float]:
     """The fraction right in each group for who remembers nothing, but knows which word of a kind is said most often."""
     asked = [
-        (kind, group_of(distance), ids[at])
+        (kind, group_of(distance), ids[word.start])
         for ids, text in ((known.encode(text), text) for text in stories.write(SEED, STORIES))
-        for at, distance, kind in repeats(text, known)
+        for word, distance, kind in repeats(text, known)
     ]
     counts = Counter((kind, token) for kind, _, token in asked)
     best = {kind: token for (kind, token), _ in reversed(counts.most_common())}
@@ -62,7 +62,7 @@ def probe(model: GPT, known: Tokenizer) -> list[list[float]]:
     for text in stories.write(SEED, STORIES):
         ids = [known.end_id, *known.encode(text)][: model.config.context]
         nats, likeliest = recall.foretold(model, ids)  # of the story's tokens, for the end token comes first
-        for at, distance, _ in repeats(text, known):
+        for (at, *_), distance, _ in repeats(text, known):
             if at < len(nats):
                 groups[group_of(distance)].append((likeliest[at], nats[at]))
     return [[len(group), *np.mean(group, axis=0).round(4).tolist()] if group else [0, None, None] for group in groups]

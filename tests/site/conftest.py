@@ -7,6 +7,22 @@ from course_lib.site import build, engine
 
 
 @pytest.fixture(scope="session")
+def built(tmp_path_factory):
+    """built(exercises) -> a folder with the engine and their cases, to run in Node; skips where it cannot be made."""
+
+    def make(exercises):
+        if problem := engine.missing():
+            pytest.skip(problem)
+        try:
+            engine.fetch_clang()
+        except engine.EngineError as error:
+            pytest.skip(str(error))
+        return engine.build(tmp_path_factory.mktemp("site"), exercises)
+
+    return make
+
+
+@pytest.fixture(scope="session")
 def site():
     if problem := engine.missing():
         pytest.skip(problem)

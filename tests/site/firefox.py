@@ -53,7 +53,9 @@ class Firefox:
     def _answer(self) -> Any:
         length = b""
         while not length.endswith(b":"):
-            length += self.answers.read(1)
+            if not (digit := self.answers.read(1)):
+                raise RuntimeError("Firefox has ended, without an answer.")
+            length += digit
         return json.loads(self.answers.read(int(length[:-1])))
 
     def command(self, name: str, **parameters: Any) -> Any:

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from course_lib.cuda import Kernel, asarray, sanitize, zeros
-from course_lib.site import engine
 from tests.simulator.test_zoo import FILES
 from tests.site import beginner_kernels, engine_jobs
 
@@ -30,14 +29,8 @@ UNJUDGED = "value_gradient"  # compares two runs
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    if problem := engine.missing():
-        pytest.skip(problem)
-    try:
-        engine.fetch_clang()
-    except engine.EngineError as error:
-        pytest.skip(str(error))
-    return engine.build(tmp_path_factory.mktemp("site"), EXERCISES)
+def folder(built):
+    return built(EXERCISES)
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,6 @@ import pytest
 
 from course_lib import plots
 from course_lib.cuda import Kernel, asarray, zeros
-from course_lib.site import engine
 from tests.site import engine_jobs
 
 TEXT = Path(__file__).with_name("played.cu")
@@ -23,14 +22,8 @@ LAUNCHES = {
 
 
 @pytest.fixture(scope="module")
-def played(tmp_path_factory):
+def played(built):
     """What the engine records: of each kernel the data of its player, and what it says of a launch that is too large."""
-    if problem := engine.missing():
-        pytest.skip(problem)
-    try:
-        engine.fetch_clang()
-    except engine.EngineError as error:
-        pytest.skip(str(error))
     jobs = []
     for name, (grid, block, x, dtype, length) in [
         *LAUNCHES.items(),
@@ -39,7 +32,7 @@ def played(tmp_path_factory):
         args = [{"dtype": x.dtype.name, "values": x.tolist()}, {"dtype": dtype, "shape": [length], "zeros": True}]
         run = {"text": TEXT.read_text(), "kernel": name, "grid": grid, "block": block, "args": args, "player": True}
         jobs.append({"run": run})
-    *shown, large = engine_jobs.run(engine.build(tmp_path_factory.mktemp("site"), []), jobs)["results"]
+    *shown, large = engine_jobs.run(built([]), jobs)["results"]
     return dict(zip(LAUNCHES, shown, strict=True)), large
 
 
