@@ -76,7 +76,7 @@ exercise = Exercise(
         Wrong(Changed(("if (i < n) {", "{")),
               "The last block is longer than what is left of the array. Its last threads must do nothing.",
               when=lambda seen: "out-of-bounds" in seen.kinds and seen.label == "one number"),
-        Wrong(Changed(("s * x[i]", "s + x[i]")), generic="elements of the result are wrong; the first is element 0"),
+        Wrong(Changed(("s * x[i]", "s + x[i]")), generic="line 4, `s + x[i]`, has values"),
         Wrong("""__global__ void scale(const float* x, float* y, float s, int n) {
     for (int i = 0; i < n; i++) y[i] = s * x[i];
 }

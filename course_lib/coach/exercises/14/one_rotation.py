@@ -42,6 +42,6 @@ exercise = Exercise(
         Wrong(Changed(("(p - s)", "(p + s)")), "The angles are added. Only the angle between the two matters: their difference."),
         Wrong(Changed(("(p - s) * frequency", "(p - s)")), "At position p a point is rotated by p times its angle, `frequency`."),
         Wrong("def one_rotation(query, p, s, frequency):\n    return rotate(query, p - s) * frequency\n",
-              generic="elements of the result are wrong"),
+              generic="line 2, `rotate(query, p - s)`, has values"),
     ],
 )  # fmt: skip
