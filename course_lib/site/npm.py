@@ -6,6 +6,8 @@ Raises SiteError with a sentence where Node or npm is missing.
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import hashlib
 import json
 import os
@@ -24,6 +26,14 @@ class SiteError(RuntimeError):
     """The site could not be built, and what to do about it."""
 
 
+@contextlib.contextmanager
+def alone(name: str):
+    """One build at a time in this folder of the cache: what one has made there, the next need not make too."""
+    with open(paths.cache(name) / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def packages() -> Path:
     """The folder that holds node_modules, by the lock file of today; installed if it is not there yet."""
     for program in ("node", "npm"):
@@ -34,18 +44,18 @@ def packages() -> Path:
             )
     lock = (PAGE / "package-lock.json").read_bytes() + (PAGE / "package.json").read_bytes()
     folder = paths.cache("site") / f"npm-{hashlib.sha256(lock).hexdigest()[:12]}"
-    if (folder / "node_modules").is_dir():
-        return folder
-    aside = folder.with_name(f".{folder.name}.{os.getpid()}")
-    aside.mkdir(parents=True)
-    for name in ("package.json", "package-lock.json"):
-        shutil.copyfile(PAGE / name, aside / name)
-    run(
-        ["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"],
-        aside,
-        "install the packages of the page",
-    )
-    if not folder.exists():
+    with alone("npm"):
+        if (folder / "node_modules").is_dir():
+            return folder
+        aside = folder.with_name(f".{folder.name}.{os.getpid()}")
+        aside.mkdir(parents=True)
+        for name in ("package.json", "package-lock.json"):
+            shutil.copyfile(PAGE / name, aside / name)
+        run(
+            ["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"],
+            aside,
+            "install the packages of the page",
+        )
         aside.rename(folder)
     return folder
 

@@ -29,6 +29,11 @@ def taught(tmp_path_factory):
         yield
 
 
+def _in_wgsl(cell) -> bool:
+    found = build.exercise_of(cell)
+    return bool(found) and catalogue.load(found[0]).language == "wgsl"
+
+
 def run(notebook, folder: Path):
     from nbclient import NotebookClient
 
@@ -58,9 +63,12 @@ def test_a_blank_notebook_stops_nowhere_and_keeps_nothing(source, mine):
 @pytest.mark.slow
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
 def test_a_solved_notebook_passes(source):
-    if source.stem == "18_webgpu" and adapter.problem():
-        pytest.skip(f"no WGSL can be judged here: {adapter.problem()}")
-    said = run(nbformat.read(source.with_suffix(".ipynb"), as_version=4), source.parent)
+    notebook = nbformat.read(source.with_suffix(".ipynb"), as_version=4)
+    if problem := adapter.problem():
+        notebook.cells = [cell for cell in notebook.cells if not _in_wgsl(cell)]
+        if not any(map(build.exercise_of, notebook.cells)):
+            pytest.skip(f"no WGSL can be judged here: {problem}")
+    said = run(notebook, source.parent)
     assert said and all(text.startswith("Passed: ") for text in said.values()), said
     assert all(state.passing(name) for name in said)
 

@@ -77,8 +77,8 @@ OURS = run(
 GIVEN = [np.array([0.7, 9.25, 9.5, 9.75])]
 
 
-def said(*given):
-    return parting.Found(run(*given), OURS, GIVEN).says()
+def said(*given, ends=0):
+    return parting.Found(run(*given), OURS, GIVEN).says(ends)
 
 
 def test_what_is_ours_is_named_and_the_first_value_that_is_not():
@@ -115,9 +115,11 @@ def test_nothing_is_told_of_counters_of_few_numbers_and_of_what_all_is_unknown()
 
 
 def test_where_all_values_are_ours_they_stand_in_the_wrong_place():
-    assert said((4, "`first`", -1, "p", ("x",), A), (5, "`p[i]`", -1, "y", ("p",), B)).startswith(
+    given = (4, "`first`", -1, "p", ("x",), A), (5, "`p[i]`", -1, "y", ("p",), B)
+    assert said(*given, ends=5).startswith(
         "The values of line 5, `p[i]`, are all values that our solution computes too. So some stand in the wrong place"
     )
+    assert said(*given, ends=6) == "", "a statement follows whose values are not known"
 
 
 KERNEL = """\

@@ -280,6 +280,8 @@ def test_values_of_wgsl_are_judged_by_the_browsers_own_webgpu(visit):
             page.keyboard.press("Control+Enter")
             page.locator(f"{box} .go:enabled").wait_for()
             said.append(page.locator(f"{box} .verdict").inner_text())
+        coloured = page.locator(f"{box} .cm-line span").all_inner_texts()
+        assert {"fn", "let", "f32"} <= set(coloured)
         right, refused, faulty = said
         assert (
             right.startswith("All values are right") and f"course check {name}" in right and "Our solution" not in right

@@ -2,7 +2,8 @@
 import { autocompletion, closeBrackets, closeBracketsKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { cppLanguage } from "@codemirror/lang-cpp";
-import { bracketMatching, HighlightStyle, indentOnInput, indentUnit, LanguageSupport, syntaxHighlighting } from "@codemirror/language";
+import { bracketMatching, HighlightStyle, indentOnInput, indentUnit, LanguageSupport, StreamLanguage, syntaxHighlighting } from "@codemirror/language";
+import { rust } from "@codemirror/legacy-modes/mode/rust";
 import { setDiagnostics } from "@codemirror/lint";
 import { EditorState } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
@@ -16,6 +17,9 @@ const colours = HighlightStyle.define([
   { tag: [tags.processingInstruction, tags.macroName], color: "var(--code-type)" },
 ]);
 
+// CodeMirror has no WGSL. Of what it has, Rust fits best, as in the notebooks.
+const languages = { cuda: cppLanguage, wgsl: StreamLanguage.define(rust) };
+
 export function editor(parent, text, label, language, { run, changed }) {
   const help = document.createElement("p");
   help.className = "visually-hidden";
@@ -28,7 +32,7 @@ export function editor(parent, text, label, language, { run, changed }) {
       extensions: [
         lineNumbers(), history(), drawSelection(), highlightActiveLine(), indentOnInput(), bracketMatching(), closeBrackets(),
         indentUnit.of("    "), EditorState.tabSize.of(4), autocompletion({ activateOnTyping: false }),
-        language === "cuda" ? new LanguageSupport(cppLanguage) : [], syntaxHighlighting(colours),
+        new LanguageSupport(languages[language]), syntaxHighlighting(colours),
         keymap.of([
           { key: "Ctrl-Enter", mac: "Cmd-Enter", run: () => { run(); return true; } },
           { key: "Shift-Enter", run: () => { run(); return true; } },
