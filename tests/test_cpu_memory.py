@@ -10,6 +10,8 @@ from course_lib.devices.cpu import memory
 from course_lib.model import GPT, GPTConfig
 from course_lib.optim import AdamW
 
+pytestmark = pytest.mark.slow
+
 MEGABYTE = 1 << 18  # float32 elements
 
 

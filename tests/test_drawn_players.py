@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from course_lib import Tensor, functional, plots
 from course_lib.devices.reference.recurrence_forms import parallel
 
+pytestmark = pytest.mark.slow
+
 
 class View:
     def __init__(self, buffer, shape, strides, offset=0):

@@ -15,6 +15,8 @@ from course_lib.tokenizer import Tokenizer
 from course_lib.tuning import diversity, policy, reward, rollouts, tiny
 from tests.tiny_runs import StopAt
 
+pytestmark = pytest.mark.slow
+
 RNG = np.random.default_rng(0)
 BEFORE = np.array([-2.0, -1.0, 0.0, -3.0])
 

@@ -17,9 +17,10 @@ from course_lib.training import train
 from tests.test_capture import StandInStream
 from tests.tiny_runs import MODELS, TINY, make_run
 
-pytestmark = pytest.mark.skipif(
-    "simulator" not in devices.available_devices(), reason="the simulator needs a C++ compiler"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif("simulator" not in devices.available_devices(), reason="the simulator needs a C++ compiler"),
+]
 
 
 @pytest.mark.parametrize("name", MODELS)

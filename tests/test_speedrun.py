@@ -18,6 +18,8 @@ from course_lib.speedrun.scoring import EntryError, Score
 from course_lib.stories.grammar import Grammar, Words, word
 from course_lib.stories.telling import tell, tell_numbered
 
+pytestmark = pytest.mark.slow
+
 NAMES = Words([word("Mia", "name", she="she"), word("Tom", "name", she="he")])
 TINY = Grammar({"name": NAMES, "food": Words.parse("food", "pie, plum cake, pea soup", 0.5)},
                {"story": ["{Hero=name} ate {Food=food}. [Yes, {Hero.she}|No, nobody] liked the {Food}!"]})  # fmt: skip

@@ -15,6 +15,8 @@ import pytest
 from course_lib import checkpoint, metrics
 from course_lib.devices.cpu import bfloat16
 
+pytestmark = pytest.mark.slow
+
 STEPS = 250
 # A run of some seconds that writes a checkpoint after nearly every step, so that many kills fall into the writing of one.
 SCRIPT = f"""

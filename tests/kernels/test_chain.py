@@ -12,6 +12,8 @@ from course_lib.devices.gpu import launching, products
 from course_lib.model import GPT, GPTConfig
 from tests.kernels.checking import assert_close
 
+pytestmark = pytest.mark.slow
+
 table = ops("simulator")
 SHAPE = {"layers": 2, "heads": 4, "kv_heads": 2, "channels": 40, "hidden": 70, "context": 40, "vocab_size": 133}
 CONFIGS = {

@@ -25,6 +25,8 @@ from course_lib.serving.server import make_draft
 from course_lib.tokenizer import Tokenizer
 from tests.serving.test_server import CHAT, CLIENT, COMPLETIONS, wait_until
 
+pytestmark = pytest.mark.slow
+
 FIELDS = ("prompt messages max_tokens max_completion_tokens temperature top_p top_k n seed stop stream stream_options user echo "
           "logprobs best_of model role content type text").split()  # fmt: skip
 WORDS = ["user", "assistant", "text"]

@@ -7,6 +7,8 @@ from course_lib.cuda import ArgumentError, Kernel, sanitize
 from tests.simulator.compilers import compilers, using
 from tests.simulator.test_programs import expected, run
 
+pytestmark = pytest.mark.slow
+
 BOTH = pytest.mark.parametrize("checked", [False, True])
 
 

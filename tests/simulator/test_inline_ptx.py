@@ -8,6 +8,8 @@ from course_lib.cuda.programs import inline_ptx
 from tests.simulator.compilers import compilers, using
 from tests.simulator.test_programs import FOLDER, expected, run
 
+pytestmark = pytest.mark.slow
+
 U, S, F = np.uint32, np.int32, np.float32
 
 

@@ -13,6 +13,8 @@ from course_lib.cuda.programs import build, formats, launches, verdict
 from course_lib.cuda.programs.pytest_plugin import cuda_check  # noqa: F401  (a fixture)
 from tests.simulator.compilers import compilers, using
 
+pytestmark = pytest.mark.slow
+
 FOLDER = Path(__file__).parent / "programs"
 
 

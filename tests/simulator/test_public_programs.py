@@ -6,6 +6,8 @@ from course_lib.cuda import CompileError
 from course_lib.cuda.programs import build, verdict
 from tests.simulator.compilers import compilers, using
 
+pytestmark = pytest.mark.slow
+
 
 def run(file, checked: bool, options=(), **settings):
     return verdict.run(build.compile_program([file], options, checked), (), capture=True, **settings)

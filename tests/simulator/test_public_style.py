@@ -8,6 +8,8 @@ import pytest
 from course_lib.cuda import Kernel, sanitize
 from tests.simulator.compilers import COMPILERS, using
 
+pytestmark = pytest.mark.slow
+
 FILE = Path(__file__).parent / "values_public.cu"
 F, I = np.float32, np.int32
 RANDOM = np.random.default_rng(11)

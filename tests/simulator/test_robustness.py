@@ -15,6 +15,8 @@ import pytest
 from course_lib.cuda import Kernel, KernelError, asarray, sanitize, zeros
 from tests.simulator.compilers import COMPILERS, using
 
+pytestmark = pytest.mark.slow
+
 FILE = Path(__file__).parent / "launch.cu"
 F, I = np.float32, np.int32
 

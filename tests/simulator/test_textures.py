@@ -8,6 +8,8 @@ import pytest
 from tests.simulator.compilers import compilers, using
 from tests.simulator.test_programs import expected, run
 
+pytestmark = pytest.mark.slow
+
 W, H, F = 7, 5, np.float32
 PIXELS = (np.arange(W * H) * 13 % 17 - 5.0).reshape(H, W)
 BYTES = (np.arange(W * H)[:, None] * 31 + np.arange(4) * 50).reshape(H, W, 4) % 256 / 255

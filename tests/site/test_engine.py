@@ -13,6 +13,8 @@ from course_lib.cuda import Kernel, asarray, sanitize, zeros
 from tests.simulator.test_zoo import FILES
 from tests.site import beginner_kernels, engine_jobs
 
+pytestmark = pytest.mark.slow
+
 TEXT = Path(__file__).with_name("engine.cu")
 # Kernel, threads of a block, n; the grid has one block.
 LAUNCHES = {

@@ -11,6 +11,8 @@ from course_lib import plots
 from course_lib.cuda import Kernel, asarray, zeros
 from tests.site import engine_jobs
 
+pytestmark = pytest.mark.slow
+
 TEXT = Path(__file__).with_name("played.cu")
 # Kernel -> blocks, threads of a block, what x holds, the type and the length of the other array.
 LAUNCHES = {
