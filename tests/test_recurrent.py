@@ -13,6 +13,8 @@ from course_lib.training import train
 from tests.test_recurrences import NAMES, inputs
 from tests.tiny_runs import StopAt
 
+pytestmark = pytest.mark.slow
+
 TINY = {"layers": 4, "heads": 2, "channels": 16, "context": 32, "vocab_size": 300, "positions": "none"}
 MIXERS = "linear", "delta", "delta delta delta attention", "state_space", "state_space attention"
 

@@ -11,6 +11,8 @@ from course_lib.tokenizer import Tokenizer
 from course_lib.tuning import chat, conversation, examples, lora
 from tests.tiny_runs import StopAt
 
+pytestmark = pytest.mark.slow
+
 SMALL = {"layers": 2, "heads": 2, "channels": 32, "context": 320, "vocab_size": 700}
 
 

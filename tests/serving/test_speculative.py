@@ -13,6 +13,8 @@ from course_lib.serving.engine import Engine, Request
 from course_lib.serving.paged_model import Addition, PagedModel
 from course_lib.serving.speculative import Tally, accept, speculate
 
+pytestmark = pytest.mark.slow
+
 QUARTERS = 4  # all probabilities are multiples of a quarter, so
 GRID = (np.arange(12) + 0.5) / 12  # every decision is taken by whole twelfths of [0, 1): this grid integrates exactly
 

@@ -8,6 +8,8 @@ import pytest
 
 from tests.simulator.compilers import COMPILERS, MODES, blocks, launch, using
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).parent
 F, I, BF16 = np.float32, np.int32, ml_dtypes.bfloat16
 SIZES = (1, 32, 97, 300)
