@@ -6,8 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-pytestmark = pytest.mark.slow
-
 TESTS = Path(__file__).resolve().parent
 
 SAMPLE = """
