@@ -64,7 +64,7 @@ def _make(run: Path | None, repository: str, compiler: bool) -> Path:
     links = Links(_pages(), repository)
     sources(stage, links, run is not None)
     npm.bundle(static / "site")
-    (static / "site" / "player.html").write_text(player.template("launch.js"), encoding="utf-8")
+    (static / "site" / "player.txt").write_text(player.template("launch.js"), encoding="utf-8")
     npm.formula_style(static / "katex")
     shutil.copyfile(npm.PAGE / "site.css", static / "site" / "site.css")
     _say("sources and scripts", began)

@@ -23,7 +23,7 @@ let template, count = 0;
 
 // Scripts of a fragment run as it comes into the page.
 async function shown(data, root) {
-  template ??= fetch(new URL("_static/site/player.html", root)).then((answer) => answer.text());
+  template ??= fetch(new URL("_static/site/player.txt", root)).then((answer) => answer.text());
   const id = `launch-${++count}`, text = JSON.stringify(data).replaceAll("</", "<\\/");
   const parts = { __STILL__: "", __ID__: id, __DATA__: text };
   return document.createRange().createContextualFragment((await template).replace(/__(?:STILL|ID|DATA)__/g, (name) => parts[name]));

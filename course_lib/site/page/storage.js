@@ -12,7 +12,11 @@ async function content(root, refresh, say) {
   const kept = Object.entries(answers.all(root)).filter(([, answer]) => answer.text !== undefined);
   const passed = kept.filter(([, answer]) => answer.passed).length;
   const pages = await files(root);
-  const act = (what) => async () => { try { say(await what() ?? ""); } catch (error) { say(error.message); } await refresh(); };
+  const act = (what) => async () => {
+    const done = await Promise.resolve().then(what).catch((error) => error.message);
+    await refresh();
+    say(done ?? "");
+  };
 
   const choose = element("input", { type: "file", id: "take", multiple: "", accept: ".zip,.cu,.wgsl,.py" });
   choose.addEventListener("change", act(async () => {
