@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import html
 import json
 import re
+import tomllib
+from importlib import metadata
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from course_lib.coach import catalogue
 from course_lib.paths import ROOT
@@ -118,3 +123,23 @@ def test_a_folder_with_something_else_is_left_alone(tmp_path):
     with pytest.raises(RuntimeError, match="holds something that is no web edition"):
         build.build(tmp_path)
     assert (tmp_path / "letter.txt").read_text() == "dear"
+
+
+def test_the_extra_of_the_site_brings_all_that_building_it_imports():
+    """A workflow installs no more than that: each package that is imported is required, itself or by what is."""
+    own = [ROOT / "course_lib/build.py", ROOT / "course_lib/coach/builder.py", *(ROOT / "course_lib/site").glob("*.py")]
+    nodes = [node for path in own for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+    names = {one.name for node in nodes if isinstance(node, ast.Import) for one in node.names}
+    names |= {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
+    packages = metadata.packages_distributions()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted, brought = [*project["dependencies"], *project["optional-dependencies"]["site"]], set()
+    while wanted:
+        one = Requirement(wanted.pop())
+        if (not one.marker or one.marker.evaluate({"extra": ""})) and (
+            name := canonicalize_name(one.name)
+        ) not in brought:
+            brought.add(name)
+            wanted += metadata.requires(name) or []
+    used = {canonicalize_name(packages[top][0]) for name in names if (top := name.split(".")[0]) in packages}
+    assert "jupytext" in used and used - {"language-model-course"} <= brought
