@@ -105,6 +105,7 @@ def storage() -> str:
     """What this browser keeps of the site and of the reader, with buttons that erase it."""
     return "# What your browser keeps\n\n" + _raw("""
 <p>Nothing that you write here leaves your browser. There is no account, and no other site is asked for anything.</p>
+<p>These pages are tested in Chromium and in Firefox, on Linux. In Safari nobody has tried them yet.</p>
 <div data-storage><noscript><p>Without JavaScript nothing is kept.</p></noscript></div>
 """) + "\n"  # fmt: skip
 
