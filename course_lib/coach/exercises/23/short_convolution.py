@@ -90,7 +90,7 @@ __global__ void differences(const float* x, float* y, int T) {
                        "for (int tap = 1; tap < TAPS; tap++) last[tap] = last[tap - 1];")),
               "Moved from the front, the newest number overwrites all others. Begin at the end: TAPS - 1 gets TAPS - 2 first.",
               like=moved_upwards),
-        Wrong(Changed(("        for (int tap = TAPS - 1; tap > 0; tap--) last[tap] = last[tap - 1];\n", "        ;\n")),
+        Wrong(Changed(("tap > 0; tap--) last[tap] = last[tap - 1];", "tap > 0; tap--);")),
               "The numbers in `last` never move up, so every time sees those from before the first one.", like=never_moved),
         Wrong(Changed(("t < min(first + EACH, T)", "t < first + EACH")), generic="out of bounds"),
         Wrong(Changed(("sum += weight[tap] * last[tap];",

@@ -116,7 +116,7 @@ __global__ void first_gradient(const float* a, const float* dy, float* dh, int T
 }
 ''',
     wrong=[
-        Wrong(Changed(("for (int i = 0; i < OWN; i++) dS[i] *= chunk.over[row_of(i, lane)];", ";")),
+        Wrong(Changed(("for (int i = 0; i < OWN; i++) dS[i] *= chunk.over[row_of(i, lane)];", "for (int i = 0; i < OWN; i++);")),
               "The state decays from the chunk's beginning to its end, so the gradient that comes back from its end is "
               "multiplied by the same decay, chunk.over.",
               like=otherwise(lambda dS, *chunk: dS + before(0 * dS, *chunk))),

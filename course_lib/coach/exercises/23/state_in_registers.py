@@ -105,7 +105,7 @@ __global__ void product_column(const float* a, const float* b, float* y, int T, 
 }
 ''',
     wrong=[
-        Wrong(Changed(("for (int i = 0; i < OWN; i++) S[i] *= chunk.over[row_of(i, lane)];", ";")),
+        Wrong(Changed(("for (int i = 0; i < OWN; i++) S[i] *= chunk.over[row_of(i, lane)];", "for (int i = 0; i < OWN; i++);")),
               "The state before does not decay on its way through the chunk: multiply each number by chunk.over of its row.",
               like=otherwise(lambda S, k, G, u: S + after(0 * S, k, G, u))),
         Wrong(Changed(("add_own(S, chunk.to_end[t], u[t], lane);", ";")),
