@@ -1,15 +1,18 @@
 """Where the course's files lie.
 
-Promises: `ROOT` is the folder that was cloned; `cache(name)` is an existing folder for what can be made again; a file that
-`write_whole` writes is never seen half written; `pip_command` says how to add to what is installed.
+Promises: `ROOT` is the folder that was cloned; `cache(name)` is an existing folder for what can be made again, and what is made
+there within `alone(name)` is made by one process at a time; a file that `write_whole` writes is never seen half written;
+`pip_command` says how to add to what is installed.
 Limit: notebooks, exercises and what judges them need the clone. Installed without it (`pip install .`), the library works, with
 its kernels inside it and its cache where the system keeps such things.
 """
 
+import contextlib
 import os
 import shlex
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 LIBRARY = Path(__file__).resolve().parent
@@ -26,6 +29,16 @@ def cache(name: str) -> Path:
     folder = ROOT / (os.environ.get("COURSE_CACHE") or (".cache" if IS_CLONE else _of_the_system())) / name
     folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+@contextlib.contextmanager
+def alone(name: str) -> Iterator[None]:
+    """One build at a time in this folder of the cache: what one has made there, the next need not make too."""
+    import fcntl  # Windows has none
+
+    with open(cache(name) / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def need_clone() -> None:

@@ -53,7 +53,6 @@ def logged(out: Path) -> int:
         return 0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("compute", ["float32", pytest.param("bfloat16", marks=needs_instruction)])
 def test_killed_at_random_times_a_run_ends_with_the_same_bits(text, tmp_path, compute):
     whole, killed = tmp_path / "whole", tmp_path / "killed"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import NamedTuple
 
 LONGEST = 48  # letters of a piece that is quoted
 
@@ -66,17 +67,29 @@ def names_of(function: ast.FunctionDef) -> list[str]:
 
 
 def unused(text: str, solution: str, name: str) -> str:
-    """A sentence about parameters that an answer never reads and the solution does; "" if it reads all of them."""
+    """A sentence about parameters that an answer never reads, or of which only the size, and the solution more; else ""."""
     theirs, ours = (_read(one, name) for one in (text, solution))
     if theirs is None or ours is None:
         return ""
-    missing = [f"`{one}`" for one in ours[0] if one in theirs[0] and one in ours[1] and one not in theirs[1]]
-    which = f"{', '.join(missing[:-1])} and {missing[-1]}" if len(missing) > 1 else "".join(missing)
-    return f"Your code never uses {which}; our solution does." if missing else ""
+    shared = [one for one in ours.given if one in theirs.given]
+    if missing := [f"`{one}`" for one in shared if one in ours.read and one not in theirs.read]:
+        return f"Your code never uses {' and '.join(missing)}; our solution does."
+    if sizes := [
+        f"`{one}`" for one in shared if one in ours.inside and one not in theirs.inside and one in theirs.read
+    ]:
+        return f"Your code uses only the size of {' and '.join(sizes)}; our solution reads what is inside, too."
+    return ""
 
 
-def _read(text: str, name: str) -> tuple[list[str], set[str]] | None:
-    """The parameters of a function, and the names that it reads."""
+class _Read(NamedTuple):
+    """The parameters of a function, the names that it reads, and those of which it reads more than the size."""
+
+    given: list[str]
+    read: set[str]
+    inside: set[str]
+
+
+def _read(text: str, name: str) -> _Read | None:
     try:
         tree = ast.parse(text)
     except SyntaxError:
@@ -86,4 +99,10 @@ def _read(text: str, name: str) -> tuple[list[str], set[str]] | None:
         return None
     arguments = function.args
     given = [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
-    return given, {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    nodes = list(ast.walk(function))
+    loaded = [n for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
+    sized = {
+        id(n.value) for n in nodes if isinstance(n, ast.Attribute) and n.attr in ("shape", "size", "ndim", "dtype")
+    }
+    sized |= {id(n.args[0]) for n in nodes if isinstance(n, ast.Call) and ast.unparse(n.func) == "len" and n.args}
+    return _Read(given, {n.id for n in loaded}, {n.id for n in loaded if id(n) not in sized})

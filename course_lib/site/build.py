@@ -38,7 +38,7 @@ def build(out: Path | None = None, run: Path | None = None, repository: str = ""
     out = Path(out or OUT)
     if out.exists() and any(out.iterdir()) and not (out / offline.EDITION).is_file():
         raise npm.SiteError(f"{out} holds something that is no web edition of the course. Give a new folder by --out.")
-    with npm.alone("site"):
+    with paths.alone("site"):
         made_from = _fingerprint(run, repository, compiler)
         if (out / offline.EDITION).is_file() and json.loads((out / offline.EDITION).read_text())[
             "made_from"

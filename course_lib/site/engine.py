@@ -83,7 +83,7 @@ def build(out: Path, exercises: Sequence[str] | None = None) -> Path:
     for module in MODULES.glob("*.mjs"):
         if module.name not in NOT_MODULES:
             shutil.copy(module, folder / module.name)
-    with npm.alone("engine"):
+    with paths.alone("engine"):
         clang = fetch_clang()
         npm.decoder(folder / "xz.mjs")
         _simulator(clang, folder)
@@ -99,7 +99,7 @@ def fetch_clang() -> Path:
     lock = json.loads(LOCK.read_text())
     cache = paths.cache("clang")
     archive, unpacked = cache / lock["file"], cache / f"clang-{lock['version']}"
-    with npm.alone("clang"):
+    with paths.alone("clang"):
         if (unpacked / "gen" / "bundle.js").exists():
             return unpacked
         if not archive.exists():

@@ -6,11 +6,8 @@ Raises SiteError with a sentence where Node or npm is missing.
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import hashlib
 import json
-import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -26,14 +23,6 @@ class SiteError(RuntimeError):
     """The site could not be built, and what to do about it."""
 
 
-@contextlib.contextmanager
-def alone(name: str):
-    """One build at a time in this folder of the cache: what one has made there, the next need not make too."""
-    with open(paths.cache(name) / "lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
 def packages() -> Path:
     """The folder that holds node_modules, by the lock file of today; installed if it is not there yet."""
     for program in ("node", "npm"):
@@ -44,11 +33,12 @@ def packages() -> Path:
             )
     lock = (PAGE / "package-lock.json").read_bytes() + (PAGE / "package.json").read_bytes()
     folder = paths.cache("site") / f"npm-{hashlib.sha256(lock).hexdigest()[:12]}"
-    with alone("npm"):
+    with paths.alone("npm"):
         if (folder / "node_modules").is_dir():
             return folder
-        aside = folder.with_name(f".{folder.name}.{os.getpid()}")
-        aside.mkdir(parents=True)
+        aside = folder.with_name(f".{folder.name}")
+        shutil.rmtree(aside, ignore_errors=True)  # of an installation that was killed
+        aside.mkdir()
         for name in ("package.json", "package-lock.json"):
             shutil.copyfile(PAGE / name, aside / name)
         run(

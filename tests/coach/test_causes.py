@@ -211,3 +211,23 @@ def test_two_exchanged_parts_of_a_single_case_may_be_a_coincidence():
 def test_a_change_is_among_those_that_are_tried(text, changed):
     found = {edit.text for edit in edits(f"def f(x, y, i, t):\n    {text}\n")}
     assert any(changed in one for one in found)
+
+
+@pytest.mark.parametrize(
+    "body, says",
+    [
+        ("return np.zeros(len(ids))", "Your code uses only the size of `ids`; our solution reads what is inside, too."),
+        (
+            "return np.zeros(ids.shape)",
+            "Your code uses only the size of `ids`; our solution reads what is inside, too.",
+        ),
+        ("return np.zeros(3)", "Your code never uses `ids`; our solution does."),
+        ("return np.zeros(len(ids)) + ids", ""),
+    ],
+)
+def test_a_parameter_that_is_not_read_is_named(body, says):
+    solution = "def f(ids):\n    return np.arange(len(ids)) + ids\n"
+    assert python_source.unused(f"def f(ids):\n    {body}\n", solution, "f") == says
+    assert python_source.unused(f"def f(ids):\n    {body}\n", "def f(ids):\n    return len(ids)\n", "f") == (
+        says if "never" in says else ""
+    )

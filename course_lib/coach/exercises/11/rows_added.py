@@ -39,6 +39,8 @@ exercise = Exercise(
               "The gradients of a word's positions are added up, without taking a mean."),
         Wrong(Changed(("dtable[ids[i]] += dy[i]", "dtable[ids[i]] += dy[ids[i]]")),
               "dy has a row for each *position* i, and dtable one for each word ids[i]."),
+        Wrong(Changed(("dtable[ids[i]] += dy[i]", "dtable[i] += dy[i]")),
+              "dtable has a row for each *word*, and position i holds the word ids[i]."),
         Wrong(Changed(("dtable[ids[i]] += dy[i]", "dtable[ids[i]] = dy[i]")),
               ONCE, also=True),
     ],
