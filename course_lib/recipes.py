@@ -129,9 +129,9 @@ RECIPES: dict[str, dict[str, dict]] = {
         "12m": {"steps": 2000, "batch": 16, "peak": 6e-3, "lowest": 0.0, "momentum": 0.98, "stories": 80_000},
         "modern-12m": {"steps": 2000, "batch": 16, "peak": 6e-3, "lowest": 0.0, "momentum": 0.98, "stories": 80_000},
         # As 12m, so that they compare; nothing was searched.
-        "latent-12m": {"steps": 2000, "batch": 16, "peak": 6e-3, "lowest": 0.0, "stories": 80_000},
-        "linear-12m": {"steps": 2000, "batch": 16, "peak": 6e-3, "lowest": 0.0, "stories": 80_000},
-        "hybrid-12m": {"steps": 2000, "batch": 16, "peak": 6e-3, "lowest": 0.0, "stories": 80_000},
+        "latent-12m": {"steps": 2000, "batch": 16, "peak": 6e-3, "lowest": 0.0, "momentum": 0.98, "stories": 80_000},
+        "linear-12m": {"steps": 2000, "batch": 16, "peak": 6e-3, "lowest": 0.0, "momentum": 0.98, "stories": 80_000},
+        "hybrid-12m": {"steps": 2000, "batch": 16, "peak": 6e-3, "lowest": 0.0, "momentum": 0.98, "stories": 80_000},
         # These two are for a GPU; a guess, not a search.
         "116m": {"steps": 5000, "batch": 16, "peak": 6e-4, "lowest": 0.0, "stories": 240_000},
         "gpt2": {"steps": 5000, "batch": 8, "peak": 6e-4, "lowest": 0.0},
