@@ -87,6 +87,35 @@ def test_chances_are_the_frequencies_among_many_stories():
         assert abs(seen[plot] - many * p) < 5 * math.sqrt(many * p)
 
 
+def test_frequencies_are_sums_over_all_stories_that_have_the_fact():
+    for fact in ("Hero", "Kind", "Thing"):
+        sums = Counter()
+        for _, facts, p in everything(TINY):
+            if fact in facts:
+                sums[facts[fact]] += p
+        expected = {word: p / sum(sums.values()) for word, p in sums.items()}
+        assert marginal.frequencies(TINY, fact) == pytest.approx(expected, rel=1e-12)
+
+
+def test_frequencies_hold_for_each_fact_that_many_stories_draw_lists_that_others_carry_included():
+    many, seen = 8000, {}
+    for number in range(many):
+        facts = {}
+        telling.tell(GRAMMAR, telling.numbered(78, number), facts)
+        for fact, word in facts.items():
+            seen.setdefault(fact, Counter())[word] += 1
+    for fact, counts in seen.items():
+        true = (
+            marginal.frequencies(GRAMMAR, fact) if fact not in ("Left", "More") else {}
+        )  # these are remembered, not drawn
+        assert sum(true.values()) == pytest.approx(1 if true else 0, abs=1e-12)
+        for word, p in true.items():
+            mean = counts.total() * p
+            assert abs(counts[word] - mean) < 5 * math.sqrt(mean) + 2, (fact, word[""])
+        assert not true or counts.keys() <= true.keys()
+    assert seen.keys() > {"Hero", "Kind", "Nook", "Young", "Find"}
+
+
 def test_a_request_is_made_of_the_story_of_its_number():
     written = list(requests.write(5, 60, first=3))
     for one, story in zip(written, stories.write(5, 60, first=3), strict=True):

@@ -4,12 +4,14 @@ import itertools
 import json
 import math
 import random
+from collections import Counter
 
 import numpy as np
 import pytest
 
 from course_lib import data, gradcheck, paths, progress, recipes, run, stories, training, tuning
 from course_lib.model import GPT, GPTConfig
+from course_lib.stories import marginal, telling
 from course_lib.tensor import Tensor
 from course_lib.tokenizer import Tokenizer
 from course_lib.tuning import diversity, policy, reward, rollouts, tiny
@@ -267,6 +269,64 @@ def test_true_stories_are_diverse_and_one_story_is_not():
     same = diversity.count([one] * 50 + [None])
     assert same.texts == 50 and same.words < 120 and sorted(same.plots.values())[-2:] == [0, 50]
     assert sum(diversity.plot_chances().values()) == pytest.approx(1)
+
+
+def test_true_stories_make_each_choice_at_its_true_frequency():
+    """On average 0 nats off, within the error of the mean of twelve sets; no set of 300 is a tenth of a nat off."""
+    sets = [diversity.count(stories.write(seed, 300)).choices for seed in range(20, 32)]
+    for name in (diversity.PLOT, *diversity.FACTS):
+        nats = np.array([each[name] for each in sets])
+        assert abs(nats.mean()) < 4 * nats.std(ddof=1) / math.sqrt(len(nats)) and abs(nats).max() < 0.1, name
+    assert all(diversity.narrowest(each)[1] < 0.1 for each in sets)
+
+
+@pytest.mark.parametrize(("choice", "few"), [("Hero", "Mia Tom"), ("Kind", "girl fox"), ("Trait", "kind shy"),
+                                             ("Colour", "blue green"), ("Friend", "Daisy Jack")])  # fmt: skip
+def test_a_narrowed_choice_is_as_far_off_as_the_words_left_out_are_likely(choice, few):
+    """KL is then -log of the probability of the few names, kinds, ... that are left, and no other choice is so far off."""
+    true = diversity.true_frequencies(choice)
+    words = {word for word in true if word[""] in few.split()}
+    telling_them = []
+    for number in range(6000):
+        facts = {}
+        text, _ = telling.tell(stories.GRAMMAR, telling.numbered(8, number), facts)
+        if facts.get(choice) in words:
+            telling_them.append(text)
+    told = diversity.count(telling_them[:400])
+    n = len(telling_them[:400])
+    expected = -math.log(sum(true[word] for word in words)) - diversity.by_chance(n, tuple(true.values()))
+    assert n == 400 and told.choices[choice] == pytest.approx(expected, abs=0.02)
+    others = {name: nats for name, nats in told.choices.items() if {name, choice} != {"Hero", "Kind"}}
+    assert diversity.narrowest(others)[0] == choice
+
+
+def test_what_chance_alone_gives_is_exact():
+    """Two fair draws: one of each outcome is 0 nats off, twice the same log 2; half of the time each."""
+    half = {"a": 0.5, "b": 0.5}
+    assert diversity.divergence({"a": 2}, half) == pytest.approx(math.log(2) / 2)
+    assert diversity.divergence({"a": 1, "b": 1}, half) == pytest.approx(-math.log(2) / 2)
+    true, n = {"a": 0.7, "b": 0.2, "c": 0.1}, 5
+    mean = 0.0
+    for drawn in itertools.product(true, repeat=n):
+        mean += math.prod(true[each] for each in drawn) * diversity.divergence(Counter(drawn), true)
+    assert mean == pytest.approx(0, abs=1e-12)
+
+
+def test_the_facts_measured_are_those_that_a_third_of_all_stories_have():
+    shares = {
+        fact: sum(marginal.chance(stories.GRAMMAR, {fact: word}) for word in words)
+        for fact, words in ((fact, diversity.true_frequencies(fact)) for fact in diversity.FACTS)
+        if fact not in ("Hero", "Kind")
+    }  # all stories have these
+    assert min(shares.values()) > 1 / 3 - 0.01, shares
+
+
+def test_a_choice_that_few_texts_make_is_not_measured():
+    assert diversity.count(stories.write(3, 29)).choices == {} and diversity.narrowest({}) is None
+    assert {"Hero", "Kind", "Trait", "Home", "plot"} <= diversity.count(stories.write(3, 40)).choices.keys()
+    (one,) = stories.write(3, 1)
+    same = diversity.count([one] * 50).choices
+    assert min(same.values()) > 0.5
 
 
 def test_words_that_no_story_has_do_not_count():

@@ -1,6 +1,7 @@
 """How likely a grammar is to tell a story in which some facts are given: summed over everything else.
 
     chance(GRAMMAR, {"Kind": hedgehog, "Hero": otto}, plot="lost")       a probability, exact
+    frequencies(GRAMMAR, "Hero")                                         of each name, in the stories that have a hero
 
 A fact's draw is multiplied in where it happens; what binds no wanted fact sums to 1 and is passed over; where a choice
 decides in which order or way they are drawn, its alternatives are added up. So the sum needs no list of all stories.
@@ -9,6 +10,7 @@ Limit: where a wanted word is drawn from a list that another fact carries along,
 What a `Let` remembers cannot be wanted.
 """
 
+import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -20,6 +22,40 @@ def chance(grammar: Grammar, wanted: Mapping[str, Word], plot: str | None = None
     """P(a story has these facts, and is told by the rule `plot`)."""
     rule = grammar.rules[plot] if plot else None
     return _chance(grammar.start, wanted, frozenset(wanted), rule, {})
+
+
+def frequencies(grammar: Grammar, fact: str) -> dict[Word, float]:
+    """P(a word is this fact | a story has this fact), for each word that the grammar may draw for it."""
+    draws = _draws(grammar, fact)
+    carriers = list(dict.fromkeys(node.source[0] for node in draws if not isinstance(node.source, Words)))
+    lists = [_words(grammar, carrier) for carrier in carriers]
+    chances = {
+        word: sum(
+            chance(grammar, {fact: word} | dict(zip(carriers, others, strict=True)))
+            for others in itertools.product(*lists)
+        )
+        for word in _words(grammar, fact)
+    }
+    total = sum(chances.values())
+    return {word: value / total for word, value in chances.items() if value}
+
+
+def _draws(grammar: Grammar, fact: str) -> list[Draw]:
+    """The places where a fact is drawn."""
+    nodes = (node for choice in grammar.choices for alternative in choice.alternatives for node in alternative)
+    return [node for node in nodes if isinstance(node, Draw) and node.fact == fact]
+
+
+def _words(grammar: Grammar, fact: str) -> list[Word]:
+    """All words that may be drawn for a fact, whatever carries their list."""
+    words: dict[Word, None] = {}
+    for node in _draws(grammar, fact):
+        if isinstance(node.source, Words):
+            words.update(dict.fromkeys(node.source.words))
+        else:
+            lists = (found for (_, form), found in grammar.carried.items() if form == node.source[1])
+            words.update(dict.fromkeys(word for found in lists for word in found.words))
+    return list(words)
 
 
 def _chance(

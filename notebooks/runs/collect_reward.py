@@ -35,7 +35,8 @@ def collect(run: Path, to: Path, machine: str, minutes: float, count: int) -> No
     if facts["settings"].get("reward"):
         lines = [{name: short(one[name]) for name in LOGGED if name in one} for one in metrics.read(run)]
         (to / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    print(to.name, [{name: value for name, value in one.items() if name not in ("plots", "texts")} for one in judged])
+    lists = ("plots", "choices", "texts")
+    print(to.name, [{name: value for name, value in one.items() if name not in lists} for one in judged])
 
 
 def judge(model, tokenizer, temperature: float, count: int) -> dict:
@@ -55,6 +56,7 @@ def judge(model, tokenizer, temperature: float, count: int) -> dict:
         "true_words": true.words,
         "different": len(set(ended)),
         "plots": told.plots,
+        "choices": {name: short(nats) for name, nats in told.choices.items()},
         "texts": texts[:SHOWN],
     }
 
