@@ -8,6 +8,7 @@ import pytest
 
 from course_lib.coach import answers, catalogue, compare, diagnosis, judge
 from course_lib.coach.shared_cases import EXTREMES
+from course_lib.tuning import tiny
 
 EXERCISES = {name: catalogue.load(name) for name in catalogue.names()}
 ALL = pytest.mark.parametrize("name", EXERCISES)
@@ -142,3 +143,39 @@ def right(exercise, inputs):
             return function(*given) if exercise.is_kernel else compare.plain(answers.call(exercise, function, given))
     except Exception as error:  # values of different cases need not fit together; that they do not is a difference
         return type(error).__name__
+
+
+def on_all_texts(name):
+    """Inputs of the case on every text of the tiny grammar, and what is right."""
+    case = next(case for case in cases_of(name) if case.label.startswith("every text there is"))
+    return *case.inputs, EXERCISES[name].reference(*copy.deepcopy(case.inputs))
+
+
+def test_exercises_on_rewards_are_judged_exactly_on_the_grammar_that_can_be_enumerated():
+    theta, n = tiny.start(), len(tiny.TEXTS)
+    *_, gradient = on_all_texts("reinforce_gradient")
+    np.testing.assert_allclose(gradient, tiny.gradient(theta), atol=1e-9)
+
+    log_p, log_start, estimates = on_all_texts("kl_estimates")
+    p = np.exp(log_p)
+    assert len(p) == n and p.sum() == pytest.approx(1) and estimates.min() >= 0
+    assert p @ estimates == pytest.approx(p @ (log_p - log_start)) and np.allclose(
+        np.exp(log_start), tiny.chances(theta)
+    )
+
+    log_p, before, _, clip, loss = on_all_texts("clipped_loss")
+    ratio, gain = np.exp(log_p - before).reshape(n, tiny.T), tiny.REWARD - tiny.expected(theta)
+    least = np.minimum(ratio * gain[:, None], ratio.clip(1 - clip, 1 + clip) * gain[:, None])
+    assert loss == pytest.approx(-tiny.chances(theta) @ least.mean(1)) and (least != ratio * gain[:, None]).mean() > 0.1
+
+    rewards, advantages = on_all_texts("group_advantages")
+    assert len(rewards) == n and ((rewards == 1) == (tiny.REWARD == 1)).all()
+    assert advantages.mean() == pytest.approx(0, abs=1e-12) and advantages.std() == pytest.approx(1)
+
+
+def test_the_hacked_reward_of_the_tiny_grammar_is_hacked():
+    """Of three words that are paid for, one costs what is wanted; the others' runs rise in both from first to last."""
+    (runs,) = next(case.inputs for case in cases_of("hacked_rewards") if case.label.startswith("the tiny grammar"))
+    assert EXERCISES["hacked_rewards"].reference(runs) == ["Otto"] and runs["Otto"][1][-1] < 0.05
+    assert all(rewards[-1] > rewards[0] for rewards, _ in runs.values())
+    assert runs["stories"][0] == runs["stories"][1] and max(runs["he"][1]) > runs["he"][1][-1] > runs["he"][1][0]

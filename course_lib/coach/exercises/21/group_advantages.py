@@ -3,6 +3,7 @@
 import numpy as np
 
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.tuning import tiny
 
 
 def cases(random):
@@ -13,6 +14,9 @@ def cases(random):
     yield Case("rewards below zero", np.array([-2.0, 1.0, -5.0]))
     yield Case("sixteen texts", random.integers(0, 2, 16).astype(float))
     yield Case("a group of one", np.array([1.0]))
+    yield Case("eight texts that a policy of the tiny grammar wrote", tiny.REWARD[tiny.draw(tiny.start(), 8, random)])
+    right_up_to = np.array([tiny.T if fault is None else fault for fault in tiny.FAULT])
+    yield Case("every text there is, rewarded by how far it is right", right_up_to / tiny.T)
 
 
 def right(rewards):
