@@ -5,6 +5,7 @@ That the cells still do what they did is checked by nbval, which runs them (see 
 
 import importlib.util
 import json
+import math
 import re
 from functools import cache
 from itertools import pairwise
@@ -15,6 +16,7 @@ import pytest
 
 from course_lib import build, cli, metrics, stories
 from course_lib.tokenizer import Tokenizer
+from course_lib.tuning import diversity, reward
 
 FOLDER = Path(__file__).resolve().parent.parent / "notebooks"
 PAGES = sorted(FOLDER.glob("*.ipynb"))
@@ -268,7 +270,10 @@ def test_a_kept_run_is_whole(name):
 # The kept runs of chapter 21
 
 
-@pytest.mark.parametrize("name", ["before", "stories", "length", "word", "form"])
+REWARDED = sorted(folder.name for folder in (FOLDER / "runs" / "reward").iterdir() if folder.is_dir())
+
+
+@pytest.mark.parametrize("name", REWARDED)
 def test_a_kept_run_with_a_reward_is_whole(name):
     folder = FOLDER / "runs" / "reward" / name
     about, judged = (json.loads((folder / f"{what}.json").read_text()) for what in ("about", "judged"))
@@ -276,9 +281,19 @@ def test_a_kept_run_with_a_reward_is_whole(name):
     for one in judged:
         assert 0 <= one["possible"] <= one["well_formed"] <= 1
         assert sum(one["plots"].values()) <= one["count"] and one["words"] <= one["true_words"]
-    if name != "before":
-        assert about["reward"] == name
-        assert [record["step"] for record in metrics.read(folder)] == list(range(1, about["step"] + 1))
+        assert one.get("choices", {}).keys() <= {diversity.PLOT, *diversity.FACTS}
+        assert all(nats < math.log(300) for nats in one.get("choices", {}).values())
+    assert about["reward"] is None or about["reward"] in reward.REWARDS
+    assert name not in reward.REWARDS or about["reward"] == name
+    logged = [record["step"] for record in metrics.read(folder)] if about["reward"] else []
+    assert logged == (list(range(1, about["step"] + 1)) if about["reward"] else [])
+    assert (
+        f'\\"{name}\\"' in (FOLDER / "21_reward.ipynb").read_text()
+    )  # a run that the chapter does not show need not be kept
+
+
+def test_the_kept_runs_that_chapter_21_shows_are_those_of_its_folder():
+    assert {"before", "stories", "length", "word", "form"} <= set(REWARDED)
 
 
 # The kept run of chapter 23
