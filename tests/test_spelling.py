@@ -25,7 +25,11 @@ TEXTS = [
     ROOT / "CONTRIBUTING.md",
 ]
 NO_PROSE = re.compile(  # code, formulas, HTML tags, targets of links, addresses, indented lines of a terminal
-    r"```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$\n]*\$|<[^>]*>|\]\([^)]*\)|https?://\S+|^ {4}.*$", re.DOTALL | re.MULTILINE
+    r"""```.*?```|`(?:[^`\n]|\n(?!\s*\n))*`  # a lone ` reaches no further than its paragraph
+    |\$\$.*?\$\$|\$[^$\n]*\$
+    |<[^<>\s][^<>]*>|\]\([^)\n]*\)|https?://\S+  # "x < y" opens no tag
+    |^[ ]{4}[^\n]*$""",
+    re.DOTALL | re.MULTILINE | re.VERBOSE,
 )
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 AMERICAN_TOO = {"program", "story", "stories"}  # British as well, for a computer's program and for what is told
@@ -59,7 +63,7 @@ def fault(word: str) -> str | None:
         return f"{word}: that is American, we write {american[small]}"
     if small in british or small in english:
         return None
-    return f"{word}: no dictionary knows it. Mend it, or add it to tests/spelling.txt"
+    return f"{word}: no dictionary knows it. Correct it, or add it to tests/spelling.txt"
 
 
 def prose(path: Path) -> str:
@@ -91,6 +95,15 @@ def test_what_the_coach_says_holds_no_known_misspelling(chapter):
     words = {word.lower() for word in WORD.findall(CODE.sub(" ", NO_PROSE.sub(" ", "\n\n".join(said))))}
     assert len(words) > 50, "the sentences were not found"
     assert sorted(words & (misspelled.keys() | american.keys()) - AMERICAN_TOO - ours) == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["    make test\n", "`make", "if 1 < x", "5 $", "```\nmake\n```", "`a\nb`", "<br>", "[link](a.md)", "$\\alpha$"],
+    ids=["indented", "lone mark", "less than", "dollar", "fence", "over two lines", "tag", "target", "formula"],
+)
+def test_prose_after_what_is_no_prose_is_read(code):
+    assert "recieve" in WORD.findall(NO_PROSE.sub(" ", f"First words.\n\n{code}\n\nrecieve `x` > 3 $y$\n"))
 
 
 @pytest.mark.parametrize(
