@@ -81,12 +81,7 @@ def test_what_the_library_says_has_the_fields_words(room):
     assert not found, "\n".join(found)
 
 
-PAGES = [
-    path
-    for folder in ("web/page", "site/page", "site/engine")
-    for path in sorted((ROOT / "course_lib" / folder).iterdir())
-    if path.suffix in (".html", ".js", ".mjs", ".css")
-]
+PAGES = sorted(path for path in (ROOT / "course_lib").rglob("*") if path.suffix in (".html", ".js", ".mjs", ".css"))
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT / "course_lib")))
