@@ -31,7 +31,7 @@ def visible_characters() -> list[str]:
 
 
 VISIBLE = visible_characters()
-BYTE_ORDER = np.argsort(np.argsort(VISIBLE)).tolist()  # the place of each byte among the visible characters, sorted
+BYTE_ORDER = np.argsort(np.argsort(VISIBLE)).tolist()  # the rank of each byte among the visible characters, sorted
 
 
 class Vocabulary:

@@ -128,7 +128,7 @@ def use_my_answers(**choices: Any) -> Any:
 
 @Word
 def milestone(steps: int = 400, device: str = "cpu") -> None:
-    """Train `micro` for some steps with your answers in place: the share that is yours, a loss, a sample.
+    """Train `micro` for some steps with your answers in place: the fraction that is yours, a loss, a sample.
 
     device: "simulator" or "cuda" launch your kernels.
     """

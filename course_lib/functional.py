@@ -112,7 +112,7 @@ def softmax(x: Tensor, causal: bool = False) -> Tensor:
 
 
 def rope(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """Rotary position embedding of x (B, T, H, D) by cos and sin (T, D/2): element i turns with i + D/2. (Su et al. 2021)"""
+    """Rotary position embedding of x (B, T, H, D) by cos and sin (T, D/2): element i is rotated with i + D/2. (Su et al. 2021)"""
     ops, c, s = x.ops, cos.array(), sin.array()
     return record("rope", (x,), ops.rope_forward(x.array(), c, s), lambda dy: (ops.rope_backward(dy, c, s),))
 

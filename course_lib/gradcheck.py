@@ -1,4 +1,4 @@
-"""gradcheck: is the gradient that backward() gives the slope that small steps show?
+"""gradcheck: is the gradient that backward() gives the slope that finite differences show?
 
 Central differences in float64: (f(x + h) - f(x - h)) / 2h errs by about h^2 f'''/6 + 1e-16 |f| / h, smallest near h = 1e-5.
 """
@@ -62,7 +62,7 @@ def gradcheck(function: Callable[..., Tensor | tuple], inputs: Sequence, step: f
                 worst = error
                 message = (
                     f"The gradient is wrong, worst at input {number}, element {tuple(int(i) for i in index)}: "
-                    f"backward() gives {analytic[index]:.9g}, small steps give {numeric:.9g} (relative error {error:.2g}, "
+                    f"backward() gives {analytic[index]:.9g}, finite differences give {numeric:.9g} (relative error {error:.2g}, "
                     f"allowed {tolerance:.2g})."
                 )
                 if np.isnan(error):

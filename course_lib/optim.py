@@ -152,7 +152,7 @@ class AdamW(Optimiser):
 class Muon(Optimiser):
     """Muon for matrices, AdamW for all other parameters. (Jordan et al. 2024)
 
-    The gradients of a matrix (N, K) are summed as momentum, m <- momentum m + gradient. The step goes along the polar factor
+    The gradients of a matrix (N, K) are summed as momentum, m <- momentum m + gradient. The step is along the polar factor
     of gradient + momentum m (Nesterov), which has the same singular vectors, and singular values of about 1: so directions
     that rarely show in a gradient are learned as fast as the loud ones. It is sqrt(max(1, N / K)) times as long for a tall
     matrix. What is left of a gradient is its direction, so matrices need no clipping.

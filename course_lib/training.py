@@ -175,7 +175,9 @@ def _go(run: Run, folder: RunFolder | None, display: progress.Display, watch: Co
             raise Diverged(f"{error} {_causes(run, folder)}") from None
         finally:
             display.stop()
-    stopped = (signals or [signal.SIGTERM])[0] if run.done < settings.steps else None  # perhaps another rank heard it
+    stopped = (
+        (signals or [signal.SIGTERM])[0] if run.done < settings.steps else None
+    )  # perhaps another rank received it
     floor = run.validation.floor
     record = run.tally.record(run.done)
     trained = Trained(run.model, run.corpus, settings, run.done, run.best, floor, records, stopped, record)
@@ -286,7 +288,7 @@ def _stop_signals(display: progress.Display) -> Iterator[list[signal.Signals]]:
     """A list that a first Ctrl-C or SIGTERM puts itself into; a second one interrupts at once."""
     received: list[signal.Signals] = []
     if threading.current_thread() is not threading.main_thread():
-        yield received  # only the main thread hears signals
+        yield received  # only the main thread receives signals
         return
 
     def hear(number: int, frame: object) -> None:

@@ -66,8 +66,8 @@ __global__ void gelu_naive(const float* x, float* y, int n) {
 # %% [markdown]
 # ## Four, from the last to the first
 #
-# `x` and `y` have `4 * groups` floats. Each thread takes one group of four neighbours and writes it to the same place of `y`, in
-# reverse order: `[1, 2, 3, 4]` becomes `[4, 3, 2, 1]`. Read the group with one instruction, and write it with one.
+# `x` and `y` have `4 * groups` floats. Each thread takes one group of four neighbours and writes it to the same indices of `y`,
+# in reverse order: `[1, 2, 3, 4]` becomes `[4, 3, 2, 1]`. Read the group with one instruction, and write it with one.
 # (`float4 back = {1.0f, 2.0f, 3.0f, 4.0f};` fills the parts x, y, z and w. Write such a variable, not the braces themselves: the
 # simulator's compiler may make four stores of those.)
 

@@ -23,7 +23,7 @@ __global__ void count_above(const float* x, int* count, float limit, int n) {
 # %% [markdown]
 # ## Roll in place
 #
-# `x` has `n` numbers, 64 at most. Move each of them one place to the left, and the first one to the end: `[1, 2, 3]` becomes
+# `x` has `n` numbers, 64 at most. Move each of them one position to the left, and the first one to the end: `[1, 2, 3]` becomes
 # `[2, 3, 1]`. There is no second array in global memory, only `part`. It is launched with one block of 64 threads.
 
 # %% exercise="roll_in_place" lecture=true

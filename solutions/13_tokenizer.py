@@ -78,12 +78,12 @@ def decode(spelling, ids):
 # in their order: with two entries `[(97, 98), (256, 99)]`.
 #
 # - The most frequent pair is merged first. Of equally frequent pairs, take the one whose left symbol comes first in the
-#   alphabet of visible characters; if that is the same, the one whose right symbol does. `place(symbol)` gives the index of a
+#   alphabet of visible characters; if that is the same, the one whose right symbol does. `rank(symbol)` gives the index of a
 #   symbol in that alphabet.
 # - The first merge makes the symbol 256, the next one 257, and so on. It takes part in later pairs like any other.
 # - Stop after `entries` merges, or when no pair is left.
 #
-# `merge` and `place` are there for you. A slow, clear version is fine: the corpus here is small.
+# `merge` and `rank` are there for you. A slow, clear version is fine: the corpus here is small.
 
 
 # %% exercise="learn_merges"
@@ -100,7 +100,7 @@ def learn_merges(pieces, entries):
                 counts[pair] = counts.get(pair, 0) + often
         if not counts:
             break
-        best = min(counts, key=lambda pair: (-counts[pair], place(pair[0]), place(pair[1])))
+        best = min(counts, key=lambda pair: (-counts[pair], rank(pair[0]), rank(pair[1])))
         words = [(merge(word, best, 256 + len(merges)), often) for word, often in words]
         merges.append(best)
     return merges

@@ -59,7 +59,7 @@ def causal_weights(weights):
 # %% [markdown]
 # ## A head that looks further back
 #
-# Set the keys of a head like head 1, in which each word attends to the one `back` places before it. There are `T` words, and
+# Set the keys of a head like head 1, in which each word attends to the one `back` positions before it. There are `T` words, and
 # the queries are `12 * np.eye(T)`, as above. Return the keys, (T, T). The first words have none so far back: there any weights
 # are right. With `back` = 0 each word attends to itself.
 

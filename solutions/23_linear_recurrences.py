@@ -166,9 +166,9 @@ def chunk_step(q, k, v, g, S):
 # 3. Publish the prefix, `Op::of(before, total)`, and then its flag.
 #
 # Read a flag with `atomicAdd(&flags[i], 0)` and write it with `atomicExch(&flags[i], TOTAL)`. A flag says that a value is
-# there: so the value first, then `__threadfence()`, then the flag; and whoever has read a flag fences before reading the value.
-# (Our simulator reports the missing fence of a writer only; a GPU needs both.) A [deadlock](../notebooks/glossary.md#deadlock) is
-# stopped after some seconds.
+# there: so the value first, then `__threadfence()`, then the flag; and a thread that has read a flag needs a fence before it
+# reads the value. (Our simulator reports the missing fence of a writer only; a GPU needs both.) A
+# [deadlock](../notebooks/glossary.md#deadlock) is stopped after some seconds.
 
 # %% exercise="look_back"
 # include kernels/scan.cu scan_3_look_back: publish, look back, publish

@@ -680,7 +680,7 @@ def test_pages_slots_and_positions_outside_are_refused(device: str):
         table.paged_append(row, row, pages, pages, whole(12))
     with pytest.raises(IndexError, match=r"paged_gather: index -1 is outside of 0 .. 2"):
         table.paged_gather(pages, whole(-1), 1)
-    with pytest.raises(ValueError, match=r"5 rows were asked for, but a table of 1 pages has 4"):
+    with pytest.raises(ValueError, match=r"5 rows were requested, but a table of 1 pages has 4"):
         table.paged_gather(pages, whole(2), 5)
     one = table.from_numpy(np.array([[0, 1]], np.int32))
     with pytest.raises(IndexError, match=r"paged_attention_forward: index 8 is outside of 0 .. 7"):
@@ -868,7 +868,7 @@ def test_an_overlay_is_given_only_what_fits():
         table = ops("cpu")
         table.linear_forward(zeros(table, 2, 3), zeros(table, 5, 3), None)
         with pytest.raises(
-            ValueError, match=r"linear_forward wants x .* weight \(5, 4\): K is 3 at first and 4 in weight"
+            ValueError, match=r"linear_forward expects x .* weight \(5, 4\): K is 3 at first and 4 in weight"
         ):
             table.linear_forward(zeros(table, 2, 3), zeros(table, 5, 4), None)
     with (

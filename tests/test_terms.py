@@ -5,28 +5,44 @@ import re
 import pytest
 
 from course_lib.coach import catalogue
-from tests.test_spelling import CODE, NO_PROSE, ROOT, TEXTS, prose
+from tests.test_spelling import NOTEBOOKS, ROOMS, ROOT, TEXTS, comments, prose, said_in, without_code
 
 INSTEAD = {  # what is not said, as a pattern: what is
     r"bends?|bent": "activation, nonlinearity",
+    r"(GELU|SwiGLU|activation)('s)? curves?|curves?(?= (of|for) (the )?(GELU|SwiGLU|activation))": "activation, nonlinearity",
     r"(the|its|their|on the|whole) way back|going back": "backward pass, backward, gradient",
     r"what came back": "upstream gradient",
     r"(a|an|its|the|each|their|of|equal|whose|own|in) shares?": "attention weight; probability; fraction",
+    r"(query|queries|heads?|words?|tokens?|positions?)( that)?( may| can| could| must)?(?-i: looks?) (at|back)": "attends to",
+    r"keys?( that| which)? (they|it|one)( may| can| could| must)?(?-i: looks?) (at|back)": "attends to",
+    r"tables? of (the )?(scores|attention)|(score|attention) tables?": "score matrix",
+    r"(new|old|running) (top|total)|(top|total) so far": "running maximum m, running sum l",
     r"hears?|heard": "receives the gradient",
     r"odds": "probability",
-    r"turn(s|ed|ing)? (it |them )?over|turned round": "transpose",
-    r"nudg(e|es|ed|ing)": "a small change; finite difference",
+    r"turn(s|ed|ing)? (it |them )?over|turned round|turned (matri|tile|cop|row|col)\w*": "transpose",
+    r"(is|are|was|were|stored|read) turned(?! (o|in))": "transpose",
+    r"turns? (by|through|with)|half a turn": "rotation",
+    r"nudg(e|es|ed|ing)|small steps (show|give|say)": "a small change; finite difference",
     r"doors": "banks",
     r"desks?": "shared memory",
+    r"(rows|pieces) shuffled|shuffled (rows|pieces)": "swizzled",
     r"short numbers|long sums in": "bfloat16 inputs, float32 accumulation",
-    r"walk(s|ed|ing)?": "loop over, iterate, pass",
+    r"(bytes|sectors|words|numbers|KB|MB) ([a-z]+ ){0,2}asked for|asks? for (\S+ )?(bytes|sectors)": "required; requested",
+    r"walk(s|ed|ing)?|go(es)? along|going along": "loop over, iterate, pass",
+    r"(walk|run|go|goes|move|work|lanes|threads|warps?|ranks) in step(?! (\d|\w\b))": "in lockstep",
+    r"(same|a) places? (in|of)(?= (the |a )?(memory|array|matrix|tile|row|buffer)| ,)|places? in memory": "offset, address",
+    r"places? to the (left|right)|places (apart|along|before it|after it)": "index, offset, position",
     r"rungs?|ladders?": "version, optimisation steps",
+    r"stretches": "singular values",
     r"fences?(?= .{0,40}(tokeni|merge|pre-token))": "pre-token boundaries",
+    r"letters of (the )?(output|samples?)": "characters",
     r"windows? of words": "sliding-window attention",
     r"grouped heads": "grouped-query attention",
     r"knobs?": "hyperparameter, parameter",
     r"less (the|its) (mean|square|largest|maximum)": "minus",
+    r"hats?": "caret",
     r"mend(s|ed|ing)?": "fix",
+    r"(rate|schedule)('s)? floor|floor (of|for|under) the (learning )?rate": "minimum learning rate",
     r"slow memory": "HBM (global memory), L2, shared memory (SRAM), registers",
 }
 PATTERNS = {re.compile(rf"\b({pattern})\b", re.IGNORECASE): term for pattern, term in INSTEAD.items()}
@@ -50,23 +66,67 @@ def test_the_prose_says_the_fields_words(path):
 def test_the_coach_says_the_fields_words(chapter):
     exercises = [catalogue.load(name) for name in catalogue.names(chapter)]
     said = [text for one in exercises for text in (one.title, *one.hints, *(wrong.says for wrong in one.wrong))]
-    found = faults(" ".join(CODE.sub(" ", NO_PROSE.sub(" ", "\n\n".join(text or "" for text in said))).split()))
+    found = faults(without_code("\n\n".join(text or "" for text in said)))
     assert not found, "\n".join(found)
 
 
-PAGE = sorted(path for path in (ROOT / "course_lib/web/page").iterdir() if path.suffix in (".html", ".js", ".css"))
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: str(path.relative_to(ROOT).with_suffix("")))
+def test_the_comments_of_a_notebook_say_the_fields_words(path):
+    assert not faults(comments(path))
 
 
-@pytest.mark.parametrize("path", PAGE, ids=lambda path: path.name)
-def test_the_page_of_a_trained_model_says_the_fields_words(path):
+@pytest.mark.parametrize("room", ROOMS)
+def test_what_the_library_says_has_the_fields_words(room):
+    found = [f"{where}: {fault}" for where, text in said_in(room) for fault in faults(text)]
+    assert not found, "\n".join(found)
+
+
+PAGES = sorted(path for path in (ROOT / "course_lib").rglob("*") if path.suffix in (".html", ".js", ".mjs", ".css"))
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT / "course_lib")))
+def test_a_page_for_the_browser_says_the_fields_words(path):
     assert not faults(" ".join(path.read_text(encoding="utf-8").split()))
 
 
-@pytest.mark.parametrize("text", ["The odds of a word", "a ladder of kernels", "On the way back", "x less the mean"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The odds of a word",
+        "a ladder of kernels",
+        "On the way back",
+        "x less the mean",
+        "each query looks at all keys",
+        "no key that they could look at",
+        "the table of scores",
+        "a tile is stored turned",
+        "small steps give 2",
+        "four bytes were asked for",
+        "the sum goes along the last axis",
+        "N places apart",
+        "one place to the left",
+        "the hat is a gradient",
+    ],
+)
 def test_a_homely_word_is_found(text):
     assert len(faults(text)) == 1
 
 
-@pytest.mark.parametrize("text", ["in turn", "takes place", "views share a buffer", "a street", "less than the mean"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "in turn",
+        "takes place",
+        "views share a buffer",
+        "a street",
+        "less than the mean",
+        "in the same place, in turn",
+        "Look at each token",
+        "rank 1 sends chunk 0 in step 0",
+        "the loss curve",
+        "a stretch exercise",
+        "in place after it was used",
+    ],
+)
 def test_plain_english_is_not(text):
     assert not faults(text)

@@ -230,7 +230,7 @@ def serve(
 def serve_api(
     run: Annotated[str, typer.Option(help="Folder of a run, or one checkpoint.")],
     host: Annotated[
-        str, typer.Option(help="Address; one that others reach wants a token in COURSE_API_TOKEN.")
+        str, typer.Option(help="Address; one that others reach needs a token in COURSE_API_TOKEN.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="0: any that is free.")] = 8000,
     batch: Annotated[int, typer.Option(help="Texts that are written at once.")] = 16,

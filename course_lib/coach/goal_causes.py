@@ -118,7 +118,7 @@ def _listed(numbers: Sequence[int]) -> str:
 
 
 def _narrow(lines: Sequence[Line], ours: Sequence[Line]) -> str:
-    """The line with the most instructions, where each could ask for more."""
+    """The line with the most instructions, where each could access more bytes."""
     if not lines:
         return ""
     line = max(lines, key=lambda line: line.requests)
@@ -126,7 +126,7 @@ def _narrow(lines: Sequence[Line], ours: Sequence[Line]) -> str:
     if width > WIDEST / 2 or (ours and width >= max(map(_width, ours))):
         return ""
     return (
-        f" {_at(line)} a lane asks for {width:.3g} bytes at a time. One instruction can ask for {WIDEST}, as one access to a "
+        f" {_at(line)} a lane moves {width:.3g} bytes at a time. One instruction can move {WIDEST}, as one access to a "
         "whole float4 does."
     )
 

@@ -102,7 +102,7 @@ def _exchanged(outcome: Outcome, tolerance: float) -> str:
     a, b = wrong
     if difference(got[a], expected[b], tolerance) or difference(got[b], expected[a], tolerance):
         return ""
-    return f"Parts {a + 1} and {b + 1} of the result are right, and each stands in the other's place: exchange them."
+    return f"Parts {a + 1} and {b + 1} of the result are right, and each stands where the other belongs: exchange them."
 
 
 def changed_inputs(outcome: Outcome, names: Sequence[str] = ()) -> str:

@@ -159,7 +159,7 @@ def _measures(inputs: tuple, names: Sequence[str]) -> Iterator[tuple[str, Callab
             word = (
                 "elements"
                 if x.ndim == 1
-                else {x.ndim - 1: "columns", x.ndim - 2: "rows"}.get(axis, f"places along axis {axis}")
+                else {x.ndim - 1: "columns", x.ndim - 2: "rows"}.get(axis, f"elements along axis {axis}")
             )
             yield f"`{name}` has {{}} {word}", lambda o, i=i, axis=axis, n=x.ndim: _length(o.inputs[i], axis, n)
 

@@ -10,7 +10,7 @@ from course_lib.coach import swapping
 
 
 def reach(steps: int = 400, seed: int = 0, device: str = swapping.DEVICE) -> str:
-    """Train `micro` for some steps with every passed answer in place; the share, the losses (nats per token) and a sample.
+    """Train `micro` for some steps with every passed answer in place; the fraction, the losses (nats per token) and a sample.
 
     device: kernels are launched on "simulator" or "cuda", WGSL on "webgpu"; Python takes the place of ops on "cpu".
     """

@@ -93,7 +93,7 @@ def quantities(part: Part, names: Sequence[str]) -> Iterator[tuple[str, float]]:
             words = (
                 ["elements"]
                 if x.ndim == 1
-                else [*(f"places along axis {a}" for a in range(x.ndim - 2)), "rows", "columns"]
+                else [*(f"elements along axis {a}" for a in range(x.ndim - 2)), "rows", "columns"]
             )
             for word, size in zip(words, x.shape, strict=True):
                 yield f"the number of {word} of `{name}`", float(size)

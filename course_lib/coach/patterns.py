@@ -69,7 +69,9 @@ def _other_axis(pairs: list[Pair], names: Sequence[str], it: str) -> str:
             ]
             if all(fits) and any(a != b for a, b in sizes):
                 name = f"`{names[number]}`" if number < len(names) else f"input {number + 1}"
-                return f"{it} has a number for each {one} of {name}, and not for each {other}: it goes along the other axis."
+                return (
+                    f"{it} has a number for each {one} of {name}, and not for each {other}: reduce over the other axis."
+                )
     return ""
 
 

@@ -40,7 +40,7 @@ def rule(wrong: Sequence[Part], right: Sequence[Part], names: Sequence[str]) -> 
 def _along(
     axis: int | None, wrong: Sequence[Part], right: Sequence[Part], widths: Sequence[int], names: Sequence[str]
 ) -> str:
-    """A rule of the index along one axis, or of the place in memory."""
+    """A rule of the index along one axis, or of the offset in memory."""
     lines = []
     for part in wrong:
         line = _line(part.wrong, axis)

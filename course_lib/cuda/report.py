@@ -172,7 +172,7 @@ class Report:
         The first look runs the launch once more, on copies of its inputs. Raises ValueError where that cannot be done.
         """
         if not self.ok:
-            raise ValueError(f"{self.kernel} has issues: mend them first, then its operations can be counted.")
+            raise ValueError(f"{self.kernel} has issues: fix them first, then its operations can be counted.")
         if self.count_flops is None:
             raise ValueError(
                 "The inputs of this launch were not kept (too large, addresses, or a report from elsewhere), so its operations "

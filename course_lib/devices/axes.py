@@ -1,4 +1,4 @@
-"""Which axes a sum or a maximum goes along, and in which steps: the same for kernels in CUDA C++ and in WGSL."""
+"""Which axes a sum or a maximum runs over, and in which steps: the same for kernels in CUDA C++ and in WGSL."""
 
 from __future__ import annotations
 

@@ -144,7 +144,7 @@ def _check_dtypes(op: Op, limits: Limits, given: dict[str, Any]):
             found.append((a, x.dtype))
         elif x.dtype.name not in WHOLE[a.kind]:
             wanted = " or ".join(WHOLE[a.kind])
-            raise ValueError(f"{op.name} wants {a.name} of {wanted}, but was given {x.dtype}: cast it first.")
+            raise ValueError(f"{op.name} expects {a.name} of {wanted}, but was given {x.dtype}: cast it first.")
     for a in op.lists:
         found += [(a, dtype) for dtype in {x.dtype for x in given[a.name]}]
     if not found:
@@ -158,7 +158,7 @@ def _check_dtypes(op: Op, limits: Limits, given: dict[str, Any]):
     for _, dtype in found:
         if dtype != shared:
             raise ValueError(
-                f"{op.name} wants arrays of one dtype, but was given {shared} and {dtype}: cast one of them."
+                f"{op.name} expects arrays of one dtype, but was given {shared} and {dtype}: cast one of them."
             )
     return shared
 

@@ -65,7 +65,7 @@ def _misfit(op: str, pattern: str, arrays, reason: str) -> ValueError:
         for (name, _, _), array in zip(_parse(pattern), arrays, strict=True)
         if array is not None
     ]
-    return ValueError(f"{op} wants {pattern}, but was given {', '.join(given)}: {reason}.")
+    return ValueError(f"{op} expects {pattern}, but was given {', '.join(given)}: {reason}.")
 
 
 def broadcast_shape(op: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
@@ -87,7 +87,7 @@ def matmul_shape(a, b, transpose_a: bool = False, transpose_b: bool = False) -> 
     """The shape of matmul(a, b). Raises ValueError if the matrices or the leading axes do not fit."""
     given = f"{tuple(a.shape)}{' transposed' * transpose_a} and {tuple(b.shape)}{' transposed' * transpose_b}"
     if len(a.shape) < 2 or len(b.shape) < 2:
-        raise ValueError(f"matmul wants arrays of two axes or more, but was given {given}.")
+        raise ValueError(f"matmul expects arrays of two axes or more, but was given {given}.")
     rows, inner = a.shape[:-3:-1] if transpose_a else a.shape[-2:]
     inner_b, columns = b.shape[:-3:-1] if transpose_b else b.shape[-2:]
     if inner != inner_b:
@@ -113,7 +113,7 @@ def check_out(op: str, out, shape: tuple[int, ...], dtype) -> None:
 def check_view(op: str, size: int, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> None:
     """Raises ValueError if the view of a buffer of `size` elements would reach outside of it."""
     if len(shape) != len(strides):
-        raise ValueError(f"{op} wants one stride for each axis, but was given shape {shape} and strides {strides}.")
+        raise ValueError(f"{op} expects one stride for each axis, but was given shape {shape} and strides {strides}.")
     steps = [(length - 1) * stride for length, stride in zip(shape, strides, strict=True)]
     first = offset + sum(step for step in steps if step < 0)
     last = offset + sum(step for step in steps if step > 0)

@@ -14,7 +14,7 @@ def blocks(n: int, each: int = THREADS) -> int:
 
 
 def collapse(shape: Sequence[int], *strides: Sequence[int]) -> tuple[list[int], list[list[int]]]:
-    """The same walk through memory with fewer axes: those of length 1 go, and two that follow each other without a gap in
+    """The same elements in the same order with fewer axes: those of length 1 go, and two that follow each other without a gap in
     every one of the given strides become one. (2, 3, 4) contiguous is one axis of 24."""
     sizes: list[int] = []
     steps: list[list[int]] = [[] for _ in strides]

@@ -54,7 +54,7 @@ def _one_for_each(op, sizes, given):
     updates, indices = given["updates"].shape, given["indices"].shape
     if updates[: len(indices)] != indices:
         raise ValueError(
-            f"{op} wants one update for each index, but was given updates {updates} and indices {indices}."
+            f"{op} expects one update for each index, but was given updates {updates} and indices {indices}."
         )
     return given["rows"], *updates[len(indices) :]
 
@@ -98,7 +98,7 @@ def _attended(op, sizes, given):
     if given.get("causal"):
         check_causal(op, sizes["T"], sizes["S"])
     if sizes.get("S") == 0 and sizes["T"]:
-        raise ValueError(f"{op}: there are {sizes['T']} queries, but no key that they could look at.")
+        raise ValueError(f"{op}: there are {sizes['T']} queries, but no key that they could attend to.")
 
 
 def _recurs(op, sizes, given):
@@ -109,7 +109,7 @@ def _recurs(op, sizes, given):
 def _gathered_rows(op, sizes, given):
     count, rows = given["count"], sizes["M"] * sizes["N"]
     if not 0 <= count <= rows:
-        raise ValueError(f"{op}: {count} rows were asked for, but a table of {sizes['M']} pages has {rows}.")
+        raise ValueError(f"{op}: {count} rows were requested, but a table of {sizes['M']} pages has {rows}.")
 
 
 def _dropped(op, sizes, given):

@@ -22,7 +22,7 @@ QUIET = 2.0  # seconds: a message on its way should not take longer
 
 
 class Board:
-    """What all ranks do, as far as this one has heard."""
+    """What all ranks do, as far as their messages have arrived here."""
 
     def __init__(self, comm: MPI.Comm):
         self.comm, self.rank, self.size = comm, comm.Get_rank(), comm.Get_size()

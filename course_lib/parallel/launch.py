@@ -47,7 +47,7 @@ def local_rank() -> tuple[int, int]:
 
 
 def share_cores(cores: int, processes: int) -> None:
-    """Let each of the ranks on a machine use its share of the cores, unless the environment already says how many."""
+    """Let each of the ranks on a machine use an equal number of the cores, unless the environment already says how many."""
     if not {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"} & os.environ.keys():
         os.environ["OPENBLAS_NUM_THREADS"] = str(max(1, cores // processes))
 

@@ -3,7 +3,7 @@
 A sum goes in two halves. Each rank gets from all others what they have of its part (Ialltoallv) and adds it up in the order of
 the ranks; for an all_reduce the finished parts are gathered (Iallgatherv). The bytes are those of a ring, and the order of
 summation is ours: MPI's own MPI_Allreduce may choose another one for each size and machine. A wait polls, so that Ctrl-C and
-signals are heard, and lets other processes run meanwhile.
+signals are handled, and lets other processes run meanwhile.
 
 COURSE_DEBUG_COLLECTIVES=1 lets each call first exchange what it is (debug.py).
 """

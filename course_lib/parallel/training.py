@@ -1,4 +1,4 @@
-"""Data parallel training: each rank has the whole model and its share of each batch, and all make the same step.
+"""Data parallel training: each rank has the whole model and its part of each batch, and all make the same step.
 
     parallel.train("small", communicator=parallel.world(), out="runs/two")      what each rank of `course train` calls
 
@@ -219,7 +219,7 @@ class ParallelRun(Run):
             )
 
     def _validation_loss(self) -> float:
-        """Each rank takes its share of the batches; they are added up as one process does."""
+        """Each rank takes its part of the batches; they are added up as one process does."""
         batches = enumerate(self.validation.batches(VALIDATION_BATCH))
         rank, size = self.communicator.rank, self.communicator.size
         own = [self.model.loss(idx, y).item() if i % size == rank else 0.0 for i, (idx, y) in batches]

@@ -1,4 +1,4 @@
-"""The work of a masked attention kernel: which tiles of the table of scores are computed whole, in part, or not at all."""
+"""The work of a masked attention kernel: which tiles of the score matrix are computed whole, in part, or not at all."""
 
 from matplotlib.patches import Polygon, Rectangle
 
@@ -18,7 +18,7 @@ def attention_tiles(T: int, queries: int, keys: int, owner: str = "queries") -> 
     rows, columns = -(-T // queries), -(-T // keys)
     if max(rows, columns) > MOST:
         raise ValueError(
-            f"attention_tiles() draws at most {MOST} tiles along a side; this table has {rows} x {columns}."
+            f"attention_tiles() draws at most {MOST} tiles along a side; this score matrix has {rows} x {columns}."
         )
     made, axes = sheet(7.4, 4.35)
     side, left, top = 3.4, 0.95, 3.8

@@ -2,7 +2,7 @@
 
 player.html has what all players share: the buttons, the slider with its keys, and the sentence of each step, which a screen
 reader says. What is seen is drawn by a scene, a script beside it: launch.js draws a launch, drawing.js an SVG made in Python.
-elements.js is what player.html and the sliders of panel.html share.
+elements.js is used by player.html and by the sliders of panel.html.
 """
 
 import base64

@@ -172,7 +172,7 @@ class Server:
         given = request.headers.get("authorization", "").removeprefix("Bearer ")
         if self.token is not None and not hmac.compare_digest(given.encode(), self.token.encode()):
             raise Refused(
-                401, "This server wants its token: send the header Authorization: Bearer TOKEN.", "authentication_error",
+                401, "This server requires its token: send the header Authorization: Bearer TOKEN.", "authentication_error",
                 **{"WWW-Authenticate": "Bearer"},
             )  # fmt: skip
 

@@ -93,7 +93,7 @@ class NGrams(Draft):
                     tokens, counts = (np.array(x) for x in zip(*self.counts[run].items(), strict=True))
                     self.made[run, temperature] = tokens, sampling.softmax(np.log(counts)[None], temperature)[0]
                 return self.made[run, temperature]
-        raise ValueError("An n-gram draft wants a text to count: it was made from none.")
+        raise ValueError("An n-gram draft needs a text to count: it was made from none.")
 
 
 class SmallModel(Draft):

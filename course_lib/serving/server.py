@@ -43,7 +43,7 @@ def application(service: Service, tokenizer, model: str, host: str = "127.0.0.1"
     token = os.environ.get(TOKEN) or None
     if token is None and not is_loopback(host):
         raise ValueError(
-            f"{host} can be reached from other machines, so the server wants a token there: set {TOKEN} to a long random text, "
+            f"{host} can be reached from other machines, so the server needs a token there: set {TOKEN} to a long random text, "
             "which clients send as their API key. Without one it serves --host 127.0.0.1."
         )
     return Server(service, tokenizer, model, token, None if token else HERE, limits)
@@ -102,7 +102,9 @@ def serve(
                 f"{engine.paged.bytes / 1e6:.1f} MB. Ctrl-C stops.",
                 flush=True,
             )
-            signal.signal(signal.SIGTERM, lambda *_: None)  # uvicorn hears it, and sends it once more when it has ended
+            signal.signal(
+                signal.SIGTERM, lambda *_: None
+            )  # uvicorn handles it, and sends it once more when it has ended
             with contextlib.suppress(KeyboardInterrupt):
                 running.run(sockets=[listening])
         service.stop(GRACE)

@@ -6,7 +6,7 @@ launches a kernel with the same arrays and compares. Which arrays, says an exerc
 Left out: goals that count something of their own, and mistakes recognised by what predicates.py cannot read. Where a result
 is computed from the arrays by `call` in ways that the recorder does not know, or is checked by a function of Python, `unjudged`
 says so: the page then tells what the checker sees, and lets nobody pass. Of WGSL the page sees values alone, so that known
-mistakes are those that show in them; the constants and includes that a text is compiled with go along.
+mistakes are those that show in them; the constants and includes that a text is compiled with are exported, too.
 """
 
 import inspect

@@ -12,9 +12,9 @@ from course_lib.paths import ROOT
 from course_lib.site import chapters, staging
 from course_lib.site.links import Links
 
-# 64 threads are two warps: the second thread of a pair may read before the first has written. One line mends it.
+# 64 threads are two warps: the second thread of a pair may read before the first has written. One line fixes it.
 KERNEL = """\
-__global__ void turn_round(const float* x, float* y) {
+__global__ void reverse(const float* x, float* y) {
     __shared__ float board[64];
     int i = threadIdx.x;
     board[i] = x[i];
@@ -63,10 +63,10 @@ def index(links: Links, writing: bool) -> str:
 with nothing installed.</p>
 <div class="two">
 <section aria-labelledby="try"><h2 id="try">This kernel is wrong. Run it.</h2>
-<p>64 threads write numbers on a shared board, and each then takes one that another thread wrote, so that <code>y</code> becomes
-<code>x</code> turned round. Press Run to see what is wrong, mend it, and run it again.</p>
+<p>64 threads write numbers to shared memory, and each then reads one that another thread wrote, so that <code>y</code> becomes
+<code>x</code> reversed. Press Run to see what is wrong, fix it, and run it again.</p>
 <div class="exercise" data-first role="group" aria-label="A kernel in CUDA C++">
-<div class="exercise-text">{staging.coloured(KERNEL, "cuda", "The kernel turn_round")}</div></div>
+<div class="exercise-text">{staging.coloured(KERNEL, "cuda", "The kernel reverse")}</div></div>
 <noscript><p>Running a kernel needs JavaScript. All pages can be read without.</p></noscript></section>
 <section aria-labelledby="story"><h2 id="story">What it is for</h2><blockquote class="story">{story}</blockquote>{model}
 <p><a class="go" href="notebooks/00_start_here.html">Start reading</a> or

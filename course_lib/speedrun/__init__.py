@@ -15,7 +15,7 @@ VOCAB_SIZE (2048) and CONTEXT (192), for which the corpus is prepared before the
                judge takes their softmax. A GPT is one.
     tokenizer  encode(text) -> ids, token_bytes(id) -> bytes, vocab_size, end_id. A Tokenizer is one.
 
-Any change is allowed that learns from the training stories alone. The score is the share of the way from the bigram model (0)
+Any change is allowed that learns from the training stories alone. The score is the fraction of the way from the bigram model (0)
 to the floor (1), in nats per story, so that entries with different vocabularies compare.
 
     compete.py     a score, and what counts as a record

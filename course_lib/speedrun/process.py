@@ -89,6 +89,6 @@ if __name__ == "__main__":
     try:
         main(link, path)
     except (EOFError, BrokenPipeError, ConnectionResetError):
-        pass  # the judge has heard enough
+        pass  # the judge has closed the connection
     except BaseException as error:
         link.send(RuntimeError(complaint(error, path)))

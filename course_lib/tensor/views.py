@@ -1,4 +1,4 @@
-"""The part of Tensor that moves no data: reshape, transpose, broadcast, index. Each gives a view and its rule for going back."""
+"""The part of Tensor that moves no data: reshape, transpose, broadcast, index. Each gives a view and its backward rule."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ class Mention:
 def fact_credit(
     mentions: Sequence[Sequence[Mention]], faults: Sequence[int | None], lengths: Sequence[int], width: int
 ) -> np.ndarray:
-    """Each mention by itself: 1 if it is right, 0 if not, less the mean of its kind in the batch; a fault as by `fault_credit`.
+    """Each mention by itself: 1 if it is right, 0 if not, minus the mean of its kind in the batch; a fault as by `fault_credit`.
 
     What is free to choose earns nothing by being chosen, so no plot and no word is preferred. mentions, faults: of each text.
     -> (B, width) with a standard deviation of 1, nan behind a text's fault or end."""

@@ -129,7 +129,7 @@ def _of_parsing(reason: str, text: str, column: int, said: str) -> str | None:
                  "__device__": "a plain `fn`"}.get(word[1])  # fmt: skip
         return f"`{word[1]}` is CUDA's." + (f" Here it is {other}." if other else "")
     if "expected `{`" in reason:
-        return "After `if`, `else`, `for` and `while` WGSL wants braces, even around a single statement."
+        return "After `if`, `else`, `for` and `while` WGSL requires braces, even around a single statement."
     if word and word[1] in ("and", "or"):
         return f"WGSL writes `{'&&' if word[1] == 'and' else '||'}`, not `{word[1]}`."
     if "expected statement" in reason and word and word[1] in ("", "}"):
@@ -140,7 +140,7 @@ def _of_parsing(reason: str, text: str, column: int, said: str) -> str | None:
             return f"`let` names a value that never changes. Declare `{name[1]}` with `var` to assign to it."
         return "Parameters and `let` never change. Make a `var` of it: `var copy = name;`."
     if "reference type to be one of" in reason:
-        return "`++` and `--` want a variable: declare it with `var`, as i32 or u32."
+        return "`++` and `--` need a variable: declare it with `var`, as i32 or u32."
     if kinds := re.search(r"type of `(\w+)` is expected to be `(\w+)`, but got `(\w+)`", reason):
         said = f"`{kinds[1]}` is declared as {kinds[2]} and given {_a(kinds[3])}."
         return f"{said} Nothing converts by itself: write `{kinds[2]}(...)`."
@@ -218,7 +218,7 @@ def _of_types(said: str, text: str) -> str | None:
             "one that needs `f32(...)` or `u32(...)`."
         )
     if "conflict with other resource" in said:
-        return "Two arrays have the same number in `@binding(...)`: each wants its own."
+        return "Two arrays have the same number in `@binding(...)`: each needs its own."
     if "Abstract types may only appear in constant expressions" in said:
         return (
             "A plain number stands here where it fits nothing: beside a true or false, or behind a `return` where the function "

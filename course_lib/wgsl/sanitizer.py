@@ -36,7 +36,7 @@ def sanitize(shader: Shader, groups: int | tuple[int, ...], **arguments: Any) ->
     try:
         found = scanning.scan(shader.source.text)
         if len(found.accesses) + len(found.barriers) + len(found.loops) > MOST_SITES:
-            raise ValueError(f"it touches memory in more than {MOST_SITES} places")
+            raise ValueError(f"it touches memory in more than {MOST_SITES} expressions")
         if found.barriers or found.loops:  # first without waiting: to wait where not all come could last for ever
             copies = {
                 name: value.copy() if isinstance(value, np.ndarray) else value for name, value in arguments.items()

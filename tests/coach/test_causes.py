@@ -67,7 +67,7 @@ def test_an_exception_keeps_its_sentence_before_the_cause(ask):
     text = "def softmax_backward(dy, y):\n    return y * (dy - (dy * y).sum(axis=1, keepdims=True))"
     why = ask(text, "softmax_backward").why
     assert (
-        why.startswith("Your code raised AxisError in line 2") and "goes along the wrong axis: axis -1 is meant" in why
+        why.startswith("Your code raised AxisError in line 2") and "runs over the wrong axis: axis -1 is meant" in why
     )
 
 

@@ -316,7 +316,7 @@ def test_inputs_that_changed_are_said_before_a_wrong_result(ask):
 
 
 def test_shapes_that_fit_by_chance_are_explained_by_those_that_do_not(ask):
-    """In a square matrix a sum without `keepdims` goes along the wrong axis, and nothing is raised."""
+    """In a square matrix a sum without `keepdims` runs over the wrong axis, and nothing is raised."""
     right = piece("head_attention").solution
     verdict = ask(right.replace("e.sum(axis=-1, keepdims=True)", "e.sum(axis=-1)"), "head_attention")
     assert "`keepdims=True` keeps it" in verdict.why and verdict.why.endswith("Here the shapes fit by chance.")

@@ -335,7 +335,7 @@ def test_why_a_goal_is_missed_is_told_by_the_line_that_proves_it():
     again = missed(bytes_moved, line(5), line(9), ours=[line(5)])
     assert "reads 8,192 bytes in lines 5 and 9" in again and "2 times as much" in again
     assert "to read 8,192 is enough" in missed(bytes_moved, line(5), line(6), line(9), ours=[line(5), line(6)])
-    assert "a lane asks for 4 bytes at a time" in missed("instructions that read global memory", line(4))
+    assert "a lane moves 4 bytes at a time" in missed("instructions that read global memory", line(4))
     wide = line(4, requests=8, sectors=16.0, wavefronts=4.0)
     assert missed("instructions that read global memory", wide, ours=[wide]) == ""
     conflicts = line(8, "shared", wavefronts=32.0)

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_the_first_page_is_light_and_a_stranger_sees_the_race(visit):
-    """Nothing large before a touch; then the compiler comes, with a bar; the race is named by its lines; one line mends it."""
+    """Nothing large before a touch; then the compiler comes, with a bar; the race is named by its lines; one line fixes it."""
     shown = visit(fake=False, service_workers="block")
     loaded = []
     shown.page.on("response", lambda answer: loaded.append((answer.url, len(answer.body()))))

@@ -32,7 +32,7 @@ def test_a_launch_is_played_as_natively(visit):
         said.append(player.locator(".said").inner_text())
         player.get_by_role("button", name="next step").click()
     x, y = cuda.asarray(np.arange(64, dtype=np.float32)), cuda.zeros(64)
-    native = plots.play(cuda.Kernel(first.KERNEL, "turn_round"), 1, 64, (x, y))
+    native = plots.play(cuda.Kernel(first.KERNEL, "reverse"), 1, 64, (x, y))
     assert len(said) == len(native.steps) > 5
     for number, (words, step) in enumerate(zip(said, native.steps, strict=True), 1):
         assert words == f"Step {number} of {len(said)}: {sentence(step)} {step.mark}".strip()

@@ -1,4 +1,4 @@
-"""Part b: kernels whose time is the time that their bytes take, as a share of what a plain copy reaches on this card.
+"""Part b: kernels whose time is the time that their bytes take, as a fraction of what a plain copy reaches on this card.
 
 The bytes are those that must move: each input read once, each output written once. The copy is the driver's own, of as many
 bytes as the largest arrays here. Bar: 90 % on arrays of 256 MB and more.

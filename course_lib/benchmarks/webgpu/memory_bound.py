@@ -1,4 +1,4 @@
-"""Part a: kernels whose time is the time that their bytes take, as a share of what a plain copy reaches on this adapter.
+"""Part a: kernels whose time is the time that their bytes take, as a fraction of what a plain copy reaches on this adapter.
 
 The works, and how their bytes are counted, are those of `course bench gpu`, part b.
 """

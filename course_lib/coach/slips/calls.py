@@ -25,7 +25,7 @@ def _call(source: Source, node: ast.Call) -> Iterator[Found]:
             for axis in ("-1", "0", "1", "-2", "None"):
                 if source.of(keyword.value) != axis:
                     wanted = "all axes are" if axis == "None" else f"axis {axis} is"
-                    yield 0, *source.span(keyword.value), axis, f"{whole} goes along the wrong axis: {wanted} meant"
+                    yield 0, *source.span(keyword.value), axis, f"{whole} runs over the wrong axis: {wanted} meant"
         before = source.text[:start].rstrip()
         if before.endswith(","):
             yield 2, len(before) - 1, end, "", f"`{source.of(keyword)}` must not be in {whole}"

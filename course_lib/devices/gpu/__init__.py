@@ -6,7 +6,7 @@ storage.py elementwise.py views.py selections.py         copies, broadcasting, p
 fused.py reductions.py softmax.py normalisation.py dropout.py products.py attention.py rope.py embedding.py loss.py
 optimiser.py                         the ops of the model
 precision.py mixed.py epilogue_fusion.py      products in bfloat16; linear layers with what follows them in one launch
-decoding.py quantised.py             generation: a cache that grows, and one query that looks at it; weights of 4 and 8 bits
+decoding.py quantised.py             generation: a cache that grows, and one query that attends to it; weights of 4 and 8 bits
 paging.py                            serving: a cache in pages, and one query of each text over its own
 recurrences.py                       linear recurrences, in chunks
 arena.py                             memory of a training step, planned

@@ -70,7 +70,7 @@ def empty(shape, dtype: np.dtype):
 def out_of_memory(wanted: int, free: int, total: int) -> str:
     """The sentence for a card that is full; sizes in bytes."""
     return (
-        f"The GPU's memory is full: {wanted / 1e6:,.0f} MB were asked for, {free / 1e6:,.0f} of its {total / 1e6:,.0f} MB are "
+        f"The GPU's memory is full: {wanted / 1e6:,.0f} MB were requested, {free / 1e6:,.0f} of its {total / 1e6:,.0f} MB are "
         "free. Train with a smaller --batch (and --accumulate to make up for it), and close what else uses the GPU "
         "(nvidia-smi lists it)."
     )

@@ -1,4 +1,4 @@
-"""Generation, token by token: kernels/decode.cu. The cache grows in place, and one query looks at all of it."""
+"""Generation, token by token: kernels/decode.cu. The cache grows in place, and one query attends to all of it."""
 
 from __future__ import annotations
 

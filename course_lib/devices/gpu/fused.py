@@ -58,7 +58,7 @@ def _bias_gelu(name: str, width: int):
 
 
 def _columns(x, F: int, *arrays):
-    """Neighbours to a thread, grid and block where a thread owns columns of x (*n, F) and walks down the rows."""
+    """Neighbours to a thread, grid and block where a thread owns columns of x (*n, F) and loops over the rows."""
     width = _width(F, *arrays)
     threads = min(THREADS, 32 * blocks(F // width, 32))
     across = blocks(F // width, threads)

@@ -83,7 +83,7 @@ def to_bfloat16(x, persistent=False):
 
 
 def from_bfloat16(x):
-    """The way back, exact."""
+    """From bfloat16 to float32, which is exact."""
     result = empty(x, x.shape, np.float32)
     _cast(x, result, "__nv_bfloat16", "float")
     return result

@@ -17,7 +17,7 @@ def views(op: str, shape: Sequence[int], *strides: Sequence[int]) -> list[np.voi
     sizes, steps = collapse(shape, *strides)
     if len(sizes) > MOST_AXES:
         raise ValueError(
-            f"{op} walks over up to {MOST_AXES} axes on this device, but the shape {tuple(shape)} has more that cannot be "
+            f"{op} loops over up to {MOST_AXES} axes on this device, but the shape {tuple(shape)} has more that cannot be "
             "joined: make the array contiguous first."
         )
     made = []

@@ -49,7 +49,7 @@ def rope_backward(dy, cos, sin):
     return _turn(dy, cos, -sin)  # the transpose of a rotation turns back
 
 
-# Attention (Vaswani et al. 2017), grouped heads (Ainslie et al. 2023): R = H / G query heads read one key-value head.
+# Attention (Vaswani et al. 2017), grouped-query attention (Ainslie et al. 2023): R = H / G query heads read one key-value head.
 
 
 def _by_group(x, groups):

@@ -22,7 +22,7 @@ def matmul(a, b, transpose_a=False, transpose_b=False, out=None):
     sizes, steps = collapse(shape[:-2], *(broadcast_strides(x.shape[:-2], shape[:-2]) for x in (a, b)))
     if len(sizes) > BATCH_AXES:
         raise ValueError(
-            f"matmul walks over up to {BATCH_AXES} leading axes on this device, but {shape[:-2]} has more that cannot be "
+            f"matmul loops over up to {BATCH_AXES} leading axes on this device, but {shape[:-2]} has more that cannot be "
             "joined: make the arrays contiguous first."
         )
     ones = [1] * (BATCH_AXES - len(sizes))

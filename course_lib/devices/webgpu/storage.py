@@ -91,11 +91,11 @@ def view(x, shape, offset=0):
 
 
 def walk(op: str, shape, *strides):
-    """What include/view.wgsl wants of a walk over `shape`: sizes, the given strides, and how many axes there are."""
+    """What include/view.wgsl needs to loop over `shape`: sizes, the given strides, and how many axes there are."""
     sizes, steps = collapse(shape, *strides)
     if len(sizes) > MOST_AXES:
         raise ValueError(
-            f"{op} walks over up to {MOST_AXES} axes on this device, but the shape {tuple(shape)} has more that cannot be "
+            f"{op} loops over up to {MOST_AXES} axes on this device, but the shape {tuple(shape)} has more that cannot be "
             "joined: make the array contiguous first."
         )
     return sizes, steps, len(sizes)

@@ -76,7 +76,7 @@ def learn_merges(pieces, entries):
         put(i, 1)
     learned = []
     while counts and len(learned) < entries:
-        best = sorted(counts, key=lambda p: (-counts[p], place(p[0]), place(p[1])))[0]
+        best = sorted(counts, key=lambda p: (-counts[p], rank(p[0]), rank(p[1])))[0]
         symbol = 256 + len(learned)
         learned.append(best)
         for i in where.pop(best):
@@ -97,7 +97,7 @@ def learn_merges(pieces, entries):
             return learned
         best, best_key = None, None
         for (left, right), count in counts.items():
-            key = (count, -place(left), -place(right))
+            key = (count, -rank(left), -rank(right))
             if best is None or key > best_key:
                 best, best_key = (left, right), key
         learned.append(best)

@@ -91,7 +91,7 @@ exercise = Exercise(
         p -= lr * (m / c1) / (np.sqrt(v / c2) + eps)
         m[...] = beta1 * m + (1 - beta1) * g
         v[...] = beta2 * v + (1 - beta2) * g * g
-""", "The step is taken with the moments of the step before. Bring them up to date first."),
+""", "The step is taken with the moments of the step before. Update the moments first."),
         Wrong(Changed(("p -= learning_rate *", "p = p - learning_rate *"),
                       ("p *= 1 - learning_rate * decay", "p = p * (1 - learning_rate * decay)")),
               "No parameter has changed: the arrays that were given must be changed. `p -= ...` does that; `p = p - ...` only "

@@ -21,7 +21,7 @@ exercise = Exercise(
     hints=("The largest power of two that is not above x is 2.0 ** math.floor(math.log2(x)): the first digit. The "
            "last one is 7 further.",),
     wrong=[
-        Wrong(Changed((" - 7", " - 8")), "Eight digits, of which the first counts: the last one is seven places after it."),
+        Wrong(Changed((" - 7", " - 8")), "Eight digits, of which the first counts: the last one comes seven digits later."),
         Wrong("def bfloat16_gap(x):\n    return x / 128",
               "That is right for powers of two. In between the distance stays as it is: from 256 to 512 it is 2."),
         Wrong(Changed(("math.floor(math.log2(x))", "math.ceil(math.log2(x))")),

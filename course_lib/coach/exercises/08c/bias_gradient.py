@@ -62,7 +62,7 @@ __global__ void mean(const __nv_bfloat16* x, float* y, int n) {
               "The first row is counted twice: it is in the sum before the loop begins, and in the loop.",
               like=lambda dY: dY.sum(axis=0) + dY[0]),
         Wrong(Changed(("dY[i * N + j]", "dY[j * M + i]")),
-              "These are the sums of the rows. A column's numbers lie N places apart.",
+              "These are the sums of the rows. A column's numbers lie N elements apart.",
               like=lambda dY: rounded(dY).reshape(dY.shape[::-1]).sum(axis=1)),
     ],
 )  # fmt: skip

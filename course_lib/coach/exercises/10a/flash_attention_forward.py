@@ -120,7 +120,7 @@ exercise = Exercise(
     results=("y", "logsumexp"),
     tolerance=2e-5,
     hints=(
-        "Four steps for each r: the new maximum, the factor for what is old, the weights, and the new total and out.",
+        "Four steps for each r: the new maximum, the factor for what is old, the weights, and the new l and out.",
         "The new maximum is that of the row's scores in all four lanes (warp_max<LANES>) and of m[r]. The factor is "
         "exp(m[r] - new maximum), and must be computed before m[r] changes.",
         "float new_m = score[r][0]; ... fmaxf over c; new_m = fmaxf(warp_max<LANES>(new_m), m[r]); float rescale = __expf(m[r] "

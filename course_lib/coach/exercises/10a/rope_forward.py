@@ -46,7 +46,7 @@ def neighbours(x, cos, sin, sign):
 
 
 def read_as_neighbours(x, cos, sin, sign):
-    """Pairs (2 i, 2 i + 1) of x, written to the places i and i + half."""
+    """Pairs (2 i, 2 i + 1) of x, written to the indices i and i + half."""
     return variant()(np.concatenate((x[..., ::2], x[..., 1::2]), axis=-1), cos, sin, sign)
 
 
@@ -95,7 +95,7 @@ __global__ void times_i(const float* x, float* y, int n) {
               "Number i makes a point with number i + half, not with number i + 1.", like=neighbours),
         Wrong(Changed(("first = x[at], second = x[at + half]",
                        "first = x[at + column], second = x[at + column + 1]")),
-              "The numbers are read as neighbours, 2i and 2i + 1, and written to the places i and i + half. Number i makes a "
+              "The numbers are read as neighbours, 2i and 2i + 1, and written to the indices i and i + half. Number i makes a "
               "point with number i + half.", like=read_as_neighbours),
         Wrong(Changed(("first * c - second * s", "first * c + second * s")),
               "Both numbers are sums here. The first is x[i] cos *minus* x[i + half] sin.",

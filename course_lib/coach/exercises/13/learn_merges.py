@@ -4,9 +4,9 @@ from course_lib import bpe
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 GIVEN = """from course_lib.bpe import VISIBLE, merge
-_PLACES = {byte: number for number, byte in enumerate(sorted(range(256), key=VISIBLE.__getitem__))}
-def place(symbol):
-    return _PLACES.get(symbol, symbol)
+_RANKS = {byte: number for number, byte in enumerate(sorted(range(256), key=VISIBLE.__getitem__))}
+def rank(symbol):
+    return _RANKS.get(symbol, symbol)
 """
 
 
@@ -40,8 +40,8 @@ exercise = Exercise(
     hints=(
         "One iteration: count every pair in every word, choose one, replace it in every word. When does the loop end?",
         "Count with a dict: for left, right in zip(word, word[1:]): counts[left, right] += how often the word occurs. The best "
-        "pair has the largest count; of equal counts, the smallest (place(left), place(right)).",
-        "best = min(counts, key=lambda pair: (-counts[pair], place(pair[0]), place(pair[1]))), then "
+        "pair has the largest count; of equal counts, the smallest (rank(left), rank(right)).",
+        "best = min(counts, key=lambda pair: (-counts[pair], rank(pair[0]), rank(pair[1]))), then "
         "merge(word, best, 256 + number) for each word, where number counts the merges from 0. Stop if counts is empty.",
     ),
     example='''def most_frequent(pieces, rounds):
@@ -62,16 +62,16 @@ exercise = Exercise(
     wrong=[
         Wrong(Changed(("0) + often", "0) + 1")),
               "Each pre-token counts once here. A pair counts as often as its pre-token occurs."),
-        Wrong(Changed(("min(counts, key=lambda pair: (-counts[pair], place(pair[0]), place(pair[1])))",
+        Wrong(Changed(("min(counts, key=lambda pair: (-counts[pair], rank(pair[0]), rank(pair[1])))",
                        "max(counts, key=counts.get)")),
-              "Of equally frequent pairs you take the one that was counted first. Take the one with the smallest (place(left), "
-              "place(right))."),
-        Wrong(Changed(("min(counts, key=lambda pair: (-counts[pair], place(pair[0]), place(pair[1])))",
+              "Of equally frequent pairs you take the one that was counted first. Take the one with the smallest (rank(left), "
+              "rank(right))."),
+        Wrong(Changed(("min(counts, key=lambda pair: (-counts[pair], rank(pair[0]), rank(pair[1])))",
                        "sorted(counts, key=lambda pair: (counts[pair], pair))[-1]")),
-              "Of equally frequent pairs you take the largest. Take the one with the smallest (place(left), place(right))."),
-        Wrong(Changed(("place(pair[0]), place(pair[1])", "pair")),
-              "Of equally frequent pairs you take the one with the smallest numbers. Compare `place(left)`, then "
-              "`place(right)`: a space is byte 32, but comes after the letters in this alphabet."),
+              "Of equally frequent pairs you take the largest. Take the one with the smallest (rank(left), rank(right))."),
+        Wrong(Changed(("rank(pair[0]), rank(pair[1])", "pair")),
+              "Of equally frequent pairs you take the one with the smallest numbers. Compare `rank(left)`, then "
+              "`rank(right)`: a space is byte 32, but comes after the letters in this alphabet."),
         Wrong(Changed(("if not counts:", "if not counts or max(counts.values()) == 1:")),
               "You stop when the best pair occurs only once. Continue as long as there is any pair."),
         Wrong(Changed(("[(list(piece), often) for piece, often in pieces.items()]",
@@ -84,7 +84,7 @@ def learn_merges(pieces, entries):
     for piece, often in pieces.items():
         for pair in zip(piece, piece[1:]):
             counts[pair] += often
-    ordered = sorted(counts, key=lambda pair: (-counts[pair], place(pair[0]), place(pair[1])))
+    ordered = sorted(counts, key=lambda pair: (-counts[pair], rank(pair[0]), rank(pair[1])))
     return ordered[:entries]
 """, "The pairs are counted once, at the beginning. Each merge changes the words: count again after it."),
         Wrong("""from collections import Counter
@@ -100,7 +100,7 @@ def learn_merges(pieces, entries):
                     counts[pair] += often
         if not counts:
             break
-        best = min(counts, key=lambda pair: (-counts[pair], place(pair[0]), place(pair[1])))
+        best = min(counts, key=lambda pair: (-counts[pair], rank(pair[0]), rank(pair[1])))
         words = [(merge(word, best, 256 + len(learned)), often) for word, often in words]
         learned.append(best)
     return learned
@@ -115,7 +115,7 @@ def learn_merges(pieces, entries):
         for piece, word in words.items():
             for pair in zip(word, word[1:]):
                 counts[pair] += pieces[piece]
-        best = min(counts, key=lambda pair: (-counts[pair], place(pair[0]), place(pair[1])))
+        best = min(counts, key=lambda pair: (-counts[pair], rank(pair[0]), rank(pair[1])))
         symbol = 256 + len(learned)
         learned.append(best)
         words = {piece: merge(word, best, symbol) for piece, word in words.items()}

@@ -24,7 +24,7 @@ def right(q, k, v):
 
 
 ALONG_QUERIES = (
-    "The weights of each key add up to 1, not those of each query: softmax goes along the last axis, the keys."
+    "The weights of each key add up to 1, not those of each query: softmax runs over the last axis, the keys."
 )
 
 exercise = Exercise(

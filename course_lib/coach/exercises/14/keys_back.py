@@ -1,4 +1,4 @@
-"""Keys by hand: with queries that hold a word's own position, each word attends to the one `back` places before it."""
+"""Keys by hand: with queries that hold a word's own position, each word attends to the one `back` positions before it."""
 
 import numpy as np
 

@@ -9,7 +9,7 @@ def cases(random):
     yield Case("half of the weight, two words", 0.5, 2, 4)
     yield Case("three words", 0.8, 3, 2)
     yield Case("nearly all, seven words", 0.99, 7, 64)
-    yield Case("less than an equal share", 0.1, 4, 9)
+    yield Case("less than an equal weight", 0.1, 4, 9)
     yield Case("one component", 0.75, 5, 1)
 
 

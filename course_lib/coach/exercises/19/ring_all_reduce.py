@@ -41,7 +41,7 @@ exercise = Exercise(
     call=called,
     results=("what the ranks return", "the bytes that the ranks send"),
     hints=(
-        "x may have any shape, and the ring wants a list of arrays: make x one row first, and give it its shape back at the "
+        "x may have any shape, and the ring needs a list of arrays: make x one row first, and give it its shape back at the "
         "end.",
         "np.array_split(x.reshape(-1), communicator.size) is the list. ring_reduce_scatter returns one chunk, which "
         "ring_all_gather takes.",
@@ -64,7 +64,7 @@ exercise = Exercise(
               when=lambda seen: seen.got[0][0].ndim == 1 and np.array_equal(seen.got[0][0], seen.expected[0][0].ravel()),
               once="the same numbers in one row"),
         Wrong(Changed((".reshape(x.shape)", ".reshape(x.shape) / communicator.size")),
-              "This is the mean. An all-reduce returns the sum; who wants the mean divides."),
+              "This is the mean. An all-reduce returns the sum; for the mean it is divided afterwards."),
         Mistake("x is cut into as many chunks as it has rows, or numbers. There must be one chunk for each rank: "
                 "communicator.size of them.",
                 when=lambda seen: seen.error and re.search(r"array_split\(.*, *(len\(\w+\)|x\.size|x\.shape\[0\])\)", seen.text)),

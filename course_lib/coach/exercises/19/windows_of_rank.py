@@ -35,6 +35,6 @@ exercise = Exercise(
               "rank 0."),
         Wrong("""def windows_of_rank(step, rank, size, count):
     return [step * size * count + rank + i * size for i in range(count)]
-""", "Here the ranks take windows in turn, which overlaps nowhere. But the task wants `count` windows in a row for each rank."),
+""", "Here the ranks take windows in turn, which overlaps nowhere. But the task is `count` windows in a row for each rank."),
     ],
 )  # fmt: skip
