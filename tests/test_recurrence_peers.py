@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 from course_lib.devices import ops
-from tests.test_recurrences import NAMES, TOLERANCE, inputs
+from course_lib.devices.agreement import NAMES, inputs
+from tests.test_recurrences import TOLERANCE
 
 pytestmark = pytest.mark.peers
 

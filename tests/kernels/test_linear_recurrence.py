@@ -12,9 +12,9 @@ import pytest
 
 from course_lib.cuda import asarray, nvrtc, source
 from course_lib.devices import computing, ops
+from course_lib.devices.agreement import NAMES, inputs
 from course_lib.devices.gpu import attention_tiles, recurrences
 from tests.kernels.checking import assert_close, assert_conflict_free, assert_op_repeats, reports_of
-from tests.test_recurrences import NAMES, inputs
 
 SIMULATOR = ops("simulator")
 CUDA_CORES = ("recurrence_forward", "recurrence_backward_states", "recurrence_backward_chunks")
@@ -58,6 +58,22 @@ def test_every_16_steps_more_move_the_same_bytes_more():
         (report,) = reports_of(lambda given=given: SIMULATOR.gated_delta_forward(*given))
         moved.append(report.bytes_moved)
     assert moved[2] - moved[1] == moved[1] - moved[0] > 0
+
+
+@pytest.mark.parametrize("T", [256, pytest.param(4096, marks=pytest.mark.slow)])
+def test_bytes_follow_the_formulas_of_chapter_23(T):
+    """A tile of queries reads all keys and values up to its own last one; the recurrence reads each once, and writes a state for
+    each chunk. One head of 32 numbers."""
+    tile, _, _ = attention_tiles.flash(False, 32)
+    given = [asarray(x) for x in inputs("gated_delta", H=1, T=T, D=32, E=32, dtype="float32", carried=False)[:-1]]
+    q, k, v = (x.reshape(1, T, 1, 32) for x in given[:3])  # (B, T, H, D) each
+    (attention,) = reports_of(lambda: SIMULATOR.attention_forward(q, k, v, True))
+    (recurrence,) = reports_of(lambda: SIMULATOR.gated_delta_forward(*given, None))
+    tiles = T // tile.rows
+    assert attention.bytes_moved == 4 * 32 * (2 * T + tile.rows * tiles * (tiles + 1)) + 4 * T
+    assert recurrence.bytes_moved == 4 * (T * (6 * 32 + 1) + (T // 16 + 1) * 32 * 32)
+    if T == 4096:
+        assert (attention.bytes_moved, recurrence.bytes_moved) == (35_143_680, 4_214_784)  # as the chapter prints them
 
 
 def on_tensor_cores(run):
