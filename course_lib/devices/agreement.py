@@ -21,8 +21,8 @@ STEP = 1e-5
 
 @dataclass(frozen=True)
 class Row:
-    """Largest differences, relative to the largest number of the array: of y and the last state, in both dtypes (None where a
-    device has no float64), and of the slope along the direction."""
+    """Largest differences of y and the last state, relative to the largest number there, in both dtypes (None where a device has
+    no float64); and of the slope along the direction, relative to the length of the gradient, the size of most such slopes."""
 
     op: str
     by: str  # a form, or a device
@@ -76,12 +76,14 @@ def rows(name: str, devices: list[str] | None = None, seed: int = 0) -> list[Row
         return [x.astype(np.float32) for x in arrays]
 
     _, gradients = by_device("reference", name, given, upstream)
-    analytic = inner(gradients, along)
+    analytic, length = inner(gradients, along), inner(gradients, gradients) ** 0.5
     found = []
     for form in FORMS:
         slope = small_steps(lambda x, form=form: by_form(form, name, x))
         single, double = by_form(form, name, narrow(given)), by_form(form, name, given)
-        found.append(Row(name, form, difference(single, want), difference(double, want), relative(analytic, slope)))
+        found.append(
+            Row(name, form, difference(single, want), difference(double, want), abs(analytic - slope) / length)
+        )
     slope = small_steps(lambda x: by_device("reference", name, x)[0])
     for device in devices or available_devices():
         single, gradients = by_device(device, name, narrow(given), narrow(upstream))
@@ -89,16 +91,13 @@ def rows(name: str, devices: list[str] | None = None, seed: int = 0) -> list[Row
         if device in ("reference", "cpu"):  # gradients by float64 as well, the others compute in float32 alone
             results, gradients = by_device(device, name, given, upstream)
             double = difference(results, want)
-        found.append(Row(name, device, difference(single, want), double, relative(inner(gradients, along), slope)))
+        error = abs(inner(gradients, along) - slope) / length
+        found.append(Row(name, device, difference(single, want), double, error))
     return found
 
 
 def inner(arrays: list, others: list) -> float:
     return sum(float((x.astype(np.float64) * y).sum()) for x, y in zip(arrays, others, strict=True))
-
-
-def relative(got: float, want: float) -> float:
-    return abs(got - want) / abs(want)
 
 
 def difference(got: list, want: list) -> float:
