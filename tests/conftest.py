@@ -34,7 +34,7 @@ LONGEST = ("test_verify.py", "test_notebooks_run.py", "test_bench_gpu.py", "test
 
 WEBGPU_CHAPTER = "18_webgpu.ipynb"
 
-PEERS = ("torch", "tokenizers", "tiktoken", "transformers")
+PEERS = ("torch", "tokenizers", "tiktoken", "transformers", "einops", "fla")
 PEERS_REASON = "compares with PyTorch, transformers, tokenizers or tiktoken, which only make test PEERS=1 installs"
 
 

@@ -7,30 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from course_lib.devices import ops
+from course_lib.devices import agreement, ops, overlay
+from course_lib.devices.agreement import NAMES, by_form, inputs
 from course_lib.devices.reference import recurrence_forms as forms
 
-NAMES = ("gated_linear_attention", "gated_delta", "state_space")
 TOLERANCE = {"float32": 1e-6, "float64": 1e-10}  # of the largest element
-
-
-def inputs(name, B=1, H=2, T=37, D=8, E=5, dtype="float64", seed=0, carried=True):
-    """Of an op, up to the state: keys of length 1, decays of many strengths."""
-    random = np.random.default_rng(seed)
-    q, k, v = random.normal(size=(B, H, T, D)), random.normal(size=(B, H, T, D)), random.normal(size=(B, H, T, E))
-    q, k = q / D**0.5, k / np.linalg.norm(k, axis=-1, keepdims=True)
-    g = -np.exp(random.uniform(-6, 2, size=(B, H, T) if name == "state_space" else (B, H, T, D)))
-    rates = [random.uniform(size=(B, H, T)) for _ in range({"gated_delta": 1, "state_space": 2}.get(name, 0))]
-    state = random.normal(size=(B, H, D, E)) if carried else None
-    return [None if x is None else x.astype(dtype) for x in (q, k, v, g, *rates, state)]
-
-
-def other_forms(name, given, chunk):
-    if name == "state_space":
-        return forms.state_space_parallel(*given), forms.state_space_chunked(*given, chunk=chunk)
-    q, k, v, g, *beta, state = given
-    beta = beta[0] if beta else None
-    return forms.parallel(q, k, v, g, beta, state), forms.chunked(q, k, v, g, beta, state, chunk)
 
 
 def assert_close(got, want, tolerance):
@@ -45,9 +26,33 @@ def test_recurrent_chunked_and_parallel_forms_agree(name, dtype, T, chunk, carri
     given = inputs(name, T=T, dtype=dtype, seed=seed, carried=carried)
     y, last, _ = getattr(ops("reference"), f"{name}_forward")(*given)
     composed_y, composed_last, _ = getattr(ops("cpu"), f"{name}_forward")(*given)
-    for other, other_last in (*other_forms(name, given, chunk), (composed_y, composed_last)):
+    others = by_form("parallel", name, given), by_form("chunked", name, given, chunk=chunk)
+    for other, other_last in (*others, (composed_y, composed_last)):
         assert_close(other, y, TOLERANCE[dtype])
         assert_close(other_last, last, TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_table_of_chapter_23_has_every_form_and_device(name):
+    rows = agreement.rows(name, ["reference", "cpu"])
+    assert [row.by for row in rows] == ["parallel", "chunked", "reference", "cpu"]
+    for row in rows:
+        assert row.float32 < 1e-6 and row.float64 < 1e-10 and row.gradient < 1e-6, row
+        assert row.float32 > 1e-9, "which float32 cannot be"
+
+
+def test_the_table_shows_a_state_and_a_gradient_that_are_wrong(monkeypatch):
+    """A form whose last state is off, and a device whose gradient of the decay has another sign, each in its own column."""
+    chunked, backward = forms.chunked, ops("cpu").gated_delta_backward
+    monkeypatch.setattr(forms, "chunked", lambda *given: (chunked(*given)[0], chunked(*given)[1] * 1.001))
+    with overlay("gated_delta_backward", lambda *given: _negative(backward(*given), 3), "cpu"):
+        parallel, chunks, _, cpu = agreement.rows("gated_delta", ["reference", "cpu"])
+    assert chunks.float64 == pytest.approx(0.001) and cpu.float64 < 1e-10
+    assert cpu.gradient > 1e-3 and parallel.gradient < 1e-6
+
+
+def _negative(results, number):
+    return [-x if at == number else x for at, x in enumerate(results)]
 
 
 @pytest.mark.parametrize("name", NAMES)

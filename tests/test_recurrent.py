@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from course_lib import Tensor, functional, gradcheck, no_grad, plots, progress, recurrent
+from course_lib.devices.agreement import NAMES, inputs
 from course_lib.generation import generate
 from course_lib.model import GPT, GPTConfig
 from course_lib.tokenizer import Tokenizer
 from course_lib.training import train
-from tests.test_recurrences import NAMES, inputs
 from tests.tiny_runs import StopAt
 
 pytestmark = pytest.mark.slow

@@ -5,18 +5,21 @@ On tensor cores what is multiplied with a state is rounded to bfloat16 (2^-9 eac
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 from course_lib.cuda import asarray, nvrtc, source
 from course_lib.devices import computing, ops
-from course_lib.devices.gpu import recurrences
+from course_lib.devices.agreement import NAMES, inputs
+from course_lib.devices.gpu import attention_tiles, recurrences
 from tests.kernels.checking import assert_close, assert_conflict_free, assert_op_repeats, reports_of
-from tests.test_recurrences import NAMES, inputs
 
 SIMULATOR = ops("simulator")
-CUDA_CORES = tuple(f"recurrence_{part}<1, 64>" for part in ("forward", "backward_states", "backward_chunks"))
-TENSOR_CORES = ("recurrence_bf16_forward<1, 64>",)
+CUDA_CORES = ("recurrence_forward", "recurrence_backward_states", "recurrence_backward_chunks")
+TENSOR_CORES = ("recurrence_bf16_forward",)
+KINDS = (recurrences.LINEAR, recurrences.DELTA, recurrences.STATE_SPACE)  # in the order of NAMES
 
 
 def run(name, **sizes):
@@ -55,6 +58,22 @@ def test_every_16_steps_more_move_the_same_bytes_more():
         (report,) = reports_of(lambda given=given: SIMULATOR.gated_delta_forward(*given))
         moved.append(report.bytes_moved)
     assert moved[2] - moved[1] == moved[1] - moved[0] > 0
+
+
+@pytest.mark.parametrize("T", [256, pytest.param(4096, marks=pytest.mark.slow)])
+def test_bytes_follow_the_formulas_of_chapter_23(T):
+    """A tile of queries reads all keys and values up to its own last one; the recurrence reads each once, and writes a state for
+    each chunk. One head of 32 numbers."""
+    tile, _, _ = attention_tiles.flash(False, 32)
+    given = [asarray(x) for x in inputs("gated_delta", H=1, T=T, D=32, E=32, dtype="float32", carried=False)[:-1]]
+    q, k, v = (x.reshape(1, T, 1, 32) for x in given[:3])  # (B, T, H, D) each
+    (attention,) = reports_of(lambda: SIMULATOR.attention_forward(q, k, v, True))
+    (recurrence,) = reports_of(lambda: SIMULATOR.gated_delta_forward(*given, None))
+    tiles = T // tile.rows
+    assert attention.bytes_moved == 4 * 32 * (2 * T + tile.rows * tiles * (tiles + 1)) + 4 * T
+    assert recurrence.bytes_moved == 4 * (T * (6 * 32 + 1) + (T // 16 + 1) * 32 * 32)
+    if T == 4096:
+        assert (attention.bytes_moved, recurrence.bytes_moved) == (35_143_680, 4_214_784)  # as the chapter prints them
 
 
 def on_tensor_cores(run):
@@ -127,21 +146,33 @@ def test_one_step_and_wide_heads_stay_on_cuda_cores(T, D, stem, monkeypatch):
     assert asked == [f"{stem}_forward<1, {64 if D == 64 else 128}>"]
 
 
+def compiled_instances():
+    """Every instance that a launch asks for, on every architecture; all but one kind at one size of head take long together."""
+    for file, parts, largest in ((recurrences.FILE, CUDA_CORES, 128), (recurrences.TENSOR_FILE, TENSOR_CORES, 64)):
+        for architecture in nvrtc.ARCHITECTURES[file == recurrences.TENSOR_FILE :]:  # mma of bfloat16 needs sm_80
+            for kind, D in product(KINDS, (size for size in attention_tiles.FLASH_FORWARD if size <= largest)):
+                quick = (architecture, kind, D) == ("sm_80", recurrences.DELTA, 64)
+                marks = [] if quick else [pytest.mark.slow]
+                yield pytest.param(architecture, file, [f"{part}<{kind}, {D}>" for part in parts], marks=marks)
+
+
 @pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed: pip install cupy-cuda13x nvidia-cuda-nvrtc")
-@pytest.mark.parametrize(
-    ("architecture", "file", "names"),
-    [
-        ("sm_80", recurrences.FILE, CUDA_CORES),
-        pytest.param("sm_75", recurrences.FILE, CUDA_CORES, marks=pytest.mark.slow),
-        pytest.param("sm_90", recurrences.FILE, CUDA_CORES, marks=pytest.mark.slow),
-        ("sm_80", recurrences.TENSOR_FILE, TENSOR_CORES),
-        pytest.param("sm_90", recurrences.TENSOR_FILE, TENSOR_CORES, marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.parametrize(("architecture", "file", "names"), list(compiled_instances()))
 def test_nvidia_compiles_it(architecture, file, names):
-    """Those of the delta rule at the head size of the presets; a card compiles the others by the same text."""
     cubin, lowered = nvrtc.compile_text(source.find(source.KERNELS / file), names, architecture)
     assert cubin[:4] == b"\x7fELF" and set(lowered) == set(names)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_only_what_was_compiled_is_launched(name, monkeypatch):
+    """Forward and backward, of heads of every size that is taken, on CUDA cores and on tensor cores."""
+    asked, sizes = set(), (1, 31, 32, 33, 63, 64, 65, 128)
+    monkeypatch.setattr(recurrences, "kernel", lambda file, name: asked.add((file, name)) or (lambda *launch: None))
+    for D, cores in product(sizes, (lambda run: run(), on_tensor_cores)):
+        cores(lambda D=D: run(name, B=1, H=1, T=2, D=D, E=3))
+    compiled = {(file, one) for _, file, names in (param.values for param in compiled_instances()) for one in names}
+    kind = NAMES.index(name)
+    assert asked == {one for one in compiled if f"<{kind}," in one[1]}
 
 
 def test_a_head_too_large_is_refused_in_a_sentence():
