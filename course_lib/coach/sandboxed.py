@@ -183,9 +183,9 @@ class Runner:
             done.complaint = self._shared(got, given)
 
     def _others(self, done: Done, texts: list[str], inputs: tuple, seconds: float) -> None:
-        """Other texts in the answer's place, each on its own copy of the inputs; their printing goes nowhere."""
-        began, found = time.process_time(), []
-        with open(os.devnull, "w") as nothing, contextlib.redirect_stdout(nothing), contextlib.redirect_stderr(nothing):
+        """Other texts in the answer's place, each on its own copy of the inputs."""
+        done.result = found = []
+        with self._unheard() as began:
             for text in texts:
                 if time.process_time() - began > seconds:
                     break
@@ -200,8 +200,6 @@ class Runner:
                 finally:
                     signal.setitimer(signal.ITIMER_PROF, 0)
                 found.append(result)
-        done.result = found
-        self.left -= time.process_time() - began
 
     def _steps(self, done: Done, texts: list[str], inputs: tuple, seconds: float) -> None:
         """Which numbers each of these texts computes on its way."""
@@ -231,13 +229,19 @@ class Runner:
 
     @contextlib.contextmanager
     def _aside(self, seconds: float) -> Iterator[None]:
-        """What is not the answer's own run, for so many seconds of processor time; its printing goes nowhere."""
-        began = time.process_time()
-        with open(os.devnull, "w") as nothing, contextlib.redirect_stdout(nothing), contextlib.redirect_stderr(nothing):
+        """What is not the answer's own run, for so many seconds of processor time."""
+        with self._unheard():
             with contextlib.suppress(BaseException):  # what is there by then is used
                 signal.setitimer(signal.ITIMER_PROF, seconds)
                 yield
             signal.setitimer(signal.ITIMER_PROF, 0)
+
+    @contextlib.contextmanager
+    def _unheard(self) -> Iterator[float]:
+        """What is printed here goes nowhere. The time, which began at what this gives, is taken from the answer's."""
+        began = time.process_time()
+        with open(os.devnull, "w") as nothing, contextlib.redirect_stdout(nothing), contextlib.redirect_stderr(nothing):
+            yield began
         self.left -= time.process_time() - began
 
     def _switched(self, done: Done, text: str, numbers: list[int], inputs: tuple, seconds: float) -> None:
@@ -249,9 +253,9 @@ class Runner:
             watched.compile()
             watched.timeout = EACH_LAUNCH
             self.switchable = text, watched
-        began, found = time.process_time(), []
         watched = self.switchable[1]
-        with open(os.devnull, "w") as nothing, contextlib.redirect_stdout(nothing), contextlib.redirect_stderr(nothing):
+        done.result = found = []
+        with self._unheard() as began:
             for number in numbers:
                 if found and time.process_time() - began > seconds:
                     break
@@ -265,8 +269,6 @@ class Runner:
                 except Exception:  # whatever it is, this change is not the one that is looked for
                     result = None
                 found.append(result)
-        done.result = found
-        self.left -= time.process_time() - began
 
     def _shared(self, got: Any, given: tuple) -> str:
         """A sentence if a result is no new array: if it lies in the memory of an input, or of the result before."""
