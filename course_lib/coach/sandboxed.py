@@ -38,8 +38,7 @@ FAILED = "Failed"  # kind of a RaisedError: this process could not begin, which 
 @dataclass
 class Done:
     """What came of a request. changed: numbers of inputs that were altered. complaint: of what only this process can see.
-    seconds: of the answer's own.
-    """
+    seconds: of the answer's own."""
 
     result: Any = None
     raised: RaisedError | None = None
@@ -184,7 +183,7 @@ class Runner:
 
     def _others(self, done: Done, texts: list[str], inputs: tuple, seconds: float) -> None:
         """Other texts in the answer's place, each on its own copy of the inputs."""
-        done.result = found = []
+        found: list = []
         with self._unheard() as began:
             for text in texts:
                 if time.process_time() - began > seconds:
@@ -200,6 +199,7 @@ class Runner:
                 finally:
                     signal.setitimer(signal.ITIMER_PROF, 0)
                 found.append(result)
+        done.result = found
 
     def _steps(self, done: Done, texts: list[str], inputs: tuple, seconds: float) -> None:
         """Which numbers each of these texts computes on its way."""
@@ -246,15 +246,13 @@ class Runner:
 
     def _switched(self, done: Done, text: str, numbers: list[int], inputs: tuple, seconds: float) -> None:
         """A kernel of many changes (slips/kernel_edits.py), with each of these in force: its result where nothing is wrong."""
-        from course_lib.coach.kernels import Watched
-
         if self.switchable is None or self.switchable[0] != text:
-            watched: Watched = answers.load_answer(self.exercise, text)
+            watched = answers.load_answer(self.exercise, text)
             watched.compile()
             watched.timeout = EACH_LAUNCH
             self.switchable = text, watched
         watched = self.switchable[1]
-        done.result = found = []
+        found: list = []
         with self._unheard() as began:
             for number in numbers:
                 if found and time.process_time() - began > seconds:
@@ -269,6 +267,7 @@ class Runner:
                 except Exception:  # whatever it is, this change is not the one that is looked for
                     result = None
                 found.append(result)
+        done.result = found
 
     def _shared(self, got: Any, given: tuple) -> str:
         """A sentence if a result is no new array: if it lies in the memory of an input, or of the result before."""
