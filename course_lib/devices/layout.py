@@ -34,6 +34,19 @@ def collapse(shape: Sequence[int], *strides: Sequence[int]) -> tuple[list[int], 
     return sizes, steps
 
 
+def collapse_within(
+    op: str, most: int, shape: Sequence[int], *strides: Sequence[int]
+) -> tuple[list[int], list[list[int]]]:
+    """`collapse`, for kernels that walk over `most` axes. Raises ValueError if there are more."""
+    sizes, steps = collapse(shape, *strides)
+    if len(sizes) > most:
+        raise ValueError(
+            f"{op} walks over up to {most} axes on this device, but the shape {tuple(shape)} has more that cannot be "
+            "joined: make the array contiguous first."
+        )
+    return sizes, steps
+
+
 def broadcast_shape(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
     """The common shape of two shapes: aligned at the right, equal lengths or 1. Raises ValueError naming both."""
     if a == b:
